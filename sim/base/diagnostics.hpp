@@ -1,0 +1,81 @@
+// Mistakes in the user's input: where, what, how to mend it; collected, then thrown all at once.
+#pragma once
+
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace foretrain {
+
+/// A place in a text: 1-based line and column (bytes), and how many characters the caret underlines. Line 0 = the file as a whole.
+struct SourceSpan {
+  int line = 0;
+  int column = 0;
+  int length = 1;
+  friend bool operator==(const SourceSpan&, const SourceSpan&) = default;
+};
+
+/// A named text that messages can quote.
+struct SourceText {
+  std::string name;
+  std::string text;
+  /// The line without its newline; empty when there is no such line.
+  std::string_view line(int number) const;
+};
+
+/// One mistake. Ordered by file, line, column.
+struct Diagnostic {
+  std::string file;
+  SourceSpan span;
+  std::string line_text;  ///< the quoted line; empty when the span has none
+  std::string message;
+  std::string hint;  ///< may be empty
+  friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
+};
+
+/// "file:line:column: error: message", the line, a caret, "hint: …"; long lines are cut around the caret.
+std::string format(const Diagnostic& diagnostic);
+/// All of them, sorted, each formatted, with a closing count when there is more than one.
+std::string format(std::vector<Diagnostic> diagnostics);
+
+/// The user's input is wrong (exit code 1). Carries every mistake found.
+class InputError : public std::exception {
+ public:
+  explicit InputError(std::vector<Diagnostic> diagnostics);
+  /// A mistake without a place in a file, say on the command line.
+  explicit InputError(std::string message, std::string hint = "");
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::vector<Diagnostic> diagnostics_;
+  std::string text_;
+};
+
+/// The world failed: a file cannot be read or written, memory is out (exit code 3). Says path and cause.
+class WorldError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Collects the mistakes of one text; keeps at most `kMostDiagnostics`.
+class Diagnostics {
+ public:
+  static constexpr std::size_t kMostDiagnostics = 50;
+  explicit Diagnostics(const SourceText& source) : source_(&source) {}
+  void report(SourceSpan span, std::string message, std::string hint = "");
+  bool empty() const { return found_.empty(); }
+  const std::vector<Diagnostic>& found() const { return found_; }
+  const SourceText& source() const { return *source_; }
+  /// Takes over mistakes found elsewhere (a model file read on behalf of a scenario).
+  void include(const std::vector<Diagnostic>& others);
+  void throw_if_any() const;
+
+ private:
+  const SourceText* source_;
+  std::vector<Diagnostic> found_;
+};
+
+}  // namespace foretrain

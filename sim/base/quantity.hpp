@@ -1,0 +1,39 @@
+// Quantities as people write them: "25 GBps", "2.5 us", "26.2 MB", "312 TFLOPs"; parsing and printing.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sim/base/units.hpp"
+
+namespace foretrain {
+
+/// What a quantity measures; decides which units it may carry.
+enum class Dimension { time, bytes, flops, byte_rate, flop_rate };
+
+/// "time", "size", "work", "bandwidth", "compute rate": for messages.
+std::string_view name_of(Dimension dimension);
+/// An example of the right spelling, for hints: "2.5 us", "25 MiB", …
+std::string_view example_of(Dimension dimension);
+
+/// The outcome of reading a quantity: a value in base units (s, B, FLOP, B/s, FLOP/s) or what is wrong with the text.
+struct ParsedQuantity {
+  double value = 0;
+  std::string error;  ///< empty when the text is a quantity of the wanted dimension
+  std::string hint;   ///< how to write it; may be empty
+  explicit operator bool() const { return error.empty(); }
+};
+
+/// Reads "NUMBER UNIT" (the space is optional). Prefixes k M G T P are powers of ten, Ki Mi Gi Ti of two; b = bit, B = byte;
+/// rates end in "ps" or "/s" ("400 Gbps", "50 GB/s", "312 TFLOPs" = 312 TFLOP/s); times are ns us ms s min h; plain work is
+/// "FLOP". Rejects NaN, infinity, negative numbers, missing or foreign units.
+ParsedQuantity parse_quantity(std::string_view text, Dimension wanted);
+
+/// Shortest natural spelling with three significant digits: "25 GBps", "2.5 us", "26.2 MB", "312 TFLOPs".
+std::string to_string(Time time);
+std::string to_string(Bytes bytes);
+std::string to_string(Flops work);
+std::string to_string(ByteRate rate);
+std::string to_string(FlopRate rate);
+
+}  // namespace foretrain

@@ -1,0 +1,61 @@
+// Physical quantities as thin types: time, bytes, FLOPs and their rates, with only the operators physics has.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+
+namespace foretrain {
+
+/// Simulated time and durations: integer picoseconds, so that order and ties are exact.
+using Time = std::chrono::duration<std::int64_t, std::pico>;
+
+/// The longest single duration the library will produce from floating point (about 11.5 days); longer ones saturate.
+inline constexpr Time kLongestTime{1'000'000'000'000'000'000};
+
+/// A duration from seconds, rounded to the nearest picosecond. NaN and negative values give zero, huge ones kLongestTime.
+Time seconds(double value);
+inline Time microseconds(double value) { return seconds(value * 1e-6); }
+inline Time milliseconds(double value) { return seconds(value * 1e-3); }
+inline double to_seconds(Time time) { return static_cast<double>(time.count()) * 1e-12; }
+
+/// An amount of data in bytes.
+struct Bytes {
+  std::int64_t count = 0;
+  friend auto operator<=>(const Bytes&, const Bytes&) = default;
+  Bytes& operator+=(Bytes other) { return count += other.count, *this; }
+  Bytes& operator-=(Bytes other) { return count -= other.count, *this; }
+  friend Bytes operator+(Bytes a, Bytes b) { return a += b; }
+  friend Bytes operator-(Bytes a, Bytes b) { return a -= b; }
+  friend Bytes operator*(Bytes a, std::int64_t times) { return {a.count * times}; }
+};
+
+/// An amount of floating-point work (one multiply-add counts two).
+struct Flops {
+  double count = 0;
+  friend auto operator<=>(const Flops&, const Flops&) = default;
+  Flops& operator+=(Flops other) { return count += other.count, *this; }
+  friend Flops operator+(Flops a, Flops b) { return a += b; }
+  friend Flops operator*(Flops a, double times) { return {a.count * times}; }
+};
+
+/// A speed of moving data, bytes per second.
+struct ByteRate {
+  double per_second = 0;
+  friend auto operator<=>(const ByteRate&, const ByteRate&) = default;
+  friend ByteRate operator*(ByteRate a, double times) { return {a.per_second * times}; }
+};
+
+/// A speed of computing, FLOPs per second.
+struct FlopRate {
+  double per_second = 0;
+  friend auto operator<=>(const FlopRate&, const FlopRate&) = default;
+  friend FlopRate operator*(FlopRate a, double times) { return {a.per_second * times}; }
+};
+
+/// Time to move `data` at `rate`; kLongestTime when the rate is zero and there is data.
+Time operator/(Bytes data, ByteRate rate);
+/// Time to compute `work` at `rate`; kLongestTime when the rate is zero and there is work.
+Time operator/(Flops work, FlopRate rate);
+
+}  // namespace foretrain

@@ -1,0 +1,91 @@
+// A cluster as one graph: devices, switches and directed links of the nodes in use, with routes between devices.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/cluster/hardware.hpp"
+#include "sim/engine/task_graph.hpp"
+
+namespace foretrain {
+
+using VertexId = std::uint32_t;
+
+enum class VertexKind : std::uint8_t { gpu, cpu, pcie_switch, nvswitch, nic, leaf, spine };
+
+struct Vertex {
+  VertexKind kind;
+  int node = -1;  ///< -1 for switches of the fabric
+  int index = 0;  ///< gpu0, gpu1, …
+};
+
+/// One direction of a connection. Ids are LinkIds of the network.
+struct ClusterLink {
+  VertexId from, to;
+  LinkKind kind;
+  ByteRate bandwidth;
+  double collective_efficiency;
+  Time latency;
+};
+
+/// The way from one device to another.
+struct Route {
+  std::vector<LinkId> links;
+  Time latency{};             ///< sum over links and switches
+  ByteRate bandwidth{};       ///< smallest on the way
+  double collective_efficiency = 1;  ///< of the narrowest link
+  bool crosses_network = false;
+  bool nvlink_only = false;
+  bool staged = false;        ///< through host memory, because the GPUs have no peer access
+  int pcie_hops = 0;          ///< links of kind pcie or socket on the way
+};
+
+/// What is wrong with a cluster description. `link` indexes NodeSpec::links, -1 when no single link is to blame.
+struct ClusterFault {
+  std::string message, hint;
+  int link = -1;
+};
+
+/// All faults: unreachable GPU, zero bandwidth, two links that cannot both exist (same pair twice, a device name that does not
+/// exist, more NVLinks at a GPU than it has room for is not checked), no NIC for more than one node, fabric parameters missing.
+std::vector<ClusterFault> check(const ClusterSpec& spec);
+
+/// The graph of the first `nodes` nodes. Vertices and links of a node are contiguous and laid out alike in every node.
+class Cluster {
+ public:
+  /// Requires check(spec) to be empty and 1 <= nodes <= spec.nodes.
+  static Cluster build(const ClusterSpec& spec, int nodes);
+
+  const ClusterSpec& spec() const { return spec_; }
+  int nodes() const { return nodes_; }
+  const std::vector<Vertex>& vertices() const { return vertices_; }
+  const std::vector<ClusterLink>& links() const { return links_; }
+  std::vector<ByteRate> capacities() const;
+
+  VertexId gpu(int node, int index) const;
+  VertexId nic(int node, int index) const;
+  /// The CPU (NUMA domain) nearest to a GPU.
+  VertexId cpu_of_gpu(int node, int index) const;
+  /// Fewest PCIe hops from the GPU to each NIC of its node.
+  int nic_distance(int gpu_index, int nic_index) const;
+
+  /// Inside a node: NVLink where there is a direct or switched path, else PCIe. Requires vertices of one node.
+  Route route(VertexId from, VertexId to) const;
+  /// Between nodes: GPU, NIC, fabric, NIC, GPU. `rail` picks the NIC index on both sides.
+  Route route_between_nodes(VertexId from_gpu, VertexId to_gpu, int rail) const;
+
+ private:
+  ClusterSpec spec_;
+  int nodes_ = 0;
+  std::vector<Vertex> vertices_;
+  std::vector<ClusterLink> links_;
+  std::uint32_t vertices_per_node_ = 0;
+  std::uint32_t links_per_node_ = 0;
+  /// Routes inside node 0 by (from, to), shifted for the other nodes.
+  std::vector<Route> node_routes_;
+  /// Fabric path between two nodes' NICs, filled in by the fabric (fabrics/).
+  friend struct ClusterBuilder;
+};
+
+}  // namespace foretrain

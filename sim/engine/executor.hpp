@@ -1,0 +1,15 @@
+// Runs a TaskGraph to a Timeline: the only place with a clock.
+#pragma once
+
+#include "sim/engine/network.hpp"
+#include "sim/engine/task_graph.hpp"
+#include "sim/engine/timeline.hpp"
+
+namespace foretrain {
+
+/// Every task starts when all its dependencies (with their lags) have passed and its pool has a free unit; ties go to the task
+/// added first. Kernels on a device run at 1 minus the sum of the shares of the collectives active there (never below 0.05).
+/// Deterministic: two runs of one graph are equal to the picosecond.
+Timeline run(const TaskGraph& graph, Network& network);
+
+}  // namespace foretrain

@@ -1,0 +1,108 @@
+// What must happen: tasks on queues, the order between them, the resources and traffic they need. No clock, no machine learning.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.hpp"
+
+namespace foretrain {
+
+using TaskId = std::uint32_t;
+using QueueId = std::uint32_t;
+using PoolId = std::uint32_t;
+using DeviceId = std::uint32_t;
+using LinkId = std::uint32_t;
+using PatternId = std::uint32_t;
+using LabelId = std::uint32_t;
+inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+enum class TaskKind : std::uint8_t { host, kernel, copy, collective, wait };
+
+/// A stream or a host thread: its tasks run one after the other, in the order they were added.
+struct Queue {
+  std::string name;
+};
+
+/// A resource several queues compete for: a mutex (capacity 1, say the GIL) or CPU cores. Served first come, first served.
+struct Pool {
+  std::string name;
+  std::uint32_t capacity = 1;
+};
+
+/// A GPU whose kernels slow down while collectives run on it.
+struct Device {
+  std::string name;
+};
+
+/// One stream of bytes of a pattern: the links it crosses and its bytes per byte of the task's traffic.
+struct PatternFlow {
+  std::vector<LinkId> route;
+  double weight = 1;
+};
+
+/// One task. `duration` is the time it keeps its queue before its traffic starts (latency of a transfer, length of a kernel);
+/// a task with a pattern ends when the last flow has ended.
+struct Task {
+  TaskKind kind = TaskKind::host;
+  std::uint8_t account = 0;    ///< which account the time is charged to; the planner gives the meaning
+  QueueId queue = kNone;       ///< required
+  PoolId pool = kNone;         ///< holds one unit from start to end
+  DeviceId device = kNone;     ///< kernels: stretched by collectives on it; collectives: take `device_share` of it
+  double device_share = 0;     ///< fraction of the device's throughput a running collective takes, [0, 1)
+  Time duration{};
+  PatternId pattern = kNone;   ///< flows started after `duration`
+  Bytes traffic{};             ///< multiplied by each flow's weight
+  LabelId label = kNone;
+};
+
+/// `before` must have ended, and `lag` more must have passed (launch latency, wake-up).
+struct Dependency {
+  TaskId before;
+  Time lag{};
+};
+
+/// A directed acyclic graph of tasks: every dependency points to a task added earlier.
+class TaskGraph {
+ public:
+  QueueId add_queue(std::string name);
+  PoolId add_pool(std::string name, std::uint32_t capacity);
+  DeviceId add_device(std::string name);
+  PatternId add_pattern(std::vector<PatternFlow> flows);
+  LabelId label(std::string_view text);  ///< interned
+
+  /// Appends to the task's queue. Requires: known queue/pool/device/pattern, dependencies on earlier tasks.
+  TaskId add(const Task& task, std::span<const Dependency> after = {});
+  TaskId add(const Task& task, std::initializer_list<Dependency> after) {
+    return add(task, std::span<const Dependency>(after.begin(), after.size()));
+  }
+
+  const std::vector<Task>& tasks() const { return tasks_; }
+  /// The task's dependencies: first the previous task of its queue if there is one (lag 0), then those given to add().
+  std::span<const Dependency> dependencies(TaskId task) const;
+  const std::vector<Queue>& queues() const { return queues_; }
+  const std::vector<Pool>& pools() const { return pools_; }
+  const std::vector<Device>& devices() const { return devices_; }
+  const std::vector<PatternFlow>& pattern(PatternId id) const { return patterns_[id]; }
+  std::size_t pattern_count() const { return patterns_.size(); }
+  std::string_view label_text(LabelId id) const;
+  /// The last task added to a queue, kNone when it has none.
+  TaskId last_on(QueueId queue) const { return last_on_[queue]; }
+
+ private:
+  std::vector<Task> tasks_;
+  std::vector<std::uint32_t> first_dependency_{0};
+  std::vector<Dependency> dependencies_;
+  std::vector<Queue> queues_;
+  std::vector<TaskId> last_on_;
+  std::vector<Pool> pools_;
+  std::vector<Device> devices_;
+  std::vector<std::vector<PatternFlow>> patterns_;
+  std::vector<std::string> labels_;
+};
+
+}  // namespace foretrain

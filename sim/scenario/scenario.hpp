@@ -1,0 +1,62 @@
+// A question: which network, on which cluster, with which strategy, on how many GPUs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/units.hpp"
+#include "sim/cluster/hardware.hpp"
+#include "sim/cluster/placement.hpp"
+#include "sim/strategy/strategy.hpp"
+#include "sim/workload/layer.hpp"
+#include "sim/workload/workload.hpp"
+
+namespace foretrain {
+
+/// A measured point that the compute model is scaled to.
+struct Anchor {
+  int gpus = 1;
+  double step_s = 0;
+};
+
+/// Work that happens every so many epochs.
+struct Periodic {
+  std::string name;            ///< "validation", "checkpoint"
+  double every_epochs = 1;
+  Time duration{};
+};
+
+struct Scenario {
+  std::string name;            ///< file name without folder and extension, or "model on cluster"
+  std::string note;            ///< shown under the table
+  Model model;
+  ClusterSpec cluster;
+  Workload workload;           ///< workload.model is the expanded `model`; batch_per_gpu in weak scaling
+  std::optional<std::int64_t> global_batch;  ///< strong scaling when set
+  std::string strategy = "ddp";
+  StrategyKnobs knobs;
+  std::vector<int> gpus;       ///< ascending, unique, each 1..cluster size
+  Layout layout = Layout::packed;
+  double epochs = 1;
+  Time startup{};
+  std::vector<Periodic> periodic;
+  std::optional<Anchor> anchor;
+  std::vector<std::string> warnings;
+};
+
+/// What the command line adds or replaces; empty = not given.
+struct ScenarioOverrides {
+  std::string model, cluster, strategy;
+  std::optional<std::int64_t> batch;
+  std::vector<int> gpus;
+  std::vector<std::string> settings;  ///< "key=value" as for --set
+};
+
+/// Reads a scenario from its text; names resolve in the catalogs. Throws InputError with every mistake.
+Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides);
+/// A scenario from the command line alone; needs a model and a cluster.
+Scenario make_scenario(const ScenarioOverrides& overrides);
+
+}  // namespace foretrain

@@ -1,0 +1,24 @@
+// Catch2 of either generation: 2.13 (Debian 12) and 3.x.
+#pragma once
+
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+#else
+#include <catch2/catch.hpp>
+namespace Catch::Matchers {
+inline auto ContainsSubstring(const std::string& text) { return Contains(text); }
+}  // namespace Catch::Matchers
+#endif
+
+/// Ends the test with a message that says what was skipped.
+#if defined(SKIP)
+#define FORETRAIN_SKIP(message) SKIP(message)
+#else
+#define FORETRAIN_SKIP(message) \
+  do {                          \
+    WARN("skipped: " message);  \
+    return;                     \
+  } while (false)
+#endif
+
+using Catch::Matchers::ContainsSubstring;
