@@ -17,4 +17,7 @@ Table parse_toml(const SourceText& source, Diagnostics& diagnostics);
 /// when reading fails.
 SourceText read_text_file(const std::string& path, std::size_t largest = kLargestText);
 
+/// Why read_text_file would refuse a path before opening it ("is a folder, not a file"); empty when it would not.
+std::string text_file_refusal(const std::string& path, std::size_t largest = kLargestText);
+
 }  // namespace foretrain

@@ -20,6 +20,8 @@ struct KernelCalibration {
   ComputeEfficiency conv, gemm, depthwise_conv, attention;
   Time launch_gap{};      ///< between two kernels of one stream
   Time minimum{};         ///< shortest kernel
+  /// How often normalization really moves what Operator::bytes counts once: statistics first, then the result.
+  double normalization_forward_passes = 1.5, normalization_backward_passes = 5.0 / 3;
   double time_scale = 1;  ///< anchor: measured / predicted
 };
 

@@ -1,0 +1,140 @@
+// Anchor, listed points, search. All numbers of GPUs share one cluster graph.
+#include "sim/analysis/predict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/analysis/anchor.hpp"
+#include "sim/analysis/crossover.hpp"
+#include "sim/analysis/epoch.hpp"
+#include "sim/analysis/step_simulator.hpp"
+#include "sim/analysis/uncertainty.hpp"
+#include "sim/base/quantity.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Numbers of GPUs the crossover search may evaluate: many for small networks, few when one simulation is heavy.
+int search_budget(const ExpandedModel& model) {
+  const auto per_step = static_cast<double>(model.forward.size() + model.backward.size() + 4 * model.parameters.size() + model.buffers.size() + 1);
+  return static_cast<int>(std::clamp(120'000 / per_step, 8.0, 160.0));
+}
+
+class Predictor {
+ public:
+  Predictor(const Scenario& scenario, const Progress& progress)
+      : scenario_(scenario), progress_(progress), most_gpus_(most_gpus(scenario)), simulator_(scenario, most_gpus_), device_(default_device_model(scenario)) {}
+
+  Prediction predict() {
+    Prediction prediction = heading();
+    if (scenario_.anchor) anchor(prediction);
+    one_gpu_ = throughput(1);
+    for (std::size_t i = 0; i < scenario_.gpus.size(); ++i) {
+      prediction.points.push_back(point(scenario_.gpus[i], prediction.decisions));
+      if (progress_) progress_(0.5 * static_cast<double>(i + 1) / static_cast<double>(scenario_.gpus.size()));
+    }
+    prediction.crossover = search();
+    if (progress_) progress_(1);
+    for (const PredictionPoint& p : prediction.points) warn(p, prediction.warnings);
+    return prediction;
+  }
+
+ private:
+  static int most_gpus(const Scenario& scenario) {
+    const std::int64_t gpus = static_cast<std::int64_t>(scenario.cluster.nodes) * scenario.cluster.node.gpus;
+    const std::int64_t most = scenario.global_batch ? std::min(gpus, *scenario.global_batch) : gpus;
+    return static_cast<int>(std::max<std::int64_t>({most, scenario.gpus.empty() ? 1 : scenario.gpus.back(), 1}));
+  }
+
+  Prediction heading() const {
+    static constexpr std::array<std::string_view, 4> kPrecisions{"fp32", "tf32", "amp_fp16", "bf16"};
+    Prediction prediction;
+    prediction.scenario = scenario_.name;
+    prediction.model = scenario_.model.name;
+    prediction.cluster = scenario_.cluster.name;
+    prediction.strategy = scenario_.strategy;
+    prediction.precision = kPrecisions[static_cast<std::size_t>(scenario_.workload.precision)];
+    prediction.strong_scaling = scenario_.global_batch.has_value();
+    prediction.cluster_gpus = simulator_.cluster_gpus();
+    prediction.epochs = scenario_.epochs;
+    prediction.warnings = scenario_.warnings;
+    prediction.note = scenario_.note;
+    return prediction;
+  }
+
+  void anchor(Prediction& prediction) {
+    const Anchored anchored = fit_anchor(simulator_, device_, *scenario_.anchor);
+    device_ = anchored.device;
+    prediction.decisions.add("anchor", fmt::format("{} x {:.3f}", anchored.scaled, anchored.factor),
+                             fmt::format("measured step {} on {} GPU{}", to_string(seconds(scenario_.anchor->step_s)), scenario_.anchor->gpus, scenario_.anchor->gpus == 1 ? "" : "s"));
+    if (anchored.factor < 1.0 / 3 || anchored.factor > 3) {
+      prediction.warnings.push_back(fmt::format("the anchor scales {} by {:.2f}: check that the measured run did what this scenario says", anchored.scaled, anchored.factor));
+    }
+  }
+
+  Throughput throughput(int gpus) {
+    const auto known = simulated_.find(gpus);
+    const SimulatedStep& step = known != simulated_.end() ? known->second : simulated_.emplace(gpus, simulator_.simulate(gpus, device_)).first->second;
+    return {static_cast<double>(simulator_.global_batch(gpus)) / step.step_s, step.breakdown, step.step_s};
+  }
+
+  PredictionPoint point(int gpus, Decisions& decisions) {
+    const Throughput rate = throughput(gpus);
+    const SimulatedStep& step = simulated_.at(gpus);
+    decisions.add(step.decisions);
+    PredictionPoint p;
+    p.gpus = gpus;
+    p.nodes = simulator_.placement(gpus).nodes;
+    p.batch_per_gpu = simulator_.batch_per_gpu(gpus);
+    p.global_batch = simulator_.global_batch(gpus);
+    p.step_s = step.step_s;
+    p.breakdown = step.breakdown;
+    p.buckets = step.buckets;
+    p.samples_per_s = rate.samples_per_s;
+    p.speedup = rate.samples_per_s / one_gpu_.samples_per_s;
+    p.efficiency = p.speedup / gpus;
+    p.interval = step_interval(simulator_, gpus, device_, step.step_s, spreads_of(scenario_));
+    add_epoch(p);
+    Workload workload = scenario_.workload;
+    workload.batch_per_gpu = p.batch_per_gpu;
+    p.memory = memory_use(workload, step.extra_memory);
+    p.memory_capacity = scenario_.cluster.node.gpu.memory;
+    return p;
+  }
+
+  void add_epoch(PredictionPoint& p) const {
+    const EpochShape shape = epoch_shape(scenario_.workload.data, p.batch_per_gpu, scenario_.knobs.accumulation, p.gpus);
+    const bool has_partial = shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
+    const double partial = has_partial ? simulator_.simulate(p.gpus, shape.partial_batch, device_).step_s : p.step_s;
+    p.steps_per_epoch = shape.steps;
+    p.epoch_s = epoch_s(shape, p.step_s, partial, loader_restart_s(scenario_.workload, scenario_.cluster.node));
+    p.total_s = total_s(scenario_, p.epoch_s);
+    p.gpu_hours = p.total_s * p.gpus / 3600;
+  }
+
+  Crossover search() {
+    const ThroughputFunction rate = [this](int gpus) { return throughput(gpus); };
+    return find_crossover(rate, most_gpus_, scenario_.cluster.node.gpus, search_budget(*scenario_.workload.model));
+  }
+
+  static void warn(const PredictionPoint& p, std::vector<std::string>& warnings) {
+    if (p.steps_per_epoch == 0) warnings.push_back(fmt::format("{} GPUs: drop_last leaves no full batch in an epoch", p.gpus));
+    if (!p.fits()) warnings.push_back(fmt::format("{} GPUs: about {} are needed per GPU, it has {}", p.gpus, to_string(p.memory.total()), to_string(p.memory_capacity)));
+  }
+
+  const Scenario& scenario_;
+  const Progress& progress_;
+  int most_gpus_;
+  StepSimulator simulator_;
+  DeviceModel device_;
+  std::map<int, SimulatedStep> simulated_;
+  Throughput one_gpu_;
+};
+
+}  // namespace
+
+Prediction predict(const Scenario& scenario, const Progress& progress) { return Predictor(scenario, progress).predict(); }
+
+}  // namespace foretrain

@@ -1,0 +1,64 @@
+// The answer: predicted times per number of GPUs, where they go, and where adding GPUs stops paying.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/decisions.hpp"
+#include "sim/base/units.hpp"
+#include "sim/strategy/strategy.hpp"
+#include "sim/workload/device/memory.hpp"
+
+namespace foretrain {
+
+/// Seconds of one step per account, by Account's order. Sums to the step.
+using Breakdown = std::array<double, kAccountCount>;
+
+/// Where the true step time lies with probability `level`.
+struct Interval {
+  double low_s = 0, high_s = 0, level = 0.9;
+};
+
+/// One number of GPUs.
+struct PredictionPoint {
+  int gpus = 1, nodes = 1;
+  std::int64_t batch_per_gpu = 0, global_batch = 0, steps_per_epoch = 1;
+  double step_s = 0, epoch_s = 0, total_s = 0;
+  double samples_per_s = 0;
+  double speedup = 1;     ///< samples_per_s over that of one GPU
+  double efficiency = 1;  ///< speedup / gpus
+  double gpu_hours = 0;
+  Interval interval;      ///< of step_s
+  MemoryUse memory;
+  Bytes memory_capacity{};
+  Breakdown breakdown{};
+  std::vector<Bytes> buckets;
+  bool fits() const { return memory.total() <= memory_capacity; }
+};
+
+/// Found by searching every number of GPUs in one node and the next, then whole nodes up to the cluster's size, then GPU by GPU
+/// around each change (docs/models/crossover.md).
+struct Crossover {
+  int fastest_gpus = 1;
+  std::optional<int> slower_than_one_gpu_from;  ///< smallest N > 1 with a lower throughput than one GPU
+  std::optional<int> no_gain_from;              ///< smallest N beyond the fastest that is searched; none when the whole cluster is fastest
+  std::optional<int> efficiency_below_90, efficiency_below_80, efficiency_below_50;
+  std::string cause;
+};
+
+struct Prediction {
+  std::string scenario, model, cluster, strategy, precision;
+  bool strong_scaling = false;
+  int cluster_gpus = 0;
+  double epochs = 1;
+  std::vector<PredictionPoint> points;
+  Crossover crossover;
+  Decisions decisions;
+  std::vector<std::string> warnings;
+  std::string note;
+};
+
+}  // namespace foretrain

@@ -1,0 +1,113 @@
+// The step time is the distance between the ends of two steps, once the pipeline has filled; the breakdown is the critical path
+// between them. Both come from the same timeline, so they agree to the picosecond.
+#include "sim/analysis/step_simulator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/engine/executor.hpp"
+#include "sim/strategy/catalog.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr int kWarmUpSteps = 2;
+constexpr int kLongestWindow = 10;
+constexpr int kMostMicroSteps = 8;
+
+/// Steps over which the script repeats itself: one, or as many as lie between two loss.item() calls.
+int window_of(const TrainingLoop& loop) { return std::clamp(loop.loss_item_every, 1, kLongestWindow); }
+
+/// Refuses plans whose durations alone add up to more than the clock can hold.
+void refuse_endless(const TaskGraph& graph, const std::vector<ByteRate>& capacities, int steps) {
+  double slowest = 1e18;
+  for (const ByteRate& capacity : capacities) slowest = std::min(slowest, capacity.per_second);
+  double total = 0;
+  for (const Task& task : graph.tasks()) total += to_seconds(task.duration) + static_cast<double>(task.traffic.count) / slowest;
+  if (total <= StepSimulator::kLongestStep * steps) return;
+  throw InputError(fmt::format("one training step would take about {:.3g} s", total / steps), "the longest step that is simulated is one day; check batch, decode and overhead");
+}
+
+Breakdown to_breakdown(const CriticalPath& path, int steps) {
+  Breakdown out{};
+  for (std::size_t account = 0; account < kAccountCount; ++account) out[account] = to_seconds(path.spent[account]) / steps;
+  // Waiting for a launch or a wake-up is the host's time, whatever it delays.
+  for (const Time lag : path.lag) out[static_cast<std::size_t>(Account::host)] += to_seconds(lag) / steps;
+  return out;
+}
+
+/// Extends a step of `fewer` and one of `more` micro-steps to `wanted`: in the steady state each further one costs the same.
+SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int extra) {
+  const auto extend = [extra](double a, double b) { return b + extra * (b - a); };
+  more.step_s = extend(fewer.step_s, more.step_s);
+  for (std::size_t i = 0; i < kAccountCount; ++i) more.breakdown[i] = extend(fewer.breakdown[i], more.breakdown[i]);
+  return more;
+}
+
+int nodes_for(const Scenario& scenario, int gpus) {
+  const int per_node = scenario.cluster.node.gpus;
+  if (scenario.layout == Layout::spread) return std::min(scenario.cluster.nodes, gpus);
+  return std::min(scenario.cluster.nodes, (gpus + per_node - 1) / per_node);
+}
+
+}  // namespace
+
+DeviceModel default_device_model(const Scenario& scenario) {
+  DeviceModel device;
+  device.kernel = default_kernel_calibration(scenario.cluster.node.gpu.architecture);
+  return device;
+}
+
+StepSimulator::StepSimulator(const Scenario& scenario, int most_gpus)
+    : scenario_(scenario), cluster_(Cluster::build(scenario.cluster, nodes_for(scenario, most_gpus))) {}
+
+int StepSimulator::cluster_gpus() const { return scenario_.cluster.nodes * scenario_.cluster.node.gpus; }
+
+std::int64_t StepSimulator::batch_per_gpu(int gpus) const {
+  if (!scenario_.global_batch) return scenario_.workload.batch_per_gpu;
+  const std::int64_t shares = static_cast<std::int64_t>(gpus) * scenario_.knobs.accumulation;
+  return std::max<std::int64_t>(1, (*scenario_.global_batch + shares - 1) / shares);
+}
+
+std::int64_t StepSimulator::global_batch(int gpus) const {
+  if (scenario_.global_batch) return std::max<std::int64_t>(*scenario_.global_batch, gpus);
+  return scenario_.workload.batch_per_gpu * scenario_.knobs.accumulation * gpus;
+}
+
+Placement StepSimulator::placement(int gpus) const {
+  if (scenario_.layout == Layout::spread) return place(gpus, scenario_.cluster.node.gpus, Layout::spread, nodes_for(scenario_, gpus));
+  return place_packed(gpus, scenario_.cluster.node.gpus);
+}
+
+SimulatedStep StepSimulator::simulate_micro_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps) const {
+  Workload workload = scenario_.workload;
+  workload.batch_per_gpu = batch_per_gpu;
+  StrategyKnobs knobs = scenario_.knobs;
+  knobs.accumulation = micro_steps;
+  const int window = window_of(workload.loop);
+  const Placement ranks = placement(gpus);
+  const Plan plan = find_strategy(scenario_.strategy)->plan({workload, cluster_, ranks, knobs, device, kWarmUpSteps + window});
+  const std::vector<ByteRate> capacities = cluster_.capacities();
+  refuse_endless(plan.graph, capacities, kWarmUpSteps + window);
+  const Timeline timeline = run(plan.graph, *make_max_min_network(capacities));
+
+  const TaskId last = plan.step_ends.back();
+  const Time from = timeline.end_of(plan.step_ends[kWarmUpSteps - 1]);
+  SimulatedStep step;
+  step.step_s = to_seconds(timeline.end_of(last) - from) / window;
+  step.breakdown = to_breakdown(critical_path(plan.graph, timeline, last, from), window);
+  step.buckets = plan.buckets;
+  step.extra_memory = plan.extra_memory;
+  step.decisions = plan.decisions;
+  return step;
+}
+
+SimulatedStep StepSimulator::simulate(int gpus, std::int64_t batch, const DeviceModel& device) const {
+  const int wanted = scenario_.knobs.accumulation;
+  if (wanted <= kMostMicroSteps) return simulate_micro_steps(gpus, batch, device, wanted);
+  return extrapolate(simulate_micro_steps(gpus, batch, device, kMostMicroSteps - 1), simulate_micro_steps(gpus, batch, device, kMostMicroSteps), wanted - kMostMicroSteps);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,53 @@
+// One training step on N GPUs: plan, run, read the clock and the critical path.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sim/analysis/prediction.hpp"
+#include "sim/engine/timeline.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace foretrain {
+
+struct SimulatedStep {
+  double step_s = 0;
+  Breakdown breakdown{};
+  std::vector<Bytes> buckets;
+  Bytes extra_memory{};
+  Decisions decisions;
+};
+
+/// The device model a scenario starts from, before any anchor.
+DeviceModel default_device_model(const Scenario& scenario);
+
+/// Simulates steps of one scenario; keeps the cluster's graph, which all numbers of GPUs share.
+class StepSimulator {
+ public:
+  /// `most_gpus`: the largest number that will be asked for.
+  StepSimulator(const Scenario& scenario, int most_gpus);
+
+  /// The mean step in the steady state. `batch_per_gpu` replaces the scenario's (the last batch of an epoch is smaller).
+  /// Throws InputError when one step would take longer than kLongestStep.
+  SimulatedStep simulate(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device) const;
+  SimulatedStep simulate(int gpus, const DeviceModel& device) const { return simulate(gpus, batch_per_gpu(gpus), device); }
+
+  /// The batch of one GPU and micro-step: the scenario's in weak scaling, the rounded-up share of the global batch in strong.
+  std::int64_t batch_per_gpu(int gpus) const;
+  /// Samples per optimizer step over all GPUs.
+  std::int64_t global_batch(int gpus) const;
+  const Scenario& scenario() const { return scenario_; }
+  Placement placement(int gpus) const;
+  /// GPUs the cluster has.
+  int cluster_gpus() const;
+
+  static constexpr double kLongestStep = 86400;
+
+ private:
+  SimulatedStep simulate_micro_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps) const;
+
+  const Scenario& scenario_;
+  Cluster cluster_;
+};
+
+}  // namespace foretrain

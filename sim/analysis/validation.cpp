@@ -1,0 +1,229 @@
+// A series is one model on one cluster with one strategy, precision and batch; its rows differ in the number of GPUs. Each becomes
+// a scenario; the smallest row is the anchor.
+#include "sim/analysis/validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "sim/analysis/anchor.hpp"
+#include "sim/analysis/epoch.hpp"
+#include "sim/analysis/uncertainty.hpp"
+
+namespace foretrain {
+
+namespace {
+
+using Rows = std::vector<const Measurement*>;
+using Metric = Measurement::Metric;
+
+/// Rows that share what the step depends on. A series of the file may hold several such groups.
+struct GroupKey {
+  std::string series, model, cluster, strategy, precision, settings;
+  std::int64_t batch;
+  Metric metric;
+  auto operator<=>(const GroupKey&) const = default;
+};
+
+std::string joined(const std::vector<std::pair<std::string, std::string>>& settings) {
+  std::string text;
+  for (const auto& [key, value] : settings) text += key + "=" + value + ";";
+  return text;
+}
+
+GroupKey key_of(const Measurement& m) { return {m.series, m.model, m.cluster, m.strategy, m.precision, joined(m.settings), m.batch_per_gpu, m.metric}; }
+
+std::vector<Rows> group(const std::vector<Measurement>& measurements) {
+  std::map<GroupKey, std::size_t> index;
+  std::vector<Rows> groups;
+  for (const Measurement& m : measurements) {
+    const auto [it, is_new] = index.try_emplace(key_of(m), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[it->second].push_back(&m);
+  }
+  for (Rows& rows : groups) {
+    std::stable_sort(rows.begin(), rows.end(), [](const Measurement* a, const Measurement* b) { return a->gpus < b->gpus; });
+  }
+  return groups;
+}
+
+ScenarioOverrides overrides_for(const Rows& rows, const std::vector<std::string>& settings) {
+  const Measurement& m = *rows.front();
+  ScenarioOverrides overrides;
+  overrides.model = m.model;
+  overrides.cluster = m.cluster;
+  overrides.strategy = m.strategy;
+  overrides.batch = m.batch_per_gpu;
+  for (const Measurement* row : rows) overrides.gpus.push_back(row->gpus);
+  overrides.settings.push_back(fmt::format("model.precision=\"{}\"", m.precision));
+  for (const auto& [key, value] : m.settings) overrides.settings.push_back(key + "=" + value);
+  overrides.settings.insert(overrides.settings.end(), settings.begin(), settings.end());
+  return overrides;
+}
+
+double step_of(const StepSimulator& simulator, const Measurement& m) {
+  if (m.metric == Metric::step_s) return m.value;
+  if (m.metric == Metric::samples_per_s) return static_cast<double>(simulator.global_batch(m.gpus)) / m.value;
+  const EpochShape shape = epoch_shape(simulator.scenario().workload.data, simulator.batch_per_gpu(m.gpus), simulator.scenario().knobs.accumulation, m.gpus);
+  return m.value / static_cast<double>(std::max<std::int64_t>(1, shape.steps));
+}
+
+/// A step time in the row's own metric. `rate` is in unknown units: relative to the anchor's row.
+double in_metric(const StepSimulator& simulator, const Measurement& m, double step_s, double rate_unit) {
+  const double samples_per_s = static_cast<double>(simulator.global_batch(m.gpus)) / step_s;
+  switch (m.metric) {
+    case Metric::step_s: return step_s;
+    case Metric::samples_per_s: return samples_per_s;
+    case Metric::rate: return samples_per_s * rate_unit;
+    case Metric::epoch_s: break;
+  }
+  const EpochShape shape = epoch_shape(simulator.scenario().workload.data, simulator.batch_per_gpu(m.gpus), simulator.scenario().knobs.accumulation, m.gpus);
+  return step_s * static_cast<double>(std::max<std::int64_t>(1, shape.steps));
+}
+
+bool more_is_better(Metric metric) { return metric == Metric::samples_per_s || metric == Metric::rate; }
+
+/// What the anchor's throughput promises N GPUs.
+double linear_scaling(const Measurement& anchor, const Measurement& m) {
+  const double ratio = static_cast<double>(m.gpus) / anchor.gpus;
+  if (more_is_better(m.metric)) return anchor.value * ratio;
+  return m.metric == Metric::step_s ? anchor.value : anchor.value / ratio;
+}
+
+class GroupValidator {
+ public:
+  GroupValidator(const Rows& rows, const Scenario& scenario, bool anchor)
+      : rows_(rows), simulator_(scenario, rows.back()->gpus), device_(default_device_model(scenario)), spreads_(spreads_of(scenario)) {
+    if (anchor) use_anchor();
+  }
+
+  std::vector<ValidatedPoint> points() const {
+    std::vector<ValidatedPoint> points;
+    for (const Measurement* m : rows_) {
+      if (m != anchor_) points.push_back(point(*m));
+    }
+    return points;
+  }
+
+ private:
+  void use_anchor() {
+    anchor_ = rows_.front();
+    if (anchor_->metric == Metric::rate) {
+      const double step_s = simulator_.simulate(anchor_->gpus, device_).step_s;
+      rate_unit_ = anchor_->value * step_s / static_cast<double>(simulator_.global_batch(anchor_->gpus));
+      return;
+    }
+    device_ = fit_anchor(simulator_, device_, {anchor_->gpus, step_of(simulator_, *anchor_)}).device;
+    spreads_.kernels = spreads_.run_to_run;
+  }
+
+  ValidatedPoint point(const Measurement& m) const {
+    const double step_s = simulator_.simulate(m.gpus, device_).step_s;
+    const Interval interval = step_interval(simulator_, m.gpus, device_, step_s, spreads_);
+    ValidatedPoint p;
+    p.gpus = m.gpus;
+    p.measured = m.value;
+    p.predicted = in_metric(simulator_, m, step_s, rate_unit_);
+    p.error = std::abs(p.predicted / p.measured - 1);
+    p.low = in_metric(simulator_, m, interval.low_s, rate_unit_);
+    p.high = in_metric(simulator_, m, interval.high_s, rate_unit_);
+    if (p.low > p.high) std::swap(p.low, p.high);
+    if (anchor_ != nullptr) p.linear = linear_scaling(*anchor_, m);
+    return p;
+  }
+
+  const Rows& rows_;
+  StepSimulator simulator_;
+  DeviceModel device_;
+  Spreads spreads_;
+  const Measurement* anchor_ = nullptr;
+  double rate_unit_ = 1;
+};
+
+std::string first_message(const InputError& error) { return error.diagnostics().empty() ? std::string(error.what()) : error.diagnostics().front().message; }
+
+/// Whether a mistake stands in a setting of the command line, which is no fault of the row.
+bool blames_settings(const InputError& error, const std::vector<std::string>& settings) {
+  return std::any_of(error.diagnostics().begin(), error.diagnostics().end(), [&](const Diagnostic& d) {
+    return std::any_of(settings.begin(), settings.end(), [&](const std::string& setting) { return d.file.ends_with(setting); });
+  });
+}
+
+void skip(const Rows& rows, const std::string& why, Validation& validation) {
+  for (const Measurement* m : rows) validation.skipped.push_back({m->line, why});
+}
+
+/// Adds a group's points to the series of its name.
+void add_points(const std::string& series, std::vector<ValidatedPoint> points, Validation& validation) {
+  auto found = std::find_if(validation.series.begin(), validation.series.end(), [&](const ValidatedSeries& s) { return s.series == series; });
+  if (found == validation.series.end()) found = validation.series.insert(found, ValidatedSeries{series, 0, 0, {}});
+  found->points.insert(found->points.end(), points.begin(), points.end());
+}
+
+void summarize(Validation& validation) {
+  std::vector<double> all, linear;
+  for (ValidatedSeries& series : validation.series) {
+    std::vector<double> own;
+    for (const ValidatedPoint& p : series.points) {
+      own.push_back(p.predicted / p.measured - 1);
+      if (p.linear > 0) linear.push_back(p.linear / p.measured - 1);
+      series.worst = std::max(series.worst, p.error);
+    }
+    all.insert(all.end(), own.begin(), own.end());
+    series.median = statistics_of(own).median;
+  }
+  validation.scored = static_cast<int>(all.size());
+  validation.error = statistics_of(all);
+  validation.linear = statistics_of(linear);
+  std::stable_sort(validation.skipped.begin(), validation.skipped.end(), [](const SkippedRow& a, const SkippedRow& b) { return a.row < b.row; });
+}
+
+/// The nearest-rank quantile of sorted values; the mean of the middle two for an even median.
+double median_of(const std::vector<double>& sorted) {
+  const std::size_t n = sorted.size();
+  return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+}  // namespace
+
+ErrorStatistics statistics_of(std::vector<double> errors) {
+  ErrorStatistics s;
+  if (errors.empty()) return s;
+  const auto n = static_cast<double>(errors.size());
+  s.bias = std::accumulate(errors.begin(), errors.end(), 0.0) / n;
+  for (double& e : errors) e = std::abs(e);
+  std::sort(errors.begin(), errors.end());
+  s.mean = std::accumulate(errors.begin(), errors.end(), 0.0) / n;
+  s.median = median_of(errors);
+  s.p90 = errors[static_cast<std::size_t>(std::ceil(0.9 * n)) - 1];
+  return s;
+}
+
+Validation validate(const MeasurementFile& file, const ValidationOptions& options, const Progress& progress) {
+  Validation validation;
+  validation.anchored = options.anchor;
+  validation.rows = static_cast<int>(file.scaling.size());
+  const std::vector<Rows> groups = group(file.scaling);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (progress) progress(static_cast<double>(i) / static_cast<double>(groups.size()));
+    const Rows& rows = groups[i];
+    if (!options.anchor && rows.front()->metric == Metric::rate) {
+      skip(rows, "a rate in unknown units needs an anchor", validation);
+      continue;
+    }
+    try {
+      const Scenario scenario = make_scenario(overrides_for(rows, options.settings));
+      add_points(rows.front()->series, GroupValidator(rows, scenario, options.anchor).points(), validation);
+    } catch (const InputError& error) {
+      if (blames_settings(error, options.settings)) throw;
+      skip(rows, first_message(error), validation);
+    }
+  }
+  summarize(validation);
+  return validation;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,57 @@
+// Predicted against measured: series of throughput, scored row by row.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/analysis/predict.hpp"
+#include "sim/scenario/measurements.hpp"
+
+namespace foretrain {
+
+struct ErrorStatistics {
+  double median = 0, p90 = 0, mean = 0;
+  double bias = 0;  ///< mean of predicted / measured - 1
+};
+/// Of signed relative errors; the first three take absolute values. All zero for an empty list.
+ErrorStatistics statistics_of(std::vector<double> signed_errors);
+
+struct ValidatedPoint {
+  int gpus = 1;
+  double measured = 0, predicted = 0;  ///< in the row's metric
+  double error = 0;                    ///< |predicted / measured - 1|
+  double low = 0, high = 0;            ///< the 90 % interval of the prediction
+  double linear = 0;                   ///< perfect scaling from the anchor; 0 without one
+};
+
+struct ValidatedSeries {
+  std::string series;
+  double median = 0, worst = 0;
+  std::vector<ValidatedPoint> points;
+};
+
+struct SkippedRow {
+  int row = 0;  ///< line of the file
+  std::string why;
+};
+
+struct Validation {
+  std::string kind = "scaling";
+  int rows = 0, scored = 0;
+  std::vector<SkippedRow> skipped;
+  ErrorStatistics error;
+  ErrorStatistics linear;              ///< the same rows under perfect scaling; only with anchors
+  bool anchored = true;
+  std::vector<ValidatedSeries> series;
+};
+
+struct ValidationOptions {
+  bool anchor = true;                  ///< the smallest-GPU row of a series scales the compute model and is not scored
+  std::vector<std::string> settings;   ///< as for --set, over every row
+};
+
+/// Rows whose model, cluster or strategy is not known here are skipped with the reason. Throws InputError when a setting of the
+/// command line is wrong.
+Validation validate(const MeasurementFile& file, const ValidationOptions& options, const Progress& progress = nullptr);
+
+}  // namespace foretrain

@@ -1,0 +1,103 @@
+// Formatting and collecting diagnostics. Long lines are cut to a window around the caret; unprintable bytes become '?'.
+#include "sim/base/diagnostics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kWindow = 100;
+
+std::string printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c == '\t') c = ' ';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return out;
+}
+
+bool continues_a_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+/// How many characters (UTF-8 code points) a text shows.
+std::size_t shown_width(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues_a_character(c); }));
+}
+
+/// The quoted line and its caret line.
+std::string quote(const Diagnostic& d) {
+  const std::size_t column = static_cast<std::size_t>(std::max(d.span.column, 1)) - 1;
+  const std::size_t begin = column > kWindow * 3 / 4 ? column - kWindow / 2 : 0;
+  const std::string_view line = std::string_view(d.line_text).substr(std::min(begin, d.line_text.size()), kWindow);
+  const std::size_t caret = std::min(column - begin, line.size());
+  const std::string_view marked = line.substr(caret, static_cast<std::size_t>(std::max(d.span.length, 1)));
+  const std::size_t carets = std::max<std::size_t>(1, shown_width(marked));
+  const std::string number = std::to_string(d.span.line);
+  return fmt::format("  {} | {}\n  {:{}} | {:{}}{}\n", number, printable(line), "", number.size(), "", shown_width(line.substr(0, caret)), std::string(carets, '^'));
+}
+
+bool comes_before(const Diagnostic& a, const Diagnostic& b) {
+  return std::tie(a.file, a.span.line, a.span.column) < std::tie(b.file, b.span.line, b.span.column);
+}
+
+}  // namespace
+
+std::string_view SourceText::line(int number) const {
+  if (number < 1) return {};
+  std::size_t begin = 0;
+  for (int i = 1; i < number; ++i) {
+    const std::size_t newline = text.find('\n', begin);
+    if (newline == std::string::npos) return {};
+    begin = newline + 1;
+  }
+  std::string_view found = std::string_view(text).substr(begin, text.find('\n', begin) - begin);
+  if (found.ends_with('\r')) found.remove_suffix(1);
+  return found;
+}
+
+std::string format(const Diagnostic& d) {
+  std::string out;
+  if (!d.file.empty()) out += printable(d.file) + ":";
+  if (d.span.line > 0) out += fmt::format("{}:{}:", d.span.line, std::max(d.span.column, 1));
+  if (!out.empty()) out += " ";
+  out += "error: " + printable(d.message) + "\n";
+  if (d.span.line > 0 && !d.line_text.empty()) out += quote(d);
+  if (!d.hint.empty()) out += "  hint: " + printable(d.hint) + "\n";
+  return out;
+}
+
+std::string format(std::vector<Diagnostic> diagnostics) {
+  std::stable_sort(diagnostics.begin(), diagnostics.end(), comes_before);
+  std::string out;
+  for (const Diagnostic& d : diagnostics) out += format(d);
+  if (diagnostics.size() > 1) out += fmt::format("{} errors\n", diagnostics.size());
+  return out;
+}
+
+InputError::InputError(std::vector<Diagnostic> diagnostics) : diagnostics_(std::move(diagnostics)) {
+  std::stable_sort(diagnostics_.begin(), diagnostics_.end(), comes_before);
+  text_ = format(diagnostics_);
+}
+
+InputError::InputError(std::string message, std::string hint) : InputError(std::vector<Diagnostic>{{"", {}, "", std::move(message), std::move(hint)}}) {}
+
+void Diagnostics::report(SourceSpan span, std::string message, std::string hint) {
+  include({{source_->name, span, std::string(source_->line(span.line)), std::move(message), std::move(hint)}});
+}
+
+void Diagnostics::include(const std::vector<Diagnostic>& others) {
+  for (const Diagnostic& other : others) {
+    const bool known = std::find(found_.begin(), found_.end(), other) != found_.end();
+    if (!known && found_.size() < kMostDiagnostics) found_.push_back(other);
+  }
+}
+
+void Diagnostics::throw_if_any() const {
+  if (!found_.empty()) throw InputError(found_);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,80 @@
+// Edit distance by the three-row dynamic programme (optimal string alignment).
+#include "sim/base/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kMostListed = 16;
+
+std::string folded(std::string_view text) {
+  std::string out(text.substr(0, kLongestName));
+  for (char& c : out) c = c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool contains_other(const std::string& a, const std::string& b) {
+  return std::min(a.size(), b.size()) >= 3 && (a.find(b) != std::string::npos || b.find(a) != std::string::npos);
+}
+
+std::string joined(const std::vector<std::string>& names, std::string_view separator, std::string_view last, std::string_view quote) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) out += i + 1 == names.size() ? last : separator;
+    out += fmt::format("{}{}{}", quote, names[i], quote);
+  }
+  return out;
+}
+
+}  // namespace
+
+int edit_distance(std::string_view a, std::string_view b) {
+  const std::string x = folded(a), y = folded(b);
+  std::array<int, kLongestName + 1> before{}, previous{}, current{};
+  for (std::size_t j = 0; j <= y.size(); ++j) previous[j] = static_cast<int>(j);
+  for (std::size_t i = 1; i <= x.size(); ++i) {
+    current[0] = static_cast<int>(i);
+    for (std::size_t j = 1; j <= y.size(); ++j) {
+      const int change = x[i - 1] == y[j - 1] ? 0 : 1;
+      current[j] = std::min({previous[j] + 1, current[j - 1] + 1, previous[j - 1] + change});
+      const bool swapped = i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1];
+      if (swapped) current[j] = std::min(current[j], before[j - 2] + 1);
+    }
+    before = previous;
+    previous = current;
+  }
+  return previous[y.size()];
+}
+
+std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known, std::size_t most) {
+  const int reach = std::max(2, static_cast<int>(name.size()) / 3);
+  std::vector<std::pair<int, std::string>> near;
+  for (const std::string& candidate : known) {
+    int distance = edit_distance(name, candidate);
+    if (distance > reach && contains_other(folded(name), folded(candidate))) distance = reach;
+    if (distance <= reach) near.emplace_back(distance, candidate);
+  }
+  std::sort(near.begin(), near.end());
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < near.size() && i < most; ++i) out.push_back(near[i].second);
+  return out;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
+  const auto near = nearest_names(name, known);
+  if (!near.empty()) return fmt::format("did you mean {}?", joined(near, ", ", " or ", "\""));
+  if (known.empty()) return "";
+  std::vector<std::string> listed = known;
+  const bool cut = listed.size() > kMostListed;
+  if (cut) listed.resize(kMostListed);
+  return fmt::format("known: {}{}", joined(listed, ", ", ", ", ""), cut ? ", …" : "");
+}
+
+}  // namespace foretrain

@@ -1,0 +1,131 @@
+// Reading and printing quantities. A unit is a prefix and a base; the table below is all there is.
+#include "sim/base/quantity.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+namespace foretrain {
+
+namespace {
+
+struct Prefix {
+  std::string_view text;
+  double factor;
+};
+
+constexpr std::array<Prefix, 10> kPrefixes{{{"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}}};
+
+constexpr std::array<Prefix, 10> kTimeUnits{{{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"µs", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}, {"days", 86400}}};
+
+/// A base with its size in base units, and what it measures.
+struct Base {
+  std::string_view text;
+  double factor;
+  Dimension dimension;
+};
+
+constexpr std::array<Base, 12> kBases{{{"B", 1, Dimension::bytes}, {"b", 0.125, Dimension::bytes}, {"Bps", 1, Dimension::byte_rate}, {"B/s", 1, Dimension::byte_rate},
+                                       {"bps", 0.125, Dimension::byte_rate}, {"b/s", 0.125, Dimension::byte_rate}, {"bit/s", 0.125, Dimension::byte_rate},
+                                       {"FLOP", 1, Dimension::flops}, {"FLOPs", 1, Dimension::flop_rate}, {"FLOPS", 1, Dimension::flop_rate},
+                                       {"FLOP/s", 1, Dimension::flop_rate}, {"FLOPps", 1, Dimension::flop_rate}}};
+
+struct Unit {
+  double factor;
+  Dimension dimension;
+};
+
+std::optional<Unit> find_base(std::string_view text, double prefix) {
+  for (const Base& base : kBases) {
+    if (base.text == text) return Unit{base.factor * prefix, base.dimension};
+  }
+  return std::nullopt;
+}
+
+std::optional<Unit> find_unit(std::string_view text) {
+  for (const Prefix& unit : kTimeUnits) {
+    if (unit.text == text) return Unit{unit.factor, Dimension::time};
+  }
+  if (auto bare = find_base(text, 1)) return bare;
+  for (const Prefix& prefix : kPrefixes) {
+    if (!text.starts_with(prefix.text)) continue;
+    if (auto unit = find_base(text.substr(prefix.text.size()), prefix.factor)) return unit;
+  }
+  return std::nullopt;
+}
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+ParsedQuantity failure(std::string error, Dimension wanted) { return {0, std::move(error), fmt::format("write it as in \"{}\"", example_of(wanted))}; }
+
+std::string shown(std::string_view text) { return std::string(text.substr(0, 40)); }
+
+/// Three significant digits without trailing zeros.
+std::string digits(double value) {
+  if (value >= 99.95) return fmt::format("{:.0f}", value);
+  std::string text = fmt::format("{:.{}f}", value, value >= 9.995 ? 1 : 2);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string with_prefix(double value, std::string_view base) {
+  static constexpr std::array<std::string_view, 6> kNames{"", "k", "M", "G", "T", "P"};
+  std::size_t step = 0;
+  while (value >= 999.5 && step + 1 < kNames.size()) value /= 1000, ++step;
+  return fmt::format("{} {}{}", digits(value), kNames[step], base);
+}
+
+}  // namespace
+
+std::string_view name_of(Dimension dimension) {
+  static constexpr std::array<std::string_view, 5> kNames{"time", "size", "amount of work", "bandwidth", "compute rate"};
+  return kNames[static_cast<std::size_t>(dimension)];
+}
+
+std::string_view example_of(Dimension dimension) {
+  static constexpr std::array<std::string_view, 5> kExamples{"2.5 us", "25 MiB", "4.1 GFLOP", "25 GBps", "312 TFLOPs"};
+  return kExamples[static_cast<std::size_t>(dimension)];
+}
+
+ParsedQuantity parse_quantity(std::string_view text, Dimension wanted) {
+  const std::string_view body = trim(text);
+  double value = 0;
+  const auto [end, problem] = std::from_chars(body.data(), body.data() + body.size(), value);
+  if (problem == std::errc::result_out_of_range) return failure(fmt::format("\"{}\" is out of range", shown(text)), wanted);
+  if (problem != std::errc{}) return failure(fmt::format("\"{}\" does not start with a number", shown(text)), wanted);
+  if (!std::isfinite(value)) return failure(fmt::format("\"{}\" is not a finite number", shown(text)), wanted);
+  if (value < 0) return failure(fmt::format("\"{}\" is negative", shown(text)), wanted);
+  const std::string_view unit_text = trim(body.substr(static_cast<std::size_t>(end - body.data())));
+  if (unit_text.empty()) return failure(fmt::format("\"{}\" has no unit", shown(text)), wanted);
+  const auto unit = find_unit(unit_text);
+  if (!unit) return failure(fmt::format("unknown unit \"{}\"", shown(unit_text)), wanted);
+  if (unit->dimension != wanted) return failure(fmt::format("\"{}\" is a {}, a {} is needed", shown(text), name_of(unit->dimension), name_of(wanted)), wanted);
+  const double result = value * unit->factor;
+  if (!std::isfinite(result) || result > 1e18) return failure(fmt::format("\"{}\" is out of range", shown(text)), wanted);
+  return {result, "", ""};
+}
+
+std::string to_string(Time time) {
+  const double s = to_seconds(time);
+  if (s == 0) return "0 s";
+  if (s < 0.9995e-6) return digits(s * 1e9) + " ns";
+  if (s < 0.9995e-3) return digits(s * 1e6) + " us";
+  if (s < 0.9995) return digits(s * 1e3) + " ms";
+  if (s < 600) return digits(s) + " s";
+  return s < 36000 ? digits(s / 60) + " min" : digits(s / 3600) + " h";
+}
+
+std::string to_string(Bytes bytes) { return with_prefix(static_cast<double>(bytes.count), "B"); }
+std::string to_string(Flops work) { return with_prefix(work.count, "FLOP"); }
+std::string to_string(ByteRate rate) { return with_prefix(rate.per_second, "Bps"); }
+std::string to_string(FlopRate rate) { return with_prefix(rate.per_second, "FLOPs"); }
+
+}  // namespace foretrain

@@ -1,0 +1,32 @@
+// One row per format.
+#include "sim/report/catalog.hpp"
+
+#include "sim/report/csv.hpp"
+#include "sim/report/json.hpp"
+#include "sim/report/table.hpp"
+
+namespace foretrain {
+
+const std::vector<ReportEntry>& report_catalog() {
+  static const std::vector<ReportEntry> rows{
+      {"table", "for people: the scaling table and the crossover", write_table},
+      {"json", "for programs: foretrain.prediction/1, keys are stable", write_json},
+      {"csv", "for spreadsheets: one line per number of GPUs", write_csv},
+  };
+  return rows;
+}
+
+const ReportEntry* find_report(std::string_view name) {
+  for (const ReportEntry& row : report_catalog()) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> report_names() {
+  std::vector<std::string> names;
+  for (const ReportEntry& row : report_catalog()) names.emplace_back(row.name);
+  return names;
+}
+
+}  // namespace foretrain

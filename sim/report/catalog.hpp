@@ -1,0 +1,28 @@
+// The report formats of a prediction: a table of functions, one row and one file each.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/analysis/prediction.hpp"
+
+namespace foretrain {
+
+struct ReportOptions {
+  bool explain = false;  ///< append the decisions (table only)
+};
+
+using ReportFunction = std::string (*)(const Prediction& prediction, const ReportOptions& options);
+
+struct ReportEntry {
+  std::string_view name;
+  std::string_view summary;
+  ReportFunction write;
+};
+
+const std::vector<ReportEntry>& report_catalog();
+const ReportEntry* find_report(std::string_view name);
+std::vector<std::string> report_names();
+
+}  // namespace foretrain

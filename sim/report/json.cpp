@@ -1,0 +1,89 @@
+// Values to JSON, key by key in the order of the contract.
+#include "sim/report/json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace foretrain {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json breakdown_json(const Breakdown& b) {
+  return {{"compute_s", b[0]}, {"exposed_communication_s", b[1]}, {"input_stall_s", b[2]}, {"host_s", b[3]}, {"optimizer_s", b[4]}, {"other_s", b[5]}};
+}
+
+Json point_json(const PredictionPoint& p) {
+  Json out{{"gpus", p.gpus},
+           {"nodes", p.nodes},
+           {"batch_per_gpu", p.batch_per_gpu},
+           {"global_batch", p.global_batch},
+           {"steps_per_epoch", p.steps_per_epoch},
+           {"step_s", p.step_s},
+           {"epoch_s", p.epoch_s},
+           {"total_s", p.total_s},
+           {"samples_per_s", p.samples_per_s},
+           {"speedup", p.speedup},
+           {"efficiency", p.efficiency},
+           {"gpu_hours", p.gpu_hours}};
+  out["interval"] = {{"low_s", p.interval.low_s}, {"high_s", p.interval.high_s}, {"level", p.interval.level}};
+  out["memory"] = {{"bytes", p.memory.total().count}, {"capacity_bytes", p.memory_capacity.count}, {"fits", p.fits()}};
+  out["breakdown"] = breakdown_json(p.breakdown);
+  Json buckets = Json::array();
+  for (const Bytes bucket : p.buckets) buckets.push_back(bucket.count);
+  out["buckets_bytes"] = std::move(buckets);
+  return out;
+}
+
+Json crossover_json(const Crossover& c) {
+  Json out{{"fastest_gpus", c.fastest_gpus}, {"slower_than_one_gpu_from", or_null(c.slower_than_one_gpu_from)}, {"no_gain_from", or_null(c.no_gain_from)}};
+  out["efficiency_below"] = {{"0.9", or_null(c.efficiency_below_90)}, {"0.8", or_null(c.efficiency_below_80)}, {"0.5", or_null(c.efficiency_below_50)}};
+  out["cause"] = c.cause;
+  return out;
+}
+
+Json statistics_json(const ErrorStatistics& s) { return {{"median", s.median}, {"p90", s.p90}, {"mean", s.mean}, {"bias", s.bias}}; }
+
+/// Names come from files and may hold any bytes: invalid UTF-8 is replaced.
+std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+std::string write_json(const Prediction& p, const ReportOptions&) {
+  Json out{{"schema", "foretrain.prediction/1"}, {"scenario", p.scenario}, {"model", p.model}, {"cluster", p.cluster}, {"strategy", p.strategy}, {"precision", p.precision},
+           {"scaling", p.strong_scaling ? "strong" : "weak"}};
+  Json points = Json::array();
+  for (const PredictionPoint& point : p.points) points.push_back(point_json(point));
+  out["points"] = std::move(points);
+  out["crossover"] = crossover_json(p.crossover);
+  Json decisions = Json::array();
+  for (const Decision& d : p.decisions.list()) decisions.push_back({{"subject", d.subject}, {"choice", d.choice}, {"why", d.why}});
+  out["decisions"] = std::move(decisions);
+  out["warnings"] = p.warnings;
+  return dumped(out);
+}
+
+std::string write_validation_json(const Validation& v) {
+  Json out{{"schema", "foretrain.validation/1"}, {"kind", v.kind}, {"rows", v.rows}, {"scored", v.scored}};
+  Json skipped = Json::array();
+  for (const SkippedRow& row : v.skipped) skipped.push_back({{"row", row.row}, {"why", row.why}});
+  out["skipped"] = std::move(skipped);
+  out["error"] = statistics_json(v.error);
+  out["baseline"] = Json::object();
+  if (v.anchored) out["baseline"]["linear"] = statistics_json(v.linear);
+  Json series = Json::array();
+  for (const ValidatedSeries& s : v.series) {
+    Json points = Json::array();
+    for (const ValidatedPoint& p : s.points) points.push_back({{"gpus", p.gpus}, {"measured", p.measured}, {"predicted", p.predicted}, {"error", p.error}, {"low", p.low}, {"high", p.high}});
+    series.push_back({{"series", s.series}, {"median", s.median}, {"worst", s.worst}, {"points", std::move(points)}});
+  }
+  out["series"] = std::move(series);
+  return dumped(out);
+}
+
+}  // namespace foretrain

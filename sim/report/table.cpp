@@ -1,0 +1,71 @@
+// Heading, one line per number of GPUs, where the step goes, the crossover, warnings.
+#include "sim/report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/quantity.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string heading(const Prediction& p) {
+  const PredictionPoint& first = p.points.front();
+  const std::string batch = p.strong_scaling ? fmt::format("global batch {}, strong scaling", first.global_batch) : fmt::format("batch {} per GPU, weak scaling", first.batch_per_gpu);
+  return fmt::format("{}: {} on {} with {}, {}, {}\n\n", p.scenario, p.model, p.cluster, p.strategy, p.precision, batch);
+}
+
+std::string line(const PredictionPoint& p) {
+  const auto share = [&](Account account) { return 100 * p.breakdown[static_cast<std::size_t>(account)] / p.step_s; };
+  return fmt::format("{:>5} {:>5} {:>7} {:>10} {:>7} {:>10} {:>10} {:>10.1f} {:>8.2f} {:>6.1f} % |{:>7.1f} {:>6.1f} {:>6.1f} {:>6.1f} {:>6.1f} {:>6.1f} | {:>8}{}\n", p.gpus, p.nodes, p.global_batch,
+                     to_string(seconds(p.step_s)), fmt::format("+{:.0f} %", 100 * (p.interval.high_s / p.step_s - 1)), spoken_time(p.epoch_s), spoken_time(p.total_s), p.samples_per_s, p.speedup, 100 * p.efficiency, share(Account::compute),
+                     share(Account::exposed_communication), share(Account::input_stall), share(Account::host), share(Account::optimizer), share(Account::other), to_string(p.memory.total()), p.fits() ? "" : " !");
+}
+
+std::string titles() {
+  return fmt::format("{:>5} {:>5} {:>7} {:>10} {:>7} {:>10} {:>10} {:>10} {:>8} {:>8} | {}\n", "GPUs", "nodes", "batch", "step", "up to", "epoch", "total", "samples/s", "speedup", "effic.",
+                     "% of the step: compute, exposed comm., input, host, optimizer, other | memory");
+}
+
+std::string gpus_or(const std::optional<int>& gpus, std::string_view otherwise) { return gpus ? fmt::format("{} GPUs", *gpus) : std::string(otherwise); }
+
+std::string crossover(const Prediction& p) {
+  const Crossover& c = p.crossover;
+  std::string out = fmt::format("\nFastest: {} GPU{} of {}.", c.fastest_gpus, c.fastest_gpus == 1 ? "" : "s", p.cluster_gpus);
+  out += c.no_gain_from ? fmt::format(" No gain from {} GPUs.\n", *c.no_gain_from) : " Every further GPU still helps.\n";
+  out += fmt::format("Slower than one GPU: {}. Efficiency below 90 %: {}; 80 %: {}; 50 %: {}.\n", c.slower_than_one_gpu_from ? fmt::format("from {} GPUs", *c.slower_than_one_gpu_from) : "never",
+                     gpus_or(c.efficiency_below_90, "never"), gpus_or(c.efficiency_below_80, "never"), gpus_or(c.efficiency_below_50, "never"));
+  return out + "Why: " + c.cause + ".\n";
+}
+
+std::string decisions(const Prediction& p) {
+  std::string out = "\nDecisions\n";
+  for (const Decision& d : p.decisions.list()) out += fmt::format("  {}: {} ({})\n", d.subject, d.choice, d.why);
+  return out;
+}
+
+}  // namespace
+
+std::string spoken_time(double value) {
+  if (value < 600) return to_string(seconds(value));
+  const auto minutes = static_cast<long long>(std::llround(std::min(value, 1e15) / 60));
+  if (minutes < 60) return fmt::format("{} min", minutes);
+  if (minutes < 48 * 60) return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
+  return fmt::format("{} d {:02} h", minutes / 1440, minutes % 1440 / 60);
+}
+
+std::string write_table(const Prediction& p, const ReportOptions& options) {
+  std::string out;
+  if (!p.points.empty()) out += heading(p) + titles();
+  for (const PredictionPoint& point : p.points) out += line(point);
+  out += crossover(p);
+  for (const std::string& warning : p.warnings) out += "warning: " + warning + "\n";
+  if (!p.note.empty()) out += "\n" + p.note + "\n";
+  if (options.explain) out += decisions(p);
+  return out;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,13 @@
+// The scaling table for people.
+#pragma once
+
+#include "sim/report/catalog.hpp"
+
+namespace foretrain {
+
+std::string write_table(const Prediction& prediction, const ReportOptions& options);
+
+/// "3 h 25 min", "41.2 s": durations people plan with.
+std::string spoken_time(double seconds);
+
+}  // namespace foretrain

@@ -1,0 +1,129 @@
+// Catalogs are folders below a few roots; a name is looked up root by root, so that a user's folder can shadow ours.
+#include "sim/scenario/catalog.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include "sim/base/names.hpp"
+#include "sim/scenario/reader.hpp"
+
+namespace foretrain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kLongestName = 128;
+
+std::string_view folder_of(CatalogKind kind) {
+  static constexpr std::array<std::string_view, 5> kFolders{"models", "topologies", "topologies/gpus", "topologies/links", "scenarios"};
+  return kFolders[static_cast<std::size_t>(kind)];
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+bool holds_catalogs(const fs::path& folder) { return is_folder(folder / "models") && is_folder(folder / "topologies"); }
+
+void add_user_roots(std::vector<std::string>& roots) {
+  const char* variable = std::getenv("FORETRAIN_PATH");
+  std::string_view rest = variable == nullptr ? "" : variable;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    if (end > 0) roots.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+}
+
+void add_roots_near_binary(std::vector<std::string>& roots) {
+  std::error_code problem;
+  const fs::path binary = fs::read_symlink("/proc/self/exe", problem);
+  if (problem) return;
+  for (fs::path folder = binary.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
+    if (!holds_catalogs(folder)) continue;
+    roots.push_back(folder.string());
+    break;
+  }
+  const fs::path installed = binary.parent_path().parent_path() / "share" / "foretrain";
+  if (holds_catalogs(installed)) roots.push_back(installed.string());
+}
+
+void add_names(const fs::path& folder, std::vector<std::string>& names) {
+  std::error_code problem;
+  for (fs::directory_iterator it(folder, problem), end; !problem && it != end; it.increment(problem)) {
+    if (it->path().extension() == ".toml") names.push_back(it->path().stem().string());
+  }
+}
+
+bool is_path(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".toml"); }
+
+/// The file that a name stands for; nullopt for a name that is in no catalog.
+std::optional<std::string> path_of(CatalogKind kind, const std::string& name) {
+  if (name.empty() || name.find('\0') != std::string::npos) return std::nullopt;
+  if (is_path(name)) return name;
+  if (name.size() > kLongestName || name.starts_with('.')) return std::nullopt;
+  for (const std::string& root : catalog_roots()) {
+    const fs::path path = fs::path(root) / folder_of(kind) / (name + ".toml");
+    std::error_code ignored;
+    if (fs::exists(path, ignored)) return path.string();
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view noun_of(CatalogKind kind) {
+  static constexpr std::array<std::string_view, 5> kNouns{"model", "cluster", "GPU", "link", "scenario"};
+  return kNouns[static_cast<std::size_t>(kind)];
+}
+
+std::vector<std::string> catalog_roots() {
+  std::vector<std::string> roots;
+  add_user_roots(roots);
+  add_roots_near_binary(roots);
+  return roots;
+}
+
+std::vector<std::string> names_in(CatalogKind kind) {
+  std::vector<std::string> names;
+  for (const std::string& root : catalog_roots()) add_names(fs::path(root) / folder_of(kind), names);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+std::optional<SourceText> open_named(CatalogKind kind, const std::string& name) {
+  const auto path = path_of(kind, name);
+  if (!path) return std::nullopt;
+  return read_text_file(*path);
+}
+
+std::optional<SourceText> find_named(CatalogKind kind, const std::string& name, SourceSpan span, Diagnostics& diagnostics) {
+  const auto path = path_of(kind, name);
+  if (!path) {
+    diagnostics.report(span, fmt::format("unknown {} \"{}\"", noun_of(kind), name.substr(0, 60)), unknown_name_hint(kind, name));
+    return std::nullopt;
+  }
+  if (const std::string refusal = text_file_refusal(*path); !refusal.empty()) {
+    diagnostics.report(span, fmt::format("{} {}", *path, refusal));
+    return std::nullopt;
+  }
+  return read_text_file(*path);
+}
+
+std::string unknown_name_hint(CatalogKind kind, std::string_view name) {
+  const std::vector<std::string> names = names_in(kind);
+  if (!names.empty()) return did_you_mean(name, names);
+  std::string places;
+  for (const std::string& root : catalog_roots()) places += fmt::format("{}{}/{}", places.empty() ? "" : ", ", root, folder_of(kind));
+  if (places.empty()) return "no catalogs were found; set FORETRAIN_PATH to the folder that holds models/ and topologies/";
+  return fmt::format("there is none in {}", places);
+}
+
+}  // namespace foretrain

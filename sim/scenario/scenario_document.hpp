@@ -1,0 +1,50 @@
+// A scenario's text and the command line's settings as one document, in which every value still knows where it was written.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/value.hpp"
+
+namespace foretrain {
+
+/// The settings stand as further lines below the file's text, so that one Diagnostics serves both; found() puts mistakes on those
+/// lines back to "--set key=value:1:column".
+class ScenarioDocument {
+ public:
+  /// Parses and merges; settings replace what the text says. Not copyable: diagnostics() is bound to it.
+  ScenarioDocument(const SourceText& source, const ScenarioOverrides& overrides);
+  ScenarioDocument(const ScenarioDocument&) = delete;
+  ScenarioDocument& operator=(const ScenarioDocument&) = delete;
+
+  const Table& table() const { return table_; }
+  Diagnostics& diagnostics() { return diagnostics_; }
+  /// Whether text or settings hold a key such as "data.prefetch".
+  bool has(std::string_view dotted_key) const;
+  /// Every mistake reported so far, with its true origin.
+  std::vector<Diagnostic> found() const;
+
+ private:
+  /// One option of the command line: what messages call it, and its text on a line of its own.
+  struct Setting {
+    std::string origin;
+    std::string text;
+  };
+
+  static std::vector<Setting> settings_of(const ScenarioOverrides& overrides);
+  static SourceText joined(const SourceText& source, const std::vector<Setting>& settings);
+  void apply(const ScenarioOverrides& overrides);
+  void apply_key_value(const Setting& setting, int line);
+  void set(const std::vector<std::string>& path, Value value, SourceSpan key_span);
+  void merge(Table& into, Table from);
+
+  int file_lines_;
+  std::vector<Setting> settings_;
+  SourceText text_;
+  Diagnostics diagnostics_;
+  Table table_;
+};
+
+}  // namespace foretrain

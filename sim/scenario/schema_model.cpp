@@ -1,0 +1,79 @@
+// The model file: input shape, layers, blocks. Templates are read first, then checked as a whole, expanded, and last shown to the
+// workload's expand(), which knows whether each layer fits its input.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+
+#include "sim/scenario/block_check.hpp"
+#include "sim/scenario/block_expansion.hpp"
+#include "sim/scenario/layer_template.hpp"
+#include "sim/scenario/reader.hpp"
+#include "sim/scenario/schemas.hpp"
+#include "sim/workload/operators.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::int64_t kLargestSide = 1'000'000'000;
+
+Block read_block(const Entry& entry, Diagnostics& diagnostics) {
+  Block out;
+  out.span = entry.key_span;
+  const auto* table = std::get_if<Table>(&entry.value.data);
+  if (table == nullptr) {
+    diagnostics.report(entry.value.span, fmt::format("blocks.{} must be a table with layers", entry.key.substr(0, 60)));
+    return out;
+  }
+  TableReader reader(*table, "blocks." + entry.key.substr(0, 60), diagnostics);
+  out.layers = read_layers(reader, "layers");
+  reader.finish();
+  return out;
+}
+
+Blocks read_blocks(TableReader& document) {
+  Blocks blocks;
+  const Table* table = document.table("blocks");
+  if (table == nullptr) return blocks;
+  for (const Entry& entry : table->entries) blocks[entry.key] = read_block(entry, document.diagnostics());
+  return blocks;
+}
+
+std::vector<std::int64_t> read_input(TableReader& document) {
+  document.require("input", "input = [3, 224, 224]");
+  const auto input = document.integers("input", 1, kLargestSide, 3);
+  if (input && input->empty()) document.report(document.span_of("input"), "input is empty", "write channels, height and width");
+  return input.value_or(std::vector<std::int64_t>{});
+}
+
+/// A block used many times shows each fault once.
+void report_faults(const Model& model, Diagnostics& diagnostics) {
+  std::set<std::pair<int, int>> seen;
+  for (const ModelFault& fault : expand(model).faults) {
+    if (diagnostics.found().size() >= Diagnostics::kMostDiagnostics) return;
+    if (seen.insert({fault.span.line, fault.span.column}).second) diagnostics.report(fault.span, fault.message, fault.hint);
+  }
+}
+
+}  // namespace
+
+Model read_model(const SourceText& source, Diagnostics& diagnostics) {
+  const Table table = parse_toml(source, diagnostics);
+  TableReader document(table, "", diagnostics);
+  Model model;
+  model.name = std::filesystem::path(source.name).stem().string();
+  model.description = document.string("description").value_or("");
+  model.input = read_input(document);
+  model.input_is_tokens = document.boolean("input_is_tokens").value_or(false);
+  const LayerList layers = read_layers(document, "layers");
+  const Blocks blocks = read_blocks(document);
+  document.finish();
+  const bool sound = check_blocks(blocks, layers, diagnostics);
+  if (!sound || !diagnostics.empty()) return model;
+  model.layers = expand_blocks(blocks, layers, diagnostics);
+  if (diagnostics.empty()) report_faults(model, diagnostics);
+  return model;
+}
+
+}  // namespace foretrain

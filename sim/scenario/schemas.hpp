@@ -1,0 +1,19 @@
+// One reader per noun: GPU, link, cluster, model; from text to the plain value, with every mistake reported.
+#pragma once
+
+#include "sim/cluster/hardware.hpp"
+#include "sim/scenario/table_reader.hpp"
+#include "sim/scenario/value.hpp"
+#include "sim/workload/layer.hpp"
+
+namespace foretrain {
+
+/// Each takes the text of one file, reports into `diagnostics` (bound to that text) and returns what could be read.
+Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics);            // schema_gpu.cpp
+LinkType read_link_type(const SourceText& source, Diagnostics& diagnostics);  // schema_link.cpp
+/// Resolves GPU and link names in the catalogs, then runs check(): faults are reported at the link or table they belong to.
+ClusterSpec read_cluster(const SourceText& source, Diagnostics& diagnostics);  // schema_cluster.cpp
+/// Resolves blocks; cyclic, unknown and too deeply nested blocks, and layers that do not fit their input, are reported.
+Model read_model(const SourceText& source, Diagnostics& diagnostics);  // schema_model.cpp
+
+}  // namespace foretrain

@@ -1,0 +1,51 @@
+// Reading one file whole, within a size limit that is checked before and while reading.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "sim/scenario/reader.hpp"
+
+namespace foretrain {
+
+namespace {
+
+InputError refused(const std::string& path, std::string why) {
+  return InputError(std::vector<Diagnostic>{{path, {}, "", std::move(why), ""}});
+}
+
+std::string too_large(std::size_t largest) { return fmt::format("is larger than {} bytes", largest); }
+
+}  // namespace
+
+std::string text_file_refusal(const std::string& path, std::size_t largest) {
+  std::error_code problem;
+  const auto status = std::filesystem::status(path, problem);
+  if (status.type() == std::filesystem::file_type::not_found) return "does not exist";
+  if (std::filesystem::is_directory(status)) return "is a folder, not a file";
+  if (!std::filesystem::is_regular_file(status)) return "";
+  const auto size = std::filesystem::file_size(path, problem);
+  if (problem) return "";
+  return size == 0 ? "is empty" : size > largest ? too_large(largest) : "";
+}
+
+SourceText read_text_file(const std::string& path, std::size_t largest) {
+  if (std::string why = text_file_refusal(path, largest); !why.empty()) throw refused(path, std::move(why));
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw WorldError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  SourceText source{path, std::string()};
+  std::string block(64 << 10, '\0');
+  while (stream && source.text.size() <= largest) {
+    stream.read(block.data(), static_cast<std::streamsize>(block.size()));
+    source.text.append(block, 0, static_cast<std::size_t>(stream.gcount()));
+  }
+  if (stream.bad()) throw WorldError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  if (source.text.size() > largest) throw refused(path, too_large(largest));
+  if (source.text.empty()) throw refused(path, "is empty");
+  return source;
+}
+
+}  // namespace foretrain

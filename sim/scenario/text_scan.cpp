@@ -1,0 +1,140 @@
+// A lexer that knows only strings, comments, brackets, dots and line ends. Dots count towards nesting between two delimiters,
+// where they join the parts of a key; those that turn out to stand before '=' or in a header also count as tables.
+#include "sim/scenario/text_scan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace foretrain {
+
+namespace {
+
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) { start_line(); }
+
+  TextScan run() {
+    while (at_ < text_.size() && !scan_.fault) step();
+    return std::move(scan_);
+  }
+
+ private:
+  void start_line() {
+    ++line_;
+    line_begin_ = at_;
+    if (depth_ == 0) statement_ = line_, header_ = false, fresh_ = true;
+    scan_.statement_start.push_back(statement_);
+  }
+
+  void step() {
+    const char c = text_[at_];
+    if (c == '"' || c == '\'') return skip_string(c);
+    if (c == '#') return skip_comment();
+    ++at_;
+    if (c == '\n') dots_ = 0, start_line();
+    else if (c == '.') count_dot();
+    else if (c == '[' || c == '{') open(c);
+    else if (c == ']' || c == '}') close();
+    else if (c == '=') end_key();
+    else if (c == ',') dots_ = 0;
+    if (c != ' ' && c != '\t' && c != '\n') fresh_ = false;
+  }
+
+  void open(char c) {
+    dots_ = 0;
+    if (c == '[' && fresh_) header_ = true, count_tables(1);
+    if (++depth_ > kDeepestNesting) fail(fmt::format("nested more than {} deep", kDeepestNesting));
+  }
+
+  void close() {
+    depth_ = std::max(0, depth_ - 1);
+    if (header_) count_tables(dots_);
+    dots_ = 0;
+  }
+
+  void end_key() {
+    count_tables(dots_);
+    dots_ = 0;
+  }
+
+  void count_dot() {
+    if (++dots_ + depth_ > kDeepestNesting) fail(fmt::format("nested more than {} deep", kDeepestNesting));
+  }
+
+  void count_tables(int more) {
+    tables_ += more;
+    if (tables_ > kMostTables) fail(fmt::format("more than {} tables", kMostTables));
+  }
+
+  void skip_comment() {
+    while (at_ < text_.size() && text_[at_] != '\n') ++at_;
+  }
+
+  void skip_string(char quote) {
+    fresh_ = false;
+    const std::string fence(3, quote);
+    if (text_.substr(at_, 3) == fence) return skip_long_string(quote, fence);
+    ++at_;
+    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') at_ += quote == '"' && text_[at_] == '\\' ? 2 : 1;
+    if (at_ < text_.size() && text_[at_] == quote) ++at_;
+    at_ = std::min(at_, text_.size());
+  }
+
+  void skip_long_string(char quote, const std::string& fence) {
+    at_ += 3;
+    ++depth_;  // lines inside belong to this statement
+    while (at_ < text_.size() && text_.substr(at_, 3) != fence) {
+      const bool escape = quote == '"' && text_[at_] == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] != '\n';
+      if (text_[at_] == '\n') ++at_, start_line();
+      else at_ += escape ? 2 : 1;
+    }
+    --depth_;
+    at_ = std::min(at_ + 3, text_.size());
+    while (at_ < text_.size() && text_[at_] == quote) ++at_;
+  }
+
+  void fail(std::string message) {
+    if (!scan_.fault) scan_.fault = TextFault{{line_, static_cast<int>(at_ - line_begin_), 1}, std::move(message)};
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0, line_begin_ = 0;
+  int line_ = 0, statement_ = 1, depth_ = 0, dots_ = 0, tables_ = 0;
+  bool header_ = false, fresh_ = true;
+  TextScan scan_;
+};
+
+/// Length of the UTF-8 sequence at the front, 0 when it is malformed.
+std::size_t sequence_length(std::string_view bytes) {
+  const auto byte = [&](std::size_t i) { return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u; };
+  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead < 0xE0) return continues(1) ? 2 : 0;
+  if (lead >= 0xE0 && lead < 0xF0) {
+    const bool overlong = lead == 0xE0 && byte(1) < 0xA0, surrogate = lead == 0xED && byte(1) >= 0xA0;
+    return continues(1) && continues(2) && !overlong && !surrogate ? 3 : 0;
+  }
+  if (lead >= 0xF0 && lead < 0xF5) {
+    const bool overlong = lead == 0xF0 && byte(1) < 0x90, beyond = lead == 0xF4 && byte(1) >= 0x90;
+    return continues(1) && continues(2) && continues(3) && !overlong && !beyond ? 4 : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+TextScan scan_text(std::string_view text) { return Scanner(text).run(); }
+
+bool is_text(std::string_view bytes) {
+  if (bytes.find('\0') != std::string_view::npos) return false;
+  while (!bytes.empty()) {
+    const std::size_t length = sequence_length(bytes);
+    if (length == 0) return false;
+    bytes.remove_prefix(length);
+  }
+  return true;
+}
+
+}  // namespace foretrain
