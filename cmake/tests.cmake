@@ -3,6 +3,7 @@ find_package(Catch2 REQUIRED)
 include(Catch)
 
 add_library(test_support STATIC tests/support/main.cpp)
+set_source_files_properties(tests/support/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 target_link_libraries(test_support PUBLIC foretrain_flags)
 if(Catch2_VERSION VERSION_LESS 3)
   target_link_libraries(test_support PUBLIC Catch2::Catch2)

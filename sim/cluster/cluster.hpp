@@ -11,6 +11,8 @@
 namespace foretrain {
 
 using VertexId = std::uint32_t;
+struct Fabric;      // fabrics/catalog.hpp
+struct FabricSite;  // fabrics/catalog.hpp
 
 enum class VertexKind : std::uint8_t { gpu, cpu, pcie_switch, nvswitch, nic, leaf, spine };
 
@@ -32,13 +34,13 @@ struct ClusterLink {
 /// The way from one device to another.
 struct Route {
   std::vector<LinkId> links;
-  Time latency{};             ///< sum over links and switches
-  ByteRate bandwidth{};       ///< smallest on the way
+  Time latency{};                    ///< sum over links and switches
+  ByteRate bandwidth{};              ///< smallest on the way
   double collective_efficiency = 1;  ///< of the narrowest link
   bool crosses_network = false;
   bool nvlink_only = false;
-  bool staged = false;        ///< through host memory, because the GPUs have no peer access
-  int pcie_hops = 0;          ///< links of kind pcie or socket on the way
+  bool staged = false;  ///< through host memory, because the GPUs have no peer access
+  int pcie_hops = 0;    ///< links of kind pcie or socket on the way
 };
 
 /// What is wrong with a cluster description. `link` indexes NodeSpec::links, -1 when no single link is to blame.
@@ -47,8 +49,14 @@ struct ClusterFault {
   int link = -1;
 };
 
+inline constexpr int kMostNodes = 100'000, kMostClusterGpus = 1'000'000, kMostNodeDevices = 64;
+
+/// Largest descriptions the program takes.
+inline constexpr int kMostGpusPerNode = 64, kMostCpusPerNode = 16, kMostSwitchesPerNode = 64, kMostNicsPerNode = 64;
+inline constexpr int kMostNodes = 100'000, kMostGpus = 1'000'000, kMostFabricLinks = 4'000'000;
+
 /// All faults: unreachable GPU, zero bandwidth, two links that cannot both exist (same pair twice, a device name that does not
-/// exist, more NVLinks at a GPU than it has room for is not checked), no NIC for more than one node, fabric parameters missing.
+/// exist), no NIC for more than one node, fabric parameters missing, more parts than the limits below.
 std::vector<ClusterFault> check(const ClusterSpec& spec);
 
 /// The graph of the first `nodes` nodes. Vertices and links of a node are contiguous and laid out alike in every node.
@@ -75,17 +83,23 @@ class Cluster {
   /// Between nodes: GPU, NIC, fabric, NIC, GPU. `rail` picks the NIC index on both sides.
   Route route_between_nodes(VertexId from_gpu, VertexId to_gpu, int rail) const;
 
+  /// The same route as seen in node 0; that of node k has first_link(k) added to every link. No copy.
+  const Route& route_in_node(VertexId from, VertexId to) const;
+  LinkId first_link(int node) const { return static_cast<LinkId>(node) * links_per_node_; }
+
  private:
+  void add_nodes(const std::vector<Vertex>& vertices, const std::vector<ClusterLink>& links);
+  void add_fabric();
+  FabricSite fabric_site() const;
+
   ClusterSpec spec_;
   int nodes_ = 0;
   std::vector<Vertex> vertices_;
   std::vector<ClusterLink> links_;
   std::uint32_t vertices_per_node_ = 0;
   std::uint32_t links_per_node_ = 0;
-  /// Routes inside node 0 by (from, to), shifted for the other nodes.
-  std::vector<Route> node_routes_;
-  /// Fabric path between two nodes' NICs, filled in by the fabric (fabrics/).
-  friend struct ClusterBuilder;
+  std::vector<Route> node_routes_;  ///< inside node 0, by from * vertices_per_node_ + to
+  const Fabric* fabric_ = nullptr;
 };
 
 }  // namespace foretrain

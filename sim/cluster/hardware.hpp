@@ -18,8 +18,8 @@ struct Gpu {
   double compute_capability = 7.0;
   FlopRate fp64{}, fp32{}, tf32{}, fp16{}, bf16{}, fp8{};  ///< fp16/bf16/fp8: tensor cores where there are some
   Bytes memory{};
-  ByteRate memory_bandwidth{};           ///< data sheet
-  double memory_efficiency = 0.8;        ///< reached by streaming kernels / data sheet
+  ByteRate memory_bandwidth{};     ///< data sheet
+  double memory_efficiency = 0.8;  ///< reached by streaming kernels / data sheet
   Bytes l2_cache{};
   int sm_count = 0;
 };
@@ -30,9 +30,9 @@ enum class LinkKind { pcie, nvlink, socket, network };
 struct LinkType {
   std::string name;
   LinkKind kind = LinkKind::pcie;
-  ByteRate bandwidth{};            ///< what a plain copy reaches
+  ByteRate bandwidth{};              ///< what a plain copy reaches
   double collective_efficiency = 1;  ///< what NCCL's Simple protocol reaches / bandwidth
-  Time latency{};                  ///< one hop, small message
+  Time latency{};                    ///< one hop, small message
 };
 
 /// The CPU side of a node.
@@ -61,12 +61,12 @@ struct NodeSpec {
 };
 
 struct FabricSpec {
-  std::string kind;            ///< a row of fabrics/catalog.hpp
-  LinkType link;               ///< NIC to first switch
-  Time switch_latency{};       ///< added per switch passed
-  int nodes_per_leaf = 0;      ///< fat_tree
-  int uplinks_per_leaf = 0;    ///< fat_tree
-  LinkType uplink;             ///< fat_tree: leaf to spine; defaults to `link`
+  std::string kind;          ///< a row of fabrics/catalog.hpp
+  LinkType link;             ///< NIC to first switch
+  Time switch_latency{};     ///< added per switch passed
+  int nodes_per_leaf = 0;    ///< fat_tree
+  int uplinks_per_leaf = 0;  ///< fat_tree
+  LinkType uplink;           ///< fat_tree: leaf to spine; defaults to `link`
   SourceSpan span{};
 };
 

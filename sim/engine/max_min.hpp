@@ -22,4 +22,34 @@ struct MaxMinProblem {
 /// fixed. Flows with an empty route get infinity. Cost O(rounds x links in use + routes).
 std::vector<ByteRate> max_min_rates(const MaxMinProblem& problem);
 
+/// The same, for many problems over one set of links: reuses its memory. Order of calls: clear, add_flow…, solve.
+class MaxMinSolver {
+ public:
+  explicit MaxMinSolver(std::vector<ByteRate> capacities);
+  void clear();
+  void add_flow(std::span<const std::uint32_t> route);
+  /// Bytes per second of each flow, in the order added; valid until the next call.
+  const std::vector<double>& solve();
+
+ private:
+  static constexpr std::uint32_t kNoSlot = ~0u;
+  /// A link in use.
+  struct Slot {
+    std::uint32_t link;
+    std::uint32_t shares;  ///< of flows not fixed yet
+    double remaining;
+    std::uint32_t first_flow;
+  };
+  void index_flows_by_link();
+  void fix(std::uint32_t flow, double rate);
+
+  std::vector<ByteRate> capacities_;
+  std::vector<std::uint32_t> slot_of_;  ///< per link
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> first_{0}, route_slots_;
+  std::vector<std::uint32_t> flows_of_link_, fill_, open_, full_;
+  std::vector<bool> fixed_;
+  std::vector<double> rates_;
+};
+
 }  // namespace foretrain

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/base/units.hpp"
@@ -81,6 +83,12 @@ class TaskGraph {
     return add(task, std::span<const Dependency>(after.begin(), after.size()));
   }
 
+  TaskGraph() = default;
+  TaskGraph(TaskGraph&&) = default;
+  TaskGraph& operator=(TaskGraph&&) = default;
+  TaskGraph(const TaskGraph&) = delete;  ///< large; move it
+  TaskGraph& operator=(const TaskGraph&) = delete;
+
   const std::vector<Task>& tasks() const { return tasks_; }
   /// The task's dependencies: first the previous task of its queue if there is one (lag 0), then those given to add().
   std::span<const Dependency> dependencies(TaskId task) const;
@@ -102,7 +110,8 @@ class TaskGraph {
   std::vector<Pool> pools_;
   std::vector<Device> devices_;
   std::vector<std::vector<PatternFlow>> patterns_;
-  std::vector<std::string> labels_;
+  std::deque<std::string> labels_;  ///< a deque: the keys below point into it
+  std::unordered_map<std::string_view, LabelId> label_ids_;
 };
 
 }  // namespace foretrain

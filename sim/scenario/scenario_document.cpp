@@ -68,7 +68,9 @@ Array number_list(const std::vector<int>& numbers, int line) {
   int column = 1;
   for (const int number : numbers) {
     const int width = static_cast<int>(std::to_string(number).size());
-    out.push_back({std::int64_t{number}, {line, column, width}});
+    Value& element = out.emplace_back();
+    element.data = std::int64_t{number};
+    element.span = {line, column, width};
     column += width + 1;
   }
   return out;

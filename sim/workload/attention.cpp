@@ -29,7 +29,8 @@ TensorId record_scores(Tape& tape, TensorId q, TensorId k, const Shape& shape, c
   tape.node({{batched_products(work, 2, 2), {}}}, {q, k}, scores);
 
   const TensorId scaled = tape.result(shape, {scores}, true);
-  const Operator divide = make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(work.scores), per_sample(8 * work.scores));
+  const Operator divide =
+      make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(work.scores), per_sample(8 * work.scores));
   tape.forward(divide);
   tape.node({{divide, {}}}, {scores}, scaled);
   return apply_softmax(tape, Layer{}, scaled).tensor;
@@ -51,7 +52,8 @@ Applied apply_attention(Tape& tape, const Layer& layer, TensorId input) {
     return misfit(fmt::format("attention needs [sequence, width], not {}", to_string(in)), "place an embedding before it");
   }
   const std::int64_t length = in.size[0], width = in.size[1];
-  if (width % layer.heads != 0) return misfit(fmt::format("{} heads do not divide the width {}", layer.heads, width), "use a divisor of the width");
+  if (width % layer.heads != 0)
+    return misfit(fmt::format("{} heads do not divide the width {}", layer.heads, width), "use a divisor of the width");
   if (!bounded_product({width, width}) || !bounded_product({layer.heads, length, length})) {
     return misfit("attention makes a tensor of more than 2^40 elements", "use a shorter sequence or a smaller width");
   }

@@ -35,7 +35,8 @@ Operator backward_operator(const ConvolutionWork& w, bool input_gradient) {
 
 Applied check_convolution(const Layer& layer, const Shape& in, const Shape& out) {
   if (out.size[1] < 1 || out.size[2] < 1) {
-    return misfit(fmt::format("a kernel of {} does not fit the input {}", layer.kernel, to_string(in)), "use a smaller kernel or more padding");
+    return misfit(fmt::format("a kernel of {} does not fit the input {}", layer.kernel, to_string(in)),
+                  "use a smaller kernel or more padding");
   }
   if (in.size[0] % layer.groups != 0 || layer.out % layer.groups != 0) {
     return misfit(fmt::format("groups = {} does not divide {} input and {} output channels", layer.groups, in.size[0], layer.out),

@@ -2,11 +2,11 @@
 //
 // First every layer's own numbers are checked, so that all such mistakes come at once; then shapes flow through. A chain
 // stops at its first misfit, since nothing is known after it; the other branches are still walked.
-#include <fmt/format.h>
-
 #include <map>
 #include <optional>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "sim/workload/layer_operators.hpp"
 
@@ -36,11 +36,14 @@ class FieldWalk {
 
  private:
   void visit(const Layer& layer, int depth) {
-    if (++layers_ > kMostLayers) return stop(layer, fmt::format("the network has more than {} layers", kMostLayers), "repeat blocks less often");
-    if (layer.type == LayerType::loss && depth > 0) faults_->push_back({layer.span, "loss inside a branch", "place it last in the network"});
+    if (++layers_ > kMostLayers)
+      return stop(layer, fmt::format("the network has more than {} layers", kMostLayers), "repeat blocks less often");
+    if (layer.type == LayerType::loss && depth > 0)
+      faults_->push_back({layer.span, "loss inside a branch", "place it last in the network"});
     for (ModelFault& fault : check_layer(layer)) faults_->push_back(std::move(fault));
     if (!joins_branches(layer.type)) return;
-    if (depth == kDeepestBranch) return stop(layer, fmt::format("branches are nested more than {} deep", kDeepestBranch), "write the network flatter");
+    if (depth == kDeepestBranch)
+      return stop(layer, fmt::format("branches are nested more than {} deep", kDeepestBranch), "write the network flatter");
     for (const auto& branch : layer.branches) {
       if (++layers_ > kMostLayers) break;
       walk(branch, depth + 1);
@@ -134,8 +137,9 @@ class ShapeWalk {
       const std::int64_t sum = joined.size[along] + other.size[along];
       other.size[along] = joined.size[along];
       if (other != joined || joined.kind == ShapeKind::tokens) {
-        return report(layer, fmt::format("concat: branch 1 gives {}, branch {} gives {}", to_string(tape_->at(ends[0]).shape), i + 1,
-                                         to_string(tape_->at(ends[i]).shape)),
+        return report(layer,
+                      fmt::format("concat: branch 1 gives {}, branch {} gives {}", to_string(tape_->at(ends[0]).shape), i + 1,
+                                  to_string(tape_->at(ends[i]).shape)),
                       "all branches must agree but for channels (or the last dimension)");
       }
       joined.size[along] = sum;

@@ -1,15 +1,15 @@
 // The table of layer types, and the ranges of their numbers.
-#include <fmt/format.h>
-
 #include <array>
 #include <cassert>
+
+#include <fmt/format.h>
 
 #include "sim/workload/layer_operators.hpp"
 
 namespace foretrain {
 namespace {
 
-constexpr std::int64_t kWidest = 1'000'000'000;  // channels, features, entries
+constexpr std::int64_t kWidest = 1'000'000'000;   // channels, features, entries
 constexpr std::int64_t kLargestStep = 1'000'000;  // kernel, stride, padding, dilation
 
 constexpr std::array<LayerTypeRow, 19> kRows{{{"conv2d", apply_conv2d},
@@ -85,19 +85,32 @@ std::vector<ModelFault> check_layer(const Layer& layer) {
   std::vector<ModelFault> faults;
   const FieldCheck check{layer, faults};
   switch (layer.type) {
-    case LayerType::conv2d: check_conv2d(check); break;
-    case LayerType::linear: check.range("out", layer.out, 1, kWidest); break;
+    case LayerType::conv2d:
+      check_conv2d(check);
+      break;
+    case LayerType::linear:
+      check.range("out", layer.out, 1, kWidest);
+      break;
     case LayerType::max_pool:
-    case LayerType::avg_pool: check_pool(check); break;
-    case LayerType::adaptive_avg_pool: check.range("out", layer.out, 0, kLargestStep); break;
+    case LayerType::avg_pool:
+      check_pool(check);
+      break;
+    case LayerType::adaptive_avg_pool:
+      check.range("out", layer.out, 0, kLargestStep);
+      break;
     case LayerType::embedding:
       check.range("entries", layer.entries, 1, kWidest);
       check.range("out", layer.out, 1, kWidest);
       break;
-    case LayerType::attention: check.range("heads", layer.heads, 1, kLargestStep); break;
+    case LayerType::attention:
+      check.range("heads", layer.heads, 1, kLargestStep);
+      break;
     case LayerType::add:
-    case LayerType::concat: check_branches(check); break;
-    default: break;
+    case LayerType::concat:
+      check_branches(check);
+      break;
+    default:
+      break;
   }
   return faults;
 }

@@ -8,7 +8,8 @@ namespace foretrain {
 Applied apply_batch_norm(Tape& tape, const Layer&, TensorId input) {
   const Shape& in = tape.at(input).shape;
   if (in.kind != ShapeKind::image && in.kind != ShapeKind::features) {
-    return misfit(fmt::format("batch_norm needs [channels, height, width] or [features], not {}", to_string(in)), "use layer_norm for sequences");
+    return misfit(fmt::format("batch_norm needs [channels, height, width] or [features], not {}", to_string(in)),
+                  "use layer_norm for sequences");
   }
   const std::int64_t channels = in.size[0];
   const auto n = static_cast<double>(in.elements()), c = static_cast<double>(channels);
@@ -21,8 +22,9 @@ Applied apply_batch_norm(Tape& tape, const Layer&, TensorId input) {
   tape.save(input);
   tape.save(Amount{8 * c, 0});
   const double input_gradient = tape.at(input).needs_gradient ? 4 * n : 0;
-  tape.node({{make_operator(OperatorClass::normalization, HostCall::batch_norm, per_sample(12 * n), {28 * c, 8 * n + input_gradient}), ready}},
-            {input}, result);
+  tape.node(
+      {{make_operator(OperatorClass::normalization, HostCall::batch_norm, per_sample(12 * n), {28 * c, 8 * n + input_gradient}), ready}},
+      {input}, result);
   return {result, "", ""};
 }
 

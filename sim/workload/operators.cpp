@@ -5,7 +5,8 @@ namespace foretrain {
 namespace {
 
 bool is_matrix_work(OperatorClass cls) {
-  return cls == OperatorClass::conv || cls == OperatorClass::depthwise_conv || cls == OperatorClass::gemm || cls == OperatorClass::attention;
+  return cls == OperatorClass::conv || cls == OperatorClass::depthwise_conv || cls == OperatorClass::gemm ||
+         cls == OperatorClass::attention;
 }
 
 }  // namespace

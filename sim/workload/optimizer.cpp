@@ -29,8 +29,12 @@ std::vector<ListOperation> operations_of(const Optimizer& optimizer) {
   std::vector<ListOperation> list;
   if (optimizer.weight_decay) list.push_back(kAddScaled);
   switch (optimizer.kind) {
-    case OptimizerKind::sgd: list.insert(list.end(), {kAddScaled}); break;
-    case OptimizerKind::momentum: list.insert(list.end(), {kScale, kAddScaled, kAddScaled}); break;
+    case OptimizerKind::sgd:
+      list.insert(list.end(), {kAddScaled});
+      break;
+    case OptimizerKind::momentum:
+      list.insert(list.end(), {kScale, kAddScaled, kAddScaled});
+      break;
     case OptimizerKind::adam:
     case OptimizerKind::adamw:
       list.insert(list.end(), {kScale, kAddScaled, kScale, kAddProduct, kRootCopy, kDivideBy, kAddConstant, kAddQuotient});
@@ -44,20 +48,28 @@ std::vector<ListOperation> operations_of(const Optimizer& optimizer) {
 
 ListOperation fused_operation(OptimizerKind kind) {
   switch (kind) {
-    case OptimizerKind::sgd: return {2, 12, 2};
-    case OptimizerKind::momentum: return {3, 20, 5};
-    default: return {4, 28, 14};
+    case OptimizerKind::sgd:
+      return {2, 12, 2};
+    case OptimizerKind::momentum:
+      return {3, 20, 5};
+    default:
+      return {4, 28, 14};
   }
 }
 
 /// Framework time per tensor and operation when looping, on the reference CPU.
 Time loop_cost(OptimizerKind kind) {
   switch (kind) {
-    case OptimizerKind::sgd: return microseconds(1.07);
-    case OptimizerKind::momentum: return microseconds(4.6 / 4);
-    case OptimizerKind::adam: return microseconds(14.8 / 8);
-    case OptimizerKind::adamw: return microseconds(17.0 / 9);
-    case OptimizerKind::adadelta: return microseconds(14.0 / 11);
+    case OptimizerKind::sgd:
+      return microseconds(1.07);
+    case OptimizerKind::momentum:
+      return microseconds(4.6 / 4);
+    case OptimizerKind::adam:
+      return microseconds(14.8 / 8);
+    case OptimizerKind::adamw:
+      return microseconds(17.0 / 9);
+    case OptimizerKind::adadelta:
+      return microseconds(14.0 / 11);
   }
   return Time{};
 }
@@ -109,7 +121,8 @@ std::vector<OptimizerLaunch> packed_launches(const std::vector<ListOperation>& o
     }
   }
   if (launches.empty()) return launches;
-  const Time host = microseconds(1.5) * static_cast<std::int64_t>(tensors.size()) + microseconds(5) * static_cast<std::int64_t>(operations.size());
+  const Time host =
+      microseconds(1.5) * static_cast<std::int64_t>(tensors.size()) + microseconds(5) * static_cast<std::int64_t>(operations.size());
   for (OptimizerLaunch& launch : launches) launch.host = host / static_cast<std::int64_t>(launches.size());
   return launches;
 }
@@ -118,9 +131,12 @@ std::vector<OptimizerLaunch> packed_launches(const std::vector<ListOperation>& o
 
 std::int64_t state_bytes_per_element(const Optimizer& optimizer) {
   switch (optimizer.kind) {
-    case OptimizerKind::sgd: return 0;
-    case OptimizerKind::momentum: return 4;
-    default: return 8;
+    case OptimizerKind::sgd:
+      return 0;
+    case OptimizerKind::momentum:
+      return 4;
+    default:
+      return 8;
   }
 }
 

@@ -40,8 +40,9 @@ struct PoolWork {
 Applied record_pool(Tape& tape, const Shape& out, TensorId input, const PoolWork& work) {
   const TensorId result = tape.result(out, {input}, false);
   tape.forward(make_operator(OperatorClass::pooling, HostCall::pooling, per_sample(work.flops_forward), per_sample(work.bytes_forward)));
-  tape.node({{make_operator(OperatorClass::pooling, HostCall::pooling, per_sample(work.flops_backward), per_sample(work.bytes_backward)), {}}},
-            {input}, result);
+  tape.node(
+      {{make_operator(OperatorClass::pooling, HostCall::pooling, per_sample(work.flops_backward), per_sample(work.bytes_backward)), {}}},
+      {input}, result);
   return {result, "", ""};
 }
 

@@ -7,10 +7,14 @@ namespace foretrain {
 
 std::string to_string(const Shape& shape) {
   switch (shape.kind) {
-    case ShapeKind::image: return fmt::format("[{}, {}, {}]", shape.size[0], shape.size[1], shape.size[2]);
-    case ShapeKind::sequence: return fmt::format("[{}, {}]", shape.size[0], shape.size[1]);
-    case ShapeKind::features: return fmt::format("[{}]", shape.size[0]);
-    case ShapeKind::tokens: return fmt::format("[{}] (tokens)", shape.size[0]);
+    case ShapeKind::image:
+      return fmt::format("[{}, {}, {}]", shape.size[0], shape.size[1], shape.size[2]);
+    case ShapeKind::sequence:
+      return fmt::format("[{}, {}]", shape.size[0], shape.size[1]);
+    case ShapeKind::features:
+      return fmt::format("[{}]", shape.size[0]);
+    case ShapeKind::tokens:
+      return fmt::format("[{}] (tokens)", shape.size[0]);
   }
   return "[]";
 }

@@ -73,28 +73,24 @@ inline Model mnist_net() {
            plain(LayerType::flatten), linear(128), relu(false), plain(LayerType::dropout), linear(10), plain(LayerType::loss)}};
 }
 
-inline std::vector<Layer> resnet_stem() {
-  return {conv(64, 7, 2, 3, false), plain(LayerType::batch_norm), relu(true), max_pool(3, 2, 1)};
-}
+inline std::vector<Layer> resnet_stem() { return {conv(64, 7, 2, 3, false), plain(LayerType::batch_norm), relu(true), max_pool(3, 2, 1)}; }
 
-inline std::vector<Layer> resnet_head() {
-  return {adaptive_avg_pool(1), plain(LayerType::flatten), linear(1000), plain(LayerType::loss)};
-}
+inline std::vector<Layer> resnet_head() { return {adaptive_avg_pool(1), plain(LayerType::flatten), linear(1000), plain(LayerType::loss)}; }
 
 inline std::vector<Layer> projection(std::int64_t out, std::int64_t stride) {
   return {conv(out, 1, stride, 0, false), plain(LayerType::batch_norm)};
 }
 
 inline std::vector<Layer> basic_block(std::int64_t width, std::int64_t stride, bool project) {
-  std::vector<Layer> main{conv(width, 3, stride, 1, false), plain(LayerType::batch_norm), relu(true),
-                          conv(width, 3, 1, 1, false), plain(LayerType::batch_norm)};
+  std::vector<Layer> main{conv(width, 3, stride, 1, false), plain(LayerType::batch_norm), relu(true), conv(width, 3, 1, 1, false),
+                          plain(LayerType::batch_norm)};
   return {add(std::move(main), project ? projection(width, stride) : std::vector<Layer>{}), relu(true)};
 }
 
 inline std::vector<Layer> bottleneck(std::int64_t width, std::int64_t stride, bool project) {
-  std::vector<Layer> main{conv(width, 1, 1, 0, false), plain(LayerType::batch_norm), relu(true),
+  std::vector<Layer> main{conv(width, 1, 1, 0, false),      plain(LayerType::batch_norm), relu(true),
                           conv(width, 3, stride, 1, false), plain(LayerType::batch_norm), relu(true),
-                          conv(4 * width, 1, 1, 0, false), plain(LayerType::batch_norm)};
+                          conv(4 * width, 1, 1, 0, false),  plain(LayerType::batch_norm)};
   return {add(std::move(main), project ? projection(4 * width, stride) : std::vector<Layer>{}), relu(true)};
 }
 
@@ -145,6 +141,34 @@ inline Model spiral_mlp() {
     append(model.layers, {linear(width), relu(false), plain(LayerType::dropout)});
   }
   append(model.layers, {linear(2), plain(LayerType::loss)});
+  return model;
+}
+
+inline Layer embedding(std::int64_t entries, std::int64_t width) {
+  Layer layer;
+  layer.type = LayerType::embedding;
+  layer.entries = entries, layer.out = width;
+  return layer;
+}
+
+inline Layer attention(std::int64_t heads, bool bias = true) {
+  Layer layer;
+  layer.type = LayerType::attention;
+  layer.heads = heads, layer.bias = bias;
+  return layer;
+}
+
+/// One post-norm encoder block as in BERT: attention and a four times wider perceptron, each added to its input and normalized.
+inline std::vector<Layer> encoder_block(std::int64_t width, std::int64_t heads) {
+  return {add({attention(heads), plain(LayerType::dropout)}, {}), plain(LayerType::layer_norm),
+          add({linear(4 * width), plain(LayerType::gelu), linear(width), plain(LayerType::dropout)}, {}), plain(LayerType::layer_norm)};
+}
+
+/// Token embedding, blocks, and a head over the vocabulary.
+inline Model encoder(int blocks, std::int64_t length, std::int64_t width, std::int64_t heads, std::int64_t vocabulary) {
+  Model model{"encoder", "post-norm transformer encoder", {length}, true, {embedding(vocabulary, width)}};
+  for (int i = 0; i < blocks; ++i) append(model.layers, encoder_block(width, heads));
+  append(model.layers, {linear(vocabulary), plain(LayerType::loss)});
   return model;
 }
 

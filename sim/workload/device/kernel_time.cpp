@@ -29,18 +29,25 @@ Arithmetic arithmetic_of(OperatorClass cls, const Gpu& gpu, Precision precision)
 
 const ComputeEfficiency& efficiencies_of(OperatorClass cls, const KernelCalibration& calibration) {
   switch (cls) {
-    case OperatorClass::conv: return calibration.conv;
-    case OperatorClass::depthwise_conv: return calibration.depthwise_conv;
-    case OperatorClass::attention: return calibration.attention;
-    default: return calibration.gemm;
+    case OperatorClass::conv:
+      return calibration.conv;
+    case OperatorClass::depthwise_conv:
+      return calibration.depthwise_conv;
+    case OperatorClass::attention:
+      return calibration.attention;
+    default:
+      return calibration.gemm;
   }
 }
 
 double efficiency(const ComputeEfficiency& of, Arithmetic arithmetic) {
   switch (arithmetic) {
-    case Arithmetic::tf32: return of.tf32;
-    case Arithmetic::half: return of.half;
-    default: return of.fp32;
+    case Arithmetic::tf32:
+      return of.tf32;
+    case Arithmetic::half:
+      return of.half;
+    default:
+      return of.fp32;
   }
 }
 
@@ -73,14 +80,21 @@ constexpr FamilyEfficiencies kBlackwell{{0.55, 0.15, 0.25}, {0.75, 0.60, 0.68}, 
 
 const FamilyEfficiencies& family_of(Architecture architecture) {
   switch (architecture) {
-    case Architecture::kepler: return kKepler;
-    case Architecture::pascal: return kPascal;
+    case Architecture::kepler:
+      return kKepler;
+    case Architecture::pascal:
+      return kPascal;
     case Architecture::volta:
-    case Architecture::turing: return kVolta;
-    case Architecture::ampere: return kAmpere;
-    case Architecture::ada: return kAda;
-    case Architecture::hopper: return kHopper;
-    case Architecture::blackwell: return kBlackwell;
+    case Architecture::turing:
+      return kVolta;
+    case Architecture::ampere:
+      return kAmpere;
+    case Architecture::ada:
+      return kAda;
+    case Architecture::hopper:
+      return kHopper;
+    case Architecture::blackwell:
+      return kBlackwell;
   }
   return kVolta;
 }
@@ -89,10 +103,14 @@ const FamilyEfficiencies& family_of(Architecture architecture) {
 
 FlopRate peak_rate(OperatorClass cls, const Gpu& gpu, Precision precision) {
   switch (arithmetic_of(cls, gpu, precision)) {
-    case Arithmetic::none: return {};
-    case Arithmetic::tf32: return gpu.tf32;
-    case Arithmetic::half: return half_rate(gpu, precision);
-    case Arithmetic::fp32: break;
+    case Arithmetic::none:
+      return {};
+    case Arithmetic::tf32:
+      return gpu.tf32;
+    case Arithmetic::half:
+      return half_rate(gpu, precision);
+    case Arithmetic::fp32:
+      break;
   }
   const bool fast_half = is_half(precision) && cls != OperatorClass::depthwise_conv && half_rate(gpu, precision) > gpu.fp32;
   return fast_half ? half_rate(gpu, precision) : gpu.fp32;

@@ -1,0 +1,51 @@
+// The commands of the program: what each takes from the command line, and the functions that carry them out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/scenario/scenario.hpp"
+
+namespace foretrain {
+
+struct PredictCommand {
+  std::string scenario;  ///< file or catalog name; empty: model and cluster come from the overrides
+  ScenarioOverrides overrides;
+  std::string format = "table";
+  std::string output;    ///< file; empty = standard output
+  bool explain = false;
+};
+void run_predict(const PredictCommand& command);  // predict.cpp
+
+struct ListCommand {
+  std::string what;
+};
+/// What `list` can show.
+const std::vector<std::string>& listable();
+void run_list(const ListCommand& command);  // list.cpp
+
+struct TopologyCommand {
+  std::string cluster;
+  int nodes = 0;  ///< nodes shown; 0 = one, or two when the cluster has a fabric
+};
+void run_topology_show(const TopologyCommand& command);   // topology.cpp
+void run_topology_check(const TopologyCommand& command);  // topology.cpp
+
+struct ValidateCommand {
+  std::string file;
+  bool anchor = true;
+  std::vector<std::string> settings;
+  std::string format = "table";
+  std::string output;
+};
+void run_validate(const ValidateCommand& command);  // validate.cpp
+
+struct ReferenceCommand {
+  std::string topic;
+};
+/// Topics of the reference, each a file docs/reference/TOPIC.md.
+const std::vector<std::string>& reference_topics();
+/// `help` gives the help text of a command ("" = the program) as the command line prints it.
+void run_reference(const ReferenceCommand& command, const std::string& commands_markdown);  // reference.cpp
+
+}  // namespace foretrain

@@ -1,0 +1,79 @@
+// Files are read whole, so that a listing never shows an entry that does not work.
+#include "sim/app/listing.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.hpp"
+#include "sim/cluster/fabrics/catalog.hpp"
+#include "sim/collective/algorithms/catalog.hpp"
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/schemas.hpp"
+#include "sim/strategy/catalog.hpp"
+#include "sim/workload/operators.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Reads one entry with the reader of its noun, throwing every mistake.
+template <class Reader>
+auto read_entry(CatalogKind kind, const std::string& name, Reader reader) {
+  const SourceText source = open_named(kind, name).value();
+  Diagnostics diagnostics(source);
+  auto value = reader(source, diagnostics);
+  diagnostics.throw_if_any();
+  return value;
+}
+
+std::string describe_model(const std::string& name) {
+  const Model model = read_entry(CatalogKind::models, name, read_model);
+  const ExpandedModel expanded = expand(model).model;
+  return fmt::format("{} parameters, {} gradients, {} forward per sample; {}", expanded.parameter_elements(), to_string(expanded.gradient_bytes()),
+                     to_string(Flops{expanded.forward_gemm_flops().per_sample}), model.description);
+}
+
+std::string describe_cluster(const std::string& name) { return read_entry(CatalogKind::clusters, name, read_cluster).description; }
+
+std::string describe_gpu(const std::string& name) {
+  const Gpu gpu = read_entry(CatalogKind::gpus, name, read_gpu);
+  return fmt::format("{} fp32, {} fp16, {} at {}", to_string(gpu.fp32), to_string(gpu.fp16), to_string(gpu.memory), to_string(gpu.memory_bandwidth));
+}
+
+std::string describe_link(const std::string& name) {
+  const LinkType link = read_entry(CatalogKind::links, name, read_link_type);
+  return fmt::format("{} per direction, {} per hop", to_string(link.bandwidth), to_string(link.latency));
+}
+
+std::string describe_scenario(const std::string& name) {
+  const Scenario scenario = read_scenario(open_named(CatalogKind::scenarios, name).value(), {});
+  return fmt::format("{} on {} with {}", scenario.model.name, scenario.cluster.name, scenario.strategy);
+}
+
+std::vector<ListedEntry> list_files(CatalogKind kind, std::string (*describe)(const std::string&)) {
+  std::vector<ListedEntry> entries;
+  for (const std::string& name : names_in(kind)) entries.push_back({name, describe(name)});
+  return entries;
+}
+
+template <class Rows>
+std::vector<ListedEntry> list_rows(const Rows& rows) {
+  std::vector<ListedEntry> entries;
+  for (const auto& row : rows) entries.push_back({std::string(row.name), std::string(row.summary)});
+  return entries;
+}
+
+}  // namespace
+
+std::vector<ListedEntry> list_entries(std::string_view what) {
+  if (what == "models") return list_files(CatalogKind::models, describe_model);
+  if (what == "clusters") return list_files(CatalogKind::clusters, describe_cluster);
+  if (what == "gpus") return list_files(CatalogKind::gpus, describe_gpu);
+  if (what == "links") return list_files(CatalogKind::links, describe_link);
+  if (what == "scenarios") return list_files(CatalogKind::scenarios, describe_scenario);
+  if (what == "strategies") return list_rows(strategy_catalog());
+  if (what == "collectives") return list_rows(collective_catalog());
+  return list_rows(fabric_catalog());
+}
+
+}  // namespace foretrain

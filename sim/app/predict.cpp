@@ -1,0 +1,31 @@
+// predict: scenario → prediction → report, one line per arrow.
+#include "sim/analysis/predict.hpp"
+
+#include "sim/app/commands.hpp"
+#include "sim/app/progress_line.hpp"
+#include "sim/report/catalog.hpp"
+#include "sim/report/output_file.hpp"
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/reader.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// A file when there is one of that name, else an entry of the scenario catalog.
+SourceText open_scenario(const std::string& name) {
+  if (auto found = open_named(CatalogKind::scenarios, name)) return *found;
+  throw InputError("unknown scenario \"" + name + "\"", unknown_name_hint(CatalogKind::scenarios, name));
+}
+
+}  // namespace
+
+void run_predict(const PredictCommand& command) {
+  const Scenario scenario = command.scenario.empty() ? make_scenario(command.overrides) : read_scenario(open_scenario(command.scenario), command.overrides);
+  ProgressLine progress("predicting " + scenario.name);
+  const Prediction prediction = predict(scenario, [&progress](double done) { progress.show(done); });
+  progress.clear();
+  write_output(command.output, find_report(command.format)->write(prediction, {.explain = command.explain}));
+}
+
+}  // namespace foretrain

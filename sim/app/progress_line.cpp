@@ -1,0 +1,32 @@
+// Carriage return and erase-to-end-of-line: nothing stays behind.
+#include "sim/app/progress_line.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace foretrain {
+
+ProgressLine::ProgressLine(std::string what) : what_(std::move(what)), on_terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+void ProgressLine::show(double done) {
+  using namespace std::chrono_literals;
+  const auto now = Clock::now();
+  if (!on_terminal_ || now - start_ < 1s || now - last_ < 100ms) return;
+  last_ = now;
+  shown_ = true;
+  const int filled = static_cast<int>(std::clamp(done, 0.0, 1.0) * 30);
+  fmt::print(stderr, "\r\x1b[K{} [{:<30}] {:3.0f} %", what_, std::string(static_cast<std::size_t>(filled), '='), 100 * done);
+  std::fflush(stderr);
+}
+
+void ProgressLine::clear() {
+  if (!shown_) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+}  // namespace foretrain

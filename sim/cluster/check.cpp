@@ -1,0 +1,194 @@
+// Names and numbers first; only a description that is right link by link is searched for devices that cannot be reached.
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "sim/base/names.hpp"
+#include "sim/cluster/cluster.hpp"
+#include "sim/cluster/fabrics/catalog.hpp"
+#include "sim/cluster/node_layout.hpp"
+#include "sim/cluster/routing.hpp"
+
+namespace foretrain {
+
+namespace {
+
+using Faults = std::vector<ClusterFault>;
+
+constexpr int kMostLinksPerNode = 4096, kMostParallelLinks = 1024;
+
+void check_count(Faults& faults, std::string_view what, int count, int least, int most) {
+  if (count < least) faults.push_back({fmt::format("{} must be at least {}, not {}", what, least, count), ""});
+  if (count > most) faults.push_back({fmt::format("{} must be at most {}, not {}", what, most, count), ""});
+}
+
+void check_counts(Faults& faults, const ClusterSpec& spec) {
+  const NodeSpec& node = spec.node;
+  check_count(faults, "the number of nodes", spec.nodes, 1, kMostNodes);
+  check_count(faults, "the number of GPUs of a node", node.gpus, 1, kMostGpusPerNode);
+  check_count(faults, "the number of CPUs of a node", node.cpus, 1, kMostCpusPerNode);
+  check_count(faults, "the number of PCIe switches of a node", node.switches, 0, kMostSwitchesPerNode);
+  check_count(faults, "the number of NVSwitches of a node", node.nvswitches, 0, kMostSwitchesPerNode);
+  check_count(faults, "the number of NICs of a node", node.nics, 0, kMostNicsPerNode);
+  check_count(faults, "the number of links of a node", static_cast<int>(std::min<std::size_t>(node.links.size(), kMostLinksPerNode + 1)), 0,
+              kMostLinksPerNode);
+  if (faults.empty() && spec.nodes * node.gpus > kMostGpus) {
+    faults.push_back({fmt::format("{} nodes of {} GPUs are more than {} GPUs", spec.nodes, node.gpus, kMostGpus), ""});
+  }
+}
+
+/// What is wrong with a link's numbers; empty when nothing is.
+std::string wrong_numbers(const LinkType& type) {
+  const double rate = type.bandwidth.per_second, efficiency = type.collective_efficiency;
+  if (!(rate > 0) || !std::isfinite(rate)) return "has no bandwidth";
+  if (!(efficiency > 0) || efficiency > 1)
+    return fmt::format("has collective_efficiency {}, which is not above 0 and at most 1", efficiency);
+  if (type.latency < Time::zero()) return "has a negative latency";
+  return {};
+}
+
+std::vector<std::string> device_names(const NodeSpec& node) {
+  std::vector<std::string> names;
+  NodeSpec without_links = node;
+  without_links.links.clear();
+  for (const Vertex& vertex : node_graph(without_links).vertices) names.push_back(name_of(vertex));
+  return names;
+}
+
+std::string between(const NodeLink& link) { return fmt::format("the link {} - {}", link.a, link.b); }
+
+bool check_ends(Faults& faults, const NodeSpec& node, const NodeLink& link, int number) {
+  const std::size_t before = faults.size();
+  for (const std::string& end : {link.a, link.b}) {
+    if (find_device(node, end)) continue;
+    faults.push_back({fmt::format("there is no device \"{}\" in the node", end), did_you_mean(end, device_names(node)), number});
+    if (link.a == link.b) break;
+  }
+  if (faults.size() == before && link.a == link.b) {
+    faults.push_back({fmt::format("a link from {} to itself", link.a), "a link connects two different devices", number});
+  }
+  return faults.size() == before;
+}
+
+void check_link_type(Faults& faults, const NodeLink& link, int number) {
+  const std::string wrong = wrong_numbers(link.type);
+  if (!wrong.empty()) faults.push_back({between(link) + " " + wrong, "", number});
+  if (link.count < 1 || link.count > kMostParallelLinks) {
+    faults.push_back({fmt::format("{} has count {}", between(link), link.count),
+                      fmt::format("count is the number of parallel links, 1 to {}", kMostParallelLinks), number});
+  }
+  if (link.type.kind == LinkKind::network) {
+    faults.push_back({between(link) + " is a network link inside a node",
+                      "the fabric connects NICs; inside a node use pcie, nvlink or socket links", number});
+  }
+  const bool at_nvswitch = link.a.starts_with("nvswitch") || link.b.starts_with("nvswitch");
+  if (at_nvswitch && link.type.kind != LinkKind::nvlink)
+    faults.push_back({between(link) + " is not an NVLink", "an NVSwitch takes NVLinks only", number});
+}
+
+void check_links(Faults& faults, const NodeSpec& node) {
+  std::map<std::tuple<VertexId, VertexId, LinkKind>, int> seen;
+  for (std::size_t i = 0; i < node.links.size(); ++i) {
+    const NodeLink& link = node.links[i];
+    const int number = static_cast<int>(i);
+    check_link_type(faults, link, number);
+    if (!check_ends(faults, node, link, number)) continue;
+    const auto [low, high] = std::minmax(*find_device(node, link.a), *find_device(node, link.b));
+    if (seen.try_emplace({low, high, link.type.kind}, number).second) continue;
+    faults.push_back({between(link) + " is there twice", "one link with count = 2 describes two parallel links", number});
+  }
+}
+
+void check_fabric(Faults& faults, const ClusterSpec& spec) {
+  const Fabric* fabric = find_fabric(spec.fabric.kind);
+  if (fabric == nullptr) {
+    std::vector<std::string> known;
+    for (const Fabric& row : fabrics()) known.emplace_back(row.name);
+    faults.push_back({fmt::format("there is no fabric kind \"{}\"", spec.fabric.kind), did_you_mean(spec.fabric.kind, known)});
+    return;
+  }
+  for (ClusterFault& fault : fabric->check(spec)) faults.push_back(std::move(fault));
+  if (spec.nodes > 1 && spec.node.nics < 1)
+    faults.push_back({"more than one node needs a NIC in every node", "set nics = 1 and connect nic0 to cpu0 or a switch"});
+  if (fabric->name == "none" || spec.node.nics < 1) return;
+  const std::string wrong = wrong_numbers(spec.fabric.link);
+  if (!wrong.empty()) faults.push_back({"the link of the fabric " + wrong, "name a network link, say link = \"ib_hdr100\""});
+  if (spec.fabric.uplink.bandwidth.per_second != 0) {
+    const std::string wrong_uplink = wrong_numbers(spec.fabric.uplink);
+    if (!wrong_uplink.empty()) faults.push_back({"the uplink of the fabric " + wrong_uplink, ""});
+  }
+  if (spec.fabric.switch_latency < Time::zero()) faults.push_back({"the switch latency is negative", ""});
+}
+
+/// Answers which devices reach which.
+class Reach {
+ public:
+  explicit Reach(const NodeSpec& spec) : node_(node_graph(spec)), routes_(node_routes(node_, true)) {}
+
+  bool has_route(VertexId from, VertexId to) const {
+    return from == to || !routes_[std::size_t{from} * node_.vertices.size() + to].links.empty();
+  }
+  std::string name(VertexId vertex) const { return name_of(node_.vertices[vertex]); }
+  std::vector<VertexId> all(VertexKind kind) const {
+    std::vector<VertexId> found;
+    for (VertexId v = 0; v < node_.vertices.size(); ++v) {
+      if (node_.vertices[v].kind == kind) found.push_back(v);
+    }
+    return found;
+  }
+
+ private:
+  NodeGraph node_;
+  std::vector<Route> routes_;
+};
+
+bool reaches_some_cpu(const Reach& reach, VertexId gpu) {
+  for (const VertexId cpu : reach.all(VertexKind::cpu)) {
+    if (reach.has_route(cpu, gpu)) return true;
+  }
+  return false;
+}
+
+void check_reach(Faults& faults, const NodeSpec& node) {
+  const Reach reach(node);
+  const std::vector<VertexId> gpus = reach.all(VertexKind::gpu);
+  const auto unreached = [&](VertexId from, VertexId to, std::string hint) {
+    faults.push_back({fmt::format("{} cannot be reached from {}", reach.name(to), reach.name(from)), std::move(hint)});
+  };
+  std::vector<VertexId> connected;
+  for (const VertexId gpu : gpus) {
+    if (reaches_some_cpu(reach, gpu))
+      connected.push_back(gpu);
+    else
+      unreached(reach.all(VertexKind::cpu).front(), gpu,
+                fmt::format("connect {} by PCIe to cpu0 or to a switch that leads there", reach.name(gpu)));
+  }
+  for (const VertexId gpu : connected) {
+    if (reach.has_route(connected.front(), gpu)) continue;
+    unreached(connected.front(), gpu, "connect their CPUs with a socket link, or the GPUs with NVLink");
+  }
+  for (const VertexId nic : reach.all(VertexKind::nic)) {
+    for (const VertexId gpu : connected) {
+      if (reach.has_route(gpu, nic)) continue;
+      unreached(gpu, nic, fmt::format("connect {} by PCIe to a CPU or switch that leads to {}", reach.name(nic), reach.name(gpu)));
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<ClusterFault> check(const ClusterSpec& spec) {
+  Faults faults;
+  check_counts(faults, spec);
+  if (!faults.empty()) return faults;
+  check_links(faults, spec.node);
+  check_fabric(faults, spec);
+  if (faults.empty()) check_reach(faults, spec.node);
+  return faults;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,158 @@
+// Two shortest-path problems on the node: one over NVLink alone, one over everything; in each, only some kinds of devices may be
+// passed through, so every link that leaves another kind is closed unless it leaves the source.
+#include "sim/cluster/routing.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/dijkstra_shortest_paths.hpp>
+
+namespace foretrain {
+
+namespace {
+
+using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
+                                    boost::property<boost::edge_index_t, std::size_t>>;
+using Cost = std::int64_t;
+constexpr Cost kClosed = std::numeric_limits<Cost>::max();
+constexpr Cost kHostHop = 10'000;               ///< 10 ns: fewer hops between paths of equal latency
+constexpr Cost kNvlinkHop = 1'000'000'000'000;  ///< 1 s: hops come first, latency breaks ties
+constexpr double kStagedEfficiency = 0.5;       ///< the data crosses host memory twice
+
+bool passes_nvlink(VertexKind kind) { return kind == VertexKind::nvswitch; }
+bool passes_host(VertexKind kind) { return kind == VertexKind::cpu || kind == VertexKind::pcie_switch; }
+
+/// A shortest-path problem: the open links and what one costs.
+struct Search {
+  bool (*may_pass)(VertexKind);
+  Graph graph;
+  std::vector<LinkId> links;  ///< by edge
+  std::vector<Cost> costs;    ///< by edge
+};
+
+Search make_search(const NodeGraph& node, bool nvlink_only, bool (*may_pass)(VertexKind), Cost per_hop) {
+  std::map<std::pair<VertexId, VertexId>, LinkId> fastest;
+  for (LinkId id = 0; id < node.links.size(); ++id) {
+    const ClusterLink& link = node.links[id];
+    if (nvlink_only && link.kind != LinkKind::nvlink) continue;
+    const auto [known, is_new] = fastest.try_emplace({link.from, link.to}, id);
+    if (!is_new && link.bandwidth > node.links[known->second].bandwidth) known->second = id;
+  }
+  Search search{may_pass, Graph(node.vertices.size()), {}, {}};
+  for (const auto& [ends, id] : fastest) {
+    boost::add_edge(ends.first, ends.second, search.links.size(), search.graph);
+    search.links.push_back(id);
+    search.costs.push_back(node.links[id].latency.count() + per_hop);
+  }
+  return search;
+}
+
+/// What came out of one source: cost and predecessor per vertex.
+struct Tree {
+  VertexId source;
+  std::vector<Cost> cost;
+  std::vector<Graph::vertex_descriptor> before;
+};
+
+Tree shortest_paths(const Search& search, const NodeGraph& node, VertexId source) {
+  std::vector<Cost> costs = search.costs;
+  for (std::size_t edge = 0; edge < costs.size(); ++edge) {
+    const VertexId leaves = node.links[search.links[edge]].from;
+    if (leaves != source && !search.may_pass(node.vertices[leaves].kind)) costs[edge] = kClosed;
+  }
+  Tree tree{source, std::vector<Cost>(node.vertices.size()), std::vector<Graph::vertex_descriptor>(node.vertices.size())};
+  const auto edge_index = boost::get(boost::edge_index, search.graph);
+  boost::dijkstra_shortest_paths(search.graph, source,
+                                 boost::predecessor_map(tree.before.data())
+                                     .distance_map(tree.cost.data())
+                                     .weight_map(boost::make_iterator_property_map(costs.begin(), edge_index)));
+  return tree;
+}
+
+std::vector<LinkId> path_to(const Search& search, const Tree& tree, VertexId to) {
+  std::vector<LinkId> links;
+  if (tree.cost[to] == kClosed) return links;
+  for (Graph::vertex_descriptor at = to; at != tree.source; at = tree.before[at]) {
+    const auto edge = boost::edge(tree.before[at], at, search.graph).first;
+    links.push_back(search.links[boost::get(boost::edge_index, search.graph, edge)]);
+  }
+  std::reverse(links.begin(), links.end());
+  return links;
+}
+
+bool is_gpu(const NodeGraph& node, std::size_t vertex) { return node.vertices[vertex].kind == VertexKind::gpu; }
+
+std::size_t nearest_cpu(const NodeGraph& node, const Tree& tree) {
+  std::size_t nearest = node.vertices.size();
+  for (std::size_t v = 0; v < node.vertices.size(); ++v) {
+    if (node.vertices[v].kind != VertexKind::cpu || tree.cost[v] == kClosed) continue;
+    if (nearest == node.vertices.size() || tree.cost[v] < tree.cost[nearest]) nearest = v;
+  }
+  return nearest;
+}
+
+/// Replaces PCIe routes between GPUs by the way through host memory.
+void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<Tree>& host) {
+  const std::size_t n = node.vertices.size();
+  for (std::size_t from = 0; from < n; ++from) {
+    const std::size_t cpu = is_gpu(node, from) ? nearest_cpu(node, host[from]) : n;
+    if (cpu == n) continue;
+    for (std::size_t to = 0; to < n; ++to) {
+      Route& route = routes[from * n + to];
+      if (from == to || !is_gpu(node, to) || route.nvlink_only) continue;
+      const std::vector<LinkId>& down = routes[cpu * n + to].links;
+      if (down.empty()) continue;
+      std::vector<LinkId> links = routes[from * n + cpu].links;
+      links.insert(links.end(), down.begin(), down.end());
+      route = make_route(std::move(links), node.links);
+      route.staged = true;
+      route.collective_efficiency *= kStagedEfficiency;
+    }
+  }
+}
+
+}  // namespace
+
+Route make_route(std::vector<LinkId> links, std::span<const ClusterLink> all) {
+  Route route;
+  route.nvlink_only = !links.empty();
+  double narrowest = std::numeric_limits<double>::infinity();
+  for (const LinkId id : links) {
+    const ClusterLink& link = all[id];
+    const double effective = link.bandwidth.per_second * link.collective_efficiency;
+    if (effective < narrowest) narrowest = effective, route.collective_efficiency = link.collective_efficiency;
+    route.bandwidth = route.bandwidth.per_second > 0 ? std::min(route.bandwidth, link.bandwidth) : link.bandwidth;
+    route.latency += link.latency;
+    route.nvlink_only = route.nvlink_only && link.kind == LinkKind::nvlink;
+    route.crosses_network = route.crosses_network || link.kind == LinkKind::network;
+    route.pcie_hops += link.kind == LinkKind::pcie || link.kind == LinkKind::socket ? 1 : 0;
+  }
+  route.links = std::move(links);
+  return route;
+}
+
+std::vector<Route> node_routes(const NodeGraph& node, bool peer_access) {
+  const std::size_t n = node.vertices.size();
+  const Search nvlink = make_search(node, true, passes_nvlink, kNvlinkHop);
+  const Search host = make_search(node, false, passes_host, kHostHop);
+  std::vector<Route> routes;
+  std::vector<Tree> host_trees;
+  routes.reserve(n * n);
+  for (VertexId from = 0; from < n; ++from) {
+    const Tree over_nvlink = shortest_paths(nvlink, node, from);
+    host_trees.push_back(shortest_paths(host, node, from));
+    for (VertexId to = 0; to < n; ++to) {
+      std::vector<LinkId> links = is_gpu(node, from) && is_gpu(node, to) ? path_to(nvlink, over_nvlink, to) : std::vector<LinkId>{};
+      if (links.empty()) links = path_to(host, host_trees.back(), to);
+      routes.push_back(make_route(std::move(links), node.links));
+    }
+  }
+  if (!peer_access) stage(routes, node, host_trees);
+  return routes;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,49 @@
+// A 4-ary heap is shallower than a binary one, and its four children share a cache line or two.
+#include "sim/engine/event_queue.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kArity = 4;
+
+bool comes_before(const Event& a, const Event& b) { return a.time != b.time ? a.time < b.time : a.rank < b.rank; }
+
+}  // namespace
+
+void EventQueue::push(const Event& event) {
+  std::size_t hole = heap_.size();
+  heap_.push_back(event);
+  while (hole > 0) {
+    const std::size_t parent = (hole - 1) / kArity;
+    if (!comes_before(event, heap_[parent])) break;
+    heap_[hole] = heap_[parent];
+    hole = parent;
+  }
+  heap_[hole] = event;
+}
+
+Event EventQueue::pop() {
+  assert(!heap_.empty());
+  const Event first = heap_.front();
+  const Event moved = heap_.back();
+  heap_.pop_back();
+  std::size_t hole = 0;
+  while (true) {
+    const std::size_t children = hole * kArity + 1;
+    if (children >= heap_.size()) break;
+    const auto begin = heap_.begin() + static_cast<std::ptrdiff_t>(children);
+    const auto end = heap_.begin() + static_cast<std::ptrdiff_t>(std::min(children + kArity, heap_.size()));
+    const auto best = std::min_element(begin, end, comes_before);
+    if (!comes_before(*best, moved)) break;
+    heap_[hole] = *best;
+    hole = static_cast<std::size_t>(best - heap_.begin());
+  }
+  if (hole < heap_.size()) heap_[hole] = moved;
+  return first;
+}
+
+}  // namespace foretrain

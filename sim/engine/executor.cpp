@@ -1,0 +1,285 @@
+// Tasks whose length cannot change once they are released (host work, kernels nobody disturbs) are timed as soon as their last
+// predecessor is: a graph of fixed durations needs no agenda. Only tasks that compete go through the event queue: for a pool, for
+// links, or for the GPU with a collective. Whatever is timed early lies in the future of the clock, so the order of events holds.
+#include "sim/engine/executor.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <deque>
+#include <stdexcept>
+
+#include "sim/engine/event_queue.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Moments beyond this are all alike; far from overflow (50 days).
+constexpr Time kHorizon{4'000'000'000'000'000'000};
+constexpr double kLeastSpeed = 0.05;
+
+Time later(Time time, Time by) { return std::min(time, kHorizon) + std::min(by, kHorizon); }
+
+enum class EventKind : std::uint64_t { end, transfer, ready };
+
+Event event_of(EventKind kind, Time time, TaskId task) { return {time, (static_cast<std::uint64_t>(kind) << 40) | task, task}; }
+EventKind kind_of(const Event& event) { return static_cast<EventKind>(event.rank >> 40); }
+
+/// Edges from each task to those that wait for it.
+struct Successors {
+  struct Edge {
+    TaskId task;
+    std::uint32_t position;  ///< in the task's dependency list
+    Time lag;
+  };
+  std::vector<std::uint32_t> first;
+  std::vector<Edge> edges;
+
+  explicit Successors(const TaskGraph& graph) : first(graph.tasks().size() + 1, 0) {
+    const auto count = static_cast<TaskId>(graph.tasks().size());
+    for (TaskId task = 0; task < count; ++task) {
+      for (const Dependency& d : graph.dependencies(task)) ++first[d.before + 1];
+    }
+    for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+    edges.resize(first.back());
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (TaskId task = 0; task < count; ++task) {
+      std::uint32_t position = 0;
+      for (const Dependency& d : graph.dependencies(task)) edges[next[d.before]++] = {task, position++, d.lag};
+    }
+  }
+};
+
+class Executor {
+ public:
+  Executor(const TaskGraph& graph, Network& network);
+  Timeline run();
+
+ private:
+  /// What a task is waiting for.
+  struct Waiting {
+    std::uint32_t missing = 0;
+    std::uint32_t position = kNone;  ///< of the dependency that released it
+    std::uint32_t flows = 0;
+  };
+  /// A kernel in progress on a device that collectives share.
+  struct Running {
+    TaskId task;
+    double work_left;  ///< picoseconds at full speed
+    Time since;
+    Time end;
+  };
+  struct SharedDevice {
+    bool shared = false;
+    double taken = 0;
+    std::vector<Running> running;
+    double speed() const { return std::max(kLeastSpeed, 1 - taken); }
+  };
+  struct Line {
+    std::uint32_t free = 0;
+    std::deque<TaskId> waiting;
+  };
+
+  bool competes(const Task& task) const;
+  bool is_shared_kernel(const Task& task) const { return task.kind == TaskKind::kernel && task.device != kNone && devices_[task.device].shared; }
+  void release(TaskId task);
+  void settle();
+  void handle(const Event& event);
+  void request(TaskId task, Time now);
+  void start(TaskId task, Time now);
+  void start_kernel(TaskId task, Time now);
+  void begin_transfer(TaskId task, Time now);
+  void finish(TaskId task, Time now);
+  void give_back(PoolId pool, TaskId task, Time now);
+  void share_device(DeviceId device, double change, Time now);
+  void end_flows(Time now);
+
+  const TaskGraph& graph_;
+  const std::vector<Task>& tasks_;
+  Network& network_;
+  Successors successors_;
+  Timeline timeline_;
+  std::vector<Waiting> waiting_;
+  std::vector<SharedDevice> devices_;
+  std::vector<Line> lines_;
+  EventQueue agenda_;
+  std::vector<TaskId> settled_;      ///< ended, successors not told yet
+  std::vector<TaskId> task_of_flow_;
+  std::vector<FlowId> idle_flows_, ended_flows_;
+  std::size_t done_ = 0;
+};
+
+Executor::Executor(const TaskGraph& graph, Network& network)
+    : graph_(graph), tasks_(graph.tasks()), network_(network), successors_(graph), waiting_(tasks_.size()), devices_(graph.devices().size()) {
+  timeline_.spans.resize(tasks_.size());
+  for (const Pool& pool : graph.pools()) lines_.push_back({pool.capacity, {}});
+  for (const Task& task : tasks_) {
+    if (task.kind == TaskKind::collective && task.device != kNone && task.device_share > 0) devices_[task.device].shared = true;
+  }
+}
+
+bool Executor::competes(const Task& task) const {
+  if (task.pool != kNone || task.pattern != kNone) return true;
+  return is_shared_kernel(task) || (task.kind == TaskKind::collective && task.device_share > 0);
+}
+
+/// All dependencies have ended; spans[task].start is the moment of release.
+void Executor::release(TaskId task) {
+  Span& span = timeline_.spans[task];
+  if (competes(tasks_[task])) return agenda_.push(event_of(EventKind::ready, span.start, task));
+  span.end = later(span.start, tasks_[task].duration);
+  settled_.push_back(task);
+}
+
+/// Tells the successors of ended tasks, which may end others at once.
+void Executor::settle() {
+  while (!settled_.empty()) {
+    const TaskId ended = settled_.back();
+    settled_.pop_back();
+    ++done_;
+    const Time end = timeline_.spans[ended].end;
+    for (std::uint32_t e = successors_.first[ended]; e < successors_.first[ended + 1]; ++e) {
+      const Successors::Edge& edge = successors_.edges[e];
+      Span& span = timeline_.spans[edge.task];
+      Waiting& waiting = waiting_[edge.task];
+      const Time at = later(end, edge.lag);
+      if (waiting.position == kNone || at > span.start || (at == span.start && edge.position < waiting.position)) {
+        span.start = at;
+        span.released_by = ended;
+        span.lag = edge.lag;
+        waiting.position = edge.position;
+      }
+      if (--waiting.missing == 0) release(edge.task);
+    }
+  }
+}
+
+void Executor::request(TaskId task, Time now) {
+  const PoolId pool = tasks_[task].pool;
+  if (pool == kNone) return start(task, now);
+  if (lines_[pool].free == 0) return lines_[pool].waiting.push_back(task);
+  --lines_[pool].free;
+  start(task, now);
+}
+
+void Executor::start(TaskId id, Time now) {
+  const Task& task = tasks_[id];
+  timeline_.spans[id].start = now;
+  if (task.kind == TaskKind::collective && task.device_share > 0 && task.device != kNone) share_device(task.device, task.device_share, now);
+  if (is_shared_kernel(task)) return start_kernel(id, now);
+  const EventKind next = task.pattern == kNone ? EventKind::end : EventKind::transfer;
+  agenda_.push(event_of(next, later(now, task.duration), id));
+}
+
+void Executor::start_kernel(TaskId id, Time now) {
+  SharedDevice& device = devices_[tasks_[id].device];
+  const double work = static_cast<double>(tasks_[id].duration.count());
+  const Time end = device.taken > 0 ? later(now, Time{std::llround(std::min(work / device.speed(), 4e18))}) : later(now, tasks_[id].duration);
+  device.running.push_back({id, work, now, end});
+  agenda_.push(event_of(EventKind::end, end, id));
+}
+
+/// A collective starts or ends on a device: kernels in progress go on at the new speed. Their old end events become stale.
+void Executor::share_device(DeviceId id, double change, Time now) {
+  SharedDevice& device = devices_[id];
+  for (Running& kernel : device.running) {
+    kernel.work_left = std::max(0.0, kernel.work_left - static_cast<double>((now - kernel.since).count()) * device.speed());
+    kernel.since = now;
+  }
+  device.taken = std::max(0.0, device.taken + change);
+  if (device.taken < 1e-9) device.taken = 0;
+  for (Running& kernel : device.running) {
+    kernel.end = later(now, Time{std::llround(std::min(kernel.work_left / device.speed(), 4e18))});
+    agenda_.push(event_of(EventKind::end, kernel.end, kernel.task));
+  }
+}
+
+void Executor::begin_transfer(TaskId id, Time now) {
+  const Task& task = tasks_[id];
+  for (const PatternFlow& flow : graph_.pattern(task.pattern)) {
+    const Bytes bytes{std::llround(static_cast<double>(task.traffic.count) * flow.weight)};
+    if (bytes.count <= 0) continue;
+    FlowId flow_id = static_cast<FlowId>(task_of_flow_.size());
+    if (idle_flows_.empty()) {
+      task_of_flow_.push_back(id);
+    } else {
+      flow_id = idle_flows_.back();
+      idle_flows_.pop_back();
+      task_of_flow_[flow_id] = id;
+    }
+    ++waiting_[id].flows;
+    network_.start(flow_id, flow.route, bytes, now);
+  }
+  if (waiting_[id].flows == 0) finish(id, now);
+}
+
+void Executor::finish(TaskId id, Time now) {
+  const Task& task = tasks_[id];
+  timeline_.spans[id].end = now;
+  if (is_shared_kernel(task)) std::erase_if(devices_[task.device].running, [id](const Running& kernel) { return kernel.task == id; });
+  if (task.kind == TaskKind::collective && task.device_share > 0 && task.device != kNone) share_device(task.device, -task.device_share, now);
+  if (task.pool != kNone) give_back(task.pool, id, now);
+  settled_.push_back(id);
+  settle();
+}
+
+void Executor::give_back(PoolId pool, TaskId task, Time now) {
+  Line& line = lines_[pool];
+  if (line.waiting.empty()) {
+    ++line.free;
+    return;
+  }
+  const TaskId next = line.waiting.front();
+  line.waiting.pop_front();
+  timeline_.spans[next].released_by = task;
+  timeline_.spans[next].lag = Time::zero();
+  start(next, now);
+}
+
+/// A kernel's end event counts only if it is the kernel's latest.
+void Executor::handle(const Event& event) {
+  const TaskId id = event.payload;
+  if (kind_of(event) == EventKind::ready) return request(id, event.time);
+  if (kind_of(event) == EventKind::transfer) return begin_transfer(id, event.time);
+  if (is_shared_kernel(tasks_[id])) {
+    const std::vector<Running>& running = devices_[tasks_[id].device].running;
+    const auto current = std::find_if(running.begin(), running.end(), [id](const Running& kernel) { return kernel.task == id; });
+    if (current == running.end() || current->end != event.time) return;
+  }
+  finish(id, event.time);
+}
+
+void Executor::end_flows(Time now) {
+  ended_flows_.clear();
+  network_.advance(now, ended_flows_);
+  for (const FlowId flow : ended_flows_) {
+    const TaskId task = task_of_flow_[flow];
+    idle_flows_.push_back(flow);
+    if (--waiting_[task].flows == 0) finish(task, now);
+  }
+}
+
+Timeline Executor::run() {
+  for (TaskId task = 0; task < tasks_.size(); ++task) waiting_[task].missing = static_cast<std::uint32_t>(graph_.dependencies(task).size());
+  for (TaskId task = 0; task < tasks_.size(); ++task) {
+    if (graph_.dependencies(task).empty()) release(task);
+  }
+  settle();
+  while (done_ < tasks_.size()) {
+    const Time flows_end = network_.next_end();
+    if (agenda_.empty() && flows_end == Time::max()) throw std::logic_error("the simulation stalls: a flow has no bandwidth");
+    if (agenda_.empty() || flows_end <= agenda_.top().time) {
+      end_flows(flows_end);
+    } else {
+      handle(agenda_.pop());
+    }
+  }
+  return std::move(timeline_);
+}
+
+}  // namespace
+
+Timeline run(const TaskGraph& graph, Network& network) { return Executor(graph, network).run(); }
+
+}  // namespace foretrain

@@ -1,0 +1,49 @@
+// Network without contention: a flow's end is known when it starts.
+#include <algorithm>
+#include <limits>
+
+#include "sim/engine/network.hpp"
+
+namespace foretrain {
+
+namespace {
+
+class IdealNetwork final : public Network {
+ public:
+  explicit IdealNetwork(std::vector<ByteRate> capacities) : capacities_(std::move(capacities)) {}
+
+  void start(FlowId flow, std::span<const LinkId> route, Bytes bytes, Time now) override {
+    ByteRate narrowest{std::numeric_limits<double>::infinity()};
+    for (const LinkId link : route) narrowest = std::min(narrowest, capacities_[link]);
+    flows_.push_back({now + bytes / narrowest, flow});
+  }
+
+  Time next_end() override {
+    const auto first = std::min_element(flows_.begin(), flows_.end());
+    return first == flows_.end() ? Time::max() : first->end;
+  }
+
+  void advance(Time now, std::vector<FlowId>& ended) override {
+    const std::size_t first = ended.size();
+    for (const Active& flow : flows_) {
+      if (flow.end <= now) ended.push_back(flow.id);
+    }
+    std::erase_if(flows_, [now](const Active& flow) { return flow.end <= now; });
+    std::sort(ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end());
+  }
+
+ private:
+  struct Active {
+    Time end;
+    FlowId id;
+    auto operator<=>(const Active&) const = default;
+  };
+  std::vector<ByteRate> capacities_;
+  std::vector<Active> flows_;
+};
+
+}  // namespace
+
+std::unique_ptr<Network> make_ideal_network(std::vector<ByteRate> capacities) { return std::make_unique<IdealNetwork>(std::move(capacities)); }
+
+}  // namespace foretrain

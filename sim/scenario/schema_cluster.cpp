@@ -1,0 +1,197 @@
+// The cluster file: node, its links, fabric. Faults that check() finds are shown at the link or table they belong to.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+
+#include "sim/cluster/cluster.hpp"
+#include "sim/cluster/fabrics/catalog.hpp"
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/reader.hpp"
+#include "sim/scenario/schemas.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kMostNodeLinks = 4096;
+
+/// Looks a part up in its catalog and reads it; mistakes inside its file are shown there. Files are read once each.
+template <class Part>
+class PartReader {
+ public:
+  using Reader = Part (*)(const SourceText&, Diagnostics&);
+  PartReader(CatalogKind kind, Reader reader) : kind_(kind), reader_(reader) {}
+
+  Part read(TableReader& table, std::string_view key) {
+    const auto name = table.string(key);
+    if (!name) return {};
+    const auto known = parts_.find(*name);
+    if (known != parts_.end()) return known->second;
+    const auto source = open(table, key, *name);
+    if (!source) return {};
+    Diagnostics own(*source);
+    Part part = reader_(*source, own);
+    table.diagnostics().include(own.found());
+    return parts_.emplace(*name, std::move(part)).first->second;
+  }
+
+ private:
+  std::optional<SourceText> open(TableReader& table, std::string_view key, const std::string& name) const {
+    try {
+      if (auto source = open_named(kind_, name)) return source;
+      table.report(table.span_of(key), fmt::format("unknown {} \"{}\"", noun_of(kind_), name), unknown_name_hint(kind_, name));
+    } catch (const InputError& error) {
+      table.diagnostics().include(error.diagnostics());
+    }
+    return std::nullopt;
+  }
+
+  CatalogKind kind_;
+  Reader reader_;
+  std::map<std::string, Part> parts_;
+};
+
+class ClusterReader {
+ public:
+  ClusterReader(const SourceText& source, Diagnostics& diagnostics) : source_(source), diagnostics_(diagnostics) {}
+
+  ClusterSpec read() {
+    const Table table = parse_toml(source_, diagnostics_);
+    TableReader document(table, "", diagnostics_);
+    spec_.name = std::filesystem::path(source_.name).stem().string();
+    spec_.description = document.string("description").value_or("");
+    document.require("nodes", "24");
+    document.require("node", "[node]");
+    spec_.nodes = static_cast<int>(document.integer("nodes", 1, kMostNodes).value_or(1));
+    if (const Table* node = document.table("node")) read_node(*node);
+    node_span_ = document.span_of("node");
+    read_fabric(document);
+    document.finish();
+    if (diagnostics_.empty()) report_faults();
+    return std::move(spec_);
+  }
+
+ private:
+  void read_node(const Table& table) {
+    TableReader reader(table, "node", diagnostics_);
+    reader.require("gpus", "4");
+    reader.require("gpu", "\"a100-sxm4-40gb\"");
+    reader.require("links", "[[node.links]]");
+    const auto count = [&](std::string_view key, int least, int fallback) { return static_cast<int>(reader.integer(key, least, kMostNodeDevices).value_or(fallback)); };
+    NodeSpec& node = spec_.node;
+    node.gpus = count("gpus", 1, 1);
+    node.cpus = count("cpus", 1, 1);
+    node.switches = count("switches", 0, 0);
+    node.nvswitches = count("nvswitches", 0, 0);
+    node.nics = count("nics", 0, 0);
+    node.gpu = gpus_.read(reader, "gpu");
+    node.peer_access = reader.boolean("peer_access").value_or(true);
+    if (const Table* host = reader.table("host")) read_host(*host);
+    read_links(reader);
+    reader.finish();
+  }
+
+  void read_host(const Table& table) {
+    TableReader reader(table, "node.host", diagnostics_);
+    Host& host = spec_.node.host;
+    host.cpu = reader.string("cpu").value_or("");
+    host.cores = static_cast<int>(reader.integer("cores", 1, 4096).value_or(1));
+    host.slowdown = reader.number("slowdown", 0.1, 20).value_or(1);
+    host.memory = reader.bytes("memory").value_or(Bytes{});
+    host.memory_bandwidth = reader.byte_rate("memory_bandwidth").value_or(host.memory_bandwidth);
+    reader.finish();
+  }
+
+  void read_links(TableReader& node) {
+    const Array* tables = node.array("links", kMostNodeLinks);
+    if (tables == nullptr) return;
+    for (const Value& value : *tables) {
+      const Table* table = std::get_if<Table>(&value.data);
+      if (table == nullptr) {
+        node.report(value.span, "node.links holds tables", "write [[node.links]]");
+        continue;
+      }
+      read_link_group(*table, value.span);
+    }
+  }
+
+  void read_link_group(const Table& table, SourceSpan span) {
+    TableReader reader(table, "node.links", diagnostics_);
+    reader.require("link", "\"pcie4_x16\"");
+    const LinkType type = links_.read(reader, "link");
+    const int count = static_cast<int>(reader.integer("count", 1, 1024).value_or(1));
+    if (reader.has("mesh") == reader.has("pairs")) reader.report(span, "a group of links needs mesh or pairs", R"(mesh = ["gpu0", "gpu1"] links every pair, pairs = [["gpu0", "cpu0"]] the pairs named)");
+    if (reader.has("mesh")) add_mesh(reader, type, count);
+    if (reader.has("pairs")) add_pairs(reader, type, count);
+    reader.finish();
+  }
+
+  void add_link(TableReader& reader, NodeLink link) {
+    if (spec_.node.links.size() < kMostNodeLinks) return spec_.node.links.push_back(std::move(link));
+    reader.report(link.span, fmt::format("a node may have at most {} links", kMostNodeLinks));
+  }
+
+  void add_mesh(TableReader& reader, const LinkType& type, int count) {
+    const auto devices = reader.strings("mesh", kMostNodeDevices);
+    if (!devices) return;
+    for (std::size_t a = 0; a < devices->size(); ++a) {
+      for (std::size_t b = a + 1; b < devices->size(); ++b) add_link(reader, {(*devices)[a], (*devices)[b], type, count, reader.span_of("mesh")});
+    }
+  }
+
+  void add_pairs(TableReader& reader, const LinkType& type, int count) {
+    const Array* pairs = reader.array("pairs", kMostNodeLinks);
+    if (pairs == nullptr) return;
+    for (const Value& value : *pairs) {
+      const Array* pair = std::get_if<Array>(&value.data);
+      const bool two = pair != nullptr && pair->size() == 2;
+      const std::string* a = two ? std::get_if<std::string>(&(*pair)[0].data) : nullptr;
+      const std::string* b = two ? std::get_if<std::string>(&(*pair)[1].data) : nullptr;
+      if (a == nullptr || b == nullptr) {
+        reader.report(value.span, "a pair is two device names", R"(as in ["gpu0", "cpu0"])");
+        continue;
+      }
+      add_link(reader, {*a, *b, type, count, value.span});
+    }
+  }
+
+  void read_fabric(TableReader& document) {
+    FabricSpec& fabric = spec_.fabric;
+    fabric.kind = "none";
+    fabric.span = document.span_of("fabric");
+    const Table* table = document.table("fabric");
+    if (table == nullptr) return;
+    TableReader reader(*table, "fabric", diagnostics_);
+    reader.require("kind", "\"fat_tree\"");
+    fabric.kind = reader.one_of("kind", fabric_names()).value_or("none");
+    if (fabric.kind != "none") reader.require("link", "\"ib_hdr\"");
+    fabric.link = links_.read(reader, "link");
+    fabric.uplink = links_.read(reader, "uplink");
+    fabric.switch_latency = reader.time("switch_latency").value_or(Time::zero());
+    fabric.nodes_per_leaf = static_cast<int>(reader.integer("nodes_per_leaf", 1, kMostNodes).value_or(0));
+    fabric.uplinks_per_leaf = static_cast<int>(reader.integer("uplinks_per_leaf", 1, kMostNodes).value_or(0));
+    reader.finish();
+  }
+
+  void report_faults() {
+    for (const ClusterFault& fault : check(spec_)) {
+      const bool of_fabric = fault.message.find("fat_tree") != std::string::npos || fault.message.find("fabric") != std::string::npos;
+      const SourceSpan elsewhere = of_fabric && spec_.fabric.span.line > 0 ? spec_.fabric.span : node_span_;
+      diagnostics_.report(fault.link >= 0 ? spec_.node.links[static_cast<std::size_t>(fault.link)].span : elsewhere, fault.message, fault.hint);
+    }
+  }
+
+  const SourceText& source_;
+  Diagnostics& diagnostics_;
+  ClusterSpec spec_;
+  SourceSpan node_span_;
+  PartReader<Gpu> gpus_{CatalogKind::gpus, read_gpu};
+  PartReader<LinkType> links_{CatalogKind::links, read_link_type};
+};
+
+}  // namespace
+
+ClusterSpec read_cluster(const SourceText& source, Diagnostics& diagnostics) { return ClusterReader(source, diagnostics).read(); }
+
+}  // namespace foretrain

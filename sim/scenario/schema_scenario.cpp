@@ -1,0 +1,149 @@
+// The scenario file. Model and cluster are read first, because the other tables are checked against them; their own mistakes are
+// reported with their own file names, together with those of the scenario.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/scenario_document.hpp"
+#include "sim/scenario/scenario_effects.hpp"
+#include "sim/scenario/scenario_sections.hpp"
+#include "sim/scenario/schemas.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// A table of the document; an empty one when it is missing, so that required keys and defaults work the same.
+class Section {
+ public:
+  Section(TableReader& document, std::string_view key) : table_(find(document, key)), reader_(*table_, std::string(key), document.diagnostics()) {}
+  Section(const Section&) = delete;
+  Section& operator=(const Section&) = delete;
+  TableReader& reader() { return reader_; }
+
+ private:
+  const Table* find(TableReader& document, std::string_view key) {
+    const Table* found = document.table(key);
+    none_.damaged = document.has(key);
+    return found != nullptr ? found : &none_;
+  }
+
+  Table none_;
+  const Table* table_;
+  TableReader reader_;
+};
+
+std::optional<Model> load_model(TableReader& section) {
+  const auto name = section.string("name");
+  if (!name) return std::nullopt;
+  const auto source = find_named(CatalogKind::models, *name, section.span_of("name"), section.diagnostics());
+  if (!source) return std::nullopt;
+  Diagnostics problems(*source);
+  Model model = read_model(*source, problems);
+  section.diagnostics().include(problems.found());
+  if (!problems.empty()) return std::nullopt;
+  return model;
+}
+
+std::optional<ClusterSpec> load_cluster(TableReader& section) {
+  const auto name = section.string("name");
+  if (!name) return std::nullopt;
+  const auto source = find_named(CatalogKind::clusters, *name, section.span_of("name"), section.diagnostics());
+  if (!source) return std::nullopt;
+  Diagnostics problems(*source);
+  ClusterSpec cluster = read_cluster(*source, problems);
+  section.diagnostics().include(problems.found());
+  if (!problems.empty()) return std::nullopt;
+  return cluster;
+}
+
+void read_model_section(TableReader& model, Scenario& scenario) {
+  model.require("name", "name = \"resnet50\"");
+  if (auto loaded = load_model(model)) {
+    scenario.workload.model = std::make_shared<const ExpandedModel>(expand(*loaded).model);
+    scenario.model = *std::move(loaded);
+  }
+  read_training(model, scenario);
+}
+
+bool read_cluster_section(TableReader& cluster, Scenario& scenario) {
+  cluster.require("name", "name = \"mahti\"");
+  auto loaded = load_cluster(cluster);
+  const auto layout = cluster.one_of("layout", {"packed", "spread"});
+  scenario.layout = layout == "spread" ? Layout::spread : Layout::packed;
+  cluster.finish();
+  const bool readable = loaded.has_value();
+  if (readable) scenario.cluster = *std::move(loaded);
+  else scenario.cluster.node.gpus = 0;
+  return readable;
+}
+
+void read_measured_section(TableReader& document, Scenario& scenario) {
+  const Table* table = document.table("measured");
+  if (table == nullptr) return;
+  TableReader measured(*table, "measured", document.diagnostics());
+  read_measured(measured, scenario);
+  measured.finish();
+}
+
+/// Reads a table whose keys need nothing but the scenario itself.
+void read_section(TableReader& document, std::string_view key, void (*read)(TableReader&, Scenario&), Scenario& scenario) {
+  Section section(document, key);
+  read(section.reader(), scenario);
+  section.reader().finish();
+}
+
+void read_run_section(TableReader& run, Scenario& scenario) {
+  read_gpus(run, scenario);
+  read_run(run, scenario);
+}
+
+void read_document(ScenarioDocument& source, Scenario& scenario) {
+  TableReader document(source.table(), "", source.diagnostics());
+  scenario.note = document.string("note").value_or("");
+  Section model(document, "model"), cluster(document, "cluster");
+  read_model_section(model.reader(), scenario);
+  if (read_cluster_section(cluster.reader(), scenario)) check_precision(model.reader(), scenario);
+  model.reader().finish();
+  read_section(document, "data", read_data, scenario);
+  read_section(document, "strategy", read_strategy, scenario);
+  read_section(document, "run", read_run_section, scenario);
+  read_section(document, "loop", read_loop, scenario);
+  read_measured_section(document, scenario);
+  document.finish();
+}
+
+void complete(Scenario& scenario, const std::string& file) {
+  const std::string stem = std::filesystem::path(file).stem().string();
+  scenario.name = stem.empty() ? fmt::format("{} on {}", scenario.model.name, scenario.cluster.name) : stem;
+  if (!scenario.global_batch) return;
+  std::erase_if(scenario.gpus, [&](int gpus) { return gpus > *scenario.global_batch; });
+  scenario.workload.batch_per_gpu = std::max<std::int64_t>(1, *scenario.global_batch / scenario.gpus.front());
+}
+
+}  // namespace
+
+Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides) {
+  ScenarioDocument document(source, overrides);
+  Scenario scenario;
+  read_document(document, scenario);
+  if (std::vector<Diagnostic> mistakes = document.found(); !mistakes.empty()) throw InputError(std::move(mistakes));
+  complete(scenario, source.name);
+  scenario.warnings = idle_settings(document, scenario);
+  return scenario;
+}
+
+Scenario make_scenario(const ScenarioOverrides& overrides) {
+  const SourceText nothing;
+  const ScenarioDocument document(nothing, overrides);
+  for (const char* key : {"model.name", "cluster.name"}) {
+    const std::string_view noun = std::string_view(key).substr(0, std::string_view(key).find('.'));
+    if (!document.has(key)) throw InputError(fmt::format("which {}?", noun), fmt::format("give --{} NAME, or a scenario file", noun));
+  }
+  return read_scenario(nothing, overrides);
+}
+
+}  // namespace foretrain

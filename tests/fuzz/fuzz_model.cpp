@@ -1,0 +1,16 @@
+// Fuzz target: model files from any bytes; a model without mistakes must expand without faults.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "sim/scenario/schemas.hpp"
+#include "sim/workload/operators.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const foretrain::SourceText source{"fuzz.toml", std::string(reinterpret_cast<const char*>(data), size)};
+  foretrain::Diagnostics diagnostics(source);
+  const foretrain::Model model = foretrain::read_model(source, diagnostics);
+  if (diagnostics.empty() && !foretrain::expand(model).faults.empty()) std::abort();
+  if (!diagnostics.empty() && format(diagnostics.found()).empty()) std::abort();
+  return 0;
+}
