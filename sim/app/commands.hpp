@@ -26,7 +26,6 @@ void run_list(const ListCommand& command);  // list.cpp
 
 struct TopologyCommand {
   std::string cluster;
-  int nodes = 0;  ///< nodes shown; 0 = one, or two when the cluster has a fabric
 };
 void run_topology_show(const TopologyCommand& command);   // topology.cpp
 void run_topology_check(const TopologyCommand& command);  // topology.cpp
@@ -45,7 +44,7 @@ struct ReferenceCommand {
 };
 /// Topics of the reference, each a file docs/reference/TOPIC.md.
 const std::vector<std::string>& reference_topics();
-/// `help` gives the help text of a command ("" = the program) as the command line prints it.
+/// Prints one topic; `commands_markdown` is the page of the commands, which only the command line itself can write.
 void run_reference(const ReferenceCommand& command, const std::string& commands_markdown);  // reference.cpp
 
 }  // namespace foretrain

@@ -73,7 +73,7 @@ std::vector<ListedEntry> list_entries(std::string_view what) {
   if (what == "scenarios") return list_files(CatalogKind::scenarios, describe_scenario);
   if (what == "strategies") return list_rows(strategy_catalog());
   if (what == "collectives") return list_rows(collective_catalog());
-  return list_rows(fabric_catalog());
+  return list_rows(fabrics());
 }
 
 }  // namespace foretrain

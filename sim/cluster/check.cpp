@@ -35,8 +35,8 @@ void check_counts(Faults& faults, const ClusterSpec& spec) {
   check_count(faults, "the number of NICs of a node", node.nics, 0, kMostNicsPerNode);
   check_count(faults, "the number of links of a node", static_cast<int>(std::min<std::size_t>(node.links.size(), kMostLinksPerNode + 1)), 0,
               kMostLinksPerNode);
-  if (faults.empty() && spec.nodes * node.gpus > kMostGpus) {
-    faults.push_back({fmt::format("{} nodes of {} GPUs are more than {} GPUs", spec.nodes, node.gpus, kMostGpus), ""});
+  if (faults.empty() && spec.nodes * node.gpus > kMostClusterGpus) {
+    faults.push_back({fmt::format("{} nodes of {} GPUs are more than {} GPUs", spec.nodes, node.gpus, kMostClusterGpus), ""});
   }
 }
 

@@ -49,11 +49,9 @@ struct ClusterFault {
   int link = -1;
 };
 
-inline constexpr int kMostNodes = 100'000, kMostClusterGpus = 1'000'000, kMostNodeDevices = 64;
-
 /// Largest descriptions the program takes.
 inline constexpr int kMostGpusPerNode = 64, kMostCpusPerNode = 16, kMostSwitchesPerNode = 64, kMostNicsPerNode = 64;
-inline constexpr int kMostNodes = 100'000, kMostGpus = 1'000'000, kMostFabricLinks = 4'000'000;
+inline constexpr int kMostNodes = 100'000, kMostClusterGpus = 1'000'000, kMostFabricLinks = 4'000'000;
 
 /// All faults: unreachable GPU, zero bandwidth, two links that cannot both exist (same pair twice, a device name that does not
 /// exist), no NIC for more than one node, fabric parameters missing, more parts than the limits below.

@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::size_t kMostNodeLinks = 4096;
 
+std::vector<std::string> fabric_names() {
+  std::vector<std::string> names;
+  for (const Fabric& fabric : fabrics()) names.emplace_back(fabric.name);
+  return names;
+}
+
 /// Looks a part up in its catalog and reads it; mistakes inside its file are shown there. Files are read once each.
 template <class Part>
 class PartReader {
@@ -78,13 +84,13 @@ class ClusterReader {
     reader.require("gpus", "4");
     reader.require("gpu", "\"a100-sxm4-40gb\"");
     reader.require("links", "[[node.links]]");
-    const auto count = [&](std::string_view key, int least, int fallback) { return static_cast<int>(reader.integer(key, least, kMostNodeDevices).value_or(fallback)); };
+    const auto count = [&](std::string_view key, int least, int most) { return static_cast<int>(reader.integer(key, least, most).value_or(least)); };
     NodeSpec& node = spec_.node;
-    node.gpus = count("gpus", 1, 1);
-    node.cpus = count("cpus", 1, 1);
-    node.switches = count("switches", 0, 0);
-    node.nvswitches = count("nvswitches", 0, 0);
-    node.nics = count("nics", 0, 0);
+    node.gpus = count("gpus", 1, kMostGpusPerNode);
+    node.cpus = count("cpus", 1, kMostCpusPerNode);
+    node.switches = count("switches", 0, kMostSwitchesPerNode);
+    node.nvswitches = count("nvswitches", 0, kMostSwitchesPerNode);
+    node.nics = count("nics", 0, kMostNicsPerNode);
     node.gpu = gpus_.read(reader, "gpu");
     node.peer_access = reader.boolean("peer_access").value_or(true);
     if (const Table* host = reader.table("host")) read_host(*host);
@@ -133,7 +139,7 @@ class ClusterReader {
   }
 
   void add_mesh(TableReader& reader, const LinkType& type, int count) {
-    const auto devices = reader.strings("mesh", kMostNodeDevices);
+    const auto devices = reader.strings("mesh", kMostGpusPerNode);
     if (!devices) return;
     for (std::size_t a = 0; a < devices->size(); ++a) {
       for (std::size_t b = a + 1; b < devices->size(); ++b) add_link(reader, {(*devices)[a], (*devices)[b], type, count, reader.span_of("mesh")});

@@ -1,0 +1,142 @@
+// One function per command declares its options; the callbacks carry it out.
+#include "sim/app/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+#include "sim/app/commands.hpp"
+#include "sim/report/catalog.hpp"
+#include "sim/report/output_file.hpp"
+#include "sim/strategy/catalog.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr int kUsageError = 2;
+
+/// Everything the options write to.
+struct Options {
+  PredictCommand predict;
+  ListCommand list;
+  TopologyCommand topology;
+  ValidateCommand validate;
+  ReferenceCommand reference;
+  std::vector<std::string> gpus;
+  long long batch = 0;
+  bool no_anchor = false;
+};
+
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, "|")); }
+
+/// "1,2,4" and "1 2 4" alike.
+std::vector<int> parse_gpus(const std::vector<std::string>& texts) {
+  std::vector<int> gpus;
+  for (const std::string& text : texts) {
+    int value = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (problem != std::errc{} || end != text.data() + text.size() || value < 1) throw InputError(fmt::format("--gpus: \"{}\" is no number of GPUs", text.substr(0, 40)), "as in --gpus 1,2,4");
+    gpus.push_back(value);
+  }
+  return gpus;
+}
+
+void add_predict(CLI::App& app, Options& options) {
+  CLI::App* command = app.add_subcommand("predict", "The scaling table and the crossover of a scenario");
+  PredictCommand& predict = options.predict;
+  command->add_option("SCENARIO", predict.scenario, "A scenario file or the name of one in the catalog; without it --model and --cluster are needed");
+  command->add_option("--gpus", options.gpus, "Numbers of GPUs, as in 1,2,4")->delimiter(',')->type_name("LIST");
+  command->add_option("--strategy", predict.overrides.strategy, joined(strategy_names()))->type_name("NAME");
+  command->add_option("--model", predict.overrides.model, "A model of the catalog or a file")->type_name("NAME");
+  command->add_option("--cluster", predict.overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
+  command->add_option("--batch", options.batch, "Samples per GPU and step")->type_name("N");
+  command->add_option("--set", predict.overrides.settings, "Any key of the scenario, as in strategy.bucket_cap=10MiB; may be repeated")->type_name("KEY=VALUE")->allow_extra_args(false);
+  command->add_option("--format", predict.format, joined(report_names()))->check(CLI::IsMember(report_names()))->type_name("FORMAT")->capture_default_str();
+  command->add_option("-o,--output", predict.output, "Write to a file instead of standard output")->type_name("FILE");
+  command->add_flag("--explain", predict.explain, "Append what was decided and why");
+  command->footer("Examples:\n  foretrain predict mahti-resnet50-ddp\n  foretrain predict --model resnet50 --cluster puhti --gpus 1,2,4,8\n  foretrain predict my.toml --set strategy.bucket_cap=10MiB --format json -o my.json");
+  command->callback([&options] {
+    options.predict.overrides.gpus = parse_gpus(options.gpus);
+    if (options.batch != 0) options.predict.overrides.batch = options.batch;
+    run_predict(options.predict);
+  });
+}
+
+void add_list(CLI::App& app, Options& options) {
+  CLI::App* command = app.add_subcommand("list", "What the catalogs hold");
+  command->add_option("WHAT", options.list.what, joined(listable()))->required()->check(CLI::IsMember(listable()));
+  command->footer("Example:\n  foretrain list clusters");
+  command->callback([&options] { run_list(options.list); });
+}
+
+void add_topology(CLI::App& app, Options& options) {
+  CLI::App* command = app.add_subcommand("topology", "Look at a cluster");
+  command->require_subcommand(1);
+  CLI::App* show = command->add_subcommand("show", "Links, routes between GPUs, all_reduce on idle links");
+  show->add_option("CLUSTER", options.topology.cluster, "A cluster of the catalog or a file")->required();
+  show->footer("Example:\n  foretrain topology show puhti");
+  show->callback([&options] { run_topology_show(options.topology); });
+  CLI::App* check = command->add_subcommand("check", "Every mistake in a cluster file");
+  check->add_option("CLUSTER", options.topology.cluster, "A cluster of the catalog or a file")->required();
+  check->footer("Example:\n  foretrain topology check mahti");
+  check->callback([&options] { run_topology_check(options.topology); });
+}
+
+void add_validate(CLI::App& app, Options& options) {
+  CLI::App* command = app.add_subcommand("validate", "Predicted against measured, row by row");
+  ValidateCommand& validate = options.validate;
+  command->add_option("FILE", validate.file, "CSV with the columns series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source")->required();
+  command->add_flag("--no-anchor", options.no_anchor, "Predict the smallest number of GPUs of each series too, instead of scaling the model to it");
+  command->add_option("--set", validate.settings, "A scenario key for every row; may be repeated")->type_name("KEY=VALUE")->allow_extra_args(false);
+  command->add_option("--format", validate.format, "table|json")->check(CLI::IsMember(std::vector<std::string>{"table", "json"}))->type_name("FORMAT")->capture_default_str();
+  command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")->type_name("FILE");
+  command->footer("Example:\n  foretrain validate measured.csv --format json");
+  command->callback([&options] {
+    options.validate.anchor = !options.no_anchor;
+    run_validate(options.validate);
+  });
+}
+
+/// The help of every command, as Markdown.
+std::string commands_page(CLI::App& app) {
+  std::string out = "# Commands\n\nPrinted by `foretrain reference commands`.\n";
+  std::vector<std::pair<std::string, CLI::App*>> open{{"foretrain", &app}};
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const auto [name, command] = open[i];
+    out += fmt::format("\n## `{}`\n\n```\n{}```\n", name, command->help(name));
+    for (CLI::App* child : command->get_subcommands([](CLI::App*) { return true; })) open.emplace_back(name + " " + child->get_name(), child);
+  }
+  return out;
+}
+
+void add_reference(CLI::App& app, Options& options) {
+  CLI::App* command = app.add_subcommand("reference", "The reference pages, as they stand in docs/reference");
+  command->add_option("TOPIC", options.reference.topic, joined(reference_topics()))->required()->check(CLI::IsMember(reference_topics()));
+  command->footer("Example:\n  foretrain reference scenario");
+  command->callback([&app, &options] { run_reference(options.reference, commands_page(app)); });
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CLI::App app{"foretrain predicts how long a training epoch takes on N GPUs, and where more of them stop paying.", "foretrain"};
+  app.set_version_flag("--version", "foretrain 0.1.0");
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 ok, 1 wrong input, 2 wrong usage, 3 the world failed (a file cannot be read or written).");
+  Options options;
+  add_predict(app, options);
+  add_list(app, options);
+  add_topology(app, options);
+  add_validate(app, options);
+  add_reference(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsageError;
+  }
+  return 0;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,87 @@
+// topology show, topology check: a cluster as the simulator sees it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/app/commands.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/cluster/cluster.hpp"
+#include "sim/collective/communicator.hpp"
+#include "sim/report/output_file.hpp"
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/schemas.hpp"
+
+namespace foretrain {
+
+namespace {
+
+ClusterSpec open_cluster(const std::string& name) {
+  const auto source = open_named(CatalogKind::clusters, name);
+  if (!source) throw InputError("unknown cluster \"" + name + "\"", unknown_name_hint(CatalogKind::clusters, name));
+  Diagnostics diagnostics(*source);
+  ClusterSpec spec = read_cluster(*source, diagnostics);
+  diagnostics.throw_if_any();
+  return spec;
+}
+
+std::string heading(const ClusterSpec& spec) {
+  const Gpu& gpu = spec.node.gpu;
+  return fmt::format("{}: {}\n{} nodes with {} x {} ({} fp32, {} at {}), {} cores, fabric {}\n\n", spec.name, spec.description, spec.nodes, spec.node.gpus, gpu.name, to_string(gpu.fp32), to_string(gpu.memory),
+                     to_string(gpu.memory_bandwidth), spec.node.host.cores, spec.fabric.kind);
+}
+
+std::string connections(const ClusterSpec& spec) {
+  std::string out = "Links of a node (per direction)\n";
+  for (const NodeLink& link : spec.node.links) {
+    out += fmt::format("  {:<8} {:<8} {:>2} x {:<14} {:>10}\n", link.a, link.b, link.count, link.type.name, to_string(link.type.bandwidth * link.count));
+  }
+  return out;
+}
+
+/// Bandwidth of the route between each pair of GPUs.
+std::string gpu_matrix(const Cluster& cluster) {
+  const int gpus = cluster.spec().node.gpus;
+  std::string out = "\nBetween GPUs: the narrowest link of the route\n       ";
+  for (int b = 0; b < gpus; ++b) out += fmt::format("{:>11}", fmt::format("gpu{}", b));
+  for (int a = 0; a < gpus; ++a) {
+    out += fmt::format("\n  gpu{:<3}", a);
+    for (int b = 0; b < gpus; ++b) {
+      if (a == b) {
+        out += fmt::format("{:>11}", "-");
+        continue;
+      }
+      const Route route = cluster.route(cluster.gpu(0, a), cluster.gpu(0, b));
+      out += fmt::format("{:>11}", to_string(route.bandwidth) + (route.staged ? "*" : ""));
+    }
+  }
+  return out + (cluster.spec().node.peer_access ? "\n" : "\n  * staged through host memory\n");
+}
+
+std::string all_reduce_line(const ClusterSpec& spec, int gpus) {
+  const Placement placement = place_packed(gpus, spec.node.gpus);
+  const Cluster cluster = Cluster::build(spec, placement.nodes);
+  constexpr Bytes kMessage{std::int64_t{256} << 20};
+  const CollectivePlan plan = Communicator(cluster, placement).plan(CollectiveOp::all_reduce, kMessage);
+  const double busbw = 2.0 * (gpus - 1) / gpus * static_cast<double>(kMessage.count) / to_seconds(plan.alone);
+  return fmt::format("  {:>4} GPUs on {} node{}: {:>9} for 256 MiB, busbw {}\n", gpus, placement.nodes, placement.nodes == 1 ? " " : "s", to_string(plan.alone), to_string(ByteRate{busbw}));
+}
+
+}  // namespace
+
+void run_topology_show(const TopologyCommand& command) {
+  const ClusterSpec spec = open_cluster(command.cluster);
+  std::string out = heading(spec) + connections(spec);
+  if (spec.node.gpus > 1) out += gpu_matrix(Cluster::build(spec, 1));
+  out += "\nRing all_reduce on idle links\n";
+  for (const int gpus : {2, spec.node.gpus, 2 * spec.node.gpus}) {
+    if (gpus > 1 && (gpus + spec.node.gpus - 1) / spec.node.gpus <= spec.nodes) out += all_reduce_line(spec, gpus);
+  }
+  write_output("", out);
+}
+
+void run_topology_check(const TopologyCommand& command) {
+  const ClusterSpec spec = open_cluster(command.cluster);
+  write_output("", fmt::format("{}: {} nodes, {} GPUs, {} links per node: no faults\n", spec.name, spec.nodes, static_cast<long long>(spec.nodes) * spec.node.gpus, 2 * spec.node.links.size()));
+}
+
+}  // namespace foretrain
