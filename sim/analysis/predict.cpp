@@ -135,6 +135,14 @@ class Predictor {
 
 }  // namespace
 
+RecordedSteps record_steps(const Scenario& scenario) {
+  const int gpus = scenario.gpus.back();
+  const StepSimulator simulator(scenario, std::max(gpus, scenario.anchor ? scenario.anchor->gpus : 1));
+  DeviceModel device = default_device_model(scenario);
+  if (scenario.anchor) device = fit_anchor(simulator, device, *scenario.anchor).device;
+  return simulator.record(gpus, device);
+}
+
 Prediction predict(const Scenario& scenario, const Progress& progress) { return Predictor(scenario, progress).predict(); }
 
 }  // namespace foretrain

@@ -4,12 +4,16 @@
 #include <functional>
 
 #include "sim/analysis/prediction.hpp"
+#include "sim/analysis/step_simulator.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
 
 /// Called now and then with the share of the work done, 0..1.
 using Progress = std::function<void(double done)>;
+
+/// The simulated steps of the scenario's largest listed number of GPUs, with its anchor applied.
+RecordedSteps record_steps(const Scenario& scenario);
 
 /// Throws InputError when the scenario cannot be simulated.
 Prediction predict(const Scenario& scenario, const Progress& progress = nullptr);

@@ -81,18 +81,26 @@ Placement StepSimulator::placement(int gpus) const {
   return place_packed(gpus, scenario_.cluster.node.gpus);
 }
 
-SimulatedStep StepSimulator::simulate_micro_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps) const {
+RecordedSteps StepSimulator::run_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps, int steps) const {
   Workload workload = scenario_.workload;
   workload.batch_per_gpu = batch_per_gpu;
   StrategyKnobs knobs = scenario_.knobs;
   knobs.accumulation = micro_steps;
-  const int window = window_of(workload.loop);
   const Placement ranks = placement(gpus);
-  const Plan plan = find_strategy(scenario_.strategy)->plan({workload, cluster_, ranks, knobs, device, kWarmUpSteps + window});
+  Plan plan = find_strategy(scenario_.strategy)->plan({workload, cluster_, ranks, knobs, device, steps});
   const std::vector<ByteRate> capacities = cluster_.capacities();
-  refuse_endless(plan.graph, capacities, kWarmUpSteps + window);
-  const Timeline timeline = run(plan.graph, *make_max_min_network(capacities));
+  refuse_endless(plan.graph, capacities, steps);
+  Timeline timeline = run(plan.graph, *make_max_min_network(capacities));
+  return {std::move(plan), std::move(timeline)};
+}
 
+RecordedSteps StepSimulator::record(int gpus, const DeviceModel& device) const {
+  return run_steps(gpus, batch_per_gpu(gpus), device, std::min(scenario_.knobs.accumulation, kMostMicroSteps), kWarmUpSteps + 1);
+}
+
+SimulatedStep StepSimulator::simulate_micro_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps) const {
+  const int window = window_of(scenario_.workload.loop);
+  const auto [plan, timeline] = run_steps(gpus, batch_per_gpu, device, micro_steps, kWarmUpSteps + window);
   const TaskId last = plan.step_ends.back();
   const Time from = timeline.end_of(plan.step_ends[kWarmUpSteps - 1]);
   SimulatedStep step;

@@ -18,6 +18,12 @@ struct SimulatedStep {
   Decisions decisions;
 };
 
+/// Some steps with their clock, for traces.
+struct RecordedSteps {
+  Plan plan;
+  Timeline timeline;
+};
+
 /// The device model a scenario starts from, before any anchor.
 DeviceModel default_device_model(const Scenario& scenario);
 
@@ -32,6 +38,9 @@ class StepSimulator {
   SimulatedStep simulate(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device) const;
   SimulatedStep simulate(int gpus, const DeviceModel& device) const { return simulate(gpus, batch_per_gpu(gpus), device); }
 
+  /// The steps themselves: warm-up and one steady step.
+  RecordedSteps record(int gpus, const DeviceModel& device) const;
+
   /// The batch of one GPU and micro-step: the scenario's in weak scaling, the rounded-up share of the global batch in strong.
   std::int64_t batch_per_gpu(int gpus) const;
   /// Samples per optimizer step over all GPUs.
@@ -44,6 +53,7 @@ class StepSimulator {
   static constexpr double kLongestStep = 86400;
 
  private:
+  RecordedSteps run_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps, int steps) const;
   SimulatedStep simulate_micro_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps) const;
 
   const Scenario& scenario_;

@@ -55,6 +55,8 @@ void add_predict(CLI::App& app, Options& options) {
   command->add_option("--set", predict.overrides.settings, "Any key of the scenario, as in strategy.bucket_cap=10MiB; may be repeated")->type_name("KEY=VALUE")->allow_extra_args(false);
   command->add_option("--format", predict.format, joined(report_names()))->check(CLI::IsMember(report_names()))->type_name("FORMAT")->capture_default_str();
   command->add_option("-o,--output", predict.output, "Write to a file instead of standard output")->type_name("FILE");
+  command->add_option("--html", predict.html, "Also write a page with drawings")->type_name("FILE");
+  command->add_option("--trace", predict.trace, "Also write the steps on the largest number of GPUs for chrome://tracing or Perfetto")->type_name("FILE");
   command->add_flag("--explain", predict.explain, "Append what was decided and why");
   command->footer("Examples:\n  foretrain predict mahti-resnet50-ddp\n  foretrain predict --model resnet50 --cluster puhti --gpus 1,2,4,8\n  foretrain predict my.toml --set strategy.bucket_cap=10MiB --format json -o my.json");
   command->callback([&options] {

@@ -13,6 +13,8 @@ struct PredictCommand {
   ScenarioOverrides overrides;
   std::string format = "table";
   std::string output;    ///< file; empty = standard output
+  std::string html;      ///< also write the page here
+  std::string trace;     ///< also write the largest run's steps here
   bool explain = false;
 };
 void run_predict(const PredictCommand& command);  // predict.cpp

@@ -72,7 +72,7 @@ std::vector<ListedEntry> list_entries(std::string_view what) {
   if (what == "links") return list_files(CatalogKind::links, describe_link);
   if (what == "scenarios") return list_files(CatalogKind::scenarios, describe_scenario);
   if (what == "strategies") return list_rows(strategy_catalog());
-  if (what == "collectives") return list_rows(collective_catalog());
+  if (what == "collectives") return list_rows(algorithms());
   return list_rows(fabrics());
 }
 

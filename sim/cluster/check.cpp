@@ -1,5 +1,7 @@
 // Names and numbers first; only a description that is right link by link is searched for devices that cannot be reached.
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -19,6 +21,8 @@ namespace {
 using Faults = std::vector<ClusterFault>;
 
 constexpr int kMostLinksPerNode = 4096, kMostParallelLinks = 1024;
+constexpr std::int64_t kMostLinks = 20'000'000;
+constexpr Time kLongestLatency = std::chrono::seconds(1);
 
 void check_count(Faults& faults, std::string_view what, int count, int least, int most) {
   if (count < least) faults.push_back({fmt::format("{} must be at least {}, not {}", what, least, count), ""});
@@ -47,6 +51,7 @@ std::string wrong_numbers(const LinkType& type) {
   if (!(efficiency > 0) || efficiency > 1)
     return fmt::format("has collective_efficiency {}, which is not above 0 and at most 1", efficiency);
   if (type.latency < Time::zero()) return "has a negative latency";
+  if (type.latency > kLongestLatency) return "has a latency of more than a second";
   return {};
 }
 
@@ -121,6 +126,7 @@ void check_fabric(Faults& faults, const ClusterSpec& spec) {
     if (!wrong_uplink.empty()) faults.push_back({"the uplink of the fabric " + wrong_uplink, ""});
   }
   if (spec.fabric.switch_latency < Time::zero()) faults.push_back({"the switch latency is negative", ""});
+  if (spec.fabric.switch_latency > kLongestLatency) faults.push_back({"the switch latency is more than a second", ""});
 }
 
 /// Answers which devices reach which.

@@ -69,6 +69,8 @@ Tree shortest_paths(const Search& search, const NodeGraph& node, VertexId source
   boost::dijkstra_shortest_paths(search.graph, source,
                                  boost::predecessor_map(tree.before.data())
                                      .distance_map(tree.cost.data())
+                                     .distance_inf(kClosed)
+                                     .distance_combine(boost::closed_plus<Cost>(kClosed))
                                      .weight_map(boost::make_iterator_property_map(costs.begin(), edge_index)));
   return tree;
 }

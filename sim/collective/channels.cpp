@@ -1,187 +1,217 @@
-// The search on direct NVLinks is depth-first over orders of at most kMostSearched GPUs, greedy in the number of free links.
+// Ranks are grouped by node. Inside a node only the set of GPUs matters, so equal sets are searched once.
 #include "sim/collective/channels.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
+
+#include "sim/collective/ring_search.hpp"
 
 namespace foretrain {
 
 namespace {
 
-constexpr int kMostSearched = 8;
-constexpr int kMostChannels = 12;
-constexpr int kMostRunning = 24;
+constexpr int kMostSearchedGpus = 8;
+using Order = std::vector<int>;  ///< places in a group
 
-/// Free NVLinks between the ranks of one node, by local rank.
-class FreeLinks {
- public:
-  FreeLinks(const Cluster& cluster, const std::vector<GpuPlace>& ranks) : size_(ranks.size()), free_(size_ * size_, 0) {
-    double unit = 0;
-    for (const NodeLink& link : cluster.spec().node.links) {
-      if (link.type.kind == LinkKind::nvlink) unit = std::max(unit, link.type.bandwidth.per_second);
+/// The job's part of one node, by ascending GPU.
+struct NodeGroup {
+  int node = 0;
+  std::vector<int> gpus, ranks;
+};
+
+std::vector<NodeGroup> group_by_node(const Cluster& cluster, const Placement& placement) {
+  std::vector<std::vector<std::pair<int, int>>> by_node(static_cast<std::size_t>(cluster.nodes()));
+  for (int rank = 0; rank < placement.size(); ++rank) {
+    const GpuPlace& place = placement.ranks[static_cast<std::size_t>(rank)];
+    by_node[static_cast<std::size_t>(place.node)].emplace_back(place.gpu, rank);
+  }
+  std::vector<NodeGroup> groups;
+  for (std::size_t node = 0; node < by_node.size(); ++node) {
+    if (by_node[node].empty()) continue;
+    std::ranges::sort(by_node[node]);
+    NodeGroup& group = groups.emplace_back();
+    group.node = static_cast<int>(node);
+    for (const auto& [gpu, rank] : by_node[node]) {
+      group.gpus.push_back(gpu);
+      group.ranks.push_back(rank);
     }
-    for (std::size_t a = 0; a < size_; ++a) {
-      for (std::size_t b = 0; b < size_; ++b) {
-        if (a == b || unit <= 0) continue;
-        const Route route = cluster.route(cluster.gpu(ranks[a].node, ranks[a].gpu), cluster.gpu(ranks[b].node, ranks[b].gpu));
-        if (!route.nvlink_only) continue;
-        switched_ = switched_ || route.links.size() > 1;
-        at(a, b) = static_cast<int>(route.bandwidth.per_second / unit + 0.5);
+  }
+  return groups;
+}
+
+/// What the search needs to know of a set of GPUs of one node.
+class GpuSet {
+ public:
+  GpuSet(const Cluster& cluster, const std::vector<int>& gpus) : cluster_(cluster), gpus_(gpus), links_(static_cast<int>(gpus.size())) {
+    count_links();
+  }
+
+  int size() const { return static_cast<int>(gpus_.size()); }
+  const FreeLinks& links() const { return links_; }
+  bool searchable() const { return size() <= kMostSearchedGpus && !behind_switches(); }
+
+  /// Every pair is joined by NVLink, and not every one directly.
+  bool behind_switches() const {
+    bool direct = true;
+    for (int a = 0; a < size(); ++a) {
+      for (int b = 0; b < size(); ++b) {
+        if (a == b) continue;
+        if (!route(a, b).nvlink_only) return false;
+        direct = direct && route(a, b).links.size() == 1;
       }
     }
+    return !direct;
   }
-  int& at(std::size_t a, std::size_t b) { return free_[a * size_ + b]; }
-  int at(std::size_t a, std::size_t b) const { return free_[a * size_ + b]; }
-  std::size_t size() const { return size_; }
-  bool switched() const { return switched_; }
-  bool any() const {
-    return std::any_of(free_.begin(), free_.end(), [](int links) { return links > 0; });
+
+  /// NVLinks of the GPU that has the fewest.
+  int links_per_gpu() const {
+    int fewest = kMostSearchedChannels;
+    for (const int gpu : gpus_) {
+      int count = 0;
+      for (const NodeLink& link : cluster_.spec().node.links) {
+        if (link.type.kind == LinkKind::nvlink && (is_gpu(link.a, gpu) || is_gpu(link.b, gpu))) count += link.count;
+      }
+      fewest = std::min(fewest, count);
+    }
+    return std::max(1, fewest);
+  }
+
+  /// From place to place, always the closest not yet taken: fewest PCIe hops, NVLink counting none; ties by index.
+  Order neighbours_in_a_row(Order begun) const {
+    while (static_cast<int>(begun.size()) < size()) {
+      int nearest = -1;
+      for (int next = 0; next < size(); ++next) {
+        if (std::ranges::find(begun, next) != begun.end()) continue;
+        if (nearest < 0 || route(begun.back(), next).pcie_hops < route(begun.back(), nearest).pcie_hops) nearest = next;
+      }
+      begun.push_back(nearest);
+    }
+    return begun;
+  }
+
+  /// Places by distance from a NIC; equal ones in a circle that starts at another place for each rail.
+  Order by_distance_from(int nic) const {
+    const int first = nic * size() / std::max(1, cluster_.spec().node.nics);
+    return sorted_by_distance(nic, first);
+  }
+
+  /// As above, but equal ones follow after `place`.
+  Order sorted_by_distance(int nic, int first) const {
+    Order places;
+    for (int i = 0; i < size(); ++i) places.push_back((first + i) % size());
+    std::ranges::stable_sort(places, {}, [&](int place) { return cluster_.nic_distance(gpus_[static_cast<std::size_t>(place)], nic); });
+    return places;
   }
 
  private:
-  std::size_t size_;
-  std::vector<int> free_;
-  bool switched_ = false;
+  static bool is_gpu(const std::string& device, int index) { return device == "gpu" + std::to_string(index); }
+
+  const Route& route(int a, int b) const {
+    return cluster_.route_in_node(cluster_.gpu(0, gpus_[static_cast<std::size_t>(a)]), cluster_.gpu(0, gpus_[static_cast<std::size_t>(b)]));
+  }
+
+  void count_links() {
+    for (const NodeLink& link : cluster_.spec().node.links) {
+      if (link.type.kind != LinkKind::nvlink) continue;
+      const auto a = std::ranges::find_if(gpus_, [&](int gpu) { return is_gpu(link.a, gpu); });
+      const auto b = std::ranges::find_if(gpus_, [&](int gpu) { return is_gpu(link.b, gpu); });
+      if (a == gpus_.end() || b == gpus_.end()) continue;
+      const int from = static_cast<int>(a - gpus_.begin()), to = static_cast<int>(b - gpus_.begin());
+      links_.at(from, to) = links_.at(to, from) = link.count;
+    }
+  }
+
+  const Cluster& cluster_;
+  std::vector<int> gpus_;
+  FreeLinks links_;
 };
 
-/// How much room a way leaves: the narrowest edge first, then all edges together.
-struct Room {
-  int narrowest = 0, total = 0;
-  auto operator<=>(const Room&) const = default;
-};
+std::vector<Order> rings_in_node(const GpuSet& gpus) {
+  if (gpus.size() == 1) return {{0}};
+  if (gpus.searchable()) {
+    std::vector<Order> rings = disjoint_rings(gpus.links());
+    if (rings.size() > kMostSearchedChannels) rings.resize(kMostSearchedChannels);
+    if (!rings.empty()) return rings;
+  }
+  const Order forward = gpus.neighbours_in_a_row({0});
+  if (gpus.behind_switches()) return std::vector<Order>(static_cast<std::size_t>(gpus.links_per_gpu()), forward);
+  return {forward, Order(forward.rbegin(), forward.rend())};
+}
 
-/// Finds the roomiest way through all GPUs from `first` to `last`, closed to a ring when they are the same.
-class WaySearch {
+/// The ways through a node, one per channel.
+std::vector<Order> paths_through_node(const GpuSet& gpus, int nics, int channels) {
+  std::vector<Order> paths;
+  FreeLinks free = gpus.links();
+  for (int c = 0; c < channels; ++c) {
+    const int rail = c % nics;
+    const int nearest = gpus.by_distance_from(rail).front();
+    const Order from_nearest = gpus.sorted_by_distance(rail, nearest);
+    int entry = nearest, exit = gpus.size() > 1 ? *std::ranges::find_if(from_nearest, [&](int p) { return p != nearest; }) : nearest;
+    if (c / nics % 2 == 1) std::swap(entry, exit);
+    Order path;
+    if (gpus.searchable()) path = widest_path(free, entry, exit);
+    if (path.empty() && gpus.searchable()) path = widest_path(free = gpus.links(), entry, exit);
+    if (!path.empty() && gpus.searchable()) free.take_path(path);
+    if (path.empty()) {
+      path = gpus.neighbours_in_a_row({entry});
+      std::erase(path, exit);
+      path.push_back(exit);
+    }
+    paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+/// Ways through nodes, searched once per set of GPUs.
+class PathBook {
  public:
-  WaySearch(const FreeLinks& links, std::size_t first, std::size_t last) : links_(links), first_(first), last_(last), closed_(first == last) {}
-
-  std::vector<std::size_t> run() {
-    std::vector<std::size_t> way{first_};
-    std::vector<bool> used(links_.size(), false);
-    used[first_] = true;
-    extend(way, used, {std::numeric_limits<int>::max(), 0});
-    return best_;
+  PathBook(const Cluster& cluster, int channels) : cluster_(cluster), channels_(channels) {}
+  const std::vector<Order>& paths(const std::vector<int>& gpus) {
+    for (const auto& [known, paths] : book_) {
+      if (known == gpus) return paths;
+    }
+    book_.emplace_back(gpus, paths_through_node(GpuSet(cluster_, gpus), cluster_.spec().node.nics, channels_));
+    return book_.back().second;
   }
 
  private:
-  static Room with(Room room, int links) { return {std::min(room.narrowest, links), room.total + links}; }
-
-  void extend(std::vector<std::size_t>& way, std::vector<bool>& used, Room room) {
-    if (way.size() == links_.size()) return finish(way, room);
-    for (std::size_t next = 0; next < links_.size(); ++next) {
-      const bool too_early = !closed_ && next == last_ && way.size() + 1 < links_.size();
-      const int free = links_.at(way.back(), next);
-      if (used[next] || too_early || free < 1) continue;
-      used[next] = true;
-      way.push_back(next);
-      extend(way, used, with(room, free));
-      way.pop_back();
-      used[next] = false;
-    }
-  }
-
-  void finish(const std::vector<std::size_t>& way, Room room) {
-    if (closed_ && way.size() > 1) room = with(room, links_.at(way.back(), first_));
-    if (room.narrowest < 1 || room <= best_room_) return;
-    best_room_ = room;
-    best_ = way;
-  }
-
-  const FreeLinks& links_;
-  std::size_t first_, last_;
-  bool closed_;
-  Room best_room_;
-  std::vector<std::size_t> best_;
+  const Cluster& cluster_;
+  int channels_;
+  std::vector<std::pair<std::vector<int>, std::vector<Order>>> book_;
 };
 
-void take(FreeLinks& links, const std::vector<std::size_t>& way, bool closed) {
-  for (std::size_t i = 0; i + 1 < way.size(); ++i) --links.at(way[i], way[i + 1]);
-  if (closed && way.size() > 1) --links.at(way.back(), way.front());
+void append(Order& order, const NodeGroup& group, const Order& places) {
+  for (const int place : places) order.push_back(group.ranks[static_cast<std::size_t>(place)]);
 }
 
-std::vector<int> identity(std::size_t count) {
-  std::vector<int> order(count);
-  std::iota(order.begin(), order.end(), 0);
-  return order;
+Rings rings_in_one_node(const Cluster& cluster, const NodeGroup& group) {
+  Rings rings;
+  for (const Order& places : rings_in_node(GpuSet(cluster, group.gpus))) append(rings.channels.emplace_back().order, group, places);
+  rings.running_channels = std::min(kMostChannels, 2 * static_cast<int>(rings.channels.size()));
+  return rings;
 }
 
-/// NVLinks at one GPU.
-int nvlinks_of_gpu(const NodeSpec& node) {
-  int count = 0;
-  for (const NodeLink& link : node.links) {
-    if (link.type.kind == LinkKind::nvlink && (link.a == "gpu0" || link.b == "gpu0")) count += link.count;
+Rings rings_over_nodes(const Cluster& cluster, const std::vector<NodeGroup>& groups) {
+  const int nics = cluster.spec().node.nics;
+  const int count = std::clamp(2 * nics, 2, kMostChannels);
+  Rings rings;
+  std::size_t fullest = 1;
+  PathBook book(cluster, count);
+  for (int c = 0; c < count; ++c) rings.channels.push_back({{}, c % nics});
+  for (const NodeGroup& group : groups) {
+    const std::vector<Order>& paths = book.paths(group.gpus);
+    for (std::size_t c = 0; c < rings.channels.size(); ++c) append(rings.channels[c].order, group, paths[c]);
+    fullest = std::max(fullest, group.gpus.size());
   }
-  return count;
-}
-
-ChannelSet channels_on_one_node(const Cluster& cluster, const Placement& placement) {
-  FreeLinks links(cluster, placement.ranks);
-  const auto ranks = placement.ranks.size();
-  ChannelSet set;
-  if (links.switched() || ranks > kMostSearched) {
-    set.channels = {{identity(ranks), 0}};
-    set.running = std::clamp(2 * nvlinks_of_gpu(cluster.spec().node), 2, kMostRunning);
-    return set;
-  }
-  while (set.channels.size() < kMostChannels) {
-    const std::vector<std::size_t> way = WaySearch(links, 0, 0).run();
-    if (way.empty()) break;
-    take(links, way, true);
-    set.channels.push_back({std::vector<int>(way.begin(), way.end()), 0});
-  }
-  set.running = std::clamp(2 * static_cast<int>(set.channels.size()), 2, kMostRunning);
-  if (set.channels.empty()) set.channels = {{identity(ranks), 0}};
-  return set;
-}
-
-/// The ranks of one node in the order a ring passes them, entering and leaving near the NIC.
-std::vector<std::size_t> pass_through(const Cluster& cluster, const std::vector<GpuPlace>& ranks, int rail, FreeLinks& links) {
-  std::vector<std::size_t> by_distance(ranks.size());
-  std::iota(by_distance.begin(), by_distance.end(), std::size_t{0});
-  std::stable_sort(by_distance.begin(), by_distance.end(), [&](std::size_t a, std::size_t b) { return cluster.nic_distance(ranks[a].gpu, rail) < cluster.nic_distance(ranks[b].gpu, rail); });
-  if (ranks.size() == 1) return by_distance;
-  const std::size_t first = by_distance[0], last = by_distance[1];
-  std::vector<std::size_t> way;
-  if (ranks.size() <= kMostSearched && !links.switched()) way = WaySearch(links, first, last).run();
-  if (way.empty()) {
-    way = {first};
-    way.insert(way.end(), by_distance.begin() + 2, by_distance.end());
-    way.push_back(last);
-  } else {
-    take(links, way, false);
-  }
-  return way;
-}
-
-ChannelSet channels_between_nodes(const Cluster& cluster, const Placement& placement) {
-  const int rails = cluster.spec().node.nics;
-  ChannelSet set{std::vector<Channel>(static_cast<std::size_t>(rails)), std::clamp(2 * rails, 2, kMostRunning)};
-  for (int rail = 0; rail < rails; ++rail) set.channels[static_cast<std::size_t>(rail)].rail = rail;
-  std::vector<GpuPlace> alike;                         // the last node's GPUs
-  std::vector<std::vector<std::size_t>> ways;          // and their ways, per rail
-  for (std::size_t begin = 0; begin < placement.ranks.size();) {
-    std::vector<GpuPlace> here;
-    for (std::size_t i = begin; i < placement.ranks.size() && placement.ranks[i].node == placement.ranks[begin].node; ++i) here.push_back({0, placement.ranks[i].gpu});
-    if (here != alike) {
-      alike = here;
-      ways.clear();
-      FreeLinks links(cluster, here);
-      for (int rail = 0; rail < rails; ++rail) ways.push_back(pass_through(cluster, here, rail, links));
-    }
-    for (std::size_t rail = 0; rail < ways.size(); ++rail) {
-      for (const std::size_t local : ways[rail]) set.channels[rail].order.push_back(static_cast<int>(begin + local));
-    }
-    begin += here.size();
-  }
-  return set;
+  rings.running_channels = std::max(fullest > 1 ? 4 : 2, count);
+  return rings;
 }
 
 }  // namespace
 
-ChannelSet find_channels(const Cluster& cluster, const Placement& placement) {
-  if (placement.size() == 1) return {{{{0}, 0}}, 1};
-  const bool one_node = std::all_of(placement.ranks.begin(), placement.ranks.end(), [&](const GpuPlace& p) { return p.node == placement.ranks.front().node; });
-  return one_node ? channels_on_one_node(cluster, placement) : channels_between_nodes(cluster, placement);
+Rings find_rings(const Cluster& cluster, const Placement& placement) {
+  const std::vector<NodeGroup> groups = group_by_node(cluster, placement);
+  return groups.size() == 1 ? rings_in_one_node(cluster, groups.front()) : rings_over_nodes(cluster, groups);
 }
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Channels: in which order the ranks stand in the rings that a collective runs on.
+// The rings a collective runs over: found on the NVLinks, the PCIe tree and the rails of the cluster.
 #pragma once
 
 #include <vector>
@@ -8,20 +8,28 @@
 
 namespace foretrain {
 
-/// One ring. Between nodes it uses the NICs of index `rail`.
+/// One ring over all ranks; it carries an equal share of every message.
 struct Channel {
-  std::vector<int> order;
-  int rail = 0;
+  std::vector<int> order;  ///< ranks in ring order
+  int rail = 0;            ///< NIC index used between nodes
+  friend bool operator==(const Channel&, const Channel&) = default;
 };
 
-struct ChannelSet {
-  std::vector<Channel> channels;  ///< each carries an equal share of the message
-  int running = 1;                ///< thread blocks NCCL runs: every ring is instantiated twice
+/// All rings of a job.
+struct Rings {
+  std::vector<Channel> channels;
+  /// Thread blocks NCCL runs for them, one SM each. Every ring of its search is instantiated twice; between nodes its search finds
+  /// one ring per rail (two for a single rail), of which our pair per rail stands for both copies.
+  int running_channels = 0;
 };
 
-/// Rings as NCCL finds them in effect. One node: over direct NVLinks, rings that each take one link, those with the most room
-/// first, until no ring is left; over NVSwitch or PCIe one ring that stands for all. Several nodes: one ring per NIC; on each
-/// node it enters at the GPU nearest to the NIC and leaves from the second nearest.
-ChannelSet find_channels(const Cluster& cluster, const Placement& placement);
+inline constexpr int kMostChannels = 32;          ///< MAXCHANNELS of NCCL <= 2.24
+inline constexpr int kMostSearchedChannels = 12;  ///< what NCCL prints for A100 and H100 NVSwitch nodes
+
+/// One node: rings of one NVLink's width each, taken greedily, for up to 8 GPUs; GPUs behind NVSwitches: index order, as many rings
+/// as a GPU has links; otherwise PCIe neighbours in a row, once in each direction. Several nodes: two rings per NIC; each enters a
+/// node at the GPU closest to that NIC and leaves at the next closest (the second ring the other way round).
+/// Requires a placement of at least one rank on nodes of the cluster.
+Rings find_rings(const Cluster& cluster, const Placement& placement);
 
 }  // namespace foretrain

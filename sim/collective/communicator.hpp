@@ -1,10 +1,13 @@
-// A group of ranks with its rings: how long a collective takes and which flows it puts on which links.
+// The ranks of a job as NCCL sees them: which rings they form, and what a collective over them costs.
 #pragma once
 
 #include <array>
 #include <string>
 #include <vector>
 
+#include "sim/base/units.hpp"
+#include "sim/cluster/cluster.hpp"
+#include "sim/cluster/placement.hpp"
 #include "sim/collective/channels.hpp"
 #include "sim/collective/protocol.hpp"
 #include "sim/collective/schedule.hpp"
@@ -12,46 +15,67 @@
 
 namespace foretrain {
 
-/// How one collective runs.
+/// How one collective will run.
 struct CollectivePlan {
+  CollectiveOp op = CollectiveOp::all_reduce;
   Protocol protocol = Protocol::simple;
-  Time latency{};    ///< base and steps, before and between the data
-  Time alone{};      ///< latency plus data on idle links
-  int channels = 1;  ///< thread blocks running
-  std::string why;
+  Time latency{};    ///< before the data flows
+  Time alone{};      ///< latency and data on an idle machine
+  int channels = 0;  ///< thread blocks, one SM each
+  std::string why;   ///< the protocols that lost, for Decisions
 };
 
-/// Rings of one job on one cluster. One rank: nothing moves.
+/// Rings of a job and their costs. Size of a collective: the message as nccl-tests prints it (reduce_scatter, all_gather: all ranks'
+/// parts together). Root of broadcast and reduce: rank 0.
 class Communicator {
  public:
+  /// Requires the ranks' nodes to be part of the cluster.
   Communicator(const Cluster& cluster, const Placement& placement);
 
-  /// The protocol with the smallest `alone`, as NCCL's tuner chooses. `alone` = latency + max over links (weights on it / its
-  /// bandwidth) * size; latency = base + steps inside nodes * step + steps between nodes * network step.
+  /// Takes the protocol with the smallest `alone`. One rank: nothing to do, in no time. Latency: base + steps x latency per step, network
+  /// steps apart (NCCL src/graph/tuning.cc); alone = latency + size x the largest (weights on a link / its bandwidth).
   CollectivePlan plan(CollectiveOp op, Bytes size) const;
+  /// The same with a given protocol; requires is_available.
+  CollectivePlan plan(CollectiveOp op, Bytes size, Protocol protocol) const;
+  /// LL128 needs NVLink between all GPUs of a node that are neighbours in a ring, NICs on the PCIe switch of their GPU, and Volta or later.
+  bool is_available(Protocol protocol) const { return protocol != Protocol::ll128 || ll128_; }
 
-  /// One flow per ring edge and channel; weight = bytes on the wire per byte of message.
+  /// The traffic per byte of message: one flow per distinct route, its weight the sum over channels of share x bytes per ring edge /
+  /// (efficiency of the protocol x collective efficiency of the route).
   std::vector<PatternFlow> flows(CollectiveOp op, Protocol protocol) const;
 
-  int ranks() const { return ranks_; }
-  bool has_ll128() const { return has_ll128_; }
+  int size() const { return ranks_; }
+  int nodes() const { return nodes_; }
+  const Rings& rings() const { return rings_; }
 
  private:
+  /// All channels' traffic from one rank to its neighbour over one route.
   struct Edge {
+    int from, to;
+    int rail;      ///< -1 inside a node
+    double share;  ///< of the ring traffic, divided by the route's collective efficiency
     std::vector<LinkId> route;
-    double share;  ///< of the message's ring traffic, corrected for the route's efficiency
   };
-  void add_edges(const Cluster& cluster, const Placement& placement, const ChannelSet& set);
-  void find_slowest_link(const Cluster& cluster);
-  double wire_factor(Protocol protocol) const;
-  Time latency(CollectiveOp op, Protocol protocol) const;
+  enum Idle : std::uint8_t { none, into_root, out_of_root };
 
-  int ranks_ = 1, nodes_ = 1, running_ = 1;
-  bool has_ll128_ = false;
-  bool pcie_inside_ = false;            ///< some step inside a node leaves NVLink
+  void collect_edges(const Cluster& cluster, const Placement& placement);
+  void route_edge(const Cluster& cluster, const Placement& placement, Edge& edge);
+  static Idle idle_edge(CollectiveOp op);
+  static bool is_idle(const Edge& edge, Idle idle);
+  double slowest_link(const Cluster& cluster, Idle idle) const;
+  double efficiency(Protocol protocol) const;
+  double seconds_per_byte(CollectiveOp op, Protocol protocol) const;
+  Time latency(CollectiveOp op, Protocol protocol) const;
+  std::string reason(const CollectivePlan& best, Bytes size) const;
+
+  int ranks_ = 1;
+  int nodes_ = 1;
+  Rings rings_;
   std::vector<Edge> edges_;
-  double seconds_per_ring_byte_ = 0;    ///< of traffic on every edge, on the slowest link
-  ByteRate ll_cap_{};
+  bool nvlink_ = true;  ///< every ring edge inside a node is NVLink
+  bool ll128_ = false;
+  ProtocolSetting setting_;
+  std::array<double, 3> slowest_{};  ///< seconds per byte on the ring edges, by Idle
 };
 
 }  // namespace foretrain

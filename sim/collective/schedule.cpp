@@ -1,72 +1,122 @@
-// The proof is a simulation on counts: holdings[rank][chunk][source] = how often source's contribution is in it.
+// The proof counts, for each rank and chunk, how often each rank's contribution is in the sum held there.
 #include "sim/collective/schedule.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 namespace foretrain {
 
 namespace {
 
-using Contributions = std::vector<int>;  ///< per source rank
-using Holdings = std::vector<std::vector<Contributions>>;
+/// How often each rank's data is in a chunk; empty = nothing there.
+using Contributions = std::vector<int>;
 
-int owner_of(const Schedule& s, int chunk) { return chunk * s.ranks / s.chunks; }
-
-/// What every rank has before the first step.
-Holdings initial(const Schedule& s) {
-  Holdings holdings(static_cast<std::size_t>(s.ranks), std::vector<Contributions>(static_cast<std::size_t>(s.chunks), Contributions(static_cast<std::size_t>(s.ranks), 0)));
-  for (int rank = 0; rank < s.ranks; ++rank) {
-    for (int chunk = 0; chunk < s.chunks; ++chunk) {
-      const bool has = s.op == CollectiveOp::broadcast ? rank == s.root : s.op == CollectiveOp::all_gather ? owner_of(s, chunk) == rank : true;
-      if (has) holdings[static_cast<std::size_t>(rank)][static_cast<std::size_t>(chunk)][static_cast<std::size_t>(rank)] = 1;
+/// The chunks of all ranks.
+class Holdings {
+ public:
+  explicit Holdings(const Schedule& schedule) : schedule_(schedule), held_(static_cast<std::size_t>(schedule.ranks * schedule.chunks)) {
+    for (int rank = 0; rank < schedule.ranks; ++rank) {
+      for (int chunk = 0; chunk < schedule.chunks; ++chunk) {
+        if (starts_with(rank, chunk)) at(rank, chunk) = only(rank);
+      }
     }
   }
-  return holdings;
+
+  Contributions& at(int rank, int chunk) { return held_[static_cast<std::size_t>(rank * schedule_.chunks + chunk)]; }
+
+  Contributions only(int rank) const {
+    Contributions one(static_cast<std::size_t>(schedule_.ranks));
+    one[static_cast<std::size_t>(rank)] = 1;
+    return one;
+  }
+
+ private:
+  bool starts_with(int rank, int chunk) const {
+    if (schedule_.op == CollectiveOp::broadcast) return rank == schedule_.root;
+    if (schedule_.op == CollectiveOp::all_gather) return rank == chunk;
+    return true;
+  }
+
+  const Schedule& schedule_;
+  std::vector<Contributions> held_;
+};
+
+std::string describe(const Transfer& t) { return fmt::format("step {}: rank {} to rank {}, chunk {}", t.step, t.from, t.to, t.chunk); }
+
+std::optional<std::string> wrong_shape(const Schedule& s) {
+  constexpr int kMost = 4096;
+  if (s.ranks < 1 || s.ranks > kMost || s.chunks < 1 || s.chunks > kMost) return fmt::format("{} ranks and {} chunks", s.ranks, s.chunks);
+  if (s.root < 0 || s.root >= s.ranks) return fmt::format("root {} is not a rank", s.root);
+  const bool by_rank = s.op == CollectiveOp::all_gather || s.op == CollectiveOp::reduce_scatter;
+  if (by_rank && s.chunks != s.ranks) return fmt::format("{} chunks for {} ranks", s.chunks, s.ranks);
+  for (const Transfer& t : s.transfers) {
+    const bool ranks_exist = t.from >= 0 && t.from < s.ranks && t.to >= 0 && t.to < s.ranks && t.from != t.to;
+    if (!ranks_exist || t.step < 0 || t.chunk < 0 || t.chunk >= s.chunks) return describe(t) + " does not exist";
+  }
+  return std::nullopt;
 }
 
-Contributions wanted(const Schedule& s, int chunk) {
-  const bool reduces = s.op == CollectiveOp::all_reduce || s.op == CollectiveOp::reduce_scatter;
-  Contributions all(static_cast<std::size_t>(s.ranks), reduces ? 1 : 0);
-  if (!reduces) all[static_cast<std::size_t>(s.op == CollectiveOp::broadcast ? s.root : owner_of(s, chunk))] = 1;
-  return all;
-}
-
-bool must_have(const Schedule& s, int rank, int chunk) { return s.op != CollectiveOp::reduce_scatter || owner_of(s, chunk) == rank; }
-
-std::optional<std::string> apply_step(const Schedule& s, std::size_t begin, std::size_t end, Holdings& holdings) {
+/// Plays the transfers of one step on what was held before it.
+std::optional<std::string> play_step(Holdings& held, const std::vector<Transfer>& transfers, std::size_t begin, std::size_t end) {
   std::vector<Contributions> sent;
   for (std::size_t i = begin; i < end; ++i) {
-    const Transfer& t = s.transfers[i];
-    sent.push_back(holdings[static_cast<std::size_t>(t.from)][static_cast<std::size_t>(t.chunk)]);
-    const bool empty = std::all_of(sent.back().begin(), sent.back().end(), [](int count) { return count == 0; });
-    if (empty) return fmt::format("step {}: rank {} sends chunk {}, which it does not have", t.step, t.from, t.chunk);
+    sent.push_back(held.at(transfers[i].from, transfers[i].chunk));
+    if (sent.back().empty()) return describe(transfers[i]) + ": the sender has nothing there";
   }
   for (std::size_t i = begin; i < end; ++i) {
-    const Transfer& t = s.transfers[i];
-    Contributions& held = holdings[static_cast<std::size_t>(t.to)][static_cast<std::size_t>(t.chunk)];
-    for (std::size_t source = 0; source < held.size(); ++source) {
-      held[source] = sent[i - begin][source] + (t.combine == Combine::reduce ? held[source] : 0);
+    const Transfer& t = transfers[i];
+    Contributions& target = held.at(t.to, t.chunk);
+    const Contributions& data = sent[i - begin];
+    for (std::size_t other = begin; other < end; ++other) {
+      const Transfer& o = transfers[other];
+      const bool same_place = o.to == t.to && o.chunk == t.chunk;
+      if (other != i && same_place && (o.combine == Transfer::copy || t.combine == Transfer::copy)) return describe(t) + ": written twice";
+    }
+    if (t.combine == Transfer::copy) {
+      target = data;
+    } else {
+      if (target.empty()) return describe(t) + ": the receiver has nothing to add to";
+      for (std::size_t rank = 0; rank < data.size(); ++rank) target[rank] += data[rank];
     }
   }
   return std::nullopt;
 }
 
-bool in_range(const Schedule& s, const Transfer& t) {
-  return t.from >= 0 && t.from < s.ranks && t.to >= 0 && t.to < s.ranks && t.chunk >= 0 && t.chunk < s.chunks && t.from != t.to;
+/// What a rank must hold in the end; empty = it does not matter.
+Contributions wanted(const Schedule& s, const Holdings& held, int rank, int chunk) {
+  const Contributions all(static_cast<std::size_t>(s.ranks), 1);
+  switch (s.op) {
+    case CollectiveOp::all_reduce:
+      return all;
+    case CollectiveOp::broadcast:
+      return held.only(s.root);
+    case CollectiveOp::all_gather:
+      return held.only(chunk);
+    case CollectiveOp::reduce_scatter:
+      return rank == chunk ? all : Contributions{};
+    case CollectiveOp::reduce:
+      return rank == s.root ? all : Contributions{};
+  }
+  return {};
 }
 
 }  // namespace
 
 std::string_view name_of(CollectiveOp op) {
   switch (op) {
-    case CollectiveOp::all_reduce: return "all_reduce";
-    case CollectiveOp::broadcast: return "broadcast";
-    case CollectiveOp::reduce_scatter: return "reduce_scatter";
-    case CollectiveOp::all_gather: break;
+    case CollectiveOp::all_reduce:
+      return "all_reduce";
+    case CollectiveOp::broadcast:
+      return "broadcast";
+    case CollectiveOp::reduce_scatter:
+      return "reduce_scatter";
+    case CollectiveOp::all_gather:
+      return "all_gather";
+    case CollectiveOp::reduce:
+      return "reduce";
   }
-  return "all_gather";
+  return {};
 }
 
 int Schedule::steps() const {
@@ -75,22 +125,22 @@ int Schedule::steps() const {
   return last + 1;
 }
 
-std::optional<std::string> disprove(const Schedule& s) {
-  Holdings holdings = initial(s);
-  for (std::size_t begin = 0; begin < s.transfers.size();) {
+std::optional<std::string> disprove(const Schedule& schedule) {
+  if (std::optional<std::string> wrong = wrong_shape(schedule)) return wrong;
+  std::vector<Transfer> transfers = schedule.transfers;
+  std::ranges::stable_sort(transfers, {}, &Transfer::step);
+  Holdings held(schedule);
+  for (std::size_t begin = 0; begin < transfers.size();) {
     std::size_t end = begin;
-    while (end < s.transfers.size() && s.transfers[end].step == s.transfers[begin].step) {
-      if (!in_range(s, s.transfers[end])) return fmt::format("transfer {} names a rank or chunk that does not exist", end);
-      ++end;
-    }
-    if (end < s.transfers.size() && s.transfers[end].step < s.transfers[begin].step) return fmt::format("transfer {} goes back in time", end);
-    if (auto wrong = apply_step(s, begin, end, holdings)) return wrong;
+    while (end < transfers.size() && transfers[end].step == transfers[begin].step) ++end;
+    if (std::optional<std::string> wrong = play_step(held, transfers, begin, end)) return wrong;
     begin = end;
   }
-  for (int rank = 0; rank < s.ranks; ++rank) {
-    for (int chunk = 0; chunk < s.chunks; ++chunk) {
-      if (!must_have(s, rank, chunk)) continue;
-      if (holdings[static_cast<std::size_t>(rank)][static_cast<std::size_t>(chunk)] != wanted(s, chunk)) return fmt::format("rank {} ends without the right chunk {}", rank, chunk);
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    for (int chunk = 0; chunk < schedule.chunks; ++chunk) {
+      const Contributions want = wanted(schedule, held, rank, chunk);
+      if (!want.empty() && held.at(rank, chunk) != want)
+        return fmt::format("{}: rank {} ends with the wrong data in chunk {}", name_of(schedule.op), rank, chunk);
     }
   }
   return std::nullopt;

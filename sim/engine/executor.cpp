@@ -15,11 +15,16 @@ namespace foretrain {
 
 namespace {
 
-/// Moments beyond this are all alike; far from overflow (50 days).
+/// Where the clock stops (46 days), far from overflow: what would end later ends here.
 constexpr Time kHorizon{4'000'000'000'000'000'000};
+constexpr double kMostBytes = 4e18;
 constexpr double kLeastSpeed = 0.05;
 
-Time later(Time time, Time by) { return std::min(time, kHorizon) + std::min(by, kHorizon); }
+/// Both at most kHorizon, and so is the result: time never runs backward.
+Time later(Time time, Time by) { return std::min(time + std::min(by, kHorizon), kHorizon); }
+
+/// The time a kernel needs for work given in picoseconds at full speed.
+Time stretched(double work, double speed) { return Time{std::llround(std::min(work / speed, static_cast<double>(kHorizon.count())))}; }
 
 enum class EventKind : std::uint64_t { end, transfer, ready };
 
@@ -147,7 +152,7 @@ void Executor::settle() {
       if (waiting.position == kNone || at > span.start || (at == span.start && edge.position < waiting.position)) {
         span.start = at;
         span.released_by = ended;
-        span.lag = edge.lag;
+        span.lag = at - end;
         waiting.position = edge.position;
       }
       if (--waiting.missing == 0) release(edge.task);
@@ -175,7 +180,7 @@ void Executor::start(TaskId id, Time now) {
 void Executor::start_kernel(TaskId id, Time now) {
   SharedDevice& device = devices_[tasks_[id].device];
   const double work = static_cast<double>(tasks_[id].duration.count());
-  const Time end = device.taken > 0 ? later(now, Time{std::llround(std::min(work / device.speed(), 4e18))}) : later(now, tasks_[id].duration);
+  const Time end = device.taken > 0 ? later(now, stretched(work, device.speed())) : later(now, tasks_[id].duration);
   device.running.push_back({id, work, now, end});
   agenda_.push(event_of(EventKind::end, end, id));
 }
@@ -190,7 +195,7 @@ void Executor::share_device(DeviceId id, double change, Time now) {
   device.taken = std::max(0.0, device.taken + change);
   if (device.taken < 1e-9) device.taken = 0;
   for (Running& kernel : device.running) {
-    kernel.end = later(now, Time{std::llround(std::min(kernel.work_left / device.speed(), 4e18))});
+    kernel.end = later(now, stretched(kernel.work_left, device.speed()));
     agenda_.push(event_of(EventKind::end, kernel.end, kernel.task));
   }
 }
@@ -198,7 +203,7 @@ void Executor::share_device(DeviceId id, double change, Time now) {
 void Executor::begin_transfer(TaskId id, Time now) {
   const Task& task = tasks_[id];
   for (const PatternFlow& flow : graph_.pattern(task.pattern)) {
-    const Bytes bytes{std::llround(static_cast<double>(task.traffic.count) * flow.weight)};
+    const Bytes bytes{std::llround(std::min(static_cast<double>(task.traffic.count) * flow.weight, kMostBytes))};
     if (bytes.count <= 0) continue;
     FlowId flow_id = static_cast<FlowId>(task_of_flow_.size());
     if (idle_flows_.empty()) {
@@ -268,7 +273,7 @@ Timeline Executor::run() {
   settle();
   while (done_ < tasks_.size()) {
     const Time flows_end = network_.next_end();
-    if (agenda_.empty() && flows_end == Time::max()) throw std::logic_error("the simulation stalls: a flow has no bandwidth");
+    if (agenda_.empty() && flows_end > kHorizon) throw std::logic_error("the simulation stalls: a flow has no bandwidth or takes months");
     if (agenda_.empty() || flows_end <= agenda_.top().time) {
       end_flows(flows_end);
     } else {

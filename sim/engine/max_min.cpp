@@ -45,7 +45,7 @@ void MaxMinSolver::add_flow(std::span<const std::uint32_t> route) {
     std::uint32_t& slot = slot_of_[link];
     if (slot == kNoSlot) {
       slot = static_cast<std::uint32_t>(slots_.size());
-      slots_.push_back({link, 0, capacities_[link].per_second, 0});
+      slots_.push_back({link, 0, std::max(0.0, capacities_[link].per_second), 0});
     }
     ++slots_[slot].shares;
     route_slots_.push_back(slot);

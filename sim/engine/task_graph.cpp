@@ -41,14 +41,16 @@ std::string_view TaskGraph::label_text(LabelId id) const { return id < labels_.s
 
 TaskId TaskGraph::add(const Task& task, std::span<const Dependency> after) {
   const auto id = static_cast<TaskId>(tasks_.size());
-  assert(task.queue < queues_.size());
+  assert(task.queue < queues_.size() && task.duration >= Time::zero());
+  assert(task.pool == kNone || task.pool < pools_.size());
+  assert(task.device == kNone || task.device < devices_.size());
   assert(task.pattern == kNone || task.pattern < patterns_.size());
   tasks_.push_back(task);
   TaskId& previous = last_on_[task.queue];
   if (previous != kNone) dependencies_.push_back({previous, Time::zero()});
   previous = id;
   for (const Dependency& dependency : after) {
-    assert(dependency.before < id);
+    assert(dependency.before < id && dependency.lag >= Time::zero());
     dependencies_.push_back(dependency);
   }
   first_dependency_.push_back(static_cast<std::uint32_t>(dependencies_.size()));

@@ -15,6 +15,7 @@ CriticalPath critical_path(const TaskGraph& graph, const Timeline& timeline, Tas
   while (until > from && task != kNone) {
     const Span& span = timeline.spans[task];
     const std::size_t account = graph.tasks()[task].account;
+    assert(account < CriticalPath::kAccounts);
     const Time begin = std::max(span.start, from);
     path.spent[account] += until - begin;
     const Time released = std::max(span.start - span.lag, from);

@@ -2,6 +2,7 @@
 #include "sim/report/catalog.hpp"
 
 #include "sim/report/csv.hpp"
+#include "sim/report/html.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/table.hpp"
 
@@ -11,6 +12,7 @@ const std::vector<ReportEntry>& report_catalog() {
   static const std::vector<ReportEntry> rows{
       {"table", "for people: the scaling table and the crossover", write_table},
       {"json", "for programs: foretrain.prediction/1, keys are stable", write_json},
+      {"html", "one self-contained page with drawings", write_html},
       {"csv", "for spreadsheets: one line per number of GPUs", write_csv},
   };
   return rows;

@@ -13,9 +13,11 @@ namespace foretrain {
 struct CsvField {
   std::string text;  ///< without quotes
   SourceSpan span;
+  std::string fault;  ///< what is wrong with its quotes; empty when nothing is
 };
 
-/// Walks the records of a text. RFC 4180 quotes, except that a record does not continue over a line break; CR before LF is dropped.
+/// Walks the records of a text. RFC 4180 quotes, except that a record does not continue over a line break; CR before LF and a byte
+/// order mark are dropped.
 class CsvLines {
  public:
   explicit CsvLines(std::string_view text) : text_(text) {}

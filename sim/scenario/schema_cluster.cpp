@@ -1,8 +1,9 @@
 // The cluster file: node, its links, fabric. Faults that check() finds are shown at the link or table they belong to.
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <filesystem>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/fabrics/catalog.hpp"
@@ -22,7 +23,7 @@ std::vector<std::string> fabric_names() {
   return names;
 }
 
-/// Looks a part up in its catalog and reads it; mistakes inside its file are shown there. Files are read once each.
+/// Looks a part up in its catalog and reads it; mistakes inside its file are shown there. A name is looked up once, and reported once.
 template <class Part>
 class PartReader {
  public:
@@ -34,8 +35,8 @@ class PartReader {
     if (!name) return {};
     const auto known = parts_.find(*name);
     if (known != parts_.end()) return known->second;
-    const auto source = open(table, key, *name);
-    if (!source) return {};
+    const auto source = find_named(kind_, *name, table.span_of(key), table.diagnostics());
+    if (!source) return parts_.emplace(*name, Part{}).first->second;
     Diagnostics own(*source);
     Part part = reader_(*source, own);
     table.diagnostics().include(own.found());
@@ -43,16 +44,6 @@ class PartReader {
   }
 
  private:
-  std::optional<SourceText> open(TableReader& table, std::string_view key, const std::string& name) const {
-    try {
-      if (auto source = open_named(kind_, name)) return source;
-      table.report(table.span_of(key), fmt::format("unknown {} \"{}\"", noun_of(kind_), name), unknown_name_hint(kind_, name));
-    } catch (const InputError& error) {
-      table.diagnostics().include(error.diagnostics());
-    }
-    return std::nullopt;
-  }
-
   CatalogKind kind_;
   Reader reader_;
   std::map<std::string, Part> parts_;
@@ -72,6 +63,7 @@ class ClusterReader {
     spec_.nodes = static_cast<int>(document.integer("nodes", 1, kMostNodes).value_or(1));
     if (const Table* node = document.table("node")) read_node(*node);
     node_span_ = document.span_of("node");
+    nodes_span_ = document.span_of("nodes");
     read_fabric(document);
     document.finish();
     if (diagnostics_.empty()) report_faults();
@@ -83,8 +75,11 @@ class ClusterReader {
     TableReader reader(table, "node", diagnostics_);
     reader.require("gpus", "4");
     reader.require("gpu", "\"a100-sxm4-40gb\"");
+    reader.require("host", "[node.host]");
     reader.require("links", "[[node.links]]");
-    const auto count = [&](std::string_view key, int least, int most) { return static_cast<int>(reader.integer(key, least, most).value_or(least)); };
+    const auto count = [&](std::string_view key, int least, int most) {
+      return static_cast<int>(reader.integer(key, least, most).value_or(least));
+    };
     NodeSpec& node = spec_.node;
     node.gpus = count("gpus", 1, kMostGpusPerNode);
     node.cpus = count("cpus", 1, kMostCpusPerNode);
@@ -101,11 +96,17 @@ class ClusterReader {
   void read_host(const Table& table) {
     TableReader reader(table, "node.host", diagnostics_);
     Host& host = spec_.node.host;
+    reader.require("cores", "40");
+    reader.require("slowdown", "2.0");
+    reader.require("memory_bandwidth", "\"10 GBps\"");
     host.cpu = reader.string("cpu").value_or("");
-    host.cores = static_cast<int>(reader.integer("cores", 1, 4096).value_or(1));
+    host.cores = static_cast<int>(reader.integer("cores", 1, 1024).value_or(1));
     host.slowdown = reader.number("slowdown", 0.1, 20).value_or(1);
     host.memory = reader.bytes("memory").value_or(Bytes{});
-    host.memory_bandwidth = reader.byte_rate("memory_bandwidth").value_or(host.memory_bandwidth);
+    const auto copy_rate = reader.byte_rate("memory_bandwidth");
+    if (copy_rate && !(copy_rate->per_second > 0))
+      reader.report(reader.span_of("memory_bandwidth"), "node.host.memory_bandwidth must be more than zero");
+    host.memory_bandwidth = copy_rate.value_or(ByteRate{});
     reader.finish();
   }
 
@@ -127,7 +128,9 @@ class ClusterReader {
     reader.require("link", "\"pcie4_x16\"");
     const LinkType type = links_.read(reader, "link");
     const int count = static_cast<int>(reader.integer("count", 1, 1024).value_or(1));
-    if (reader.has("mesh") == reader.has("pairs")) reader.report(span, "a group of links needs mesh or pairs", R"(mesh = ["gpu0", "gpu1"] links every pair, pairs = [["gpu0", "cpu0"]] the pairs named)");
+    if (reader.has("mesh") == reader.has("pairs"))
+      reader.report(span, "a group of links needs mesh or pairs",
+                    R"(mesh = ["gpu0", "gpu1"] links every pair, pairs = [["gpu0", "cpu0"]] the pairs named)");
     if (reader.has("mesh")) add_mesh(reader, type, count);
     if (reader.has("pairs")) add_pairs(reader, type, count);
     reader.finish();
@@ -142,7 +145,8 @@ class ClusterReader {
     const auto devices = reader.strings("mesh", kMostGpusPerNode);
     if (!devices) return;
     for (std::size_t a = 0; a < devices->size(); ++a) {
-      for (std::size_t b = a + 1; b < devices->size(); ++b) add_link(reader, {(*devices)[a], (*devices)[b], type, count, reader.span_of("mesh")});
+      for (std::size_t b = a + 1; b < devices->size(); ++b)
+        add_link(reader, {(*devices)[a], (*devices)[b], type, count, reader.span_of("mesh")});
     }
   }
 
@@ -162,6 +166,15 @@ class ClusterReader {
     }
   }
 
+  LinkType read_network_link(TableReader& reader, std::string_view key) {
+    const std::size_t before = diagnostics_.found().size();
+    LinkType type = links_.read(reader, key);
+    if (!reader.has(key) || type.name.empty() || type.kind == LinkKind::network || diagnostics_.found().size() > before) return type;
+    reader.report(reader.span_of(key), fmt::format("{} must be a network link, {} is not", reader.full_name(key), type.name),
+                  "such as ib_hdr or eth_100_tcp");
+    return type;
+  }
+
   void read_fabric(TableReader& document) {
     FabricSpec& fabric = spec_.fabric;
     fabric.kind = "none";
@@ -172,26 +185,37 @@ class ClusterReader {
     reader.require("kind", "\"fat_tree\"");
     fabric.kind = reader.one_of("kind", fabric_names()).value_or("none");
     if (fabric.kind != "none") reader.require("link", "\"ib_hdr\"");
-    fabric.link = links_.read(reader, "link");
-    fabric.uplink = links_.read(reader, "uplink");
+    fabric.link = read_network_link(reader, "link");
+    fabric.uplink = read_network_link(reader, "uplink");
     fabric.switch_latency = reader.time("switch_latency").value_or(Time::zero());
     fabric.nodes_per_leaf = static_cast<int>(reader.integer("nodes_per_leaf", 1, kMostNodes).value_or(0));
     fabric.uplinks_per_leaf = static_cast<int>(reader.integer("uplinks_per_leaf", 1, kMostNodes).value_or(0));
     reader.finish();
   }
 
+  /// A link's own place; what the fabric finds belongs to [fabric], or to `nodes` where that table is missing; the rest to [node].
+  SourceSpan span_of(const ClusterFault& fault, const std::vector<ClusterFault>& of_fabric) const {
+    if (fault.link >= 0) return spec_.node.links[static_cast<std::size_t>(fault.link)].span;
+    const bool found_by_fabric =
+        std::any_of(of_fabric.begin(), of_fabric.end(), [&](const ClusterFault& other) { return other.message == fault.message; });
+    if (!found_by_fabric) return node_span_;
+    return spec_.fabric.span.line > 0 ? spec_.fabric.span : nodes_span_;
+  }
+
   void report_faults() {
-    for (const ClusterFault& fault : check(spec_)) {
-      const bool of_fabric = fault.message.find("fat_tree") != std::string::npos || fault.message.find("fabric") != std::string::npos;
-      const SourceSpan elsewhere = of_fabric && spec_.fabric.span.line > 0 ? spec_.fabric.span : node_span_;
-      diagnostics_.report(fault.link >= 0 ? spec_.node.links[static_cast<std::size_t>(fault.link)].span : elsewhere, fault.message, fault.hint);
+    const std::vector<ClusterFault> faults = check(spec_);
+    if (faults.empty()) return;
+    const std::vector<ClusterFault> of_fabric = find_fabric(spec_.fabric.kind)->check(spec_);
+    for (const ClusterFault& fault : faults) {
+      if (diagnostics_.found().size() < Diagnostics::kMostDiagnostics)
+        diagnostics_.report(span_of(fault, of_fabric), fault.message, fault.hint);
     }
   }
 
   const SourceText& source_;
   Diagnostics& diagnostics_;
   ClusterSpec spec_;
-  SourceSpan node_span_;
+  SourceSpan node_span_, nodes_span_;
   PartReader<Gpu> gpus_{CatalogKind::gpus, read_gpu};
   PartReader<LinkType> links_{CatalogKind::links, read_link_type};
 };

@@ -1,5 +1,5 @@
 // The GPU file: data-sheet rates and memory.
-#include <array>
+#include <algorithm>
 #include <filesystem>
 
 #include "sim/scenario/reader.hpp"
@@ -24,8 +24,21 @@ Architecture read_architecture(TableReader& reader) {
 /// A rate that must be more than zero when it is given.
 FlopRate read_rate(TableReader& reader, std::string_view key) {
   const auto rate = reader.flop_rate(key);
-  if (rate && !(rate->per_second > 0)) reader.report(reader.span_of(key), reader.full_name(key) + " must be more than zero", "leave it out when the GPU does not support it");
+  if (rate && !(rate->per_second > 0))
+    reader.report(reader.span_of(key), reader.full_name(key) + " must be more than zero", "leave it out when the GPU does not support it");
   return rate.value_or(FlopRate{});
+}
+
+ByteRate read_memory_bandwidth(TableReader& reader) {
+  const auto rate = reader.byte_rate("memory_bandwidth");
+  if (rate && !(rate->per_second > 0)) reader.report(reader.span_of("memory_bandwidth"), "memory_bandwidth must be more than zero");
+  return rate.value_or(ByteRate{});
+}
+
+Bytes read_size(TableReader& reader, std::string_view key) {
+  const auto size = reader.bytes(key);
+  if (size && size->count < 1) reader.report(reader.span_of(key), reader.full_name(key) + " must be more than zero");
+  return size.value_or(Bytes{});
 }
 
 }  // namespace
@@ -48,13 +61,10 @@ Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics) {
   gpu.fp16 = read_rate(reader, "fp16");
   gpu.bf16 = read_rate(reader, "bf16");
   gpu.fp8 = read_rate(reader, "fp8");
-  gpu.memory = reader.bytes("memory").value_or(Bytes{});
-  gpu.memory_bandwidth = reader.byte_rate("memory_bandwidth").value_or(ByteRate{});
-  if (reader.has("memory_bandwidth") && diagnostics.empty() && !(gpu.memory_bandwidth.per_second > 0)) {
-    reader.report(reader.span_of("memory_bandwidth"), "memory_bandwidth must be more than zero");
-  }
+  gpu.memory = read_size(reader, "memory");
+  gpu.memory_bandwidth = read_memory_bandwidth(reader);
   gpu.memory_efficiency = reader.number("memory_efficiency", 0.01, 1).value_or(gpu.memory_efficiency);
-  gpu.l2_cache = reader.bytes("l2_cache").value_or(Bytes{});
+  gpu.l2_cache = read_size(reader, "l2_cache");
   gpu.sm_count = static_cast<int>(reader.integer("sm_count", 1, 10'000).value_or(1));
   reader.finish();
   return gpu;

@@ -1,4 +1,5 @@
 // The link file: one kind of link, per direction.
+#include <algorithm>
 #include <filesystem>
 
 #include "sim/scenario/reader.hpp"

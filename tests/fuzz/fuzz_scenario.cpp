@@ -8,7 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string text(reinterpret_cast<const char*>(data), size);
-  if (text.find('/') != std::string::npos || text.find(".toml") != std::string::npos) return 0;
+  if (text.find('/') != std::string::npos || text.find(".toml") != std::string::npos || text.find('\\') != std::string::npos) return 0;
   foretrain::ScenarioOverrides overrides;
   if (const auto end = text.find('\0'); end != std::string::npos) {
     overrides.settings.push_back(text.substr(end + 1));

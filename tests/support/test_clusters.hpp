@@ -114,4 +114,81 @@ inline ClusterSpec pcie_cluster(int nodes, int gpus) {
   return spec;
 }
 
+/// A100 SXM4 40 GB.
+inline Gpu a100() {
+  Gpu gpu;
+  gpu.name = "A100-SXM4-40GB";
+  gpu.architecture = Architecture::ampere;
+  gpu.compute_capability = 8.0;
+  gpu.fp64 = {19.5e12}, gpu.fp32 = {19.5e12}, gpu.tf32 = {156e12}, gpu.fp16 = {312e12}, gpu.bf16 = {312e12};
+  gpu.memory = {40LL << 30};
+  gpu.memory_bandwidth = {1555e9};
+  gpu.l2_cache = {40LL << 20};
+  gpu.sm_count = 108;
+  return gpu;
+}
+
+/// One node without a network: `gpus` of a kind on the PCIe lanes of cpu0, to which tests add their own links.
+inline ClusterSpec plain_node(int gpus, Gpu gpu) {
+  ClusterSpec spec;
+  spec.name = "node";
+  spec.node.gpus = gpus, spec.node.cpus = 1;
+  spec.node.gpu = std::move(gpu);
+  spec.node.host = test_host();
+  for (int g = 0; g < gpus; ++g) spec.node.links.push_back(connect("gpu" + std::to_string(g), "cpu0", pcie3()));
+  return spec;
+}
+
+/// Eight A100, each with twelve NVLinks to one NVSwitch that stands for the six of a DGX A100.
+inline ClusterSpec nvswitch_node() {
+  ClusterSpec spec = plain_node(8, a100());
+  spec.name = "nvswitch";
+  spec.node.nvswitches = 1;
+  for (int g = 0; g < 8; ++g) spec.node.links.push_back(connect("gpu" + std::to_string(g), "nvswitch0", nvlink3(), 12));
+  return spec;
+}
+
+/// Every pair of GPUs joined by `count` links of a type.
+inline ClusterSpec mesh_node(int gpus, Gpu gpu, const LinkType& link, int count) {
+  ClusterSpec spec = plain_node(gpus, std::move(gpu));
+  spec.name = "mesh";
+  for (int a = 0; a < gpus; ++a) {
+    for (int b = a + 1; b < gpus; ++b) {
+      spec.node.links.push_back(connect("gpu" + std::to_string(a), "gpu" + std::to_string(b), link, count));
+    }
+  }
+  return spec;
+}
+
+/// The hybrid cube mesh of a DGX-1 with eight V100: six links per GPU.
+inline ClusterSpec cube_mesh_node() {
+  struct Pair {
+    const char *a, *b;
+    int count;
+  };
+  ClusterSpec spec = plain_node(8, v100());
+  spec.name = "cube_mesh";
+  for (const Pair& p : {Pair{"gpu0", "gpu1", 1}, {"gpu0", "gpu2", 1}, {"gpu0", "gpu3", 2}, {"gpu0", "gpu4", 2}, {"gpu1", "gpu2", 2},
+                        {"gpu1", "gpu3", 1}, {"gpu1", "gpu5", 2}, {"gpu2", "gpu3", 2}, {"gpu2", "gpu6", 1}, {"gpu3", "gpu7", 1},
+                        {"gpu4", "gpu5", 1}, {"gpu4", "gpu6", 1}, {"gpu4", "gpu7", 2}, {"gpu5", "gpu6", 2}, {"gpu5", "gpu7", 1},
+                        {"gpu6", "gpu7", 2}}) {
+    spec.node.links.push_back(connect(p.a, p.b, nvlink2(), p.count));
+  }
+  return spec;
+}
+
+/// Two nodes' worth of sockets in one: `per_switch` V100 behind each of two PCIe switches, one switch per CPU.
+inline ClusterSpec two_socket_node(int per_switch) {
+  ClusterSpec spec;
+  spec.name = "two_sockets";
+  spec.node.gpus = 2 * per_switch, spec.node.cpus = 2, spec.node.switches = 2;
+  spec.node.gpu = v100();
+  spec.node.host = test_host();
+  spec.node.links = {connect("cpu0", "cpu1", upi()), connect("cpu0", "switch0", pcie3()), connect("cpu1", "switch1", pcie3())};
+  for (int g = 0; g < 2 * per_switch; ++g) {
+    spec.node.links.push_back(connect("gpu" + std::to_string(g), g < per_switch ? "switch0" : "switch1", pcie3()));
+  }
+  return spec;
+}
+
 }  // namespace foretrain::test

@@ -1,29 +1,19 @@
-// Ring all-gather: chunk c starts at rank c and is handed on until every rank has it.
+// The part of the rank at place j starts at j and takes n - 1 steps around the ring; each rank keeps a copy.
 #include "sim/collective/algorithms/catalog.hpp"
+#include "sim/collective/algorithms/ring_order.hpp"
 
 namespace foretrain {
 
-void append_ring_all_gather(Schedule& s, int first_step) {
-  for (int step = 0; step < s.ranks - 1; ++step) {
-    for (int chunk = 0; chunk < s.ranks; ++chunk) {
-      const int from = (chunk + step) % s.ranks;
-      s.transfers.push_back({first_step + step, from, (from + 1) % s.ranks, chunk, Combine::copy});
+Schedule ring_all_gather(std::span<const int> order, int root, int) {
+  const RingOrder ring(order);
+  const int n = ring.size();
+  Schedule schedule{CollectiveOp::all_gather, n, n, root, {}};
+  for (int step = 0; step < n - 1; ++step) {
+    for (int place = 0; place < n; ++place) {
+      schedule.transfers.push_back({step, ring.rank(place), ring.rank(place + 1), ring.rank(place - step), Transfer::copy});
     }
   }
+  return schedule;
 }
-
-namespace {
-
-Schedule schedule(int ranks) {
-  Schedule s{CollectiveOp::all_gather, ranks, ranks, 0, {}};
-  append_ring_all_gather(s, 0);
-  return s;
-}
-
-RingTraffic traffic(int ranks) { return {static_cast<double>(ranks - 1) / ranks, ranks - 1}; }
-
-}  // namespace
-
-const CollectiveEntry kRingAllGather{"ring_all_gather", "every rank gets every rank's share", CollectiveOp::all_gather, schedule, traffic};
 
 }  // namespace foretrain

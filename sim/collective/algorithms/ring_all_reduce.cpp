@@ -1,22 +1,17 @@
-// Ring all-reduce: a reduce-scatter around the ring, then an all-gather around it (Patarasuk & Yuan 2009). Every edge carries
-// 2 (n - 1) / n of the message in 2 (n - 1) steps.
+// A reduce-scatter, after which every rank has the sum of its own part, and an all-gather of the parts.
 #include "sim/collective/algorithms/catalog.hpp"
 
 namespace foretrain {
 
-namespace {
-
-Schedule schedule(int ranks) {
-  Schedule s{CollectiveOp::all_reduce, ranks, ranks, 0, {}};
-  append_ring_reduce_scatter(s, 0);
-  append_ring_all_gather(s, ranks - 1);
-  return s;
+Schedule ring_all_reduce(std::span<const int> order, int root, int k) {
+  Schedule schedule = ring_reduce_scatter(order, root, k);
+  const int first = schedule.steps();
+  schedule.op = CollectiveOp::all_reduce;
+  for (Transfer transfer : ring_all_gather(order, root, k).transfers) {
+    transfer.step += first;
+    schedule.transfers.push_back(transfer);
+  }
+  return schedule;
 }
-
-RingTraffic traffic(int ranks) { return {2.0 * (ranks - 1) / ranks, 2 * (ranks - 1)}; }
-
-}  // namespace
-
-const CollectiveEntry kRingAllReduce{"ring_all_reduce", "every rank gets the sum: reduce-scatter, then all-gather around the ring", CollectiveOp::all_reduce, schedule, traffic};
 
 }  // namespace foretrain

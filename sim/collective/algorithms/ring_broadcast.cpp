@@ -1,29 +1,19 @@
-// Ring broadcast: the root's message is cut into chunks that follow each other around the ring, so every edge but the one back to
-// the root carries the whole message. With many chunks the time is the message once plus n - 2 chunks: the steps counted here are
-// those of one chunk's way.
+// Pipelined: while the second rank passes on chunk c, the root sends it chunk c + 1. The edge back into the root stays idle.
 #include "sim/collective/algorithms/catalog.hpp"
+#include "sim/collective/algorithms/ring_order.hpp"
 
 namespace foretrain {
 
-namespace {
-
-constexpr int kChunks = 4;
-
-Schedule schedule(int ranks) {
-  Schedule s{CollectiveOp::broadcast, ranks, kChunks, 0, {}};
-  for (int step = 0; step < kChunks + ranks - 2; ++step) {
-    for (int from = 0; from < ranks - 1; ++from) {
-      const int chunk = step - from;
-      if (chunk >= 0 && chunk < kChunks) s.transfers.push_back({step, from, from + 1, chunk, Combine::copy});
+Schedule ring_broadcast(std::span<const int> order, int root, int k) {
+  const RingOrder ring(order);
+  const int first = ring.place_of(root);
+  Schedule schedule{CollectiveOp::broadcast, ring.size(), k, root, {}};
+  for (int chunk = 0; chunk < k; ++chunk) {
+    for (int hop = 0; hop < ring.size() - 1; ++hop) {
+      schedule.transfers.push_back({chunk + hop, ring.rank(first + hop), ring.rank(first + hop + 1), chunk, Transfer::copy});
     }
   }
-  return s;
+  return schedule;
 }
-
-RingTraffic traffic(int ranks) { return {ranks > 1 ? 1.0 : 0.0, ranks - 1}; }
-
-}  // namespace
-
-const CollectiveEntry kRingBroadcast{"ring_broadcast", "every rank gets the root's data, pipelined around the ring", CollectiveOp::broadcast, schedule, traffic};
 
 }  // namespace foretrain

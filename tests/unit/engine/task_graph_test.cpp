@@ -1,0 +1,104 @@
+// Tests of building task graphs.
+#include "sim/engine/task_graph.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace foretrain;
+
+namespace {
+
+Task on(QueueId queue) {
+  Task task;
+  task.queue = queue;
+  return task;
+}
+
+std::vector<TaskId> tasks_before(const TaskGraph& graph, TaskId task) {
+  std::vector<TaskId> out;
+  for (const Dependency& dependency : graph.dependencies(task)) out.push_back(dependency.before);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a task waits for the one before it on its queue, without lag") {
+  TaskGraph graph;
+  const QueueId queue = graph.add_queue("main"), other = graph.add_queue("stream");
+  const TaskId first = graph.add(on(queue));
+  const TaskId aside = graph.add(on(other));
+  const TaskId second = graph.add(on(queue));
+  CHECK(tasks_before(graph, first).empty());
+  CHECK(tasks_before(graph, aside).empty());
+  REQUIRE(tasks_before(graph, second) == std::vector<TaskId>{first});
+  CHECK(graph.dependencies(second)[0].lag == Time::zero());
+}
+
+TEST_CASE("given dependencies come after the one of the queue and keep their lags") {
+  TaskGraph graph;
+  const QueueId host = graph.add_queue("host"), stream = graph.add_queue("stream");
+  const TaskId launch = graph.add(on(host));
+  const TaskId kernel = graph.add(on(stream), {{launch, microseconds(3)}});
+  const TaskId next = graph.add(on(stream), {{launch, microseconds(5)}});
+  CHECK(tasks_before(graph, kernel) == std::vector<TaskId>{launch});
+  CHECK(graph.dependencies(kernel)[0].lag == microseconds(3));
+  CHECK(tasks_before(graph, next) == std::vector<TaskId>{kernel, launch});
+  CHECK(graph.dependencies(next)[1].lag == microseconds(5));
+}
+
+TEST_CASE("dependencies may come from a list made at run time") {
+  TaskGraph graph;
+  const QueueId a = graph.add_queue("a"), b = graph.add_queue("b");
+  std::vector<Dependency> after;
+  for (int i = 0; i < 3; ++i) after.push_back({graph.add(on(a)), Time::zero()});
+  CHECK(tasks_before(graph, graph.add(on(b), after)) == std::vector<TaskId>{0, 1, 2});
+}
+
+TEST_CASE("a queue knows its last task") {
+  TaskGraph graph;
+  const QueueId queue = graph.add_queue("main"), empty = graph.add_queue("idle");
+  graph.add(on(queue));
+  const TaskId last = graph.add(on(queue));
+  CHECK(graph.last_on(queue) == last);
+  CHECK(graph.last_on(empty) == kNone);
+}
+
+TEST_CASE("equal labels are one label") {
+  TaskGraph graph;
+  const LabelId forward = graph.label("forward");
+  const LabelId backward = graph.label("backward");
+  CHECK(forward != backward);
+  CHECK(graph.label(std::string("for") + "ward") == forward);
+  CHECK(graph.label_text(forward) == "forward");
+  CHECK(graph.label_text(backward) == "backward");
+}
+
+TEST_CASE("an unknown label has an empty text") {
+  const TaskGraph graph;
+  CHECK(graph.label_text(kNone).empty());
+  CHECK(graph.label_text(0).empty());
+}
+
+TEST_CASE("labels stay one label after many more were added and the graph was moved") {
+  TaskGraph graph;
+  const LabelId first = graph.label("a");  // short enough to live inside the string object
+  for (int i = 0; i < 1000; ++i) graph.label("label " + std::to_string(i));
+  TaskGraph moved = std::move(graph);
+  CHECK(moved.label("a") == first);
+  CHECK(moved.label("label 999") == 1000);
+  CHECK(moved.label_text(first) == "a");
+}
+
+TEST_CASE("queues, pools, devices and patterns are numbered in the order they were added") {
+  TaskGraph graph;
+  CHECK(graph.add_queue("q0") == 0);
+  CHECK(graph.add_queue("q1") == 1);
+  CHECK(graph.add_pool("gil", 1) == 0);
+  CHECK(graph.add_pool("cores", 40) == 1);
+  CHECK(graph.add_device("gpu0") == 0);
+  CHECK(graph.add_pattern({{{0, 1}, 0.5}}) == 0);
+  CHECK(graph.queues()[1].name == "q1");
+  CHECK(graph.pools()[1].capacity == 40);
+  CHECK(graph.devices()[0].name == "gpu0");
+  CHECK(graph.pattern_count() == 1);
+  CHECK(graph.pattern(0)[0].route == std::vector<LinkId>{0, 1});
+}
