@@ -1,4 +1,12 @@
-# Compiler flags shared by every target.
+# Compiler flags shared by every target, and ccache where there is one.
+
+# The sloppiness is what ccache asks for with precompiled headers; base_dir and nohashdir let a second build folder or clone hit.
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+endif()
+
 add_library(foretrain_flags INTERFACE)
 target_include_directories(foretrain_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(foretrain_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)

@@ -2,14 +2,8 @@
 find_package(Catch2 REQUIRED)
 include(Catch)
 
-add_library(test_support STATIC tests/support/main.cpp)
-set_source_files_properties(tests/support/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-target_link_libraries(test_support PUBLIC foretrain_flags)
-if(Catch2_VERSION VERSION_LESS 3)
-  target_link_libraries(test_support PUBLIC Catch2::Catch2)
-else()
-  target_link_libraries(test_support PUBLIC Catch2::Catch2WithMain)
-endif()
+add_library(test_support STATIC tests/support/run_program.cpp)
+target_link_libraries(test_support PUBLIC foretrain_flags Catch2::Catch2WithMain)
 target_precompile_headers(test_support PRIVATE ${PROJECT_SOURCE_DIR}/cmake/standard_headers.hpp ${PROJECT_SOURCE_DIR}/tests/support/catch.hpp)
 
 function(foretrain_add_tests name folder)

@@ -28,16 +28,29 @@ std::size_t shown_width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues_a_character(c); }));
 }
 
+/// The part of a line that is shown: whole characters from about half a window before the caret, if the caret is far right.
+struct Window {
+  std::string_view text;
+  std::size_t caret;  ///< byte of `text` the caret stands under; its size when that is beyond the line
+};
+
+Window window_of(std::string_view line, std::size_t column) {
+  column = std::min(column, line.size());
+  std::size_t begin = column > kWindow * 3 / 4 ? column - kWindow / 2 : 0;
+  while (begin > 0 && begin < line.size() && continues_a_character(line[begin])) --begin;
+  std::size_t end = std::min(line.size(), begin + kWindow);
+  while (end > column && end < line.size() && continues_a_character(line[end])) --end;
+  return {line.substr(begin, end - begin), column - begin};
+}
+
 /// The quoted line and its caret line.
 std::string quote(const Diagnostic& d) {
-  const std::size_t column = static_cast<std::size_t>(std::max(d.span.column, 1)) - 1;
-  const std::size_t begin = column > kWindow * 3 / 4 ? column - kWindow / 2 : 0;
-  const std::string_view line = std::string_view(d.line_text).substr(std::min(begin, d.line_text.size()), kWindow);
-  const std::size_t caret = std::min(column - begin, line.size());
-  const std::string_view marked = line.substr(caret, static_cast<std::size_t>(std::max(d.span.length, 1)));
-  const std::size_t carets = std::max<std::size_t>(1, shown_width(marked));
+  const Window window = window_of(d.line_text, static_cast<std::size_t>(std::max(d.span.column, 1)) - 1);
+  const std::string_view marked = window.text.substr(window.caret, static_cast<std::size_t>(std::max(d.span.length, 1)));
+  const std::string carets(std::max<std::size_t>(1, shown_width(marked)), '^');
   const std::string number = std::to_string(d.span.line);
-  return fmt::format("  {} | {}\n  {:{}} | {:{}}{}\n", number, printable(line), "", number.size(), "", shown_width(line.substr(0, caret)), std::string(carets, '^'));
+  return fmt::format("  {} | {}\n  {:{}} | {:{}}{}\n", number, printable(window.text), "", number.size(), "",
+                     shown_width(window.text.substr(0, window.caret)), carets);
 }
 
 bool comes_before(const Diagnostic& a, const Diagnostic& b) {

@@ -65,10 +65,13 @@ std::string_view trim(std::string_view text) {
 
 ParsedQuantity failure(std::string error, Dimension wanted) { return {0, std::move(error), fmt::format("write it as in \"{}\"", example_of(wanted))}; }
 
+std::string with_article(Dimension dimension) { return fmt::format("{} {}", dimension == Dimension::flops ? "an" : "a", name_of(dimension)); }
+
 std::string shown(std::string_view text) { return std::string(text.substr(0, 40)); }
 
 /// Three significant digits without trailing zeros.
 std::string digits(double value) {
+  if (value > 0 && value < 0.9995) return fmt::format("{:.3g}", value);
   if (value >= 99.95) return fmt::format("{:.0f}", value);
   std::string text = fmt::format("{:.{}f}", value, value >= 9.995 ? 1 : 2);
   text.erase(text.find_last_not_of('0') + 1);
@@ -107,7 +110,7 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension wanted) {
   if (unit_text.empty()) return failure(fmt::format("\"{}\" has no unit", shown(text)), wanted);
   const auto unit = find_unit(unit_text);
   if (!unit) return failure(fmt::format("unknown unit \"{}\"", shown(unit_text)), wanted);
-  if (unit->dimension != wanted) return failure(fmt::format("\"{}\" is a {}, a {} is needed", shown(text), name_of(unit->dimension), name_of(wanted)), wanted);
+  if (unit->dimension != wanted) return failure(fmt::format("\"{}\" is {}, {} is needed", shown(text), with_article(unit->dimension), with_article(wanted)), wanted);
   const double result = value * unit->factor;
   if (!std::isfinite(result) || result > 1e18) return failure(fmt::format("\"{}\" is out of range", shown(text)), wanted);
   return {result, "", ""};
@@ -116,6 +119,7 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension wanted) {
 std::string to_string(Time time) {
   const double s = to_seconds(time);
   if (s == 0) return "0 s";
+  if (s < 0.9995e-9) return digits(s * 1e12) + " ps";
   if (s < 0.9995e-6) return digits(s * 1e9) + " ns";
   if (s < 0.9995e-3) return digits(s * 1e6) + " us";
   if (s < 0.9995) return digits(s * 1e3) + " ms";

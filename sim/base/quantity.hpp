@@ -11,7 +11,7 @@ namespace foretrain {
 /// What a quantity measures; decides which units it may carry.
 enum class Dimension { time, bytes, flops, byte_rate, flop_rate };
 
-/// "time", "size", "work", "bandwidth", "compute rate": for messages.
+/// "time", "size", "amount of work", "bandwidth", "compute rate": for messages.
 std::string_view name_of(Dimension dimension);
 /// An example of the right spelling, for hints: "2.5 us", "25 MiB", …
 std::string_view example_of(Dimension dimension);
@@ -25,7 +25,7 @@ struct ParsedQuantity {
 };
 
 /// Reads "NUMBER UNIT" (the space is optional). Prefixes k M G T P are powers of ten, Ki Mi Gi Ti of two; b = bit, B = byte;
-/// rates end in "ps" or "/s" ("400 Gbps", "50 GB/s", "312 TFLOPs" = 312 TFLOP/s); times are ns us ms s min h; plain work is
+/// rates end in "ps" or "/s" ("400 Gbps", "50 GB/s", "312 TFLOPs" = 312 TFLOP/s); times are ps ns us ms s min h d; plain work is
 /// "FLOP". Rejects NaN, infinity, negative numbers, missing or foreign units.
 ParsedQuantity parse_quantity(std::string_view text, Dimension wanted);
 

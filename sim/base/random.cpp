@@ -33,7 +33,7 @@ std::uint64_t CounterRandom::bits(std::uint64_t stream, std::uint64_t index) con
 
 double CounterRandom::uniform(std::uint64_t stream, std::uint64_t index) const { return static_cast<double>(bits(stream, index) >> 11) * 0x1p-53; }
 
-double CounterRandom::normal(std::uint64_t stream, std::uint64_t index) const { return normal_quantile(uniform(stream, index) + 0x1p-54); }
+double CounterRandom::normal(std::uint64_t stream, std::uint64_t index) const { return normal_quantile((static_cast<double>(bits(stream, index) >> 12) + 0.5) * 0x1p-52); }
 
 double normal_quantile(double p) {
   constexpr double kTail = 0.02425;

@@ -42,6 +42,10 @@ void check_counts(Faults& faults, const ClusterSpec& spec) {
   if (faults.empty() && spec.nodes * node.gpus > kMostClusterGpus) {
     faults.push_back({fmt::format("{} nodes of {} GPUs are more than {} GPUs", spec.nodes, node.gpus, kMostClusterGpus), ""});
   }
+  const std::int64_t connections = static_cast<std::int64_t>(node.links.size()) + node.nics;
+  if (faults.empty() && 2 * connections * spec.nodes > kMostLinks) {
+    faults.push_back({fmt::format("{} nodes with {} connections each are too many", spec.nodes, connections), "describe fewer nodes"});
+  }
 }
 
 /// What is wrong with a link's numbers; empty when nothing is.

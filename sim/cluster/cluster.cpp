@@ -72,7 +72,8 @@ VertexId Cluster::cpu_of_gpu(int node, int index) const {
   VertexId nearest = first;
   for (VertexId cpu = first; cpu < first + static_cast<VertexId>(spec_.node.cpus); ++cpu) {
     const std::size_t hops = route_in_node(from, cpu).links.size();
-    if (hops > 0 && hops < route_in_node(from, nearest).links.size()) nearest = cpu;
+    const std::size_t fewest = route_in_node(from, nearest).links.size();
+    if (hops > 0 && (fewest == 0 || hops < fewest)) nearest = cpu;
   }
   return nearest;
 }

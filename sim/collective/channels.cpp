@@ -130,7 +130,6 @@ std::vector<Order> rings_in_node(const GpuSet& gpus) {
   if (gpus.size() == 1) return {{0}};
   if (gpus.searchable()) {
     std::vector<Order> rings = disjoint_rings(gpus.links());
-    if (rings.size() > kMostSearchedChannels) rings.resize(kMostSearchedChannels);
     if (!rings.empty()) return rings;
   }
   const Order forward = gpus.neighbours_in_a_row({0});
@@ -187,7 +186,7 @@ void append(Order& order, const NodeGroup& group, const Order& places) {
 Rings rings_in_one_node(const Cluster& cluster, const NodeGroup& group) {
   Rings rings;
   for (const Order& places : rings_in_node(GpuSet(cluster, group.gpus))) append(rings.channels.emplace_back().order, group, places);
-  rings.running_channels = std::min(kMostChannels, 2 * static_cast<int>(rings.channels.size()));
+  rings.running_channels = 2 * std::min(kMostSearchedChannels, static_cast<int>(rings.channels.size()));
   return rings;
 }
 

@@ -26,10 +26,10 @@ struct Rings {
 inline constexpr int kMostChannels = 32;          ///< MAXCHANNELS of NCCL <= 2.24
 inline constexpr int kMostSearchedChannels = 12;  ///< what NCCL prints for A100 and H100 NVSwitch nodes
 
-/// One node: rings of one NVLink's width each, taken greedily, for up to 8 GPUs; GPUs behind NVSwitches: index order, as many rings
-/// as a GPU has links; otherwise PCIe neighbours in a row, once in each direction. Several nodes: two rings per NIC; each enters a
-/// node at the GPU closest to that NIC and leaves at the next closest (the second ring the other way round).
-/// Requires a placement of at least one rank on nodes of the cluster.
+/// One node: rings of one NVLink's width each, over every link there is (NCCL: at most twelve, wider ones), for up to 8 GPUs; GPUs behind
+/// NVSwitches: index order, as many rings as a GPU has links; otherwise PCIe neighbours in a row, once in each direction. Several nodes:
+/// two rings per NIC; each enters a node at the GPU closest to that NIC and leaves at the next closest (the second ring the other way
+/// round). Requires a placement of at least one rank on nodes of the cluster.
 Rings find_rings(const Cluster& cluster, const Placement& placement);
 
 }  // namespace foretrain

@@ -54,6 +54,39 @@ class Search {
   int best_narrowest_ = 0, best_total_ = 0;
 };
 
+constexpr std::size_t kMostSingleRings = 64;  ///< beyond, searching for each ring alone takes too long
+
+enum class Greed { whole_width, one_at_a_time };
+
+int width_of(const FreeLinks& links, const std::vector<int>& ring) {
+  int width = links.at(ring.back(), ring.front());
+  for (std::size_t i = 0; i + 1 < ring.size(); ++i) width = std::min(width, links.at(ring[i], ring[i + 1]));
+  return width;
+}
+
+std::vector<std::vector<int>> greedy_rings(FreeLinks links, Greed greed) {
+  std::vector<std::vector<int>> rings;
+  for (std::vector<int> ring = widest_ring(links); !ring.empty(); ring = widest_ring(links)) {
+    const int copies = greed == Greed::whole_width ? width_of(links, ring) : 1;
+    for (int copy = 0; copy < copies; ++copy) {
+      links.take_ring(ring);
+      rings.push_back(ring);
+    }
+  }
+  return rings;
+}
+
+/// No set of rings can be larger than the links out of one place.
+int most_rings(const FreeLinks& links) {
+  int most = std::numeric_limits<int>::max();
+  for (int from = 0; from < links.size(); ++from) {
+    int out = 0;
+    for (int to = 0; to < links.size(); ++to) out += links.at(from, to);
+    most = std::min(most, out);
+  }
+  return most;
+}
+
 }  // namespace
 
 void FreeLinks::take_path(const std::vector<int>& order) {
@@ -73,12 +106,11 @@ std::vector<int> widest_path(const FreeLinks& links, int first, int last) {
 }
 
 std::vector<std::vector<int>> disjoint_rings(FreeLinks links) {
-  std::vector<std::vector<int>> rings;
-  for (std::vector<int> ring = widest_ring(links); !ring.empty(); ring = widest_ring(links)) {
-    links.take_ring(ring);
-    rings.push_back(std::move(ring));
-  }
-  return rings;
+  std::vector<std::vector<int>> wide = greedy_rings(links, Greed::whole_width);
+  const std::size_t most = static_cast<std::size_t>(most_rings(links));
+  if (wide.size() >= most || most > kMostSingleRings) return wide;
+  std::vector<std::vector<int>> single = greedy_rings(links, Greed::one_at_a_time);
+  return single.size() > wide.size() ? single : wide;
 }
 
 }  // namespace foretrain

@@ -28,7 +28,9 @@ std::vector<int> widest_ring(const FreeLinks& links);
 /// The same for a path through every place from `first` to `last`, two different places (or the only one).
 std::vector<int> widest_path(const FreeLinks& links, int first, int last);
 
-/// Rings taken greedily, each of one link's width, until there is none left.
+/// Rings of one link's width each, taken greedily until there is none left: once all of a ring's width at a time, and unless that
+/// uses every link of some place, once one ring at a time; the larger set wins (the first, when they are equal). A DGX-1 needs the
+/// former, a full mesh the latter.
 std::vector<std::vector<int>> disjoint_rings(FreeLinks links);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Heading, one line per number of GPUs, where the step goes, the crossover, warnings.
+// Heading, the curve, where the step goes, the crossover, warnings. "at most" is the upper end of the 90 % interval.
 #include "sim/report/table.hpp"
 
 #include <fmt/format.h>
@@ -18,16 +18,23 @@ std::string heading(const Prediction& p) {
   return fmt::format("{}: {} on {} with {}, {}, {}\n\n", p.scenario, p.model, p.cluster, p.strategy, p.precision, batch);
 }
 
-std::string line(const PredictionPoint& p) {
-  const auto share = [&](Account account) { return 100 * p.breakdown[static_cast<std::size_t>(account)] / p.step_s; };
-  return fmt::format("{:>5} {:>5} {:>7} {:>10} {:>7} {:>10} {:>10} {:>10.1f} {:>8.2f} {:>6.1f} % |{:>7.1f} {:>6.1f} {:>6.1f} {:>6.1f} {:>6.1f} {:>6.1f} | {:>8}{}\n", p.gpus, p.nodes, p.global_batch,
-                     to_string(seconds(p.step_s)), fmt::format("+{:.0f} %", 100 * (p.interval.high_s / p.step_s - 1)), spoken_time(p.epoch_s), spoken_time(p.total_s), p.samples_per_s, p.speedup, 100 * p.efficiency, share(Account::compute),
-                     share(Account::exposed_communication), share(Account::input_stall), share(Account::host), share(Account::optimizer), share(Account::other), to_string(p.memory.total()), p.fits() ? "" : " !");
+std::string curve(const Prediction& prediction) {
+  std::string out = fmt::format("{:>6} {:>5} {:>8} {:>9} {:>9} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}\n", "GPUs", "nodes", "batch", "step", "at most", "epoch", "total", "samples/s", "speedup", "effic.", "memory");
+  for (const PredictionPoint& p : prediction.points) {
+    out += fmt::format("{:>6} {:>5} {:>8} {:>9} {:>9} {:>11} {:>11} {:>11.1f} {:>8.2f} {:>5.1f} % {:>9}{}\n", p.gpus, p.nodes, p.global_batch, to_string(seconds(p.step_s)), to_string(seconds(p.interval.high_s)), spoken_time(p.epoch_s),
+                       spoken_time(p.total_s), p.samples_per_s, p.speedup, 100 * p.efficiency, to_string(p.memory.total()), p.fits() ? "" : " !");
+  }
+  return out;
 }
 
-std::string titles() {
-  return fmt::format("{:>5} {:>5} {:>7} {:>10} {:>7} {:>10} {:>10} {:>10} {:>8} {:>8} | {}\n", "GPUs", "nodes", "batch", "step", "up to", "epoch", "total", "samples/s", "speedup", "effic.",
-                     "% of the step: compute, exposed comm., input, host, optimizer, other | memory");
+std::string breakdown(const Prediction& prediction) {
+  std::string out = fmt::format("\n{:>6}   {:>8} {:>14} {:>8} {:>8} {:>10} {:>8}   {}\n", "GPUs", "compute", "exposed comm.", "input", "host", "optimizer", "other", "% of the step");
+  for (const PredictionPoint& p : prediction.points) {
+    const auto share = [&](Account account) { return 100 * p.breakdown[static_cast<std::size_t>(account)] / p.step_s; };
+    out += fmt::format("{:>6}   {:>8.1f} {:>14.1f} {:>8.1f} {:>8.1f} {:>10.1f} {:>8.1f}\n", p.gpus, share(Account::compute), share(Account::exposed_communication), share(Account::input_stall), share(Account::host),
+                       share(Account::optimizer), share(Account::other));
+  }
+  return out;
 }
 
 std::string gpus_or(const std::optional<int>& gpus, std::string_view otherwise) { return gpus ? fmt::format("{} GPUs", *gpus) : std::string(otherwise); }
@@ -59,8 +66,7 @@ std::string spoken_time(double value) {
 
 std::string write_table(const Prediction& p, const ReportOptions& options) {
   std::string out;
-  if (!p.points.empty()) out += heading(p) + titles();
-  for (const PredictionPoint& point : p.points) out += line(point);
+  if (!p.points.empty()) out += heading(p) + curve(p) + breakdown(p);
   out += crossover(p);
   for (const std::string& warning : p.warnings) out += "warning: " + warning + "\n";
   if (!p.note.empty()) out += "\n" + p.note + "\n";

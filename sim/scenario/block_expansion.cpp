@@ -76,7 +76,7 @@ class Expansion {
     if (number.parameter.empty()) return number.value;
     const Number given = lookup(number, arguments);
     if (given.value >= least_of(field) && given.value <= most_of(field)) return given.value;
-    report(given.span, fmt::format("${} is used for {}, which must be an integer from {} to {}", number.parameter, name_of(field),
+    report(given.span, fmt::format("\"${}\" is used for {}, which must be an integer from {} to {}", number.parameter, name_of(field),
                                    least_of(field), most_of(field)));
     return least_of(field);
   }

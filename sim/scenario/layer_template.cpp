@@ -77,7 +77,7 @@ Number read_number(TableReader& layer, LayerField field) {
   if (is_parameter(*value)) out.parameter = text->substr(1);
   else if (integer != nullptr && *integer >= least_of(field) && *integer <= most_of(field)) out.value = *integer;
   else if (field == LayerField::padding && text != nullptr && *text == "same") out.value = -1;
-  else layer.report(out.span, fmt::format("{} must be an integer from {} to {}{}", key, least_of(field), most_of(field),
+  else layer.report(out.span, fmt::format("{} must be an integer from {} to {}{}", layer.full_name(key), least_of(field), most_of(field),
                                           field == LayerField::padding ? ", or \"same\"" : ""));
   return out;
 }
@@ -89,7 +89,7 @@ void read_field(TableReader& layer, const FieldRule& rule, LayerTemplate& out) {
   if (!layer.has(key)) out[rule.field].value = rule.standard;
 }
 
-LayerList read_list(const Array& values, const std::string& path, Diagnostics& diagnostics);
+LayerList read_list(const Array& values, Diagnostics& diagnostics);
 
 void read_branches(TableReader& layer, LayerTemplate& out) {
   layer.require("branches", "branches = [[…], []]");
@@ -97,7 +97,7 @@ void read_branches(TableReader& layer, LayerTemplate& out) {
   if (branches == nullptr) return;
   for (const Value& branch : *branches) {
     const auto* list = std::get_if<Array>(&branch.data);
-    if (list != nullptr) out.branches.push_back(read_list(*list, layer.full_name("branches"), layer.diagnostics()));
+    if (list != nullptr) out.branches.push_back(read_list(*list, layer.diagnostics()));
     else layer.report(branch.span, "a branch must be a list of layers", "an empty list passes the input on");
   }
   if (branches->empty()) layer.report(layer.span_of("branches"), fmt::format("{} is empty", layer.full_name("branches")));
@@ -137,7 +137,16 @@ void read_plain_layer(TableReader& layer, const TypeRule& rule, LayerTemplate& o
   if (rule.has_branches) read_branches(layer, out);
 }
 
-std::optional<LayerTemplate> read_layer(const Value& value, const std::string& path, Diagnostics& diagnostics) {
+/// The row of the type that a layer names; nullptr when it names none of them.
+const TypeRule* find_rule(const Table& layer) {
+  const Entry* entry = layer.find("type");
+  const auto* name = entry == nullptr ? nullptr : std::get_if<std::string>(&entry->value.data);
+  const auto& rules = type_rules();
+  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const TypeRule& r) { return name != nullptr && r.name == *name; });
+  return rule == rules.end() ? nullptr : &*rule;
+}
+
+std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnostics) {
   const auto* table = std::get_if<Table>(&value.data);
   if (table == nullptr) {
     if (diagnostics.found().size() < Diagnostics::kMostDiagnostics) {
@@ -145,7 +154,8 @@ std::optional<LayerTemplate> read_layer(const Value& value, const std::string& p
     }
     return std::nullopt;
   }
-  TableReader layer(*table, path, diagnostics);
+  const TypeRule* rule = find_rule(*table);
+  TableReader layer(*table, rule != nullptr ? std::string(rule->name) : "layer", diagnostics);
   LayerTemplate out;
   out.span = value.span;
   layer.require("type", "type = \"relu\"");
@@ -153,12 +163,10 @@ std::optional<LayerTemplate> read_layer(const Value& value, const std::string& p
   if (!type) return std::nullopt;
   out.name = layer.string("name").value_or("");
   if (out.name.size() > kLongestName) layer.report(layer.span_of("name"), fmt::format("a name has at most {} characters", kLongestName));
-  const auto& rules = type_rules();
-  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const TypeRule& r) { return r.name == *type; });
-  if (rule == rules.end()) read_block_use(layer, out);
+  if (rule == nullptr) read_block_use(layer, out);
   else read_plain_layer(layer, *rule, out);
   layer.finish();
-  if (out.name.empty()) out.name = rule == rules.end() ? out.block.substr(0, kLongestName) : *type;
+  if (out.name.empty()) out.name = rule == nullptr ? out.block.substr(0, kLongestName) : *type;
   return out;
 }
 
@@ -171,10 +179,10 @@ void number_names(LayerList& layers) {
   }
 }
 
-LayerList read_list(const Array& values, const std::string& path, Diagnostics& diagnostics) {
+LayerList read_list(const Array& values, Diagnostics& diagnostics) {
   LayerList out;
   for (const Value& value : values) {
-    if (auto layer = read_layer(value, path, diagnostics)) out.push_back(std::move(*layer));
+    if (auto layer = read_layer(value, diagnostics)) out.push_back(std::move(*layer));
   }
   number_names(out);
   return out;
@@ -208,7 +216,7 @@ LayerList read_layers(TableReader& table, std::string_view key) {
   const Array* values = table.array(key, static_cast<std::size_t>(kMostLayers));
   if (values == nullptr) return {};
   if (values->empty()) table.report(table.span_of(key), fmt::format("{} is empty", table.full_name(key)));
-  return read_list(*values, table.full_name(key), table.diagnostics());
+  return read_list(*values, table.diagnostics());
 }
 
 std::set<std::string> parameters_of(const LayerList& layers) {

@@ -62,7 +62,7 @@ std::int64_t most_of(LayerField field);
 inline constexpr std::int64_t kLargestField = 1'000'000'000;
 inline constexpr std::int64_t kMostLayers = 100'000;
 
-/// The list of layers under `key` of a table; `path` names it in messages. Unnamed layers get the name of their type, numbered
+/// The list of layers under `key` of a table. Unnamed layers get the name of their type, numbered
 /// from the second on. Reports mistakes; faulty layers are left out.
 LayerList read_layers(TableReader& table, std::string_view key);
 

@@ -76,16 +76,30 @@ Array number_list(const std::vector<int>& numbers, int line) {
   return out;
 }
 
-/// A setting of the batch per GPU replaces a global batch, and the other way round.
-void drop_other_batch(Table& document, const Table& setting) {
-  const Entry* given = setting.find("model");
-  Entry* present = document.find("model");
-  if (given == nullptr || present == nullptr || !given->value.is_table() || !present->value.is_table()) return;
-  Table& model = std::get<Table>(present->value.data);
-  const Table& wanted = std::get<Table>(given->value.data);
-  const auto drop = [&](std::string_view key) { std::erase_if(model.entries, [&](const Entry& entry) { return entry.key == key; }); };
-  if (wanted.find("batch_per_gpu") != nullptr) drop("global_batch");
-  if (wanted.find("global_batch") != nullptr) drop("batch_per_gpu");
+/// Keys of which a table may hold only one; a setting of one takes the place of the others.
+struct Rivals {
+  std::string_view table;
+  std::vector<std::string_view> keys;
+};
+
+const std::vector<Rivals>& rivals() {
+  static const std::vector<Rivals> kRivals{{"model", {"batch_per_gpu", "global_batch"}}, {"measured", {"samples_per_s", "step", "epoch"}}};
+  return kRivals;
+}
+
+Table* table_in(Table& table, std::string_view key) {
+  Entry* entry = table.find(key);
+  return entry == nullptr ? nullptr : std::get_if<Table>(&entry->value.data);
+}
+
+void drop_rivals(Table& document, Table& setting) {
+  for (const Rivals& group : rivals()) {
+    Table* present = table_in(document, group.table);
+    const Table* given = table_in(setting, group.table);
+    if (present == nullptr || given == nullptr) continue;
+    const auto is_rival = [&](const Entry& entry) { return std::find(group.keys.begin(), group.keys.end(), entry.key) != group.keys.end(); };
+    if (std::any_of(given->entries.begin(), given->entries.end(), is_rival)) std::erase_if(present->entries, is_rival);
+  }
 }
 
 }  // namespace
@@ -130,8 +144,7 @@ void ScenarioDocument::apply(const ScenarioOverrides& overrides) {
   set_text("cluster", "name", overrides.cluster);
   set_text("strategy", "name", overrides.strategy);
   if (overrides.batch) {
-    const Entry* model = table_.find("model");
-    const bool strong = model != nullptr && model->value.is_table() && std::get<Table>(model->value.data).find("global_batch") != nullptr;
+    const bool strong = has("model.global_batch");
     const SourceSpan span = whole(std::to_string(*overrides.batch), ++line);
     set({"model", strong ? "global_batch" : "batch_per_gpu"}, {*overrides.batch, span}, span);
   }
@@ -151,7 +164,7 @@ void ScenarioDocument::apply_key_value(const Setting& setting, int line) {
   Table parsed = parse_toml(source, problems);
   if (problems.empty()) {
     move_to_line(parsed, line);
-    drop_other_batch(table_, parsed);
+    drop_rivals(table_, parsed);
     return merge(table_, std::move(parsed));
   }
   const std::string_view value = trimmed(std::string_view(setting.text).substr(equals + 1));
@@ -169,7 +182,7 @@ void ScenarioDocument::set(const std::vector<std::string>& path, Value value, So
     value = {std::move(table), span};
   }
   Table setting{{{path.front(), key_span, std::move(value)}}, {}, false};
-  drop_other_batch(table_, setting);
+  drop_rivals(table_, setting);
   merge(table_, std::move(setting));
 }
 
@@ -182,16 +195,21 @@ void ScenarioDocument::merge(Table& into, Table from) {
   }
 }
 
-bool ScenarioDocument::has(std::string_view dotted_key) const {
+const Entry* ScenarioDocument::find(std::string_view dotted_key) const {
   const Table* table = &table_;
   while (true) {
     const std::size_t dot = dotted_key.find('.');
     const Entry* entry = table->find(dotted_key.substr(0, dot));
-    if (entry == nullptr || dot == std::string_view::npos) return entry != nullptr;
-    if (!entry->value.is_table()) return false;
+    if (entry == nullptr || dot == std::string_view::npos) return entry;
+    if (!entry->value.is_table()) return nullptr;
     table = &std::get<Table>(entry->value.data);
     dotted_key.remove_prefix(dot + 1);
   }
+}
+
+bool ScenarioDocument::is_setting(std::string_view dotted_key) const {
+  const Entry* entry = find(dotted_key);
+  return entry != nullptr && entry->value.span.line > file_lines_;
 }
 
 std::vector<Diagnostic> ScenarioDocument::found() const {

@@ -22,7 +22,9 @@ class ScenarioDocument {
   const Table& table() const { return table_; }
   Diagnostics& diagnostics() { return diagnostics_; }
   /// Whether text or settings hold a key such as "data.prefetch".
-  bool has(std::string_view dotted_key) const;
+  bool has(std::string_view dotted_key) const { return find(dotted_key) != nullptr; }
+  /// Whether the key's value comes from the command line.
+  bool is_setting(std::string_view dotted_key) const;
   /// Every mistake reported so far, with its true origin.
   std::vector<Diagnostic> found() const;
 
@@ -35,6 +37,7 @@ class ScenarioDocument {
 
   static std::vector<Setting> settings_of(const ScenarioOverrides& overrides);
   static SourceText joined(const SourceText& source, const std::vector<Setting>& settings);
+  const Entry* find(std::string_view dotted_key) const;
   void apply(const ScenarioOverrides& overrides);
   void apply_key_value(const Setting& setting, int line);
   void set(const std::vector<std::string>& path, Value value, SourceSpan key_span);

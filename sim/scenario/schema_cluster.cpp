@@ -129,7 +129,7 @@ class ClusterReader {
     const LinkType type = links_.read(reader, "link");
     const int count = static_cast<int>(reader.integer("count", 1, 1024).value_or(1));
     if (reader.has("mesh") == reader.has("pairs"))
-      reader.report(span, "a group of links needs mesh or pairs",
+      reader.report(span, reader.has("mesh") ? "a group of links has mesh or pairs, not both" : "a group of links needs mesh or pairs",
                     R"(mesh = ["gpu0", "gpu1"] links every pair, pairs = [["gpu0", "cpu0"]] the pairs named)");
     if (reader.has("mesh")) add_mesh(reader, type, count);
     if (reader.has("pairs")) add_pairs(reader, type, count);

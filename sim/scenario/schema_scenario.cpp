@@ -27,7 +27,7 @@ class Section {
  private:
   const Table* find(TableReader& document, std::string_view key) {
     const Table* found = document.table(key);
-    none_.damaged = document.has(key);
+    none_.damaged = document.damaged() || document.has(key);
     return found != nullptr ? found : &none_;
   }
 

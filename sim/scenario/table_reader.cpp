@@ -94,7 +94,7 @@ std::optional<double> TableReader::number(std::string_view key, double least, do
   if (value == nullptr) return std::nullopt;
   const double found = is_number(*value) ? as_number(*value) : std::nan("");
   if (found >= least && found <= most) return found;
-  report(value->span, fmt::format("{} must be a number from {:g} to {:g}", full_name(key), least, most));
+  report(value->span, fmt::format("{} must be a number from {} to {}", full_name(key), least, most));
   return std::nullopt;
 }
 

@@ -19,6 +19,8 @@ class TableReader {
   TableReader(const Table& table, std::string path, Diagnostics& diagnostics);
 
   bool has(std::string_view key) const;
+  /// Whether unreadable lines of the text may have held keys of this table.
+  bool damaged() const { return table_->damaged; }
   /// Where a key's value stands; the table itself when it is missing.
   SourceSpan span_of(std::string_view key) const;
 

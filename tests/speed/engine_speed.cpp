@@ -21,7 +21,8 @@ constexpr std::uint32_t kLinks = 300;
 MaxMinProblem scattered_flows() {
   const CounterRandom random(1);
   MaxMinProblem problem;
-  for (std::uint32_t link = 0; link < kLinks; ++link) problem.capacities.push_back({12.5e9 * static_cast<double>(1 + random.bits(0, link) % 3)});
+  for (std::uint32_t link = 0; link < kLinks; ++link)
+    problem.capacities.push_back({12.5e9 * static_cast<double>(1 + random.bits(0, link) % 3)});
   for (std::uint64_t flow = 0; flow < kFlows; ++flow) {
     std::vector<std::uint32_t> route;
     for (std::uint64_t hop = 0; hop < kHops; ++hop) route.push_back(static_cast<std::uint32_t>(random.bits(1 + flow, hop) % kLinks));

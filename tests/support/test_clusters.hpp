@@ -9,7 +9,8 @@
 
 namespace foretrain::test {
 
-inline LinkType link_type(std::string name, LinkKind kind, double gigabytes_per_second, double microseconds_per_hop, double efficiency = 1) {
+inline LinkType link_type(std::string name, LinkKind kind, double gigabytes_per_second, double microseconds_per_hop,
+                          double efficiency = 1) {
   LinkType type;
   type.name = std::move(name);
   type.kind = kind;
@@ -168,9 +169,21 @@ inline ClusterSpec cube_mesh_node() {
   };
   ClusterSpec spec = plain_node(8, v100());
   spec.name = "cube_mesh";
-  for (const Pair& p : {Pair{"gpu0", "gpu1", 1}, {"gpu0", "gpu2", 1}, {"gpu0", "gpu3", 2}, {"gpu0", "gpu4", 2}, {"gpu1", "gpu2", 2},
-                        {"gpu1", "gpu3", 1}, {"gpu1", "gpu5", 2}, {"gpu2", "gpu3", 2}, {"gpu2", "gpu6", 1}, {"gpu3", "gpu7", 1},
-                        {"gpu4", "gpu5", 1}, {"gpu4", "gpu6", 1}, {"gpu4", "gpu7", 2}, {"gpu5", "gpu6", 2}, {"gpu5", "gpu7", 1},
+  for (const Pair& p : {Pair{"gpu0", "gpu1", 1},
+                        {"gpu0", "gpu2", 1},
+                        {"gpu0", "gpu3", 2},
+                        {"gpu0", "gpu4", 2},
+                        {"gpu1", "gpu2", 2},
+                        {"gpu1", "gpu3", 1},
+                        {"gpu1", "gpu5", 2},
+                        {"gpu2", "gpu3", 2},
+                        {"gpu2", "gpu6", 1},
+                        {"gpu3", "gpu7", 1},
+                        {"gpu4", "gpu5", 1},
+                        {"gpu4", "gpu6", 1},
+                        {"gpu4", "gpu7", 2},
+                        {"gpu5", "gpu6", 2},
+                        {"gpu5", "gpu7", 1},
                         {"gpu6", "gpu7", 2}}) {
     spec.node.links.push_back(connect(p.a, p.b, nvlink2(), p.count));
   }

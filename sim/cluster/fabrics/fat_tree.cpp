@@ -1,8 +1,8 @@
-// Two levels: leaves with nodes below and spines above, one uplink from every leaf to every spine. Which spine a pair of NICs uses is
-// fixed by a hash of the pair, as equal-cost routing does it, so two flows may meet on an uplink while another is idle.
+// Two levels: leaves with nodes below and spines above, one uplink from every leaf to every spine. The receiving NIC alone decides the
+// spine, in turn over all NICs, as InfiniBand's static fat-tree routing does: a whole leaf that sends to another uses its uplinks evenly,
+// and still two flows may meet on an uplink while another is idle.
 #include <cstdint>
 
-#include "sim/base/random.hpp"
 #include "sim/cluster/fabrics/nic_links.hpp"
 
 namespace foretrain {
@@ -46,18 +46,15 @@ LinkId uplink(const FabricSpec& spec, const FabricSite& site, int leaf, int spin
   return after_nic_links(site) + 2 * static_cast<LinkId>(leaf * spec.uplinks_per_leaf + spine);
 }
 
-int spine_for(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to) {
-  const auto number = [&](FabricPort port) {
-    return static_cast<std::uint64_t>(port.node) * static_cast<std::uint64_t>(site.nics) + static_cast<std::uint64_t>(port.nic);
-  };
-  return static_cast<int>(CounterRandom(0).bits(number(from), number(to)) % static_cast<std::uint64_t>(spec.uplinks_per_leaf));
+int spine_to(const FabricSpec& spec, const FabricSite& site, FabricPort to) {
+  return static_cast<int>((std::int64_t{to.node} * site.nics + to.nic) % spec.uplinks_per_leaf);
 }
 
 int route_fat_tree(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to, std::vector<LinkId>& links) {
   const int from_leaf = from.node / spec.nodes_per_leaf, to_leaf = to.node / spec.nodes_per_leaf;
   links.push_back(link_up(site, from));
   if (from_leaf != to_leaf) {
-    const int spine = spine_for(spec, site, from, to);
+    const int spine = spine_to(spec, site, to);
     links.push_back(uplink(spec, site, from_leaf, spine));
     links.push_back(uplink(spec, site, to_leaf, spine) + 1);
   }

@@ -41,7 +41,8 @@ int rows_of_shared(const std::string& name) {
 }  // namespace
 
 TEST_CASE("a row of a training run gives every field") {
-  const auto [file, errors] = read(kScaling + "a,resnet50,puhti,ddp,fp32,32,8,2,samples_per_s,2420.71,nccl.version=2.18;data.workers=4,results.md\n");
+  const auto [file, errors] =
+      read(kScaling + "a,resnet50,puhti,ddp,fp32,32,8,2,samples_per_s,2420.71,nccl.version=2.18;data.workers=4,results.md\n");
   REQUIRE(errors.empty());
   REQUIRE(file.kind == MeasurementFile::Kind::scaling);
   REQUIRE(file.scaling.size() == 1);
@@ -214,17 +215,18 @@ TEST_CASE("unknown, doubled and missing columns are reported before any row is r
         "m.csv:1:22: error: unknown column \"gpu\"\n"
         "  1 | series,cluster,op,op,gpu,nodes,bytes,time_us,settings\n"
         "    |                      ^^^\n"
-        "  hint: did you mean \"gpus\"?\n"
+        "  hint: did you mean \"gpus\" or \"op\"?\n"
         "4 errors\n");
 }
 
 TEST_CASE("a header of neither kind names both") {
-  CHECK(read("a,b\n1,2\n").errors ==
-        "m.csv:1:1: error: the header names no kind of measurement\n"
-        "  1 | a,b\n"
-        "    | ^^^\n"
-        "  hint: a file of training runs has series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source, "
-        "one of collectives series,cluster,op,gpus,nodes,bytes,time_us,settings,source\n");
+  CHECK(
+      read("a,b\n1,2\n").errors ==
+      "m.csv:1:1: error: the header names no kind of measurement\n"
+      "  1 | a,b\n"
+      "    | ^^^\n"
+      "  hint: a file of training runs has series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source, "
+      "one of collectives series,cluster,op,gpus,nodes,bytes,time_us,settings,source\n");
 }
 
 TEST_CASE("a file without a header, a binary file and a too large one are refused as a whole") {

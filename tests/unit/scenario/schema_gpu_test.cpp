@@ -126,7 +126,7 @@ TEST_CASE("an unknown key of a GPU file gets a suggestion") {
         "folder/v100.toml:11:1: error: unknown key \"memory_bandwith\"\n"
         "  11 | memory_bandwith = \"1 GBps\"\n"
         "     | ^^^^^^^^^^^^^^^\n"
-        "  hint: did you mean \"memory_bandwidth\"?\n");
+        "  hint: did you mean \"memory_bandwidth\" or \"memory\"?\n");
 }
 
 TEST_CASE("an empty GPU file misses its required keys, each named with an example") {

@@ -1,0 +1,33 @@
+// Fuzz target: measurement files from any bytes; what is read without a mistake must be in range.
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "sim/scenario/measurements.hpp"
+
+namespace {
+
+void require(bool fact) {
+  if (!fact) std::abort();
+}
+
+void check_sound(const foretrain::MeasurementFile& file) {
+  const bool is_scaling = file.kind == foretrain::MeasurementFile::Kind::scaling;
+  require(is_scaling ? file.collective.empty() : file.scaling.empty());
+  for (const auto& m : file.scaling)
+    require(m.value > 0 && std::isfinite(m.value) && m.nodes >= 1 && m.gpus >= m.nodes && m.batch_per_gpu >= 1);
+  for (const auto& m : file.collective)
+    require(m.time_us > 0 && std::isfinite(m.time_us) && m.nodes >= 1 && m.gpus >= m.nodes && m.bytes >= 0);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const foretrain::SourceText source{"fuzz.csv", std::string(reinterpret_cast<const char*>(data), size)};
+  foretrain::Diagnostics diagnostics(source);
+  const foretrain::MeasurementFile file = foretrain::read_measurements(source, diagnostics);
+  if (diagnostics.empty()) check_sound(file);
+  if (!diagnostics.empty() && format(diagnostics.found()).empty()) std::abort();
+  return 0;
+}
