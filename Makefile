@@ -1,8 +1,9 @@
 # The front door: `make run` installs what is missing, builds and predicts; `make test` builds and runs every fast test.
 CONFIGURED = build/$(1)/build.ninja
-BINARY = build/release/foretrain
-DOCS = docs/reference
-SOURCES = $(shell git ls-files --cached --others --exclude-standard 'sim/*.?pp' 'tests/*.?pp' 'calibrate/*.?pp' 'cmake/*.?pp')
+BINARY = env -u FORETRAIN_PATH build/release/foretrain
+PAGES = .
+SOURCES = $(shell find sim tests cmake calibrate -name '*.[ch]pp' 2>/dev/null)
+FORMAT = -i
 
 .PHONY: help run test build format docs
 help:                     ## print this list
@@ -11,7 +12,7 @@ help:                     ## print this list
 build:
 	@tools/install_packages build
 	@$(MAKE) --no-print-directory $(call CONFIGURED,release)
-	@ninja -C build/release --quiet
+	@ninja -C build/release
 
 run: build                ## install missing packages, build, predict ResNet-50 on CSC Mahti
 	@$(BINARY) predict mahti-resnet50-ddp
@@ -22,13 +23,13 @@ test:                     ## install missing packages, build with assertions, ru
 	@ninja -C build/dev
 	@ctest --preset dev -j $$(nproc)
 
-format:                   ## clang-format over all sources
+format:                   ## clang-format over all sources (FORMAT="--dry-run -Werror": only look)
 	@tools/install_packages check
-	@clang-format -i $(SOURCES)
+	@clang-format $(FORMAT) $(SOURCES)
 
-docs: build               ## write the reference pages from the program (DOCS=folder: elsewhere)
-	@mkdir -p $(DOCS)
-	@for topic in commands scenario catalogs; do $(BINARY) reference $$topic > $(DOCS)/$$topic.md || exit 1; done
+docs: build               ## write the reference pages and the outputs shown in README.md and docs/ from the program
+	@for topic in commands scenario catalogs; do $(BINARY) reference $$topic > $(PAGES)/docs/reference/$$topic.md || exit 1; done
+	@PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs $$(find $(PAGES)/README.md $(PAGES)/docs -name '*.md')
 
 build/%/build.ninja: CMakePresets.json
 	@cmake --preset $*

@@ -2,8 +2,9 @@
 find_package(Catch2 REQUIRED)
 include(Catch)
 
-add_library(test_support STATIC tests/support/run_program.cpp)
-target_link_libraries(test_support PUBLIC foretrain_flags Catch2::Catch2WithMain)
+file(GLOB support_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cpp)
+add_library(test_support STATIC ${support_sources})
+target_link_libraries(test_support PUBLIC foretrain_flags fmt::fmt Catch2::Catch2WithMain)
 target_precompile_headers(test_support PRIVATE ${PROJECT_SOURCE_DIR}/cmake/standard_headers.hpp ${PROJECT_SOURCE_DIR}/tests/support/catch.hpp)
 
 function(foretrain_add_tests name folder)
@@ -36,7 +37,7 @@ endif()
 find_package(benchmark QUIET)
 file(GLOB speed_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/speed/*.cpp)
 if(benchmark_FOUND AND speed_sources)
-  add_executable(speed EXCLUDE_FROM_ALL ${speed_sources})
+  add_executable(speed ${speed_sources})
   target_link_libraries(speed PRIVATE ${FORETRAIN_LIBRARIES} foretrain_flags benchmark::benchmark_main)
 endif()
 

@@ -16,6 +16,9 @@ namespace foretrain {
 
 namespace {
 
+/// The search goes no further, unless the scenario lists larger numbers; every real cluster of the catalog is smaller.
+constexpr std::int64_t kMostSearched = 4096;
+
 /// Numbers of GPUs the crossover search may evaluate: many for small networks, few when one simulation is heavy.
 int search_budget(const ExpandedModel& model) {
   const auto per_step = static_cast<double>(model.forward.size() + model.backward.size() + 4 * model.parameters.size() + model.buffers.size() + 1);
@@ -36,6 +39,7 @@ class Predictor {
       if (progress_) progress_(0.5 * static_cast<double>(i + 1) / static_cast<double>(scenario_.gpus.size()));
     }
     prediction.crossover = search();
+    if (most_gpus_ < simulator_.cluster_gpus() && !scenario_.global_batch) prediction.decisions.add("search", fmt::format("up to {} GPUs", most_gpus_), "larger numbers are simulated only when run.gpus lists them");
     if (progress_) progress_(1);
     for (const PredictionPoint& p : prediction.points) warn(p, prediction.warnings);
     return prediction;
@@ -44,8 +48,8 @@ class Predictor {
  private:
   static int most_gpus(const Scenario& scenario) {
     const std::int64_t gpus = static_cast<std::int64_t>(scenario.cluster.nodes) * scenario.cluster.node.gpus;
-    const std::int64_t most = scenario.global_batch ? std::min(gpus, *scenario.global_batch) : gpus;
-    return static_cast<int>(std::max<std::int64_t>({most, scenario.gpus.empty() ? 1 : scenario.gpus.back(), 1}));
+    const std::int64_t useful = scenario.global_batch ? std::min(gpus, *scenario.global_batch) : gpus;
+    return static_cast<int>(std::max<std::int64_t>({std::min(useful, kMostSearched), scenario.gpus.empty() ? 1 : scenario.gpus.back(), 1}));
   }
 
   Prediction heading() const {

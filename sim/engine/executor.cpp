@@ -222,7 +222,6 @@ void Executor::begin_transfer(TaskId id, Time now) {
 void Executor::finish(TaskId id, Time now) {
   const Task& task = tasks_[id];
   timeline_.spans[id].end = now;
-  if (is_shared_kernel(task)) std::erase_if(devices_[task.device].running, [id](const Running& kernel) { return kernel.task == id; });
   if (task.kind == TaskKind::collective && task.device_share > 0 && task.device != kNone) share_device(task.device, -task.device_share, now);
   if (task.pool != kNone) give_back(task.pool, id, now);
   settled_.push_back(id);
@@ -248,9 +247,11 @@ void Executor::handle(const Event& event) {
   if (kind_of(event) == EventKind::ready) return request(id, event.time);
   if (kind_of(event) == EventKind::transfer) return begin_transfer(id, event.time);
   if (is_shared_kernel(tasks_[id])) {
-    const std::vector<Running>& running = devices_[tasks_[id].device].running;
+    std::vector<Running>& running = devices_[tasks_[id].device].running;
     const auto current = std::find_if(running.begin(), running.end(), [id](const Running& kernel) { return kernel.task == id; });
     if (current == running.end() || current->end != event.time) return;
+    running.erase(current);
+    if (tasks_[id].pattern != kNone) return begin_transfer(id, event.time);
   }
   finish(id, event.time);
 }
@@ -274,11 +275,9 @@ Timeline Executor::run() {
   while (done_ < tasks_.size()) {
     const Time flows_end = network_.next_end();
     if (agenda_.empty() && flows_end > kHorizon) throw std::logic_error("the simulation stalls: a flow has no bandwidth or takes months");
-    if (agenda_.empty() || flows_end <= agenda_.top().time) {
-      end_flows(flows_end);
-    } else {
-      handle(agenda_.pop());
-    }
+    const Time now = agenda_.empty() ? flows_end : std::min(flows_end, agenda_.top().time);
+    if (flows_end == now) end_flows(now);
+    while (!agenda_.empty() && agenda_.top().time == now) handle(agenda_.pop());
   }
   return std::move(timeline_);
 }

@@ -47,8 +47,9 @@ class MaxMinSolver {
   std::vector<std::uint32_t> slot_of_;  ///< per link
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> first_{0}, route_slots_;
-  std::vector<std::uint32_t> flows_of_link_, fill_, open_, full_;
+  std::vector<std::uint32_t> flows_of_link_, fill_, full_;
   std::vector<bool> fixed_;
+  std::vector<double> share_;  ///< per slot, what each flow not fixed yet would get
   std::vector<double> rates_;
 };
 

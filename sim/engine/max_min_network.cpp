@@ -61,6 +61,7 @@ class MaxMinNetwork final : public Network {
   void progress_to(Time now) {
     assert(now >= now_);
     if (now == now_) return;
+    if (changed_) solve();
     const double elapsed = to_seconds(now - now_);
     for (Active& flow : flows_) flow.bytes_left = std::max(0.0, flow.bytes_left - flow.rate * elapsed);
     now_ = now;

@@ -1,12 +1,12 @@
 // A shell with our binary's folder first on its path, read through a pipe.
 #include "tests/support/run_program.hpp"
 
-#include <sys/wait.h>
-
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
+
+#include <sys/wait.h>
 
 namespace foretrain::test {
 

@@ -65,10 +65,10 @@ TEST_CASE("a tab counts as one column and control characters become question mar
 }
 
 TEST_CASE("a long line is cut to a hundred bytes around the caret") {
-  const std::string line = std::string(500, 'a') + "!" + std::string(500, 'b');
+  const std::string line = repeated("a", 500) + "!" + repeated("b", 500);
   const std::string text = format(Diagnostic{"f", {1, 501, 1}, line, "bad", ""});
   // Column 501: the window starts 50 before it, so 50 a, the mark and 49 b.
-  CHECK(text == "f:1:501: error: bad\n  1 | " + std::string(50, 'a') + "!" + std::string(49, 'b') + "\n    | " + std::string(50, ' ') + "^\n");
+  CHECK(text == "f:1:501: error: bad\n  1 | " + repeated("a", 50) + "!" + repeated("b", 49) + "\n    | " + repeated(" ", 50) + "^\n");
 }
 
 TEST_CASE("the window never cuts a character in two") {

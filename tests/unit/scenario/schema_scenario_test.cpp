@@ -1,0 +1,205 @@
+// Scenarios read right: every table, the defaults, anchors, several mistakes at once, and settings without effect.
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/reader.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/scenario/mistakes.hpp"
+
+using namespace foretrain;
+
+namespace {
+
+const std::string kModel = "[model]\nname = \"mnist_convnet_csc\"\nbatch_per_gpu = 100\n";
+const std::string kStart = kModel + "[cluster]\nname = \"mahti\"\n";
+
+Scenario read(const std::string& text) {
+  test::use_source_catalogs();
+  return read_scenario({"folder/question.toml", text}, {});
+}
+
+std::vector<std::string> warnings_of(const std::string& text) { return read(text).warnings; }
+
+}  // namespace
+
+TEST_CASE("a scenario of a model and a cluster has the documented defaults") {
+  const Scenario scenario = read(kStart);
+  CHECK(scenario.name == "question");
+  CHECK(scenario.model.name == "mnist_convnet_csc");
+  CHECK(scenario.workload.model->parameter_elements() == 29'034);  // the tutorial's ConvNet
+  CHECK(scenario.cluster.name == "mahti");
+  CHECK(scenario.strategy == "ddp");
+  CHECK(scenario.workload.precision == Precision::fp32);
+  CHECK(scenario.workload.optimizer.kind == OptimizerKind::sgd);
+  CHECK(scenario.knobs.bucket_cap == Bytes{25 << 20});
+  CHECK(scenario.layout == Layout::packed);
+  CHECK(scenario.epochs == 1);
+  CHECK(!scenario.anchor);
+  CHECK(scenario.warnings.empty());
+}
+
+TEST_CASE("every key of a full scenario arrives where it belongs") {
+  const Scenario scenario = read(R"(note = "below the table"
+[model]
+name = "mnist_convnet_csc"
+precision = "amp_fp16"
+global_batch = 256
+optimizer = "adamw"
+optimizer_form = "fused"
+weight_decay = true
+[data]
+samples = 60_000
+sample_bytes = "3144 B"
+decode = "27.2 us"
+workers_per_gpu = 3
+prefetch = 4
+cores_per_gpu = 8
+pinned = false
+persistent_workers = true
+drop_last = true
+[strategy]
+name = "ddp"
+bucket_cap = "10 MB"
+first_bucket = "2 MiB"
+accumulation = 4
+find_unused_parameters = true
+static_graph = true
+gradient_as_bucket_view = true
+broadcast_buffers = false
+wrap_one_gpu = true
+[cluster]
+name = "mahti"
+layout = "spread"
+[run]
+gpus = [8, 1, 4, 4]
+epochs = 2.5
+startup = "12 s"
+[run.every]
+validation = { epochs = 0.5, duration = "3 s" }
+checkpoint = { duration = "1 min" }
+[loop]
+non_blocking = false
+loss_item_every = 10
+loss_item_before_backward = true
+zero_grad = "zero"
+overhead = "300 us"
+)");
+  const Workload& work = scenario.workload;
+  CHECK(scenario.note == "below the table");
+  CHECK(work.precision == Precision::amp_fp16);
+  CHECK(scenario.global_batch == 256);
+  CHECK(work.batch_per_gpu == 256);  // on the first of its GPU counts, 1
+  CHECK((work.optimizer.kind == OptimizerKind::adamw && work.optimizer.form == OptimizerForm::fused && work.optimizer.weight_decay));
+  CHECK((work.data.samples == 60'000 && work.data.sample_bytes == Bytes{3144} && work.data.decode == Time{27'200'000}));
+  CHECK((work.data.workers_per_gpu == 3 && work.data.prefetch == 4 && work.data.cores_per_gpu == 8));
+  CHECK((!work.data.pinned && work.data.persistent_workers && work.data.drop_last));
+  const StrategyKnobs& knobs = scenario.knobs;
+  CHECK((knobs.bucket_cap == Bytes{10'000'000} && knobs.first_bucket == Bytes{2 << 20} && knobs.accumulation == 4));
+  CHECK((knobs.find_unused_parameters && knobs.static_graph && knobs.gradient_as_bucket_view && !knobs.broadcast_buffers && knobs.wrap_one_gpu));
+  CHECK(scenario.layout == Layout::spread);
+  CHECK(scenario.gpus == std::vector<int>{1, 4, 8});
+  CHECK(scenario.epochs == 2.5);
+  CHECK(scenario.startup == seconds(12));
+  REQUIRE(scenario.periodic.size() == 2);
+  CHECK((scenario.periodic[0].name == "validation" && scenario.periodic[0].every_epochs == 0.5 && scenario.periodic[0].duration == seconds(3)));
+  CHECK((scenario.periodic[1].name == "checkpoint" && scenario.periodic[1].every_epochs == 1 && scenario.periodic[1].duration == seconds(60)));
+  const TrainingLoop& loop = work.loop;
+  CHECK((!loop.non_blocking && loop.loss_item_every == 10 && loop.loss_item_before_backward && loop.overhead == microseconds(300)));
+  CHECK(loop.zero_grad == TrainingLoop::ZeroGrad::zero);
+}
+
+TEST_CASE("without run.gpus the counts double up to a node, then by nodes, up to the whole cluster") {
+  // mahti: 24 nodes of 4 GPUs, so 1, 2, one node, then 2, 4, 8, 16 and all 24 nodes
+  CHECK(read(kStart).gpus == std::vector<int>{1, 2, 4, 8, 16, 32, 64, 96});
+}
+
+TEST_CASE("a measured point becomes the time of one step") {
+  CHECK(read(kStart + "[measured]\nsamples_per_s = 400\n").anchor->step_s == Catch::Approx(0.25));             // 100 / 400
+  CHECK(read(kStart + "[measured]\ngpus = 4\nsamples_per_s = 400\n").anchor->step_s == Catch::Approx(1.0));    // 4 * 100 / 400
+  CHECK(read(kStart + "[measured]\ngpus = 4\nstep = \"3 ms\"\n").anchor->step_s == Catch::Approx(0.003));
+  CHECK(read(kStart + "[measured]\nepoch = \"6 s\"\n[data]\nsamples = 60_000\n").anchor->step_s == Catch::Approx(0.01));  // 600 steps
+  // 8 ranks share 60,050 samples as 7,507 each: 76 steps, or 75 when the last one of 7 samples is dropped
+  CHECK(read(kStart + "[measured]\ngpus = 8\nepoch = \"76 s\"\n[data]\nsamples = 60_050\n").anchor->step_s == Catch::Approx(1.0));
+  CHECK(read(kStart + "[measured]\ngpus = 8\nepoch = \"75 s\"\n[data]\nsamples = 60_050\ndrop_last = true\n").anchor->step_s == Catch::Approx(1.0));
+}
+
+TEST_CASE("strong scaling shares the global batch out and leaves out GPU counts beyond it") {
+  const Scenario scenario = read("[model]\nname = \"mnist_convnet_csc\"\nglobal_batch = 6\n[cluster]\nname = \"mahti\"\n");
+  CHECK(scenario.gpus == std::vector<int>{1, 2, 4});
+  CHECK(scenario.workload.batch_per_gpu == 6);
+}
+
+TEST_CASE("five mistakes on five lines are reported together, in the order of the file") {
+  const std::string text =
+      "[model]\nname = \"mnist_convnet_csc\"\nbacth_per_gpu = 32\n[data]\ndecode = 4\nworkers_per_gpu = -1\n"
+      "[strategy]\nname = \"dpd\"\n[cluster]\nname = \"mathi\"\n";
+  CHECK(test::scenario_mistakes(text) ==
+        R"(s.toml:3:1: error: unknown key "bacth_per_gpu" in [model]
+  3 | bacth_per_gpu = 32
+    | ^^^^^^^^^^^^^
+  hint: did you mean "batch_per_gpu"?
+s.toml:5:10: error: data.decode is a time and needs its unit, as in "2.5 us"
+  5 | decode = 4
+    |          ^
+s.toml:6:19: error: data.workers_per_gpu must be an integer from 0 to 256
+  6 | workers_per_gpu = -1
+    |                   ^^
+s.toml:8:8: error: unknown strategy.name "dpd"
+  8 | name = "dpd"
+    |        ^^^^^
+  hint: did you mean "ddp"?
+s.toml:10:8: error: unknown cluster "mathi"
+  10 | name = "mathi"
+     |        ^^^^^^^
+  hint: did you mean "mahti"?
+5 errors
+)");
+}
+
+TEST_CASE("while lines are unreadable nothing is called missing") {
+  const std::string answer = test::scenario_mistakes("[model]\nname = \n[cluster\nname = \"mahti\"\n");
+  CHECK_THAT(answer, ContainsSubstring("s.toml:2:8") && ContainsSubstring("s.toml:3:9") && !ContainsSubstring("missing"));
+}
+
+TEST_CASE("a setting without effect says so") {
+  using List = std::vector<std::string>;
+  CHECK(warnings_of(kStart + "[data]\nworkers_per_gpu = 0\nprefetch = 4\n") == List{"data.prefetch has no effect with workers_per_gpu = 0"});
+  CHECK(warnings_of(kStart + "[strategy]\nname = \"single\"\nbucket_cap = \"1 MiB\"\n[run]\ngpus = [1]\n") ==
+        List{"strategy.bucket_cap has no effect with strategy single"});
+  CHECK(warnings_of(kStart + "[strategy]\nstatic_graph = true\n[run]\ngpus = [1]\n") ==
+        List{"strategy.static_graph has no effect on one GPU without wrap_one_gpu"});
+  CHECK(warnings_of(kStart + "[strategy]\nstatic_graph = true\nwrap_one_gpu = true\n[run]\ngpus = [1]\n").empty());
+  CHECK(warnings_of(kStart + "[data]\ndrop_last = true\n") == List{"data.drop_last has no effect without data.samples"});
+  CHECK(warnings_of(kStart + "[loop]\nloss_item_before_backward = true\n") ==
+        List{"loop.loss_item_before_backward has no effect with loss_item_every = 0"});
+  CHECK(warnings_of(kStart + "[strategy]\nname = \"single\"\n[run]\ngpus = [1, 2]\n") ==
+        List{"strategy single exchanges no gradients: every GPU trains alone"});
+}
+
+TEST_CASE("mistakes in a model file are reported with that file's name beside those of the scenario") {
+  const std::string path = "foretrain_test_model.toml";
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  REQUIRE(file != nullptr);
+  std::fputs("input = [4]\nlayers = [{ type = \"relu\", kernel = 2 }, { type = \"loss\" }]\n", file);
+  std::fclose(file);
+  const std::string answer = test::scenario_mistakes("[model]\nname = \"" + path + "\"\n[cluster]\nname = \"mahti\"\n[run]\nepochs = -1\n");
+  std::remove(path.c_str());
+  CHECK_THAT(answer, ContainsSubstring("foretrain_test_model.toml:2:28: error: unknown key \"kernel\" in [relu]"));
+  CHECK_THAT(answer, ContainsSubstring("s.toml:6:10: error: run.epochs must be a number from 0 to 1000000") && ContainsSubstring("2 errors"));
+}
+
+TEST_CASE("every scenario of the catalog reads without a warning") {
+  test::use_source_catalogs();
+  const auto names = names_in(CatalogKind::scenarios);
+  CHECK(names.size() >= 4);
+  for (const std::string& name : names) {
+    INFO(name);
+    const Scenario scenario = read_scenario(*open_named(CatalogKind::scenarios, name), {});
+    CHECK(scenario.name == name);
+    CHECK(scenario.warnings.empty());
+  }
+}
+
+TEST_CASE("a copied batch of images counts 602,120 bytes a sample") {
+  test::use_source_catalogs();
+  const Scenario scenario = read_scenario(*open_named(CatalogKind::scenarios, "mahti-resnet50-ddp"), {});
+  CHECK(scenario.workload.data.sample_bytes == Bytes{3 * 224 * 224 * 4 + 8});
+}

@@ -1,0 +1,174 @@
+// DistributedDataParallel step by step: what is sent, when, and what each option removes.
+#include "sim/strategy/ddp.hpp"
+
+#include <algorithm>
+
+#include "tests/support/catch.hpp"
+#include "tests/unit/strategy/small_plan.hpp"
+
+using namespace foretrain;
+using test::plan_of;
+using test::run_plan;
+using test::SmallPlan;
+using test::tasks_labelled;
+
+namespace {
+
+SmallPlan on(int gpus, const Model& model = test::mnist_net()) {
+  SmallPlan small(model);
+  small.gpus = gpus;
+  return small;
+}
+
+std::size_t all_reduces(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket").size(); }
+std::size_t broadcasts(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::collective, "buffer broadcast").size(); }
+std::size_t copies_in(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::kernel, "gradient to bucket").size(); }
+std::size_t copies_out(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::kernel, "bucket to gradient").size(); }
+
+bool same_tasks(const TaskGraph& a, const TaskGraph& b) {
+  return std::equal(a.tasks().begin(), a.tasks().end(), b.tasks().begin(), b.tasks().end(), [](const Task& x, const Task& y) {
+    return x.kind == y.kind && x.account == y.account && x.queue == y.queue && x.duration == y.duration && x.traffic == y.traffic;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("on one GPU the model is not wrapped: the plan is that of single") {
+  const Plan ddp = plan_of(on(1), "ddp"), single = plan_of(on(1), "single");
+  CHECK(same_tasks(ddp.graph, single.graph));
+  CHECK(ddp.buckets.empty());
+  REQUIRE_FALSE(ddp.decisions.list().empty());
+  CHECK(ddp.decisions.list().back().choice == "model not wrapped");
+}
+
+TEST_CASE("wrap_one_gpu copies every gradient into a bucket and back, and moves no byte") {
+  SmallPlan small = on(1);
+  small.knobs.wrap_one_gpu = true;
+  const Plan plan = plan_of(small, "ddp");
+  CHECK(copies_in(plan) == 8u * 5);  // 8 tensors, 5 steps
+  CHECK(copies_out(plan) == 8u * 5);
+  for (const TaskId id : tasks_labelled(plan.graph, TaskKind::collective, "")) CHECK(plan.graph.tasks()[id].traffic.count == 0);
+  CHECK(run_plan(small, "ddp").last_step_s() > run_plan(on(1), "ddp").last_step_s());
+}
+
+TEST_CASE("each step all-reduces every bucket once, with its bytes") {
+  const Plan plan = plan_of(on(4, test::resnet18()), "ddp");
+  const auto sent = tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket");
+  REQUIRE(sent.size() == 5 * plan.buckets.size());
+  for (std::size_t i = 0; i < sent.size(); ++i) CHECK(plan.graph.tasks()[sent[i]].traffic == plan.buckets[i % plan.buckets.size()]);
+}
+
+TEST_CASE("buckets are launched in order even when a later one is complete first") {
+  // find_unused_parameters fills by registration; ResNet's shortcut gradients arrive out of that order.
+  SmallPlan small = on(4, test::resnet50());
+  small.knobs.find_unused_parameters = true;
+  small.knobs.bucket_cap = {1 << 20};
+  small.steps = 2;
+  const Plan plan = plan_of(small, "ddp");
+  const auto sent = tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket");
+  REQUIRE(sent.size() == 2 * plan.buckets.size());
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    CHECK(plan.graph.label_text(plan.graph.tasks()[sent[i]].label) == "all_reduce bucket " + std::to_string(i % plan.buckets.size()));
+  }
+}
+
+TEST_CASE("a bucket goes out as soon as its last gradient is there, before backward ends") {
+  const test::Ran ran = run_plan(on(4, test::resnet50()), "ddp");
+  const auto sent = tasks_labelled(ran.plan.graph, TaskKind::collective, "all_reduce bucket 0");
+  const auto copies = tasks_labelled(ran.plan.graph, TaskKind::kernel, "gradient to bucket");
+  CHECK(ran.timeline.spans[sent.front()].start < ran.timeline.spans[copies[copies.size() / 5 - 1]].start);  // the first step's last gradient
+}
+
+TEST_CASE("the optimizer waits for the last bucket") {
+  const test::Ran ran = run_plan(on(4, test::resnet18()), "ddp");
+  const auto sent = tasks_labelled(ran.plan.graph, TaskKind::collective, "all_reduce bucket");
+  const auto steps = tasks_labelled(ran.plan.graph, TaskKind::kernel, "optimizer");
+  REQUIRE(steps.size() % 5 == 0);
+  CHECK(ran.timeline.spans[steps.front()].start >= ran.timeline.end_of(sent[ran.plan.buckets.size() - 1]));
+}
+
+TEST_CASE("accumulation exchanges gradients once per optimizer step") {
+  SmallPlan plain = on(4, test::resnet18()), accumulated = on(4, test::resnet18());
+  accumulated.knobs.accumulation = 4;
+  const Plan once = plan_of(plain, "ddp"), many = plan_of(accumulated, "ddp");
+  CHECK(all_reduces(many) == all_reduces(once));
+  CHECK(broadcasts(many) == broadcasts(once));
+  CHECK(copies_in(many) == copies_in(once));
+}
+
+TEST_CASE("accumulation makes a sample cheaper when the network is slow") {
+  SmallPlan plain = on(4, test::resnet18());
+  plain.spec = test::star_cluster(4, {0.1e9});
+  SmallPlan accumulated = plain;
+  accumulated.knobs.accumulation = 4;
+  CHECK(run_plan(accumulated, "ddp").last_step_s() < 4 * run_plan(plain, "ddp").last_step_s());
+}
+
+TEST_CASE("buffers are broadcast before each forward: floats and counters apart") {
+  CHECK(broadcasts(plan_of(on(4, test::resnet18()), "ddp")) == 2u * 5);
+  CHECK(broadcasts(plan_of(on(4, test::mnist_net()), "ddp")) == 0);  // no batch norm, no buffers
+}
+
+TEST_CASE("the broadcast carries the batch norms' means and variances, then their counters") {
+  const Plan plan = plan_of(on(4, test::resnet18()), "ddp");
+  const auto sent = tasks_labelled(plan.graph, TaskKind::collective, "buffer broadcast");
+  // 20 norms over 4,800 channels: 2 x 4 x 4,800 bytes; 20 counters of 8 bytes.
+  CHECK(plan.graph.tasks()[sent[0]].traffic.count == 38'400);
+  CHECK(plan.graph.tasks()[sent[1]].traffic.count == 160);
+}
+
+TEST_CASE("without broadcast_buffers nothing is broadcast and the step is shorter") {
+  SmallPlan with = on(4, test::resnet18()), without = on(4, test::resnet18());
+  without.knobs.broadcast_buffers = false;
+  const test::Ran a = run_plan(with, "ddp"), b = run_plan(without, "ddp");
+  CHECK(broadcasts(b.plan) == 0);
+  CHECK(tasks_labelled(b.plan.graph, TaskKind::kernel, "buffer broadcast").empty());
+  CHECK(b.last_step_s() < a.last_step_s());
+}
+
+TEST_CASE("gradient_as_bucket_view saves the copies back and the memory of the buckets") {
+  SmallPlan view = on(4, test::resnet18());
+  view.knobs.gradient_as_bucket_view = true;
+  const Plan plain = plan_of(on(4, test::resnet18()), "ddp"), viewed = plan_of(view, "ddp");
+  CHECK(copies_out(plain) == 62u * 5);
+  CHECK(copies_out(viewed) == 0);
+  CHECK(plain.extra_memory.count == 4 * 11'689'512);
+  CHECK(viewed.extra_memory.count == 0);
+}
+
+TEST_CASE("searching unused parameters and the static graph cost host time per gradient") {
+  SmallPlan plain = on(2), unused = on(2), fixed = on(2);
+  for (SmallPlan* small : {&plain, &unused, &fixed}) small->spec.node.host.slowdown = 10;  // host-bound
+  unused.knobs.find_unused_parameters = true;
+  fixed.knobs.static_graph = true;
+  const double base = run_plan(plain, "ddp").last_step_s();
+  // One bucket of 4.8 MB is closed at 1 MiB; 8 gradients x 1.1 us or 0.3 us x 10.
+  CHECK(run_plan(unused, "ddp").last_step_s() - base == Approx(8 * 1.1e-6 * 10).epsilon(0.05));
+  CHECK(run_plan(fixed, "ddp").last_step_s() - base == Approx(8 * 0.3e-6 * 10).epsilon(0.05));
+}
+
+TEST_CASE("the slowest of many ranks sets the pace") {
+  CHECK(slowest_rank_factor(0.01, 1) == 1);
+  CHECK(slowest_rank_factor(0.01, 10) == Approx(1 + 0.01 * 1.53875).epsilon(1e-3));
+  CHECK(slowest_rank_factor(0, 1000) == 1);
+  SmallPlan even = on(4), uneven = on(4);
+  even.device.kernel.time_scale = uneven.device.kernel.time_scale = 100;
+  uneven.device.rank_spread = 0.1;
+  CHECK(run_plan(uneven, "ddp").last_step_s() > 1.05 * run_plan(even, "ddp").last_step_s());
+}
+
+TEST_CASE("the planner says which buckets it made and why") {
+  const Plan plan = plan_of(on(4, test::resnet18()), "ddp");
+  const auto& list = plan.decisions.list();
+  const auto found = std::find_if(list.begin(), list.end(), [](const Decision& d) { return d.subject == "gradient buckets"; });
+  REQUIRE(found != list.end());
+  CHECK_THAT(found->why, ContainsSubstring("order of gradient arrival"));
+}
+
+TEST_CASE("a plan of one step is a prefix of a plan of two") {
+  SmallPlan one = on(4), two = on(4);
+  one.steps = 1, two.steps = 2;
+  const Plan a = plan_of(one, "ddp"), b = plan_of(two, "ddp");
+  REQUIRE(a.graph.tasks().size() < b.graph.tasks().size());
+  CHECK(a.step_ends[0] == b.step_ends[0]);
+}
