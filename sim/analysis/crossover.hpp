@@ -19,7 +19,8 @@ struct Throughput {
 using ThroughputFunction = std::function<Throughput(int gpus)>;
 
 /// Searches 1..most_gpus. Evaluates at most about `budget` numbers: every one up to two nodes, then whole nodes (all of them, or
-/// spaced geometrically), then bisects each threshold GPU by GPU. `strong_limit`: in strong scaling no more GPUs than samples.
+/// spaced geometrically), then bisects each threshold GPU by GPU. A dip
+/// between two evaluated numbers is not seen. Requires most_gpus, gpus_per_node >= 1.
 Crossover find_crossover(const ThroughputFunction& throughput, int most_gpus, int gpus_per_node, int budget);
 
 /// One sentence: what the step waits for beyond one GPU's step, at N GPUs.

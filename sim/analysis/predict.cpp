@@ -28,7 +28,7 @@ int search_budget(const ExpandedModel& model) {
 class Predictor {
  public:
   Predictor(const Scenario& scenario, const Progress& progress)
-      : scenario_(scenario), progress_(progress), most_gpus_(most_gpus(scenario)), simulator_(scenario, most_gpus_), device_(default_device_model(scenario)) {}
+      : scenario_(scenario), progress_(progress), most_gpus_(most_gpus(scenario)), simulator_(scenario, std::max(most_gpus_, scenario.anchor ? scenario.anchor->gpus : 1)), device_(default_device_model(scenario)) {}
 
   Prediction predict() {
     Prediction prediction = heading();

@@ -181,7 +181,7 @@ void summarize(Validation& validation) {
   std::stable_sort(validation.skipped.begin(), validation.skipped.end(), [](const SkippedRow& a, const SkippedRow& b) { return a.row < b.row; });
 }
 
-/// The nearest-rank quantile of sorted values; the mean of the middle two for an even median.
+/// The middle one of sorted values, of an even number the mean of the middle two.
 double median_of(const std::vector<double>& sorted) {
   const std::size_t n = sorted.size();
   return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;

@@ -2,8 +2,31 @@
 #include "sim/base/units.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace foretrain {
+
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max(), kLeast = std::numeric_limits<std::int64_t>::min();
+
+}  // namespace
+
+Bytes& Bytes::operator+=(Bytes other) {
+  if (__builtin_add_overflow(count, other.count, &count)) count = other.count > 0 ? kMost : kLeast;
+  return *this;
+}
+
+Bytes& Bytes::operator-=(Bytes other) {
+  if (__builtin_sub_overflow(count, other.count, &count)) count = other.count < 0 ? kMost : kLeast;
+  return *this;
+}
+
+Bytes operator*(Bytes a, std::int64_t times) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a.count, times, &product)) product = (a.count < 0) == (times < 0) ? kMost : kLeast;
+  return {product};
+}
 
 Time seconds(double value) {
   if (!(value > 0)) return Time::zero();

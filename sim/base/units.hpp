@@ -19,15 +19,15 @@ inline Time microseconds(double value) { return seconds(value * 1e-6); }
 inline Time milliseconds(double value) { return seconds(value * 1e-3); }
 inline double to_seconds(Time time) { return static_cast<double>(time.count()) * 1e-12; }
 
-/// An amount of data in bytes.
+/// An amount of data in bytes. Sums, differences and products saturate at the ends of 64 bits.
 struct Bytes {
   std::int64_t count = 0;
   friend auto operator<=>(const Bytes&, const Bytes&) = default;
-  Bytes& operator+=(Bytes other) { return count += other.count, *this; }
-  Bytes& operator-=(Bytes other) { return count -= other.count, *this; }
+  Bytes& operator+=(Bytes other);
+  Bytes& operator-=(Bytes other);
   friend Bytes operator+(Bytes a, Bytes b) { return a += b; }
   friend Bytes operator-(Bytes a, Bytes b) { return a -= b; }
-  friend Bytes operator*(Bytes a, std::int64_t times) { return {a.count * times}; }
+  friend Bytes operator*(Bytes a, std::int64_t times);
 };
 
 /// An amount of floating-point work (one multiply-add counts two).

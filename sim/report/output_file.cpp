@@ -1,4 +1,5 @@
-// The rename is the only moment at which the final name changes.
+// The rename is the only moment at which the final name changes. A link keeps pointing where it does; what is no regular file (a pipe, a
+// device) is written to as it stands, since a rename would put a file in its place.
 #include "sim/report/output_file.hpp"
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "sim/base/diagnostics.hpp"
 
@@ -18,19 +20,41 @@ namespace {
 
 bool write_all(std::FILE* file, std::string_view text) { return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0; }
 
-}  // namespace
+/// Writes and closes; on failure errno says why.
+bool write_and_close(std::FILE* file, std::string_view text) {
+  const bool written = write_all(file, text);
+  const int cause = errno;
+  const bool closed = std::fclose(file) == 0;
+  if (!written) errno = cause;
+  return written && closed;
+}
 
-void write_file(const std::string& path, std::string_view text) {
-  const std::string temporary = fmt::format("{}.{}.part", path, ::getpid());
+void write_in_place(const std::string& path, std::string_view text) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr || !write_and_close(file, text)) fail(path, "cannot be written");
+}
+
+/// `path` is the name for messages, `target` the file behind it.
+void replace_file(const std::string& path, const std::string& target, std::string_view text) {
+  const std::string temporary = fmt::format("{}.{}.part", target, ::getpid());
   std::FILE* file = std::fopen(temporary.c_str(), "wb");
   if (file == nullptr) fail(path, "cannot be written");
-  const bool written = write_all(file, text);
-  const bool closed = std::fclose(file) == 0;
-  if (written && closed && std::rename(temporary.c_str(), path.c_str()) == 0) return;
+  if (write_and_close(file, text) && std::rename(temporary.c_str(), target.c_str()) == 0) return;
   const int cause = errno;
   std::remove(temporary.c_str());
   errno = cause;
   fail(path, "cannot be written");
+}
+
+}  // namespace
+
+void write_file(const std::string& path, std::string_view text) {
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  const fs::file_status status = fs::status(path, unknown);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) return write_in_place(path, text);
+  const bool is_link = fs::is_symlink(fs::symlink_status(path, unknown)) && fs::exists(status);
+  replace_file(path, is_link ? fs::canonical(path, unknown).string() : path, text);
 }
 
 void write_output(const std::string& path, std::string_view text) {

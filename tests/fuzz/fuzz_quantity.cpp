@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Dimension wanted : {Dimension::time, Dimension::bytes, Dimension::flops, Dimension::byte_rate, Dimension::flop_rate}) {
     const auto parsed = foretrain::parse_quantity(text, wanted);
     if (parsed && !(std::isfinite(parsed.value) && parsed.value >= 0)) std::abort();
-    if (parsed && to_string(foretrain::seconds(parsed.value)).empty()) std::abort();
+    if (parsed && foretrain::to_string(foretrain::seconds(parsed.value)).empty()) std::abort();
   }
   return 0;
 }

@@ -219,7 +219,7 @@ TEST_CASE("law: without contention, more bandwidth makes no task end later") {
   }
 }
 
-TEST_CASE("law: contention makes no task without competitors for pools end earlier") {
+TEST_CASE("law: contention makes no transfer end earlier") {
   for (std::uint64_t seed = 0; seed < kGraphs; ++seed) {
     const TaskGraph graph = RandomGraph(seed).build_with_traffic_only();
     const auto ideal = make_ideal_network(kLinks);

@@ -73,3 +73,14 @@ TEST_CASE("amounts add, scale and compare") {
   CHECK((ByteRate{4} * 0.5).per_second == 2);
   CHECK((FlopRate{4} * 2).per_second == 8);
 }
+
+TEST_CASE("sizes saturate at the ends of 64 bits") {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max(), least = std::numeric_limits<std::int64_t>::min();
+  CHECK(Bytes{most} + Bytes{1} == Bytes{most});
+  CHECK(Bytes{least} + Bytes{-1} == Bytes{least});
+  CHECK(Bytes{least} - Bytes{1} == Bytes{least});
+  CHECK(Bytes{most} - Bytes{-1} == Bytes{most});
+  CHECK(Bytes{1'000'000'000'000'000} * 1'000'000 == Bytes{most});  // 1e21
+  CHECK(Bytes{-1'000'000'000'000'000} * 1'000'000 == Bytes{least});
+  CHECK(Bytes{-4} * -3 == Bytes{12});
+}

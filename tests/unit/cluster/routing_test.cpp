@@ -113,5 +113,5 @@ TEST_CASE("between nodes the rail picks the NIC on both sides") {
   // four PCIe hops of 1 us, two network hops of 0.6 us, one switch of 0.3 us
   CHECK(route.latency == microseconds(4 * 1.0 + 2 * 0.6 + 0.3));
   const Route far = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(1, 0), 1);
-  CHECK(far.links.size() == route.links.size() + 4);  // over both CPUs on both sides
+  CHECK(far.links.size() == route.links.size() + 6);  // on both sides up to one CPU, across, and down from the other
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/strategy/process.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 

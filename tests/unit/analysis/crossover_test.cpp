@@ -1,0 +1,132 @@
+// The search on throughput curves whose answers are known.
+#include "sim/analysis/crossover.hpp"
+
+#include <cmath>
+#include <set>
+
+#include "tests/support/catch.hpp"
+
+using namespace foretrain;
+
+namespace {
+
+/// A curve of samples per second with a step that matches a batch of 1 per GPU.
+ThroughputFunction curve(std::function<double(int)> samples_per_s) {
+  return [samples_per_s](int n) {
+    Throughput t;
+    t.samples_per_s = samples_per_s(n);
+    t.step_s = n / t.samples_per_s;
+    t.breakdown[static_cast<std::size_t>(Account::compute)] = 0.5;
+    t.breakdown[static_cast<std::size_t>(Account::exposed_communication)] = t.step_s - 0.5;
+    return t;
+  };
+}
+
+/// Efficiency 1 / (1 + a (n - 1)).
+ThroughputFunction hyperbola(double a) {
+  return curve([a](int n) { return n / (1 + a * (n - 1)); });
+}
+
+}  // namespace
+
+TEST_CASE("perfect scaling has no crossover") {
+  const Crossover c = find_crossover(curve([](int n) { return 1.0 * n; }), 64, 4, 40);
+  CHECK(c.fastest_gpus == 64);
+  CHECK_FALSE(c.no_gain_from);
+  CHECK_FALSE(c.slower_than_one_gpu_from);
+  CHECK_FALSE(c.efficiency_below_90);
+  CHECK_FALSE(c.efficiency_below_50);
+  CHECK_THAT(c.cause, ContainsSubstring("hardly longer than on one"));
+}
+
+TEST_CASE("efficiency thresholds are exact between sampled numbers") {
+  // 1/(1 + a(n-1)) < e from n - 1 > (1/e - 1)/a; a = 0.001: 111.1, 250 (equal is not below), 1000.
+  for (const int budget : {8, 40, 160}) {
+    const Crossover c = find_crossover(hyperbola(0.001), 4096, 4, budget);
+    CHECK(c.efficiency_below_90 == 113);
+    CHECK((c.efficiency_below_80 == 252 || c.efficiency_below_80 == 251));  // exactly 0.8 at 251, up to rounding
+    CHECK((c.efficiency_below_50 == 1002 || c.efficiency_below_50 == 1001));
+    CHECK(c.fastest_gpus == 4096);
+  }
+}
+
+TEST_CASE("a peak is the fastest number, and from the next one nothing is gained") {
+  const Crossover c = find_crossover(curve([](int n) { return 100.0 - (n - 8) * (n - 8); }), 16, 4, 40);
+  CHECK(c.fastest_gpus == 8);
+  CHECK(c.no_gain_from == 9);
+  // 100 - (n-8)^2 < 100 - 49 from |n - 8| > 7, n = 16: 36 < 51.
+  CHECK(c.slower_than_one_gpu_from == 16);
+}
+
+TEST_CASE("two GPUs slower than one are found at once") {
+  const Crossover c = find_crossover(curve([](int n) { return n == 1 ? 10.0 : 4.0; }), 32, 4, 40);
+  CHECK(c.fastest_gpus == 1);
+  CHECK(c.no_gain_from == 2);
+  CHECK(c.slower_than_one_gpu_from == 2);
+  CHECK(c.efficiency_below_90 == 2);
+  CHECK(c.efficiency_below_50 == 2);
+}
+
+TEST_CASE("a dip at the node boundary is found although more nodes recover") {
+  const Crossover c = find_crossover(curve([](int n) { return n == 5 ? 0.9 : 1.0 * n; }), 64, 4, 40);
+  CHECK(c.slower_than_one_gpu_from == 5);
+  CHECK(c.efficiency_below_50 == 5);
+  CHECK(c.fastest_gpus == 64);
+}
+
+TEST_CASE("gains within the spread of a measurement do not make a number fastest") {
+  const Crossover c = find_crossover(curve([](int n) { return 10 + 0.0001 * n; }), 16, 4, 40);
+  CHECK(c.fastest_gpus == 1);
+}
+
+TEST_CASE("many small gains add up") {
+  // Each step of 4 gains 0.04 %, the whole way 4 %: more than the tenth of a percent that counts.
+  const Crossover c = find_crossover(curve([](int n) { return 10 + 0.001 * n; }), 400, 4, 400);
+  CHECK(c.fastest_gpus > 350);
+}
+
+TEST_CASE("one GPU is a cluster too") {
+  const Crossover c = find_crossover(curve([](int) { return 1.0; }), 1, 1, 8);
+  CHECK(c.fastest_gpus == 1);
+  CHECK_FALSE(c.no_gain_from);
+  CHECK(c.cause == "the cluster has one GPU");
+}
+
+TEST_CASE("fewer GPUs are searched than a node has") {
+  const Crossover c = find_crossover(hyperbola(0.2), 3, 8, 8);
+  CHECK(c.fastest_gpus == 3);
+  CHECK(c.efficiency_below_90 == 2);
+}
+
+TEST_CASE("the search asks for few numbers, each once, all within the cluster") {
+  for (const int most : {1, 2, 7, 100, 4096, 1'000'000}) {
+    for (const int per_node : {1, 4, 8, 64}) {
+      std::multiset<int> asked;
+      const ThroughputFunction rate = hyperbola(0.01);
+      find_crossover([&](int n) { return asked.insert(n), rate(n); }, most, per_node, 40);
+      INFO(most << " GPUs, " << per_node << " per node");
+      CHECK(*asked.begin() >= 1);
+      CHECK(*asked.rbegin() <= most);
+      CHECK(std::set<int>(asked.begin(), asked.end()).size() == asked.size());
+      CHECK(asked.size() <= 40 + 2 + 4 * 20);  // the budget, one and the last, four bisections of at most 20 halvings
+    }
+  }
+}
+
+TEST_CASE("the cause names what grew most, in milliseconds") {
+  Throughput one, many;
+  one.step_s = 0.100, many.step_s = 0.150;
+  one.breakdown = {0.09, 0, 0, 0.01, 0, 0};
+  many.breakdown = {0.10, 0.04, 0, 0.01, 0, 0};
+  CHECK(explain_loss(one, many, 8) ==
+        "compute bounds the step; at 8 GPUs it is 50.00 ms longer than on one: 40.00 ms waiting for gradients to be all-reduced, "
+        "10.00 ms slower kernels (stragglers and NCCL sharing the GPU)");
+}
+
+TEST_CASE("small contributions are left out of the cause") {
+  Throughput one, many;
+  one.step_s = 0.1, many.step_s = 0.2;
+  one.breakdown = {0.1, 0, 0, 0, 0, 0};
+  many.breakdown = {0.1, 0.09, 0, 0.01, 0, 0};
+  CHECK_THAT(explain_loss(one, many, 2), !ContainsSubstring("host launching"));
+}

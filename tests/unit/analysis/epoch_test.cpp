@@ -1,0 +1,74 @@
+// How an epoch is cut into steps, and what a run takes.
+#include "sim/analysis/epoch.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/unit/analysis/small_scenario.hpp"
+
+using namespace foretrain;
+
+namespace {
+
+DataSet samples(std::int64_t n, bool drop_last = false) {
+  DataSet data;
+  data.samples = n, data.drop_last = drop_last;
+  return data;
+}
+
+void check_shape(const EpochShape& shape, std::int64_t steps, std::int64_t partial) {
+  CHECK(shape.steps == steps);
+  CHECK(shape.partial_batch == partial);
+}
+
+}  // namespace
+
+TEST_CASE("samples that divide evenly make full steps only") { check_shape(epoch_shape(samples(60'000), 100, 1, 4), 150, 0); }
+
+TEST_CASE("the rest of an epoch is a smaller last step") {
+  // 1000 samples on 3 GPUs: padded to 334 each, 5 x 64 = 320 and 14 left.
+  check_shape(epoch_shape(samples(1000), 64, 1, 3), 6, 14);
+}
+
+TEST_CASE("the sampler pads so that every rank has as many samples") {
+  check_shape(epoch_shape(samples(9), 2, 1, 4), 2, 1);  // ceil(9/4) = 3 = 2 + 1
+  check_shape(epoch_shape(samples(1), 32, 1, 8), 1, 1);
+}
+
+TEST_CASE("drop_last cuts instead of padding") {
+  check_shape(epoch_shape(samples(1000, true), 64, 1, 3), 5, 0);  // floor(1000/3) = 333 = 5 x 64 + 13
+  check_shape(epoch_shape(samples(10, true), 32, 1, 1), 0, 0);
+}
+
+TEST_CASE("with accumulation a step takes k batches, a partial one is spread over its micro-steps") {
+  check_shape(epoch_shape(samples(1000), 10, 4, 1), 25, 0);
+  check_shape(epoch_shape(samples(1010), 10, 4, 1), 26, 3);  // 10 left over 4 micro-steps: 3 each, rounded up
+}
+
+TEST_CASE("without a number of samples an epoch is one step") { check_shape(epoch_shape(samples(0), 32, 1, 8), 1, 0); }
+
+TEST_CASE("an epoch is its full steps, its partial step and the restart of the loader") {
+  CHECK(epoch_s({6, 14}, 0.1, 0.04, 0.5) == Approx(0.5 + 5 * 0.1 + 0.04));
+  CHECK(epoch_s({6, 0}, 0.1, 0.04, 0.5) == Approx(0.5 + 6 * 0.1));
+  CHECK(epoch_s({0, 0}, 0.1, 0.04, 0.5) == Approx(0.5));
+}
+
+TEST_CASE("each epoch starts the workers and waits for the first batch") {
+  Scenario scenario = test::mnist_scenario();
+  Workload& w = scenario.workload;
+  w.data.samples = 1000, w.data.workers_per_gpu = 3, w.data.decode = milliseconds(1), w.batch_per_gpu = 10;
+  NodeSpec node = scenario.cluster.node;
+  node.host.slowdown = 2;
+  // 15 ms per worker and 10 x 1 ms of decoding, both twice as slow; collating 10 x 3144 bytes at 10 GB/s.
+  CHECK(loader_restart_s(w, node) == Approx(2 * 3 * 15e-3 + 2 * 10e-3 + 31'440 / 10e9));
+  w.data.persistent_workers = true;
+  CHECK(loader_restart_s(w, node) == Approx(2 * 10e-3 + 31'440 / 10e9));
+  w.data.workers_per_gpu = 0;
+  CHECK(loader_restart_s(w, node) == 0);
+}
+
+TEST_CASE("a run is start-up, epochs, and periodic work as often as it falls due") {
+  Scenario scenario = test::mnist_scenario();
+  scenario.epochs = 10;
+  scenario.startup = seconds(30);
+  scenario.periodic = {{"validation", 1, seconds(2)}, {"checkpoint", 4, seconds(5)}, {"never", 11, seconds(1000)}};
+  CHECK(total_s(scenario, 7) == Approx(30 + 10 * 7 + 10 * 2 + 2 * 5));
+}
