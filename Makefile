@@ -1,6 +1,7 @@
 # The front door: `make run` installs what is missing, builds and predicts; `make test` builds and runs every fast test.
 CONFIGURED = build/$(1)/build.ninja
-BINARY = env -u FORETRAIN_PATH build/release/foretrain
+BINARY = build/release/foretrain
+unexport FORETRAIN_PATH
 PAGES = .
 SOURCES = $(shell find sim tests cmake calibrate -name '*.[ch]pp' 2>/dev/null)
 FORMAT = -i

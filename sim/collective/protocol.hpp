@@ -22,7 +22,7 @@ struct ProtocolLatency {
   Time base{}, nvlink{}, pcie{}, network{};
 };
 
-/// The ring rows of NCCL 2.18 to 2.30 (src/graph/tuning.cc; docs/models/collective.md).
+/// The ring rows of NCCL 2.18 to 2.30 (src/graph/tuning.cc; docs/models/collectives.md).
 ProtocolLatency latency_of(Protocol protocol);
 
 /// What the limits of a protocol depend on.

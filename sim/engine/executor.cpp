@@ -10,51 +10,19 @@
 #include <stdexcept>
 
 #include "sim/engine/event_queue.hpp"
+#include "sim/engine/shared_device.hpp"
+#include "sim/engine/successors.hpp"
 
 namespace foretrain {
 
 namespace {
 
-/// Where the clock stops (46 days), far from overflow: what would end later ends here.
-constexpr Time kHorizon{4'000'000'000'000'000'000};
 constexpr double kMostBytes = 4e18;
-constexpr double kLeastSpeed = 0.05;
-
-/// Both at most kHorizon, and so is the result: time never runs backward.
-Time later(Time time, Time by) { return std::min(time + std::min(by, kHorizon), kHorizon); }
-
-/// The time a kernel needs for work given in picoseconds at full speed.
-Time stretched(double work, double speed) { return Time{std::llround(std::min(work / speed, static_cast<double>(kHorizon.count())))}; }
 
 enum class EventKind : std::uint64_t { end, transfer, ready };
 
 Event event_of(EventKind kind, Time time, TaskId task) { return {time, (static_cast<std::uint64_t>(kind) << 40) | task, task}; }
 EventKind kind_of(const Event& event) { return static_cast<EventKind>(event.rank >> 40); }
-
-/// Edges from each task to those that wait for it.
-struct Successors {
-  struct Edge {
-    TaskId task;
-    std::uint32_t position;  ///< in the task's dependency list
-    Time lag;
-  };
-  std::vector<std::uint32_t> first;
-  std::vector<Edge> edges;
-
-  explicit Successors(const TaskGraph& graph) : first(graph.tasks().size() + 1, 0) {
-    const auto count = static_cast<TaskId>(graph.tasks().size());
-    for (TaskId task = 0; task < count; ++task) {
-      for (const Dependency& d : graph.dependencies(task)) ++first[d.before + 1];
-    }
-    for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
-    edges.resize(first.back());
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    for (TaskId task = 0; task < count; ++task) {
-      std::uint32_t position = 0;
-      for (const Dependency& d : graph.dependencies(task)) edges[next[d.before]++] = {task, position++, d.lag};
-    }
-  }
-};
 
 class Executor {
  public:
@@ -68,36 +36,22 @@ class Executor {
     std::uint32_t position = kNone;  ///< of the dependency that released it
     std::uint32_t flows = 0;
   };
-  /// A kernel in progress on a device that collectives share.
-  struct Running {
-    TaskId task;
-    double work_left;  ///< picoseconds at full speed
-    Time since;
-    Time end;
-  };
-  struct SharedDevice {
-    bool shared = false;
-    double taken = 0;
-    std::vector<Running> running;
-    double speed() const { return std::max(kLeastSpeed, 1 - taken); }
-  };
   struct Line {
     std::uint32_t free = 0;
     std::deque<TaskId> waiting;
   };
 
   bool competes(const Task& task) const;
-  bool is_shared_kernel(const Task& task) const { return task.kind == TaskKind::kernel && task.device != kNone && devices_[task.device].shared; }
+  bool is_shared_kernel(const Task& task) const { return task.kind == TaskKind::kernel && task.device != kNone && is_shared_[task.device]; }
   void release(TaskId task);
   void settle();
   void handle(const Event& event);
   void request(TaskId task, Time now);
   void start(TaskId task, Time now);
-  void start_kernel(TaskId task, Time now);
   void begin_transfer(TaskId task, Time now);
   void finish(TaskId task, Time now);
   void give_back(PoolId pool, TaskId task, Time now);
-  void share_device(DeviceId device, double change, Time now);
+  void share_device(const Task& collective, double share, Time now);
   void end_flows(Time now);
 
   const TaskGraph& graph_;
@@ -107,20 +61,27 @@ class Executor {
   Timeline timeline_;
   std::vector<Waiting> waiting_;
   std::vector<SharedDevice> devices_;
+  std::vector<bool> is_shared_;  ///< devices some collective takes a share of
   std::vector<Line> lines_;
   EventQueue agenda_;
-  std::vector<TaskId> settled_;      ///< ended, successors not told yet
+  std::vector<TaskId> settled_;  ///< ended, successors not told yet
   std::vector<TaskId> task_of_flow_;
   std::vector<FlowId> idle_flows_, ended_flows_;
   std::size_t done_ = 0;
 };
 
 Executor::Executor(const TaskGraph& graph, Network& network)
-    : graph_(graph), tasks_(graph.tasks()), network_(network), successors_(graph), waiting_(tasks_.size()), devices_(graph.devices().size()) {
+    : graph_(graph),
+      tasks_(graph.tasks()),
+      network_(network),
+      successors_(graph),
+      waiting_(tasks_.size()),
+      devices_(graph.devices().size()),
+      is_shared_(devices_.size()) {
   timeline_.spans.resize(tasks_.size());
   for (const Pool& pool : graph.pools()) lines_.push_back({pool.capacity, {}});
   for (const Task& task : tasks_) {
-    if (task.kind == TaskKind::collective && task.device != kNone && task.device_share > 0) devices_[task.device].shared = true;
+    if (task.kind == TaskKind::collective && task.device != kNone && task.device_share > 0) is_shared_[task.device] = true;
   }
 }
 
@@ -144,8 +105,7 @@ void Executor::settle() {
     settled_.pop_back();
     ++done_;
     const Time end = timeline_.spans[ended].end;
-    for (std::uint32_t e = successors_.first[ended]; e < successors_.first[ended + 1]; ++e) {
-      const Successors::Edge& edge = successors_.edges[e];
+    for (const Successors::Edge& edge : successors_.of(ended)) {
       Span& span = timeline_.spans[edge.task];
       Waiting& waiting = waiting_[edge.task];
       const Time at = later(end, edge.lag);
@@ -171,33 +131,18 @@ void Executor::request(TaskId task, Time now) {
 void Executor::start(TaskId id, Time now) {
   const Task& task = tasks_[id];
   timeline_.spans[id].start = now;
-  if (task.kind == TaskKind::collective && task.device_share > 0 && task.device != kNone) share_device(task.device, task.device_share, now);
-  if (is_shared_kernel(task)) return start_kernel(id, now);
+  share_device(task, task.device_share, now);
+  if (is_shared_kernel(task)) return agenda_.push(event_of(EventKind::end, devices_[task.device].begin(id, task.duration, now), id));
   const EventKind next = task.pattern == kNone ? EventKind::end : EventKind::transfer;
   agenda_.push(event_of(next, later(now, task.duration), id));
 }
 
-void Executor::start_kernel(TaskId id, Time now) {
-  SharedDevice& device = devices_[tasks_[id].device];
-  const double work = static_cast<double>(tasks_[id].duration.count());
-  const Time end = device.taken > 0 ? later(now, stretched(work, device.speed())) : later(now, tasks_[id].duration);
-  device.running.push_back({id, work, now, end});
-  agenda_.push(event_of(EventKind::end, end, id));
-}
-
-/// A collective starts or ends on a device: kernels in progress go on at the new speed. Their old end events become stale.
-void Executor::share_device(DeviceId id, double change, Time now) {
-  SharedDevice& device = devices_[id];
-  for (Running& kernel : device.running) {
-    kernel.work_left = std::max(0.0, kernel.work_left - static_cast<double>((now - kernel.since).count()) * device.speed());
-    kernel.since = now;
-  }
-  device.taken = std::max(0.0, device.taken + change);
-  if (device.taken < 1e-9) device.taken = 0;
-  for (Running& kernel : device.running) {
-    kernel.end = later(now, stretched(kernel.work_left, device.speed()));
-    agenda_.push(event_of(EventKind::end, kernel.end, kernel.task));
-  }
+/// A collective starts or ends on its device: kernels in progress get new ends, their old end events become stale.
+void Executor::share_device(const Task& collective, double share, Time now) {
+  if (collective.kind != TaskKind::collective || collective.device == kNone || collective.device_share <= 0) return;
+  SharedDevice& device = devices_[collective.device];
+  device.take(share, now);
+  for (const SharedDevice::Running& kernel : device.running()) agenda_.push(event_of(EventKind::end, kernel.end, kernel.task));
 }
 
 void Executor::begin_transfer(TaskId id, Time now) {
@@ -222,7 +167,7 @@ void Executor::begin_transfer(TaskId id, Time now) {
 void Executor::finish(TaskId id, Time now) {
   const Task& task = tasks_[id];
   timeline_.spans[id].end = now;
-  if (task.kind == TaskKind::collective && task.device_share > 0 && task.device != kNone) share_device(task.device, -task.device_share, now);
+  share_device(task, -task.device_share, now);
   if (task.pool != kNone) give_back(task.pool, id, now);
   settled_.push_back(id);
   settle();
@@ -246,12 +191,10 @@ void Executor::handle(const Event& event) {
   const TaskId id = event.payload;
   if (kind_of(event) == EventKind::ready) return request(id, event.time);
   if (kind_of(event) == EventKind::transfer) return begin_transfer(id, event.time);
-  if (is_shared_kernel(tasks_[id])) {
-    std::vector<Running>& running = devices_[tasks_[id].device].running;
-    const auto current = std::find_if(running.begin(), running.end(), [id](const Running& kernel) { return kernel.task == id; });
-    if (current == running.end() || current->end != event.time) return;
-    running.erase(current);
-    if (tasks_[id].pattern != kNone) return begin_transfer(id, event.time);
+  const Task& task = tasks_[id];
+  if (is_shared_kernel(task)) {
+    if (!devices_[task.device].ended(id, event.time)) return;
+    if (task.pattern != kNone) return begin_transfer(id, event.time);
   }
   finish(id, event.time);
 }

@@ -2,10 +2,10 @@
 // deeper than the limit, whatever the file says.
 #include "sim/scenario/block_check.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "sim/base/names.hpp"
 

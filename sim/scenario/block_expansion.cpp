@@ -1,9 +1,9 @@
 // Every block yields at least one layer, so a budget of layers also bounds the work: expansion stops when it is spent.
 #include "sim/scenario/block_expansion.hpp"
 
-#include <fmt/format.h>
-
 #include <set>
+
+#include <fmt/format.h>
 
 namespace foretrain {
 
@@ -26,8 +26,10 @@ class Expansion {
   void append(const LayerList& templates, const Arguments& arguments, const std::string& prefix, std::vector<Layer>& out) {
     for (const LayerTemplate& layer : templates) {
       if (spent_) return;
-      if (layer.block.empty()) append_layer(layer, arguments, prefix, out);
-      else append_block(layer, arguments, prefix, out);
+      if (layer.block.empty())
+        append_layer(layer, arguments, prefix, out);
+      else
+        append_block(layer, arguments, prefix, out);
     }
   }
 

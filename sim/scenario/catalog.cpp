@@ -1,12 +1,12 @@
 // Catalogs are folders below a few roots; a name is looked up root by root, so that a user's folder can shadow ours.
 #include "sim/scenario/catalog.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+
+#include <fmt/format.h>
 
 #include "sim/base/names.hpp"
 #include "sim/scenario/reader.hpp"

@@ -1,9 +1,9 @@
 // One row per layer type says which keys it takes; whatever else stands in the layer is an unknown key.
 #include "sim/scenario/layer_template.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "sim/base/names.hpp"
 
@@ -32,8 +32,10 @@ const std::vector<TypeRule>& type_rules() {
   using F = LayerField;
   static const std::vector<FieldRule> kNone, kOut{{F::out, true}}, kPool{{F::kernel, true}, {F::stride}, {F::padding}};
   static const std::vector<TypeRule> kRules{
-      {"conv2d", LayerType::conv2d,
-       {{F::out, true}, {F::kernel, true}, {F::stride, false, 1}, {F::padding}, {F::dilation, false, 1}, {F::groups, false, 1}}, true},
+      {"conv2d",
+       LayerType::conv2d,
+       {{F::out, true}, {F::kernel, true}, {F::stride, false, 1}, {F::padding}, {F::dilation, false, 1}, {F::groups, false, 1}},
+       true},
       {"batch_norm", LayerType::batch_norm, kNone},
       {"linear", LayerType::linear, kOut, true},
       {"max_pool", LayerType::max_pool, kPool},
@@ -74,11 +76,15 @@ Number read_number(TableReader& layer, LayerField field) {
   if (value == nullptr) return out;
   const auto* text = std::get_if<std::string>(&value->data);
   const auto* integer = std::get_if<std::int64_t>(&value->data);
-  if (is_parameter(*value)) out.parameter = text->substr(1);
-  else if (integer != nullptr && *integer >= least_of(field) && *integer <= most_of(field)) out.value = *integer;
-  else if (field == LayerField::padding && text != nullptr && *text == "same") out.value = -1;
-  else layer.report(out.span, fmt::format("{} must be an integer from {} to {}{}", layer.full_name(key), least_of(field), most_of(field),
-                                          field == LayerField::padding ? ", or \"same\"" : ""));
+  if (is_parameter(*value))
+    out.parameter = text->substr(1);
+  else if (integer != nullptr && *integer >= least_of(field) && *integer <= most_of(field))
+    out.value = *integer;
+  else if (field == LayerField::padding && text != nullptr && *text == "same")
+    out.value = -1;
+  else
+    layer.report(out.span, fmt::format("{} must be an integer from {} to {}{}", layer.full_name(key), least_of(field), most_of(field),
+                                       field == LayerField::padding ? ", or \"same\"" : ""));
   return out;
 }
 
@@ -97,8 +103,10 @@ void read_branches(TableReader& layer, LayerTemplate& out) {
   if (branches == nullptr) return;
   for (const Value& branch : *branches) {
     const auto* list = std::get_if<Array>(&branch.data);
-    if (list != nullptr) out.branches.push_back(read_list(*list, layer.diagnostics()));
-    else layer.report(branch.span, "a branch must be a list of layers", "an empty list passes the input on");
+    if (list != nullptr)
+      out.branches.push_back(read_list(*list, layer.diagnostics()));
+    else
+      layer.report(branch.span, "a branch must be a list of layers", "an empty list passes the input on");
   }
   if (branches->empty()) layer.report(layer.span_of("branches"), fmt::format("{} is empty", layer.full_name("branches")));
 }
@@ -112,9 +120,12 @@ void read_arguments(TableReader& layer, LayerTemplate& out) {
   for (const Entry& entry : with->entries) {
     Number number{0, "", entry.value.span};
     const auto* integer = std::get_if<std::int64_t>(&entry.value.data);
-    if (is_parameter(entry.value)) number.parameter = std::get<std::string>(entry.value.data).substr(1);
-    else if (integer != nullptr) number.value = *integer;
-    else layer.report(number.span, fmt::format("with.{} must be an integer", entry.key.substr(0, kLongestName)));
+    if (is_parameter(entry.value))
+      number.parameter = std::get<std::string>(entry.value.data).substr(1);
+    else if (integer != nullptr)
+      number.value = *integer;
+    else
+      layer.report(number.span, fmt::format("with.{} must be an integer", entry.key.substr(0, kLongestName)));
     out.with.push_back({entry.key, entry.key_span, std::move(number)});
   }
 }
@@ -163,8 +174,10 @@ std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnos
   if (!type) return std::nullopt;
   out.name = layer.string("name").value_or("");
   if (out.name.size() > kLongestName) layer.report(layer.span_of("name"), fmt::format("a name has at most {} characters", kLongestName));
-  if (rule == nullptr) read_block_use(layer, out);
-  else read_plain_layer(layer, *rule, out);
+  if (rule == nullptr)
+    read_block_use(layer, out);
+  else
+    read_plain_layer(layer, *rule, out);
   layer.finish();
   if (out.name.empty()) out.name = rule == nullptr ? out.block.substr(0, kLongestName) : *type;
   return out;

@@ -6,10 +6,10 @@
 
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <map>
+
+#include <toml++/toml.h>
 
 #include "sim/scenario/text_scan.hpp"
 
@@ -42,7 +42,8 @@ class TextPlaces {
 
   SourceSpan span(const toml::source_region& region) {
     const int line_number = std::clamp(static_cast<int>(region.begin.line), 1, lines());
-    const int last = region.end.line == region.begin.line ? column(line_number, static_cast<int>(region.end.column)) : size_of(line_number) + 1;
+    const int last =
+        region.end.line == region.begin.line ? column(line_number, static_cast<int>(region.end.column)) : size_of(line_number) + 1;
     const int first = column(line_number, static_cast<int>(region.begin.column));
     return {line_number, first, std::max(1, last - first)};
   }
@@ -101,13 +102,26 @@ class Converter {
       return out;
     }
     switch (node.type()) {
-      case toml::node_type::table: out.data = table(*node.as_table(), depth); break;
-      case toml::node_type::array: out.data = array(*node.as_array(), depth); break;
-      case toml::node_type::string: out.data = node.as_string()->get(); break;
-      case toml::node_type::integer: out.data = node.as_integer()->get(); break;
-      case toml::node_type::floating_point: out.data = node.as_floating_point()->get(); break;
-      case toml::node_type::boolean: out.data = node.as_boolean()->get(); break;
-      default: report(out.span, "dates and times of day are not used here");
+      case toml::node_type::table:
+        out.data = table(*node.as_table(), depth);
+        break;
+      case toml::node_type::array:
+        out.data = array(*node.as_array(), depth);
+        break;
+      case toml::node_type::string:
+        out.data = node.as_string()->get();
+        break;
+      case toml::node_type::integer:
+        out.data = node.as_integer()->get();
+        break;
+      case toml::node_type::floating_point:
+        out.data = node.as_floating_point()->get();
+        break;
+      case toml::node_type::boolean:
+        out.data = node.as_boolean()->get();
+        break;
+      default:
+        report(out.span, "dates and times of day are not used here");
     }
     return out;
   }
@@ -157,8 +171,10 @@ bool blank(std::string& text, int first, int last, int round) {
     const std::string_view line = places.line(number);
     const bool leave_out = number >= first && number <= last;
     changed = changed || (leave_out && !without_indent(line).empty());
-    if (!leave_out) out += line;
-    else if (without_indent(line).starts_with('[') && first == last) out += fmt::format("[\"\\u0001{}\"]", round);
+    if (!leave_out)
+      out += line;
+    else if (without_indent(line).starts_with('[') && first == last)
+      out += fmt::format("[\"\\u0001{}\"]", round);
     if (number < places.lines()) out += '\n';
   }
   text = std::move(out);

@@ -1,9 +1,9 @@
 // Settings are parsed one by one, moved to their line below the file's text, and merged table by table into the document.
 #include "sim/scenario/scenario_document.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "sim/scenario/reader.hpp"
 
@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kDeepestKey = 8;
 
 std::string one_line(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return text;
 }
 
@@ -47,9 +48,12 @@ std::vector<std::string> key_parts(std::string_view key) {
   std::vector<std::string> parts(1);
   for (const char c : key) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
-    if (c == '.') parts.emplace_back();
-    else if (plain) parts.back() += c;
-    else return {};
+    if (c == '.')
+      parts.emplace_back();
+    else if (plain)
+      parts.back() += c;
+    else
+      return {};
   }
   const bool has_gap = std::any_of(parts.begin(), parts.end(), [](const std::string& part) { return part.empty(); });
   return has_gap || parts.size() > kDeepestKey ? std::vector<std::string>{} : parts;
@@ -61,7 +65,9 @@ std::string_view trimmed(std::string_view text) {
 }
 
 /// Whether a value that is no TOML was rather meant as TOML than as a bare word.
-bool looks_like_toml(std::string_view value) { return !value.empty() && std::string_view("[{\"'").find(value.front()) != std::string_view::npos; }
+bool looks_like_toml(std::string_view value) {
+  return !value.empty() && std::string_view("[{\"'").find(value.front()) != std::string_view::npos;
+}
 
 Array number_list(const std::vector<int>& numbers, int line) {
   Array out;
@@ -97,7 +103,9 @@ void drop_rivals(Table& document, Table& setting) {
     Table* present = table_in(document, group.table);
     const Table* given = table_in(setting, group.table);
     if (present == nullptr || given == nullptr) continue;
-    const auto is_rival = [&](const Entry& entry) { return std::find(group.keys.begin(), group.keys.end(), entry.key) != group.keys.end(); };
+    const auto is_rival = [&](const Entry& entry) {
+      return std::find(group.keys.begin(), group.keys.end(), entry.key) != group.keys.end();
+    };
     if (std::any_of(given->entries.begin(), given->entries.end(), is_rival)) std::erase_if(present->entries, is_rival);
   }
 }
@@ -115,7 +123,9 @@ ScenarioDocument::ScenarioDocument(const SourceText& source, const ScenarioOverr
 
 std::vector<ScenarioDocument::Setting> ScenarioDocument::settings_of(const ScenarioOverrides& overrides) {
   std::vector<Setting> out;
-  const auto add = [&](std::string_view option, const std::string& text) { out.push_back({fmt::format("{} {}", option, text), one_line(text)}); };
+  const auto add = [&](std::string_view option, const std::string& text) {
+    out.push_back({fmt::format("{} {}", option, text), one_line(text)});
+  };
   for (const std::string& setting : overrides.settings) add("--set", setting);
   if (!overrides.model.empty()) add("--model", overrides.model);
   if (!overrides.cluster.empty()) add("--cluster", overrides.cluster);
@@ -189,9 +199,12 @@ void ScenarioDocument::set(const std::vector<std::string>& path, Value value, So
 void ScenarioDocument::merge(Table& into, Table from) {
   for (Entry& entry : from.entries) {
     Entry* present = into.find(entry.key);
-    if (present == nullptr) into.entries.push_back(std::move(entry));
-    else if (present->value.is_table() && entry.value.is_table()) merge(std::get<Table>(present->value.data), std::move(std::get<Table>(entry.value.data)));
-    else *present = std::move(entry);
+    if (present == nullptr)
+      into.entries.push_back(std::move(entry));
+    else if (present->value.is_table() && entry.value.is_table())
+      merge(std::get<Table>(present->value.data), std::move(std::get<Table>(entry.value.data)));
+    else
+      *present = std::move(entry);
   }
 }
 

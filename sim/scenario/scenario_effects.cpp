@@ -1,9 +1,9 @@
 // One rule per reason: the keys that lose their meaning, and the words for why.
 #include "sim/scenario/scenario_effects.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 namespace foretrain {
 
@@ -26,9 +26,7 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
   const bool single = scenario.strategy == "single";
   const bool bare = !single && scenario.gpus == std::vector<int>{1} && !scenario.knobs.wrap_one_gpu;
   const DataSet& data = scenario.workload.data;
-  return {{data.workers_per_gpu == 0,
-           {"data.prefetch", "data.persistent_workers", "data.cores_per_gpu"},
-           "with workers_per_gpu = 0"},
+  return {{data.workers_per_gpu == 0, {"data.prefetch", "data.persistent_workers", "data.cores_per_gpu"}, "with workers_per_gpu = 0"},
           {data.samples == 0, {"data.drop_last"}, "without data.samples"},
           {single, ddp_keys, "with strategy single"},
           {bare, {ddp_keys.begin(), ddp_keys.end() - 1}, "on one GPU without wrap_one_gpu"},
@@ -46,10 +44,14 @@ struct Support {
 Support support_for(Precision precision, const Gpu& gpu) {
   const bool ampere = gpu.architecture >= Architecture::ampere;
   switch (precision) {
-    case Precision::tf32: return {gpu.tf32, ampere, "tf32", "tf32 came with Ampere"};
-    case Precision::bf16: return {gpu.bf16, ampere, "bf16", "bf16 came with Ampere"};
-    case Precision::amp_fp16: return {gpu.fp16, true, "amp_fp16", "this GPU has no 16-bit rate"};
-    default: return {gpu.fp32, true, "fp32", ""};
+    case Precision::tf32:
+      return {gpu.tf32, ampere, "tf32", "tf32 came with Ampere"};
+    case Precision::bf16:
+      return {gpu.bf16, ampere, "bf16", "bf16 came with Ampere"};
+    case Precision::amp_fp16:
+      return {gpu.fp16, true, "amp_fp16", "this GPU has no 16-bit rate"};
+    default:
+      return {gpu.fp32, true, "fp32", ""};
   }
 }
 

@@ -1,10 +1,10 @@
 // Section by section; defaults are those of the Scenario's own members, so a key that is missing changes nothing.
 #include "sim/scenario/scenario_sections.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "sim/strategy/catalog.hpp"
 
@@ -57,10 +57,9 @@ void read_batch(TableReader& model, Scenario& scenario) {
 void read_training(TableReader& model, Scenario& scenario) {
   using O = OptimizerKind;
   Workload& work = scenario.workload;
-  choose<Precision>(
-      model, "precision",
-      {{"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"amp_fp16", Precision::amp_fp16}, {"bf16", Precision::bf16}},
-      work.precision);
+  choose<Precision>(model, "precision",
+                    {{"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"amp_fp16", Precision::amp_fp16}, {"bf16", Precision::bf16}},
+                    work.precision);
   read_batch(model, scenario);
   choose<O>(model, "optimizer",
             {{"sgd", O::sgd}, {"momentum", O::momentum}, {"adam", O::adam}, {"adamw", O::adamw}, {"adadelta", O::adadelta}},
@@ -165,8 +164,10 @@ void read_run(TableReader& run, Scenario& scenario) {
   if (table == nullptr) return;
   TableReader every(*table, run.full_name("every"), run.diagnostics());
   for (const Entry& entry : table->entries) {
-    if (scenario.periodic.size() < 100) read_periodic(every, entry, scenario);
-    else return run.report(entry.key_span, "run.every has more than 100 entries");
+    if (scenario.periodic.size() < 100)
+      read_periodic(every, entry, scenario);
+    else
+      return run.report(entry.key_span, "run.every has more than 100 entries");
   }
 }
 
@@ -203,7 +204,8 @@ void read_measured(TableReader& measured, Scenario& scenario) {
     if (measured.has(key)) given.emplace_back(key);
   }
   if (given.empty()) measured.require("samples_per_s", "samples_per_s = 325.95, or step or epoch as a time");
-  if (given.size() > 1) measured.report(measured.span_of(given[1]), fmt::format("measured has both {} and {}", given[0], given[1]), "give one of them");
+  if (given.size() > 1)
+    measured.report(measured.span_of(given[1]), fmt::format("measured has both {} and {}", given[0], given[1]), "give one of them");
   scenario.anchor = anchor;
 }
 

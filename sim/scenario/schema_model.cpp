@@ -1,9 +1,9 @@
 // The model file: input shape, layers, blocks. Templates are read first, then checked as a whole, expanded, and last shown to the
 // workload's expand(), which knows whether each layer fits its input.
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "sim/scenario/block_check.hpp"
 #include "sim/scenario/block_expansion.hpp"

@@ -1,9 +1,9 @@
 // The scenario file. Model and cluster are read first, because the other tables are checked against them; their own mistakes are
 // reported with their own file names, together with those of the scenario.
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -19,7 +19,8 @@ namespace {
 /// A table of the document; an empty one when it is missing, so that required keys and defaults work the same.
 class Section {
  public:
-  Section(TableReader& document, std::string_view key) : table_(find(document, key)), reader_(*table_, std::string(key), document.diagnostics()) {}
+  Section(TableReader& document, std::string_view key)
+      : table_(find(document, key)), reader_(*table_, std::string(key), document.diagnostics()) {}
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
   TableReader& reader() { return reader_; }
@@ -76,8 +77,10 @@ bool read_cluster_section(TableReader& cluster, Scenario& scenario) {
   scenario.layout = layout == "spread" ? Layout::spread : Layout::packed;
   cluster.finish();
   const bool readable = loaded.has_value();
-  if (readable) scenario.cluster = *std::move(loaded);
-  else scenario.cluster.node.gpus = 0;
+  if (readable)
+    scenario.cluster = *std::move(loaded);
+  else
+    scenario.cluster.node.gpus = 0;
   return readable;
 }
 

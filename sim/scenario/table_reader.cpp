@@ -1,10 +1,10 @@
 // Typed access to a table. Each getter marks its key as asked for, checks kind and range, and names the key in full.
 #include "sim/scenario/table_reader.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "sim/base/names.hpp"
 
@@ -154,8 +154,10 @@ std::optional<std::vector<std::int64_t>> TableReader::integers(std::string_view 
   if (values == nullptr) return std::nullopt;
   std::vector<std::int64_t> out;
   for (const Value& value : *values) {
-    if (within(value, least, most)) out.push_back(std::get<std::int64_t>(value.data));
-    else report(value.span, fmt::format("{} must hold {}", full_name(key), range_text("integers", least, most)));
+    if (within(value, least, most))
+      out.push_back(std::get<std::int64_t>(value.data));
+    else
+      report(value.span, fmt::format("{} must hold {}", full_name(key), range_text("integers", least, most)));
   }
   if (out.size() != values->size()) return std::nullopt;
   return out;
@@ -166,8 +168,10 @@ std::optional<std::vector<std::string>> TableReader::strings(std::string_view ke
   if (values == nullptr) return std::nullopt;
   std::vector<std::string> out;
   for (const Value& value : *values) {
-    if (const auto* text = std::get_if<std::string>(&value.data)) out.push_back(*text);
-    else report(value.span, fmt::format("{} must hold strings", full_name(key)));
+    if (const auto* text = std::get_if<std::string>(&value.data))
+      out.push_back(*text);
+    else
+      report(value.span, fmt::format("{} must hold strings", full_name(key)));
   }
   if (out.size() != values->size()) return std::nullopt;
   return out;

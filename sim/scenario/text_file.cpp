@@ -1,10 +1,10 @@
 // Reading one file whole, within a size limit that is checked before and while reading.
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+
+#include <fmt/format.h>
 
 #include "sim/scenario/reader.hpp"
 

@@ -2,9 +2,9 @@
 // where they join the parts of a key; those that turn out to stand before '=' or in a header also count as tables.
 #include "sim/scenario/text_scan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 namespace foretrain {
 
@@ -32,12 +32,18 @@ class Scanner {
     if (c == '"' || c == '\'') return skip_string(c);
     if (c == '#') return skip_comment();
     ++at_;
-    if (c == '\n') dots_ = 0, start_line();
-    else if (c == '.') count_dot();
-    else if (c == '[' || c == '{') open(c);
-    else if (c == ']' || c == '}') close();
-    else if (c == '=') end_key();
-    else if (c == ',') dots_ = 0;
+    if (c == '\n')
+      dots_ = 0, start_line();
+    else if (c == '.')
+      count_dot();
+    else if (c == '[' || c == '{')
+      open(c);
+    else if (c == ']' || c == '}')
+      close();
+    else if (c == '=')
+      end_key();
+    else if (c == ',')
+      dots_ = 0;
     if (c != ' ' && c != '\t' && c != '\n') fresh_ = false;
   }
 
@@ -86,8 +92,10 @@ class Scanner {
     ++depth_;  // lines inside belong to this statement
     while (at_ < text_.size() && text_.substr(at_, 3) != fence) {
       const bool escape = quote == '"' && text_[at_] == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] != '\n';
-      if (text_[at_] == '\n') ++at_, start_line();
-      else at_ += escape ? 2 : 1;
+      if (text_[at_] == '\n')
+        ++at_, start_line();
+      else
+        at_ += escape ? 2 : 1;
     }
     --depth_;
     at_ = std::min(at_ + 3, text_.size());

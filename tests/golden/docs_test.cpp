@@ -111,7 +111,7 @@ void check_output(const test::FencedBlock& block, const Playground& playground) 
 
 }  // namespace
 
-TEST_CASE("the commands, outputs and TOML files of the documentation are right; `make docs` writes the outputs") {
+TEST_CASE("the commands, outputs and TOML files of the documentation are right (`make docs` writes the outputs)") {
   for (const fs::path& page : pages()) {
     const Playground playground;
     for (const test::FencedBlock& block : test::fenced_blocks(text_of(page))) {
@@ -123,7 +123,7 @@ TEST_CASE("the commands, outputs and TOML files of the documentation are right; 
   }
 }
 
-TEST_CASE("the reference pages are what the program prints; `make docs` writes them") {
+TEST_CASE("the reference pages are what the program prints (`make docs` writes them)") {
   for (const std::string topic : {"commands", "scenario", "catalogs"}) {
     const test::ProgramRun printed = run("foretrain reference " + topic, kRoot);
     INFO(topic);

@@ -63,7 +63,7 @@ TEST_CASE("however much collectives take, a twentieth of the device is left to k
   CHECK(run_on(graph).end_of(kernel) == 20 * us);
 }
 
-TEST_CASE("two kernels of one device are both slowed; those of another device are not") {
+TEST_CASE("two kernels of one device are both slowed, those of another device are not") {
   TaskGraph graph;
   const DeviceId gpu = graph.add_device("gpu 0"), other = graph.add_device("gpu 1");
   graph.add(occupying_task(graph.add_queue("nccl"), 100 * us, gpu, 0.5));

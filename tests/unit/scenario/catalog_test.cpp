@@ -1,6 +1,8 @@
 // The catalogs: names, roots, shadowing and hints, on folders made for the test and on the source tree.
 #include "sim/scenario/catalog.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -17,7 +19,7 @@ namespace fs = std::filesystem;
 /// A root with one GPU and one model; FORETRAIN_PATH points to it and then to the source tree.
 class OwnCatalog {
  public:
-  OwnCatalog() : root_(fs::temp_directory_path() / "foretrain_catalog_test") {
+  OwnCatalog() : root_(fs::temp_directory_path() / ("foretrain_catalog_" + std::to_string(::getpid()))) {
     fs::create_directories(root_ / "models");
     fs::create_directories(root_ / "topologies" / "gpus");
     std::ofstream(root_ / "models" / "resnet50.toml") << "# mine\n";
@@ -37,7 +39,9 @@ class OwnCatalog {
   fs::path root_;
 };
 
-bool contains(const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 }  // namespace
 

@@ -1,6 +1,8 @@
 // The reader: values with places, recovery after syntax errors, and refusal of what is no TOML text or would cost too much.
 #include "sim/scenario/reader.hpp"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -34,7 +36,8 @@ const Table& table_of(const Table& table, std::string_view key) { return std::ge
 /// A file that is removed at the end of the test.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& name) : path_((std::filesystem::temp_directory_path() / ("foretrain_reader_" + name)).string()) {}
+  explicit TemporaryFile(const std::string& name)
+      : path_((std::filesystem::temp_directory_path() / ("foretrain_reader_" + std::to_string(::getpid()) + name)).string()) {}
   ~TemporaryFile() { std::filesystem::remove(path_); }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -50,6 +53,12 @@ class TemporaryFile {
 std::string repeated(const std::string& text, int times) {
   std::string out;
   for (int i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& part : parts) out += part;
   return out;
 }
 
@@ -140,21 +149,21 @@ TEST_CASE("binary texts are refused as a whole") {
 }
 
 TEST_CASE("nesting over 64 is refused before parsing, 64 is not") {
-  CHECK(parse("a = " + repeated("[", 60) + repeated("]", 60)).errors.empty());
-  CHECK_THAT(parse("a = " + repeated("[", 65)).errors, ContainsSubstring("t.toml:1:69: error: nested more than 64 deep"));
-  CHECK_THAT(parse("a" + repeated(".a", 65) + " = 1").errors, ContainsSubstring("nested more than 64 deep"));
-  CHECK_THAT(parse("[a" + repeated(".a", 65) + "]").errors, ContainsSubstring("nested more than 64 deep"));
+  CHECK(parse(joined({"a = ", repeated("[", 60), repeated("]", 60)})).errors.empty());
+  CHECK_THAT(parse(joined({"a = ", repeated("[", 65)})).errors, ContainsSubstring("t.toml:1:69: error: nested more than 64 deep"));
+  CHECK_THAT(parse(joined({"a", repeated(".a", 65), " = 1"})).errors, ContainsSubstring("nested more than 64 deep"));
+  CHECK_THAT(parse(joined({"[a", repeated(".a", 65), "]"})).errors, ContainsSubstring("nested more than 64 deep"));
 }
 
 TEST_CASE("brackets and dots in strings and comments do not count as nesting") {
   const std::string many = repeated("[.", 200);
-  CHECK(parse("a = \"" + many + "\"\nb = '" + many + "'\n# " + many + "\nc = \"\"\"\n" + many + "\n\"\"\"\n").errors.empty());
+  CHECK(parse(joined({"a = \"", many, "\"\nb = '", many, "'\n# ", many, "\nc = \"\"\"\n", many, "\n\"\"\"\n"})).errors.empty());
 }
 
 TEST_CASE("hostile texts of the largest size take less than a few seconds") {
   const int half = static_cast<int>(kLargestText / 2) - 16;
   const auto start = std::chrono::steady_clock::now();
-  parse("a = [" + repeated("1,", half) + "]");
+  parse(joined({"a = [", repeated("1,", half), "]"}));
   CHECK_THAT(parse(repeated("[a.b]\n", 600'000)).errors, ContainsSubstring("error"));
   CHECK_THAT(parse(repeated("a = [\n", 600'000)).errors, ContainsSubstring("nested"));
   parse(repeated("= 1\n", 900'000));

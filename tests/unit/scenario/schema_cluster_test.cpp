@@ -3,6 +3,8 @@
 #include <fstream>
 
 #include "sim/cluster/cluster.hpp"
+
+#include <unistd.h>
 #include "sim/scenario/schemas.hpp"
 #include "tests/support/catch.hpp"
 
@@ -65,7 +67,7 @@ std::string with(const std::string& line, const std::string& instead, std::strin
 /// A folder of its own for one test, removed afterwards.
 class TemporaryFolder {
  public:
-  explicit TemporaryFolder(const std::string& name) : path_(std::filesystem::temp_directory_path() / name) {
+  explicit TemporaryFolder(const std::string& name) : path_(std::filesystem::temp_directory_path() / (name + std::to_string(::getpid()))) {
     std::filesystem::create_directories(path_);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;

@@ -78,7 +78,9 @@ TEST_CASE("branches hold layers and blocks, and an empty one is the identity") {
 }
 
 TEST_CASE("layers of one type get numbers from the second on") {
-  const Model model = read("input = [4]\nlayers = [{ type = \"relu\" }, { type = \"relu\" }, { type = \"linear\", out = 2 }, { type = \"relu\" }, { type = \"loss\" }]\n");
+  const Model model = read(
+      "input = [4]\nlayers = [{ type = \"relu\" }, { type = \"relu\" }, { type = \"linear\", out = 2 }, { type = \"relu\" }, { type = "
+      "\"loss\" }]\n");
   CHECK(names_of(model.layers) == std::vector<std::string>{"relu", "relu2", "linear", "relu3", "loss"});
 }
 
@@ -108,10 +110,12 @@ TEST_CASE("a hundred thousand layers are allowed, one more is not") {
 TEST_CASE("repeat bombs go off at once, in layers, in branches and in depth") {
   std::string doubling = "input = [4]\nlayers = [{ type = \"block\", block = \"b1\", repeat = 100000 }]\n";
   for (int i = 1; i < 32; ++i) {
-    doubling += "[blocks.b" + std::to_string(i) + "]\nlayers = [{ type = \"block\", block = \"b" + std::to_string(i + 1) + "\", repeat = 100000 }]\n";
+    doubling += "[blocks.b" + std::to_string(i) + "]\nlayers = [{ type = \"block\", block = \"b" + std::to_string(i + 1) +
+                "\", repeat = 100000 }]\n";
   }
   doubling += "[blocks.b32]\nlayers = [{ type = \"relu\" }]\n";
-  std::string branches = "input = [4]\nlayers = [{ type = \"block\", block = \"a\", repeat = 100000 }]\n[blocks.a]\nlayers = [{ type = \"add\", branches = [";
+  std::string branches =
+      "input = [4]\nlayers = [{ type = \"block\", block = \"a\", repeat = 100000 }]\n[blocks.a]\nlayers = [{ type = \"add\", branches = [";
   for (int i = 0; i < 1000; ++i) branches += "[],";
   branches += "] }]\n";
   const auto start = std::chrono::steady_clock::now();

@@ -93,14 +93,17 @@ overhead = "300 us"
   CHECK((!work.data.pinned && work.data.persistent_workers && work.data.drop_last));
   const StrategyKnobs& knobs = scenario.knobs;
   CHECK((knobs.bucket_cap == Bytes{10'000'000} && knobs.first_bucket == Bytes{2 << 20} && knobs.accumulation == 4));
-  CHECK((knobs.find_unused_parameters && knobs.static_graph && knobs.gradient_as_bucket_view && !knobs.broadcast_buffers && knobs.wrap_one_gpu));
+  CHECK((knobs.find_unused_parameters && knobs.static_graph && knobs.gradient_as_bucket_view && !knobs.broadcast_buffers &&
+         knobs.wrap_one_gpu));
   CHECK(scenario.layout == Layout::spread);
   CHECK(scenario.gpus == std::vector<int>{1, 4, 8});
   CHECK(scenario.epochs == 2.5);
   CHECK(scenario.startup == seconds(12));
   REQUIRE(scenario.periodic.size() == 2);
-  CHECK((scenario.periodic[0].name == "validation" && scenario.periodic[0].every_epochs == 0.5 && scenario.periodic[0].duration == seconds(3)));
-  CHECK((scenario.periodic[1].name == "checkpoint" && scenario.periodic[1].every_epochs == 1 && scenario.periodic[1].duration == seconds(60)));
+  CHECK((scenario.periodic[0].name == "validation" && scenario.periodic[0].every_epochs == 0.5 &&
+         scenario.periodic[0].duration == seconds(3)));
+  CHECK((scenario.periodic[1].name == "checkpoint" && scenario.periodic[1].every_epochs == 1 &&
+         scenario.periodic[1].duration == seconds(60)));
   const TrainingLoop& loop = work.loop;
   CHECK((!loop.non_blocking && loop.loss_item_every == 10 && loop.loss_item_before_backward && loop.overhead == microseconds(300)));
   CHECK(loop.zero_grad == TrainingLoop::ZeroGrad::zero);
@@ -112,13 +115,14 @@ TEST_CASE("without run.gpus the counts double up to a node, then by nodes, up to
 }
 
 TEST_CASE("a measured point becomes the time of one step") {
-  CHECK(read(kStart + "[measured]\nsamples_per_s = 400\n").anchor->step_s == Catch::Approx(0.25));             // 100 / 400
-  CHECK(read(kStart + "[measured]\ngpus = 4\nsamples_per_s = 400\n").anchor->step_s == Catch::Approx(1.0));    // 4 * 100 / 400
-  CHECK(read(kStart + "[measured]\ngpus = 4\nstep = \"3 ms\"\n").anchor->step_s == Catch::Approx(0.003));
-  CHECK(read(kStart + "[measured]\nepoch = \"6 s\"\n[data]\nsamples = 60_000\n").anchor->step_s == Catch::Approx(0.01));  // 600 steps
+  CHECK(read(kStart + "[measured]\nsamples_per_s = 400\n").anchor->step_s == Approx(0.25));           // 100 / 400
+  CHECK(read(kStart + "[measured]\ngpus = 4\nsamples_per_s = 400\n").anchor->step_s == Approx(1.0));  // 4 * 100 / 400
+  CHECK(read(kStart + "[measured]\ngpus = 4\nstep = \"3 ms\"\n").anchor->step_s == Approx(0.003));
+  CHECK(read(kStart + "[measured]\nepoch = \"6 s\"\n[data]\nsamples = 60_000\n").anchor->step_s == Approx(0.01));  // 600 steps
   // 8 ranks share 60,050 samples as 7,507 each: 76 steps, or 75 when the last one of 7 samples is dropped
-  CHECK(read(kStart + "[measured]\ngpus = 8\nepoch = \"76 s\"\n[data]\nsamples = 60_050\n").anchor->step_s == Catch::Approx(1.0));
-  CHECK(read(kStart + "[measured]\ngpus = 8\nepoch = \"75 s\"\n[data]\nsamples = 60_050\ndrop_last = true\n").anchor->step_s == Catch::Approx(1.0));
+  CHECK(read(kStart + "[measured]\ngpus = 8\nepoch = \"76 s\"\n[data]\nsamples = 60_050\n").anchor->step_s == Approx(1.0));
+  CHECK(read(kStart + "[measured]\ngpus = 8\nepoch = \"75 s\"\n[data]\nsamples = 60_050\ndrop_last = true\n").anchor->step_s ==
+        Approx(1.0));
 }
 
 TEST_CASE("strong scaling shares the global batch out and leaves out GPU counts beyond it") {
@@ -161,7 +165,8 @@ TEST_CASE("while lines are unreadable nothing is called missing") {
 
 TEST_CASE("a setting without effect says so") {
   using List = std::vector<std::string>;
-  CHECK(warnings_of(kStart + "[data]\nworkers_per_gpu = 0\nprefetch = 4\n") == List{"data.prefetch has no effect with workers_per_gpu = 0"});
+  CHECK(warnings_of(kStart + "[data]\nworkers_per_gpu = 0\nprefetch = 4\n") ==
+        List{"data.prefetch has no effect with workers_per_gpu = 0"});
   CHECK(warnings_of(kStart + "[strategy]\nname = \"single\"\nbucket_cap = \"1 MiB\"\n[run]\ngpus = [1]\n") ==
         List{"strategy.bucket_cap has no effect with strategy single"});
   CHECK(warnings_of(kStart + "[strategy]\nstatic_graph = true\n[run]\ngpus = [1]\n") ==
@@ -183,7 +188,8 @@ TEST_CASE("mistakes in a model file are reported with that file's name beside th
   const std::string answer = test::scenario_mistakes("[model]\nname = \"" + path + "\"\n[cluster]\nname = \"mahti\"\n[run]\nepochs = -1\n");
   std::remove(path.c_str());
   CHECK_THAT(answer, ContainsSubstring("foretrain_test_model.toml:2:28: error: unknown key \"kernel\" in [relu]"));
-  CHECK_THAT(answer, ContainsSubstring("s.toml:6:10: error: run.epochs must be a number from 0 to 1000000") && ContainsSubstring("2 errors"));
+  CHECK_THAT(answer,
+             ContainsSubstring("s.toml:6:10: error: run.epochs must be a number from 0 to 1000000") && ContainsSubstring("2 errors"));
 }
 
 TEST_CASE("every scenario of the catalog reads without a warning") {

@@ -1,6 +1,8 @@
 // The table reader: what each getter takes, what it refuses, and which keys are left over at the end.
 #include "sim/scenario/table_reader.hpp"
 
+#include <fmt/format.h>
+
 #include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
 
@@ -10,7 +12,8 @@ namespace {
 
 /// One document with its reader.
 struct Document {
-  explicit Document(std::string text) : source{"t.toml", std::move(text)}, diagnostics(source), table(parse_toml(source, diagnostics)), reader(table, "", diagnostics) {}
+  explicit Document(std::string text)
+      : source{"t.toml", std::move(text)}, diagnostics(source), table(parse_toml(source, diagnostics)), reader(table, "", diagnostics) {}
   std::string errors() const { return format(diagnostics.found()); }
   SourceText source;
   Diagnostics diagnostics;
@@ -118,7 +121,7 @@ TEST_CASE("a required key is reported at its table, unless a broken line may hav
 
 TEST_CASE("half a million unknown keys are answered with the first fifty, at once") {
   std::string text;
-  for (int i = 0; i < 300'000; ++i) text += "k" + std::to_string(i) + "=1\n";
+  for (int i = 0; i < 300'000; ++i) text += fmt::format("k{}=1\n", i);
   Document d(text);
   d.reader.finish();
   CHECK(d.diagnostics.found().size() == Diagnostics::kMostDiagnostics);

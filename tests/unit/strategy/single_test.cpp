@@ -118,7 +118,7 @@ TEST_CASE("loss.item() before backward costs more than after the step when the G
   CHECK(run_plan(after, "single").last_step_s() > run_plan(compute_bound(), "single").last_step_s());
 }
 
-TEST_CASE("amp_fp16 reads the scaler's flag each step and casts the weights; bf16 has no scaler") {
+TEST_CASE("amp_fp16 reads the scaler's flag each step and casts the weights, bf16 has no scaler") {
   SmallPlan full, half, brain;
   half.workload.precision = Precision::amp_fp16;
   brain.workload.precision = Precision::bf16;

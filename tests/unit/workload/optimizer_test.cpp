@@ -122,7 +122,7 @@ TEST_CASE("state is nothing, a momentum, or two moments") {
   CHECK(state_bytes_per_element({OptimizerKind::adadelta}) == 8);
 }
 
-TEST_CASE("no tensors, no launches; monstrous tensors, still a short list") {
+TEST_CASE("no tensors, no launches, and monstrous tensors, still a short list") {
   for (const OptimizerForm form : {OptimizerForm::for_loop, OptimizerForm::foreach, OptimizerForm::fused}) {
     CHECK(optimizer_launches(optimizer(OptimizerKind::adam, form), {}).empty());
   }

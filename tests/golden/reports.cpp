@@ -1,0 +1,42 @@
+// Whole reports against approved texts in tests/golden/approved; a wanted change is approved by copying what the failing test prints.
+#include <fstream>
+#include <sstream>
+
+#include "sim/report/csv.hpp"
+#include "sim/report/json.hpp"
+#include "sim/report/table.hpp"
+#include "sim/report/validation_table.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/example_prediction.hpp"
+
+using namespace foretrain;
+
+namespace {
+
+std::string approved(const std::string& name) {
+  const std::string path = std::string(FORETRAIN_SOURCE_DIR) + "/tests/golden/approved/" + name;
+  std::ifstream file(path, std::ios::binary);
+  INFO(path);
+  REQUIRE(file);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+Validation example_validation() {
+  Validation v;
+  v.rows = 4, v.scored = 2;
+  v.skipped = {{5, "unknown cluster \"nowhere\""}};
+  v.error = statistics_of({0.02, -0.04});
+  v.linear = statistics_of({0.10, 0.20});
+  v.series = {{"one series", 0.03, 0.04, {{4, 1200, 1224, 0.02, 1100, 1300, 1320}, {8, 2500, 2400, 0.04, 2200, 2600, 3000}}}};
+  return v;
+}
+
+}  // namespace
+
+TEST_CASE("the table is as approved") { CHECK(write_table(test::example_prediction(), {.explain = true}) == approved("prediction.txt")); }
+TEST_CASE("the JSON is as approved") { CHECK(write_json(test::example_prediction(), {}) == approved("prediction.json")); }
+TEST_CASE("the CSV is as approved") { CHECK(write_csv(test::example_prediction(), {}) == approved("prediction.csv")); }
+TEST_CASE("the validation table is as approved") { CHECK(write_validation_table(example_validation()) == approved("validation.txt")); }
+TEST_CASE("the validation JSON is as approved") { CHECK(write_validation_json(example_validation()) == approved("validation.json")); }

@@ -1,0 +1,141 @@
+// What holds for every strategy of the catalog on every small model and cluster.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "tests/support/catch.hpp"
+#include "tests/unit/strategy/small_plan.hpp"
+
+using namespace foretrain;
+using test::Ran;
+using test::run_plan;
+using test::SmallPlan;
+
+namespace {
+
+struct Case {
+  std::string name;
+  SmallPlan small;
+  std::string_view strategy;
+};
+
+std::vector<ClusterSpec> clusters() { return {test::star_cluster(4, {12.3e9}), test::nvlink_cluster(2, 2), test::pcie_cluster(2, 4)}; }
+std::vector<Model> models() { return {test::spiral_mlp(), test::mnist_net(), test::resnet18()}; }
+
+/// Every strategy x model x cluster x numbers of GPUs.
+std::vector<Case> cases(const std::vector<int>& gpus) {
+  std::vector<Case> all;
+  for (const StrategyEntry& strategy : strategy_catalog()) {
+    for (const Model& model : models()) {
+      for (const ClusterSpec& spec : clusters()) {
+        for (const int n : gpus) {
+          SmallPlan small(model, 32);
+          small.spec = spec, small.gpus = n;
+          const std::string name = std::string(strategy.name) + ", " + model.name + ", " + spec.name + ", " + std::to_string(n) + " GPUs";
+          all.push_back({name, std::move(small), strategy.name});
+        }
+      }
+    }
+  }
+  return all;
+}
+
+double samples_per_s(const SmallPlan& small, std::string_view strategy) {
+  return static_cast<double>(small.workload.batch_per_gpu) * small.gpus / run_plan(small, strategy).last_step_s();
+}
+
+void speed_up_links(ClusterSpec& spec, double times) {
+  for (NodeLink& link : spec.node.links) link.type.bandwidth = link.type.bandwidth * times;
+  spec.fabric.link.bandwidth = spec.fabric.link.bandwidth * times;
+}
+
+}  // namespace
+
+TEST_CASE("the breakdown of a step sums to the step") {
+  for (const Case& c : cases({1, 2, 4})) {
+    INFO(c.name);
+    const Ran ran = run_plan(c.small, c.strategy);
+    double sum = 0;
+    for (std::size_t account = 0; account < kAccountCount; ++account) sum += ran.share(static_cast<Account>(account));
+    CHECK(sum == Approx(ran.last_step_s()).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("two runs of a plan are equal to the picosecond") {
+  for (const Case& c : cases({1, 4})) {
+    INFO(c.name);
+    const Ran a = run_plan(c.small, c.strategy), b = run_plan(c.small, c.strategy);
+    REQUIRE(a.timeline.spans.size() == b.timeline.spans.size());
+    CHECK(std::equal(a.timeline.spans.begin(), a.timeline.spans.end(), b.timeline.spans.begin(), [](const Span& x, const Span& y) { return x.start == y.start && x.end == y.end; }));
+  }
+}
+
+TEST_CASE("the third step is the steady one: the fourth takes as long") {
+  for (const Case& c : cases({1, 2, 4})) {
+    INFO(c.name);
+    const Ran ran = run_plan(c.small, c.strategy);
+    CHECK(ran.step_s(3) == Approx(ran.step_s(2)).epsilon(1e-9));
+    CHECK(ran.step_s(4) == Approx(ran.step_s(3)).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("more bandwidth is never slower") {
+  for (const Case& c : cases({2, 4})) {
+    double before = run_plan(c.small, c.strategy).last_step_s();
+    for (const double times : {2.0, 4.0, 16.0}) {
+      INFO(c.name << ", links " << times << " times as fast");
+      SmallPlan faster = c.small;
+      speed_up_links(faster.spec, times);
+      const double now = run_plan(faster, c.strategy).last_step_s();
+      CHECK(now <= before * (1 + 1e-9));
+      before = now;
+    }
+  }
+}
+
+TEST_CASE("a faster GPU is never slower") {
+  for (const Case& c : cases({1, 4})) {
+    INFO(c.name);
+    SmallPlan slower = c.small;
+    slower.device.kernel.time_scale = 1.5;
+    CHECK(run_plan(slower, c.strategy).last_step_s() >= run_plan(c.small, c.strategy).last_step_s() * (1 - 1e-9));
+  }
+}
+
+TEST_CASE("in weak scaling more GPUs never raise the throughput per GPU") {
+  for (const Case& c : cases({1})) {
+    double before = samples_per_s(c.small, c.strategy);
+    for (const int n : {2, 4}) {
+      INFO(c.name << " to " << n);
+      SmallPlan more = c.small;
+      more.gpus = n;
+      const double each = samples_per_s(more, c.strategy) / n;
+      CHECK(each <= before * 1.002);  // rings over more GPUs may find a better protocol
+      before = each;
+    }
+  }
+}
+
+TEST_CASE("a network of no latency and endless bandwidth exposes next to nothing") {
+  for (Case& c : cases({4})) {
+    INFO(c.name);
+    speed_up_links(c.small.spec, 1e6);
+    for (NodeLink& link : c.small.spec.node.links) link.type.latency = {};
+    c.small.spec.fabric.link.latency = c.small.spec.fabric.switch_latency = {};
+    c.small.device.kernel.time_scale = 50;  // so that backward covers the protocol's own start-up latencies
+    const Ran ran = run_plan(c.small, c.strategy);
+    CHECK(ran.share(Account::exposed_communication) < 0.03 * ran.last_step_s());
+  }
+}
+
+TEST_CASE("every collective of a step carries what the plan says") {
+  for (const Case& c : cases({1, 4})) {
+    INFO(c.name);
+    const Plan plan = plan_of(c.small, c.strategy);
+    std::int64_t planned = 0, sent = 0;
+    for (const Bytes bucket : plan.buckets) planned += bucket.count;
+    for (const TaskId id : test::tasks_labelled(plan.graph, TaskKind::collective, "all_reduce")) sent += plan.graph.tasks()[id].traffic.count;
+    CHECK(sent == planned * c.small.steps);
+    if (!plan.buckets.empty()) CHECK(planned == c.small.workload.model->gradient_bytes().count);
+  }
+}

@@ -1,0 +1,36 @@
+// A prediction with round numbers, for tests of the reports.
+#pragma once
+
+#include "sim/analysis/prediction.hpp"
+
+namespace foretrain::test {
+
+/// One and eight GPUs: a step of 100 and 125 ms, so a speedup of 6.4 and an efficiency of 80 %.
+inline Prediction example_prediction() {
+  Prediction p;
+  p.scenario = "example", p.model = "resnet50", p.cluster = "puhti", p.strategy = "ddp", p.precision = "fp32";
+  p.cluster_gpus = 320;
+  PredictionPoint one, eight;
+  one.gpus = 1, one.nodes = 1, one.batch_per_gpu = 32, one.global_batch = 32, one.steps_per_epoch = 40'000;
+  one.step_s = 0.1, one.epoch_s = 4000, one.total_s = 360'000, one.samples_per_s = 320, one.gpu_hours = 100;
+  one.interval = {0.08, 0.125, 0.9};
+  one.breakdown = {0.09, 0, 0, 0.005, 0.005, 0};
+  one.memory.parameters = {102'000'000}, one.memory.activations = {7'898'000'000}, one.memory_capacity = {32'000'000'000};
+  eight.gpus = 8, eight.nodes = 2, eight.batch_per_gpu = 32, eight.global_batch = 256, eight.steps_per_epoch = 5000;
+  eight.step_s = 0.125, eight.epoch_s = 625, eight.total_s = 56'250, eight.samples_per_s = 2048, eight.gpu_hours = 125;
+  eight.speedup = 6.4, eight.efficiency = 0.8;
+  eight.interval = {0.1, 0.15625, 0.9};
+  eight.breakdown = {0.0925, 0.015, 0, 0.005, 0.005, 0.0075};
+  eight.memory = one.memory, eight.memory_capacity = {7'000'000'000};
+  eight.buckets = {{8'196'000}, {26'255'360}};
+  p.points = {one, eight};
+  p.crossover.fastest_gpus = 320;
+  p.crossover.efficiency_below_90 = 8;
+  p.crossover.cause = "compute bounds the step";
+  p.decisions.add("all_reduce 26.3 MB", "ring, Simple", "LL would take 3 ms");
+  p.warnings = {"8 GPUs: about 8 GB are needed per GPU, it has 7 GB"};
+  p.note = "Made up.";
+  return p;
+}
+
+}  // namespace foretrain::test

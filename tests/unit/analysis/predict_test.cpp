@@ -1,0 +1,160 @@
+// The whole prediction of small scenarios.
+#include "sim/analysis/predict.hpp"
+
+#include <numeric>
+
+#include "sim/analysis/anchor.hpp"
+#include "sim/analysis/uncertainty.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/analysis/small_scenario.hpp"
+
+using namespace foretrain;
+
+TEST_CASE("speedup and efficiency refer to one GPU, also when it is not listed") {
+  const Prediction p = predict(test::resnet_scenario({4, 8}));
+  const Prediction one = predict(test::resnet_scenario({1}));
+  REQUIRE(p.points.size() == 2);
+  CHECK(p.points[1].speedup == Approx(p.points[1].samples_per_s / one.points[0].samples_per_s));
+  CHECK(p.points[1].efficiency == Approx(p.points[1].speedup / 8));
+  CHECK(one.points[0].speedup == 1);
+}
+
+TEST_CASE("throughput is the global batch over the step, and the breakdown sums to the step") {
+  for (const PredictionPoint& p : predict(test::resnet_scenario()).points) {
+    CHECK(p.global_batch == 32 * p.gpus);
+    CHECK(p.samples_per_s == Approx(static_cast<double>(p.global_batch) / p.step_s));
+    CHECK(std::accumulate(p.breakdown.begin(), p.breakdown.end(), 0.0) == Approx(p.step_s).epsilon(1e-9));
+    CHECK(p.nodes == (p.gpus + 3) / 4);
+  }
+}
+
+TEST_CASE("strong scaling divides the global batch") {
+  Scenario scenario = test::resnet_scenario({1, 4, 8});
+  scenario.global_batch = 100;
+  const Prediction p = predict(scenario);
+  CHECK(p.strong_scaling);
+  CHECK(p.points[0].batch_per_gpu == 100);
+  CHECK(p.points[1].batch_per_gpu == 25);
+  CHECK(p.points[2].batch_per_gpu == 13);  // 12.5 rounded up: the fullest rank sets the pace
+  CHECK(p.points[2].global_batch == 100);
+}
+
+TEST_CASE("an anchor on more GPUs than the global batch fills is still simulated") {
+  Scenario scenario = test::mnist_scenario({1});
+  scenario.global_batch = 2;
+  scenario.anchor = Anchor{8, 0.01};
+  const Prediction p = predict(scenario);
+  CHECK(p.points.size() == 1);
+  CHECK(p.decisions.list().front().subject == "anchor");
+}
+
+TEST_CASE("an anchored prediction repeats the measurement") {
+  Scenario scenario = test::resnet_scenario({1});
+  scenario.anchor = Anchor{1, 0.1};
+  CHECK(predict(scenario).points[0].step_s == Approx(0.1).epsilon(2e-6));
+}
+
+TEST_CASE("an anchor that scales more than threefold is warned about") {
+  Scenario scenario = test::resnet_scenario({1});
+  scenario.anchor = Anchor{1, 0.5};
+  const Prediction p = predict(scenario);
+  REQUIRE_FALSE(p.warnings.empty());
+  CHECK_THAT(p.warnings.front(), ContainsSubstring("check that the measured run did what this scenario says"));
+}
+
+TEST_CASE("more memory than the GPU has is warned about") {
+  Scenario scenario = test::resnet_scenario({1});
+  scenario.workload.batch_per_gpu = 4096;
+  const Prediction p = predict(scenario);
+  CHECK_FALSE(p.points[0].fits());
+  CHECK_THAT(p.warnings.front(), ContainsSubstring("are needed per GPU"));
+}
+
+TEST_CASE("drop_last on too little data leaves no step, which is warned about") {
+  Scenario scenario = test::mnist_scenario({1, 4});
+  scenario.workload.data.samples = 100;
+  scenario.workload.data.drop_last = true;
+  const Prediction p = predict(scenario);
+  CHECK(p.points[0].steps_per_epoch == 3);
+  CHECK(p.points[1].steps_per_epoch == 0);  // 25 samples a rank, batch 32
+  CHECK_THAT(p.warnings.front(), ContainsSubstring("drop_last leaves no full batch"));
+}
+
+TEST_CASE("progress runs from zero to one without going back") {
+  std::vector<double> seen;
+  predict(test::mnist_scenario(), [&seen](double done) { seen.push_back(done); });
+  REQUIRE_FALSE(seen.empty());
+  CHECK(std::is_sorted(seen.begin(), seen.end()));
+  CHECK(seen.front() > 0);
+  CHECK(seen.back() == 1);
+}
+
+TEST_CASE("two predictions are equal") {
+  const Prediction a = predict(test::resnet_scenario()), b = predict(test::resnet_scenario());
+  for (std::size_t i = 0; i < a.points.size(); ++i) {
+    CHECK(a.points[i].step_s == b.points[i].step_s);
+    CHECK(a.points[i].breakdown == b.points[i].breakdown);
+  }
+  CHECK(a.decisions == b.decisions);
+}
+
+TEST_CASE("many micro-steps cost what further ones cost, without being simulated") {
+  Scenario scenario = test::resnet_scenario({4});
+  const DeviceModel device = default_device_model(scenario);
+  const auto step = [&](int accumulation) {
+    scenario.knobs.accumulation = accumulation;
+    return StepSimulator(scenario, 4).simulate(4, device);
+  };
+  const double micro = step(8).step_s - step(7).step_s;
+  CHECK(step(1000).step_s == Approx(step(8).step_s + 992 * micro).epsilon(1e-9));
+  const SimulatedStep many = step(1000);
+  CHECK(std::accumulate(many.breakdown.begin(), many.breakdown.end(), 0.0) == Approx(many.step_s).epsilon(1e-9));
+}
+
+TEST_CASE("a step of more than a day is refused with the time it would take") {
+  Scenario scenario = test::mnist_scenario({1});
+  scenario.workload.data.decode = seconds(1e5);
+  CHECK_THROWS_AS(predict(scenario), InputError);
+}
+
+TEST_CASE("samples of any size are refused, not overflowed") {
+  Scenario scenario = test::mnist_scenario({1});
+  scenario.workload.data.sample_bytes = {900'000'000'000'000'000};
+  scenario.workload.batch_per_gpu = 1'000'000;
+  CHECK_THROWS_AS(predict(scenario), InputError);
+}
+
+TEST_CASE("the interval contains the step and widens with every spread") {
+  const Scenario scenario = test::resnet_scenario();
+  const StepSimulator simulator(scenario, 8);
+  const DeviceModel device = default_device_model(scenario);
+  const double step_s = simulator.simulate(8, device).step_s;
+  const auto width = [&](const Spreads& spreads) {
+    const Interval i = step_interval(simulator, 8, device, step_s, spreads);
+    CHECK(i.low_s <= step_s);
+    CHECK(i.high_s >= step_s);
+    CHECK(i.low_s * i.high_s == Approx(step_s * step_s));  // low = step / (1 + w), high = step (1 + w)
+    return i.high_s - i.low_s;
+  };
+  const Spreads none{0, 0, 0, 0};
+  CHECK(width(none) == Approx(0).margin(1e-12));
+  CHECK(width({0.2, 0, 0, 0}) > 0);
+  CHECK(width({0.4, 0, 0, 0}) > width({0.2, 0, 0, 0}));
+  CHECK(width({0.2, 0, 0.3, 0.05}) >= width({0.2, 0, 0, 0.05}));
+  CHECK(width({0.2, 0.3, 0, 0.05}) >= width({0.2, 0, 0, 0.05}));
+}
+
+TEST_CASE("the run-to-run spread alone gives 1.645 of it at 90 percent") {
+  const Scenario scenario = test::mnist_scenario({1});
+  const StepSimulator simulator(scenario, 1);
+  const DeviceModel device = default_device_model(scenario);
+  const double step_s = simulator.simulate(1, device).step_s;
+  CHECK(step_interval(simulator, 1, device, step_s, {0, 0, 0, 0.02}).high_s == Approx(step_s * (1 + 1.644854 * 0.02)).epsilon(1e-6));
+}
+
+TEST_CASE("an anchor narrows what is known of the kernels") {
+  Scenario scenario = test::resnet_scenario({1});
+  CHECK(spreads_of(scenario).kernels == 0.20);
+  scenario.anchor = Anchor{1, 0.1};
+  CHECK(spreads_of(scenario).kernels == spreads_of(scenario).run_to_run);
+}

@@ -1,0 +1,146 @@
+// Predicted against measured on files made in memory.
+#include "sim/analysis/validation.hpp"
+
+#include "sim/analysis/anchor.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace foretrain;
+
+namespace {
+
+Measurement row(int gpus, double value, Measurement::Metric metric = Measurement::Metric::samples_per_s) {
+  Measurement m;
+  m.series = "a", m.model = "mnist_net", m.cluster = "puhti", m.strategy = "ddp", m.precision = "fp32";
+  m.batch_per_gpu = 64, m.gpus = gpus, m.nodes = (gpus + 3) / 4, m.value = value, m.metric = metric, m.line = gpus + 1;
+  return m;
+}
+
+MeasurementFile file_of(std::vector<Measurement> rows) {
+  MeasurementFile file;
+  file.scaling = std::move(rows);
+  return file;
+}
+
+Validation anchored(std::vector<Measurement> rows) { return validate(file_of(std::move(rows)), {}); }
+
+}  // namespace
+
+TEST_CASE("the median of an even number of errors is the mean of the middle two") {
+  CHECK(statistics_of({0.1, 0.4, 0.2, 0.3}).median == Approx(0.25));
+  CHECK(statistics_of({0.3, 0.1, 0.2}).median == Approx(0.2));
+  CHECK(statistics_of({0.7}).median == 0.7);
+}
+
+TEST_CASE("the 90th percentile is the nearest rank from above") {
+  std::vector<double> ten, eleven;
+  for (int i = 1; i <= 11; ++i) {
+    if (i <= 10) ten.push_back(i);
+    eleven.push_back(i);
+  }
+  CHECK(statistics_of(ten).p90 == 9);      // rank ceil(9.0)
+  CHECK(statistics_of(eleven).p90 == 10);  // rank ceil(9.9)
+  CHECK(statistics_of({5}).p90 == 5);
+}
+
+TEST_CASE("the bias keeps its sign, the other figures do not") {
+  const ErrorStatistics s = statistics_of({-0.2, 0.1});
+  CHECK(s.bias == Approx(-0.05));
+  CHECK(s.mean == Approx(0.15));
+  CHECK(s.median == Approx(0.15));
+  CHECK(s.p90 == Approx(0.2));
+}
+
+TEST_CASE("no errors, no statistics") {
+  const ErrorStatistics s = statistics_of({});
+  CHECK(s.median == 0);
+  CHECK(s.p90 == 0);
+}
+
+TEST_CASE("the row of fewest GPUs anchors and is not scored") {
+  const Validation v = anchored({row(4, 40'000), row(1, 20'000)});
+  CHECK(v.rows == 2);
+  CHECK(v.scored == 1);
+  REQUIRE(v.series.size() == 1);
+  REQUIRE(v.series[0].points.size() == 1);
+  const ValidatedPoint& p = v.series[0].points[0];
+  CHECK(p.gpus == 4);
+  CHECK(p.measured == 40'000);
+  CHECK(p.linear == Approx(80'000));  // four times the anchor
+  CHECK(p.error == Approx(std::abs(p.predicted / 40'000 - 1)));
+  CHECK(p.low <= p.predicted);
+  CHECK(p.high >= p.predicted);
+  CHECK(v.linear.bias == Approx(1.0));  // 80,000 / 40,000 - 1
+}
+
+TEST_CASE("without an anchor every row is scored and nothing is linear") {
+  const Validation v = validate(file_of({row(1, 20'000), row(4, 40'000)}), {.anchor = false, .settings = {}});
+  CHECK(v.scored == 2);
+  CHECK_FALSE(v.anchored);
+  CHECK(v.series[0].points[0].linear == 0);
+}
+
+TEST_CASE("throughput, step and epoch tell the same story") {
+  using Metric = Measurement::Metric;
+  const auto error_of = [](Metric metric, double one, double four) { return anchored({row(1, one, metric), row(4, four, metric)}).series.at(0).points.at(0).error; };
+  // 20,000 samples/s at batch 64 are a step of 3.2 ms; 40,000 on four GPUs one of 6.4 ms. Times invert: p/m - 1 becomes m/p - 1.
+  const double rate = error_of(Metric::samples_per_s, 20'000, 40'000);
+  CHECK(error_of(Metric::step_s, 3.2e-3, 6.4e-3) == Approx(rate / (1 + rate)).epsilon(1e-4));
+  CHECK(error_of(Metric::epoch_s, 3.2e-3, 6.4e-3) == Approx(rate / (1 + rate)).epsilon(1e-4));  // data.samples unknown: one step
+}
+
+TEST_CASE("of a rate in unknown units only ratios count") {
+  using Metric = Measurement::Metric;
+  const auto predicted = [](double unit) { return anchored({row(1, 10 * unit, Metric::rate), row(4, 30 * unit, Metric::rate)}).series.at(0).points.at(0).error; };
+  CHECK(predicted(1) == Approx(predicted(1234.5)).epsilon(1e-9));
+}
+
+TEST_CASE("a rate without an anchor is skipped with the reason") {
+  const Validation v = validate(file_of({row(1, 10, Measurement::Metric::rate)}), {.anchor = false, .settings = {}});
+  CHECK(v.scored == 0);
+  REQUIRE(v.skipped.size() == 1);
+  CHECK(v.skipped[0].row == 2);
+  CHECK(v.skipped[0].why == "a rate in unknown units needs an anchor");
+}
+
+TEST_CASE("rows this program does not know are skipped with their line and the reason, the others scored") {
+  Measurement model = row(1, 1), cluster = row(2, 1), strategy = row(3, 1);
+  model.model = "no_such_model", cluster.cluster = "nowhere", strategy.strategy = "magic";
+  const Validation v = anchored({strategy, cluster, model, row(1, 20'000), row(4, 40'000)});
+  CHECK(v.scored == 1);
+  REQUIRE(v.skipped.size() == 3);
+  CHECK(v.skipped[0].row == 2);  // sorted by line
+  CHECK_THAT(v.skipped[0].why, ContainsSubstring("no_such_model"));
+  CHECK_THAT(v.skipped[1].why, ContainsSubstring("nowhere"));
+  CHECK_THAT(v.skipped[2].why, ContainsSubstring("magic"));
+}
+
+TEST_CASE("rows of one series that differ in batch are anchored apart") {
+  Measurement small = row(1, 5'000), small4 = row(4, 10'000);
+  small.batch_per_gpu = small4.batch_per_gpu = 8;
+  const Validation v = anchored({row(1, 20'000), small, row(4, 40'000), small4});
+  REQUIRE(v.series.size() == 1);
+  REQUIRE(v.series[0].points.size() == 2);
+  CHECK(v.series[0].points[0].linear == Approx(80'000));
+  CHECK(v.series[0].points[1].linear == Approx(20'000));
+  CHECK(v.series[0].worst == Approx(std::max(v.series[0].points[0].error, v.series[0].points[1].error)));
+}
+
+TEST_CASE("a wrong setting of the command line is an error, not a reason to skip") {
+  const MeasurementFile file = file_of({row(1, 20'000), row(4, 40'000)});
+  CHECK_THROWS_AS(validate(file, {.anchor = true, .settings = {"no.such.key=1"}}), InputError);
+}
+
+TEST_CASE("a wrong setting of a row skips that row") {
+  Measurement odd = row(1, 20'000);
+  odd.settings = {{"no.such.key", "1"}};
+  const Validation v = anchored({odd});
+  CHECK(v.scored == 0);
+  CHECK(v.skipped.size() == 1);
+}
+
+TEST_CASE("an empty file validates to nothing") {
+  const Validation v = anchored({});
+  CHECK(v.rows == 0);
+  CHECK(v.scored == 0);
+  CHECK(v.series.empty());
+}

@@ -1,0 +1,97 @@
+// The JSON contract: exactly these keys, in these places.
+#include "sim/report/json.hpp"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/example_prediction.hpp"
+
+using namespace foretrain;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::vector<std::string> keys(const Json& object) {
+  std::vector<std::string> out;
+  for (const auto& [key, value] : object.items()) out.push_back(key);
+  return out;
+}
+
+using Keys = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a prediction has exactly the keys of the contract") {
+  const Json j = Json::parse(write_json(test::example_prediction(), {}));
+  CHECK(keys(j) == Keys{"schema", "scenario", "model", "cluster", "strategy", "precision", "scaling", "points", "crossover", "decisions", "warnings"});
+  CHECK(keys(j["points"][0]) == Keys{"gpus", "nodes", "batch_per_gpu", "global_batch", "steps_per_epoch", "step_s", "epoch_s", "total_s", "samples_per_s", "speedup",
+                                     "efficiency", "gpu_hours", "interval", "memory", "breakdown", "buckets_bytes"});
+  CHECK(keys(j["points"][0]["interval"]) == Keys{"low_s", "high_s", "level"});
+  CHECK(keys(j["points"][0]["memory"]) == Keys{"bytes", "capacity_bytes", "fits"});
+  CHECK(keys(j["points"][0]["breakdown"]) == Keys{"compute_s", "exposed_communication_s", "input_stall_s", "host_s", "optimizer_s", "other_s"});
+  CHECK(keys(j["crossover"]) == Keys{"fastest_gpus", "slower_than_one_gpu_from", "no_gain_from", "efficiency_below", "cause"});
+  CHECK(keys(j["crossover"]["efficiency_below"]) == Keys{"0.9", "0.8", "0.5"});
+  CHECK(keys(j["decisions"][0]) == Keys{"subject", "choice", "why"});
+}
+
+TEST_CASE("values arrive unchanged, what is missing is null") {
+  const Json j = Json::parse(write_json(test::example_prediction(), {}));
+  CHECK(j["schema"] == "foretrain.prediction/1");
+  CHECK(j["scaling"] == "weak");
+  CHECK(j["points"][1]["step_s"] == 0.125);
+  CHECK(j["points"][1]["buckets_bytes"] == Json::array({8'196'000, 26'255'360}));
+  CHECK(j["points"][0]["buckets_bytes"] == Json::array());
+  CHECK(j["points"][0]["memory"]["bytes"] == 8'000'000'000);
+  CHECK(j["points"][0]["memory"]["fits"] == true);
+  CHECK(j["points"][1]["memory"]["fits"] == false);
+  CHECK(j["crossover"]["slower_than_one_gpu_from"].is_null());
+  CHECK(j["crossover"]["efficiency_below"]["0.9"] == 8);
+  CHECK(j["crossover"]["efficiency_below"]["0.5"].is_null());
+}
+
+TEST_CASE("numbers survive to the last digit") {
+  Prediction p = test::example_prediction();
+  p.points[0].step_s = 0.1 + 0.2;
+  p.points[0].total_s = 1e-300;
+  const Json j = Json::parse(write_json(p, {}));
+  CHECK(j["points"][0]["step_s"].get<double>() == 0.1 + 0.2);
+  CHECK(j["points"][0]["total_s"].get<double>() == 1e-300);
+}
+
+TEST_CASE("names of any bytes and numbers that are none still make valid JSON") {
+  Prediction p = test::example_prediction();
+  p.scenario = "a\"b\\c\n\x01\xff";
+  p.points[0].step_s = std::numeric_limits<double>::quiet_NaN();
+  p.points[0].epoch_s = std::numeric_limits<double>::infinity();
+  const Json j = Json::parse(write_json(p, {}));
+  CHECK(j["points"][0]["step_s"].is_null());
+  CHECK(j["points"][0]["epoch_s"].is_null());
+  CHECK(j["scenario"].get<std::string>().starts_with("a\"b\\c\n\x01"));
+}
+
+TEST_CASE("strong scaling says so") {
+  Prediction p = test::example_prediction();
+  p.strong_scaling = true;
+  CHECK(Json::parse(write_json(p, {}))["scaling"] == "strong");
+}
+
+TEST_CASE("a prediction of no points is an empty list") { CHECK(Json::parse(write_json(Prediction{}, {}))["points"] == Json::array()); }
+
+TEST_CASE("a validation has the keys of the contract") {
+  Validation v;
+  v.rows = 3, v.scored = 1;
+  v.skipped = {{4, "unknown model"}};
+  v.error = v.linear = statistics_of({0.1});
+  v.series = {{"s", 0.1, 0.1, {{4, 100, 110, 0.1, 90, 130, 120}}}};
+  const Json j = Json::parse(write_validation_json(v));
+  CHECK(keys(j) == Keys{"schema", "kind", "rows", "scored", "skipped", "error", "baseline", "series"});
+  CHECK(j["schema"] == "foretrain.validation/1");
+  CHECK(j["skipped"][0] == Json{{"row", 4}, {"why", "unknown model"}});
+  CHECK(keys(j["error"]) == Keys{"median", "p90", "mean", "bias"});
+  CHECK(keys(j["baseline"]["linear"]) == Keys{"median", "p90", "mean", "bias"});
+  CHECK(keys(j["series"][0]) == Keys{"series", "median", "worst", "points"});
+  for (const char* key : {"gpus", "measured", "predicted", "error"}) CHECK(j["series"][0]["points"][0].contains(key));
+  v.anchored = false;
+  CHECK(Json::parse(write_validation_json(v))["baseline"].empty());
+}

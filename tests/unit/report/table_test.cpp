@@ -1,0 +1,76 @@
+// The table for people: durations, plurals, what is left out.
+#include "sim/report/table.hpp"
+
+#include <limits>
+
+#include "sim/report/catalog.hpp"
+#include "sim/report/validation_table.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/example_prediction.hpp"
+
+using namespace foretrain;
+
+TEST_CASE("durations are spoken as people plan with them") {
+  CHECK(spoken_time(0) == "0 s");
+  CHECK(spoken_time(0.0012) == "1.2 ms");
+  CHECK(spoken_time(41.23) == "41.2 s");
+  CHECK(spoken_time(599) == "599 s");
+  CHECK(spoken_time(600) == "10 min");
+  CHECK(spoken_time(3569) == "59 min");
+  CHECK(spoken_time(3571) == "1 h 00 min");  // 59.5 minutes round to 60
+  CHECK(spoken_time(12'300) == "3 h 25 min");
+  CHECK(spoken_time(48 * 3600) == "2 d 00 h");
+  CHECK(spoken_time(100 * 86'400.0) == "100 d 00 h");
+}
+
+TEST_CASE("a duration without bound is still printed") {
+  CHECK_FALSE(spoken_time(std::numeric_limits<double>::infinity()).empty());
+  CHECK_FALSE(spoken_time(1e300).empty());
+}
+
+TEST_CASE("a row that does not fit in memory is marked") {
+  const std::string table = write_table(test::example_prediction(), {});
+  CHECK_THAT(table, ContainsSubstring("8 GB !"));
+  CHECK_THAT(table, ContainsSubstring("warning: 8 GPUs: about 8 GB are needed"));
+}
+
+TEST_CASE("decisions are shown only when asked for") {
+  CHECK(write_table(test::example_prediction(), {}).find("Decisions") == std::string::npos);
+  CHECK_THAT(write_table(test::example_prediction(), {.explain = true}), ContainsSubstring("  all_reduce 26.3 MB: ring, Simple (LL would take 3 ms)\n"));
+}
+
+TEST_CASE("the crossover is told in words") {
+  Prediction p = test::example_prediction();
+  CHECK_THAT(write_table(p, {}), ContainsSubstring("Fastest: 320 GPUs of 320. Every further GPU still helps."));
+  p.crossover.fastest_gpus = 1, p.crossover.no_gain_from = 2, p.crossover.slower_than_one_gpu_from = 2;
+  CHECK_THAT(write_table(p, {}), ContainsSubstring("Fastest: 1 GPU of 320. No gain from 2 GPUs."));
+  CHECK_THAT(write_table(p, {}), ContainsSubstring("Slower than one GPU: from 2 GPUs."));
+}
+
+TEST_CASE("a prediction without points is still a table") { CHECK_FALSE(write_table(Prediction{}, {}).empty()); }
+
+TEST_CASE("formats are found by name") {
+  for (const ReportEntry& row : report_catalog()) {
+    CHECK(find_report(row.name) == &row);
+    CHECK_FALSE(row.write(test::example_prediction(), {}).empty());
+  }
+  CHECK(find_report("xml") == nullptr);
+  CHECK(report_names().size() == report_catalog().size());
+}
+
+TEST_CASE("a validation counts skipped rows by reason") {
+  Validation v;
+  v.rows = 3;
+  v.skipped = {{2, "unknown model"}, {3, "unknown model"}, {4, "too large"}};
+  const std::string table = write_validation_table(v);
+  CHECK_THAT(table, ContainsSubstring("3 rows, 0 scored, 3 skipped"));
+  CHECK_THAT(table, ContainsSubstring("     2 rows: unknown model\n"));
+  CHECK_THAT(table, ContainsSubstring("     1 row: too large\n"));
+}
+
+TEST_CASE("an unanchored validation shows no perfect scaling") {
+  Validation v;
+  CHECK_THAT(write_validation_table(v), ContainsSubstring("perfect scaling"));
+  v.anchored = false;
+  CHECK(write_validation_table(v).find("perfect scaling") == std::string::npos);
+}
