@@ -105,7 +105,7 @@ void check_links(Faults& faults, const NodeSpec& node) {
     const int number = static_cast<int>(i);
     check_link_type(faults, link, number);
     if (!check_ends(faults, node, link, number)) continue;
-    const auto [low, high] = std::minmax(*find_device(node, link.a), *find_device(node, link.b));
+    const auto [low, high] = std::minmax({*find_device(node, link.a), *find_device(node, link.b)});
     if (seen.try_emplace({low, high, link.type.kind}, number).second) continue;
     faults.push_back({between(link) + " is there twice", "one link with count = 2 describes two parallel links", number});
   }

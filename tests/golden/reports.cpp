@@ -2,6 +2,8 @@
 #include <fstream>
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "sim/report/csv.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/table.hpp"
@@ -14,7 +16,7 @@ using namespace foretrain;
 namespace {
 
 std::string approved(const std::string& name) {
-  const std::string path = std::string(FORETRAIN_SOURCE_DIR) + "/tests/golden/approved/" + name;
+  const std::string path = fmt::format("{}/tests/golden/approved/{}", FORETRAIN_SOURCE_DIR, name);
   std::ifstream file(path, std::ios::binary);
   INFO(path);
   REQUIRE(file);

@@ -66,7 +66,8 @@ TEST_CASE("two runs of a plan are equal to the picosecond") {
     INFO(c.name);
     const Ran a = run_plan(c.small, c.strategy), b = run_plan(c.small, c.strategy);
     REQUIRE(a.timeline.spans.size() == b.timeline.spans.size());
-    CHECK(std::equal(a.timeline.spans.begin(), a.timeline.spans.end(), b.timeline.spans.begin(), [](const Span& x, const Span& y) { return x.start == y.start && x.end == y.end; }));
+    CHECK(std::equal(a.timeline.spans.begin(), a.timeline.spans.end(), b.timeline.spans.begin(),
+                     [](const Span& x, const Span& y) { return x.start == y.start && x.end == y.end; }));
   }
 }
 
@@ -104,13 +105,15 @@ TEST_CASE("a faster GPU is never slower") {
 
 TEST_CASE("in weak scaling more GPUs never raise the throughput per GPU") {
   for (const Case& c : cases({1})) {
-    double before = samples_per_s(c.small, c.strategy);
+    const double alone = samples_per_s(c.small, c.strategy);
+    double before = alone;
     for (const int n : {2, 4}) {
       INFO(c.name << " to " << n);
       SmallPlan more = c.small;
       more.gpus = n;
       const double each = samples_per_s(more, c.strategy) / n;
-      CHECK(each <= before * 1.002);  // rings over more GPUs may find a better protocol
+      CHECK(each <= alone * (1 + 1e-9));
+      CHECK(each <= before * 1.01);  // four GPUs of a mesh find more rings than two, so their buckets may be faster
       before = each;
     }
   }
@@ -134,7 +137,8 @@ TEST_CASE("every collective of a step carries what the plan says") {
     const Plan plan = plan_of(c.small, c.strategy);
     std::int64_t planned = 0, sent = 0;
     for (const Bytes bucket : plan.buckets) planned += bucket.count;
-    for (const TaskId id : test::tasks_labelled(plan.graph, TaskKind::collective, "all_reduce")) sent += plan.graph.tasks()[id].traffic.count;
+    for (const TaskId id : test::tasks_labelled(plan.graph, TaskKind::collective, "all_reduce"))
+      sent += plan.graph.tasks()[id].traffic.count;
     CHECK(sent == planned * c.small.steps);
     if (!plan.buckets.empty()) CHECK(planned == c.small.workload.model->gradient_bytes().count);
   }

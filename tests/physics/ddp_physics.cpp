@@ -50,10 +50,10 @@ TEST_CASE("with one bucket the step is that of one wrapped GPU plus the exposed 
   CHECK(run_plan(four, "ddp").last_step_s() == Approx(expected).epsilon(0.02));
 }
 
-TEST_CASE("buckets that overlap backward expose less than one that cannot") {
+TEST_CASE("buckets that overlap backward make a shorter step than one that cannot") {
   SmallPlan many = one_bucket(8, {12.3e9});
   many.knobs = {};
-  CHECK(run_plan(many, "ddp").share(Account::exposed_communication) < run_plan(one_bucket(8, {12.3e9}), "ddp").share(Account::exposed_communication));
+  CHECK(run_plan(many, "ddp").last_step_s() < run_plan(one_bucket(8, {12.3e9}), "ddp").last_step_s());
 }
 
 TEST_CASE("behind a network slower than backward the step is the traffic of all buckets, one after the other") {

@@ -20,7 +20,11 @@ inline Scenario scenario_of(Model model, ClusterSpec cluster, std::vector<int> g
   return scenario;
 }
 
-inline Scenario mnist_scenario(std::vector<int> gpus = {1, 2, 4}) { return scenario_of(mnist_net(), star_cluster(8, {12.3e9}), std::move(gpus)); }
-inline Scenario resnet_scenario(std::vector<int> gpus = {1, 4, 8}) { return scenario_of(resnet18(), nvlink_cluster(4, 2), std::move(gpus)); }
+inline Scenario mnist_scenario(std::vector<int> gpus = {1, 2, 4}) {
+  return scenario_of(mnist_net(), star_cluster(8, {12.3e9}), std::move(gpus));
+}
+inline Scenario resnet_scenario(std::vector<int> gpus = {1, 4, 8}) {
+  return scenario_of(resnet18(), nvlink_cluster(4, 2), std::move(gpus));
+}
 
 }  // namespace foretrain::test

@@ -81,7 +81,9 @@ TEST_CASE("without an anchor every row is scored and nothing is linear") {
 
 TEST_CASE("throughput, step and epoch tell the same story") {
   using Metric = Measurement::Metric;
-  const auto error_of = [](Metric metric, double one, double four) { return anchored({row(1, one, metric), row(4, four, metric)}).series.at(0).points.at(0).error; };
+  const auto error_of = [](Metric metric, double one, double four) {
+    return anchored({row(1, one, metric), row(4, four, metric)}).series.at(0).points.at(0).error;
+  };
   // 20,000 samples/s at batch 64 are a step of 3.2 ms; 40,000 on four GPUs one of 6.4 ms. Times invert: p/m - 1 becomes m/p - 1.
   const double rate = error_of(Metric::samples_per_s, 20'000, 40'000);
   CHECK(error_of(Metric::step_s, 3.2e-3, 6.4e-3) == Approx(rate / (1 + rate)).epsilon(1e-4));
@@ -90,7 +92,9 @@ TEST_CASE("throughput, step and epoch tell the same story") {
 
 TEST_CASE("of a rate in unknown units only ratios count") {
   using Metric = Measurement::Metric;
-  const auto predicted = [](double unit) { return anchored({row(1, 10 * unit, Metric::rate), row(4, 30 * unit, Metric::rate)}).series.at(0).points.at(0).error; };
+  const auto predicted = [](double unit) {
+    return anchored({row(1, 10 * unit, Metric::rate), row(4, 30 * unit, Metric::rate)}).series.at(0).points.at(0).error;
+  };
   CHECK(predicted(1) == Approx(predicted(1234.5)).epsilon(1e-9));
 }
 

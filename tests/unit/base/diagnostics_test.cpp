@@ -18,10 +18,14 @@ bool is_utf8(std::string_view text) {
       if ((byte & 0xC0) != 0x80) return false;
       --expected;
     } else if (byte >= 0x80) {
-      if ((byte & 0xE0) == 0xC0) expected = 1;
-      else if ((byte & 0xF0) == 0xE0) expected = 2;
-      else if ((byte & 0xF8) == 0xF0) expected = 3;
-      else return false;
+      if ((byte & 0xE0) == 0xC0)
+        expected = 1;
+      else if ((byte & 0xF0) == 0xE0)
+        expected = 2;
+      else if ((byte & 0xF8) == 0xF0)
+        expected = 3;
+      else
+        return false;
     }
   }
   return expected == 0;
@@ -89,11 +93,15 @@ TEST_CASE("carets never run past the end of the line, and at least one is shown"
 }
 
 TEST_CASE("a column far beyond the line still shows the line's end") {
-  CHECK(format(Diagnostic{"f", {1, 2'000'000'000, 2'000'000'000}, "abcd", "bad", ""}) == "f:1:2000000000: error: bad\n  1 | abcd\n    |     ^\n");
+  CHECK(format(Diagnostic{"f", {1, 2'000'000'000, 2'000'000'000}, "abcd", "bad", ""}) ==
+        "f:1:2000000000: error: bad\n  1 | abcd\n    |     ^\n");
 }
 
 TEST_CASE("several mistakes come sorted by place, with a count") {
-  const std::vector<Diagnostic> mistakes{{"b", {1, 1, 1}, "", "four", ""}, {"a", {9, 1, 1}, "", "three", ""}, {"a", {2, 5, 1}, "", "two", ""}, {"a", {2, 1, 1}, "", "one", ""}};
+  const std::vector<Diagnostic> mistakes{{"b", {1, 1, 1}, "", "four", ""},
+                                         {"a", {9, 1, 1}, "", "three", ""},
+                                         {"a", {2, 5, 1}, "", "two", ""},
+                                         {"a", {2, 1, 1}, "", "one", ""}};
   CHECK(format(mistakes) == "a:2:1: error: one\na:2:5: error: two\na:9:1: error: three\nb:1:1: error: four\n4 errors\n");
   CHECK(format(std::vector<Diagnostic>{mistakes[0]}) == "b:1:1: error: four\n");
 }
@@ -121,7 +129,8 @@ TEST_CASE("collected mistakes are thrown all at once") {
     FAIL("nothing was thrown");
   } catch (const InputError& error) {
     CHECK(error.diagnostics().front().message == "first");
-    CHECK(std::string(error.what()) == "f:1:2: error: first\n  1 | abc\n    |  ^\nf:2:1: error: second\n  2 | def\n    | ^^^\n  hint: mend it\n2 errors\n");
+    CHECK(std::string(error.what()) ==
+          "f:1:2: error: first\n  1 | abc\n    |  ^\nf:2:1: error: second\n  2 | def\n    | ^^^\n  hint: mend it\n2 errors\n");
   }
 }
 

@@ -35,15 +35,16 @@ double random_magnitude(std::uint64_t index, double from, double decades) {
 }  // namespace
 
 TEST_CASE("times may be written in eight units") {
-  const std::pair<const char*, double> cases[] = {{"3 ps", 3e-12}, {"3 ns", 3e-9}, {"2.5 us", 2.5e-6}, {"2.5 µs", 2.5e-6}, {"4 ms", 4e-3},
-                                                  {"5 s", 5},      {"2 min", 120}, {"1.5 h", 5400},    {"1 d", 86400},     {"2 days", 172800}};
+  const std::pair<const char*, double> cases[] = {{"3 ps", 3e-12}, {"3 ns", 3e-9},    {"2.5 us", 2.5e-6}, {"2.5 µs", 2.5e-6},
+                                                  {"4 ms", 4e-3},  {"5 s", 5},        {"2 min", 120},     {"1.5 h", 5400},
+                                                  {"1 d", 86400},  {"2 days", 172800}};
   for (const auto& [text, value] : cases) CHECK(value_of(text, Dimension::time) == Approx(value));
 }
 
 TEST_CASE("k, M, G, T, P are powers of ten, Ki, Mi, Gi, Ti powers of two") {
-  const std::pair<const char*, double> cases[] = {{"7 B", 7},       {"1 kB", 1e3},     {"1 KB", 1e3},        {"1 MB", 1e6},       {"1 GB", 1e9},
-                                                  {"1 TB", 1e12},   {"1 PB", 1e15},    {"1 KiB", 1024},      {"25 MiB", 26214400}, {"1 GiB", 1073741824},
-                                                  {"1 TiB", 0x1p40}};
+  const std::pair<const char*, double> cases[] = {{"7 B", 7},           {"1 kB", 1e3},         {"1 KB", 1e3},    {"1 MB", 1e6},
+                                                  {"1 GB", 1e9},        {"1 TB", 1e12},        {"1 PB", 1e15},   {"1 KiB", 1024},
+                                                  {"25 MiB", 26214400}, {"1 GiB", 1073741824}, {"1 TiB", 0x1p40}};
   for (const auto& [text, value] : cases) CHECK(value_of(text, Dimension::bytes) == value);
 }
 
@@ -63,7 +64,8 @@ TEST_CASE("bandwidths end in ps or /s") {
 
 TEST_CASE("work is FLOP, its rate FLOPs, FLOPS, FLOP/s or FLOPps") {
   CHECK(value_of("4.1 GFLOP", Dimension::flops) == Approx(4.1e9));
-  for (const char* text : {"312 TFLOPs", "312 TFLOPS", "312 TFLOP/s", "312 TFLOPps", "0.312 PFLOPs"}) CHECK(value_of(text, Dimension::flop_rate) == Approx(312e12));
+  for (const char* text : {"312 TFLOPs", "312 TFLOPS", "312 TFLOP/s", "312 TFLOPps", "0.312 PFLOPs"})
+    CHECK(value_of(text, Dimension::flop_rate) == Approx(312e12));
 }
 
 TEST_CASE("the space before the unit and spaces around do not matter, exponents are numbers") {
@@ -88,7 +90,8 @@ TEST_CASE("a number without a unit is refused") {
 }
 
 TEST_CASE("NaN, infinity and negative numbers are refused") {
-  for (const char* text : {"nan s", "inf s", "NaN s", "infinity s"}) CHECK_THAT(error_of(text, Dimension::time), ContainsSubstring("is not a finite number"));
+  for (const char* text : {"nan s", "inf s", "NaN s", "infinity s"})
+    CHECK_THAT(error_of(text, Dimension::time), ContainsSubstring("is not a finite number"));
   CHECK(error_of("-inf s", Dimension::time) == "\"-inf s\" is not a finite number");
   CHECK(error_of("-1 s", Dimension::time) == "\"-1 s\" is negative");
 }
@@ -101,7 +104,8 @@ TEST_CASE("numbers beyond what a double or a size can hold are out of range") {
 }
 
 TEST_CASE("text that is no quantity is refused") {
-  for (const char* text : {"", "   ", "fast", "s", "+5 s", "--5 s", "GB 5", "ten s"}) CHECK_THAT(error_of(text, Dimension::time), ContainsSubstring("does not start with a number"));
+  for (const char* text : {"", "   ", "fast", "s", "+5 s", "--5 s", "GB 5", "ten s"})
+    CHECK_THAT(error_of(text, Dimension::time), ContainsSubstring("does not start with a number"));
 }
 
 TEST_CASE("unknown units are quoted") {

@@ -44,7 +44,7 @@ TEST_CASE("two streams are uncorrelated") {
   CHECK(std::abs(product / kDraws * 12) < 4 * 0.00707);
 }
 
-TEST_CASE("uniform draws fill [0, 1) evenly") {
+TEST_CASE("uniform draws fill the unit interval evenly") {
   const CounterRandom random(3);
   // Standard error of the mean of 20,000 uniforms: sqrt(1/12/20000) = 0.00204.
   CHECK(std::abs(mean(random, 0, 20'000) - 0.5) < 4 * 0.00204);

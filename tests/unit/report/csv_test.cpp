@@ -47,7 +47,8 @@ TEST_CASE("a field under its column's name is the value") {
 }
 
 TEST_CASE("names with commas and quotes come back whole") {
-  for (const std::string name : {"plain", "a,b", "say \"x\"", "\"", ",", ""}) CHECK(read_back(csv_field(name) + ",end\n")[0] == std::vector<std::string>{name, "end"});
+  for (const std::string name : {"plain", "a,b", "say \"x\"", "\"", ",", ""})
+    CHECK(read_back(csv_field(name) + ",end\n")[0] == std::vector<std::string>{name, "end"});
 }
 
 TEST_CASE("a field is quoted only when it must be") {

@@ -2,6 +2,7 @@
 #include "sim/report/json.hpp"
 
 #include <limits>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
@@ -24,12 +25,15 @@ using Keys = std::vector<std::string>;
 
 TEST_CASE("a prediction has exactly the keys of the contract") {
   const Json j = Json::parse(write_json(test::example_prediction(), {}));
-  CHECK(keys(j) == Keys{"schema", "scenario", "model", "cluster", "strategy", "precision", "scaling", "points", "crossover", "decisions", "warnings"});
-  CHECK(keys(j["points"][0]) == Keys{"gpus", "nodes", "batch_per_gpu", "global_batch", "steps_per_epoch", "step_s", "epoch_s", "total_s", "samples_per_s", "speedup",
-                                     "efficiency", "gpu_hours", "interval", "memory", "breakdown", "buckets_bytes"});
+  CHECK(keys(j) ==
+        Keys{"schema", "scenario", "model", "cluster", "strategy", "precision", "scaling", "points", "crossover", "decisions", "warnings"});
+  CHECK(keys(j["points"][0]) == Keys{"gpus", "nodes", "batch_per_gpu", "global_batch", "steps_per_epoch", "step_s", "epoch_s", "total_s",
+                                     "samples_per_s", "speedup", "efficiency", "gpu_hours", "interval", "memory", "breakdown",
+                                     "buckets_bytes"});
   CHECK(keys(j["points"][0]["interval"]) == Keys{"low_s", "high_s", "level"});
   CHECK(keys(j["points"][0]["memory"]) == Keys{"bytes", "capacity_bytes", "fits"});
-  CHECK(keys(j["points"][0]["breakdown"]) == Keys{"compute_s", "exposed_communication_s", "input_stall_s", "host_s", "optimizer_s", "other_s"});
+  CHECK(keys(j["points"][0]["breakdown"]) ==
+        Keys{"compute_s", "exposed_communication_s", "input_stall_s", "host_s", "optimizer_s", "other_s"});
   CHECK(keys(j["crossover"]) == Keys{"fastest_gpus", "slower_than_one_gpu_from", "no_gain_from", "efficiency_below", "cause"});
   CHECK(keys(j["crossover"]["efficiency_below"]) == Keys{"0.9", "0.8", "0.5"});
   CHECK(keys(j["decisions"][0]) == Keys{"subject", "choice", "why"});

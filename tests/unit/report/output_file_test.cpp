@@ -1,14 +1,14 @@
 // A file appears whole or not at all.
 #include "sim/report/output_file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "sim/base/diagnostics.hpp"
 #include "tests/support/catch.hpp"

@@ -36,7 +36,8 @@ TEST_CASE("a row that does not fit in memory is marked") {
 
 TEST_CASE("decisions are shown only when asked for") {
   CHECK(write_table(test::example_prediction(), {}).find("Decisions") == std::string::npos);
-  CHECK_THAT(write_table(test::example_prediction(), {.explain = true}), ContainsSubstring("  all_reduce 26.3 MB: ring, Simple (LL would take 3 ms)\n"));
+  CHECK_THAT(write_table(test::example_prediction(), {.explain = true}),
+             ContainsSubstring("  all_reduce 26.3 MB: ring, Simple (LL would take 3 ms)\n"));
 }
 
 TEST_CASE("the crossover is told in words") {

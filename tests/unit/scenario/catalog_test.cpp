@@ -1,12 +1,12 @@
 // The catalogs: names, roots, shadowing and hints, on folders made for the test and on the source tree.
 #include "sim/scenario/catalog.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include <unistd.h>
 
 #include "tests/support/catch.hpp"
 

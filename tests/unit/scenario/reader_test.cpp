@@ -1,11 +1,11 @@
 // The reader: values with places, recovery after syntax errors, and refusal of what is no TOML text or would cost too much.
 #include "sim/scenario/reader.hpp"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+
+#include <unistd.h>
 
 #include "tests/support/catch.hpp"
 

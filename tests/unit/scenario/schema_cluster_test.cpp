@@ -2,9 +2,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sim/cluster/cluster.hpp"
-
 #include <unistd.h>
+
+#include "sim/cluster/cluster.hpp"
 #include "sim/scenario/schemas.hpp"
 #include "tests/support/catch.hpp"
 

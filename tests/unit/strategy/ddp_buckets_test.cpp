@@ -45,7 +45,9 @@ TEST_CASE("a tensor goes in first, then the limit is tested, so buckets exceed i
   CHECK(sizes(form_buckets(tensors({30, 20, 10}), limits(100, 100))) == Sizes{120, 120});
 }
 
-TEST_CASE("a bucket that just meets its limit is closed") { CHECK(sizes(form_buckets(tensors({1, 25}), limits(100, 100))) == Sizes{100, 4}); }
+TEST_CASE("a bucket that just meets its limit is closed") {
+  CHECK(sizes(form_buckets(tensors({1, 25}), limits(100, 100))) == Sizes{100, 4});
+}
 
 TEST_CASE("the first bucket has its own, smaller limit") {
   // 40 closes the first (>= 40); then 40 + 40 + 40 = 120 >= 120.

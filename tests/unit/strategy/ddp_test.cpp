@@ -77,7 +77,8 @@ TEST_CASE("a bucket goes out as soon as its last gradient is there, before backw
   const test::Ran ran = run_plan(on(4, test::resnet50()), "ddp");
   const auto sent = tasks_labelled(ran.plan.graph, TaskKind::collective, "all_reduce bucket 0");
   const auto copies = tasks_labelled(ran.plan.graph, TaskKind::kernel, "gradient to bucket");
-  CHECK(ran.timeline.spans[sent.front()].start < ran.timeline.spans[copies[copies.size() / 5 - 1]].start);  // the first step's last gradient
+  CHECK(ran.timeline.spans[sent.front()].start <
+        ran.timeline.spans[copies[copies.size() / 5 - 1]].start);  // the first step's last gradient
 }
 
 TEST_CASE("the optimizer waits for the last bucket") {

@@ -142,8 +142,12 @@ TEST_CASE("gradients are added to existing ones when zero_grad keeps them") {
 TEST_CASE("accumulation runs forward and backward k times, the optimizer once") {
   SmallPlan one, three;
   three.knobs.accumulation = 3;
-  const auto optimizer = [](const SmallPlan& small) { return tasks_labelled(plan_of(small, "single").graph, TaskKind::kernel, "optimizer").size(); };
-  const auto batches = [](const SmallPlan& small) { return tasks_labelled(plan_of(small, "single").graph, TaskKind::copy, "input batch").size(); };
+  const auto optimizer = [](const SmallPlan& small) {
+    return tasks_labelled(plan_of(small, "single").graph, TaskKind::kernel, "optimizer").size();
+  };
+  const auto batches = [](const SmallPlan& small) {
+    return tasks_labelled(plan_of(small, "single").graph, TaskKind::copy, "input batch").size();
+  };
   CHECK(optimizer(three) == optimizer(one));
   CHECK(batches(three) == 3 * batches(one));
 }

@@ -1,0 +1,97 @@
+// Inputs that nobody should give, and some will: refused with code 1, at once, and nothing is written.
+#include <chrono>
+
+#include "tests/support/catch.hpp"
+#include "tests/unit/app/temporary_folder.hpp"
+
+using namespace foretrain;
+using test::ProgramRun;
+using test::TemporaryFolder;
+
+namespace {
+
+/// Runs a command that must fail as wrong input within five seconds and leave the folder as it was.
+void refuse(const TemporaryFolder& folder, const std::string& line) {
+  const std::size_t before = folder.entries();
+  const auto start = std::chrono::steady_clock::now();
+  const ProgramRun run = folder.run(line);
+  INFO(line << "\n" << run.output.substr(0, 2000));
+  CHECK(run.exit_code == 1);
+  CHECK_THAT(run.output, ContainsSubstring("error: "));
+  CHECK(run.output.size() < 20'000);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+  CHECK(folder.entries() == before);
+}
+
+void refuse_everywhere(const TemporaryFolder& folder, const std::string& file) {
+  refuse(folder, "foretrain predict " + file + " -o out");
+  refuse(folder, "foretrain predict --model " + file + " --cluster puhti -o out");
+  refuse(folder, "foretrain predict --model resnet50 --cluster " + file + " -o out");
+  refuse(folder, "foretrain topology check " + file);
+  refuse(folder, "foretrain validate " + file + " -o out");
+}
+
+}  // namespace
+
+TEST_CASE("a missing file is refused") { refuse_everywhere(TemporaryFolder(), "./missing.toml"); }
+
+TEST_CASE("an empty file is refused") {
+  const TemporaryFolder folder;
+  folder.write("empty.toml", "");
+  refuse_everywhere(folder, "empty.toml");
+}
+
+TEST_CASE("a binary file is refused") {
+  const TemporaryFolder folder;
+  std::string bytes;
+  for (int i = 0; i < 4096; ++i) bytes += static_cast<char>((i * 131 + i / 7) & 0xFF);
+  folder.write("binary.toml", bytes);
+  refuse_everywhere(folder, "binary.toml");
+}
+
+TEST_CASE("a folder is refused") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "folder.toml");
+  refuse_everywhere(folder, "folder.toml");
+}
+
+TEST_CASE("a file of 100 MB is refused before it is read") {
+  const TemporaryFolder folder;
+  folder.write("huge.toml", "a");
+  std::filesystem::resize_file(folder.path() / "huge.toml", 100'000'000);
+  refuse_everywhere(folder, "huge.toml");
+}
+
+TEST_CASE("numbers beyond every machine are refused") {
+  const TemporaryFolder folder;
+  for (const char* arguments :
+       {"--gpus 1000000000", "--gpus 0", "--gpus -1", "--gpus 99999999999999999999", "--gpus 1,x", "--batch -1", "--batch 1000000000000",
+        "--set strategy.accumulation=1000000000", "--set data.decode=1e30s", "--set strategy.bucket_cap=-1MiB",
+        "--set data.workers_per_gpu=1000000000", "--set data.sample_bytes=900000TB --batch 1000000", "--set run.epochs=nan",
+        "--set loop.overhead=1000000s"}) {
+    refuse(folder, std::string("foretrain predict --model mnist_net --cluster star-1gpu ") + arguments + " -o out");
+  }
+}
+
+TEST_CASE("settings that are none are refused") {
+  const TemporaryFolder folder;
+  for (const char* setting : {"''", "=", "key", "=1", "'a=b=c'", "'run.gpus=[[[[['", "'.=1'"}) {
+    refuse(folder, std::string("foretrain predict --model mnist_net --cluster star-1gpu --gpus 1 -o out --set ") + setting);
+  }
+}
+
+TEST_CASE("nesting without end is refused") {
+  const TemporaryFolder folder;
+  std::string deep = "a = ";
+  deep.append(100'000, '[');
+  folder.write("deep.toml", deep);
+  refuse(folder, "foretrain predict deep.toml -o out");
+}
+
+TEST_CASE("a file of mistakes only is reported within bounds") {
+  const TemporaryFolder folder;
+  std::string wrong;
+  for (int i = 0; i < 20'000; ++i) wrong += "key" + std::to_string(i) + " = 1\n";
+  folder.write("wrong.toml", wrong);
+  refuse(folder, "foretrain predict wrong.toml -o out");
+}
