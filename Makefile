@@ -12,7 +12,7 @@ help:                     ## print this list
 
 build:
 	@tools/install_packages build
-	@$(MAKE) --no-print-directory $(call CONFIGURED,release)
+	@$(MAKE) --silent $(call CONFIGURED,release)
 	@ninja -C build/release
 
 run: build                ## install missing packages, build, predict ResNet-50 on CSC Mahti
@@ -20,7 +20,7 @@ run: build                ## install missing packages, build, predict ResNet-50 
 
 test:                     ## install missing packages, build with assertions, run every fast test
 	@tools/install_packages build test
-	@$(MAKE) --no-print-directory $(call CONFIGURED,dev)
+	@$(MAKE) --silent $(call CONFIGURED,dev)
 	@ninja -C build/dev
 	@ctest --preset dev -j $$(nproc)
 

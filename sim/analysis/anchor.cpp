@@ -44,16 +44,17 @@ std::optional<double> find_factor(const StepSimulator& simulator, const DeviceMo
   return std::abs(miss) <= kTolerance ? std::optional(std::exp(at)) : std::nullopt;
 }
 
-bool host_bound(const SimulatedStep& step) {
-  const auto share = [&](Account account) { return step.breakdown[static_cast<std::size_t>(account)]; };
-  return share(Account::host) > share(Account::compute) + share(Account::optimizer);
+/// Whether the step follows the host's times more than the kernels': each is raised by a tenth alone.
+bool host_bound(const StepSimulator& simulator, const DeviceModel& device, int gpus) {
+  const auto step_with = [&](Side side) { return simulator.simulate(gpus, scaled(device, side, 1.1)).step_s; };
+  return step_with(Side::host) > step_with(Side::kernels);
 }
 
 }  // namespace
 
 Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& device, const Anchor& anchor) {
   const SimulatedStep plain = simulator.simulate(anchor.gpus, device);
-  const Side first = host_bound(plain) ? Side::host : Side::kernels;
+  const Side first = host_bound(simulator, device, anchor.gpus) ? Side::host : Side::kernels;
   for (const Side side : {first, Side::both}) {
     if (const auto factor = find_factor(simulator, device, anchor, side)) return {scaled(device, side, *factor), std::string(name_of_side(side)), *factor};
   }

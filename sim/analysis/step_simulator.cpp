@@ -1,5 +1,5 @@
-// The step time is the distance between the ends of two steps, once the pipeline has filled; the breakdown is the critical path
-// between them. Both come from the same timeline, so they agree to the picosecond.
+// The step time is the distance between the ends of two steps, once the pipeline has filled; the breakdown is what the compute
+// stream did or waited for between them. Both come from the same timeline, so they agree to the picosecond.
 #include "sim/analysis/step_simulator.hpp"
 
 #include <fmt/format.h>
@@ -104,8 +104,9 @@ SimulatedStep StepSimulator::simulate_micro_steps(int gpus, std::int64_t batch_p
   const TaskId last = plan.step_ends.back();
   const Time from = timeline.end_of(plan.step_ends[kWarmUpSteps - 1]);
   SimulatedStep step;
-  step.step_s = to_seconds(timeline.end_of(last) - from) / window;
-  step.breakdown = to_breakdown(critical_path(plan.graph, timeline, last, from), window);
+  const Time until = timeline.end_of(last);
+  step.step_s = to_seconds(until - from) / window;
+  step.breakdown = to_breakdown(queue_time(plan.graph, timeline, plan.graph.tasks()[last].queue, from, until), window);
   step.buckets = plan.buckets;
   step.extra_memory = plan.extra_memory;
   step.decisions = plan.decisions;

@@ -44,6 +44,8 @@ class IdealNetwork final : public Network {
 
 }  // namespace
 
-std::unique_ptr<Network> make_ideal_network(std::vector<ByteRate> capacities) { return std::make_unique<IdealNetwork>(std::move(capacities)); }
+std::unique_ptr<Network> make_ideal_network(std::vector<ByteRate> capacities) {
+  return std::make_unique<IdealNetwork>(std::move(capacities));
+}
 
 }  // namespace foretrain

@@ -1,29 +1,20 @@
-// Progressive filling. Each round finds the links with the smallest fair share, fixes their flows at it and takes those flows'
-// shares from the other links they cross. Links are renumbered densely, so idle links of a large cluster cost nothing.
+// Progressive filling, many links a round. A link's share can only grow while other links fill, so a link whose share none of its
+// flows undercuts elsewhere will fill at exactly this share, whatever happens first: its flows are fixed at once, and what they take
+// leaves the other links they cross. The link with the least share of all is always such a one, so every round gets further.
+// Links are renumbered densely, so idle links of a large cluster cost nothing.
 #include "sim/engine/max_min.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace foretrain {
 
 namespace {
 
-/// Links whose shares differ by less than this fraction are filled in one round; far below what a bandwidth is known to.
+/// Shares that differ by less than this fraction count as equal; far below what a bandwidth is known to.
 constexpr double kSameShare = 1e-12;
-/// The share of a link whose flows are all fixed; also that of a link without limit, which holds nobody back.
-constexpr double kFilled = std::numeric_limits<double>::infinity();
-
-/// The least of all shares, in four lanes that need not wait for each other.
-double least_of(const std::vector<double>& shares) {
-  double lanes[4] = {kFilled, kFilled, kFilled, kFilled};
-  std::size_t i = 0;
-  for (; i + 4 <= shares.size(); i += 4) {
-    for (std::size_t lane = 0; lane < 4; ++lane) lanes[lane] = std::min(lanes[lane], shares[i + lane]);
-  }
-  for (; i < shares.size(); ++i) lanes[0] = std::min(lanes[0], shares[i]);
-  return std::min(std::min(lanes[0], lanes[1]), std::min(lanes[2], lanes[3]));
-}
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -58,62 +49,57 @@ void MaxMinSolver::add_flow(std::span<const std::uint32_t> route) {
     std::uint32_t& slot = slot_of_[link];
     if (slot == kNoSlot) {
       slot = static_cast<std::uint32_t>(slots_.size());
-      slots_.push_back({link, 0, std::max(0.0, capacities_[link].per_second), 0});
+      slots_.push_back({link, 0, std::max(0.0, capacities_[link].per_second), 0, 0});
     }
-    ++slots_[slot].shares;
+    ++slots_[slot].open_shares;
     route_slots_.push_back(slot);
   }
   first_.push_back(static_cast<std::uint32_t>(route_slots_.size()));
 }
 
-/// Which flows cross each link, as rows of one array.
-void MaxMinSolver::index_flows_by_link() {
-  std::uint32_t offset = 0;
+std::span<const std::uint32_t> MaxMinSolver::route(std::uint32_t flow) const {
+  return std::span(route_slots_).subspan(first_[flow], first_[flow + 1] - first_[flow]);
+}
+
+void MaxMinSolver::find_shares() {
   for (Slot& slot : slots_) {
-    slot.first_flow = offset;
-    offset += slot.shares;
-  }
-  flows_of_link_.resize(offset);
-  fill_.assign(slots_.size(), 0);
-  for (std::uint32_t f = 0; f + 1 < first_.size(); ++f) {
-    for (std::uint32_t i = first_[f]; i < first_[f + 1]; ++i) {
-      const std::uint32_t slot = route_slots_[i];
-      flows_of_link_[slots_[slot].first_flow + fill_[slot]++] = f;
-    }
+    slot.share = slot.open_shares == 0 ? kUnlimited : slot.remaining / slot.open_shares;
+    slot.lowest = kUnlimited;
   }
 }
 
-/// Fixes a flow and gives back what it takes on every link of its route.
-void MaxMinSolver::fix(std::uint32_t flow, double rate) {
-  rates_[flow] = rate;
-  for (std::uint32_t i = first_[flow]; i < first_[flow + 1]; ++i) {
-    const std::uint32_t id = route_slots_[i];
-    Slot& slot = slots_[id];
-    slot.remaining = std::max(0.0, slot.remaining - rate);
-    --slot.shares;
-    share_[id] = slot.shares == 0 ? kFilled : slot.remaining / slot.shares;
+/// Each open flow's least share, and each link's least of these. Flows that nothing limits are done.
+void MaxMinSolver::find_lowest() {
+  for (const std::uint32_t flow : open_) {
+    double least = kUnlimited;
+    for (const std::uint32_t slot : route(flow)) least = std::min(least, slots_[slot].share);
+    for (const std::uint32_t slot : route(flow)) slots_[slot].lowest = std::min(slots_[slot].lowest, least);
+    rates_[flow] = least;
   }
+  std::erase_if(open_, [this](std::uint32_t flow) { return rates_[flow] == kUnlimited; });
+}
+
+/// The shares stay as they were at the start of the round, so the order of the flows does not matter.
+void MaxMinSolver::fix_flows_of_full_links() {
+  const auto is_full = [this](std::uint32_t slot) { return slots_[slot].lowest >= slots_[slot].share * (1 - kSameShare); };
+  std::erase_if(open_, [&](std::uint32_t flow) {
+    if (std::ranges::none_of(route(flow), is_full)) return false;
+    for (const std::uint32_t slot : route(flow)) {
+      slots_[slot].remaining = std::max(0.0, slots_[slot].remaining - rates_[flow]);
+      --slots_[slot].open_shares;
+    }
+    return true;
+  });
 }
 
 const std::vector<double>& MaxMinSolver::solve() {
-  index_flows_by_link();
-  fixed_.assign(first_.size() - 1, false);
-  rates_.assign(first_.size() - 1, std::numeric_limits<double>::infinity());
-  share_.clear();
-  for (const Slot& slot : slots_) share_.push_back(slot.remaining / slot.shares);
-  for (double least = least_of(share_); least < kFilled; least = least_of(share_)) {
-    full_.clear();
-    for (std::uint32_t slot = 0; slot < share_.size(); ++slot) {
-      if (share_[slot] <= least * (1 + kSameShare)) full_.push_back(slot);
-    }
-    for (const std::uint32_t slot : full_) {
-      for (std::uint32_t i = slots_[slot].first_flow; i < slots_[slot].first_flow + fill_[slot]; ++i) {
-        const std::uint32_t flow = flows_of_link_[i];
-        if (fixed_[flow]) continue;
-        fixed_[flow] = true;
-        fix(flow, least);
-      }
-    }
+  rates_.assign(first_.size() - 1, kUnlimited);
+  open_.resize(rates_.size());
+  std::iota(open_.begin(), open_.end(), 0U);
+  while (!open_.empty()) {
+    find_shares();
+    find_lowest();
+    fix_flows_of_full_links();
   }
   return rates_;
 }

@@ -18,8 +18,9 @@ struct MaxMinProblem {
   std::size_t flow_count() const { return first_link.size() - 1; }
 };
 
-/// Progressive filling (Bertsekas & Gallager, Data Networks §6.5.2): all rates rise together; when a link is full its flows are
-/// fixed. Flows with an empty route get infinity. Cost O(rounds x links in use + routes).
+/// The result of progressive filling (Bertsekas & Gallager, Data Networks §6.5.2): all rates rise together; when a link is full its
+/// flows are fixed. Flows with an empty route get infinity. Cost O(rounds x (links in use + routes)), with a round for each link on
+/// the longest chain of links that wait for one another to fill: few on real machines.
 std::vector<ByteRate> max_min_rates(const MaxMinProblem& problem);
 
 /// The same, for many problems over one set of links: reuses its memory. Order of calls: clear, add_flow…, solve.
@@ -36,20 +37,21 @@ class MaxMinSolver {
   /// A link in use.
   struct Slot {
     std::uint32_t link;
-    std::uint32_t shares;  ///< of flows not fixed yet
-    double remaining;
-    std::uint32_t first_flow;
+    std::uint32_t open_shares;  ///< of flows not fixed yet
+    double remaining;           ///< what these may divide among them
+    double share;               ///< what each of these would get; infinity when there are none
+    double lowest;              ///< the least that any of these gets on its whole route
   };
-  void index_flows_by_link();
-  void fix(std::uint32_t flow, double rate);
+  std::span<const std::uint32_t> route(std::uint32_t flow) const;
+  void find_shares();
+  void find_lowest();
+  void fix_flows_of_full_links();
 
   std::vector<ByteRate> capacities_;
   std::vector<std::uint32_t> slot_of_;  ///< per link
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> first_{0}, route_slots_;
-  std::vector<std::uint32_t> flows_of_link_, fill_, full_;
-  std::vector<bool> fixed_;
-  std::vector<double> share_;  ///< per slot, what each flow not fixed yet would get
+  std::vector<std::uint32_t> open_;  ///< flows not fixed yet
   std::vector<double> rates_;
 };
 

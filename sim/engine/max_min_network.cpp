@@ -89,6 +89,8 @@ class MaxMinNetwork final : public Network {
 
 }  // namespace
 
-std::unique_ptr<Network> make_max_min_network(std::vector<ByteRate> capacities) { return std::make_unique<MaxMinNetwork>(std::move(capacities)); }
+std::unique_ptr<Network> make_max_min_network(std::vector<ByteRate> capacities) {
+  return std::make_unique<MaxMinNetwork>(std::move(capacities));
+}
 
 }  // namespace foretrain

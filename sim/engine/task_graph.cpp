@@ -37,7 +37,9 @@ LabelId TaskGraph::label(std::string_view text) {
   return id;
 }
 
-std::string_view TaskGraph::label_text(LabelId id) const { return id < labels_.size() ? std::string_view(labels_[id]) : std::string_view(); }
+std::string_view TaskGraph::label_text(LabelId id) const {
+  return id < labels_.size() ? std::string_view(labels_[id]) : std::string_view();
+}
 
 TaskId TaskGraph::add(const Task& task, std::span<const Dependency> after) {
   const auto id = static_cast<TaskId>(tasks_.size());

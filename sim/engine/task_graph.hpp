@@ -51,14 +51,14 @@ struct PatternFlow {
 /// a task with a pattern ends when the last flow has ended.
 struct Task {
   TaskKind kind = TaskKind::host;
-  std::uint8_t account = 0;    ///< which account the time is charged to; the planner gives the meaning
-  QueueId queue = kNone;       ///< required
-  PoolId pool = kNone;         ///< holds one unit from start to end
-  DeviceId device = kNone;     ///< kernels: stretched by collectives on it; collectives: take `device_share` of it
-  double device_share = 0;     ///< fraction of the device's throughput a running collective takes, [0, 1)
+  std::uint8_t account = 0;  ///< which account the time is charged to; the planner gives the meaning
+  QueueId queue = kNone;     ///< required
+  PoolId pool = kNone;       ///< holds one unit from start to end
+  DeviceId device = kNone;   ///< kernels: stretched by collectives on it; collectives: take `device_share` of it
+  double device_share = 0;   ///< fraction of the device's throughput a running collective takes, [0, 1)
   Time duration{};
-  PatternId pattern = kNone;   ///< flows started after `duration`
-  Bytes traffic{};             ///< multiplied by each flow's weight
+  PatternId pattern = kNone;  ///< flows started after `duration`
+  Bytes traffic{};            ///< multiplied by each flow's weight
   LabelId label = kNone;
 };
 

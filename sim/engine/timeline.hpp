@@ -35,4 +35,8 @@ struct CriticalPath {
 /// end_of(last) - from exactly. Requires 0 <= from <= end_of(last).
 CriticalPath critical_path(const TaskGraph& graph, const Timeline& timeline, TaskId last, Time from);
 
+/// What one queue did between two moments: its tasks' time by account, and each gap charged to the critical path of the task
+/// that ends it. The shares sum to until - from exactly. Requires 0 <= from <= until, and that the queue's tasks reach `until`.
+CriticalPath queue_time(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from, Time until);
+
 }  // namespace foretrain

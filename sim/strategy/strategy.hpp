@@ -15,7 +15,7 @@
 
 namespace foretrain {
 
-/// Accounts of the critical path; the keys of the breakdown.
+/// What the GPU's time goes to; the keys of the breakdown.
 enum class Account : std::uint8_t { compute, exposed_communication, input_stall, host, optimizer, other };
 inline constexpr std::size_t kAccountCount = 6;
 

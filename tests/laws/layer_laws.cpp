@@ -1,4 +1,6 @@
 // Laws of the tree: the order of layers, no circles, one door per package; and that the checker catches each breach.
+#include <sstream>
+
 #include <fmt/format.h>
 
 #include "tests/support/catch.hpp"
@@ -29,6 +31,17 @@ TEST_CASE("law: the tests and build files say in their first line what they are"
     for (const SourceFile& file : test::read_sources(FORETRAIN_SOURCE_DIR, folder)) {
       INFO(file.path);
       CHECK(file.text.starts_with("// "));
+    }
+  }
+}
+
+TEST_CASE("law: no test has a semicolon or square bracket in its name, at which CMake would cut the list of tests") {
+  for (const SourceFile& file : test::read_sources(FORETRAIN_SOURCE_DIR, "tests")) {
+    std::istringstream lines(file.text);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("TEST_CASE(\"")) continue;
+      INFO(file.path << ": " << line);
+      CHECK(line.substr(0, line.find('"', line.find('"') + 1)).find_first_of(";[]") == std::string::npos);
     }
   }
 }

@@ -73,7 +73,8 @@ std::vector<std::uint32_t> shuffled(std::size_t count, std::uint64_t seed) {
 }
 
 /// Link l is called link_names[l]; the flow at place p is flow flow_at[p] of before.
-MaxMinProblem relabelled(const MaxMinProblem& problem, const std::vector<std::uint32_t>& link_names, const std::vector<std::uint32_t>& flow_at) {
+MaxMinProblem relabelled(const MaxMinProblem& problem, const std::vector<std::uint32_t>& link_names,
+                         const std::vector<std::uint32_t>& flow_at) {
   MaxMinProblem out;
   out.capacities.resize(problem.capacities.size());
   for (std::size_t link = 0; link < link_names.size(); ++link) out.capacities[link_names[link]] = problem.capacities[link];
@@ -168,7 +169,8 @@ TEST_CASE("law: more bandwidth anywhere never lowers the smallest rate") {
     MaxMinProblem problem = random_system(seed);
     if (problem.flow_count() == 0) continue;
     const std::vector<double> before = rates_of(problem);
-    for (std::size_t link = 0; link < problem.capacities.size(); ++link) problem.capacities[link].per_second *= 1 + kRandom.uniform(seed + 5'000'000, link);
+    for (std::size_t link = 0; link < problem.capacities.size(); ++link)
+      problem.capacities[link].per_second *= 1 + kRandom.uniform(seed + 5'000'000, link);
     const std::vector<double> after = rates_of(problem);
     REQUIRE(std::ranges::min(after) >= std::ranges::min(before) * (1 - 1e-12));
   }
@@ -190,7 +192,8 @@ TEST_CASE("law: where all flows meet in one link only, more bandwidth never make
     const auto flows = 1 + static_cast<FlowId>(kRandom.bits(seed, 0) % 8);
     const std::vector<std::vector<LinkId>> routes(flows, {0});
     std::vector<Bytes> sizes;
-    for (FlowId flow = 0; flow < flows; ++flow) sizes.push_back({static_cast<std::int64_t>(1 + kRandom.bits(seed, 2 + flow) % 100'000'000)});
+    for (FlowId flow = 0; flow < flows; ++flow)
+      sizes.push_back({static_cast<std::int64_t>(1 + kRandom.bits(seed, 2 + flow) % 100'000'000)});
     const double capacity = 1e9 * (1 + 50 * kRandom.uniform(seed, 1)), wider = capacity * (1 + kRandom.uniform(seed, 20));
     // Each end is rounded up to a picosecond once per end before it.
     REQUIRE(completion({{wider}}, routes, sizes) <= completion({{capacity}}, routes, sizes) + Time{flows});

@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kFlows = 200;
 constexpr int kHops = 6;
-constexpr std::uint32_t kLinks = 300;
+constexpr std::uint32_t kLinks = 400;
 
-/// 200 flows over 6 of 300 links each, with three kinds of bandwidth: many bottlenecks, the hard case for progressive filling.
+/// 200 flows over 6 of 400 links each, with three kinds of bandwidth: many bottlenecks, the hard case for progressive filling.
 MaxMinProblem scattered_flows() {
   const CounterRandom random(1);
   MaxMinProblem problem;

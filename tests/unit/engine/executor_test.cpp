@@ -183,7 +183,8 @@ TEST_CASE("endless durations neither overflow nor run backward") {
   const PoolId lock = graph.add_pool("lock", 1);
   TaskId previous = graph.add(host_task(queue, kLongestTime));
   for (int i = 0; i < 20; ++i) {
-    previous = graph.add(host_task(i % 2 == 0 ? other : queue, Time{std::numeric_limits<std::int64_t>::max()}, lock), {{previous, kLongestTime}});
+    previous =
+        graph.add(host_task(i % 2 == 0 ? other : queue, Time{std::numeric_limits<std::int64_t>::max()}, lock), {{previous, kLongestTime}});
   }
   const Timeline timeline = run_on(graph);
   for (TaskId task = 1; task < timeline.spans.size(); ++task) {

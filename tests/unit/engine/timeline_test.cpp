@@ -119,3 +119,65 @@ TEST_CASE("a stretched kernel is charged the time it took, not its length") {
   CHECK(path.spent[kCompute] == 8 * us);
   CHECK(path.spent[kCommunication] == Time::zero());
 }
+
+namespace {
+
+/// A host thread whose calls take 10 us each, and a stream whose kernels take 4 us: the stream waits for the host.
+struct HostBound {
+  foretrain::TaskGraph graph;
+  foretrain::QueueId thread = graph.add_queue("thread"), stream = graph.add_queue("stream");
+
+  foretrain::TaskId launch(std::uint8_t host_account, std::uint8_t kernel_account) {
+    foretrain::Task call;
+    call.queue = thread;
+    call.account = host_account;
+    call.duration = foretrain::microseconds(10);
+    const foretrain::TaskId called = graph.add(call);
+    foretrain::Task kernel;
+    kernel.kind = foretrain::TaskKind::kernel;
+    kernel.queue = stream;
+    kernel.account = kernel_account;
+    kernel.duration = foretrain::microseconds(4);
+    return graph.add(kernel, {{called, foretrain::microseconds(1)}});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a queue's time is its tasks and, in its gaps, what the next task waited for") {
+  using namespace foretrain;
+  HostBound step;
+  const TaskId first = step.launch(1, 0), last = step.launch(1, 0);
+  const Timeline timeline = run(step.graph, *make_ideal_network({}));
+  // Kernels run at 11..15 us and 21..25 us. Between the two ends: 4 us kernel, 1 us launch latency, 5 us of the second call.
+  const CriticalPath path = queue_time(step.graph, timeline, step.stream, timeline.end_of(first), timeline.end_of(last));
+  CHECK(path.total == microseconds(10));
+  CHECK(path.spent[0] == microseconds(4));
+  CHECK(path.lag[0] == microseconds(1));
+  CHECK(path.spent[1] == microseconds(5));
+}
+
+TEST_CASE("work that another queue does under a busy queue is not in its time") {
+  using namespace foretrain;
+  TaskGraph graph;
+  const QueueId stream = graph.add_queue("stream"), nccl = graph.add_queue("nccl");
+  const auto add = [&](QueueId queue, std::uint8_t account, double us) {
+    Task task;
+    task.kind = TaskKind::kernel;
+    task.queue = queue;
+    task.account = account;
+    task.duration = microseconds(us);
+    return graph.add(task);
+  };
+  add(stream, 0, 20);
+  const TaskId reduced = add(nccl, 1, 26);
+  Task after;
+  after.queue = stream;
+  after.duration = microseconds(3);
+  const TaskId last = graph.add(after, {{reduced}});
+  const Timeline timeline = run(graph, *make_ideal_network({}));
+  // The collective takes 26 us, 20 of them under the kernel: 6 are exposed.
+  const CriticalPath path = queue_time(graph, timeline, stream, Time::zero(), timeline.end_of(last));
+  CHECK(path.spent[0] == microseconds(23));
+  CHECK(path.spent[1] == microseconds(6));
+}
