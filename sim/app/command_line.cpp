@@ -59,9 +59,9 @@ void add_predict(CLI::App& app, Options& options) {
   command->add_option("--trace", predict.trace, "Also write the steps on the largest number of GPUs for chrome://tracing or Perfetto")->type_name("FILE");
   command->add_flag("--explain", predict.explain, "Append what was decided and why");
   command->footer("Examples:\n  foretrain predict mahti-resnet50-ddp\n  foretrain predict --model resnet50 --cluster puhti --gpus 1,2,4,8\n  foretrain predict my.toml --set strategy.bucket_cap=10MiB --format json -o my.json");
-  command->callback([&options] {
+  command->callback([command, &options] {
     options.predict.overrides.gpus = parse_gpus(options.gpus);
-    if (options.batch != 0) options.predict.overrides.batch = options.batch;
+    if (command->count("--batch") > 0) options.predict.overrides.batch = options.batch;
     run_predict(options.predict);
   });
 }

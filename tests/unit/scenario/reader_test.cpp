@@ -135,6 +135,14 @@ TEST_CASE("a list that never ends is one mistake") {
   CHECK_THAT(errors, !ContainsSubstring("errors"));
 }
 
+TEST_CASE("texts that the parser package once died of are ordinary mistakes") {
+  // found by fuzzing; kept in tests/fuzz/corpus as crash_*
+  CHECK_THAT(parse("[\n").errors, ContainsSubstring("t.toml:1:2: error: cannot read key"));
+  CHECK_THAT(parse("a = [{ b = 1 }, }\n").errors, ContainsSubstring("t.toml:1:17: error: cannot read "));
+  CHECK_THAT(parse("l\xef\xbb\xbfr= s 2 1").errors, ContainsSubstring("t.toml:1:2: error: "));
+  CHECK_THAT(parse("größe = 1\n").errors, ContainsSubstring("t.toml:1:3: error: "));
+}
+
 TEST_CASE("dates are refused where they stand") {
   CHECK_THAT(parse("a = 2026-01-01\n").errors, ContainsSubstring("t.toml:1:5: error: dates and times of day are not used here"));
 }
