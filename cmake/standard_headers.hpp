@@ -1,7 +1,5 @@
 // Precompiled: the standard headers and fmt, which nearly every source file includes.
 #pragma once
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -18,3 +16,5 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include <fmt/format.h>

@@ -1,10 +1,10 @@
 // The predicted step grows with the factor, so bisection finds it; the first guess is the plain ratio.
 #include "sim/analysis/anchor.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
 
@@ -56,11 +56,13 @@ Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& device, c
   const SimulatedStep plain = simulator.simulate(anchor.gpus, device);
   const Side first = host_bound(simulator, device, anchor.gpus) ? Side::host : Side::kernels;
   for (const Side side : {first, Side::both}) {
-    if (const auto factor = find_factor(simulator, device, anchor, side)) return {scaled(device, side, *factor), std::string(name_of_side(side)), *factor};
+    if (const auto factor = find_factor(simulator, device, anchor, side))
+      return {scaled(device, side, *factor), std::string(name_of_side(side)), *factor};
   }
-  throw InputError(fmt::format("the measured step of {} on {} GPU{} cannot be reached: the model says {}", to_string(seconds(anchor.step_s)), anchor.gpus,
-                               anchor.gpus == 1 ? "" : "s", to_string(seconds(plain.step_s))),
-                   "check the unit, the batch size and the input pipeline");
+  throw InputError(
+      fmt::format("the measured step of {} on {} GPU{} cannot be reached: the model says {}", to_string(seconds(anchor.step_s)),
+                  anchor.gpus, anchor.gpus == 1 ? "" : "s", to_string(seconds(plain.step_s))),
+      "check the unit, the batch size and the input pipeline");
 }
 
 }  // namespace foretrain

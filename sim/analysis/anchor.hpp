@@ -8,8 +8,8 @@ namespace foretrain {
 /// What the anchor did to the model.
 struct Anchored {
   DeviceModel device;
-  std::string scaled;    ///< "kernels", "host" or "kernels and host"
-  double factor = 1;     ///< measured / predicted speed of what was scaled
+  std::string scaled;  ///< "kernels", "host" or "kernels and host"
+  double factor = 1;   ///< measured / predicted speed of what was scaled
 };
 
 /// Finds the factor on kernel times (on host times, when the host bounds the step at the anchor) with which the predicted step

@@ -2,10 +2,10 @@
 // neighbours. Curves may dip at node boundaries, so the first two nodes are searched GPU by GPU.
 #include "sim/analysis/crossover.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
 
 namespace foretrain {
 
@@ -18,7 +18,8 @@ constexpr double kNoticeable = 1.001;
 
 class Search {
  public:
-  Search(const ThroughputFunction& throughput, int most, int per_node, int budget) : throughput_(throughput), most_(most), per_node_(per_node), budget_(budget) {}
+  Search(const ThroughputFunction& throughput, int most, int per_node, int budget)
+      : throughput_(throughput), most_(most), per_node_(per_node), budget_(budget) {}
 
   void sample() {
     const int dense = std::min({most_, 2 * per_node_, budget_ / 2});
@@ -82,17 +83,22 @@ struct Loss {
 
 /// What grew between the two steps, largest first.
 std::vector<Loss> losses(const Throughput& one, const Throughput& many) {
-  static constexpr std::array<std::string_view, kAccountCount> kWords{
-      "slower kernels (stragglers and NCCL sharing the GPU)", "waiting for gradients to be all-reduced", "waiting for input batches",
-      "the host launching more work", "the optimizer", "copying gradients and buffers for communication"};
+  static constexpr std::array<std::string_view, kAccountCount> kWords{"slower kernels (stragglers and NCCL sharing the GPU)",
+                                                                      "waiting for gradients to be all-reduced",
+                                                                      "waiting for input batches",
+                                                                      "the host launching more work",
+                                                                      "the optimizer",
+                                                                      "copying gradients and buffers for communication"};
   std::vector<Loss> found;
-  for (std::size_t account = 0; account < kAccountCount; ++account) found.push_back({many.breakdown[account] - one.breakdown[account], kWords[account]});
+  for (std::size_t account = 0; account < kAccountCount; ++account)
+    found.push_back({many.breakdown[account] - one.breakdown[account], kWords[account]});
   std::sort(found.begin(), found.end(), [](const Loss& a, const Loss& b) { return a.seconds > b.seconds; });
   return found;
 }
 
 std::string_view largest_part(const Throughput& step) {
-  static constexpr std::array<std::string_view, kAccountCount> kWords{"compute", "exposed communication", "the input pipeline", "the host (Python and kernel launches)", "the optimizer", "bucket copies"};
+  static constexpr std::array<std::string_view, kAccountCount> kWords{
+      "compute", "exposed communication", "the input pipeline", "the host (Python and kernel launches)", "the optimizer", "bucket copies"};
   return kWords[static_cast<std::size_t>(std::max_element(step.breakdown.begin(), step.breakdown.end()) - step.breakdown.begin())];
 }
 
@@ -100,14 +106,16 @@ std::string_view largest_part(const Throughput& step) {
 
 std::string explain_loss(const Throughput& one, const Throughput& many, int gpus) {
   const double growth = many.step_s - one.step_s;
-  if (growth <= 0.005 * one.step_s) return fmt::format("{} bounds the step; at {} GPUs it is hardly longer than on one", largest_part(many), gpus);
+  if (growth <= 0.005 * one.step_s)
+    return fmt::format("{} bounds the step; at {} GPUs it is hardly longer than on one", largest_part(many), gpus);
   const std::vector<Loss> found = losses(one, many);
   std::string parts;
   for (const Loss& loss : found) {
     if (loss.seconds < 0.15 * growth) break;
     parts += fmt::format("{}{:.2f} ms {}", parts.empty() ? "" : ", ", loss.seconds * 1e3, loss.words);
   }
-  return fmt::format("{} bounds the step; at {} GPUs it is {:.2f} ms longer than on one: {}", largest_part(many), gpus, growth * 1e3, parts);
+  return fmt::format("{} bounds the step; at {} GPUs it is {:.2f} ms longer than on one: {}", largest_part(many), gpus, growth * 1e3,
+                     parts);
 }
 
 Crossover find_crossover(const ThroughputFunction& throughput, int most_gpus, int gpus_per_node, int budget) {

@@ -7,8 +7,8 @@ namespace foretrain {
 
 /// How an epoch is cut into steps. The sampler gives every rank the same number of samples, padded, or cut with drop_last.
 struct EpochShape {
-  std::int64_t steps = 1;             ///< including the partial one
-  std::int64_t partial_batch = 0;     ///< batch per GPU of the last step, 0 = there is no partial step
+  std::int64_t steps = 1;          ///< including the partial one
+  std::int64_t partial_batch = 0;  ///< batch per GPU of the last step, 0 = there is no partial step
 };
 EpochShape epoch_shape(const DataSet& data, std::int64_t batch_per_gpu, int accumulation, int gpus);
 

@@ -1,9 +1,9 @@
 // Anchor, listed points, search. All numbers of GPUs share one cluster graph.
 #include "sim/analysis/predict.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "sim/analysis/anchor.hpp"
 #include "sim/analysis/crossover.hpp"
@@ -21,14 +21,19 @@ constexpr std::int64_t kMostSearched = 4096;
 
 /// Numbers of GPUs the crossover search may evaluate: many for small networks, few when one simulation is heavy.
 int search_budget(const ExpandedModel& model) {
-  const auto per_step = static_cast<double>(model.forward.size() + model.backward.size() + 4 * model.parameters.size() + model.buffers.size() + 1);
+  const auto per_step =
+      static_cast<double>(model.forward.size() + model.backward.size() + 4 * model.parameters.size() + model.buffers.size() + 1);
   return static_cast<int>(std::clamp(120'000 / per_step, 8.0, 160.0));
 }
 
 class Predictor {
  public:
   Predictor(const Scenario& scenario, const Progress& progress)
-      : scenario_(scenario), progress_(progress), most_gpus_(most_gpus(scenario)), simulator_(scenario, std::max(most_gpus_, scenario.anchor ? scenario.anchor->gpus : 1)), device_(default_device_model(scenario)) {}
+      : scenario_(scenario),
+        progress_(progress),
+        most_gpus_(most_gpus(scenario)),
+        simulator_(scenario, std::max(most_gpus_, scenario.anchor ? scenario.anchor->gpus : 1)),
+        device_(default_device_model(scenario)) {}
 
   Prediction predict() {
     Prediction prediction = heading();
@@ -39,7 +44,9 @@ class Predictor {
       if (progress_) progress_(0.5 * static_cast<double>(i + 1) / static_cast<double>(scenario_.gpus.size()));
     }
     prediction.crossover = search();
-    if (most_gpus_ < simulator_.cluster_gpus() && !scenario_.global_batch) prediction.decisions.add("search", fmt::format("up to {} GPUs", most_gpus_), "larger numbers are simulated only when run.gpus lists them");
+    if (most_gpus_ < simulator_.cluster_gpus() && !scenario_.global_batch)
+      prediction.decisions.add("search", fmt::format("up to {} GPUs", most_gpus_),
+                               "larger numbers are simulated only when run.gpus lists them");
     if (progress_) progress_(1);
     for (const PredictionPoint& p : prediction.points) warn(p, prediction.warnings);
     return prediction;
@@ -72,15 +79,18 @@ class Predictor {
     const Anchored anchored = fit_anchor(simulator_, device_, *scenario_.anchor);
     device_ = anchored.device;
     prediction.decisions.add("anchor", fmt::format("{} x {:.3f}", anchored.scaled, anchored.factor),
-                             fmt::format("measured step {} on {} GPU{}", to_string(seconds(scenario_.anchor->step_s)), scenario_.anchor->gpus, scenario_.anchor->gpus == 1 ? "" : "s"));
+                             fmt::format("measured step {} on {} GPU{}", to_string(seconds(scenario_.anchor->step_s)),
+                                         scenario_.anchor->gpus, scenario_.anchor->gpus == 1 ? "" : "s"));
     if (anchored.factor < 1.0 / 3 || anchored.factor > 3) {
-      prediction.warnings.push_back(fmt::format("the anchor scales {} by {:.2f}: check that the measured run did what this scenario says", anchored.scaled, anchored.factor));
+      prediction.warnings.push_back(fmt::format("the anchor scales {} by {:.2f}: check that the measured run did what this scenario says",
+                                                anchored.scaled, anchored.factor));
     }
   }
 
   Throughput throughput(int gpus) {
     const auto known = simulated_.find(gpus);
-    const SimulatedStep& step = known != simulated_.end() ? known->second : simulated_.emplace(gpus, simulator_.simulate(gpus, device_)).first->second;
+    const SimulatedStep& step =
+        known != simulated_.end() ? known->second : simulated_.emplace(gpus, simulator_.simulate(gpus, device_)).first->second;
     return {static_cast<double>(simulator_.global_batch(gpus)) / step.step_s, step.breakdown, step.step_s};
   }
 
@@ -125,7 +135,9 @@ class Predictor {
 
   static void warn(const PredictionPoint& p, std::vector<std::string>& warnings) {
     if (p.steps_per_epoch == 0) warnings.push_back(fmt::format("{} GPUs: drop_last leaves no full batch in an epoch", p.gpus));
-    if (!p.fits()) warnings.push_back(fmt::format("{} GPUs: about {} are needed per GPU, it has {}", p.gpus, to_string(p.memory.total()), to_string(p.memory_capacity)));
+    if (!p.fits())
+      warnings.push_back(fmt::format("{} GPUs: about {} are needed per GPU, it has {}", p.gpus, to_string(p.memory.total()),
+                                     to_string(p.memory_capacity)));
   }
 
   const Scenario& scenario_;

@@ -31,7 +31,7 @@ struct PredictionPoint {
   double speedup = 1;     ///< samples_per_s over that of one GPU
   double efficiency = 1;  ///< speedup / gpus
   double gpu_hours = 0;
-  Interval interval;      ///< of step_s
+  Interval interval;  ///< of step_s
   MemoryUse memory;
   Bytes memory_capacity{};
   Breakdown breakdown{};

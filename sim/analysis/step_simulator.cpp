@@ -2,9 +2,9 @@
 // stream did or waited for between them. Both come from the same timeline, so they agree to the picosecond.
 #include "sim/analysis/step_simulator.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "sim/engine/executor.hpp"
 #include "sim/strategy/catalog.hpp"
@@ -27,7 +27,8 @@ void refuse_endless(const TaskGraph& graph, const std::vector<ByteRate>& capacit
   double total = 0;
   for (const Task& task : graph.tasks()) total += to_seconds(task.duration) + static_cast<double>(task.traffic.count) / slowest;
   if (total <= StepSimulator::kLongestStep * steps) return;
-  throw InputError(fmt::format("one training step would take about {:.3g} s", total / steps), "the longest step that is simulated is one day; check batch, decode and overhead");
+  throw InputError(fmt::format("one training step would take about {:.3g} s", total / steps),
+                   "the longest step that is simulated is one day; check batch, decode and overhead");
 }
 
 Breakdown to_breakdown(const CriticalPath& path, int steps) {
@@ -116,7 +117,8 @@ SimulatedStep StepSimulator::simulate_micro_steps(int gpus, std::int64_t batch_p
 SimulatedStep StepSimulator::simulate(int gpus, std::int64_t batch, const DeviceModel& device) const {
   const int wanted = scenario_.knobs.accumulation;
   if (wanted <= kMostMicroSteps) return simulate_micro_steps(gpus, batch, device, wanted);
-  return extrapolate(simulate_micro_steps(gpus, batch, device, kMostMicroSteps - 1), simulate_micro_steps(gpus, batch, device, kMostMicroSteps), wanted - kMostMicroSteps);
+  return extrapolate(simulate_micro_steps(gpus, batch, device, kMostMicroSteps - 1),
+                     simulate_micro_steps(gpus, batch, device, kMostMicroSteps), wanted - kMostMicroSteps);
 }
 
 }  // namespace foretrain

@@ -2,12 +2,12 @@
 // a scenario; the smallest row is the anchor.
 #include "sim/analysis/validation.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
+
+#include <fmt/format.h>
 
 #include "sim/analysis/anchor.hpp"
 #include "sim/analysis/epoch.hpp"
@@ -34,7 +34,9 @@ std::string joined(const std::vector<std::pair<std::string, std::string>>& setti
   return text;
 }
 
-GroupKey key_of(const Measurement& m) { return {m.series, m.model, m.cluster, m.strategy, m.precision, joined(m.settings), m.batch_per_gpu, m.metric}; }
+GroupKey key_of(const Measurement& m) {
+  return {m.series, m.model, m.cluster, m.strategy, m.precision, joined(m.settings), m.batch_per_gpu, m.metric};
+}
 
 std::vector<Rows> group(const std::vector<Measurement>& measurements) {
   std::map<GroupKey, std::size_t> index;
@@ -67,7 +69,8 @@ ScenarioOverrides overrides_for(const Rows& rows, const std::vector<std::string>
 double step_of(const StepSimulator& simulator, const Measurement& m) {
   if (m.metric == Metric::step_s) return m.value;
   if (m.metric == Metric::samples_per_s) return static_cast<double>(simulator.global_batch(m.gpus)) / m.value;
-  const EpochShape shape = epoch_shape(simulator.scenario().workload.data, simulator.batch_per_gpu(m.gpus), simulator.scenario().knobs.accumulation, m.gpus);
+  const EpochShape shape =
+      epoch_shape(simulator.scenario().workload.data, simulator.batch_per_gpu(m.gpus), simulator.scenario().knobs.accumulation, m.gpus);
   return m.value / static_cast<double>(std::max<std::int64_t>(1, shape.steps));
 }
 
@@ -75,12 +78,17 @@ double step_of(const StepSimulator& simulator, const Measurement& m) {
 double in_metric(const StepSimulator& simulator, const Measurement& m, double step_s, double rate_unit) {
   const double samples_per_s = static_cast<double>(simulator.global_batch(m.gpus)) / step_s;
   switch (m.metric) {
-    case Metric::step_s: return step_s;
-    case Metric::samples_per_s: return samples_per_s;
-    case Metric::rate: return samples_per_s * rate_unit;
-    case Metric::epoch_s: break;
+    case Metric::step_s:
+      return step_s;
+    case Metric::samples_per_s:
+      return samples_per_s;
+    case Metric::rate:
+      return samples_per_s * rate_unit;
+    case Metric::epoch_s:
+      break;
   }
-  const EpochShape shape = epoch_shape(simulator.scenario().workload.data, simulator.batch_per_gpu(m.gpus), simulator.scenario().knobs.accumulation, m.gpus);
+  const EpochShape shape =
+      epoch_shape(simulator.scenario().workload.data, simulator.batch_per_gpu(m.gpus), simulator.scenario().knobs.accumulation, m.gpus);
   return step_s * static_cast<double>(std::max<std::int64_t>(1, shape.steps));
 }
 
@@ -143,7 +151,9 @@ class GroupValidator {
   double rate_unit_ = 1;
 };
 
-std::string first_message(const InputError& error) { return error.diagnostics().empty() ? std::string(error.what()) : error.diagnostics().front().message; }
+std::string first_message(const InputError& error) {
+  return error.diagnostics().empty() ? std::string(error.what()) : error.diagnostics().front().message;
+}
 
 /// Whether a mistake stands in a setting of the command line, which is no fault of the row.
 bool blames_settings(const InputError& error, const std::vector<std::string>& settings) {
@@ -158,7 +168,8 @@ void skip(const Rows& rows, const std::string& why, Validation& validation) {
 
 /// Adds a group's points to the series of its name.
 void add_points(const std::string& series, std::vector<ValidatedPoint> points, Validation& validation) {
-  auto found = std::find_if(validation.series.begin(), validation.series.end(), [&](const ValidatedSeries& s) { return s.series == series; });
+  auto found =
+      std::find_if(validation.series.begin(), validation.series.end(), [&](const ValidatedSeries& s) { return s.series == series; });
   if (found == validation.series.end()) found = validation.series.insert(found, ValidatedSeries{series, 0, 0, {}});
   found->points.insert(found->points.end(), points.begin(), points.end());
 }
@@ -178,7 +189,8 @@ void summarize(Validation& validation) {
   validation.scored = static_cast<int>(all.size());
   validation.error = statistics_of(all);
   validation.linear = statistics_of(linear);
-  std::stable_sort(validation.skipped.begin(), validation.skipped.end(), [](const SkippedRow& a, const SkippedRow& b) { return a.row < b.row; });
+  std::stable_sort(validation.skipped.begin(), validation.skipped.end(),
+                   [](const SkippedRow& a, const SkippedRow& b) { return a.row < b.row; });
 }
 
 /// The middle one of sorted values, of an even number the mean of the middle two.

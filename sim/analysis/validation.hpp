@@ -40,14 +40,14 @@ struct Validation {
   int rows = 0, scored = 0;
   std::vector<SkippedRow> skipped;
   ErrorStatistics error;
-  ErrorStatistics linear;              ///< the same rows under perfect scaling; only with anchors
+  ErrorStatistics linear;  ///< the same rows under perfect scaling; only with anchors
   bool anchored = true;
   std::vector<ValidatedSeries> series;
 };
 
 struct ValidationOptions {
-  bool anchor = true;                  ///< the smallest-GPU row of a series scales the compute model and is not scored
-  std::vector<std::string> settings;   ///< as for --set, over every row
+  bool anchor = true;                 ///< the smallest-GPU row of a series scales the compute model and is not scored
+  std::vector<std::string> settings;  ///< as for --set, over every row
 };
 
 /// Rows whose model, cluster or strategy is not known here are skipped with the reason. Throws InputError when a setting of the

@@ -1,10 +1,10 @@
 // One function per command declares its options; the callbacks carry it out.
 #include "sim/app/command_line.hpp"
 
-#include <fmt/format.h>
+#include <charconv>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
+#include <fmt/format.h>
 
 #include "sim/app/commands.hpp"
 #include "sim/report/catalog.hpp"
@@ -37,7 +37,8 @@ std::vector<int> parse_gpus(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     int value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (problem != std::errc{} || end != text.data() + text.size() || value < 1) throw InputError(fmt::format("--gpus: \"{}\" is no number of GPUs", text.substr(0, 40)), "as in --gpus 1,2,4");
+    if (problem != std::errc{} || end != text.data() + text.size() || value < 1)
+      throw InputError(fmt::format("--gpus: \"{}\" is no number of GPUs", text.substr(0, 40)), "as in --gpus 1,2,4");
     gpus.push_back(value);
   }
   return gpus;
@@ -46,19 +47,28 @@ std::vector<int> parse_gpus(const std::vector<std::string>& texts) {
 void add_predict(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand("predict", "The scaling table and the crossover of a scenario");
   PredictCommand& predict = options.predict;
-  command->add_option("SCENARIO", predict.scenario, "A scenario file or the name of one in the catalog; without it --model and --cluster are needed");
+  command->add_option("SCENARIO", predict.scenario,
+                      "A scenario file or the name of one in the catalog; without it --model and --cluster are needed");
   command->add_option("--gpus", options.gpus, "Numbers of GPUs, as in 1,2,4")->delimiter(',')->type_name("LIST");
   command->add_option("--strategy", predict.overrides.strategy, joined(strategy_names()))->type_name("NAME");
   command->add_option("--model", predict.overrides.model, "A model of the catalog or a file")->type_name("NAME");
   command->add_option("--cluster", predict.overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
   command->add_option("--batch", options.batch, "Samples per GPU and step")->type_name("N");
-  command->add_option("--set", predict.overrides.settings, "Any key of the scenario, as in strategy.bucket_cap=10MiB; may be repeated")->type_name("KEY=VALUE")->allow_extra_args(false);
-  command->add_option("--format", predict.format, joined(report_names()))->check(CLI::IsMember(report_names()))->type_name("FORMAT")->capture_default_str();
+  command->add_option("--set", predict.overrides.settings, "Any key of the scenario, as in strategy.bucket_cap=10MiB; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--format", predict.format, joined(report_names()))
+      ->check(CLI::IsMember(report_names()))
+      ->type_name("FORMAT")
+      ->capture_default_str();
   command->add_option("-o,--output", predict.output, "Write to a file instead of standard output")->type_name("FILE");
   command->add_option("--html", predict.html, "Also write a page with drawings")->type_name("FILE");
-  command->add_option("--trace", predict.trace, "Also write the steps on the largest number of GPUs for chrome://tracing or Perfetto")->type_name("FILE");
+  command->add_option("--trace", predict.trace, "Also write the steps on the largest number of GPUs for chrome://tracing or Perfetto")
+      ->type_name("FILE");
   command->add_flag("--explain", predict.explain, "Append what was decided and why");
-  command->footer("Examples:\n  foretrain predict mahti-resnet50-ddp\n  foretrain predict --model resnet50 --cluster puhti --gpus 1,2,4,8\n  foretrain predict my.toml --set strategy.bucket_cap=10MiB --format json -o my.json");
+  command->footer(
+      "Examples:\n  foretrain predict mahti-resnet50-ddp\n  foretrain predict --model resnet50 --cluster puhti --gpus 1,2,4,8\n  foretrain "
+      "predict my.toml --set strategy.bucket_cap=10MiB --format json -o my.json");
   command->callback([command, &options] {
     options.predict.overrides.gpus = parse_gpus(options.gpus);
     if (command->count("--batch") > 0) options.predict.overrides.batch = options.batch;
@@ -89,10 +99,19 @@ void add_topology(CLI::App& app, Options& options) {
 void add_validate(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand("validate", "Predicted against measured, row by row");
   ValidateCommand& validate = options.validate;
-  command->add_option("FILE", validate.file, "CSV with the columns series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source")->required();
-  command->add_flag("--no-anchor", options.no_anchor, "Predict the smallest number of GPUs of each series too, instead of scaling the model to it");
-  command->add_option("--set", validate.settings, "A scenario key for every row; may be repeated")->type_name("KEY=VALUE")->allow_extra_args(false);
-  command->add_option("--format", validate.format, "table|json")->check(CLI::IsMember(std::vector<std::string>{"table", "json"}))->type_name("FORMAT")->capture_default_str();
+  command
+      ->add_option("FILE", validate.file,
+                   "CSV with the columns series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source")
+      ->required();
+  command->add_flag("--no-anchor", options.no_anchor,
+                    "Predict the smallest number of GPUs of each series too, instead of scaling the model to it");
+  command->add_option("--set", validate.settings, "A scenario key for every row; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--format", validate.format, "table|json")
+      ->check(CLI::IsMember(std::vector<std::string>{"table", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
   command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")->type_name("FILE");
   command->footer("Example:\n  foretrain validate measured.csv --format json");
   command->callback([&options] {
@@ -108,7 +127,8 @@ std::string commands_page(CLI::App& app) {
   for (std::size_t i = 0; i < open.size(); ++i) {
     const auto [name, command] = open[i];
     out += fmt::format("\n## `{}`\n\n```\n{}```\n", name, command->help(name));
-    for (CLI::App* child : command->get_subcommands([](CLI::App*) { return true; })) open.emplace_back(name + " " + child->get_name(), child);
+    for (CLI::App* child : command->get_subcommands([](CLI::App*) { return true; }))
+      open.emplace_back(name + " " + child->get_name(), child);
   }
   return out;
 }

@@ -12,9 +12,9 @@ struct PredictCommand {
   std::string scenario;  ///< file or catalog name; empty: model and cluster come from the overrides
   ScenarioOverrides overrides;
   std::string format = "table";
-  std::string output;    ///< file; empty = standard output
-  std::string html;      ///< also write the page here
-  std::string trace;     ///< also write the largest run's steps here
+  std::string output;  ///< file; empty = standard output
+  std::string html;    ///< also write the page here
+  std::string trace;   ///< also write the largest run's steps here
   bool explain = false;
 };
 void run_predict(const PredictCommand& command);  // predict.cpp

@@ -1,7 +1,7 @@
 // list: what the catalogs hold, one line each.
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "sim/app/commands.hpp"
 #include "sim/app/listing.hpp"

@@ -29,15 +29,16 @@ auto read_entry(CatalogKind kind, const std::string& name, Reader reader) {
 std::string describe_model(const std::string& name) {
   const Model model = read_entry(CatalogKind::models, name, read_model);
   const ExpandedModel expanded = expand(model).model;
-  return fmt::format("{} parameters, {} gradients, {} forward per sample; {}", expanded.parameter_elements(), to_string(expanded.gradient_bytes()),
-                     to_string(Flops{expanded.forward_gemm_flops().per_sample}), model.description);
+  return fmt::format("{} parameters, {} gradients, {} forward per sample; {}", expanded.parameter_elements(),
+                     to_string(expanded.gradient_bytes()), to_string(Flops{expanded.forward_gemm_flops().per_sample}), model.description);
 }
 
 std::string describe_cluster(const std::string& name) { return read_entry(CatalogKind::clusters, name, read_cluster).description; }
 
 std::string describe_gpu(const std::string& name) {
   const Gpu gpu = read_entry(CatalogKind::gpus, name, read_gpu);
-  return fmt::format("{} fp32, {} fp16, {} at {}", to_string(gpu.fp32), to_string(gpu.fp16), to_string(gpu.memory), to_string(gpu.memory_bandwidth));
+  return fmt::format("{} fp32, {} fp16, {} at {}", to_string(gpu.fp32), to_string(gpu.fp16), to_string(gpu.memory),
+                     to_string(gpu.memory_bandwidth));
 }
 
 std::string describe_link(const std::string& name) {

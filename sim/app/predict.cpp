@@ -23,7 +23,8 @@ SourceText open_scenario(const std::string& name) {
 }  // namespace
 
 void run_predict(const PredictCommand& command) {
-  const Scenario scenario = command.scenario.empty() ? make_scenario(command.overrides) : read_scenario(open_scenario(command.scenario), command.overrides);
+  const Scenario scenario =
+      command.scenario.empty() ? make_scenario(command.overrides) : read_scenario(open_scenario(command.scenario), command.overrides);
   ProgressLine progress("predicting " + scenario.name);
   const Prediction prediction = predict(scenario, [&progress](double done) { progress.show(done); });
   progress.clear();

@@ -1,11 +1,11 @@
 // Carriage return and erase-to-end-of-line: nothing stays behind.
 #include "sim/app/progress_line.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 namespace foretrain {
 

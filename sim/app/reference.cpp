@@ -21,8 +21,10 @@ std::string cell(std::string_view text) {
 
 std::string scenario_page() {
   std::string out = "# Keys of a scenario" + printed_by("scenario") +
-                    "\nA quantity is a string with its unit. Unknown keys are errors. `--set KEY=VALUE` takes every key by its full name.\n\n| key | kind | default | meaning |\n|---|---|---|---|\n";
-  for (const ScenarioKey& key : scenario_keys()) out += fmt::format("| `{}` | {} | {} | {} |\n", key.name, cell(key.kind), cell(key.fallback), cell(key.meaning));
+                    "\nA quantity is a string with its unit. Unknown keys are errors. `--set KEY=VALUE` takes every key by its full "
+                    "name.\n\n| key | kind | default | meaning |\n|---|---|---|---|\n";
+  for (const ScenarioKey& key : scenario_keys())
+    out += fmt::format("| `{}` | {} | {} | {} |\n", key.name, cell(key.kind), cell(key.fallback), cell(key.meaning));
   return out;
 }
 

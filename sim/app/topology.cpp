@@ -1,7 +1,7 @@
 // topology show, topology check: a cluster as the simulator sees it.
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "sim/app/commands.hpp"
 #include "sim/base/quantity.hpp"
@@ -26,14 +26,16 @@ ClusterSpec open_cluster(const std::string& name) {
 
 std::string heading(const ClusterSpec& spec) {
   const Gpu& gpu = spec.node.gpu;
-  return fmt::format("{}: {}\n{} nodes with {} x {} ({} fp32, {} at {}), {} cores, fabric {}\n\n", spec.name, spec.description, spec.nodes, spec.node.gpus, gpu.name, to_string(gpu.fp32), to_string(gpu.memory),
-                     to_string(gpu.memory_bandwidth), spec.node.host.cores, spec.fabric.kind);
+  return fmt::format("{}: {}\n{} nodes with {} x {} ({} fp32, {} at {}), {} cores, fabric {}\n\n", spec.name, spec.description, spec.nodes,
+                     spec.node.gpus, gpu.name, to_string(gpu.fp32), to_string(gpu.memory), to_string(gpu.memory_bandwidth),
+                     spec.node.host.cores, spec.fabric.kind);
 }
 
 std::string connections(const ClusterSpec& spec) {
   std::string out = "Links of a node (per direction)\n";
   for (const NodeLink& link : spec.node.links) {
-    out += fmt::format("  {:<8} {:<8} {:>2} x {:<14} {:>10}\n", link.a, link.b, link.count, link.type.name, to_string(link.type.bandwidth * link.count));
+    out += fmt::format("  {:<8} {:<8} {:>2} x {:<14} {:>10}\n", link.a, link.b, link.count, link.type.name,
+                       to_string(link.type.bandwidth * link.count));
   }
   return out;
 }
@@ -63,7 +65,8 @@ std::string all_reduce_line(const ClusterSpec& spec, int gpus) {
   constexpr Bytes kMessage{std::int64_t{256} << 20};
   const CollectivePlan plan = Communicator(cluster, placement).plan(CollectiveOp::all_reduce, kMessage);
   const double busbw = 2.0 * (gpus - 1) / gpus * static_cast<double>(kMessage.count) / to_seconds(plan.alone);
-  return fmt::format("  {:>4} GPUs on {} node{}: {:>9} for 256 MiB, busbw {}\n", gpus, placement.nodes, placement.nodes == 1 ? " " : "s", to_string(plan.alone), to_string(ByteRate{busbw}));
+  return fmt::format("  {:>4} GPUs on {} node{}: {:>9} for 256 MiB, busbw {}\n", gpus, placement.nodes, placement.nodes == 1 ? " " : "s",
+                     to_string(plan.alone), to_string(ByteRate{busbw}));
 }
 
 }  // namespace
@@ -81,7 +84,8 @@ void run_topology_show(const TopologyCommand& command) {
 
 void run_topology_check(const TopologyCommand& command) {
   const ClusterSpec spec = open_cluster(command.cluster);
-  write_output("", fmt::format("{}: {} nodes, {} GPUs, {} links per node: no faults\n", spec.name, spec.nodes, static_cast<long long>(spec.nodes) * spec.node.gpus, 2 * spec.node.links.size()));
+  write_output("", fmt::format("{}: {} nodes, {} GPUs, {} links per node: no faults\n", spec.name, spec.nodes,
+                               static_cast<long long>(spec.nodes) * spec.node.gpus, 2 * spec.node.links.size()));
 }
 
 }  // namespace foretrain

@@ -1,10 +1,10 @@
 // Formatting and collecting diagnostics. Long lines are cut to a window around the caret; unprintable bytes become '?'.
 #include "sim/base/diagnostics.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <tuple>
+
+#include <fmt/format.h>
 
 namespace foretrain {
 
@@ -96,7 +96,8 @@ InputError::InputError(std::vector<Diagnostic> diagnostics) : diagnostics_(std::
   text_ = format(diagnostics_);
 }
 
-InputError::InputError(std::string message, std::string hint) : InputError(std::vector<Diagnostic>{{"", {}, "", std::move(message), std::move(hint)}}) {}
+InputError::InputError(std::string message, std::string hint)
+    : InputError(std::vector<Diagnostic>{{"", {}, "", std::move(message), std::move(hint)}}) {}
 
 void Diagnostics::report(SourceSpan span, std::string message, std::string hint) {
   include({{source_->name, span, std::string(source_->line(span.line)), std::move(message), std::move(hint)}});

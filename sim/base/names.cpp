@@ -1,11 +1,11 @@
 // Edit distance by the three-row dynamic programme (optimal string alignment).
 #include "sim/base/names.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
+
+#include <fmt/format.h>
 
 namespace foretrain {
 

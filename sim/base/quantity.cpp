@@ -1,12 +1,12 @@
 // Reading and printing quantities. A unit is a prefix and a base; the table below is all there is.
 #include "sim/base/quantity.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
+
+#include <fmt/format.h>
 
 namespace foretrain {
 
@@ -17,9 +17,27 @@ struct Prefix {
   double factor;
 };
 
-constexpr std::array<Prefix, 10> kPrefixes{{{"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}}};
+constexpr std::array<Prefix, 10> kPrefixes{{{"Ki", 0x1p10},
+                                            {"Mi", 0x1p20},
+                                            {"Gi", 0x1p30},
+                                            {"Ti", 0x1p40},
+                                            {"k", 1e3},
+                                            {"K", 1e3},
+                                            {"M", 1e6},
+                                            {"G", 1e9},
+                                            {"T", 1e12},
+                                            {"P", 1e15}}};
 
-constexpr std::array<Prefix, 10> kTimeUnits{{{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"µs", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}, {"days", 86400}}};
+constexpr std::array<Prefix, 10> kTimeUnits{{{"ps", 1e-12},
+                                             {"ns", 1e-9},
+                                             {"us", 1e-6},
+                                             {"µs", 1e-6},
+                                             {"ms", 1e-3},
+                                             {"s", 1},
+                                             {"min", 60},
+                                             {"h", 3600},
+                                             {"d", 86400},
+                                             {"days", 86400}}};
 
 /// A base with its size in base units, and what it measures.
 struct Base {
@@ -28,10 +46,18 @@ struct Base {
   Dimension dimension;
 };
 
-constexpr std::array<Base, 12> kBases{{{"B", 1, Dimension::bytes}, {"b", 0.125, Dimension::bytes}, {"Bps", 1, Dimension::byte_rate}, {"B/s", 1, Dimension::byte_rate},
-                                       {"bps", 0.125, Dimension::byte_rate}, {"b/s", 0.125, Dimension::byte_rate}, {"bit/s", 0.125, Dimension::byte_rate},
-                                       {"FLOP", 1, Dimension::flops}, {"FLOPs", 1, Dimension::flop_rate}, {"FLOPS", 1, Dimension::flop_rate},
-                                       {"FLOP/s", 1, Dimension::flop_rate}, {"FLOPps", 1, Dimension::flop_rate}}};
+constexpr std::array<Base, 12> kBases{{{"B", 1, Dimension::bytes},
+                                       {"b", 0.125, Dimension::bytes},
+                                       {"Bps", 1, Dimension::byte_rate},
+                                       {"B/s", 1, Dimension::byte_rate},
+                                       {"bps", 0.125, Dimension::byte_rate},
+                                       {"b/s", 0.125, Dimension::byte_rate},
+                                       {"bit/s", 0.125, Dimension::byte_rate},
+                                       {"FLOP", 1, Dimension::flops},
+                                       {"FLOPs", 1, Dimension::flop_rate},
+                                       {"FLOPS", 1, Dimension::flop_rate},
+                                       {"FLOP/s", 1, Dimension::flop_rate},
+                                       {"FLOPps", 1, Dimension::flop_rate}}};
 
 struct Unit {
   double factor;
@@ -63,9 +89,13 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-ParsedQuantity failure(std::string error, Dimension wanted) { return {0, std::move(error), fmt::format("write it as in \"{}\"", example_of(wanted))}; }
+ParsedQuantity failure(std::string error, Dimension wanted) {
+  return {0, std::move(error), fmt::format("write it as in \"{}\"", example_of(wanted))};
+}
 
-std::string with_article(Dimension dimension) { return fmt::format("{} {}", dimension == Dimension::flops ? "an" : "a", name_of(dimension)); }
+std::string with_article(Dimension dimension) {
+  return fmt::format("{} {}", dimension == Dimension::flops ? "an" : "a", name_of(dimension));
+}
 
 std::string shown(std::string_view text) { return std::string(text.substr(0, 40)); }
 
@@ -110,7 +140,8 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension wanted) {
   if (unit_text.empty()) return failure(fmt::format("\"{}\" has no unit", shown(text)), wanted);
   const auto unit = find_unit(unit_text);
   if (!unit) return failure(fmt::format("unknown unit \"{}\"", shown(unit_text)), wanted);
-  if (unit->dimension != wanted) return failure(fmt::format("\"{}\" is {}, {} is needed", shown(text), with_article(unit->dimension), with_article(wanted)), wanted);
+  if (unit->dimension != wanted)
+    return failure(fmt::format("\"{}\" is {}, {} is needed", shown(text), with_article(unit->dimension), with_article(wanted)), wanted);
   const double result = value * unit->factor;
   if (!std::isfinite(result) || result > 1e18) return failure(fmt::format("\"{}\" is out of range", shown(text)), wanted);
   return {result, "", ""};

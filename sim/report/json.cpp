@@ -15,7 +15,8 @@ Json or_null(const std::optional<T>& value) {
 }
 
 Json breakdown_json(const Breakdown& b) {
-  return {{"compute_s", b[0]}, {"exposed_communication_s", b[1]}, {"input_stall_s", b[2]}, {"host_s", b[3]}, {"optimizer_s", b[4]}, {"other_s", b[5]}};
+  return {{"compute_s", b[0]}, {"exposed_communication_s", b[1]}, {"input_stall_s", b[2]}, {"host_s", b[3]}, {"optimizer_s", b[4]},
+          {"other_s", b[5]}};
 }
 
 Json point_json(const PredictionPoint& p) {
@@ -41,8 +42,11 @@ Json point_json(const PredictionPoint& p) {
 }
 
 Json crossover_json(const Crossover& c) {
-  Json out{{"fastest_gpus", c.fastest_gpus}, {"slower_than_one_gpu_from", or_null(c.slower_than_one_gpu_from)}, {"no_gain_from", or_null(c.no_gain_from)}};
-  out["efficiency_below"] = {{"0.9", or_null(c.efficiency_below_90)}, {"0.8", or_null(c.efficiency_below_80)}, {"0.5", or_null(c.efficiency_below_50)}};
+  Json out{{"fastest_gpus", c.fastest_gpus},
+           {"slower_than_one_gpu_from", or_null(c.slower_than_one_gpu_from)},
+           {"no_gain_from", or_null(c.no_gain_from)}};
+  out["efficiency_below"] = {
+      {"0.9", or_null(c.efficiency_below_90)}, {"0.8", or_null(c.efficiency_below_80)}, {"0.5", or_null(c.efficiency_below_50)}};
   out["cause"] = c.cause;
   return out;
 }
@@ -55,7 +59,12 @@ std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::err
 }  // namespace
 
 std::string write_json(const Prediction& p, const ReportOptions&) {
-  Json out{{"schema", "foretrain.prediction/1"}, {"scenario", p.scenario}, {"model", p.model}, {"cluster", p.cluster}, {"strategy", p.strategy}, {"precision", p.precision},
+  Json out{{"schema", "foretrain.prediction/1"},
+           {"scenario", p.scenario},
+           {"model", p.model},
+           {"cluster", p.cluster},
+           {"strategy", p.strategy},
+           {"precision", p.precision},
            {"scaling", p.strong_scaling ? "strong" : "weak"}};
   Json points = Json::array();
   for (const PredictionPoint& point : p.points) points.push_back(point_json(point));
@@ -79,7 +88,9 @@ std::string write_validation_json(const Validation& v) {
   Json series = Json::array();
   for (const ValidatedSeries& s : v.series) {
     Json points = Json::array();
-    for (const ValidatedPoint& p : s.points) points.push_back({{"gpus", p.gpus}, {"measured", p.measured}, {"predicted", p.predicted}, {"error", p.error}, {"low", p.low}, {"high", p.high}});
+    for (const ValidatedPoint& p : s.points)
+      points.push_back(
+          {{"gpus", p.gpus}, {"measured", p.measured}, {"predicted", p.predicted}, {"error", p.error}, {"low", p.low}, {"high", p.high}});
     series.push_back({{"series", s.series}, {"median", s.median}, {"worst", s.worst}, {"points", std::move(points)}});
   }
   out["series"] = std::move(series);

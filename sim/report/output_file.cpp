@@ -2,13 +2,13 @@
 // device) is written to as it stands, since a rename would put a file in its place.
 #include "sim/report/output_file.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "sim/base/diagnostics.hpp"
 
@@ -16,9 +16,13 @@ namespace foretrain {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& path, std::string_view what) { throw WorldError(fmt::format("{}: {}: {}", path, what, std::strerror(errno))); }
+[[noreturn]] void fail(const std::string& path, std::string_view what) {
+  throw WorldError(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
+}
 
-bool write_all(std::FILE* file, std::string_view text) { return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0; }
+bool write_all(std::FILE* file, std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+}
 
 /// Writes and closes; on failure errno says why.
 bool write_and_close(std::FILE* file, std::string_view text) {

@@ -6,7 +6,8 @@
 
 namespace foretrain {
 
-/// Writes to a temporary name in the same folder, then renames; pipes and devices are written to directly. Throws WorldError with path and cause; nothing half-written stays.
+/// Writes to a temporary name in the same folder, then renames; pipes and devices are written to directly. Throws WorldError with path and
+/// cause; nothing half-written stays.
 void write_file(const std::string& path, std::string_view text);
 
 /// To `path`, or to standard output when it is empty or "-". Throws WorldError.

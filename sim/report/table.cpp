@@ -1,10 +1,10 @@
 // Heading, the curve, where the step goes, the crossover, warnings. "at most" is the upper end of the 90 % interval.
 #include "sim/report/table.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
 
@@ -14,37 +14,47 @@ namespace {
 
 std::string heading(const Prediction& p) {
   const PredictionPoint& first = p.points.front();
-  const std::string batch = p.strong_scaling ? fmt::format("global batch {}, strong scaling", first.global_batch) : fmt::format("batch {} per GPU, weak scaling", first.batch_per_gpu);
+  const std::string batch = p.strong_scaling ? fmt::format("global batch {}, strong scaling", first.global_batch)
+                                             : fmt::format("batch {} per GPU, weak scaling", first.batch_per_gpu);
   return fmt::format("{}: {} on {} with {}, {}, {}\n\n", p.scenario, p.model, p.cluster, p.strategy, p.precision, batch);
 }
 
 std::string curve(const Prediction& prediction) {
-  std::string out = fmt::format("{:>6} {:>5} {:>8} {:>9} {:>9} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}\n", "GPUs", "nodes", "batch", "step", "at most", "epoch", "total", "samples/s", "speedup", "effic.", "memory");
+  std::string out = fmt::format("{:>6} {:>5} {:>8} {:>9} {:>9} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}\n", "GPUs", "nodes", "batch", "step",
+                                "at most", "epoch", "total", "samples/s", "speedup", "effic.", "memory");
   for (const PredictionPoint& p : prediction.points) {
-    out += fmt::format("{:>6} {:>5} {:>8} {:>9} {:>9} {:>11} {:>11} {:>11.1f} {:>8.2f} {:>5.1f} % {:>9}{}\n", p.gpus, p.nodes, p.global_batch, to_string(seconds(p.step_s)), to_string(seconds(p.interval.high_s)), spoken_time(p.epoch_s),
-                       spoken_time(p.total_s), p.samples_per_s, p.speedup, 100 * p.efficiency, to_string(p.memory.total()), p.fits() ? "" : " !");
+    out +=
+        fmt::format("{:>6} {:>5} {:>8} {:>9} {:>9} {:>11} {:>11} {:>11.1f} {:>8.2f} {:>5.1f} % {:>9}{}\n", p.gpus, p.nodes, p.global_batch,
+                    to_string(seconds(p.step_s)), to_string(seconds(p.interval.high_s)), spoken_time(p.epoch_s), spoken_time(p.total_s),
+                    p.samples_per_s, p.speedup, 100 * p.efficiency, to_string(p.memory.total()), p.fits() ? "" : " !");
   }
   return out;
 }
 
 std::string breakdown(const Prediction& prediction) {
-  std::string out = fmt::format("\n{:>6}   {:>8} {:>14} {:>8} {:>8} {:>10} {:>8}   {}\n", "GPUs", "compute", "exposed comm.", "input", "host", "optimizer", "other", "% of the step");
+  std::string out = fmt::format("\n{:>6}   {:>8} {:>14} {:>8} {:>8} {:>10} {:>8}   {}\n", "GPUs", "compute", "exposed comm.", "input",
+                                "host", "optimizer", "other", "% of the step");
   for (const PredictionPoint& p : prediction.points) {
     const auto share = [&](Account account) { return 100 * p.breakdown[static_cast<std::size_t>(account)] / p.step_s; };
-    out += fmt::format("{:>6}   {:>8.1f} {:>14.1f} {:>8.1f} {:>8.1f} {:>10.1f} {:>8.1f}\n", p.gpus, share(Account::compute), share(Account::exposed_communication), share(Account::input_stall), share(Account::host),
-                       share(Account::optimizer), share(Account::other));
+    out += fmt::format("{:>6}   {:>8.1f} {:>14.1f} {:>8.1f} {:>8.1f} {:>10.1f} {:>8.1f}\n", p.gpus, share(Account::compute),
+                       share(Account::exposed_communication), share(Account::input_stall), share(Account::host), share(Account::optimizer),
+                       share(Account::other));
   }
   return out;
 }
 
-std::string gpus_or(const std::optional<int>& gpus, std::string_view otherwise) { return gpus ? fmt::format("{} GPUs", *gpus) : std::string(otherwise); }
+std::string gpus_or(const std::optional<int>& gpus, std::string_view otherwise) {
+  return gpus ? fmt::format("{} GPUs", *gpus) : std::string(otherwise);
+}
 
 std::string crossover(const Prediction& p) {
   const Crossover& c = p.crossover;
   std::string out = fmt::format("\nFastest: {} GPU{} of {}.", c.fastest_gpus, c.fastest_gpus == 1 ? "" : "s", p.cluster_gpus);
   out += c.no_gain_from ? fmt::format(" No gain from {} GPUs.\n", *c.no_gain_from) : " Every further GPU still helps.\n";
-  out += fmt::format("Slower than one GPU: {}. Efficiency below 90 %: {}; 80 %: {}; 50 %: {}.\n", c.slower_than_one_gpu_from ? fmt::format("from {} GPUs", *c.slower_than_one_gpu_from) : "never",
-                     gpus_or(c.efficiency_below_90, "never"), gpus_or(c.efficiency_below_80, "never"), gpus_or(c.efficiency_below_50, "never"));
+  out += fmt::format("Slower than one GPU: {}. Efficiency below 90 %: {}; 80 %: {}; 50 %: {}.\n",
+                     c.slower_than_one_gpu_from ? fmt::format("from {} GPUs", *c.slower_than_one_gpu_from) : "never",
+                     gpus_or(c.efficiency_below_90, "never"), gpus_or(c.efficiency_below_80, "never"),
+                     gpus_or(c.efficiency_below_50, "never"));
   return out + "Why: " + c.cause + ".\n";
 }
 

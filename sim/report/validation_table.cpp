@@ -1,22 +1,24 @@
 // One line per scored row; skipped rows are counted by reason.
 #include "sim/report/validation_table.hpp"
 
-#include <fmt/format.h>
-
 #include <map>
+
+#include <fmt/format.h>
 
 namespace foretrain {
 
 namespace {
 
 std::string statistics_line(std::string_view name, const ErrorStatistics& s) {
-  return fmt::format("{:<16} median {:>5.2f} %   p90 {:>5.2f} %   mean {:>5.2f} %   bias {:>+6.2f} %\n", name, 100 * s.median, 100 * s.p90, 100 * s.mean, 100 * s.bias);
+  return fmt::format("{:<16} median {:>5.2f} %   p90 {:>5.2f} %   mean {:>5.2f} %   bias {:>+6.2f} %\n", name, 100 * s.median, 100 * s.p90,
+                     100 * s.mean, 100 * s.bias);
 }
 
 std::string series_lines(const ValidatedSeries& s) {
   std::string out = fmt::format("\n{}\n", s.series);
   for (const ValidatedPoint& p : s.points) {
-    out += fmt::format("{:>6} {:>12.4g} {:>12.4g} {:>+8.2f} %   [{:.4g}, {:.4g}]\n", p.gpus, p.measured, p.predicted, 100 * (p.predicted / p.measured - 1), p.low, p.high);
+    out += fmt::format("{:>6} {:>12.4g} {:>12.4g} {:>+8.2f} %   [{:.4g}, {:.4g}]\n", p.gpus, p.measured, p.predicted,
+                       100 * (p.predicted / p.measured - 1), p.low, p.high);
   }
   return out;
 }
@@ -32,11 +34,13 @@ std::string skipped_lines(const Validation& v) {
 }  // namespace
 
 std::string write_validation_table(const Validation& v) {
-  std::string out = fmt::format("{} rows, {} scored, {} skipped; {}\n", v.rows, v.scored, v.skipped.size(),
-                                v.anchored ? "anchored at the smallest number of GPUs of each series (that row is not scored)" : "no anchor");
+  std::string out =
+      fmt::format("{} rows, {} scored, {} skipped; {}\n", v.rows, v.scored, v.skipped.size(),
+                  v.anchored ? "anchored at the smallest number of GPUs of each series (that row is not scored)" : "no anchor");
   out += statistics_line("predicted", v.error);
   if (v.anchored) out += statistics_line("perfect scaling", v.linear);
-  if (!v.series.empty()) out += fmt::format("\n{:>6} {:>12} {:>12} {:>10}   {}\n", "GPUs", "measured", "predicted", "error", "90 % interval");
+  if (!v.series.empty())
+    out += fmt::format("\n{:>6} {:>12} {:>12} {:>10}   {}\n", "GPUs", "measured", "predicted", "error", "90 % interval");
   for (const ValidatedSeries& s : v.series) out += series_lines(s);
   return out + skipped_lines(v);
 }

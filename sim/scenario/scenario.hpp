@@ -23,21 +23,21 @@ struct Anchor {
 
 /// Work that happens every so many epochs.
 struct Periodic {
-  std::string name;            ///< "validation", "checkpoint"
+  std::string name;  ///< "validation", "checkpoint"
   double every_epochs = 1;
   Time duration{};
 };
 
 struct Scenario {
-  std::string name;            ///< file name without folder and extension, or "model on cluster"
-  std::string note;            ///< shown under the table
+  std::string name;  ///< file name without folder and extension, or "model on cluster"
+  std::string note;  ///< shown under the table
   Model model;
   ClusterSpec cluster;
-  Workload workload;           ///< workload.model is the expanded `model`; batch_per_gpu in weak scaling
+  Workload workload;                         ///< workload.model is the expanded `model`; batch_per_gpu in weak scaling
   std::optional<std::int64_t> global_batch;  ///< strong scaling when set
   std::string strategy = "ddp";
   StrategyKnobs knobs;
-  std::vector<int> gpus;       ///< ascending, unique, each 1..cluster size
+  std::vector<int> gpus;  ///< ascending, unique, each 1..cluster size
   Layout layout = Layout::packed;
   double epochs = 1;
   Time startup{};

@@ -7,7 +7,7 @@
 namespace foretrain {
 
 struct ScenarioKey {
-  std::string_view name;      ///< "strategy.bucket_cap"
+  std::string_view name;  ///< "strategy.bucket_cap"
   std::string_view kind;
   std::string_view example;   ///< a value the schema accepts, as TOML
   std::string_view fallback;  ///< what holds when the key is missing

@@ -9,7 +9,7 @@
 namespace foretrain {
 
 /// Each takes the text of one file, reports into `diagnostics` (bound to that text) and returns what could be read.
-Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics);            // schema_gpu.cpp
+Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics);             // schema_gpu.cpp
 LinkType read_link_type(const SourceText& source, Diagnostics& diagnostics);  // schema_link.cpp
 /// Resolves GPU and link names in the catalogs, then runs check(): faults are reported at the link or table they belong to.
 ClusterSpec read_cluster(const SourceText& source, Diagnostics& diagnostics);  // schema_cluster.cpp

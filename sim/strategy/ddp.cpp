@@ -3,9 +3,9 @@
 // buckets and copies them back; accumulation skips all of it but in the last micro-step.
 #include "sim/strategy/ddp.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp_buckets.hpp"
@@ -33,9 +33,9 @@ class Reducer {
   Process& process_;
   const ExpandedModel& model_;
   std::vector<Bucket> buckets_;
-  std::vector<std::uint32_t> bucket_of_;      ///< per parameter
-  std::vector<std::size_t> pending_;          ///< gradients missing per bucket
-  std::vector<TaskId> reductions_;            ///< launched so far this step
+  std::vector<std::uint32_t> bucket_of_;  ///< per parameter
+  std::vector<std::size_t> pending_;      ///< gradients missing per bucket
+  std::vector<TaskId> reductions_;        ///< launched so far this step
   LabelId buffer_label_, copy_in_label_, copy_out_label_;
   std::vector<LabelId> bucket_labels_;
 };
@@ -121,7 +121,8 @@ void explain_buckets(const std::vector<Bucket>& buckets, const StrategyKnobs& kn
   for (const Bucket& bucket : buckets) sizes += (sizes.empty() ? "" : ", ") + to_string(bucket.size);
   const bool rebuilt = !knobs.find_unused_parameters || knobs.static_graph;
   decisions.add("gradient buckets", sizes,
-                fmt::format("{}, first limit {}, then {}; the last one can never overlap backward", rebuilt ? "order of gradient arrival" : "reversed registration order (find_unused_parameters)",
+                fmt::format("{}, first limit {}, then {}; the last one can never overlap backward",
+                            rebuilt ? "order of gradient arrival" : "reversed registration order (find_unused_parameters)",
                             to_string(knobs.first_bucket), to_string(knobs.bucket_cap)));
 }
 
@@ -143,7 +144,8 @@ void add_step(TrainingStep& step, Reducer& reducer, const StrategyKnobs& knobs) 
 Plan plan_ddp(const PlanRequest& request) {
   if (request.placement.size() == 1 && !request.knobs.wrap_one_gpu) {
     Plan plan = plan_single(request);
-    plan.decisions.add("one GPU", "model not wrapped", "scripts skip DistributedDataParallel for one process; strategy.wrap_one_gpu = true wraps it");
+    plan.decisions.add("one GPU", "model not wrapped",
+                       "scripts skip DistributedDataParallel for one process; strategy.wrap_one_gpu = true wraps it");
     return plan;
   }
   Plan plan;

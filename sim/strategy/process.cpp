@@ -103,7 +103,8 @@ PatternId Process::pattern_of(CollectiveOp op, Protocol protocol) {
 
 TaskId Process::collective(QueueId thread, CollectiveOp op, Bytes size, LabelId label) {
   const CollectivePlan plan = communicator_.plan(op, size);
-  decisions_.add(fmt::format("{} {}", name_of(op), to_string(size)), fmt::format("ring, {}, {} channels", name_of(plan.protocol), plan.channels), plan.why);
+  decisions_.add(fmt::format("{} {}", name_of(op), to_string(size)),
+                 fmt::format("ring, {}, {} channels", name_of(plan.protocol), plan.channels), plan.why);
   Task task = task_of(TaskKind::collective, Account::exposed_communication, nccl_stream, plan.latency);
   task.device = device_;
   task.device_share = std::min(0.9, static_cast<double>(plan.channels) / std::max(1, gpu().sm_count));

@@ -21,22 +21,22 @@ inline constexpr std::size_t kAccountCount = 6;
 
 /// Options of the strategies, as the frameworks name them (docs/reference/scenario.md). Defaults are the frameworks' own.
 struct StrategyKnobs {
-  Bytes bucket_cap{25 << 20};           ///< ddp
-  Bytes first_bucket{1 << 20};          ///< ddp
-  int accumulation = 1;                 ///< micro-steps per optimizer step, with no_sync
-  bool find_unused_parameters = false;  ///< ddp
-  bool static_graph = false;            ///< ddp
-  bool gradient_as_bucket_view = false; ///< ddp
-  bool broadcast_buffers = true;        ///< ddp
-  bool wrap_one_gpu = false;            ///< ddp: also wrap the model when there is one process
+  Bytes bucket_cap{25 << 20};            ///< ddp
+  Bytes first_bucket{1 << 20};           ///< ddp
+  int accumulation = 1;                  ///< micro-steps per optimizer step, with no_sync
+  bool find_unused_parameters = false;   ///< ddp
+  bool static_graph = false;             ///< ddp
+  bool gradient_as_bucket_view = false;  ///< ddp
+  bool broadcast_buffers = true;         ///< ddp
+  bool wrap_one_gpu = false;             ///< ddp: also wrap the model when there is one process
 };
 
 /// The models of one GPU and its host that a plan is priced with.
 struct DeviceModel {
   KernelCalibration kernel;
   HostCalibration host;
-  double rank_spread = 0.01;            ///< standard deviation of step time between ranks (docs/models/stragglers.md)
-  double communication_scale = 1;       ///< uncertainty analysis only
+  double rank_spread = 0.01;       ///< standard deviation of step time between ranks (docs/models/stragglers.md)
+  double communication_scale = 1;  ///< uncertainty analysis only
 };
 
 struct PlanRequest {
@@ -51,9 +51,9 @@ struct PlanRequest {
 /// Tasks of `steps` optimizer steps on the representative (slowest) rank, with the collectives' traffic of all ranks.
 struct Plan {
   TaskGraph graph;
-  std::vector<TaskId> step_ends;        ///< last task of each step on the GPU
-  std::vector<Bytes> buckets;           ///< all-reduced per step, launch order; empty for one GPU
-  Bytes extra_memory{};                 ///< what the strategy holds on the GPU besides the gradients
+  std::vector<TaskId> step_ends;  ///< last task of each step on the GPU
+  std::vector<Bytes> buckets;     ///< all-reduced per step, launch order; empty for one GPU
+  Bytes extra_memory{};           ///< what the strategy holds on the GPU besides the gradients
   Decisions decisions;
 };
 

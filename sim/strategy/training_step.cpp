@@ -35,7 +35,8 @@ std::vector<std::int64_t> tensor_sizes(const ExpandedModel& model) {
 }  // namespace
 
 Bytes batch_bytes(const Workload& workload) {
-  const Bytes sample = workload.data.sample_bytes.count > 0 ? workload.data.sample_bytes : Bytes{kFloatBytes * workload.model->input_elements + kLabelBytes};
+  const Bytes sample =
+      workload.data.sample_bytes.count > 0 ? workload.data.sample_bytes : Bytes{kFloatBytes * workload.model->input_elements + kLabelBytes};
   return sample * workload.batch_per_gpu;
 }
 
@@ -120,7 +121,8 @@ void TrainingStep::launch_operator(QueueId thread, const Operator& op) {
 
 /// Autocast reads 4 and writes 2 bytes per weight before its first use, and the other way round for the gradient.
 void TrainingStep::cast_weights(QueueId thread, std::uint32_t layer) {
-  if (cast_elements_[layer] > 0) process_.launch_copy(thread, {6 * cast_elements_[layer]}, microseconds(2), Account::compute, labels_[layer]);
+  if (cast_elements_[layer] > 0)
+    process_.launch_copy(thread, {6 * cast_elements_[layer]}, microseconds(2), Account::compute, labels_[layer]);
 }
 
 bool TrainingStep::loss_is_read() const { return workload_.loop.loss_item_every > 0 && step_ % workload_.loop.loss_item_every == 0; }

@@ -36,8 +36,8 @@ class TrainingStep {
   Process& process_;
   const Workload& workload_;
   const ExpandedModel& model_;
-  std::vector<LabelId> labels_;               ///< per layer
-  std::vector<std::int64_t> cast_elements_;   ///< per layer: weights that autocast converts
+  std::vector<LabelId> labels_;              ///< per layer
+  std::vector<std::int64_t> cast_elements_;  ///< per layer: weights that autocast converts
   std::vector<OptimizerLaunch> optimizer_launches_;
   std::vector<TaskId> batches_taken_;
   LabelId input_label_, optimizer_label_, gradient_label_;

@@ -10,8 +10,25 @@
 namespace foretrain {
 
 enum class LayerType : std::uint8_t {
-  conv2d, batch_norm, linear, max_pool, avg_pool, adaptive_avg_pool, relu, gelu, tanh, sigmoid, softmax, flatten,
-  add, concat, embedding, attention, layer_norm, dropout, loss
+  conv2d,
+  batch_norm,
+  linear,
+  max_pool,
+  avg_pool,
+  adaptive_avg_pool,
+  relu,
+  gelu,
+  tanh,
+  sigmoid,
+  softmax,
+  flatten,
+  add,
+  concat,
+  embedding,
+  attention,
+  layer_norm,
+  dropout,
+  loss
 };
 
 /// One layer; which fields count depends on the type (0 = not given):

@@ -14,12 +14,35 @@ namespace foretrain {
 
 /// What limits a kernel; one set of efficiencies each (device/kernel_time).
 enum class OperatorClass : std::uint8_t {
-  conv, depthwise_conv, gemm, attention, normalization, elementwise, pooling, reduction, embedding, copy
+  conv,
+  depthwise_conv,
+  gemm,
+  attention,
+  normalization,
+  elementwise,
+  pooling,
+  reduction,
+  embedding,
+  copy
 };
 
 /// Which framework call issues the operator; one row each in the host-time table (device/host_time).
 enum class HostCall : std::uint8_t {
-  conv2d, batch_norm, linear, layer_norm, activation, pooling, add, concat, dropout, embedding, attention, softmax, loss, view, copy
+  conv2d,
+  batch_norm,
+  linear,
+  layer_norm,
+  activation,
+  pooling,
+  add,
+  concat,
+  dropout,
+  embedding,
+  attention,
+  softmax,
+  loss,
+  view,
+  copy
 };
 
 /// fixed + batch * per_sample.
@@ -35,16 +58,16 @@ struct Operator {
   OperatorClass cls = OperatorClass::elementwise;
   HostCall call = HostCall::activation;
   bool backward = false;
-  std::uint32_t layer = 0;        ///< index into ExpandedModel::layer_names
+  std::uint32_t layer = 0;  ///< index into ExpandedModel::layer_names
   std::uint16_t kernels = 1;
-  Amount flops;                   ///< 2 per multiply-add; rules in docs/models/operators.md
+  Amount flops;  ///< 2 per multiply-add; rules in docs/models/operators.md
   Amount bytes;
-  bool half_capable = true;       ///< runs in 16 bit under autocast (loss and softmax do not)
+  bool half_capable = true;  ///< runs in 16 bit under autocast (loss and softmax do not)
 };
 
 /// One parameter tensor, in registration order.
 struct Parameter {
-  std::string name;               ///< "layer path.weight"
+  std::string name;  ///< "layer path.weight"
   std::int64_t elements = 0;
   std::uint32_t layer = 0;
 };
@@ -67,17 +90,17 @@ struct ExpandedModel {
   std::vector<std::string> layer_names;
   std::vector<Parameter> parameters;
   std::vector<Buffer> buffers;
-  std::vector<Operator> forward;        ///< with the loss
+  std::vector<Operator> forward;  ///< with the loss
   std::vector<BackwardStep> backward;
-  std::int64_t input_elements = 0;      ///< per sample
+  std::int64_t input_elements = 0;  ///< per sample
   std::int64_t largest_activation_elements = 0;
-  Amount saved_bytes;                   ///< fp32 activations kept for backward, each storage once
+  Amount saved_bytes;  ///< fp32 activations kept for backward, each storage once
   std::int64_t modules = 0;
 
   std::int64_t parameter_elements() const;
   Bytes gradient_bytes() const { return {4 * parameter_elements()}; }
-  Amount forward_flops() const;         ///< all operators
-  Amount forward_gemm_flops() const;    ///< conv and gemm operators with their bias: the figure papers quote
+  Amount forward_flops() const;       ///< all operators
+  Amount forward_gemm_flops() const;  ///< conv and gemm operators with their bias: the figure papers quote
   Amount backward_flops() const;
   /// Parameter indices by the moment their gradient is ready.
   std::vector<std::uint32_t> gradient_ready_order() const;

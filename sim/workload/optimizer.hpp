@@ -22,9 +22,9 @@ struct Optimizer {
 
 /// One launch over one tensor or a packed list of tensors.
 struct OptimizerLaunch {
-  Bytes bytes{};         ///< read + written
+  Bytes bytes{};  ///< read + written
   Flops flops{};
-  Time host{};           ///< framework cost on the reference CPU, without the launch itself
+  Time host{};  ///< framework cost on the reference CPU, without the launch itself
 };
 
 /// Bytes of optimizer state per parameter element: SGD 0, momentum 4, Adam and AdamW 8, Adadelta 8.

@@ -18,12 +18,12 @@ inline bool is_half(Precision p) { return p == Precision::amp_fp16 || p == Preci
 
 /// The data set and how its batches reach the GPU.
 struct DataSet {
-  std::int64_t samples = 0;          ///< per epoch over all ranks; 0 = unknown, epochs are then one step
-  Bytes sample_bytes{};              ///< as copied to the GPU; 0 = the network's input in fp32 plus an 8-byte label
-  Time decode{};                     ///< reading and augmenting one sample on the reference CPU core
-  int workers_per_gpu = 4;           ///< 0: in the main thread
-  int prefetch = 2;                  ///< batches per worker
-  int cores_per_gpu = 0;             ///< CPU cores of the job per GPU; 0 = the node's cores divided by its GPUs
+  std::int64_t samples = 0;  ///< per epoch over all ranks; 0 = unknown, epochs are then one step
+  Bytes sample_bytes{};      ///< as copied to the GPU; 0 = the network's input in fp32 plus an 8-byte label
+  Time decode{};             ///< reading and augmenting one sample on the reference CPU core
+  int workers_per_gpu = 4;   ///< 0: in the main thread
+  int prefetch = 2;          ///< batches per worker
+  int cores_per_gpu = 0;     ///< CPU cores of the job per GPU; 0 = the node's cores divided by its GPUs
   bool pinned = true;
   bool persistent_workers = false;
   bool drop_last = false;
@@ -31,11 +31,11 @@ struct DataSet {
 
 /// The script around the step: what the host does besides the framework's own calls.
 struct TrainingLoop {
-  bool non_blocking = true;          ///< inputs are copied asynchronously; otherwise the host waits for the stream
-  int loss_item_every = 0;           ///< steps between `loss.item()` calls, 0 = never
+  bool non_blocking = true;  ///< inputs are copied asynchronously; otherwise the host waits for the stream
+  int loss_item_every = 0;   ///< steps between `loss.item()` calls, 0 = never
   bool loss_item_before_backward = false;
   enum class ZeroGrad : std::uint8_t { none, set_to_none, zero } zero_grad = ZeroGrad::set_to_none;
-  Time overhead{};                   ///< per step on the reference CPU: progress bar, hooks, logging
+  Time overhead{};  ///< per step on the reference CPU: progress bar, hooks, logging
 };
 
 struct Workload {

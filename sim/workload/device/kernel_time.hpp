@@ -10,16 +10,16 @@ namespace foretrain {
 
 /// Fractions of peak that kernels of one class reach when large, per kind of arithmetic.
 struct ComputeEfficiency {
-  double fp32 = 0.7;    ///< CUDA cores
-  double tf32 = 0.35;   ///< tensor cores, fp32 data
-  double half = 0.45;   ///< tensor cores, 16-bit data
+  double fp32 = 0.7;   ///< CUDA cores
+  double tf32 = 0.35;  ///< tensor cores, fp32 data
+  double half = 0.45;  ///< tensor cores, 16-bit data
 };
 
 /// Everything the kernel-time formula needs besides the data sheet. Defaults: docs/models/kernel_time.md with their sources.
 struct KernelCalibration {
   ComputeEfficiency conv, gemm, depthwise_conv, attention;
-  Time launch_gap{};      ///< between two kernels of one stream
-  Time minimum{};         ///< shortest kernel
+  Time launch_gap{};  ///< between two kernels of one stream
+  Time minimum{};     ///< shortest kernel
   /// How often normalization really moves what Operator::bytes counts once: statistics first, then the result.
   double normalization_forward_passes = 1.5, normalization_backward_passes = 5.0 / 3;
   double time_scale = 1;  ///< anchor: measured / predicted
