@@ -61,7 +61,7 @@ TEST_CASE("the JSON of predict parses and holds what was asked") {
   CHECK(sum == 4 * 25'557'032);
 }
 
-TEST_CASE("--set takes any key of a scenario") {
+TEST_CASE("the option --set takes any key of a scenario") {
   const TemporaryFolder folder;
   const auto buckets = [&](const std::string& more) {
     const ProgramRun run = folder.run("foretrain predict --model resnet18 --cluster star-1gpu --gpus 2 --format json " + more);
@@ -74,7 +74,7 @@ TEST_CASE("--set takes any key of a scenario") {
   CHECK_THAT(wrong.output, ContainsSubstring("bucket_cap"));
 }
 
-TEST_CASE("-o writes the file that would have been printed, and prints nothing") {
+TEST_CASE("the option -o writes the file that would have been printed, and prints nothing") {
   const TemporaryFolder folder;
   const ProgramRun written = folder.run(kSmall + "--format csv -o out.csv"), printed = folder.run(kSmall + "--format csv");
   CHECK(written.exit_code == 0);
