@@ -6,17 +6,6 @@
 
 namespace foretrain {
 
-int Placement::ranks_on_fullest_node() const {
-  std::vector<int> count;
-  int fullest = 0;
-  for (const GpuPlace& place : ranks) {
-    const std::size_t node = static_cast<std::size_t>(place.node);
-    if (node >= count.size()) count.resize(node + 1);
-    fullest = std::max(fullest, ++count[node]);
-  }
-  return fullest;
-}
-
 Placement place(int gpus, int gpus_per_node, Layout layout, int nodes) {
   assert(gpus >= 1 && gpus_per_node >= 1 && nodes >= 1);
   assert((gpus + gpus_per_node - 1) / gpus_per_node <= nodes);

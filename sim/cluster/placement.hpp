@@ -17,8 +17,6 @@ struct Placement {
   std::vector<GpuPlace> ranks;
   int nodes = 1;
   int size() const { return static_cast<int>(ranks.size()); }
-  /// The largest number of ranks on one node.
-  int ranks_on_fullest_node() const;
 };
 
 /// packed: fills node after node. spread: over `nodes` nodes as evenly as possible, consecutive ranks on one node.

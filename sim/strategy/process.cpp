@@ -50,8 +50,10 @@ Process::Process(const PlanRequest& request, TaskGraph& graph)
 
 Time Process::on_this_host(Time reference) const { return on_host(reference, host_cpu(), host_costs()); }
 
-TaskId Process::host(QueueId thread, Time reference, Account account) {
-  return graph_.add(task_of(TaskKind::host, account, thread, on_this_host(reference)));
+TaskId Process::host(QueueId thread, Time reference, Account account) { return host_for(thread, on_this_host(reference), account); }
+
+TaskId Process::host_for(QueueId thread, Time duration, Account account, std::initializer_list<Dependency> after) {
+  return graph_.add(task_of(TaskKind::host, account, thread, duration), after);
 }
 
 TaskId Process::enqueue(QueueId thread, Time host, Task kernel) {

@@ -21,6 +21,8 @@ class Process {
 
   /// Work on a host thread, `reference` on the reference CPU.
   TaskId host(QueueId thread, Time reference, Account account);
+  /// Work on a host thread of a length that is already this host's, after other tasks.
+  TaskId host_for(QueueId thread, Time duration, Account account, std::initializer_list<Dependency> after = {});
   /// A host call of known length (already on this host), then its kernel of known length on the compute stream.
   TaskId launch(QueueId thread, Time host, Time kernel, Account account, LabelId label);
   /// A kernel that reads and writes `bytes`, launched by one bare call plus `reference` of bookkeeping.

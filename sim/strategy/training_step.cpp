@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t kLabelBytes = 8;
 constexpr std::int64_t kFloatBytes = 4;
+constexpr Time kPinningCall = Time{50'000'000};  ///< 50 us per batch in the pinning thread
 
 bool is_cast_by_autocast(const Operator& op) {
   return op.cls == OperatorClass::conv || op.cls == OperatorClass::depthwise_conv || op.cls == OperatorClass::gemm;
@@ -64,29 +65,22 @@ TrainingStep::TrainingStep(Process& process)
 }
 
 void TrainingStep::take_batch_from_workers() {
-  TaskGraph& graph = process_.graph();
   const LoaderPace pace = loader_pace(workload_, process_.request().cluster.spec().node);
-  Task batch;
-  batch.kind = TaskKind::host;
-  batch.account = static_cast<std::uint8_t>(Account::input_stall);
-  batch.queue = process_.loader;
-  batch.duration = pace.interval;
-  batch.label = input_label_;
+  const Bytes bytes = batch_bytes(workload_);
   // A worker gets its next batch when the loop takes one: at most prefetch x workers batches are ahead.
-  const std::size_t ahead = static_cast<std::size_t>(std::max(1, workload_.data.prefetch) * workload_.data.workers_per_gpu);
+  const auto ahead = static_cast<std::size_t>(std::max(1, workload_.data.prefetch) * workload_.data.workers_per_gpu);
   const bool must_wait = batches_taken_.size() >= ahead;
-  TaskId ready = must_wait ? graph.add(batch, {{batches_taken_[batches_taken_.size() - ahead]}}) : graph.add(batch);
+  TaskId ready =
+      must_wait ? process_.host_for(process_.loader, pace.interval, Account::input_stall, {{batches_taken_[batches_taken_.size() - ahead]}})
+                : process_.host_for(process_.loader, pace.interval, Account::input_stall);
   if (workload_.data.pinned) {
-    batch.queue = process_.pinner;
-    batch.duration = batch_bytes(workload_) / process_.host_cpu().memory_bandwidth + microseconds(50);
-    ready = graph.add(batch, {{ready}});
+    const Time pin = bytes / process_.host_cpu().memory_bandwidth + kPinningCall;
+    ready = process_.host_for(process_.pinner, pin, Account::input_stall, {{ready}});
   }
-  const double unmap = process_.host_costs().loader_seconds_per_byte * static_cast<double>(batch_bytes(workload_).count);
-  Task take = graph.tasks().back();
-  take.queue = process_.main_thread;
-  take.account = static_cast<std::uint8_t>(Account::host);
-  take.duration = process_.on_this_host(process_.host_costs().loader_next + seconds(unmap));
-  batches_taken_.push_back(graph.add(take, {{ready}}));
+  const HostCalibration& costs = process_.host_costs();
+  const Time unmap = seconds(costs.loader_seconds_per_byte * static_cast<double>(bytes.count));
+  batches_taken_.push_back(
+      process_.host_for(process_.main_thread, process_.on_this_host(costs.loader_next + unmap), Account::host, {{ready}}));
 }
 
 void TrainingStep::load_batch() {
