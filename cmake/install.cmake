@@ -1,8 +1,7 @@
-# Installation: the binary, the catalogs under share/foretrain, the manual page.
+# Installation: the binary, the catalogs under share/foretrain, the reference pages under share/doc.
 if(TARGET foretrain)
   install(TARGETS foretrain RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(DIRECTORY models topologies scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/foretrain FILES_MATCHING PATTERN "*.toml")
-  if(EXISTS ${PROJECT_SOURCE_DIR}/docs/reference/foretrain.1)
-    install(FILES docs/reference/foretrain.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-  endif()
+  install(DIRECTORY docs/reference DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endif()
