@@ -70,6 +70,7 @@ class Predictor {
     prediction.strong_scaling = scenario_.global_batch.has_value();
     prediction.cluster_gpus = simulator_.cluster_gpus();
     prediction.epochs = scenario_.epochs;
+    prediction.samples = scenario_.workload.data.samples;
     prediction.warnings = scenario_.warnings;
     prediction.note = scenario_.note;
     return prediction;

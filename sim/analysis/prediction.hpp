@@ -54,6 +54,7 @@ struct Prediction {
   bool strong_scaling = false;
   int cluster_gpus = 0;
   double epochs = 1;
+  std::int64_t samples = 0;  ///< of the data set; 0 = unknown, then an epoch is one step
   std::vector<PredictionPoint> points;
   Crossover crossover;
   Decisions decisions;

@@ -85,7 +85,7 @@ std::optional<std::string> play_step(Holdings& held, const std::vector<Transfer>
 
 /// What a rank must hold in the end; empty = it does not matter.
 Contributions wanted(const Schedule& s, const Holdings& held, int rank, int chunk) {
-  const Contributions all(static_cast<std::size_t>(s.ranks), 1);
+  Contributions all(static_cast<std::size_t>(s.ranks), 1);
   switch (s.op) {
     case CollectiveOp::all_reduce:
       return all;

@@ -203,6 +203,9 @@ void ScenarioDocument::merge(Table& into, Table from) {
       into.entries.push_back(std::move(entry));
     else if (present->value.is_table() && entry.value.is_table())
       merge(std::get<Table>(present->value.data), std::move(std::get<Table>(entry.value.data)));
+    else if (present->value.is_table() != entry.value.is_table())
+      diagnostics_.report(entry.key_span, fmt::format("{} is {}a table", entry.key, present->value.is_table() ? "" : "not "),
+                          present->value.is_table() ? fmt::format("set one of its keys, as in {}.name", entry.key) : "");
     else
       *present = std::move(entry);
   }

@@ -9,7 +9,7 @@ namespace foretrain::test {
 inline Prediction example_prediction() {
   Prediction p;
   p.scenario = "example", p.model = "resnet50", p.cluster = "puhti", p.strategy = "ddp", p.precision = "fp32";
-  p.cluster_gpus = 320;
+  p.cluster_gpus = 320, p.samples = 1'280'000;
   PredictionPoint one, eight;
   one.gpus = 1, one.nodes = 1, one.batch_per_gpu = 32, one.global_batch = 32, one.steps_per_epoch = 40'000;
   one.step_s = 0.1, one.epoch_s = 4000, one.total_s = 360'000, one.samples_per_s = 320, one.gpu_hours = 100;
