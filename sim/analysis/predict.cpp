@@ -110,7 +110,7 @@ class Predictor {
     p.samples_per_s = rate.samples_per_s;
     p.speedup = rate.samples_per_s / one_gpu_.samples_per_s;
     p.efficiency = p.speedup / gpus;
-    p.interval = step_interval(simulator_, gpus, device_, step.step_s, spreads_of(scenario_));
+    p.interval = step_interval(step, spreads_of(scenario_));
     add_epoch(p);
     Workload workload = scenario_.workload;
     workload.batch_per_gpu = p.batch_per_gpu;
@@ -119,10 +119,22 @@ class Predictor {
     return p;
   }
 
-  void add_epoch(PredictionPoint& p) const {
+  /// The step of one GPU with another batch; each batch is simulated once.
+  double one_gpu_step(std::int64_t batch) {
+    const auto known = one_gpu_steps_.find(batch);
+    if (known != one_gpu_steps_.end()) return known->second;
+    return one_gpu_steps_.emplace(batch, simulator_.simulate(1, batch, device_).step_s).first->second;
+  }
+
+  /// The last step of an epoch is shorter by what its smaller batch saves on one GPU.
+  double partial_step(const PredictionPoint& p, std::int64_t batch) {
+    return p.step_s - (one_gpu_step(p.batch_per_gpu) - one_gpu_step(batch));
+  }
+
+  void add_epoch(PredictionPoint& p) {
     const EpochShape shape = epoch_shape(scenario_.workload.data, p.batch_per_gpu, scenario_.knobs.accumulation, p.gpus);
     const bool has_partial = shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
-    const double partial = has_partial ? simulator_.simulate(p.gpus, shape.partial_batch, device_).step_s : p.step_s;
+    const double partial = has_partial ? partial_step(p, shape.partial_batch) : p.step_s;
     p.steps_per_epoch = shape.steps;
     p.epoch_s = epoch_s(shape, p.step_s, partial, loader_restart_s(scenario_.workload, scenario_.cluster.node));
     p.total_s = total_s(scenario_, p.epoch_s);
@@ -147,6 +159,7 @@ class Predictor {
   StepSimulator simulator_;
   DeviceModel device_;
   std::map<int, SimulatedStep> simulated_;
+  std::map<std::int64_t, double> one_gpu_steps_;
   Throughput one_gpu_;
 };
 

@@ -39,11 +39,23 @@ Breakdown to_breakdown(const CriticalPath& path, int steps) {
   return out;
 }
 
+/// The derivative of an end by each account is its share of the critical path from the very beginning; the step is the difference of
+/// two ends.
+Breakdown sensitivity(const TaskGraph& graph, const Timeline& timeline, TaskId before, TaskId last, int steps) {
+  Breakdown out = to_breakdown(critical_path(graph, timeline, last, Time::zero()), steps);
+  const Breakdown earlier = to_breakdown(critical_path(graph, timeline, before, Time::zero()), steps);
+  for (std::size_t account = 0; account < kAccountCount; ++account) out[account] -= earlier[account];
+  return out;
+}
+
 /// Extends a step of `fewer` and one of `more` micro-steps to `wanted`: in the steady state each further one costs the same.
 SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int extra) {
   const auto extend = [extra](double a, double b) { return b + extra * (b - a); };
   more.step_s = extend(fewer.step_s, more.step_s);
-  for (std::size_t i = 0; i < kAccountCount; ++i) more.breakdown[i] = extend(fewer.breakdown[i], more.breakdown[i]);
+  for (std::size_t i = 0; i < kAccountCount; ++i) {
+    more.breakdown[i] = extend(fewer.breakdown[i], more.breakdown[i]);
+    more.critical[i] = extend(fewer.critical[i], more.critical[i]);
+  }
   return more;
 }
 
@@ -108,6 +120,7 @@ SimulatedStep StepSimulator::simulate_micro_steps(int gpus, std::int64_t batch_p
   const Time until = timeline.end_of(last);
   step.step_s = to_seconds(until - from) / window;
   step.breakdown = to_breakdown(queue_time(plan.graph, timeline, plan.graph.tasks()[last].queue, from, until), window);
+  step.critical = sensitivity(plan.graph, timeline, plan.step_ends[kWarmUpSteps - 1], last, window);
   step.buckets = plan.buckets;
   step.extra_memory = plan.extra_memory;
   step.decisions = plan.decisions;

@@ -12,7 +12,8 @@ namespace foretrain {
 
 struct SimulatedStep {
   double step_s = 0;
-  Breakdown breakdown{};
+  Breakdown breakdown{};  ///< what the compute stream did or waited for
+  Breakdown critical{};   ///< by how much the critical path to the step's end grew in each: the step's derivative
   std::vector<Bytes> buckets;
   Bytes extra_memory{};
   Decisions decisions;

@@ -1,4 +1,4 @@
-// One-at-a-time propagation: three more simulations per point.
+// The critical path already says how the step follows each input; nothing is simulated again.
 #include "sim/analysis/uncertainty.hpp"
 
 #include <cmath>
@@ -13,18 +13,16 @@ Spreads spreads_of(const Scenario& scenario) {
   return spreads;
 }
 
-Interval step_interval(const StepSimulator& simulator, int gpus, const DeviceModel& device, double step_s, const Spreads& spreads) {
-  const auto change = [&](const DeviceModel& changed) { return simulator.simulate(gpus, changed).step_s / step_s - 1; };
-  DeviceModel kernels = device, host = device, links = device;
-  kernels.kernel.time_scale *= 1 + spreads.kernels;
-  host.host.time_scale *= 1 + spreads.host;
-  links.communication_scale *= 1 + spreads.communication;
-  const double by_links = gpus > 1 ? change(links) : 0;
-  const double sigma = std::hypot(std::hypot(change(kernels), change(host)), std::hypot(by_links, spreads.run_to_run));
+Interval step_interval(const SimulatedStep& step, const Spreads& spreads) {
+  const auto share = [&](Account account) { return step.critical[static_cast<std::size_t>(account)] / step.step_s; };
+  const double kernels = share(Account::compute) + share(Account::optimizer) + share(Account::other);
+  const double host = share(Account::host) + share(Account::input_stall);
+  const double variance = std::pow(kernels * spreads.kernels, 2) + std::pow(host * spreads.host, 2) +
+                          std::pow(share(Account::exposed_communication) * spreads.communication, 2) + std::pow(spreads.run_to_run, 2);
   Interval interval;
-  const double width = sigma * normal_quantile(0.5 + interval.level / 2);
-  interval.low_s = step_s / (1 + width);
-  interval.high_s = step_s * (1 + width);
+  const double width = std::sqrt(variance) * normal_quantile(0.5 + interval.level / 2);
+  interval.low_s = step.step_s / (1 + width);
+  interval.high_s = step.step_s * (1 + width);
   return interval;
 }
 

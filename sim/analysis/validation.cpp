@@ -129,12 +129,12 @@ class GroupValidator {
   }
 
   ValidatedPoint point(const Measurement& m) const {
-    const double step_s = simulator_.simulate(m.gpus, device_).step_s;
-    const Interval interval = step_interval(simulator_, m.gpus, device_, step_s, spreads_);
+    const SimulatedStep step = simulator_.simulate(m.gpus, device_);
+    const Interval interval = step_interval(step, spreads_);
     ValidatedPoint p;
     p.gpus = m.gpus;
     p.measured = m.value;
-    p.predicted = in_metric(simulator_, m, step_s, rate_unit_);
+    p.predicted = in_metric(simulator_, m, step.step_s, rate_unit_);
     p.error = std::abs(p.predicted / p.measured - 1);
     p.low = in_metric(simulator_, m, interval.low_s, rate_unit_);
     p.high = in_metric(simulator_, m, interval.high_s, rate_unit_);

@@ -97,9 +97,7 @@ PatternId Process::pattern_of(CollectiveOp op, Protocol protocol) {
   for (const CachedPattern& known : patterns_) {
     if (known.op == op && known.protocol == protocol) return known.pattern;
   }
-  std::vector<PatternFlow> flows = communicator_.flows(op, protocol);
-  for (PatternFlow& flow : flows) flow.weight *= request_.device.communication_scale;
-  patterns_.push_back({op, protocol, graph_.add_pattern(std::move(flows))});
+  patterns_.push_back({op, protocol, graph_.add_pattern(communicator_.flows(op, protocol))});
   return patterns_.back().pattern;
 }
 

@@ -36,7 +36,6 @@ struct DeviceModel {
   KernelCalibration kernel;
   HostCalibration host;
   double rank_spread = 0.01;       ///< standard deviation of step time between ranks (docs/models/stragglers.md)
-  double communication_scale = 1;  ///< uncertainty analysis only
 };
 
 struct PlanRequest {

@@ -128,9 +128,10 @@ TEST_CASE("the interval contains the step and widens with every spread") {
   const Scenario scenario = test::resnet_scenario();
   const StepSimulator simulator(scenario, 8);
   const DeviceModel device = default_device_model(scenario);
-  const double step_s = simulator.simulate(8, device).step_s;
+  const SimulatedStep step = simulator.simulate(8, device);
+  const double step_s = step.step_s;
   const auto width = [&](const Spreads& spreads) {
-    const Interval i = step_interval(simulator, 8, device, step_s, spreads);
+    const Interval i = step_interval(step, spreads);
     CHECK(i.low_s <= step_s);
     CHECK(i.high_s >= step_s);
     CHECK(i.low_s * i.high_s == Approx(step_s * step_s));  // low = step / (1 + w), high = step (1 + w)
@@ -148,8 +149,23 @@ TEST_CASE("the run-to-run spread alone gives 1.645 of it at 90 percent") {
   const Scenario scenario = test::mnist_scenario({1});
   const StepSimulator simulator(scenario, 1);
   const DeviceModel device = default_device_model(scenario);
-  const double step_s = simulator.simulate(1, device).step_s;
-  CHECK(step_interval(simulator, 1, device, step_s, {0, 0, 0, 0.02}).high_s == Approx(step_s * (1 + 1.644854 * 0.02)).epsilon(1e-6));
+  const SimulatedStep step = simulator.simulate(1, device);
+  CHECK(step_interval(step, {0, 0, 0, 0.02}).high_s == Approx(step.step_s * (1 + 1.644854 * 0.02)).epsilon(1e-6));
+}
+
+TEST_CASE("the critical path is the derivative of the step by each side") {
+  for (const Scenario& scenario : {test::resnet_scenario({1}), test::mnist_scenario({1})}) {
+    const StepSimulator simulator(scenario, 1);
+    const DeviceModel device = default_device_model(scenario);
+    const SimulatedStep step = simulator.simulate(1, device);
+    DeviceModel slower = device;
+    constexpr double kSmall = 1e-4;  // small enough that no other path becomes critical
+    slower.kernel.time_scale *= 1 + kSmall;
+    const double by_kernels = (simulator.simulate(1, slower).step_s - step.step_s) / kSmall;
+    const auto share = [&](Account account) { return step.critical[static_cast<std::size_t>(account)]; };
+    const double kernels = share(Account::compute) + share(Account::optimizer) + share(Account::other);
+    CHECK(by_kernels == Approx(kernels).epsilon(0.02).margin(1e-3 * step.step_s));
+  }
 }
 
 TEST_CASE("an anchor narrows what is known of the kernels") {
