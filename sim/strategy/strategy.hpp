@@ -35,7 +35,7 @@ struct StrategyKnobs {
 struct DeviceModel {
   KernelCalibration kernel;
   HostCalibration host;
-  double rank_spread = 0.01;       ///< standard deviation of step time between ranks (docs/models/stragglers.md)
+  double rank_spread = 0.01;  ///< standard deviation of step time between ranks (docs/models/stragglers.md)
 };
 
 struct PlanRequest {
