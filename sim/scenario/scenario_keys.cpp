@@ -52,7 +52,7 @@ const std::vector<ScenarioKey>& scenario_keys() {
       {"measured.gpus", "integer", "1", "1", "GPUs of a measured run, to which the model is scaled"},
       {"measured.samples_per_s", "number", "325.95", "none", "its throughput over all GPUs; one of samples_per_s, step, epoch"},
       {"measured.step", "time", "\"98 ms\"", "none", "its step time"},
-      {"measured.epoch", "time", "\"20 min\"", "none", "its epoch time"},
+      {"measured.epoch", "time", "\"20 min\"", "none", "its epoch time; needs data.samples"},
   };
   return keys;
 }
