@@ -120,39 +120,54 @@ void add_validate(CLI::App& app, Options& options) {
   });
 }
 
-/// The help of every command, as Markdown.
-std::string commands_page(CLI::App& app) {
-  std::string out = "# Commands\n\nPrinted by `foretrain reference commands`.\n";
-  std::vector<std::pair<std::string, CLI::App*>> open{{"foretrain", &app}};
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    const auto [name, command] = open[i];
-    out += fmt::format("\n## `{}`\n\n```\n{}```\n", name, command->help(name));
-    for (CLI::App* child : command->get_subcommands([](CLI::App*) { return true; }))
-      open.emplace_back(name + " " + child->get_name(), child);
-  }
-  return out;
-}
+std::string commands_page();
 
 void add_reference(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand("reference", "The reference pages, as they stand in docs/reference");
   command->add_option("TOPIC", options.reference.topic, joined(reference_topics()))->required()->check(CLI::IsMember(reference_topics()));
   command->footer("Example:\n  foretrain reference scenario");
-  command->callback([&app, &options] { run_reference(options.reference, commands_page(app)); });
+  command->callback([&options] { run_reference(options.reference, commands_page()); });
 }
 
-}  // namespace
-
-int run_command_line(int argc, char** argv) {
-  CLI::App app{"foretrain predicts how long a training epoch takes on N GPUs, and where more of them stop paying.", "foretrain"};
+void declare(CLI::App& app, Options& options) {
   app.set_version_flag("--version", "foretrain 0.1.0");
   app.require_subcommand(1);
   app.footer("Exit codes: 0 ok, 1 wrong input, 2 wrong usage, 3 the world failed (a file cannot be read or written).");
-  Options options;
   add_predict(app, options);
   add_list(app, options);
   add_topology(app, options);
   add_validate(app, options);
   add_reference(app, options);
+}
+
+constexpr const char* kPurpose = "foretrain predicts how long a training epoch takes on N GPUs, and where more of them stop paying.";
+
+/// The help of every command, as Markdown. A command line of its own: one that has parsed shows the help of the command it chose.
+std::string commands_page() {
+  CLI::App app{kPurpose, "foretrain"};
+  Options options;
+  declare(app, options);
+  struct Page {
+    std::string parent;
+    CLI::App* command;
+  };
+  std::string out = "# Commands\n\nPrinted by `foretrain reference commands`.\n";
+  std::vector<Page> open{{"", &app}};
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const auto [parent, command] = open[i];
+    const std::string name = parent.empty() ? command->get_name() : parent + " " + command->get_name();
+    out += fmt::format("\n## `{}`\n\n```\n{}```\n", name, command->help(parent));
+    for (CLI::App* child : command->get_subcommands([](CLI::App*) { return true; })) open.push_back({name, child});
+  }
+  return out;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CLI::App app{kPurpose, "foretrain"};
+  Options options;
+  declare(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
