@@ -33,11 +33,16 @@ struct LinkType {
   ByteRate bandwidth{};              ///< what a plain copy reaches
   double collective_efficiency = 1;  ///< what NCCL's Simple protocol reaches / bandwidth
   Time latency{};                    ///< one hop, small message
+  ByteRate nccl_bandwidth{};         ///< what NCCL's graph search books for it (src/graph/topo.h); 0: by GPU for NVLink, else `bandwidth`
 };
+
+/// CPU generations NCCL tells apart when it books the link between sockets and chooses protocols.
+enum class HostFamily { intel_broadwell, intel_skylake, intel_sapphire_rapids, intel_emerald_rapids, amd, power9, arm };
 
 /// The CPU side of a node.
 struct Host {
   std::string cpu;
+  HostFamily family = HostFamily::intel_skylake;
   int cores = 1;
   double slowdown = 1;  ///< single-thread time relative to the reference CPU of the host-time table (Zen 5, 1.0); larger = slower
   Bytes memory{};
@@ -57,6 +62,8 @@ struct NodeSpec {
   Gpu gpu;
   Host host;
   bool peer_access = true;  ///< GPUs may read each other over PCIe; otherwise traffic is staged through host memory
+  bool gpudirect = true;    ///< NICs reach GPU memory (GPUDirect RDMA); otherwise messages are staged through host memory
+  bool multicast = false;   ///< NVSwitches that reduce and multicast (NVLink SHARP, Hopper and later)
   std::vector<NodeLink> links;
 };
 
@@ -67,6 +74,7 @@ struct FabricSpec {
   int nodes_per_leaf = 0;    ///< fat_tree
   int uplinks_per_leaf = 0;  ///< fat_tree
   LinkType uplink;           ///< fat_tree: leaf to spine; defaults to `link`
+  bool in_network_reduction = false;  ///< switches that reduce (InfiniBand SHARP), used by CollNet
   SourceSpan span{};
 };
 
