@@ -100,7 +100,7 @@ RecordedSteps StepSimulator::run_steps(int gpus, std::int64_t batch_per_gpu, con
   StrategyKnobs knobs = scenario_.knobs;
   knobs.accumulation = micro_steps;
   const Placement ranks = placement(gpus);
-  Plan plan = find_strategy(scenario_.strategy)->plan({workload, cluster_, ranks, knobs, device, steps});
+  Plan plan = find_strategy(scenario_.strategy)->plan({workload, cluster_, ranks, knobs, device, steps, scenario_.collective});
   const std::vector<ByteRate> capacities = cluster_.capacities();
   refuse_endless(plan.graph, capacities, steps);
   Timeline timeline = run(plan.graph, *make_max_min_network(capacities));

@@ -136,7 +136,7 @@ void check_fabric(Faults& faults, const ClusterSpec& spec) {
 /// Answers which devices reach which.
 class Reach {
  public:
-  explicit Reach(const NodeSpec& spec) : node_(node_graph(spec)), routes_(node_routes(node_, true)) {}
+  explicit Reach(const NodeSpec& spec) : node_(node_graph(spec)), routes_(node_routes(node_, PathClass::sys).best) {}
 
   bool has_route(VertexId from, VertexId to) const {
     return from == to || !routes_[std::size_t{from} * node_.vertices.size() + to].links.empty();

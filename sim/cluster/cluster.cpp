@@ -15,27 +15,24 @@ Cluster Cluster::build(const ClusterSpec& spec, int nodes) {
   Cluster cluster;
   cluster.spec_ = spec;
   cluster.nodes_ = nodes;
-  const NodeGraph node = node_graph(spec.node);
-  cluster.node_routes_ = node_routes(node, spec.node.peer_access);
-  cluster.add_nodes(node.vertices, node.links);
+  NodeGraph node = node_graph(spec.node);
+  NodeRoutes routes = node_routes(node, peer_reach(spec.node));
+  cluster.node_routes_ = std::move(routes.best);
+  cluster.host_routes_ = std::move(routes.host);
+  cluster.add_nodes(std::move(node));
+  cluster.add_gpudirect();
   cluster.add_fabric();
   return cluster;
 }
 
-void Cluster::add_nodes(const std::vector<Vertex>& vertices, const std::vector<ClusterLink>& links) {
-  vertices_per_node_ = static_cast<std::uint32_t>(vertices.size());
-  links_per_node_ = static_cast<std::uint32_t>(links.size());
-  vertices_.reserve(vertices.size() * static_cast<std::size_t>(nodes_));
-  links_.reserve((links.size() + 2 * static_cast<std::size_t>(spec_.node.nics)) * static_cast<std::size_t>(nodes_));
-  for (int node = 0; node < nodes_; ++node) {
-    const VertexId shift = static_cast<VertexId>(node) * vertices_per_node_;
-    for (const Vertex& v : vertices) vertices_.push_back({v.kind, node, v.index});
-    for (ClusterLink link : links) {
-      link.from += shift;
-      link.to += shift;
-      links_.push_back(link);
-    }
+void Cluster::add_nodes(NodeGraph node) {
+  vertices_per_node_ = static_cast<std::uint32_t>(node.vertices.size());
+  links_per_node_ = static_cast<std::uint32_t>(node.links.size());
+  vertices_.reserve(node.vertices.size() * static_cast<std::size_t>(nodes_));
+  for (int number = 0; number < nodes_; ++number) {
+    for (const Vertex& v : node.vertices) vertices_.push_back({v.kind, number, v.index});
   }
+  links_ = ClusterLinks(std::move(node.links), nodes_, vertices_per_node_);
 }
 
 FabricSite Cluster::fabric_site() const {
@@ -45,19 +42,20 @@ FabricSite Cluster::fabric_site() const {
           first_of(spec_.node, VertexKind::nic),
           vertices_per_node_,
           count * vertices_per_node_,
-          count * links_per_node_};
+          count * links_per_node_,
+          &fabric_map_};
 }
 
 void Cluster::add_fabric() {
   fabric_ = find_fabric(spec_.fabric.kind);
   assert(fabric_ != nullptr);
-  fabric_->build(spec_.fabric, fabric_site(), {vertices_, links_});
+  fabric_->build(spec_.fabric, fabric_site(), {vertices_, links_, fabric_map_});
 }
 
 std::vector<ByteRate> Cluster::capacities() const {
   std::vector<ByteRate> rates;
   rates.reserve(links_.size());
-  for (const ClusterLink& link : links_) rates.push_back(link.bandwidth);
+  for (std::size_t id = 0; id < links_.size(); ++id) rates.push_back(links_[id].bandwidth);
   return rates;
 }
 
@@ -85,6 +83,11 @@ const Route& Cluster::route_in_node(VertexId from, VertexId to) const {
   return node_routes_[std::size_t{from % vertices_per_node_} * vertices_per_node_ + to % vertices_per_node_];
 }
 
+const Route& Cluster::host_route_in_node(VertexId from, VertexId to) const {
+  assert(from / vertices_per_node_ == to / vertices_per_node_);
+  return host_routes_[std::size_t{from % vertices_per_node_} * vertices_per_node_ + to % vertices_per_node_];
+}
+
 Route Cluster::route(VertexId from, VertexId to) const {
   Route route = route_in_node(from, to);
   const LinkId shift = first_link(vertices_[from].node);
@@ -93,17 +96,57 @@ Route Cluster::route(VertexId from, VertexId to) const {
 }
 
 Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int rail) const {
+  return route_between_nodes(from_gpu, to_gpu, rail, rail);
+}
+
+Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic) const {
   const int from_node = vertices_[from_gpu].node, to_node = vertices_[to_gpu].node;
-  const Route& out = route_in_node(from_gpu, nic(from_node, rail));
-  const Route& in = route_in_node(nic(to_node, rail), to_gpu);
   std::vector<LinkId> links;
-  links.reserve(out.links.size() + in.links.size() + 4);
-  for (const LinkId link : out.links) links.push_back(link + first_link(from_node));
-  const int switches = fabric_->route(spec_.fabric, fabric_site(), {from_node, rail}, {to_node, rail}, links);
-  for (const LinkId link : in.links) links.push_back(link + first_link(to_node));
-  Route route = make_route(std::move(links), links_);
+  links.reserve(16);
+  const bool staged_out = add_leg(links, from_gpu, nic(from_node, from_nic));
+  const std::size_t out = links.size();
+  const int switches = fabric_->route(spec_.fabric, fabric_site(), {from_node, from_nic}, {to_node, to_nic}, links);
+  const std::size_t in = links.size();
+  const bool staged_in = add_leg(links, nic(to_node, to_nic), to_gpu);
+  Route route = cluster_route(std::move(links), links_);
   route.latency += spec_.fabric.switch_latency * switches;
+  for (std::size_t i = 0; i < route.links.size(); ++i) {
+    if (i < out ? !staged_out : i < in || !staged_in) continue;
+    const ClusterLink link = links_[route.links[i]];
+    const double reached = link.bandwidth.per_second * link.collective_efficiency * kStagedEfficiency / route.bandwidth.per_second;
+    route.collective_efficiency = std::min(route.collective_efficiency, reached);
+  }
+  route.staged = staged_out || staged_in;
   return route;
+}
+
+/// Appends the way between a GPU and a NIC, through the memory of the GPU's CPU where it must; answers whether it must.
+bool Cluster::add_leg(std::vector<LinkId>& links, VertexId from, VertexId to) const {
+  const int node = vertices_[from].node;
+  const LinkId shift = first_link(node);
+  const auto append = [&](const Route& part) {
+    for (const LinkId link : part.links) links.push_back(link + shift);
+  };
+  const Vertex &a = vertices_[from], &b = vertices_[to];
+  const int gpu_index = a.kind == VertexKind::gpu ? a.index : b.index, nic_index = a.kind == VertexKind::nic ? a.index : b.index;
+  const bool staged = !gpudirect(gpu_index, nic_index);
+  if (!staged) return append(route_in_node(from, to)), false;
+  const VertexId memory = cpu_of_gpu(node, gpu_index);
+  append(route_in_node(from, memory));
+  append(route_in_node(memory, to));
+  return true;
+}
+
+bool Cluster::gpudirect(int gpu_index, int nic_index) const {
+  return gpudirect_[static_cast<std::size_t>(gpu_index) * static_cast<std::size_t>(spec_.node.nics) + static_cast<std::size_t>(nic_index)];
+}
+
+void Cluster::add_gpudirect() {
+  const NodeSpec& node = spec_.node;
+  for (int g = 0; g < node.gpus; ++g) {
+    for (int n = 0; n < node.nics; ++n)
+      gpudirect_.push_back(node.gpudirect && host_path_class(*this, gpu(0, g), nic(0, n)) <= node.gpudirect_reach);
+  }
 }
 
 }  // namespace foretrain

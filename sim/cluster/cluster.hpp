@@ -5,30 +5,35 @@
 #include <string>
 #include <vector>
 
+#include "sim/cluster/cluster_links.hpp"
 #include "sim/cluster/hardware.hpp"
 #include "sim/engine/task_graph.hpp"
 
 namespace foretrain {
 
 using VertexId = std::uint32_t;
+struct NodeGraph;   // node_layout.hpp
 struct Fabric;      // fabrics/catalog.hpp
 struct FabricSite;  // fabrics/catalog.hpp
 
-enum class VertexKind : std::uint8_t { gpu, cpu, pcie_switch, nvswitch, nic, leaf, spine };
+/// Where the switches of an `explicit` fabric lead; empty for the others, whose routes are closed forms.
+struct FabricMap {
+  struct Edge {
+    std::uint32_t to;  ///< number of the switch
+    LinkId link;
+  };
+  std::vector<std::uint32_t> switch_of_nic;  ///< by node * nics + nic
+  std::vector<std::uint32_t> first_edge;     ///< by switch, one more at the end
+  std::vector<Edge> edges;
+  std::vector<std::uint16_t> distance;  ///< in links, by from * switches + to
+};
+
+enum class VertexKind : std::uint8_t { gpu, cpu, pcie_switch, nvswitch, nic, leaf, spine, core, router };
 
 struct Vertex {
   VertexKind kind;
   int node = -1;  ///< -1 for switches of the fabric
   int index = 0;  ///< gpu0, gpu1, …
-};
-
-/// One direction of a connection. Ids are LinkIds of the network.
-struct ClusterLink {
-  VertexId from, to;
-  LinkKind kind;
-  ByteRate bandwidth;
-  double collective_efficiency;
-  Time latency;
 };
 
 /// The way from one device to another.
@@ -47,10 +52,12 @@ struct Route {
 struct ClusterFault {
   std::string message, hint;
   int link = -1;
+  int fabric_link = -1;  ///< the same for FabricSpec::graph
 };
 
 /// Largest descriptions the program takes.
 inline constexpr int kMostGpusPerNode = 64, kMostCpusPerNode = 16, kMostSwitchesPerNode = 64, kMostNicsPerNode = 64;
+inline constexpr int kMostDimensions = 6;
 inline constexpr int kMostNodes = 100'000, kMostClusterGpus = 1'000'000, kMostFabricLinks = 4'000'000;
 
 /// All faults: unreachable GPU, zero bandwidth, two links that cannot both exist (same pair twice, a device name that does not
@@ -66,7 +73,7 @@ class Cluster {
   const ClusterSpec& spec() const { return spec_; }
   int nodes() const { return nodes_; }
   const std::vector<Vertex>& vertices() const { return vertices_; }
-  const std::vector<ClusterLink>& links() const { return links_; }
+  const ClusterLinks& links() const { return links_; }
   std::vector<ByteRate> capacities() const;
 
   VertexId gpu(int node, int index) const;
@@ -78,25 +85,37 @@ class Cluster {
 
   /// Inside a node: NVLink where there is a direct or switched path, else PCIe. Requires vertices of one node.
   Route route(VertexId from, VertexId to) const;
-  /// Between nodes: GPU, NIC, fabric, NIC, GPU. `rail` picks the NIC index on both sides.
+  /// Between nodes: GPU, NIC, fabric, NIC, GPU. `rail` picks the NIC index on both sides. Where the NIC does not reach GPU memory (see
+  /// gpudirect()) the way leads through the memory of the GPU's CPU and the route is staged.
   Route route_between_nodes(VertexId from_gpu, VertexId to_gpu, int rail) const;
+  /// The same over any two NICs.
+  Route route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic) const;
+  /// Whether the NIC reads and writes the GPU's memory: NodeSpec::gpudirect, and not farther than gpudirect_reach.
+  bool gpudirect(int gpu_index, int nic_index) const;
 
   /// The same route as seen in node 0; that of node k has first_link(k) added to every link. No copy.
   const Route& route_in_node(VertexId from, VertexId to) const;
+  /// The same over PCIe switches, CPUs and socket links alone, as if GPUs had peer access.
+  const Route& host_route_in_node(VertexId from, VertexId to) const;
   LinkId first_link(int node) const { return static_cast<LinkId>(node) * links_per_node_; }
 
  private:
-  void add_nodes(const std::vector<Vertex>& vertices, const std::vector<ClusterLink>& links);
+  void add_nodes(NodeGraph node);
   void add_fabric();
   FabricSite fabric_site() const;
+  void add_gpudirect();
+  bool add_leg(std::vector<LinkId>& links, VertexId from, VertexId to) const;
 
   ClusterSpec spec_;
   int nodes_ = 0;
   std::vector<Vertex> vertices_;
-  std::vector<ClusterLink> links_;
+  ClusterLinks links_;
   std::uint32_t vertices_per_node_ = 0;
   std::uint32_t links_per_node_ = 0;
   std::vector<Route> node_routes_;  ///< inside node 0, by from * vertices_per_node_ + to
+  std::vector<Route> host_routes_;  ///< the same without NVLink between GPUs and without staging
+  std::vector<bool> gpudirect_;     ///< by gpu * nics + nic
+  FabricMap fabric_map_;
   const Fabric* fabric_ = nullptr;
 };
 

@@ -6,6 +6,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/units.hpp"
+#include "sim/cluster/path_class.hpp"
 
 namespace foretrain {
 
@@ -34,6 +35,9 @@ struct LinkType {
   double collective_efficiency = 1;  ///< what NCCL's Simple protocol reaches / bandwidth
   Time latency{};                    ///< one hop, small message
   ByteRate nccl_bandwidth{};         ///< what NCCL's graph search books for it (src/graph/topo.h); 0: by GPU for NVLink, else `bandwidth`
+  Time collective_latency{};         ///< one step of a collective between two nodes, small message: proxies, NIC and wire; 0: unknown
+  Time rendezvous_latency{};         ///< more of it for messages beyond `eager_limit`
+  Bytes eager_limit{};               ///< largest message that needs no handshake; 0: none does
 };
 
 /// CPU generations NCCL tells apart when it books the link between sockets and chooses protocols.
@@ -63,18 +67,43 @@ struct NodeSpec {
   Host host;
   bool peer_access = true;  ///< GPUs may read each other over PCIe; otherwise traffic is staged through host memory
   bool gpudirect = true;    ///< NICs reach GPU memory (GPUDirect RDMA); otherwise messages are staged through host memory
-  bool multicast = false;   ///< NVSwitches that reduce and multicast (NVLink SHARP, Hopper and later)
+  PathClass gpudirect_reach = PathClass::pxb;  ///< farthest NIC that does (NCCL_NET_GDR_LEVEL); from beyond, messages are staged
+  bool multicast = false;                      ///< NVSwitches that reduce and multicast (NVLink SHARP, Hopper and later)
   std::vector<NodeLink> links;
 };
 
+/// A connection of an `explicit` fabric: two switches, or a switch and a NIC ("node3.nic0") or a range of them ("node0-17.nic1", "node4").
+struct FabricLink {
+  std::string a, b;
+  LinkType type;
+  int count = 1;  ///< parallel links, their bandwidths add
+  SourceSpan span{};
+};
+
+/// How a switch chooses between equally short ways: by the receiving NIC alone (InfiniBand's static tables), or by a hash of both ends
+/// (Ethernet's ECMP). Both are deterministic.
+enum class PathChoice { destination, flow };
+
 struct FabricSpec {
-  std::string kind;          ///< a row of fabrics/catalog.hpp
-  LinkType link;             ///< NIC to first switch
-  Time switch_latency{};     ///< added per switch passed
-  int nodes_per_leaf = 0;    ///< fat_tree
-  int uplinks_per_leaf = 0;  ///< fat_tree
-  LinkType uplink;           ///< fat_tree: leaf to spine; defaults to `link`
+  std::string kind;                   ///< a row of fabrics/catalog.hpp
+  LinkType link;                      ///< NIC to first switch
+  Time switch_latency{};              ///< added per switch passed
+  int nodes_per_leaf = 0;             ///< fat_tree, rail_optimized, dragonfly_plus
+  int uplinks_per_leaf = 0;           ///< fat_tree, rail_optimized, dragonfly_plus: spines above a leaf, one link to each
+  LinkType uplink;                    ///< between switches; defaults to `link`
   bool in_network_reduction = false;  ///< switches that reduce (InfiniBand SHARP), used by CollNet
+  PathChoice ecmp = PathChoice::destination;
+  int levels = 2;                   ///< fat_tree: 2 or 3
+  int leaves_per_group = 0;         ///< fat_tree of 3 levels (a group is a pod), dragonfly_plus
+  int uplinks_per_spine = 0;        ///< fat_tree of 3 levels: cores above a spine; 0 = as many as leaves below it
+  int groups = 0;                   ///< dragonfly, dragonfly_plus
+  int routers_per_group = 0;        ///< dragonfly
+  int nodes_per_router = 0;         ///< dragonfly, torus
+  int parallel_links = 1;           ///< between a leaf and a spine, a spine and a core, two routers of a dragonfly's group; one fat link
+  bool spread_nics = false;         ///< dragonfly: the NICs of a node are at as many routers, those of one number at one
+  int global_links = 0;             ///< dragonfly, dragonfly_plus: links between two groups
+  std::vector<int> dimensions{};    ///< torus
+  std::vector<FabricLink> graph{};  ///< explicit
   SourceSpan span{};
 };
 

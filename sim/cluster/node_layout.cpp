@@ -16,13 +16,15 @@ struct KindName {
 };
 
 /// The kinds inside a node in the order they are numbered, then those of the fabric.
-constexpr std::array<KindName, 7> kKinds{{{VertexKind::gpu, "gpu"},
+constexpr std::array<KindName, 9> kKinds{{{VertexKind::gpu, "gpu"},
                                           {VertexKind::cpu, "cpu"},
                                           {VertexKind::pcie_switch, "switch"},
                                           {VertexKind::nvswitch, "nvswitch"},
                                           {VertexKind::nic, "nic"},
                                           {VertexKind::leaf, "leaf"},
-                                          {VertexKind::spine, "spine"}}};
+                                          {VertexKind::spine, "spine"},
+                                          {VertexKind::core, "core"},
+                                          {VertexKind::router, "router"}}};
 
 int count_of(const NodeSpec& node, VertexKind kind) {
   switch (kind) {

@@ -22,7 +22,7 @@ VertexId first_of(const NodeSpec& node, VertexKind kind);
 /// Number of a device inside its node by name ("gpu0", "cpu1", "switch0", "nvswitch0", "nic0"); nothing when there is no such device.
 std::optional<VertexId> find_device(const NodeSpec& node, std::string_view name);
 
-/// "gpu0", "cpu1", "switch0", "nvswitch0", "nic0", "leaf3", "spine2".
+/// "gpu0", "cpu1", "switch0", "nvswitch0", "nic0", "leaf3", "spine2", "core1", "router0".
 std::string name_of(const Vertex& vertex);
 
 /// Requires that every link names two devices of the node.

@@ -21,7 +21,6 @@ using Cost = std::int64_t;
 constexpr Cost kClosed = std::numeric_limits<Cost>::max();
 constexpr Cost kHostHop = 10'000;               ///< 10 ns: fewer hops between paths of equal latency
 constexpr Cost kNvlinkHop = 1'000'000'000'000;  ///< 1 s: hops come first, latency breaks ties
-constexpr double kStagedEfficiency = 0.5;       ///< the data crosses host memory twice
 
 bool passes_nvlink(VertexKind kind) { return kind == VertexKind::nvswitch; }
 bool passes_host(VertexKind kind) { return kind == VertexKind::cpu || kind == VertexKind::pcie_switch; }
@@ -38,7 +37,9 @@ Search make_search(const NodeGraph& node, bool nvlink_only, bool (*may_pass)(Ver
   std::map<std::pair<VertexId, VertexId>, LinkId> fastest;
   for (LinkId id = 0; id < node.links.size(); ++id) {
     const ClusterLink& link = node.links[id];
-    if (nvlink_only && link.kind != LinkKind::nvlink) continue;
+    const bool is_peer_link =
+        link.kind == LinkKind::nvlink && node.vertices[link.from].kind == VertexKind::gpu && node.vertices[link.to].kind == VertexKind::gpu;
+    if (nvlink_only ? link.kind != LinkKind::nvlink : is_peer_link) continue;
     const auto [known, is_new] = fastest.try_emplace({link.from, link.to}, id);
     if (!is_new && link.bandwidth > node.links[known->second].bandwidth) known->second = id;
   }
@@ -97,15 +98,15 @@ std::size_t nearest_cpu(const NodeGraph& node, const Tree& tree) {
   return nearest;
 }
 
-/// Replaces PCIe routes between GPUs by the way through host memory.
-void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<Tree>& host) {
+/// Replaces PCIe routes between GPUs that are beyond reach by the way through host memory.
+void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<Tree>& host, PathClass reach) {
   const std::size_t n = node.vertices.size();
   for (std::size_t from = 0; from < n; ++from) {
     const std::size_t cpu = is_gpu(node, from) ? nearest_cpu(node, host[from]) : n;
     if (cpu == n) continue;
     for (std::size_t to = 0; to < n; ++to) {
       Route& route = routes[from * n + to];
-      if (from == to || !is_gpu(node, to) || route.nvlink_only) continue;
+      if (from == to || !is_gpu(node, to) || route.nvlink_only || way_class(route.links, node.vertices, node.links) <= reach) continue;
       const std::vector<LinkId>& down = routes[cpu * n + to].links;
       if (down.empty()) continue;
       std::vector<LinkId> links = routes[from * n + cpu].links;
@@ -119,12 +120,41 @@ void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<
 
 }  // namespace
 
-Route make_route(std::vector<LinkId> links, std::span<const ClusterLink> all) {
+PathClass way_class(std::span<const LinkId> way, std::span<const Vertex> vertices, std::span<const ClusterLink> all) {
+  if (way.empty()) return PathClass::loc;
+  int switches = 0, cpus = 0;
+  bool crosses_sockets = false, all_nvlink = true;
+  const auto count = [&](VertexId vertex) {
+    switches += vertices[vertex].kind == VertexKind::pcie_switch ? 1 : 0;
+    cpus += vertices[vertex].kind == VertexKind::cpu ? 1 : 0;
+  };
+  count(all[way.front()].from);
+  for (const LinkId id : way) {
+    crosses_sockets = crosses_sockets || all[id].kind == LinkKind::socket;
+    all_nvlink = all_nvlink && all[id].kind == LinkKind::nvlink;
+    count(all[id].to);
+  }
+  if (crosses_sockets) return PathClass::sys;
+  if (all_nvlink) return PathClass::c2c;
+  if (cpus > 0) return PathClass::phb;
+  return switches > 1 ? PathClass::pxb : PathClass::pix;
+}
+
+PathClass peer_reach(const NodeSpec& node) {
+  if (!node.peer_access) return PathClass::loc;
+  const bool trusted = node.host.family == HostFamily::amd || node.host.family == HostFamily::power9;
+  return trusted ? PathClass::sys : PathClass::pxb;
+}
+
+namespace {
+
+template <class Links>
+Route route_of(std::vector<LinkId> links, const Links& all) {
   Route route;
   route.nvlink_only = !links.empty();
   double narrowest = std::numeric_limits<double>::infinity();
   for (const LinkId id : links) {
-    const ClusterLink& link = all[id];
+    const ClusterLink link = all[id];
     const double effective = link.bandwidth.per_second * link.collective_efficiency;
     if (effective < narrowest) narrowest = effective, route.collective_efficiency = link.collective_efficiency;
     route.bandwidth = route.bandwidth.per_second > 0 ? std::min(route.bandwidth, link.bandwidth) : link.bandwidth;
@@ -137,23 +167,29 @@ Route make_route(std::vector<LinkId> links, std::span<const ClusterLink> all) {
   return route;
 }
 
-std::vector<Route> node_routes(const NodeGraph& node, bool peer_access) {
+}  // namespace
+
+Route make_route(std::vector<LinkId> links, std::span<const ClusterLink> all) { return route_of(std::move(links), all); }
+Route cluster_route(std::vector<LinkId> links, const ClusterLinks& all) { return route_of(std::move(links), all); }
+
+NodeRoutes node_routes(const NodeGraph& node, PathClass peer_reach) {
   const std::size_t n = node.vertices.size();
   const Search nvlink = make_search(node, true, passes_nvlink, kNvlinkHop);
   const Search host = make_search(node, false, passes_host, kHostHop);
-  std::vector<Route> routes;
+  NodeRoutes routes;
   std::vector<Tree> host_trees;
-  routes.reserve(n * n);
+  routes.best.reserve(n * n);
+  routes.host.reserve(n * n);
   for (VertexId from = 0; from < n; ++from) {
     const Tree over_nvlink = shortest_paths(nvlink, node, from);
     host_trees.push_back(shortest_paths(host, node, from));
     for (VertexId to = 0; to < n; ++to) {
       std::vector<LinkId> links = is_gpu(node, from) && is_gpu(node, to) ? path_to(nvlink, over_nvlink, to) : std::vector<LinkId>{};
-      if (links.empty()) links = path_to(host, host_trees.back(), to);
-      routes.push_back(make_route(std::move(links), node.links));
+      routes.host.push_back(make_route(path_to(host, host_trees.back(), to), node.links));
+      routes.best.push_back(links.empty() ? routes.host.back() : make_route(std::move(links), node.links));
     }
   }
-  if (!peer_access) stage(routes, node, host_trees);
+  stage(routes.best, node, host_trees, peer_reach);
   return routes;
 }
 

@@ -10,11 +10,28 @@ namespace foretrain {
 
 /// A route from its links: latency is their sum, bandwidth the smallest, efficiency that of the narrowest.
 Route make_route(std::vector<LinkId> links, std::span<const ClusterLink> all);
+Route cluster_route(std::vector<LinkId> links, const ClusterLinks& all);
 
-/// The route between every two devices, by from * vertices + to; a route without links between two different devices means that there
+/// The class of a way over PCIe, CPUs and socket links by what stands on it; LOC for no links, see path_class.hpp.
+PathClass way_class(std::span<const LinkId> way, std::span<const Vertex> vertices, std::span<const ClusterLink> all);
+
+/// The farthest GPU whose memory a GPU reads over PCIe; LOC when none. NCCL trusts the root complexes of AMD and POWER CPUs only
+/// (src/graph/paths.cc: Intel and ARM up to PXB), so that farther GPUs exchange data through host memory.
+PathClass peer_reach(const NodeSpec& node);
+
+/// The share of their bandwidth that PCIe links reach when data crosses host memory.
+inline constexpr double kStagedEfficiency = 0.5;
+
+/// Routes of one node by from * vertices + to.
+struct NodeRoutes {
+  std::vector<Route> best;  ///< what traffic takes
+  std::vector<Route> host;  ///< over PCIe switches, CPUs and socket links alone, as if there was peer access
+};
+
+/// The routes between every two devices; a route without links between two different devices means that there
 /// is none. GPU to GPU: fewest NVLinks, passing NVSwitches but no GPU; else over PCIe switches and CPUs, never through a GPU or a
-/// NIC. Without `peer_access` such a route is staged: up to the memory of the sender's CPU and down again, at half the efficiency.
+/// NIC. Such a route beyond `peer_reach` is staged: up to the memory of the sender's CPU and down again, at half the efficiency.
 /// Where several links join one pair, the one with the highest bandwidth counts. Ties go to the path found first in device order.
-std::vector<Route> node_routes(const NodeGraph& node, bool peer_access);
+NodeRoutes node_routes(const NodeGraph& node, PathClass peer_reach);
 
 }  // namespace foretrain

@@ -1,169 +1,306 @@
-// Every channel carries an equal share of the message around its ring. Channels that join the same two ranks over the same route are one
-// edge with the sum of their shares, so an NVSwitch node with twelve equal rings has as few flows as one ring.
+// NCCL's own forecast chooses; the links its channels load and our costs say how long it takes. Loads are counted once per algorithm, when
+// first asked for.
 #include "sim/collective/communicator.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
-#include <fmt/format.h>
-
-#include "sim/base/quantity.hpp"
-#include "sim/collective/algorithms/catalog.hpp"
+#include "sim/cluster/node_layout.hpp"
+#include "sim/collective/nccl_traffic.hpp"
+#include "sim/collective/peer_traffic.hpp"
 
 namespace foretrain {
 
 namespace {
 
-bool is_amd(const std::string& cpu) { return cpu.find("EPYC") != std::string::npos || cpu.find("AMD") != std::string::npos; }
+/// Kinds of traffic that load the same links.
+enum class Pattern : std::uint8_t { ring, ring_into_root, ring_out_of_root, tree, multicast, collnet, peers };
 
-bool passes_a_cpu(const Cluster& cluster, const Route& route) {
-  return std::ranges::any_of(route.links, [&](LinkId link) {
-    const ClusterLink& l = cluster.links()[link];
-    return cluster.vertices()[l.from].kind == VertexKind::cpu || cluster.vertices()[l.to].kind == VertexKind::cpu;
-  });
+struct TrafficKey {
+  Pattern pattern = Pattern::ring;
+  CollectiveOp op = CollectiveOp::all_reduce;  ///< of peers; otherwise all_reduce
+  auto operator<=>(const TrafficKey&) const = default;
+};
+
+Pattern pattern_of(CollectiveOp op, std::optional<nccl::Algorithm> algorithm) {
+  if (!algorithm) return Pattern::peers;
+  switch (*algorithm) {
+    case nccl::Algorithm::ring:
+      if (op == CollectiveOp::broadcast) return Pattern::ring_into_root;
+      return op == CollectiveOp::reduce ? Pattern::ring_out_of_root : Pattern::ring;
+    case nccl::Algorithm::nvls:
+    case nccl::Algorithm::nvls_tree:
+      return Pattern::multicast;
+    case nccl::Algorithm::collnet_chain:
+    case nccl::Algorithm::collnet_direct:
+      return Pattern::collnet;
+    case nccl::Algorithm::tree:
+    case nccl::Algorithm::pat:
+      break;
+  }
+  return Pattern::tree;
 }
 
-int count_nodes(const Placement& placement) {
-  std::vector<int> nodes;
-  for (const GpuPlace& place : placement.ranks) {
-    if (nodes.empty() || nodes.back() != place.node) nodes.push_back(place.node);
+bool is_chain(CollectiveOp op) { return op == CollectiveOp::broadcast || op == CollectiveOp::reduce; }
+
+/// Bytes on an edge of the pattern per byte of message.
+double edge_bytes(CollectiveOp op, Pattern pattern, int ranks) {
+  const double others = static_cast<double>(ranks - 1) / std::max(1, ranks);
+  switch (pattern) {
+    case Pattern::ring:
+      return op == CollectiveOp::all_reduce ? 2 * others : others;
+    case Pattern::tree:
+    case Pattern::multicast:
+    case Pattern::collnet:
+      return op == CollectiveOp::all_reduce || is_chain(op) ? 1 : others;
+    default:
+      return 1;
   }
-  std::ranges::sort(nodes);
-  return static_cast<int>(std::unique(nodes.begin(), nodes.end()) - nodes.begin());
 }
 
 }  // namespace
 
-Communicator::Communicator(const Cluster& cluster, const Placement& placement)
-    : ranks_(placement.size()), nodes_(count_nodes(placement)), rings_(find_rings(cluster, placement)) {
-  const NodeSpec& node = cluster.spec().node;
-  const int search_channels = std::max(1, rings_.running_channels / 2);
-  setting_ = {node.gpu.architecture, is_amd(node.host.cpu), nodes_, ranks_ == nodes_, search_channels};
-  if (ranks_ < 2) return;
-  ll128_ = node.gpu.architecture >= Architecture::volta;
-  collect_edges(cluster, placement);
-  ll128_ = ll128_ && nvlink_;
-  for (const Idle idle : {none, into_root, out_of_root}) slowest_[idle] = slowest_link(cluster, idle);
-}
+struct Communicator::State {
+  State(const Cluster& cluster_, const Placement& placement, const CollectiveSettings& settings_, const CollectiveCosts& costs_)
+      : cluster(cluster_), settings(settings_), costs(costs_), job(nccl::inspect(cluster_, placement, settings_.nccl)) {
+    for (const nccl::NodeShape& shape : job.shapes) {
+      ring_paths.push_back(share_paths(shape.ring.paths, job.search_channels));
+      tree_paths.push_back(share_paths(shape.tree.paths, job.search_channels));
+      head_paths.push_back(share_paths(shape.nvls.paths, shape.nvls.channels));
+      ranks_per_node = std::max(ranks_per_node, static_cast<int>(shape.gpus.size()));
+    }
+    class_of_node.assign(static_cast<std::size_t>(cluster.nodes()), -1);
+    for (const nccl::JobNode& node : job.nodes) class_of_node[static_cast<std::size_t>(node.node)] = node.shape;
+    nvlink = has_nvlink();
+  }
 
-void Communicator::collect_edges(const Cluster& cluster, const Placement& placement) {
-  const double share = 1.0 / static_cast<double>(rings_.channels.size());
-  std::vector<std::vector<std::size_t>> edges_from(static_cast<std::size_t>(ranks_));
-  for (const Channel& channel : rings_.channels) {
-    for (std::size_t i = 0; i < channel.order.size(); ++i) {
-      const std::size_t from = static_cast<std::size_t>(channel.order[i]);
-      const std::size_t to = static_cast<std::size_t>(channel.order[(i + 1) % channel.order.size()]);
-      const bool inside = placement.ranks[from].node == placement.ranks[to].node;
-      const Edge edge{static_cast<int>(from), static_cast<int>(to), inside ? -1 : channel.rail, share, {}};
-      std::vector<std::size_t>& known = edges_from[from];
-      const auto same = std::ranges::find_if(known, [&](std::size_t e) { return edges_[e].to == edge.to && edges_[e].rail == edge.rail; });
-      if (same != known.end()) {
-        edges_[*same].share += share;
-        continue;
+  int ranks() const { return job.input.job.ranks; }
+  int nodes() const { return job.input.job.nodes; }
+
+  /// Between all neighbours of the rings.
+  bool has_nvlink() const {
+    bool all = true;
+    const auto check = [&](const TrafficEdge& edge) {
+      if (edge.from_nic < 0) all = all && inside_route(edge).nvlink_only;
+    };
+    if (ranks() > 1) visit_ring({job, ring_paths}, IdleEdge::none, 0, check);
+    return all;
+  }
+
+  const Route& inside_route(const TrafficEdge& edge) const {
+    return cluster.route_in_node(cluster.gpu(0, edge.from.gpu), cluster.gpu(0, edge.to.gpu));
+  }
+
+  Route route(const TrafficEdge& edge) const {
+    const VertexId from = cluster.gpu(edge.from.node, edge.from.gpu), to = cluster.gpu(edge.to.node, edge.to.gpu);
+    return edge.from_nic < 0 ? cluster.route(from, to) : cluster.route_between_nodes(from, to, edge.from_nic, edge.to_nic);
+  }
+
+  int root_gpu() const {
+    const nccl::JobNode& first = job.nodes.front();
+    const auto place = std::ranges::find(first.ranks, 0) - first.ranks.begin();
+    return job.shapes[static_cast<std::size_t>(first.shape)].gpus[static_cast<std::size_t>(place)];
+  }
+
+  void visit(TrafficKey key, const EdgeVisitor& visitor) const {
+    switch (key.pattern) {
+      case Pattern::ring:
+        return visit_ring({job, ring_paths}, IdleEdge::none, 0, visitor);
+      case Pattern::ring_into_root:
+        return visit_ring({job, ring_paths}, IdleEdge::into_root, root_gpu(), visitor);
+      case Pattern::ring_out_of_root:
+        return visit_ring({job, ring_paths}, IdleEdge::out_of_root, root_gpu(), visitor);
+      case Pattern::tree:
+      case Pattern::collnet:
+        return visit_trees({job, tree_paths, job.input.tree.pattern}, visitor);
+      case Pattern::multicast:
+        return visit_heads({job, head_paths, nccl::Pattern::nvls}, visitor);
+      case Pattern::peers:
+        return visit_peers({cluster, job, key.op}, visitor);
+    }
+  }
+
+  const LinkLoads& loads(TrafficKey key) const {
+    const auto known = known_loads.find(key);
+    if (known != known_loads.end()) return known->second;
+    LinkLoads loads(cluster, class_of_node);
+    visit(key, [&](const TrafficEdge& edge) {
+      if (edge.from_nic < 0) {
+        const int node_class = class_of_node[static_cast<std::size_t>(edge.from.node)];
+        loads.add_inside(node_class, inside_route(edge), edge.share);
+      } else {
+        loads.add_between(edge.from.node, edge.to.node, route(edge), edge.share);
       }
-      known.push_back(edges_.size());
-      edges_.push_back(edge);
+    });
+    if (key.pattern == Pattern::multicast) add_multicast(loads);
+    return known_loads.emplace(key, std::move(loads)).first->second;
+  }
+
+  /// Every GPU sends its data to the switch, which sums, and takes the sums from there; its own share goes there and back once more.
+  void add_multicast(LinkLoads& loads) const {
+    for (std::size_t shape = 0; shape < job.shapes.size(); ++shape) {
+      const std::vector<int>& gpus = job.shapes[shape].gpus;
+      const VertexId hub = cluster.gpu(0, 0) + first_of(cluster.spec().node, VertexKind::nvswitch);
+      const double share = (1 + 1.0 / static_cast<double>(gpus.size())) / costs.multicast_efficiency;
+      for (const int gpu : gpus) {
+        loads.add_inside(static_cast<int>(shape), cluster.route_in_node(cluster.gpu(0, gpu), hub), share);
+        loads.add_inside(static_cast<int>(shape), cluster.route_in_node(hub, cluster.gpu(0, gpu)), share);
+      }
     }
   }
-  for (Edge& edge : edges_) route_edge(cluster, placement, edge);
-}
 
-void Communicator::route_edge(const Cluster& cluster, const Placement& placement, Edge& edge) {
-  const GpuPlace& a = placement.ranks[static_cast<std::size_t>(edge.from)];
-  const GpuPlace& b = placement.ranks[static_cast<std::size_t>(edge.to)];
-  const VertexId from = cluster.gpu(a.node, a.gpu), to = cluster.gpu(b.node, b.gpu);
-  if (edge.rail < 0) {
-    const Route& route = cluster.route_in_node(from, to);
-    nvlink_ = nvlink_ && route.nvlink_only;
-    edge.share /= route.collective_efficiency;
-    edge.route = route.links;
-    for (LinkId& link : edge.route) link += cluster.first_link(a.node);
-    return;
+  LinkLoads::Efficiency efficiency(Protocol protocol) const {
+    LinkLoads::Efficiency efficiency{nvlink ? of(costs.link_efficiency, protocol) : protocol == Protocol::ll ? 0.5 : 1,
+                                     of(costs.network_efficiency, protocol), {}};
+    if (protocol == Protocol::ll) efficiency.most_between = costs.low_latency_network;
+    return efficiency;
   }
-  Route route = cluster.route_between_nodes(from, to, edge.rail);
-  const bool far_nic = passes_a_cpu(cluster, cluster.route_in_node(from, cluster.nic(a.node, edge.rail)));
-  ll128_ = ll128_ && !far_nic;
-  edge.share /= route.collective_efficiency;
-  edge.route = std::move(route.links);
-}
 
-Communicator::Idle Communicator::idle_edge(CollectiveOp op) {
-  if (op == CollectiveOp::broadcast) return into_root;
-  return op == CollectiveOp::reduce ? out_of_root : none;
-}
-
-bool Communicator::is_idle(const Edge& edge, Idle idle) { return idle == into_root ? edge.to == 0 : idle == out_of_root && edge.from == 0; }
-
-double Communicator::slowest_link(const Cluster& cluster, Idle idle) const {
-  std::vector<double> load(cluster.links().size());
-  double slowest = 0;
-  for (const Edge& edge : edges_) {
-    if (is_idle(edge, idle)) continue;
-    for (const LinkId link : edge.route) {
-      load[link] += edge.share;
-      slowest = std::max(slowest, load[link] / cluster.links()[link].bandwidth.per_second);
-    }
+  /// Per byte of message, inside nodes and between them.
+  struct Slowest {
+    Bottleneck inside, between;
+    const Bottleneck& worst() const { return inside.seconds_per_byte < between.seconds_per_byte ? between : inside; }
+  };
+  const Slowest& slowest(TrafficKey key, Protocol protocol) const {
+    const std::pair place{key, protocol};
+    const auto known = known_slowest.find(place);
+    if (known != known_slowest.end()) return known->second;
+    const LinkLoads& all = loads(key);
+    const LinkLoads::Efficiency reached = efficiency(protocol);
+    return known_slowest.emplace(place, Slowest{all.slowest(reached, Leg::inside), all.slowest(reached, Leg::between)}).first->second;
   }
-  return slowest;
-}
 
-/// A limit on the bus bandwidth acts like a lower efficiency on the links.
-double Communicator::efficiency(Protocol protocol) const {
-  const double of_limit = bus_limit(protocol, setting_).per_second * slowest_[none];
-  return std::min(data_efficiency(protocol, setting_), of_limit);
-}
-
-double Communicator::seconds_per_byte(CollectiveOp op, Protocol protocol) const {
-  return ring_traffic(op, ranks_).bytes_per_edge * slowest_[idle_edge(op)] / efficiency(protocol);
-}
-
-Time Communicator::latency(CollectiveOp op, Protocol protocol) const {
-  const ProtocolLatency cost = latency_of(protocol);
-  const Time inside = std::max(nvlink_ ? cost.nvlink : cost.pcie, post_overhead(protocol, setting_));
-  const int steps = ring_traffic(op, ranks_).steps;
-  const int between_nodes = (nodes_ - 1) * (op == CollectiveOp::all_reduce ? 2 : 1);
-  return cost.base + (steps - between_nodes) * inside + between_nodes * cost.network;
-}
-
-CollectivePlan Communicator::plan(CollectiveOp op, Bytes size, Protocol protocol) const {
-  if (ranks_ < 2) return {op, protocol, {}, {}, 0, "one rank has nothing to exchange"};
-  const Time before = latency(op, protocol);
-  const Time data = seconds(seconds_per_byte(op, protocol) * static_cast<double>(size.count));
-  return {op, protocol, before, before + data, rings_.running_channels, {}};
-}
-
-CollectivePlan Communicator::plan(CollectiveOp op, Bytes size) const {
-  CollectivePlan best = plan(op, size, Protocol::simple);
-  if (ranks_ < 2) return best;
-  for (const Protocol protocol : kProtocols) {
-    if (!is_available(protocol)) continue;
-    const CollectivePlan candidate = plan(op, size, protocol);
-    if (candidate.alone < best.alone) best = candidate;
+  TimingInput timing_input(CollectiveOp op, Bytes size) const {
+    TimingInput input;
+    input.op = op, input.bytes = static_cast<double>(size.count);
+    input.ranks = ranks(), input.nodes = nodes(), input.ranks_per_node = ranks_per_node;
+    input.nvlink = nvlink;
+    input.network = nodes() > 1 ? &cluster.spec().fabric.link : nullptr;
+    input.costs = &costs;
+    return input;
   }
-  best.why = reason(best, size);
-  return best;
-}
 
-std::string Communicator::reason(const CollectivePlan& best, Bytes size) const {
-  std::string why = fmt::format("{} alone", to_string(best.alone));
-  for (const Protocol protocol : kProtocols) {
-    if (protocol == best.protocol) continue;
-    const std::string_view name = name_of(protocol);
-    if (is_available(protocol))
-      why += fmt::format(", {} {}", name, to_string(plan(best.op, size, protocol).alone));
-    else
-      why += fmt::format(", {} off ({})", name, nvlink_ ? "a NIC behind a CPU, or a GPU before Volta" : "no NVLink between neighbours");
+  void take_pace(TimingInput& input, TrafficKey key, double bytes) const {
+    const Slowest& pace = slowest(key, input.protocol);
+    input.inside_seconds_per_byte = bytes * pace.inside.seconds_per_byte;
+    input.between_seconds_per_byte = bytes * pace.between.seconds_per_byte;
   }
-  return why;
+
+  Time launch(bool group) const {
+    const int processes = settings.processes_per_node > 0 ? settings.processes_per_node : ranks_per_node;
+    const int per_process = (ranks_per_node + processes - 1) / processes;
+    const Time one = group ? costs.group_launch : costs.launch;
+    return seconds(to_seconds(one) * per_process * cluster.spec().node.host.slowdown);
+  }
+
+  CollectivePlan tuned(CollectiveOp op, Bytes size, bool explain) const {
+    const nccl::Plan nccl = job.plan(op, size.count);
+    CollectivePlan plan;
+    plan.op = op, plan.size = size;
+    plan.algorithm = nccl.choice.algorithm, plan.protocol = nccl.choice.protocol, plan.channels = nccl.run.channels;
+    const TrafficKey key{pattern_of(op, plan.algorithm)};
+    TimingInput input = timing_input(op, size);
+    input.algorithm = nccl.choice.algorithm, input.protocol = nccl.choice.protocol;
+    input.run = nccl.run, input.chunk = nccl.chunk;
+    take_pace(input, key, edge_bytes(op, key.pattern, ranks()));
+    finish(plan, input, time_of(input), key);
+    plan.launch = launch(false);
+    if (explain) plan.why = job.reason(op, size.count, nccl);
+    return plan;
+  }
+
+  CollectivePlan between_peers(CollectiveOp op, Bytes size) const {
+    CollectivePlan plan;
+    plan.op = op, plan.size = size;
+    plan.channels = job.p2p_channels;
+    const TrafficKey key{Pattern::peers, op};
+    TimingInput input = timing_input(op, size);
+    take_pace(input, key, 1);
+    const double to_peer = static_cast<double>(size.count) * peer_share(op, ranks());
+    finish(plan, input, time_of_peers(input, {job.p2p_per_peer, job.p2p_channels, to_peer}), key);
+    plan.launch = launch(true);
+    plan.why = "NCCL makes it of sends and receives";
+    return plan;
+  }
+
+  void finish(CollectivePlan& plan, const TimingInput& input, const CollectiveTiming& timing, TrafficKey key) const {
+    plan.timing = timing;
+    plan.latency = timing.latency(), plan.alone = timing.total();
+    if (ranks() < 2) return;
+    plan.bottleneck = slowest(key, plan.protocol).worst();
+    const double of_links = input.bytes * std::max(input.inside_seconds_per_byte, input.between_seconds_per_byte);
+    plan.stretch = of_links > 0 ? std::max(1.0, to_seconds(timing.data) / of_links) : 1;
+  }
+
+  const Cluster& cluster;
+  CollectiveSettings settings;
+  CollectiveCosts costs;
+  nccl::Job job;
+  std::vector<std::vector<SharedPath>> ring_paths, tree_paths, head_paths;
+  std::vector<int> class_of_node;
+  int ranks_per_node = 1;
+  bool nvlink = true;
+  mutable std::map<TrafficKey, LinkLoads> known_loads;
+  mutable std::map<std::pair<TrafficKey, Protocol>, Slowest> known_slowest;
+};
+
+std::string_view CollectivePlan::algorithm_name() const { return algorithm ? nccl::name_of(*algorithm) : "Peers"; }
+
+Communicator::Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings)
+    : Communicator(cluster, placement, settings, costs_of(cluster.spec().node.gpu.architecture)) {}
+
+Communicator::Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings,
+                           const CollectiveCosts& costs)
+    : state_(std::make_unique<State>(cluster, placement, settings, costs)) {}
+
+Communicator::~Communicator() = default;
+Communicator::Communicator(Communicator&&) noexcept = default;
+
+CollectivePlan Communicator::plan(CollectiveOp op, Bytes size, bool explain) const {
+  if (state_->ranks() < 2) {
+    CollectivePlan copy;
+    copy.op = op, copy.size = size, copy.algorithm = nccl::Algorithm::ring;
+    copy.timing.start = state_->costs.kernel;
+    copy.latency = copy.alone = copy.timing.start;
+    copy.launch = state_->launch(false);
+    copy.why = "one rank has nothing to exchange";
+    return copy;
+  }
+  return nccl::is_tuned(op) ? state_->tuned(op, size, explain) : state_->between_peers(op, size);
 }
 
-std::vector<PatternFlow> Communicator::flows(CollectiveOp op, Protocol protocol) const {
+int Communicator::size() const { return state_->ranks(); }
+int Communicator::nodes() const { return state_->nodes(); }
+const CollectiveCosts& Communicator::costs() const { return state_->costs; }
+const nccl::Job& Communicator::job() const { return state_->job; }
+
+namespace {
+
+/// Weight of an edge's flow on its route: losses on the way and of the protocol are bytes more.
+double weight_of(const TrafficEdge& edge, const Route& route, const LinkLoads::Efficiency& reached, double factor) {
+  return edge.share * factor / route.collective_efficiency / (edge.from_nic < 0 ? reached.inside : reached.between);
+}
+
+}  // namespace
+
+std::vector<PatternFlow> Communicator::flows(const CollectivePlan& plan) const {
   std::vector<PatternFlow> flows;
-  if (ranks_ < 2) return flows;
-  const Idle idle = idle_edge(op);
-  const double factor = ring_traffic(op, ranks_).bytes_per_edge / efficiency(protocol);
-  flows.reserve(edges_.size());
-  for (const Edge& edge : edges_) {
-    if (!is_idle(edge, idle)) flows.push_back({edge.route, edge.share * factor});
+  if (size() < 2) return flows;
+  const TrafficKey key{pattern_of(plan.op, plan.algorithm), nccl::is_tuned(plan.op) ? CollectiveOp::all_reduce : plan.op};
+  const double factor = edge_bytes(plan.op, key.pattern, size()) * plan.stretch;
+  const LinkLoads::Efficiency reached = state_->efficiency(plan.protocol);
+  const int first = state_->job.nodes.front().node;
+  state_->visit(key, [&](const TrafficEdge& edge) {
+    if (edge.from.node != first && edge.to.node != first) return;
+    Route route = state_->route(edge);
+    const double weight = weight_of(edge, route, reached, factor);
+    flows.push_back({std::move(route.links), weight});
+  });
+  const Bottleneck& worst = state_->slowest(key, plan.protocol).worst();
+  if (worst.link != kNone) {
+    const double rate = state_->cluster.links()[worst.link].bandwidth.per_second;
+    flows.push_back({{worst.link}, worst.seconds_per_byte * rate * factor});
   }
   return flows;
 }

@@ -1,16 +1,21 @@
-// The ranks of a job as NCCL sees them: which rings they form, and what a collective over them costs.
+// The ranks of a job as NCCL sees them: what it would choose for a collective, what links that loads, and how long it takes.
 #pragma once
 
-#include <array>
+#include <memory>
+#include <optional>
+#include <string_view>
 #include <string>
 #include <vector>
 
 #include "sim/base/units.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/placement.hpp"
-#include "sim/collective/channels.hpp"
-#include "sim/collective/protocol.hpp"
+#include "sim/collective/costs.hpp"
+#include "sim/collective/link_loads.hpp"
+#include "sim/collective/nccl/job.hpp"
 #include "sim/collective/schedule.hpp"
+#include "sim/collective/settings.hpp"
+#include "sim/collective/timing.hpp"
 #include "sim/engine/task_graph.hpp"
 
 namespace foretrain {
@@ -18,64 +23,49 @@ namespace foretrain {
 /// How one collective will run.
 struct CollectivePlan {
   CollectiveOp op = CollectiveOp::all_reduce;
+  std::optional<nccl::Algorithm> algorithm{};  ///< none: sends and receives between peers
   Protocol protocol = Protocol::simple;
-  Time latency{};    ///< before the data flows
-  Time alone{};      ///< latency and data on an idle machine
-  int channels = 0;  ///< thread blocks, one SM each
-  std::string why;   ///< the protocols that lost, for Decisions
+  Bytes size{};
+  int channels = 0;       ///< thread blocks, one SM each
+  Time launch{};          ///< host time of the launches of one process; one after the other they bound the rate of small messages
+  Time latency{};         ///< before the data flows
+  Time alone{};           ///< latency and data on an idle machine, without the launch
+  double stretch = 1;     ///< the traffic takes so much longer than the links alone would need: thread blocks are the bottleneck
+  CollectiveTiming timing{};
+  Bottleneck bottleneck{};
+  std::string why;        ///< what lost, for Decisions
+  /// "Ring", "Tree", "NVLS", …; "Peers" for sends and receives.
+  std::string_view algorithm_name() const;
+  /// What nccl-tests would print: back to back, the launches overlap with the collectives before.
+  Time back_to_back() const { return alone < launch ? launch : alone; }
 };
 
-/// Rings of a job and their costs. Size of a collective: the message as nccl-tests prints it (reduce_scatter, all_gather: all ranks'
-/// parts together). Root of broadcast and reduce: rank 0.
+/// Size of a collective: as nccl-tests counts it (all_gather, reduce_scatter, gather, scatter: all ranks' parts together; alltoall,
+/// sendrecv: what one rank sends). Root: rank 0.
 class Communicator {
  public:
-  /// Requires the ranks' nodes to be part of the cluster.
-  Communicator(const Cluster& cluster, const Placement& placement);
+  /// Requires the ranks' nodes to be part of the cluster, which must outlive this.
+  Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings = {});
+  /// The same with other cost constants (fits, calibrations).
+  Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings, const CollectiveCosts& costs);
+  ~Communicator();
+  Communicator(Communicator&&) noexcept;
 
-  /// Takes the protocol with the smallest `alone`. One rank: nothing to do, in no time. Latency: base + steps x latency per step, network
-  /// steps apart (NCCL src/graph/tuning.cc); alone = latency + size x the largest (weights on a link / its bandwidth).
-  CollectivePlan plan(CollectiveOp op, Bytes size) const;
-  /// The same with a given protocol; requires is_available.
-  CollectivePlan plan(CollectiveOp op, Bytes size, Protocol protocol) const;
-  /// LL128 needs NVLink between all GPUs of a node that are neighbours in a ring, NICs on the PCIe switch of their GPU, and Volta or later.
-  bool is_available(Protocol protocol) const { return protocol != Protocol::ll128 || ll128_; }
+  /// What NCCL would take (its own forecast decides; settings may force), timed by our model. One rank: a copy, by the kernel alone.
+  /// `explain`: also fill `why`.
+  CollectivePlan plan(CollectiveOp op, Bytes size, bool explain = true) const;
+  /// The traffic per byte of message: the flows that touch the first node of the job, and the busiest link of all with its whole load.
+  /// Nodes that do the same are one node here (folding); `tests/laws` compares with every flow written out.
+  std::vector<PatternFlow> flows(const CollectivePlan& plan) const;
 
-  /// The traffic per byte of message: one flow per distinct route, its weight the sum over channels of share x bytes per ring edge /
-  /// (efficiency of the protocol x collective efficiency of the route).
-  std::vector<PatternFlow> flows(CollectiveOp op, Protocol protocol) const;
-
-  int size() const { return ranks_; }
-  int nodes() const { return nodes_; }
-  const Rings& rings() const { return rings_; }
+  int size() const;
+  int nodes() const;
+  const CollectiveCosts& costs() const;
+  const nccl::Job& job() const;  ///< channels and forecasts
 
  private:
-  /// All channels' traffic from one rank to its neighbour over one route.
-  struct Edge {
-    int from, to;
-    int rail;      ///< -1 inside a node
-    double share;  ///< of the ring traffic, divided by the route's collective efficiency
-    std::vector<LinkId> route;
-  };
-  enum Idle : std::uint8_t { none, into_root, out_of_root };
-
-  void collect_edges(const Cluster& cluster, const Placement& placement);
-  void route_edge(const Cluster& cluster, const Placement& placement, Edge& edge);
-  static Idle idle_edge(CollectiveOp op);
-  static bool is_idle(const Edge& edge, Idle idle);
-  double slowest_link(const Cluster& cluster, Idle idle) const;
-  double efficiency(Protocol protocol) const;
-  double seconds_per_byte(CollectiveOp op, Protocol protocol) const;
-  Time latency(CollectiveOp op, Protocol protocol) const;
-  std::string reason(const CollectivePlan& best, Bytes size) const;
-
-  int ranks_ = 1;
-  int nodes_ = 1;
-  Rings rings_;
-  std::vector<Edge> edges_;
-  bool nvlink_ = true;  ///< every ring edge inside a node is NVLink
-  bool ll128_ = false;
-  ProtocolSetting setting_;
-  std::array<double, 3> slowest_{};  ///< seconds per byte on the ring edges, by Idle
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace foretrain

@@ -9,52 +9,46 @@ namespace foretrain {
 
 namespace {
 
-/// How often each rank's data is in a chunk; empty = nothing there.
-using Contributions = std::vector<int>;
-
-/// The chunks of all ranks.
+/// The chunks of all ranks and switches.
 class Holdings {
  public:
-  explicit Holdings(const Schedule& schedule) : schedule_(schedule), held_(static_cast<std::size_t>(schedule.ranks * schedule.chunks)) {
-    for (int rank = 0; rank < schedule.ranks; ++rank) {
-      for (int chunk = 0; chunk < schedule.chunks; ++chunk) {
-        if (starts_with(rank, chunk)) at(rank, chunk) = only(rank);
-      }
+  Holdings(const Schedule& schedule, const Contract& contract) : chunks_(schedule.chunks) {
+    const int holders = schedule.ranks + schedule.switches;
+    held_.reserve(static_cast<std::size_t>(holders) * static_cast<std::size_t>(chunks_));
+    for (int rank = 0; rank < holders; ++rank) {
+      for (int chunk = 0; chunk < chunks_; ++chunk) held_.push_back(contract.before(rank, chunk));
     }
   }
 
-  Contributions& at(int rank, int chunk) { return held_[static_cast<std::size_t>(rank * schedule_.chunks + chunk)]; }
-
-  Contributions only(int rank) const {
-    Contributions one(static_cast<std::size_t>(schedule_.ranks));
-    one[static_cast<std::size_t>(rank)] = 1;
-    return one;
+  Contributions& at(int rank, int chunk) {
+    return held_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(chunks_) + static_cast<std::size_t>(chunk)];
   }
 
  private:
-  bool starts_with(int rank, int chunk) const {
-    if (schedule_.op == CollectiveOp::broadcast) return rank == schedule_.root;
-    if (schedule_.op == CollectiveOp::all_gather) return rank == chunk;
-    return true;
-  }
-
-  const Schedule& schedule_;
+  int chunks_;
   std::vector<Contributions> held_;
 };
 
 std::string describe(const Transfer& t) { return fmt::format("step {}: rank {} to rank {}, chunk {}", t.step, t.from, t.to, t.chunk); }
 
-std::optional<std::string> wrong_shape(const Schedule& s) {
-  constexpr int kMost = 4096;
-  if (s.ranks < 1 || s.ranks > kMost || s.chunks < 1 || s.chunks > kMost) return fmt::format("{} ranks and {} chunks", s.ranks, s.chunks);
-  if (s.root < 0 || s.root >= s.ranks) return fmt::format("root {} is not a rank", s.root);
-  const bool by_rank = s.op == CollectiveOp::all_gather || s.op == CollectiveOp::reduce_scatter;
-  if (by_rank && s.chunks != s.ranks) return fmt::format("{} chunks for {} ranks", s.chunks, s.ranks);
+std::optional<std::string> wrong_transfer(const Schedule& s) {
+  const int holders = s.ranks + s.switches;
   for (const Transfer& t : s.transfers) {
-    const bool ranks_exist = t.from >= 0 && t.from < s.ranks && t.to >= 0 && t.to < s.ranks && t.from != t.to;
+    const bool ranks_exist = t.from >= 0 && t.from < holders && t.to >= 0 && t.to < holders && t.from != t.to;
     if (!ranks_exist || t.step < 0 || t.chunk < 0 || t.chunk >= s.chunks) return describe(t) + " does not exist";
   }
   return std::nullopt;
+}
+
+/// Two transfers of one step to one place, one of which overwrites.
+bool written_twice(const std::vector<Transfer>& transfers, std::size_t begin, std::size_t end, std::size_t i) {
+  const Transfer& t = transfers[i];
+  for (std::size_t other = begin; other < end; ++other) {
+    const Transfer& o = transfers[other];
+    const bool same_place = o.to == t.to && o.chunk == t.chunk;
+    if (other != i && same_place && (o.combine == Transfer::copy || t.combine == Transfer::copy)) return true;
+  }
+  return false;
 }
 
 /// Plays the transfers of one step on what was held before it.
@@ -68,56 +62,42 @@ std::optional<std::string> play_step(Holdings& held, const std::vector<Transfer>
     const Transfer& t = transfers[i];
     Contributions& target = held.at(t.to, t.chunk);
     const Contributions& data = sent[i - begin];
-    for (std::size_t other = begin; other < end; ++other) {
-      const Transfer& o = transfers[other];
-      const bool same_place = o.to == t.to && o.chunk == t.chunk;
-      if (other != i && same_place && (o.combine == Transfer::copy || t.combine == Transfer::copy)) return describe(t) + ": written twice";
-    }
+    if (written_twice(transfers, begin, end, i)) return describe(t) + ": written twice";
     if (t.combine == Transfer::copy) {
       target = data;
-    } else {
-      if (target.empty()) return describe(t) + ": the receiver has nothing to add to";
-      for (std::size_t rank = 0; rank < data.size(); ++rank) target[rank] += data[rank];
+      continue;
     }
+    if (target.empty()) return describe(t) + ": the receiver has nothing to add to";
+    for (std::size_t rank = 0; rank < data.size(); ++rank) target[rank] += data[rank];
   }
   return std::nullopt;
 }
 
-/// What a rank must hold in the end; empty = it does not matter.
-Contributions wanted(const Schedule& s, const Holdings& held, int rank, int chunk) {
-  Contributions all(static_cast<std::size_t>(s.ranks), 1);
-  switch (s.op) {
-    case CollectiveOp::all_reduce:
-      return all;
-    case CollectiveOp::broadcast:
-      return held.only(s.root);
-    case CollectiveOp::all_gather:
-      return held.only(chunk);
-    case CollectiveOp::reduce_scatter:
-      return rank == chunk ? all : Contributions{};
-    case CollectiveOp::reduce:
-      return rank == s.root ? all : Contributions{};
-  }
-  return {};
+bool cut_by_rank(CollectiveOp op) {
+  return op == CollectiveOp::all_gather || op == CollectiveOp::reduce_scatter || op == CollectiveOp::gather ||
+         op == CollectiveOp::scatter || op == CollectiveOp::sendrecv;
 }
 
 }  // namespace
 
 std::string_view name_of(CollectiveOp op) {
-  switch (op) {
-    case CollectiveOp::all_reduce:
-      return "all_reduce";
-    case CollectiveOp::broadcast:
-      return "broadcast";
-    case CollectiveOp::reduce_scatter:
-      return "reduce_scatter";
-    case CollectiveOp::all_gather:
-      return "all_gather";
-    case CollectiveOp::reduce:
-      return "reduce";
-  }
-  return {};
+  constexpr std::array<std::string_view, kCollectiveOps.size()> kNames{"all_reduce", "broadcast", "reduce_scatter", "all_gather", "reduce",
+                                                                       "alltoall",   "sendrecv",  "gather",         "scatter"};
+  return kNames[static_cast<std::size_t>(op)];
 }
+
+double busbw_factor(CollectiveOp op, int n) {
+  const double once = static_cast<double>(n - 1) / n;
+  if (op == CollectiveOp::all_reduce) return 2 * once;
+  const bool whole = op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::sendrecv;
+  return whole ? 1 : once;
+}
+
+bool has_root(CollectiveOp op) {
+  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather || op == CollectiveOp::scatter;
+}
+
+bool adds(CollectiveOp op) { return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce || op == CollectiveOp::reduce_scatter; }
 
 int Schedule::steps() const {
   int last = -1;
@@ -125,22 +105,90 @@ int Schedule::steps() const {
   return last + 1;
 }
 
+Contract::Contract(CollectiveOp op, int ranks, int chunks, int root, std::vector<int> order)
+    : op_(op), ranks_(ranks), chunks_(chunks), root_(root), order_(std::move(order)) {}
+
+int Contract::rank_at(int place) const { return order_.empty() ? place : order_[static_cast<std::size_t>(place)]; }
+
+int Contract::receiver(int chunk) const {
+  if (op_ == CollectiveOp::alltoall) return rank_at((chunk % ranks_ + chunk / ranks_) % ranks_);
+  return op_ == CollectiveOp::sendrecv ? (owner(chunk) + 1) % ranks_ : owner(chunk);
+}
+
+Contributions Contract::only(int rank) const {
+  Contributions one(static_cast<std::size_t>(ranks_));
+  one[static_cast<std::size_t>(rank)] = 1;
+  return one;
+}
+
+Contributions Contract::before(int rank, int chunk) const {
+  if (rank >= ranks_) return adds(op_) ? Contributions(static_cast<std::size_t>(ranks_)) : Contributions{};
+  bool starts_with = true;
+  if (op_ == CollectiveOp::broadcast || op_ == CollectiveOp::scatter) starts_with = rank == root_;
+  if (op_ == CollectiveOp::all_gather || op_ == CollectiveOp::gather || op_ == CollectiveOp::sendrecv) starts_with = rank == owner(chunk);
+  if (op_ == CollectiveOp::alltoall) starts_with = rank == rank_at(chunk % ranks_);
+  return starts_with ? only(rank) : Contributions{};
+}
+
+Contributions Contract::after(int rank, int chunk) const {
+  const Contributions all(static_cast<std::size_t>(ranks_), 1), any;
+  switch (op_) {
+    case CollectiveOp::all_reduce:
+      return all;
+    case CollectiveOp::broadcast:
+      return only(root_);
+    case CollectiveOp::all_gather:
+      return only(owner(chunk));
+    case CollectiveOp::reduce_scatter:
+      return rank == owner(chunk) ? all : any;
+    case CollectiveOp::reduce:
+      return rank == root_ ? all : any;
+    case CollectiveOp::gather:
+      return rank == root_ ? only(owner(chunk)) : any;
+    case CollectiveOp::scatter:
+      return rank == owner(chunk) ? only(root_) : any;
+    case CollectiveOp::alltoall:
+      return rank == receiver(chunk) ? only(rank_at(chunk % ranks_)) : any;
+    case CollectiveOp::sendrecv:
+      return rank == receiver(chunk) ? only(owner(chunk)) : any;
+  }
+  return any;
+}
+
+std::optional<std::string> wrong_shape(CollectiveOp op, int ranks, int chunks, int root, const std::vector<int>& order) {
+  constexpr int kMost = 4096;
+  if (ranks < 1 || ranks > kMost || chunks < 1 || chunks > kMost) return fmt::format("{} ranks and {} chunks", ranks, chunks);
+  if (root < 0 || root >= ranks) return fmt::format("root {} is not a rank", root);
+  const bool uneven = (cut_by_rank(op) && chunks % ranks != 0) || (op == CollectiveOp::alltoall && chunks != ranks * ranks);
+  if (uneven) return fmt::format("{} chunks for {} ranks", chunks, ranks);
+  std::vector<int> sorted = order;
+  std::ranges::sort(sorted);
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i] != static_cast<int>(i)) return "the order does not name every rank once";
+  }
+  if (!order.empty() && std::ssize(order) != ranks) return "the order does not name every rank once";
+  return std::nullopt;
+}
+
 std::optional<std::string> disprove(const Schedule& schedule) {
-  if (std::optional<std::string> wrong = wrong_shape(schedule)) return wrong;
-  std::vector<Transfer> transfers = schedule.transfers;
+  const Schedule& s = schedule;
+  if (std::optional<std::string> wrong = wrong_shape(s.op, s.ranks, s.chunks, s.root, s.order)) return wrong;
+  if (std::optional<std::string> wrong = wrong_transfer(s)) return wrong;
+  std::vector<Transfer> transfers = s.transfers;
   std::ranges::stable_sort(transfers, {}, &Transfer::step);
-  Holdings held(schedule);
+  const Contract contract(s.op, s.ranks, s.chunks, s.root, s.order);
+  Holdings held(s, contract);
   for (std::size_t begin = 0; begin < transfers.size();) {
     std::size_t end = begin;
     while (end < transfers.size() && transfers[end].step == transfers[begin].step) ++end;
     if (std::optional<std::string> wrong = play_step(held, transfers, begin, end)) return wrong;
     begin = end;
   }
-  for (int rank = 0; rank < schedule.ranks; ++rank) {
-    for (int chunk = 0; chunk < schedule.chunks; ++chunk) {
-      const Contributions want = wanted(schedule, held, rank, chunk);
+  for (int rank = 0; rank < s.ranks; ++rank) {
+    for (int chunk = 0; chunk < s.chunks; ++chunk) {
+      const Contributions want = contract.after(rank, chunk);
       if (!want.empty() && held.at(rank, chunk) != want)
-        return fmt::format("{}: rank {} ends with the wrong data in chunk {}", name_of(schedule.op), rank, chunk);
+        return fmt::format("{}: rank {} ends with the wrong data in chunk {}", name_of(s.op), rank, chunk);
     }
   }
   return std::nullopt;

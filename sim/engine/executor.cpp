@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "sim/engine/event_queue.hpp"
+#include "sim/engine/fold.hpp"
 #include "sim/engine/shared_device.hpp"
 #include "sim/engine/successors.hpp"
 
@@ -26,7 +27,7 @@ EventKind kind_of(const Event& event) { return static_cast<EventKind>(event.rank
 
 class Executor {
  public:
-  Executor(const TaskGraph& graph, Network& network);
+  Executor(const TaskGraph& graph, Network& network, Folding folding);
   Timeline run();
 
  private:
@@ -57,6 +58,7 @@ class Executor {
   const TaskGraph& graph_;
   const std::vector<Task>& tasks_;
   Network& network_;
+  FoldedPatterns patterns_;
   Successors successors_;
   Timeline timeline_;
   std::vector<Waiting> waiting_;
@@ -70,10 +72,11 @@ class Executor {
   std::size_t done_ = 0;
 };
 
-Executor::Executor(const TaskGraph& graph, Network& network)
+Executor::Executor(const TaskGraph& graph, Network& network, Folding folding)
     : graph_(graph),
       tasks_(graph.tasks()),
       network_(network),
+      patterns_(graph, network.capacities(), folding),
       successors_(graph),
       waiting_(tasks_.size()),
       devices_(graph.devices().size()),
@@ -147,7 +150,7 @@ void Executor::share_device(const Task& collective, double share, Time now) {
 
 void Executor::begin_transfer(TaskId id, Time now) {
   const Task& task = tasks_[id];
-  for (const PatternFlow& flow : graph_.pattern(task.pattern)) {
+  for (const FoldedPatterns::Flow& flow : patterns_.flows(task.pattern)) {
     const Bytes bytes{std::llround(std::min(static_cast<double>(task.traffic.count) * flow.weight, kMostBytes))};
     if (bytes.count <= 0) continue;
     FlowId flow_id = static_cast<FlowId>(task_of_flow_.size());
@@ -159,7 +162,7 @@ void Executor::begin_transfer(TaskId id, Time now) {
       task_of_flow_[flow_id] = id;
     }
     ++waiting_[id].flows;
-    network_.start(flow_id, flow.route, bytes, now);
+    network_.start(flow_id, patterns_.route(flow), bytes, now);
   }
   if (waiting_[id].flows == 0) finish(id, now);
 }
@@ -227,6 +230,6 @@ Timeline Executor::run() {
 
 }  // namespace
 
-Timeline run(const TaskGraph& graph, Network& network) { return Executor(graph, network).run(); }
+Timeline run(const TaskGraph& graph, Network& network, Folding folding) { return Executor(graph, network, folding).run(); }
 
 }  // namespace foretrain

@@ -12,9 +12,9 @@ class IdealNetwork final : public Network {
  public:
   explicit IdealNetwork(std::vector<ByteRate> capacities) : capacities_(std::move(capacities)) {}
 
-  void start(FlowId flow, std::span<const LinkId> route, Bytes bytes, Time now) override {
+  void start(FlowId flow, std::span<const LinkShare> route, Bytes bytes, Time now) override {
     ByteRate narrowest{std::numeric_limits<double>::infinity()};
-    for (const LinkId link : route) narrowest = std::min(narrowest, capacities_[link]);
+    for (const LinkShare& hop : route) narrowest = std::min(narrowest, capacities_[hop.link]);
     flows_.push_back({now + bytes / narrowest, flow});
   }
 
@@ -31,6 +31,8 @@ class IdealNetwork final : public Network {
     std::erase_if(flows_, [now](const Active& flow) { return flow.end <= now; });
     std::sort(ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end());
   }
+
+  std::span<const ByteRate> capacities() const override { return capacities_; }
 
  private:
   struct Active {

@@ -40,25 +40,32 @@ MaxMinSolver::MaxMinSolver(std::vector<ByteRate> capacities) : capacities_(std::
 void MaxMinSolver::clear() {
   for (const Slot& slot : slots_) slot_of_[slot.link] = kNoSlot;
   slots_.clear();
-  route_slots_.clear();
+  hops_.clear();
   first_.assign(1, 0);
 }
 
 void MaxMinSolver::add_flow(std::span<const std::uint32_t> route) {
-  for (const std::uint32_t link : route) {
-    std::uint32_t& slot = slot_of_[link];
-    if (slot == kNoSlot) {
-      slot = static_cast<std::uint32_t>(slots_.size());
-      slots_.push_back({link, 0, std::max(0.0, capacities_[link].per_second), 0, 0});
-    }
-    ++slots_[slot].open_shares;
-    route_slots_.push_back(slot);
-  }
-  first_.push_back(static_cast<std::uint32_t>(route_slots_.size()));
+  for (const std::uint32_t link : route) add_hop(link, 1);
+  first_.push_back(static_cast<std::uint32_t>(hops_.size()));
 }
 
-std::span<const std::uint32_t> MaxMinSolver::route(std::uint32_t flow) const {
-  return std::span(route_slots_).subspan(first_[flow], first_[flow + 1] - first_[flow]);
+void MaxMinSolver::add_flow(std::span<const LinkShare> route) {
+  for (const LinkShare& hop : route) add_hop(hop.link, hop.shares);
+  first_.push_back(static_cast<std::uint32_t>(hops_.size()));
+}
+
+void MaxMinSolver::add_hop(std::uint32_t link, std::uint32_t shares) {
+  std::uint32_t& slot = slot_of_[link];
+  if (slot == kNoSlot) {
+    slot = static_cast<std::uint32_t>(slots_.size());
+    slots_.push_back({link, 0, std::max(0.0, capacities_[link].per_second), 0, 0});
+  }
+  slots_[slot].open_shares += shares;
+  hops_.push_back({slot, shares});
+}
+
+std::span<const MaxMinSolver::Hop> MaxMinSolver::route(std::uint32_t flow) const {
+  return std::span(hops_).subspan(first_[flow], first_[flow + 1] - first_[flow]);
 }
 
 void MaxMinSolver::find_shares() {
@@ -72,8 +79,8 @@ void MaxMinSolver::find_shares() {
 void MaxMinSolver::find_lowest() {
   for (const std::uint32_t flow : open_) {
     double least = kUnlimited;
-    for (const std::uint32_t slot : route(flow)) least = std::min(least, slots_[slot].share);
-    for (const std::uint32_t slot : route(flow)) slots_[slot].lowest = std::min(slots_[slot].lowest, least);
+    for (const Hop& hop : route(flow)) least = std::min(least, slots_[hop.slot].share);
+    for (const Hop& hop : route(flow)) slots_[hop.slot].lowest = std::min(slots_[hop.slot].lowest, least);
     rates_[flow] = least;
   }
   std::erase_if(open_, [this](std::uint32_t flow) { return rates_[flow] == kUnlimited; });
@@ -81,12 +88,12 @@ void MaxMinSolver::find_lowest() {
 
 /// The shares stay as they were at the start of the round, so the order of the flows does not matter.
 void MaxMinSolver::fix_flows_of_full_links() {
-  const auto is_full = [this](std::uint32_t slot) { return slots_[slot].lowest >= slots_[slot].share * (1 - kSameShare); };
+  const auto is_full = [this](const Hop& hop) { return slots_[hop.slot].lowest >= slots_[hop.slot].share * (1 - kSameShare); };
   std::erase_if(open_, [&](std::uint32_t flow) {
     if (std::ranges::none_of(route(flow), is_full)) return false;
-    for (const std::uint32_t slot : route(flow)) {
-      slots_[slot].remaining = std::max(0.0, slots_[slot].remaining - rates_[flow]);
-      --slots_[slot].open_shares;
+    for (const Hop& hop : route(flow)) {
+      slots_[hop.slot].remaining = std::max(0.0, slots_[hop.slot].remaining - hop.shares * rates_[flow]);
+      slots_[hop.slot].open_shares -= hop.shares;
     }
     return true;
   });

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/base/units.hpp"
+#include "sim/engine/link_share.hpp"
 
 namespace foretrain {
 
@@ -29,8 +30,10 @@ class MaxMinSolver {
   explicit MaxMinSolver(std::vector<ByteRate> capacities);
   void clear();
   void add_flow(std::span<const std::uint32_t> route);
+  void add_flow(std::span<const LinkShare> route);
   /// Bytes per second of each flow, in the order added; valid until the next call.
   const std::vector<double>& solve();
+  std::span<const ByteRate> capacities() const { return capacities_; }
 
  private:
   static constexpr std::uint32_t kNoSlot = ~0u;
@@ -42,7 +45,12 @@ class MaxMinSolver {
     double share;               ///< what each of these would get; infinity when there are none
     double lowest;              ///< the least that any of these gets on its whole route
   };
-  std::span<const std::uint32_t> route(std::uint32_t flow) const;
+  /// `shares` of a slot.
+  struct Hop {
+    std::uint32_t slot, shares;
+  };
+  void add_hop(std::uint32_t link, std::uint32_t shares);
+  std::span<const Hop> route(std::uint32_t flow) const;
   void find_shares();
   void find_lowest();
   void fix_flows_of_full_links();
@@ -50,7 +58,8 @@ class MaxMinSolver {
   std::vector<ByteRate> capacities_;
   std::vector<std::uint32_t> slot_of_;  ///< per link
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> first_{0}, route_slots_;
+  std::vector<std::uint32_t> first_{0};
+  std::vector<Hop> hops_;
   std::vector<std::uint32_t> open_;  ///< flows not fixed yet
   std::vector<double> rates_;
 };

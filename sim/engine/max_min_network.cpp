@@ -26,7 +26,7 @@ class MaxMinNetwork final : public Network {
  public:
   explicit MaxMinNetwork(std::vector<ByteRate> capacities) : solver_(std::move(capacities)) {}
 
-  void start(FlowId flow, std::span<const LinkId> route, Bytes bytes, Time now) override {
+  void start(FlowId flow, std::span<const LinkShare> route, Bytes bytes, Time now) override {
     progress_to(now);
     flows_.push_back({flow, route, static_cast<double>(bytes.count), 0, kNever});
     changed_ = true;
@@ -49,10 +49,12 @@ class MaxMinNetwork final : public Network {
     changed_ = true;
   }
 
+  std::span<const ByteRate> capacities() const override { return solver_.capacities(); }
+
  private:
   struct Active {
     FlowId id;
-    std::span<const LinkId> route;
+    std::span<const LinkShare> route;
     double bytes_left;
     double rate;
     Time end;

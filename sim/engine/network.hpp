@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/engine/link_share.hpp"
 #include "sim/engine/task_graph.hpp"
 
 namespace foretrain {
@@ -18,11 +19,13 @@ class Network {
   virtual ~Network() = default;
   /// Starts a flow of `bytes` over `route` (may be empty: ends at once). The id is the caller's and not in use; the links of the
   /// route must stay where they are until the flow has ended.
-  virtual void start(FlowId flow, std::span<const LinkId> route, Bytes bytes, Time now) = 0;
+  virtual void start(FlowId flow, std::span<const LinkShare> route, Bytes bytes, Time now) = 0;
   /// The moment of the next end of a flow if nothing else starts; Time::max() when no flow is active.
   virtual Time next_end() = 0;
   /// Moves to `now` (not after next_end()) and appends the flows that have ended, by ascending id.
   virtual void advance(Time now, std::vector<FlowId>& ended) = 0;
+  /// By LinkId.
+  virtual std::span<const ByteRate> capacities() const = 0;
 };
 
 /// Fluid max-min sharing of every link (flow level). Capacities by LinkId.

@@ -1,18 +1,12 @@
 // A GPU on which kernels run beside collectives: how much slower the kernels get, and when they end.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
+#include "sim/engine/horizon.hpp"
 #include "sim/engine/task_graph.hpp"
 
 namespace foretrain {
-
-/// Where the clock stops (46 days), far from overflow: what would end later ends here.
-inline constexpr Time kHorizon{4'000'000'000'000'000'000};
-
-/// Both at most kHorizon, and so is the result: time never runs backward.
-inline Time later(Time time, Time by) { return std::min(time + std::min(by, kHorizon), kHorizon); }
 
 /// Kernels run at 1 minus the sum of the shares taken, never below 0.05. Calls come with non-decreasing `now`.
 class SharedDevice {

@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t kLongestName = 128;
 
 std::string_view folder_of(CatalogKind kind) {
-  static constexpr std::array<std::string_view, 5> kFolders{"models", "topologies", "topologies/gpus", "topologies/links", "scenarios"};
+  static constexpr std::array<std::string_view, 6> kFolders{"models",           "topologies", "topologies/gpus",
+                                                            "topologies/links", "scenarios",  "topologies/nodes"};
   return kFolders[static_cast<std::size_t>(kind)];
 }
 
@@ -79,7 +80,7 @@ std::optional<std::string> path_of(CatalogKind kind, const std::string& name) {
 }  // namespace
 
 std::string_view noun_of(CatalogKind kind) {
-  static constexpr std::array<std::string_view, 5> kNouns{"model", "cluster", "GPU", "link", "scenario"};
+  static constexpr std::array<std::string_view, 6> kNouns{"model", "cluster", "GPU", "link", "scenario", "node"};
   return kNouns[static_cast<std::size_t>(kind)];
 }
 

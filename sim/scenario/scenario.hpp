@@ -9,6 +9,7 @@
 #include "sim/base/units.hpp"
 #include "sim/cluster/hardware.hpp"
 #include "sim/cluster/placement.hpp"
+#include "sim/collective/settings.hpp"
 #include "sim/strategy/strategy.hpp"
 #include "sim/workload/layer.hpp"
 #include "sim/workload/workload.hpp"
@@ -39,6 +40,7 @@ struct Scenario {
   StrategyKnobs knobs;
   std::vector<int> gpus;  ///< ascending, unique, each 1..cluster size
   Layout layout = Layout::packed;
+  CollectiveSettings collective{};
   double epochs = 1;
   Time startup{};
   std::vector<Periodic> periodic;

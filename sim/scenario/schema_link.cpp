@@ -1,11 +1,44 @@
 // The link file: one kind of link, per direction.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "sim/scenario/reader.hpp"
 #include "sim/scenario/schemas.hpp"
 
 namespace foretrain {
+
+namespace {
+
+struct RateKey {
+  std::string_view name;
+  ByteRate LinkType::*member;
+};
+
+struct TimeKey {
+  std::string_view name;
+  Time LinkType::*member;
+};
+
+/// Optional keys; a key that is missing leaves the default of LinkType.
+constexpr std::array kRates{RateKey{"nccl_bandwidth", &LinkType::nccl_bandwidth}};
+constexpr std::array kTimes{TimeKey{"latency", &LinkType::latency}, TimeKey{"collective_latency", &LinkType::collective_latency},
+                            TimeKey{"rendezvous_latency", &LinkType::rendezvous_latency}};
+
+void read_rates(TableReader& reader, LinkType& link) {
+  for (const RateKey& key : kRates) {
+    const auto rate = reader.byte_rate(key.name);
+    if (rate && rate->per_second < 1)
+      reader.report(reader.span_of(key.name), reader.full_name(key.name) + " must be at least one byte per second");
+    link.*key.member = rate.value_or(link.*key.member);
+  }
+}
+
+void read_times(TableReader& reader, LinkType& link) {
+  for (const TimeKey& key : kTimes) link.*key.member = reader.time(key.name).value_or(link.*key.member);
+}
+
+}  // namespace
 
 LinkType read_link_type(const SourceText& source, Diagnostics& diagnostics) {
   static const std::vector<std::string> kinds{"pcie", "nvlink", "socket", "network"};
@@ -21,7 +54,9 @@ LinkType read_link_type(const SourceText& source, Diagnostics& diagnostics) {
   link.bandwidth = bandwidth.value_or(ByteRate{});
   if (bandwidth && bandwidth->per_second < 1) reader.report(reader.span_of("bandwidth"), "bandwidth must be at least one byte per second");
   link.collective_efficiency = reader.number("collective_efficiency", 0.01, 1).value_or(1);
-  link.latency = reader.time("latency").value_or(Time::zero());
+  link.eager_limit = reader.bytes("eager_limit").value_or(link.eager_limit);
+  read_times(reader, link);
+  read_rates(reader, link);
   reader.finish();
   return link;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/collective_sections.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/scenario_document.hpp"
 #include "sim/scenario/scenario_effects.hpp"
@@ -104,6 +105,18 @@ void read_run_section(TableReader& run, Scenario& scenario) {
   read_run(run, scenario);
 }
 
+/// nccl.gdr is a fact about the nodes.
+void read_collective_sections(TableReader& document, Scenario& scenario) {
+  CollectiveKnobs knobs;
+  Section nccl(document, "nccl"), launch(document, "launch");
+  read_nccl(nccl.reader(), knobs);
+  read_launch(launch.reader(), knobs);
+  nccl.reader().finish();
+  launch.reader().finish();
+  scenario.collective = knobs.settings();
+  if (knobs.gpudirect) scenario.cluster.node.gpudirect = *knobs.gpudirect;
+}
+
 void read_document(ScenarioDocument& source, Scenario& scenario) {
   TableReader document(source.table(), "", source.diagnostics());
   scenario.note = document.string("note").value_or("");
@@ -113,6 +126,7 @@ void read_document(ScenarioDocument& source, Scenario& scenario) {
   model.reader().finish();
   read_section(document, "data", read_data, scenario);
   read_section(document, "strategy", read_strategy, scenario);
+  read_collective_sections(document, scenario);
   read_section(document, "run", read_run_section, scenario);
   read_section(document, "loop", read_loop, scenario);
   read_measured_section(document, scenario);

@@ -11,7 +11,9 @@ namespace foretrain {
 /// Each takes the text of one file, reports into `diagnostics` (bound to that text) and returns what could be read.
 Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics);             // schema_gpu.cpp
 LinkType read_link_type(const SourceText& source, Diagnostics& diagnostics);  // schema_link.cpp
-/// Resolves GPU and link names in the catalogs, then runs check(): faults are reported at the link or table they belong to.
+/// A node that clusters share (topologies/nodes): the keys of [node] as a document. Faults inside the node are reported here.
+NodeSpec read_node_template(const SourceText& source, Diagnostics& diagnostics);  // schema_node.cpp
+/// Resolves GPU, link and node names in the catalogs, then runs check(): faults are reported at the link or table they belong to.
 ClusterSpec read_cluster(const SourceText& source, Diagnostics& diagnostics);  // schema_cluster.cpp
 /// Resolves blocks; cyclic, unknown and too deeply nested blocks, and layers that do not fit their input, are reported.
 Model read_model(const SourceText& source, Diagnostics& diagnostics);  // schema_model.cpp

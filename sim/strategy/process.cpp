@@ -33,7 +33,7 @@ Process::Process(const PlanRequest& request, TaskGraph& graph)
     : request_(request),
       graph_(graph),
       kernels_(slowed(request.device.kernel, slowest_rank_factor(request.device.rank_spread, request.placement.size()))),
-      communicator_(request.cluster, request.placement) {
+      communicator_(request.cluster, request.placement, request.collective) {
   main_thread = graph.add_queue("main thread");
   autograd_thread = graph.add_queue("autograd thread");
   loader = graph.add_queue("loader workers");
@@ -93,24 +93,26 @@ void Process::hand_over(QueueId from, QueueId to) {
   if (last != kNone) graph_.add(wait, {{last}});
 }
 
-PatternId Process::pattern_of(CollectiveOp op, Protocol protocol) {
+PatternId Process::pattern_of(const CollectivePlan& plan) {
+  const CachedPattern wanted{plan.op, plan.algorithm, plan.protocol, plan.stretch, kNone};
   for (const CachedPattern& known : patterns_) {
-    if (known.op == op && known.protocol == protocol) return known.pattern;
+    if (known.is_like(wanted)) return known.pattern;
   }
-  patterns_.push_back({op, protocol, graph_.add_pattern(communicator_.flows(op, protocol))});
+  patterns_.push_back(wanted);
+  patterns_.back().pattern = graph_.add_pattern(communicator_.flows(plan));
   return patterns_.back().pattern;
 }
 
 TaskId Process::collective(QueueId thread, CollectiveOp op, Bytes size, LabelId label) {
   const CollectivePlan plan = communicator_.plan(op, size);
   decisions_.add(fmt::format("{} {}", name_of(op), to_string(size)),
-                 fmt::format("ring, {}, {} channels", name_of(plan.protocol), plan.channels), plan.why);
+                 fmt::format("{}, {}, {} channels", plan.algorithm_name(), name_of(plan.protocol), plan.channels), plan.why);
   Task task = task_of(TaskKind::collective, Account::exposed_communication, nccl_stream, plan.latency);
   task.device = device_;
   task.device_share = std::min(0.9, static_cast<double>(plan.channels) / std::max(1, gpu().sm_count));
   task.label = label;
   if (request_.placement.size() > 1) {
-    task.pattern = pattern_of(op, plan.protocol);
+    task.pattern = pattern_of(plan);
     task.traffic = size;
   }
   const TaskId call = host(thread, host_costs().collective_call, Account::host);

@@ -52,7 +52,7 @@ class Process {
 
  private:
   TaskId enqueue(QueueId thread, Time host, Task kernel);
-  PatternId pattern_of(CollectiveOp op, Protocol protocol);
+  PatternId pattern_of(const CollectivePlan& plan);
 
   static constexpr std::size_t kDriverQueue = 1024;
 
@@ -67,8 +67,13 @@ class Process {
   std::vector<TaskId> launched_;  ///< kernels in order, for the driver queue
   struct CachedPattern {
     CollectiveOp op;
+    std::optional<nccl::Algorithm> algorithm;
     Protocol protocol;
+    double stretch;
     PatternId pattern;
+    bool is_like(const CachedPattern& other) const {
+      return op == other.op && algorithm == other.algorithm && protocol == other.protocol && stretch == other.stretch;
+    }
   };
   std::vector<CachedPattern> patterns_;
   Decisions decisions_;

@@ -8,6 +8,7 @@
 #include "sim/base/units.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/placement.hpp"
+#include "sim/collective/settings.hpp"
 #include "sim/engine/task_graph.hpp"
 #include "sim/workload/device/host_time.hpp"
 #include "sim/workload/device/kernel_time.hpp"
@@ -45,6 +46,7 @@ struct PlanRequest {
   const StrategyKnobs& knobs;
   const DeviceModel& device;
   int steps = 3;
+  CollectiveSettings collective{};
 };
 
 /// Tasks of `steps` optimizer steps on the representative (slowest) rank, with the collectives' traffic of all ranks.

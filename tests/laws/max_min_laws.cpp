@@ -89,7 +89,11 @@ MaxMinProblem relabelled(const MaxMinProblem& problem, const std::vector<std::ui
 /// The last end of the given flows, all started at zero, on fluid links.
 Time completion(const std::vector<ByteRate>& capacities, const std::vector<std::vector<LinkId>>& routes, const std::vector<Bytes>& sizes) {
   const auto network = make_max_min_network(capacities);
-  for (FlowId flow = 0; flow < routes.size(); ++flow) network->start(flow, routes[flow], sizes[flow], Time::zero());
+  std::vector<std::vector<LinkShare>> shares(routes.size());
+  for (FlowId flow = 0; flow < routes.size(); ++flow) {
+    for (const LinkId link : routes[flow]) shares[flow].push_back({link, 1});
+    network->start(flow, shares[flow], sizes[flow], Time::zero());
+  }
   Time last{};
   std::vector<FlowId> ended;
   for (Time next = network->next_end(); next != Time::max(); next = network->next_end()) network->advance(last = next, ended);

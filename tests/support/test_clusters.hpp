@@ -46,7 +46,8 @@ inline Gpu v100() {
 
 inline Host test_host() {
   Host host;
-  host.cpu = "Xeon Gold 6230";
+  host.cpu = "a CPU that forwards traffic between PCIe devices";
+  host.family = HostFamily::amd;
   host.cores = 40;
   host.memory = {384LL << 30};
   host.memory_bandwidth = {10e9};
@@ -73,6 +74,7 @@ inline ClusterSpec star_cluster(int nodes, ByteRate nic) {
   spec.node.gpus = 1, spec.node.cpus = 1, spec.node.nics = 1;
   spec.node.gpu = v100();
   spec.node.host = test_host();
+  spec.node.gpudirect_reach = PathClass::sys;
   const LinkType pcie = link_type("pcie_wide", LinkKind::pcie, 98.4, 1.0);
   spec.node.links = {connect("gpu0", "cpu0", pcie), connect("nic0", "cpu0", pcie)};
   LinkType network = hdr100();
@@ -90,6 +92,7 @@ inline ClusterSpec nvlink_cluster(int nodes, int nics) {
   spec.node.gpus = 4, spec.node.cpus = 2, spec.node.switches = 2, spec.node.nics = nics;
   spec.node.gpu = v100();
   spec.node.host = test_host();
+  spec.node.gpudirect_reach = PathClass::sys;
   std::vector<NodeLink>& links = spec.node.links;
   links = {connect("cpu0", "cpu1", upi(), 2), connect("cpu0", "switch0", pcie3()), connect("cpu1", "switch1", pcie3())};
   for (int g = 0; g < 4; ++g) links.push_back(connect("gpu" + std::to_string(g), g < 2 ? "switch0" : "switch1", pcie3()));
@@ -109,6 +112,7 @@ inline ClusterSpec pcie_cluster(int nodes, int gpus) {
   spec.node.gpus = gpus, spec.node.cpus = 1, spec.node.nics = 1;
   spec.node.gpu = v100();
   spec.node.host = test_host();
+  spec.node.gpudirect_reach = PathClass::sys;
   for (int g = 0; g < gpus; ++g) spec.node.links.push_back(connect("gpu" + std::to_string(g), "cpu0", pcie3()));
   spec.node.links.push_back(connect("nic0", "cpu0", pcie3()));
   spec.fabric = star_fabric(hdr100());
@@ -197,6 +201,7 @@ inline ClusterSpec two_socket_node(int per_switch) {
   spec.node.gpus = 2 * per_switch, spec.node.cpus = 2, spec.node.switches = 2;
   spec.node.gpu = v100();
   spec.node.host = test_host();
+  spec.node.gpudirect_reach = PathClass::sys;
   spec.node.links = {connect("cpu0", "cpu1", upi()), connect("cpu0", "switch0", pcie3()), connect("cpu1", "switch1", pcie3())};
   for (int g = 0; g < 2 * per_switch; ++g) {
     spec.node.links.push_back(connect("gpu" + std::to_string(g), g < per_switch ? "switch0" : "switch1", pcie3()));

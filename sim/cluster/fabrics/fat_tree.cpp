@@ -1,72 +1,122 @@
-// Two levels: leaves with nodes below and spines above, one uplink from every leaf to every spine. The receiving NIC alone decides the
-// spine, in turn over all NICs, as InfiniBand's static fat-tree routing does: a whole leaf that sends to another uses its uplinks evenly,
-// and still two flows may meet on an uplink while another is idle.
+// Two or three levels: leaves with nodes below and spines above, one uplink from every leaf to every spine of its group; with three levels,
+// cores above the spines, of which each joins the spines of one number in all groups. The receiving NIC alone decides spine and core, in
+// turn over all NICs, as InfiniBand's static fat-tree routing does: a whole leaf that sends to another uses its uplinks evenly, and still
+// two flows may meet on an uplink while another is idle.
 #include <cstdint>
 
 #include "sim/cluster/fabrics/nic_links.hpp"
+#include "sim/cluster/fabrics/parameters.hpp"
 
 namespace foretrain {
 
 namespace {
 
-const LinkType& uplink_of(const FabricSpec& spec) { return spec.uplink.bandwidth.per_second > 0 ? spec.uplink : spec.link; }
+/// Counts and first numbers of the tree over the nodes in use.
+struct Tree {
+  Tree(const FabricSpec& spec, const FabricSite& site)
+      : leaves((site.nodes - 1) / spec.nodes_per_leaf + 1),
+        leaves_per_group(spec.levels == 3 ? spec.leaves_per_group : leaves),
+        groups((leaves - 1) / leaves_per_group + 1),
+        spines(spec.uplinks_per_leaf),
+        cores(groups == 1                  ? 0
+              : spec.uplinks_per_spine > 0 ? spec.uplinks_per_spine
+                                           : spec.leaves_per_group),
+        first_uplink(after_nic_links(site)),
+        first_core_link(first_uplink + 2 * static_cast<LinkId>(leaves) * static_cast<LinkId>(spines)) {}
 
-int leaves_for(int nodes, const FabricSpec& spec) { return (nodes - 1) / spec.nodes_per_leaf + 1; }
+  LinkId leaf_to_spine(int leaf, int spine) const { return first_uplink + 2 * static_cast<LinkId>(leaf * spines + spine); }
+  LinkId spine_to_core(int group, int spine, int core) const {
+    return first_core_link + 2 * static_cast<LinkId>((group * spines + spine) * cores + core);
+  }
+
+  int leaves, leaves_per_group, groups;
+  int spines;  ///< per group
+  int cores;   ///< above each spine
+  LinkId first_uplink, first_core_link;
+};
+
+double connections(const ClusterSpec& spec) {
+  const FabricSpec& fabric = spec.fabric;
+  const double leaves = (spec.nodes - 1) / fabric.nodes_per_leaf + 1;
+  const double uplinks = leaves * fabric.uplinks_per_leaf;
+  if (fabric.levels < 3) return uplinks;
+  const double groups = (static_cast<int>(leaves) - 1) / fabric.leaves_per_group + 1;
+  return uplinks + groups * fabric.uplinks_per_leaf * std::max(fabric.uplinks_per_spine, fabric.leaves_per_group);
+}
 
 std::vector<ClusterFault> check_fat_tree(const ClusterSpec& spec) {
   std::vector<ClusterFault> faults;
   const FabricSpec& fabric = spec.fabric;
-  if (fabric.nodes_per_leaf < 1)
-    faults.push_back({"a fat_tree needs nodes_per_leaf", "nodes_per_leaf = 18 puts 18 nodes under every leaf switch"});
-  if (fabric.uplinks_per_leaf < 1)
-    faults.push_back(
-        {"a fat_tree needs uplinks_per_leaf", "uplinks_per_leaf = 18 makes 18 spine switches, one link from every leaf to each"});
+  require_parameter(faults, "fat_tree", "nodes_per_leaf", fabric.nodes_per_leaf,
+                    "nodes_per_leaf = 18 puts 18 nodes under every leaf switch");
+  require_parameter(faults, "fat_tree", "uplinks_per_leaf", fabric.uplinks_per_leaf,
+                    "uplinks_per_leaf = 18 makes 18 spine switches, one link from every leaf to each");
+  if (fabric.levels == 3)
+    require_parameter(faults, "fat_tree of three levels", "leaves_per_group", fabric.leaves_per_group,
+                      "leaves_per_group = 32 joins 32 leaves and their spines to a group, below the core switches");
+  if (fabric.levels == 2 && (fabric.leaves_per_group > 0 || fabric.uplinks_per_spine > 0))
+    faults.push_back({"a fat_tree of two levels has no groups and no links above its spines", "set levels = 3"});
+  if (fabric.levels < 2 || fabric.levels > 3) faults.push_back({"a fat_tree has two or three levels", "set levels = 2 or levels = 3"});
   if (!faults.empty() || spec.nodes < 1) return faults;
-  if (std::int64_t{2} * leaves_for(spec.nodes, fabric) * fabric.uplinks_per_leaf > kMostFabricLinks) {
+  if (2 * connections(spec) > kMostFabricLinks)
     faults.push_back({"the fat_tree has too many uplinks", "raise nodes_per_leaf or lower uplinks_per_leaf"});
-  }
   return faults;
 }
 
 void build_fat_tree(const FabricSpec& spec, const FabricSite& site, FabricParts parts) {
-  const int leaves = leaves_for(site.nodes, spec);
-  for (int leaf = 0; leaf < leaves; ++leaf) parts.vertices.push_back({VertexKind::leaf, -1, leaf});
-  for (int spine = 0; spine < spec.uplinks_per_leaf; ++spine) parts.vertices.push_back({VertexKind::spine, -1, spine});
+  const Tree tree(spec, site);
+  const auto add_switches = [&](VertexKind kind, int count) {
+    const VertexId first = static_cast<VertexId>(parts.vertices.size());
+    for (int i = 0; i < count; ++i) parts.vertices.push_back({kind, -1, i});
+    return first;
+  };
+  const VertexId first_leaf = add_switches(VertexKind::leaf, tree.leaves);
+  const VertexId first_spine = add_switches(VertexKind::spine, tree.groups * tree.spines);
+  const VertexId first_core = add_switches(VertexKind::core, tree.spines * tree.cores);
+  parts.links.reserve_fabric(tree.spine_to_core(tree.groups, 0, 0) - site.first_link);
   add_nic_links(spec, site, spec.nodes_per_leaf, parts.links);
-  const VertexId first_spine = site.first_switch + static_cast<VertexId>(leaves);
-  for (int leaf = 0; leaf < leaves; ++leaf) {
-    for (int spine = 0; spine < spec.uplinks_per_leaf; ++spine) {
-      add_both_ways(parts.links, site.first_switch + static_cast<VertexId>(leaf), first_spine + static_cast<VertexId>(spine),
-                    uplink_of(spec));
-    }
+  for (int leaf = 0; leaf < tree.leaves; ++leaf) {
+    const VertexId spine = first_spine + static_cast<VertexId>(leaf / tree.leaves_per_group * tree.spines);
+    for (int i = 0; i < tree.spines; ++i)
+      add_both_ways(parts.links, first_leaf + static_cast<VertexId>(leaf), spine + static_cast<VertexId>(i), uplink_of(spec),
+                    spec.parallel_links);
   }
-}
-
-LinkId uplink(const FabricSpec& spec, const FabricSite& site, int leaf, int spine) {
-  return after_nic_links(site) + 2 * static_cast<LinkId>(leaf * spec.uplinks_per_leaf + spine);
-}
-
-int spine_to(const FabricSpec& spec, const FabricSite& site, FabricPort to) {
-  return static_cast<int>((std::int64_t{to.node} * site.nics + to.nic) % spec.uplinks_per_leaf);
+  for (int spine = 0; spine < tree.groups * tree.spines; ++spine) {
+    const VertexId core = first_core + static_cast<VertexId>(spine % tree.spines * tree.cores);
+    for (int i = 0; i < tree.cores; ++i)
+      add_both_ways(parts.links, first_spine + static_cast<VertexId>(spine), core + static_cast<VertexId>(i), uplink_of(spec),
+                    spec.parallel_links);
+  }
 }
 
 int route_fat_tree(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to, std::vector<LinkId>& links) {
+  const Tree tree(spec, site);
   const int from_leaf = from.node / spec.nodes_per_leaf, to_leaf = to.node / spec.nodes_per_leaf;
+  const int from_group = from_leaf / tree.leaves_per_group, to_group = to_leaf / tree.leaves_per_group;
+  const std::uint64_t number = path_number(spec, site, from, to);
+  const int spine = static_cast<int>(number % static_cast<std::uint64_t>(tree.spines));
   links.push_back(link_up(site, from));
-  if (from_leaf != to_leaf) {
-    const int spine = spine_to(spec, site, to);
-    links.push_back(uplink(spec, site, from_leaf, spine));
-    links.push_back(uplink(spec, site, to_leaf, spine) + 1);
+  if (from_leaf != to_leaf) links.push_back(tree.leaf_to_spine(from_leaf, spine));
+  if (from_group != to_group) {
+    const std::uint64_t next = number / static_cast<std::uint64_t>(tree.spines);
+    const int core = static_cast<int>(next % static_cast<std::uint64_t>(tree.cores));
+    links.push_back(tree.spine_to_core(from_group, spine, core));
+    links.push_back(tree.spine_to_core(to_group, spine, core) + 1);
   }
+  if (from_leaf != to_leaf) links.push_back(tree.leaf_to_spine(to_leaf, spine) + 1);
   links.push_back(link_down(site, to));
-  return from_leaf == to_leaf ? 1 : 3;
+  return from_leaf == to_leaf ? 1 : from_group == to_group ? 3 : 5;
 }
 
 }  // namespace
 
 Fabric fat_tree_fabric() {
-  return {"fat_tree", "leaf and spine switches, possibly oversubscribed: nodes_per_leaf, uplinks_per_leaf", check_fat_tree, build_fat_tree,
-          route_fat_tree};
+  return {"fat_tree",
+          "leaf and spine switches, possibly oversubscribed: nodes_per_leaf, uplinks_per_leaf; with levels = 3 cores above them",
+          check_fat_tree,
+          build_fat_tree,
+          route_fat_tree,
+          {"uplink", "nodes_per_leaf", "uplinks_per_leaf", "levels", "leaves_per_group", "uplinks_per_spine", "parallel_links"}};
 }
 
 }  // namespace foretrain

@@ -5,6 +5,9 @@
 
 namespace foretrain {
 
+/// The link type between switches: `uplink`, or `link` where it is not given.
+const LinkType& uplink_of(const FabricSpec& spec);
+
 /// From the NIC to its switch.
 LinkId link_up(const FabricSite& site, FabricPort port);
 /// From the switch to the NIC.
@@ -12,9 +15,12 @@ LinkId link_down(const FabricSite& site, FabricPort port);
 /// Where the links after those of the NICs begin.
 LinkId after_nic_links(const FabricSite& site);
 
-/// Appends both directions of a link, `from` to `to` first.
-void add_both_ways(std::vector<ClusterLink>& links, VertexId from, VertexId to, const LinkType& type);
+/// Appends both directions of `count` parallel links, `from` to `to` first.
+void add_both_ways(ClusterLinks& links, VertexId from, VertexId to, const LinkType& type, int count = 1);
 /// Connects every NIC of a node to vertex first_switch + node / nodes_per_switch.
-void add_nic_links(const FabricSpec& spec, const FabricSite& site, int nodes_per_switch, std::vector<ClusterLink>& links);
+void add_nic_links(const FabricSpec& spec, const FabricSite& site, int nodes_per_switch, ClusterLinks& links);
+
+/// Chooses among equally short ways, see PathChoice: the number of the receiving NIC, which deals out consecutive NICs in turn, or a hash.
+std::uint64_t path_number(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to);
 
 }  // namespace foretrain

@@ -21,6 +21,6 @@ int route_none(const FabricSpec&, const FabricSite&, FabricPort, FabricPort, std
 
 }  // namespace
 
-Fabric no_fabric() { return {"none", "one node, no network", check_none, build_none, route_none}; }
+Fabric no_fabric() { return {"none", "one node, no network", check_none, build_none, route_none, {}}; }
 
 }  // namespace foretrain

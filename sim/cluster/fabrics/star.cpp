@@ -20,6 +20,6 @@ int route_star(const FabricSpec&, const FabricSite& site, FabricPort from, Fabri
 
 }  // namespace
 
-Fabric star_fabric() { return {"star", "one non-blocking switch", check_star, build_star, route_star}; }
+Fabric star_fabric() { return {"star", "one non-blocking switch", check_star, build_star, route_star, {}}; }
 
 }  // namespace foretrain

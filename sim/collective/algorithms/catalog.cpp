@@ -1,55 +1,117 @@
 // The table of algorithms; a new one is a new file and its row here.
 #include "sim/collective/algorithms/catalog.hpp"
 
+#include <algorithm>
 #include <array>
+
+#include "sim/collective/algorithms/rows.hpp"
 
 namespace foretrain {
 
 namespace {
 
-template <CollectiveOp op>
-double ring_bytes(int n) {
-  return ring_traffic(op, n).bytes_per_edge;
+/// The order as the algorithm sees it: turned to the root where there is one.
+std::vector<int> turned_order(CollectiveOp op, const AlgorithmRequest& request) {
+  std::vector<int> order(request.order.begin(), request.order.end());
+  if (has_root(op)) std::ranges::rotate(order, std::ranges::find(order, request.root));
+  return order;
 }
 
-template <CollectiveOp op>
-int ring_steps(int n, int k) {
-  const int steps = ring_traffic(op, n).steps;
-  const bool pipelined = op == CollectiveOp::broadcast || op == CollectiveOp::reduce;
-  return pipelined && n > 1 ? steps + k - 1 : steps;
+void name_ranks(Lanes& lanes) {
+  const auto rank_at = [&](int place) { return place < lanes.ranks ? lanes.order[static_cast<std::size_t>(place)] : place; };
+  for (Lane& lane : lanes.lanes) {
+    lane.from = rank_at(lane.from);
+    lane.to = rank_at(lane.to);
+  }
 }
-
-template <CollectiveOp op>
-constexpr Algorithm ring(std::string_view name, std::string_view summary, Schedule (*schedule)(std::span<const int>, int, int)) {
-  return {name, op, summary, schedule, ring_steps<op>, ring_bytes<op>};
-}
-
-constexpr std::array<Algorithm, 5> kRows{
-    ring<CollectiveOp::all_reduce>("ring_all_reduce", "reduce-scatter, then all-gather around the ring", ring_all_reduce),
-    ring<CollectiveOp::broadcast>("ring_broadcast", "chunk after chunk from the root along the ring", ring_broadcast),
-    ring<CollectiveOp::reduce>("ring_reduce", "chunk after chunk along the ring to the root, adding", ring_reduce),
-    ring<CollectiveOp::reduce_scatter>("ring_reduce_scatter", "every part goes once around the ring to its owner, adding",
-                                       ring_reduce_scatter),
-    ring<CollectiveOp::all_gather>("ring_all_gather", "every part goes once around the ring from its owner", ring_all_gather)};
 
 }  // namespace
 
-std::span<const Algorithm> algorithms() { return kRows; }
+std::span<const Algorithm> algorithms() {
+  static const std::array kRows{ring_all_reduce(),
+                                double_binary_tree_all_reduce(),
+                                nvls_all_reduce(),
+                                nvls_tree_all_reduce(),
+                                hierarchical_ring_all_reduce(),
+                                hierarchical_tree_all_reduce(),
+                                recursive_halving_doubling_all_reduce(),
+                                recursive_doubling_all_reduce(),
+                                reduce_to_one_all_reduce(),
+                                hierarchical_copy_all_reduce(),
+                                ring_broadcast(),
+                                double_binary_tree_broadcast(),
+                                binomial_broadcast(),
+                                binary_tree_broadcast(),
+                                scatter_all_gather_broadcast(),
+                                ring_reduce(),
+                                double_binary_tree_reduce(),
+                                binomial_reduce(),
+                                reduce_scatter_gather_reduce(),
+                                ring_reduce_scatter(),
+                                recursive_halving_reduce_scatter(),
+                                bruck_reduce_scatter(),
+                                direct_reduce_scatter(),
+                                nvls_reduce_scatter(),
+                                ring_all_gather(),
+                                recursive_doubling_all_gather(),
+                                bruck_all_gather(),
+                                direct_all_gather(),
+                                nvls_all_gather(),
+                                direct_alltoall(),
+                                pairwise_alltoall(),
+                                bruck_alltoall(),
+                                shift_sendrecv(),
+                                direct_gather(),
+                                binomial_gather(),
+                                direct_scatter(),
+                                binomial_scatter()};
+  return kRows;
+}
+
+const Algorithm* find_algorithm(CollectiveOp op, std::string_view family) {
+  const auto row = std::ranges::find_if(algorithms(), [&](const Algorithm& a) { return a.op == op && a.family == family; });
+  return row == algorithms().end() ? nullptr : &*row;
+}
+
+Lanes lanes_of(const Algorithm& algorithm, const AlgorithmRequest& request) {
+  Lanes lanes;
+  lanes.op = algorithm.op;
+  lanes.ranks = request.ranks();
+  lanes.root = request.root;
+  lanes.order = turned_order(algorithm.op, request);
+  if (lanes.ranks < 2) return lanes;
+  AlgorithmRequest turned = request;
+  turned.order = lanes.order;
+  algorithm.fill(lanes, turned);
+  name_ranks(lanes);
+  return lanes;
+}
+
+LaneCosts costs_of(const Algorithm& algorithm, const AlgorithmRequest& request) {
+  return request.ranks() < 2 ? LaneCosts{} : algorithm.costs(request);
+}
+
+std::string_view refuse_nothing(const AlgorithmRequest&) { return {}; }
+
+std::string_view refuse_too_many_pairs(const AlgorithmRequest& request) {
+  constexpr int kMost = 4096;  // 16.8 million lanes, 1 GB
+  return request.ranks() > kMost ? "more than 4096 ranks have too many pairs to write out" : "";
+}
+
+std::vector<int> group_sizes(const AlgorithmRequest& request) {
+  if (request.groups.empty()) return std::vector<int>(request.order.size(), 1);
+  return {request.groups.begin(), request.groups.end()};
+}
+
+bool has_equal_groups(const AlgorithmRequest& request) {
+  return std::ranges::all_of(request.groups, [&](int size) { return size == request.groups.front(); });
+}
 
 RingTraffic ring_traffic(CollectiveOp op, int n) {
-  if (n <= 1) return {};
-  const double once = static_cast<double>(n - 1) / n;
-  switch (op) {
-    case CollectiveOp::all_reduce:
-      return {2 * once, 2 * (n - 1)};
-    case CollectiveOp::reduce_scatter:
-    case CollectiveOp::all_gather:
-      return {once, n - 1};
-    case CollectiveOp::broadcast:
-    case CollectiveOp::reduce:
-      return {1, n - 1};
-  }
-  return {};
+  const bool rings = op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter || op == CollectiveOp::all_gather ||
+                     op == CollectiveOp::broadcast || op == CollectiveOp::reduce;
+  if (n <= 1 || !rings) return {};
+  return {busbw_factor(op, n), op == CollectiveOp::all_reduce ? 2 * (n - 1) : n - 1};
 }
 
 }  // namespace foretrain

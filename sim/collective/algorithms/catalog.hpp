@@ -1,27 +1,40 @@
-// The algorithms of collectives: a table of schedules with their closed forms, one file each.
+// The algorithms of collectives: a table of lanes with their closed forms, one file each.
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
-#include "sim/collective/schedule.hpp"
+#include "sim/collective/algorithms/request.hpp"
+#include "sim/collective/lanes.hpp"
 
 namespace foretrain {
 
-/// One algorithm. n = number of ranks, k = number of chunks a pipelined message is cut into (others choose their own).
+/// One algorithm. The functions see places 0 … n-1 with n >= 2: place p is the p-th rank of the order; ops with a root see the order
+/// turned so that the root is place 0.
 struct Algorithm {
-  std::string_view name;
+  std::string_view name;    ///< "ring_all_reduce": unique
+  std::string_view family;  ///< "ring": unique among those of one op
   CollectiveOp op;
   std::string_view summary;
-  /// `order`: the ranks 0 … n-1 as they stand around the ring; `root` is one of them.
-  Schedule (*schedule)(std::span<const int> order, int root, int k);
-  /// Steps one after the other.
-  int (*steps)(int n, int k);
-  /// Bytes over the busiest ring edge per byte of message (all_gather, reduce_scatter: of all ranks' parts together).
-  double (*bytes_per_edge)(int n);
+  /// Fills chunks, switches and lanes of `lanes`, whose op and ranks are set; ranks of lanes are places.
+  void (*fill)(Lanes& lanes, const AlgorithmRequest& request);
+  /// Closed form of what count_costs counts on the filled lanes; `total` is left out (0).
+  LaneCosts (*costs)(const AlgorithmRequest& request);
+  /// Why this algorithm cannot do the request; empty when it can.
+  std::string_view (*refuse)(const AlgorithmRequest& request);
 };
 
 std::span<const Algorithm> algorithms();
+
+/// The row of an op and family; null when there is none.
+const Algorithm* find_algorithm(CollectiveOp op, std::string_view family);
+
+/// The lanes between ranks; one rank: no lanes. Requires a request that is not refused.
+Lanes lanes_of(const Algorithm& algorithm, const AlgorithmRequest& request);
+
+/// Closed form of their costs; one rank: none.
+LaneCosts costs_of(const Algorithm& algorithm, const AlgorithmRequest& request);
 
 /// What a ring asks of the machine: the closed forms of a pipelined ring in the limit of many chunks.
 struct RingTraffic {
@@ -30,14 +43,7 @@ struct RingTraffic {
 };
 
 /// Patarasuk & Yuan 2009: 2(n-1)/n and 2(n-1) for all_reduce, half of both for reduce_scatter and all_gather; 1 and n-1 for
-/// broadcast and reduce. 0 and 0 for n <= 1.
+/// broadcast and reduce. 0 and 0 for n <= 1 and for ops that have no ring.
 RingTraffic ring_traffic(CollectiveOp op, int n);
-
-/// The ring algorithms (ring_*.cpp).
-Schedule ring_all_reduce(std::span<const int> order, int root, int k);
-Schedule ring_broadcast(std::span<const int> order, int root, int k);
-Schedule ring_reduce(std::span<const int> order, int root, int k);
-Schedule ring_reduce_scatter(std::span<const int> order, int root, int k);
-Schedule ring_all_gather(std::span<const int> order, int root, int k);
 
 }  // namespace foretrain

@@ -1,19 +1,24 @@
 // The part of the rank at place j starts at j and takes n - 1 steps around the ring; each rank keeps a copy.
-#include "sim/collective/algorithms/catalog.hpp"
-#include "sim/collective/algorithms/ring_order.hpp"
+#include "sim/collective/algorithms/ring.hpp"
+#include "sim/collective/algorithms/rows.hpp"
 
 namespace foretrain {
 
-Schedule ring_all_gather(std::span<const int> order, int root, int) {
-  const RingOrder ring(order);
-  const int n = ring.size();
-  Schedule schedule{CollectiveOp::all_gather, n, n, root, {}};
-  for (int step = 0; step < n - 1; ++step) {
-    for (int place = 0; place < n; ++place) {
-      schedule.transfers.push_back({step, ring.rank(place), ring.rank(place + 1), ring.rank(place - step), Transfer::copy});
-    }
-  }
-  return schedule;
+namespace {
+
+void fill(Lanes& lanes, const AlgorithmRequest& request) {
+  const int n = lanes.ranks;
+  lanes.chunks = n * request.pieces;
+  add_ring(lanes, {.places = all_places(n), .steps = n - 1, .pieces = request.pieces});
+}
+
+LaneCosts costs(const AlgorithmRequest& request) { return ring_costs(request.ranks(), request.pieces, 1, 0); }
+
+}  // namespace
+
+Algorithm ring_all_gather() {
+  return {"ring_all_gather", "ring", CollectiveOp::all_gather, "every part goes once around the ring from its owner", fill, costs,
+          refuse_nothing};
 }
 
 }  // namespace foretrain

@@ -1,17 +1,24 @@
-// A reduce-scatter, after which every rank has the sum of its own part, and an all-gather of the parts.
-#include "sim/collective/algorithms/catalog.hpp"
+// A reduce-scatter, after which every rank has the sum of its own part, and an all-gather of the parts, without a pause between them.
+#include "sim/collective/algorithms/ring.hpp"
+#include "sim/collective/algorithms/rows.hpp"
 
 namespace foretrain {
 
-Schedule ring_all_reduce(std::span<const int> order, int root, int k) {
-  Schedule schedule = ring_reduce_scatter(order, root, k);
-  const int first = schedule.steps();
-  schedule.op = CollectiveOp::all_reduce;
-  for (Transfer transfer : ring_all_gather(order, root, k).transfers) {
-    transfer.step += first;
-    schedule.transfers.push_back(transfer);
-  }
-  return schedule;
+namespace {
+
+void fill(Lanes& lanes, const AlgorithmRequest& request) {
+  const int n = lanes.ranks;
+  lanes.chunks = n * request.pieces;
+  add_ring(lanes, {.places = all_places(n), .steps = 2 * (n - 1), .shift = -1, .adding_steps = n - 1, .pieces = request.pieces});
+}
+
+LaneCosts costs(const AlgorithmRequest& request) { return ring_costs(request.ranks(), request.pieces, 2, 1); }
+
+}  // namespace
+
+Algorithm ring_all_reduce() {
+  return {"ring_all_reduce", "ring", CollectiveOp::all_reduce, "reduce-scatter, then all-gather around the ring", fill, costs,
+          refuse_nothing};
 }
 
 }  // namespace foretrain

@@ -1,19 +1,34 @@
-// Pipelined: while the second rank passes on chunk c, the root sends it chunk c + 1. The edge back into the root stays idle.
-#include "sim/collective/algorithms/catalog.hpp"
-#include "sim/collective/algorithms/ring_order.hpp"
+// Pipelined: while the second rank passes on piece k, the root sends it piece k + 1. The edge back into the root stays idle.
+#include "sim/collective/algorithms/rows.hpp"
+#include "sim/collective/algorithms/trees.hpp"
 
 namespace foretrain {
 
-Schedule ring_broadcast(std::span<const int> order, int root, int k) {
-  const RingOrder ring(order);
-  const int first = ring.place_of(root);
-  Schedule schedule{CollectiveOp::broadcast, ring.size(), k, root, {}};
-  for (int chunk = 0; chunk < k; ++chunk) {
-    for (int hop = 0; hop < ring.size() - 1; ++hop) {
-      schedule.transfers.push_back({chunk + hop, ring.rank(first + hop), ring.rank(first + hop + 1), chunk, Transfer::copy});
-    }
-  }
-  return schedule;
+namespace {
+
+void fill(Lanes& lanes, const AlgorithmRequest& request) {
+  lanes.chunks = request.pieces;
+  add_broadcast(lanes, chain(lanes.ranks), {0, request.pieces}, {});
+}
+
+LaneCosts costs(const AlgorithmRequest& request) {
+  const int hops = request.ranks() - 1;
+  const int steps = hops + request.pieces - 1;
+  const double piece = 1.0 / request.pieces;
+  return {.hops = hops,
+          .steps = steps,
+          .sent = 1,
+          .received = 1,
+          .pair = 1,
+          .message = piece,
+          .chain = steps * piece,
+          .messages = request.pieces};
+}
+
+}  // namespace
+
+Algorithm ring_broadcast() {
+  return {"ring_broadcast", "ring", CollectiveOp::broadcast, "piece after piece from the root along the ring", fill, costs, refuse_nothing};
 }
 
 }  // namespace foretrain

@@ -1,19 +1,38 @@
-// Pipelined: each chunk starts at the rank after the root and collects a contribution per hop. The edge out of the root stays idle.
-#include "sim/collective/algorithms/catalog.hpp"
-#include "sim/collective/algorithms/ring_order.hpp"
+// Pipelined: each piece starts at the rank after the root and collects a contribution per hop. The edge out of the root stays idle.
+#include "sim/collective/algorithms/rows.hpp"
+#include "sim/collective/algorithms/trees.hpp"
 
 namespace foretrain {
 
-Schedule ring_reduce(std::span<const int> order, int root, int k) {
-  const RingOrder ring(order);
-  const int first = ring.place_of(root) + 1;
-  Schedule schedule{CollectiveOp::reduce, ring.size(), k, root, {}};
-  for (int chunk = 0; chunk < k; ++chunk) {
-    for (int hop = 0; hop < ring.size() - 1; ++hop) {
-      schedule.transfers.push_back({chunk + hop, ring.rank(first + hop), ring.rank(first + hop + 1), chunk, Transfer::reduce});
-    }
-  }
-  return schedule;
+namespace {
+
+void fill(Lanes& lanes, const AlgorithmRequest& request) {
+  lanes.chunks = request.pieces;
+  // Place p hangs on p + 1, the last on the root: the ring's direction.
+  Tree towards_root = chain(lanes.ranks);
+  for (int p = 1; p < lanes.ranks; ++p) towards_root[static_cast<std::size_t>(p)] = (p + 1) % lanes.ranks;
+  add_reduce(lanes, towards_root, {0, request.pieces});
+}
+
+LaneCosts costs(const AlgorithmRequest& request) {
+  const int hops = request.ranks() - 1;
+  const int steps = hops + request.pieces - 1;
+  const double piece = 1.0 / request.pieces;
+  return {.hops = hops,
+          .steps = steps,
+          .sent = 1,
+          .received = 1,
+          .pair = 1,
+          .message = piece,
+          .chain = steps * piece,
+          .messages = request.pieces,
+          .added = 1};
+}
+
+}  // namespace
+
+Algorithm ring_reduce() {
+  return {"ring_reduce", "ring", CollectiveOp::reduce, "piece after piece along the ring to the root, adding", fill, costs, refuse_nothing};
 }
 
 }  // namespace foretrain

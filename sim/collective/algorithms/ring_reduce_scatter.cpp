@@ -1,19 +1,25 @@
-// The part of the rank at place j starts at j + 1 and takes n - 1 steps around the ring; each rank adds its own.
-#include "sim/collective/algorithms/catalog.hpp"
-#include "sim/collective/algorithms/ring_order.hpp"
+// The part of the rank at place j starts at place j + 1 and takes n - 1 steps around the ring to its owner, adding at each stop.
+#include "sim/collective/algorithms/ring.hpp"
+#include "sim/collective/algorithms/rows.hpp"
 
 namespace foretrain {
 
-Schedule ring_reduce_scatter(std::span<const int> order, int root, int) {
-  const RingOrder ring(order);
-  const int n = ring.size();
-  Schedule schedule{CollectiveOp::reduce_scatter, n, n, root, {}};
-  for (int step = 0; step < n - 1; ++step) {
-    for (int place = 0; place < n; ++place) {
-      schedule.transfers.push_back({step, ring.rank(place), ring.rank(place + 1), ring.rank(place - 1 - step), Transfer::reduce});
-    }
-  }
-  return schedule;
+namespace {
+
+void fill(Lanes& lanes, const AlgorithmRequest& request) {
+  const int n = lanes.ranks;
+  lanes.chunks = n * request.pieces;
+  add_ring(lanes, {.places = all_places(n), .steps = n - 1, .shift = -1, .adding_steps = n - 1, .pieces = request.pieces});
+}
+
+LaneCosts costs(const AlgorithmRequest& request) { return ring_costs(request.ranks(), request.pieces, 1, 1); }
+
+}  // namespace
+
+Algorithm ring_reduce_scatter() {
+  return {
+      "ring_reduce_scatter", "ring", CollectiveOp::reduce_scatter, "every part goes once around the ring to its owner, adding", fill, costs,
+      refuse_nothing};
 }
 
 }  // namespace foretrain

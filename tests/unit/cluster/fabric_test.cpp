@@ -42,7 +42,7 @@ std::vector<double> leaf_to_leaf(const ClusterSpec& spec) {
 TEST_CASE("the catalog knows its fabrics by name, and none for an empty one") {
   for (const Fabric& row : fabrics()) CHECK(find_fabric(row.name)->name == row.name);
   CHECK(find_fabric("")->name == "none");
-  CHECK(find_fabric("torus") == nullptr);
+  CHECK(find_fabric("hypercube") == nullptr);
 }
 
 TEST_CASE("a star has one switch, and per NIC a link up and a link down") {

@@ -7,7 +7,7 @@ using namespace foretrain;
 namespace {
 
 constexpr Time kMicrosecond{1'000'000};
-const std::vector<LinkId> kWide{0}, kBoth{0, 1}, kNowhere{};
+const std::vector<LinkShare> kWide{{0, 1}}, kBoth{{0, 1}, {1, 1}}, kNowhere{};
 
 }  // namespace
 

@@ -11,7 +11,7 @@ namespace {
 using Ends = std::vector<std::pair<FlowId, Time>>;
 
 constexpr Time kMicrosecond{1'000'000};
-const std::vector<LinkId> kFirst{0}, kSecond{1}, kBoth{0, 1}, kNowhere{};
+const std::vector<LinkShare> kFirst{{0, 1}}, kSecond{{1, 1}}, kBoth{{0, 1}, {1, 1}}, kNowhere{};
 
 /// Runs until no flow is left; each flow with its end, in the order of ending.
 Ends drain(Network& network) {

@@ -179,7 +179,7 @@ TEST_CASE("an unknown GPU, link and fabric are reported where they stand, with a
         "box.toml:5:7: error: unknown GPU \"v100-smx2-32gb\"\n"
         "  5 | gpu = \"v100-smx2-32gb\"\n"
         "    |       ^^^^^^^^^^^^^^^^\n"
-        "  hint: did you mean \"v100-sxm2-32gb\", \"v100-sxm2-16gb\" or \"p100-sxm2-16gb\"?\n"
+        "  hint: did you mean \"v100-sxm2-32gb\", \"v100-sxm3-32gb\" or \"v100-sxm2-16gb\"?\n"
         "box.toml:23:8: error: unknown link \"upi_10.4\"\n"
         "  23 | link = \"upi_10.4\"\n"
         "     |        ^^^^^^^^^^\n"

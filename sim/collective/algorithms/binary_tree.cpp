@@ -1,0 +1,39 @@
+// A binary tree from the root: place p sends to 2p + 1 and 2p + 2 (TensorFlow's HierarchicalTreeBroadcaster between tasks).
+#include <algorithm>
+#include <bit>
+
+#include "sim/collective/algorithms/rows.hpp"
+#include "sim/collective/algorithms/trees.hpp"
+
+namespace foretrain {
+
+namespace {
+
+void fill(Lanes& lanes, const AlgorithmRequest& request) {
+  lanes.chunks = request.pieces;
+  add_broadcast(lanes, binary_tree(lanes.ranks), {0, request.pieces}, {});
+}
+
+LaneCosts costs(const AlgorithmRequest& request) {
+  const int n = request.ranks();
+  const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1;
+  const int steps = depth + request.pieces - 1, children = std::min(2, n - 1);
+  const double piece = 1.0 / request.pieces;
+  return {.hops = depth,
+          .steps = steps,
+          .sent = static_cast<double>(children),
+          .received = 1,
+          .pair = 1,
+          .message = piece,
+          .chain = steps * piece,
+          .messages = children * request.pieces};
+}
+
+}  // namespace
+
+Algorithm binary_tree_broadcast() {
+  return {"binary_tree_broadcast", "binary_tree", CollectiveOp::broadcast, "every rank hands the message to two others", fill, costs,
+          refuse_nothing};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,146 @@
+// Binomial trees: ceil(log2 n) rounds, in each of which the ranks that have the data double (or those that still must send halve).
+#include "sim/collective/algorithms/binomial.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "sim/collective/algorithms/power_of_two.hpp"
+#include "sim/collective/algorithms/rounds.hpp"
+#include "sim/collective/algorithms/rows.hpp"
+#include "sim/collective/algorithms/trees.hpp"
+
+namespace foretrain {
+
+namespace {
+
+void fill_broadcast(Lanes& lanes, const AlgorithmRequest& request) {
+  lanes.chunks = request.pieces;
+  add_broadcast(lanes, binomial_tree(lanes.ranks), {0, request.pieces}, {});
+}
+
+LaneCosts broadcast_costs(const AlgorithmRequest& request) {
+  const int n = request.ranks();
+  const int children = rounds_of(n), steps = binomial_depth(n) + request.pieces - 1;
+  const double piece = 1.0 / request.pieces;
+  return {.hops = binomial_depth(n),
+          .steps = steps,
+          .sent = static_cast<double>(children),
+          .received = 1,
+          .pair = 1,
+          .message = piece,
+          .chain = steps * piece,
+          .messages = children * request.pieces};
+}
+
+void fill_reduce(Lanes& lanes, const AlgorithmRequest& request) {
+  lanes.chunks = request.pieces;
+  add_reduce(lanes, binomial_tree(lanes.ranks), {0, request.pieces});
+}
+
+LaneCosts reduce_costs(const AlgorithmRequest& request) {
+  LaneCosts costs = broadcast_costs(request);
+  std::swap(costs.sent, costs.received);
+  costs.added = costs.received;
+  return costs;
+}
+
+/// Calls use(parent, child, parts) for the edges over `distance` of the tree whose subtrees are runs of places.
+template <class Use>
+void for_subtrees(int n, int distance, const Use& use) {
+  for (int parent = 0; parent + distance < n; parent += 2 * distance) {
+    const int child = parent + distance;
+    use(parent, child, ChunkRange{child, std::min(distance, n - child)});
+  }
+}
+
+void fill_gather(Lanes& lanes, const AlgorithmRequest&) {
+  lanes.chunks = lanes.ranks;
+  Rounds rounds(lanes);
+  for (int distance = 1; distance < lanes.ranks; distance *= 2) {
+    for_subtrees(lanes.ranks, distance,
+                 [&](int parent, int child, ChunkRange parts) { rounds.send(child, parent, parts, Transfer::copy); });
+    rounds.next();
+  }
+}
+
+void fill_scatter(Lanes& lanes, const AlgorithmRequest&) {
+  lanes.chunks = lanes.ranks;
+  add_binomial_scatter(lanes);
+}
+
+LaneCosts gather_costs(const AlgorithmRequest& request) {
+  const int n = request.ranks();
+  return {.hops = binomial_depth(n),
+          .steps = binomial_depth(n),
+          .sent = largest_subtree(n),
+          .received = (n - 1.0) / n,
+          .pair = largest_subtree(n),
+          .message = largest_subtree(n),
+          .chain = heaviest_branch(n),
+          .messages = rounds_of(n)};
+}
+
+LaneCosts scatter_costs(const AlgorithmRequest& request) {
+  LaneCosts costs = gather_costs(request);
+  std::swap(costs.sent, costs.received);
+  return costs;
+}
+
+}  // namespace
+
+int binomial_depth(int n) {
+  const unsigned last = static_cast<unsigned>(n - 1);
+  return std::max(std::popcount(last), static_cast<int>(std::bit_width(last)) - 1);
+}
+
+double largest_subtree(int n) {
+  const int last = 1 << (rounds_of(n) - 1);
+  return static_cast<double>(std::max(last / 2, n - last)) / n;
+}
+
+double heaviest_branch(int n) {
+  int heaviest = 0;
+  for (int leaf = 1; leaf < n; ++leaf) {
+    int parts = 0;
+    for (int place = leaf; place > 0; place &= place - 1) parts += std::min(place & -place, n - place);
+    heaviest = std::max(heaviest, parts);
+  }
+  return static_cast<double>(heaviest) / n;
+}
+
+std::vector<std::uint32_t> add_binomial_scatter(Lanes& lanes) {
+  const int n = lanes.ranks, part = lanes.chunks / n;
+  std::vector<std::uint32_t> into(static_cast<std::size_t>(n));
+  Rounds rounds(lanes);
+  for (int distance = 1 << (rounds_of(n) - 1); distance >= 1; distance /= 2) {
+    for_subtrees(n, distance, [&](int parent, int child, ChunkRange parts) {
+      into[static_cast<std::size_t>(child)] = static_cast<std::uint32_t>(lanes.lanes.size());
+      rounds.send(parent, child, {parts.first * part, parts.width * part}, Transfer::copy);
+    });
+    rounds.next();
+  }
+  return into;
+}
+
+Algorithm binomial_broadcast() {
+  return {"binomial_broadcast", "binomial",      CollectiveOp::broadcast, "the ranks that have the message double each round",
+          fill_broadcast,       broadcast_costs, refuse_nothing};
+}
+
+Algorithm binomial_reduce() {
+  return {"binomial_reduce", "binomial",   CollectiveOp::reduce, "the ranks that still have something to add halve each round",
+          fill_reduce,       reduce_costs, refuse_nothing};
+}
+
+Algorithm binomial_gather() {
+  return {"binomial_gather", "binomial",   CollectiveOp::gather, "subtrees of 1, 2, 4, ... parts towards the root",
+          fill_gather,       gather_costs, refuse_nothing};
+}
+
+Algorithm binomial_scatter() {
+  return {"binomial_scatter", "binomial",    CollectiveOp::scatter, "subtrees of ..., 4, 2, 1 parts away from the root",
+          fill_scatter,       scatter_costs, refuse_nothing};
+}
+
+}  // namespace foretrain

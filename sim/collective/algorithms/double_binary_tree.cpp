@@ -1,0 +1,124 @@
+// Two trees carry half of the message each; a rank that has children in one is a leaf of the other, so its links are used evenly.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "sim/collective/algorithms/double_tree.hpp"
+#include "sim/collective/algorithms/rows.hpp"
+#include "sim/collective/algorithms/trees.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Trees for an all-reduce: groups are chains, their first places form the two trees.
+DoubleTree trees_of_groups(const AlgorithmRequest& request) {
+  const std::vector<int> sizes = group_sizes(request);
+  const DoubleTree groups = double_tree(static_cast<int>(sizes.size()));
+  return {with_chains(groups.first, sizes), with_chains(groups.second, sizes)};
+}
+
+/// Trees with a given root: both span the other places, and the root (place 0) is above both.
+Tree below_root(const Tree& others) {
+  Tree tree{-1};
+  for (const int parent : others) tree.push_back(parent + 1);
+  return tree;
+}
+
+DoubleTree trees_below_root(int n) {
+  const DoubleTree others = double_tree(n - 1);
+  return {below_root(others.first), below_root(others.second)};
+}
+
+void fill_all_reduce(Lanes& lanes, const AlgorithmRequest& request) {
+  const DoubleTree trees = trees_of_groups(request);
+  lanes.chunks = 2 * request.pieces;
+  add_all_reduce(lanes, trees.first, {0, request.pieces});
+  add_all_reduce(lanes, trees.second, {request.pieces, request.pieces});
+}
+
+LaneCosts all_reduce_costs(const AlgorithmRequest& request) {
+  const DoubleTree trees = trees_of_groups(request);
+  const DoubleTreeLoad most = most_of(trees);
+  const int hops = 2 * depth_of(trees), steps = hops + request.pieces - 1;
+  const double piece = 0.5 / request.pieces;
+  return {.hops = hops,
+          .steps = steps,
+          .sent = 0.5 * most.neighbours,
+          .received = 0.5 * most.neighbours,
+          .pair = 0.5 * most.both_ways,
+          .message = piece,
+          .chain = steps * piece,
+          .messages = most.neighbours * request.pieces,
+          .added = 0.5 * most.children};
+}
+
+void fill_broadcast(Lanes& lanes, const AlgorithmRequest& request) {
+  const DoubleTree trees = trees_below_root(lanes.ranks);
+  lanes.chunks = 2 * request.pieces;
+  add_broadcast(lanes, trees.first, {0, request.pieces}, {});
+  add_broadcast(lanes, trees.second, {request.pieces, request.pieces}, {});
+}
+
+void fill_reduce(Lanes& lanes, const AlgorithmRequest& request) {
+  const DoubleTree trees = trees_below_root(lanes.ranks);
+  lanes.chunks = 2 * request.pieces;
+  add_reduce(lanes, trees.first, {0, request.pieces});
+  add_reduce(lanes, trees.second, {request.pieces, request.pieces});
+}
+
+LaneCosts broadcast_costs(const AlgorithmRequest& request) {
+  const DoubleTree trees = trees_below_root(request.ranks());
+  const DoubleTreeLoad most = most_of(trees);
+  const int hops = depth_of(trees), steps = hops + request.pieces - 1;
+  const double piece = 0.5 / request.pieces;
+  return {.hops = hops,
+          .steps = steps,
+          .sent = 0.5 * most.children,
+          .received = 1,
+          .pair = 0.5 * most.one_way,
+          .message = piece,
+          .chain = steps * piece,
+          .messages = std::max(2, most.children) * request.pieces};
+}
+
+LaneCosts reduce_costs(const AlgorithmRequest& request) {
+  LaneCosts costs = broadcast_costs(request);
+  std::swap(costs.sent, costs.received);
+  costs.added = costs.received;
+  return costs;
+}
+
+}  // namespace
+
+Algorithm double_binary_tree_all_reduce() {
+  return {"double_binary_tree_all_reduce",
+          "double_binary_tree",
+          CollectiveOp::all_reduce,
+          "half of the message up and down each of two trees over the groups, chains inside them",
+          fill_all_reduce,
+          all_reduce_costs,
+          refuse_nothing};
+}
+
+Algorithm double_binary_tree_broadcast() {
+  return {"double_binary_tree_broadcast",
+          "double_binary_tree",
+          CollectiveOp::broadcast,
+          "half of the message from the root down each of two trees",
+          fill_broadcast,
+          broadcast_costs,
+          refuse_nothing};
+}
+
+Algorithm double_binary_tree_reduce() {
+  return {"double_binary_tree_reduce",
+          "double_binary_tree",
+          CollectiveOp::reduce,
+          "half of the message up each of two trees to the root, adding",
+          fill_reduce,
+          reduce_costs,
+          refuse_nothing};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,51 @@
+// Both trees have the same shape: the second is the first with the places renamed.
+#include "sim/collective/algorithms/double_tree.hpp"
+
+#include <algorithm>
+
+namespace foretrain {
+
+namespace {
+
+std::size_t at(int place) { return static_cast<std::size_t>(place); }
+
+/// Trees in which `parent` is above `child`.
+int edges(const DoubleTree& trees, int parent, int child) {
+  return (trees.first[at(child)] == parent ? 1 : 0) + (trees.second[at(child)] == parent ? 1 : 0);
+}
+
+}  // namespace
+
+DoubleTree double_tree(int n) {
+  DoubleTree trees{Tree(at(n), -1), Tree(at(n), -1)};
+  for (int p = 1; p < n; ++p) {
+    const int low = p & -p;
+    const int up = (p - low) | (2 * low);
+    trees.first[at(p)] = up < n ? up : p - low;
+  }
+  const auto other = [n](int p) { return n % 2 == 0 ? n - 1 - p : (p + 1) % n; };
+  for (int p = 1; p < n; ++p) trees.second[at(other(p))] = other(trees.first[at(p)]);
+  return trees;
+}
+
+int depth_of(const DoubleTree& trees) { return std::max(depth_of(trees.first), depth_of(trees.second)); }
+
+DoubleTreeLoad most_of(const DoubleTree& trees) {
+  const std::vector<int> a = children_of(trees.first), b = children_of(trees.second);
+  DoubleTreeLoad most;
+  for (int p = 0; p < std::ssize(a); ++p) {
+    const int children = a[at(p)] + b[at(p)];
+    most.children = std::max(most.children, children);
+    int parents = 0;
+    for (const int parent : {trees.first[at(p)], trees.second[at(p)]}) {
+      if (parent < 0) continue;
+      ++parents;
+      most.one_way = std::max(most.one_way, edges(trees, parent, p));
+      most.both_ways = std::max(most.both_ways, edges(trees, parent, p) + edges(trees, p, parent));
+    }
+    most.neighbours = std::max(most.neighbours, children + parents);
+  }
+  return most;
+}
+
+}  // namespace foretrain

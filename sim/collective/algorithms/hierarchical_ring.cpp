@@ -1,0 +1,67 @@
+// Reduce-scatter inside every group, a ring all-reduce between the groups for each shard, all-gather inside: the links between groups
+// carry a shard instead of the whole message (Horovod's and BlueConnect's two levels).
+#include <algorithm>
+
+#include "sim/collective/algorithms/groups.hpp"
+#include "sim/collective/algorithms/ring.hpp"
+#include "sim/collective/algorithms/rows.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// All-reduces shard `member` between the groups and replaces what its places wait for.
+void add_between(Lanes& lanes, const Groups& groups, int member, int pieces, NeedsByPlace& ready) {
+  const int m = groups.count, shard = lanes.chunks / groups.size;
+  RingLanes ring{.places = {}, .steps = 2 * (m - 1), .shift = -1, .adding_steps = m - 1, .pieces = pieces, .base = member * shard};
+  NeedsByPlace starts;
+  for (int group = 0; group < m; ++group) {
+    ring.places.push_back(groups.place(group, member));
+    starts.push_back(ready[static_cast<std::size_t>(ring.places.back())]);
+  }
+  const std::uint32_t first = add_ring(lanes, ring, starts);
+  for (int group = 0; group < m; ++group) {
+    const int into = (group + m - 1) % m;
+    ready[static_cast<std::size_t>(ring.places[static_cast<std::size_t>(group)])] = {
+        last_of(lanes, first + static_cast<std::uint32_t>(into))};
+  }
+}
+
+void fill(Lanes& lanes, const AlgorithmRequest& request) {
+  const Groups groups = groups_of(request);
+  lanes.chunks = groups.size * groups.count * request.pieces;
+  NeedsByPlace ready = add_reduce_scatter_inside(lanes, groups);
+  if (groups.count > 1) {
+    for (int member = 0; member < groups.size; ++member) add_between(lanes, groups, member, request.pieces, ready);
+  }
+  add_all_gather_inside(lanes, groups, ready);
+}
+
+LaneCosts costs(const AlgorithmRequest& request) {
+  const Groups groups = groups_of(request);
+  const LaneCosts inside = costs_inside(groups), between = ring_costs(groups.count, request.pieces, 2, 1);
+  const double bytes = inside.sent + between.sent / groups.size;
+  return {.hops = inside.hops + between.hops,
+          .steps = inside.steps + between.steps,
+          .sent = bytes,
+          .received = bytes,
+          .pair = std::max(inside.pair, between.pair / groups.size),
+          .message = groups.size > 1 ? inside.message : between.message,
+          .chain = bytes,
+          .messages = inside.messages + between.messages,
+          .added = bytes / 2};
+}
+
+}  // namespace
+
+Algorithm hierarchical_ring_all_reduce() {
+  return {"hierarchical_ring_all_reduce",
+          "hierarchical_ring",
+          CollectiveOp::all_reduce,
+          "reduce-scatter in each group, ring all-reduce of the shards between groups, all-gather",
+          fill,
+          costs,
+          refuse_unequal_groups};
+}
+
+}  // namespace foretrain

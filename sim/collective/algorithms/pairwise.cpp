@@ -1,0 +1,42 @@
+// n - 1 rounds; in round d every rank sends to the rank d places on and receives from the one d places back, and only then goes on.
+#include "sim/collective/algorithms/rows.hpp"
+
+namespace foretrain {
+
+namespace {
+
+void fill(Lanes& lanes, const AlgorithmRequest&) {
+  const int n = lanes.ranks;
+  lanes.chunks = n * n;
+  for (int d = 1; d < n; ++d) {
+    for (int p = 0; p < n; ++p) {
+      std::vector<LaneNeed> needs;
+      // In the round before, p received from p - (d - 1).
+      if (d > 1) needs.push_back({static_cast<std::uint32_t>((d - 2) * n + (p - (d - 1) + n) % n), 0});
+      add_lane(lanes, {.from = p, .to = (p + d) % n, .first = d * n + p, .wrap = lanes.chunks}, needs);
+    }
+  }
+}
+
+LaneCosts costs(const AlgorithmRequest& request) {
+  const int n = request.ranks();
+  const double bytes = static_cast<double>(n - 1) / n;
+  return {.hops = n - 1,
+          .steps = n - 1,
+          .sent = bytes,
+          .received = bytes,
+          .pair = 1.0 / n,
+          .message = 1.0 / n,
+          .chain = bytes,
+          .messages = n - 1};
+}
+
+}  // namespace
+
+Algorithm pairwise_alltoall() {
+  return {
+      "pairwise_alltoall",  "pairwise", CollectiveOp::alltoall, "one partner after the other, each round ends before the next", fill, costs,
+      refuse_too_many_pairs};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,58 @@
+// In round d every rank exchanges its whole sum with the rank whose place differs in bit d. Ranks beyond a power of two hand their data
+// to a neighbour first and get the result from it in the end (MPICH, src/mpi/coll/allreduce/allreduce_intra_recursive_doubling.c).
+#include "sim/collective/algorithms/power_of_two.hpp"
+#include "sim/collective/algorithms/rounds.hpp"
+#include "sim/collective/algorithms/rows.hpp"
+
+namespace foretrain {
+
+namespace {
+
+void fill(Lanes& lanes, const AlgorithmRequest&) {
+  lanes.chunks = 1;
+  const PowerOfTwo core(lanes.ranks);
+  Rounds rounds(lanes);
+  core.fold(rounds, {0, 1});
+  for (int distance = 1; distance < core.size(); distance *= 2) {
+    for (int v = 0; v < core.size(); ++v) rounds.send(core.place(v), core.place(v ^ distance), {0, 1}, Transfer::reduce);
+    rounds.next();
+  }
+  core.unfold(rounds, {0, 1});
+}
+
+/// The folded data is behind by one message. Up to half of the participants have some: then the one that is to unfold hears the last news
+/// from the other half, which is not behind, and the chain is one message shorter than fold, rounds, unfold.
+int chain_of_folds(const PowerOfTwo& core) {
+  if (core.extra() == 0) return 0;
+  return 2 * core.extra() > core.size() ? 2 : 1;
+}
+
+LaneCosts costs(const AlgorithmRequest& request) {
+  const PowerOfTwo core(request.ranks());
+  const int hops = core.rounds() + chain_of_folds(core);
+  const int messages = core.rounds() + (core.extra() > 0 ? 1 : 0);
+  const double bytes = messages;
+  return {.hops = hops,
+          .steps = hops,
+          .sent = bytes,
+          .received = bytes,
+          .pair = 1,
+          .message = 1,
+          .chain = static_cast<double>(hops),
+          .messages = messages,
+          .added = bytes};
+}
+
+}  // namespace
+
+Algorithm recursive_doubling_all_reduce() {
+  return {"recursive_doubling_all_reduce",
+          "recursive_doubling",
+          CollectiveOp::all_reduce,
+          "whole sums exchanged with the rank 1, 2, 4, ... places off",
+          fill,
+          costs,
+          refuse_nothing};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,35 @@
+// Everybody sends everything to the first rank, which adds and sends the sum back to everybody (TensorFlow's ReductionToOneDevice).
+#include "sim/collective/algorithms/rows.hpp"
+#include "sim/collective/algorithms/trees.hpp"
+
+namespace foretrain {
+
+namespace {
+
+void fill(Lanes& lanes, const AlgorithmRequest& request) {
+  lanes.chunks = request.pieces;
+  add_all_reduce(lanes, star(lanes.ranks), {0, request.pieces});
+}
+
+LaneCosts costs(const AlgorithmRequest& request) {
+  const int others = request.ranks() - 1, steps = 2 + request.pieces - 1;
+  const double bytes = others, piece = 1.0 / request.pieces;
+  return {.hops = 2,
+          .steps = steps,
+          .sent = bytes,
+          .received = bytes,
+          .pair = 1,
+          .message = piece,
+          .chain = steps * piece,
+          .messages = others * request.pieces,
+          .added = bytes};
+}
+
+}  // namespace
+
+Algorithm reduce_to_one_all_reduce() {
+  return {"reduce_to_one_all_reduce", "reduce_to_one", CollectiveOp::all_reduce, "one rank adds all and sends the sum back", fill, costs,
+          refuse_too_many_pairs};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,36 @@
+// nccl-tests' sendrecv: every rank sends its buffer to the next rank, in the order of ranks whatever their places.
+#include "sim/collective/algorithms/rows.hpp"
+
+namespace foretrain {
+
+namespace {
+
+void fill(Lanes& lanes, const AlgorithmRequest& request) {
+  const int n = lanes.ranks, pieces = request.pieces;
+  lanes.chunks = n * pieces;
+  std::vector<int> place_of(request.order.size());
+  for (int p = 0; p < n; ++p) place_of[static_cast<std::size_t>(request.order[static_cast<std::size_t>(p)])] = p;
+  for (int rank = 0; rank < n; ++rank) {
+    const int from = place_of[static_cast<std::size_t>(rank)], to = place_of[static_cast<std::size_t>((rank + 1) % n)];
+    add_lane(lanes, {.from = from, .to = to, .messages = pieces, .first = from * pieces, .wrap = lanes.chunks}, {});
+  }
+}
+
+LaneCosts costs(const AlgorithmRequest& request) {
+  return {.hops = 1,
+          .steps = request.pieces,
+          .sent = 1,
+          .received = 1,
+          .pair = 1,
+          .message = 1.0 / request.pieces,
+          .chain = 1,
+          .messages = request.pieces};
+}
+
+}  // namespace
+
+Algorithm shift_sendrecv() {
+  return {"shift_sendrecv", "shift", CollectiveOp::sendrecv, "every rank sends to the next one", fill, costs, refuse_nothing};
+}
+
+}  // namespace foretrain

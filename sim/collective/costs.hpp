@@ -1,0 +1,43 @@
+// What the parts of a collective take on real GPUs, by generation: the constants of our time model, and where they are from.
+#pragma once
+
+#include <array>
+
+#include "sim/base/units.hpp"
+#include "sim/cluster/hardware.hpp"
+#include "sim/collective/protocol.hpp"
+
+namespace foretrain {
+
+/// One figure per protocol: LL, LL128, Simple.
+template <typename Value>
+using ByProtocol = std::array<Value, 3>;
+
+template <typename Value>
+const Value& of(const ByProtocol<Value>& values, Protocol protocol) {
+  return values[static_cast<std::size_t>(protocol)];
+}
+
+/// Fitted on ../shared/measured/nccl_open.csv per generation of GPU and kind of link, never per cluster, size or row
+/// (docs/models/collective_time.md says how, and what is left over).
+struct CollectiveCosts {
+  Time launch{};        ///< host time of one launch on the reference CPU
+  Time group_launch{};  ///< of a group of sends and receives
+  Time kernel{};        ///< a kernel that starts, meets its peers and ends
+  Time simple_start{};  ///< what Simple needs beyond its steps, on NVLink: fences, first slices
+  Time peer_start{};    ///< a kernel of sends and receives beyond `kernel`
+  ByProtocol<Time> ring_step{}, tree_step{}, pcie_step{};  ///< to the next GPU: NVLink in rings and trees, PCIe
+  ByProtocol<double> network_step{};                       ///< multiples of LinkType::collective_latency
+  ByProtocol<ByteRate> channel_rate{};                     ///< data one thread block moves
+  ByProtocol<double> link_efficiency{};                    ///< share of a link's rate that is data, inside a node
+  ByProtocol<double> network_efficiency{};                 ///< the same between nodes
+  ByteRate low_latency_network{};                          ///< most that LL gets out of a NIC: a CPU thread checks every line
+  ByteRate peer_channel_rate{};                            ///< one channel of a send
+  Time multicast_start{};                                  ///< NVLS: beyond `kernel`
+  double multicast_efficiency = 0.8;                       ///< NVLS: of the NVLinks' rate
+  Time default_network_step{};                             ///< where the link gives no collective_latency
+};
+
+CollectiveCosts costs_of(Architecture architecture);
+
+}  // namespace foretrain

@@ -1,0 +1,61 @@
+// How many bytes a collective puts on every link, per byte of message: nodes that do the same share one count.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "sim/cluster/cluster.hpp"
+
+namespace foretrain {
+
+/// The link that needs longest for its bytes.
+struct Bottleneck {
+  double seconds_per_byte = 0;  ///< of message
+  LinkId link = kNone;          ///< an id of the cluster; for links inside nodes that of the first node of its kind
+};
+
+/// Why traffic is where it is: what efficiency a protocol reaches depends on it.
+enum class Leg : std::uint8_t { inside, between };
+
+/// Loads by link. Nodes are in classes (the NodeShapes of a job): all nodes of a class carry the same traffic, which is counted once (folding); the links of the
+/// fabric are counted one by one.
+class LinkLoads {
+ public:
+  /// `class_of` by node of the cluster.
+  LinkLoads(const Cluster& cluster, std::vector<int> class_of);
+
+  /// A route of node 0 (route_in_node), `share` bytes per byte of message, in every node of a class.
+  void add_inside(int node_class, const Route& route, double share);
+  /// A route between two nodes. Links in a node that is not the first of its class are left out, since that one stands for them.
+  void add_between(int from_node, int to_node, const Route& route, double share);
+
+  /// Efficiencies: of traffic inside a node, of traffic between nodes (both beyond what links and routes lose by themselves), and the
+  /// most bytes per second that traffic between nodes gets out of a network link.
+  struct Efficiency {
+    double inside = 1, between = 1;
+    ByteRate most_between{};  ///< 0: no limit
+  };
+  /// Of the links that carry traffic of this leg, with everything else they carry.
+  Bottleneck slowest(const Efficiency& efficiency, Leg leg) const;
+
+  /// Bytes per byte of message over a link, by its leg; efficiencies of the routes are in them.
+  double load(LinkId link, Leg leg) const;
+
+ private:
+  struct Load {
+    double inside = 0, between = 0;
+    double between_plain = 0;  ///< without what the routes lose
+  };
+  std::size_t slot_of(LinkId link) const;
+  LinkId link_of(std::size_t slot) const;
+  double seconds(const Load& load, const ClusterLink& link, const Efficiency& efficiency) const;
+
+  const Cluster& cluster_;
+  std::vector<int> class_of_;
+  std::vector<int> first_of_class_;
+  LinkId links_per_node_ = 0, first_fabric_link_ = 0;
+  std::vector<Load> loads_;  ///< class by class the links of a node, then the fabric's
+};
+
+}  // namespace foretrain

@@ -1,0 +1,20 @@
+// The algorithms NCCL chooses from, in the order of its own tables.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace foretrain::nccl {
+
+enum class Algorithm : std::uint8_t { tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
+inline constexpr std::array<Algorithm, 7> kAlgorithms{Algorithm::tree, Algorithm::ring,      Algorithm::collnet_direct, Algorithm::collnet_chain,
+                                                      Algorithm::nvls, Algorithm::nvls_tree, Algorithm::pat};
+
+/// "Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT": as NCCL_ALGO takes them.
+std::string_view name_of(Algorithm algorithm);
+/// Upper and lower case do not matter; "CollNet" is what 2.5 to 2.13 called CollNetDirect.
+std::optional<Algorithm> find_algorithm(std::string_view name);
+
+}  // namespace foretrain::nccl

@@ -1,0 +1,52 @@
+// Counts of thread blocks are powers of two for sends and receives, and multiples of the search's for collectives.
+#include "sim/collective/nccl/channel_count.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace foretrain::nccl {
+
+namespace {
+
+int power_of_two_from(int value) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(1, value)))); }
+
+int with_hopper_network(const ChannelCountInput& input, int channels) {
+  const Version& version = input.job.version;
+  const bool wide = input.job.min_compute_capability >= 90 && input.job.nodes > 1 && input.ring.bw_intra > 45;
+  if (!wide || version < Version{2, 18, 0}) return channels;
+  const bool room = version >= Version{2, 22, 0} ? channels < 16 : 2 * channels <= most_channels(version);
+  return room ? 2 * channels : channels;
+}
+
+}  // namespace
+
+int most_channels(const Version& version) { return version >= Version{2, 25, 0} ? 64 : 32; }
+
+int running_channels(const ChannelCountInput& input) {
+  const int most = most_channels(input.job.version);
+  int channels = std::min(most, 2 * input.ring.channels);
+  const bool reduces = input.collnet.channels > 0 && input.collnet.bw_intra > input.collnet.bw_inter;
+  if (reduces && input.job.ranks > input.job.nodes) channels = std::min(most, channels + channels / 2);
+  channels = with_hopper_network(input, channels);
+  if (input.max_channels > 0) channels = std::min(channels, input.max_channels);
+  return std::clamp(std::max(channels, input.min_channels), 1, most);
+}
+
+int nvls_running_channels(const JobFacts& job) {
+  if (job.version < Version{2, 17, 0} || job.min_compute_capability < 90) return 0;
+  if (job.min_compute_capability >= 100 && job.version >= Version{2, 27, 0}) return job.nodes > 1 ? 32 : 24;
+  return 16;
+}
+
+PeerChannels peer_channels(const Version& version, int running, int nodes, int nvlinks, bool all_peers_on_nvlink) {
+  PeerChannels result;
+  const int slow = version >= Version{2, 10, 0} ? 2 : 1;
+  int per_peer = most_channels(version);
+  if (all_peers_on_nvlink && nvlinks > 0) per_peer = 2 * nvlinks;
+  if (!all_peers_on_nvlink || nodes > 1) per_peer = slow;
+  result.total = power_of_two_from(running);
+  result.per_peer = std::min(power_of_two_from(per_peer), result.total);
+  return result;
+}
+
+}  // namespace foretrain::nccl

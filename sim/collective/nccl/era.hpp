@@ -1,0 +1,20 @@
+// Rows of a table that came into force with a version of NCCL.
+#pragma once
+
+#include <span>
+
+#include "sim/collective/nccl/version.hpp"
+
+namespace foretrain::nccl {
+
+/// The last row whose `since` is not after the version; the first when all are. Requires rows in the order of their versions.
+template <typename Row>
+const Row& row_in_force(std::span<const Row> rows, const Version& version) {
+  const Row* best = &rows.front();
+  for (const Row& row : rows) {
+    if (row.since <= version) best = &row;
+  }
+  return *best;
+}
+
+}  // namespace foretrain::nccl

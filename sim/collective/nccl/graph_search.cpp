@@ -1,0 +1,384 @@
+// Two passes. The first tries one speed after the other, and at each: the same order in every channel, different orders, a plain tree,
+// farther GPUs, farther NICs, other rails. The second starts from what was found and tries to make its channels faster.
+// src/graph/search.cc; facts/NCCL_TUNING.md 4.1.
+#include "sim/collective/nccl/graph_search.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "sim/collective/nccl/search_speeds.hpp"
+
+namespace foretrain::nccl {
+
+namespace {
+
+/// Visited places; the limits of NCCL 2.14 and later. Earlier ones searched up to 16 times longer, for the same results where we know.
+constexpr int kSameOrderBudget = 1 << 8, kAnyOrderBudget = 1 << 14;
+constexpr std::int64_t kWholeBudget = std::int64_t{1} << 19;
+constexpr Milli kWideEnoughToDouble = 25'000, kWideOnHopper = 50'000;
+constexpr int kMostHeads = 32;
+constexpr Milli kFallback = 100;
+
+PathClass next_class(PathClass path) { return static_cast<PathClass>(static_cast<int>(path) + 1); }
+
+/// Never more than this fits, whatever the orders: the links out of the GPUs and the NICs have no room for it.
+int most_channels(const NodeMap& map, const ChannelRequest& request) {
+  std::int64_t most = request.max_channels;
+  const bool heads = request.pattern == Pattern::nvls || request.pattern == Pattern::collnet_direct;
+  if (map.nics() > 0 && !heads) {
+    std::int64_t ports = 0;
+    for (int nic = 0; nic < map.nics(); ++nic) ports += map.nic_reach(nic) / request.inter;
+    most = std::min(most, ports);
+  }
+  if (heads || map.gpus() < 2 || request.type_intra > PathClass::nvb) return static_cast<int>(most);
+  std::int64_t edges = 0, fewest = std::numeric_limits<std::int64_t>::max();
+  for (int gpu = 0; gpu < map.gpus(); ++gpu) {
+    std::int64_t out = 0;
+    for (const Milli link : map.nvlinks(gpu)) out += link / request.intra;
+    edges += out;
+    fewest = std::min(fewest, out);
+  }
+  const bool closed = request.pattern == Pattern::ring && map.nics() == 0;
+  return static_cast<int>(std::min(most, closed ? fewest : edges / (map.gpus() - 1)));
+}
+
+/// Hops of the shortest paths, as many as a channel needs.
+class ShortestPaths {
+ public:
+  explicit ShortestPaths(const NodeMap& map) : map_(map) {
+    for (int a = 0; a < map.gpus(); ++a) {
+      for (int b = 0; b < map.gpus(); ++b) shorten(gpu_to_gpu_, map.gpu_to_gpu(a, b));
+      for (int nic = 0; nic < map.nics(); ++nic) shorten(in_, map.nic_to_gpu(nic, a)), shorten(out_, map.gpu_to_nic(a, nic));
+    }
+  }
+
+  /// Heads: their hops do not matter.
+  int of_channel(Pattern pattern) const {
+    const int gpus = map_.gpus();
+    if (pattern == Pattern::nvls || pattern == Pattern::collnet_direct) return std::numeric_limits<int>::max() / 64;
+    const int inside = (gpus - 1) * gpu_to_gpu_;
+    if (map_.nics() == 0) return inside + (pattern == Pattern::ring && gpus > 1 ? gpu_to_gpu_ : 0);
+    return inside + in_ + (pattern == Pattern::balanced_tree && gpus > 1 ? 2 : 1) * out_;
+  }
+
+ private:
+  static void shorten(int& shortest, const NodePath& path) {
+    if (path.reachable && path.hops() > 0 && (shortest == 0 || path.hops() < shortest)) shortest = path.hops();
+  }
+
+  const NodeMap& map_;
+  int gpu_to_gpu_ = 0, in_ = 0, out_ = 0;
+};
+
+/// Which classes the node's paths have.
+class PathClasses {
+ public:
+  void add_gpus(PathClass path) { gpus_ |= bit(path); }
+  void add_nics(PathClass path) { nics_ |= bit(path); }
+  /// The farthest class there is within a limit.
+  PathClass reached_by_gpus(PathClass limit) const { return reached(gpus_, limit); }
+  PathClass reached_by_nics(PathClass limit) const { return reached(nics_, limit); }
+
+ private:
+  static unsigned bit(PathClass path) { return 1U << static_cast<unsigned>(path); }
+  static PathClass reached(unsigned classes, PathClass limit) {
+    while (limit > PathClass::loc && (classes & bit(limit)) == 0) limit = static_cast<PathClass>(static_cast<int>(limit) - 1);
+    return limit;
+  }
+  unsigned gpus_ = 0, nics_ = 0;
+};
+
+class GraphSearch {
+ public:
+  GraphSearch(const NodeMap& map, const GraphRequest& request) : map_(map), shortest_(map), wanted_(request) {
+    speeds_ = search_speeds(request.version, map.compute_capability(), map.nics() > 0);
+    if (map.gpus() == 1 && wanted_.pattern != Pattern::ring) wanted_.pattern = Pattern::tree;
+    if (wanted_.pattern == Pattern::nvls) prepare_nvls();
+    if (wanted_.pattern == Pattern::collnet_direct) wanted_.max_channels = std::min(wanted_.max_channels, map.gpus());
+    if (wanted_.pattern == Pattern::ring && slow_between_nvlink_islands() && wanted_.max_channels >= 2) {
+      wanted_.min_channels = std::max(2, wanted_.min_channels);
+    }
+    find_limits();
+  }
+
+  ChannelSet run() {
+    if (wanted_.max_channels < 1 || wanted_.max_channels < wanted_.min_channels) return {};
+    begin();
+    find_any();
+    double_up();
+    speed_up();
+    return std::move(best_);
+  }
+
+ private:
+  bool since(int minor) const { return wanted_.version >= Version{2, minor, 0}; }
+  bool over_network() const { return map_.nics() > 0; }
+  bool is_ring() const { return wanted_.pattern == Pattern::ring; }
+
+  void prepare_nvls() {
+    wanted_.max_channels = std::min({wanted_.max_channels, map_.gpus(), kMostHeads});
+    if (!over_network()) wanted_.min_channels = wanted_.max_channels;
+  }
+
+  /// Two groups of GPUs with NVLink inside and something slower between.
+  bool slow_between_nvlink_islands() const {
+    std::vector<int> first(static_cast<std::size_t>(map_.gpus()), -1), size(first.size(), 0);
+    for (int gpu = 0; gpu < map_.gpus(); ++gpu) {
+      int& own = first[static_cast<std::size_t>(gpu)];
+      if (own < 0) own = gpu;
+      for (int other = gpu + 1; other < map_.gpus(); ++other) {
+        if (map_.gpu_to_gpu(gpu, other).type == PathClass::nvl) first[static_cast<std::size_t>(other)] = own;
+      }
+      ++size[static_cast<std::size_t>(own)];
+    }
+    return std::ranges::count_if(size, [](int gpus) { return gpus > 1; }) == 2;
+  }
+
+  void find_limits() {
+    nearest_gpu_ = map_.gpus() > 1 ? PathClass::net : PathClass::loc;
+    farthest_gpu_ = PathClass::loc;
+    for (int a = 0; a < map_.gpus(); ++a) {
+      for (int b = 0; b < map_.gpus(); ++b) {
+        if (a == b) continue;
+        widen(map_.gpu_to_gpu(a, b), nearest_gpu_, farthest_gpu_);
+        classes_.add_gpus(map_.gpu_to_gpu(a, b).type);
+      }
+    }
+    nearest_nic_ = over_network() ? PathClass::net : PathClass::pix;
+    for (int gpu = 0; gpu < map_.gpus(); ++gpu) {
+      for (int nic = 0; nic < map_.nics(); ++nic) {
+        widen(map_.gpu_to_nic(gpu, nic), nearest_nic_, farthest_nic_);
+        classes_.add_nics(map_.gpu_to_nic(gpu, nic).type), classes_.add_nics(map_.nic_to_gpu(nic, gpu).type);
+      }
+    }
+  }
+
+  static void widen(const NodePath& path, PathClass& nearest, PathClass& farthest) {
+    if (!path.reachable) return;
+    nearest = std::min(nearest, path.type);
+    farthest = std::max(farthest, path.type);
+  }
+
+  void begin() {
+    const bool may_cross = map_.nics() > 1 && wanted_.pattern != Pattern::tree && wanted_.pattern != Pattern::nvls;
+    cross_nic_ = may_cross ? wanted_.cross_nic : CrossNic::never;
+    trial_.pattern = wanted_.pattern;
+    trial_.min_channels = wanted_.min_channels, trial_.max_channels = wanted_.max_channels;
+    trial_.type_intra = nearest_gpu_, trial_.type_inter = nearest_nic_;
+    trial_.same_channels = wanted_.pattern != Pattern::nvls;
+    trial_.cross_nic = plain_cross();
+    best_.request = trial_;
+    double total = map_.best_gpu();
+    if (map_.gpus() > 1 && !is_ring()) total *= map_.gpus() * 1.0 / (map_.gpus() - 1);
+    while (speed_ + 1 < speeds_.size() &&
+           (speeds_[speed_] > map_.best_path() || static_cast<double>(speeds_[speed_]) * wanted_.min_channels > total)) {
+      ++speed_;
+    }
+    set_speed();
+  }
+
+  CrossNic plain_cross() const { return cross_nic_ == CrossNic::always ? CrossNic::always : CrossNic::never; }
+  void set_speed() { trial_.intra = trial_.inter = speeds_[speed_]; }
+
+  bool cannot_be_better(const Ceiling& ceiling) const {
+    const int most = ceiling.channels;
+    if (most < trial_.min_channels || most == 0) return true;
+    if (best_.channels == 0 || wanted_.pattern == Pattern::nvls) return false;
+    const std::int64_t total = std::int64_t{most} * trial_.intra;
+    const bool as_short = best_.hops <= best_.channels * ceiling.hops_per_channel;
+    return total < best_.total() || (total == best_.total() && (as_short || trial_.intra < best_.request.intra));
+  }
+
+  /// Farther classes than any path has make no new attempt.
+  bool was_tried() {
+    ChannelRequest effective = trial_;
+    effective.type_intra = classes_.reached_by_gpus(trial_.type_intra), effective.type_inter = classes_.reached_by_nics(trial_.type_inter);
+    if (std::ranges::find(tried_, effective) != tried_.end()) return true;
+    tried_.push_back(effective);
+    return false;
+  }
+
+  void search() {
+    const Ceiling ceiling{most_channels(map_, trial_), shortest_.of_channel(trial_.pattern)};
+    if (cannot_be_better(ceiling) || was_tried()) {
+      end_ = {false, 1};
+      return;
+    }
+    const int budget = trial_.same_channels ? kSameOrderBudget : kAnyOrderBudget;
+    end_ = search_channels(map_, trial_, ceiling, budget, best_);
+    budget_ -= budget - end_.budget_left;
+  }
+
+  /// Nothing could be faster.
+  bool is_optimal() const { return end_.complete || std::int64_t{best_.channels} * best_.request.inter >= map_.best_gpu(); }
+
+  void find_any() {
+    for (search(); !is_optimal(); search()) {
+      if (relax_order()) continue;
+      trial_.same_channels = wanted_.pattern != Pattern::nvls;
+      if (budget_ < 0 && best_.channels > 0) return;
+      if (!relax_demands()) return;
+    }
+  }
+
+  bool relax_order() {
+    // 2.16.5 printed different orders between what its bandwidths say were AMD sockets; the exception came with their figure in 2.19.
+    const bool amd_between_sockets = since(19) && map_.amd_cpu() && trial_.type_intra == PathClass::sys;
+    if (!trial_.same_channels || amd_between_sockets) return false;
+    trial_.same_channels = false;
+    return true;
+  }
+
+  bool relax_demands() {
+    if (map_.compute_capability() >= 90 && since(16) && trial_.pattern == Pattern::balanced_tree) {
+      trial_.pattern = Pattern::tree;
+      return true;
+    }
+    trial_.pattern = wanted_.pattern;
+    if (relax_gpu_class()) return true;
+    trial_.type_intra = nearest_gpu_;
+    if (relax_nic_class()) return true;
+    trial_.type_inter = nearest_nic_;
+    if (relax_rail()) return true;
+    trial_.cross_nic = plain_cross();
+    return relax_speed();
+  }
+
+  bool relax_gpu_class() {
+    const PathClass farthest = over_network() && since(12) ? trial_.type_inter : farthest_gpu_;
+    if (trial_.type_intra >= farthest) return false;
+    if (best_.channels > 0 && trial_.type_intra >= best_.request.type_intra) return false;
+    trial_.type_intra = next_class(trial_.type_intra);
+    return true;
+  }
+
+  bool relax_nic_class() {
+    if (!over_network() || trial_.type_inter >= farthest_nic_) return false;
+    const bool allowed = best_.channels == 0 || trial_.type_inter < best_.request.type_inter || trial_.type_inter < PathClass::pxn;
+    if (allowed) trial_.type_inter = next_class(trial_.type_inter);
+    return allowed;
+  }
+
+  bool relax_rail() {
+    const bool may = is_ring() || wanted_.pattern == Pattern::balanced_tree || wanted_.pattern == Pattern::split_tree;
+    if (!may || cross_nic_ != CrossNic::automatic || trial_.cross_nic != CrossNic::never) return false;
+    trial_.cross_nic = CrossNic::automatic;
+    return true;
+  }
+
+  bool relax_speed() {
+    if (speed_ + 1 >= speeds_.size()) return false;
+    const double next = speeds_[speed_ + 1];
+    if (best_.channels > 0 && next / best_.request.inter <= .49) return false;
+    ++speed_;
+    set_speed();
+    return true;
+  }
+
+  /// Wide channels are run twice at half the speed.
+  void double_up() {
+    if (best_.channels == 0 || wanted_.pattern == Pattern::nvls) return;
+    const Milli intra = best_.request.intra;
+    if (intra < kWideEnoughToDouble) return;
+    if (map_.compute_capability() > 80 && since(16) && intra < kWideOnHopper && best_.channels > 4) return;
+    const int doubled = std::min(2 * best_.channels, wanted_.max_channels), once = best_.channels;
+    for (int c = once; c < doubled; ++c) best_.paths.push_back(best_.paths[static_cast<std::size_t>(c - once)]);
+    const auto shared = [&](Milli rate) { return static_cast<Milli>(std::int64_t{rate} * once / doubled); };
+    best_.request.intra = shared(best_.request.intra), best_.request.inter = shared(best_.request.inter);
+    best_.channels = doubled;
+    best_.hops = best_.hops * doubled / once;
+  }
+
+  /// Rings: both speeds at once; trees: inside the node, up to twice the speed between nodes; NVLS: between nodes.
+  void speed_up() {
+    if (best_.channels == 0) return;
+    trial_ = best_.request;
+    trial_.min_channels = best_.channels;
+    trial_.max_channels = wanted_.max_channels;
+    speed_ = 0;
+    while (speed_ + 1 < speeds_.size() && speeds_[speed_] > best_.request.inter) ++speed_;
+    trial_.intra = trial_.inter = speeds_[speed_];
+    end_ = {false, 1};
+    while ((end_.budget_left > 0 || end_.complete) && speed_ > 0 && raise()) search();
+  }
+
+  bool raise() {
+    if (is_ring()) {
+      trial_.intra = trial_.inter = speeds_[--speed_];
+      return true;
+    }
+    if (wanted_.pattern == Pattern::nvls) {
+      if (trial_.inter != best_.request.inter || trial_.inter >= 2 * trial_.intra) return false;
+      trial_.min_channels = trial_.max_channels = best_.channels;
+      trial_.inter = speeds_[--speed_];
+      return true;
+    }
+    if (trial_.intra != best_.request.intra || trial_.intra >= 2 * trial_.inter) return false;
+    trial_.intra = speeds_[--speed_];
+    return true;
+  }
+
+  const NodeMap& map_;
+  ShortestPaths shortest_;
+  PathClasses classes_;
+  std::vector<ChannelRequest> tried_;
+  GraphRequest wanted_;
+  std::span<const Milli> speeds_;
+  std::size_t speed_ = 0;
+  PathClass nearest_gpu_ = PathClass::loc, farthest_gpu_ = PathClass::loc;
+  PathClass nearest_nic_ = PathClass::pix, farthest_nic_ = PathClass::pix;
+  CrossNic cross_nic_ = CrossNic::never;
+  ChannelRequest trial_;
+  ChannelSet best_;
+  SearchEnd end_;
+  std::int64_t budget_ = kWholeBudget;
+};
+
+GraphResult in_order(const NodeMap& map) {
+  GraphResult result;
+  result.channels = 1;
+  result.bw_intra = result.bw_inter = to_gbps(kFallback);
+  result.type_intra = result.type_inter = PathClass::sys;
+  ChannelPath& path = result.paths.emplace_back();
+  path.gpus.resize(static_cast<std::size_t>(map.gpus()));
+  std::iota(path.gpus.begin(), path.gpus.end(), 0);
+  if (map.nics() > 0) path.nic_in = path.nic_out = 0;
+  return result;
+}
+
+GraphResult result_of(const ChannelSet& set) {
+  GraphResult result;
+  result.pattern = set.request.pattern;
+  result.channels = set.channels;
+  result.bw_intra = to_gbps(set.request.intra), result.bw_inter = to_gbps(set.request.inter);
+  result.type_intra = set.request.type_intra, result.type_inter = set.request.type_inter;
+  result.same_channels = set.request.same_channels;
+  result.cross_nic = set.request.cross_nic != CrossNic::never;
+  result.paths = set.paths;
+  return result;
+}
+
+bool needs_switch(Pattern pattern) { return pattern == Pattern::nvls; }
+
+}  // namespace
+
+GraphResult search_graph(const NodeMap& map, const GraphRequest& request) {
+  GraphResult none;
+  none.pattern = request.pattern;
+  if (needs_switch(request.pattern) && (!map.has_switch() || map.compute_capability() < 90)) return none;
+  const ChannelSet set = GraphSearch(map, request).run();
+  GraphResult result = result_of(set);
+  if (set.channels == 0) {
+    if (request.pattern == Pattern::nvls || request.pattern == Pattern::collnet_direct) return none;
+    result = in_order(map);
+    result.pattern = request.pattern;
+  }
+  for (ChannelPath& path : result.paths) {
+    for (int& gpu : path.gpus) gpu = map.gpu_number(gpu);
+    path.nic_in = map.nic_number(path.nic_in), path.nic_out = map.nic_number(path.nic_out);
+  }
+  return result;
+}
+
+}  // namespace foretrain::nccl

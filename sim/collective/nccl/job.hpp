@@ -1,0 +1,75 @@
+// What NCCL would make of a job: its channels on every node, its forecast, and what it runs for a message.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "sim/cluster/cluster.hpp"
+#include "sim/cluster/placement.hpp"
+#include "sim/collective/nccl/channels_used.hpp"
+#include "sim/collective/nccl/settings.hpp"
+#include "sim/collective/nccl/tuning.hpp"
+
+namespace foretrain::nccl {
+
+/// Nodes of which the job has the same GPUs; searched once.
+struct NodeShape {
+  std::vector<int> gpus;  ///< ascending
+  GraphResult ring, tree, nvls, collnet_chain, collnet_direct;
+};
+
+/// The job's part of one node.
+struct JobNode {
+  int node = 0;            ///< of the cluster
+  int shape = 0;           ///< index into Job::shapes
+  std::vector<int> ranks;  ///< of the shape's GPUs, in their order
+};
+
+/// A rank's place in one channel's tree; -1: none. `down` is the next GPU of its own node, then the other nodes.
+struct TreeLinks {
+  int up = -1;
+  std::array<int, 3> down{-1, -1, -1};
+  friend bool operator==(const TreeLinks&, const TreeLinks&) = default;
+};
+
+/// What runs for one message.
+struct Plan {
+  Choice choice;
+  RunShape run;
+  ChunkShape chunk;
+};
+
+class Job {
+ public:
+  Settings settings;
+  std::vector<NodeShape> shapes;
+  std::vector<JobNode> nodes;  ///< in the order of their lowest ranks
+  TuningInput input;           ///< every figure the smallest over all nodes
+  TuningTable table;
+  int search_channels = 1;  ///< rings the search found
+  int coll_channels = 1;    ///< that run: channel c follows the search's ring c mod search_channels
+  int nvls_channels = 0;
+  int p2p_channels = 1, p2p_per_peer = 1;
+
+  /// Requires is_tuned(op), at least two ranks. When what the settings force is not available, what NCCL would choose freely.
+  Plan plan(CollectiveOp op, std::int64_t bytes, int grouped = 1) const;
+  /// For --explain: "Ring/Simple 410.3 us; next …; 24 channels of 512 threads".
+  std::string reason(CollectiveOp op, std::int64_t bytes, const Plan& plan) const;
+
+  /// Ranks in ring order of a running channel.
+  std::vector<int> ring_order(int channel) const;
+  /// NIC by which a ring enters and leaves a node (index into `nodes`); -1 on a single node.
+  const ChannelPath& ring_path(int channel, int node) const;
+  const ChannelPath& tree_path(int channel, int node) const;
+  /// By rank. Half of the channels use the first, half the second of the two trees between nodes.
+  std::vector<TreeLinks> tree_links(int channel) const;
+
+ private:
+  RunSetting run_setting() const;
+};
+
+/// Requires every rank's node to be part of the cluster, and at least one rank.
+Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings = {});
+
+}  // namespace foretrain::nccl

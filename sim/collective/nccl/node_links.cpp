@@ -1,0 +1,209 @@
+// NCCL reads the PCIe tree, the NVLinks of the job's GPUs and the NICs; every pair of CPUs gets a socket link whether there is one or not.
+#include "sim/collective/nccl/node_links.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "sim/cluster/node_layout.hpp"
+
+namespace foretrain::nccl {
+
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(const NodeMapInput& input) : input_(input), numbers_(static_cast<std::size_t>(first_of(input.node, VertexKind::leaf)), -1) {}
+
+  NodeLinks read() {
+    number_devices();
+    for (const NodeLink& link : input_.node.links) add(link);
+    connect_sockets();
+    connect_ports();
+    sort_links();
+    return std::move(node_);
+  }
+
+ private:
+  int new_device(DeviceKind kind) {
+    node_.devices.push_back(kind);
+    return static_cast<int>(node_.devices.size()) - 1;
+  }
+  int& number(VertexKind kind, int index) { return numbers_[first_of(input_.node, kind) + static_cast<VertexId>(index)]; }
+
+  void number_devices() {
+    const NodeSpec& spec = input_.node;
+    for (const int gpu : input_.gpus) number(VertexKind::gpu, gpu) = new_device(DeviceKind::gpu);
+    for (int i = 0; i < spec.cpus; ++i) node_.cpus.push_back(number(VertexKind::cpu, i) = new_device(DeviceKind::cpu));
+    for (int i = 0; i < spec.switches; ++i) number(VertexKind::pcie_switch, i) = new_device(DeviceKind::pcie_switch);
+    if (spec.nvswitches > 0) node_.nvswitch = new_device(DeviceKind::nvswitch);
+    for (int i = 0; i < spec.nvswitches; ++i) number(VertexKind::nvswitch, i) = node_.nvswitch;
+    if (!input_.several_nodes) return;
+    for (int i = 0; i < spec.nics; ++i) number(VertexKind::nic, i) = new_device(DeviceKind::nic);
+  }
+
+  std::optional<int> device(const std::string& name) const {
+    const std::optional<VertexId> found = find_device(input_.node, name);
+    if (!found || numbers_[*found] < 0) return std::nullopt;
+    return numbers_[*found];
+  }
+
+  /// Several links between one pair are one wider link.
+  void connect(int a, int b, BookedKind kind, Milli bandwidth) {
+    for (BookedLink& link : node_.links) {
+      if (link.kind == kind && ((link.from == a && link.to == b) || (link.from == b && link.to == a))) link.bandwidth += bandwidth;
+    }
+    const auto same = [&](const BookedLink& link) { return link.kind == kind && link.from == a && link.to == b; };
+    if (std::ranges::any_of(node_.links, same)) return;
+    node_.links.push_back({a, b, kind, bandwidth});
+    node_.links.push_back({b, a, kind, bandwidth});
+  }
+
+  void add(const NodeLink& link) {
+    const std::optional<int> a = device(link.a), b = device(link.b);
+    if (!a || !b || link.type.kind == LinkKind::socket || link.type.kind == LinkKind::network) return;
+    const std::int64_t parallel = std::max(1, link.count);
+    const Milli all = static_cast<Milli>(std::min<std::int64_t>(kLocal, booked(link.type) * parallel));
+    if (link.type.kind == LinkKind::pcie) return connect(*a, *b, BookedKind::pcie, all);
+    const bool to_cpu = kind(*a) == DeviceKind::cpu || kind(*b) == DeviceKind::cpu;
+    if (to_cpu && input_.node.host.family != HostFamily::power9) return connect(*a, *b, BookedKind::c2c, all);
+    const int cc = compute_capability(input_.node);
+    const std::int64_t one = nvlink_booked(input_.settings.version, cc);
+    connect(*a, *b, BookedKind::nvlink, static_cast<Milli>(std::min<std::int64_t>(kLocal, one * parallel)));
+  }
+
+  DeviceKind kind(int device) const { return node_.devices[static_cast<std::size_t>(device)]; }
+
+  static int compute_capability(const NodeSpec& node) { return static_cast<int>(std::lround(node.gpu.compute_capability * 10)); }
+
+  void connect_sockets() {
+    const Milli bandwidth = socket_booked(input_.settings.version, input_.node.host.family);
+    for (std::size_t a = 0; a < node_.cpus.size(); ++a) {
+      for (std::size_t b = a + 1; b < node_.cpus.size(); ++b) connect(node_.cpus[a], node_.cpus[b], BookedKind::socket, bandwidth);
+    }
+  }
+
+  void connect_ports() {
+    node_.first_port = static_cast<int>(node_.devices.size());
+    if (!input_.several_nodes) return;
+    const int joined = std::max(1, input_.settings.joined_nics);
+    node_.ports = (input_.node.nics + joined - 1) / joined;
+    const auto rate = std::min<std::int64_t>(kLocal, std::int64_t{booked(input_.network)} * joined);
+    for (int i = 0; i < node_.ports; ++i) {
+      connect(number(VertexKind::nic, i * joined), new_device(DeviceKind::port), BookedKind::network, static_cast<Milli>(rate));
+    }
+  }
+
+  void sort_links() {
+    node_.out.resize(node_.devices.size());
+    for (std::size_t i = 0; i < node_.links.size(); ++i) {
+      node_.out[static_cast<std::size_t>(node_.links[i].from)].push_back(static_cast<int>(i));
+    }
+    for (std::vector<int>& out : node_.out) {
+      std::ranges::stable_sort(out, [&](int a, int b) { return bandwidth(a) > bandwidth(b); });
+    }
+  }
+  Milli bandwidth(int link) const { return node_.links[static_cast<std::size_t>(link)].bandwidth; }
+
+  const NodeMapInput& input_;
+  std::vector<int> numbers_;  ///< our device by the cluster's number; -1: not part of the job
+  NodeLinks node_;
+};
+
+constexpr PathClass class_of(BookedKind kind) {
+  switch (kind) {
+    case BookedKind::nvlink:
+      return PathClass::nvl;
+    case BookedKind::c2c:
+      return PathClass::c2c;
+    case BookedKind::pcie:
+      return PathClass::pix;
+    case BookedKind::socket:
+      return PathClass::sys;
+    case BookedKind::network:
+      return PathClass::loc;
+  }
+  return PathClass::loc;
+}
+
+class PathFinder {
+ public:
+  PathFinder(const NodeLinks& node, int base, bool old_gpu, bool power_cpu)
+      : node_(node), base_(base), old_gpu_(old_gpu), power_cpu_(power_cpu), paths_(node.devices.size()) {}
+
+  std::vector<NodePath> find() {
+    path(base_).reachable = true;
+    path(base_).bandwidth = kLocal;
+    std::vector<int> level{base_};
+    while (!level.empty()) {
+      std::vector<int> next;
+      for (const int device : level) spread_from(device, next);
+      level = std::move(next);
+    }
+    return std::move(paths_);
+  }
+
+ private:
+  NodePath& path(int device) { return paths_[static_cast<std::size_t>(device)]; }
+  DeviceKind kind(int device) const { return node_.devices[static_cast<std::size_t>(device)]; }
+
+  void spread_from(int here, std::vector<int>& next) {
+    for (const int forward : node_.out[static_cast<std::size_t>(here)]) {
+      const BookedLink& link = node_.links[static_cast<std::size_t>(forward)];
+      if (!may_relay(here, link)) continue;
+      const Milli bandwidth = std::min(path(here).bandwidth, link.bandwidth);
+      NodePath& there = path(link.to);
+      const bool shorter = !there.reachable || there.hops() > path(here).hops();
+      if (link.to == base_ || !shorter || there.bandwidth >= bandwidth) continue;
+      there = extended(here, link, forward, bandwidth);
+      if (std::ranges::find(next, link.to) == next.end()) next.push_back(link.to);
+    }
+  }
+
+  /// GPUs pass on NVLink traffic between two of their neighbours, and nothing else.
+  bool may_relay(int here, const BookedLink& link) {
+    if (here == base_ || kind(here) != DeviceKind::gpu) return true;
+    return link.kind == BookedKind::nvlink && kind(link.to) == DeviceKind::gpu && path(here).hops() <= 1;
+  }
+
+  PathClass step_class(int here, const BookedLink& link) {
+    const auto either = [&](DeviceKind k) { return kind(here) == k || kind(link.to) == k; };
+    if (link.kind == BookedKind::pcie && either(DeviceKind::cpu)) return PathClass::phb;
+    if (kind(here) == DeviceKind::pcie_switch && kind(link.to) == DeviceKind::pcie_switch) return PathClass::pxb;
+    const bool relayed = here != base_ && kind(here) == DeviceKind::gpu && link.kind == BookedKind::nvlink;
+    return relayed ? PathClass::nvb : class_of(link.kind);
+  }
+
+  /// The way from the far end of `link` back over it and on to the base.
+  NodePath extended(int here, const BookedLink& link, int forward, Milli bandwidth) {
+    NodePath result;
+    const int back = forward ^ 1;
+    result.steps.push_back({back, forward, link.kind == BookedKind::pcie, backlash_into(here, link)});
+    result.steps.insert(result.steps.end(), path(here).steps.begin(), path(here).steps.end());
+    result.type = std::max(path(here).type, step_class(here, link));
+    result.bandwidth = bandwidth;
+    result.reachable = true;
+    return result;
+  }
+
+  /// Of a step that arrives at `device` over the link.
+  Backlash backlash_into(int device, const BookedLink& link) const {
+    if (kind(device) == DeviceKind::gpu && old_gpu_) return Backlash::eighth;
+    return power_cpu_ && kind(device) == DeviceKind::cpu && link.kind == BookedKind::nvlink ? Backlash::all : Backlash::none;
+  }
+
+  const NodeLinks& node_;
+  int base_;
+  bool old_gpu_, power_cpu_;
+  std::vector<NodePath> paths_;
+};
+
+}  // namespace
+
+NodeLinks NodeLinks::read(const NodeMapInput& input) { return Reader(input).read(); }
+
+std::vector<NodePath> paths_to(const NodeLinks& node, int base, bool old_gpu, bool power_cpu) {
+  return PathFinder(node, base, old_gpu, power_cpu).find();
+}
+
+}  // namespace foretrain::nccl

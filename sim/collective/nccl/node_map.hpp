@@ -1,0 +1,98 @@
+// One node as NCCL's search sees it: the job's GPUs, the NICs, and the path it would take between any two of them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sim/cluster/hardware.hpp"
+#include "sim/collective/nccl/link_book.hpp"
+#include "sim/collective/nccl/settings.hpp"
+
+namespace foretrain::nccl {
+
+/// Traffic into old GPUs and through POWER's CPUs also loads the other direction.
+enum class Backlash : std::uint8_t { none, eighth, all };
+
+struct PathStep {
+  int link = 0, back_link = 0;
+  bool pcie = false;
+  Backlash backlash = Backlash::none;
+};
+
+/// No steps and `reachable`: the device itself.
+struct NodePath {
+  std::vector<PathStep> steps;
+  PathClass type = PathClass::loc;
+  Milli bandwidth = 0;
+  bool reachable = false;
+  bool through_intel_root = false;  ///< from a GPU through one Intel CPU: PCIe carries 6/5 (12/9 until 2.8) of the data
+  int hops() const { return static_cast<int>(steps.size()); }
+};
+
+/// What the map is made of.
+struct NodeMapInput {
+  const NodeSpec& node;
+  const LinkType& network;    ///< NIC to fabric
+  std::span<const int> gpus;  ///< GPU indices of the node that belong to the job, ascending
+  bool several_nodes = false;
+  const Settings& settings;
+};
+
+class NodeMap {
+ public:
+  /// Requires at least one GPU, and links that name devices of the node.
+  static NodeMap build(const NodeMapInput& input);
+
+  /// Places 0, 1, … of the job's GPUs on this node; NICs 0, 1, …, none when the job has one node.
+  int gpus() const { return gpus_; }
+  int gpu_number(int place) const { return gpu_numbers_[static_cast<std::size_t>(place)]; }
+  int nics() const { return nics_; }
+  int nic_number(int place) const { return place < 0 ? place : place * joined_nics_; }
+  int compute_capability() const { return compute_capability_; }
+  bool has_switch() const { return has_switch_; }
+  bool amd_cpu() const { return amd_cpu_; }
+
+  const NodePath& gpu_to_gpu(int from, int to) const { return gpu_to_gpu_[at(from, to, gpus_)]; }
+  const NodePath& gpu_to_nic(int gpu, int nic) const { return gpu_to_nic_[at(gpu, nic, nics_)]; }
+  const NodePath& nic_to_gpu(int nic, int gpu) const { return nic_to_gpu_[at(nic, gpu, gpus_)]; }
+  /// Requires has_switch().
+  const NodePath& gpu_to_switch(int gpu) const { return gpu_to_switch_[static_cast<std::size_t>(gpu)]; }
+  const NodePath& switch_to_gpu(int gpu) const { return switch_to_gpu_[static_cast<std::size_t>(gpu)]; }
+
+  /// Capacity of every directed link.
+  const std::vector<Milli>& links() const { return links_; }
+  Milli nic_rate(int nic) const { return nic_rates_[static_cast<std::size_t>(nic)]; }
+  /// Of the widest way from a GPU out of the NIC.
+  Milli nic_reach(int nic) const;
+  Milli pcie_rate(int gpu) const { return pcie_rates_[static_cast<std::size_t>(gpu)]; }
+  /// Over NVLink alone, and over the better of NVLink and PCIe.
+  Milli nvlink_rate(int gpu) const { return nvlink_rates_[static_cast<std::size_t>(gpu)]; }
+  Milli best_path() const { return best_path_; }
+  Milli best_gpu() const { return best_gpu_; }
+  /// NVLinks out of a GPU, one entry per neighbour.
+  const std::vector<Milli>& nvlinks(int gpu) const { return nvlinks_[static_cast<std::size_t>(gpu)]; }
+
+  /// GPUs with the widest, then shortest way to a NIC; empty when there is none.
+  const std::vector<int>& local_gpus(int nic) const { return local_gpus_[static_cast<std::size_t>(nic)]; }
+  /// The NICs a GPU would use, best first: in turn over GPUs that have the same choice.
+  std::vector<int> local_nics(int gpu) const;
+  /// `gpu` -1: the first choices of all GPUs in turn, then everything not farther than `limit`.
+  std::vector<int> nics_for(int gpu, PathClass limit) const;
+  /// The GPU that relays to a NIC for others; -1: none.
+  int relay_to(int nic) const;
+
+ private:
+  friend class NodeMapBuilder;
+  static std::size_t at(int row, int column, int columns) { return static_cast<std::size_t>(row * columns + column); }
+
+  int gpus_ = 0, nics_ = 0, joined_nics_ = 1, compute_capability_ = 70;
+  bool has_switch_ = false, amd_cpu_ = false;
+  std::vector<NodePath> gpu_to_gpu_, gpu_to_nic_, nic_to_gpu_, gpu_to_switch_, switch_to_gpu_;
+  std::vector<Milli> links_, nic_rates_, pcie_rates_, nvlink_rates_;
+  std::vector<std::vector<Milli>> nvlinks_;
+  std::vector<std::vector<int>> local_gpus_, best_nics_;
+  std::vector<int> gpu_numbers_;
+  Milli best_path_ = 0, best_gpu_ = 0;
+};
+
+}  // namespace foretrain::nccl

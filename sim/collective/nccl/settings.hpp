@@ -1,0 +1,35 @@
+// What a user may tell NCCL by its environment; the defaults are NCCL's own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sim/cluster/path_class.hpp"
+#include "sim/collective/nccl/algorithm.hpp"
+#include "sim/collective/nccl/version.hpp"
+#include "sim/collective/protocol.hpp"
+
+namespace foretrain::nccl {
+
+enum class CrossNic : std::uint8_t { never, always, automatic };
+
+struct Settings {
+  Version version{};
+  std::optional<Algorithm> algorithm{};       ///< NCCL_ALGO
+  std::optional<Protocol> protocol{};         ///< NCCL_PROTO
+  int min_channels = 0, max_channels = 0;     ///< NCCL_MIN_NCHANNELS (min CTAs), NCCL_MAX_NCHANNELS (max CTAs); 0: NCCL's own
+  bool nvls = true;                           ///< NCCL_NVLS_ENABLE
+  bool collnet = false;                       ///< NCCL_COLLNET_ENABLE; needs a fabric that reduces
+  bool p2p = true;                            ///< NCCL_P2P_DISABLE=0
+  bool pxn = true;                            ///< NCCL_PXN_DISABLE=0
+  bool cuda_11_8 = false;                     ///< the CUDA NCCL was built with
+  std::optional<PathClass> p2p_level{};       ///< NCCL_P2P_LEVEL
+  std::optional<PathClass> gdr_level{};       ///< NCCL_NET_GDR_LEVEL; else the node's
+  CrossNic cross_nic = CrossNic::automatic;   ///< NCCL_CROSS_NIC
+  int joined_nics = 1;                        ///< neighbouring NICs that the network plug-in shows as one (aws-ofi-nccl on p5: 4)
+  int simple_threads = 0, ll128_threads = 0;  ///< NCCL_NTHREADS, NCCL_LL128_NTHREADS; 0: NCCL's own
+  std::int64_t buffer_bytes = 0;              ///< NCCL_BUFFSIZE; 0: NCCL's own
+  friend bool operator==(const Settings&, const Settings&) = default;
+};
+
+}  // namespace foretrain::nccl

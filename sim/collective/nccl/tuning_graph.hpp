@@ -1,0 +1,27 @@
+// Which graph an algorithm of NCCL runs on.
+#pragma once
+
+#include "sim/collective/nccl/tuning.hpp"
+
+namespace foretrain::nccl {
+
+/// PAT has no search of its own: it takes the tree's.
+inline const GraphResult& graph_of(const TuningInput& input, Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::ring:
+      return input.ring;
+    case Algorithm::collnet_direct:
+      return input.collnet_direct;
+    case Algorithm::collnet_chain:
+      return input.collnet_chain;
+    case Algorithm::nvls:
+    case Algorithm::nvls_tree:
+      return input.nvls;
+    case Algorithm::tree:
+    case Algorithm::pat:
+      break;
+  }
+  return input.tree;
+}
+
+}  // namespace foretrain::nccl

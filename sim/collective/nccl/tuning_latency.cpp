@@ -1,0 +1,116 @@
+// Latency of a cell: what is paid once, plus the steps of the algorithm times what a step costs on NVLink, PCIe or the network
+// (facts/NCCL_TUNING.md 1.2).
+#include <algorithm>
+#include <bit>
+
+#include "sim/collective/nccl/latency_table.hpp"
+#include "sim/collective/nccl/tuning.hpp"
+#include "sim/collective/nccl/tuning_graph.hpp"
+
+namespace foretrain::nccl {
+
+namespace {
+
+int floor_log2(int value) { return value > 1 ? std::bit_width(static_cast<unsigned>(value)) - 1 : 0; }
+
+/// Everything the formulas below use.
+struct Terms {
+  const JobFacts& job;
+  CollectiveOp op;
+  Algorithm algorithm;
+  Protocol protocol;
+  const GraphResult& graph;
+
+  bool since(int minor, int patch = 0) const { return job.version >= Version{2, minor, patch}; }
+  bool simple() const { return protocol == Protocol::simple; }
+  Hop local_hop() const { return graph.type_intra == PathClass::nvl ? Hop::nvlink : Hop::pcie; }
+
+  double hop(Hop hop, Algorithm row) const {
+    const bool tree_simple_over_pcie = hop == Hop::pcie && row == Algorithm::tree && simple();
+    if (job.cpu == CpuVendor::power && tree_simple_over_pcie) row = Algorithm::ring;
+    return hop_latency_us(job.version, hop, row, protocol);
+  }
+  /// A step inside a node.
+  float local() const {
+    float step = static_cast<float>(hop(local_hop(), algorithm));
+    if (job.nodes > 1 && !since(18) && protocol == Protocol::ll) step = static_cast<float>(step * 1.8);
+    return step;
+  }
+  /// A step between nodes.
+  float remote() const {
+    const bool rows_of_tree = since(23) && job.ranks_per_node() == 1;
+    float step = static_cast<float>(hop(Hop::network, rows_of_tree ? Algorithm::tree : algorithm));
+    const float nic = static_cast<float>(graph.nic_latency_us);
+    if (since(18)) return step + nic * (simple() ? 2.0F : 1.0F);
+    return since(12) && nic > 0 ? nic : step;
+  }
+};
+
+float ring_local_step(const Terms& t) {
+  if (t.job.nodes == 1 || !t.since(18)) return t.local();
+  const float post = (t.job.cpu == CpuVendor::amd ? 2.0F : 1.0F) * (t.simple() ? 3.0F : 1.0F);
+  return std::max(t.local(), post);
+}
+
+int ring_network_steps(const Terms& t) {
+  const int nodes = t.job.nodes;
+  if (nodes == 1) return 0;
+  if (t.op != CollectiveOp::all_reduce) return nodes - 1;
+  return t.since(12) && !t.since(23) ? 2 * nodes : 2 * (nodes - 1);
+}
+
+float rooted_ring(const Terms& t) {
+  const Hop hop = t.job.nodes > 1 ? Hop::network : t.local_hop();
+  if (t.graph.same_channels) return static_cast<float>(t.hop(hop, Algorithm::ring));
+  const float step = static_cast<float>(t.hop(hop, t.simple() ? Algorithm::tree : Algorithm::ring));
+  return static_cast<float>(t.job.ranks) * step;
+}
+
+float ring(const Terms& t) {
+  if (t.op == CollectiveOp::broadcast || t.op == CollectiveOp::reduce) return rooted_ring(t);
+  const int steps = (t.op == CollectiveOp::all_reduce ? 2 : 1) * (t.job.ranks - 1);
+  if (!t.since(7)) return static_cast<float>(steps) * static_cast<float>(t.hop(t.job.nodes > 1 ? Hop::network : t.local_hop(), t.algorithm));
+  const int remote = ring_network_steps(t);
+  return static_cast<float>(steps - remote) * ring_local_step(t) + static_cast<float>(remote) * t.remote();
+}
+
+float tree(const Terms& t) {
+  return 2.0F * (static_cast<float>(t.job.ranks_per_node() - 1) * t.local() + static_cast<float>(floor_log2(t.job.nodes)) * t.remote());
+}
+
+float collnet_direct(const Terms& t) {
+  const int others = t.job.ranks_per_node() - 1;
+  if (!t.since(10)) return 2.0F * static_cast<float>(others) * t.local() + t.remote();
+  const float per_peer = t.since(19) ? 0.4F : 0.5F;
+  return 2.0F * (static_cast<float>(std::min(1, others)) * t.local() + static_cast<float>(others) * per_peer) + t.remote();
+}
+
+float collnet_chain(const Terms& t) {
+  const float inside = 2.0F * static_cast<float>(t.job.ranks_per_node() - 1) * t.local();
+  return t.since(18) ? inside + t.remote() : inside;
+}
+
+float nvls(const Terms& t) {
+  const float inside = t.since(19) ? t.local() : 0.0F;
+  return t.since(18) && t.job.nodes > 1 ? inside + t.remote() : inside;
+}
+
+float nvls_tree(const Terms& t) {
+  if (!t.since(19)) return 2.0F * static_cast<float>(t.job.nodes - 1) * t.remote();
+  return t.local() + 2.0F * static_cast<float>(floor_log2(t.job.nodes)) * t.remote();
+}
+
+float pat(const Terms& t) {
+  return static_cast<float>(static_cast<float>(floor_log2(t.job.nodes)) * (t.remote() / 3.5) + t.job.ranks * 2.8);
+}
+
+}  // namespace
+
+float latency_us(const TuningInput& input, CollectiveOp op, Algorithm algorithm, Protocol protocol) {
+  static constexpr std::array kSteps{tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat};
+  const Terms terms{input.job, op, algorithm, protocol, graph_of(input, algorithm)};
+  const float base = static_cast<float>(base_latency_us(input.job.version, algorithm, protocol));
+  return base + kSteps[static_cast<std::size_t>(algorithm)](terms);
+}
+
+}  // namespace foretrain::nccl

@@ -1,0 +1,25 @@
+// A version of NCCL; its tables, searches and channel rules changed with nearly every one.
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace foretrain::nccl {
+
+struct Version {
+  int major = 2, minor = 20, patch = 5;  ///< what PyTorch 2.3 and 2.4 bring along
+  friend auto operator<=>(const Version&, const Version&) = default;
+};
+
+/// The oldest and the newest whose constants are known here (facts/NCCL_TUNING.md). Others behave as the nearer one.
+inline constexpr Version kOldestKnown{2, 5, 6}, kNewestKnown{2, 30, 7};
+
+/// "2.18", "2.18.3", "2.18.3-1", "2.26.x"; a patch that is not given is the newest of its series (99). Nothing when it is no version.
+std::optional<Version> parse_version(std::string_view text);
+
+/// "2.18.3"; "2.26" where the patch was not given.
+std::string to_text(const Version& version);
+
+}  // namespace foretrain::nccl

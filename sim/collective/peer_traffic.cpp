@@ -1,0 +1,101 @@
+// alltoall counts pairs of nodes, not of ranks: all GPUs of a node that share a NIC are one source.
+#include "sim/collective/peer_traffic.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/cluster/path_class.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// GPUs of a node by the NIC they use.
+struct NicGroup {
+  int nic = 0;
+  int gpu = 0;  ///< one of them
+  int gpus = 0;
+};
+
+std::vector<NicGroup> nic_groups(const PeerInput& input, const nccl::NodeShape& shape) {
+  std::vector<NicGroup> groups;
+  for (const int gpu : shape.gpus) {
+    const int nic = std::max(0, nearest_nic(input.cluster, gpu));
+    const auto known = std::ranges::find(groups, nic, &NicGroup::nic);
+    if (known == groups.end())
+      groups.push_back({nic, gpu, 1});
+    else
+      ++known->gpus;
+  }
+  return groups;
+}
+
+/// Where each rank is.
+std::vector<GpuPlace> places_of(const nccl::Job& job) {
+  std::vector<GpuPlace> places(static_cast<std::size_t>(job.input.job.ranks));
+  for (const nccl::JobNode& node : job.nodes) {
+    const std::vector<int>& gpus = job.shapes[static_cast<std::size_t>(node.shape)].gpus;
+    for (std::size_t i = 0; i < gpus.size(); ++i) places[static_cast<std::size_t>(node.ranks[i])] = {node.node, gpus[i]};
+  }
+  return places;
+}
+
+TrafficEdge edge_between(const PeerInput& input, GpuPlace from, GpuPlace to, double share) {
+  if (from.node == to.node) return {from, to, -1, -1, share};
+  return {from, to, std::max(0, nearest_nic(input.cluster, from.gpu)), std::max(0, nearest_nic(input.cluster, to.gpu)), share};
+}
+
+void visit_alltoall_inside(const PeerInput& input, double share, const EdgeVisitor& visit) {
+  for (std::size_t s = 0; s < input.job.shapes.size(); ++s) {
+    const std::vector<int>& gpus = input.job.shapes[s].gpus;
+    const auto node = std::ranges::find(input.job.nodes, static_cast<int>(s), &nccl::JobNode::shape);
+    for (const int from : gpus) {
+      for (const int to : gpus) {
+        if (from != to) visit({{node->node, from}, {node->node, to}, -1, -1, share});
+      }
+    }
+  }
+}
+
+void visit_alltoall(const PeerInput& input, const EdgeVisitor& visit) {
+  const std::vector<nccl::JobNode>& nodes = input.job.nodes;
+  const double share = peer_share(input.op, input.job.input.job.ranks);
+  visit_alltoall_inside(input, share, visit);
+  std::vector<std::vector<NicGroup>> groups;
+  for (const nccl::NodeShape& shape : input.job.shapes) groups.push_back(nic_groups(input, shape));
+  const std::size_t others = nodes.size() - 1, partners = std::min<std::size_t>(others, kMostPeerNodes);
+  for (std::size_t a = 0; a < nodes.size(); ++a) {
+    for (std::size_t i = 0; i < partners; ++i) {
+      const nccl::JobNode &from = nodes[a], &to = nodes[(a + 1 + i * others / partners) % nodes.size()];
+      const double stands_for = static_cast<double>(others) / static_cast<double>(partners);
+      for (const NicGroup& out : groups[static_cast<std::size_t>(from.shape)]) {
+        for (const NicGroup& in : groups[static_cast<std::size_t>(to.shape)]) {
+          visit({{from.node, out.gpu}, {to.node, in.gpu}, out.nic, in.nic, share * out.gpus * in.gpus * stands_for});
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+double peer_share(CollectiveOp op, int ranks) { return op == CollectiveOp::sendrecv ? 1 : 1.0 / std::max(1, ranks); }
+
+void visit_peers(const PeerInput& input, const EdgeVisitor& visit) {
+  const int ranks = input.job.input.job.ranks;
+  if (ranks < 2) return;
+  if (input.op == CollectiveOp::alltoall) return visit_alltoall(input, visit);
+  const std::vector<GpuPlace> places = places_of(input.job);
+  const double share = peer_share(input.op, ranks);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const GpuPlace here = places[static_cast<std::size_t>(rank)];
+    if (input.op == CollectiveOp::sendrecv)
+      visit(edge_between(input, here, places[static_cast<std::size_t>((rank + 1) % ranks)], share));
+    else if (rank != 0 && input.op == CollectiveOp::gather)
+      visit(edge_between(input, here, places[0], share));
+    else if (rank != 0 && input.op == CollectiveOp::scatter)
+      visit(edge_between(input, places[0], here, share));
+  }
+}
+
+}  // namespace foretrain

@@ -1,0 +1,182 @@
+// Every algorithm: how many steps of which kind come one after the other, and what then flows at the rate of the narrowest place.
+#include "sim/collective/timing.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "sim/collective/algorithms/catalog.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr double kLowLatencyUnit = 4096;  ///< LL forwards a line per thread: 512 threads x 8 B
+constexpr double kLow128Unit = 9600;      ///< LL128: 640 threads x 15 B
+constexpr double kLeastPeerPart = 65536;  ///< NCCL gives a channel of a send at least so much
+
+int levels(int nodes) { return nodes > 1 ? std::bit_width(static_cast<unsigned>(nodes)) - 1 : 0; }
+
+/// What a rank passes on as soon as it has it.
+double forwarding_unit(const TimingInput& in) {
+  const double share = in.bytes / std::max(1, in.run.channels);
+  switch (in.protocol) {
+    case Protocol::ll:
+      return std::min(share, kLowLatencyUnit);
+    case Protocol::ll128:
+      return std::min(share, kLow128Unit);
+    case Protocol::simple:
+      break;
+  }
+  return std::min(share, static_cast<double>(std::max<std::int64_t>(1, in.chunk.slice())));
+}
+
+/// Bytes of one message on the wire.
+double wire_bytes(Protocol protocol, double data) {
+  switch (protocol) {
+    case Protocol::ll:
+      return 2 * data;
+    case Protocol::ll128:
+      return data * 128 / 120;
+    case Protocol::simple:
+      break;
+  }
+  return data;
+}
+
+Time inner_step(const TimingInput& in, bool tree) {
+  const CollectiveCosts& costs = *in.costs;
+  if (!in.nvlink) return of(costs.pcie_step, in.protocol);
+  return of(tree ? costs.tree_step : costs.ring_step, in.protocol);
+}
+
+Time network_step(const TimingInput& in, double message) {
+  if (in.network == nullptr) return Time::zero();
+  const Time small = in.network->collective_latency > Time::zero() ? in.network->collective_latency : in.costs->default_network_step;
+  const Time one = seconds(to_seconds(small) * of(in.costs->network_step, in.protocol));
+  const bool handshake = in.network->eager_limit.count > 0 && wire_bytes(in.protocol, message) > static_cast<double>(in.network->eager_limit.count);
+  return one + (handshake ? in.network->rendezvous_latency : Time::zero());
+}
+
+double of_channels(const TimingInput& in) {
+  return 1 / (std::max(1, in.run.channels) * of(in.costs->channel_rate, in.protocol).per_second);
+}
+
+/// Seconds per byte on a hop inside a node and on one between nodes.
+struct Pace {
+  double inside = 0, between = 0;
+  double slowest() const { return std::max(inside, between); }
+};
+
+/// `edge`: bytes on a hop per byte of message. A hop is as fast as its link or its thread block.
+Pace pace_of(const TimingInput& in, double edge, CollectiveTiming& timing) {
+  const double blocks = edge * of_channels(in);
+  timing.channel_bound = blocks > std::max(in.inside_seconds_per_byte, in.between_seconds_per_byte);
+  return {timing.inner_steps > 0 ? std::max(in.inside_seconds_per_byte, blocks) : 0,
+          timing.network_steps > 0 ? std::max(in.between_seconds_per_byte, blocks) : 0};
+}
+
+Time simple_start(const TimingInput& in) {
+  return in.protocol == Protocol::simple && in.nvlink && in.ranks_per_node > 1 ? in.costs->simple_start : Time::zero();
+}
+
+/// Every step moves one message over every edge; what a rank sends has just come in. The longest chain of messages either walks around
+/// the ring, a latency and a message per hop, or stays on the slowest edge.
+void time_ring(const TimingInput& in, CollectiveTiming& timing) {
+  const RingTraffic ring = ring_traffic(in.op, in.ranks);
+  timing.network_steps = (in.nodes - 1) * (in.op == CollectiveOp::all_reduce ? 2 : 1);
+  timing.inner_steps = ring.steps - timing.network_steps;
+  timing.start += simple_start(in);
+  const double message = in.bytes / (std::max(1, in.run.channels) * static_cast<double>(in.ranks));
+  timing.steps = timing.inner_steps * inner_step(in, false) + timing.network_steps * network_step(in, message);
+  const Pace pace = pace_of(in, ring.bytes_per_edge, timing);
+  const double steps = std::max(1, ring.steps);
+  const double walking = in.bytes * (pace.inside * timing.inner_steps + pace.between * timing.network_steps) / steps;
+  const double staying = in.bytes * pace.slowest() - to_seconds(timing.steps);
+  timing.step_bound = walking > staying;
+  timing.data = seconds(std::max(walking, staying));
+}
+
+/// A chain from the root; pieces follow each other.
+void time_chain(const TimingInput& in, CollectiveTiming& timing) {
+  timing.network_steps = in.nodes - 1;
+  timing.inner_steps = in.ranks - in.nodes;
+  timing.start += simple_start(in);
+  const double piece = std::min(in.bytes, forwarding_unit(in) * std::max(1, in.run.channels));
+  const Pace pace = pace_of(in, 1, timing);
+  timing.steps = timing.inner_steps * inner_step(in, false) + timing.network_steps * network_step(in, forwarding_unit(in));
+  timing.fill = seconds(piece * (timing.inner_steps * pace.inside + timing.network_steps * pace.between - pace.slowest()));
+  timing.data = seconds(in.bytes * pace.slowest());
+}
+
+/// Pieces go up one chain of ranks and down another at the same time.
+void time_tree(const TimingInput& in, CollectiveTiming& timing) {
+  timing.inner_steps = 2 * (in.ranks_per_node - 1);
+  timing.network_steps = 2 * levels(in.nodes);
+  timing.start += simple_start(in);
+  const double unit = forwarding_unit(in), piece = std::min(in.bytes, unit * std::max(1, in.run.channels));
+  timing.steps = timing.inner_steps * inner_step(in, true) + timing.network_steps * network_step(in, unit);
+  const double hop = of_channels(in);
+  const Pace pace = pace_of(in, 1, timing);
+  timing.fill = seconds(piece * (timing.inner_steps + timing.network_steps - 1) * hop);
+  timing.data = seconds(in.bytes * pace.slowest());
+}
+
+void time_multicast(const TimingInput& in, CollectiveTiming& timing) {
+  timing.start += in.costs->multicast_start;
+  timing.network_steps = (in.op == CollectiveOp::all_reduce ? 2 : 1) * levels(in.nodes);
+  timing.steps = timing.network_steps * network_step(in, static_cast<double>(in.chunk.chunk));
+  timing.data = seconds(in.bytes * std::max(in.inside_seconds_per_byte, in.between_seconds_per_byte));
+}
+
+bool is_chain(CollectiveOp op) { return op == CollectiveOp::broadcast || op == CollectiveOp::reduce; }
+
+/// CollNet: up to the switch that reduces and down again; PAT: a tree of its own for every rank's part.
+void time_others(const TimingInput& in, CollectiveTiming& timing) {
+  const bool pat = in.algorithm == nccl::Algorithm::pat;
+  timing.inner_steps = pat ? 0 : 2 * (in.ranks_per_node - 1);
+  timing.network_steps = pat ? std::bit_width(static_cast<unsigned>(in.nodes - 1)) : 2;
+  timing.steps = timing.inner_steps * inner_step(in, true) + timing.network_steps * network_step(in, forwarding_unit(in));
+  timing.data = seconds(in.bytes * pace_of(in, 1, timing).slowest());
+}
+
+}  // namespace
+
+CollectiveTiming time_of(const TimingInput& input) {
+  CollectiveTiming timing;
+  timing.start = input.costs->kernel;
+  if (input.ranks < 2) return timing;
+  switch (input.algorithm) {
+    case nccl::Algorithm::ring:
+      is_chain(input.op) ? time_chain(input, timing) : time_ring(input, timing);
+      break;
+    case nccl::Algorithm::tree:
+      time_tree(input, timing);
+      break;
+    case nccl::Algorithm::nvls:
+    case nccl::Algorithm::nvls_tree:
+      time_multicast(input, timing);
+      break;
+    default:
+      time_others(input, timing);
+  }
+  return timing;
+}
+
+CollectiveTiming time_of_peers(const TimingInput& input, const PeerChannels& peers) {
+  CollectiveTiming timing;
+  timing.start = input.costs->kernel;
+  if (input.ranks < 2) return timing;
+  timing.start += input.costs->peer_start;
+  timing.inner_steps = input.nodes > 1 ? 0 : 1;
+  timing.network_steps = input.nodes > 1 ? 1 : 0;
+  timing.steps = timing.inner_steps * inner_step(input, false) + timing.network_steps * network_step(input, peers.bytes);
+  const double spread = std::clamp(peers.bytes / kLeastPeerPart, 1.0, static_cast<double>(std::max(1, peers.per_peer)));
+  const double blocks = peers.bytes / (spread * input.costs->peer_channel_rate.per_second);
+  const double links = input.bytes * std::max(input.inside_seconds_per_byte, input.between_seconds_per_byte);
+  timing.channel_bound = blocks > links;
+  timing.data = seconds(std::max(blocks, links));
+  return timing;
+}
+
+}  // namespace foretrain

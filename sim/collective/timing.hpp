@@ -1,0 +1,54 @@
+// How long one collective takes on an idle machine, in its parts.
+#pragma once
+
+#include "sim/base/units.hpp"
+#include "sim/cluster/hardware.hpp"
+#include "sim/collective/costs.hpp"
+#include "sim/collective/nccl/algorithm.hpp"
+#include "sim/collective/nccl/channels_used.hpp"
+#include "sim/collective/schedule.hpp"
+
+namespace foretrain {
+
+/// One collective as NCCL runs it.
+struct TimingInput {
+  CollectiveOp op = CollectiveOp::all_reduce;
+  nccl::Algorithm algorithm = nccl::Algorithm::ring;
+  Protocol protocol = Protocol::simple;
+  double bytes = 0;  ///< as nccl-tests counts them
+  int ranks = 1, nodes = 1, ranks_per_node = 1;
+  bool nvlink = true;               ///< between the ranks of a node
+  nccl::RunShape run{};
+  nccl::ChunkShape chunk{};
+  double inside_seconds_per_byte = 0, between_seconds_per_byte = 0;  ///< of the busiest link inside nodes and between them, per byte of message
+  const LinkType* network = nullptr;  ///< between nodes
+  const CollectiveCosts* costs = nullptr;
+};
+
+/// What the time is made of; the host's launch is not in it.
+struct CollectiveTiming {
+  Time start{};  ///< kernel and protocol, once
+  Time steps{};  ///< latencies one after the other
+  Time fill{};   ///< until the last link of a pipeline has its first piece
+  Time data{};   ///< the bytes over the bottleneck
+  int inner_steps = 0, network_steps = 0;
+  bool channel_bound = false;  ///< the thread blocks, not a link, are the bottleneck
+  bool step_bound = false;     ///< the steps one after the other take longer than the busiest link needs for all its bytes
+  Time latency() const { return start + steps + fill; }
+  Time total() const { return latency() + data; }
+};
+
+/// start + steps + fill + data; around a ring every step is a hop, so that either the hops or the slowest edge set the pace (docs/models/collective_time.md). One rank: nothing but the kernel.
+CollectiveTiming time_of(const TimingInput& input);
+
+/// How NCCL sends to a peer.
+struct PeerChannels {
+  int per_peer = 1;   ///< channels that one message may be spread over
+  int channels = 1;   ///< of the communicator
+  double bytes = 0;   ///< to each peer
+};
+/// Sends and receives: all pairs at once, one hop each.
+CollectiveTiming time_of_peers(const TimingInput& input, const PeerChannels& peers);
+
+
+}  // namespace foretrain

@@ -1,0 +1,47 @@
+// gloo (pytorch/gloo, gloo/*.cc, 2018 to 2025): rings whose parts are cut into at least two segments of at most 1 MiB, so that one flows
+// while the other is added up; binomial broadcast; grouped sends for the rest. PyTorch has no reduce-scatter over gloo but all-reduces.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/collective/transports/libraries.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// allreduce.cc, reduce.cc: segments of min(size / (n least), segment) bytes.
+TransportChoice segmented(const Transport& transport, CollectiveOp op, std::string_view family, Bytes size, int ranks) {
+  const double part = static_cast<double>(size.count) / ranks;
+  const int pieces = std::max(transport.segments, pieces_of(part, transport.segment, ranks));
+  return {op, family, pieces, fmt::format("gloo: {} segments per part", pieces)};
+}
+
+}  // namespace
+
+TransportChoice choose_gloo(const Transport& transport, CollectiveOp op, Bytes size, int ranks) {
+  switch (op) {
+    case CollectiveOp::all_reduce:
+      return segmented(transport, op, "ring", size, ranks);
+    case CollectiveOp::reduce_scatter: {
+      TransportChoice choice = segmented(transport, CollectiveOp::all_reduce, "ring", size, ranks);
+      choice.why += ", all-reduced: there is no reduce-scatter";
+      return choice;
+    }
+    case CollectiveOp::reduce:
+      return segmented(transport, op, "reduce_scatter_gather", size, ranks);
+    case CollectiveOp::all_gather:  // allgather.cc halves each part
+      return {op, "ring", 2, "gloo: two halves per part"};
+    case CollectiveOp::broadcast:
+      return {op, "binomial", 1, "gloo: always a binomial tree, whole messages"};
+    case CollectiveOp::sendrecv:
+      return {op, "shift", 1, "one message"};
+    case CollectiveOp::alltoall:
+    case CollectiveOp::gather:
+    case CollectiveOp::scatter:
+      return {op, "direct", 1, "gloo: all messages at once"};
+  }
+  return {};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,81 @@
+// The library chooses the algorithm, the algorithm's closed form says how many messages and bytes, the transport what each costs.
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "sim/collective/algorithms/catalog.hpp"
+#include "sim/collective/transports/libraries.hpp"
+
+namespace foretrain {
+
+namespace {
+
+ByteRate rate_of(const Transport& transport, ByteRate link) {
+  const ByteRate wire = link * transport.wire_efficiency;
+  if (transport.stream_rate.per_second <= 0) return wire;
+  return std::min(wire, transport.stream_rate * static_cast<double>(std::max(1, transport.streams)));
+}
+
+double seconds_per_byte(ByteRate rate) { return rate.per_second > 0 ? 1 / rate.per_second : 0; }
+
+}  // namespace
+
+int pieces_of(double part, Bytes segment, int ranks) {
+  if (segment.count <= 0) return 1;
+  // A rank's messages must be countable, whatever size somebody asks for.
+  const double most = std::max(1, (1 << 28) / ranks);
+  return static_cast<int>(std::clamp(std::ceil(part / static_cast<double>(segment.count)), 1.0, most));
+}
+
+std::span<const TransportLibrary> transport_libraries() {
+  static constexpr std::array<TransportLibrary, 4> kRows{{{"gloo", "rings in segments over TCP (PyTorch on CPUs, Horovod)", choose_gloo},
+                                                          {"open_mpi", "recursive doubling, then rings", choose_open_mpi},
+                                                          {"mpich", "recursive doubling, then Rabenseifner", choose_mpich},
+                                                          {"grpc_ring", "TensorFlow's ring over gRPC", choose_grpc_ring}}};
+  return kRows;
+}
+
+const TransportLibrary* find_transport_library(std::string_view name) {
+  const auto row = std::ranges::find(transport_libraries(), name, &TransportLibrary::name);
+  return row == transport_libraries().end() ? nullptr : &*row;
+}
+
+TransportPlan plan(const Transport& transport, CollectiveOp op, Bytes size, int ranks, Time link_latency, ByteRate link_bandwidth) {
+  TransportPlan plan;
+  if (ranks < 2) {
+    plan.choice = {op, {}, 1, "one rank has nothing to exchange"};
+    return plan;
+  }
+  const TransportLibrary* library = find_transport_library(transport.library);
+  assert(library != nullptr);
+  plan.choice = library->choose(transport, op, size, ranks);
+  if (plan.choice.family.empty()) return plan;
+  const Algorithm& row = *find_algorithm(plan.choice.runs_as, plan.choice.family);
+  std::vector<int> order(static_cast<std::size_t>(ranks));
+  std::iota(order.begin(), order.end(), 0);
+  const LaneCosts costs = costs_of(row, {order, 0, plan.choice.pieces});
+
+  const double bytes = static_cast<double>(size.count);
+  plan.hops = costs.hops;
+  plan.messages = std::max(costs.steps, costs.messages);
+  plan.message = {static_cast<std::int64_t>(std::ceil(costs.message * bytes))};
+  plan.rendezvous = transport.eager_limit.count > 0 && plan.message > transport.eager_limit;
+  plan.rate = rate_of(transport, link_bandwidth);
+  plan.latency = link_latency * (plan.rendezvous ? 3 : 1) + transport.header / plan.rate;
+  plan.overhead = transport.message_overhead + (plan.rendezvous ? transport.rendezvous_overhead : Time{});
+  plan.host_seconds_per_byte = seconds_per_byte(transport.host_rate);
+  if (!plan.rendezvous) plan.host_seconds_per_byte += seconds_per_byte(transport.eager_copy_rate);
+  const double moved = std::max(costs.sent, costs.received);
+  plan.host_seconds_per_byte += seconds_per_byte(transport.add_rate) * costs.added / moved;
+  plan.busiest_bytes = std::max({costs.sent, costs.received, costs.chain}) * bytes;
+
+  const double wire = seconds_per_byte(plan.rate), host = plan.host_seconds_per_byte;
+  const double per_byte = plan.choice.pieces > 1 ? std::max(wire, host) : wire + host;
+  plan.alone = seconds(plan.hops * to_seconds(plan.latency) + plan.messages * to_seconds(plan.overhead) + plan.busiest_bytes * per_byte);
+  return plan;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,49 @@
+// Refuses what cannot be run, then lets the model of the links play the graph.
+#include "sim/engine/chunk_simulator.hpp"
+
+#include <cassert>
+
+#include <fmt/format.h>
+
+#include "sim/engine/chunk_progress.hpp"
+#include "sim/engine/fair_share.hpp"
+#include "sim/engine/serve_in_order.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string find_problem(const TransferGraph& graph, std::span<const ByteRate> capacities, const ChunkOptions& options) {
+  if (const std::uint64_t transfers = graph.transfers(); transfers > options.most_transfers) {
+    return fmt::format("{} transfers are more than the {} a run may have", transfers, options.most_transfers);
+  }
+  for (std::uint32_t c = 0; c < graph.connections.size(); ++c) {
+    const Connection& connection = graph.connections[c];
+    if (connection.transfers == 0 || !(connection.bytes > 0)) continue;
+    for (const LinkId link : graph.route(c)) {
+      if (capacities[link].per_second > 0) continue;
+      return fmt::format("rank {} cannot send to rank {}: link {} has no bandwidth", connection.from, connection.to, link);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+ChunkResult simulate_chunks(const TransferGraph& graph, std::span<const ByteRate> capacities, const ChunkOptions& options) {
+  assert(options.start.empty() || options.start.size() == static_cast<std::size_t>(graph.ranks));
+  ChunkProgress progress(graph, options.start);
+  std::string problem = find_problem(graph, capacities, options);
+  if (!problem.empty()) {
+    ChunkResult refused = progress.result();
+    refused.problem = std::move(problem);
+    return refused;
+  }
+  if (options.sharing == LinkSharing::serve_in_order)
+    serve_in_order(graph, capacities, options.run_ahead, progress);
+  else
+    fair_share(graph, capacities, options.run_ahead, progress);
+  return progress.result();
+}
+
+}  // namespace foretrain

@@ -1,0 +1,28 @@
+// One pass over all routes.
+#include "sim/engine/link_use.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace foretrain {
+
+std::vector<bool> shared_links(const TransferGraph& graph, std::size_t links) {
+  std::vector<bool> used(links), shared(links);
+  for (std::uint32_t c = 0; c < graph.connections.size(); ++c) {
+    if (graph.connections[c].transfers == 0 || !(graph.connections[c].bytes > 0)) continue;
+    for (const LinkId link : graph.route(c)) {
+      shared[link] = shared[link] || used[link];
+      used[link] = true;
+    }
+  }
+  return shared;
+}
+
+Time time_on_link(double bytes, ByteRate rate) {
+  if (!(bytes > 0)) return {};
+  const double picoseconds = std::ceil(bytes / rate.per_second * 1e12);
+  if (!(picoseconds >= 0 && picoseconds < static_cast<double>(kLongestTime.count()))) return kLongestTime;
+  return Time{static_cast<std::int64_t>(picoseconds)};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,71 @@
+// The agenda of the chunk level: a moment and an index in 16 bytes, in order, ties by index.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/units.hpp"
+
+namespace foretrain {
+
+struct Moment {
+  Time time{};
+  std::uint32_t index = 0;
+  friend bool operator<(const Moment& a, const Moment& b) { return a.time != b.time ? a.time < b.time : a.index < b.index; }
+  friend bool operator==(const Moment&, const Moment&) = default;
+};
+
+/// A 4-ary heap: one cache line holds the four children. In the header, because its caller's loop is short and runs often. A ladder
+/// queue wins where it is all there is (tests/speed/queue_speed.cpp), but not inside the simulator, where most pushes are near.
+class MomentQueue {
+ public:
+  bool empty() const { return heap_.empty(); }
+  std::size_t size() const { return heap_.size(); }
+  const Moment& top() const { return heap_.front(); }
+  void push(const Moment& moment);
+  Moment pop();
+
+ private:
+  static constexpr std::size_t kArity = 4;
+  void sink(const Moment& moment);
+  std::vector<Moment> heap_;
+};
+
+inline void MomentQueue::push(const Moment& moment) {
+  std::size_t hole = heap_.size();
+  heap_.push_back(moment);
+  while (hole > 0) {
+    const std::size_t parent = (hole - 1) / kArity;
+    if (!(moment < heap_[parent])) break;
+    heap_[hole] = heap_[parent];
+    hole = parent;
+  }
+  heap_[hole] = moment;
+}
+
+inline Moment MomentQueue::pop() {
+  assert(!heap_.empty());
+  const Moment first = heap_.front(), last = heap_.back();
+  heap_.pop_back();
+  if (!heap_.empty()) sink(last);
+  return first;
+}
+
+/// Puts `moment` where the root was.
+inline void MomentQueue::sink(const Moment& moment) {
+  Moment* const heap = heap_.data();
+  const std::size_t size = heap_.size();
+  std::size_t hole = 0;
+  for (std::size_t child = 1; child < size; child = hole * kArity + 1) {
+    std::size_t least = child;
+    const std::size_t end = child + kArity < size ? child + kArity : size;
+    for (std::size_t other = child + 1; other < end; ++other) least = heap[other] < heap[least] ? other : least;
+    if (!(heap[least] < moment)) break;
+    heap[hole] = heap[least];
+    hole = least;
+  }
+  heap[hole] = moment;
+}
+
+}  // namespace foretrain
