@@ -36,13 +36,12 @@ class CurvePredictor {
     curve_.cluster = question_.cluster.name;
     curve_.gpu = question_.cluster.node.gpu.name;
     curve_.op = question_.op;
-    curve_.gpus = placement_.size();
-    curve_.nodes = placement_.nodes;
+    curve_.placement = placement_;
     curve_.processes_per_node = question_.settings.processes_per_node;
     curve_.nccl_version = question_.settings.nccl.version;
     curve_.fidelity = question_.fidelity;
     curve_.points.reserve(question_.sizes.size());
-    for (const Bytes size : question_.sizes) curve_.points.push_back(point(run_size(question_.op, size, curve_.gpus)));
+    for (const Bytes size : question_.sizes) curve_.points.push_back(point(run_size(question_.op, size, curve_.gpus())));
     warn_of_settings();
     return std::move(curve_);
   }
@@ -61,8 +60,8 @@ class CurvePredictor {
     p.time = std::max(alone, plan.launch);
     refuse_endless(p);
     p.algbw = {static_cast<double>(size.count) / to_seconds(p.time)};
-    p.busbw = p.algbw * busbw_factor(question_.op, curve_.gpus);
-    p.algorithm = plan.algorithm, p.protocol = plan.protocol, p.channels = plan.channels;
+    p.busbw = p.algbw * busbw_factor(question_.op, curve_.gpus());
+    p.algorithm = plan.algorithm_name(), p.protocol = plan.protocol, p.channels = plan.channels;
     p.timing = plan.timing;
     p.bound = bound_of(plan, alone);
     p.bottleneck = index_of(plan.bottleneck.link);
@@ -96,20 +95,21 @@ class CurvePredictor {
 
   bool took_what_was_forced(const CollectivePlan& plan) const {
     const nccl::Settings& nccl = question_.settings.nccl;
-    return !nccl::is_tuned(question_.op) || ((!nccl.algorithm || *nccl.algorithm == plan.row) && (!nccl.protocol || *nccl.protocol == plan.protocol));
+    return !nccl::is_tuned(question_.op) ||
+           ((!nccl.algorithm || nccl.algorithm == plan.algorithm) && (!nccl.protocol || *nccl.protocol == plan.protocol));
   }
 
   void warn_of_settings() {
     const nccl::Settings& nccl = question_.settings.nccl;
     const bool forces = nccl.algorithm || nccl.protocol;
-    if (!forces || curve_.gpus < 2) return;
+    if (!forces || curve_.gpus() < 2) return;
     const std::string wish = fmt::format("{}{}{}", nccl.algorithm ? nccl::name_of(*nccl.algorithm) : "",
                                          nccl.algorithm && nccl.protocol ? " with " : "", nccl.protocol ? name_of(*nccl.protocol) : "");
     if (!nccl::is_tuned(question_.op))
       curve_.warnings.push_back(fmt::format("{} has no effect on {}: NCCL makes it of sends and receives", wish, name_of(question_.op)));
     else if (!forced_)
-      curve_.warnings.push_back(fmt::format("{} cannot do {} here at every size; there NCCL's own choice stands (NCCL itself may stop)", wish,
-                                            name_of(question_.op)));
+      curve_.warnings.push_back(fmt::format("{} cannot do {} here at every size; there NCCL's own choice stands (NCCL itself may stop)",
+                                            wish, name_of(question_.op)));
   }
 
   const CollectiveQuestion& question_;
@@ -140,7 +140,8 @@ Placement place_job(const ClusterSpec& cluster, int gpus, int nodes) {
   const std::int64_t all = std::int64_t{cluster.nodes} * per_node;
   if (gpus < 1) throw InputError(fmt::format("{} GPUs run nothing", gpus), "at least one; one GPU copies");
   if (gpus > all) throw InputError(fmt::format("cluster {} has {} GPUs, not {}", cluster.name, all, gpus));
-  if (nodes < 0 || nodes > cluster.nodes) throw InputError(fmt::format("cluster {} has {} nodes, not {}", cluster.name, cluster.nodes, nodes));
+  if (nodes < 0 || nodes > cluster.nodes)
+    throw InputError(fmt::format("cluster {} has {} nodes, not {}", cluster.name, cluster.nodes, nodes));
   if (nodes == 0) return place_packed(gpus, per_node);
   if (nodes > gpus) throw InputError(fmt::format("{} GPUs leave some of {} nodes empty", gpus, nodes), "at most one node per GPU");
   if (gpus > std::int64_t{nodes} * per_node) {

@@ -50,13 +50,14 @@ struct CollectivePoint {
 struct CollectiveCurve {
   std::string cluster, gpu;
   CollectiveOp op = CollectiveOp::all_reduce;
-  int gpus = 1, nodes = 1;
+  Placement placement;
   int processes_per_node = 0;  ///< 0: one per GPU
   nccl::Version nccl_version{};
   Fidelity fidelity = Fidelity::analytic;
   std::vector<CollectivePoint> points;  ///< in the order of the question's sizes
   std::vector<std::string> links;       ///< the bottlenecks' names, as in "nic0 of node 0 to leaf0"
   std::vector<std::string> warnings;
+  int gpus() const { return placement.size(); }
 };
 
 /// What each operation rounds a size down to: whole floats, and per rank multiples of 16 bytes where every rank has its own part

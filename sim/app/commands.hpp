@@ -1,6 +1,7 @@
 // The commands of the program: what each takes from the command line, and the functions that carry them out.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,24 @@ struct PredictCommand {
   bool explain = false;
 };
 void run_predict(const PredictCommand& command);  // predict.cpp
+
+struct CollectiveCommand {
+  std::string cluster, op;
+  int gpus = 0;
+  int nodes = 0;  ///< 0: as few as hold the GPUs
+  std::string sizes = "8:128M:2";
+  std::string algorithm, protocol;  ///< empty: NCCL's choice
+  std::optional<int> channels;
+  std::string fidelity = "analytic";
+  std::string launch_processes;  ///< "one", "per-gpu"; empty: by the number of nodes
+  std::vector<std::string> settings;
+  std::string format = "nccl-tests";
+  std::string output;    ///< file; empty = standard output
+  std::string svg;       ///< also draw the curve here
+  std::string measured;  ///< with these measurements over it
+  bool explain = false;
+};
+void run_collective(const CollectiveCommand& command);  // collective.cpp
 
 struct ListCommand {
   std::string what;

@@ -1,11 +1,14 @@
 // topology show, topology check: a cluster as the simulator sees it.
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "sim/app/commands.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
+#include "sim/cluster/node_layout.hpp"
+#include "sim/cluster/path_class.hpp"
 #include "sim/collective/communicator.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/scenario/catalog.hpp"
@@ -40,6 +43,50 @@ std::string connections(const ClusterSpec& spec) {
   return out;
 }
 
+/// "12 leaf, 4 spine": switches of the fabric over all nodes, by kind.
+std::string switches_of(const Cluster& cluster) {
+  std::map<VertexKind, int> counts;
+  for (const Vertex& vertex : cluster.vertices()) {
+    if (vertex.node < 0) ++counts[vertex.kind];
+  }
+  std::string out;
+  for (const auto& [kind, count] : counts) {
+    const std::string first = name_of(Vertex{kind, -1, 0});
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, std::string_view(first).substr(0, first.size() - 1));
+  }
+  return out;
+}
+
+/// The fabric over all nodes: its switches, and how far apart its first and last node are.
+std::string fabric_summary(const ClusterSpec& spec) {
+  const Cluster cluster = Cluster::build(spec, spec.nodes);
+  const int nic = std::max(nearest_nic(cluster, 0), 0);
+  const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(spec.nodes - 1, 0), nic);
+  int hops = 0;
+  for (const LinkId link : route.links) hops += cluster.links()[link].kind == LinkKind::network ? 1 : 0;
+  return fmt::format("\nFabric {}: {} switches; first to last node: {} links, {}{}\n", spec.fabric.kind, switches_of(cluster), hops,
+                     to_string(route.latency), route.staged ? ", staged through host memory" : "");
+}
+
+/// What is between the devices, in the classes of nvidia-smi topo -m, and the NIC that each GPU uses.
+std::string path_matrix(const Cluster& cluster) {
+  const NodeSpec& node = cluster.spec().node;
+  std::vector<VertexId> to;
+  for (int gpu = 0; gpu < node.gpus; ++gpu) to.push_back(cluster.gpu(0, gpu));
+  for (int nic = 0; nic < node.nics; ++nic) to.push_back(cluster.nic(0, nic));
+  std::string out = "\nBetween devices: path classes of NCCL\n        ";
+  for (const VertexId device : to) out += fmt::format("{:>7}", name_of(cluster.vertices()[device]));
+  for (int gpu = 0; gpu < node.gpus; ++gpu) {
+    out += fmt::format("\n  gpu{:<3}", gpu);
+    for (const VertexId device : to) {
+      const PathClass path = path_class(cluster, cluster.gpu(0, gpu), device);
+      out += fmt::format("{:>7}", path == PathClass::loc ? "-" : name_of(path));
+    }
+    if (node.nics > 0) out += fmt::format("   uses nic{}", nearest_nic(cluster, gpu));
+  }
+  return out + "\n";
+}
+
 /// Bandwidth of the route between each pair of GPUs.
 std::string gpu_matrix(const Cluster& cluster) {
   const int gpus = cluster.spec().node.gpus;
@@ -56,7 +103,7 @@ std::string gpu_matrix(const Cluster& cluster) {
       out += fmt::format("{:>11}", to_string(route.bandwidth) + (route.staged ? "*" : ""));
     }
   }
-  return out + (cluster.spec().node.peer_access ? "\n" : "\n  * staged through host memory\n");
+  return out + (out.find('*') == std::string::npos ? "\n" : "\n  * staged through host memory\n");
 }
 
 std::string all_reduce_line(const ClusterSpec& spec, int gpus) {
@@ -75,6 +122,8 @@ void run_topology_show(const TopologyCommand& command) {
   const ClusterSpec spec = open_cluster(command.cluster);
   std::string out = heading(spec) + connections(spec);
   if (spec.node.gpus > 1) out += gpu_matrix(Cluster::build(spec, 1));
+  if (spec.node.gpus + spec.node.nics > 1) out += path_matrix(Cluster::build(spec, 1));
+  if (spec.nodes > 1) out += fabric_summary(spec);
   out += "\nRing all_reduce on idle links\n";
   for (const int gpus : {2, spec.node.gpus, 2 * spec.node.gpus}) {
     if (gpus > 1 && (gpus + spec.node.gpus - 1) / spec.node.gpus <= spec.nodes) out += all_reduce_line(spec, gpus);

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "sim/cluster/node_layout.hpp"
-#include "sim/collective/nccl_traffic.hpp"
 #include "sim/collective/peer_traffic.hpp"
 
 namespace foretrain {
@@ -64,10 +63,11 @@ double edge_bytes(CollectiveOp op, Pattern pattern, int ranks) {
 struct Communicator::State {
   State(const Cluster& cluster_, const Placement& placement, const CollectiveSettings& settings_, const CollectiveCosts& costs_)
       : cluster(cluster_), settings(settings_), costs(costs_), job(nccl::inspect(cluster_, placement, settings_.nccl)) {
+    const bool alike = job.shapes.size() == 1;  // path p of one node continues in path p of the next
     for (const nccl::NodeShape& shape : job.shapes) {
-      ring_paths.push_back(share_paths(shape.ring.paths, job.search_channels));
-      tree_paths.push_back(share_paths(shape.tree.paths, job.search_channels));
-      head_paths.push_back(share_paths(shape.nvls.paths, shape.nvls.channels));
+      ring_paths.push_back(share_paths(shape.ring.paths, job.search_channels, alike));
+      tree_paths.push_back(share_paths(shape.tree.paths, job.search_channels, alike));
+      head_paths.push_back(share_paths(shape.nvls.paths, shape.nvls.channels, alike));
       ranks_per_node = std::max(ranks_per_node, static_cast<int>(shape.gpus.size()));
     }
     class_of_node.assign(static_cast<std::size_t>(cluster.nodes()), -1);
@@ -198,7 +198,7 @@ struct Communicator::State {
     const nccl::Plan nccl = job.plan(op, size.count);
     CollectivePlan plan;
     plan.op = op, plan.size = size;
-    plan.algorithm = nccl.choice.algorithm, plan.protocol = nccl.choice.protocol, plan.channels = nccl.run.channels;
+    plan.algorithm = nccl.choice.algorithm, plan.protocol = nccl.choice.protocol, plan.channels = nccl.run.channels, plan.chunk = nccl.chunk;
     const TrafficKey key{pattern_of(op, plan.algorithm)};
     TimingInput input = timing_input(op, size);
     input.algorithm = nccl.choice.algorithm, input.protocol = nccl.choice.protocol;
@@ -274,27 +274,32 @@ int Communicator::size() const { return state_->ranks(); }
 int Communicator::nodes() const { return state_->nodes(); }
 const CollectiveCosts& Communicator::costs() const { return state_->costs; }
 const nccl::Job& Communicator::job() const { return state_->job; }
+const Cluster& Communicator::cluster() const { return state_->cluster; }
+bool Communicator::nvlink() const { return state_->nvlink; }
 
-namespace {
-
-/// Weight of an edge's flow on its route: losses on the way and of the protocol are bytes more.
-double weight_of(const TrafficEdge& edge, const Route& route, const LinkLoads::Efficiency& reached, double factor) {
-  return edge.share * factor / route.collective_efficiency / (edge.from_nic < 0 ? reached.inside : reached.between);
+const std::vector<std::vector<SharedPath>>& Communicator::paths(nccl::Pattern pattern) const {
+  if (pattern == nccl::Pattern::ring) return state_->ring_paths;
+  return pattern == nccl::Pattern::nvls ? state_->head_paths : state_->tree_paths;
 }
 
-}  // namespace
+double Communicator::wire_bytes(Protocol protocol, const Route& route) const {
+  const LinkLoads::Efficiency reached = state_->efficiency(protocol);
+  if (!route.crosses_network) return 1 / (route.collective_efficiency * reached.inside);
+  if (reached.most_between.per_second <= 0) return 1 / (route.collective_efficiency * reached.between);
+  const double rate = state_->cluster.spec().fabric.link.bandwidth.per_second;
+  return rate / std::min(rate * reached.between, reached.most_between.per_second);
+}
 
 std::vector<PatternFlow> Communicator::flows(const CollectivePlan& plan) const {
   std::vector<PatternFlow> flows;
   if (size() < 2) return flows;
   const TrafficKey key{pattern_of(plan.op, plan.algorithm), nccl::is_tuned(plan.op) ? CollectiveOp::all_reduce : plan.op};
   const double factor = edge_bytes(plan.op, key.pattern, size()) * plan.stretch;
-  const LinkLoads::Efficiency reached = state_->efficiency(plan.protocol);
   const int first = state_->job.nodes.front().node;
   state_->visit(key, [&](const TrafficEdge& edge) {
     if (edge.from.node != first && edge.to.node != first) return;
     Route route = state_->route(edge);
-    const double weight = weight_of(edge, route, reached, factor);
+    const double weight = edge.share * factor * wire_bytes(plan.protocol, route);
     flows.push_back({std::move(route.links), weight});
   });
   const Bottleneck& worst = state_->slowest(key, plan.protocol).worst();

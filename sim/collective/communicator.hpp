@@ -13,6 +13,7 @@
 #include "sim/collective/costs.hpp"
 #include "sim/collective/link_loads.hpp"
 #include "sim/collective/nccl/job.hpp"
+#include "sim/collective/nccl_traffic.hpp"
 #include "sim/collective/schedule.hpp"
 #include "sim/collective/settings.hpp"
 #include "sim/collective/timing.hpp"
@@ -31,6 +32,7 @@ struct CollectivePlan {
   Time latency{};         ///< before the data flows
   Time alone{};           ///< latency and data on an idle machine, without the launch
   double stretch = 1;     ///< the traffic takes so much longer than the links alone would need: thread blocks are the bottleneck
+  nccl::ChunkShape chunk{};
   CollectiveTiming timing{};
   Bottleneck bottleneck{};
   std::string why;        ///< what lost, for Decisions
@@ -62,6 +64,13 @@ class Communicator {
   int nodes() const;
   const CollectiveCosts& costs() const;
   const nccl::Job& job() const;  ///< channels and forecasts
+  const Cluster& cluster() const;
+  /// Whether the GPUs of a node that are neighbours in a ring are joined by NVLink.
+  bool nvlink() const;
+  /// By NodeShape of the job: the search's paths, equal ones in one.
+  const std::vector<std::vector<SharedPath>>& paths(nccl::Pattern pattern) const;
+  /// Bytes on the wire for one byte of data: flags of the protocol, what the route loses, and for LL between nodes the CPU that checks.
+  double wire_bytes(Protocol protocol, const Route& route) const;
 
  private:
   struct State;

@@ -78,13 +78,13 @@ void visit_trees_between(const TrafficInput& input, const EdgeVisitor& visit) {
 
 }  // namespace
 
-std::vector<SharedPath> share_paths(const std::vector<nccl::ChannelPath>& channels, int count) {
+std::vector<SharedPath> share_paths(const std::vector<nccl::ChannelPath>& channels, int count, bool merge) {
   std::vector<SharedPath> shared;
   const std::size_t running = std::min(channels.size(), static_cast<std::size_t>(std::max(1, count)));
   for (const nccl::ChannelPath& channel : std::span(channels).first(running)) {
     const double share = 1.0 / static_cast<double>(running);
     const auto known = std::ranges::find(shared, channel, &SharedPath::path);
-    if (known != shared.end())
+    if (merge && known != shared.end())
       known->share += share;
     else
       shared.push_back({channel, share});

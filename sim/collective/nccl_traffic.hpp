@@ -14,8 +14,8 @@ struct SharedPath {
   double share = 1;
 };
 
-/// Equal paths in one, with the sum of their shares; all shares are 1 together. Of the channels only the first `count` run.
-std::vector<SharedPath> share_paths(const std::vector<nccl::ChannelPath>& channels, int count);
+/// The first `count` channels, with equal shares that are 1 together; `merge`: equal paths are one, with the sum of their shares.
+std::vector<SharedPath> share_paths(const std::vector<nccl::ChannelPath>& channels, int count, bool merge);
 
 /// One stream of bytes between two ranks' GPUs.
 struct TrafficEdge {

@@ -17,20 +17,6 @@ constexpr double kLeastPeerPart = 65536;  ///< NCCL gives a channel of a send at
 
 int levels(int nodes) { return nodes > 1 ? std::bit_width(static_cast<unsigned>(nodes)) - 1 : 0; }
 
-/// What a rank passes on as soon as it has it.
-double forwarding_unit(const TimingInput& in) {
-  const double share = in.bytes / std::max(1, in.run.channels);
-  switch (in.protocol) {
-    case Protocol::ll:
-      return std::min(share, kLowLatencyUnit);
-    case Protocol::ll128:
-      return std::min(share, kLow128Unit);
-    case Protocol::simple:
-      break;
-  }
-  return std::min(share, static_cast<double>(std::max<std::int64_t>(1, in.chunk.slice())));
-}
-
 /// Bytes of one message on the wire.
 double wire_bytes(Protocol protocol, double data) {
   switch (protocol) {
@@ -42,6 +28,21 @@ double wire_bytes(Protocol protocol, double data) {
       break;
   }
   return data;
+}
+
+}  // namespace
+
+double forwarding_unit(const TimingInput& in) {
+  const double share = in.bytes / std::max(1, in.run.channels);
+  switch (in.protocol) {
+    case Protocol::ll:
+      return std::min(share, kLowLatencyUnit);
+    case Protocol::ll128:
+      return std::min(share, kLow128Unit);
+    case Protocol::simple:
+      break;
+  }
+  return std::min(share, static_cast<double>(std::max<std::int64_t>(1, in.chunk.slice())));
 }
 
 Time inner_step(const TimingInput& in, bool tree) {
@@ -57,6 +58,8 @@ Time network_step(const TimingInput& in, double message) {
   const bool handshake = in.network->eager_limit.count > 0 && wire_bytes(in.protocol, message) > static_cast<double>(in.network->eager_limit.count);
   return one + (handshake ? in.network->rendezvous_latency : Time::zero());
 }
+
+namespace {
 
 double of_channels(const TimingInput& in) {
   return 1 / (std::max(1, in.run.channels) * of(in.costs->channel_rate, in.protocol).per_second);
@@ -163,6 +166,11 @@ CollectiveTiming time_of(const TimingInput& input) {
   return timing;
 }
 
+ByteRate peer_rate(const CollectiveCosts& costs, int per_peer, double bytes) {
+  const double spread = std::clamp(bytes / kLeastPeerPart, 1.0, static_cast<double>(std::max(1, per_peer)));
+  return costs.peer_channel_rate * spread;
+}
+
 CollectiveTiming time_of_peers(const TimingInput& input, const PeerChannels& peers) {
   CollectiveTiming timing;
   timing.start = input.costs->kernel;
@@ -171,8 +179,7 @@ CollectiveTiming time_of_peers(const TimingInput& input, const PeerChannels& pee
   timing.inner_steps = input.nodes > 1 ? 0 : 1;
   timing.network_steps = input.nodes > 1 ? 1 : 0;
   timing.steps = timing.inner_steps * inner_step(input, false) + timing.network_steps * network_step(input, peers.bytes);
-  const double spread = std::clamp(peers.bytes / kLeastPeerPart, 1.0, static_cast<double>(std::max(1, peers.per_peer)));
-  const double blocks = peers.bytes / (spread * input.costs->peer_channel_rate.per_second);
+  const double blocks = peers.bytes / peer_rate(*input.costs, peers.per_peer, peers.bytes).per_second;
   const double links = input.bytes * std::max(input.inside_seconds_per_byte, input.between_seconds_per_byte);
   timing.channel_bound = blocks > links;
   timing.data = seconds(std::max(blocks, links));

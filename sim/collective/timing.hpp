@@ -41,12 +41,20 @@ struct CollectiveTiming {
 /// start + steps + fill + data; around a ring every step is a hop, so that either the hops or the slowest edge set the pace (docs/models/collective_time.md). One rank: nothing but the kernel.
 CollectiveTiming time_of(const TimingInput& input);
 
+/// One step, small message: between GPUs of a node, and between nodes with a message of `data` bytes.
+Time inner_step(const TimingInput& input, bool tree);
+Time network_step(const TimingInput& input, double data);
+/// What a rank passes on as soon as it has it: the unit of pipelines.
+double forwarding_unit(const TimingInput& input);
+
 /// How NCCL sends to a peer.
 struct PeerChannels {
   int per_peer = 1;   ///< channels that one message may be spread over
   int channels = 1;   ///< of the communicator
   double bytes = 0;   ///< to each peer
 };
+/// What the thread blocks of one message of `bytes` move.
+ByteRate peer_rate(const CollectiveCosts& costs, int per_peer, double bytes);
 /// Sends and receives: all pairs at once, one hop each.
 CollectiveTiming time_of_peers(const TimingInput& input, const PeerChannels& peers);
 

@@ -8,6 +8,7 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/report/table.hpp"
+#include "sim/report/xml_text.hpp"
 
 namespace foretrain {
 
@@ -24,23 +25,6 @@ constexpr std::array<AccountStyle, kAccountCount> kStyles{{{"compute", "#4c78a8"
                                                            {"other", "#9d9d9d"}}};
 
 constexpr double kHeight = 220, kColumn = 64, kLeft = 60;
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
 
 std::string svg_begin(std::size_t columns, std::string_view title) {
   return fmt::format("<figure><figcaption>{}</figcaption>\n<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}\">\n", title,
@@ -104,10 +88,10 @@ constexpr std::string_view kHead =
 }  // namespace
 
 std::string write_html(const Prediction& p, const ReportOptions& options) {
-  const std::string title = escaped(fmt::format("{}: {} on {} with {}", p.scenario, p.model, p.cluster, p.strategy));
+  const std::string title = xml_text(fmt::format("{}: {} on {} with {}", p.scenario, p.model, p.cluster, p.strategy));
   std::string out =
-      fmt::format("{}<title>{}</title></head><body>\n<h1>{}</h1>\n<p>{}.</p>\n", kHead, title, title, escaped(p.crossover.cause));
-  return out + efficiency_figure(p) + step_figure(p) + "<pre>" + escaped(write_table(p, options)) + "</pre>\n</body></html>\n";
+      fmt::format("{}<title>{}</title></head><body>\n<h1>{}</h1>\n<p>{}.</p>\n", kHead, title, title, xml_text(p.crossover.cause));
+  return out + efficiency_figure(p) + step_figure(p) + "<pre>" + xml_text(write_table(p, options)) + "</pre>\n</body></html>\n";
 }
 
 }  // namespace foretrain

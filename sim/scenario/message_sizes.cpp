@@ -80,7 +80,8 @@ class SizeReader {
   bool is_full() const { return diagnostics_.found().size() >= Diagnostics::kMostDiagnostics || sizes_.size() > kMostSizes; }
 
   void report(const Piece& piece, std::string message, std::string_view hint = kHint) {
-    if (diagnostics_.found().size() < Diagnostics::kMostDiagnostics) diagnostics_.report(piece.span(), std::move(message), std::string(hint));
+    if (diagnostics_.found().size() < Diagnostics::kMostDiagnostics)
+      diagnostics_.report(piece.span(), std::move(message), std::string(hint));
   }
 
   std::optional<Bytes> size(const Piece& piece) {

@@ -1,4 +1,4 @@
-// Fuzz target: cluster files from any bytes; a cluster without mistakes must pass check() and build.
+// Fuzz target: cluster files from any bytes; a cluster without mistakes must pass check(), build, and have its routes.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -29,5 +29,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!foretrain::check(spec).empty()) std::abort();
   const foretrain::Cluster cluster = foretrain::Cluster::build(spec, std::min(spec.nodes, 3));
   if (cluster.capacities().size() != cluster.links().size()) std::abort();
+  const int last = cluster.nodes() - 1;
+  for (int nic = 0; last > 0 && nic < spec.node.nics; ++nic) {
+    const foretrain::Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(last, 0), nic, spec.node.nics - 1 - nic);
+    if (route.links.empty() || cluster.links()[route.links.back()].to != cluster.gpu(last, 0)) std::abort();
+  }
   return 0;
 }

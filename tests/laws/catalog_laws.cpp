@@ -208,3 +208,65 @@ TEST_CASE("in every cluster every GPU reaches every other") {
     if (cluster.nodes() > 1) check_reach_between_nodes(cluster);
   }
 }
+
+TEST_CASE("every node template of the catalog reads and says what it is") {
+  const std::vector<std::string> names = names_in(CatalogKind::nodes);
+  REQUIRE(names.size() >= 15);
+  for (const std::string& name : names) {
+    INFO(name);
+    CHECK(part_of(CatalogKind::nodes, name, read_node_template).gpus > 0);
+    CHECK(text_of(CatalogKind::nodes, name).text.starts_with("# "));
+  }
+}
+
+TEST_CASE("every cluster names the family of its CPU and books its network's port rate") {
+  for (const std::string& name : names_in(CatalogKind::clusters)) {
+    INFO(name);
+    const ClusterSpec spec = part_of(CatalogKind::clusters, name, read_cluster);
+    const std::string text = text_of(CatalogKind::clusters, name).text;
+    CHECK((text.find("family = ") != std::string::npos || text.find("template = ") != std::string::npos ||
+           text.find("node = \"") != std::string::npos));
+    if (spec.nodes > 1 && name != "coreweave-gb200") CHECK(spec.fabric.link.nccl_bandwidth >= spec.fabric.link.bandwidth);
+  }
+}
+
+TEST_CASE("every cluster that measurements name is in the catalog") {
+  const std::string folder = std::string(FORETRAIN_SOURCE_DIR) + "/../shared/measured/";
+  if (!std::filesystem::exists(folder)) FORETRAIN_SKIP("no shared folder");
+  const std::vector<std::string> names = names_in(CatalogKind::clusters);
+  for (const auto& [file, column] : {std::pair{"nccl_open.csv", 1}, {"scaling_open.csv", 2}, {"slower_open.csv", 2}}) {
+    std::istringstream lines(read_text_file(folder + file, std::size_t{16} << 20).text);
+    std::set<std::string> wanted;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("#") || line.starts_with("series,") || line.starts_with("\"")) continue;
+      std::istringstream fields(line);
+      std::string field;
+      for (int i = 0; i <= column; ++i) std::getline(fields, field, ',');
+      if (field.find(' ') == std::string::npos) wanted.insert(field);
+    }
+    for (const std::string& cluster : wanted) {
+      INFO(file << ": " << cluster);
+      CHECK(std::find(names.begin(), names.end(), cluster) != names.end());
+    }
+  }
+}
+
+TEST_CASE("every cluster that the fact sheet describes has the GPUs and nodes that were measured") {
+  const std::string path = std::string(FORETRAIN_SOURCE_DIR) + "/../shared/facts/MEASURED_CLUSTERS.md";
+  if (!std::filesystem::exists(path)) FORETRAIN_SKIP("no shared folder");
+  std::istringstream lines(read_text_file(path).text);
+  int rows = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> cells;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, '|');) cells.push_back(cell);
+    if (cells.size() != 8 || cells[1] == " cluster " || cells[1].starts_with("---")) continue;
+    const std::string name = cells[1].substr(1, cells[1].size() - 2);
+    INFO(line);
+    const ClusterSpec spec = part_of(CatalogKind::clusters, name, read_cluster);
+    CHECK(spec.node.gpus >= std::stoi(cells[3].substr(cells[3].rfind(',') == std::string::npos ? 0 : cells[3].rfind(',') + 1)));
+    CHECK(spec.nodes >= std::stoi(cells[7].substr(cells[7].rfind(',') == std::string::npos ? 0 : cells[7].rfind(',') + 1)));
+    ++rows;
+  }
+  CHECK(rows >= 50);
+}

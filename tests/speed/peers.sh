@@ -13,33 +13,43 @@ measure() {
   local name=$1 most_seconds=$2 most_megabytes=$3 figures seconds kilobytes verdict=ok
   shift 3
   if ! figures=$(taskset -c 0 /usr/bin/time -f '%e %M' "$@" 2>&1 >/dev/null | tail -n 1) || [[ ! $figures =~ ^[0-9.]+\ [0-9]+$ ]]; then
-    printf '%-66s %s\n' "$name" "failed: $*"
+    printf '%-62s %s\n' "$name" "failed: $*"
     status=1
     return
   fi
   read -r seconds kilobytes <<<"$figures"
-  if awk "BEGIN { exit !($seconds > $most_seconds || $kilobytes / 1000 > $most_megabytes) }"; then verdict="over the limit" status=1; fi
-  printf '%-66s %7.2f s (<= %4s) %7.1f MB (<= %3s)  %s\n' "$name" "$seconds" "$most_seconds" "$(bc <<<"scale=1; $kilobytes / 1000")" "$most_megabytes" "$verdict"
+  if awk "BEGIN { exit !($seconds > $most_seconds || $kilobytes / 1000 > $most_megabytes) }"; then
+    verdict="over the limit"
+    status=1
+  fi
+  printf '%-62s %6.2f s (<= %4s) %6.1f MB (<= %3s)  %s\n' "$name" "$seconds" "$most_seconds" \
+    "$(awk "BEGIN { print $kilobytes / 1000 }")" "$most_megabytes" "$verdict"
 }
 
-ring() { echo "$program collective --cluster star-1gpu --op all_reduce --algorithm ring --gpus $1 --sizes 64M --fidelity chunk"; }
-bench() { echo "$engine --benchmark_filter=^chunk_ring_on_$1/iterations:1\$"; }
+# Name, limits, ranks.
+measure_ring() {
+  measure "$1" "$2" "$3" "$program" collective --cluster star-1gpu --op all_reduce --algorithm ring --gpus "$4" --sizes 64M --fidelity chunk
+}
+
+# Name, limits, case of chunk_speed.cpp.
+measure_engine() { measure "$1" "$2" "$3" "$engine" "--benchmark_filter=^chunk_ring_on_$4/iterations:1\$"; }
 
 if [[ -x $program ]]; then
-  measure "foretrain collective: 64 MiB ring, 1,024 ranks, chunk" 0.2 40 $(ring 1024)
-  measure "foretrain collective: 64 MiB ring, 4,096 ranks, chunk" 4 100 $(ring 4096)
-  measure "foretrain collective: 8 B to 8 GiB, 1,024 GPUs" 0.3 200 "$program" collective --cluster dgx-a100 --op all_reduce --gpus 1024 --sizes 8:8G:2
+  measure_ring "foretrain collective: 64 MiB ring, 1,024 ranks, chunk level" 0.2 40 1024
+  measure_ring "foretrain collective: 64 MiB ring, 4,096 ranks, chunk level" 4 100 4096
+  measure "foretrain collective: 8 B to 8 GiB on 1,024 GPUs" 0.3 200 \
+    "$program" collective --cluster dgx-a100 --op all_reduce --gpus 1024 --sizes 8:8G:2
 fi
 if [[ -x $engine ]]; then
-  measure "engine: 64 MiB ring, 1,024 ranks in step" 0.2 40 $(bench star/ranks:1024/jitter:0/events:0)
-  measure "engine: the same, 100 us of start jitter" 2 40 $(bench star/ranks:1024/jitter:1/events:0)
-  measure "engine: the same, every message an event" 2 40 $(bench star/ranks:1024/jitter:1/events:1)
-  measure "engine: 64 MiB ring, 4,096 ranks in step" 4 100 $(bench star/ranks:4096/jitter:0/events:0)
-  measure "engine: the same, 100 us of start jitter" 33 100 $(bench star/ranks:4096/jitter:1/events:0)
+  measure_engine "engine: 64 MiB ring, 1,024 ranks in step" 0.2 40 star/ranks:1024/jitter:0/events:0
+  measure_engine "engine: the same, 100 us of start jitter" 2 40 star/ranks:1024/jitter:1/events:0
+  measure_engine "engine: the same, every message an event" 2 40 star/ranks:1024/jitter:1/events:1
+  measure_engine "engine: 64 MiB ring, 4,096 ranks in step" 4 100 star/ranks:4096/jitter:0/events:0
+  measure_engine "engine: the same, 100 us of start jitter" 33 100 star/ranks:4096/jitter:1/events:0
   # 2 x 255 x 256 transfers at 1 us.
-  measure "engine: 256 hosts, fat tree 4:1, in order" 0.13 40 $(bench fat_tree/share:0/jitter:0)
-  measure "engine: the same, 100 us of start jitter" 0.13 40 $(bench fat_tree/share:0/jitter:1)
-  measure "engine: the same, links share" 0.13 40 $(bench fat_tree/share:1/jitter:1)
+  measure_engine "engine: 256 hosts on a fat tree 4:1, links serve in order" 0.13 40 fat_tree/share:0/jitter:0
+  measure_engine "engine: the same, 100 us of start jitter" 0.13 40 fat_tree/share:0/jitter:1
+  measure_engine "engine: the same, links share" 0.13 40 fat_tree/share:1/jitter:1
 fi
 echo "For comparison (issue 3), 1,024 ranks: ASTRA-sim 2.1-3.4 s and 354 MB, LogGOPSim 0.90 s and 176 MB, SimGrid 4.5 s and 46 MB;"
 echo "4,096 ranks: ASTRA-sim 75 s and 5.4 GB; 256 hosts on a fat tree 4:1: SimGrid 10-28 us a transfer."

@@ -41,7 +41,7 @@ double connections(const ClusterSpec& spec) {
   const double uplinks = leaves * fabric.uplinks_per_leaf;
   if (fabric.levels < 3) return uplinks;
   const double groups = (static_cast<int>(leaves) - 1) / fabric.leaves_per_group + 1;
-  return uplinks + groups * fabric.uplinks_per_leaf * std::max(fabric.uplinks_per_spine, fabric.leaves_per_group);
+  return uplinks + groups * fabric.uplinks_per_leaf * (fabric.uplinks_per_spine > 0 ? fabric.uplinks_per_spine : fabric.leaves_per_group);
 }
 
 std::vector<ClusterFault> check_fat_tree(const ClusterSpec& spec) {

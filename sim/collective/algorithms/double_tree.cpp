@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/collective/nccl/double_tree.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -17,14 +19,12 @@ int edges(const DoubleTree& trees, int parent, int child) {
 }  // namespace
 
 DoubleTree double_tree(int n) {
-  DoubleTree trees{Tree(at(n), -1), Tree(at(n), -1)};
-  for (int p = 1; p < n; ++p) {
-    const int low = p & -p;
-    const int up = (p - low) | (2 * low);
-    trees.first[at(p)] = up < n ? up : p - low;
+  DoubleTree trees;
+  for (int node = 0; node < n; ++node) {
+    const nccl::DoubleTreePlace place = nccl::double_tree_place(node, n);
+    trees.first.push_back(place.first.parent);
+    trees.second.push_back(place.second.parent);
   }
-  const auto other = [n](int p) { return n % 2 == 0 ? n - 1 - p : (p + 1) % n; };
-  for (int p = 1; p < n; ++p) trees.second[at(other(p))] = other(trees.first[at(p)]);
   return trees;
 }
 

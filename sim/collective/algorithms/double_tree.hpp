@@ -5,9 +5,7 @@
 
 namespace foretrain {
 
-/// NCCL's trees (src/graph/trees.cc) over n nodes: every node has children in at most one of them.
-/// First: parent of r with lowest set bit b is (r - b) | 2b, or r - b when that is not a node; node 0 is the root.
-/// Second: n even: the mirror image (r is n - 1 - r); n odd: shifted by one (r is r - 1).
+/// NCCL's trees over n nodes (nccl/double_tree.hpp says how they are made): no node has more than two children in both together.
 struct DoubleTree {
   Tree first, second;
 };

@@ -40,17 +40,27 @@ std::vector<std::uint32_t> add_pulls(Lanes& lanes, const Groups& groups) {
   return pulls;
 }
 
+/// A message up a tree waits for the sender's pull, and for the parent's, which must not overwrite what comes up.
+NeedsByPlace pulled(const Tree& tree, const std::vector<std::uint32_t>& pulls, int first_piece) {
+  NeedsByPlace starts(tree.size());
+  for (std::size_t p = 0; p < tree.size(); ++p) {
+    starts[p].push_back({pulls[p], -first_piece});
+    if (tree[p] >= 0) starts[p].push_back({pulls[static_cast<std::size_t>(tree[p])], -first_piece});
+  }
+  return starts;
+}
+
 /// All-reduces every shard between the nodes. Returns by place what message q of the head waits for.
 NeedsByPlace add_trees(Lanes& lanes, const Groups& groups, int pieces, const std::vector<std::uint32_t>& pulls) {
   NeedsByPlace ready(pulls.size());
   const DoubleTree trees = double_tree(groups.count);
   int first_piece = 0;
   for (const Tree* over_groups : {&trees.first, &trees.second}) {
-    NeedsByPlace starts, done(pulls.size());
-    for (const std::uint32_t pull : pulls) starts.push_back({{pull, -first_piece}});
+    NeedsByPlace done(pulls.size());
     for (int head = 0; head < groups.size; ++head) {
+      const Tree tree = tree_of_member(*over_groups, groups, head);
       const TreePieces shard{first_piece * groups.size + head, pieces, groups.size};
-      add_all_reduce(lanes, tree_of_member(*over_groups, groups, head), shard, starts, &done);
+      add_all_reduce(lanes, tree, shard, pulled(tree, pulls, first_piece), &done);
     }
     for (std::size_t p = 0; p < done.size(); ++p) {
       for (const LaneNeed& need : done[p]) ready[p].push_back({need.lane, first_piece});

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/collective/nccl/link_budget.hpp"
+
 namespace foretrain::nccl {
 
 namespace {
 
 constexpr int kPcieOrderBudget = 1 << 10;
+constexpr int kLastBudget = 1 << 10;  ///< once no more channels can fit, to find shorter ones
 constexpr int kNever = -1;
 
 /// How the next GPU is picked.
@@ -21,7 +24,7 @@ bool is_tree(Pattern pattern) { return pattern == Pattern::tree || pattern == Pa
 class Search {
  public:
   Search(const NodeMap& map, const ChannelRequest& request, const Ceiling& ceiling, int budget, ChannelSet& best)
-      : map_(map), request_(request), ceiling_(ceiling), best_(best), free_(map.links()), budget_(budget), gpus_(map.gpus()) {
+      : map_(map), request_(request), ceiling_(ceiling), best_(best), links_(map.links()), budget_(budget), gpus_(map.gpus()) {
     for (int nic = 0; nic < map.nics(); ++nic) nic_free_.push_back(map.nic_rate(nic));
     gpus_of_.resize(static_cast<std::size_t>(request.max_channels) * static_cast<std::size_t>(gpus_));
     nics_of_.resize(static_cast<std::size_t>(request.max_channels));
@@ -119,9 +122,9 @@ class Search {
 
   void enter_from_nic(int nic, int gpu, Order order) {
     const NodePath& path = map_.nic_to_gpu(nic, gpu);
-    if (!allowed(path, map_.gpu_to_nic(gpu, nic), request_.type_inter) || !take(path, request_.inter)) return;
+    if (!allowed(path, map_.gpu_to_nic(gpu, nic), request_.type_inter) || !links_.take(path, request_.inter)) return;
     enter(gpu, 0, goal(), order);
-    give_back(path, request_.inter, path.hops());
+    links_.give_back(path, request_.inter);
   }
 
   void enter(int gpu, int step, Goal goal, Order order) {
@@ -150,12 +153,12 @@ class Search {
     for (const int nic : nics_of_gpu_[static_cast<std::size_t>(gpu)]) {
       if (!may_leave_by(nic, step)) continue;
       const NodePath& path = map_.gpu_to_nic(gpu, nic);
-      if (!allowed(path, map_.nic_to_gpu(nic, gpu), request_.type_inter) || !take(path, rate)) continue;
+      if (!allowed(path, map_.nic_to_gpu(nic, gpu), request_.type_inter) || !links_.take(path, rate)) continue;
       const int before = nics().out;
       nics().out = nic;
       visit(gpu, step, goal, order);
       nics().out = before;
-      give_back(path, rate, path.hops());
+      links_.give_back(path, rate);
     }
   }
 
@@ -181,9 +184,9 @@ class Search {
     for (std::size_t i = first; i < last; ++i) {
       const int next = candidates_[i];
       const NodePath& path = map_.gpu_to_gpu(gpu, next);
-      if (!allowed(path, map_.gpu_to_gpu(next, gpu), request_.type_intra) || !take(path, request_.intra)) continue;
+      if (!allowed(path, map_.gpu_to_gpu(next, gpu), request_.type_intra) || !links_.take(path, request_.intra)) continue;
       enter(next, step + 1, goal, order);
-      give_back(path, request_.intra, path.hops());
+      links_.give_back(path, request_.intra);
     }
     candidates_.resize(first);
   }
@@ -234,21 +237,21 @@ class Search {
     const int first = gpu_at(channel_, 0);
     const NodePath& path = map_.gpu_to_gpu(gpu, first);
     if (path.hops() == 0) return finish();
-    if (!allowed(path, map_.gpu_to_gpu(first, gpu), request_.type_intra) || !take(path, request_.intra)) return;
+    if (!allowed(path, map_.gpu_to_gpu(first, gpu), request_.type_intra) || !links_.take(path, request_.intra)) return;
     --budget_;
     finish();
-    give_back(path, request_.intra, path.hops());
+    links_.give_back(path, request_.intra);
   }
 
   /// The head's link carries its own share beside everybody's, both to and from the switch.
   void through_switch(int head) {
     const auto share = [&](int gpu) { return gpu == head ? 2 * request_.intra : request_.intra; };
     int down = 0, up = 0;
-    while (down < gpus_ && take(map_.switch_to_gpu(down), share(down))) ++down;
-    while (down == gpus_ && up < gpus_ && take(map_.gpu_to_switch(up), share(up))) ++up;
+    while (down < gpus_ && links_.take(map_.switch_to_gpu(down), share(down))) ++down;
+    while (down == gpus_ && up < gpus_ && links_.take(map_.gpu_to_switch(up), share(up))) ++up;
     if (up == gpus_) finish();
-    while (up-- > 0) give_back(map_.gpu_to_switch(up), share(up), map_.gpu_to_switch(up).hops());
-    while (down-- > 0) give_back(map_.switch_to_gpu(down), share(down), map_.switch_to_gpu(down).hops());
+    while (up-- > 0) links_.give_back(map_.gpu_to_switch(up), share(up));
+    while (down-- > 0) links_.give_back(map_.switch_to_gpu(down), share(down));
   }
 
   /// A head exchanges an equal part with every peer.
@@ -257,16 +260,16 @@ class Search {
     const auto out = [&](int gpu) -> const NodePath& { return map_.gpu_to_gpu(head, gpu); };
     const auto in = [&](int gpu) -> const NodePath& { return map_.gpu_to_gpu(gpu, head); };
     int sent = 0, received = 0;
-    while (sent < gpus_ && allowed(out(sent), in(sent), request_.type_intra) && take(out(sent), share)) ++sent;
-    while (sent == gpus_ && received < gpus_ && take(in(received), share)) ++received;
+    while (sent < gpus_ && allowed(out(sent), in(sent), request_.type_intra) && links_.take(out(sent), share)) ++sent;
+    while (sent == gpus_ && received < gpus_ && links_.take(in(received), share)) ++received;
     if (received == gpus_) {
       for (int step = 1, gpu = 0; gpu < gpus_; ++gpu) {
         if (gpu != head) gpu_at(channel_, step++) = gpu;
       }
       finish();
     }
-    while (received-- > 0) give_back(in(received), share, in(received).hops());
-    while (sent-- > 0) give_back(out(sent), share, out(sent).hops());
+    while (received-- > 0) links_.give_back(in(received), share);
+    while (sent-- > 0) links_.give_back(out(sent), share);
   }
 
   /// The channel is laid: keep the set if it is better, and lay another.
@@ -277,7 +280,10 @@ class Search {
     if (is_better()) {
       keep();
       complete_ = channel_ == request_.max_channels;
-      at_ceiling_ = channel_ >= ceiling_.channels && hops_ <= channel_ * ceiling_.hops_per_channel;
+      if (channel_ >= ceiling_.channels) {
+        at_ceiling_ = links_.hops() <= channel_ * ceiling_.hops_per_channel;
+        budget_ = std::min(budget_, kLastBudget);
+      }
     }
     if (channel_ < request_.max_channels) next_channel();
     --channel_;
@@ -291,13 +297,13 @@ class Search {
       return wider || (channel_ > best_.channels && channel_ <= gpus_);
     }
     if (total != best_.total()) return total > best_.total();
-    return request_.pattern == best_.request.pattern && request_.cross_nic == best_.request.cross_nic && hops_ < best_.hops;
+    return request_.pattern == best_.request.pattern && request_.cross_nic == best_.request.cross_nic && links_.hops() < best_.hops;
   }
 
   void keep() {
     best_.request = request_;
     best_.channels = channel_;
-    best_.hops = hops_;
+    best_.hops = links_.hops();
     best_.paths.assign(static_cast<std::size_t>(channel_), {});
     for (int c = 0; c < channel_; ++c) {
       ChannelPath& path = best_.paths[static_cast<std::size_t>(c)];
@@ -311,54 +317,17 @@ class Search {
     return !is_tree(request_.pattern) || back.type <= limit;
   }
 
-  struct Load {
-    Milli forward, back;
-  };
-  Load load_of(const NodePath& path, const PathStep& step, Milli speed) const {
-    const Milli forward = step.pcie && path.through_intel_root ? (speed * 6 + 2) / 5 : speed;
-    const Milli back = step.backlash == Backlash::all ? forward : step.backlash == Backlash::eighth ? (forward + 4) / 8 : 0;
-    return {forward, back};
-  }
-
-  bool take(const NodePath& path, Milli speed) {
-    int taken = 0;
-    for (const PathStep& step : path.steps) {
-      const Load load = load_of(path, step, speed);
-      Milli& forward = free_[static_cast<std::size_t>(step.link)];
-      Milli& back = free_[static_cast<std::size_t>(step.back_link)];
-      if (forward < load.forward || back < load.back) {
-        hops_ += taken;
-        give_back(path, speed, taken);
-        return false;
-      }
-      forward -= load.forward;
-      back -= load.back;
-      ++taken;
-    }
-    hops_ += taken;
-    return true;
-  }
-
-  void give_back(const NodePath& path, Milli speed, int steps) {
-    for (int i = 0; i < steps; ++i) {
-      const PathStep& step = path.steps[static_cast<std::size_t>(i)];
-      const Load load = load_of(path, step, speed);
-      free_[static_cast<std::size_t>(step.link)] += load.forward;
-      free_[static_cast<std::size_t>(step.back_link)] += load.back;
-    }
-    hops_ -= steps;
-  }
-
   const NodeMap& map_;
   ChannelRequest request_;
   Ceiling ceiling_;
   ChannelSet& best_;
-  std::vector<Milli> free_, nic_free_;
+  LinkBudget links_;
+  std::vector<Milli> nic_free_;
   std::vector<int> gpus_of_, start_nics_, candidates_;
   std::vector<std::vector<int>> nics_of_gpu_;
   std::vector<Nics> nics_of_;
   std::vector<std::uint64_t> used_;
-  int budget_, gpus_, channel_ = 0, hops_ = 0;
+  int budget_, gpus_, channel_ = 0;
   bool complete_ = false, at_ceiling_ = false;
 };
 

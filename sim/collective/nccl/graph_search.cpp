@@ -4,9 +4,9 @@
 #include "sim/collective/nccl/graph_search.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
+#include "sim/collective/nccl/channel_bound.hpp"
 #include "sim/collective/nccl/search_speeds.hpp"
 
 namespace foretrain::nccl {
@@ -17,59 +17,10 @@ namespace {
 constexpr int kSameOrderBudget = 1 << 8, kAnyOrderBudget = 1 << 14;
 constexpr std::int64_t kWholeBudget = std::int64_t{1} << 19;
 constexpr Milli kWideEnoughToDouble = 25'000, kWideOnHopper = 50'000;
-constexpr int kMostHeads = 32;
+constexpr int kMostHeads = 32, kUsualGpus = 16;  ///< a visited place costs more on larger nodes
 constexpr Milli kFallback = 100;
 
 PathClass next_class(PathClass path) { return static_cast<PathClass>(static_cast<int>(path) + 1); }
-
-/// Never more than this fits, whatever the orders: the links out of the GPUs and the NICs have no room for it.
-int most_channels(const NodeMap& map, const ChannelRequest& request) {
-  std::int64_t most = request.max_channels;
-  const bool heads = request.pattern == Pattern::nvls || request.pattern == Pattern::collnet_direct;
-  if (map.nics() > 0 && !heads) {
-    std::int64_t ports = 0;
-    for (int nic = 0; nic < map.nics(); ++nic) ports += map.nic_reach(nic) / request.inter;
-    most = std::min(most, ports);
-  }
-  if (heads || map.gpus() < 2 || request.type_intra > PathClass::nvb) return static_cast<int>(most);
-  std::int64_t edges = 0, fewest = std::numeric_limits<std::int64_t>::max();
-  for (int gpu = 0; gpu < map.gpus(); ++gpu) {
-    std::int64_t out = 0;
-    for (const Milli link : map.nvlinks(gpu)) out += link / request.intra;
-    edges += out;
-    fewest = std::min(fewest, out);
-  }
-  const bool closed = request.pattern == Pattern::ring && map.nics() == 0;
-  return static_cast<int>(std::min(most, closed ? fewest : edges / (map.gpus() - 1)));
-}
-
-/// Hops of the shortest paths, as many as a channel needs.
-class ShortestPaths {
- public:
-  explicit ShortestPaths(const NodeMap& map) : map_(map) {
-    for (int a = 0; a < map.gpus(); ++a) {
-      for (int b = 0; b < map.gpus(); ++b) shorten(gpu_to_gpu_, map.gpu_to_gpu(a, b));
-      for (int nic = 0; nic < map.nics(); ++nic) shorten(in_, map.nic_to_gpu(nic, a)), shorten(out_, map.gpu_to_nic(a, nic));
-    }
-  }
-
-  /// Heads: their hops do not matter.
-  int of_channel(Pattern pattern) const {
-    const int gpus = map_.gpus();
-    if (pattern == Pattern::nvls || pattern == Pattern::collnet_direct) return std::numeric_limits<int>::max() / 64;
-    const int inside = (gpus - 1) * gpu_to_gpu_;
-    if (map_.nics() == 0) return inside + (pattern == Pattern::ring && gpus > 1 ? gpu_to_gpu_ : 0);
-    return inside + in_ + (pattern == Pattern::balanced_tree && gpus > 1 ? 2 : 1) * out_;
-  }
-
- private:
-  static void shorten(int& shortest, const NodePath& path) {
-    if (path.reachable && path.hops() > 0 && (shortest == 0 || path.hops() < shortest)) shortest = path.hops();
-  }
-
-  const NodeMap& map_;
-  int gpu_to_gpu_ = 0, in_ = 0, out_ = 0;
-};
 
 /// Which classes the node's paths have.
 class PathClasses {
@@ -91,7 +42,7 @@ class PathClasses {
 
 class GraphSearch {
  public:
-  GraphSearch(const NodeMap& map, const GraphRequest& request) : map_(map), shortest_(map), wanted_(request) {
+  GraphSearch(const NodeMap& map, const GraphRequest& request) : map_(map), bound_(map), wanted_(request) {
     speeds_ = search_speeds(request.version, map.compute_capability(), map.nics() > 0);
     if (map.gpus() == 1 && wanted_.pattern != Pattern::ring) wanted_.pattern = Pattern::tree;
     if (wanted_.pattern == Pattern::nvls) prepare_nvls();
@@ -199,15 +150,15 @@ class GraphSearch {
     return false;
   }
 
+  void skip() { end_ = {false, 1}; }
+
   void search() {
-    const Ceiling ceiling{most_channels(map_, trial_), shortest_.of_channel(trial_.pattern)};
-    if (cannot_be_better(ceiling) || was_tried()) {
-      end_ = {false, 1};
-      return;
-    }
+    if (was_tried()) return skip();
+    const Ceiling ceiling = bound_.of(trial_);
+    if (cannot_be_better(ceiling)) return skip();
     const int budget = trial_.same_channels ? kSameOrderBudget : kAnyOrderBudget;
     end_ = search_channels(map_, trial_, ceiling, budget, best_);
-    budget_ -= budget - end_.budget_left;
+    budget_ -= std::int64_t{budget - end_.budget_left} * std::max(1, map_.gpus() / kUsualGpus);
   }
 
   /// Nothing could be faster.
@@ -217,7 +168,7 @@ class GraphSearch {
     for (search(); !is_optimal(); search()) {
       if (relax_order()) continue;
       trial_.same_channels = wanted_.pattern != Pattern::nvls;
-      if (budget_ < 0 && best_.channels > 0) return;
+      if (budget_ < 0 && (best_.channels > 0 || budget_ < -kWholeBudget)) return;
       if (!relax_demands()) return;
     }
   }
@@ -320,7 +271,7 @@ class GraphSearch {
   }
 
   const NodeMap& map_;
-  ShortestPaths shortest_;
+  ChannelBound bound_;
   PathClasses classes_;
   std::vector<ChannelRequest> tried_;
   GraphRequest wanted_;

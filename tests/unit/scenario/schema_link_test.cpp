@@ -72,7 +72,8 @@ speed = 3
         "nvlink2.toml:5:1: error: unknown key \"speed\"\n"
         "  5 | speed = 3\n"
         "    | ^^^^^\n"
-        "  hint: known: kind, bandwidth, collective_efficiency, eager_limit, latency, collective_latency, rendezvous_latency, nccl_bandwidth\n"
+        "  hint: known: kind, bandwidth, collective_efficiency, eager_limit, latency, collective_latency, rendezvous_latency, "
+        "nccl_bandwidth\n"
         "5 errors\n");
 }
 
@@ -83,4 +84,13 @@ TEST_CASE("a link file needs a kind and a bandwidth") {
         "nvlink2.toml: error: bandwidth is missing\n"
         "  hint: add bandwidth = \"25 GBps\"\n"
         "2 errors\n");
+}
+
+TEST_CASE("a link file may say what NCCL books for the link") {
+  CHECK(read("kind = \"pcie\"\nbandwidth = \"26 GBps\"\nnccl_bandwidth = \"24 GBps\"\n").link.nccl_bandwidth == ByteRate{24e9});
+  CHECK(read("kind = \"pcie\"\nbandwidth = \"26 GBps\"\n").link.nccl_bandwidth == ByteRate{});
+  CHECK(read("kind = \"pcie\"\nbandwidth = \"26 GBps\"\nnccl_bandwidth = \"0 GBps\"\n").errors ==
+        "nvlink2.toml:3:18: error: nccl_bandwidth must be at least one byte per second\n"
+        "  3 | nccl_bandwidth = \"0 GBps\"\n"
+        "    |                  ^^^^^^^^\n");
 }

@@ -1,0 +1,90 @@
+// collective: question → curve → report, one line per arrow.
+#include <fmt/format.h>
+
+#include "sim/analysis/collective_curve.hpp"
+#include "sim/app/commands.hpp"
+#include "sim/base/names.hpp"
+#include "sim/report/busbw_chart.hpp"
+#include "sim/report/collective_catalog.hpp"
+#include "sim/report/output_file.hpp"
+#include "sim/scenario/collective_sections.hpp"
+#include "sim/scenario/measurements.hpp"
+#include "sim/scenario/message_sizes.hpp"
+#include "sim/scenario/named_cluster.hpp"
+#include "sim/scenario/reader.hpp"
+
+namespace foretrain {
+
+namespace {
+
+CollectiveOp find_op(const std::string& name) {
+  std::vector<std::string> known;
+  for (const CollectiveOp op : kCollectiveOps) {
+    if (name_of(op) == name) return op;
+    known.emplace_back(name_of(op));
+  }
+  throw InputError(fmt::format("unknown op \"{}\"", name.substr(0, 60)), did_you_mean(name, known));
+}
+
+std::vector<Bytes> sizes_of(const std::string& text) {
+  const SourceText source{"--sizes", text};
+  Diagnostics diagnostics(source);
+  std::vector<Bytes> sizes = read_message_sizes(source, diagnostics);
+  diagnostics.throw_if_any();
+  return sizes;
+}
+
+/// The options that are short for a setting.
+std::vector<std::string> settings_of(const CollectiveCommand& command) {
+  std::vector<std::string> settings = command.settings;
+  if (!command.algorithm.empty()) settings.push_back("nccl.algorithm=" + command.algorithm);
+  if (!command.protocol.empty()) settings.push_back("nccl.protocol=" + command.protocol);
+  if (command.channels) {
+    settings.push_back(fmt::format("nccl.min_channels={}", *command.channels));
+    settings.push_back(fmt::format("nccl.max_channels={}", *command.channels));
+  }
+  return settings;
+}
+
+/// As nccl-tests is started: -g N on one node, one process per GPU over several.
+int usual_processes_per_node(int nodes) { return nodes > 1 ? 0 : 1; }
+
+CollectiveQuestion question_of(const CollectiveCommand& command) {
+  const CollectiveKnobs knobs = read_collective_knobs(settings_of(command));
+  CollectiveQuestion question;
+  question.cluster = open_cluster(command.cluster);
+  if (knobs.gpudirect) question.cluster.node.gpudirect = *knobs.gpudirect;
+  question.op = find_op(command.op);
+  question.gpus = command.gpus, question.nodes = command.nodes;
+  question.sizes = sizes_of(command.sizes);
+  question.fidelity = *find_fidelity(command.fidelity);
+  question.explain = command.explain;
+  question.settings = knobs.settings();
+  const Placement placement = place_job(question.cluster, question.gpus, question.nodes);
+  if (!knobs.processes_per_node) question.settings.processes_per_node = usual_processes_per_node(placement.nodes);
+  if (command.launch_processes == "one") question.settings.processes_per_node = 1;
+  if (command.launch_processes == "per-gpu") question.settings.processes_per_node = 0;
+  return question;
+}
+
+MeasurementFile read_measured(const std::string& file) {
+  const SourceText source = read_text_file(file, kLargestMeasurements);
+  Diagnostics diagnostics(source);
+  MeasurementFile measured = read_measurements(source, diagnostics);
+  diagnostics.throw_if_any();
+  if (measured.kind == MeasurementFile::Kind::collective) return measured;
+  throw InputError(fmt::format("{} holds no collective times", file),
+                   "columns: series,cluster,op,gpus,nodes,bytes,time_us,settings,source");
+}
+
+}  // namespace
+
+void run_collective(const CollectiveCommand& command) {
+  const CollectiveQuestion question = question_of(command);
+  const MeasurementFile measured = command.measured.empty() ? MeasurementFile{} : read_measured(command.measured);
+  const CollectiveCurve curve = predict_collective(question);
+  if (!command.svg.empty()) write_file(command.svg, draw_busbw(busbw_chart(curve, measured.collective)));
+  write_output(command.output, find_collective_report(command.format)->write(curve, {.explain = command.explain}));
+}
+
+}  // namespace foretrain

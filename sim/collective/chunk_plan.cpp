@@ -1,0 +1,213 @@
+// Channels with equal paths are one, as wide as all of them; every lane of the algorithm's schedule becomes a connection.
+#include "sim/collective/chunk_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "sim/cluster/node_layout.hpp"
+#include "sim/cluster/path_class.hpp"
+#include "sim/collective/algorithms/catalog.hpp"
+
+namespace foretrain {
+
+namespace {
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const Communicator& communicator, const CollectivePlan& plan)
+      : communicator_(communicator), cluster_(communicator.cluster()), job_(communicator.job()), plan_(plan) {
+    result_.capacities = cluster_.capacities();
+    result_.graph.ranks = communicator.size();
+    places_.resize(static_cast<std::size_t>(communicator.size()));
+    for (const nccl::JobNode& node : job_.nodes) {
+      const std::vector<int>& gpus = job_.shapes[static_cast<std::size_t>(node.shape)].gpus;
+      for (std::size_t i = 0; i < gpus.size(); ++i) places_[static_cast<std::size_t>(node.ranks[i])] = {node.node, gpus[i]};
+    }
+    for (std::size_t n = 0; n < job_.nodes.size(); ++n) node_index_[job_.nodes[n].node] = n;
+    step_.protocol = plan.protocol;
+    step_.nvlink = communicator.nvlink();
+    step_.network = communicator.nodes() > 1 ? &cluster_.spec().fabric.link : nullptr;
+    step_.costs = &communicator.costs();
+    step_.bytes = static_cast<double>(plan.size.count);
+  }
+
+  ChunkPlan build() {
+    if (!plan_.algorithm) {
+      build_peers();
+    } else if (*plan_.algorithm == nccl::Algorithm::ring) {
+      build_on(nccl::Pattern::ring, "ring");
+    } else if (*plan_.algorithm == nccl::Algorithm::tree) {
+      build_on(nccl::Pattern::balanced_tree, "double_binary_tree");
+    } else if (*plan_.algorithm == nccl::Algorithm::nvls) {
+      build_multicast();
+    } else {
+      result_.problem = fmt::format("{} exists as flows only", plan_.algorithm_name());
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// One group of channels on one path per node.
+  struct Channel {
+    std::size_t path = 0;
+    nccl::Pattern pattern = nccl::Pattern::ring;
+    double share = 1;
+    LinkId block = kNone;  ///< the private link of its thread blocks
+  };
+
+  const SharedPath& path_in(const Channel& channel, std::size_t node) const {
+    return communicator_.paths(channel.pattern)[static_cast<std::size_t>(job_.nodes[node].shape)][channel.path];
+  }
+
+  /// A thread block moves so much of its channels' data, however many edges it has.
+  LinkId add_blocks(double channels) {
+    const double rate = channels * of(communicator_.costs().channel_rate, plan_.protocol).per_second;
+    result_.capacities.push_back({std::max(1.0, rate)});
+    return static_cast<LinkId>(result_.capacities.size()) - 1;
+  }
+
+  int rank_at(std::size_t node, int gpu) const {
+    const nccl::JobNode& place = job_.nodes[node];
+    const std::vector<int>& gpus = job_.shapes[static_cast<std::size_t>(place.shape)].gpus;
+    return place.ranks[static_cast<std::size_t>(std::ranges::find(gpus, gpu) - gpus.begin())];
+  }
+
+  void build_on(nccl::Pattern pattern, std::string_view family) {
+    const Algorithm* algorithm = find_algorithm(plan_.op, family);
+    if (algorithm == nullptr) return static_cast<void>(result_.problem = fmt::format("no {} for {}", family, name_of(plan_.op)));
+    const std::size_t paths = communicator_.paths(pattern).front().size();
+    for (std::size_t p = 0; p < paths && result_.problem.empty(); ++p) {
+      Channel channel{p, pattern, communicator_.paths(pattern).front()[p].share, kNone};
+      add_channel(channel, *algorithm);
+    }
+  }
+
+  void add_channel(const Channel& channel, const Algorithm& algorithm) {
+    std::vector<int> order, groups;
+    for (std::size_t n = 0; n < job_.nodes.size(); ++n) {
+      const std::vector<int>& gpus = path_in(channel, n).path.gpus;
+      for (const int gpu : gpus) order.push_back(rank_at(n, gpu));
+      groups.push_back(static_cast<int>(gpus.size()));
+    }
+    step_.run.channels = std::max(1, plan_.channels);
+    step_.chunk = plan_.chunk;
+    const double data = step_.bytes * channel.share;  // of this group of channels
+    const bool ring_of_parts = algorithm.family == "ring" && ring_traffic(plan_.op, 2).bytes_per_edge < 1.5 && !is_chain();
+    const double unit = forwarding_unit(step_) * std::max(1, plan_.channels) * channel.share;
+    const int pieces = ring_of_parts ? 1 : static_cast<int>(std::clamp(std::ceil(data / std::max(1.0, unit) / (is_tree(algorithm) ? 2 : 1)), 1.0, 1e6));
+    const Lanes lanes = lanes_of(algorithm, {order, 0, pieces, groups});
+    add_lanes(lanes, channel, is_tree(algorithm));
+  }
+
+  bool is_chain() const { return plan_.op == CollectiveOp::broadcast || plan_.op == CollectiveOp::reduce; }
+  static bool is_tree(const Algorithm& algorithm) { return algorithm.family == "double_binary_tree"; }
+
+  void add_lanes(const Lanes& lanes, const Channel& channel, bool tree) {
+    if (result_.graph.connections.size() + lanes.lanes.size() > kMostLanes) {
+      result_.problem = fmt::format("more than {} lanes", kMostLanes);
+      return;
+    }
+    const std::uint32_t first = static_cast<std::uint32_t>(result_.graph.connections.size());
+    for (const Lane& lane : lanes.lanes) {
+      const Route route = route_of(lane, channel);
+      Connection connection;
+      connection.from = static_cast<std::uint32_t>(lane.from), connection.to = static_cast<std::uint32_t>(lane.to);
+      connection.transfers = static_cast<std::uint32_t>(lane.messages);
+      const double data = lanes.message_share(lane) * step_.bytes * channel.share;
+      connection.bytes = data * communicator_.wire_bytes(plan_.protocol, route);
+      const double message = data / std::max(1.0, std::round(channel.share * plan_.channels));
+      connection.latency = route.crosses_network ? network_step(step_, message) : inner_step(step_, tree);
+      add(connection, route, channel, connection.bytes / std::max(1e-9, data), std::span(lanes.needs).subspan(lane.first_need, lane.needs), first);
+    }
+  }
+
+  /// `wire`: bytes on the wire per byte of data; thread blocks count data.
+  void add(const Connection& connection, const Route& route, const Channel& channel, double wire, std::span<const LaneNeed> needs,
+           std::uint32_t first) {
+    std::vector<Need> after;
+    for (const LaneNeed& need : needs) after.push_back({first + need.lane, need.lag});
+    std::vector<LinkId> links = route.links;
+    links.push_back(add_blocks(std::max(1.0 * channel.share * plan_.channels, 1e-3) * wire));
+    result_.graph.add(connection, links, after);
+  }
+
+  Route route_of(const Lane& lane, const Channel& channel) const {
+    const GpuPlace from = places_[static_cast<std::size_t>(lane.from)], to = places_[static_cast<std::size_t>(lane.to)];
+    const VertexId a = cluster_.gpu(from.node, from.gpu), b = cluster_.gpu(to.node, to.gpu);
+    if (from.node == to.node) return cluster_.route(a, b);
+    const nccl::ChannelPath& out = path_in(channel, node_index_.at(from.node)).path;
+    const nccl::ChannelPath& in = path_in(channel, node_index_.at(to.node)).path;
+    const bool ring = channel.pattern == nccl::Pattern::ring;
+    return cluster_.route_between_nodes(a, b, std::max(0, ring ? out.nic_out : nic_at(out, from.gpu)), std::max(0, nic_at(in, to.gpu)));
+  }
+
+  /// Trees have their second GPU at the NIC that rings leave by.
+  static int nic_at(const nccl::ChannelPath& path, int gpu) {
+    return path.gpus.size() > 1 && gpu == path.gpus[1] && path.nic_out >= 0 && gpu != path.gpus.front() ? path.nic_out : path.nic_in;
+  }
+
+  void build_multicast() {
+    const Algorithm* algorithm = find_algorithm(plan_.op, "nvls");
+    if (algorithm == nullptr) return static_cast<void>(result_.problem = "NVLS has no schedule for this operation");
+    const std::vector<int>& order = job_.nodes.front().ranks;
+    const int pieces = std::clamp(static_cast<int>(step_.bytes / static_cast<double>(order.size()) / (16 * 131072.0)), 1, 4096);
+    const Lanes lanes = lanes_of(*algorithm, {order, 0, pieces, {}});
+    const VertexId hub = cluster_.gpu(job_.nodes.front().node, 0) + first_of(cluster_.spec().node, VertexKind::nvswitch);
+    result_.graph.ranks = lanes.ranks + lanes.switches;
+    const auto vertex = [&](int rank) { return rank >= lanes.ranks ? hub : cluster_.gpu(places_[static_cast<std::size_t>(rank)].node, places_[static_cast<std::size_t>(rank)].gpu); };
+    for (const Lane& lane : lanes.lanes) {
+      const Route route = cluster_.route(vertex(lane.from), vertex(lane.to));
+      Connection connection;
+      connection.from = static_cast<std::uint32_t>(lane.from), connection.to = static_cast<std::uint32_t>(lane.to);
+      connection.transfers = static_cast<std::uint32_t>(lane.messages);
+      connection.bytes = lanes.message_share(lane) * step_.bytes / communicator_.costs().multicast_efficiency / route.collective_efficiency;
+      std::vector<Need> after;
+      for (const LaneNeed& need : std::span(lanes.needs).subspan(lane.first_need, lane.needs)) after.push_back({need.lane, need.lag});
+      result_.graph.add(connection, route.links, after);
+    }
+  }
+
+  void build_peers() {
+    const Algorithm* algorithm = find_algorithm(plan_.op, plan_.op == CollectiveOp::sendrecv ? "shift" : "direct");
+    const std::size_t n = places_.size(), lanes_needed = plan_.op == CollectiveOp::alltoall ? n * (n - 1) : n;
+    if (algorithm == nullptr || lanes_needed > kMostLanes) return static_cast<void>(result_.problem = fmt::format("more than {} lanes", kMostLanes));
+    std::vector<int> order(n);
+    for (std::size_t i = 0; i < n; ++i) order[i] = static_cast<int>(i);
+    const Lanes lanes = lanes_of(*algorithm, {order, 0, 1, {}});
+    for (const Lane& lane : lanes.lanes) add_peer(lane, lanes.message_share(lane) * step_.bytes);
+  }
+
+  void add_peer(const Lane& lane, double data) {
+    const GpuPlace from = places_[static_cast<std::size_t>(lane.from)], to = places_[static_cast<std::size_t>(lane.to)];
+    const VertexId a = cluster_.gpu(from.node, from.gpu), b = cluster_.gpu(to.node, to.gpu);
+    const Route route = from.node == to.node ? cluster_.route(a, b)
+                                             : cluster_.route_between_nodes(a, b, std::max(0, nearest_nic(cluster_, from.gpu)),
+                                                                            std::max(0, nearest_nic(cluster_, to.gpu)));
+    Connection connection;
+    connection.from = static_cast<std::uint32_t>(lane.from), connection.to = static_cast<std::uint32_t>(lane.to);
+    connection.transfers = static_cast<std::uint32_t>(lane.messages);
+    const double wire = communicator_.wire_bytes(plan_.protocol, route);
+    connection.bytes = data * wire;
+    connection.latency = route.crosses_network ? network_step(step_, data) : inner_step(step_, false);
+    std::vector<LinkId> links = route.links;
+    result_.capacities.push_back({peer_rate(communicator_.costs(), communicator_.job().p2p_per_peer, data).per_second * wire});
+    links.push_back(static_cast<LinkId>(result_.capacities.size()) - 1);
+    result_.graph.add(connection, links, {});
+  }
+
+  const Communicator& communicator_;
+  const Cluster& cluster_;
+  const nccl::Job& job_;
+  const CollectivePlan& plan_;
+  ChunkPlan result_;
+  std::vector<GpuPlace> places_;        ///< by rank
+  std::map<int, std::size_t> node_index_;  ///< by node of the cluster
+  TimingInput step_;
+};
+
+}  // namespace
+
+ChunkPlan chunk_plan(const Communicator& communicator, const CollectivePlan& plan) { return PlanBuilder(communicator, plan).build(); }
+
+}  // namespace foretrain

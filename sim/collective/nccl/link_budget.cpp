@@ -1,0 +1,41 @@
+// Bookkeeping in whole thousandths of a GB/s, so that giving back restores the exact state.
+#include "sim/collective/nccl/link_budget.hpp"
+
+namespace foretrain::nccl {
+
+LinkBudget::Load LinkBudget::load_of(const NodePath& path, const PathStep& step, Milli speed) {
+  const Milli forward = step.pcie && path.through_intel_root ? (speed * 6 + 2) / 5 : speed;
+  const Milli back = step.backlash == Backlash::all ? forward : step.backlash == Backlash::eighth ? (forward + 4) / 8 : 0;
+  return {forward, back};
+}
+
+bool LinkBudget::take(const NodePath& path, Milli speed) {
+  int taken = 0;
+  for (const PathStep& step : path.steps) {
+    const Load load = load_of(path, step, speed);
+    Milli& forward = free_[static_cast<std::size_t>(step.link)];
+    Milli& back = free_[static_cast<std::size_t>(step.back_link)];
+    if (forward < load.forward || back < load.back) {
+      hops_ += taken;
+      give_back(path, speed, taken);
+      return false;
+    }
+    forward -= load.forward;
+    back -= load.back;
+    ++taken;
+  }
+  hops_ += taken;
+  return true;
+}
+
+void LinkBudget::give_back(const NodePath& path, Milli speed, int steps) {
+  for (int i = 0; i < steps; ++i) {
+    const PathStep& step = path.steps[static_cast<std::size_t>(i)];
+    const Load load = load_of(path, step, speed);
+    free_[static_cast<std::size_t>(step.link)] += load.forward;
+    free_[static_cast<std::size_t>(step.back_link)] += load.back;
+  }
+  hops_ -= steps;
+}
+
+}  // namespace foretrain::nccl
