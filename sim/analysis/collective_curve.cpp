@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/analysis/collective_bottleneck.hpp"
+#include "sim/analysis/transport_point.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/quantity.hpp"
 
@@ -24,107 +24,112 @@ bool has_parts(CollectiveOp op) {
   return op == O::reduce_scatter || op == O::all_gather || op == O::alltoall || op == O::gather || op == O::scatter;
 }
 
-class CurvePredictor {
+/// Bottlenecks by name, each written once.
+class LinkNames {
  public:
-  explicit CurvePredictor(const CollectiveQuestion& question)
-      : question_(question),
-        placement_(place_job(question.cluster, question.gpus, question.nodes)),
-        cluster_(Cluster::build(question.cluster, placement_.nodes)),
-        communicator_(cluster_, placement_, question.settings) {}
-
-  CollectiveCurve predict() {
-    curve_.cluster = question_.cluster.name;
-    curve_.gpu = question_.cluster.node.gpu.name;
-    curve_.op = question_.op;
-    curve_.placement = placement_;
-    curve_.processes_per_node = question_.settings.processes_per_node;
-    curve_.nccl_version = question_.settings.nccl.version;
-    curve_.fidelity = question_.fidelity;
-    curve_.points.reserve(question_.sizes.size());
-    for (const Bytes size : question_.sizes) curve_.points.push_back(point(run_size(question_.op, size, curve_.gpus())));
-    warn_of_settings();
-    return std::move(curve_);
-  }
-
- private:
-  CollectivePoint point(Bytes size) {
-    CollectivePoint p;
-    p.size = size;
-    if (size.count == 0) {
-      if (question_.explain) p.why = "nothing to send: NCCL launches nothing";
-      return p;
-    }
-    CollectivePlan plan = communicator_.plan(question_.op, size, question_.explain);
-    const Time alone = simulate(communicator_, plan, question_.fidelity);
-    p.launch = plan.launch;
-    p.time = std::max(alone, plan.launch);
-    refuse_endless(p);
-    p.algbw = {static_cast<double>(size.count) / to_seconds(p.time)};
-    p.busbw = p.algbw * busbw_factor(question_.op, curve_.gpus());
-    p.algorithm = plan.algorithm_name(), p.protocol = plan.protocol, p.channels = plan.channels;
-    p.timing = plan.timing;
-    p.bound = bound_of(plan, alone);
-    p.bottleneck = index_of(plan.bottleneck.link);
-    p.why = std::move(plan.why);
-    forced_ = forced_ && took_what_was_forced(plan);
-    return p;
-  }
-
-  void refuse_endless(const CollectivePoint& p) const {
-    if (p.time < kLongestTime) return;
-    throw InputError(fmt::format("{} of {} take longer than {}", name_of(question_.op), to_string(p.size), to_string(kLongestTime)),
-                     "ask for smaller sizes");
-  }
-
-  static BoundBy bound_of(const CollectivePlan& plan, Time alone) {
-    if (plan.launch > alone) return BoundBy::launch;
-    if (plan.timing.latency() >= plan.timing.data) return BoundBy::latency;
-    return plan.timing.channel_bound ? BoundBy::thread_blocks : BoundBy::link;
-  }
+  LinkNames(const Cluster& cluster, std::vector<std::string>& names) : cluster_(cluster), names_(names) {}
 
   int index_of(LinkId link) {
     if (link == kNone) return -1;
-    const auto known = std::ranges::find(named_, link);
-    if (known == named_.end()) {
-      named_.push_back(link);
-      curve_.links.push_back(describe_link(cluster_, link));
-      return static_cast<int>(named_.size()) - 1;
-    }
-    return static_cast<int>(known - named_.begin());
+    const auto known = std::ranges::find(links_, link);
+    if (known != links_.end()) return static_cast<int>(known - links_.begin());
+    links_.push_back(link);
+    names_.push_back(describe_link(cluster_, link));
+    return static_cast<int>(links_.size()) - 1;
   }
 
-  bool took_what_was_forced(const CollectivePlan& plan) const {
+ private:
+  const Cluster& cluster_;
+  std::vector<std::string>& names_;
+  std::vector<LinkId> links_;
+};
+
+BoundBy bound_of(const CollectivePlan& plan, Time alone) {
+  if (plan.launch > alone) return BoundBy::launch;
+  if (plan.timing.latency() >= plan.timing.data) return BoundBy::latency;
+  return plan.timing.channel_bound ? BoundBy::thread_blocks : BoundBy::link;
+}
+
+/// Points by NCCL, and whether it always took what the settings ask for.
+class NcclPoints {
+ public:
+  NcclPoints(const CollectiveQuestion& question, const Cluster& cluster, const Placement& placement, LinkNames& names)
+      : question_(question), names_(names), communicator_(cluster, placement, question.settings) {}
+
+  CollectivePoint point(Bytes size) {
+    CollectivePlan plan = communicator_.plan(question_.op, size, question_.explain);
+    const Time alone = simulate(communicator_, plan, question_.fidelity);
+    CollectivePoint p;
+    p.size = size;
+    p.launch = plan.launch;
+    p.time = std::max(alone, plan.launch);
+    p.algorithm = plan.algorithm_name(), p.protocol = name_of(plan.protocol), p.channels = plan.channels;
+    p.timing = plan.timing;
+    p.bound = bound_of(plan, alone);
+    p.bottleneck = names_.index_of(plan.bottleneck.link);
+    p.why = std::move(plan.why);
     const nccl::Settings& nccl = question_.settings.nccl;
-    return !nccl::is_tuned(question_.op) ||
-           ((!nccl.algorithm || nccl.algorithm == plan.algorithm) && (!nccl.protocol || *nccl.protocol == plan.protocol));
+    obeyed_ = obeyed_ && (!nccl.algorithm || nccl.algorithm == plan.algorithm) && (!nccl.protocol || *nccl.protocol == plan.protocol);
+    return p;
   }
 
-  void warn_of_settings() {
+  std::vector<std::string> warnings() const {
     const nccl::Settings& nccl = question_.settings.nccl;
     const bool forces = nccl.algorithm || nccl.protocol;
-    if (!forces || curve_.gpus() < 2) return;
+    if (!forces || communicator_.size() < 2) return {};
     const std::string wish = fmt::format("{}{}{}", nccl.algorithm ? nccl::name_of(*nccl.algorithm) : "",
                                          nccl.algorithm && nccl.protocol ? " with " : "", nccl.protocol ? name_of(*nccl.protocol) : "");
     if (!nccl::is_tuned(question_.op))
-      curve_.warnings.push_back(fmt::format("{} has no effect on {}: NCCL makes it of sends and receives", wish, name_of(question_.op)));
-    else if (!forced_)
-      curve_.warnings.push_back(fmt::format("{} cannot do {} here at every size; there NCCL's own choice stands (NCCL itself may stop)",
-                                            wish, name_of(question_.op)));
+      return {fmt::format("{} has no effect on {}: NCCL makes it of sends and receives", wish, name_of(question_.op))};
+    if (obeyed_) return {};
+    return {fmt::format("{} cannot do {} here at every size; there NCCL's own choice stands (NCCL itself may stop)", wish,
+                        name_of(question_.op))};
   }
 
+ private:
   const CollectiveQuestion& question_;
-  Placement placement_;
-  Cluster cluster_;
+  LinkNames& names_;
   Communicator communicator_;
-  CollectiveCurve curve_;
-  std::vector<LinkId> named_;
-  bool forced_ = true;
+  bool obeyed_ = true;
 };
+
+/// Bandwidths of a point whose time is known.
+void finish(CollectivePoint& p, const CollectiveQuestion& question, int ranks) {
+  if (p.time >= kLongestTime) {
+    throw InputError(fmt::format("{} of {} takes longer than {}", name_of(question.op), to_string(p.size), to_string(kLongestTime)),
+                     "ask for smaller sizes");
+  }
+  if (p.time == Time::zero()) return;
+  p.algbw = {static_cast<double>(p.size.count) / to_seconds(p.time)};
+  p.busbw = p.algbw * busbw_factor(question.op, ranks);
+}
+
+/// One point per size, by a function that needs not know of empty messages.
+template <typename PointOf>
+void add_points(const CollectiveQuestion& question, CollectiveCurve& curve, PointOf point_of) {
+  curve.points.reserve(question.sizes.size());
+  for (const Bytes asked : question.sizes) {
+    const Bytes size = run_size(question.op, asked, curve.gpus());
+    CollectivePoint p;
+    if (size.count > 0) p = point_of(size);
+    if (size.count == 0 && question.explain) p.why = "nothing to send: nothing is launched";
+    finish(p, question, curve.gpus());
+    curve.points.push_back(std::move(p));
+  }
+}
+
+CollectivePoint over_transport(const CollectiveQuestion& question, Bytes size, int ranks, const HostLink& link, int name) {
+  CollectivePoint p = transport_point(*question.transport, question.op, size, ranks, link);
+  if (p.channels == 0 && ranks > 1) throw InputError(fmt::format("{} has no {}", question.transport->library, name_of(question.op)), p.why);
+  p.bottleneck = name;
+  if (!question.explain) p.why.clear();
+  return p;
+}
 
 }  // namespace
 
 std::string_view name_of(BoundBy bound) {
-  static constexpr std::array<std::string_view, 5> kNames{"-", "launch", "latency", "thread blocks", "link"};
+  static constexpr std::array<std::string_view, 6> kNames{"-", "launch", "latency", "thread blocks", "host", "link"};
   return kNames[static_cast<std::size_t>(bound)];
 }
 
@@ -151,6 +156,28 @@ Placement place_job(const ClusterSpec& cluster, int gpus, int nodes) {
   return place(gpus, per_node, Layout::spread, nodes);
 }
 
-CollectiveCurve predict_collective(const CollectiveQuestion& question) { return CurvePredictor(question).predict(); }
+CollectiveCurve predict_collective(const CollectiveQuestion& question) {
+  CollectiveCurve curve;
+  curve.cluster = question.cluster.name, curve.gpu = question.cluster.node.gpu.name;
+  curve.op = question.op;
+  curve.placement = place_job(question.cluster, question.gpus, question.nodes);
+  curve.fidelity = question.fidelity;
+  const Cluster cluster = Cluster::build(question.cluster, curve.placement.nodes);
+  LinkNames names(cluster, curve.links);
+  if (question.transport) {
+    curve.library = question.transport->library;
+    const HostLink link = host_link(cluster, curve.placement);
+    const int name = link.narrowest == kNone ? 0 : names.index_of(link.narrowest);
+    if (link.narrowest == kNone) curve.links.emplace_back("copies in the memory of a CPU");
+    add_points(question, curve, [&](Bytes size) { return over_transport(question, size, curve.gpus(), link, name); });
+    return curve;
+  }
+  curve.library = "NCCL " + nccl::to_text(question.settings.nccl.version);
+  curve.processes_per_node = question.settings.processes_per_node;
+  NcclPoints nccl(question, cluster, curve.placement, names);
+  add_points(question, curve, [&](Bytes size) { return nccl.point(size); });
+  curve.warnings = nccl.warnings();
+  return curve;
+}
 
 }  // namespace foretrain

@@ -1,6 +1,7 @@
 // What nccl-tests would print for a job that nobody has run: time and bandwidth of one collective over message sizes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "sim/collective/schedule.hpp"
 #include "sim/collective/settings.hpp"
 #include "sim/collective/timing.hpp"
+#include "sim/collective/transports/transport.hpp"
 
 namespace foretrain {
 
@@ -23,13 +25,14 @@ struct CollectiveQuestion {
   int nodes = 0;  ///< 0: as few as hold the GPUs; otherwise the GPUs are spread evenly
   std::vector<Bytes> sizes;
   CollectiveSettings settings;
+  std::optional<Transport> transport{};  ///< instead of NCCL, between processes on the hosts
   Fidelity fidelity = Fidelity::analytic;
   bool explain = false;  ///< fill CollectivePoint::why
 };
 
 /// What the time is made of first.
-enum class BoundBy : std::uint8_t { nothing, launch, latency, thread_blocks, link };
-/// "-", "launch", "latency", "thread blocks", "link".
+enum class BoundBy : std::uint8_t { nothing, launch, latency, thread_blocks, host, link };
+/// "-", "launch", "latency", "thread blocks", "host", "link".
 std::string_view name_of(BoundBy bound);
 
 /// Plain numbers and indices, so that thousands of sizes take milliseconds.
@@ -39,8 +42,8 @@ struct CollectivePoint {
   Time launch{};  ///< host time of one process
   ByteRate algbw{}, busbw{};
   std::string_view algorithm = "-";
-  Protocol protocol = Protocol::simple;
-  int channels = 0;
+  std::string_view protocol = "-";
+  int channels = 0;  ///< connections of a transport; 0: nothing runs
   CollectiveTiming timing{};
   BoundBy bound = BoundBy::nothing;
   int bottleneck = -1;  ///< index into CollectiveCurve::links; -1: none
@@ -52,7 +55,7 @@ struct CollectiveCurve {
   CollectiveOp op = CollectiveOp::all_reduce;
   Placement placement;
   int processes_per_node = 0;  ///< 0: one per GPU
-  nccl::Version nccl_version{};
+  std::string library;         ///< "NCCL 2.20.5", "gloo"
   Fidelity fidelity = Fidelity::analytic;
   std::vector<CollectivePoint> points;  ///< in the order of the question's sizes
   std::vector<std::string> links;       ///< the bottlenecks' names, as in "nic0 of node 0 to leaf0"
@@ -71,8 +74,8 @@ std::int64_t counted_elements(CollectiveOp op, Bytes size, int ranks);
 /// GPUs or nodes, when GPUs do not fit on the nodes, or nodes would stay empty.
 Placement place_job(const ClusterSpec& cluster, int gpus, int nodes);
 
-/// Nothing to send: NCCL launches nothing, and the time is zero. Throws InputError as place_job(), and when a size takes longer than
-/// kLongestTime. Requires a cluster that check() passes.
+/// Nothing to send: nothing is launched, and the time is zero. Throws InputError as place_job(), when a size takes longer than
+/// kLongestTime, and when the transport's library has no such operation. Requires a cluster that check() passes.
 CollectiveCurve predict_collective(const CollectiveQuestion& question);
 
 }  // namespace foretrain

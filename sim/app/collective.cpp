@@ -7,11 +7,13 @@
 #include "sim/report/busbw_chart.hpp"
 #include "sim/report/collective_catalog.hpp"
 #include "sim/report/output_file.hpp"
+#include "sim/scenario/catalog.hpp"
 #include "sim/scenario/collective_sections.hpp"
 #include "sim/scenario/measurements.hpp"
 #include "sim/scenario/message_sizes.hpp"
 #include "sim/scenario/named_cluster.hpp"
 #include "sim/scenario/reader.hpp"
+#include "sim/scenario/schemas.hpp"
 
 namespace foretrain {
 
@@ -46,6 +48,24 @@ std::vector<std::string> settings_of(const CollectiveCommand& command) {
   return settings;
 }
 
+std::optional<Transport> transport_of(const std::string& name) {
+  if (name == "nccl") return std::nullopt;
+  const auto source = open_named(CatalogKind::transports, name);
+  if (!source)
+    throw InputError(fmt::format("unknown transport \"{}\"", name.substr(0, 60)), unknown_name_hint(CatalogKind::transports, name));
+  Diagnostics diagnostics(*source);
+  Transport transport = read_transport(*source, diagnostics);
+  diagnostics.throw_if_any();
+  return transport;
+}
+
+/// What NCCL alone understands.
+void refuse_settings_of_nccl(const CollectiveCommand& command) {
+  if (settings_of(command).empty() && command.launch_processes.empty()) return;
+  throw InputError(fmt::format("settings of NCCL do not change the transport {}", command.transport),
+                   "leave out --algorithm, --protocol, --channels, --launch-processes and --set");
+}
+
 /// As nccl-tests is started: -g N on one node, one process per GPU over several.
 int usual_processes_per_node(int nodes) { return nodes > 1 ? 0 : 1; }
 
@@ -57,7 +77,11 @@ CollectiveQuestion question_of(const CollectiveCommand& command) {
   question.op = find_op(command.op);
   question.gpus = command.gpus, question.nodes = command.nodes;
   question.sizes = sizes_of(command.sizes);
+  question.transport = transport_of(command.transport);
+  if (question.transport) refuse_settings_of_nccl(command);
   question.fidelity = *find_fidelity(command.fidelity);
+  if (question.transport && question.fidelity != Fidelity::analytic)
+    throw InputError(fmt::format("the transport {} has a closed form only", command.transport), "--fidelity analytic");
   question.explain = command.explain;
   question.settings = knobs.settings();
   const Placement placement = place_job(question.cluster, question.gpus, question.nodes);

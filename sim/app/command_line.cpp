@@ -8,6 +8,7 @@
 
 #include "sim/app/commands.hpp"
 #include "sim/report/catalog.hpp"
+#include "sim/report/collective_catalog.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/strategy/catalog.hpp"
 
@@ -20,6 +21,7 @@ constexpr int kUsageError = 2;
 /// Everything the options write to.
 struct Options {
   PredictCommand predict;
+  CollectiveCommand collective;
   ListCommand list;
   TopologyCommand topology;
   ValidateCommand validate;
@@ -76,6 +78,81 @@ void add_predict(CLI::App& app, Options& options) {
   });
 }
 
+std::vector<std::string> names_of_algorithms() {
+  std::vector<std::string> names;
+  for (const nccl::Algorithm algorithm : nccl::kAlgorithms) names.emplace_back(nccl::name_of(algorithm));
+  return names;
+}
+
+std::vector<std::string> names_of(auto const& values) {
+  std::vector<std::string> names;
+  for (const auto value : values) names.emplace_back(name_of(value));
+  return names;
+}
+
+/// What is asked, and how the collective runs.
+void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
+  command.add_option("--cluster", collective.cluster, "A cluster of the catalog or a file")->required()->type_name("NAME");
+  command.add_option("--op", collective.op, joined(names_of(kCollectiveOps)))->required()->type_name("OP");
+  command.add_option("--gpus", collective.gpus, "Number of GPUs")->required()->type_name("N");
+  command.add_option("--nodes", collective.nodes, "Spread the GPUs evenly over so many nodes; otherwise as few as hold them")
+      ->check(CLI::PositiveNumber)
+      ->type_name("M");
+  command
+      .add_option(
+          "--sizes", collective.sizes,
+          "FROM:TO:FACTOR, FROM:TO:+STEP, one size, or a list with commas; K, M, G are powers of two, as in nccl-tests. all_gather, "
+          "reduce_scatter, alltoall, gather and scatter round down to 16 bytes per rank, as nccl-tests does")
+      ->type_name("SIZES")
+      ->capture_default_str();
+  command.add_option("--algorithm", collective.algorithm, joined(names_of_algorithms()) + "; otherwise what NCCL takes at each size")
+      ->check(CLI::IsMember(names_of_algorithms(), CLI::ignore_case))
+      ->type_name("NAME");
+  command.add_option("--protocol", collective.protocol, joined(names_of(kProtocols)) + "; otherwise what NCCL takes at each size")
+      ->check(CLI::IsMember(names_of(kProtocols), CLI::ignore_case))
+      ->type_name("NAME");
+  command.add_option("--channels", collective.channels, "NCCL's channels, at least and at most")->check(CLI::Range(1, 64))->type_name("N");
+  command
+      .add_option("--transport", collective.transport,
+                  "nccl, or another between processes on the hosts: a file of topologies/transports (gloo_tcp, grpc, mpi_ib, mpi_tcp)")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option("--launch-processes", collective.launch_processes,
+                  "one: a process per node launches the kernels of all its GPUs, one after the other (nccl-tests -g N); per-gpu: a process "
+                  "for each. Default as nccl-tests is run: one on one node, per-gpu over several")
+      ->check(CLI::IsMember(std::vector<std::string>{"one", "per-gpu"}))
+      ->type_name("one|per-gpu");
+  command.add_option("--set", collective.settings, "Any key of [nccl] and [launch], as in nccl.version=2.18; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_collective(CLI::App& app, Options& options) {
+  CLI::App* command = app.add_subcommand("collective", "Time and bandwidth of a collective over message sizes, as nccl-tests prints them");
+  CollectiveCommand& collective = options.collective;
+  add_collective_question(*command, collective);
+  command->add_option("--fidelity", collective.fidelity, "analytic: a closed form; flow: flows share links; chunk: every chunk is an event")
+      ->check(CLI::IsMember(names_of(kFidelities)))
+      ->type_name(joined(names_of(kFidelities)))
+      ->capture_default_str();
+  command->add_option("--format", collective.format, joined(collective_report_names()))
+      ->check(CLI::IsMember(collective_report_names()))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  command->add_option("-o,--output", collective.output, "Write to a file instead of standard output")->type_name("FILE");
+  command->add_option("--svg", collective.svg, "Also draw bus bandwidth over size")->type_name("FILE");
+  command->add_option("--measured", collective.measured, "CSV as for validate; its rows of the same job are drawn over the curve")
+      ->needs("--svg")
+      ->type_name("FILE");
+  command->add_flag("--explain", collective.explain, "Say for each size what was chosen, what bounds it, and what lost");
+  command->footer(
+      "Examples:\n  foretrain collective --cluster dgx-a100 --op all_reduce --gpus 8\n  foretrain collective --cluster perlmutter --op "
+      "all_gather --gpus 16 --nodes 4 --sizes 1M:1G:2 --format csv\n  foretrain collective --cluster dgx1-v100 --op all_reduce --gpus 8 "
+      "--algorithm ring --protocol simple --explain");
+  command->callback([&options] { run_collective(options.collective); });
+}
+
 void add_list(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand("list", "What the catalogs hold");
   command->add_option("WHAT", options.list.what, joined(listable()))->required()->check(CLI::IsMember(listable()));
@@ -101,7 +178,8 @@ void add_validate(CLI::App& app, Options& options) {
   ValidateCommand& validate = options.validate;
   command
       ->add_option("FILE", validate.file,
-                   "CSV with the columns series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source")
+                   "CSV with the columns series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source "
+                   "(training) or series,cluster,op,gpus,nodes,bytes,time_us,settings,source (collectives)")
       ->required();
   command->add_flag("--no-anchor", options.no_anchor,
                     "Predict the smallest number of GPUs of each series too, instead of scaling the model to it");
@@ -134,6 +212,7 @@ void declare(CLI::App& app, Options& options) {
   app.require_subcommand(1);
   app.footer("Exit codes: 0 ok, 1 wrong input, 2 wrong usage, 3 the world failed (a file cannot be read or written).");
   add_predict(app, options);
+  add_collective(app, options);
   add_list(app, options);
   add_topology(app, options);
   add_validate(app, options);

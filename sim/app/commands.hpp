@@ -27,6 +27,7 @@ struct CollectiveCommand {
   std::string sizes = "8:128M:2";
   std::string algorithm, protocol;  ///< empty: NCCL's choice
   std::optional<int> channels;
+  std::string transport = "nccl";
   std::string fidelity = "analytic";
   std::string launch_processes;  ///< "one", "per-gpu"; empty: by the number of nodes
   std::vector<std::string> settings;

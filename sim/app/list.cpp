@@ -10,7 +10,8 @@
 namespace foretrain {
 
 const std::vector<std::string>& listable() {
-  static const std::vector<std::string> nouns{"models", "clusters", "gpus", "links", "strategies", "collectives", "scenarios", "fabrics"};
+  static const std::vector<std::string> nouns{"models",      "clusters",   "gpus",      "links",  "strategies",
+                                              "collectives", "transports", "scenarios", "fabrics"};
   return nouns;
 }
 

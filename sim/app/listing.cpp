@@ -46,6 +46,11 @@ std::string describe_link(const std::string& name) {
   return fmt::format("{} per direction, {} per hop", to_string(link.bandwidth), to_string(link.latency));
 }
 
+std::string describe_transport(const std::string& name) {
+  const Transport transport = read_entry(CatalogKind::transports, name, read_transport);
+  return fmt::format("{}, {} per message", find_transport_library(transport.library)->summary, to_string(transport.message_overhead));
+}
+
 std::string describe_scenario(const std::string& name) {
   const Scenario scenario = read_scenario(open_named(CatalogKind::scenarios, name).value(), {});
   return fmt::format("{} on {} with {}", scenario.model.name, scenario.cluster.name, scenario.strategy);
@@ -71,6 +76,7 @@ std::vector<ListedEntry> list_entries(std::string_view what) {
   if (what == "clusters") return list_files(CatalogKind::clusters, describe_cluster);
   if (what == "gpus") return list_files(CatalogKind::gpus, describe_gpu);
   if (what == "links") return list_files(CatalogKind::links, describe_link);
+  if (what == "transports") return list_files(CatalogKind::transports, describe_transport);
   if (what == "scenarios") return list_files(CatalogKind::scenarios, describe_scenario);
   if (what == "strategies") return list_rows(strategy_catalog());
   if (what == "collectives") return list_rows(algorithms());

@@ -1,6 +1,5 @@
 // validate: measurements → validation → report.
-#include <fmt/format.h>
-
+#include "sim/analysis/collective_validation.hpp"
 #include "sim/analysis/validation.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/progress_line.hpp"
@@ -16,15 +15,14 @@ void run_validate(const ValidateCommand& command) {
   Diagnostics diagnostics(source);
   const MeasurementFile file = read_measurements(source, diagnostics);
   diagnostics.throw_if_any();
-  if (file.kind == MeasurementFile::Kind::collective) {
-    throw InputError(fmt::format("{}: this version validates scaling measurements only, not collective times", command.file),
-                     "a scaling file has the columns series,model,cluster,strategy,…");
-  }
   ProgressLine progress("validating " + command.file);
-  const Validation validation =
-      validate(file, {.anchor = command.anchor, .settings = command.settings}, [&progress](double done) { progress.show(done); });
-  progress.clear();
-  write_output(command.output, command.format == "json" ? write_validation_json(validation) : write_validation_table(validation));
+  const auto show = [&progress](double done) { progress.show(done); };
+  const auto write = [&](const auto& validation) {
+    progress.clear();
+    write_output(command.output, command.format == "json" ? write_validation_json(validation) : write_validation_table(validation));
+  };
+  if (file.kind == MeasurementFile::Kind::collective) return write(validate_collectives(file.collective, command.settings, show));
+  write(validate(file, {.anchor = command.anchor, .settings = command.settings}, show));
 }
 
 }  // namespace foretrain

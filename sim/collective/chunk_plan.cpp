@@ -13,6 +13,8 @@ namespace foretrain {
 
 namespace {
 
+constexpr double kLeastPieces = 16;  ///< of a send: those of several peers take turns on a NIC
+
 class PlanBuilder {
  public:
   PlanBuilder(const Communicator& communicator, const CollectivePlan& plan)
@@ -30,6 +32,9 @@ class PlanBuilder {
     step_.network = communicator.nodes() > 1 ? &cluster_.spec().fabric.link : nullptr;
     step_.costs = &communicator.costs();
     step_.bytes = static_cast<double>(plan.size.count);
+    step_.ranks_per_node = static_cast<int>(job_.shapes.front().gpus.size());
+    step_.run.channels = std::max(1, plan.channels);
+    step_.chunk = plan.chunk;
   }
 
   ChunkPlan build() {
@@ -90,8 +95,6 @@ class PlanBuilder {
       for (const int gpu : gpus) order.push_back(rank_at(n, gpu));
       groups.push_back(static_cast<int>(gpus.size()));
     }
-    step_.run.channels = std::max(1, plan_.channels);
-    step_.chunk = plan_.chunk;
     const double data = step_.bytes * channel.share;  // of this group of channels
     const bool ring_of_parts = algorithm.family == "ring" && ring_traffic(plan_.op, 2).bytes_per_edge < 1.5 && !is_chain();
     const double unit = forwarding_unit(step_) * std::max(1, plan_.channels) * channel.share;
@@ -128,7 +131,8 @@ class PlanBuilder {
     std::vector<Need> after;
     for (const LaneNeed& need : needs) after.push_back({first + need.lane, need.lag});
     std::vector<LinkId> links = route.links;
-    links.push_back(add_blocks(std::max(1.0 * channel.share * plan_.channels, 1e-3) * wire));
+    const double trees = channel.pattern == nccl::Pattern::ring ? 1 : 2;  // half of the channels run on each tree
+    links.push_back(add_blocks(channel.share * plan_.channels / trees * wire));
     result_.graph.add(connection, links, after);
   }
 
@@ -151,7 +155,7 @@ class PlanBuilder {
     const Algorithm* algorithm = find_algorithm(plan_.op, "nvls");
     if (algorithm == nullptr) return static_cast<void>(result_.problem = "NVLS has no schedule for this operation");
     const std::vector<int>& order = job_.nodes.front().ranks;
-    const int pieces = std::clamp(static_cast<int>(step_.bytes / static_cast<double>(order.size()) / (16 * 131072.0)), 1, 4096);
+    const int pieces = multicast_pieces(step_);
     const Lanes lanes = lanes_of(*algorithm, {order, 0, pieces, {}});
     const VertexId hub = cluster_.gpu(job_.nodes.front().node, 0) + first_of(cluster_.spec().node, VertexKind::nvswitch);
     result_.graph.ranks = lanes.ranks + lanes.switches;
@@ -175,7 +179,9 @@ class PlanBuilder {
     std::vector<int> order(n);
     for (std::size_t i = 0; i < n; ++i) order[i] = static_cast<int>(i);
     const Lanes lanes = lanes_of(*algorithm, {order, 0, 1, {}});
-    for (const Lane& lane : lanes.lanes) add_peer(lane, lanes.message_share(lane) * step_.bytes);
+    std::vector<Lane> turn(lanes.lanes);  // NCCL starts with the next rank, not with rank 0
+    std::ranges::stable_sort(turn, {}, [&](const Lane& lane) { return (lane.to - lane.from + lanes.ranks) % lanes.ranks; });
+    for (const Lane& lane : turn) add_peer(lane, lanes.message_share(lane) * step_.bytes);
   }
 
   void add_peer(const Lane& lane, double data) {
@@ -186,9 +192,10 @@ class PlanBuilder {
                                                                             std::max(0, nearest_nic(cluster_, to.gpu)));
     Connection connection;
     connection.from = static_cast<std::uint32_t>(lane.from), connection.to = static_cast<std::uint32_t>(lane.to);
-    connection.transfers = static_cast<std::uint32_t>(lane.messages);
     const double wire = communicator_.wire_bytes(plan_.protocol, route);
-    connection.bytes = data * wire;
+    const double pieces = std::clamp(std::ceil(data / (route.nvlink_only ? 524288.0 : 131072.0)), kLeastPieces, 1024.0);
+    connection.transfers = static_cast<std::uint32_t>(pieces);
+    connection.bytes = data * wire / pieces;
     connection.latency = route.crosses_network ? network_step(step_, data) : inner_step(step_, false);
     std::vector<LinkId> links = route.links;
     result_.capacities.push_back({peer_rate(communicator_.costs(), communicator_.job().p2p_per_peer, data).per_second * wire});

@@ -290,6 +290,15 @@ double Communicator::wire_bytes(Protocol protocol, const Route& route) const {
   return rate / std::min(rate * reached.between, reached.most_between.per_second);
 }
 
+void Communicator::add_rest_of_worst(std::vector<PatternFlow>& flows, const Bottleneck& worst, double factor) const {
+  if (worst.link == kNone) return;
+  double rest = worst.seconds_per_byte * state_->cluster.links()[worst.link].bandwidth.per_second * factor;
+  for (const PatternFlow& flow : flows) {
+    for (const LinkId link : flow.route) rest -= link == worst.link ? flow.weight : 0;
+  }
+  if (rest > 1e-9 * factor) flows.push_back({{worst.link}, rest});
+}
+
 std::vector<PatternFlow> Communicator::flows(const CollectivePlan& plan) const {
   std::vector<PatternFlow> flows;
   if (size() < 2) return flows;
@@ -302,11 +311,7 @@ std::vector<PatternFlow> Communicator::flows(const CollectivePlan& plan) const {
     const double weight = edge.share * factor * wire_bytes(plan.protocol, route);
     flows.push_back({std::move(route.links), weight});
   });
-  const Bottleneck& worst = state_->slowest(key, plan.protocol).worst();
-  if (worst.link != kNone) {
-    const double rate = state_->cluster.links()[worst.link].bandwidth.per_second;
-    flows.push_back({{worst.link}, worst.seconds_per_byte * rate * factor});
-  }
+  add_rest_of_worst(flows, state_->slowest(key, plan.protocol).worst(), factor);
   return flows;
 }
 

@@ -73,6 +73,8 @@ class Communicator {
   double wire_bytes(Protocol protocol, const Route& route) const;
 
  private:
+  void add_rest_of_worst(std::vector<PatternFlow>& flows, const Bottleneck& worst, double factor) const;
+
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -66,17 +66,15 @@ struct Traffic {
 void count_traffic(const Lanes& lanes, LaneCosts& costs) {
   const std::size_t holders = static_cast<std::size_t>(lanes.ranks + lanes.switches);
   std::vector<Traffic> sent(holders), received(holders);
-  std::map<std::pair<int, int>, Traffic> pairs;
-  Traffic total, pair, most_sent, most_received;
+  Traffic total, most_sent, most_received;
   int widest = 0;
   for (const Lane& lane : lanes.lanes) {
     sent[static_cast<std::size_t>(lane.from)].add(lane);
     received[static_cast<std::size_t>(lane.to)].add(lane);
-    pairs[{lane.from, lane.to}].add(lane);
     total.add(lane);
     widest = std::max(widest, lane.width);
   }
-  for (const auto& [ends, traffic] : pairs) pair.keep_most(traffic);
+  for (const PairShare& pair : pair_shares(lanes)) costs.pair = std::max(costs.pair, pair.share);
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(lanes.ranks); ++rank) {
     most_sent.keep_most(sent[rank]);
     most_received.keep_most(received[rank]);
@@ -84,7 +82,6 @@ void count_traffic(const Lanes& lanes, LaneCosts& costs) {
   const double share = lanes.chunk_share();
   costs.sent = static_cast<double>(most_sent.chunks) * share;
   costs.received = static_cast<double>(most_received.chunks) * share;
-  costs.pair = static_cast<double>(pair.chunks) * share;
   costs.total = static_cast<double>(total.chunks) * share;
   costs.added = static_cast<double>(most_received.adding) * share;
   costs.message = widest * share;
@@ -148,6 +145,22 @@ std::uint32_t add_lane(Lanes& lanes, Lane lane, const std::vector<LaneNeed>& nee
 }
 
 LaneNeed last_of(const Lanes& lanes, std::uint32_t lane) { return {lane, 1 - lanes.lanes[lane].messages}; }
+
+std::vector<PairShare> pair_shares(const Lanes& lanes) {
+  std::vector<PairShare> pairs;
+  pairs.reserve(lanes.lanes.size());
+  for (const Lane& lane : lanes.lanes) pairs.push_back({lane.from, lane.to, lane.messages * lanes.message_share(lane)});
+  std::ranges::sort(pairs, {}, [](const PairShare& pair) { return std::pair(pair.from, pair.to); });
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < pairs.size(); ++i) {
+    if (pairs[i].from == pairs[kept].from && pairs[i].to == pairs[kept].to)
+      pairs[kept].share += pairs[i].share;
+    else
+      pairs[++kept] = pairs[i];
+  }
+  if (!pairs.empty()) pairs.resize(kept + 1);
+  return pairs;
+}
 
 LaneCosts count_costs(const Lanes& lanes) {
   LaneCosts costs;

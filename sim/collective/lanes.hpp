@@ -83,6 +83,17 @@ struct LaneCosts {
 /// Counts them message by message. Requires lanes that do not wait for themselves.
 LaneCosts count_costs(const Lanes& lanes);
 
+/// What goes from one rank (or switch) to another, all lanes together, per byte of size: the flows of the collective.
+struct PairShare {
+  int from = 0;
+  int to = 0;
+  double share = 0;
+  friend bool operator==(const PairShare&, const PairShare&) = default;
+};
+
+/// One entry per pair that talks, in the order of from, then to.
+std::vector<PairShare> pair_shares(const Lanes& lanes);
+
 /// Every transfer at the earliest step its needs and its lane allow; where a message would arrive before another one that does not wait
 /// for it has left with the same chunk, it arrives in the step of that one. Requires lanes that do not wait for themselves.
 Schedule expand(const Lanes& lanes);

@@ -59,6 +59,11 @@ Time network_step(const TimingInput& in, double message) {
   return one + (handshake ? in.network->rendezvous_latency : Time::zero());
 }
 
+int multicast_pieces(const TimingInput& in) {
+  const double loop = static_cast<double>(std::max<std::int64_t>(1, in.chunk.chunk)) * std::max(1, in.run.channels) * in.ranks_per_node;
+  return static_cast<int>(std::clamp(std::ceil(in.bytes / loop), 1.0, 65536.0));
+}
+
 namespace {
 
 double of_channels(const TimingInput& in) {
@@ -87,17 +92,16 @@ Time simple_start(const TimingInput& in) {
 /// the ring, a latency and a message per hop, or stays on the slowest edge.
 void time_ring(const TimingInput& in, CollectiveTiming& timing) {
   const RingTraffic ring = ring_traffic(in.op, in.ranks);
-  timing.network_steps = (in.nodes - 1) * (in.op == CollectiveOp::all_reduce ? 2 : 1);
+  const int turns = in.op == CollectiveOp::all_reduce ? 2 : 1;
+  timing.network_steps = in.nodes > 1 ? std::min(ring.steps, turns * in.nodes) : 0;  // of almost so many turns, the worst begins at a NIC
   timing.inner_steps = ring.steps - timing.network_steps;
   timing.start += simple_start(in);
   const double message = in.bytes / (std::max(1, in.run.channels) * static_cast<double>(in.ranks));
   timing.steps = timing.inner_steps * inner_step(in, false) + timing.network_steps * network_step(in, message);
   const Pace pace = pace_of(in, ring.bytes_per_edge, timing);
-  const double steps = std::max(1, ring.steps);
-  const double walking = in.bytes * (pace.inside * timing.inner_steps + pace.between * timing.network_steps) / steps;
-  const double staying = in.bytes * pace.slowest() - to_seconds(timing.steps);
-  timing.step_bound = walking > staying;
-  timing.data = seconds(std::max(walking, staying));
+  const double walking = in.bytes * (pace.inside * timing.inner_steps + pace.between * timing.network_steps) / std::max(1, ring.steps);
+  timing.data = seconds(in.bytes * pace.slowest());
+  timing.steps = std::max(Time::zero(), timing.steps + seconds(walking) - timing.data);
 }
 
 /// A chain from the root; pieces follow each other.
@@ -119,9 +123,9 @@ void time_tree(const TimingInput& in, CollectiveTiming& timing) {
   timing.start += simple_start(in);
   const double unit = forwarding_unit(in), piece = std::min(in.bytes, unit * std::max(1, in.run.channels));
   timing.steps = timing.inner_steps * inner_step(in, true) + timing.network_steps * network_step(in, unit);
-  const double hop = of_channels(in);
   const Pace pace = pace_of(in, 1, timing);
-  timing.fill = seconds(piece * (timing.inner_steps + timing.network_steps - 1) * hop);
+  const double network_hop = std::max(of_channels(in), pace.between / 2);  // a piece meets half of what the link carries in all
+  timing.fill = seconds(piece * (timing.inner_steps * pace.inside + timing.network_steps * network_hop - pace.slowest()));
   timing.data = seconds(in.bytes * pace.slowest());
 }
 
@@ -129,7 +133,10 @@ void time_multicast(const TimingInput& in, CollectiveTiming& timing) {
   timing.start += in.costs->multicast_start;
   timing.network_steps = (in.op == CollectiveOp::all_reduce ? 2 : 1) * levels(in.nodes);
   timing.steps = timing.network_steps * network_step(in, static_cast<double>(in.chunk.chunk));
-  timing.data = seconds(in.bytes * std::max(in.inside_seconds_per_byte, in.between_seconds_per_byte));
+  const double pace = std::max(in.inside_seconds_per_byte, in.between_seconds_per_byte), n = in.ranks_per_node;
+  const double piece = in.bytes / multicast_pieces(in);
+  timing.fill = seconds(piece * (1 + 2 / n) / (1 + 1 / n) * in.inside_seconds_per_byte);
+  timing.data = seconds(in.bytes * pace);
 }
 
 bool is_chain(CollectiveOp op) { return op == CollectiveOp::broadcast || op == CollectiveOp::reduce; }

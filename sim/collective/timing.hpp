@@ -28,12 +28,11 @@ struct TimingInput {
 /// What the time is made of; the host's launch is not in it.
 struct CollectiveTiming {
   Time start{};  ///< kernel and protocol, once
-  Time steps{};  ///< latencies one after the other
+  Time steps{};  ///< latencies one after the other, as far as they are not hidden behind the data
   Time fill{};   ///< until the last link of a pipeline has its first piece
   Time data{};   ///< the bytes over the bottleneck
   int inner_steps = 0, network_steps = 0;
   bool channel_bound = false;  ///< the thread blocks, not a link, are the bottleneck
-  bool step_bound = false;     ///< the steps one after the other take longer than the busiest link needs for all its bytes
   Time latency() const { return start + steps + fill; }
   Time total() const { return latency() + data; }
 };
@@ -46,6 +45,8 @@ Time inner_step(const TimingInput& input, bool tree);
 Time network_step(const TimingInput& input, double data);
 /// What a rank passes on as soon as it has it: the unit of pipelines.
 double forwarding_unit(const TimingInput& input);
+/// How often NVLS goes through the switch, one chunk per head and channel at a time.
+int multicast_pieces(const TimingInput& input);
 
 /// How NCCL sends to a peer.
 struct PeerChannels {

@@ -125,9 +125,11 @@ std::vector<BusbwSeries> measured_series(const CollectiveCurve& curve, const std
   for (const CollectiveMeasurement& m : rows) {
     const bool same = m.cluster == curve.cluster && m.op == name_of(curve.op) && m.gpus == curve.gpus() && m.nodes == curve.placement.nodes;
     if (!same || m.bytes <= 0 || factor <= 0) continue;
+    const double rate = static_cast<double>(m.bytes) / (m.time_us * 1e-6) * factor;
+    if (!std::isfinite(rate) || rate <= 0) continue;
     BusbwSeries& series = by_name[m.series];
     series.label = "measured: " + m.series, series.measured = true;
-    series.points.push_back({static_cast<double>(m.bytes), static_cast<double>(m.bytes) / (m.time_us * 1e-6) * factor});
+    series.points.push_back({static_cast<double>(m.bytes), rate});
   }
   std::vector<BusbwSeries> out;
   for (auto& [name, series] : by_name) out.push_back(std::move(series));

@@ -28,10 +28,9 @@ std::string write_collective_csv(const CollectiveCurve& curve, const ReportOptio
   for (const CollectivePoint& p : curve.points) {
     const CollectiveTiming& t = p.timing;
     fmt::format_to(std::back_inserter(out), "{},{},{},{:.6g},{:.6g},{},{},{},{},{},{},{},{},{},{}", job, p.size.count,
-                   in_microseconds(p.time), p.algbw.per_second * 1e-9, p.busbw.per_second * 1e-9, p.algorithm,
-                   p.channels == 0 ? "-" : name_of(p.protocol), p.channels, name_of(p.bound), csv_field(bottleneck_of(curve, p)),
-                   in_microseconds(p.launch), in_microseconds(t.start), in_microseconds(t.steps), in_microseconds(t.fill),
-                   in_microseconds(t.data));
+                   in_microseconds(p.time), p.algbw.per_second * 1e-9, p.busbw.per_second * 1e-9, p.algorithm, p.protocol, p.channels,
+                   name_of(p.bound), csv_field(bottleneck_of(curve, p)), in_microseconds(p.launch), in_microseconds(t.start),
+                   in_microseconds(t.steps), in_microseconds(t.fill), in_microseconds(t.data));
     out += options.explain ? "," + csv_field(p.why) + "\n" : "\n";
   }
   return out;

@@ -35,7 +35,7 @@ std::string size_line(const CollectiveCurve& curve, const CollectivePoint& p) {
   if (p.channels == 0) return fmt::format("{}: {}", binary_size(p.size), p.why);
   const CollectiveTiming& t = p.timing;
   return fmt::format("{}: {}, {}, {} channel{}; start {} + steps {} + fill {} + data {}, launch {}; {}{}{}", binary_size(p.size),
-                     p.algorithm, name_of(p.protocol), p.channels, p.channels == 1 ? "" : "s", to_string(t.start), to_string(t.steps),
+                     p.algorithm, p.protocol, p.channels, p.channels == 1 ? "" : "s", to_string(t.start), to_string(t.steps),
                      to_string(t.fill), to_string(t.data), to_string(p.launch), bound_text(curve, p), p.why.empty() ? "" : "; ", p.why);
 }
 

@@ -16,7 +16,7 @@ Json point_json(const CollectiveCurve& curve, const CollectivePoint& p, bool exp
            {"algbw_bytes_per_s", p.algbw.per_second},
            {"busbw_bytes_per_s", p.busbw.per_second},
            {"algorithm", runs ? Json(p.algorithm) : Json(nullptr)},
-           {"protocol", runs ? Json(name_of(p.protocol)) : Json(nullptr)},
+           {"protocol", runs ? Json(p.protocol) : Json(nullptr)},
            {"channels", p.channels},
            {"bound_by", p.bound == BoundBy::nothing ? Json(nullptr) : Json(name_of(p.bound))},
            {"bottleneck", p.bottleneck < 0 ? Json(nullptr) : Json(curve.links[static_cast<std::size_t>(p.bottleneck)])}};
@@ -40,7 +40,7 @@ std::string write_collective_json(const CollectiveCurve& curve, const ReportOpti
            {"gpus", curve.gpus()},
            {"nodes", curve.placement.nodes},
            {"processes_per_node", curve.processes_per_node == 0 ? Json(nullptr) : Json(curve.processes_per_node)},
-           {"nccl_version", nccl::to_text(curve.nccl_version)},
+           {"library", curve.library},
            {"fidelity", name_of(curve.fidelity)}};
   Json points = Json::array();
   for (const CollectivePoint& p : curve.points) points.push_back(point_json(curve, p, options.explain));

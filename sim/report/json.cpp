@@ -53,6 +53,32 @@ Json crossover_json(const Crossover& c) {
 
 Json statistics_json(const ErrorStatistics& s) { return {{"median", s.median}, {"p90", s.p90}, {"mean", s.mean}, {"bias", s.bias}}; }
 
+Json skipped_json(const std::vector<SkippedRow>& rows) {
+  Json out = Json::array();
+  for (const SkippedRow& row : rows) out.push_back({{"row", row.row}, {"why", row.why}});
+  return out;
+}
+
+Json point_json(const ValidatedCollective& p) {
+  return {{"bytes", p.bytes},
+          {"measured", p.measured},
+          {"predicted", p.predicted},
+          {"error", p.error},
+          {"nccl_model", p.nccl_model > 0 ? Json(p.nccl_model) : Json(nullptr)},
+          {"algorithm", p.algorithm},
+          {"protocol", name_of(p.protocol)},
+          {"channels", p.channels}};
+}
+
+Json series_json(const ValidatedCollectiveSeries& s) {
+  Json out{{"series", s.series}, {"cluster", s.cluster}, {"op", s.op},       {"gpus", s.gpus}, {"nodes", s.nodes},
+           {"median", s.median}, {"p90", s.p90},         {"worst", s.worst}, {"bias", s.bias}};
+  Json points = Json::array();
+  for (const ValidatedCollective& p : s.points) points.push_back(point_json(p));
+  out["points"] = std::move(points);
+  return out;
+}
+
 /// Names come from files and may hold any bytes: invalid UTF-8 is replaced.
 std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
@@ -79,9 +105,7 @@ std::string write_json(const Prediction& p, const ReportOptions&) {
 
 std::string write_validation_json(const Validation& v) {
   Json out{{"schema", "foretrain.validation/1"}, {"kind", v.kind}, {"rows", v.rows}, {"scored", v.scored}};
-  Json skipped = Json::array();
-  for (const SkippedRow& row : v.skipped) skipped.push_back({{"row", row.row}, {"why", row.why}});
-  out["skipped"] = std::move(skipped);
+  out["skipped"] = skipped_json(v.skipped);
   out["error"] = statistics_json(v.error);
   out["baseline"] = Json::object();
   if (v.anchored) out["baseline"]["linear"] = statistics_json(v.linear);
@@ -93,6 +117,19 @@ std::string write_validation_json(const Validation& v) {
           {{"gpus", p.gpus}, {"measured", p.measured}, {"predicted", p.predicted}, {"error", p.error}, {"low", p.low}, {"high", p.high}});
     series.push_back({{"series", s.series}, {"median", s.median}, {"worst", s.worst}, {"points", std::move(points)}});
   }
+  out["series"] = std::move(series);
+  return dumped(out);
+}
+
+std::string write_validation_json(const CollectiveValidation& v) {
+  Json out{{"schema", "foretrain.validation/1"}, {"kind", "collective"}, {"rows", v.rows}, {"scored", v.scored}};
+  out["skipped"] = skipped_json(v.skipped);
+  out["error"] = statistics_json(v.error);
+  out["large"] = statistics_json(v.large);
+  out["baseline"] = Json::object();
+  if (v.nccl_rows > 0) out["baseline"]["nccl_model"] = statistics_json(v.nccl_model);
+  Json series = Json::array();
+  for (const ValidatedCollectiveSeries& s : v.series) series.push_back(series_json(s));
   out["series"] = std::move(series);
   return dumped(out);
 }

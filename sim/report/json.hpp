@@ -1,6 +1,7 @@
 // Predictions and validations as JSON with stable keys.
 #pragma once
 
+#include "sim/analysis/collective_validation.hpp"
 #include "sim/analysis/validation.hpp"
 #include "sim/report/catalog.hpp"
 
@@ -9,7 +10,8 @@ namespace foretrain {
 /// Schema foretrain.prediction/1: keys are added, never renamed. Times in seconds, sizes in bytes.
 std::string write_json(const Prediction& prediction, const ReportOptions& options);
 
-/// Schema foretrain.validation/1.
+/// Schema foretrain.validation/1. Collectives: times in microseconds; "large" are the errors of sizes from kLargeMessage on.
 std::string write_validation_json(const Validation& validation);
+std::string write_validation_json(const CollectiveValidation& validation);
 
 }  // namespace foretrain

@@ -33,8 +33,9 @@ std::string heading(const CollectiveCurve& curve) {
   const auto by_size = [](const CollectivePoint& a, const CollectivePoint& b) { return a.size < b.size; };
   const auto [least, most] = std::ranges::minmax_element(curve.points, by_size);
   const bool any = !curve.points.empty();
-  return fmt::format("# foretrain predicts, nothing was measured: {} on {} GPUs of {} nodes of {}, NCCL {}, fidelity {}\n",
-                     name_of(curve.op), curve.gpus(), nodes, curve.cluster, nccl::to_text(curve.nccl_version), name_of(curve.fidelity)) +
+  return fmt::format("# foretrain predicts, nothing was measured: {} on {} GPU{} of {} node{} of {}, {}, fidelity {}\n", name_of(curve.op),
+                     curve.gpus(), curve.gpus() == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", curve.cluster, curve.library,
+                     name_of(curve.fidelity)) +
          fmt::format("# nThread 1 nGpus {} minBytes {} maxBytes {} warmup iters: 0 iters: 1 agg iters: 1 validation: 0 graph: 0\n",
                      per_process, any ? least->size.count : 0, any ? most->size.count : 0);
 }
@@ -51,7 +52,7 @@ std::string time_text(double microseconds) {
 }
 
 std::string row(const CollectiveCurve& curve, const CollectivePoint& p) {
-  const std::string result = fmt::format("  {}  {:5.2f}  {:6.2f}    N/A", time_text(static_cast<double>(p.time.count()) * 1e-6),
+  const std::string result = fmt::format("  {}  {:6.2f}  {:6.2f}    N/A", time_text(static_cast<double>(p.time.count()) * 1e-6),
                                          p.algbw.per_second * 1e-9, p.busbw.per_second * 1e-9);
   return fmt::format("{:12}  {:12}  {:>8}  {:>6}  {:6}{}{}\n", p.size.count, counted_elements(curve.op, p.size, curve.gpus()), "float",
                      adds(curve.op) ? "sum" : "none", has_root(curve.op) ? 0 : -1, result, result);

@@ -1,6 +1,7 @@
-// One line per scored row; skipped rows are counted by reason.
+// One line per scored row of a training run, one per series of collectives; skipped rows are counted by reason.
 #include "sim/report/validation_table.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -23,12 +24,18 @@ std::string series_lines(const ValidatedSeries& s) {
   return out;
 }
 
-std::string skipped_lines(const Validation& v) {
+std::string skipped_lines(const std::vector<SkippedRow>& skipped) {
   std::map<std::string, int> reasons;
-  for (const SkippedRow& row : v.skipped) ++reasons[row.why];
+  for (const SkippedRow& row : skipped) ++reasons[row.why];
   std::string out = reasons.empty() ? "" : "\nSkipped\n";
   for (const auto& [why, rows] : reasons) out += fmt::format("{:>6} row{}: {}\n", rows, rows == 1 ? "" : "s", why);
   return out;
+}
+
+std::string series_line(const ValidatedCollectiveSeries& s) {
+  const bool has_large = std::ranges::any_of(s.points, [](const ValidatedCollective& p) { return p.bytes >= kLargeMessage; });
+  return fmt::format("{:>6.1f} % {:>6.1f} % {:>6.1f} % {:>+6.1f} %  {:>10} {:>5}  {}\n", 100 * s.median, 100 * s.p90, 100 * s.worst,
+                     100 * s.bias, has_large ? fmt::format("{:.1f} %", 100 * s.large_median) : "-", s.points.size(), s.series);
 }
 
 }  // namespace
@@ -42,7 +49,18 @@ std::string write_validation_table(const Validation& v) {
   if (!v.series.empty())
     out += fmt::format("\n{:>6} {:>12} {:>12} {:>10}   {}\n", "GPUs", "measured", "predicted", "error", "90 % interval");
   for (const ValidatedSeries& s : v.series) out += series_lines(s);
-  return out + skipped_lines(v);
+  return out + skipped_lines(v.skipped);
+}
+
+std::string write_validation_table(const CollectiveValidation& v) {
+  std::string out = fmt::format("{} rows, {} scored, {} skipped\n", v.rows, v.scored, v.skipped.size());
+  out += statistics_line("predicted", v.error);
+  if (v.large_rows > 0) out += statistics_line("from 4 MiB on", v.large);
+  if (v.nccl_rows > 0) out += statistics_line("NCCL's forecast", v.nccl_model);
+  if (!v.series.empty())
+    out += fmt::format("\n{:>8} {:>8} {:>8} {:>8}  {:>10} {:>5}  {}\n", "median", "p90", "worst", "bias", "from 4 MiB", "rows", "series");
+  for (const ValidatedCollectiveSeries& s : v.series) out += series_line(s);
+  return out + skipped_lines(v.skipped);
 }
 
 }  // namespace foretrain

@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t kLongestName = 128;
 
 std::string_view folder_of(CatalogKind kind) {
-  static constexpr std::array<std::string_view, 6> kFolders{"models",           "topologies", "topologies/gpus",
-                                                            "topologies/links", "scenarios",  "topologies/nodes"};
+  static constexpr std::array<std::string_view, 7> kFolders{"models",    "topologies",       "topologies/gpus",      "topologies/links",
+                                                            "scenarios", "topologies/nodes", "topologies/transports"};
   return kFolders[static_cast<std::size_t>(kind)];
 }
 
@@ -80,7 +80,7 @@ std::optional<std::string> path_of(CatalogKind kind, const std::string& name) {
 }  // namespace
 
 std::string_view noun_of(CatalogKind kind) {
-  static constexpr std::array<std::string_view, 6> kNouns{"model", "cluster", "GPU", "link", "scenario", "node"};
+  static constexpr std::array<std::string_view, 7> kNouns{"model", "cluster", "GPU", "link", "scenario", "node", "transport"};
   return kNouns[static_cast<std::size_t>(kind)];
 }
 

@@ -10,7 +10,7 @@
 
 namespace foretrain {
 
-enum class CatalogKind { models, clusters, gpus, links, scenarios, nodes };
+enum class CatalogKind { models, clusters, gpus, links, scenarios, nodes, transports };
 
 /// "model", "cluster", …: for messages.
 std::string_view noun_of(CatalogKind kind);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/cluster/hardware.hpp"
+#include "sim/collective/transports/transport.hpp"
 #include "sim/scenario/table_reader.hpp"
 #include "sim/scenario/value.hpp"
 #include "sim/workload/layer.hpp"
@@ -9,8 +10,9 @@
 namespace foretrain {
 
 /// Each takes the text of one file, reports into `diagnostics` (bound to that text) and returns what could be read.
-Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics);             // schema_gpu.cpp
-LinkType read_link_type(const SourceText& source, Diagnostics& diagnostics);  // schema_link.cpp
+Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics);              // schema_gpu.cpp
+LinkType read_link_type(const SourceText& source, Diagnostics& diagnostics);   // schema_link.cpp
+Transport read_transport(const SourceText& source, Diagnostics& diagnostics);  // schema_transport.cpp
 /// A node that clusters share (topologies/nodes): the keys of [node] as a document. Faults inside the node are reported here.
 NodeSpec read_node_template(const SourceText& source, Diagnostics& diagnostics);  // schema_node.cpp
 /// Resolves GPU, link and node names in the catalogs, then runs check(): faults are reported at the link or table they belong to.

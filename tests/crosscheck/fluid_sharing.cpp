@@ -1,4 +1,4 @@
-// The same flows over the same links in SimGrid, with its network model reduced to fluid max-min sharing: ends agree within 0.1 %.
+// The same flows over the same links in SimGrid, with its network model reduced to fluid max-min sharing: ends agree within 1e-6.
 #include <cstdint>
 #include <vector>
 
@@ -16,7 +16,7 @@ void check_against_simgrid(const Scene& scene) {
   REQUIRE(theirs.size() == ours.size());
   for (std::size_t i = 0; i < ours.size(); ++i) {
     INFO("transfer " << i);
-    CHECK(ours[i] == Approx(theirs[i]).epsilon(0.001));
+    CHECK(ours[i] == Approx(theirs[i]).epsilon(1e-6));
   }
 }
 

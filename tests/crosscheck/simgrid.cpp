@@ -40,7 +40,9 @@ sg::Engine& make_engine() {
                                         "--cfg=network/latency-factor:1.0",
                                         "--cfg=network/weight-S:0",
                                         "--cfg=network/TCP-gamma:0",
-                                        "--cfg=network/crosstraffic:0"};
+                                        "--cfg=network/crosstraffic:0",
+                                        "--cfg=surf/precision:1e-12",
+                                        "--cfg=maxmin/precision:1e-12"};
   static std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   static int count = static_cast<int>(arguments.size());
@@ -110,17 +112,18 @@ std::vector<double> run_rates(const Scene& scene) {
 
 std::vector<sg::Host*> make_ring(const RingScene& ring) {
   auto* zone = sg::create_full_zone("world");
-  std::vector<sg::Host*> hosts;
-  std::vector<sg::Link*> out, in;
-  for (int r = 0; r < ring.ranks; ++r) {
-    hosts.push_back(zone->create_host("host" + std::to_string(r), 1e9)->seal());
-    out.push_back(zone->create_link("out" + std::to_string(r), ring.capacity)->set_latency(ring.latency)->seal());
-    in.push_back(zone->create_link("in" + std::to_string(r), ring.capacity)->set_latency(0)->seal());
+  std::vector<double> latencies(ring.capacities.size(), 0);
+  for (const std::vector<LinkId>& route : ring.routes) latencies[route.front()] = ring.latency;
+  std::vector<sg::Link*> links;
+  for (std::size_t i = 0; i < ring.capacities.size(); ++i) {
+    links.push_back(zone->create_link("link" + std::to_string(i), ring.capacities[i])->set_latency(latencies[i])->seal());
   }
+  std::vector<sg::Host*> hosts;
+  for (std::size_t r = 0; r < ring.routes.size(); ++r) hosts.push_back(zone->create_host("host" + std::to_string(r), 1e9)->seal());
   for (std::size_t r = 0; r < hosts.size(); ++r) {
-    const std::size_t next = (r + 1) % hosts.size();
-    const std::vector<sg::LinkInRoute> route{sg::LinkInRoute(out[r]), sg::LinkInRoute(in[next])};
-    zone->add_route(hosts[r]->get_netpoint(), hosts[next]->get_netpoint(), nullptr, nullptr, route, false);
+    std::vector<sg::LinkInRoute> route;
+    for (const LinkId link : ring.routes[r]) route.emplace_back(links[link]);
+    zone->add_route(hosts[r]->get_netpoint(), hosts[(r + 1) % hosts.size()]->get_netpoint(), nullptr, nullptr, route, false);
   }
   zone->seal();
   return hosts;

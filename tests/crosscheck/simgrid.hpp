@@ -20,17 +20,19 @@ struct Scene {
   std::vector<Transfer> transfers;
 };
 
-/// A ring in which rank r sends `steps` messages to r + 1 over links 2r and 2 (r + 1) + 1; each waits until the one before has been
-/// sent, and the one that its sender needs for it has arrived.
+/// A ring in which rank r sends `steps` messages to r + 1 over routes[r], whose first link nobody else uses; each message waits until the
+/// one before has arrived, and the one that its sender needs for it.
 struct RingScene {
-  int ranks = 0, steps = 0;
+  std::vector<double> capacities;  ///< bytes per second
+  std::vector<std::vector<LinkId>> routes;
+  int steps = 0;
   std::int64_t bytes = 0;
-  double capacity = 0, latency = 0;  ///< of each route, in seconds
-  std::vector<double> start;         ///< per rank, in seconds
+  double latency = 0;         ///< of each route, in seconds
+  std::vector<double> start;  ///< per rank, in seconds
 };
 
 /// What SimGrid says: model CM02 with all its corrections off (no latency or bandwidth factors, no TCP window, no cross-traffic, equal
-/// weights), links without latency. Seconds; empty when the child fails.
+/// weights), its precision raised from 1e-9 s and 1e-5 to 1e-12, links without latency unless said. Seconds; empty when the child fails.
 std::vector<double> simgrid_ends(const Scene& scene);
 /// Bytes per second of each transfer just after 0, where all of them start.
 std::vector<double> simgrid_rates(const Scene& scene);

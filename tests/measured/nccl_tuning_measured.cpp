@@ -21,8 +21,8 @@ const std::map<std::string, CollectiveOp> kOps{{"Broadcast", CollectiveOp::broad
                                                {"AllGather", CollectiveOp::all_gather},
                                                {"ReduceScatter", CollectiveOp::reduce_scatter},
                                                {"AllReduce", CollectiveOp::all_reduce}};
-const std::map<std::string, PathClass> kPaths{{"LOC", PathClass::loc}, {"NVL", PathClass::nvl}, {"PIX", PathClass::pix},
-                                              {"PHB", PathClass::phb}, {"SYS", PathClass::sys}};
+const std::map<std::string, PathClass> kPaths{
+    {"LOC", PathClass::loc}, {"NVL", PathClass::nvl}, {"PIX", PathClass::pix}, {"PHB", PathClass::phb}, {"SYS", PathClass::sys}};
 
 std::string upper(std::string text) {
   for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));

@@ -17,6 +17,12 @@ LinkId uplink(const FabricSpec& spec, const FabricSite& site, int leaf, int spin
   return after_nic_links(site) + 2 * static_cast<LinkId>(leaf * spec.uplinks_per_leaf + spine);
 }
 
+/// All messages of a rail go to NICs of one number, so that the number of the receiving node deals them out in turn, not that of the NIC:
+/// with eight rails and 20 spines the latter would use only every fourth spine.
+std::uint64_t way_number(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to) {
+  return spec.ecmp == PathChoice::destination ? static_cast<std::uint64_t>(to.node) : path_number(spec, site, from, to);
+}
+
 std::vector<ClusterFault> check_rails(const ClusterSpec& spec) {
   std::vector<ClusterFault> faults;
   const FabricSpec& fabric = spec.fabric;
@@ -52,7 +58,7 @@ int route_rails(const FabricSpec& spec, const FabricSite& site, FabricPort from,
   const int from_leaf = leaf_of(spec, site, from), to_leaf = leaf_of(spec, site, to);
   links.push_back(link_up(site, from));
   if (from_leaf != to_leaf) {
-    const int spine = static_cast<int>(path_number(spec, site, from, to) % static_cast<std::uint64_t>(spec.uplinks_per_leaf));
+    const int spine = static_cast<int>(way_number(spec, site, from, to) % static_cast<std::uint64_t>(spec.uplinks_per_leaf));
     links.push_back(uplink(spec, site, from_leaf, spine));
     links.push_back(uplink(spec, site, to_leaf, spine) + 1);
   }

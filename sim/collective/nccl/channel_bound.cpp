@@ -54,7 +54,8 @@ class AllowedPaths {
 
   bool fits(const NodePath& path) const {
     if (!path.reachable || path.type > limit_) return false;
-    return std::ranges::all_of(path.steps, [&](const PathStep& step) { return map_.links()[static_cast<std::size_t>(step.link)] >= speed_; });
+    return std::ranges::all_of(path.steps,
+                               [&](const PathStep& step) { return map_.links()[static_cast<std::size_t>(step.link)] >= speed_; });
   }
 
   static std::uint64_t reached(const std::vector<std::uint64_t>& edges, int root) {

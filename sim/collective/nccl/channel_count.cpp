@@ -14,7 +14,7 @@ int with_hopper_network(const ChannelCountInput& input, int channels) {
   const Version& version = input.job.version;
   const bool wide = input.job.min_compute_capability >= 90 && input.job.nodes > 1 && input.ring.bw_intra > 45;
   if (!wide || version < Version{2, 18, 0}) return channels;
-  const bool room = version >= Version{2, 22, 0} ? channels < 16 : 2 * channels <= most_channels(version);
+  const bool room = version >= Version{2, 20, 0} ? channels < 16 : 2 * channels <= most_channels(version);
   return room ? 2 * channels : channels;
 }
 

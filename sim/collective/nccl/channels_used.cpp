@@ -8,7 +8,7 @@ namespace foretrain::nccl {
 namespace {
 
 constexpr int kWarp = 32;
-constexpr double kPcieRing = 12;                    ///< GB/s; slower rings take half the threads
+constexpr double kPcieRing = 12;              ///< GB/s; slower rings take half the threads
 constexpr int kMinTraffic = 512, kCell = 16;  ///< bytes of traffic per channel; unit of the split (2.22 and later)
 
 bool is_collnet(Algorithm algorithm) { return algorithm == Algorithm::collnet_direct || algorithm == Algorithm::collnet_chain; }

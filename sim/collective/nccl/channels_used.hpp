@@ -14,14 +14,14 @@ namespace foretrain::nccl {
 struct RunSetting {
   Version version{};
   int ranks = 1, nodes = 1;
-  int channels = 1;           ///< the communicator's
+  int channels = 1;  ///< the communicator's
   int nvls_channels = 0;
-  int heads = 1;              ///< GPUs of a node that talk to the network or the switch: CollNetDirect, NVLS
-  double ring_gbps = 0;       ///< search channels x speed inside a node, of the ring graph
-  double nvls_algbw = 0;      ///< forecast of NVLS all-reduce, GB/s
+  int heads = 1;          ///< GPUs of a node that talk to the network or the switch: CollNetDirect, NVLS
+  double ring_gbps = 0;   ///< search channels x speed inside a node, of the ring graph
+  double nvls_algbw = 0;  ///< forecast of NVLS all-reduce, GB/s
   bool arm_host = false;
-  int simple_threads = 0;     ///< NCCL_NTHREADS
-  int ll128_threads = 0;      ///< NCCL_LL128_NTHREADS
+  int simple_threads = 0;          ///< NCCL_NTHREADS
+  int ll128_threads = 0;           ///< NCCL_LL128_NTHREADS
   std::int64_t simple_buffer = 0;  ///< NCCL_BUFFSIZE
   int ranks_per_node() const { return nodes > 0 ? ranks / nodes : ranks; }
 };

@@ -19,8 +19,8 @@ std::string_view name_of(Pattern pattern);
 
 /// One channel inside a node.
 struct ChannelPath {
-  std::vector<int> gpus;         ///< GPU indices of the node in order
-  int nic_in = -1, nic_out = -1; ///< NIC indices; -1: none (one node)
+  std::vector<int> gpus;          ///< GPU indices of the node in order
+  int nic_in = -1, nic_out = -1;  ///< NIC indices; -1: none (one node)
   friend bool operator==(const ChannelPath&, const ChannelPath&) = default;
 };
 

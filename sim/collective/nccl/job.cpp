@@ -28,7 +28,8 @@ void take_slower(std::optional<GraphResult>& slowest, const GraphResult& graph) 
   }
   slowest->channels = std::min(slowest->channels, graph.channels);
   slowest->bw_intra = std::min(slowest->bw_intra, graph.bw_intra), slowest->bw_inter = std::min(slowest->bw_inter, graph.bw_inter);
-  slowest->type_intra = std::max(slowest->type_intra, graph.type_intra), slowest->type_inter = std::max(slowest->type_inter, graph.type_inter);
+  slowest->type_intra = std::max(slowest->type_intra, graph.type_intra),
+  slowest->type_inter = std::max(slowest->type_inter, graph.type_inter);
   slowest->same_channels = slowest->same_channels && graph.same_channels;
   slowest->cross_nic = slowest->cross_nic || graph.cross_nic;
   if (graph.pattern == Pattern::tree) slowest->pattern = Pattern::tree;
@@ -36,8 +37,7 @@ void take_slower(std::optional<GraphResult>& slowest, const GraphResult& graph) 
 
 class Inspector {
  public:
-  Inspector(const Cluster& cluster, const Placement& placement, const Settings& settings)
-      : spec_(cluster.spec()), placement_(placement) {
+  Inspector(const Cluster& cluster, const Placement& placement, const Settings& settings) : spec_(cluster.spec()), placement_(placement) {
     job_.settings = settings;
   }
 
@@ -110,8 +110,8 @@ class Inspector {
     if (job.collnet) {
       shape.collnet_chain = search_graph(map, {Pattern::tree, rings, rings, settings.cross_nic, settings.version});
       const bool direct = settings.version >= Version{2, 14, 0};
-      shape.collnet_direct = direct ? search_graph(map, {Pattern::collnet_direct, 1, 2 * most, settings.cross_nic, settings.version})
-                                    : shape.collnet_chain;
+      shape.collnet_direct =
+          direct ? search_graph(map, {Pattern::collnet_direct, 1, 2 * most, settings.cross_nic, settings.version}) : shape.collnet_chain;
     }
     if (multicast() && shape.gpus.size() > 1) {
       shape.nvls = search_graph(map, {Pattern::nvls, 1, 2 * most, settings.cross_nic, settings.version});
@@ -149,8 +149,7 @@ class Inspector {
   void count() {
     const Settings& settings = job_.settings;
     JobFacts& job = job_.input.job;
-    job_.coll_channels =
-        running_channels({job, job_.input.ring, job_.input.collnet_direct, settings.min_channels, settings.max_channels});
+    job_.coll_channels = running_channels({job, job_.input.ring, job_.input.collnet_direct, settings.min_channels, settings.max_channels});
     job.channels = job_.coll_channels;
     const bool nvls = job_.input.nvls.channels > 0;
     job_.nvls_channels = nvls ? nvls_running_channels(job) : 0;

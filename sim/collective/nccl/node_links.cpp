@@ -13,7 +13,8 @@ namespace {
 
 class Reader {
  public:
-  explicit Reader(const NodeMapInput& input) : input_(input), numbers_(static_cast<std::size_t>(first_of(input.node, VertexKind::leaf)), -1) {}
+  explicit Reader(const NodeMapInput& input)
+      : input_(input), numbers_(static_cast<std::size_t>(first_of(input.node, VertexKind::leaf)), -1) {}
 
   NodeLinks read() {
     number_devices();

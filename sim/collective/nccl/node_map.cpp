@@ -94,7 +94,8 @@ class NodeMapBuilder {
     for (std::size_t c = 0; c < to_cpu_.size(); ++c) {
       const NodePath& path = to_cpu_[c][static_cast<std::size_t>(device)];
       if (!path.reachable) continue;
-      if (best < 0 || path.hops() < to_cpu_[static_cast<std::size_t>(best)][static_cast<std::size_t>(device)].hops()) best = static_cast<int>(c);
+      if (best < 0 || path.hops() < to_cpu_[static_cast<std::size_t>(best)][static_cast<std::size_t>(device)].hops())
+        best = static_cast<int>(c);
     }
     return best;
   }

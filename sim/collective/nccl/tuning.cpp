@@ -88,7 +88,8 @@ TuningTable tuning_table(const TuningInput& input) {
     for (const Algorithm algorithm : kAlgorithms) {
       for (const Protocol protocol : kProtocols) {
         if (!is_considered(input.job, op, algorithm, protocol)) continue;
-        table.at(op, algorithm, protocol) = {latency_us(input, op, algorithm, protocol), algorithm_bandwidth(input, op, algorithm, protocol)};
+        table.at(op, algorithm, protocol) = {latency_us(input, op, algorithm, protocol),
+                                             algorithm_bandwidth(input, op, algorithm, protocol)};
       }
     }
   }

@@ -69,7 +69,8 @@ float rooted_ring(const Terms& t) {
 float ring(const Terms& t) {
   if (t.op == CollectiveOp::broadcast || t.op == CollectiveOp::reduce) return rooted_ring(t);
   const int steps = (t.op == CollectiveOp::all_reduce ? 2 : 1) * (t.job.ranks - 1);
-  if (!t.since(7)) return static_cast<float>(steps) * static_cast<float>(t.hop(t.job.nodes > 1 ? Hop::network : t.local_hop(), t.algorithm));
+  if (!t.since(7))
+    return static_cast<float>(steps) * static_cast<float>(t.hop(t.job.nodes > 1 ? Hop::network : t.local_hop(), t.algorithm));
   const int remote = ring_network_steps(t);
   return static_cast<float>(steps - remote) * ring_local_step(t) + static_cast<float>(remote) * t.remote();
 }

@@ -21,6 +21,18 @@ ByteRate rate_of(const Transport& transport, ByteRate link) {
 
 double seconds_per_byte(ByteRate rate) { return rate.per_second > 0 ? 1 / rate.per_second : 0; }
 
+/// Messages whole: one latency per hop, and what the busiest rank must do. In P pieces of x seconds each, a part that goes on to the next
+/// rank takes max(P x, x + latency): the pieces follow each other, unless the first has gone all the way before the last has left.
+double seconds_alone(const TransportPlan& plan, const LaneCosts& costs, double per_byte) {
+  const double latency = to_seconds(plan.latency), busiest = plan.messages * to_seconds(plan.overhead) + plan.busiest_bytes * per_byte;
+  const int pieces = plan.choice.pieces;
+  if (pieces == 1) return plan.hops * latency + busiest;
+  const double piece = to_seconds(plan.overhead) + static_cast<double>(plan.message.count) * per_byte;
+  const double parts = static_cast<double>(costs.steps - costs.hops) / (pieces - 1);
+  const double whole = (costs.hops - parts) * (piece + latency) + parts * std::max(pieces * piece, piece + latency);
+  return std::max(whole + std::min((pieces - 1) * piece, latency), busiest + latency);
+}
+
 }  // namespace
 
 int pieces_of(double part, Bytes segment, int ranks) {
@@ -74,7 +86,7 @@ TransportPlan plan(const Transport& transport, CollectiveOp op, Bytes size, int 
 
   const double wire = seconds_per_byte(plan.rate), host = plan.host_seconds_per_byte;
   const double per_byte = plan.choice.pieces > 1 ? std::max(wire, host) : wire + host;
-  plan.alone = seconds(plan.hops * to_seconds(plan.latency) + plan.messages * to_seconds(plan.overhead) + plan.busiest_bytes * per_byte);
+  plan.alone = seconds(seconds_alone(plan, costs, per_byte));
   return plan;
 }
 

@@ -77,7 +77,8 @@ struct TransportPlan {
 };
 
 /// Lets the library choose and adds up:
-///   alone = hops x latency + messages x overhead + busiest bytes x per byte
+///   alone = hops x latency + messages x overhead + busiest bytes x per byte, for whole messages;
+///   with P pieces of x = overhead + message x per byte, each hop of a part takes max(P x, x + latency) instead;
 ///   per byte = 1/rate + host, or the larger of the two when messages are pipelined (pieces > 1): one flows while the other is worked on.
 /// One rank, or an op that the library cannot do: nothing, in no time. Requires a known library and a positive bandwidth.
 TransportPlan plan(const Transport& transport, CollectiveOp op, Bytes size, int ranks, Time link_latency, ByteRate link_bandwidth);

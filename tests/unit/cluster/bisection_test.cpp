@@ -101,3 +101,15 @@ TEST_CASE("rails do not disturb each other") {
   }
   for (const ByteRate rate : max_min_rates(problem)) CHECK(rate.per_second == Approx(hdr100().bandwidth.per_second));
 }
+
+TEST_CASE("a rail uses all its spines, whatever the number of rails") {
+  ClusterSpec spec = nvlink_cluster(16, 2);
+  spec.fabric.kind = "rail_optimized";
+  spec.fabric.nodes_per_leaf = 8, spec.fabric.uplinks_per_leaf = 8;
+  const Cluster cluster = Cluster::build(spec, 16);
+  MaxMinProblem problem;
+  problem.capacities = cluster.capacities();
+  for (int node = 0; node < 8; ++node)
+    problem.add_flow(cluster.route_between_nodes(cluster.gpu(node, 0), cluster.gpu(node + 8, 0), 0).links);
+  for (const ByteRate rate : max_min_rates(problem)) CHECK(rate.per_second == Approx(hdr100().bandwidth.per_second));
+}

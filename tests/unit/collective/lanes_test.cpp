@@ -196,6 +196,14 @@ TEST_CASE("a pipelined chain of four ranks and three pieces has three hops and f
   CHECK(costs.sent == Approx(1));
 }
 
+TEST_CASE("the flows of a collective are the bytes of each pair of ranks, all lanes together") {
+  // Two nodes in a double binary tree: half up and half down in each tree, so everything each way.
+  CHECK(pair_shares(lanes_of(CollectiveOp::all_reduce, "double_binary_tree", 2, 4)) == std::vector<PairShare>{{0, 1, 1}, {1, 0, 1}});
+  const std::vector<PairShare> ring = pair_shares(lanes_of(CollectiveOp::all_gather, "ring", 4));
+  CHECK(ring == std::vector<PairShare>{{0, 1, 0.75}, {1, 2, 0.75}, {2, 3, 0.75}, {3, 0, 0.75}});
+  CHECK(pair_shares(lanes_of(CollectiveOp::all_gather, "ring", 1)).empty());
+}
+
 TEST_CASE("sizes of alltoall and sendrecv are one rank's, all others one buffer or all parts") {
   CHECK(lanes_of(CollectiveOp::alltoall, "direct", 4).chunk_share() == 0.25);
   CHECK(lanes_of(CollectiveOp::sendrecv, "shift", 4, 2).chunk_share() == 0.5);

@@ -43,7 +43,7 @@ TEST_CASE("a simple ring runs one channel per 512 threads with 64 bytes each") {
 TEST_CASE("LL runs a channel per 4 KiB in a tree and per rank's 4 KiB in a ring") {
   const RunSetting node = a100_node();
   CHECK(run(node, Algorithm::tree, Protocol::ll, 8 * kKib).channels == 2);
-  CHECK(run(node, Algorithm::ring, Protocol::ll, 64 * kKib).channels == 2);  // 512 threads * 8 B * 8 ranks = 32 KiB
+  CHECK(run(node, Algorithm::ring, Protocol::ll, 64 * kKib).channels == 2);    // 512 threads * 8 B * 8 ranks = 32 KiB
   CHECK(run(node, Algorithm::ring, Protocol::ll128, 5 * kKib).channels == 1);  // 640 threads * 8 B
   CHECK(run(node, Algorithm::ring, Protocol::ll128, 10 * kKib).channels == 2);
 }
@@ -98,11 +98,13 @@ TEST_CASE("slots hold 512 KiB of data, 32 KiB as LL and 576,000 B as LL128") {
 TEST_CASE("until 2.19 a simple tree halves its chunks while the message is shorter than the pipeline") {
   RunSetting two_nodes = a100_node({2, 18, 6});
   two_nodes.ranks = 16, two_nodes.nodes = 2;  // depth 7 + 1 = 8
-  const auto chunk = [&](std::int64_t bytes) { return chunks(two_nodes, CollectiveOp::all_reduce, Algorithm::tree, Protocol::simple, bytes).chunk; };
-  CHECK(chunk(24 * 64 * 512 * kKib) == 512 * kKib);      // 64 chunks per channel are 8 depths
+  const auto chunk = [&](std::int64_t bytes) {
+    return chunks(two_nodes, CollectiveOp::all_reduce, Algorithm::tree, Protocol::simple, bytes).chunk;
+  };
+  CHECK(chunk(24 * 64 * 512 * kKib) == 512 * kKib);  // 64 chunks per channel are 8 depths
   CHECK(chunk(24 * 64 * 512 * kKib - 24) == 256 * kKib);
   CHECK(chunk(24 * 64 * 128 * kKib) == 128 * kKib);
-  CHECK(chunk(24 * 8 * 128 * kKib) == 64 * kKib);       // below 4 depths of 128 KiB
+  CHECK(chunk(24 * 8 * 128 * kKib) == 64 * kKib);  // below 4 depths of 128 KiB
   CHECK(chunk(24 * 8 * 32 * kKib) == 32 * kKib);
   two_nodes.version = {2, 20, 5};
   CHECK(chunk(24 * 8 * 32 * kKib) == 512 * kKib);

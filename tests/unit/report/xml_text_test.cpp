@@ -1,0 +1,17 @@
+// Any bytes become text that XML takes.
+#include "sim/report/xml_text.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace foretrain;
+
+TEST_CASE("what has a meaning in XML is written as an entity") { CHECK(xml_text("a<b>&\"c\"") == "a&lt;b&gt;&amp;&quot;c&quot;"); }
+
+TEST_CASE("text beyond ASCII stays, broken sequences become question marks") {
+  CHECK(xml_text("µs – ok 😀") == "µs – ok 😀");
+  CHECK(xml_text("\xff\xc3") == "??");
+  CHECK(xml_text("\xe2\x80") == "??");
+  CHECK(xml_text("\xc0\xaf") == "??");  // an overlong slash
+}
+
+TEST_CASE("control characters become spaces") { CHECK(xml_text(std::string_view("a\0b\n\x1b", 5)) == "a b  "); }
