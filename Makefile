@@ -28,7 +28,7 @@ format:                   ## clang-format over all sources (FORMAT="--dry-run -W
 	@tools/install_packages check
 	@clang-format $(FORMAT) $(SOURCES)
 
-docs: build               ## write the reference pages and the outputs shown in README.md and docs/ from the program
+docs: build               ## write the reference pages, and the outputs and pictures shown in README.md and docs/, from the program
 	@for topic in commands scenario catalogs; do $(BINARY) reference $$topic > $(PAGES)/docs/reference/$$topic.md || exit 1; done
 	@PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs $$(find $(PAGES)/README.md $(PAGES)/docs -name '*.md')
 

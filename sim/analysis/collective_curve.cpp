@@ -30,15 +30,23 @@ class LinkNames {
   LinkNames(const Cluster& cluster, std::vector<std::string>& names) : cluster_(cluster), names_(names) {}
 
   int index_of(LinkId link) {
-    if (link == kNone) return -1;
-    const auto known = std::ranges::find(links_, link);
-    if (known != links_.end()) return static_cast<int>(known - links_.begin());
-    links_.push_back(link);
-    names_.push_back(describe_link(cluster_, link));
-    return static_cast<int>(links_.size()) - 1;
+    return link == kNone ? -1 : index_of(link, [&] { return describe_link(cluster_, link); });
+  }
+  /// Where there is no link but the memory of a CPU.
+  int index_of_copies() {
+    return index_of(kNone, [] { return std::string("copies in the memory of a CPU"); });
   }
 
  private:
+  template <typename Describe>
+  int index_of(LinkId link, Describe describe) {
+    const auto known = std::ranges::find(links_, link);
+    if (known != links_.end()) return static_cast<int>(known - links_.begin());
+    links_.push_back(link);
+    names_.push_back(describe());
+    return static_cast<int>(links_.size()) - 1;
+  }
+
   const Cluster& cluster_;
   std::vector<std::string>& names_;
   std::vector<LinkId> links_;
@@ -118,10 +126,12 @@ void add_points(const CollectiveQuestion& question, CollectiveCurve& curve, Poin
   }
 }
 
-CollectivePoint over_transport(const CollectiveQuestion& question, Bytes size, int ranks, const HostLink& link, int name) {
-  CollectivePoint p = transport_point(*question.transport, question.op, size, ranks, link);
-  if (p.channels == 0 && ranks > 1) throw InputError(fmt::format("{} has no {}", question.transport->library, name_of(question.op)), p.why);
-  p.bottleneck = name;
+CollectivePoint over_transport(const CollectiveQuestion& question, Bytes size, TransportJob& job, LinkNames& names) {
+  const TransportRun run = job.run(question.op, size, question.transport_algorithm, question.fidelity);
+  CollectivePoint p = transport_point(*question.transport, size, run);
+  if (p.channels == 0 && question.gpus > 1)
+    throw InputError(fmt::format("{} has no {}", question.transport->library, name_of(question.op)), p.why);
+  if (p.channels > 0) p.bottleneck = run.bottleneck == kNone ? names.index_of_copies() : names.index_of(run.bottleneck);
   if (!question.explain) p.why.clear();
   return p;
 }
@@ -166,10 +176,8 @@ CollectiveCurve predict_collective(const CollectiveQuestion& question) {
   LinkNames names(cluster, curve.links);
   if (question.transport) {
     curve.library = question.transport->library;
-    const HostLink link = host_link(cluster, curve.placement);
-    const int name = link.narrowest == kNone ? 0 : names.index_of(link.narrowest);
-    if (link.narrowest == kNone) curve.links.emplace_back("copies in the memory of a CPU");
-    add_points(question, curve, [&](Bytes size) { return over_transport(question, size, curve.gpus(), link, name); });
+    TransportJob job(cluster, curve.placement, *question.transport);
+    add_points(question, curve, [&](Bytes size) { return over_transport(question, size, job, names); });
     return curve;
   }
   curve.library = "NCCL " + nccl::to_text(question.settings.nccl.version);

@@ -25,7 +25,8 @@ struct CollectiveQuestion {
   int nodes = 0;  ///< 0: as few as hold the GPUs; otherwise the GPUs are spread evenly
   std::vector<Bytes> sizes;
   CollectiveSettings settings;
-  std::optional<Transport> transport{};  ///< instead of NCCL, between processes on the hosts
+  std::optional<Transport> transport{};  ///< instead of NCCL
+  std::string transport_algorithm{};     ///< a family of the algorithm catalog for it; empty: what its library takes
   Fidelity fidelity = Fidelity::analytic;
   bool explain = false;  ///< fill CollectivePoint::why
 };
@@ -75,7 +76,8 @@ std::int64_t counted_elements(CollectiveOp op, Bytes size, int ranks);
 Placement place_job(const ClusterSpec& cluster, int gpus, int nodes);
 
 /// Nothing to send: nothing is launched, and the time is zero. Throws InputError as place_job(), when a size takes longer than
-/// kLongestTime, and when the transport's library has no such operation. Requires a cluster that check() passes.
+/// kLongestTime, and when the transport's library has no such operation or the algorithm asked for cannot do it. Requires a cluster that
+/// check() passes.
 CollectiveCurve predict_collective(const CollectiveQuestion& question);
 
 }  // namespace foretrain

@@ -39,7 +39,7 @@ std::vector<Bytes> sizes_of(const std::string& text) {
 /// The options that are short for a setting.
 std::vector<std::string> settings_of(const CollectiveCommand& command) {
   std::vector<std::string> settings = command.settings;
-  if (!command.algorithm.empty()) settings.push_back("nccl.algorithm=" + command.algorithm);
+  if (!command.algorithm.empty() && command.transport == "nccl") settings.push_back("nccl.algorithm=" + command.algorithm);
   if (!command.protocol.empty()) settings.push_back("nccl.protocol=" + command.protocol);
   if (command.channels) {
     settings.push_back(fmt::format("nccl.min_channels={}", *command.channels));
@@ -63,7 +63,7 @@ std::optional<Transport> transport_of(const std::string& name) {
 void refuse_settings_of_nccl(const CollectiveCommand& command) {
   if (settings_of(command).empty() && command.launch_processes.empty()) return;
   throw InputError(fmt::format("settings of NCCL do not change the transport {}", command.transport),
-                   "leave out --algorithm, --protocol, --channels, --launch-processes and --set");
+                   "leave out --protocol, --channels, --launch-processes and --set");
 }
 
 /// As nccl-tests is started: -g N on one node, one process per GPU over several.
@@ -80,8 +80,7 @@ CollectiveQuestion question_of(const CollectiveCommand& command) {
   question.transport = transport_of(command.transport);
   if (question.transport) refuse_settings_of_nccl(command);
   question.fidelity = *find_fidelity(command.fidelity);
-  if (question.transport && question.fidelity != Fidelity::analytic)
-    throw InputError(fmt::format("the transport {} has a closed form only", command.transport), "--fidelity analytic");
+  if (question.transport) question.transport_algorithm = command.algorithm;
   question.explain = command.explain;
   question.settings = knobs.settings();
   const Placement placement = place_job(question.cluster, question.gpus, question.nodes);

@@ -105,8 +105,10 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
           "reduce_scatter, alltoall, gather and scatter round down to 16 bytes per rank, as nccl-tests does")
       ->type_name("SIZES")
       ->capture_default_str();
-  command.add_option("--algorithm", collective.algorithm, joined(names_of_algorithms()) + "; otherwise what NCCL takes at each size")
-      ->check(CLI::IsMember(names_of_algorithms(), CLI::ignore_case))
+  command
+      .add_option("--algorithm", collective.algorithm,
+                  joined(names_of_algorithms()) + "; otherwise what NCCL takes at each size. With another --transport: a family of `list " +
+                      "collectives`, as ring, recursive_doubling, double_binary_tree; otherwise what its library takes")
       ->type_name("NAME");
   command.add_option("--protocol", collective.protocol, joined(names_of(kProtocols)) + "; otherwise what NCCL takes at each size")
       ->check(CLI::IsMember(names_of(kProtocols), CLI::ignore_case))
@@ -114,7 +116,8 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
   command.add_option("--channels", collective.channels, "NCCL's channels, at least and at most")->check(CLI::Range(1, 64))->type_name("N");
   command
       .add_option("--transport", collective.transport,
-                  "nccl, or another between processes on the hosts: a file of topologies/transports (gloo_tcp, grpc, mpi_ib, mpi_tcp)")
+                  "nccl, or a row of `list transports`: gloo_tcp, grpc, mpi_ib, mpi_tcp between processes, with the data in host memory; "
+                  "plain for whole messages between GPUs on links that cost nothing but latency and bandwidth")
       ->type_name("NAME")
       ->capture_default_str();
   command
@@ -126,6 +129,13 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
   command.add_option("--set", collective.settings, "Any key of [nccl] and [launch], as in nccl.version=2.18; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+}
+
+/// The names that --algorithm takes depend on --transport, which may come after it.
+void check_algorithm(CollectiveCommand& collective) {
+  if (collective.algorithm.empty() || collective.transport != "nccl") return;
+  const std::string problem = CLI::IsMember(names_of_algorithms(), CLI::ignore_case)(collective.algorithm);
+  if (!problem.empty()) throw CLI::ValidationError("--algorithm", problem);
 }
 
 void add_collective(CLI::App& app, Options& options) {
@@ -149,8 +159,12 @@ void add_collective(CLI::App& app, Options& options) {
   command->footer(
       "Examples:\n  foretrain collective --cluster dgx-a100 --op all_reduce --gpus 8\n  foretrain collective --cluster perlmutter --op "
       "all_gather --gpus 16 --nodes 4 --sizes 1M:1G:2 --format csv\n  foretrain collective --cluster dgx1-v100 --op all_reduce --gpus 8 "
-      "--algorithm ring --protocol simple --explain");
-  command->callback([&options] { run_collective(options.collective); });
+      "--algorithm ring --protocol simple --explain\n  foretrain collective --cluster star-1gpu --op all_reduce --gpus 1024 --sizes 64M "
+      "--transport plain --algorithm ring --fidelity chunk");
+  command->callback([&options] {
+    check_algorithm(options.collective);
+    run_collective(options.collective);
+  });
 }
 
 void add_list(CLI::App& app, Options& options) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 
 #include "sim/cluster/fabrics/catalog.hpp"
 #include "sim/cluster/node_layout.hpp"
@@ -19,6 +20,7 @@ Cluster Cluster::build(const ClusterSpec& spec, int nodes) {
   NodeRoutes routes = node_routes(node, peer_reach(spec.node));
   cluster.node_routes_ = std::move(routes.best);
   cluster.host_routes_ = std::move(routes.host);
+  cluster.first_staging_ = node.first_staging;
   cluster.add_nodes(std::move(node));
   cluster.add_gpudirect();
   cluster.add_fabric();
@@ -103,38 +105,39 @@ Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_
   const int from_node = vertices_[from_gpu].node, to_node = vertices_[to_gpu].node;
   std::vector<LinkId> links;
   links.reserve(16);
-  const bool staged_out = add_leg(links, from_gpu, nic(from_node, from_nic));
-  const std::size_t out = links.size();
+  const Leg out = add_leg(links, from_gpu, nic(from_node, from_nic));
   const int switches = fabric_->route(spec_.fabric, fabric_site(), {from_node, from_nic}, {to_node, to_nic}, links);
-  const std::size_t in = links.size();
-  const bool staged_in = add_leg(links, nic(to_node, to_nic), to_gpu);
+  const Leg in = add_leg(links, nic(to_node, to_nic), to_gpu);
   Route route = cluster_route(std::move(links), links_);
   route.latency += spec_.fabric.switch_latency * switches;
-  for (std::size_t i = 0; i < route.links.size(); ++i) {
-    if (i < out ? !staged_out : i < in || !staged_in) continue;
-    const ClusterLink link = links_[route.links[i]];
-    const double reached = link.bandwidth.per_second * link.collective_efficiency * kStagedEfficiency / route.bandwidth.per_second;
-    route.collective_efficiency = std::min(route.collective_efficiency, reached);
-  }
-  route.staged = staged_out || staged_in;
+  const double reached = std::min(out.reached.per_second, in.reached.per_second);
+  route.collective_efficiency = std::min(route.collective_efficiency, reached / route.bandwidth.per_second);
+  route.staged = out.staged || in.staged;
   return route;
 }
 
-/// Appends the way between a GPU and a NIC, through the memory of the GPU's CPU where it must; answers whether it must.
-bool Cluster::add_leg(std::vector<LinkId>& links, VertexId from, VertexId to) const {
+/// Appends the way between a GPU and a NIC, through the memory of the GPU's CPU where it must.
+Cluster::Leg Cluster::add_leg(std::vector<LinkId>& links, VertexId from, VertexId to) const {
   const int node = vertices_[from].node;
   const LinkId shift = first_link(node);
   const auto append = [&](const Route& part) {
     for (const LinkId link : part.links) links.push_back(link + shift);
   };
   const Vertex &a = vertices_[from], &b = vertices_[to];
-  const int gpu_index = a.kind == VertexKind::gpu ? a.index : b.index, nic_index = a.kind == VertexKind::nic ? a.index : b.index;
-  const bool staged = !gpudirect(gpu_index, nic_index);
-  if (!staged) return append(route_in_node(from, to)), false;
+  const bool leaves = a.kind == VertexKind::gpu;
+  const int gpu_index = leaves ? a.index : b.index, nic_index = leaves ? b.index : a.index;
+  if (gpudirect(gpu_index, nic_index)) {
+    const Route& route = route_in_node(from, to);
+    append(route);
+    return {false, route.bandwidth * route.collective_efficiency};
+  }
   const VertexId memory = cpu_of_gpu(node, gpu_index);
+  const LinkId staging = first_staging_ + shift + static_cast<LinkId>(gpu_index);
+  if (leaves) links.push_back(staging);
   append(route_in_node(from, memory));
   append(route_in_node(memory, to));
-  return true;
+  if (!leaves) links.push_back(staging);
+  return {true, {std::numeric_limits<double>::infinity()}};
 }
 
 bool Cluster::gpudirect(int gpu_index, int nic_index) const {

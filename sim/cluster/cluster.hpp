@@ -104,7 +104,12 @@ class Cluster {
   void add_fabric();
   FabricSite fabric_site() const;
   void add_gpudirect();
-  bool add_leg(std::vector<LinkId>& links, VertexId from, VertexId to) const;
+  /// Between a GPU and a NIC; `reached`: by collectives, if not staged.
+  struct Leg {
+    bool staged = false;
+    ByteRate reached{};
+  };
+  Leg add_leg(std::vector<LinkId>& links, VertexId from, VertexId to) const;
 
   ClusterSpec spec_;
   int nodes_ = 0;
@@ -115,6 +120,7 @@ class Cluster {
   std::vector<Route> node_routes_;  ///< inside node 0, by from * vertices_per_node_ + to
   std::vector<Route> host_routes_;  ///< the same without NVLink between GPUs and without staging
   std::vector<bool> gpudirect_;     ///< by gpu * nics + nic
+  LinkId first_staging_ = 0;        ///< of node 0; NodeGraph::first_staging
   FabricMap fabric_map_;
   const Fabric* fabric_ = nullptr;
 };

@@ -1,6 +1,7 @@
 // A device's number is the number of its kind's first device plus its index.
 #include "sim/cluster/node_layout.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -51,6 +52,16 @@ std::optional<int> index_in(std::string_view digits, int count) {
   return index;
 }
 
+/// The widest link between a GPU and the CPUs' side of the node; some rate where there is none.
+ByteRate host_rate(const NodeGraph& graph, VertexId gpu) {
+  ByteRate widest{1e9};
+  for (const ClusterLink& link : graph.links) {
+    const VertexKind other = graph.vertices[link.to].kind;
+    if (link.from == gpu && (other == VertexKind::cpu || other == VertexKind::pcie_switch)) widest = std::max(widest, link.bandwidth);
+  }
+  return widest;
+}
+
 }  // namespace
 
 VertexId first_of(const NodeSpec& node, VertexKind kind) {
@@ -83,13 +94,17 @@ NodeGraph node_graph(const NodeSpec& node) {
   for (const KindName& row : kKinds) {
     for (int i = 0; i < count_of(node, row.kind); ++i) graph.vertices.push_back({row.kind, 0, i});
   }
-  graph.links.reserve(2 * node.links.size());
+  graph.links.reserve(2 * node.links.size() + static_cast<std::size_t>(node.gpus));
   for (const NodeLink& link : node.links) {
     const VertexId a = find_device(node, link.a).value(), b = find_device(node, link.b).value();
     const LinkType& type = link.type;
     const ByteRate bandwidth = type.bandwidth * link.count;
     graph.links.push_back({a, b, type.kind, bandwidth, type.collective_efficiency, type.latency});
     graph.links.push_back({b, a, type.kind, bandwidth, type.collective_efficiency, type.latency});
+  }
+  graph.first_staging = static_cast<LinkId>(graph.links.size());
+  for (VertexId gpu = 0; gpu < static_cast<VertexId>(node.gpus); ++gpu) {
+    graph.links.push_back({gpu, gpu, LinkKind::pcie, host_rate(graph, gpu) * kStagingShare, 1, Time::zero()});
   }
   return graph;
 }

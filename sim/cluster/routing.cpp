@@ -98,6 +98,24 @@ std::size_t nearest_cpu(const NodeGraph& node, const Tree& tree) {
   return nearest;
 }
 
+/// Peers that talk through a CPU over PCIe on both sides.
+bool passes_root_complex(std::span<const LinkId> way, const NodeGraph& node) {
+  for (std::size_t i = 0; i + 1 < way.size(); ++i) {
+    const ClusterLink &in = node.links[way[i]], &out = node.links[way[i + 1]];
+    if (node.vertices[in.to].kind == VertexKind::cpu && in.kind != LinkKind::nvlink && out.kind != LinkKind::nvlink) return true;
+  }
+  return false;
+}
+
+void slow_down_peers(std::vector<Route>& routes, const NodeGraph& node) {
+  for (Route& route : routes) {
+    if (!passes_root_complex(route.links, node)) continue;
+    double narrowest = std::numeric_limits<double>::infinity();
+    for (const LinkId link : route.links) narrowest = std::min(narrowest, node.links[link].bandwidth.per_second);
+    route.collective_efficiency = std::min(route.collective_efficiency, kRootComplexShare * narrowest / route.bandwidth.per_second);
+  }
+}
+
 /// Replaces PCIe routes between GPUs that are beyond reach by the way through host memory.
 void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<Tree>& host, PathClass reach) {
   const std::size_t n = node.vertices.size();
@@ -109,11 +127,13 @@ void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<
       if (from == to || !is_gpu(node, to) || route.nvlink_only || way_class(route.links, node.vertices, node.links) <= reach) continue;
       const std::vector<LinkId>& down = routes[cpu * n + to].links;
       if (down.empty()) continue;
-      std::vector<LinkId> links = routes[from * n + cpu].links;
+      std::vector<LinkId> links{node.first_staging + static_cast<LinkId>(from)};
+      const std::vector<LinkId>& up = routes[from * n + cpu].links;
+      links.insert(links.end(), up.begin(), up.end());
       links.insert(links.end(), down.begin(), down.end());
+      links.push_back(node.first_staging + static_cast<LinkId>(to));
       route = make_route(std::move(links), node.links);
       route.staged = true;
-      route.collective_efficiency *= kStagedEfficiency;
     }
   }
 }
@@ -189,6 +209,8 @@ NodeRoutes node_routes(const NodeGraph& node, PathClass peer_reach) {
       routes.best.push_back(links.empty() ? routes.host.back() : make_route(std::move(links), node.links));
     }
   }
+  slow_down_peers(routes.best, node);
+  slow_down_peers(routes.host, node);
   stage(routes.best, node, host_trees, peer_reach);
   return routes;
 }

@@ -19,8 +19,9 @@ PathClass way_class(std::span<const LinkId> way, std::span<const Vertex> vertice
 /// (src/graph/paths.cc: Intel and ARM up to PXB), so that farther GPUs exchange data through host memory.
 PathClass peer_reach(const NodeSpec& node);
 
-/// The share of their bandwidth that PCIe links reach when data crosses host memory.
-inline constexpr double kStagedEfficiency = 0.5;
+/// The share of PCIe's rate that peers reach through a CPU's root complex: two A100 on different root complexes 14.5 to 16.6 GB/s of
+/// 26.3, a NIC on another root complex than its GPU 14.7 and 18.2 GB/s (nccl_open.csv).
+inline constexpr double kRootComplexShare = 0.64;
 
 /// Routes of one node by from * vertices + to.
 struct NodeRoutes {
@@ -30,7 +31,8 @@ struct NodeRoutes {
 
 /// The routes between every two devices; a route without links between two different devices means that there
 /// is none. GPU to GPU: fewest NVLinks, passing NVSwitches but no GPU; else over PCIe switches and CPUs, never through a GPU or a
-/// NIC. Such a route beyond `peer_reach` is staged: up to the memory of the sender's CPU and down again, at half the efficiency.
+/// NIC. Such a route beyond `peer_reach` is staged: up to the memory of the sender's CPU and down again, over the staging links
+/// of both GPUs.
 /// Where several links join one pair, the one with the highest bandwidth counts. Ties go to the path found first in device order.
 NodeRoutes node_routes(const NodeGraph& node, PathClass peer_reach);
 

@@ -167,7 +167,8 @@ struct Communicator::State {
     const auto known = known_slowest.find(place);
     if (known != known_slowest.end()) return known->second;
     const LinkLoads& all = loads(key);
-    const LinkLoads::Efficiency reached = efficiency(protocol);
+    LinkLoads::Efficiency reached = efficiency(protocol);
+    if (key.pattern == Pattern::peers) reached.between *= costs.peer_network_efficiency;
     return known_slowest.emplace(place, Slowest{all.slowest(reached, Leg::inside), all.slowest(reached, Leg::between)}).first->second;
   }
 

@@ -19,6 +19,7 @@ CollectiveCosts common() {
   costs.network_efficiency = {0.5, 0.9, 1};
   costs.low_latency_network = gigabytes(3);
   costs.peer_channel_rate = gigabytes(14.6);
+  costs.peer_network_efficiency = 0.7;
   costs.multicast_start = microseconds(55);
   costs.default_network_step = microseconds(10);
   return costs;

@@ -33,6 +33,7 @@ struct CollectiveCosts {
   ByProtocol<double> network_efficiency{};                 ///< the same between nodes
   ByteRate low_latency_network{};                          ///< most that LL gets out of a NIC: a CPU thread checks every line
   ByteRate peer_channel_rate{};                            ///< one channel of a send
+  double peer_network_efficiency = 1;                      ///< share of a NIC's rate that sends to many peers reach, in small messages
   Time multicast_start{};                                  ///< NVLS: beyond `kernel`
   double multicast_efficiency = 0.8;                       ///< NVLS: of the NVLinks' rate
   Time default_network_step{};                             ///< where the link gives no collective_latency

@@ -29,6 +29,7 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
   return {{data.workers_per_gpu == 0, {"data.prefetch", "data.persistent_workers", "data.cores_per_gpu"}, "with workers_per_gpu = 0"},
           {data.samples == 0, {"data.drop_last"}, "without data.samples"},
           {single, ddp_keys, "with strategy single"},
+          {single, {"nccl", "launch"}, "with strategy single"},
           {bare, {ddp_keys.begin(), ddp_keys.end() - 1}, "on one GPU without wrap_one_gpu"},
           {scenario.cluster.nodes == 1, {"cluster.layout"}, "on a cluster of one node"},
           {scenario.epochs == 0, {"run.every"}, "with epochs = 0"},

@@ -86,13 +86,6 @@ nccl::Settings with_channels(int most) {
   return settings;
 }
 
-/// The EFA plug-in shows the four ports next to a GPU as one device of 400 Gb/s.
-nccl::Settings with_joined_nics(int nics) {
-  nccl::Settings settings;
-  settings.joined_nics = nics;
-  return settings;
-}
-
 /// 24 channels on eight rails are the 16 of the rings and half as many again for CollNet: the runs had SHARP.
 ClusterSpec ndv4_with_sharp() {
   ClusterSpec spec = catalogued("azure-ndv4");
@@ -114,8 +107,8 @@ const std::map<std::string, PrintedRun>& runs() {
       {"v100_2x2_25g", {two_sockets_25g}},
       {"a100pcie_1x2_sys", {from_catalog("a100-pcie-2gpu-sys")}},
       {"a100pcie_2x1_hdr", {from_catalog("ex3-a100-1gpu")}},
-      {"h100_p5_2x8_220", {from_catalog("aws-p5"), with_joined_nics(4)}},
-      {"h100_p5_2x8_222", {from_catalog("aws-p5"), with_joined_nics(4)}},
+      {"h100_p5_2x8_220", {from_catalog("aws-p5")}},
+      {"h100_p5_2x8_222", {from_catalog("aws-p5")}},
       {"h100_snellius_1x4", {from_catalog("snellius-h100")}},
       {"h100_snellius_2x4", {from_catalog("snellius-h100")}},
       {"a100_perlmutter_2x4", {from_catalog("perlmutter")}},

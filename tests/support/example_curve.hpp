@@ -9,7 +9,7 @@ namespace foretrain::test {
 inline CollectiveCurve example_curve() {
   CollectiveCurve curve;
   curve.cluster = "puhti", curve.gpu = "V100-SXM2-32GB", curve.library = "NCCL 2.18.3";
-  curve.placement = place_job({.name = "puhti", .description = "", .nodes = 2, .node = {.gpus = 4}, .fabric = {}}, 4, 2);
+  curve.placement = place(4, 4, Layout::spread, 2);
   curve.links = {"nic0 of node 0 to leaf0"};
   CollectivePoint small, large;
   small.size = {8}, small.time = microseconds(10), small.launch = microseconds(10);

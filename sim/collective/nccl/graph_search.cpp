@@ -327,7 +327,6 @@ GraphResult search_graph(const NodeMap& map, const GraphRequest& request) {
   }
   for (ChannelPath& path : result.paths) {
     for (int& gpu : path.gpus) gpu = map.gpu_number(gpu);
-    path.nic_in = map.nic_number(path.nic_in), path.nic_out = map.nic_number(path.nic_out);
   }
   return result;
 }

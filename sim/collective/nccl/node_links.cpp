@@ -87,11 +87,9 @@ class Reader {
   void connect_ports() {
     node_.first_port = static_cast<int>(node_.devices.size());
     if (!input_.several_nodes) return;
-    const int joined = std::max(1, input_.settings.joined_nics);
-    node_.ports = (input_.node.nics + joined - 1) / joined;
-    const auto rate = std::min<std::int64_t>(kLocal, std::int64_t{booked(input_.network)} * joined);
+    node_.ports = input_.node.nics;
     for (int i = 0; i < node_.ports; ++i) {
-      connect(number(VertexKind::nic, i * joined), new_device(DeviceKind::port), BookedKind::network, static_cast<Milli>(rate));
+      connect(number(VertexKind::nic, i), new_device(DeviceKind::port), BookedKind::network, booked(input_.network));
     }
   }
 

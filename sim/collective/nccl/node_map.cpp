@@ -15,7 +15,6 @@ class NodeMapBuilder {
   explicit NodeMapBuilder(const NodeMapInput& input) : input_(input), node_(NodeLinks::read(input)) {
     map_.gpus_ = static_cast<int>(input.gpus.size());
     map_.nics_ = node_.ports;
-    map_.joined_nics_ = std::max(1, input.settings.joined_nics);
     map_.compute_capability_ = static_cast<int>(std::lround(input.node.gpu.compute_capability * 10));
     map_.has_switch_ = node_.nvswitch >= 0;
     map_.amd_cpu_ = input.node.host.family == HostFamily::amd;

@@ -47,7 +47,6 @@ class NodeMap {
   int gpus() const { return gpus_; }
   int gpu_number(int place) const { return gpu_numbers_[static_cast<std::size_t>(place)]; }
   int nics() const { return nics_; }
-  int nic_number(int place) const { return place < 0 ? place : place * joined_nics_; }
   int compute_capability() const { return compute_capability_; }
   bool has_switch() const { return has_switch_; }
   bool amd_cpu() const { return amd_cpu_; }
@@ -85,7 +84,7 @@ class NodeMap {
   friend class NodeMapBuilder;
   static std::size_t at(int row, int column, int columns) { return static_cast<std::size_t>(row * columns + column); }
 
-  int gpus_ = 0, nics_ = 0, joined_nics_ = 1, compute_capability_ = 70;
+  int gpus_ = 0, nics_ = 0, compute_capability_ = 70;
   bool has_switch_ = false, amd_cpu_ = false;
   std::vector<NodePath> gpu_to_gpu_, gpu_to_nic_, nic_to_gpu_, gpu_to_switch_, switch_to_gpu_;
   std::vector<Milli> links_, nic_rates_, pcie_rates_, nvlink_rates_;

@@ -26,7 +26,6 @@ struct Settings {
   std::optional<PathClass> p2p_level{};       ///< NCCL_P2P_LEVEL
   std::optional<PathClass> gdr_level{};       ///< NCCL_NET_GDR_LEVEL; else the node's
   CrossNic cross_nic = CrossNic::automatic;   ///< NCCL_CROSS_NIC
-  int joined_nics = 1;                        ///< neighbouring NICs that the network plug-in shows as one (aws-ofi-nccl on p5: 4)
   int simple_threads = 0, ll128_threads = 0;  ///< NCCL_NTHREADS, NCCL_LL128_NTHREADS; 0: NCCL's own
   std::int64_t buffer_bytes = 0;              ///< NCCL_BUFFSIZE; 0: NCCL's own
   friend bool operator==(const Settings&, const Settings&) = default;

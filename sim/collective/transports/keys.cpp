@@ -7,7 +7,7 @@ namespace foretrain {
 
 std::span<const TransportKey> transport_keys() {
   static const std::array<TransportKey, 13> kKeys{
-      {{"library", &Transport::library, "whose rule chooses the algorithm: gloo, open_mpi, mpich, grpc_ring"},
+      {{"library", &Transport::library, "whose rule chooses the algorithm: gloo, open_mpi, mpich, grpc_ring, plain"},
        {"message_overhead", &Transport::message_overhead, "software of sender and receiver per message, beyond the link's latency"},
        {"header", &Transport::header, "bytes sent with every message"},
        {"wire_efficiency", &Transport::wire_efficiency, "share of the link's bandwidth that enough streams reach"},

@@ -43,10 +43,12 @@ int pieces_of(double part, Bytes segment, int ranks) {
 }
 
 std::span<const TransportLibrary> transport_libraries() {
-  static constexpr std::array<TransportLibrary, 4> kRows{{{"gloo", "rings in segments over TCP (PyTorch on CPUs, Horovod)", choose_gloo},
-                                                          {"open_mpi", "recursive doubling, then rings", choose_open_mpi},
-                                                          {"mpich", "recursive doubling, then Rabenseifner", choose_mpich},
-                                                          {"grpc_ring", "TensorFlow's ring over gRPC", choose_grpc_ring}}};
+  static constexpr std::array<TransportLibrary, 5> kRows{
+      {{"gloo", "rings in segments over TCP (PyTorch on CPUs, Horovod)", choose_gloo},
+       {"open_mpi", "recursive doubling, then rings", choose_open_mpi},
+       {"mpich", "recursive doubling, then Rabenseifner", choose_mpich},
+       {"grpc_ring", "TensorFlow's ring over gRPC", choose_grpc_ring},
+       {"plain", "links alone, whole messages between GPUs", choose_plain, DataPlace::gpu_memory}}};
   return kRows;
 }
 
@@ -55,21 +57,17 @@ const TransportLibrary* find_transport_library(std::string_view name) {
   return row == transport_libraries().end() ? nullptr : &*row;
 }
 
-TransportPlan plan(const Transport& transport, CollectiveOp op, Bytes size, int ranks, Time link_latency, ByteRate link_bandwidth) {
-  TransportPlan plan;
-  if (ranks < 2) {
-    plan.choice = {op, {}, 1, "one rank has nothing to exchange"};
-    return plan;
-  }
+TransportChoice choose(const Transport& transport, CollectiveOp op, Bytes size, int ranks) {
+  if (ranks < 2) return {op, {}, 1, "one rank has nothing to exchange"};
   const TransportLibrary* library = find_transport_library(transport.library);
   assert(library != nullptr);
-  plan.choice = library->choose(transport, op, size, ranks);
-  if (plan.choice.family.empty()) return plan;
-  const Algorithm& row = *find_algorithm(plan.choice.runs_as, plan.choice.family);
-  std::vector<int> order(static_cast<std::size_t>(ranks));
-  std::iota(order.begin(), order.end(), 0);
-  const LaneCosts costs = costs_of(row, {order, 0, plan.choice.pieces});
+  return library->choose(transport, op, size, ranks);
+}
 
+TransportPlan plan(const Transport& transport, const TransportChoice& choice, const LaneCosts& costs, Bytes size, Time link_latency,
+                   ByteRate link_bandwidth) {
+  TransportPlan plan;
+  plan.choice = choice;
   const double bytes = static_cast<double>(size.count);
   plan.hops = costs.hops;
   plan.messages = std::max(costs.steps, costs.messages);
@@ -81,13 +79,26 @@ TransportPlan plan(const Transport& transport, CollectiveOp op, Bytes size, int 
   plan.host_seconds_per_byte = seconds_per_byte(transport.host_rate);
   if (!plan.rendezvous) plan.host_seconds_per_byte += seconds_per_byte(transport.eager_copy_rate);
   const double moved = std::max(costs.sent, costs.received);
-  plan.host_seconds_per_byte += seconds_per_byte(transport.add_rate) * costs.added / moved;
+  if (moved > 0) plan.host_seconds_per_byte += seconds_per_byte(transport.add_rate) * costs.added / moved;
   plan.busiest_bytes = std::max({costs.sent, costs.received, costs.chain}) * bytes;
 
   const double wire = seconds_per_byte(plan.rate), host = plan.host_seconds_per_byte;
   const double per_byte = plan.choice.pieces > 1 ? std::max(wire, host) : wire + host;
   plan.alone = seconds(seconds_alone(plan, costs, per_byte));
   return plan;
+}
+
+TransportPlan plan(const Transport& transport, CollectiveOp op, Bytes size, int ranks, Time link_latency, ByteRate link_bandwidth) {
+  const TransportChoice choice = choose(transport, op, size, ranks);
+  if (choice.family.empty()) {
+    TransportPlan nothing;
+    nothing.choice = choice;
+    return nothing;
+  }
+  std::vector<int> order(static_cast<std::size_t>(ranks));
+  std::iota(order.begin(), order.end(), 0);
+  const LaneCosts costs = costs_of(*find_algorithm(choice.runs_as, choice.family), {order, 0, choice.pieces});
+  return plan(transport, choice, costs, size, link_latency, link_bandwidth);
 }
 
 }  // namespace foretrain

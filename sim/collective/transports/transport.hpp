@@ -1,12 +1,14 @@
 // Collectives that do not run over NCCL: gloo, MPI, TensorFlow's gRPC ring; what their messages cost and which algorithm they take.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 
 #include "sim/base/units.hpp"
+#include "sim/collective/lanes.hpp"
 #include "sim/collective/schedule.hpp"
 
 namespace foretrain {
@@ -49,11 +51,15 @@ struct TransportChoice {
   std::string why;
 };
 
+/// What messages are sent from and received into. Copies between GPUs and hosts are no part of a collective.
+enum class DataPlace : std::uint8_t { host_memory, gpu_memory };
+
 /// A library: a name and its rule. Requires ranks >= 2 and size as nccl-tests counts it.
 struct TransportLibrary {
   std::string_view name;
   std::string_view summary;
   TransportChoice (*choose)(const Transport& transport, CollectiveOp op, Bytes size, int ranks);
+  DataPlace data = DataPlace::host_memory;
 };
 
 std::span<const TransportLibrary> transport_libraries();
@@ -76,11 +82,17 @@ struct TransportPlan {
   Time alone{};                      ///< on an idle machine
 };
 
-/// Lets the library choose and adds up:
+/// What the library takes, over a link without latency or limit as over any other.
+TransportChoice choose(const Transport& transport, CollectiveOp op, Bytes size, int ranks);
+
+/// Adds up what `costs`, those of the choice, take:
 ///   alone = hops x latency + messages x overhead + busiest bytes x per byte, for whole messages;
 ///   with P pieces of x = overhead + message x per byte, each hop of a part takes max(P x, x + latency) instead;
 ///   per byte = 1/rate + host, or the larger of the two when messages are pipelined (pieces > 1): one flows while the other is worked on.
-/// One rank, or an op that the library cannot do: nothing, in no time. Requires a known library and a positive bandwidth.
+/// Requires a known library and a positive bandwidth.
+TransportPlan plan(const Transport& transport, const TransportChoice& choice, const LaneCosts& costs, Bytes size, Time link_latency,
+                   ByteRate link_bandwidth);
+/// The same for what the library chooses. One rank, or an op that the library cannot do: nothing, in no time.
 TransportPlan plan(const Transport& transport, CollectiveOp op, Bytes size, int ranks, Time link_latency, ByteRate link_bandwidth);
 
 }  // namespace foretrain

@@ -1,0 +1,71 @@
+// A route between hosts is the fabric's part of a route between GPUs, with the ways between CPU and NIC at its ends.
+#include "sim/collective/transport_ways.hpp"
+
+#include <algorithm>
+
+#include "sim/cluster/path_class.hpp"
+
+namespace foretrain {
+
+namespace {
+
+void note_narrowest(TransportWay& way, const Cluster& cluster) {
+  for (const LinkId id : way.links) {
+    const ByteRate rate = cluster.links()[id].bandwidth;
+    if (way.narrowest != kNone && way.bandwidth <= rate) continue;
+    way.bandwidth = rate, way.narrowest = id;
+  }
+}
+
+void append_leg(TransportWay& way, const Cluster& cluster, const Route& leg, int node) {
+  for (const LinkId link : leg.links) way.links.push_back(link + cluster.first_link(node));
+  way.latency += leg.latency;
+}
+
+}  // namespace
+
+TransportWays::TransportWays(const Cluster& cluster, const Placement& placement, DataPlace data)
+    : cluster_(cluster), placement_(placement), data_(data) {
+  for (int gpu = 0; gpu < cluster.spec().node.gpus; ++gpu) {
+    nic_of_gpu_.push_back(std::max(0, nearest_nic(cluster, gpu)));
+    cpu_of_gpu_.push_back(cluster.cpu_of_gpu(0, gpu));
+  }
+}
+
+TransportWay TransportWays::way(int from, int to) const {
+  const GpuPlace &a = placement_.ranks[static_cast<std::size_t>(from)], &b = placement_.ranks[static_cast<std::size_t>(to)];
+  if (data_ == DataPlace::host_memory) return between_hosts(a, b);
+  const VertexId out = cluster_.gpu(a.node, a.gpu), in = cluster_.gpu(b.node, b.gpu);
+  Route route = a.node == b.node ? cluster_.route(out, in)
+                                 : cluster_.route_between_nodes(out, in, nic_of_gpu_[static_cast<std::size_t>(a.gpu)],
+                                                                nic_of_gpu_[static_cast<std::size_t>(b.gpu)]);
+  TransportWay way{std::move(route.links), route.latency, {}, kNone};
+  note_narrowest(way, cluster_);
+  return way;
+}
+
+TransportWay TransportWays::between_hosts(const GpuPlace& from, const GpuPlace& to) const {
+  const VertexId a = cpu_of_gpu_[static_cast<std::size_t>(from.gpu)], b = cpu_of_gpu_[static_cast<std::size_t>(to.gpu)];
+  TransportWay way;
+  if (from.node == to.node) {
+    if (a == b) return {{}, {}, cluster_.spec().node.host.memory_bandwidth, kNone};
+    append_leg(way, cluster_, cluster_.host_route_in_node(a, b), from.node);
+    return note_narrowest(way, cluster_), way;
+  }
+  const int out = nic_of_gpu_[static_cast<std::size_t>(from.gpu)], in = nic_of_gpu_[static_cast<std::size_t>(to.gpu)];
+  const Route route = cluster_.route_between_nodes(cluster_.gpu(from.node, from.gpu), cluster_.gpu(to.node, to.gpu), out, in);
+  append_leg(way, cluster_, cluster_.host_route_in_node(a, cluster_.nic(0, out)), from.node);
+  Time in_nodes{};
+  for (const LinkId id : route.links) {
+    const ClusterLink link = cluster_.links()[id];
+    if (link.kind == LinkKind::network)
+      way.links.push_back(id);
+    else
+      in_nodes += link.latency;
+  }
+  way.latency += route.latency - in_nodes;  // the switches' own latency stays in
+  append_leg(way, cluster_, cluster_.host_route_in_node(cluster_.nic(0, in), b), to.node);
+  return note_narrowest(way, cluster_), way;
+}
+
+}  // namespace foretrain

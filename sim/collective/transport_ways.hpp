@@ -1,0 +1,39 @@
+// The ways that messages between the ranks of a job take when no GPU library moves them.
+#pragma once
+
+#include <vector>
+
+#include "sim/cluster/cluster.hpp"
+#include "sim/cluster/placement.hpp"
+#include "sim/collective/transports/transport.hpp"
+
+namespace foretrain {
+
+struct TransportWay {
+  std::vector<LinkId> links;
+  Time latency{};
+  ByteRate bandwidth{};      ///< of the narrowest link, or of copies
+  LinkId narrowest = kNone;  ///< kNone: both ends are in the memory of one CPU, where one core copies
+};
+
+/// Between nodes over the NIC nearest to each end's GPU. Data in GPU memory takes the cluster's routes (NVLink or PCIe; through host memory
+/// where the hardware must). Data in host memory is with the CPU nearest to the rank's GPU: it crosses sockets and PCIe between there and
+/// the NIC, never a GPU's own link.
+class TransportWays {
+ public:
+  /// Keeps references.
+  TransportWays(const Cluster& cluster, const Placement& placement, DataPlace data);
+  /// Requires two different ranks.
+  TransportWay way(int from, int to) const;
+
+ private:
+  TransportWay between_hosts(const GpuPlace& from, const GpuPlace& to) const;
+
+  const Cluster& cluster_;
+  const Placement& placement_;
+  DataPlace data_;
+  std::vector<int> nic_of_gpu_;
+  std::vector<VertexId> cpu_of_gpu_;  ///< of node 0
+};
+
+}  // namespace foretrain
