@@ -11,21 +11,11 @@
 #include "sim/cluster/path_class.hpp"
 #include "sim/collective/communicator.hpp"
 #include "sim/report/output_file.hpp"
-#include "sim/scenario/catalog.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/named_cluster.hpp"
 
 namespace foretrain {
 
 namespace {
-
-ClusterSpec open_cluster(const std::string& name) {
-  const auto source = open_named(CatalogKind::clusters, name);
-  if (!source) throw InputError("unknown cluster \"" + name + "\"", unknown_name_hint(CatalogKind::clusters, name));
-  Diagnostics diagnostics(*source);
-  ClusterSpec spec = read_cluster(*source, diagnostics);
-  diagnostics.throw_if_any();
-  return spec;
-}
 
 std::string heading(const ClusterSpec& spec) {
   const Gpu& gpu = spec.node.gpu;

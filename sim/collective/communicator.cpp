@@ -191,8 +191,7 @@ struct Communicator::State {
   Time launch(bool group) const {
     const int processes = settings.processes_per_node > 0 ? settings.processes_per_node : ranks_per_node;
     const int per_process = (ranks_per_node + processes - 1) / processes;
-    const Time one = group ? costs.group_launch : costs.launch;
-    return seconds(to_seconds(one) * per_process * cluster.spec().node.host.slowdown);
+    return (group ? costs.group_launch : costs.launch) * per_process;
   }
 
   CollectivePlan tuned(CollectiveOp op, Bytes size, bool explain) const {
@@ -245,6 +244,11 @@ struct Communicator::State {
   mutable std::map<TrafficKey, LinkLoads> known_loads;
   mutable std::map<std::pair<TrafficKey, Protocol>, Slowest> known_slowest;
 };
+
+Time CollectivePlan::back_to_back() const {
+  const Time occupied = is_chain(op) && algorithm ? alone - timing.steps : alone;
+  return std::max(occupied, launch);
+}
 
 std::string_view CollectivePlan::algorithm_name() const { return algorithm ? nccl::name_of(*algorithm) : "Peers"; }
 

@@ -38,8 +38,9 @@ struct CollectivePlan {
   std::string why;        ///< what lost, for Decisions
   /// "Ring", "Tree", "NVLS", …; "Peers" for sends and receives.
   std::string_view algorithm_name() const;
-  /// What nccl-tests would print: back to back, the launches overlap with the collectives before.
-  Time back_to_back() const { return alone < launch ? launch : alone; }
+  /// What nccl-tests would print: back to back, the launches overlap with the collectives before; and down a chain (broadcast, reduce)
+  /// one follows the other without waiting for the last rank.
+  Time back_to_back() const;
 };
 
 /// Size of a collective: as nccl-tests counts it (all_gather, reduce_scatter, gather, scatter: all ranks' parts together; alltoall,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -60,6 +61,55 @@ Lanes lanes_to_play(const Algorithm& algorithm, const AlgorithmRequest& request)
   return lanes;
 }
 
+/// What one rank sends and receives, per byte of size.
+struct RankLoad {
+  double sent = 0, received = 0;                   ///< bytes
+  double sending = 0, receiving = 0, copying = 0;  ///< seconds, one message after the other
+  double messages = 0, latencies = 0;              ///< latencies: sum in seconds
+};
+
+/// The mean latency over all messages of the ranks that have most.
+Time mean_latency(const std::vector<RankLoad>& ranks) {
+  double most = 0, messages = 0, latencies = 0;
+  for (const RankLoad& rank : ranks) most = std::max(most, rank.messages);
+  for (const RankLoad& rank : ranks) {
+    if (rank.messages == most) messages += rank.messages, latencies += rank.latencies;
+  }
+  return seconds(messages > 0 ? latencies / messages : 0);
+}
+
+/// Links of connections and processes, numbered after those of the cluster.
+class PrivateLinks {
+ public:
+  PrivateLinks(const Cluster& cluster, const Transport& transport, const TransportPlan& plan, std::size_t ranks)
+      : capacities(cluster.capacities()), copies_(ranks, kNone), work_(ranks, kNone) {
+    stream_rate_ = transport.stream_rate.per_second * std::max(1, transport.streams) / transport.wire_efficiency;
+    if (plan.choice.pieces > 1 && plan.host_seconds_per_byte > 0) work_rate_ = 1 / plan.host_seconds_per_byte / transport.wire_efficiency;
+  }
+
+  /// Appends to the way those that a message to rank `to` crosses.
+  void extend(TransportWay& way, int to) {
+    const auto receiver = static_cast<std::size_t>(to);
+    if (way.links.empty()) way.links.push_back(own_link(copies_[receiver], way.bandwidth.per_second));
+    if (work_rate_ > 0) way.links.push_back(own_link(work_[receiver], work_rate_));
+    if (stream_rate_ > 0) way.links.push_back(add(stream_rate_));
+  }
+
+  /// A process's software, which takes `busy` and the wire's time for each of its equal messages.
+  LinkId add_software(LinkId& link, double bytes, Time busy, ByteRate wire) {
+    return own_link(link, bytes / (to_seconds(busy) + bytes / wire.per_second));
+  }
+
+  std::vector<ByteRate> capacities;
+
+ private:
+  LinkId add(double rate) { return capacities.push_back({rate}), static_cast<LinkId>(capacities.size() - 1); }
+  LinkId own_link(LinkId& link, double rate) { return link == kNone ? link = add(rate) : link; }
+
+  std::vector<LinkId> copies_, work_;
+  double stream_rate_ = 0, work_rate_ = 0;
+};
+
 }  // namespace
 
 TransportJob::TransportJob(const Cluster& cluster, const Placement& placement, const Transport& transport)
@@ -92,13 +142,13 @@ TransportRun TransportJob::run(CollectiveOp op, Bytes size, std::string_view fam
   refuse_what_cannot_run(algorithm, request);
   const Load& load = load_of(algorithm);
   const LaneCosts costs = costs_of(algorithm, request);
-  const double busiest = std::max({costs.sent, costs.received, costs.chain});
-  const bool is_shared = load.seconds_per_byte * load.narrowest.per_second > busiest;
-  run.bottleneck = is_shared ? load.busiest_link : load.narrowest_link;
-  run.plan = plan(transport_, TransportChoice(choice), costs, size, load.latency,
-                  is_shared ? ByteRate{busiest / load.seconds_per_byte} : load.narrowest);
+  const double bytes = std::max({costs.sent, costs.received, costs.chain}), needed = load.needed(bytes);
+  Transport transport = transport_;  // of which a rank has one connection to every peer that it exchanges with at once
+  if (load.at_once) transport.streams *= std::max(1, costs.messages);
+  run.bottleneck = needed > load.seconds_per_byte ? load.narrowest_link : load.busiest_link;
+  run.plan = plan(transport, TransportChoice(choice), costs, size, load.latency, {bytes / needed});
   run.time = fidelity == Fidelity::analytic ? run.plan.alone
-             : fidelity == Fidelity::flow   ? flow_level(algorithm, size, run.plan, load)
+             : fidelity == Fidelity::flow   ? flow_level(algorithm, size, run.plan)
                                             : chunk_level(algorithm, size, run.plan);
   return run;
 }
@@ -107,16 +157,29 @@ const TransportJob::Load& TransportJob::load_of(const Algorithm& algorithm) {
   const auto [known, is_new] = loads_.try_emplace(algorithm.name);
   Load& load = known->second;
   if (!is_new) return load;
+  const Lanes lanes = lanes_to_play(algorithm, request_of(1));
+  load.at_once = lanes.needs.empty();
   std::vector<double> shares(cluster_.links().size());
-  for (const PairShare& pair : pair_shares(lanes_to_play(algorithm, request_of(1)))) {
-    const TransportWay way = ways_.way(pair.from, pair.to);
-    load.latency = std::max(load.latency, way.latency);
-    load.pair_share = std::max(load.pair_share, pair.share);
-    if (load.narrowest.per_second == 0 || way.bandwidth < load.narrowest)
-      load.narrowest = way.bandwidth, load.narrowest_link = way.narrowest;
-    if (way.links.empty()) load.seconds_per_byte = std::max(load.seconds_per_byte, pair.share / way.bandwidth.per_second);
-    for (const LinkId link : way.links) shares[link] += pair.share;
+  std::vector<RankLoad> ranks(order_.size());
+  ByteRate narrowest{std::numeric_limits<double>::infinity()};
+  for (const Lane& lane : lanes.lanes) {
+    const TransportWay way = ways_.way(lane.from, lane.to);
+    const double bytes = lane.messages * lanes.message_share(lane), needed = bytes / way.bandwidth.per_second;
+    RankLoad &from = ranks[static_cast<std::size_t>(lane.from)], &to = ranks[static_cast<std::size_t>(lane.to)];
+    from.sent += bytes, to.received += bytes, from.sending += needed, to.receiving += needed;
+    if (way.links.empty()) to.copying += needed;
+    for (RankLoad* rank : {&from, &to}) rank->messages += lane.messages, rank->latencies += lane.messages * to_seconds(way.latency);
+    if (way.bandwidth < narrowest) narrowest = way.bandwidth, load.narrowest_link = way.narrowest;
+    for (const LinkId link : way.links) shares[link] += bytes;
+    if (load.at_once && needed > load.unshared) load.unshared = needed, load.unshared_bytes = bytes;
   }
+  for (const RankLoad& rank : ranks) {
+    load.seconds_per_byte = std::max(load.seconds_per_byte, rank.copying);
+    if (load.at_once) continue;
+    load.unshared = std::max({load.unshared, rank.sending, rank.receiving});
+    load.unshared_bytes = std::max({load.unshared_bytes, rank.sent, rank.received});
+  }
+  load.latency = mean_latency(ranks);
   for (LinkId link = 0; link < shares.size(); ++link) {
     const double needed = shares[link] / cluster_.links()[link].bandwidth.per_second;
     if (needed > load.seconds_per_byte) load.seconds_per_byte = needed, load.busiest_link = link;
@@ -124,62 +187,56 @@ const TransportJob::Load& TransportJob::load_of(const Algorithm& algorithm) {
   return load;
 }
 
-double TransportJob::private_rate(const TransportWay& way, const TransportPlan& plan) const {
-  double rate = way.links.empty() ? way.bandwidth.per_second : 0;
-  const auto limit_to = [&](double limit) {
-    if (limit > 0 && (rate == 0 || limit < rate)) rate = limit;
-  };
-  limit_to(transport_.stream_rate.per_second * std::max(1, transport_.streams) / transport_.wire_efficiency);
-  if (plan.choice.pieces > 1 && plan.host_seconds_per_byte > 0) limit_to(1 / plan.host_seconds_per_byte / transport_.wire_efficiency);
-  return rate;
-}
-
-/// One task: what the closed form has beyond the busiest link's data, then the flows.
-Time TransportJob::flow_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan, const Load& load) const {
-  TaskGraph graph;
-  std::vector<ByteRate> capacities = cluster_.capacities();
+/// One task: what the closed form has beyond the data of the busiest link, then the flows.
+Time TransportJob::flow_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const {
+  PrivateLinks links(cluster_, transport_, plan, order_.size());
   std::vector<PatternFlow> flows;
   const std::vector<PairShare> pairs = pair_shares(lanes_to_play(algorithm, request_of(1)));
   flows.reserve(pairs.size());
-  double seconds_per_byte = load.seconds_per_byte / transport_.wire_efficiency;
+  std::vector<double> weights;
   for (const PairShare& pair : pairs) {
     TransportWay way = ways_.way(pair.from, pair.to);
+    links.extend(way, pair.to);
     const double weight = pair.share / transport_.wire_efficiency;
-    if (const double rate = private_rate(way, plan); rate > 0) {
-      way.links.push_back(static_cast<LinkId>(capacities.size()));
-      capacities.push_back({rate});
-      seconds_per_byte = std::max(seconds_per_byte, weight / rate);
-    }
+    weights.resize(links.capacities.size());
+    for (const LinkId link : way.links) weights[link] += weight;
     flows.push_back({std::move(way.links), weight});
   }
+  double busiest = 0;
+  for (std::size_t link = 0; link < weights.size(); ++link) busiest = std::max(busiest, weights[link] / links.capacities[link].per_second);
+  TaskGraph graph;
   Task task;
   task.kind = TaskKind::collective;
   task.queue = graph.add_queue("transport");
-  task.duration = std::max(Time{}, plan.alone - seconds(seconds_per_byte * static_cast<double>(size.count)));
+  task.duration = std::max(Time{}, plan.alone - seconds(busiest * static_cast<double>(size.count)));
   task.pattern = graph.add_pattern(std::move(flows));
   task.traffic = size;
   const TaskId id = graph.add(task);
-  const std::unique_ptr<Network> network = make_max_min_network(std::move(capacities));
+  const std::unique_ptr<Network> network = make_max_min_network(std::move(links.capacities));
   return foretrain::run(graph, *network).end_of(id);
 }
 
 Time TransportJob::chunk_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const {
   const Lanes lanes = lanes_to_play(algorithm, request_of(plan.choice.pieces));
-  TransferGraph graph;
-  std::vector<ByteRate> capacities = cluster_.capacities();
+  PrivateLinks links(cluster_, transport_, plan, order_.size());
   const double host = plan.choice.pieces > 1 ? 0 : plan.host_seconds_per_byte * static_cast<double>(plan.message.count);
   const Time busy = plan.overhead + seconds(host);
+  const double wire_bytes = static_cast<double>(plan.message.count) / transport_.wire_efficiency;
+  const bool at_once = lanes.needs.empty() && busy > Time{} && plan.message.count > 0;
+  std::vector<LinkId> senders(order_.size(), kNone), receivers(order_.size(), kNone);
   const auto carrier = [&](int from, int to) {
     TransportWay way = ways_.way(from, to);
-    const Time latency = way.latency * (plan.rendezvous ? 3 : 1) + transport_.header / plan.rate + busy;
-    if (const double rate = private_rate(way, plan); rate > 0) {
-      way.links.push_back(static_cast<LinkId>(capacities.size()));
-      capacities.push_back({rate});
-    }
-    return LaneCarrier{std::move(way.links), latency, busy, 1 / transport_.wire_efficiency};
+    const Time latency = way.latency * (plan.rendezvous ? 3 : 1) + transport_.header / plan.rate;
+    const ByteRate wire = way.bandwidth;
+    links.extend(way, to);
+    if (!at_once) return LaneCarrier{std::move(way.links), latency + busy, busy, 1 / transport_.wire_efficiency};
+    way.links.push_back(links.add_software(senders[static_cast<std::size_t>(from)], wire_bytes, busy, wire));
+    way.links.push_back(links.add_software(receivers[static_cast<std::size_t>(to)], wire_bytes, busy, wire));
+    return LaneCarrier{std::move(way.links), latency, {}, 1 / transport_.wire_efficiency};
   };
+  TransferGraph graph;
   add_transfers(graph, lanes, static_cast<double>(size.count), carrier);
-  const ChunkResult result = simulate_chunks(graph, capacities);
+  const ChunkResult result = simulate_chunks(graph, links.capacities);
   if (!result.problem.empty()) throw InputError(fmt::format("chunk level: {}", result.problem), "--fidelity flow");
   return result.end;
 }

@@ -1,6 +1,7 @@
 // Collectives of a job over a transport other than NCCL, at the three fidelities.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -23,10 +24,12 @@ struct TransportRun {
 
 /// The ranks of a job and the ways between them. What an algorithm loads is counted once, whatever the number of sizes.
 ///
-/// analytic: plan(), with the latency of the slowest way, and a bandwidth that is the smaller of the narrowest way's and what the busiest
-/// link leaves when all messages of the collective share it. flow: what is not data in the closed form, then all pairs' bytes as max-min
-/// flows. chunk: every message an event; software of a message delays it and keeps its connection busy. A connection has a private link
-/// where the transport limits a stream, or where both ends copy in one CPU's memory.
+/// analytic: plan() with the mean latency of what the busiest ranks send and receive, and the bandwidth of the slowest of: what the busiest
+/// link leaves when all messages share it, and the rank whose messages, one after the other, take longest. flow: what is not data in the
+/// closed form, then all pairs' bytes as max-min flows. chunk: every message is an event; its software delays it and keeps its connection
+/// busy, or both processes where an algorithm sends all at once.
+/// Beside the cluster's links: one per connection where the transport limits a stream; one per receiving process where it copies in the
+/// memory of a CPU, and where working on pipelined data is slower than the wire.
 class TransportJob {
  public:
   /// Keeps references. Requires the placement's nodes to be part of the cluster, and a known library.
@@ -39,19 +42,19 @@ class TransportJob {
  private:
   /// What an algorithm does to the links, per byte of size.
   struct Load {
-    Time latency{};        ///< of the slowest way
-    ByteRate narrowest{};  ///< of any way
-    LinkId narrowest_link = kNone;
+    Time latency{};               ///< of one message, on average over those of the busiest ranks
     double seconds_per_byte = 0;  ///< of the busiest link
-    LinkId busiest_link = kNone;
-    double pair_share = 0;  ///< most bytes between two ranks
+    double unshared = 0;          ///< seconds per byte of the slowest rank or, where all messages start at once, pair
+    double unshared_bytes = 0;    ///< bytes per byte in that time
+    LinkId busiest_link = kNone, narrowest_link = kNone;
+    bool at_once = false;
+    /// Seconds per byte of size, where `bytes` pass the longest chain or the busiest rank.
+    double needed(double bytes) const { return std::max(seconds_per_byte, unshared * (at_once ? 1 : bytes / unshared_bytes)); }
   };
   TransportChoice choice_of(CollectiveOp op, Bytes size, std::string_view family) const;
   AlgorithmRequest request_of(int pieces) const { return {order_, 0, pieces, groups_}; }
   const Load& load_of(const Algorithm& algorithm);
-  /// The most one connection carries of wire bytes per second; 0: no limit.
-  double private_rate(const TransportWay& way, const TransportPlan& plan) const;
-  Time flow_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan, const Load& load) const;
+  Time flow_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const;
   Time chunk_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const;
 
   const Cluster& cluster_;

@@ -77,14 +77,11 @@ std::optional<std::string> spelling(TableReader& reader, std::string_view key) {
 }
 
 void read_version(TableReader& reader, nccl::Settings& settings) {
-  if (!reader.has("version")) return;
+  if (reader.value("version") == nullptr) return;
   const auto text = spelling(reader, "version");
   const auto version = text ? nccl::parse_version(*text) : std::nullopt;
-  if (version) {
-    settings.version = *version;
-  } else if (reader.value("version") != nullptr) {
-    reader.report(reader.span_of("version"), "nccl.version is no version of NCCL", "as in nccl.version = \"2.18.3\"");
-  }
+  if (version) settings.version = *version;
+  if (!version) reader.report(reader.span_of("version"), "nccl.version is no version of NCCL", "as in nccl.version = \"2.18.3\"");
 }
 
 /// never, always, auto; or NCCL's own 0, 1, 2.

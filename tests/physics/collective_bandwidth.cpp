@@ -1,88 +1,108 @@
 // Collectives on whole machines: closed forms on an idle star, and bus bandwidths measured elsewhere.
+#include <algorithm>
 #include <cmath>
 
+#include "sim/cluster/node_layout.hpp"
+#include "sim/cluster/routing.hpp"
 #include "sim/collective/communicator.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/test_clusters.hpp"
+#include "tests/support/one_job.hpp"
 
 using namespace foretrain;
 using namespace foretrain::test;
 
 namespace {
 
-/// As nccl-tests defines it for all_reduce: 2(n-1)/n x size / time, in GB/s.
-double bus_bandwidth(const Cluster& cluster, int gpus, Bytes size) {
-  const Communicator communicator(cluster, place_packed(gpus, cluster.spec().node.gpus));
-  const double time = to_seconds(communicator.plan(CollectiveOp::all_reduce, size).alone);
-  return 2.0 * (gpus - 1) / gpus * static_cast<double>(size.count) / time * 1e-9;
+/// As nccl-tests defines it, in GB/s.
+double bus_bandwidth(const ClusterSpec& spec, int gpus, std::int64_t size) {
+  const OneJob job(spec, gpus);
+  const double time = to_seconds(job.plan(CollectiveOp::all_reduce, size).alone);
+  return busbw_factor(CollectiveOp::all_reduce, gpus) * static_cast<double>(size) / time * 1e-9;
 }
 
 ClusterSpec a100_mesh() {
   ClusterSpec spec = nvlink_cluster(1, 2);
-  spec.node.gpu.architecture = Architecture::ampere;
+  spec.node.gpu.architecture = Architecture::ampere, spec.node.gpu.compute_capability = 8.0;
   for (NodeLink& link : spec.node.links) {
     if (link.type.kind == LinkKind::nvlink) link.type = nvlink3(), link.count = 4;
   }
   return spec;
 }
 
-constexpr Bytes kLarge{1LL << 30};
+CollectiveSettings ring_simple() { return forced(nccl::Algorithm::ring, Protocol::simple); }
+
+/// A step between nodes whose network says nothing of its latency.
+double network_step_of(const CollectiveCosts& costs) {
+  return to_seconds(costs.default_network_step) * of(costs.network_step, Protocol::simple);
+}
+
+/// Bytes per second on an edge: what the link carries, or what the thread blocks move.
+double edge_rate(const CollectiveCosts& costs, const CollectivePlan& plan, double link) {
+  return std::min(link, plan.channels * of(costs.channel_rate, plan.protocol).per_second);
+}
+
+constexpr std::int64_t kLarge = 1LL << 30;
 
 }  // namespace
 
-TEST_CASE("an all-reduce over single-GPU nodes at one switch takes its latency and 2(n-1)/n S/B") {
-  const double rate = 12.5e9;
-  for (const int n : {2, 3, 8}) {
-    const Cluster cluster = Cluster::build(star_cluster(n, {rate}), n);
-    const Communicator communicator(cluster, place_packed(n, 1));
-    const CollectivePlan plan = communicator.plan(CollectiveOp::all_reduce, kLarge, Protocol::simple);
-    // Simple over the network: 8.4 us once and 2(n-1) steps of 14 us.
-    CHECK(plan.latency == microseconds(8.4) + 2 * (n - 1) * microseconds(14));
-    const double data = 2.0 * (n - 1) / n * static_cast<double>(kLarge.count) / rate;
-    CHECK(std::abs((plan.alone - plan.latency - seconds(data)).count()) <= 1);
+TEST_CASE("an all-reduce over single-GPU nodes at one switch takes a kernel, 2(n-1) steps and 2(n-1)/n S/B") {
+  for (const double rate : {2.5e9, 12.5e9}) {
+    for (const int n : {2, 3, 8}) {
+      const OneJob job(star_cluster(n, {rate}), n, ring_simple());
+      const CollectiveCosts& costs = job.communicator.costs();
+      const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, kLarge);
+      CHECK(to_seconds(plan.latency) == Approx(to_seconds(costs.kernel) + 2 * (n - 1) * network_step_of(costs)).epsilon(1e-9));
+      const double data = 2.0 * (n - 1) / n * static_cast<double>(kLarge) / edge_rate(costs, plan, rate);
+      CHECK(to_seconds(plan.alone - plan.latency) == Approx(data).epsilon(1e-9));
+    }
   }
 }
 
-TEST_CASE("a broadcast over single-GPU nodes moves every byte once over every NIC but one") {
-  const Cluster cluster = Cluster::build(star_cluster(4, {10e9}), 4);
-  const Communicator communicator(cluster, place_packed(4, 1));
-  const CollectivePlan plan = communicator.plan(CollectiveOp::broadcast, {1'000'000'000}, Protocol::simple);
-  CHECK(plan.latency == microseconds(8.4) + 3 * microseconds(14));
-  CHECK(plan.alone - plan.latency == seconds(0.1));  // 1 GB at 10 GB/s
+TEST_CASE("a broadcast over single-GPU nodes fills its pipeline, then moves every byte once over every NIC but one") {
+  const OneJob job(star_cluster(4, {2e9}), 4, ring_simple());
+  const CollectiveCosts& costs = job.communicator.costs();
+  const CollectivePlan plan = job.plan(CollectiveOp::broadcast, 1'000'000'000);
+  const double rate = edge_rate(costs, plan, 2e9);
+  // Every channel forwards a slice as soon as it has it: of three hops, two are to be filled.
+  const double fill = 2 * static_cast<double>(plan.chunk.slice() * plan.channels) / rate;
+  CHECK(to_seconds(plan.latency) == Approx(to_seconds(costs.kernel) + 3 * network_step_of(costs) + fill).epsilon(1e-9));
+  CHECK(to_seconds(plan.alone - plan.latency) == Approx(1e9 / rate).epsilon(1e-9));
 }
 
 // Measured: 129 to 135 GB/s on V100 nodes whose GPUs have six NVLinks (nccl-tests logs, measured/nccl_graphs.csv).
 TEST_CASE("four V100 with two NVLinks between each pair reach the measured bus bandwidth of 130 GB/s") {
-  const Cluster cluster = Cluster::build(nvlink_cluster(1, 2), 1);
-  CHECK(bus_bandwidth(cluster, 4, kLarge) == Approx(130).epsilon(0.10));
+  CHECK(bus_bandwidth(nvlink_cluster(1, 2), 4, kLarge) == Approx(130).epsilon(0.10));
 }
 
 // Measured: 227.8 GB/s (facts/HARDWARE.md, collective reference points, GNX).
 TEST_CASE("four A100 with four NVLinks between each pair reach the measured bus bandwidth of 227.8 GB/s") {
-  const Cluster cluster = Cluster::build(a100_mesh(), 1);
-  CHECK(bus_bandwidth(cluster, 4, kLarge) == Approx(227.8).epsilon(0.10));
+  CHECK(bus_bandwidth(a100_mesh(), 4, kLarge) == Approx(227.8).epsilon(0.10));
 }
 
 // Two rails of 12.3 GB/s, each carrying half of the message: 24.6 GB/s at most.
 TEST_CASE("two nodes of four GPUs with two HDR100 rails use both rails in full") {
-  const Cluster cluster = Cluster::build(nvlink_cluster(2, 2), 2);
-  CHECK(bus_bandwidth(cluster, 8, {4LL << 30}) == Approx(24).epsilon(0.10));
-  CHECK(bus_bandwidth(cluster, 8, {4LL << 30}) < 24.6);
+  const OneJob job(nvlink_cluster(2, 2), 8, ring_simple());
+  const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 4LL << 30);
+  const double bus = 2.0 * 7 / 8 * 4.294967296 / to_seconds(plan.alone);
+  CHECK(bus == Approx(24).epsilon(0.10));
+  CHECK(bus < 24.6);
 }
 
 TEST_CASE("half the NIC rate takes twice the time between nodes") {
-  const Cluster fast = Cluster::build(star_cluster(2, {10e9}), 2), slow = Cluster::build(star_cluster(2, {5e9}), 2);
-  const auto data = [](const Cluster& cluster) {
-    const CollectivePlan plan = Communicator(cluster, place_packed(2, 1)).plan(CollectiveOp::all_reduce, kLarge, Protocol::simple);
-    return to_seconds(plan.alone - plan.latency);
+  const auto data = [](double rate) {
+    return to_seconds(OneJob(star_cluster(2, {rate}), 2, ring_simple()).plan(CollectiveOp::all_reduce, kLarge).timing.data);
   };
-  CHECK(data(slow) == Approx(2 * data(fast)));
+  CHECK(data(2.5e9) == Approx(2 * data(5e9)));
 }
 
-TEST_CASE("without peer access PCIe rings run at half the rate") {
+// In the ring 0 1 2 3 of one root complex every GPU sends and receives all of an edge's bytes. With peer access both directions carry
+// them at kRootComplexShare of the lanes; without, both together pass the GPU's staging at kStagingShare: 2 x 0.64 / 0.68 times as long.
+TEST_CASE("without peer access PCIe rings run at the rate of their staging copies") {
   ClusterSpec spec = pcie_cluster(1, 4);
-  const double with = bus_bandwidth(Cluster::build(spec, 1), 4, kLarge);
+  const auto pace = [](const ClusterSpec& some) {
+    return OneJob(some, 4, ring_simple()).plan(CollectiveOp::all_reduce, kLarge).bottleneck.seconds_per_byte;
+  };
+  CHECK(pace(spec) == Approx(1 / (12.3e9 * kRootComplexShare)));
   spec.node.peer_access = false;
-  const double without = bus_bandwidth(Cluster::build(spec, 1), 4, kLarge);
-  CHECK(without == Approx(with / 2).epsilon(0.01));
+  CHECK(pace(spec) == Approx(2 / (12.3e9 * kStagingShare)));
 }

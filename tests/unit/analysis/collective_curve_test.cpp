@@ -13,7 +13,7 @@ constexpr std::int64_t kMiB = 1 << 20;
 
 CollectiveQuestion question(int gpus, std::vector<Bytes> sizes, CollectiveOp op = CollectiveOp::all_reduce) {
   CollectiveQuestion q;
-  q.cluster = test::star_cluster(8, {12.5e9});
+  q.cluster = test::star_cluster(8, {1.25e9});  // slower than one thread block
   q.op = op, q.gpus = gpus;
   q.sizes = std::move(sizes);
   return q;
@@ -50,7 +50,7 @@ TEST_CASE("bandwidths follow from size and time as in nccl-tests") {
     CHECK(p.why.empty());
   }
   CHECK(curve.points[1].bound == BoundBy::link);
-  CHECK(curve.points[1].busbw.per_second <= 12.5e9);
+  CHECK(curve.points[1].busbw.per_second <= 1.25e9);
 }
 
 TEST_CASE("the bottleneck of many nodes is a NIC, in words") {
@@ -163,7 +163,7 @@ TEST_CASE("another transport is bound by its messages, then by the NIC") {
   CHECK(curve.library == "gloo");
   CHECK(curve.points[0].bound == BoundBy::latency);
   CHECK(curve.points[1].bound == BoundBy::link);
-  CHECK(curve.points[1].busbw.per_second <= 12.5e9);
+  CHECK(curve.points[1].busbw.per_second <= 1.25e9);
   CHECK_THAT(curve.links.at(0), ContainsSubstring("nic0"));
   CHECK(curve.points[0].launch == Time::zero());
 }

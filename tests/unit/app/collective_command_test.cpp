@@ -1,6 +1,7 @@
 // `foretrain collective` and `validate` of collective times, as typed.
 #include <filesystem>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
@@ -78,8 +79,8 @@ TEST_CASE("another transport is asked for by name") {
 TEST_CASE("another transport takes any family of the catalog, at every fidelity") {
   const TemporaryFolder folder;
   for (const char* fidelity : {"analytic", "flow", "chunk"}) {
-    const nlohmann::json doubling = json_of(
-        folder, fmt::format("--sizes 1M --transport plain --algorithm recursive_doubling --fidelity {}", fidelity));
+    const nlohmann::json doubling =
+        json_of(folder, fmt::format("--sizes 1M --transport plain --algorithm recursive_doubling --fidelity {}", fidelity));
     CHECK(doubling["points"][0]["algorithm"] == "recursive_doubling");
   }
   const ProgramRun unknown = folder.run(kPuhti + "--transport plain --algorithm rign");

@@ -29,6 +29,9 @@ void refuse_everywhere(const TemporaryFolder& folder, const std::string& file) {
   refuse(folder, "foretrain predict --model resnet50 --cluster " + file + " -o out");
   refuse(folder, "foretrain topology check " + file);
   refuse(folder, "foretrain validate " + file + " -o out");
+  refuse(folder, "foretrain collective --cluster " + file + " --op all_reduce --gpus 1 -o out");
+  refuse(folder, "foretrain collective --cluster puhti --op all_reduce --gpus 1 --svg svg --measured " + file + " -o out");
+  refuse(folder, "foretrain collective --cluster puhti --op all_reduce --gpus 1 --transport ./" + file + " -o out");
 }
 
 }  // namespace
@@ -70,6 +73,15 @@ TEST_CASE("numbers beyond every machine are refused") {
         "--set data.workers_per_gpu=1000000000", "--set data.sample_bytes=900000TB --batch 1000000", "--set run.epochs=nan",
         "--set loop.overhead=1000000s"}) {
     refuse(folder, std::string("foretrain predict --model mnist_net --cluster star-1gpu ") + arguments + " -o out");
+  }
+}
+
+TEST_CASE("collectives beyond every machine are refused") {
+  const TemporaryFolder folder;
+  for (const char* arguments : {"--gpus 2147483647", "--gpus -2147483648", "--gpus 8 --nodes 2147483647", "--gpus 4 --sizes 1:1P",
+                                "--gpus 4 --sizes 0:1G:+1", "--gpus 4 --sizes 1:1G:1.00000000001", "--gpus 4 --sizes 1e400",
+                                "--gpus 4 --set nccl.buffer=-1B", "--gpus 4 --set nccl.min_channels=9223372036854775808"}) {
+    refuse(folder, std::string("foretrain collective --cluster puhti --op all_reduce ") + arguments + " -o out");
   }
 }
 

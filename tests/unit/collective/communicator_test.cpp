@@ -1,19 +1,17 @@
-// What a communicator plans: protocol, latency, flows.
+// What a communicator plans: algorithm, protocol, latency, launch, flows.
 #include "sim/collective/communicator.hpp"
 
 #include <algorithm>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/test_clusters.hpp"
+#include "tests/support/one_job.hpp"
 
 using namespace foretrain;
 using namespace foretrain::test;
 
 namespace {
 
-Communicator communicator_of(const ClusterSpec& spec, int gpus) {
-  return Communicator(Cluster::build(spec, spec.nodes), place_packed(gpus, spec.node.gpus));
-}
+using AlgorithmId = nccl::Algorithm;
 
 double total_weight(const std::vector<PatternFlow>& flows) {
   double sum = 0;
@@ -23,62 +21,109 @@ double total_weight(const std::vector<PatternFlow>& flows) {
 
 }  // namespace
 
-TEST_CASE("one rank has nothing to do") {
-  const Communicator alone = communicator_of(nvlink_cluster(1, 2), 1);
-  const CollectivePlan plan = alone.plan(CollectiveOp::all_reduce, {1 << 20});
-  CHECK(plan.latency == Time::zero());
-  CHECK(plan.alone == Time::zero());
-  CHECK(plan.channels == 0);
-  CHECK(alone.flows(CollectiveOp::all_reduce, plan.protocol).empty());
+TEST_CASE("one rank copies by the kernel alone") {
+  const OneJob job(nvlink_cluster(1, 2), 1);
+  for (const CollectiveOp op : kCollectiveOps) {
+    const CollectivePlan plan = job.plan(op, 1 << 20);
+    CHECK(plan.alone == job.communicator.costs().kernel);
+    CHECK(plan.latency == plan.alone);
+    CHECK(plan.bottleneck.link == kNone);
+    CHECK(job.communicator.flows(plan).empty());
+  }
 }
 
-TEST_CASE("small messages go by LL, large ones by Simple") {
-  const Communicator communicator = communicator_of(nvlink_cluster(1, 2), 4);
-  CHECK(communicator.plan(CollectiveOp::all_reduce, {1 << 10}).protocol == Protocol::ll);
-  CHECK(communicator.plan(CollectiveOp::all_reduce, {1 << 30}).protocol == Protocol::simple);
+TEST_CASE("small messages do not go by Simple, large ones do") {
+  const OneJob job(nvlink_cluster(1, 2), 4);
+  CHECK(job.plan(CollectiveOp::all_reduce, 1 << 10).protocol == Protocol::ll);
+  CHECK(job.plan(CollectiveOp::all_reduce, 1 << 30).protocol == Protocol::simple);
 }
 
-TEST_CASE("latencies follow the ring formula of NCCL") {
-  // 4 ranks on NVLink: 2(n-1) = 6 steps.
-  const Communicator node = communicator_of(nvlink_cluster(1, 2), 4);
-  CHECK(node.plan(CollectiveOp::all_reduce, {1}, Protocol::ll).latency == microseconds(6.6) + 6 * microseconds(0.6));
-  CHECK(node.plan(CollectiveOp::broadcast, {1}, Protocol::simple).latency == microseconds(8.4) + 3 * microseconds(3.4));
-  // 8 ranks on 2 nodes: 14 steps, 2(N-1) = 2 of them over the network; LL posts take 1 us at least.
-  const Communicator two = communicator_of(nvlink_cluster(2, 2), 8);
-  CHECK(two.plan(CollectiveOp::all_reduce, {1}, Protocol::ll).latency ==
-        microseconds(6.6) + 12 * microseconds(1.0) + 2 * microseconds(2.7));
-  CHECK(two.plan(CollectiveOp::all_reduce, {1}, Protocol::simple).latency ==
-        microseconds(8.4) + 12 * microseconds(3.4) + 2 * microseconds(14));
+TEST_CASE("what NCCL_ALGO and NCCL_PROTO ask for is planned") {
+  for (const AlgorithmId algorithm : {AlgorithmId::ring, AlgorithmId::tree}) {
+    for (const Protocol protocol : kProtocols) {
+      const OneJob job(nvlink_cluster(2, 2), 8, forced(algorithm, protocol));
+      const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 1 << 20);
+      CHECK(plan.algorithm == algorithm);
+      CHECK(plan.protocol == protocol);
+    }
+  }
 }
 
-TEST_CASE("LL128 needs NVLink and Volta, and says so") {
-  CHECK(communicator_of(nvlink_cluster(1, 2), 4).is_available(Protocol::ll128));
-  const Communicator pcie = communicator_of(pcie_cluster(1, 4), 4);
-  CHECK_FALSE(pcie.is_available(Protocol::ll128));
-  CHECK_THAT(pcie.plan(CollectiveOp::all_reduce, {1 << 20}).why, ContainsSubstring("LL128 off (no NVLink"));
+TEST_CASE("what cannot run is not planned, even when asked for") {
+  CHECK(OneJob(pcie_cluster(1, 4), 4, forced(AlgorithmId::nvls)).plan(CollectiveOp::all_reduce, 1 << 20).algorithm != AlgorithmId::nvls);
   ClusterSpec pascal = nvlink_cluster(1, 2);
-  pascal.node.gpu.architecture = Architecture::pascal;
-  CHECK_FALSE(communicator_of(pascal, 4).is_available(Protocol::ll128));
+  pascal.node.gpu.architecture = Architecture::pascal, pascal.node.gpu.compute_capability = 6.0;
+  const CollectivePlan plan = OneJob(pascal, 4, forced({}, Protocol::ll128)).plan(CollectiveOp::all_reduce, 1 << 20);
+  CHECK(plan.protocol != Protocol::ll128);
 }
 
-TEST_CASE("equal routes of several channels are one flow") {
-  ClusterSpec spec = pcie_cluster(1, 8);
-  spec.node.nvswitches = 1;
-  for (int g = 0; g < 8; ++g) spec.node.links.push_back(connect("gpu" + std::to_string(g), "nvswitch0", nvlink3(), 12));
-  const std::vector<PatternFlow> flows = communicator_of(spec, 8).flows(CollectiveOp::all_reduce, Protocol::simple);
+TEST_CASE("sends and receives have no algorithm and are launched as a group") {
+  const OneJob job(nvlink_cluster(2, 2), 8);
+  const CollectiveCosts& costs = job.communicator.costs();
+  for (const CollectiveOp op : {CollectiveOp::alltoall, CollectiveOp::sendrecv, CollectiveOp::gather, CollectiveOp::scatter}) {
+    const CollectivePlan plan = job.plan(op, 1 << 20);
+    CHECK_FALSE(plan.algorithm);
+    CHECK(plan.algorithm_name() == "Peers");
+    CHECK(plan.launch == costs.group_launch);
+  }
+  const CollectivePlan plan = job.plan(CollectiveOp::all_gather, 1 << 20);
+  CHECK(plan.algorithm_name() == "Ring");
+  CHECK(plan.launch == costs.launch);
+}
+
+TEST_CASE("one process launches the kernels of all its GPUs one after the other, slower on a slow CPU") {
+  ClusterSpec spec = nvlink_cluster(2, 2);
+  spec.node.host.slowdown = 1.5;
+  CollectiveSettings settings;
+  for (const auto& [processes, kernels] : {std::pair{0, 1}, {1, 4}, {2, 2}, {4, 1}, {3, 2}}) {
+    settings.processes_per_node = processes;
+    const OneJob job(spec, 8, settings);
+    CHECK(to_seconds(job.plan(CollectiveOp::all_reduce, 8).launch) ==
+          Approx(1.5 * kernels * to_seconds(job.communicator.costs().launch)).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("back to back, a small collective takes as long as its launches") {
+  CollectivePlan plan;
+  plan.launch = microseconds(20), plan.alone = microseconds(8);
+  CHECK(plan.back_to_back() == microseconds(20));
+  plan.alone = microseconds(80);
+  CHECK(plan.back_to_back() == microseconds(80));
+}
+
+TEST_CASE("a plan says why, if asked") {
+  const OneJob job(nvlink_cluster(1, 2), 4);
+  const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 1 << 20);
+  CHECK_THAT(plan.why, ContainsSubstring("next "));
+  CHECK_THAT(plan.why, ContainsSubstring("channels"));
+  CHECK(job.communicator.plan(CollectiveOp::all_reduce, {1 << 20}, false).why.empty());
+}
+
+TEST_CASE("the narrow place of single-GPU nodes is a NIC") {
+  const OneJob job(star_cluster(4, {5e9}), 4, forced(AlgorithmId::ring, Protocol::simple));
+  const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 1 << 30);
+  REQUIRE(plan.bottleneck.link != kNone);
+  CHECK(job.cluster.links()[plan.bottleneck.link].kind == LinkKind::network);
+  CHECK(plan.bottleneck.seconds_per_byte == Approx(1 / 5e9));  // a byte of an edge
+}
+
+TEST_CASE("equal paths of several channels are one flow") {
+  ClusterSpec spec = nvswitch_node();
+  const OneJob job(spec, 8, forced(AlgorithmId::ring, Protocol::simple));
+  REQUIRE(job.communicator.job().search_channels > 1);
+  const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 1LL << 32);
+  const std::vector<PatternFlow> flows = job.communicator.flows(plan);
   CHECK(flows.size() == 8);
-  // 2(n-1)/n bytes per edge at 84 % of the link rate
-  for (const PatternFlow& flow : flows) CHECK(flow.weight == Approx(2 * 7.0 / 8 / 0.84));
+  // 2(n-1)/n bytes per edge at 84 % of the link's rate; more only as far as the thread blocks are slower
+  for (const PatternFlow& flow : flows) CHECK(flow.weight == Approx(2 * 7.0 / 8 / 0.84 * plan.stretch));
 }
 
 TEST_CASE("a broadcast leaves the edge into rank 0 idle, a reduce the one out of it") {
-  const Cluster cluster = Cluster::build(star_cluster(4, {1e9}), 4);
-  const Communicator communicator(cluster, place_packed(4, 1));
+  const OneJob job(nvlink_cluster(1, 2), 4);
   const auto touches = [&](CollectiveOp op, bool into) {
-    const std::vector<PatternFlow> flows = communicator.flows(op, Protocol::simple);
-    return std::ranges::any_of(flows, [&](const PatternFlow& flow) {
-      const VertexId end = into ? cluster.links()[flow.route.back()].to : cluster.links()[flow.route.front()].from;
-      return end == cluster.gpu(0, 0);
+    return std::ranges::any_of(job.communicator.flows(job.plan(op, 1 << 20)), [&](const PatternFlow& flow) {
+      const VertexId end = into ? job.cluster.links()[flow.route.back()].to : job.cluster.links()[flow.route.front()].from;
+      return flow.route.size() == 1 && end == job.cluster.gpu(0, 0);
     });
   };
   CHECK_FALSE(touches(CollectiveOp::broadcast, true));
@@ -88,19 +133,48 @@ TEST_CASE("a broadcast leaves the edge into rank 0 idle, a reduce the one out of
 }
 
 TEST_CASE("LL moves at least twice the bytes of Simple") {
-  const Communicator communicator = communicator_of(nvlink_cluster(2, 2), 8);
-  CHECK(total_weight(communicator.flows(CollectiveOp::all_reduce, Protocol::ll)) >=
-        2 * total_weight(communicator.flows(CollectiveOp::all_reduce, Protocol::simple)));
+  const auto moved = [](Protocol protocol) {
+    const OneJob job(nvlink_cluster(2, 2), 8, forced(AlgorithmId::ring, protocol));
+    const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 1 << 30);
+    return total_weight(job.communicator.flows(plan)) / plan.stretch;
+  };
+  CHECK(moved(Protocol::ll) >= 2 * moved(Protocol::simple));
 }
 
-TEST_CASE("the bus bandwidth of LL stays below its limit") {
-  const Communicator communicator = communicator_of(nvlink_cluster(1, 2), 4);
-  const CollectivePlan plan = communicator.plan(CollectiveOp::all_reduce, {1LL << 32}, Protocol::ll);
-  const double bus = 1.5 * static_cast<double>(1LL << 32) / to_seconds(plan.alone - plan.latency);
-  CHECK(bus == Approx(39e9));  // llMax of Volta in one node
+TEST_CASE("bytes on the wire are data over what route and protocol reach") {
+  const OneJob job(nvlink_cluster(2, 2), 8);
+  const CollectiveCosts& costs = job.communicator.costs();
+  const Cluster& cluster = job.cluster;
+  const Route inside = cluster.route(cluster.gpu(0, 0), cluster.gpu(0, 1)),
+              between = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(1, 0), 0);
+  for (const Protocol protocol : kProtocols) {
+    CHECK(job.communicator.wire_bytes(protocol, inside) == Approx(1 / (0.90 * of(costs.link_efficiency, protocol))));
+  }
+  CHECK(job.communicator.wire_bytes(Protocol::simple, between) == Approx(1 / of(costs.network_efficiency, Protocol::simple)));
+  // LL: whichever is less, its share of 12.3 GB/s or what a CPU thread can check
+  const double ll = std::min(12.3e9 * of(costs.network_efficiency, Protocol::ll), costs.low_latency_network.per_second);
+  CHECK(job.communicator.wire_bytes(Protocol::ll, between) == Approx(12.3e9 / ll));
+}
+
+TEST_CASE("rings over NVLink know it") {
+  CHECK(OneJob(nvlink_cluster(2, 2), 8).communicator.nvlink());
+  CHECK(OneJob(nvswitch_node(), 8).communicator.nvlink());
+  CHECK_FALSE(OneJob(pcie_cluster(1, 4), 4).communicator.nvlink());
+}
+
+TEST_CASE("messages of 0 and of 2^60 bytes have times") {
+  for (const ClusterSpec& spec : {nvlink_cluster(2, 2), pcie_cluster(2, 2), star_cluster(2, {1}), nvswitch_node()}) {
+    const OneJob job(spec, spec.nodes * spec.node.gpus);
+    for (const CollectiveOp op : kCollectiveOps) {
+      const CollectivePlan none = job.plan(op, 0), huge = job.plan(op, std::int64_t{1} << 60);
+      CHECK(none.timing.data == Time::zero());
+      CHECK(none.alone >= job.communicator.costs().kernel);
+      CHECK(huge.alone > none.alone);
+    }
+  }
 }
 
 TEST_CASE("huge messages saturate instead of overflowing") {
-  const Communicator communicator = communicator_of(star_cluster(2, {1}), 2);
-  CHECK(communicator.plan(CollectiveOp::all_reduce, {std::numeric_limits<std::int64_t>::max()}).alone >= kLongestTime);
+  const OneJob job(star_cluster(2, {1}), 2);
+  CHECK(job.plan(CollectiveOp::all_reduce, std::numeric_limits<std::int64_t>::max()).alone >= kLongestTime);
 }

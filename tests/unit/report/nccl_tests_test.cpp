@@ -1,6 +1,7 @@
 // The table of nccl-tests, read back the way scripts read it.
 #include "sim/report/nccl_tests.hpp"
 
+#include <fstream>
 #include <regex>
 #include <sstream>
 
@@ -107,4 +108,19 @@ TEST_CASE("a curve without sizes is an empty table") {
   CollectiveCurve curve = test::example_curve();
   curve.points.clear();
   CHECK(rows(write_nccl_tests(curve, {})).empty());
+}
+
+TEST_CASE("the heading of the columns is that of real logs") {
+  std::ifstream log(FORETRAIN_SOURCE_DIR "/../shared/samples/nccl_tests/git_a100_perlmutter_1x4_allreduce.log");
+  if (!log) FORETRAIN_SKIP("there is no ../shared/samples here");
+  const std::string ours = write_nccl_tests(test::example_curve(), {});
+  int headings = 0;
+  for (std::string line; std::getline(log, line);) {
+    const bool heading = line.find("out-of-place") != std::string::npos || line.find("algbw") != std::string::npos ||
+                         line.find("(elements)") != std::string::npos;
+    if (!heading) continue;
+    CHECK_THAT(ours, ContainsSubstring("\n" + line + "\n"));
+    ++headings;
+  }
+  CHECK(headings == 3);
 }

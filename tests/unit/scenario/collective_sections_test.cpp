@@ -102,9 +102,9 @@ TEST_CASE("mistakes in collective settings are shown whole") {
   1 | nccl.min_channels=9
     |                   ^
 )");
-  CHECK(refusal({"nccl.threds=256"}) == R"(--set nccl.threds=256:1:1: error: unknown key "threds" in [nccl]
+  CHECK(refusal({"nccl.threds=256"}) == R"(--set nccl.threds=256:1:6: error: unknown key "threds" in [nccl]
   1 | nccl.threds=256
-    | ^^^^^^^^^^^
+    |      ^^^^^^
   hint: did you mean "threads"?
 )");
 }

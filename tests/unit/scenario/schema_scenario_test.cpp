@@ -169,6 +169,8 @@ TEST_CASE("a setting without effect says so") {
         List{"data.prefetch has no effect with workers_per_gpu = 0"});
   CHECK(warnings_of(kStart + "[strategy]\nname = \"single\"\nbucket_cap = \"1 MiB\"\n[run]\ngpus = [1]\n") ==
         List{"strategy.bucket_cap has no effect with strategy single"});
+  CHECK(warnings_of(kStart + "[nccl]\nversion = \"2.18.3\"\n[strategy]\nname = \"single\"\n[run]\ngpus = [1]\n") ==
+        List{"nccl has no effect with strategy single"});
   CHECK(warnings_of(kStart + "[strategy]\nstatic_graph = true\n[run]\ngpus = [1]\n") ==
         List{"strategy.static_graph has no effect on one GPU without wrap_one_gpu"});
   CHECK(warnings_of(kStart + "[strategy]\nstatic_graph = true\nwrap_one_gpu = true\n[run]\ngpus = [1]\n").empty());

@@ -1,0 +1,269 @@
+// The time of one collective: every algorithm's formula, derived beside the number.
+#include "sim/collective/timing.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/support/catch.hpp"
+
+using namespace foretrain;
+
+namespace {
+
+using AlgorithmId = nccl::Algorithm;
+
+constexpr double us = 1e-6;
+
+/// Round figures, so that formulas can be checked by head.
+CollectiveCosts round_costs() {
+  CollectiveCosts costs;
+  costs.kernel = microseconds(5), costs.simple_start = microseconds(7), costs.peer_start = microseconds(3);
+  costs.ring_step = {microseconds(1), microseconds(2), microseconds(3)};
+  costs.tree_step = {microseconds(0.5), microseconds(1.5), microseconds(2.5)};
+  costs.pcie_step = {microseconds(4), microseconds(5), microseconds(6)};
+  costs.network_step = {1, 1.5, 2};
+  costs.channel_rate = {ByteRate{1e9}, ByteRate{2e9}, ByteRate{4e9}};
+  costs.peer_channel_rate = {10e9};
+  costs.multicast_start = microseconds(40);
+  costs.default_network_step = microseconds(10);
+  return costs;
+}
+
+/// Eight ranks on two nodes; links so fast that they are no bottleneck unless a test says so.
+struct Question {
+  CollectiveCosts costs = round_costs();
+  LinkType network;
+  TimingInput in;
+
+  Question() {
+    network.kind = LinkKind::network;
+    in.ranks = 8, in.nodes = 2, in.ranks_per_node = 4;
+    in.run.channels = 2;
+    in.chunk.chunk = 1 << 20, in.chunk.slices = 2;
+    in.bytes = 8e6;
+    in.inside_seconds_per_byte = 1e-12, in.between_seconds_per_byte = 1e-12;
+    in.network = &network, in.costs = &costs;
+  }
+  Question(const Question&) = delete;
+
+  /// One node of eight.
+  void stay_in_node() { in.nodes = 1, in.ranks_per_node = 8, in.network = nullptr; }
+  CollectiveTiming time() const { return time_of(in); }
+};
+
+bool near(Time time, double expected_s) { return std::abs(to_seconds(time) - expected_s) < 2e-12 + 1e-9 * expected_s; }
+
+}  // namespace
+
+TEST_CASE("one rank takes its kernel and nothing else") {
+  Question q;
+  q.in.ranks = q.in.nodes = q.in.ranks_per_node = 1;
+  CHECK(q.time().total() == microseconds(5));
+  CHECK(time_of_peers(q.in, {}).total() == microseconds(5));
+}
+
+TEST_CASE("a small ring all-reduce takes 2(n-1) steps, two per node of them over the network") {
+  Question q;
+  q.in.bytes = 0;
+  q.in.protocol = Protocol::ll;
+  // 14 steps: 2 x 2 nodes over the network at 10 us, 10 over NVLink at 1 us; kernel 5 us.
+  CHECK(near(q.time().total(), (5 + 4 * 10 + 10 * 1) * us));
+  CHECK(q.time().network_steps == 4);
+  CHECK(q.time().inner_steps == 10);
+  q.in.op = CollectiveOp::all_gather;  // half of both
+  CHECK(near(q.time().total(), (5 + 2 * 10 + 5 * 1) * us));
+  q.in.nvlink = false;  // PCIe: 4 us
+  CHECK(near(q.time().total(), (5 + 2 * 10 + 5 * 4) * us));
+}
+
+TEST_CASE("two single-GPU nodes have no more network steps than steps") {
+  Question q;
+  q.in.bytes = 0, q.in.ranks = 2, q.in.ranks_per_node = 1;
+  q.in.protocol = Protocol::ll;
+  CHECK(near(q.time().total(), (5 + 2 * 10) * us));
+}
+
+TEST_CASE("Simple starts later on NVLink, not on PCIe or between single GPUs") {
+  Question q;
+  q.in.bytes = 0;
+  CHECK(q.time().start == microseconds(5 + 7));
+  q.in.nvlink = false;
+  CHECK(q.time().start == microseconds(5));
+  q.in.nvlink = true, q.in.ranks_per_node = 1, q.in.nodes = 8;
+  CHECK(q.time().start == microseconds(5));
+}
+
+TEST_CASE("a large ring all-reduce in one node takes start and 2(n-1)/n S/B, its steps hide behind the data") {
+  Question q;
+  q.stay_in_node();
+  q.in.inside_seconds_per_byte = 1.75 / 10e9;  // 2 x 7/8 bytes on an edge of 10 GB/s; the blocks: 1.75 / 8e9
+  const CollectiveTiming time = q.time();
+  CHECK(time.channel_bound);
+  CHECK(near(time.data, 8e6 * 1.75 / 8e9));  // 2 channels of 4 GB/s
+  // All hops are alike: walking around the ring takes the steps and the same data.
+  CHECK(near(time.steps, 14 * 3 * us));
+  q.in.run.channels = 4;
+  CHECK_FALSE(q.time().channel_bound);
+  CHECK(near(q.time().data, 8e6 * 1.75 / 10e9));
+}
+
+TEST_CASE("a ring over a slow network: the steps inside nodes hide behind the slow edge") {
+  Question q;
+  q.in.between_seconds_per_byte = 1.75 / 1e9;
+  const CollectiveTiming time = q.time();
+  const double data = 8e6 * 1.75 / 1e9;  // 14 ms
+  CHECK(near(time.data, data));
+  // Walking: 4 of 14 hops over the network, each with 1/14 of the data; 10 inside, at the blocks' 8 GB/s.
+  const double walking = data * 4 / 14 + 8e6 * 1.75 / 8e9 * 10 / 14;
+  const double steps = 4 * 2 * 10 * us + 10 * 3 * us;  // 110 us against a head start of 8.75 ms
+  CHECK(near(time.steps, std::max(0.0, steps + walking - data)));
+  CHECK(time.steps == Time::zero());
+}
+
+TEST_CASE("a chain pays its hops, the filling of its pipeline and every byte once") {
+  Question q;
+  q.stay_in_node();
+  q.in.op = CollectiveOp::broadcast;
+  q.in.inside_seconds_per_byte = 1 / 5e9;
+  const CollectiveTiming time = q.time();
+  CHECK(near(time.start, (5 + 7) * us));
+  CHECK(near(time.steps, 7 * 3 * us));
+  CHECK(near(time.data, 8e6 / 5e9));
+  // Slices of 512 KiB on two channels, over 7 hops of which the last is in `data`.
+  CHECK(near(time.fill, 2 * 524288 * 6 / 5e9));
+  q.in.op = CollectiveOp::reduce;
+  CHECK(q.time().total() == time.total());
+}
+
+TEST_CASE("a chain between nodes crosses the network once per node but one") {
+  Question q;
+  q.in.op = CollectiveOp::broadcast;
+  q.in.bytes = 0, q.in.protocol = Protocol::ll128;
+  CHECK(near(q.time().total(), (5 + 6 * 2 + 1 * 15) * us));
+}
+
+TEST_CASE("a small tree goes up and down: 2(g-1) steps in a node and 2 log2 of the nodes between them") {
+  Question q;
+  q.in.algorithm = AlgorithmId::tree;
+  q.in.bytes = 0, q.in.protocol = Protocol::ll;
+  CHECK(near(q.time().total(), (5 + 6 * 0.5 + 2 * 10) * us));
+  for (const auto& [nodes, levels] : {std::pair{1, 0}, {2, 1}, {3, 1}, {4, 2}, {7, 2}, {8, 3}, {1024, 10}}) {
+    q.in.nodes = nodes, q.in.ranks = 4 * nodes;
+    CHECK(q.time().network_steps == 2 * levels);
+    CHECK(near(q.time().total(), (5 + 6 * 0.5 + 2 * levels * 10) * us));
+  }
+}
+
+TEST_CASE("a large tree in one node takes every byte once over its widest-used edge") {
+  Question q;
+  q.stay_in_node();
+  q.in.algorithm = AlgorithmId::tree;
+  q.in.inside_seconds_per_byte = 1 / 5e9;
+  const CollectiveTiming time = q.time();
+  CHECK(near(time.start, (5 + 7) * us));
+  CHECK(near(time.steps, 14 * 2.5 * us));
+  CHECK(near(time.data, 8e6 / 5e9));
+  CHECK(near(time.fill, 2 * 524288 * 13 / 5e9));  // 14 hops, the last one in `data`
+}
+
+TEST_CASE("a piece in a tree between nodes meets half of what the busiest NIC carries") {
+  Question q;
+  q.in.algorithm = AlgorithmId::tree;
+  q.in.between_seconds_per_byte = 1 / 2e9;
+  const CollectiveTiming time = q.time();
+  const double piece = 2 * 524288, inside = 1 / 8e9, hop = 1 / 4e9;  // blocks 8 GB/s; half of 1 / (2 GB/s)
+  CHECK(near(time.data, 8e6 / 2e9));
+  CHECK(near(time.fill, piece * (6 * inside + 2 * hop - 1 / 2e9)));
+}
+
+TEST_CASE("NVLS starts late and then only fills one piece") {
+  Question q;
+  q.stay_in_node();
+  q.in.algorithm = AlgorithmId::nvls;
+  q.in.inside_seconds_per_byte = 1.125 / 100e9;
+  q.in.bytes = 64.0 * (1 << 20);
+  const CollectiveTiming time = q.time();
+  CHECK(near(time.start, (5 + 40) * us));
+  CHECK(time.steps == Time::zero());
+  CHECK(near(time.data, q.in.bytes * 1.125 / 100e9));
+  // Eight heads, two channels, chunks of 1 MiB: four times through the switch.
+  CHECK(multicast_pieces(q.in) == 4);
+  CHECK(near(time.fill, q.in.bytes / 4 * (1 + 2.0 / 8) / (1 + 1.0 / 8) * 1.125 / 100e9));
+}
+
+TEST_CASE("NVLSTree adds a tree of nodes: both ways for all_reduce, one way otherwise") {
+  Question q;
+  q.in.algorithm = AlgorithmId::nvls_tree;
+  q.in.nodes = 4, q.in.ranks = 16;
+  CHECK(q.time().network_steps == 4);
+  CHECK(near(q.time().steps, 4 * 20 * us));
+  q.in.op = CollectiveOp::all_gather;
+  CHECK(q.time().network_steps == 2);
+}
+
+TEST_CASE("CollNet crosses the network to the switch and back, PAT log2 of the nodes upwards") {
+  Question q;
+  q.in.bytes = 0, q.in.protocol = Protocol::ll;
+  q.in.algorithm = AlgorithmId::collnet_chain;
+  CHECK(near(q.time().total(), (5 + 6 * 0.5 + 2 * 10) * us));
+  q.in.algorithm = AlgorithmId::pat, q.in.op = CollectiveOp::all_gather;
+  for (const auto& [nodes, rounds] : {std::pair{2, 1}, {3, 2}, {4, 2}, {5, 3}}) {
+    q.in.nodes = nodes, q.in.ranks = 4 * nodes;
+    CHECK(near(q.time().total(), (5 + rounds * 10) * us));
+  }
+}
+
+TEST_CASE("what a rank passes on is a slice, a block's line, or all there is") {
+  Question q;  // 4 MB per channel
+  CHECK(forwarding_unit(q.in) == 524288);
+  q.in.protocol = Protocol::ll;
+  CHECK(forwarding_unit(q.in) == 512 * 8);  // a line of 8 bytes of data per thread
+  q.in.protocol = Protocol::ll128;
+  CHECK(forwarding_unit(q.in) == 640 * 15);
+  for (const Protocol protocol : kProtocols) {
+    q.in.protocol = protocol, q.in.bytes = 200;
+    CHECK(forwarding_unit(q.in) == 100);
+  }
+}
+
+TEST_CASE("the network's own latency comes before the default, with a handshake for what is not eager") {
+  Question q;
+  q.in.protocol = Protocol::ll;
+  CHECK(network_step(q.in, 8) == microseconds(10));
+  q.network.collective_latency = microseconds(6);
+  CHECK(network_step(q.in, 8) == microseconds(6));
+  q.network.eager_limit = {8192}, q.network.rendezvous_latency = microseconds(3);
+  CHECK(network_step(q.in, 4096) == microseconds(6));  // LL doubles it: 8192 on the wire
+  CHECK(network_step(q.in, 4097) == microseconds(6 + 3));
+  q.in.protocol = Protocol::ll128;  // 128 bytes for 120
+  CHECK(network_step(q.in, 7680) == microseconds(9));
+  CHECK(network_step(q.in, 7681) == microseconds(9 + 3));
+  q.in.protocol = Protocol::simple;
+  CHECK(network_step(q.in, 8192) == microseconds(12));
+  CHECK(network_step(q.in, 8193) == microseconds(12 + 3));
+  q.in.network = nullptr;
+  CHECK(network_step(q.in, 1e9) == Time::zero());
+}
+
+TEST_CASE("a send is spread over as many channels as have 64 KiB each") {
+  const CollectiveCosts costs = round_costs();
+  CHECK(peer_rate(costs, 4, 1).per_second == 10e9);
+  CHECK(peer_rate(costs, 4, 2 * 65536).per_second == Approx(20e9));
+  CHECK(peer_rate(costs, 4, 1e9).per_second == 40e9);
+  CHECK(peer_rate(costs, 1, 1e9).per_second == 10e9);
+}
+
+TEST_CASE("sends take one hop and the slower of links and thread blocks") {
+  Question q;
+  q.in.op = CollectiveOp::sendrecv;
+  const CollectiveTiming blocks = time_of_peers(q.in, {4, 8, 8e6});
+  CHECK(near(blocks.latency(), (5 + 3 + 2 * 10) * us));  // Simple: twice the network's step
+  CHECK(blocks.channel_bound);
+  CHECK(near(blocks.data, 8e6 / 40e9));
+  q.in.between_seconds_per_byte = 1 / 12e9;
+  const CollectiveTiming links = time_of_peers(q.in, {4, 8, 8e6});
+  CHECK_FALSE(links.channel_bound);
+  CHECK(near(links.data, 8e6 / 12e9));
+  q.stay_in_node();
+  CHECK(near(time_of_peers(q.in, {4, 8, 8e6}).latency(), (5 + 3 + 3) * us));
+}
