@@ -150,6 +150,8 @@ Bytes run_size(CollectiveOp op, Bytes size, int ranks) {
 
 std::int64_t counted_elements(CollectiveOp op, Bytes size, int ranks) { return size.count / kFloat / (has_parts(op) ? ranks : 1); }
 
+int usual_processes_per_node(int nodes) { return nodes > 1 ? 0 : 1; }
+
 Placement place_job(const ClusterSpec& cluster, int gpus, int nodes) {
   const int per_node = cluster.node.gpus;
   const std::int64_t all = std::int64_t{cluster.nodes} * per_node;

@@ -75,6 +75,9 @@ std::int64_t counted_elements(CollectiveOp op, Bytes size, int ranks);
 /// GPUs or nodes, when GPUs do not fit on the nodes, or nodes would stay empty.
 Placement place_job(const ClusterSpec& cluster, int gpus, int nodes);
 
+/// CollectiveSettings::processes_per_node as nccl-tests is usually started: one process with -g N on one node, one per GPU over several.
+int usual_processes_per_node(int nodes);
+
 /// Nothing to send: nothing is launched, and the time is zero. Throws InputError as place_job(), when a size takes longer than
 /// kLongestTime, and when the transport's library has no such operation or the algorithm asked for cannot do it. Requires a cluster that
 /// check() passes.

@@ -93,7 +93,9 @@ class CollectiveValidator {
       if (knobs.gpudirect) spec.node.gpudirect = *knobs.gpudirect;
       const Placement placement = place_job(spec, m.gpus, m.nodes);
       const Cluster cluster = Cluster::build(spec, placement.nodes);
-      const Communicator communicator(cluster, placement, knobs.settings());
+      CollectiveSettings job = knobs.settings();
+      if (!knobs.processes_per_node) job.processes_per_node = usual_processes_per_node(placement.nodes);
+      const Communicator communicator(cluster, placement, job);
       for (const CollectiveMeasurement* row : rows) score(*row, communicator);
     } catch (const InputError& error) {
       for (const CollectiveMeasurement* row : rows) result_.skipped.push_back({row->line, reason_of(error)});

@@ -66,9 +66,6 @@ void refuse_settings_of_nccl(const CollectiveCommand& command) {
                    "leave out --protocol, --channels, --launch-processes and --set");
 }
 
-/// As nccl-tests is started: -g N on one node, one process per GPU over several.
-int usual_processes_per_node(int nodes) { return nodes > 1 ? 0 : 1; }
-
 CollectiveQuestion question_of(const CollectiveCommand& command) {
   const CollectiveKnobs knobs = read_collective_knobs(settings_of(command));
   CollectiveQuestion question;
