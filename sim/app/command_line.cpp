@@ -174,17 +174,46 @@ void add_list(CLI::App& app, Options& options) {
   command->callback([&options] { run_list(options.list); });
 }
 
+/// The job whose channels are shown or drawn.
+void add_channel_options(CLI::App& command, TopologyCommand& topology, const std::string& purpose) {
+  CLI::Option* channels = command.add_flag("--channels", topology.channels, purpose);
+  command.add_option("--gpus", topology.gpus, "Number of GPUs of the job; otherwise all of its nodes")
+      ->check(CLI::PositiveNumber)
+      ->needs(channels)
+      ->type_name("N");
+  command
+      .add_option("--nodes", topology.nodes, "Spread them over so many nodes; otherwise as few as hold them, and one for all GPUs of it")
+      ->check(CLI::PositiveNumber)
+      ->needs(channels)
+      ->type_name("M");
+  command.add_option("--nccl-version", topology.nccl_version, "As in 2.18.3")->needs(channels)->type_name("V");
+  command.add_option("--set", topology.settings, "Any key of [nccl], as in nccl.collnet=1; may be repeated")
+      ->needs(channels)
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
 void add_topology(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand("topology", "Look at a cluster");
   command->require_subcommand(1);
   CLI::App* show = command->add_subcommand("show", "Links, routes between GPUs, all_reduce on idle links");
   show->add_option("CLUSTER", options.topology.cluster, "A cluster of the catalog or a file")->required();
-  show->footer("Example:\n  foretrain topology show puhti");
+  add_channel_options(*show, options.topology,
+                      "Show what NCCL finds for a job instead: channels by pattern, what runs, trees between nodes");
+  show->footer(
+      "Examples:\n  foretrain topology show puhti\n  foretrain topology show dgx1-v100 --channels\n  foretrain topology show dgx-h100 "
+      "--channels --nodes 4 --nccl-version 2.18.3");
   show->callback([&options] { run_topology_show(options.topology); });
   CLI::App* check = command->add_subcommand("check", "Every mistake in a cluster file");
   check->add_option("CLUSTER", options.topology.cluster, "A cluster of the catalog or a file")->required();
   check->footer("Example:\n  foretrain topology check mahti");
   check->callback([&options] { run_topology_check(options.topology); });
+  CLI::App* draw = command->add_subcommand("draw", "A node as a picture: devices, links, rings");
+  draw->add_option("CLUSTER", options.topology.cluster, "A cluster of the catalog or a file")->required();
+  draw->add_option("-o,--output", options.topology.output, "FILE.svg, or FILE.dot for Graphviz")->required()->type_name("FILE");
+  add_channel_options(*draw, options.topology, "Draw NCCL's rings, too");
+  draw->footer("Example:\n  foretrain topology draw dgx1-v100 --channels -o dgx1.svg");
+  draw->callback([&options] { run_topology_draw(options.topology); });
 }
 
 void add_validate(CLI::App& app, Options& options) {

@@ -48,9 +48,18 @@ void run_list(const ListCommand& command);  // list.cpp
 
 struct TopologyCommand {
   std::string cluster;
+  bool channels = false;  ///< show NCCL's channels instead, or draw its rings
+  int gpus = 0;           ///< of the job that has the channels; 0: all of its nodes
+  int nodes = 0;          ///< 0: as few as hold the GPUs
+  std::string nccl_version;
+  std::vector<std::string> settings;
+  std::string output;  ///< of draw
 };
 void run_topology_show(const TopologyCommand& command);   // topology.cpp
 void run_topology_check(const TopologyCommand& command);  // topology.cpp
+void run_topology_draw(const TopologyCommand& command);   // topology_draw.cpp
+/// What `show --channels` prints.
+std::string describe_channels(const TopologyCommand& command);  // topology_draw.cpp
 
 struct ValidateCommand {
   std::string file;

@@ -109,6 +109,7 @@ std::string all_reduce_line(const ClusterSpec& spec, int gpus) {
 }  // namespace
 
 void run_topology_show(const TopologyCommand& command) {
+  if (command.channels) return write_output("", describe_channels(command));
   const ClusterSpec spec = open_cluster(command.cluster);
   std::string out = heading(spec) + connections(spec);
   if (spec.node.gpus > 1) out += gpu_matrix(Cluster::build(spec, 1));

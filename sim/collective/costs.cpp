@@ -10,7 +10,6 @@ constexpr ByteRate gigabytes(double per_second) { return {per_second * 1e9}; }
 /// What does not depend on the GPU.
 CollectiveCosts common() {
   CollectiveCosts costs;
-  costs.launch = microseconds(3.7);
   costs.group_launch = microseconds(5.7);
   costs.peer_start = microseconds(0.74);
   costs.pcie_step = {microseconds(3.6), microseconds(4.2), microseconds(4.2)};
@@ -29,6 +28,7 @@ CollectiveCosts common() {
 
 CollectiveCosts volta() {
   CollectiveCosts costs = common();
+  costs.launch = microseconds(1.9);
   costs.kernel = microseconds(5.2);
   costs.simple_start = microseconds(22);
   costs.ring_step = {microseconds(1), microseconds(2.5), microseconds(2.1)};
@@ -39,6 +39,7 @@ CollectiveCosts volta() {
 
 CollectiveCosts ampere() {
   CollectiveCosts costs = common();
+  costs.launch = microseconds(3.5);
   costs.kernel = microseconds(9.7);
   costs.simple_start = microseconds(30);
   costs.ring_step = {microseconds(1), microseconds(4.7), microseconds(7.3)};
@@ -49,6 +50,7 @@ CollectiveCosts ampere() {
 
 CollectiveCosts hopper() {
   CollectiveCosts costs = common();
+  costs.launch = microseconds(4.2);
   costs.kernel = microseconds(4.8);
   costs.simple_start = microseconds(6.4);
   costs.ring_step = {microseconds(1), microseconds(2.9), microseconds(5.9)};

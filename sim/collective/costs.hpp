@@ -21,7 +21,7 @@ const Value& of(const ByProtocol<Value>& values, Protocol protocol) {
 /// Fitted on ../shared/measured/nccl_open.csv per generation of GPU and kind of link, never per cluster, size or row
 /// (docs/models/collective_time.md says how, and what is left over).
 struct CollectiveCosts {
-  Time launch{};        ///< host time of one launch: 2.9 to 4.2 us on every host of the open rows, whatever its CPU
+  Time launch{};        ///< host time of one launch; follows the GPU, not the CPU, in the open rows
   Time group_launch{};  ///< of a group of sends and receives
   Time kernel{};        ///< a kernel that starts, meets its peers and ends
   Time simple_start{};  ///< what Simple needs beyond its steps, on NVLink: fences, first slices

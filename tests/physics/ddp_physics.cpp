@@ -17,14 +17,14 @@ SmallPlan one_bucket(int gpus, ByteRate network) {
   SmallPlan small(test::vgg16(), 4);
   small.spec = test::star_cluster(16, network);
   small.knobs.first_bucket = small.knobs.bucket_cap = {std::int64_t{1} << 40};
-  small.knobs.collective = test::forced(nccl::Algorithm::ring, Protocol::simple);
+  small.collective = test::forced(nccl::Algorithm::ring, Protocol::simple);
   small.gpus = gpus;
   return small;
 }
 
 /// Latency of the plan plus 2 (n - 1) / n of the gradients through the narrowest place: the NIC, or the thread blocks of all channels.
 double closed_form(const SmallPlan& small, double gradient_bytes, double network) {
-  const test::OneJob job(small.spec, small.gpus, small.knobs.collective);
+  const test::OneJob job(small.spec, small.gpus, small.collective);
   const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, static_cast<std::int64_t>(gradient_bytes));
   const double blocks = plan.channels * of(job.communicator.costs().channel_rate, plan.protocol).per_second;
   return to_seconds(plan.latency) + 2.0 * (small.gpus - 1) / small.gpus * gradient_bytes / std::min(network, blocks);

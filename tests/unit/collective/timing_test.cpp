@@ -21,7 +21,7 @@ CollectiveCosts round_costs() {
   costs.ring_step = {microseconds(1), microseconds(2), microseconds(3)};
   costs.tree_step = {microseconds(0.5), microseconds(1.5), microseconds(2.5)};
   costs.pcie_step = {microseconds(4), microseconds(5), microseconds(6)};
-  costs.network_step = {1, 1.5, 2};
+  costs.network_factor = {1, 1.5, 2}, costs.network_step = {Time::zero(), Time::zero(), Time::zero()};
   costs.channel_rate = {ByteRate{1e9}, ByteRate{2e9}, ByteRate{4e9}};
   costs.peer_channel_rate = {10e9};
   costs.multicast_start = microseconds(40);
@@ -243,6 +243,15 @@ TEST_CASE("the network's own latency comes before the default, with a handshake 
   CHECK(network_step(q.in, 8193) == microseconds(12 + 3));
   q.in.network = nullptr;
   CHECK(network_step(q.in, 1e9) == Time::zero());
+}
+
+TEST_CASE("a step between nodes has a part of its own beside the network's latency") {
+  Question q;
+  q.costs.network_step = {Time::zero(), microseconds(1), microseconds(20)};
+  q.network.collective_latency = microseconds(6);
+  CHECK(network_step(q.in, 8) == microseconds(2 * 6 + 20));
+  q.in.protocol = Protocol::ll128;
+  CHECK(network_step(q.in, 8) == microseconds(1.5 * 6 + 1));
 }
 
 TEST_CASE("a send is spread over as many channels as have 64 KiB each") {

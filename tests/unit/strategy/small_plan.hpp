@@ -20,6 +20,7 @@ struct SmallPlan {
   DeviceModel device;
   int gpus = 1;
   int steps = 5;
+  CollectiveSettings collective;
 
   explicit SmallPlan(const Model& model = mnist_net(), std::int64_t batch = 64) {
     workload.model = std::make_shared<const ExpandedModel>(expand(model).model);
@@ -47,13 +48,13 @@ struct Ran {
 inline Plan plan_of(const SmallPlan& small, std::string_view strategy) {
   const Placement placement = place_packed(small.gpus, small.spec.node.gpus);
   const Cluster cluster = Cluster::build(small.spec, placement.nodes);
-  return find_strategy(strategy)->plan({small.workload, cluster, placement, small.knobs, small.device, small.steps});
+  return find_strategy(strategy)->plan({small.workload, cluster, placement, small.knobs, small.device, small.steps, small.collective});
 }
 
 inline Ran run_plan(const SmallPlan& small, std::string_view strategy) {
   const Placement placement = place_packed(small.gpus, small.spec.node.gpus);
   const Cluster cluster = Cluster::build(small.spec, placement.nodes);
-  Ran ran{find_strategy(strategy)->plan({small.workload, cluster, placement, small.knobs, small.device, small.steps}), {}};
+  Ran ran{find_strategy(strategy)->plan({small.workload, cluster, placement, small.knobs, small.device, small.steps, small.collective}), {}};
   ran.timeline = run(ran.plan.graph, *make_max_min_network(cluster.capacities()));
   return ran;
 }

@@ -1,0 +1,54 @@
+// topology draw, topology show --channels: a node as a picture, and what NCCL would find on it.
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/collective_curve.hpp"
+#include "sim/app/commands.hpp"
+#include "sim/base/diagnostics.hpp"
+#include "sim/report/channel_listing.hpp"
+#include "sim/report/output_file.hpp"
+#include "sim/report/topology_drawing.hpp"
+#include "sim/scenario/collective_sections.hpp"
+#include "sim/scenario/named_cluster.hpp"
+
+namespace foretrain {
+
+namespace {
+
+CollectiveKnobs knobs_of(const TopologyCommand& command) {
+  std::vector<std::string> settings = command.settings;
+  if (!command.nccl_version.empty()) settings.push_back("nccl.version=" + command.nccl_version);
+  return read_collective_knobs(settings);
+}
+
+/// Of all GPUs of the nodes asked for, or of one node, when the number of GPUs is left out.
+nccl::Job job_of(const TopologyCommand& command, ClusterSpec spec) {
+  const CollectiveKnobs knobs = knobs_of(command);
+  if (knobs.gpudirect) spec.node.gpudirect = *knobs.gpudirect;
+  const long long all = static_cast<long long>(std::max(1, command.nodes)) * spec.node.gpus;
+  const int gpus = command.gpus != 0 ? command.gpus : static_cast<int>(std::min<long long>(all, kMostClusterGpus));
+  const Placement placement = place_job(spec, gpus, command.nodes);
+  return nccl::inspect(Cluster::build(spec, placement.nodes), placement, knobs.nccl);
+}
+
+}  // namespace
+
+std::string describe_channels(const TopologyCommand& command) {
+  const ClusterSpec spec = open_cluster(command.cluster);
+  return write_channels(spec.name, job_of(command, spec));
+}
+
+void run_topology_draw(const TopologyCommand& command) {
+  const bool svg = command.output.ends_with(".svg");
+  if (!svg && !command.output.ends_with(".dot"))
+    throw InputError(fmt::format("no drawing is called {}", command.output), "the name ends in .svg or .dot");
+  const ClusterSpec spec = open_cluster(command.cluster);
+  std::optional<nccl::Job> job;
+  if (command.channels) job = job_of(command, spec);
+  const TopologyDrawing drawing{spec, job ? &*job : nullptr};
+  write_file(command.output, svg ? draw_topology(drawing) : write_topology_dot(drawing));
+}
+
+}  // namespace foretrain
