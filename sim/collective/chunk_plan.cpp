@@ -119,7 +119,7 @@ class PlanBuilder {
       connection.transfers = static_cast<std::uint32_t>(lane.messages);
       const double data = lanes.message_share(lane) * step_.bytes * channel.share;
       connection.bytes = data * communicator_.wire_bytes(plan_.protocol, route);
-      const double message = data / std::max(1.0, std::round(channel.share * plan_.channels));
+      const double message = data / (channel.share * plan_.channels / (tree ? 2 : 1));  // a channel runs on one of the trees
       connection.latency = route.crosses_network ? network_step(step_, message) : inner_step(step_, tree);
       add(connection, route, channel, connection.bytes / std::max(1e-9, data), std::span(lanes.needs).subspan(lane.first_need, lane.needs), first);
     }

@@ -53,7 +53,8 @@ double LinkLoads::seconds(const Load& load, const ClusterLink& link, const Effic
   const double rate = link.bandwidth.per_second;
   const double inside = load.inside / (rate * efficiency.inside);
   if (efficiency.most_between.per_second <= 0) return inside + load.between / (rate * efficiency.between);
-  return inside + load.between_plain / std::min(rate * efficiency.between, efficiency.most_between.per_second);
+  const double nic = cluster_.spec().fabric.link.bandwidth.per_second;
+  return inside + load.between_plain / (rate * std::min(efficiency.between, efficiency.most_between.per_second / nic));
 }
 
 Bottleneck LinkLoads::slowest(const Efficiency& efficiency, Leg leg) const {

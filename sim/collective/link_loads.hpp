@@ -31,7 +31,7 @@ class LinkLoads {
   void add_between(int from_node, int to_node, const Route& route, double share);
 
   /// Efficiencies: of traffic inside a node, of traffic between nodes (both beyond what links and routes lose by themselves), and the
-  /// most bytes per second that traffic between nodes gets out of a network link.
+  /// most bytes per second that traffic between nodes gets out of a NIC (links of another rate in proportion).
   struct Efficiency {
     double inside = 1, between = 1;
     ByteRate most_between{};  ///< 0: no limit

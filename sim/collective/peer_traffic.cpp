@@ -1,4 +1,4 @@
-// alltoall counts pairs of nodes, not of ranks: all GPUs of a node that share a NIC are one source.
+// alltoall counts pairs of nodes, not of ranks: GPUs of a node that share a NIC are one source, but on the nodes whose own links count.
 #include "sim/collective/peer_traffic.hpp"
 
 #include <algorithm>
@@ -10,25 +10,57 @@ namespace foretrain {
 
 namespace {
 
-/// GPUs of a node by the NIC they use.
+/// GPUs of a node that reach the same NIC equally well.
 struct NicGroup {
   int nic = 0;
-  int gpu = 0;  ///< one of them
-  int gpus = 0;
+  double reached = 0;     ///< bytes per second between GPU and NIC, by collectives
+  std::vector<int> gpus;
 };
 
-std::vector<NicGroup> nic_groups(const PeerInput& input, const nccl::NodeShape& shape) {
+NicGroup alone(const PeerInput& input, int gpu) {
+  const int nic = std::max(0, nearest_nic(input.cluster, gpu));
+  const Route& route = input.cluster.route_in_node(input.cluster.gpu(0, gpu), input.cluster.nic(0, nic));
+  const double reached = input.cluster.gpudirect(gpu, nic) ? route.bandwidth.per_second * route.collective_efficiency : -1;
+  return {nic, reached, {gpu}};
+}
+
+std::vector<NicGroup> nic_groups(const PeerInput& input, const nccl::NodeShape& shape, bool merge) {
   std::vector<NicGroup> groups;
   for (const int gpu : shape.gpus) {
-    const int nic = std::max(0, nearest_nic(input.cluster, gpu));
-    const auto known = std::ranges::find(groups, nic, &NicGroup::nic);
-    if (known == groups.end())
-      groups.push_back({nic, gpu, 1});
+    NicGroup group = alone(input, gpu);
+    const auto known =
+        std::ranges::find_if(groups, [&](const NicGroup& other) { return other.nic == group.nic && other.reached == group.reached; });
+    if (merge && known != groups.end())
+      known->gpus.push_back(gpu);
     else
-      ++known->gpus;
+      groups.push_back(std::move(group));
   }
   return groups;
 }
+
+/// What a pair of nodes exchanges: GPU by GPU at the node that stands for its shape, whose own links count; NIC by NIC elsewhere.
+class NodeGroups {
+ public:
+  explicit NodeGroups(const PeerInput& input) : job_(input.job), first_(input.job.shapes.size(), -1) {
+    for (const nccl::NodeShape& shape : job_.shapes) {
+      merged_.push_back(nic_groups(input, shape, true));
+      single_.push_back(nic_groups(input, shape, false));
+    }
+    for (const nccl::JobNode& node : job_.nodes) {
+      int& first = first_[static_cast<std::size_t>(node.shape)];
+      if (first < 0 || node.node < first) first = node.node;
+    }
+  }
+  const std::vector<NicGroup>& of(const nccl::JobNode& node) const {
+    const std::size_t shape = static_cast<std::size_t>(node.shape);
+    return first_[shape] == node.node ? single_[shape] : merged_[shape];
+  }
+
+ private:
+  const nccl::Job& job_;
+  std::vector<int> first_;  ///< node of the cluster, by shape
+  std::vector<std::vector<NicGroup>> merged_, single_;
+};
 
 /// Where each rank is.
 std::vector<GpuPlace> places_of(const nccl::Job& job) {
@@ -61,16 +93,17 @@ void visit_alltoall(const PeerInput& input, const EdgeVisitor& visit) {
   const std::vector<nccl::JobNode>& nodes = input.job.nodes;
   const double share = peer_share(input.op, input.job.input.job.ranks);
   visit_alltoall_inside(input, share, visit);
-  std::vector<std::vector<NicGroup>> groups;
-  for (const nccl::NodeShape& shape : input.job.shapes) groups.push_back(nic_groups(input, shape));
+  if (nodes.size() < 2) return;
+  const NodeGroups groups(input);
   const std::size_t others = nodes.size() - 1, partners = std::min<std::size_t>(others, kMostPeerNodes);
   for (std::size_t a = 0; a < nodes.size(); ++a) {
     for (std::size_t i = 0; i < partners; ++i) {
       const nccl::JobNode &from = nodes[a], &to = nodes[(a + 1 + i * others / partners) % nodes.size()];
       const double stands_for = static_cast<double>(others) / static_cast<double>(partners);
-      for (const NicGroup& out : groups[static_cast<std::size_t>(from.shape)]) {
-        for (const NicGroup& in : groups[static_cast<std::size_t>(to.shape)]) {
-          visit({{from.node, out.gpu}, {to.node, in.gpu}, out.nic, in.nic, share * out.gpus * in.gpus * stands_for});
+      for (const NicGroup& out : groups.of(from)) {
+        for (const NicGroup& in : groups.of(to)) {
+          const double pairs = static_cast<double>(out.gpus.size() * in.gpus.size()) * stands_for;
+          visit({{from.node, out.gpus.front()}, {to.node, in.gpus.front()}, out.nic, in.nic, share * pairs});
         }
       }
     }

@@ -124,8 +124,10 @@ void time_tree(const TimingInput& in, CollectiveTiming& timing) {
   const double unit = forwarding_unit(in), piece = std::min(in.bytes, unit * std::max(1, in.run.channels));
   timing.steps = timing.inner_steps * inner_step(in, true) + timing.network_steps * network_step(in, unit);
   const Pace pace = pace_of(in, 1, timing);
-  const double network_hop = std::max(of_channels(in), pace.between / 2);  // a piece meets half of what the link carries in all
-  timing.fill = seconds(piece * (timing.inner_steps * pace.inside + timing.network_steps * network_hop - pace.slowest()));
+  // A piece meets half of what a link carries in all, the other tree's; between nodes the pieces before and after it as well.
+  const double inner_hop = std::max(of_channels(in), pace.inside / 2);
+  const double network_hop = std::max(of_channels(in), piece < in.bytes ? pace.between : pace.between / 2);
+  timing.fill = seconds(piece * std::max(0.0, timing.inner_steps * inner_hop + timing.network_steps * network_hop - pace.slowest()));
   timing.data = seconds(in.bytes * pace.slowest());
 }
 
@@ -134,8 +136,9 @@ void time_multicast(const TimingInput& in, CollectiveTiming& timing) {
   timing.network_steps = (in.op == CollectiveOp::all_reduce ? 2 : 1) * levels(in.nodes);
   timing.steps = timing.network_steps * network_step(in, static_cast<double>(in.chunk.chunk));
   const double pace = std::max(in.inside_seconds_per_byte, in.between_seconds_per_byte), n = in.ranks_per_node;
-  const double piece = in.bytes / multicast_pieces(in);
-  timing.fill = seconds(piece * (1 + 2 / n) / (1 + 1 / n) * in.inside_seconds_per_byte);
+  const int pieces = multicast_pieces(in);
+  const double after = pieces == 1 ? 1 + 1 / n : 1 - 1 / n;  // what a head returns waits behind what it sends next
+  timing.fill = seconds(in.bytes / pieces * (pieces == 1 ? after : 1 + after) / (1 + 1 / n) * in.inside_seconds_per_byte);
   timing.data = seconds(in.bytes * pace);
 }
 

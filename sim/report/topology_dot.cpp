@@ -3,7 +3,7 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/node_layout.hpp"
-#include "sim/report/channel_listing.hpp"
+#include "sim/report/ring_drawing.hpp"
 #include "sim/report/topology_drawing.hpp"
 
 namespace foretrain {

@@ -7,14 +7,13 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <numbers>
 #include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
-#include "sim/report/channel_listing.hpp"
+#include "sim/report/ring_drawing.hpp"
 #include "sim/report/topology_layout.hpp"
 #include "sim/report/xml_text.hpp"
 
@@ -23,8 +22,7 @@ namespace foretrain {
 namespace {
 
 constexpr double kColumn = 74, kRow = 92, kBoxWidth = 66, kBoxHeight = 30, kMargin = 24, kTop = 76;
-constexpr double kRingWidth = 168, kRingHeight = 196, kRadius = 56, kLegendLine = 20, kArcRoom = 84;
-constexpr std::array<std::string_view, 8> kColors{"#0a7bbd", "#d9580d", "#0f9d6c", "#b5589a", "#b08900", "#7a6ff0", "#c4314b", "#2f8f9d"};
+constexpr double kLegendLine = 20, kArcRoom = 84;
 
 constexpr std::string_view kStyle =
     "<style>\n"
@@ -64,10 +62,6 @@ std::string_view class_of(LinkKind kind) {
 
 double line_width(int count) { return std::min(6.0, 1 + 0.6 * count); }
 
-struct Point {
-  double x = 0, y = 0;
-};
-
 /// One node: boxes and the lines between them.
 class NodePicture {
  public:
@@ -87,9 +81,19 @@ class NodePicture {
   }
 
  private:
-  Point center(std::size_t v, double left) const {
+  DrawnPoint center(std::size_t v, double left) const {
     const DrawnDevice& device = layout_.devices[v];
     return {left + device.column * kColumn, kTop + device.row * kRow + kBoxHeight / 2};
+  }
+  /// NVSwitches are bars that share the width, so that most links lead straight down.
+  double box_width(std::size_t v) const {
+    return graph_.vertices[v].kind == VertexKind::nvswitch ? std::max(kBoxWidth, width() / node_.nvswitches - 8) : kBoxWidth;
+  }
+  /// Where a line to `other` leaves a device.
+  DrawnPoint port(std::size_t v, DrawnPoint other, double left) const {
+    const DrawnPoint at = center(v, left);
+    const double reach = (box_width(v) - kBoxWidth) / 2;
+    return {std::clamp(other.x, at.x - reach, at.x + reach), at.y};
   }
   std::size_t device(const std::string& name) const { return *find_device(node_, name); }
   /// Between devices of one row, below it; CPUs are joined by straight lines unless another one stands between.
@@ -99,7 +103,7 @@ class NodePicture {
   }
 
   /// An arc below GPUs and above CPUs; otherwise a line between the edges that face each other.
-  std::string way_of(const NodeLink& link, Point a, Point b) const {
+  std::string way_of(const NodeLink& link, DrawnPoint a, DrawnPoint b) const {
     const bool level = a.y == b.y;
     if (level && (is_arc(link) || link.type.kind == LinkKind::socket)) {
       const double columns = std::abs(a.x - b.x) / kColumn, share = columns / std::max(2.0, layout_.columns);
@@ -112,19 +116,20 @@ class NodePicture {
   }
 
   std::string line_of(const NodeLink& link, double left) const {
+    const std::size_t from = device(link.a), to = device(link.b);
+    const DrawnPoint a = port(from, center(to, left), left), b = port(to, center(from, left), left);
     return fmt::format("<path class=\"link {}\" stroke-width=\"{:.1f}\" d=\"{}\"><title>{} to {}: {} x {}, {}</title></path>\n",
-                       class_of(link.type.kind), line_width(link.count),
-                       way_of(link, center(device(link.a), left), center(device(link.b), left)), link.a, link.b, link.count,
+                       class_of(link.type.kind), line_width(link.count), way_of(link, a, b), link.a, link.b, link.count,
                        xml_text(link.type.name), to_string(link.type.bandwidth * link.count));
   }
 
   std::string box_of(std::size_t v, double left) const {
-    const Point at = center(v, left);
+    const DrawnPoint at = center(v, left);
     const std::string_view kind = class_of(graph_.vertices[v].kind);
     return fmt::format(
         "<rect x=\"{0:.0f}\" y=\"{1:.0f}\" width=\"{2:.0f}\" height=\"{3:.0f}\" class=\"{4}\"/>"
         "<text class=\"name\" x=\"{5:.0f}\" y=\"{6:.0f}\">{7}</text>\n",
-        at.x - kBoxWidth / 2, at.y - kBoxHeight / 2, kBoxWidth, kBoxHeight, kind, at.x, at.y + 4, name_of(graph_.vertices[v]));
+        at.x - box_width(v) / 2, at.y - kBoxHeight / 2, box_width(v), kBoxHeight, kind, at.x, at.y + 4, name_of(graph_.vertices[v]));
   }
 
   const NodeSpec& node_;
@@ -158,51 +163,6 @@ std::size_t legend_lines(const NodeSpec& node) {
   return rows.size();
 }
 
-/// A triangle in the middle of an edge, pointing along it.
-std::string arrow(Point from, Point to) {
-  const double length = std::hypot(to.x - from.x, to.y - from.y);
-  if (length < 1) return {};
-  const double dx = (to.x - from.x) / length, dy = (to.y - from.y) / length;
-  const Point tip{(from.x + to.x) / 2 + 5 * dx, (from.y + to.y) / 2 + 5 * dy}, foot{tip.x - 9 * dx, tip.y - 9 * dy};
-  return fmt::format("M{:.1f},{:.1f}L{:.1f},{:.1f}L{:.1f},{:.1f}Z", tip.x, tip.y, foot.x - 4 * dy, foot.y + 4 * dx, foot.x + 4 * dy,
-                     foot.y - 4 * dx);
-}
-
-/// One ring: the GPUs of the node on a circle, numbered clockwise from the top.
-std::string draw_ring(const ChannelGroup& ring, const std::vector<int>& gpus, std::size_t number, bool closed, Point corner) {
-  const Point middle{corner.x + kRingWidth / 2, corner.y + 14 + kRadius};
-  const auto at = [&](int gpu) {
-    const auto place = static_cast<double>(std::ranges::find(gpus, gpu) - gpus.begin());
-    const double angle = 2 * std::numbers::pi * place / static_cast<double>(gpus.size()) - std::numbers::pi / 2;
-    return Point{middle.x + kRadius * std::cos(angle), middle.y + kRadius * std::sin(angle)};
-  };
-  std::string out = fmt::format("<circle class=\"rim\" cx=\"{:.0f}\" cy=\"{:.0f}\" r=\"{:.0f}\"/>", middle.x, middle.y, kRadius), way;
-  std::string arrows;
-  const std::vector<int>& order = ring.path.gpus;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    way += fmt::format("{}{:.1f},{:.1f}", i == 0 ? "M" : "L", at(order[i]).x, at(order[i]).y);
-    if (i > 0) arrows += arrow(at(order[i - 1]), at(order[i]));
-  }
-  if (closed && order.size() > 2) arrows += arrow(at(order.back()), at(order.front()));
-  out += fmt::format("<path class=\"ring\" stroke=\"{}\" d=\"{}{}\"/><path fill=\"{}\" d=\"{}\"/>\n", ring_color(number), way,
-                     closed ? "Z" : "", ring_color(number), arrows);
-  for (const int gpu : ring.path.gpus) {
-    const bool end = !closed && (gpu == ring.path.gpus.front() || gpu == ring.path.gpus.back());
-    out += fmt::format(
-        "<circle cx=\"{0:.1f}\" cy=\"{1:.1f}\" r=\"10\" fill=\"{2}\"{5}/><text class=\"small\" x=\"{0:.1f}\" y=\"{3:.1f}\" "
-        "style=\"fill:#fff\">{4}</text>",
-        at(gpu).x, at(gpu).y, ring_color(number), at(gpu).y + 4, gpu, end ? " stroke=\"#8c959f\" stroke-width=\"3\"" : "");
-  }
-  const std::string nics = ring.path.nic_in < 0 ? ""
-                                                : fmt::format("nic{} to gpu{} … gpu{} to nic{}", ring.path.nic_in, ring.path.gpus.front(),
-                                                              ring.path.gpus.back(), ring.path.nic_out);
-  const double y = corner.y + 2 * kRadius + 46;
-  return out + fmt::format(
-                   "\n<text class=\"small\" x=\"{0:.0f}\" y=\"{1:.0f}\">{2} {3}</text><text class=\"small\" x=\"{0:.0f}\" "
-                   "y=\"{4:.0f}\">{5}</text>\n",
-                   middle.x, y, ring.channels.size() == 1 ? "ring" : "rings", number_ranges(ring.channels), y + 15, nics);
-}
-
 std::vector<ChannelGroup> rings_of(const TopologyDrawing& drawing) {
   if (drawing.job == nullptr) return {};
   std::vector<ChannelGroup> rings = group_channels(drawing.job->shapes.front().ring.paths);
@@ -212,8 +172,6 @@ std::vector<ChannelGroup> rings_of(const TopologyDrawing& drawing) {
 }
 
 }  // namespace
-
-std::string_view ring_color(std::size_t ring) { return kColors[ring % kColors.size()]; }
 
 std::string draw_topology(const TopologyDrawing& drawing) {
   const NodePicture picture(drawing.cluster.node);
@@ -235,9 +193,9 @@ std::string draw_topology(const TopologyDrawing& drawing) {
                      kMargin, title, drawing.cluster.node.gpus, xml_text(drawing.cluster.node.gpu.name));
   out += picture.draw((width - picture.width()) / 2) + legend(drawing.cluster.node, legend_top);
   for (std::size_t i = 0; i < rings.size(); ++i) {
-    const Point corner{kMargin + kRingWidth * static_cast<double>(i % per_line),
-                       rings_top + kRingHeight * static_cast<double>(i / per_line)};
-    out += draw_ring(rings[i], drawing.job->shapes.front().gpus, i, drawing.job->nodes.size() == 1, corner);
+    const DrawnPoint corner{kMargin + kRingWidth * static_cast<double>(i % per_line),
+                            rings_top + kRingHeight * static_cast<double>(i / per_line)};
+    out += draw_ring({rings[i], drawing.job->shapes.front().gpus, i, drawing.job->nodes.size() == 1}, corner);
   }
   return out + "</svg>\n";
 }

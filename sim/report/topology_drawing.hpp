@@ -21,7 +21,4 @@ std::string draw_topology(const TopologyDrawing& drawing);
 /// The same for Graphviz: an undirected graph, rings as coloured edges on top of it.
 std::string write_topology_dot(const TopologyDrawing& drawing);  // topology_dot.cpp
 
-/// Colours of rings and of nothing else, by number.
-std::string_view ring_color(std::size_t ring);
-
 }  // namespace foretrain

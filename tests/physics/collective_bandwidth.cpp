@@ -33,7 +33,8 @@ CollectiveSettings ring_simple() { return forced(nccl::Algorithm::ring, Protocol
 
 /// A step between nodes whose network says nothing of its latency.
 double network_step_of(const CollectiveCosts& costs) {
-  return to_seconds(costs.default_network_step) * of(costs.network_factor, Protocol::simple) + to_seconds(of(costs.network_step, Protocol::simple));
+  return to_seconds(costs.default_network_step) * of(costs.network_factor, Protocol::simple) +
+         to_seconds(of(costs.network_step, Protocol::simple));
 }
 
 /// Bytes per second on an edge: what the link carries, or what the thread blocks move.

@@ -1,0 +1,47 @@
+// `foretrain topology show --channels` and `topology draw`, as typed.
+#include "tests/support/catch.hpp"
+#include "tests/unit/app/temporary_folder.hpp"
+
+using namespace foretrain;
+using test::ProgramRun;
+using test::TemporaryFolder;
+
+TEST_CASE("channels are shown for a node, for several and for a version of NCCL") {
+  const TemporaryFolder folder;
+  const ProgramRun node = folder.run("foretrain topology show dgx1-v100 --channels");
+  CHECK(node.exit_code == 0);
+  CHECK_THAT(node.output, ContainsSubstring("Channels of NCCL 2.20.5 for 8 GPUs on 1 node of dgx1-v100\n"));
+  CHECK_THAT(node.output, ContainsSubstring("  ring            6 channels of 20 GB/s over NVL\n"));
+  const ProgramRun two = folder.run("foretrain topology show dgx1-v100 --channels --nodes 2 --nccl-version 2.8.4");
+  CHECK(two.exit_code == 0);
+  CHECK_THAT(two.output, ContainsSubstring("Channels of NCCL 2.8.4 for 16 GPUs on 2 nodes of dgx1-v100\n"));
+  CHECK_THAT(two.output, ContainsSubstring("Trees between nodes"));
+}
+
+TEST_CASE("a drawing is written whole, as SVG or for Graphviz") {
+  const TemporaryFolder folder;
+  CHECK(folder.run("foretrain topology draw puhti --channels -o node.svg").exit_code == 0);
+  CHECK(folder.read("node.svg").starts_with("<svg "));
+  CHECK(folder.read("node.svg").ends_with("</svg>\n"));
+  CHECK(folder.run("foretrain topology draw puhti -o node.dot").exit_code == 0);
+  CHECK(folder.read("node.dot").starts_with("graph \"puhti\" {"));
+}
+
+TEST_CASE("channels and drawings that cannot be are refused with the reason") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& arguments, const std::string& reason) {
+    const ProgramRun run = folder.run("foretrain topology " + arguments);
+    INFO(arguments);
+    CHECK(run.exit_code == 1);
+    CHECK_THAT(run.output, ContainsSubstring(reason));
+  };
+  refused("show dgx1-v100 --channels --gpus 999999999", "GPUs, not 999999999");
+  refused("show dgx1-v100 --channels --gpus 9 --nodes 1", "do not fit on 1 node");
+  refused("show dgx1-v100 --channels --nodes 2147483647", "nodes, not 2147483647");
+  refused("show dgx1-v100 --channels --nccl-version newest", "nccl.version");
+  refused("show dgx1-v1000 --channels", "did you mean");
+  refused("draw dgx1-v100 -o node.png", "the name ends in .svg or .dot");
+  CHECK(folder.run("foretrain topology draw dgx1-v100 -o /nowhere/node.svg").exit_code == 3);
+  CHECK(folder.run("foretrain topology show dgx1-v100 --gpus 4").exit_code == 2);
+  CHECK(folder.entries() == 0);
+}

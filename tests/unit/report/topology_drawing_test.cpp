@@ -1,0 +1,92 @@
+// Drawings of nodes: every device and link is there once, and hostile names stay text.
+#include "sim/report/topology_drawing.hpp"
+
+#include <algorithm>
+
+#include "sim/cluster/cluster.hpp"
+#include "sim/report/ring_drawing.hpp"
+#include "sim/report/topology_layout.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_clusters.hpp"
+
+using namespace foretrain;
+
+namespace {
+
+std::size_t count(std::string_view text, std::string_view part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++found;
+  return found;
+}
+
+nccl::Job job_on(const ClusterSpec& spec, int nodes) {
+  const Placement placement = place_packed(nodes * spec.node.gpus, spec.node.gpus);
+  return nccl::inspect(Cluster::build(spec, nodes), placement);
+}
+
+}  // namespace
+
+TEST_CASE("a drawing has a box for each device and a line for each link") {
+  const ClusterSpec spec = test::nvlink_cluster(1, 2);
+  const std::string svg = draw_topology({spec, nullptr});
+  CHECK(count(svg, "<rect ") == 4 + 2 + 2 + 2);  // GPUs, CPUs, switches, NICs
+  CHECK(count(svg, "<title>") == spec.node.links.size());
+  CHECK_THAT(svg, ContainsSubstring("6 pairs by 2 x nvlink2, 48.5 GBps each way"));
+  CHECK(count(svg, "class=\"ring\"") == 0);
+}
+
+TEST_CASE("each different ring is drawn once, closed on one node and open between NICs on several") {
+  const ClusterSpec mesh = test::cube_mesh_node();
+  const nccl::Job alone = job_on(mesh, 1);
+  const std::string closed = draw_topology({mesh, &alone});
+  CHECK(count(closed, "class=\"ring\"") == 4);
+  CHECK_THAT(closed, ContainsSubstring("rings 0-1"));
+  const ClusterSpec pair = test::nvlink_cluster(2, 2);
+  const nccl::Job two = job_on(pair, 2);
+  CHECK_THAT(draw_topology({pair, &two}), ContainsSubstring("nic0 to gpu0"));
+}
+
+TEST_CASE("devices hang below their switch, leaves on one row") {
+  const NodeGraph graph = node_graph(test::nvlink_cluster(1, 2).node);
+  const NodeLayout layout = lay_out(graph);
+  // Columns: gpu0 gpu1 nic0 | gpu2 gpu3 nic1; rows: CPUs, switches, leaves.
+  CHECK(layout.columns == 6);
+  CHECK(layout.rows == 3);
+  CHECK(layout.devices[0].column == 0.5);
+  CHECK(layout.devices[2].column == 3.5);
+  CHECK(layout.devices[8].column == 2.5);  // nic0
+  CHECK(layout.devices[4].column == 1.5);  // cpu0 over the middle of its switch's leaves
+  for (const std::size_t leaf : {0, 1, 2, 3, 8, 9}) CHECK(layout.devices[leaf].row == 2);
+}
+
+TEST_CASE("no two boxes of a drawn node overlap") {
+  for (const ClusterSpec& spec : {test::nvlink_cluster(1, 2), test::nvswitch_node(), test::cube_mesh_node(), test::two_socket_node(8)}) {
+    const NodeLayout layout = lay_out(node_graph(spec.node));
+    for (std::size_t a = 0; a < layout.devices.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        INFO(spec.name << ' ' << a << ' ' << b);
+        CHECK((layout.devices[a].row != layout.devices[b].row || std::abs(layout.devices[a].column - layout.devices[b].column) >= 1));
+      }
+    }
+  }
+}
+
+TEST_CASE("names in drawings stay text") {
+  ClusterSpec spec = test::star_cluster(1, {1e10});
+  spec.name = "a\"<b>\\";
+  spec.node.links[0].type.name = "<script>";
+  CHECK_THAT(draw_topology({spec, nullptr}), !ContainsSubstring("<b>") && !ContainsSubstring("<script>"));
+  CHECK_THAT(write_topology_dot({spec, nullptr}), ContainsSubstring("graph \"a\\\"<b>\\\\\" {"));
+}
+
+TEST_CASE("the graph for Graphviz has every device, link and ring") {
+  const ClusterSpec spec = test::nvlink_cluster(1, 2);
+  const nccl::Job job = job_on(spec, 1);
+  const std::string dot = write_topology_dot({spec, &job});
+  CHECK_THAT(dot, ContainsSubstring("  gpu0 -- gpu1 [label=\"2 x nvlink2 48.5 GBps\", style=bold];\n"));
+  CHECK_THAT(dot, ContainsSubstring("  cpu1 -- switch1 [label=\"1 x pcie3_x16 12.3 GBps\"];\n"));
+  CHECK(count(dot, "[shape=") == 10);
+  CHECK(count(dot, "color=\"#0a7bbd\"") == 4);
+}
+
+TEST_CASE("a ring's colour has a number of its own as long as there are colours") { CHECK(ring_color(0) != ring_color(1)); }
