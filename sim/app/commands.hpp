@@ -28,7 +28,7 @@ struct CollectiveCommand {
   std::string algorithm, protocol;  ///< empty: NCCL's choice
   std::optional<int> channels;
   std::string transport = "nccl";
-  std::string fidelity = "analytic";
+  std::string fidelity = "flow";
   std::string launch_processes;  ///< "one", "per-gpu"; empty: by the number of nodes
   std::vector<std::string> settings;
   std::string format = "nccl-tests";

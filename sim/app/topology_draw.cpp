@@ -27,8 +27,7 @@ CollectiveKnobs knobs_of(const TopologyCommand& command) {
 nccl::Job job_of(const TopologyCommand& command, ClusterSpec spec) {
   const CollectiveKnobs knobs = knobs_of(command);
   if (knobs.gpudirect) spec.node.gpudirect = *knobs.gpudirect;
-  const long long all = static_cast<long long>(std::max(1, command.nodes)) * spec.node.gpus;
-  const int gpus = command.gpus != 0 ? command.gpus : static_cast<int>(std::min<long long>(all, kMostClusterGpus));
+  const int all = std::clamp(command.nodes, 1, spec.nodes) * spec.node.gpus, gpus = command.gpus != 0 ? command.gpus : all;
   const Placement placement = place_job(spec, gpus, command.nodes);
   return nccl::inspect(Cluster::build(spec, placement.nodes), placement, knobs.nccl);
 }

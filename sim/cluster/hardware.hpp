@@ -23,6 +23,7 @@ struct Gpu {
   double memory_efficiency = 0.8;  ///< reached by streaming kernels / data sheet
   Bytes l2_cache{};
   int sm_count = 0;
+  double staging_share = 0.92;  ///< of its host link's rate, reads and writes of host memory together, when peers exchange data through it
 };
 
 enum class LinkKind { pcie, nvlink, socket, network };

@@ -104,7 +104,7 @@ NodeGraph node_graph(const NodeSpec& node) {
   }
   graph.first_staging = static_cast<LinkId>(graph.links.size());
   for (VertexId gpu = 0; gpu < static_cast<VertexId>(node.gpus); ++gpu) {
-    graph.links.push_back({gpu, gpu, LinkKind::pcie, host_rate(graph, gpu) * kStagingShare, 1, Time::zero()});
+    graph.links.push_back({gpu, gpu, LinkKind::pcie, host_rate(graph, gpu) * node.gpu.staging_share, 1, Time::zero()});
   }
   return graph;
 }

@@ -12,16 +12,13 @@ namespace foretrain {
 
 /// The vertices and directed links of one node; connection i of the NodeSpec is links 2i (a to b) and 2i + 1 (b to a). They are followed
 /// by one link per GPU from the GPU to itself: what it copies to or from host memory because its peer is out of reach, both directions
-/// together.
+/// together (Gpu::staging_share).
 struct NodeGraph {
   std::vector<Vertex> vertices;
   std::vector<ClusterLink> links;
   LinkId first_staging = 0;
 };
 
-/// A GPU that exchanges data with a peer through host memory writes and reads at so much of its host link's rate in all
-/// (docs/models/network.md: 0.68 on PCIe 4, 0.65 to 0.95 on PCIe 3, fitted on two-GPU boxes of nccl_open.csv).
-inline constexpr double kStagingShare = 0.68;
 
 /// Number of the first device of a kind: GPUs, then CPUs, PCIe switches, NVSwitches, NICs.
 VertexId first_of(const NodeSpec& node, VertexKind kind);

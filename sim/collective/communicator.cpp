@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/cluster/node_layout.hpp"
+#include "sim/collective/node_classes.hpp"
 #include "sim/collective/peer_traffic.hpp"
 
 namespace foretrain {
@@ -70,8 +71,6 @@ struct Communicator::State {
       head_paths.push_back(share_paths(shape.nvls.paths, shape.nvls.channels, alike));
       ranks_per_node = std::max(ranks_per_node, static_cast<int>(shape.gpus.size()));
     }
-    class_of_node.assign(static_cast<std::size_t>(cluster.nodes()), -1);
-    for (const nccl::JobNode& node : job.nodes) class_of_node[static_cast<std::size_t>(node.node)] = node.shape;
     nvlink = has_nvlink();
   }
 
@@ -124,28 +123,42 @@ struct Communicator::State {
   const LinkLoads& loads(TrafficKey key) const {
     const auto known = known_loads.find(key);
     if (known != known_loads.end()) return known->second;
-    LinkLoads loads(cluster, class_of_node);
+    const NodeClasses classes = classes_of(key);
+    std::vector<int> shape_of(static_cast<std::size_t>(cluster.nodes()));
+    for (const nccl::JobNode& node : job.nodes) shape_of[static_cast<std::size_t>(node.node)] = node.shape;
+    LinkLoads loads(cluster, classes.of_node);
     visit(key, [&](const TrafficEdge& edge) {
-      if (edge.from_nic < 0) {
-        const int node_class = class_of_node[static_cast<std::size_t>(edge.from.node)];
-        loads.add_inside(node_class, inside_route(edge), edge.share);
-      } else {
+      const std::size_t node = static_cast<std::size_t>(edge.from.node);
+      if (edge.from_nic >= 0) {
         loads.add_between(edge.from.node, edge.to.node, route(edge), edge.share);
+      } else if (classes.of_shape.empty()) {
+        loads.add_inside(classes.of_node[node], inside_route(edge), edge.share);
+      } else {
+        for (const int c : classes.of_shape[static_cast<std::size_t>(shape_of[node])]) loads.add_inside(c, inside_route(edge), edge.share);
       }
     });
-    if (key.pattern == Pattern::multicast) add_multicast(loads);
+    if (key.pattern == Pattern::multicast) add_multicast(loads, classes);
     return known_loads.emplace(key, std::move(loads)).first->second;
   }
 
+  NodeClasses classes_of(TrafficKey key) const {
+    const bool trees = key.pattern == Pattern::tree || key.pattern == Pattern::multicast || key.pattern == Pattern::collnet;
+    if (trees) return classes_by_tree(job, cluster.nodes());
+    const bool alike = key.pattern != Pattern::peers || key.op == CollectiveOp::alltoall;
+    return alike ? classes_by_shape(job, cluster.nodes()) : class_per_node(job, cluster.nodes());
+  }
+
   /// Every GPU sends its data to the switch, which sums, and takes the sums from there; its own share goes there and back once more.
-  void add_multicast(LinkLoads& loads) const {
+  void add_multicast(LinkLoads& loads, const NodeClasses& classes) const {
     for (std::size_t shape = 0; shape < job.shapes.size(); ++shape) {
       const std::vector<int>& gpus = job.shapes[shape].gpus;
       const VertexId hub = cluster.gpu(0, 0) + first_of(cluster.spec().node, VertexKind::nvswitch);
       const double share = (1 + 1.0 / static_cast<double>(gpus.size())) / costs.multicast_efficiency;
-      for (const int gpu : gpus) {
-        loads.add_inside(static_cast<int>(shape), cluster.route_in_node(cluster.gpu(0, gpu), hub), share);
-        loads.add_inside(static_cast<int>(shape), cluster.route_in_node(hub, cluster.gpu(0, gpu)), share);
+      for (const int c : classes.of_shape[shape]) {
+        for (const int gpu : gpus) {
+          loads.add_inside(c, cluster.route_in_node(cluster.gpu(0, gpu), hub), share);
+          loads.add_inside(c, cluster.route_in_node(hub, cluster.gpu(0, gpu)), share);
+        }
       }
     }
   }
@@ -238,7 +251,6 @@ struct Communicator::State {
   CollectiveCosts costs;
   nccl::Job job;
   std::vector<std::vector<SharedPath>> ring_paths, tree_paths, head_paths;
-  std::vector<int> class_of_node;
   int ranks_per_node = 1;
   bool nvlink = true;
   mutable std::map<TrafficKey, LinkLoads> known_loads;

@@ -13,7 +13,7 @@ namespace {
 /// GPUs of a node that reach the same NIC equally well.
 struct NicGroup {
   int nic = 0;
-  double reached = 0;     ///< bytes per second between GPU and NIC, by collectives
+  double reached = 0;  ///< bytes per second between GPU and NIC, by collectives
   std::vector<int> gpus;
 };
 
@@ -38,7 +38,8 @@ std::vector<NicGroup> nic_groups(const PeerInput& input, const nccl::NodeShape& 
   return groups;
 }
 
-/// What a pair of nodes exchanges: GPU by GPU at the node that stands for its shape, whose own links count; NIC by NIC elsewhere.
+/// What a pair of nodes exchanges: GPU by GPU at the job's first node and the one that stands for its shape, whose own links count; NIC by
+/// NIC elsewhere.
 class NodeGroups {
  public:
   explicit NodeGroups(const PeerInput& input) : job_(input.job), first_(input.job.shapes.size(), -1) {
@@ -53,7 +54,7 @@ class NodeGroups {
   }
   const std::vector<NicGroup>& of(const nccl::JobNode& node) const {
     const std::size_t shape = static_cast<std::size_t>(node.shape);
-    return first_[shape] == node.node ? single_[shape] : merged_[shape];
+    return first_[shape] == node.node || &node == &job_.nodes.front() ? single_[shape] : merged_[shape];
   }
 
  private:

@@ -7,9 +7,9 @@
 
 namespace foretrain {
 
-/// Every pair that exchanges data, each over the NIC nearest to its GPU; pairs of two nodes that use the same NICs are one edge with the
-/// sum of their shares. `all_edges`: not only those inside the first node of each shape. Beyond kMostPeerNodes nodes, alltoall takes
-/// that many partners per node at equal distances, each for as many.
+/// Every pair that exchanges data, each over the NIC nearest to its GPU; alltoall: inside nodes only the first of each
+/// shape is told; pairs of two other nodes that use the same NICs equally well are one edge with the sum of their shares. Beyond
+/// kMostPeerNodes nodes, that many partners per node at equal distances stand for all.
 struct PeerInput {
   const Cluster& cluster;
   const nccl::Job& job;

@@ -1,6 +1,7 @@
 // One collective at three fidelities: flows give what the closed form says, chunks what the flows say.
 #include <algorithm>
 
+#include "sim/collective/chunk_plan.hpp"
 #include "sim/collective/fidelity.hpp"
 #include "sim/engine/chunk_simulator.hpp"
 #include "sim/engine/executor.hpp"
@@ -63,7 +64,13 @@ double worst_gap(const Case& one, CollectiveOp op, AlgorithmId algorithm, Protoc
   for (std::int64_t size = 4 << 10; size <= 1 << 30; size *= 4) {
     const CollectivePlan plan = job.plan(op, size);
     if (!obeys(plan, settings)) continue;
-    const double gap = seconds_of(job, plan, Fidelity::chunk) / seconds_of(job, plan, Fidelity::flow) - 1;
+    double gap = seconds_of(job, plan, Fidelity::chunk) / seconds_of(job, plan, Fidelity::flow) - 1;
+    if (getenv("H7_FAIR") != nullptr) {
+      const ChunkPlan chunks = chunk_plan(job.communicator, plan);
+      ChunkOptions options;
+      options.sharing = LinkSharing::fair_share;
+      gap = to_seconds(plan.timing.start + simulate_chunks(chunks.graph, chunks.capacities, options).end) / to_seconds(plan.alone) - 1;
+    }
     INFO(text_of(one, plan) << ": chunk is off by " << 100 * gap << " %");
     if (std::abs(gap) > std::abs(worst)) worst = gap;
     UNSCOPED_INFO(text_of(one, plan) << " gap " << 100 * gap);
@@ -83,7 +90,8 @@ TEST_CASE("flow level takes the time of the closed form on an idle machine") {
       for (std::int64_t size = 4 << 10; size <= std::int64_t{4} << 30; size *= 64) {
         const CollectivePlan plan = job.plan(op, size);
         INFO(text_of(one, plan));
-        CHECK(seconds_of(job, plan, Fidelity::flow) == Approx(to_seconds(plan.alone)).epsilon(1e-6));
+        // Flows carry whole bytes: one byte at 12 GB/s takes 80 ps, and a link may carry a dozen flows.
+        CHECK(std::abs(seconds_of(job, plan, Fidelity::flow) - to_seconds(plan.alone)) <= 2e-9 + 1e-6 * to_seconds(plan.alone));
       }
     }
   }

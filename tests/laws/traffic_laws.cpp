@@ -99,14 +99,21 @@ double tree_twin(const OneJob& job, const Ranks& ranks, Protocol protocol) {
   return links.worst();
 }
 
-double alltoall_twin(const OneJob& job, const Ranks& ranks) {
+/// Whether a rank sends to another one.
+bool talks(CollectiveOp op, int from, int to, int ranks) {
+  if (op == CollectiveOp::sendrecv) return to == (from + 1) % ranks;
+  if (op == CollectiveOp::gather) return to == 0;
+  return op == CollectiveOp::alltoall || from == 0;
+}
+
+double peers_twin(const OneJob& job, const Ranks& ranks, CollectiveOp op) {
   EveryLink links(job, Protocol::simple, job.communicator.costs().peer_network_efficiency);
   const int n = job.communicator.size();
   for (int from = 0; from < n; ++from) {
     for (int to = 0; to < n; ++to) {
-      if (from == to) continue;
+      if (from == to || !talks(op, from, to, n)) continue;
       const auto nic = [&](int rank) { return std::max(0, nearest_nic(job.cluster, ranks.place(rank).gpu)); };
-      links.send(ranks.route(from, to, nic(from), nic(to)), peer_share(CollectiveOp::alltoall, n));
+      links.send(ranks.route(from, to, nic(from), nic(to)), peer_share(op, n));
     }
   }
   return links.worst();
@@ -146,6 +153,9 @@ std::vector<Case> cases() {
   all.push_back({nvlink_cluster(4, 2), uneven({4, 2, 4})});
   all.push_back({nvlink_cluster(4, 1), uneven({1, 4, 4, 3})});
   all.push_back({nvlink_cluster(3, 2), uneven({2, 3})});
+  Placement backwards = place_packed(12, 4);
+  std::ranges::reverse(backwards.ranks);
+  all.push_back({nvlink_cluster(3, 1), backwards});
   for (const ClusterSpec& spec : fabric_examples()) all.push_back({spec, place_packed(std::min(4, spec.nodes) * 4, 4)});
   return all;
 }
@@ -165,7 +175,7 @@ TEST_CASE("rings folded by nodes and channels load the fullest link as every ran
       const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 1 << 20);
       if (plan.algorithm != AlgorithmId::ring || plan.protocol != protocol) continue;
       INFO(text_of(one) << ", " << name_of(protocol));
-      CHECK(plan.bottleneck.seconds_per_byte == Approx(ring_twin(job, Ranks(job, one.placement), protocol)).epsilon(1e-9));
+      CHECK(plan.bottleneck.seconds_per_byte / ring_twin(job, Ranks(job, one.placement), protocol) == Approx(1).epsilon(1e-9));
     }
   }
 }
@@ -177,16 +187,19 @@ TEST_CASE("trees folded by nodes and channels load the fullest link as every ran
       const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 1 << 20);
       if (plan.algorithm != AlgorithmId::tree || plan.protocol != protocol) continue;
       INFO(text_of(one) << ", " << name_of(protocol));
-      CHECK(plan.bottleneck.seconds_per_byte == Approx(tree_twin(job, Ranks(job, one.placement), protocol)).epsilon(1e-9));
+      CHECK(plan.bottleneck.seconds_per_byte / tree_twin(job, Ranks(job, one.placement), protocol) == Approx(1).epsilon(1e-9));
     }
   }
 }
 
-TEST_CASE("alltoall folded by NICs loads the fullest link as every pair does") {
+TEST_CASE("sends folded by NICs and nodes load the fullest link as every pair does") {
   for (const Case& one : cases()) {
     const OneJob job(one.spec, one.placement);
-    const CollectivePlan plan = job.plan(CollectiveOp::alltoall, 1 << 20);
-    INFO(text_of(one));
-    CHECK(plan.bottleneck.seconds_per_byte == Approx(alltoall_twin(job, Ranks(job, one.placement))).epsilon(1e-9));
+    for (const CollectiveOp op : {CollectiveOp::alltoall, CollectiveOp::sendrecv, CollectiveOp::gather, CollectiveOp::scatter}) {
+      const CollectivePlan plan = job.plan(op, 1 << 20);
+      INFO(text_of(one) << ", " << name_of(op));
+      const double twin = peers_twin(job, Ranks(job, one.placement), op);
+      CHECK(plan.bottleneck.seconds_per_byte / twin == Approx(1).epsilon(1e-9));
+    }
   }
 }

@@ -54,7 +54,7 @@ TEST_CASE("a connection becomes one link each way with the bandwidth of all its 
   NodeSpec node = one_of_each();
   node.links = {test::connect("gpu0", "cpu0", test::pcie3()), test::connect("gpu1", "gpu0", test::nvlink2(), 3)};
   const NodeGraph graph = node_graph(node);
-  REQUIRE(graph.links.size() == 4);
+  REQUIRE(graph.links.size() == 2 * 2 + 2);  // and one per GPU for staging
   CHECK(graph.links[2].from == 1);
   CHECK(graph.links[2].to == 0);
   CHECK(graph.links[3].from == 0);
@@ -65,4 +65,22 @@ TEST_CASE("a connection becomes one link each way with the bandwidth of all its 
     CHECK(graph.links[id].collective_efficiency == 0.9);
     CHECK(graph.links[id].latency == microseconds(1.8));
   }
+}
+
+TEST_CASE("after the connections every GPU has its staging link, a share of its widest way to the host in both directions together") {
+  NodeSpec node = one_of_each();
+  node.links = {test::connect("gpu0", "cpu0", test::pcie3()), test::connect("gpu1", "gpu0", test::nvlink2(), 3),
+                test::connect("switch0", "gpu1", test::pcie3()), test::connect("gpu1", "cpu0", test::nvlink2(), 2)};
+  const NodeGraph graph = node_graph(node);
+  CHECK(graph.first_staging == 2 * 4);
+  REQUIRE(graph.links.size() == graph.first_staging + 2);
+  for (VertexId gpu = 0; gpu < 2; ++gpu) {
+    const ClusterLink& staging = graph.links[graph.first_staging + gpu];
+    CHECK(staging.from == gpu);
+    CHECK(staging.to == gpu);
+    CHECK(staging.latency == Time::zero());
+  }
+  CHECK(graph.links[graph.first_staging].bandwidth.per_second == Approx(12.3e9 * Gpu{}.staging_share));
+  CHECK(graph.links[graph.first_staging + 1].bandwidth.per_second ==
+        Approx(2 * 24.25e9 * Gpu{}.staging_share));  // NVLink to the CPU, as POWER9 has
 }

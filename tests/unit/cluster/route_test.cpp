@@ -1,5 +1,6 @@
 // Routes over PCIe and sockets, and what a route makes of the numbers of its links.
 #include "sim/cluster/cluster.hpp"
+#include "sim/cluster/node_layout.hpp"
 #include "sim/cluster/routing.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/route_text.hpp"
@@ -52,10 +53,32 @@ TEST_CASE("a PCIe GPU without peer access stages in the memory of its own socket
   spec.node.peer_access = false;
   const Cluster cluster = one_node(spec);
   const Route far = cluster.route(cluster.gpu(0, 3), cluster.gpu(0, 0));
-  CHECK(test::route_text(cluster, far) == "gpu3 switch1 cpu1 cpu0 switch0 gpu0");
+  CHECK(test::route_text(cluster, far) == "gpu3 gpu3 switch1 cpu1 cpu0 switch0 gpu0 gpu0");
   CHECK(far.staged);
-  CHECK(far.collective_efficiency == 0.5);
+  // The staging links of gpu3 and gpu0 come first and last: a GPU's copies to and from host memory share them.
+  CHECK(far.bandwidth.per_second == Approx(12.3e9 * Gpu{}.staging_share));
+  CHECK(far.collective_efficiency == 1);
+  const Route back = cluster.route(cluster.gpu(0, 0), cluster.gpu(0, 3));
+  CHECK(far.links.front() == back.links.back());
   CHECK_FALSE(cluster.route(cluster.gpu(0, 0), cluster.cpu_of_gpu(0, 0)).staged);
+}
+
+TEST_CASE("peers that meet in a CPU get a share of PCIe's rate, those that meet in a switch all of it") {
+  const Cluster cluster = one_node(test::two_socket_node(2));
+  CHECK(cluster.route(cluster.gpu(0, 0), cluster.gpu(0, 1)).collective_efficiency == 1);
+  CHECK(cluster.route(cluster.gpu(0, 1), cluster.gpu(0, 2)).collective_efficiency == Approx(kRootComplexShare));
+  CHECK(cluster.route(cluster.gpu(0, 0), cluster.cpu_of_gpu(0, 0)).collective_efficiency == 1);  // to memory, not through
+}
+
+TEST_CASE("a slow link beside a root complex keeps its own rate when that is less") {
+  ClusterSpec spec = test::two_socket_node(1);
+  for (NodeLink& link : spec.node.links) {
+    if (link.type.kind == LinkKind::socket) link.type.bandwidth = {5e9}, link.type.collective_efficiency = 0.5;
+  }
+  const Cluster cluster = one_node(spec);
+  const Route route = cluster.route(cluster.gpu(0, 0), cluster.gpu(0, 1));
+  CHECK(route.bandwidth == ByteRate{5e9});
+  CHECK(route.collective_efficiency == 0.5);  // less than kRootComplexShare
 }
 
 TEST_CASE("a route's efficiency is that of the link that lets the least through") {

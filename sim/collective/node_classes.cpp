@@ -1,0 +1,66 @@
+// A class is whatever has the same key; numbers are given in the order of the job's nodes.
+#include "sim/collective/node_classes.hpp"
+
+#include <array>
+#include <compare>
+#include <map>
+
+#include "sim/collective/nccl/double_tree.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// What decides over which of its ports, and how often, a node talks in a tree.
+struct TreeRole {
+  int port_at_parent = -1;  ///< -1: no parent
+  std::array<bool, 2> children{};
+  auto operator<=>(const TreeRole&) const = default;
+};
+
+struct Role {
+  int shape = 0;
+  TreeRole first, second;
+  auto operator<=>(const Role&) const = default;
+};
+
+TreeRole role_of(const nccl::TreePlace& place, int node, const nccl::TreePlace& parent) {
+  return {place.parent < 0 ? -1 : parent.children[1] == node ? 1 : 0, {place.children[0] >= 0, place.children[1] >= 0}};
+}
+
+/// `key(i)` for node i of the job.
+template <typename Key>
+NodeClasses classes_by(const nccl::Job& job, int cluster_nodes, Key key) {
+  NodeClasses classes{std::vector<int>(static_cast<std::size_t>(cluster_nodes), -1), std::vector<std::vector<int>>(job.shapes.size())};
+  std::map<decltype(key(0)), int> known;
+  for (std::size_t i = 0; i < job.nodes.size(); ++i) {
+    const auto [row, is_new] = known.try_emplace(key(static_cast<int>(i)), static_cast<int>(known.size()));
+    classes.of_node[static_cast<std::size_t>(job.nodes[i].node)] = row->second;
+    if (is_new) classes.of_shape[static_cast<std::size_t>(job.nodes[i].shape)].push_back(row->second);
+  }
+  return classes;
+}
+
+}  // namespace
+
+NodeClasses classes_by_shape(const nccl::Job& job, int cluster_nodes) {
+  return classes_by(job, cluster_nodes, [&](int node) { return job.nodes[static_cast<std::size_t>(node)].shape; });
+}
+
+NodeClasses classes_by_tree(const nccl::Job& job, int cluster_nodes) {
+  const int nodes = static_cast<int>(job.nodes.size());
+  return classes_by(job, cluster_nodes, [&](int node) {
+    const nccl::DoubleTreePlace place = nccl::double_tree_place(node, nodes);
+    const auto parent = [&](int at) { return at < 0 ? nccl::DoubleTreePlace{} : nccl::double_tree_place(at, nodes); };
+    return Role{job.nodes[static_cast<std::size_t>(node)].shape, role_of(place.first, node, parent(place.first.parent).first),
+                role_of(place.second, node, parent(place.second.parent).second)};
+  });
+}
+
+NodeClasses class_per_node(const nccl::Job& job, int cluster_nodes) {
+  NodeClasses classes = classes_by(job, cluster_nodes, [](int node) { return node; });
+  classes.of_shape.clear();
+  return classes;
+}
+
+}  // namespace foretrain
