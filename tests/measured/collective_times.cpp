@@ -1,0 +1,86 @@
+// Published times of collectives against the model: error statistics over all open rows, and single figures with their sources.
+#include <filesystem>
+
+#include "sim/analysis/collective_curve.hpp"
+#include "sim/analysis/collective_validation.hpp"
+#include "sim/scenario/named_cluster.hpp"
+#include "sim/scenario/reader.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace foretrain;
+
+namespace {
+
+const std::filesystem::path kMeasured = FORETRAIN_SOURCE_DIR "/../shared/measured/nccl_open.csv";
+
+CollectiveValidation validated() {
+  const SourceText source = read_text_file(kMeasured.string(), kLargestMeasurements);
+  Diagnostics diagnostics(source);
+  const MeasurementFile file = read_measurements(source, diagnostics);
+  diagnostics.throw_if_any();
+  return validate_collectives(file.collective, {});
+}
+
+/// all_reduce over the given GPUs of one node, or over whole nodes.
+double busbw(const ClusterSpec& spec, const Placement& placement, Bytes size) {
+  const Cluster cluster = Cluster::build(spec, placement.nodes);
+  const CollectivePlan plan = Communicator(cluster, placement).plan(CollectiveOp::all_reduce, size);
+  return static_cast<double>(size.count) / to_seconds(plan.alone) * busbw_factor(CollectiveOp::all_reduce, placement.size()) / 1e9;
+}
+
+double busbw_of_pair(const std::string& cluster, int a, int b) {
+  return busbw(open_cluster(cluster), {{{0, a}, {0, b}}, 1}, {32 << 20});
+}
+
+double busbw_of_nodes(const std::string& cluster, int nodes, Bytes size) {
+  const ClusterSpec spec = open_cluster(cluster);
+  return busbw(spec, place(nodes * spec.node.gpus, spec.node.gpus, Layout::packed, nodes), size);
+}
+
+constexpr Bytes kLarge{std::int64_t{4} << 30};
+
+}  // namespace
+
+TEST_CASE("open nccl-tests rows are met within 15 percent in the median, and within 10 percent from 4 MiB on") {
+  if (!std::filesystem::exists(kMeasured)) FORETRAIN_SKIP("no ../shared/measured");
+  const CollectiveValidation v = validated();
+  INFO("median " << v.error.median << ", p90 " << v.error.p90 << ", large " << v.large.median << ", scored " << v.scored);
+  CHECK(v.scored >= 1700);
+  CHECK(v.skipped.empty());
+  CHECK(v.error.median <= 0.15);
+  CHECK(v.large.median <= 0.10);
+  CHECK(v.error.p90 <= 0.52);  // the goal is 0.45; docs/accuracy_collectives.md says what is missing
+  CHECK(v.error.median < v.nccl_model.median / 2);
+}
+
+TEST_CASE("pairs of a DGX-1 reach 22.0 and 42.4 GB/s over one and two NVLinks, and 5.6 where there is none") {
+  CHECK(busbw_of_pair("dgx1-v100", 0, 1) == Approx(22.0).epsilon(0.08));
+  CHECK(busbw_of_pair("dgx1-v100", 0, 3) == Approx(42.4).epsilon(0.08));
+  CHECK(busbw_of_pair("dgx1-v100", 0, 5) == Approx(5.6).epsilon(0.08));
+}
+
+TEST_CASE("the rings of a DGX-1 carry 130 GB/s, those of an NVSwitch node of A100 230 GB/s") {
+  CHECK(busbw_of_nodes("dgx1-v100", 1, kLarge) == Approx(130).epsilon(0.05));
+  CHECK(busbw_of_nodes("hgx-a100-80gb", 1, kLarge) == Approx(230).epsilon(0.05));
+}
+
+TEST_CASE("two nodes exceed the rate of their NICs by trees, four nodes do not") {
+  const double h100 = busbw_of_nodes("nebius-h100", 2, kLarge);  // 8 x 400 Gb/s: 400 GB/s; measured 463
+  CHECK(h100 > 400);
+  CHECK(h100 == Approx(463).epsilon(0.08));
+  CHECK(busbw_of_nodes("alps-gh200", 2, kLarge) == Approx(158).epsilon(0.1));  // 4 x 25 GB/s
+  CHECK(busbw_of_nodes("alps-gh200", 4, kLarge) == Approx(92).epsilon(0.05));
+}
+
+TEST_CASE("one HDR port for four A100 gives a quarter of what four give") {
+  ClusterSpec four = open_cluster("perlmutter");
+  four.fabric.link = open_cluster("dgx-a100-hdr").fabric.link;
+  ClusterSpec one = four;
+  one.node.nics = 1;
+  std::erase_if(one.node.links, [](const NodeLink& link) {
+    const auto is_other_nic = [](const std::string& name) { return name.starts_with("nic") && name != "nic0"; };
+    return is_other_nic(link.a) || is_other_nic(link.b);
+  });
+  const Placement placement = place(32, 4, Layout::packed, 8);
+  CHECK(busbw(four, placement, kLarge) / busbw(one, placement, kLarge) == Approx(4).epsilon(0.1));
+}
