@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <limits>
 
 #include "sim/cluster/fabrics/catalog.hpp"
 #include "sim/cluster/node_layout.hpp"
@@ -137,7 +136,7 @@ Cluster::Leg Cluster::add_leg(std::vector<LinkId>& links, VertexId from, VertexI
   append(route_in_node(from, memory));
   append(route_in_node(memory, to));
   if (!leaves) links.push_back(staging);
-  return {true, {std::numeric_limits<double>::infinity()}};
+  return {true, (leaves ? route_in_node(from, memory) : route_in_node(memory, to)).bandwidth * kRootComplexShare};
 }
 
 bool Cluster::gpudirect(int gpu_index, int nic_index) const {

@@ -132,7 +132,9 @@ void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<
       links.insert(links.end(), up.begin(), up.end());
       links.insert(links.end(), down.begin(), down.end());
       links.push_back(node.first_staging + static_cast<LinkId>(to));
+      const double host_rate = std::min(routes[from * n + cpu].bandwidth, routes[cpu * n + to].bandwidth).per_second;
       route = make_route(std::move(links), node.links);
+      route.collective_efficiency = std::min(route.collective_efficiency, kRootComplexShare * host_rate / route.bandwidth.per_second);
       route.staged = true;
     }
   }

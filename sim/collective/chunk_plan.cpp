@@ -118,7 +118,7 @@ class PlanBuilder {
       connection.from = static_cast<std::uint32_t>(lane.from), connection.to = static_cast<std::uint32_t>(lane.to);
       connection.transfers = static_cast<std::uint32_t>(lane.messages);
       const double data = lanes.message_share(lane) * step_.bytes * channel.share;
-      connection.bytes = data * communicator_.wire_bytes(plan_.protocol, route);
+      connection.bytes = data * communicator_.wire_bytes(plan_, route);
       const double message = data / (channel.share * plan_.channels / (tree ? 2 : 1));  // a channel runs on one of the trees
       connection.latency = route.crosses_network ? network_step(step_, message) : inner_step(step_, tree);
       add(connection, route, channel, connection.bytes / std::max(1e-9, data), std::span(lanes.needs).subspan(lane.first_need, lane.needs), first);
@@ -192,7 +192,7 @@ class PlanBuilder {
                                                                             std::max(0, nearest_nic(cluster_, to.gpu)));
     Connection connection;
     connection.from = static_cast<std::uint32_t>(lane.from), connection.to = static_cast<std::uint32_t>(lane.to);
-    const double wire = communicator_.wire_bytes(plan_.protocol, route);
+    const double wire = communicator_.wire_bytes(plan_, route);
     const double pieces = std::clamp(std::ceil(data / (route.nvlink_only ? 524288.0 : 131072.0)), kLeastPieces, 1024.0);
     connection.transfers = static_cast<std::uint32_t>(pieces);
     connection.bytes = data * wire / pieces;

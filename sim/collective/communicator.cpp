@@ -163,10 +163,11 @@ struct Communicator::State {
     }
   }
 
-  LinkLoads::Efficiency efficiency(Protocol protocol) const {
+  LinkLoads::Efficiency efficiency(Protocol protocol, bool peers) const {
     LinkLoads::Efficiency efficiency{nvlink ? of(costs.link_efficiency, protocol) : protocol == Protocol::ll ? 0.5 : 1,
                                      of(costs.network_efficiency, protocol), {}};
     if (protocol == Protocol::ll) efficiency.most_between = costs.low_latency_network;
+    if (peers) efficiency.between *= costs.peer_network_efficiency;
     return efficiency;
   }
 
@@ -180,8 +181,7 @@ struct Communicator::State {
     const auto known = known_slowest.find(place);
     if (known != known_slowest.end()) return known->second;
     const LinkLoads& all = loads(key);
-    LinkLoads::Efficiency reached = efficiency(protocol);
-    if (key.pattern == Pattern::peers) reached.between *= costs.peer_network_efficiency;
+    const LinkLoads::Efficiency reached = efficiency(protocol, key.pattern == Pattern::peers);
     return known_slowest.emplace(place, Slowest{all.slowest(reached, Leg::inside), all.slowest(reached, Leg::between)}).first->second;
   }
 
@@ -299,8 +299,8 @@ const std::vector<std::vector<SharedPath>>& Communicator::paths(nccl::Pattern pa
   return pattern == nccl::Pattern::nvls ? state_->head_paths : state_->tree_paths;
 }
 
-double Communicator::wire_bytes(Protocol protocol, const Route& route) const {
-  const LinkLoads::Efficiency reached = state_->efficiency(protocol);
+double Communicator::wire_bytes(const CollectivePlan& plan, const Route& route) const {
+  const LinkLoads::Efficiency reached = state_->efficiency(plan.protocol, !plan.algorithm);
   if (!route.crosses_network) return 1 / (route.collective_efficiency * reached.inside);
   if (reached.most_between.per_second <= 0) return 1 / (route.collective_efficiency * reached.between);
   const double rate = state_->cluster.spec().fabric.link.bandwidth.per_second;
@@ -325,7 +325,7 @@ std::vector<PatternFlow> Communicator::flows(const CollectivePlan& plan) const {
   state_->visit(key, [&](const TrafficEdge& edge) {
     if (edge.from.node != first && edge.to.node != first) return;
     Route route = state_->route(edge);
-    const double weight = edge.share * factor * wire_bytes(plan.protocol, route);
+    const double weight = edge.share * factor * wire_bytes(plan, route);
     flows.push_back({std::move(route.links), weight});
   });
   add_rest_of_worst(flows, state_->slowest(key, plan.protocol).worst(), factor);

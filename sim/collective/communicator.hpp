@@ -71,7 +71,7 @@ class Communicator {
   /// By NodeShape of the job: the search's paths, equal ones in one.
   const std::vector<std::vector<SharedPath>>& paths(nccl::Pattern pattern) const;
   /// Bytes on the wire for one byte of data: flags of the protocol, what the route loses, and for LL between nodes the CPU that checks.
-  double wire_bytes(Protocol protocol, const Route& route) const;
+  double wire_bytes(const CollectivePlan& plan, const Route& route) const;
 
  private:
   void add_rest_of_worst(std::vector<PatternFlow>& flows, const Bottleneck& worst, double factor) const;

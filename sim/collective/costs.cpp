@@ -44,7 +44,7 @@ CollectiveCosts ampere() {
   costs.simple_start = microseconds(30);
   costs.ring_step = {microseconds(1), microseconds(4.7), microseconds(7.3)};
   costs.tree_step = {microseconds(0.33), microseconds(4), microseconds(1.9)};
-  costs.channel_rate = {gigabytes(4.6), gigabytes(15), gigabytes(11)};
+  costs.channel_rate = {gigabytes(4.6), gigabytes(15), gigabytes(14.3)};
   return costs;
 }
 

@@ -27,7 +27,10 @@ double seconds_alone(const TransportPlan& plan, const LaneCosts& costs, double p
   const double latency = to_seconds(plan.latency), busiest = plan.messages * to_seconds(plan.overhead) + plan.busiest_bytes * per_byte;
   const int pieces = plan.choice.pieces;
   if (pieces == 1) return plan.hops * latency + busiest;
-  const double piece = to_seconds(plan.overhead) + static_cast<double>(plan.message.count) * per_byte;
+  // Where a whole part follows the pieces (gloo's reduce), the largest message is no piece.
+  const double bytes = plan.busiest_bytes / std::max({costs.sent, costs.received, costs.chain});
+  const double mean = std::ceil(costs.chain * bytes / costs.steps);
+  const double piece = to_seconds(plan.overhead) + std::min(static_cast<double>(plan.message.count), mean) * per_byte;
   const double parts = static_cast<double>(costs.steps - costs.hops) / (pieces - 1);
   const double whole = (costs.hops - parts) * (piece + latency) + parts * std::max(pieces * piece, piece + latency);
   return std::max(whole + std::min((pieces - 1) * piece, latency), busiest + latency);

@@ -80,10 +80,12 @@ TEST_CASE("settings of a row count for that row, those of the command line for a
   CHECK(all.series.at(0).points.at(0).algorithm == "Ring");
 }
 
-TEST_CASE("one process for all GPUs is slower at small sizes") {
-  CollectiveMeasurement one = row("a", 8, 1);
+TEST_CASE("a row that says nothing of its launch ran as nccl-tests usually does: one process for all GPUs of one node") {
+  CollectiveMeasurement one = row("a", 8, 1), each = row("a", 8, 1);
   one.settings = {{"launch.processes_per_node", "1"}};
-  CHECK(predicted(one) > predicted(row("a", 8, 1)));
+  each.settings = {{"launch.processes_per_node", "8"}};
+  CHECK(predicted(one) > predicted(each));
+  CHECK(predicted(one) == predicted(row("a", 8, 1)));
 }
 
 TEST_CASE("a wrong setting of the command line stops, also without rows") {

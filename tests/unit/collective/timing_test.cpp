@@ -163,20 +163,23 @@ TEST_CASE("a large tree in one node takes every byte once over its widest-used e
   CHECK(near(time.start, (5 + 7) * us));
   CHECK(near(time.steps, 14 * 2.5 * us));
   CHECK(near(time.data, 8e6 / 5e9));
-  CHECK(near(time.fill, 2 * 524288 * 13 / 5e9));  // 14 hops, the last one in `data`
+  // 14 hops at the blocks' 8 GB/s (half of what the link carries in all would be 10); the last one, at 5 GB/s, is in `data`.
+  CHECK(near(time.fill, 2 * 524288 * (14 / 8e9 - 1 / 5e9)));
 }
 
-TEST_CASE("a piece in a tree between nodes meets half of what the busiest NIC carries") {
+TEST_CASE("a piece in a tree between nodes meets the pieces around it, a lone one only half of what the busiest NIC carries") {
   Question q;
   q.in.algorithm = AlgorithmId::tree;
   q.in.between_seconds_per_byte = 1 / 2e9;
   const CollectiveTiming time = q.time();
-  const double piece = 2 * 524288, inside = 1 / 8e9, hop = 1 / 4e9;  // blocks 8 GB/s; half of 1 / (2 GB/s)
-  CHECK(near(time.data, 8e6 / 2e9));
-  CHECK(near(time.fill, piece * (6 * inside + 2 * hop - 1 / 2e9)));
+  const double piece = 2 * 524288, inside = 1 / 8e9, nic = 1 / 2e9;  // blocks 8 GB/s
+  CHECK(near(time.data, 8e6 * nic));
+  CHECK(near(time.fill, piece * (6 * inside + 2 * nic - nic)));
+  q.in.bytes = 1e6;  // less than one piece
+  CHECK(near(q.time().fill, 1e6 * (6 * inside + 2 * nic / 2 - nic)));
 }
 
-TEST_CASE("NVLS starts late and then only fills one piece") {
+TEST_CASE("NVLS starts late and then fills one piece on its way to the switch and back") {
   Question q;
   q.stay_in_node();
   q.in.algorithm = AlgorithmId::nvls;
@@ -188,7 +191,11 @@ TEST_CASE("NVLS starts late and then only fills one piece") {
   CHECK(near(time.data, q.in.bytes * 1.125 / 100e9));
   // Eight heads, two channels, chunks of 1 MiB: four times through the switch.
   CHECK(multicast_pieces(q.in) == 4);
-  CHECK(near(time.fill, q.in.bytes / 4 * (1 + 2.0 / 8) / (1 + 1.0 / 8) * 1.125 / 100e9));
+  // A head's links carry 1 + 1/8 of the message. The first piece goes up; the last one comes back behind 1 - 1/8 of a piece.
+  CHECK(near(time.fill, q.in.bytes / 4 * (2 - 1.0 / 8) / 100e9));
+  q.in.bytes /= 8;  // one piece: back come the sums, and the head's own share once more
+  CHECK(multicast_pieces(q.in) == 1);
+  CHECK(near(q.time().fill, q.in.bytes * (1 + 1.0 / 8) / 100e9));
 }
 
 TEST_CASE("NVLSTree adds a tree of nodes: both ways for all_reduce, one way otherwise") {
