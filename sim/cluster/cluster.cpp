@@ -131,12 +131,12 @@ Cluster::Leg Cluster::add_leg(std::vector<LinkId>& links, VertexId from, VertexI
     return {false, route.bandwidth * route.collective_efficiency};
   }
   const VertexId memory = cpu_of_gpu(node, gpu_index);
-  const LinkId staging = first_staging_ + shift + static_cast<LinkId>(gpu_index);
-  if (leaves) links.push_back(staging);
+  const LinkId staging = first_staging_ + shift + static_cast<LinkId>(kStagingLinks * gpu_index);
+  if (leaves) links.insert(links.end(), {staging + 2, staging});
   append(route_in_node(from, memory));
   append(route_in_node(memory, to));
-  if (!leaves) links.push_back(staging);
-  return {true, (leaves ? route_in_node(from, memory) : route_in_node(memory, to)).bandwidth * kRootComplexShare};
+  if (!leaves) links.insert(links.end(), {staging + 1, staging + 2});
+  return {true, (leaves ? route_in_node(from, memory) : route_in_node(memory, to)).bandwidth};
 }
 
 bool Cluster::gpudirect(int gpu_index, int nic_index) const {

@@ -94,7 +94,7 @@ NodeGraph node_graph(const NodeSpec& node) {
   for (const KindName& row : kKinds) {
     for (int i = 0; i < count_of(node, row.kind); ++i) graph.vertices.push_back({row.kind, 0, i});
   }
-  graph.links.reserve(2 * node.links.size() + static_cast<std::size_t>(node.gpus));
+  graph.links.reserve(2 * node.links.size() + static_cast<std::size_t>(kStagingLinks * node.gpus));
   for (const NodeLink& link : node.links) {
     const VertexId a = find_device(node, link.a).value(), b = find_device(node, link.b).value();
     const LinkType& type = link.type;
@@ -104,7 +104,10 @@ NodeGraph node_graph(const NodeSpec& node) {
   }
   graph.first_staging = static_cast<LinkId>(graph.links.size());
   for (VertexId gpu = 0; gpu < static_cast<VertexId>(node.gpus); ++gpu) {
-    graph.links.push_back({gpu, gpu, LinkKind::pcie, host_rate(graph, gpu) * node.gpu.staging_share, 1, Time::zero()});
+    const ByteRate host = host_rate(graph, gpu);
+    for (const double share : {kRootComplexShare, kRootComplexShare, node.gpu.staging_share}) {
+      graph.links.push_back({gpu, gpu, LinkKind::pcie, host * share, 1, Time::zero()});
+    }
   }
   return graph;
 }

@@ -127,14 +127,13 @@ void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<
       if (from == to || !is_gpu(node, to) || route.nvlink_only || way_class(route.links, node.vertices, node.links) <= reach) continue;
       const std::vector<LinkId>& down = routes[cpu * n + to].links;
       if (down.empty()) continue;
-      std::vector<LinkId> links{node.first_staging + static_cast<LinkId>(from)};
+      const VertexId sender = static_cast<VertexId>(from), receiver = static_cast<VertexId>(to);
+      std::vector<LinkId> links{node.staging_both(sender), node.staging_out(sender)};
       const std::vector<LinkId>& up = routes[from * n + cpu].links;
       links.insert(links.end(), up.begin(), up.end());
       links.insert(links.end(), down.begin(), down.end());
-      links.push_back(node.first_staging + static_cast<LinkId>(to));
-      const double host_rate = std::min(routes[from * n + cpu].bandwidth, routes[cpu * n + to].bandwidth).per_second;
+      links.insert(links.end(), {node.staging_in(receiver), node.staging_both(receiver)});
       route = make_route(std::move(links), node.links);
-      route.collective_efficiency = std::min(route.collective_efficiency, kRootComplexShare * host_rate / route.bandwidth.per_second);
       route.staged = true;
     }
   }

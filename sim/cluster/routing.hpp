@@ -19,10 +19,6 @@ PathClass way_class(std::span<const LinkId> way, std::span<const Vertex> vertice
 /// (src/graph/paths.cc: Intel and ARM up to PXB), so that farther GPUs exchange data through host memory.
 PathClass peer_reach(const NodeSpec& node);
 
-/// The share of PCIe's rate that peers reach through a CPU's root complex, and one way through host memory: two A100 on different root complexes 14.5 to 16.6 GB/s of
-/// 26.3, a NIC on another root complex than its GPU 14.7 and 18.2 GB/s; two RTX 4090 over host memory one way 18 GB/s, two V100 8 to 9 of
-/// 12.3 (nccl_open.csv, p2p_open.csv).
-inline constexpr double kRootComplexShare = 0.64;
 
 /// Routes of one node by from * vertices + to.
 struct NodeRoutes {

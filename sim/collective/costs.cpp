@@ -16,7 +16,7 @@ CollectiveCosts common() {
   costs.network_factor = {1, 0.87, 1.5};
   costs.network_step = {Time::zero(), microseconds(1), microseconds(23)};
   costs.link_efficiency = {0.4, 0.83, 1};
-  costs.network_efficiency = {0.5, 0.54, 1};
+  costs.network_efficiency = {0.5, 0.7, 1};
   costs.low_latency_network = gigabytes(2.5);
   costs.peer_channel_rate = gigabytes(9.4);
   costs.peer_network_efficiency = 0.63;
@@ -44,7 +44,7 @@ CollectiveCosts ampere() {
   costs.simple_start = microseconds(30);
   costs.ring_step = {microseconds(1), microseconds(4.7), microseconds(7.3)};
   costs.tree_step = {microseconds(0.33), microseconds(4), microseconds(1.9)};
-  costs.channel_rate = {gigabytes(4.6), gigabytes(15), gigabytes(14.3)};
+  costs.channel_rate = {gigabytes(4.6), gigabytes(15), gigabytes(12)};
   return costs;
 }
 

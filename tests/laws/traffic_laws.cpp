@@ -18,16 +18,13 @@ using AlgorithmId = nccl::Algorithm;
 /// Seconds per byte that every link of the cluster needs.
 class EveryLink {
  public:
-  EveryLink(const OneJob& job, Protocol protocol, double network_share = 1)
-      : cluster_(job.cluster),
-        communicator_(job.communicator),
-        protocol_(protocol),
-        network_share_(network_share),
-        seconds_(job.cluster.links().size()) {}
+  EveryLink(const OneJob& job, std::optional<AlgorithmId> algorithm, Protocol protocol)
+      : cluster_(job.cluster), communicator_(job.communicator), seconds_(job.cluster.links().size()) {
+    plan_.algorithm = algorithm, plan_.protocol = protocol;
+  }
 
   void send(const Route& route, double share) {
-    const double reached = route.crosses_network ? network_share_ : 1;
-    const double wire = share * communicator_.wire_bytes(protocol_, route) / reached;
+    const double wire = share * communicator_.wire_bytes(plan_, route);
     for (const LinkId link : route.links) seconds_[link] += wire / cluster_.links()[link].bandwidth.per_second;
   }
   double worst() const { return *std::ranges::max_element(seconds_); }
@@ -35,8 +32,7 @@ class EveryLink {
  private:
   const Cluster& cluster_;
   const Communicator& communicator_;
-  Protocol protocol_;
-  double network_share_;
+  CollectivePlan plan_;
   std::vector<double> seconds_;
 };
 
@@ -59,7 +55,7 @@ struct Ranks {
 };
 
 double ring_twin(const OneJob& job, const Ranks& ranks, Protocol protocol) {
-  EveryLink links(job, protocol);
+  EveryLink links(job, AlgorithmId::ring, protocol);
   const int channels = ranks.nccl.search_channels;
   for (int c = 0; c < channels; ++c) {
     const std::vector<int> order = ranks.nccl.ring_order(c);
@@ -80,7 +76,7 @@ int tree_nic(const Ranks& ranks, int channel, int rank) {
 }
 
 double tree_twin(const OneJob& job, const Ranks& ranks, Protocol protocol) {
-  EveryLink links(job, protocol);
+  EveryLink links(job, AlgorithmId::tree, protocol);
   const int paths = ranks.nccl.search_channels, second = std::max(1, ranks.nccl.coll_channels / 2);
   for (int path = 0; path < paths; ++path) {
     for (const int first_of_tree : {0, second}) {
@@ -107,7 +103,7 @@ bool talks(CollectiveOp op, int from, int to, int ranks) {
 }
 
 double peers_twin(const OneJob& job, const Ranks& ranks, CollectiveOp op) {
-  EveryLink links(job, Protocol::simple, job.communicator.costs().peer_network_efficiency);
+  EveryLink links(job, std::nullopt, Protocol::simple);
   const int n = job.communicator.size();
   for (int from = 0; from < n; ++from) {
     for (int to = 0; to < n; ++to) {

@@ -54,7 +54,7 @@ TEST_CASE("a connection becomes one link each way with the bandwidth of all its 
   NodeSpec node = one_of_each();
   node.links = {test::connect("gpu0", "cpu0", test::pcie3()), test::connect("gpu1", "gpu0", test::nvlink2(), 3)};
   const NodeGraph graph = node_graph(node);
-  REQUIRE(graph.links.size() == 2 * 2 + 2);  // and one per GPU for staging
+  REQUIRE(graph.links.size() == 2 * 2 + 2 * kStagingLinks);  // and a GPU's own for staging
   CHECK(graph.links[2].from == 1);
   CHECK(graph.links[2].to == 0);
   CHECK(graph.links[3].from == 0);
@@ -67,20 +67,23 @@ TEST_CASE("a connection becomes one link each way with the bandwidth of all its 
   }
 }
 
-TEST_CASE("after the connections every GPU has its staging link, a share of its widest way to the host in both directions together") {
+TEST_CASE("after the connections every GPU has three staging links, shares of its widest way to the host: out, in, and both together") {
   NodeSpec node = one_of_each();
   node.links = {test::connect("gpu0", "cpu0", test::pcie3()), test::connect("gpu1", "gpu0", test::nvlink2(), 3),
                 test::connect("switch0", "gpu1", test::pcie3()), test::connect("gpu1", "cpu0", test::nvlink2(), 2)};
   const NodeGraph graph = node_graph(node);
   CHECK(graph.first_staging == 2 * 4);
-  REQUIRE(graph.links.size() == graph.first_staging + 2);
+  REQUIRE(graph.links.size() == graph.first_staging + 2 * kStagingLinks);
   for (VertexId gpu = 0; gpu < 2; ++gpu) {
-    const ClusterLink& staging = graph.links[graph.first_staging + gpu];
-    CHECK(staging.from == gpu);
-    CHECK(staging.to == gpu);
-    CHECK(staging.latency == Time::zero());
+    for (const LinkId id : {graph.staging_out(gpu), graph.staging_in(gpu), graph.staging_both(gpu)}) {
+      CHECK(graph.links[id].from == gpu);
+      CHECK(graph.links[id].to == gpu);
+      CHECK(graph.links[id].latency == Time::zero());
+    }
   }
-  CHECK(graph.links[graph.first_staging].bandwidth.per_second == Approx(12.3e9 * Gpu{}.staging_share));
-  CHECK(graph.links[graph.first_staging + 1].bandwidth.per_second ==
-        Approx(2 * 24.25e9 * Gpu{}.staging_share));  // NVLink to the CPU, as POWER9 has
+  CHECK(graph.links[graph.staging_out(0)].bandwidth.per_second == Approx(12.3e9 * kRootComplexShare));
+  CHECK(graph.links[graph.staging_in(0)].bandwidth.per_second == Approx(12.3e9 * kRootComplexShare));
+  CHECK(graph.links[graph.staging_both(0)].bandwidth.per_second == Approx(12.3e9 * Gpu{}.staging_share));
+  // NVLink to the CPU, as POWER9 has.
+  CHECK(graph.links[graph.staging_both(1)].bandwidth.per_second == Approx(2 * 24.25e9 * Gpu{}.staging_share));
 }

@@ -155,13 +155,19 @@ TEST_CASE("bytes on the wire are data over what route and protocol reach") {
   const Cluster& cluster = job.cluster;
   const Route inside = cluster.route(cluster.gpu(0, 0), cluster.gpu(0, 1)),
               between = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(1, 0), 0);
-  for (const Protocol protocol : kProtocols) {
-    CHECK(job.communicator.wire_bytes(protocol, inside) == Approx(1 / (0.90 * of(costs.link_efficiency, protocol))));
-  }
-  CHECK(job.communicator.wire_bytes(Protocol::simple, between) == Approx(1 / of(costs.network_efficiency, Protocol::simple)));
+  CollectivePlan plan;
+  plan.algorithm = AlgorithmId::ring;
+  const auto wire = [&](Protocol protocol, const Route& route) {
+    plan.protocol = protocol;
+    return job.communicator.wire_bytes(plan, route);
+  };
+  for (const Protocol protocol : kProtocols) CHECK(wire(protocol, inside) == Approx(1 / (0.90 * of(costs.link_efficiency, protocol))));
+  CHECK(wire(Protocol::simple, between) == Approx(1 / of(costs.network_efficiency, Protocol::simple)));
   // LL: whichever is less, its share of 12.3 GB/s or what a CPU thread can check
   const double ll = std::min(12.3e9 * of(costs.network_efficiency, Protocol::ll), costs.low_latency_network.per_second);
-  CHECK(job.communicator.wire_bytes(Protocol::ll, between) == Approx(12.3e9 / ll));
+  CHECK(wire(Protocol::ll, between) == Approx(12.3e9 / ll));
+  plan.algorithm.reset();  // sends to many peers
+  CHECK(wire(Protocol::simple, between) == Approx(1 / (of(costs.network_efficiency, Protocol::simple) * costs.peer_network_efficiency)));
 }
 
 TEST_CASE("rings over NVLink know it") {
