@@ -174,6 +174,7 @@ struct Communicator::State {
   /// Per byte of message, inside nodes and between them.
   struct Slowest {
     Bottleneck inside, between;
+    double between_alone = 0;
     const Bottleneck& worst() const { return inside.seconds_per_byte < between.seconds_per_byte ? between : inside; }
   };
   const Slowest& slowest(TrafficKey key, Protocol protocol) const {
@@ -182,7 +183,7 @@ struct Communicator::State {
     if (known != known_slowest.end()) return known->second;
     const LinkLoads& all = loads(key);
     const LinkLoads::Efficiency reached = efficiency(protocol, key.pattern == Pattern::peers);
-    return known_slowest.emplace(place, Slowest{all.slowest(reached, Leg::inside), all.slowest(reached, Leg::between)}).first->second;
+    return known_slowest.emplace(place, Slowest{all.slowest(reached, Leg::inside), all.slowest(reached, Leg::between), all.alone_between(reached)}).first->second;
   }
 
   TimingInput timing_input(CollectiveOp op, Bytes size) const {
@@ -199,6 +200,7 @@ struct Communicator::State {
     const Slowest& pace = slowest(key, input.protocol);
     input.inside_seconds_per_byte = bytes * pace.inside.seconds_per_byte;
     input.between_seconds_per_byte = bytes * pace.between.seconds_per_byte;
+    input.between_alone = bytes * pace.between_alone;
   }
 
   Time launch(bool group) const {

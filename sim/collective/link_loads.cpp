@@ -36,6 +36,9 @@ void LinkLoads::add_inside(int node_class, const Route& route, double share) {
 }
 
 void LinkLoads::add_between(int from_node, int to_node, const Route& route, double share) {
+  const double plain = share / route.bandwidth.per_second;
+  alone_between_ = std::max(alone_between_, plain / route.collective_efficiency);
+  alone_between_plain_ = std::max(alone_between_plain_, plain);
   const bool count_from = first_of_class_[static_cast<std::size_t>(class_of_[static_cast<std::size_t>(from_node)])] == from_node;
   const bool count_to = first_of_class_[static_cast<std::size_t>(class_of_[static_cast<std::size_t>(to_node)])] == to_node;
   for (const LinkId link : route.links) {
@@ -67,6 +70,12 @@ Bottleneck LinkLoads::slowest(const Efficiency& efficiency, Leg leg) const {
     if (taken > slowest.seconds_per_byte) slowest = {taken, link};
   }
   return slowest;
+}
+
+double LinkLoads::alone_between(const Efficiency& efficiency) const {
+  if (efficiency.most_between.per_second <= 0) return alone_between_ / efficiency.between;
+  const double nic = cluster_.spec().fabric.link.bandwidth.per_second;
+  return alone_between_plain_ / std::min(efficiency.between, efficiency.most_between.per_second / nic);
 }
 
 double LinkLoads::load(LinkId link, Leg leg) const {

@@ -39,6 +39,9 @@ class LinkLoads {
   /// Of the links that carry traffic of this leg, with everything else they carry.
   Bottleneck slowest(const Efficiency& efficiency, Leg leg) const;
 
+  /// Seconds per byte of message that one route between nodes needs if nothing else is on its links: the slowest route's.
+  double alone_between(const Efficiency& efficiency) const;
+
   /// Bytes per byte of message over a link, by its leg; efficiencies of the routes are in them.
   double load(LinkId link, Leg leg) const;
 
@@ -55,6 +58,7 @@ class LinkLoads {
   std::vector<int> class_of_;
   std::vector<int> first_of_class_;
   LinkId links_per_node_ = 0, first_fabric_link_ = 0;
+  double alone_between_ = 0, alone_between_plain_ = 0;  ///< share / rate of the slowest route
   std::vector<Load> loads_;  ///< class by class the links of a node, then the fabric's
 };
 

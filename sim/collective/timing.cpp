@@ -88,28 +88,59 @@ Time simple_start(const TimingInput& in) {
   return in.protocol == Protocol::simple && in.nvlink && in.ranks_per_node > 1 ? in.costs->simple_start : Time::zero();
 }
 
-/// Every step moves one message over every edge; what a rank sends has just come in. The longest chain of messages either walks around
-/// the ring, a latency and a message per hop, or stays on the slowest edge.
+/// Equal pieces, none larger than what all channels pass on at once.
+double piece_of(const TimingInput& in) {
+  const double most = std::max(1.0, forwarding_unit(in) * std::max(1, in.run.channels));
+  return in.bytes / std::max(1.0, std::ceil(in.bytes / most));
+}
+
+/// Seconds of one step of a ring: a hop to the next rank, and one more message over the busiest edge.
+struct RingStep {
+  double inner_hop = 0, network_hop = 0, stay = 0;
+};
+
+RingStep ring_step(const TimingInput& in, const Pace& pace, double step_bytes, double blocks) {
+  const double message = in.bytes / (std::max(1, in.run.channels) * static_cast<double>(in.ranks));
+  RingStep step;
+  step.inner_hop = to_seconds(inner_step(in, false)) + step_bytes * pace.inside;  // rings that share a link meet there
+  if (in.nodes > 1) step.network_hop = to_seconds(network_step(in, message)) + step_bytes * std::max(in.between_alone, blocks);
+  step.stay = step_bytes * pace.slowest();
+  return step;
+}
+
+/// Every step moves one message over every edge; what a rank sends has just come in. The longest chain of messages walks along the ring, a
+/// latency and a message per hop, or stays on an edge that is slower than that; it may cross between nodes as often as its steps allow.
+double longest_chain(const RingStep& step, int steps, int crossings, int ranks_per_node) {
+  if (crossings == 0) return step.inner_hop + (steps - 1) * std::max(step.inner_hop, step.stay);
+  double longest = 0;
+  for (int m = 1; m <= crossings; ++m) {
+    const int inner = (m - 1) * (ranks_per_node - 1), rest = steps - m - inner;
+    if (rest < 0) break;
+    const double other = ranks_per_node > 1 ? std::max(step.inner_hop, step.stay) : step.stay;
+    longest = std::max(longest, m * step.network_hop + inner * step.inner_hop + rest * other);
+  }
+  return longest;
+}
+
 void time_ring(const TimingInput& in, CollectiveTiming& timing) {
   const RingTraffic ring = ring_traffic(in.op, in.ranks);
   const int turns = in.op == CollectiveOp::all_reduce ? 2 : 1;
   timing.network_steps = in.nodes > 1 ? std::min(ring.steps, turns * in.nodes) : 0;  // of almost so many turns, the worst begins at a NIC
   timing.inner_steps = ring.steps - timing.network_steps;
   timing.start += simple_start(in);
-  const double message = in.bytes / (std::max(1, in.run.channels) * static_cast<double>(in.ranks));
-  timing.steps = timing.inner_steps * inner_step(in, false) + timing.network_steps * network_step(in, message);
   const Pace pace = pace_of(in, ring.bytes_per_edge, timing);
-  const double walking = in.bytes * (pace.inside * timing.inner_steps + pace.between * timing.network_steps) / std::max(1, ring.steps);
+  const RingStep step = ring_step(in, pace, in.bytes / std::max(1, ring.steps), ring.bytes_per_edge * of_channels(in));
+  const Time chain = seconds(longest_chain(step, ring.steps, timing.network_steps, in.ranks_per_node));
   timing.data = seconds(in.bytes * pace.slowest());
-  timing.steps = std::max(Time::zero(), timing.steps + seconds(walking) - timing.data);
+  timing.steps = std::max(Time::zero(), chain - timing.data);
 }
 
 /// A chain from the root; pieces follow each other.
 void time_chain(const TimingInput& in, CollectiveTiming& timing) {
-  timing.network_steps = in.nodes - 1;
-  timing.inner_steps = in.ranks - in.nodes;
+  timing.network_steps = in.nodes > 1 && in.ranks_per_node > 1 ? in.nodes : in.nodes - 1;  // the root stands somewhere in its node's chain
+  timing.inner_steps = in.ranks - 1 - timing.network_steps;
   timing.start += simple_start(in);
-  const double piece = std::min(in.bytes, forwarding_unit(in) * std::max(1, in.run.channels));
+  const double piece = piece_of(in);
   const Pace pace = pace_of(in, 1, timing);
   timing.steps = timing.inner_steps * inner_step(in, false) + timing.network_steps * network_step(in, forwarding_unit(in));
   timing.fill = seconds(piece * (timing.inner_steps * pace.inside + timing.network_steps * pace.between - pace.slowest()));
@@ -121,7 +152,7 @@ void time_tree(const TimingInput& in, CollectiveTiming& timing) {
   timing.inner_steps = 2 * (in.ranks_per_node - 1);
   timing.network_steps = 2 * levels(in.nodes);
   timing.start += simple_start(in);
-  const double unit = forwarding_unit(in), piece = std::min(in.bytes, unit * std::max(1, in.run.channels));
+  const double unit = forwarding_unit(in), piece = piece_of(in);
   timing.steps = timing.inner_steps * inner_step(in, true) + timing.network_steps * network_step(in, unit);
   const Pace pace = pace_of(in, 1, timing);
   // A piece meets half of what a link carries in all, the other tree's; between nodes the pieces before and after it as well.

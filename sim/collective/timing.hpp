@@ -21,6 +21,7 @@ struct TimingInput {
   nccl::RunShape run{};
   nccl::ChunkShape chunk{};
   double inside_seconds_per_byte = 0, between_seconds_per_byte = 0;  ///< of the busiest link inside nodes and between them, per byte of message
+  double between_alone = 0;  ///< of the slowest route between nodes, if nothing else was on its links
   const LinkType* network = nullptr;  ///< between nodes
   const CollectiveCosts* costs = nullptr;
 };

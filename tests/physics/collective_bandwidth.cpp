@@ -64,8 +64,9 @@ TEST_CASE("a broadcast over single-GPU nodes fills its pipeline, then moves ever
   const CollectiveCosts& costs = job.communicator.costs();
   const CollectivePlan plan = job.plan(CollectiveOp::broadcast, 1'000'000'000);
   const double rate = edge_rate(costs, plan, 2e9);
-  // Every channel forwards a slice as soon as it has it: of three hops, two are to be filled.
-  const double fill = 2 * static_cast<double>(plan.chunk.slice() * plan.channels) / rate;
+  // Every channel forwards a slice as soon as it has it, in equal pieces: of three hops, two are to be filled.
+  const double pieces = std::ceil(1e9 / static_cast<double>(plan.chunk.slice() * plan.channels));
+  const double fill = 2 * 1e9 / pieces / rate;
   CHECK(to_seconds(plan.latency) == Approx(to_seconds(costs.kernel) + 3 * network_step_of(costs) + fill).epsilon(1e-9));
   CHECK(to_seconds(plan.alone - plan.latency) == Approx(1e9 / rate).epsilon(1e-9));
 }
