@@ -44,9 +44,9 @@ struct CollectiveValidation {
   std::vector<ValidatedCollectiveSeries> series;  ///< largest median first
 };
 
-/// GPUs are spread evenly over the row's nodes; processes as nccl-tests is usually started unless launch.processes_per_node says otherwise. Rows of a cluster
-/// that is not known here, of a job that does not fit, with settings that are none, or without a byte to send are skipped with the reason.
-/// `settings` as for --set, over every row; throws InputError when one of them is wrong.
+/// GPUs are spread evenly over the row's nodes; processes as nccl-tests is usually started unless launch.processes_per_node says otherwise.
+/// Rows of a cluster that is not known here, of a job that does not fit, with settings that are none, or without a byte to send are skipped
+/// with the reason. `settings` as for --set, over every row; throws InputError when one of them is wrong.
 CollectiveValidation validate_collectives(const std::vector<CollectiveMeasurement>& rows, const std::vector<std::string>& settings,
                                           const Progress& progress = nullptr);
 

@@ -28,7 +28,6 @@ inline constexpr int kStagingLinks = 3;
 /// way 18 GB/s, two V100 8 to 9 of 12.3 (nccl_open.csv, p2p_open.csv).
 inline constexpr double kRootComplexShare = 0.64;
 
-
 /// Number of the first device of a kind: GPUs, then CPUs, PCIe switches, NVSwitches, NICs.
 VertexId first_of(const NodeSpec& node, VertexKind kind);
 

@@ -19,7 +19,6 @@ PathClass way_class(std::span<const LinkId> way, std::span<const Vertex> vertice
 /// (src/graph/paths.cc: Intel and ARM up to PXB), so that farther GPUs exchange data through host memory.
 PathClass peer_reach(const NodeSpec& node);
 
-
 /// Routes of one node by from * vertices + to.
 struct NodeRoutes {
   std::vector<Route> best;  ///< what traffic takes

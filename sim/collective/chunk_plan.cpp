@@ -98,7 +98,8 @@ class PlanBuilder {
     const double data = step_.bytes * channel.share;  // of this group of channels
     const bool ring_of_parts = algorithm.family == "ring" && ring_traffic(plan_.op, 2).bytes_per_edge < 1.5 && !is_chain();
     const double unit = forwarding_unit(step_) * std::max(1, plan_.channels) * channel.share;
-    const int pieces = ring_of_parts ? 1 : static_cast<int>(std::clamp(std::ceil(data / std::max(1.0, unit) / (is_tree(algorithm) ? 2 : 1)), 1.0, 1e6));
+    const int pieces =
+        ring_of_parts ? 1 : static_cast<int>(std::clamp(std::ceil(data / std::max(1.0, unit) / (is_tree(algorithm) ? 2 : 1)), 1.0, 1e6));
     const Lanes lanes = lanes_of(algorithm, {order, 0, pieces, groups});
     add_lanes(lanes, channel, is_tree(algorithm));
   }
@@ -121,7 +122,8 @@ class PlanBuilder {
       connection.bytes = data * communicator_.wire_bytes(plan_, route);
       const double message = data / (channel.share * plan_.channels / (tree ? 2 : 1));  // a channel runs on one of the trees
       connection.latency = route.crosses_network ? network_step(step_, message) : inner_step(step_, tree);
-      add(connection, route, channel, connection.bytes / std::max(1e-9, data), std::span(lanes.needs).subspan(lane.first_need, lane.needs), first);
+      add(connection, route, channel, connection.bytes / std::max(1e-9, data), std::span(lanes.needs).subspan(lane.first_need, lane.needs),
+          first);
     }
   }
 
@@ -159,7 +161,10 @@ class PlanBuilder {
     const Lanes lanes = lanes_of(*algorithm, {order, 0, pieces, {}});
     const VertexId hub = cluster_.gpu(job_.nodes.front().node, 0) + first_of(cluster_.spec().node, VertexKind::nvswitch);
     result_.graph.ranks = lanes.ranks + lanes.switches;
-    const auto vertex = [&](int rank) { return rank >= lanes.ranks ? hub : cluster_.gpu(places_[static_cast<std::size_t>(rank)].node, places_[static_cast<std::size_t>(rank)].gpu); };
+    const auto vertex = [&](int rank) {
+      return rank >= lanes.ranks ? hub
+                                 : cluster_.gpu(places_[static_cast<std::size_t>(rank)].node, places_[static_cast<std::size_t>(rank)].gpu);
+    };
     for (const Lane& lane : lanes.lanes) {
       const Route route = cluster_.route(vertex(lane.from), vertex(lane.to));
       Connection connection;
@@ -175,7 +180,8 @@ class PlanBuilder {
   void build_peers() {
     const Algorithm* algorithm = find_algorithm(plan_.op, plan_.op == CollectiveOp::sendrecv ? "shift" : "direct");
     const std::size_t n = places_.size(), lanes_needed = plan_.op == CollectiveOp::alltoall ? n * (n - 1) : n;
-    if (algorithm == nullptr || lanes_needed > kMostLanes) return static_cast<void>(result_.problem = fmt::format("more than {} lanes", kMostLanes));
+    if (algorithm == nullptr || lanes_needed > kMostLanes)
+      return static_cast<void>(result_.problem = fmt::format("more than {} lanes", kMostLanes));
     std::vector<int> order(n);
     for (std::size_t i = 0; i < n; ++i) order[i] = static_cast<int>(i);
     const Lanes lanes = lanes_of(*algorithm, {order, 0, 1, {}});
@@ -208,7 +214,7 @@ class PlanBuilder {
   const nccl::Job& job_;
   const CollectivePlan& plan_;
   ChunkPlan result_;
-  std::vector<GpuPlace> places_;        ///< by rank
+  std::vector<GpuPlace> places_;           ///< by rank
   std::map<int, std::size_t> node_index_;  ///< by node of the cluster
   TimingInput step_;
 };

@@ -164,8 +164,11 @@ struct Communicator::State {
   }
 
   LinkLoads::Efficiency efficiency(Protocol protocol, bool peers) const {
-    LinkLoads::Efficiency efficiency{nvlink ? of(costs.link_efficiency, protocol) : protocol == Protocol::ll ? 0.5 : 1,
-                                     of(costs.network_efficiency, protocol), {}};
+    LinkLoads::Efficiency efficiency{nvlink                     ? of(costs.link_efficiency, protocol)
+                                     : protocol == Protocol::ll ? 0.5
+                                                                : 1,
+                                     of(costs.network_efficiency, protocol),
+                                     {}};
     if (protocol == Protocol::ll) efficiency.most_between = costs.low_latency_network;
     if (peers) efficiency.between *= costs.peer_network_efficiency;
     return efficiency;
@@ -183,7 +186,9 @@ struct Communicator::State {
     if (known != known_slowest.end()) return known->second;
     const LinkLoads& all = loads(key);
     const LinkLoads::Efficiency reached = efficiency(protocol, key.pattern == Pattern::peers);
-    return known_slowest.emplace(place, Slowest{all.slowest(reached, Leg::inside), all.slowest(reached, Leg::between), all.alone_between(reached)}).first->second;
+    return known_slowest
+        .emplace(place, Slowest{all.slowest(reached, Leg::inside), all.slowest(reached, Leg::between), all.alone_between(reached)})
+        .first->second;
   }
 
   TimingInput timing_input(CollectiveOp op, Bytes size) const {
@@ -213,7 +218,8 @@ struct Communicator::State {
     const nccl::Plan nccl = job.plan(op, size.count);
     CollectivePlan plan;
     plan.op = op, plan.size = size;
-    plan.algorithm = nccl.choice.algorithm, plan.protocol = nccl.choice.protocol, plan.channels = nccl.run.channels, plan.chunk = nccl.chunk;
+    plan.algorithm = nccl.choice.algorithm, plan.protocol = nccl.choice.protocol, plan.channels = nccl.run.channels,
+    plan.chunk = nccl.chunk;
     const TrafficKey key{pattern_of(op, plan.algorithm)};
     TimingInput input = timing_input(op, size);
     input.algorithm = nccl.choice.algorithm, input.protocol = nccl.choice.protocol;

@@ -3,8 +3,8 @@
 
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/units.hpp"
@@ -27,15 +27,15 @@ struct CollectivePlan {
   std::optional<nccl::Algorithm> algorithm{};  ///< none: sends and receives between peers
   Protocol protocol = Protocol::simple;
   Bytes size{};
-  int channels = 0;       ///< thread blocks, one SM each
-  Time launch{};          ///< host time of the launches of one process; one after the other they bound the rate of small messages
-  Time latency{};         ///< before the data flows
-  Time alone{};           ///< latency and data on an idle machine, without the launch
-  double stretch = 1;     ///< the traffic takes so much longer than the links alone would need: thread blocks are the bottleneck
+  int channels = 0;    ///< thread blocks, one SM each
+  Time launch{};       ///< host time of the launches of one process; one after the other they bound the rate of small messages
+  Time latency{};      ///< before the data flows
+  Time alone{};        ///< latency and data on an idle machine, without the launch
+  double stretch = 1;  ///< the traffic takes so much longer than the links alone would need: thread blocks are the bottleneck
   nccl::ChunkShape chunk{};
   CollectiveTiming timing{};
   Bottleneck bottleneck{};
-  std::string why;        ///< what lost, for Decisions
+  std::string why;  ///< what lost, for Decisions
   /// "Ring", "Tree", "NVLS", …; "Peers" for sends and receives.
   std::string_view algorithm_name() const;
   /// What nccl-tests would print: back to back, the launches overlap with the collectives before; and down a chain (broadcast, reduce)

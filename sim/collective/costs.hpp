@@ -21,11 +21,11 @@ const Value& of(const ByProtocol<Value>& values, Protocol protocol) {
 /// Fitted on ../shared/measured/nccl_open.csv per generation of GPU and kind of link, never per cluster, size or row
 /// (docs/models/collective_time.md says how, and what is left over).
 struct CollectiveCosts {
-  Time launch{};        ///< host time of one launch; follows the GPU, not the CPU, in the open rows
-  Time group_launch{};  ///< of a group of sends and receives
-  Time kernel{};        ///< a kernel that starts, meets its peers and ends
-  Time simple_start{};  ///< what Simple needs beyond its steps, on NVLink: fences, first slices
-  Time peer_start{};    ///< a kernel of sends and receives beyond `kernel`
+  Time launch{};                                           ///< host time of one launch; follows the GPU, not the CPU, in the open rows
+  Time group_launch{};                                     ///< of a group of sends and receives
+  Time kernel{};                                           ///< a kernel that starts, meets its peers and ends
+  Time simple_start{};                                     ///< what Simple needs beyond its steps, on NVLink: fences, first slices
+  Time peer_start{};                                       ///< a kernel of sends and receives beyond `kernel`
   ByProtocol<Time> ring_step{}, tree_step{}, pcie_step{};  ///< to the next GPU: NVLink in rings and trees, PCIe
   ByProtocol<double> network_factor{};                     ///< multiples of LinkType::collective_latency in a step between nodes
   ByProtocol<Time> network_step{};                         ///< and beyond it: fences, flushes

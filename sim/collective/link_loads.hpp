@@ -18,8 +18,8 @@ struct Bottleneck {
 /// Why traffic is where it is: what efficiency a protocol reaches depends on it.
 enum class Leg : std::uint8_t { inside, between };
 
-/// Loads by link. Nodes are in classes (the NodeShapes of a job): all nodes of a class carry the same traffic, which is counted once (folding); the links of the
-/// fabric are counted one by one.
+/// Loads by link. Nodes are in classes (the NodeShapes of a job): all nodes of a class carry the same traffic, which is counted once
+/// (folding); the links of the fabric are counted one by one.
 class LinkLoads {
  public:
   /// `class_of` by node of the cluster.
@@ -59,7 +59,7 @@ class LinkLoads {
   std::vector<int> first_of_class_;
   LinkId links_per_node_ = 0, first_fabric_link_ = 0;
   double alone_between_ = 0, alone_between_plain_ = 0;  ///< share / rate of the slowest route
-  std::vector<Load> loads_;  ///< class by class the links of a node, then the fabric's
+  std::vector<Load> loads_;                             ///< class by class the links of a node, then the fabric's
 };
 
 }  // namespace foretrain

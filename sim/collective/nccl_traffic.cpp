@@ -22,7 +22,9 @@ void for_each_shape(const nccl::Job& job, Walk walk) {
   }
 }
 
-TrafficEdge inside(const nccl::JobNode& group, int from, int to, double share) { return {{group.node, from}, {group.node, to}, -1, -1, share}; }
+TrafficEdge inside(const nccl::JobNode& group, int from, int to, double share) {
+  return {{group.node, from}, {group.node, to}, -1, -1, share};
+}
 
 bool is_idle(const TrafficEdge& edge, IdleEdge idle, int root_gpu) {
   return idle == IdleEdge::into_root ? edge.to.gpu == root_gpu : idle == IdleEdge::out_of_root && edge.from.gpu == root_gpu;
@@ -106,7 +108,11 @@ void visit_ring(const TrafficInput& input, IdleEdge idle, int root_gpu, const Ed
     const nccl::JobNode &here = nodes[n], &next = nodes[(n + 1) % nodes.size()];
     const std::vector<SharedPath>&from = paths_of(input, here), &to = paths_of(input, next);
     for (std::size_t p = 0; p < std::min(from.size(), to.size()); ++p) {
-      visit({{here.node, from[p].path.gpus.back()}, {next.node, to[p].path.gpus.front()}, from[p].path.nic_out, to[p].path.nic_in, from[p].share});
+      visit({{here.node, from[p].path.gpus.back()},
+             {next.node, to[p].path.gpus.front()},
+             from[p].path.nic_out,
+             to[p].path.nic_in,
+             from[p].share});
     }
   }
 }

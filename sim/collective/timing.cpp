@@ -55,7 +55,8 @@ Time network_step(const TimingInput& in, double message) {
   if (in.network == nullptr) return Time::zero();
   const Time small = in.network->collective_latency > Time::zero() ? in.network->collective_latency : in.costs->default_network_step;
   const Time one = seconds(to_seconds(small) * of(in.costs->network_factor, in.protocol)) + of(in.costs->network_step, in.protocol);
-  const bool handshake = in.network->eager_limit.count > 0 && wire_bytes(in.protocol, message) > static_cast<double>(in.network->eager_limit.count);
+  const bool handshake =
+      in.network->eager_limit.count > 0 && wire_bytes(in.protocol, message) > static_cast<double>(in.network->eager_limit.count);
   return one + (handshake ? in.network->rendezvous_latency : Time::zero());
 }
 

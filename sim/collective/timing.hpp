@@ -17,12 +17,13 @@ struct TimingInput {
   Protocol protocol = Protocol::simple;
   double bytes = 0;  ///< as nccl-tests counts them
   int ranks = 1, nodes = 1, ranks_per_node = 1;
-  bool nvlink = true;               ///< between the ranks of a node
+  bool nvlink = true;  ///< between the ranks of a node
   nccl::RunShape run{};
   nccl::ChunkShape chunk{};
-  double inside_seconds_per_byte = 0, between_seconds_per_byte = 0;  ///< of the busiest link inside nodes and between them, per byte of message
-  double between_alone = 0;  ///< of the slowest route between nodes, if nothing else was on its links
-  const LinkType* network = nullptr;  ///< between nodes
+  double inside_seconds_per_byte = 0,
+         between_seconds_per_byte = 0;  ///< of the busiest link inside nodes and between them, per byte of message
+  double between_alone = 0;             ///< of the slowest route between nodes, if nothing else was on its links
+  const LinkType* network = nullptr;    ///< between nodes
   const CollectiveCosts* costs = nullptr;
 };
 
@@ -38,7 +39,8 @@ struct CollectiveTiming {
   Time total() const { return latency() + data; }
 };
 
-/// start + steps + fill + data; around a ring every step is a hop, so that either the hops or the slowest edge set the pace (docs/models/collective_time.md). One rank: nothing but the kernel.
+/// start + steps + fill + data; around a ring every step is a hop, so that either the hops or the slowest edge set the pace
+/// (docs/models/collective_time.md). One rank: nothing but the kernel.
 CollectiveTiming time_of(const TimingInput& input);
 
 /// One step, small message: between GPUs of a node, and between nodes with a message of `data` bytes.
@@ -51,14 +53,13 @@ int multicast_pieces(const TimingInput& input);
 
 /// How NCCL sends to a peer.
 struct PeerChannels {
-  int per_peer = 1;   ///< channels that one message may be spread over
-  int channels = 1;   ///< of the communicator
-  double bytes = 0;   ///< to each peer
+  int per_peer = 1;  ///< channels that one message may be spread over
+  int channels = 1;  ///< of the communicator
+  double bytes = 0;  ///< to each peer
 };
 /// What the thread blocks of one message of `bytes` move.
 ByteRate peer_rate(const CollectiveCosts& costs, int per_peer, double bytes);
 /// Sends and receives: all pairs at once, one hop each.
 CollectiveTiming time_of_peers(const TimingInput& input, const PeerChannels& peers);
-
 
 }  // namespace foretrain

@@ -28,9 +28,7 @@ double busbw(const ClusterSpec& spec, const Placement& placement, Bytes size) {
   return static_cast<double>(size.count) / to_seconds(plan.alone) * busbw_factor(CollectiveOp::all_reduce, placement.size()) / 1e9;
 }
 
-double busbw_of_pair(const std::string& cluster, int a, int b) {
-  return busbw(open_cluster(cluster), {{{0, a}, {0, b}}, 1}, {32 << 20});
-}
+double busbw_of_pair(const std::string& cluster, int a, int b) { return busbw(open_cluster(cluster), {{{0, a}, {0, b}}, 1}, {32 << 20}); }
 
 double busbw_of_nodes(const std::string& cluster, int nodes, Bytes size) {
   const ClusterSpec spec = open_cluster(cluster);

@@ -98,7 +98,8 @@ TEST_CASE("half the NIC rate takes twice the time between nodes") {
 }
 
 // In the ring 0 1 2 3 of one root complex every GPU sends and receives all of an edge's bytes. With peer access both directions carry
-// them at kRootComplexShare of the lanes; without, both together pass the GPU's staging at its staging_share: 2 x 0.64 / 0.92 times as long.
+// them at kRootComplexShare of the lanes; without, both together pass the GPU's staging at its staging_share: 2 x 0.64 / 0.92 times as
+// long.
 TEST_CASE("without peer access PCIe rings run at the rate of their staging copies") {
   ClusterSpec spec = pcie_cluster(1, 4);
   const auto pace = [](const ClusterSpec& some) {

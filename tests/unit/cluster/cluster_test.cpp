@@ -13,7 +13,8 @@ TEST_CASE("only the nodes in use are built") {
   CHECK(cluster.nodes() == 3);
   // 4 GPUs, 2 CPUs, 2 switches, 1 NIC per node and one switch of the fabric.
   CHECK(cluster.vertices().size() == 3 * 9 + 1);
-  // Per node 14 connections both ways (6 NVLink, 4 GPU, 1 NIC, 2 switch, 1 socket), three staging links per GPU, and the NIC's to the fabric.
+  // Per node 14 connections both ways (6 NVLink, 4 GPU, 1 NIC, 2 switch, 1 socket), three staging links per GPU, and the NIC's to the
+  // fabric.
   CHECK(cluster.links().size() == 3 * (2 * 14 + 3 * 4) + 3 * 2);
   CHECK(cluster.capacities().size() == cluster.links().size());
 }

@@ -87,7 +87,8 @@ TEST_CASE("the reference lists every key the schema takes") {
     listed[table].insert(name);
   }
   listed["run"].insert("every");
-  for (const std::string table : {"model", "data", "strategy", "nccl", "launch", "cluster", "run", "loop", "measured"}) listed[""].insert(table);
+  for (const std::string table : {"model", "data", "strategy", "nccl", "launch", "cluster", "run", "loop", "measured"})
+    listed[""].insert(table);
   for (const auto& [table, keys] : listed) {
     INFO("[" << table << "]");
     CHECK(keys_of_schema(table) == keys);
