@@ -1,0 +1,179 @@
+// Nodes that do the same are counted once; the links of the fabric one by one.
+#include "sim/collective/job_traffic.hpp"
+
+#include <algorithm>
+
+#include "sim/cluster/node_layout.hpp"
+#include "sim/collective/peer_traffic.hpp"
+
+namespace foretrain {
+
+namespace {
+
+TrafficPattern pattern_of(CollectiveOp op, std::optional<nccl::Algorithm> algorithm) {
+  if (!algorithm) return TrafficPattern::peers;
+  switch (*algorithm) {
+    case nccl::Algorithm::ring:
+      if (op == CollectiveOp::broadcast) return TrafficPattern::ring_into_root;
+      return op == CollectiveOp::reduce ? TrafficPattern::ring_out_of_root : TrafficPattern::ring;
+    case nccl::Algorithm::nvls:
+    case nccl::Algorithm::nvls_tree:
+      return TrafficPattern::multicast;
+    case nccl::Algorithm::collnet_chain:
+    case nccl::Algorithm::collnet_direct:
+      return TrafficPattern::collnet;
+    case nccl::Algorithm::tree:
+    case nccl::Algorithm::pat:
+      break;
+  }
+  return TrafficPattern::tree;
+}
+
+bool is_chain(CollectiveOp op) { return op == CollectiveOp::broadcast || op == CollectiveOp::reduce; }
+
+}  // namespace
+
+TrafficKey traffic_of(CollectiveOp op, std::optional<nccl::Algorithm> algorithm) {
+  const TrafficPattern pattern = pattern_of(op, algorithm);
+  return {pattern, pattern == TrafficPattern::peers ? op : CollectiveOp::all_reduce};
+}
+
+double edge_bytes(CollectiveOp op, TrafficPattern pattern, int ranks) {
+  const double others = static_cast<double>(ranks - 1) / std::max(1, ranks);
+  switch (pattern) {
+    case TrafficPattern::ring:
+      return op == CollectiveOp::all_reduce ? 2 * others : others;
+    case TrafficPattern::tree:
+    case TrafficPattern::multicast:
+    case TrafficPattern::collnet:
+      return op == CollectiveOp::all_reduce || is_chain(op) ? 1 : others;
+    default:
+      return 1;
+  }
+}
+
+JobTraffic::JobTraffic(const Cluster& cluster, const nccl::Job& job, const CollectiveCosts& costs)
+    : cluster_(cluster), job_(job), costs_(costs) {
+  const bool alike = job_.shapes.size() == 1;  // path p of one node continues in path p of the next
+  for (const nccl::NodeShape& shape : job_.shapes) {
+    ring_paths_.push_back(share_paths(shape.ring.paths, job_.search_channels, alike));
+    tree_paths_.push_back(share_paths(shape.tree.paths, job_.search_channels, alike));
+    head_paths_.push_back(share_paths(shape.nvls.paths, shape.nvls.channels, alike));
+    ranks_per_node_ = std::max(ranks_per_node_, static_cast<int>(shape.gpus.size()));
+  }
+  nvlink_ = has_nvlink();
+}
+
+bool JobTraffic::has_nvlink() const {
+  bool all = true;
+  const auto check = [&](const TrafficEdge& edge) {
+    if (edge.from_nic < 0) all = all && inside_route(edge).nvlink_only;
+  };
+  if (job_.input.job.ranks > 1) visit_ring({job_, ring_paths_}, IdleEdge::none, 0, check);
+  return all;
+}
+
+const Route& JobTraffic::inside_route(const TrafficEdge& edge) const {
+  return cluster_.route_in_node(cluster_.gpu(0, edge.from.gpu), cluster_.gpu(0, edge.to.gpu));
+}
+
+Route JobTraffic::route(const TrafficEdge& edge) const {
+  const VertexId from = cluster_.gpu(edge.from.node, edge.from.gpu), to = cluster_.gpu(edge.to.node, edge.to.gpu);
+  return edge.from_nic < 0 ? cluster_.route(from, to) : cluster_.route_between_nodes(from, to, edge.from_nic, edge.to_nic);
+}
+
+int JobTraffic::root_gpu() const {
+  const nccl::JobNode& first = job_.nodes.front();
+  const auto place = std::ranges::find(first.ranks, 0) - first.ranks.begin();
+  return job_.shapes[static_cast<std::size_t>(first.shape)].gpus[static_cast<std::size_t>(place)];
+}
+
+void JobTraffic::visit(TrafficKey key, const EdgeVisitor& visitor) const {
+  switch (key.pattern) {
+    case TrafficPattern::ring:
+      return visit_ring({job_, ring_paths_}, IdleEdge::none, 0, visitor);
+    case TrafficPattern::ring_into_root:
+      return visit_ring({job_, ring_paths_}, IdleEdge::into_root, root_gpu(), visitor);
+    case TrafficPattern::ring_out_of_root:
+      return visit_ring({job_, ring_paths_}, IdleEdge::out_of_root, root_gpu(), visitor);
+    case TrafficPattern::tree:
+    case TrafficPattern::collnet:
+      return visit_trees({job_, tree_paths_, job_.input.tree.pattern}, visitor);
+    case TrafficPattern::multicast:
+      return visit_heads({job_, head_paths_, nccl::Pattern::nvls}, visitor);
+    case TrafficPattern::peers:
+      return visit_peers({cluster_, job_, key.op}, visitor);
+  }
+}
+
+const LinkLoads& JobTraffic::loads(TrafficKey key) const {
+  const auto known = loads_.find(key);
+  if (known != loads_.end()) return known->second;
+  const NodeClasses classes = classes_of(key);
+  std::vector<int> shape_of(static_cast<std::size_t>(cluster_.nodes()));
+  for (const nccl::JobNode& node : job_.nodes) shape_of[static_cast<std::size_t>(node.node)] = node.shape;
+  LinkLoads loads(cluster_, classes.of_node);
+  visit(key, [&](const TrafficEdge& edge) {
+    const std::size_t node = static_cast<std::size_t>(edge.from.node);
+    if (edge.from_nic >= 0) {
+      loads.add_between(edge.from.node, edge.to.node, route(edge), edge.share);
+    } else if (classes.of_shape.empty()) {
+      loads.add_inside(classes.of_node[node], inside_route(edge), edge.share);
+    } else {
+      for (const int c : classes.of_shape[static_cast<std::size_t>(shape_of[node])]) loads.add_inside(c, inside_route(edge), edge.share);
+    }
+  });
+  if (key.pattern == TrafficPattern::multicast) add_multicast(loads, classes);
+  return loads_.emplace(key, std::move(loads)).first->second;
+}
+
+NodeClasses JobTraffic::classes_of(TrafficKey key) const {
+  const bool trees =
+      key.pattern == TrafficPattern::tree || key.pattern == TrafficPattern::multicast || key.pattern == TrafficPattern::collnet;
+  if (trees) return classes_by_tree(job_, cluster_.nodes());
+  const bool alike = key.pattern != TrafficPattern::peers || key.op == CollectiveOp::alltoall;
+  return alike ? classes_by_shape(job_, cluster_.nodes()) : class_per_node(job_, cluster_.nodes());
+}
+
+/// Every GPU sends its data to the switch, which sums, and takes the sums from there; its own share goes there and back once more.
+void JobTraffic::add_multicast(LinkLoads& loads, const NodeClasses& classes) const {
+  for (std::size_t shape = 0; shape < job_.shapes.size(); ++shape) {
+    const std::vector<int>& gpus = job_.shapes[shape].gpus;
+    const VertexId hub = cluster_.gpu(0, 0) + first_of(cluster_.spec().node, VertexKind::nvswitch);
+    const double share = (1 + 1.0 / static_cast<double>(gpus.size())) / costs_.multicast_efficiency;
+    for (const int c : classes.of_shape[shape]) {
+      for (const int gpu : gpus) {
+        loads.add_inside(c, cluster_.route_in_node(cluster_.gpu(0, gpu), hub), share);
+        loads.add_inside(c, cluster_.route_in_node(hub, cluster_.gpu(0, gpu)), share);
+      }
+    }
+  }
+}
+
+LinkLoads::Efficiency JobTraffic::efficiency(Protocol protocol, bool peers) const {
+  LinkLoads::Efficiency efficiency{nvlink_                    ? of(costs_.link_efficiency, protocol)
+                                   : protocol == Protocol::ll ? 0.5
+                                                              : 1,
+                                   of(costs_.network_efficiency, protocol),
+                                   {}};
+  if (protocol == Protocol::ll) efficiency.most_between = costs_.low_latency_network;
+  if (peers) efficiency.between *= costs_.peer_network_efficiency;
+  return efficiency;
+}
+
+const Pace& JobTraffic::pace(TrafficKey key, Protocol protocol) const {
+  const std::pair place{key, protocol};
+  const auto known = paces_.find(place);
+  if (known != paces_.end()) return known->second;
+  const LinkLoads& all = loads(key);
+  const LinkLoads::Efficiency reached = efficiency(protocol, key.pattern == TrafficPattern::peers);
+  const Pace pace{all.slowest(reached, Leg::inside), all.slowest(reached, Leg::between), all.alone_between(reached)};
+  return paces_.emplace(place, pace).first->second;
+}
+
+const std::vector<std::vector<SharedPath>>& JobTraffic::paths(nccl::Pattern pattern) const {
+  if (pattern == nccl::Pattern::ring) return ring_paths_;
+  return pattern == nccl::Pattern::nvls ? head_paths_ : tree_paths_;
+}
+
+}  // namespace foretrain

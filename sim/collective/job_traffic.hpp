@@ -1,0 +1,76 @@
+// Where the bytes of a job's collectives go: the edges of every pattern on the channels NCCL found, and what they ask of the links.
+#pragma once
+
+#include <compare>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/collective/costs.hpp"
+#include "sim/collective/link_loads.hpp"
+#include "sim/collective/nccl_traffic.hpp"
+#include "sim/collective/node_classes.hpp"
+#include "sim/collective/schedule.hpp"
+
+namespace foretrain {
+
+/// Kinds of traffic that load the same links.
+enum class TrafficPattern : std::uint8_t { ring, ring_into_root, ring_out_of_root, tree, multicast, collnet, peers };
+
+struct TrafficKey {
+  TrafficPattern pattern = TrafficPattern::ring;
+  CollectiveOp op = CollectiveOp::all_reduce;  ///< of peers; otherwise all_reduce
+  auto operator<=>(const TrafficKey&) const = default;
+};
+
+/// `algorithm` none: sends and receives.
+TrafficKey traffic_of(CollectiveOp op, std::optional<nccl::Algorithm> algorithm);
+
+/// Bytes on an edge of the pattern per byte of message.
+double edge_bytes(CollectiveOp op, TrafficPattern pattern, int ranks);
+
+/// Per byte on an edge, inside nodes and between them.
+struct Pace {
+  Bottleneck inside, between;
+  double between_alone = 0;  ///< the slowest route between nodes with nothing else on its links
+  const Bottleneck& worst() const { return inside.seconds_per_byte < between.seconds_per_byte ? between : inside; }
+};
+
+/// Loads are counted once per pattern, when first asked for.
+class JobTraffic {
+ public:
+  /// Requires that all three outlive this.
+  JobTraffic(const Cluster& cluster, const nccl::Job& job, const CollectiveCosts& costs);
+
+  void visit(TrafficKey key, const EdgeVisitor& visitor) const;
+  Route route(const TrafficEdge& edge) const;
+  const Pace& pace(TrafficKey key, Protocol protocol) const;
+  LinkLoads::Efficiency efficiency(Protocol protocol, bool peers) const;
+
+  /// Whether ring neighbours of a node are joined by NVLink.
+  bool nvlink() const { return nvlink_; }
+  /// On the fullest node.
+  int ranks_per_node() const { return ranks_per_node_; }
+  /// By NodeShape of the job: the search's paths, equal ones in one.
+  const std::vector<std::vector<SharedPath>>& paths(nccl::Pattern pattern) const;
+
+ private:
+  const Route& inside_route(const TrafficEdge& edge) const;
+  bool has_nvlink() const;
+  int root_gpu() const;
+  const LinkLoads& loads(TrafficKey key) const;
+  NodeClasses classes_of(TrafficKey key) const;
+  void add_multicast(LinkLoads& loads, const NodeClasses& classes) const;
+
+  const Cluster& cluster_;
+  const nccl::Job& job_;
+  const CollectiveCosts& costs_;
+  std::vector<std::vector<SharedPath>> ring_paths_, tree_paths_, head_paths_;
+  int ranks_per_node_ = 1;
+  bool nvlink_ = true;
+  mutable std::map<TrafficKey, LinkLoads> loads_;
+  mutable std::map<std::pair<TrafficKey, Protocol>, Pace> paces_;
+};
+
+}  // namespace foretrain
