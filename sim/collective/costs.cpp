@@ -11,17 +11,17 @@ constexpr ByteRate gigabytes(double per_second) { return {per_second * 1e9}; }
 CollectiveCosts common() {
   CollectiveCosts costs;
   costs.group_launch = microseconds(5.7);
-  costs.peer_start = microseconds(0.74);
-  costs.pcie_step = {microseconds(3.6), microseconds(4.2), microseconds(4.2)};
-  costs.network_factor = {1, 0.87, 1.5};
-  costs.network_step = {Time::zero(), microseconds(1), microseconds(23)};
-  costs.link_efficiency = {0.4, 0.83, 1};
-  costs.network_efficiency = {0.5, 0.7, 1};
-  costs.low_latency_network = gigabytes(2.5);
-  costs.peer_channel_rate = gigabytes(9.4);
+  costs.peer_start = microseconds(1.4);
+  costs.pcie_step = {microseconds(3.4), microseconds(4.2), microseconds(4.2)};
+  costs.network_factor = {1, 0.88, 1.4};
+  costs.network_step = {Time::zero(), microseconds(1), microseconds(26)};
+  costs.link_efficiency = {0.39, 0.8, 1};
+  costs.network_efficiency = {0.5, 0.63, 1};
+  costs.low_latency_network = gigabytes(2.3);
+  costs.peer_channel_rate = gigabytes(9.5);
   costs.peer_network_efficiency = 0.63;
-  costs.multicast_start = microseconds(12);
-  costs.multicast_efficiency = 0.74;
+  costs.multicast_start = microseconds(10);
+  costs.multicast_efficiency = 0.76;
   costs.default_network_step = microseconds(12);
   return costs;
 }
@@ -29,42 +29,42 @@ CollectiveCosts common() {
 CollectiveCosts volta() {
   CollectiveCosts costs = common();
   costs.launch = microseconds(1.9);
-  costs.kernel = microseconds(5.2);
-  costs.simple_start = microseconds(22);
-  costs.ring_step = {microseconds(1), microseconds(2.5), microseconds(2.1)};
+  costs.kernel = microseconds(5.7);
+  costs.simple_start = microseconds(11);
+  costs.ring_step = {microseconds(1), microseconds(2.5), microseconds(3.2)};
   costs.tree_step = {microseconds(0.6), microseconds(2.3), microseconds(4)};
-  costs.channel_rate = {gigabytes(5), gigabytes(10), gigabytes(25)};
+  costs.channel_rate = {gigabytes(5), gigabytes(10), gigabytes(24)};
   return costs;
 }
 
 CollectiveCosts ampere() {
   CollectiveCosts costs = common();
-  costs.launch = microseconds(3.5);
+  costs.launch = microseconds(3.4);
   costs.kernel = microseconds(9.7);
   costs.simple_start = microseconds(30);
-  costs.ring_step = {microseconds(1), microseconds(4.7), microseconds(7.3)};
-  costs.tree_step = {microseconds(0.33), microseconds(4), microseconds(1.9)};
-  costs.channel_rate = {gigabytes(4.6), gigabytes(15), gigabytes(12)};
+  costs.ring_step = {microseconds(1), microseconds(4.7), microseconds(7)};
+  costs.tree_step = {microseconds(0.34), microseconds(4.7), microseconds(1.7)};
+  costs.channel_rate = {gigabytes(4.3), gigabytes(14), gigabytes(12)};
   return costs;
 }
 
 CollectiveCosts hopper() {
   CollectiveCosts costs = common();
   costs.launch = microseconds(4.2);
-  costs.kernel = microseconds(4.8);
-  costs.simple_start = microseconds(6.4);
-  costs.ring_step = {microseconds(1), microseconds(2.9), microseconds(5.9)};
-  costs.tree_step = {microseconds(0.48), microseconds(2.6), microseconds(0.84)};
-  costs.channel_rate = {gigabytes(6.3), gigabytes(21), gigabytes(31)};
+  costs.kernel = microseconds(3.5);
+  costs.simple_start = microseconds(5.4);
+  costs.ring_step = {microseconds(1), microseconds(3), microseconds(6.8)};
+  costs.tree_step = {microseconds(0.78), microseconds(3), microseconds(0.75)};
+  costs.channel_rate = {gigabytes(5.9), gigabytes(21), gigabytes(32)};
   return costs;
 }
 
-/// One open series, over two nodes: NVLink steps are still Hopper's.
+/// One open series, over two nodes, which took trees and NVLS: the ring's steps are assumed.
 CollectiveCosts blackwell() {
   CollectiveCosts costs = hopper();
-  costs.kernel = microseconds(8.8);
+  costs.kernel = microseconds(10);
   costs.ring_step = {microseconds(1), microseconds(2.5), microseconds(3)};
-  costs.tree_step = {microseconds(0.73), microseconds(1.8), microseconds(4)};
+  costs.tree_step = {microseconds(0.78), microseconds(1.9), microseconds(4)};
   costs.channel_rate = {gigabytes(10), gigabytes(11), gigabytes(18)};
   return costs;
 }
