@@ -109,7 +109,7 @@ TEST_CASE("more bandwidth is never slower for one algorithm and protocol") {
           if (!obeys(now, settings) || !obeys(then, settings)) continue;
           if (then.channels < now.channels) continue;  // NCCL gives a fast ring more threads, so that a small message fills fewer channels
           INFO(spec.name << ", " << name_of(op) << ", " << size << " bytes, " << now.algorithm_name() << "/" << name_of(now.protocol));
-          CHECK(then.alone <= now.alone);
+          CHECK(then.alone <= now.alone + Time{2});  // fill and data are each rounded to a picosecond
         }
       }
     }
