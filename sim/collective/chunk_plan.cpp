@@ -58,7 +58,6 @@ class PlanBuilder {
     std::size_t path = 0;
     nccl::Pattern pattern = nccl::Pattern::ring;
     double share = 1;
-    LinkId block = kNone;  ///< the private link of its thread blocks
   };
 
   const SharedPath& path_in(const Channel& channel, std::size_t node) const {
@@ -83,8 +82,7 @@ class PlanBuilder {
     if (algorithm == nullptr) return static_cast<void>(result_.problem = fmt::format("no {} for {}", family, name_of(plan_.op)));
     const std::size_t paths = communicator_.paths(pattern).front().size();
     for (std::size_t p = 0; p < paths && result_.problem.empty(); ++p) {
-      Channel channel{p, pattern, communicator_.paths(pattern).front()[p].share, kNone};
-      add_channel(channel, *algorithm);
+      add_channel({p, pattern, communicator_.paths(pattern).front()[p].share}, *algorithm);
     }
   }
 
@@ -95,8 +93,8 @@ class PlanBuilder {
       for (const int gpu : gpus) order.push_back(rank_at(n, gpu));
       groups.push_back(static_cast<int>(gpus.size()));
     }
-    const double data = step_.bytes * channel.share;  // of this group of channels
-    const bool ring_of_parts = algorithm.family == "ring" && ring_traffic(plan_.op, 2).bytes_per_edge < 1.5 && !is_chain();
+    const double data = step_.bytes * channel.share;                       // of this group of channels
+    const bool ring_of_parts = algorithm.family == "ring" && !is_chain();  // cut by ranks, not in pieces
     const double unit = forwarding_unit(step_) * std::max(1, plan_.channels) * channel.share;
     const int pieces =
         ring_of_parts ? 1 : static_cast<int>(std::clamp(std::ceil(data / std::max(1.0, unit) / (is_tree(algorithm) ? 2 : 1)), 1.0, 1e6));

@@ -74,7 +74,7 @@ struct Communicator::State {
     TimingInput input = timing_input(op, size);
     take_pace(input, key, 1);
     const double to_peer = static_cast<double>(size.count) * peer_share(op, ranks());
-    finish(plan, input, time_of_peers(input, {job.p2p_per_peer, job.p2p_channels, to_peer}), key);
+    finish(plan, input, time_of_peers(input, {job.p2p_per_peer, to_peer}), key);
     plan.launch = launch(true);
     plan.why = "NCCL makes it of sends and receives";
     return plan;

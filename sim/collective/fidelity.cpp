@@ -1,6 +1,9 @@
 // The closed form is the plan's own; the others play the plan's traffic on the links.
 #include "sim/collective/fidelity.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "sim/base/diagnostics.hpp"
@@ -16,17 +19,32 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kNames{"analytic", "flow", "chunk"};
 
+/// Renumbers the links of the flows from 0 on, so that a network needs no other links of a large cluster; returns their capacities.
+std::vector<ByteRate> keep_used_links(std::vector<PatternFlow>& flows, const ClusterLinks& links) {
+  std::vector<LinkId> used;
+  for (const PatternFlow& flow : flows) used.insert(used.end(), flow.route.begin(), flow.route.end());
+  std::ranges::sort(used);
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  for (PatternFlow& flow : flows) {
+    for (LinkId& link : flow.route) link = static_cast<LinkId>(std::ranges::lower_bound(used, link) - used.begin());
+  }
+  std::vector<ByteRate> capacities;
+  for (const LinkId link : used) capacities.push_back(links[link].bandwidth);
+  return capacities;
+}
+
 /// One task: the latency, then the flows.
 Time simulate_flows(const Communicator& communicator, const CollectivePlan& plan) {
+  std::vector<PatternFlow> flows = communicator.flows(plan);
+  const std::unique_ptr<Network> network = make_max_min_network(keep_used_links(flows, communicator.cluster().links()));
   TaskGraph graph;
   Task task;
   task.kind = TaskKind::collective;
   task.queue = graph.add_queue("NCCL stream");
   task.duration = plan.latency;
-  task.pattern = graph.add_pattern(communicator.flows(plan));
+  task.pattern = graph.add_pattern(std::move(flows));
   task.traffic = plan.size;
   const TaskId id = graph.add(task);
-  const std::unique_ptr<Network> network = make_max_min_network(communicator.cluster().capacities());
   return run(graph, *network).end_of(id);
 }
 

@@ -17,8 +17,8 @@ constexpr double kLeastPeerPart = 65536;  ///< NCCL gives a channel of a send at
 
 int levels(int nodes) { return nodes > 1 ? std::bit_width(static_cast<unsigned>(nodes)) - 1 : 0; }
 
-/// Bytes of one message on the wire.
-double wire_bytes(Protocol protocol, double data) {
+/// Bytes of one message with the flags of its lines.
+double with_flags(Protocol protocol, double data) {
   switch (protocol) {
     case Protocol::ll:
       return 2 * data;
@@ -56,7 +56,7 @@ Time network_step(const TimingInput& in, double message) {
   const Time small = in.network->collective_latency > Time::zero() ? in.network->collective_latency : in.costs->default_network_step;
   const Time one = seconds(to_seconds(small) * of(in.costs->network_factor, in.protocol)) + of(in.costs->network_step, in.protocol);
   const bool handshake =
-      in.network->eager_limit.count > 0 && wire_bytes(in.protocol, message) > static_cast<double>(in.network->eager_limit.count);
+      in.network->eager_limit.count > 0 && with_flags(in.protocol, message) > static_cast<double>(in.network->eager_limit.count);
   return one + (handshake ? in.network->rendezvous_latency : Time::zero());
 }
 

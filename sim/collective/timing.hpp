@@ -54,7 +54,6 @@ int multicast_pieces(const TimingInput& input);
 /// How NCCL sends to a peer.
 struct PeerChannels {
   int per_peer = 1;  ///< channels that one message may be spread over
-  int channels = 1;  ///< of the communicator
   double bytes = 0;  ///< to each peer
 };
 /// What the thread blocks of one message of `bytes` move.

@@ -53,6 +53,6 @@ if [[ -x $engine ]]; then
   measure_engine "engine: the same, 100 us of start jitter" 0.13 40 fat_tree/share:0/jitter:1
   measure_engine "engine: the same, links share" 0.13 40 fat_tree/share:1/jitter:1
 fi
-echo "For comparison (issue 3), 1,024 ranks: ASTRA-sim 2.1-3.4 s and 354 MB, LogGOPSim 0.90 s and 176 MB, SimGrid 4.5 s and 46 MB;"
+echo "For comparison, 1,024 ranks: ASTRA-sim 2.1-3.4 s and 354 MB, LogGOPSim 0.90 s and 176 MB, SimGrid 4.5 s and 46 MB;"
 echo "4,096 ranks: ASTRA-sim 75 s and 5.4 GB; 256 hosts on a fat tree 4:1: SimGrid 10-28 us a transfer."
 exit $status

@@ -274,14 +274,14 @@ TEST_CASE("a send is spread over as many channels as have 64 KiB each") {
 TEST_CASE("sends take one hop and the slower of links and thread blocks") {
   Question q;
   q.in.op = CollectiveOp::sendrecv;
-  const CollectiveTiming blocks = time_of_peers(q.in, {4, 8, 8e6});
+  const CollectiveTiming blocks = time_of_peers(q.in, {4, 8e6});
   CHECK(near(blocks.latency(), (5 + 3 + 2 * 10) * us));  // Simple: twice the network's step
   CHECK(blocks.channel_bound);
   CHECK(near(blocks.data, 8e6 / 40e9));
   q.in.between_seconds_per_byte = 1 / 12e9;
-  const CollectiveTiming links = time_of_peers(q.in, {4, 8, 8e6});
+  const CollectiveTiming links = time_of_peers(q.in, {4, 8e6});
   CHECK_FALSE(links.channel_bound);
   CHECK(near(links.data, 8e6 / 12e9));
   q.stay_in_node();
-  CHECK(near(time_of_peers(q.in, {4, 8, 8e6}).latency(), (5 + 3 + 3) * us));
+  CHECK(near(time_of_peers(q.in, {4, 8e6}).latency(), (5 + 3 + 3) * us));
 }
