@@ -1,29 +1,36 @@
 // The predicted step grows with the factor, so bisection finds it; the first guess is the plain ratio.
 #include "sim/analysis/anchor.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
+#include "sim/workload/device/arithmetic.hpp"
 
 namespace foretrain {
 
 namespace {
 
-enum class Side { kernels, host, both };
+enum class Side { kernels, host, input, kernels_and_host };
 constexpr double kLargestFactor = 50;
 constexpr double kTolerance = 1e-6;
+constexpr double kPlausibleFactor = 3;
+/// By how much each side is raised to see what the step follows.
+constexpr double kProbe = 1.1;
 
 std::string_view name_of_side(Side side) {
-  if (side == Side::kernels) return "kernels";
-  return side == Side::host ? "host" : "kernels and host";
+  static constexpr std::array<std::string_view, 4> kNames{"kernels", "host", "input", "kernels and host"};
+  return kNames[static_cast<std::size_t>(side)];
 }
 
 DeviceModel scaled(DeviceModel device, Side side, double factor) {
-  if (side != Side::host) device.kernel.time_scale *= factor;
-  if (side != Side::kernels) device.host.time_scale *= factor;
+  if (side == Side::input) device.input_time_scale *= factor;
+  if (side == Side::kernels || side == Side::kernels_and_host) device.kernel.time_scale *= factor;
+  if (side == Side::host || side == Side::kernels_and_host) device.host.time_scale *= factor;
   return device;
 }
 
@@ -44,25 +51,77 @@ std::optional<double> find_factor(const StepSimulator& simulator, const DeviceMo
   return std::abs(miss) <= kTolerance ? std::optional(std::exp(at)) : std::nullopt;
 }
 
-/// Whether the step follows the host's times more than the kernels': each is raised by a tenth alone.
-bool host_bound(const StepSimulator& simulator, const DeviceModel& device, int gpus) {
-  const auto step_with = [&](Side side) { return simulator.simulate(gpus, scaled(device, side, 1.1)).step_s; };
-  return step_with(Side::host) > step_with(Side::kernels);
+/// By which share of `kProbe` the step grows when kernels, host and input are raised, each alone.
+std::array<double, 3> shares_of(const StepSimulator& simulator, const DeviceModel& device, int gpus, double plain_s) {
+  std::array<double, 3> shares{};
+  for (const Side side : {Side::kernels, Side::host, Side::input}) {
+    const double raised = simulator.simulate(gpus, scaled(device, side, kProbe)).step_s;
+    shares[static_cast<std::size_t>(side)] = std::max(0.0, (raised / plain_s - 1) / (kProbe - 1));
+  }
+  return shares;
 }
+
+Side asked_side(AnchorSide side) {
+  if (side == AnchorSide::host) return Side::host;
+  return side == AnchorSide::input ? Side::input : Side::kernels;
+}
+
+/// Time of the step's products at the peak rates of the units they run on, over the measured step.
+double implied_efficiency(const Scenario& scenario, std::int64_t batch, double step_s) {
+  const Workload& work = scenario.workload;
+  const auto at_peak = [&](const Operator& op) {
+    const FlopRate peak = peak_rate(op, scenario.cluster.node.gpu, work.precision, work.framework);
+    return op.product_count > 0 && peak.per_second > 0 ? op.flops.at(static_cast<double>(batch)) / peak.per_second : 0;
+  };
+  double seconds = 0;
+  for (const Operator& op : work.model->forward) seconds += at_peak(op);
+  for (const BackwardStep& step : work.model->backward) seconds += at_peak(step.op);
+  return seconds * scenario.knobs.accumulation / step_s;
+}
+
+std::string plural(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
 
 }  // namespace
 
-Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& device, const Anchor& anchor) {
+Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled, const Anchor& anchor) {
+  DeviceModel device = unscaled;
+  if (anchor.reused_batch) device.input_time_scale = 0;
   const SimulatedStep plain = simulator.simulate(anchor.gpus, device);
-  const Side first = host_bound(simulator, device, anchor.gpus) ? Side::host : Side::kernels;
-  for (const Side side : {first, Side::both}) {
-    if (const auto factor = find_factor(simulator, device, anchor, side))
-      return {scaled(device, side, *factor), std::string(name_of_side(side)), *factor};
+  const std::array<double, 3> shares = shares_of(simulator, device, anchor.gpus, plain.step_s);
+  const auto most = static_cast<Side>(std::max_element(shares.begin(), shares.end()) - shares.begin());
+  std::vector<Side> sides{most, Side::kernels_and_host};
+  if (anchor.scales) sides = {asked_side(*anchor.scales)};
+  for (const Side side : sides) {
+    const auto factor = find_factor(simulator, device, anchor, side);
+    if (!factor) continue;
+    std::string why = fmt::format("the predicted step follows kernels to {:.0f} %, host {:.0f} %, input {:.0f} %", 100 * shares[0],
+                                  100 * shares[1], 100 * shares[2]);
+    if (anchor.scales) why += "; asked for by measured.scales";
+    if (anchor.reused_batch) why += "; measured on one batch again and again, without the input pipeline";
+    return {scaled(unscaled, side, *factor), std::string(name_of_side(side)), *factor, std::move(why),
+            implied_efficiency(simulator.scenario(), simulator.batch_per_gpu(anchor.gpus), anchor.step_s)};
   }
-  throw InputError(
-      fmt::format("the measured step of {} on {} GPU{} cannot be reached: the model says {}", to_string(seconds(anchor.step_s)),
-                  anchor.gpus, anchor.gpus == 1 ? "" : "s", to_string(seconds(plain.step_s))),
-      "check the unit, the batch size and the input pipeline");
+  throw InputError(fmt::format("the measured step of {} on {} cannot be reached: the model says {}", to_string(seconds(anchor.step_s)),
+                               plural(anchor.gpus), to_string(seconds(plain.step_s))),
+                   anchor.scales ? "leave measured.scales out, or check the unit and the batch size"
+                                 : "check the unit, the batch size and the input pipeline");
+}
+
+std::vector<std::string> doubts_about(const Anchored& anchored) {
+  std::vector<std::string> doubts;
+  if (anchored.efficiency > 1) {
+    doubts.push_back(fmt::format("the anchor implies {:.0f} % of the GPU's peak rate: check precision, batch size and the unit",
+                                 100 * anchored.efficiency));
+  }
+  if (anchored.factor < 1 / kPlausibleFactor || anchored.factor > kPlausibleFactor) {
+    doubts.push_back(fmt::format("the anchor scales {} by {:.2f}: check that the measured run did what this scenario says", anchored.scaled,
+                                 anchored.factor));
+  }
+  if (anchored.scaled == "input") {
+    doubts.emplace_back(
+        "the step that was measured waits for its input: the anchor says nothing of the GPU; measured.scales = \"compute\" overrides this");
+  }
+  return doubts;
 }
 
 }  // namespace foretrain

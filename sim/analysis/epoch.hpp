@@ -1,4 +1,4 @@
-// From the step to the epoch and the whole run.
+// From the step to the epoch.
 #pragma once
 
 #include "sim/analysis/step_simulator.hpp"
@@ -17,8 +17,5 @@ double loader_restart_s(const Workload& workload, const NodeSpec& node);
 
 /// One epoch from the steady step and the partial one.
 double epoch_s(const EpochShape& shape, double step_s, double partial_step_s, double restart_s);
-
-/// Start-up, all epochs, and the periodic work.
-double total_s(const Scenario& scenario, double epoch_s);
 
 }  // namespace foretrain

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/anchor.hpp"
+#include "sim/analysis/around_steps.hpp"
 #include "sim/analysis/crossover.hpp"
 #include "sim/analysis/epoch.hpp"
+#include "sim/analysis/memory_verdict.hpp"
 #include "sim/analysis/step_simulator.hpp"
 #include "sim/analysis/uncertainty.hpp"
 #include "sim/base/quantity.hpp"
@@ -60,13 +62,12 @@ class Predictor {
   }
 
   Prediction heading() const {
-    static constexpr std::array<std::string_view, 4> kPrecisions{"fp32", "tf32", "amp_fp16", "bf16"};
     Prediction prediction;
     prediction.scenario = scenario_.name;
     prediction.model = scenario_.model.name;
     prediction.cluster = scenario_.cluster.name;
     prediction.strategy = scenario_.strategy;
-    prediction.precision = kPrecisions[static_cast<std::size_t>(scenario_.workload.precision)];
+    prediction.precision = name_of(scenario_.workload.precision);
     prediction.strong_scaling = scenario_.global_batch.has_value();
     prediction.cluster_gpus = simulator_.cluster_gpus();
     prediction.epochs = scenario_.epochs;
@@ -79,13 +80,15 @@ class Predictor {
   void anchor(Prediction& prediction) {
     const Anchored anchored = fit_anchor(simulator_, device_, *scenario_.anchor);
     device_ = anchored.device;
+    const int gpus = scenario_.anchor->gpus;
     prediction.decisions.add("anchor", fmt::format("{} x {:.3f}", anchored.scaled, anchored.factor),
-                             fmt::format("measured step {} on {} GPU{}", to_string(seconds(scenario_.anchor->step_s)),
-                                         scenario_.anchor->gpus, scenario_.anchor->gpus == 1 ? "" : "s"));
-    if (anchored.factor < 1.0 / 3 || anchored.factor > 3) {
-      prediction.warnings.push_back(fmt::format("the anchor scales {} by {:.2f}: check that the measured run did what this scenario says",
-                                                anchored.scaled, anchored.factor));
+                             fmt::format("measured step {} on {} GPU{}; {}", to_string(seconds(scenario_.anchor->step_s)), gpus,
+                                         gpus == 1 ? "" : "s", anchored.why));
+    if (anchored.efficiency > 0) {
+      prediction.decisions.add("implied efficiency", fmt::format("{:.1f} % of peak", 100 * anchored.efficiency),
+                               "what the step's matrix products and convolutions would take at the GPU's peak, over the measured step");
     }
+    for (std::string& doubt : doubts_about(anchored)) prediction.warnings.push_back(std::move(doubt));
   }
 
   Throughput throughput(int gpus) {
@@ -112,10 +115,10 @@ class Predictor {
     p.efficiency = p.speedup / gpus;
     p.interval = step_interval(step, spreads_of(scenario_));
     add_epoch(p);
-    Workload workload = scenario_.workload;
-    workload.batch_per_gpu = p.batch_per_gpu;
-    p.memory = memory_use(workload, step.extra_memory);
-    p.memory_capacity = scenario_.cluster.node.gpu.memory;
+    add_memory(p, scenario_, step.extra_memory);
+    decisions.add(fmt::format("memory on {} GPU{}", gpus, gpus == 1 ? "" : "s"),
+                  fmt::format("{}, {} of {}", memory_verdict(p), to_string(p.memory.total()), to_string(p.memory_capacity)),
+                  fmt::format("{}; largest batch per GPU {}", memory_parts(p.memory), p.largest_batch));
     return p;
   }
 
@@ -136,8 +139,10 @@ class Predictor {
     const bool has_partial = shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
     const double partial = has_partial ? partial_step(p, shape.partial_batch) : p.step_s;
     p.steps_per_epoch = shape.steps;
-    p.epoch_s = epoch_s(shape, p.step_s, partial, loader_restart_s(scenario_.workload, scenario_.cluster.node));
-    p.total_s = total_s(scenario_, p.epoch_s);
+    const double restart_s = loader_restart_s(scenario_.workload, scenario_.cluster.node);
+    p.epoch_s = epoch_s(shape, p.step_s, partial, restart_s);
+    p.around = around_steps(simulator_, device_, p.gpus, restart_s);
+    p.total_s = scenario_.epochs * (p.epoch_s - restart_s) + p.around.total_s();
     p.gpu_hours = p.total_s * p.gpus / 3600;
   }
 
@@ -146,11 +151,10 @@ class Predictor {
     return find_crossover(rate, most_gpus_, scenario_.cluster.node.gpus, search_budget(*scenario_.workload.model));
   }
 
-  static void warn(const PredictionPoint& p, std::vector<std::string>& warnings) {
+  void warn(const PredictionPoint& p, std::vector<std::string>& warnings) const {
     if (p.steps_per_epoch == 0) warnings.push_back(fmt::format("{} GPUs: drop_last leaves no full batch in an epoch", p.gpus));
-    if (!p.fits())
-      warnings.push_back(fmt::format("{} GPUs: about {} are needed per GPU, it has {}", p.gpus, to_string(p.memory.total()),
-                                     to_string(p.memory_capacity)));
+    if (p.fits_tightly()) warnings.push_back(tightness_warning(p));
+    if (!p.fits()) warnings.push_back(memory_warning(p, scenario_, simulated_.at(p.gpus).extra_memory));
   }
 
   const Scenario& scenario_;

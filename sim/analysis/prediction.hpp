@@ -22,6 +22,13 @@ struct Interval {
   double low_s = 0, high_s = 0, level = 0.9;
 };
 
+/// Seconds of the whole run that are no training steps.
+struct AroundSteps {
+  double startup_s = 0, loader_restart_s = 0, validation_s = 0, checkpoint_s = 0;
+  double periodic_s = 0;  ///< work of a given duration under other names than validation and checkpoint
+  double total_s() const { return startup_s + loader_restart_s + validation_s + checkpoint_s + periodic_s; }
+};
+
 /// One number of GPUs.
 struct PredictionPoint {
   int gpus = 1, nodes = 1;
@@ -31,12 +38,16 @@ struct PredictionPoint {
   double speedup = 1;     ///< samples_per_s over that of one GPU
   double efficiency = 1;  ///< speedup / gpus
   double gpu_hours = 0;
+  AroundSteps around;   ///< part of total_s
   Interval interval;  ///< of step_s
   MemoryUse memory;
   Bytes memory_capacity{};
+  std::int64_t largest_batch = 0;  ///< per GPU and micro-step that fits; 0 = not even one sample does
   Breakdown breakdown{};
   std::vector<Bytes> buckets;
-  bool fits() const { return memory.total() <= memory_capacity; }
+  bool fits() const { return memory.least() <= memory_capacity; }
+  /// Fits, but not with the scratch memory of the fastest convolutions.
+  bool fits_tightly() const { return fits() && memory.total() > memory_capacity; }
 };
 
 /// Found by searching every number of GPUs in one node and the next, then whole nodes up to the cluster's size, then GPU by GPU

@@ -8,6 +8,7 @@
 
 #include "sim/engine/executor.hpp"
 #include "sim/strategy/catalog.hpp"
+#include "sim/strategy/evaluation.hpp"
 
 namespace foretrain {
 
@@ -69,7 +70,7 @@ int nodes_for(const Scenario& scenario, int gpus) {
 
 DeviceModel default_device_model(const Scenario& scenario) {
   DeviceModel device;
-  device.kernel = default_kernel_calibration(scenario.cluster.node.gpu.architecture);
+  device.kernel = default_kernel_calibration(scenario.cluster.node.gpu);
   return device;
 }
 
@@ -94,26 +95,28 @@ Placement StepSimulator::placement(int gpus) const {
   return place_packed(gpus, scenario_.cluster.node.gpus);
 }
 
-RecordedSteps StepSimulator::run_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps, int steps) const {
+RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& device, PlanFunction make_plan) const {
   Workload workload = scenario_.workload;
-  workload.batch_per_gpu = batch_per_gpu;
+  workload.batch_per_gpu = wanted.batch_per_gpu;
   StrategyKnobs knobs = scenario_.knobs;
-  knobs.accumulation = micro_steps;
-  const Placement ranks = placement(gpus);
-  Plan plan = find_strategy(scenario_.strategy)->plan({workload, cluster_, ranks, knobs, device, steps, scenario_.collective});
+  knobs.accumulation = wanted.micro_steps;
+  const Placement ranks = placement(wanted.gpus);
+  Plan plan = make_plan({workload, cluster_, ranks, knobs, device, wanted.steps, scenario_.collective});
   const std::vector<ByteRate> capacities = cluster_.capacities();
-  refuse_endless(plan.graph, capacities, steps);
+  refuse_endless(plan.graph, capacities, wanted.steps);
   Timeline timeline = run(plan.graph, *make_max_min_network(capacities));
   return {std::move(plan), std::move(timeline)};
 }
 
 RecordedSteps StepSimulator::record(int gpus, const DeviceModel& device) const {
-  return run_steps(gpus, batch_per_gpu(gpus), device, std::min(scenario_.knobs.accumulation, kMostMicroSteps), kWarmUpSteps + 1);
+  const int micro_steps = std::min(scenario_.knobs.accumulation, kMostMicroSteps);
+  return run_steps({gpus, batch_per_gpu(gpus), micro_steps, kWarmUpSteps + 1}, device, find_strategy(scenario_.strategy)->plan);
 }
 
 SimulatedStep StepSimulator::simulate_micro_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps) const {
   const int window = window_of(scenario_.workload.loop);
-  const auto [plan, timeline] = run_steps(gpus, batch_per_gpu, device, micro_steps, kWarmUpSteps + window);
+  const auto [plan, timeline] =
+      run_steps({gpus, batch_per_gpu, micro_steps, kWarmUpSteps + window}, device, find_strategy(scenario_.strategy)->plan);
   const TaskId last = plan.step_ends.back();
   const Time from = timeline.end_of(plan.step_ends[kWarmUpSteps - 1]);
   SimulatedStep step;
@@ -125,6 +128,12 @@ SimulatedStep StepSimulator::simulate_micro_steps(int gpus, std::int64_t batch_p
   step.extra_memory = plan.extra_memory;
   step.decisions = plan.decisions;
   return step;
+}
+
+double StepSimulator::simulate_evaluation(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device) const {
+  const int window = window_of(scenario_.workload.loop);
+  const auto [plan, timeline] = run_steps({gpus, batch_per_gpu, 1, kWarmUpSteps + window}, device, plan_evaluation);
+  return to_seconds(timeline.end_of(plan.step_ends.back()) - timeline.end_of(plan.step_ends[kWarmUpSteps - 1])) / window;
 }
 
 SimulatedStep StepSimulator::simulate(int gpus, std::int64_t batch, const DeviceModel& device) const {

@@ -39,6 +39,9 @@ class StepSimulator {
   SimulatedStep simulate(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device) const;
   SimulatedStep simulate(int gpus, const DeviceModel& device) const { return simulate(gpus, batch_per_gpu(gpus), device); }
 
+  /// Seconds a rank takes for one batch of a validation pass, in the steady state.
+  double simulate_evaluation(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device) const;
+
   /// The steps themselves: warm-up and one steady step.
   RecordedSteps record(int gpus, const DeviceModel& device) const;
 
@@ -54,7 +57,12 @@ class StepSimulator {
   static constexpr double kLongestStep = 86400;
 
  private:
-  RecordedSteps run_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps, int steps) const;
+  struct Run {
+    int gpus = 1;
+    std::int64_t batch_per_gpu = 1;
+    int micro_steps = 1, steps = 1;
+  };
+  RecordedSteps run_steps(const Run& run, const DeviceModel& device, PlanFunction plan) const;
   SimulatedStep simulate_micro_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps) const;
 
   const Scenario& scenario_;

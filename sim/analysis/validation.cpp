@@ -11,6 +11,7 @@
 
 #include "sim/analysis/anchor.hpp"
 #include "sim/analysis/epoch.hpp"
+#include "sim/analysis/row_facts.hpp"
 #include "sim/analysis/uncertainty.hpp"
 
 namespace foretrain {
@@ -101,6 +102,21 @@ double linear_scaling(const Measurement& anchor, const Measurement& m) {
   return m.metric == Metric::step_s ? anchor.value : anchor.value / ratio;
 }
 
+bool is_wanted(const Measurement& m, const std::vector<int>& gpus) {
+  return gpus.empty() || std::find(gpus.begin(), gpus.end(), m.gpus) != gpus.end();
+}
+
+/// The rows that count, and with an anchor the smallest of each group that has such rows.
+std::vector<Rows> keep_wanted(std::vector<Rows> groups, const ValidationOptions& options) {
+  for (Rows& rows : groups) {
+    const bool any = std::any_of(rows.begin(), rows.end(), [&](const Measurement* m) { return is_wanted(*m, options.gpus); });
+    const Measurement* anchor = options.anchor && any ? rows.front() : nullptr;
+    std::erase_if(rows, [&](const Measurement* m) { return m != anchor && !is_wanted(*m, options.gpus); });
+  }
+  std::erase_if(groups, [](const Rows& rows) { return rows.empty(); });
+  return groups;
+}
+
 class GroupValidator {
  public:
   GroupValidator(const Rows& rows, const Scenario& scenario, bool anchor)
@@ -140,6 +156,7 @@ class GroupValidator {
     p.high = in_metric(simulator_, m, interval.high_s, rate_unit_);
     if (p.low > p.high) std::swap(p.low, p.high);
     if (anchor_ != nullptr) p.linear = linear_scaling(*anchor_, m);
+    p.row = {m.model, m.cluster, simulator_.scenario().cluster.node.gpu.name, m.strategy, m.precision, m.batch_per_gpu};
     return p;
   }
 
@@ -162,8 +179,10 @@ bool blames_settings(const InputError& error, const std::vector<std::string>& se
   });
 }
 
-void skip(const Rows& rows, const std::string& why, Validation& validation) {
-  for (const Measurement* m : rows) validation.skipped.push_back({m->line, why});
+void skip(const Rows& rows, const std::string& why, const ValidationOptions& options, Validation& validation) {
+  for (const Measurement* m : rows) {
+    if (is_wanted(*m, options.gpus)) validation.skipped.push_back({m->line, why});
+  }
 }
 
 /// Adds a group's points to the series of its name.
@@ -217,13 +236,15 @@ ErrorStatistics statistics_of(std::vector<double> errors) {
 Validation validate(const MeasurementFile& file, const ValidationOptions& options, const Progress& progress) {
   Validation validation;
   validation.anchored = options.anchor;
-  validation.rows = static_cast<int>(file.scaling.size());
-  const std::vector<Rows> groups = group(file.scaling);
+  const std::vector<Measurement> measured = with_trainers(options.anchor ? file.scaling : with_plain_loops(file.scaling));
+  validation.rows =
+      static_cast<int>(std::count_if(measured.begin(), measured.end(), [&](const Measurement& m) { return is_wanted(m, options.gpus); }));
+  const std::vector<Rows> groups = keep_wanted(group(measured), options);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (progress) progress(static_cast<double>(i) / static_cast<double>(groups.size()));
     const Rows& rows = groups[i];
     if (!options.anchor && rows.front()->metric == Metric::rate) {
-      skip(rows, "a rate in unknown units needs an anchor", validation);
+      skip(rows, "a rate in unknown units needs an anchor", options, validation);
       continue;
     }
     try {
@@ -231,7 +252,7 @@ Validation validate(const MeasurementFile& file, const ValidationOptions& option
       add_points(rows.front()->series, GroupValidator(rows, scenario, options.anchor).points(), validation);
     } catch (const InputError& error) {
       if (blames_settings(error, options.settings)) throw;
-      skip(rows, first_message(error), validation);
+      skip(rows, first_message(error), options, validation);
     }
   }
   summarize(validation);

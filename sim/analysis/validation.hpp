@@ -16,12 +16,19 @@ struct ErrorStatistics {
 /// Of signed relative errors; the first three take absolute values. All zero for an empty list.
 ErrorStatistics statistics_of(std::vector<double> signed_errors);
 
+/// What a row ran; `strategy` as it was simulated.
+struct ValidatedRow {
+  std::string model, cluster, gpu, strategy, precision;
+  std::int64_t batch_per_gpu = 0;
+};
+
 struct ValidatedPoint {
   int gpus = 1;
   double measured = 0, predicted = 0;  ///< in the row's metric
   double error = 0;                    ///< |predicted / measured - 1|
   double low = 0, high = 0;            ///< the 90 % interval of the prediction
   double linear = 0;                   ///< perfect scaling from the anchor; 0 without one
+  ValidatedRow row{};
 };
 
 struct ValidatedSeries {
@@ -48,8 +55,10 @@ struct Validation {
 struct ValidationOptions {
   bool anchor = true;                 ///< the smallest-GPU row of a series scales the compute model and is not scored
   std::vector<std::string> settings;  ///< as for --set, over every row
+  std::vector<int> gpus{};            ///< only rows on so many GPUs count; empty: all
 };
 
+/// Without an anchor, rows on one GPU under unknown strategies are taken for the plain loop (row_facts.hpp).
 /// Rows whose model, cluster or strategy is not known here are skipped with the reason. Throws InputError when a setting of the
 /// command line is wrong.
 Validation validate(const MeasurementFile& file, const ValidationOptions& options, const Progress& progress = nullptr);

@@ -6,9 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "sim/analysis/error_groups.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/report/catalog.hpp"
 #include "sim/report/collective_catalog.hpp"
+#include "sim/report/model_catalog.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/strategy/catalog.hpp"
 
@@ -24,9 +26,10 @@ struct Options {
   CollectiveCommand collective;
   ListCommand list;
   TopologyCommand topology;
+  ModelCommand model;
   ValidateCommand validate;
   ReferenceCommand reference;
-  std::vector<std::string> gpus;
+  std::vector<std::string> gpus, scored_gpus;
   long long batch = 0;
   bool no_anchor = false;
 };
@@ -216,6 +219,41 @@ void add_topology(CLI::App& app, Options& options) {
   draw->callback([&options] { run_topology_draw(options.topology); });
 }
 
+/// What the layers are of: batch, arithmetic, GPU.
+void add_model_question(CLI::App& command, ModelCommand& model) {
+  command.add_option("MODEL", model.model, "A model of the catalog or a file")->required();
+  command.add_option("--batch", model.batch, "Samples per GPU and step; weights are shared by them")->type_name("N");
+  command.add_option("--precision", model.precision, "As model.precision of a scenario")->type_name("NAME");
+  CLI::Option* gpu = command.add_option("--gpu", model.gpu, "Also say where kernel time goes on this GPU of the catalog");
+  gpu->type_name("NAME");
+  command.add_option("--cluster", model.cluster, "The same on the GPU of this cluster")->excludes(gpu)->type_name("NAME");
+  command.add_option("--set", model.settings, "Any key of the scenario, as in model.optimizer=\"adam\"; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_model(CLI::App& app, Options& options) {
+  CLI::App* command = app.add_subcommand("model", "Look at a network");
+  command->require_subcommand(1);
+  ModelCommand& model = options.model;
+  CLI::App* show = command->add_subcommand("show", "Layers with shapes, parameters, FLOPs, bytes and kernels; memory; time on a GPU");
+  add_model_question(*show, model);
+  show->add_option("--layers", model.layers, "folded: what repeats, once with its count; all: every layer; none: only totals")
+      ->check(CLI::IsMember(layer_listings()))
+      ->type_name(joined(layer_listings()))
+      ->capture_default_str();
+  show->add_option("--format", model.format, joined(model_report_names()))
+      ->check(CLI::IsMember(model_report_names()))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  show->add_option("-o,--output", model.output, "Write to a file instead of standard output")->type_name("FILE");
+  show->footer(
+      "Examples:\n  foretrain model show resnet50\n  foretrain model show resnet50 --batch 128 --precision amp_fp16 --gpu a100-sxm4-80gb\n "
+      " "
+      "foretrain model show ./my.toml --layers all --format csv -o layers.csv");
+  show->callback([&model] { run_model_show(model); });
+}
+
 void add_validate(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand("validate", "Predicted against measured, row by row");
   ValidateCommand& validate = options.validate;
@@ -229,14 +267,26 @@ void add_validate(CLI::App& app, Options& options) {
   command->add_option("--set", validate.settings, "A scenario key for every row; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  command->add_option("--gpus", options.scored_gpus, "Only rows on so many GPUs, as in 1,2,4; anchors stay")
+      ->delimiter(',')
+      ->type_name("LIST");
+  command
+      ->add_option(
+          "--by", validate.by,
+          "Also errors by " + joined(error_group_keys()) + ", or by several of them, as in gpu,model; may be repeated for more tables")
+      ->type_name("KEYS")
+      ->allow_extra_args(false);
   command->add_option("--format", validate.format, "table|json")
       ->check(CLI::IsMember(std::vector<std::string>{"table", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();
   command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")->type_name("FILE");
-  command->footer("Example:\n  foretrain validate measured.csv --format json");
+  command->footer(
+      "Examples:\n  foretrain validate measured.csv --format json\n  foretrain validate measured.csv --no-anchor --gpus 1 --by gpu --by "
+      "model,precision");
   command->callback([&options] {
     options.validate.anchor = !options.no_anchor;
+    options.validate.gpus = parse_gpus(options.scored_gpus);
     run_validate(options.validate);
   });
 }
@@ -258,6 +308,7 @@ void declare(CLI::App& app, Options& options) {
   add_collective(app, options);
   add_list(app, options);
   add_topology(app, options);
+  add_model(app, options);
   add_validate(app, options);
   add_reference(app, options);
 }

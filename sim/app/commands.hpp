@@ -61,10 +61,26 @@ void run_topology_draw(const TopologyCommand& command);   // topology_draw.cpp
 /// What `show --channels` prints.
 std::string describe_channels(const TopologyCommand& command);  // topology_draw.cpp
 
+struct ModelCommand {
+  std::string model;
+  std::string cluster, gpu;  ///< both empty: no times
+  std::optional<std::int64_t> batch;
+  std::string precision;  ///< empty: the default
+  std::vector<std::string> settings;
+  std::string layers = "folded";
+  std::string format = "table";
+  std::string output;  ///< file; empty = standard output
+};
+/// What `show --layers` can list.
+const std::vector<std::string>& layer_listings();
+void run_model_show(const ModelCommand& command);  // model.cpp
+
 struct ValidateCommand {
   std::string file;
   bool anchor = true;
   std::vector<std::string> settings;
+  std::vector<int> gpus;        ///< only rows on so many GPUs; empty: all
+  std::vector<std::string> by;  ///< keys of group_errors() with commas, one table each
   std::string format = "table";
   std::string output;
 };

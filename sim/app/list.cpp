@@ -11,7 +11,7 @@ namespace foretrain {
 
 const std::vector<std::string>& listable() {
   static const std::vector<std::string> nouns{"models",      "clusters",   "gpus",      "links",  "strategies",
-                                              "collectives", "transports", "scenarios", "fabrics"};
+                                              "collectives", "transports", "scenarios", "fabrics", "datasets"};
   return nouns;
 }
 

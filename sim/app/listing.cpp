@@ -51,6 +51,12 @@ std::string describe_transport(const std::string& name) {
   return fmt::format("{}, {} per message", find_transport_library(transport.library)->summary, to_string(transport.message_overhead));
 }
 
+std::string describe_data_set(const std::string& name) {
+  const DataSet set = read_entry(CatalogKind::datasets, name, read_data_set);
+  return fmt::format("{} samples, {} per sample on the reference core, {}", set.samples, to_string(set.decode),
+                     set.storage == StorageKind::none ? "in memory" : fmt::format("{} stored each", to_string(set.stored_bytes)));
+}
+
 std::string describe_scenario(const std::string& name) {
   const Scenario scenario = read_scenario(open_named(CatalogKind::scenarios, name).value(), {});
   return fmt::format("{} on {} with {}", scenario.model.name, scenario.cluster.name, scenario.strategy);
@@ -77,6 +83,7 @@ std::vector<ListedEntry> list_entries(std::string_view what) {
   if (what == "gpus") return list_files(CatalogKind::gpus, describe_gpu);
   if (what == "links") return list_files(CatalogKind::links, describe_link);
   if (what == "transports") return list_files(CatalogKind::transports, describe_transport);
+  if (what == "datasets") return list_files(CatalogKind::datasets, describe_data_set);
   if (what == "scenarios") return list_files(CatalogKind::scenarios, describe_scenario);
   if (what == "strategies") return list_rows(strategy_catalog());
   if (what == "collectives") return list_rows(algorithms());

@@ -1,8 +1,12 @@
 // validate: measurements → validation → report.
+#include <algorithm>
+
 #include "sim/analysis/collective_validation.hpp"
+#include "sim/analysis/error_groups.hpp"
 #include "sim/analysis/validation.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/base/names.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/report/validation_table.hpp"
@@ -10,19 +14,52 @@
 
 namespace foretrain {
 
+namespace {
+
+/// A file of collectives has series that are not rows of training runs.
+void refuse_selection(const ValidateCommand& command) {
+  if (command.gpus.empty() && command.by.empty()) return;
+  throw InputError(command.file + " holds collectives, where --gpus and --by have no effect", "both are for files of training runs");
+}
+
+/// "gpu,model" for each table.
+std::vector<GroupKeys> group_keys_of(const ValidateCommand& command) {
+  std::vector<GroupKeys> tables;
+  for (const std::string& text : command.by) {
+    GroupKeys& keys = tables.emplace_back();
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      keys.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+      if (std::ranges::count(error_group_keys(), keys.back()) == 0)
+        throw InputError("--by: no row has a \"" + keys.back().substr(0, 40) + "\"", did_you_mean(keys.back(), error_group_keys()));
+    }
+  }
+  return tables;
+}
+
+}  // namespace
+
 void run_validate(const ValidateCommand& command) {
+  const std::vector<GroupKeys> groups = group_keys_of(command);
   const SourceText source = read_text_file(command.file, kLargestMeasurements);
   Diagnostics diagnostics(source);
   const MeasurementFile file = read_measurements(source, diagnostics);
   diagnostics.throw_if_any();
   ProgressLine progress("validating " + command.file);
   const auto show = [&progress](double done) { progress.show(done); };
-  const auto write = [&](const auto& validation) {
-    progress.clear();
-    write_output(command.output, command.format == "json" ? write_validation_json(validation) : write_validation_table(validation));
-  };
-  if (file.kind == MeasurementFile::Kind::collective) return write(validate_collectives(file.collective, command.settings, show));
-  write(validate(file, {.anchor = command.anchor, .settings = command.settings}, show));
+  const bool json = command.format == "json";
+  std::string text;
+  if (file.kind == MeasurementFile::Kind::collective) {
+    refuse_selection(command);
+    const CollectiveValidation validation = validate_collectives(file.collective, command.settings, show);
+    text = json ? write_validation_json(validation) : write_validation_table(validation);
+  } else {
+    const Validation validation = validate(file, {.anchor = command.anchor, .settings = command.settings, .gpus = command.gpus}, show);
+    text = json ? write_validation_json(validation, groups) : write_validation_table(validation, groups);
+  }
+  progress.clear();
+  write_output(command.output, text);
 }
 
 }  // namespace foretrain

@@ -7,6 +7,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/units.hpp"
 #include "sim/cluster/path_class.hpp"
+#include "sim/cluster/storage.hpp"
 
 namespace foretrain {
 
@@ -18,12 +19,15 @@ struct Gpu {
   Architecture architecture = Architecture::volta;
   double compute_capability = 7.0;
   FlopRate fp64{}, fp32{}, tf32{}, fp16{}, bf16{}, fp8{};  ///< fp16/bf16/fp8: tensor cores where there are some
-  Bytes memory{};
+  Bytes memory{};                  ///< data sheet
+  Bytes usable_memory{};           ///< what the driver leaves to programs (nvidia-smi's total); 0 = `memory`
   ByteRate memory_bandwidth{};     ///< data sheet
   double memory_efficiency = 0.8;  ///< reached by streaming kernels / data sheet
   Bytes l2_cache{};
   int sm_count = 0;
+  double sustained_clock = 1;  ///< clock under training load / clock of the data sheet's rates; cards with a small power budget fall behind
   double staging_share = 0.92;  ///< of its host link's rate, reads and writes of host memory together, when peers exchange data through it
+  Bytes capacity() const { return usable_memory.count > 0 ? usable_memory : memory; }
 };
 
 enum class LinkKind { pcie, nvlink, socket, network };
@@ -113,6 +117,7 @@ struct ClusterSpec {
   int nodes = 1;
   NodeSpec node;
   FabricSpec fabric;
+  std::vector<StorageSpec> storage;  ///< what is known of the machine's; other kinds are usual_storage()
 };
 
 }  // namespace foretrain

@@ -19,6 +19,21 @@ Json breakdown_json(const Breakdown& b) {
           {"other_s", b[5]}};
 }
 
+Json memory_json(const PredictionPoint& p) {
+  return {{"bytes", p.memory.total().count},
+          {"capacity_bytes", p.memory_capacity.count},
+          {"fits", p.fits()},
+          {"fits_tightly", p.fits_tightly()},
+          {"largest_batch_per_gpu", p.largest_batch},
+          {"parameters_bytes", p.memory.parameters.count},
+          {"gradients_bytes", p.memory.gradients.count},
+          {"optimizer_bytes", p.memory.optimizer.count},
+          {"buckets_bytes", p.memory.buckets.count},
+          {"activations_bytes", p.memory.activations.count},
+          {"workspace_bytes", p.memory.workspace.count},
+          {"framework_bytes", p.memory.framework.count}};
+}
+
 Json point_json(const PredictionPoint& p) {
   Json out{{"gpus", p.gpus},
            {"nodes", p.nodes},
@@ -32,8 +47,14 @@ Json point_json(const PredictionPoint& p) {
            {"speedup", p.speedup},
            {"efficiency", p.efficiency},
            {"gpu_hours", p.gpu_hours}};
+  out["other_s"] = p.around.total_s();
+  out["startup_s"] = p.around.startup_s;
+  out["loader_restart_s"] = p.around.loader_restart_s;
+  out["validation_s"] = p.around.validation_s;
+  out["checkpoint_s"] = p.around.checkpoint_s;
+  out["periodic_s"] = p.around.periodic_s;
   out["interval"] = {{"low_s", p.interval.low_s}, {"high_s", p.interval.high_s}, {"level", p.interval.level}};
-  out["memory"] = {{"bytes", p.memory.total().count}, {"capacity_bytes", p.memory_capacity.count}, {"fits", p.fits()}};
+  out["memory"] = memory_json(p);
   out["breakdown"] = breakdown_json(p.breakdown);
   Json buckets = Json::array();
   for (const Bytes bucket : p.buckets) buckets.push_back(bucket.count);
@@ -56,6 +77,18 @@ Json statistics_json(const ErrorStatistics& s) { return {{"median", s.median}, {
 Json skipped_json(const std::vector<SkippedRow>& rows) {
   Json out = Json::array();
   for (const SkippedRow& row : rows) out.push_back({{"row", row.row}, {"why", row.why}});
+  return out;
+}
+
+Json groups_json(const Validation& validation, const std::vector<GroupKeys>& groups) {
+  Json out = Json::array();
+  for (const GroupKeys& keys : groups) {
+    for (const ErrorGroup& group : group_errors(validation, keys)) {
+      Json by = Json::object();
+      for (std::size_t i = 0; i < keys.size(); ++i) by[keys[i]] = group.values[i];
+      out.push_back({{"by", std::move(by)}, {"rows", group.rows}, {"error", statistics_json(group.error)}});
+    }
+  }
   return out;
 }
 
@@ -103,12 +136,13 @@ std::string write_json(const Prediction& p, const ReportOptions&) {
   return dumped(out);
 }
 
-std::string write_validation_json(const Validation& v) {
+std::string write_validation_json(const Validation& v, const std::vector<GroupKeys>& groups) {
   Json out{{"schema", "foretrain.validation/1"}, {"kind", v.kind}, {"rows", v.rows}, {"scored", v.scored}};
   out["skipped"] = skipped_json(v.skipped);
   out["error"] = statistics_json(v.error);
   out["baseline"] = Json::object();
   if (v.anchored) out["baseline"]["linear"] = statistics_json(v.linear);
+  if (!groups.empty()) out["groups"] = groups_json(v, groups);
   Json series = Json::array();
   for (const ValidatedSeries& s : v.series) {
     Json points = Json::array();

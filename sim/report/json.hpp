@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/analysis/collective_validation.hpp"
+#include "sim/analysis/error_groups.hpp"
 #include "sim/analysis/validation.hpp"
 #include "sim/report/catalog.hpp"
 
@@ -10,8 +11,9 @@ namespace foretrain {
 /// Schema foretrain.prediction/1: keys are added, never renamed. Times in seconds, sizes in bytes.
 std::string write_json(const Prediction& prediction, const ReportOptions& options);
 
-/// Schema foretrain.validation/1. Collectives: times in microseconds; "large" are the errors of sizes from kLargeMessage on.
-std::string write_validation_json(const Validation& validation);
+/// Schema foretrain.validation/1. Collectives: times in microseconds; "large" are the errors of sizes from kLargeMessage on. "groups", when
+/// asked for: errors of the rows that share what "by" says.
+std::string write_validation_json(const Validation& validation, const std::vector<GroupKeys>& groups = {});
 std::string write_validation_json(const CollectiveValidation& validation);
 
 }  // namespace foretrain

@@ -59,6 +59,23 @@ std::string crossover(const Prediction& p) {
   return out + "Why: " + c.cause + ".\n";
 }
 
+/// What the run on the most GPUs does besides its steps.
+std::string around_steps(const PredictionPoint& p) {
+  const AroundSteps& around = p.around;
+  std::string parts;
+  const auto add = [&](std::string_view what, double seconds_of_it) {
+    if (seconds_of_it > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", what, spoken_time(seconds_of_it));
+  };
+  add("start-up", around.startup_s);
+  add("loader restarts", around.loader_restart_s);
+  add("validation", around.validation_s);
+  add("checkpoints", around.checkpoint_s);
+  add("other periodic work", around.periodic_s);
+  if (parts.empty()) return {};
+  return fmt::format("Besides the steps, on {} GPU{}: {}; {:.1f} % of the total.\n", p.gpus, p.gpus == 1 ? "" : "s", parts,
+                     100 * around.total_s() / p.total_s);
+}
+
 std::string decisions(const Prediction& p) {
   std::string out = "\nDecisions\n";
   for (const Decision& d : p.decisions.list()) out += fmt::format("  {}: {} ({})\n", d.subject, d.choice, d.why);
@@ -79,6 +96,7 @@ std::string write_table(const Prediction& p, const ReportOptions& options) {
   std::string out;
   if (!p.points.empty()) out += heading(p) + curve(p) + breakdown(p);
   out += crossover(p);
+  if (p.samples > 0 && !p.points.empty()) out += around_steps(p.points.back());
   if (p.samples == 0) out += "Epoch and total need data.samples, as in --set data.samples=50000.\n";
   for (const std::string& warning : p.warnings) out += "warning: " + warning + "\n";
   if (!p.note.empty()) out += "\n" + p.note + "\n";

@@ -32,6 +32,15 @@ std::string skipped_lines(const std::vector<SkippedRow>& skipped) {
   return out;
 }
 
+std::string group_lines(const Validation& validation, const GroupKeys& keys) {
+  std::string out = fmt::format("\n{:>5} {:>9} {:>9} {:>9}   {}\n", "rows", "median", "p90", "bias", fmt::join(keys, ", "));
+  for (const ErrorGroup& group : group_errors(validation, keys)) {
+    out += fmt::format("{:>5} {:>7.1f} % {:>7.1f} % {:>+7.1f} %   {}\n", group.rows, 100 * group.error.median, 100 * group.error.p90,
+                       100 * group.error.bias, fmt::join(group.values, ", "));
+  }
+  return out;
+}
+
 std::string series_line(const ValidatedCollectiveSeries& s) {
   const bool has_large = std::ranges::any_of(s.points, [](const ValidatedCollective& p) { return p.bytes >= kLargeMessage; });
   return fmt::format("{:>6.1f} % {:>6.1f} % {:>6.1f} % {:>+6.1f} %  {:>10} {:>5}  {}\n", 100 * s.median, 100 * s.p90, 100 * s.worst,
@@ -40,12 +49,13 @@ std::string series_line(const ValidatedCollectiveSeries& s) {
 
 }  // namespace
 
-std::string write_validation_table(const Validation& v) {
+std::string write_validation_table(const Validation& v, const std::vector<GroupKeys>& groups) {
   std::string out =
       fmt::format("{} rows, {} scored, {} skipped; {}\n", v.rows, v.scored, v.skipped.size(),
                   v.anchored ? "anchored at the smallest number of GPUs of each series (that row is not scored)" : "no anchor");
   out += statistics_line("predicted", v.error);
   if (v.anchored) out += statistics_line("perfect scaling", v.linear);
+  for (const GroupKeys& keys : groups) out += group_lines(v, keys);
   if (!v.series.empty())
     out += fmt::format("\n{:>6} {:>12} {:>12} {:>10}   {}\n", "GPUs", "measured", "predicted", "error", "90 % interval");
   for (const ValidatedSeries& s : v.series) out += series_lines(s);

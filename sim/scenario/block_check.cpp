@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/names.hpp"
+#include "sim/scenario/block_parameters.hpp"
 
 namespace foretrain {
 
@@ -16,7 +17,9 @@ namespace {
 class BlockWalk {
  public:
   BlockWalk(const Blocks& blocks, Diagnostics& diagnostics) : blocks_(blocks), diagnostics_(diagnostics) {
-    for (const auto& [name, block] : blocks) parameters_[name] = parameters_of(block.layers);
+    for (const auto& [name, block] : blocks) {
+      for (ParameterUse& use : parameters_of(block.layers)) parameters_[name].insert(std::move(use.name));
+    }
   }
 
   bool run(const LayerList& model_layers) {
@@ -24,9 +27,9 @@ class BlockWalk {
       if (!too_deep_) height_of(name, block);
     }
     height_of(model_layers);
-    for (const std::string& name : parameters_of(model_layers)) {
-      if (name.empty()) continue;
-      report(span_of_parameter(model_layers, name), fmt::format("\"${}\" has a meaning only inside a block", name));
+    std::set<std::string> reported;
+    for (const ParameterUse& use : parameters_of(model_layers)) {
+      if (reported.insert(use.name).second) report(use.span, fmt::format("\"${}\" has a meaning only inside a block", use.name));
     }
     return sound_;
   }
@@ -83,9 +86,9 @@ class BlockWalk {
   }
 
   void check_arguments(const LayerTemplate& use) {
-    const std::set<std::string>& wanted = parameters_.find(use.block)->second;
+    const std::set<std::string>& wanted = parameters_[use.block];
     std::set<std::string> given;
-    for (const Argument& argument : use.with) {
+    for (const Argument& argument : use.arguments) {
       given.insert(argument.name);
       if (wanted.contains(argument.name)) continue;
       report(argument.name_span, fmt::format("block \"{}\" has no parameter \"{}\"", use.block, argument.name.substr(0, 60)),
@@ -93,24 +96,8 @@ class BlockWalk {
     }
     for (const std::string& name : wanted) {
       if (given.contains(name)) continue;
-      report(use.span, fmt::format("block \"{}\" needs \"{}\"", use.block, name), fmt::format("add it to with = {{ {} = … }}", name));
+      report(use.layer.span, fmt::format("block \"{}\" needs \"{}\"", use.block, name), fmt::format("add it to with = {{ {} = … }}", name));
     }
-  }
-
-  static SourceSpan span_of_parameter(const LayerList& layers, std::string_view name) {
-    for (const LayerTemplate& layer : layers) {
-      for (const Number& number : layer.numbers) {
-        if (number.parameter == name) return number.span;
-      }
-      for (const Argument& argument : layer.with) {
-        if (argument.number.parameter == name) return argument.number.span;
-      }
-      for (const LayerList& branch : layer.branches) {
-        const SourceSpan span = span_of_parameter(branch, name);
-        if (span.line > 0) return span;
-      }
-    }
-    return {};
   }
 
   const Blocks& blocks_;

@@ -38,6 +38,9 @@ class NodeReader {
 /// Reads the table [fabric] of a document; the fabric "none" when there is none.
 FabricSpec read_fabric(TableReader& document);  // schema_fabric.cpp
 
+/// Reads the tables [storage.KIND] of a document.
+std::vector<StorageSpec> read_storage(TableReader& document);  // schema_storage.cpp
+
 /// Two device names in square brackets; reports anything else and returns nothing.
 std::optional<std::pair<std::string, std::string>> read_pair(TableReader& reader, const Value& value);
 

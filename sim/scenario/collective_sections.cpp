@@ -64,21 +64,9 @@ void read_protocol(TableReader& reader, nccl::Settings& settings) {
                 did_you_mean(lower_case(name->substr(0, 60)), known));
 }
 
-/// The value as it stands in the text, for numbers whose last zero counts; nothing for what is no number or text.
-std::optional<std::string> spelling(TableReader& reader, std::string_view key) {
-  const Value* value = reader.value(key);
-  if (value == nullptr) return std::nullopt;
-  if (const auto* text = std::get_if<std::string>(&value->data)) return *text;
-  const bool number = std::holds_alternative<double>(value->data) || std::holds_alternative<std::int64_t>(value->data);
-  const std::string_view line = reader.diagnostics().source().line(value->span.line);
-  const auto begin = static_cast<std::size_t>(value->span.column) - 1;
-  if (!number || begin >= line.size()) return std::nullopt;
-  return std::string(line.substr(begin, static_cast<std::size_t>(value->span.length)));
-}
-
 void read_version(TableReader& reader, nccl::Settings& settings) {
   if (reader.value("version") == nullptr) return;
-  const auto text = spelling(reader, "version");
+  const auto text = reader.spelling("version");
   const auto version = text ? nccl::parse_version(*text) : std::nullopt;
   if (version) settings.version = *version;
   if (!version) reader.report(reader.span_of("version"), "nccl.version is no version of NCCL", "as in nccl.version = \"2.18.3\"");

@@ -1,4 +1,4 @@
-// One row per layer type says which keys it takes; whatever else stands in the layer is an unknown key.
+// A layer is read by the rule of its type: a key that neither the rule nor all layers have is unknown.
 #include "sim/scenario/layer_template.hpp"
 
 #include <algorithm>
@@ -14,92 +14,80 @@ namespace {
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kMostArguments = 64;
 
-/// One integer key of a layer type: required, or with its default.
-struct FieldRule {
-  LayerField field;
-  bool required = false;
-  std::int64_t standard = 0;
-};
-
-struct TypeRule {
-  std::string_view name;
-  LayerType type;
-  std::vector<FieldRule> fields;
-  bool has_bias = false, has_inplace = false, has_branches = false;
-};
-
-const std::vector<TypeRule>& type_rules() {
-  using F = LayerField;
-  static const std::vector<FieldRule> kNone, kOut{{F::out, true}}, kPool{{F::kernel, true}, {F::stride}, {F::padding}};
-  static const std::vector<TypeRule> kRules{
-      {"conv2d",
-       LayerType::conv2d,
-       {{F::out, true}, {F::kernel, true}, {F::stride, false, 1}, {F::padding}, {F::dilation, false, 1}, {F::groups, false, 1}},
-       true},
-      {"batch_norm", LayerType::batch_norm, kNone},
-      {"linear", LayerType::linear, kOut, true},
-      {"max_pool", LayerType::max_pool, kPool},
-      {"avg_pool", LayerType::avg_pool, kPool},
-      {"adaptive_avg_pool", LayerType::adaptive_avg_pool, {{F::out, false, 1}}},
-      {"relu", LayerType::relu, kNone, false, true},
-      {"gelu", LayerType::gelu, kNone, false, true},
-      {"tanh", LayerType::tanh, kNone, false, true},
-      {"sigmoid", LayerType::sigmoid, kNone, false, true},
-      {"softmax", LayerType::softmax, kNone, false, true},
-      {"flatten", LayerType::flatten, kNone},
-      {"add", LayerType::add, kNone, false, false, true},
-      {"concat", LayerType::concat, kNone, false, false, true},
-      {"embedding", LayerType::embedding, {{F::entries, true}, {F::out, true}}},
-      {"attention", LayerType::attention, {{F::heads, true}}, true},
-      {"layer_norm", LayerType::layer_norm, kNone},
-      {"dropout", LayerType::dropout, kNone},
-      {"loss", LayerType::loss, kNone}};
-  return kRules;
-}
-
-std::vector<std::string> type_names() {
-  std::vector<std::string> names{"block"};
-  for (const TypeRule& rule : type_rules()) names.emplace_back(rule.name);
-  return names;
-}
-
 bool is_parameter(const Value& value) {
   const auto* text = std::get_if<std::string>(&value.data);
   return text != nullptr && text->size() > 1 && text->front() == '$' && text->size() <= kLongestName;
 }
 
-/// An integer, "$name", or for padding "same".
-Number read_number(TableReader& layer, LayerField field) {
-  const std::string_view key = name_of(field);
-  const Value* value = layer.value(key);
-  Number out{0, "", layer.span_of(key)};
-  if (value == nullptr) return out;
-  const auto* text = std::get_if<std::string>(&value->data);
-  const auto* integer = std::get_if<std::int64_t>(&value->data);
-  if (is_parameter(*value))
-    out.parameter = text->substr(1);
-  else if (integer != nullptr && *integer >= least_of(field) && *integer <= most_of(field))
-    out.value = *integer;
-  else if (field == LayerField::padding && text != nullptr && *text == "same")
-    out.value = -1;
-  else
-    layer.report(out.span, fmt::format("{} must be an integer from {} to {}{}", layer.full_name(key), least_of(field), most_of(field),
-                                       field == LayerField::padding ? ", or \"same\"" : ""));
-  return out;
+/// One of a field's numbers: an integer, "$name", or for padding "same".
+std::optional<Number> read_number(const Value& value, LayerField field) {
+  const FieldRow& row = row_of(field);
+  const auto* text = std::get_if<std::string>(&value.data);
+  const auto* integer = std::get_if<std::int64_t>(&value.data);
+  if (is_parameter(value)) return Number{0, text->substr(1), value.span};
+  if (integer != nullptr && *integer >= row.least && *integer <= row.most) return Number{*integer, "", value.span};
+  if (field == LayerField::padding && text != nullptr && *text == "same") return Number{-1, "", value.span};
+  return std::nullopt;
+}
+
+std::vector<Number> read_numbers(TableReader& layer, LayerField field) {
+  const FieldRow& row = row_of(field);
+  const Value* value = layer.value(row.key);
+  if (value == nullptr) return {};
+  const auto* list = std::get_if<Array>(&value->data);
+  if (list != nullptr && row.longest > 1 && (list->empty() || list->size() > row.longest)) {
+    layer.report(value->span, fmt::format("{} takes 1 to {} numbers, not {}", layer.full_name(row.key), row.longest, list->size()));
+    return {};
+  }
+  std::vector<Number> numbers;
+  const bool is_list = list != nullptr && row.longest > 1;
+  for (std::size_t i = 0; i < (is_list ? list->size() : 1); ++i) {
+    const Value& one = is_list ? (*list)[i] : *value;
+    if (auto number = read_number(one, field))
+      numbers.push_back(std::move(*number));
+    else
+      layer.report(one.span, fmt::format("{} must be an integer from {} to {}{}", layer.full_name(row.key), row.least, row.most,
+                                         field == LayerField::padding ? ", or \"same\"" : ""));
+  }
+  return numbers;
 }
 
 void read_field(TableReader& layer, const FieldRule& rule, LayerTemplate& out) {
-  const std::string_view key = name_of(rule.field);
-  if (rule.required) layer.require(key, "3");
-  out[rule.field] = read_number(layer, rule.field);
-  if (!layer.has(key)) out[rule.field].value = rule.standard;
+  const FieldRow& row = row_of(rule.field);
+  if (rule.required) layer.require(row.key, row.longest > 3 ? "[3, 8, 8]" : "3");
+  std::vector<Number> numbers = read_numbers(layer, rule.field);
+  if (numbers.empty()) numbers.push_back({rule.standard, "", layer.span_of(row.key)});
+  out.fields.push_back({rule.field, std::move(numbers)});
+}
+
+void read_name(TableReader& layer, const Value& value, std::string_view key, std::vector<NameText>& out) {
+  const auto* text = std::get_if<std::string>(&value.data);
+  if (text != nullptr && !text->empty() && text->size() <= kLongestName && *text != "+") return out.push_back({*text, value.span});
+  layer.report(value.span, fmt::format("{} must be a name of 1 to {} characters", layer.full_name(key), kLongestName));
+}
+
+/// One name, or with `most` above one a list of them.
+std::vector<NameText> read_names(TableReader& layer, std::string_view key, std::size_t most) {
+  std::vector<NameText> names;
+  const Value* value = layer.value(key);
+  if (value == nullptr) return names;
+  const auto* list = std::get_if<Array>(&value->data);
+  if (list == nullptr || most == 1) {
+    read_name(layer, *value, key, names);
+  } else if (list->empty() || list->size() > most) {
+    layer.report(value->span, fmt::format("{} takes 1 to {} names, not {}", layer.full_name(key), most, list->size()));
+  } else {
+    for (const Value& one : *list) read_name(layer, one, key, names);
+  }
+  return names;
 }
 
 LayerList read_list(const Array& values, Diagnostics& diagnostics);
 
 void read_branches(TableReader& layer, LayerTemplate& out) {
-  layer.require("branches", "branches = [[…], []]");
-  const Array* branches = layer.array("branches", 1000);
+  const bool has_names = !out.from.empty() || !out.with.empty();
+  if (!has_names) layer.require("branches", "branches = [[…], []]");
+  const Array* branches = layer.array("branches", kMostBranches);
   if (branches == nullptr) return;
   for (const Value& branch : *branches) {
     const auto* list = std::get_if<Array>(&branch.data);
@@ -126,7 +114,7 @@ void read_arguments(TableReader& layer, LayerTemplate& out) {
       number.value = *integer;
     else
       layer.report(number.span, fmt::format("with.{} must be an integer", entry.key.substr(0, kLongestName)));
-    out.with.push_back({entry.key, entry.key_span, std::move(number)});
+    out.arguments.push_back({entry.key, entry.key_span, std::move(number)});
   }
 }
 
@@ -134,27 +122,30 @@ void read_block_use(TableReader& layer, LayerTemplate& out) {
   layer.require("block", "block = \"bottleneck\"");
   out.block = layer.string("block").value_or("");
   out.block_span = layer.span_of("block");
-  read_field(layer, {LayerField::repeat, false, 1}, out);
+  out.from = read_names(layer, "from", kMostBranches);
+  const std::vector<Number> repeat = read_numbers(layer, LayerField::repeat);
+  if (!repeat.empty()) out.repeat = repeat[0];
   read_arguments(layer, out);
 }
 
 void read_plain_layer(TableReader& layer, const TypeRule& rule, LayerTemplate& out) {
-  out.type = rule.type;
+  out.layer.type = rule.type;
   for (const FieldRule& field : rule.fields) read_field(layer, field, out);
   const bool pools = rule.type == LayerType::max_pool || rule.type == LayerType::avg_pool;
-  if (pools && !layer.has("stride")) out[LayerField::stride] = out[LayerField::kernel];
-  if (rule.has_bias) out.bias = layer.boolean("bias").value_or(true);
-  if (rule.has_inplace) out.inplace = layer.boolean("inplace").value_or(false);
-  if (rule.has_branches) read_branches(layer, out);
-}
-
-/// The row of the type that a layer names; nullptr when it names none of them.
-const TypeRule* find_rule(const Table& layer) {
-  const Entry* entry = layer.find("type");
-  const auto* name = entry == nullptr ? nullptr : std::get_if<std::string>(&entry->value.data);
-  const auto& rules = type_rules();
-  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const TypeRule& r) { return name != nullptr && r.name == *name; });
-  return rule == rules.end() ? nullptr : &*rule;
+  if (pools && !layer.has("stride")) out.fields[1].numbers = out.fields[0].numbers;
+  for (const FlagRule& flag : rule.flags) {
+    bool& value = flag.flag(out.layer);
+    value = layer.boolean(flag.key).value_or(value);
+  }
+  for (const WordRule& word : rule.words) {
+    const auto given = layer.one_of(word.key, word.words);
+    if (given)
+      word.store(out.layer, static_cast<std::size_t>(std::find(word.words.begin(), word.words.end(), *given) - word.words.begin()));
+  }
+  if (rule.type != LayerType::start) out.from = read_names(layer, "from", rule.joins ? kMostBranches : 1);
+  if (rule.joins) out.with = read_names(layer, "with", kMostBranches);
+  if (rule.has_memory) out.with = read_names(layer, "memory", 1);
+  if (rule.joins) read_branches(layer, out);
 }
 
 std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnostics) {
@@ -165,21 +156,26 @@ std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnos
     }
     return std::nullopt;
   }
-  const TypeRule* rule = find_rule(*table);
-  TableReader layer(*table, rule != nullptr ? std::string(rule->name) : "layer", diagnostics);
+  const Entry* entry = table->find("type");
+  const auto* word = entry == nullptr ? nullptr : std::get_if<std::string>(&entry->value.data);
+  const TypeRule* rule = word == nullptr ? nullptr : find_type_rule(*word);
+  TableReader layer(*table, rule != nullptr ? *word : "layer", diagnostics);
   LayerTemplate out;
-  out.span = value.span;
+  out.layer.span = value.span;
   layer.require("type", "type = \"relu\"");
-  const auto type = layer.one_of("type", type_names());
+  const auto type = layer.one_of("type", layer_type_names());
   if (!type) return std::nullopt;
-  out.name = layer.string("name").value_or("");
-  if (out.name.size() > kLongestName) layer.report(layer.span_of("name"), fmt::format("a name has at most {} characters", kLongestName));
+  std::string& name = out.layer.name;
+  name = layer.string("name").value_or("");
+  if (name.size() > kLongestName) layer.report(layer.span_of("name"), fmt::format("a name has at most {} characters", kLongestName));
   if (rule == nullptr)
     read_block_use(layer, out);
   else
     read_plain_layer(layer, *rule, out);
+  out.as = read_names(layer, "as", 1);
+  for (NameText& label : read_names(layer, "weights", 1)) out.weights = std::move(label);
   layer.finish();
-  if (out.name.empty()) out.name = rule == nullptr ? out.block.substr(0, kLongestName) : *type;
+  if (name.empty()) name = rule == nullptr ? out.block.substr(0, kLongestName) : *type;
   return out;
 }
 
@@ -187,8 +183,8 @@ std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnos
 void number_names(LayerList& layers) {
   std::map<std::string, int> seen;
   for (LayerTemplate& layer : layers) {
-    const int count = ++seen[layer.name];
-    if (count > 1) layer.name += std::to_string(count);
+    const int count = ++seen[layer.layer.name];
+    if (count > 1) layer.layer.name += std::to_string(count);
   }
 }
 
@@ -201,28 +197,7 @@ LayerList read_list(const Array& values, Diagnostics& diagnostics) {
   return out;
 }
 
-void add_parameters(const LayerList& layers, std::set<std::string>& names) {
-  for (const LayerTemplate& layer : layers) {
-    for (const Number& number : layer.numbers) {
-      if (!number.parameter.empty()) names.insert(number.parameter);
-    }
-    for (const Argument& argument : layer.with) {
-      if (!argument.number.parameter.empty()) names.insert(argument.number.parameter);
-    }
-    for (const LayerList& branch : layer.branches) add_parameters(branch, names);
-  }
-}
-
 }  // namespace
-
-std::string_view name_of(LayerField field) {
-  static constexpr std::array<std::string_view, kLayerFields> kNames{"out",    "kernel",  "stride", "padding", "dilation",
-                                                                     "groups", "entries", "heads",  "repeat"};
-  return kNames[static_cast<std::size_t>(field)];
-}
-
-std::int64_t least_of(LayerField field) { return field == LayerField::padding ? 0 : 1; }
-std::int64_t most_of(LayerField field) { return field == LayerField::repeat ? kMostLayers : kLargestField; }
 
 LayerList read_layers(TableReader& table, std::string_view key) {
   table.require(key, "layers = [{ type = \"relu\" }]");
@@ -230,12 +205,6 @@ LayerList read_layers(TableReader& table, std::string_view key) {
   if (values == nullptr) return {};
   if (values->empty()) table.report(table.span_of(key), fmt::format("{} is empty", table.full_name(key)));
   return read_list(*values, table.diagnostics());
-}
-
-std::set<std::string> parameters_of(const LayerList& layers) {
-  std::set<std::string> names;
-  add_parameters(layers, names);
-  return names;
 }
 
 }  // namespace foretrain

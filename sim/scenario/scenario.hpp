@@ -16,17 +16,26 @@
 
 namespace foretrain {
 
-/// A measured point that the compute model is scaled to.
+/// Which part of the model a measurement corrects: kernel times, host times, or the input pipeline.
+enum class AnchorSide : std::uint8_t { compute, host, input };
+
+/// A measured point that the model is scaled to.
 struct Anchor {
   int gpus = 1;
   double step_s = 0;
+  std::optional<AnchorSide> scales{};  ///< which side is wrong; by default the one that bounds the step
+  bool reused_batch = false;           ///< the measured run loaded one batch and trained on it again and again
 };
 
-/// Work that happens every so many epochs.
+/// Work that happens every so many epochs: as long as `duration` says, or else a pass over `samples` (validation), or else writing the
+/// weights and the optimizer's state from one rank at `bandwidth` (checkpoint).
 struct Periodic {
   std::string name;  ///< "validation", "checkpoint"
   double every_epochs = 1;
-  Time duration{};
+  std::optional<Time> duration{};
+  std::int64_t samples = 0;
+  std::int64_t batch_per_gpu = 0;  ///< of the pass; 0 = the training's
+  ByteRate bandwidth{};
 };
 
 struct Scenario {
@@ -42,7 +51,7 @@ struct Scenario {
   Layout layout = Layout::packed;
   CollectiveSettings collective{};
   double epochs = 1;
-  Time startup{};
+  std::optional<Time> startup;  ///< imports, CUDA, NCCL, first step; by default computed
   std::vector<Periodic> periodic;
   std::optional<Anchor> anchor;
   std::vector<std::string> warnings;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/workload/device/script_time.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -26,49 +28,59 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
   const bool single = scenario.strategy == "single";
   const bool bare = !single && scenario.gpus == std::vector<int>{1} && !scenario.knobs.wrap_one_gpu;
   const DataSet& data = scenario.workload.data;
+  const bool tensorflow = scenario.workload.framework.kind == FrameworkKind::tensorflow;
+  const bool reads = reads_loss(scenario.workload.loop, scenario.workload.framework, 0);
+  const bool threads = data.loader != LoaderKind::torch && data.loader != LoaderKind::none;
+  const std::vector<std::string> pipeline_keys{"data.decode",          "data.decode_spread", "data.storage",           "data.cached",
+                                               "data.stored_bytes",    "data.sample_bytes",  "data.prefetch",          "data.pinned",
+                                               "data.workers_per_gpu", "data.cores_per_gpu", "data.persistent_workers"};
   return {{data.workers_per_gpu == 0, {"data.prefetch", "data.persistent_workers", "data.cores_per_gpu"}, "with workers_per_gpu = 0"},
+          {data.loader == LoaderKind::none, pipeline_keys, "with loader none"},
+          {threads, {"data.persistent_workers", "data.pinned", "data.decode_spread"}, "with threads instead of worker processes"},
+          {data.storage == StorageKind::none, {"data.cached"}, "with storage none"},
+          {data.storage == StorageKind::none && data.loader != LoaderKind::dali_gpu, {"data.stored_bytes"}, "with storage none"},
+          {data.decode == Time::zero(), {"data.decode_spread"}, "with decode = 0"},
           {data.samples == 0, {"data.drop_last"}, "without data.samples"},
           {single, ddp_keys, "with strategy single"},
           {single, {"nccl", "launch"}, "with strategy single"},
           {bare, {ddp_keys.begin(), ddp_keys.end() - 1}, "on one GPU without wrap_one_gpu"},
           {scenario.cluster.nodes == 1, {"cluster.layout"}, "on a cluster of one node"},
           {scenario.epochs == 0, {"run.every"}, "with epochs = 0"},
-          {scenario.workload.loop.loss_item_every == 0, {"loop.loss_item_before_backward"}, "with loss_item_every = 0"}};
+          {!is_half(scenario.workload.precision), {"model.half_weights"}, fmt::format("in {}", name_of(scenario.workload.precision))},
+          {!reads, {"loop.loss_item_before_backward", "loop.metrics"}, "with loss_item_every = 0"},
+          {tensorflow, {"model.optimizer_form", "loop.zero_grad"}, "in TensorFlow"},
+          {scenario.workload.framework.execution == Execution::cuda_graphs, {"loop.profiler"}, "with cuda_graphs"}};
 }
 
-struct Support {
-  FlopRate rate;
-  bool new_enough;
-  std::string_view name, since;
-};
+bool is_ampere(const Gpu& gpu) { return gpu.architecture >= Architecture::ampere; }
 
-Support support_for(Precision precision, const Gpu& gpu) {
-  const bool ampere = gpu.architecture >= Architecture::ampere;
-  switch (precision) {
-    case Precision::tf32:
-      return {gpu.tf32, ampere, "tf32", "tf32 came with Ampere"};
-    case Precision::bf16:
-      return {gpu.bf16, ampere, "bf16", "bf16 came with Ampere"};
-    case Precision::amp_fp16:
-      return {gpu.fp16, true, "amp_fp16", "this GPU has no 16-bit rate"};
-    default:
-      return {gpu.fp32, true, "fp32", ""};
-  }
+/// What a GPU without fp8 computes in.
+Precision without_fp8(const Gpu& gpu) { return is_ampere(gpu) && gpu.bf16.per_second > 0 ? Precision::bf16 : Precision::amp_fp16; }
+
+std::string fp32_rate(const Gpu& gpu, std::string_view why) {
+  return fmt::format("the GPU {} {}: matrix products run at its fp32 rate, tensors take 16 bit", gpu.name, why);
 }
 
 }  // namespace
 
-void check_precision(TableReader& model, const Scenario& scenario) {
+std::vector<std::string> settle_precision(Scenario& scenario) {
   const Gpu& gpu = scenario.cluster.node.gpu;
-  const Support support = support_for(scenario.workload.precision, gpu);
-  if (support.new_enough && support.rate.per_second > 0) return;
-  std::string others = "fp32";
-  for (const Precision precision : {Precision::tf32, Precision::amp_fp16, Precision::bf16}) {
-    const Support other = support_for(precision, gpu);
-    if (other.new_enough && other.rate.per_second > 0) others += fmt::format(", {}", other.name);
+  Precision& precision = scenario.workload.precision;
+  if (precision == Precision::fp8 && gpu.fp8.per_second <= 0) {
+    precision = without_fp8(gpu);
+    std::vector<std::string> out{
+        fmt::format("the GPU {} has no fp8, which came with Ada and Hopper: {} instead", gpu.name, name_of(precision))};
+    for (std::string& more : settle_precision(scenario)) out.push_back(std::move(more));
+    return out;
   }
-  model.report(model.span_of("precision"), fmt::format("the GPU {} does not compute in {}", gpu.name, support.name),
-               fmt::format("{}; possible here: {}", support.since, others));
+  if (precision == Precision::tf32 && (!is_ampere(gpu) || gpu.tf32.per_second <= 0)) {
+    precision = Precision::fp32;
+    return {fmt::format("the GPU {} has no tf32, which came with Ampere: fp32 instead", gpu.name)};
+  }
+  if (precision == Precision::bf16 && (!is_ampere(gpu) || gpu.bf16.per_second <= 0))
+    return {fp32_rate(gpu, "has no bf16, which came with Ampere")};
+  if (precision == Precision::amp_fp16 && gpu.fp16 < gpu.fp32) return {fp32_rate(gpu, "has no fast 16-bit arithmetic")};
+  return {};
 }
 
 std::vector<std::string> idle_settings(const ScenarioDocument& document, const Scenario& scenario) {

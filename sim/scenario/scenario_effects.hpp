@@ -6,12 +6,12 @@
 
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/scenario_document.hpp"
-#include "sim/scenario/table_reader.hpp"
 
 namespace foretrain {
 
-/// Reports a precision that the cluster's GPU does not compute in. Requires a cluster that could be read.
-void check_precision(TableReader& model, const Scenario& scenario);
+/// What happens instead on a GPU that lacks the precision, as one warning; nothing when it has it. TF32 before Ampere becomes fp32, fp8
+/// before Ada bf16 or amp_fp16; 16 bit without fast 16-bit arithmetic stays: tensors are stored so, products run at the fp32 rate.
+std::vector<std::string> settle_precision(Scenario& scenario);
 
 /// One sentence for each setting in the document that has no effect beside the others, and for each that was changed away from
 /// what [measured] was measured with.

@@ -29,6 +29,7 @@ class ClusterReader {
     node_span_ = document.span_of("node");
     nodes_span_ = document.span_of("nodes");
     spec_.fabric = read_fabric(document);
+    spec_.storage = read_storage(document);
     document.finish();
     if (diagnostics_.empty()) report_faults();
     return std::move(spec_);

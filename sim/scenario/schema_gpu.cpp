@@ -62,9 +62,11 @@ Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics) {
   gpu.bf16 = read_rate(reader, "bf16");
   gpu.fp8 = read_rate(reader, "fp8");
   gpu.memory = read_size(reader, "memory");
+  gpu.usable_memory = read_size(reader, "usable_memory");
   gpu.memory_bandwidth = read_memory_bandwidth(reader);
   gpu.memory_efficiency = reader.number("memory_efficiency", 0.01, 1).value_or(gpu.memory_efficiency);
   gpu.staging_share = reader.number("staging_share", 0.01, 1).value_or(gpu.staging_share);
+  gpu.sustained_clock = reader.number("sustained_clock", 0.1, 1).value_or(gpu.sustained_clock);
   gpu.l2_cache = read_size(reader, "l2_cache");
   gpu.sm_count = static_cast<int>(reader.integer("sm_count", 1, 10'000).value_or(1));
   reader.finish();

@@ -11,6 +11,7 @@
 #include "sim/scenario/reader.hpp"
 #include "sim/scenario/schemas.hpp"
 #include "sim/workload/operators.hpp"
+#include "sim/workload/optimizer.hpp"
 
 namespace foretrain {
 
@@ -42,7 +43,7 @@ Blocks read_blocks(TableReader& document) {
 
 std::vector<std::int64_t> read_input(TableReader& document) {
   document.require("input", "input = [3, 224, 224]");
-  const auto input = document.integers("input", 1, kLargestSide, 3);
+  const auto input = document.integers("input", 1, kLargestSide, 4);
   if (input && input->empty()) document.report(document.span_of("input"), "input is empty", "write channels, height and width");
   return input.value_or(std::vector<std::int64_t>{});
 }
@@ -66,6 +67,8 @@ Model read_model(const SourceText& source, Diagnostics& diagnostics) {
   model.description = document.string("description").value_or("");
   model.input = read_input(document);
   model.input_is_tokens = document.boolean("input_is_tokens").value_or(false);
+  model.samples_per_input = document.integer("samples_per_input", 1, kLargestSide).value_or(1);
+  model.optimizer = document.one_of("optimizer", optimizer_names()).value_or("");
   const LayerList layers = read_layers(document, "layers");
   const Blocks blocks = read_blocks(document);
   document.finish();

@@ -7,11 +7,14 @@
 
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/collective_sections.hpp"
+#include "sim/scenario/data_section.hpp"
+#include "sim/scenario/framework_section.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/scenario_document.hpp"
 #include "sim/scenario/scenario_effects.hpp"
 #include "sim/scenario/scenario_sections.hpp"
 #include "sim/scenario/schemas.hpp"
+#include "sim/workload/lowering.hpp"
 
 namespace foretrain {
 
@@ -69,20 +72,19 @@ void read_model_section(TableReader& model, Scenario& scenario) {
     scenario.model = *std::move(loaded);
   }
   read_training(model, scenario);
+  read_optimizer(model, scenario);
 }
 
-bool read_cluster_section(TableReader& cluster, Scenario& scenario) {
+void read_cluster_section(TableReader& cluster, Scenario& scenario) {
   cluster.require("name", "name = \"mahti\"");
   auto loaded = load_cluster(cluster);
   const auto layout = cluster.one_of("layout", {"packed", "spread"});
   scenario.layout = layout == "spread" ? Layout::spread : Layout::packed;
   cluster.finish();
-  const bool readable = loaded.has_value();
-  if (readable)
+  if (loaded)
     scenario.cluster = *std::move(loaded);
   else
     scenario.cluster.node.gpus = 0;
-  return readable;
 }
 
 void read_measured_section(TableReader& document, Scenario& scenario) {
@@ -120,14 +122,17 @@ void read_collective_sections(TableReader& document, Scenario& scenario) {
 void read_document(ScenarioDocument& source, Scenario& scenario) {
   TableReader document(source.table(), "", source.diagnostics());
   scenario.note = document.string("note").value_or("");
-  Section model(document, "model"), cluster(document, "cluster");
+  Section model(document, "model"), cluster(document, "cluster"), data(document, "data");
+  read_section(document, "framework", read_framework, scenario);
   read_model_section(model.reader(), scenario);
-  if (read_cluster_section(cluster.reader(), scenario)) check_precision(model.reader(), scenario);
+  read_cluster_section(cluster.reader(), scenario);
   model.reader().finish();
-  read_section(document, "data", read_data, scenario);
+  read_data(data.reader(), scenario);
   read_section(document, "strategy", read_strategy, scenario);
   read_collective_sections(document, scenario);
   read_section(document, "run", read_run_section, scenario);
+  check_steps(data.reader(), scenario);
+  data.reader().finish();
   read_section(document, "loop", read_loop, scenario);
   read_measured_section(document, scenario);
   document.finish();
@@ -135,6 +140,7 @@ void read_document(ScenarioDocument& source, Scenario& scenario) {
 
 void complete(Scenario& scenario, const std::string& file) {
   const std::string stem = std::filesystem::path(file).stem().string();
+  scenario.workload.model = std::make_shared<const ExpandedModel>(lower(*scenario.workload.model, scenario.workload.framework));
   scenario.name = stem.empty() ? fmt::format("{} on {}", scenario.model.name, scenario.cluster.name) : stem;
   if (!scenario.global_batch) return;
   std::erase_if(scenario.gpus, [&](int gpus) { return gpus > *scenario.global_batch; });
@@ -149,7 +155,9 @@ Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overri
   read_document(document, scenario);
   if (std::vector<Diagnostic> mistakes = document.found(); !mistakes.empty()) throw InputError(std::move(mistakes));
   complete(scenario, source.name);
-  scenario.warnings = idle_settings(document, scenario);
+  scenario.warnings = settle_precision(scenario);
+  for (std::string& idle : idle_settings(document, scenario)) scenario.warnings.push_back(std::move(idle));
+  for (std::string& warning : data_warnings(scenario)) scenario.warnings.push_back(std::move(warning));
   return scenario;
 }
 

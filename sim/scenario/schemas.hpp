@@ -5,6 +5,7 @@
 #include "sim/collective/transports/transport.hpp"
 #include "sim/scenario/table_reader.hpp"
 #include "sim/scenario/value.hpp"
+#include "sim/workload/data_set.hpp"
 #include "sim/workload/layer.hpp"
 
 namespace foretrain {
@@ -13,6 +14,7 @@ namespace foretrain {
 Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics);              // schema_gpu.cpp
 LinkType read_link_type(const SourceText& source, Diagnostics& diagnostics);   // schema_link.cpp
 Transport read_transport(const SourceText& source, Diagnostics& diagnostics);  // schema_transport.cpp
+DataSet read_data_set(const SourceText& source, Diagnostics& diagnostics);     // schema_data_set.cpp
 /// A node that clusters share (topologies/nodes): the keys of [node] as a document. Faults inside the node are reported here.
 NodeSpec read_node_template(const SourceText& source, Diagnostics& diagnostics);  // schema_node.cpp
 /// Resolves GPU, link and node names in the catalogs, then runs check(): faults are reported at the link or table they belong to.

@@ -65,6 +65,17 @@ void TableReader::must_be(std::string_view key, const Value& value, std::string_
 
 const Value* TableReader::value(std::string_view key) { return take(key); }
 
+std::optional<std::string> TableReader::spelling(std::string_view key) {
+  const Value* value = take(key);
+  if (value == nullptr) return std::nullopt;
+  if (const auto* text = std::get_if<std::string>(&value->data)) return *text;
+  const bool number = std::holds_alternative<double>(value->data) || std::holds_alternative<std::int64_t>(value->data);
+  const std::string_view line = diagnostics_->source().line(value->span.line);
+  const auto begin = static_cast<std::size_t>(value->span.column) - 1;
+  if (!number || begin >= line.size()) return std::nullopt;
+  return std::string(line.substr(begin, static_cast<std::size_t>(value->span.length)));
+}
+
 std::optional<std::string> TableReader::string(std::string_view key) {
   const Value* value = take(key);
   if (value == nullptr) return std::nullopt;

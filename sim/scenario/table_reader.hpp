@@ -25,6 +25,8 @@ class TableReader {
   SourceSpan span_of(std::string_view key) const;
 
   std::optional<std::string> string(std::string_view key);
+  /// The value as it stands in the text, for versions, whose last zero counts; nothing for what is no number or text.
+  std::optional<std::string> spelling(std::string_view key);
   std::optional<bool> boolean(std::string_view key);
   /// An integer in [least, most]; reports it with the range otherwise.
   std::optional<std::int64_t> integer(std::string_view key, std::int64_t least, std::int64_t most);

@@ -33,6 +33,7 @@ class Reducer {
   Process& process_;
   const ExpandedModel& model_;
   std::vector<Bucket> buckets_;
+  std::int64_t element_bytes_;            ///< of gradients
   std::vector<std::uint32_t> bucket_of_;  ///< per parameter
   std::vector<std::size_t> pending_;      ///< gradients missing per bucket
   std::vector<TaskId> reductions_;        ///< launched so far this step
@@ -44,6 +45,7 @@ Reducer::Reducer(Process& process, std::vector<Bucket> buckets)
     : process_(process),
       model_(*process.request().workload.model),
       buckets_(std::move(buckets)),
+      element_bytes_(gradient_element_bytes(process.request().workload)),
       bucket_of_(model_.parameters.size()),
       buffer_label_(process.graph().label("buffer broadcast")),
       copy_in_label_(process.graph().label("gradient to bucket")),
@@ -86,7 +88,8 @@ Time Reducer::hook_cost() const {
 }
 
 void Reducer::on_gradient(std::uint32_t parameter) {
-  const std::int64_t bytes = 8 * model_.parameters[parameter].elements;  // read the gradient, write it divided by the ranks
+  const std::int64_t bytes =
+      2 * element_bytes_ * model_.parameters[parameter].elements;  // read the gradient, write it divided by the ranks
   process_.launch_copy(process_.autograd_thread, {bytes}, hook_cost(), Account::other, copy_in_label_);
   --pending_[bucket_of_[parameter]];
   launch_complete_buckets();
@@ -109,7 +112,8 @@ void Reducer::finalize_backward() {
     pending_[b] = buckets_[b].parameters.size();
     if (!copies_back) continue;
     for (const std::uint32_t parameter : buckets_[b].parameters) {
-      process_.launch_copy(thread, {8 * model_.parameters[parameter].elements}, microseconds(0.57), Account::other, copy_out_label_);
+      process_.launch_copy(thread, {2 * element_bytes_ * model_.parameters[parameter].elements}, microseconds(0.57), Account::other,
+                           copy_out_label_);
     }
   }
   reductions_.clear();
@@ -151,14 +155,15 @@ Plan plan_ddp(const PlanRequest& request) {
   Plan plan;
   Process process(request, plan.graph);
   TrainingStep step(process);
-  Reducer reducer(process, form_buckets(*request.workload.model, request.knobs));
+  Reducer reducer(process, form_buckets(*request.workload.model, request.knobs, gradient_element_bytes(request.workload)));
   for (int i = 0; i < request.steps; ++i) {
     add_step(step, reducer, request.knobs);
     plan.step_ends.push_back(step.optimize());
     step.finish_step();
   }
   for (const Bucket& bucket : reducer.buckets()) plan.buckets.push_back(bucket.size);
-  if (!request.knobs.gradient_as_bucket_view) plan.extra_memory = request.workload.model->gradient_bytes();
+  if (!request.knobs.gradient_as_bucket_view)
+    plan.extra_memory = {gradient_element_bytes(request.workload) * request.workload.model->parameter_elements()};
   explain_buckets(reducer.buckets(), request.knobs, process.decisions());
   plan.decisions = process.decisions();
   return plan;

@@ -43,7 +43,8 @@ Process::Process(const PlanRequest& request, TaskGraph& graph)
   device_ = graph.add_device("GPU");
   const GpuPlace place = request.placement.ranks.front();
   const Route route = request.cluster.route(request.cluster.cpu_of_gpu(place.node, place.gpu), request.cluster.gpu(place.node, place.gpu));
-  const double pageable = request.workload.data.pinned ? 1 : 2;  // staged through a pinned buffer at half the rate
+  const bool staged = !request.workload.data.pinned && request.workload.data.loader == LoaderKind::torch;
+  const double pageable = staged ? 2 : 1;  // staged through a pinned buffer at half the rate
   input_pattern_ = graph.add_pattern({{route.links, pageable}});
   input_latency_ = route.latency;
 }
@@ -52,7 +53,7 @@ Time Process::on_this_host(Time reference) const { return on_host(reference, hos
 
 TaskId Process::host(QueueId thread, Time reference, Account account) { return host_for(thread, on_this_host(reference), account); }
 
-TaskId Process::host_for(QueueId thread, Time duration, Account account, std::initializer_list<Dependency> after) {
+TaskId Process::host_for(QueueId thread, Time duration, Account account, std::span<const Dependency> after) {
   return graph_.add(task_of(TaskKind::host, account, thread, duration), after);
 }
 
@@ -127,6 +128,14 @@ TaskId Process::copy_to_device(QueueId thread, Bytes bytes, LabelId label) {
   copy.pattern = input_pattern_;
   copy.traffic = bytes;
   return enqueue(thread, on_this_host(host_costs().copy_call), copy);
+}
+
+TaskId Process::copy_beside_compute(QueueId stream, TaskId ready, Bytes bytes, LabelId label) {
+  Task copy = task_of(TaskKind::copy, Account::input_stall, stream, input_latency_);
+  copy.label = label;
+  copy.pattern = input_pattern_;
+  copy.traffic = bytes;
+  return graph_.add(copy, {{ready, host_costs().launch_latency}});
 }
 
 }  // namespace foretrain

@@ -1,6 +1,7 @@
 // One rank's process as the framework runs it: host threads, streams, and the primitives a step is made of.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -22,7 +23,10 @@ class Process {
   /// Work on a host thread, `reference` on the reference CPU.
   TaskId host(QueueId thread, Time reference, Account account);
   /// Work on a host thread of a length that is already this host's, after other tasks.
-  TaskId host_for(QueueId thread, Time duration, Account account, std::initializer_list<Dependency> after = {});
+  TaskId host_for(QueueId thread, Time duration, Account account, std::span<const Dependency> after);
+  TaskId host_for(QueueId thread, Time duration, Account account, std::initializer_list<Dependency> after = {}) {
+    return host_for(thread, duration, account, std::span<const Dependency>(after.begin(), after.size()));
+  }
   /// A host call of known length (already on this host), then its kernel of known length on the compute stream.
   TaskId launch(QueueId thread, Time host, Time kernel, Account account, LabelId label);
   /// A kernel that reads and writes `bytes`, launched by one bare call plus `reference` of bookkeeping.
@@ -39,6 +43,8 @@ class Process {
 
   /// Host memory to this GPU on the compute stream.
   TaskId copy_to_device(QueueId thread, Bytes bytes, LabelId label);
+  /// The same on a stream of its own, by a thread of the input pipeline as soon as `ready` has ended; kernels do not wait for it yet.
+  TaskId copy_beside_compute(QueueId stream, TaskId ready, Bytes bytes, LabelId label);
 
   TaskId last_kernel() const { return graph_.last_on(compute_stream); }
   TaskGraph& graph() { return graph_; }

@@ -1,15 +1,18 @@
-// One step of a PyTorch script on one process. Host costs come from the tables of workload/device; the order of calls is the script's.
+// One step of a script on one process. Host costs come from the tables of workload/device; the order of calls is the script's.
 #include "sim/strategy/training_step.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include "sim/workload/device/script_time.hpp"
 
 namespace foretrain {
 
 namespace {
 
-constexpr std::int64_t kLabelBytes = 8;
 constexpr std::int64_t kFloatBytes = 4;
-constexpr Time kPinningCall = Time{50'000'000};  ///< 50 us per batch in the pinning thread
+constexpr int kAccuracyKernels = 10;             ///< top-k, compare, and for each k convert, sum, scale
+constexpr Time kAccuracyCall = Time{4'300'000};  ///< of each, 4.3 us
+constexpr int kItems = 3;                        ///< the loss, top-1 and top-5
 
 bool is_cast_by_autocast(const Operator& op) {
   return op.cls == OperatorClass::conv || op.cls == OperatorClass::depthwise_conv || op.cls == OperatorClass::gemm;
@@ -26,142 +29,130 @@ std::vector<std::int64_t> find_cast_elements(const ExpandedModel& model) {
   return elements;
 }
 
-std::vector<std::int64_t> tensor_sizes(const ExpandedModel& model) {
-  std::vector<std::int64_t> sizes;
-  sizes.reserve(model.parameters.size());
-  for (const Parameter& parameter : model.parameters) sizes.push_back(parameter.elements);
-  return sizes;
+std::vector<bool> find_penalised(const Workload& workload, bool graph) {
+  std::vector<bool> penalised(workload.model->parameters.size(), false);
+  if (!workload.optimizer.weight_decay || !graph) return penalised;
+  for (std::uint32_t i = 0; i < penalised.size(); ++i) penalised[i] = is_penalised(*workload.model, i);
+  return penalised;
 }
 
 }  // namespace
 
-Bytes batch_bytes(const Workload& workload) {
-  const Bytes sample =
-      workload.data.sample_bytes.count > 0 ? workload.data.sample_bytes : Bytes{kFloatBytes * workload.model->input_elements + kLabelBytes};
-  return sample * workload.batch_per_gpu;
-}
-
-LoaderPace loader_pace(const Workload& workload, const NodeSpec& node) {
-  LoaderPace pace;
-  const int cores = workload.data.cores_per_gpu > 0 ? workload.data.cores_per_gpu : std::max(1, node.host.cores / std::max(1, node.gpus));
-  pace.workers_at_once = std::max(1, std::min(workload.data.workers_per_gpu, cores));
-  const double decode = to_seconds(workload.data.decode) * static_cast<double>(workload.batch_per_gpu) * node.host.slowdown;
-  pace.one_batch = seconds(decode) + batch_bytes(workload) / node.host.memory_bandwidth;
-  pace.interval = pace.one_batch / pace.workers_at_once;
-  return pace;
-}
-
 TrainingStep::TrainingStep(Process& process)
     : process_(process),
+      input_(process),
+      launches_(process),
+      update_(process, launches_),
+      noise_(process, launches_),
       workload_(process.request().workload),
       model_(*workload_.model),
-      cast_elements_(is_half(workload_.precision) ? find_cast_elements(model_) : std::vector<std::int64_t>(model_.layer_names.size(), 0)),
-      optimizer_launches_(optimizer_launches(workload_.optimizer, tensor_sizes(model_))),
-      input_label_(process.graph().label("input batch")),
+      cast_elements_(is_half(workload_.precision) && !workload_.half_weights ? find_cast_elements(model_) : std::vector<std::int64_t>(model_.layer_names.size(), 0)),
+      penalised_(find_penalised(workload_, launches_.is_graph())),
       optimizer_label_(process.graph().label("optimizer")),
-      gradient_label_(process.graph().label("gradient")) {
+      gradient_label_(process.graph().label("gradient")),
+      metrics_label_(process.graph().label("metrics")) {
   labels_.reserve(model_.layer_names.size());
   for (const std::string& name : model_.layer_names) labels_.push_back(process.graph().label(name));
+  explain();
 }
 
-void TrainingStep::take_batch_from_workers() {
-  const LoaderPace pace = loader_pace(workload_, process_.request().cluster.spec().node);
-  const Bytes bytes = batch_bytes(workload_);
-  // A worker gets its next batch when the loop takes one: at most prefetch x workers batches are ahead.
-  const auto ahead = static_cast<std::size_t>(std::max(1, workload_.data.prefetch) * workload_.data.workers_per_gpu);
-  const bool must_wait = batches_taken_.size() >= ahead;
-  TaskId ready =
-      must_wait ? process_.host_for(process_.loader, pace.interval, Account::input_stall, {{batches_taken_[batches_taken_.size() - ahead]}})
-                : process_.host_for(process_.loader, pace.interval, Account::input_stall);
-  if (workload_.data.pinned) {
-    const Time pin = bytes / process_.host_cpu().memory_bandwidth + kPinningCall;
-    ready = process_.host_for(process_.pinner, pin, Account::input_stall, {{ready}});
+void TrainingStep::explain() {
+  const Framework& framework = workload_.framework;
+  const auto say = [&](std::string subject, std::string choice, std::string why) {
+    process_.decisions().add(std::move(subject), std::move(choice), std::move(why));
+  };
+  if (products_default_to_tf32(framework) && workload_.precision == Precision::fp32 && process_.gpu().tf32 > process_.gpu().fp32) {
+    say("matrix products", "fp32, as asked for",
+        fmt::format("{} by itself multiplies in TF32 on this GPU; model.precision = \"tf32\" predicts that", title_of(framework)));
   }
-  const HostCalibration& costs = process_.host_costs();
-  const Time unmap = seconds(costs.loader_seconds_per_byte * static_cast<double>(bytes.count));
-  batches_taken_.push_back(
-      process_.host_for(process_.main_thread, process_.on_this_host(costs.loader_next + unmap), Account::host, {{ready}}));
-}
-
-void TrainingStep::load_batch() {
-  if (workload_.data.workers_per_gpu > 0) {
-    take_batch_from_workers();
-  } else {
-    const double decode = to_seconds(workload_.data.decode) * static_cast<double>(workload_.batch_per_gpu);
-    process_.host(process_.main_thread, seconds(decode), Account::host);
+  if (framework.execution != executions_of(framework.kind).front()) {
+    say("host calls", std::string(name_of(framework.execution)), fmt::format("{} issues the kernels that way", title_of(framework)));
   }
-  process_.copy_to_device(process_.main_thread, batch_bytes(workload_), input_label_);
-  if (!workload_.loop.non_blocking) process_.synchronize(process_.main_thread);
 }
 
 void TrainingStep::zero_gradients() {
   using ZeroGrad = TrainingLoop::ZeroGrad;
-  if (workload_.loop.zero_grad == ZeroGrad::none) return;
-  const Time per_tensor = microseconds(workload_.loop.zero_grad == ZeroGrad::zero ? 0.41 : 0.2);
+  if (workload_.loop.zero_grad == ZeroGrad::none || launches_.is_tensorflow()) return;
+  const Time call = microseconds(15);
   if (workload_.loop.zero_grad == ZeroGrad::set_to_none) {
-    process_.host(process_.main_thread, per_tensor * static_cast<std::int64_t>(model_.parameters.size()), Account::host);
+    // Each gradient's memory goes back to the allocator.
+    const Time all = microseconds(1.5) * static_cast<std::int64_t>(model_.parameters.size());
+    process_.host(process_.main_thread, call + all, Account::host);
     return;
   }
+  process_.host(process_.main_thread, call, Account::host);
   for (const Parameter& parameter : model_.parameters) {
-    process_.launch_copy(process_.main_thread, {kFloatBytes * parameter.elements}, per_tensor, Account::optimizer, optimizer_label_);
+    const Bytes bytes{kFloatBytes * parameter.elements};
+    launches_.kernel(process_.main_thread, bytes, microseconds(0.41), Account::optimizer, optimizer_label_);
   }
-}
-
-void TrainingStep::launch_operator(QueueId thread, const Operator& op) {
-  const Time host = host_time(op, process_.host_cpu(), process_.host_costs(), workload_.precision);
-  const Time kernel = kernel_time(op, process_.gpu(), process_.kernels(), workload_.precision, workload_.batch_per_gpu);
-  process_.launch(thread, host, kernel, Account::compute, labels_[op.layer]);
 }
 
 /// Autocast reads 4 and writes 2 bytes per weight before its first use, and the other way round for the gradient.
-void TrainingStep::cast_weights(QueueId thread, std::uint32_t layer) {
-  if (cast_elements_[layer] > 0)
-    process_.launch_copy(thread, {6 * cast_elements_[layer]}, microseconds(2), Account::compute, labels_[layer]);
+void TrainingStep::cast_weights(QueueId thread, std::uint32_t layer, Time reference) {
+  if (cast_elements_[layer] == 0 || workload_.half_weights) return;
+  launches_.kernel(thread, {6 * cast_elements_[layer]}, reference, Account::compute, labels_[layer]);
 }
 
-bool TrainingStep::loss_is_read() const { return workload_.loop.loss_item_every > 0 && step_ % workload_.loop.loss_item_every == 0; }
-
 void TrainingStep::forward() {
+  launches_.begin_forward();
   for (const Operator& op : model_.forward) {
-    if (is_cast_by_autocast(op)) cast_weights(process_.main_thread, op.layer);
-    launch_operator(process_.main_thread, op);
+    if (is_cast_by_autocast(op)) cast_weights(process_.main_thread, op.layer, process_.host_costs().cast_call);
+    launches_.operator_call(process_.main_thread, op, labels_[op.layer]);
   }
-  if (loss_is_read() && workload_.loop.loss_item_before_backward) process_.synchronize(process_.main_thread);
+  record_losses();
+  read_loss(true);
+}
+
+/// What Keras adds to the network's loss: L2 terms of the weights, and metrics.
+void TrainingStep::record_losses() {
+  for (std::uint32_t i = 0; i < penalised_.size(); ++i) {
+    if (!penalised_[i]) continue;
+    const Parameter& parameter = model_.parameters[i];
+    launches_.nodes(process_.main_thread, penalty_forward(parameter), Account::compute, labels_[parameter.layer]);
+  }
+  if (workload_.loop.hooks == LoopHooks::keras) {
+    launches_.nodes(process_.main_thread, metric_nodes(), Account::compute, metrics_label_);
+  }
+}
+
+void TrainingStep::read_loss(bool before_backward) {
+  if (before_backward != workload_.loop.loss_item_before_backward || !reads_loss(workload_.loop, workload_.framework, step_)) return;
+  const QueueId thread = process_.main_thread;
+  if (workload_.loop.metrics == LoopMetrics::accuracy) {
+    const Bytes scores{kFloatBytes * 10 * workload_.batch_per_gpu};
+    for (int i = 0; i < kAccuracyKernels; ++i) launches_.kernel(thread, scores, kAccuracyCall, Account::compute, metrics_label_);
+    for (int i = 1; i < kItems; ++i) process_.synchronize(thread);
+  }
+  process_.synchronize(thread);
+}
+
+void TrainingStep::finish_gradient(QueueId thread, std::uint32_t parameter, bool adds) {
+  const Parameter& p = model_.parameters[parameter];
+  if (penalised_[parameter]) launches_.nodes(thread, penalty_backward(p), Account::compute, labels_[p.layer]);
+  if (adds) launches_.kernel(thread, {3 * kFloatBytes * p.elements}, microseconds(1), Account::compute, gradient_label_);
+  noise_.on_gradient(thread, parameter);
 }
 
 void TrainingStep::backward(bool accumulating, const GradientHook& hook) {
   const QueueId thread = process_.autograd_thread;
+  const bool keeps = workload_.loop.zero_grad != TrainingLoop::ZeroGrad::set_to_none && !launches_.is_tensorflow();
+  update_.scale_loss();
   process_.hand_over(process_.main_thread, thread);
+  launches_.begin_backward(thread);
   for (const BackwardStep& step : model_.backward) {
-    launch_operator(thread, step.op);
-    if (!step.ready.empty()) cast_weights(thread, step.op.layer);
+    launches_.operator_call(thread, step.op, labels_[step.op.layer]);
+    if (!step.ready.empty()) cast_weights(thread, step.op.layer, process_.host_costs().cast_call / 2);
     for (const std::uint32_t parameter : step.ready) {
-      const bool adds = accumulating || workload_.loop.zero_grad != TrainingLoop::ZeroGrad::set_to_none;
-      const Bytes gradient{3 * kFloatBytes * model_.parameters[parameter].elements};
-      if (adds) process_.launch_copy(thread, gradient, microseconds(1), Account::compute, gradient_label_);
+      finish_gradient(thread, parameter, accumulating || keeps);
       if (hook) hook(parameter);
     }
   }
   process_.hand_over(thread, process_.main_thread);
 }
 
-TaskId TrainingStep::optimize() {
-  const QueueId thread = process_.main_thread;
-  if (workload_.precision == Precision::amp_fp16) {
-    // unscale and look for infinities (read and write every gradient), then GradScaler reads the flag: `.item()`.
-    process_.launch_copy(thread, {2 * kFloatBytes * model_.parameter_elements()}, microseconds(20), Account::optimizer, optimizer_label_);
-    process_.synchronize(thread);
-  }
-  TaskId last = process_.last_kernel();
-  for (const OptimizerLaunch& launch : optimizer_launches_) {
-    last = process_.launch_copy(thread, launch.bytes, launch.host, Account::optimizer, optimizer_label_);
-  }
-  return last;
-}
-
 void TrainingStep::finish_step() {
-  if (loss_is_read() && !workload_.loop.loss_item_before_backward) process_.synchronize(process_.main_thread);
-  process_.host(process_.main_thread, workload_.loop.overhead + process_.host_costs().iteration, Account::host);
+  read_loss(false);
+  process_.host(process_.main_thread, loop_time(workload_.loop) + process_.host_costs().iteration, Account::host);
   ++step_;
 }
 

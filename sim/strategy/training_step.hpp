@@ -4,7 +4,11 @@
 #include <functional>
 #include <vector>
 
+#include "sim/strategy/gradient_noise.hpp"
+#include "sim/strategy/gradient_update.hpp"
+#include "sim/strategy/input_pipeline.hpp"
 #include "sim/strategy/process.hpp"
+#include "sim/strategy/step_launches.hpp"
 
 namespace foretrain {
 
@@ -17,42 +21,35 @@ class TrainingStep {
   /// Called on the autograd thread when a parameter's gradient has been launched (its index in ExpandedModel::parameters).
   using GradientHook = std::function<void(std::uint32_t parameter)>;
 
-  void load_batch();
+  void load_batch() { input_.load_batch(); }
   void zero_gradients();
   void forward();
   /// `accumulating`: the gradient is added to one that exists already.
   void backward(bool accumulating, const GradientHook& hook);
-  /// GradScaler's check in amp_fp16, then the optimizer; returns the last kernel of the step.
-  TaskId optimize();
-  /// `loss.item()` after the step and the loop's own overhead.
+  /// GradScaler's check in amp_fp16, clipping, then the optimizer; returns the last kernel of the step.
+  TaskId optimize() { return noise_.after_backward(), update_.apply(); }
+  /// `loss.item()` and metrics after the step, and the loop's own overhead.
   void finish_step();
 
  private:
-  void take_batch_from_workers();
-  void launch_operator(QueueId thread, const Operator& op);
-  void cast_weights(QueueId thread, std::uint32_t layer);
-  bool loss_is_read() const;
+  void cast_weights(QueueId thread, std::uint32_t layer, Time reference);
+  void finish_gradient(QueueId thread, std::uint32_t parameter, bool adds);
+  void record_losses();
+  void read_loss(bool before_backward);
+  void explain();
 
   Process& process_;
+  InputPipeline input_;
+  StepLaunches launches_;
+  GradientUpdate update_;
+  GradientNoise noise_;
   const Workload& workload_;
   const ExpandedModel& model_;
   std::vector<LabelId> labels_;              ///< per layer
   std::vector<std::int64_t> cast_elements_;  ///< per layer: weights that autocast converts
-  std::vector<OptimizerLaunch> optimizer_launches_;
-  std::vector<TaskId> batches_taken_;
-  LabelId input_label_, optimizer_label_, gradient_label_;
+  std::vector<bool> penalised_;              ///< per parameter: TensorFlow adds its L2 term to the loss
+  LabelId optimizer_label_, gradient_label_, metrics_label_;
   int step_ = 0;
 };
-
-/// Bytes of one batch on their way to the GPU: the data set's sample size, or the network's input in fp32 and an 8-byte label.
-Bytes batch_bytes(const Workload& workload);
-
-/// Time between two batches from the loader workers of one rank, and of one batch in one worker.
-struct LoaderPace {
-  Time interval{};
-  Time one_batch{};
-  int workers_at_once = 0;
-};
-LoaderPace loader_pace(const Workload& workload, const NodeSpec& node);
 
 }  // namespace foretrain

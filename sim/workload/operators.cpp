@@ -1,4 +1,4 @@
-// Sums over an expanded model.
+// Names of operator classes, and sums over an expanded model.
 #include "sim/workload/operators.hpp"
 
 namespace foretrain {
@@ -10,6 +10,32 @@ bool is_matrix_work(OperatorClass cls) {
 }
 
 }  // namespace
+
+std::string_view name_of(OperatorClass cls) {
+  switch (cls) {
+    case OperatorClass::conv:
+      return "conv";
+    case OperatorClass::depthwise_conv:
+      return "depthwise_conv";
+    case OperatorClass::gemm:
+      return "gemm";
+    case OperatorClass::attention:
+      return "attention";
+    case OperatorClass::normalization:
+      return "normalization";
+    case OperatorClass::elementwise:
+      return "elementwise";
+    case OperatorClass::pooling:
+      return "pooling";
+    case OperatorClass::reduction:
+      return "reduction";
+    case OperatorClass::embedding:
+      return "embedding";
+    case OperatorClass::copy:
+      return "copy";
+  }
+  return "";
+}
 
 std::int64_t ExpandedModel::parameter_elements() const {
   std::int64_t sum = 0;

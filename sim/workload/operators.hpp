@@ -2,13 +2,18 @@
 // order in which the framework issues them, with the moment each parameter's gradient is ready.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/units.hpp"
+#include "sim/workload/amount.hpp"
 #include "sim/workload/layer.hpp"
+#include "sim/workload/lifetimes.hpp"
+#include "sim/workload/shape.hpp"
 
 namespace foretrain {
 
@@ -26,6 +31,9 @@ enum class OperatorClass : std::uint8_t {
   copy
 };
 
+/// "conv", "depthwise_conv", …
+std::string_view name_of(OperatorClass cls);
+
 /// Which framework call issues the operator; one row each in the host-time table (device/host_time).
 enum class HostCall : std::uint8_t {
   conv2d,
@@ -42,15 +50,25 @@ enum class HostCall : std::uint8_t {
   softmax,
   loss,
   view,
-  copy
+  copy,
+  fused_attention,
+  recurrent,
+  gelu
 };
 
-/// fixed + batch * per_sample.
-struct Amount {
-  double fixed = 0;
-  double per_sample = 0;
-  double at(double batch) const { return fixed + batch * per_sample; }
-  Amount& operator+=(const Amount& o) { return fixed += o.fixed, per_sample += o.per_sample, *this; }
+/// One matrix product C[m,n] += A[m,k] B[k,n] inside an operator; a convolution is the product of the same size (implicit GEMM:
+/// forward m = output positions, n = output channels of a group, k = input channels of a group x window). Sizes are of one
+/// sample; the batch multiplies the one dimension that `grows`.
+struct Product {
+  enum class Grows : std::uint8_t { rows, depth, count };
+  double m = 0, n = 0, k = 0;
+  double count = 1;   ///< independent products in one launch: heads, groups
+  double serial = 1;  ///< launches one after the other: time steps of a recurrent layer
+  Grows grows = Grows::rows;
+  std::int32_t window = 1;  ///< kernel positions of a convolution (3x3: 9); 1 for plain products
+  std::int32_t stride = 1;
+  Amount bytes;  ///< read + written, fp32 elements, all of `count` and `serial`
+  double flops_per_sample() const { return 2 * m * n * k * count * serial; }
 };
 
 /// One framework-level operator: `kernels` launches issued by one host call. Bytes are read + written for fp32 elements.
@@ -60,9 +78,15 @@ struct Operator {
   bool backward = false;
   std::uint32_t layer = 0;  ///< index into ExpandedModel::layer_names
   std::uint16_t kernels = 1;
+  std::uint16_t calls = 1;  ///< host calls that issue them, one after the other: the steps of a loop in the script
   Amount flops;  ///< 2 per multiply-add; rules in docs/models/operators.md
   Amount bytes;
   bool half_capable = true;  ///< runs in 16 bit under autocast (loss and softmax do not)
+  /// The matrix products among `kernels` (backward: for the input, for the weights); their FLOPs and bytes are part of the totals.
+  std::array<Product, 2> products{};
+  std::uint8_t product_count = 0;
+
+  Operator& with(const Product& product) { return products[product_count++] = product, *this; }
 };
 
 /// One parameter tensor, in registration order.
@@ -85,9 +109,16 @@ struct Buffer {
   std::int64_t element_bytes = 4;
 };
 
+/// What a layer leaves behind: the shape of its result, and what it keeps for backward.
+struct LayerTrace {
+  Shape result;
+  Amount saved_bytes;
+};
+
 struct ExpandedModel {
   std::string name;
   std::vector<std::string> layer_names;
+  std::vector<LayerTrace> layer_traces;  ///< one for each of `layer_names`
   std::vector<Parameter> parameters;
   std::vector<Buffer> buffers;
   std::vector<Operator> forward;  ///< with the loss
@@ -95,6 +126,7 @@ struct ExpandedModel {
   std::int64_t input_elements = 0;  ///< per sample
   std::int64_t largest_activation_elements = 0;
   Amount saved_bytes;  ///< fp32 activations kept for backward, each storage once
+  Lifetimes lifetimes;  ///< of everything on the GPU during a step, as far as it grows with the batch or comes and goes
   std::int64_t modules = 0;
 
   std::int64_t parameter_elements() const;

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/workload/lifetime_recorder.hpp"
 #include "sim/workload/operators.hpp"
 #include "sim/workload/shape.hpp"
 
@@ -18,6 +22,7 @@ struct TapeTensor {
   Shape shape;
   bool needs_gradient = false;
   std::uint32_t storage = 0;  ///< aliases (views, in-place results) share one
+  bool is_view = false;       ///< made by flatten, slice, reshape
 };
 
 /// Records one forward pass in the order the framework runs it and derives the backward pass from it: nodes in exactly
@@ -36,12 +41,30 @@ class Tape {
   TensorId result(const Shape& shape, const std::vector<TensorId>& parents, bool trained);
   /// A result in its parent's storage.
   TensorId alias(const Shape& shape, TensorId parent);
+  /// An alias of another shape.
+  TensorId view(const Shape& shape, TensorId parent);
   const TapeTensor& at(TensorId tensor) const { return tensors_[tensor]; }
 
   /// "layer path.suffix"; returns the parameter's index.
   std::uint32_t parameter(std::string_view suffix, std::int64_t elements);
+  /// Layers with one label share their parameters: the first that asks for a suffix registers it. Holds until the next begin_layer().
+  void share(std::string_view label) { label_ = label; }
+  /// What this layer records runs in so many calls, one after the other. Holds until the next begin_layer().
+  void run_in_steps(std::int64_t steps) { steps_ = static_cast<double>(steps); }
+  /// Whether a layer asked for a shared parameter of another size than the one registered.
+  bool has_sharing_fault() const { return sharing_fault_; }
   void buffer(std::int64_t elements, std::int64_t element_bytes) { model_.buffers.push_back({elements, element_bytes}); }
   void module() { ++model_.modules; }
+  /// How many losses the network has so far, with the one that asks.
+  int count_loss() { return ++losses_; }
+  /// Whether no loss before had that many targets: losses over equally many share them.
+  bool is_new_target(double targets) { return targets_.insert(targets).second; }
+
+  /// A result under a name, or appended to the results of that name.
+  void name(const std::string& name, TensorId tensor) { names_[name] = {tensor}; }
+  void append_name(const std::string& name, TensorId tensor) { names_[name].push_back(tensor); }
+  /// The results of a name, nullptr when there is none.
+  const std::vector<TensorId>* named(std::string_view name) const;
 
   void forward(Operator op);
   /// A node: its backward operators (none for views), and the tensors it hands gradients to. Dropped when nothing needs them.
@@ -49,7 +72,7 @@ class Tape {
   /// Keeps a tensor's storage for backward; each storage counts once.
   void save(TensorId tensor);
   /// Keeps bytes that are not a tensor of the tape: statistics, masks, indices.
-  void save(Amount bytes) { model_.saved_bytes += bytes; }
+  void save(Amount bytes);
 
   /// Plays the tape backwards and gives the model away.
   ExpandedModel finish() &&;
@@ -58,15 +81,29 @@ class Tape {
   struct Node {
     std::vector<BackwardStep> steps;
     std::vector<TensorId> parents;
+    TensorId made = 0;
     std::uint32_t layer = 0;
   };
   std::uint32_t current_layer() const { return static_cast<std::uint32_t>(model_.layer_names.size()) - 1; }
   TensorId add_tensor(TapeTensor tensor);
+  std::uint32_t add_storage(const Shape& shape);
+  std::vector<BackwardStep> stepwise(std::vector<BackwardStep> steps) const;
   void play(Node& node, std::vector<std::uint8_t>& has_gradient);
+  void count(Amount saved);
+  void follow(const Node& node, std::uint32_t first);
 
   ExpandedModel model_;
+  LifetimeRecorder lifetimes_;
   std::vector<TapeTensor> tensors_;
   std::vector<std::uint8_t> storage_saved_;
+  std::vector<double> storage_bytes_;  ///< per sample, of the tensor that a storage was made for
+  std::string label_;                                         ///< of the current layer; empty: shares nothing
+  std::map<std::string, std::uint32_t, std::less<>> shared_;  ///< by "label.suffix"
+  std::map<std::string, std::vector<TensorId>, std::less<>> names_;
+  int losses_ = 0;
+  std::set<double> targets_;
+  double steps_ = 1;
+  bool sharing_fault_ = false;
   std::vector<Node> nodes_;
 };
 

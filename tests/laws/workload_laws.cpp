@@ -39,9 +39,9 @@ std::vector<Operator> all_operators(const ExpandedModel& model) {
 }
 
 Time total_time(const ExpandedModel& model, const Gpu& gpu, Precision precision, std::int64_t batch) {
-  const KernelCalibration calibration = default_kernel_calibration(gpu.architecture);
+  const KernelCalibration calibration = default_kernel_calibration(gpu);
   Time sum{};
-  for (const Operator& op : all_operators(model)) sum += kernel_time(op, gpu, calibration, precision, batch);
+  for (const Operator& op : all_operators(model)) sum += kernel_time(op, {gpu, calibration, precision, {}}, batch);
   return sum;
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("law: memory grows with the batch and the buckets") {
       workload.batch_per_gpu = batch;
       const MemoryUse use = memory_use(workload, {});
       CHECK(use.total() >= last);
-      CHECK(memory_use(workload, Bytes{1 << 20}).total() > use.total());
+      CHECK(memory_use(workload, {.buckets = Bytes{1 << 20}}).total() > use.total());
       last = use.total();
     }
   }

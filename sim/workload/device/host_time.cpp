@@ -1,6 +1,8 @@
-// Host time per framework call: a measured table for dispatch, Python and autograd, the library's own cost, then the launches.
+// Host time per framework call: a measured table for dispatch, Python and autograd, the library's own cost, then the launches. How much
+// of that table is paid depends on who issues the call: Python one by one, a graph executor, generated code, or nobody.
 #include "sim/workload/device/host_time.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace foretrain {
@@ -12,7 +14,7 @@ struct CallCost {
 };
 
 /// In the order of HostCall. Sources: docs/models/host_time.md.
-constexpr std::array<CallCost, 15> kCalls{{
+constexpr std::array<CallCost, 18> kCalls{{
     {4.55, 5.7, 10, 20},  // conv2d: two library calls backward
     {9.15, 7.1, 8, 8},    // batch_norm
     {4.2, 10.8, 5, 10},   // linear: two products backward
@@ -28,10 +30,49 @@ constexpr std::array<CallCost, 15> kCalls{{
     {1.9, 2.0, 1, 1},     // loss
     {0.98, 0.98, 0, 0},   // view
     {2.4, 2.9, 1, 1},     // copy
+    {8.3, 10.8, 5, 10},   // fused_attention: the views and one library call each way
+    {4.2, 5.4, 10, 20},   // recurrent: one library call a layer, descriptors each time
+    {4.9, 7.9, 1, 1},     // gelu
 }};
-static_assert(kCalls.size() == static_cast<std::size_t>(HostCall::copy) + 1);
+static_assert(kCalls.size() == static_cast<std::size_t>(HostCall::gelu) + 1);
 
 constexpr double kAutocastMicroseconds = 1.5;
+/// TensorFlow's own eager mode: about this much slower per operator than PyTorch's.
+constexpr double kTensorFlowEager = 2.5;
+
+struct Cost {
+  Time framework{}, library{};
+};
+
+Cost cost_of(const Operator& op, Precision precision) {
+  const CallCost& call = kCalls[static_cast<std::size_t>(op.call)];
+  const double autocast = is_half(precision) && op.half_capable ? kAutocastMicroseconds : 0;
+  return {microseconds(((op.backward ? call.backward : call.forward) + autocast) * op.calls),
+          microseconds((op.backward ? call.library_backward : call.library_forward) * op.calls)};
+}
+
+Time scaled(Time time, double factor) { return seconds(to_seconds(time) * factor); }
+
+Time eager_time(const Operator& op, Precision precision, const HostCalibration& calibration, const Framework& framework) {
+  const Cost cost = cost_of(op, precision);
+  const double framework_scale = framework.kind == FrameworkKind::tensorflow ? kTensorFlowEager : 1;
+  return scaled(scaled(cost.framework, framework_scale) + cost.library, calibration.call_scale) + calibration.launch * op.kernels;
+}
+
+/// Library calls stay; what they are wrapped in is generated code in PyTorch and the executable's own loop in TensorFlow.
+Time compiled_time(const Operator& op, Precision precision, const HostCalibration& calibration, const Framework& framework) {
+  const bool library = op.product_count > 0;
+  const bool python = framework.kind == FrameworkKind::pytorch;
+  const Time wrapper = python ? calibration.compiled_kernel : calibration.bare_node;
+  const double share = python ? calibration.call_scale : calibration.cached_library;
+  return (library ? scaled(cost_of(op, precision).library, share) : Time{}) + (wrapper + calibration.launch) * op.kernels;
+}
+
+Time graph_time(const Operator& op, Precision precision, const HostCalibration& calibration) {
+  if (op.call == HostCall::view) return calibration.bare_node;
+  const int nodes = std::max<int>(op.kernels, 1);
+  return scaled(cost_of(op, precision).library, calibration.cached_library) + (calibration.node + calibration.launch) * nodes;
+}
 
 }  // namespace
 
@@ -39,11 +80,18 @@ Time on_host(Time reference, const Host& host, const HostCalibration& calibratio
   return seconds(to_seconds(reference) * host.slowdown * calibration.time_scale);
 }
 
-Time host_time(const Operator& op, const Host& host, const HostCalibration& calibration, Precision precision) {
-  const CallCost& call = kCalls[static_cast<std::size_t>(op.call)];
-  double cost = op.backward ? call.backward + call.library_backward : call.forward + call.library_forward;
-  if (is_half(precision) && op.half_capable) cost += kAutocastMicroseconds;
-  return on_host(microseconds(cost) + calibration.launch * op.kernels, host, calibration);
+Time host_time(const Operator& op, const Host& host, const HostCalibration& calibration, Precision precision, const Framework& framework) {
+  switch (framework.execution) {
+    case Execution::eager:
+      return on_host(eager_time(op, precision, calibration, framework), host, calibration);
+    case Execution::graph:
+      return on_host(graph_time(op, precision, calibration), host, calibration);
+    case Execution::compiled:
+      return on_host(compiled_time(op, precision, calibration, framework), host, calibration);
+    case Execution::cuda_graphs:
+      return Time{};
+  }
+  return Time{};
 }
 
 }  // namespace foretrain

@@ -1,30 +1,32 @@
-// Memory of one GPU in training: what stays for the whole step plus the larger of the two transient peaks.
+// Memory of one GPU in training: what stays for the whole step plus the larger of two transient peaks.
 //
-// The peak is reached either when backward starts (every saved activation, a few live tensors) or in the optimizer step
+// The peak is reached either around the turn from forward to backward, when most activations are kept, or in the optimizer step
 // (foreach temporaries), never both.
 #include "sim/workload/device/memory.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace foretrain {
 namespace {
 
-constexpr double kContextBytes = 600e6;
+/// CUDA context with the kernels of cuBLAS and cuDNN and their handles' workspaces, by Architecture; NCCL's buffers and kernels.
+constexpr std::array<double, 8> kContextBytes{300e6, 400e6, 600e6, 600e6, 600e6, 600e6, 700e6, 800e6};
+constexpr double kNcclBytes = 350e6;
+/// Rounding of blocks and holes between them.
 constexpr double kAllocatorShare = 0.05;
-constexpr double kLiveTensors = 3;
-constexpr double kHalfSavedShare = 0.55;
-constexpr double kMostBytes = 1e17;  // six of them still fit
+/// Scratch memory of the convolution algorithms that cuDNN's benchmark chooses: some times what the largest convolution reads and
+/// writes, up to a limit beyond which it finds no faster one; and the holes that scratch blocks leave between tensors of many sizes, by
+/// activations. Fitted to the largest batches of ResNet-50 on cards of 16 to 48 GB (docs/models/memory.md).
+constexpr double kScratchPerByte = 8, kMostScratch = 2.6e9, kMostScratchHalf = 2.25e9, kScratchHoles = 0.052;
+constexpr double kMostBytes = 1e17;  // seven of them still fit
+constexpr std::int64_t kLargestBatch = 1'000'000'000;
 
 Bytes whole(double bytes) { return {static_cast<std::int64_t>(std::clamp(bytes, 0.0, kMostBytes))}; }
 
-double activation_bytes(const ExpandedModel& model, double batch, bool half) {
-  const double live = kLiveTensors * 4 * static_cast<double>(model.largest_activation_elements) * batch;
-  return half ? kHalfSavedShare * model.saved_bytes.at(batch) + 0.5 * live : model.saved_bytes.at(batch) + live;
-}
-
 double foreach_temporaries(const Optimizer& optimizer, double parameter_bytes) {
   if (optimizer.form != OptimizerForm::foreach) return 0;
-  if (state_bytes_per_element(optimizer) == 8) return 2 * parameter_bytes;
+  if (state_bytes_per_element(optimizer) >= 8) return 2 * parameter_bytes;
   return optimizer.weight_decay ? parameter_bytes : 0;
 }
 
@@ -34,22 +36,90 @@ double buffer_bytes(const ExpandedModel& model) {
   return sum;
 }
 
+/// Elements of the weights of matrix products: autocast keeps a 16-bit copy of each for the step.
+double product_weights(const ExpandedModel& model) {
+  std::vector<bool> multiplies(model.layer_names.size(), false);
+  for (const Operator& op : model.forward) {
+    if (op.product_count > 0 && op.layer < multiplies.size()) multiplies[op.layer] = true;
+  }
+  double sum = 0;
+  for (const Parameter& parameter : model.parameters) {
+    if (parameter.layer < multiplies.size() && multiplies[parameter.layer]) sum += static_cast<double>(parameter.elements);
+  }
+  return sum;
+}
+
+struct ElementBytes {
+  double weight = 4, gradient = 4, state = 0, cast = 0;
+};
+
+ElementBytes element_bytes(const Workload& workload) {
+  ElementBytes bytes;
+  bytes.state = static_cast<double>(state_bytes_per_element(workload.optimizer));
+  if (!is_half(workload.precision)) return bytes;
+  if (workload.half_weights) return {2, 2, bytes.state + 4, 0};
+  bytes.cast = 2;
+  return bytes;
+}
+
+double scratch_bytes(const ExpandedModel& model, double batch, bool half, double activations) {
+  double largest = 0;
+  for (const Operator& op : model.forward) {
+    if (op.cls == OperatorClass::conv) largest = std::max(largest, op.bytes.at(batch));
+  }
+  if (largest == 0) return 0;
+  return std::min(kScratchPerByte * largest * (half ? 0.5 : 1), half ? kMostScratchHalf : kMostScratch) + kScratchHoles * activations;
+}
+
+/// What is there at the worst moment beyond weights, all gradients and the optimizer's state.
+double transient_bytes(const Workload& workload, const MemorySite& site, double batch, double gradient_bytes) {
+  const bool anew = workload.loop.zero_grad == TrainingLoop::ZeroGrad::set_to_none && site.gpus == 1;
+  const GradientTensors gradients = anew ? GradientTensors::made_anew : GradientTensors::kept;
+  const double peak = peak_bytes(workload.model->lifetimes, batch, activation_width(workload), gradients);
+  const double temporaries = foreach_temporaries(workload.optimizer, 4 * static_cast<double>(workload.model->parameter_elements()));
+  return std::max(anew ? peak - gradient_bytes : peak, temporaries);
+}
+
 }  // namespace
 
-MemoryUse memory_use(const Workload& workload, Bytes bucket_bytes) {
+ActivationWidth activation_width(const Workload& workload) {
+  if (!is_half(workload.precision)) return ActivationWidth::full;
+  const bool everywhere = workload.half_weights || workload.framework.kind == FrameworkKind::tensorflow;
+  return everywhere ? ActivationWidth::half : ActivationWidth::autocast;
+}
+
+MemoryUse memory_use(const Workload& workload, const MemorySite& site) {
   const ExpandedModel& model = *workload.model;
-  const bool half = is_half(workload.precision);
+  const ElementBytes element = element_bytes(workload);
   const auto elements = static_cast<double>(model.parameter_elements());
   const auto batch = static_cast<double>(std::max<std::int64_t>(workload.batch_per_gpu, 0));
   MemoryUse use;
-  use.parameters = whole((half ? 6 : 4) * elements + buffer_bytes(model));
-  use.gradients = whole(4 * elements);
-  use.optimizer = whole(static_cast<double>(state_bytes_per_element(workload.optimizer)) * elements);
-  use.buckets = whole(static_cast<double>(bucket_bytes.count));
-  use.activations = whole(std::max(activation_bytes(model, batch, half), foreach_temporaries(workload.optimizer, 4 * elements)));
-  const auto allocated = static_cast<double>((use.parameters + use.gradients + use.optimizer + use.buckets + use.activations).count);
-  use.framework = whole(kContextBytes + kAllocatorShare * allocated);
+  use.parameters = whole(element.weight * elements + (element.cast > 0 ? element.cast * product_weights(model) : 0) + buffer_bytes(model));
+  use.gradients = whole(element.gradient * elements);
+  use.optimizer = whole(element.state * elements);
+  use.buckets = whole(static_cast<double>(site.buckets.count));
+  use.activations = whole(transient_bytes(workload, site, batch, element.gradient * elements));
+  use.workspace = whole(scratch_bytes(model, batch, is_half(workload.precision), static_cast<double>(use.activations.count)));
+  const double allocated = static_cast<double>((use.total() - use.workspace).count);
+  use.framework =
+      whole(kContextBytes[static_cast<std::size_t>(site.architecture)] + (site.gpus > 1 ? kNcclBytes : 0) + kAllocatorShare * allocated);
   return use;
+}
+
+std::int64_t largest_batch(const Workload& workload, const MemorySite& site, Bytes capacity) {
+  Workload tried = workload;
+  const auto fits = [&](std::int64_t batch) {
+    tried.batch_per_gpu = batch;
+    return memory_use(tried, site).total() <= capacity;
+  };
+  std::int64_t most = 1;
+  while (most < kLargestBatch && fits(most)) most *= 2;
+  std::int64_t least = most / 2;  // fits, or is 0
+  while (most - least > 1) {
+    const std::int64_t middle = least + (most - least) / 2;
+    (fits(middle) ? least : most) = middle;
+  }
+  return least;
 }
 
 }  // namespace foretrain

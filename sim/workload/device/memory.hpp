@@ -1,17 +1,39 @@
-// Memory of one GPU in training: parameters, gradients, optimizer state, buckets, activations, framework.
+// Memory of one GPU in training: parameters, gradients, optimizer state, buckets, activations, workspace, framework.
 #pragma once
 
+#include <cstdint>
+
 #include "sim/base/units.hpp"
+#include "sim/cluster/hardware.hpp"
 #include "sim/workload/workload.hpp"
 
 namespace foretrain {
 
+/// What a training holds on one GPU when it holds most.
 struct MemoryUse {
-  Bytes parameters{}, gradients{}, optimizer{}, buckets{}, activations{}, framework{};
-  Bytes total() const { return parameters + gradients + optimizer + buckets + activations + framework; }
+  Bytes parameters{}, gradients{}, optimizer{}, buckets{};
+  Bytes activations{};  ///< with their gradients, as far as they are there beside all of the above
+  Bytes workspace{};    ///< scratch of the fastest convolutions; slower ones need hardly any
+  Bytes framework{};    ///< CUDA context, libraries, NCCL, what the allocator rounds up
+  /// What it cannot do without.
+  Bytes least() const { return total() - workspace; }
+  Bytes total() const { return parameters + gradients + optimizer + buckets + activations + workspace + framework; }
 };
 
-/// `bucket_bytes`: what the strategy holds besides the gradients (DDP: the buckets). Formula: docs/models/memory.md.
-MemoryUse memory_use(const Workload& workload, Bytes bucket_bytes);
+/// Where the training runs, as far as its memory depends on it.
+struct MemorySite {
+  Bytes buckets{};  ///< what the strategy holds besides the gradients (DDP: the buckets)
+  int gpus = 1;     ///< of the job: more than one load NCCL
+  Architecture architecture = Architecture::volta;
+};
+
+/// Formula: docs/models/memory.md.
+MemoryUse memory_use(const Workload& workload, const MemorySite& site);
+
+/// The largest batch per GPU that needs no more than `capacity`, workspace included; 0 when not even one sample does.
+std::int64_t largest_batch(const Workload& workload, const MemorySite& site, Bytes capacity);
+
+/// In which width this workload stores its activations.
+ActivationWidth activation_width(const Workload& workload);
 
 }  // namespace foretrain

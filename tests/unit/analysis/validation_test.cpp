@@ -148,3 +148,42 @@ TEST_CASE("an empty file validates to nothing") {
   CHECK(v.scored == 0);
   CHECK(v.series.empty());
 }
+
+TEST_CASE("only rows on the numbers of GPUs asked for count, the anchor stays") {
+  const std::vector<Measurement> rows{row(1, 20'000), row(2, 30'000), row(4, 40'000)};
+  const Validation v = validate(file_of(rows), {.anchor = true, .settings = {}, .gpus = {4}});
+  CHECK(v.rows == 1);
+  CHECK(v.scored == 1);
+  CHECK(v.series[0].points[0].gpus == 4);
+  CHECK(v.series[0].points[0].linear == Approx(80'000));
+  const Validation free = validate(file_of(rows), {.anchor = false, .settings = {}, .gpus = {1, 2}});
+  CHECK(free.rows == 2);
+  CHECK(free.scored == 2);
+}
+
+TEST_CASE("a series without rows on those numbers of GPUs is not looked at") {
+  Measurement unknown = row(1, 20'000);
+  unknown.model = "no_such_model";
+  const Validation v = validate(file_of({unknown}), {.anchor = false, .settings = {}, .gpus = {2}});
+  CHECK(v.rows == 0);
+  CHECK(v.skipped.empty());
+}
+
+TEST_CASE("a scored row carries what it ran") {
+  const Validation v = validate(file_of({row(1, 20'000)}), {.anchor = false, .settings = {}});
+  const ValidatedRow& ran = v.series.at(0).points.at(0).row;
+  CHECK(ran.model == "mnist_net");
+  CHECK(ran.cluster == "puhti");
+  CHECK(ran.gpu == "v100-sxm2-32gb");
+  CHECK(ran.strategy == "ddp");
+  CHECK(ran.batch_per_gpu == 64);
+}
+
+TEST_CASE("without an anchor a row on one GPU under an unknown strategy is the plain loop") {
+  Measurement m = row(1, 20'000);
+  m.strategy = "no_such_strategy";
+  const Validation free = validate(file_of({m}), {.anchor = false, .settings = {}});
+  REQUIRE(free.scored == 1);
+  CHECK(free.series[0].points[0].row.strategy == "single");
+  CHECK(anchored({m}).skipped.size() == 1);
+}

@@ -44,6 +44,8 @@ TEST_CASE("a field under its column's name is the value") {
   CHECK(std::stod(value("exposed_communication_s", 2)) == p.points[1].breakdown[1]);
   CHECK(std::stod(value("other_s", 2)) == p.points[1].breakdown[5]);
   CHECK(value("memory_capacity_bytes", 2) == "7000000000");
+  CHECK(value("checkpoint_s", 2) == "30");
+  CHECK(value("largest_batch_per_gpu", 2) == "24");
 }
 
 TEST_CASE("names with commas and quotes come back whole") {

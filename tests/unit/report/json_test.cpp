@@ -27,11 +27,14 @@ TEST_CASE("a prediction has exactly the keys of the contract") {
   const Json j = Json::parse(write_json(test::example_prediction(), {}));
   CHECK(keys(j) ==
         Keys{"schema", "scenario", "model", "cluster", "strategy", "precision", "scaling", "points", "crossover", "decisions", "warnings"});
-  CHECK(keys(j["points"][0]) == Keys{"gpus", "nodes", "batch_per_gpu", "global_batch", "steps_per_epoch", "step_s", "epoch_s", "total_s",
-                                     "samples_per_s", "speedup", "efficiency", "gpu_hours", "interval", "memory", "breakdown",
-                                     "buckets_bytes"});
+  CHECK(keys(j["points"][0]) == Keys{"gpus",     "nodes",     "batch_per_gpu",    "global_batch", "steps_per_epoch", "step_s",
+                                     "epoch_s",  "total_s",   "samples_per_s",    "speedup",      "efficiency",      "gpu_hours",
+                                     "other_s",  "startup_s", "loader_restart_s", "validation_s", "checkpoint_s",    "periodic_s",
+                                     "interval", "memory",    "breakdown",        "buckets_bytes"});
   CHECK(keys(j["points"][0]["interval"]) == Keys{"low_s", "high_s", "level"});
-  CHECK(keys(j["points"][0]["memory"]) == Keys{"bytes", "capacity_bytes", "fits"});
+  CHECK(keys(j["points"][0]["memory"]) == Keys{"bytes", "capacity_bytes", "fits", "fits_tightly", "largest_batch_per_gpu",
+                                               "parameters_bytes", "gradients_bytes", "optimizer_bytes", "buckets_bytes",
+                                               "activations_bytes", "workspace_bytes", "framework_bytes"});
   CHECK(keys(j["points"][0]["breakdown"]) ==
         Keys{"compute_s", "exposed_communication_s", "input_stall_s", "host_s", "optimizer_s", "other_s"});
   CHECK(keys(j["crossover"]) == Keys{"fastest_gpus", "slower_than_one_gpu_from", "no_gain_from", "efficiency_below", "cause"});
@@ -49,6 +52,11 @@ TEST_CASE("values arrive unchanged, what is missing is null") {
   CHECK(j["points"][0]["memory"]["bytes"] == 8'000'000'000);
   CHECK(j["points"][0]["memory"]["fits"] == true);
   CHECK(j["points"][1]["memory"]["fits"] == false);
+  CHECK(j["points"][0]["memory"]["activations_bytes"] == 7'898'000'000);
+  CHECK(j["points"][0]["memory"]["largest_batch_per_gpu"] == 132);
+  CHECK(j["points"][1]["startup_s"] == 10);
+  CHECK(j["points"][1]["validation_s"] == 240);
+  CHECK(j["points"][1]["other_s"] == 300);
   CHECK(j["crossover"]["slower_than_one_gpu_from"].is_null());
   CHECK(j["crossover"]["efficiency_below"]["0.9"] == 8);
   CHECK(j["crossover"]["efficiency_below"]["0.5"].is_null());

@@ -34,6 +34,16 @@ TEST_CASE("a row that does not fit in memory is marked") {
   CHECK_THAT(table, ContainsSubstring("warning: 8 GPUs: about 8 GB are needed"));
 }
 
+TEST_CASE("what the run does besides its steps is told in one line") {
+  CHECK_THAT(
+      write_table(test::example_prediction(), {}),
+      ContainsSubstring("Besides the steps, on 8 GPUs: start-up 10 s, loader restarts 20 s, validation 240 s, checkpoints 30 s; 0.5 % of "
+                        "the total.\n"));
+  Prediction p = test::example_prediction();
+  p.samples = 0;
+  CHECK(write_table(p, {}).find("Besides") == std::string::npos);
+}
+
 TEST_CASE("decisions are shown only when asked for") {
   CHECK(write_table(test::example_prediction(), {}).find("Decisions") == std::string::npos);
   CHECK_THAT(write_table(test::example_prediction(), {.explain = true}),

@@ -15,13 +15,13 @@ const std::vector<Mistake> kMistakes{
      R"(m.toml: error: input is missing
   hint: add input = [3, 224, 224]
 )"},
-    {"four input sizes",
-     R"(input = [1, 2, 3, 4]
+    {"five input sizes",
+     R"(input = [1, 2, 3, 4, 5]
 layers = [{ type = "linear", out = 2 }, { type = "loss" }]
 )",
-     R"(m.toml:1:9: error: input has 4 entries, at most 3 are allowed
-  1 | input = [1, 2, 3, 4]
-    |         ^^^^^^^^^^^^
+     R"(m.toml:1:9: error: input has 5 entries, at most 4 are allowed
+  1 | input = [1, 2, 3, 4, 5]
+    |         ^^^^^^^^^^^^^^^
 )"},
     {"an input of zero",
      R"(input = [3, 0, 8]
@@ -100,12 +100,12 @@ layers = [{ type = "linear", out = 2.5 }]
 )"},
     {"a key of another layer",
      R"(input = [4]
-layers = [{ type = "linear", out = 2, kernel = 3 }]
+layers = [{ type = "batch_norm", kernel = 3 }]
 )",
-     R"(m.toml:2:39: error: unknown key "kernel" in [linear]
-  2 | layers = [{ type = "linear", out = 2, kernel = 3 }]
-    |                                       ^^^^^^
-  hint: known: type, name, out, bias
+     R"(m.toml:2:34: error: unknown key "kernel" in [batch_norm]
+  2 | layers = [{ type = "batch_norm", kernel = 3 }]
+    |                                  ^^^^^^
+  hint: known: type, name, from, as, weights
 )"},
     {"a parameter outside a block",
      R"(input = [4]

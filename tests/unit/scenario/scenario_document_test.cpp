@@ -83,7 +83,7 @@ TEST_CASE("mistakes in settings and options name them, mistakes in the file name
 --model resnet5O:1:1: error: unknown model "resnet5O"
   1 | resnet5O
     | ^^^^^^^^
-  hint: did you mean "resnet50" or "resnet18"?
+  hint: did you mean "resnet50", "resnet152" or "resnet18"?
 --set cluster.name=puthi:1:14: error: unknown cluster "puthi"
   1 | cluster.name=puthi
     |              ^^^^^

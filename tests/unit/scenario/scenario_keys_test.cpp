@@ -22,9 +22,10 @@ ScenarioOverrides small_question() {
 
 /// Keys that make sense only beside another one.
 std::vector<std::string> companions(const std::string& key) {
-  if (key == "measured.gpus") return {"measured.samples_per_s=1000"};
+  if (key == "measured.gpus" || key == "measured.scales" || key == "measured.reused_batch") return {"measured.samples_per_s=1000"};
   if (key == "measured.epoch") return {"data.samples=60000"};
   if (key == "run.every.validation.epochs") return {"run.every.validation.duration=\"1 s\""};
+  if (key == "run.every.validation.batch_per_gpu") return {"run.every.validation.samples=10000"};
   return {};
 }
 

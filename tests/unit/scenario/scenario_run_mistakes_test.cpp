@@ -118,7 +118,59 @@ validation = { epochs = 2 }
      R"(s.toml:6:14: error: run.every.validation.duration is missing
   6 | validation = { epochs = 2 }
     |              ^^^^^^^^^^^^^^
-  hint: add duration = "30 s"
+  hint: add duration = "30 s", or samples = 50_000 for a forward pass over them
+)"},
+    {"a validation with a duration and samples",
+     R"([model]
+name = "spiral_mlp"
+[cluster]
+name = "raven"
+[run.every]
+validation = { duration = "1 s", samples = 100 }
+)",
+     R"(s.toml:6:44: error: run.every.validation.duration and samples exclude each other
+  6 | validation = { duration = "1 s", samples = 100 }
+    |                                            ^^^
+  hint: give a duration, samples to pass over, or a bandwidth to write at
+)"},
+    {"a checkpoint written at no rate",
+     R"([model]
+name = "spiral_mlp"
+[cluster]
+name = "raven"
+[run.every]
+checkpoint = { bandwidth = "0 GBps" }
+)",
+     R"(s.toml:6:28: error: run.every.checkpoint.bandwidth must be more than zero
+  6 | checkpoint = { bandwidth = "0 GBps" }
+    |                            ^^^^^^^^
+)"},
+    {"a batch of a validation that lasts as long as is said",
+     R"([model]
+name = "spiral_mlp"
+[cluster]
+name = "raven"
+[run.every]
+validation = { duration = "1 s", batch_per_gpu = 10 }
+)",
+     R"(s.toml:6:50: error: run.every.validation.batch_per_gpu needs samples
+  6 | validation = { duration = "1 s", batch_per_gpu = 10 }
+    |                                                  ^^
+  hint: how many does it pass over?
+)"},
+    {"an anchor that scales something unknown",
+     R"([model]
+name = "spiral_mlp"
+[cluster]
+name = "raven"
+[measured]
+step = "5 ms"
+scales = "hots"
+)",
+     R"(s.toml:7:10: error: unknown measured.scales "hots"
+  7 | scales = "hots"
+    |          ^^^^^^
+  hint: did you mean "host"?
 )"},
     {"a misspelt key of a validation",
      R"([model]

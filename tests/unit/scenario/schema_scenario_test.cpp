@@ -211,3 +211,60 @@ TEST_CASE("a copied batch of images counts 602,120 bytes a sample") {
   const Scenario scenario = read_scenario(*open_named(CatalogKind::scenarios, "mahti-resnet50-ddp"), {});
   CHECK(scenario.workload.data.sample_bytes == Bytes{3 * 224 * 224 * 4 + 8});
 }
+
+TEST_CASE("periodic work lasts as long as is said, passes over samples, or writes a checkpoint") {
+  const std::vector<Periodic> work = read(kStart + R"([run.every]
+validation = { samples = 50_000, batch_per_gpu = 250 }
+checkpoint = { epochs = 5 }
+backup = { bandwidth = "200 MBps" }
+sync = { duration = "2 s" }
+)").periodic;
+  REQUIRE(work.size() == 4);
+  for (const Periodic& one : work) {
+    if (one.name == "validation") CHECK((one.samples == 50'000 && one.batch_per_gpu == 250 && !one.duration));
+    if (one.name == "checkpoint") CHECK((one.every_epochs == 5 && one.bandwidth == ByteRate{1e9} && !one.duration));
+    if (one.name == "backup") CHECK((one.bandwidth == ByteRate{200e6} && one.samples == 0));
+    if (one.name == "sync") CHECK((one.duration == seconds(2) && one.bandwidth == ByteRate{}));
+  }
+}
+
+TEST_CASE("an anchor may say which side it corrects") {
+  CHECK_FALSE(read(kStart + "[measured]\nsamples_per_s = 400\n").anchor->scales);
+  CHECK(read(kStart + "[measured]\nsamples_per_s = 400\nscales = \"host\"\n").anchor->scales == AnchorSide::host);
+  CHECK(read(kStart + "[measured]\nsamples_per_s = 400\nscales = \"input\"\n").anchor->scales == AnchorSide::input);
+}
+
+TEST_CASE("a precision that the GPU lacks becomes what the framework does instead, with a warning") {
+  const auto settled = [](const std::string& cluster, const std::string& precision) {
+    return read("[model]\nname = \"mnist_net\"\nprecision = \"" + precision + "\"\n[cluster]\nname = \"" + cluster + "\"\n");
+  };
+  const Scenario bf16 = settled("puhti", "bf16");
+  CHECK(bf16.workload.precision == Precision::bf16);
+  REQUIRE(bf16.warnings.size() == 1);
+  CHECK(bf16.warnings[0] ==
+        "the GPU v100-sxm2-32gb has no bf16, which came with Ampere: matrix products run at its fp32 rate, tensors take 16 bit");
+  const Scenario tf32 = settled("puhti", "tf32");
+  CHECK(tf32.workload.precision == Precision::fp32);
+  CHECK(tf32.warnings == std::vector<std::string>{"the GPU v100-sxm2-32gb has no tf32, which came with Ampere: fp32 instead"});
+  const Scenario fp8 = settled("mahti", "fp8");
+  CHECK(fp8.workload.precision == Precision::bf16);
+  CHECK(fp8.warnings == std::vector<std::string>{"the GPU a100-sxm4-40gb has no fp8, which came with Ada and Hopper: bf16 instead"});
+  CHECK(settled("puhti", "fp8").workload.precision == Precision::amp_fp16);
+  CHECK(settled("hgx-h100", "fp8").workload.precision == Precision::fp8);
+  CHECK(settled("hgx-h100", "fp8").warnings.empty());
+  CHECK(settled("puhti", "amp_fp16").warnings.empty());
+  const Scenario k80 = settled("m3-k80", "amp_fp16");
+  CHECK(k80.workload.precision == Precision::amp_fp16);
+  REQUIRE(k80.warnings.size() == 1);
+  CHECK_THAT(k80.warnings[0], ContainsSubstring("has no fast 16-bit arithmetic"));
+}
+
+TEST_CASE("16-bit weights need a 16-bit precision") {
+  const Scenario scenario = read(kStart + "[strategy]\nname = \"ddp\"\n");
+  CHECK_FALSE(scenario.workload.half_weights);
+  ScenarioOverrides overrides;
+  overrides.model = "mnist_net", overrides.cluster = "puhti", overrides.settings = {"model.half_weights=true"};
+  CHECK(make_scenario(overrides).warnings == std::vector<std::string>{"model.half_weights has no effect in fp32"});
+  overrides.settings.emplace_back("model.precision=amp_fp16");
+  CHECK(make_scenario(overrides).warnings.empty());
+}

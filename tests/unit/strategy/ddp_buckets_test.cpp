@@ -108,3 +108,14 @@ TEST_CASE("a limit of one byte gives each tensor its own bucket") {
   const ExpandedModel model = expand(test::resnet18()).model;
   CHECK(form_buckets(model, limits(1, 1)).size() == model.parameters.size());
 }
+
+TEST_CASE("gradients of 16-bit weights take half, so a bucket holds twice as many") {
+  CHECK(sizes(form_buckets(tensors({30, 20, 10}), limits(100, 100), 2)) == Sizes{120});
+  Workload workload;
+  workload.half_weights = true;
+  CHECK(gradient_element_bytes(workload) == 4);  // fp32
+  workload.precision = Precision::amp_fp16;
+  CHECK(gradient_element_bytes(workload) == 2);
+  workload.half_weights = false;
+  CHECK(gradient_element_bytes(workload) == 4);  // autocast
+}

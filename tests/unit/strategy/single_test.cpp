@@ -57,42 +57,6 @@ TEST_CASE("the step of a host-bound network grows with the slowness of the CPU, 
   CHECK(slower.share(Account::host) > 0.8 * slower.last_step_s());
 }
 
-TEST_CASE("a loader-bound step lasts as long as the workers need for a batch") {
-  SmallPlan small;
-  small.workload.data.decode = milliseconds(10);
-  small.workload.data.workers_per_gpu = 4;
-  // 64 samples x 10 ms over 4 workers = 160 ms; collating 64 x 3144 bytes at 10 GB/s takes 20 us, 5 us each.
-  const test::Ran ran = run_plan(small, "single");
-  CHECK(ran.last_step_s() == Approx(0.160 + 64 * 3144 / 10e9 / 4).epsilon(1e-6));
-  CHECK(ran.share(Account::input_stall) > 0.9 * ran.last_step_s());
-}
-
-TEST_CASE("more workers than cores do not load faster") {
-  SmallPlan small;
-  small.workload.data.decode = milliseconds(10);
-  small.workload.data.cores_per_gpu = 2;
-  small.workload.data.workers_per_gpu = 2;
-  const double two = run_plan(small, "single").last_step_s();
-  small.workload.data.workers_per_gpu = 16;
-  CHECK(run_plan(small, "single").last_step_s() == Approx(two).epsilon(1e-6));
-}
-
-TEST_CASE("without workers the main thread decodes, and that counts as host time") {
-  SmallPlan small;
-  small.workload.data.decode = milliseconds(1);
-  small.workload.data.workers_per_gpu = 0;
-  const test::Ran ran = run_plan(small, "single");
-  CHECK(ran.share(Account::host) > 0.060);  // of 64 x 1 ms = 64 ms
-  CHECK(ran.share(Account::input_stall) < 0.001);
-  CHECK(ran.last_step_s() > 0.064);
-}
-
-TEST_CASE("a slow decode in workers is hidden behind a long enough step") {
-  SmallPlan fast = compute_bound(), slow = compute_bound();
-  slow.workload.data.decode = microseconds(100);  // 64 x 0.1 ms / 4 workers = 1.6 ms, far below the step
-  CHECK(run_plan(slow, "single").last_step_s() == Approx(run_plan(fast, "single").last_step_s()).epsilon(1e-9));
-}
-
 TEST_CASE("a blocking copy makes the host wait for the GPU in every step") {
   SmallPlan free = compute_bound(), blocking = compute_bound();
   blocking.workload.loop.non_blocking = false;
@@ -127,7 +91,8 @@ TEST_CASE("amp_fp16 reads the scaler's flag each step and casts the weights, bf1
   CHECK(count_kind(bf16, TaskKind::wait) == count_kind(plain, TaskKind::wait));
   // Two convolutions and two linear layers: a cast of the weight in forward and one per complete group of gradients in backward.
   CHECK(count_kind(bf16, TaskKind::kernel) >= count_kind(plain, TaskKind::kernel) + 8 * full.steps);
-  CHECK(count_kind(scaled, TaskKind::kernel) == count_kind(bf16, TaskKind::kernel) + full.steps);  // unscale
+  // The loss is scaled, gradients are unscaled and checked, the scale is updated.
+  CHECK(count_kind(scaled, TaskKind::kernel) == count_kind(bf16, TaskKind::kernel) + 3 * full.steps);
 }
 
 TEST_CASE("gradients are added to existing ones when zero_grad keeps them") {

@@ -25,7 +25,7 @@ struct SmallPlan {
   explicit SmallPlan(const Model& model = mnist_net(), std::int64_t batch = 64) {
     workload.model = std::make_shared<const ExpandedModel>(expand(model).model);
     workload.batch_per_gpu = batch;
-    device.kernel = default_kernel_calibration(spec.node.gpu.architecture);
+    device.kernel = default_kernel_calibration(spec.node.gpu);
     device.rank_spread = 0;
   }
 };

@@ -1,6 +1,8 @@
 // Optimizer launches: counts of the three forms, bytes, packing rule, host cost.
 #include "sim/workload/optimizer.hpp"
 
+#include <algorithm>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -70,8 +72,51 @@ TEST_CASE("bytes per element, unfused and fused") {
   CHECK(per_element(OptimizerKind::adamw, OptimizerForm::fused, true) == 28);
 }
 
-TEST_CASE("there is no fused Adadelta, so its lists are packed") {
-  CHECK(optimizer_launches(optimizer(OptimizerKind::adadelta, OptimizerForm::fused), {10, 20}).size() == 11);
+TEST_CASE("kernels and bytes of the rarer optimizers") {
+  const auto launches = [](OptimizerKind kind, OptimizerForm form) { return optimizer_launches(optimizer(kind, form), {1000}); };
+  using K = OptimizerKind;
+  using F = OptimizerForm;
+  // Nesterov: one more addition than momentum. Adagrad: square, root, epsilon, quotient. RMSprop: a decay before those.
+  CHECK(launches(K::nesterov, F::for_loop).size() == 4);
+  CHECK(bytes_of(launches(K::nesterov, F::for_loop)) == 44 * 1000);
+  CHECK(launches(K::adagrad, F::for_loop).size() == 4);
+  CHECK(bytes_of(launches(K::adagrad, F::for_loop)) == (16 + 8 + 8 + 16) * 1000);
+  CHECK(launches(K::rmsprop, F::for_loop).size() == 5);
+  CHECK(bytes_of(launches(K::rmsprop, F::foreach)) == (8 + 16 + 8 + 8 + 16) * 1000);
+  // LAMB fused: norm of the gradients 4, moments 28, norms of weights and steps 4 + 4, the step 12.
+  CHECK(launches(K::lamb, F::fused).size() == 5);
+  CHECK(bytes_of(launches(K::lamb, F::fused)) == 52 * 1000);
+  CHECK(bytes_of(launches(K::lamb, F::for_loop)) > 2 * 52 * 1000);
+}
+
+TEST_CASE("TensorFlow runs one kernel per variable that passes once over weight, gradient and state") {
+  const auto apply = [](OptimizerKind kind) { return optimizer_launches(optimizer(kind, OptimizerForm::variable, true), {10, 1000}); };
+  CHECK(apply(OptimizerKind::momentum).size() == 2);
+  CHECK(bytes_of(apply(OptimizerKind::sgd)) == 12 * 1010);
+  CHECK(bytes_of(apply(OptimizerKind::momentum)) == 20 * 1010);
+  CHECK(bytes_of(apply(OptimizerKind::adam)) == 28 * 1010);
+}
+
+TEST_CASE("the framework's version decides the form of an optimizer") {
+  Framework old = usual_framework(FrameworkKind::pytorch);
+  old.version = {1, 13};
+  CHECK(forms_of(OptimizerKind::adam, old).front() == OptimizerForm::for_loop);
+  CHECK(forms_of(OptimizerKind::adam, usual_framework(FrameworkKind::pytorch)).front() == OptimizerForm::foreach);
+  CHECK(forms_of(OptimizerKind::lamb, old).front() == OptimizerForm::fused);
+  CHECK(forms_of(OptimizerKind::adam, usual_framework(FrameworkKind::tensorflow)) == std::vector{OptimizerForm::variable});
+}
+
+TEST_CASE("Adadelta, Adagrad and RMSprop have no fused form, LAMB no packed one") {
+  const auto has = [](OptimizerKind kind, OptimizerForm form) {
+    const auto forms = forms_of(kind, usual_framework(FrameworkKind::pytorch));
+    return std::find(forms.begin(), forms.end(), form) != forms.end();
+  };
+  for (const OptimizerKind kind : {OptimizerKind::adadelta, OptimizerKind::adagrad, OptimizerKind::rmsprop}) {
+    CHECK_FALSE(has(kind, OptimizerForm::fused));
+    CHECK(has(kind, OptimizerForm::foreach));
+  }
+  CHECK_FALSE(has(OptimizerKind::lamb, OptimizerForm::foreach));
+  CHECK(has(OptimizerKind::sgd, OptimizerForm::fused));
 }
 
 TEST_CASE("a launch carries 110 tensors of one list, 64 of two, 48 of three") {
@@ -109,9 +154,9 @@ TEST_CASE("looping costs the host what was measured per tensor") {
   CHECK(cost(OptimizerKind::adadelta, false) == Approx(14.0));
 }
 
-TEST_CASE("packing costs 1.5 us a tensor and 5 us a list operation") {
+TEST_CASE("packing costs 40 us a step, 2 us a tensor and 7 us a list operation") {
   const auto launches = optimizer_launches(optimizer(OptimizerKind::momentum, OptimizerForm::foreach), std::vector<std::int64_t>(161, 100));
-  CHECK(to_seconds(host_of(launches)) * 1e6 == Approx(161 * 1.5 + 3 * 5));
+  CHECK(to_seconds(host_of(launches)) * 1e6 == Approx(40 + 161 * 2 + 3 * 7));
 }
 
 TEST_CASE("state is nothing, a momentum, or two moments") {
@@ -120,6 +165,10 @@ TEST_CASE("state is nothing, a momentum, or two moments") {
   CHECK(state_bytes_per_element({OptimizerKind::adam}) == 8);
   CHECK(state_bytes_per_element({OptimizerKind::adamw}) == 8);
   CHECK(state_bytes_per_element({OptimizerKind::adadelta}) == 8);
+  CHECK(state_bytes_per_element({OptimizerKind::nesterov}) == 4);
+  CHECK(state_bytes_per_element({OptimizerKind::adagrad}) == 4);
+  CHECK(state_bytes_per_element({OptimizerKind::rmsprop}) == 4);
+  CHECK(state_bytes_per_element({OptimizerKind::lamb}) == 8);
 }
 
 TEST_CASE("no tensors, no launches, and monstrous tensors, still a short list") {

@@ -42,12 +42,13 @@ TEST_CASE("the second gradient of a tensor is added to the first") {
   const TensorId y = tape.result(Shape::features(4), {x}, true);
   tape.node({step(100)}, {x}, y);
   const TensorId left = tape.result(Shape::features(4), {y}, false), right = tape.result(Shape::features(4), {y}, false);
-  tape.node({step(200, {7})}, {y}, left);
+  const std::uint32_t weight = tape.parameter("weight", 16);
+  tape.node({step(200, {weight})}, {y}, left);
   tape.node({step(300)}, {y}, right);
   const ExpandedModel model = std::move(tape).finish();
   CHECK(backward_flops(model) == std::vector<double>{300, 200, 4, 100});
   CHECK(model.backward[1].ready.empty());
-  CHECK(model.backward[2].ready == std::vector<std::uint32_t>{7});
+  CHECK(model.backward[2].ready == std::vector<std::uint32_t>{weight});
 }
 
 TEST_CASE("a node nothing trained feeds is dropped") {

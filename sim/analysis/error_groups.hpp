@@ -1,0 +1,27 @@
+// Errors of a validation by what the rows share: which model, GPU or precision is predicted how well.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/analysis/validation.hpp"
+
+namespace foretrain {
+
+/// What rows are grouped by, as in {"gpu", "model"}: names of error_group_keys().
+using GroupKeys = std::vector<std::string>;
+
+/// Rows that agree in every key asked for.
+struct ErrorGroup {
+  std::vector<std::string> values;  ///< one for each key
+  int rows = 0;
+  ErrorStatistics error;
+};
+
+/// "cluster", "gpu", …
+const std::vector<std::string>& error_group_keys();
+
+/// Groups of the scored rows by these keys, worst median first, then by their values.
+std::vector<ErrorGroup> group_errors(const Validation& validation, const GroupKeys& keys);
+
+}  // namespace foretrain

@@ -1,0 +1,173 @@
+// A batch costs CPU time on the reference core (multiplied by the host's slowdown), work of the kernel on pages (not multiplied: it was
+// measured in virtual machines, whose page faults cost more by about what older cores are slower) and waiting for storage.
+#include "sim/workload/device/input_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/random.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::int64_t kLabelBytes = 8, kFloatBytes = 4;
+
+/// How the loaders differ. Times on the reference core.
+struct LoaderTraits {
+  double decode = 1;       ///< CPU time of a sample / that of PIL and torchvision
+  Time per_sample{};       ///< index, call and list
+  Time per_batch{};        ///< handing a batch over, in the worker
+  Time taking{};           ///< main thread
+  bool processes = false;  ///< batches come through shared memory: page faults, a pin-memory thread, workers to start
+};
+
+/// torch: per sample and batch by the difference between loops with no worker, one worker, and the bare item
+/// (facts/measured/dataloader_cpu.json, transforms_cpu.json). The others are assumed: libjpeg-turbo called from C++ without PIL; DALI's CPU
+/// decoder 1.75 times, its hybrid decoder 3 times as fast.
+LoaderTraits traits_of(LoaderKind kind) {
+  switch (kind) {
+    case LoaderKind::torch:
+      return {1, microseconds(3.4), microseconds(790), microseconds(320), true};
+    case LoaderKind::tf_data:
+      return {0.7, Time::zero(), microseconds(30), microseconds(50), false};
+    case LoaderKind::dali_cpu:
+      return {1 / 1.75, Time::zero(), microseconds(30), microseconds(100), false};
+    case LoaderKind::dali_gpu:
+      return {1 / 3.0, Time::zero(), microseconds(30), microseconds(100), false};
+    default:
+      return {};
+  }
+}
+
+constexpr std::int64_t kMappedBatch = 32 << 20;  ///< malloc maps larger batches anew: every page faults
+constexpr double kFaultingCopy = 2.3e9;          ///< bytes/s of collating into such memory, measured
+constexpr double kPinPages = 0.35e-9;            ///< s per byte: map, fault in, unmap and free a batch in shared memory, measured
+constexpr double kUnmapPages = 0.15e-9;          ///< s per byte: the same without reading it, measured
+constexpr Time kPinningCall = Time{50'000'000};
+constexpr Time kTracedSample =
+    Time{9'000'000};  ///< more of a sample whose Python lines a profiler sees: workers inherit its trace function
+constexpr Time kWorkerStart = Time{15'000'000'000};  ///< forking one worker on the reference core, measured 10 to 20 ms
+constexpr double kMemoryCopies = 16;                 ///< a socket's memory bandwidth / one core's memcpy, assumed
+constexpr double kDecodePasses = 330;  ///< memory traffic of decoding on the GPU / the file's bytes, assumed: 36 MB for 110 KB
+
+Time times(Time time, double factor) { return seconds(to_seconds(time) * factor); }
+
+Bytes stored_bytes(const Workload& workload) {
+  const Bytes stored = workload.data.stored_bytes;
+  return stored.count > 0 ? stored * workload.batch_per_gpu : batch_bytes(workload);
+}
+
+Time over(Bytes bytes, ByteRate rate) { return rate.per_second > 0 ? bytes / rate : Time::zero(); }
+
+/// Bytes written and read again when a batch is put together, handed over, pinned and copied to the GPU.
+Bytes memory_traffic(const Workload& workload, const InputSite& site) {
+  const Bytes read = site.storage.kind == StorageKind::none ? Bytes{} : stored_bytes(workload);
+  return read * 2 + batch_bytes(workload) * 6;
+}
+
+/// In-order delivery: of the workers' next batches the slowest holds the others up, which prefetching spreads over several. Threads share
+/// out samples, not batches.
+double order_factor(const DataSet& data, std::int64_t batch) {
+  if (!traits_of(data.loader).processes) return 1;
+  const double spread = data.decode_spread / std::sqrt(static_cast<double>(batch));
+  return 1 + spread * expected_normal_maximum(data.workers_per_gpu) / std::max(1, data.prefetch);
+}
+
+Time collating(Bytes bytes, const Host& host, bool in_new_pages) {
+  return in_new_pages && bytes.count >= kMappedBatch ? bytes / ByteRate{kFaultingCopy} : bytes / host.memory_bandwidth;
+}
+
+Time read_cpu(const Workload& workload, const InputSite& site) {
+  return site.storage.kind == StorageKind::none ? Time::zero() : stored_bytes(workload) / site.node.host.memory_bandwidth;
+}
+
+Time read_wait(const Workload& workload, const InputSite& site) {
+  if (site.storage.kind == StorageKind::none) return Time::zero();
+  return site.storage.latency * workload.batch_per_gpu + over(stored_bytes(workload), site.storage.stream);
+}
+
+Time storage_interval(const Workload& workload, const InputSite& site) {
+  const Bytes bytes = stored_bytes(workload);
+  return std::max(over(bytes * site.ranks_on_node, site.storage.node), over(bytes * site.ranks, site.storage.job));
+}
+
+Time pinning_time(const Workload& workload, const LoaderTraits& loader, const Host& host) {
+  if (!workload.data.pinned || !loader.processes) return Time::zero();
+  const Bytes bytes = batch_bytes(workload);
+  const bool shared = workload.data.workers_per_gpu > 0;
+  return kPinningCall + bytes / host.memory_bandwidth + seconds(shared ? kPinPages * static_cast<double>(bytes.count) : 0);
+}
+
+Time taking_time(const Workload& workload, const LoaderTraits& loader, const Host& host) {
+  const bool unmaps = loader.processes && !workload.data.pinned;
+  return times(loader.taking, host.slowdown) + seconds(unmaps ? kUnmapPages * static_cast<double>(batch_bytes(workload).count) : 0);
+}
+
+}  // namespace
+
+Bytes batch_bytes(const Workload& workload) {
+  const Bytes sample =
+      workload.data.sample_bytes.count > 0 ? workload.data.sample_bytes : Bytes{kFloatBytes * workload.model->input_elements + kLabelBytes};
+  return sample * workload.batch_per_gpu;
+}
+
+int cores_of_rank(const DataSet& data, const NodeSpec& node) {
+  return data.cores_per_gpu > 0 ? data.cores_per_gpu : std::max(1, node.host.cores / std::max(1, node.gpus));
+}
+
+InputCosts input_costs(const Workload& workload, const InputSite& site) {
+  InputCosts costs;
+  if (workload.data.loader == LoaderKind::none) return costs;
+  const DataSet& data = workload.data;
+  const Host& host = site.node.host;
+  const LoaderTraits loader = traits_of(data.loader);
+  const bool inline_loading = data.workers_per_gpu == 0;
+  const bool traced = loader.processes && workload.loop.profiler == LoopProfiler::line;
+  const Time sample = times(data.decode, loader.decode) + loader.per_sample + (traced ? kTracedSample : Time::zero());
+  const Time made = sample * workload.batch_per_gpu + (inline_loading ? Time::zero() : loader.per_batch);
+  const Bytes batch = batch_bytes(workload);
+  const Time collate = data.loader == LoaderKind::dali_gpu ? Time::zero() : collating(batch, host, loader.processes);
+  costs.worker_cpu = times(made, host.slowdown) + collate + read_cpu(workload, site);
+  costs.one_batch = costs.worker_cpu + read_wait(workload, site);
+  costs.workers = times(costs.one_batch, order_factor(data, workload.batch_per_gpu) / std::max(1, data.workers_per_gpu));
+  costs.storage = storage_interval(workload, site);
+  const double node_memory = kMemoryCopies * host.memory_bandwidth.per_second * site.node.cpus;
+  costs.memory = memory_traffic(workload, site) * site.ranks_on_node / ByteRate{node_memory};
+  costs.pinning = pinning_time(workload, loader, host);
+  costs.taking = taking_time(workload, loader, host);
+  costs.cores = cores_of_rank(data, site.node);
+  costs.copied = data.loader == LoaderKind::dali_gpu ? stored_bytes(workload) : batch;
+  if (data.loader == LoaderKind::dali_gpu) costs.gpu_traffic = stored_bytes(workload) * static_cast<std::int64_t>(kDecodePasses);
+  return costs;
+}
+
+bool is_cached(const DataSet& data, Bytes sample, const Host& host) {
+  if (data.cached) return *data.cached;
+  const double all = static_cast<double>(data.samples) * static_cast<double>(std::max<std::int64_t>(data.stored_bytes.count, 0));
+  const double needed = data.stored_bytes.count > 0 ? all : static_cast<double>(data.samples) * static_cast<double>(sample.count);
+  constexpr double kForPages = 0.8;  // the rest is taken by the processes
+  return data.samples > 0 && needed <= kForPages * static_cast<double>(host.memory.count);
+}
+
+StorageSpec first_storage(const DataSet& data, const ClusterSpec& cluster) {
+  for (const StorageSpec& known : cluster.storage) {
+    if (known.kind == data.storage) return known;
+  }
+  return usual_storage(data.storage);
+}
+
+StorageSpec steady_storage(const Workload& workload, const ClusterSpec& cluster) {
+  const StorageKind kind = workload.data.storage;
+  const bool on_disk = kind != StorageKind::none && kind != StorageKind::page_cache;
+  const Bytes sample{batch_bytes(workload).count / std::max<std::int64_t>(1, workload.batch_per_gpu)};
+  if (on_disk && is_cached(workload.data, sample, cluster.node.host)) return usual_storage(StorageKind::page_cache);
+  return first_storage(workload.data, cluster);
+}
+
+Time worker_start(const DataSet& data, const Host& host) {
+  if (data.persistent_workers || !traits_of(data.loader).processes) return Time::zero();
+  return times(kWorkerStart * data.workers_per_gpu, host.slowdown);
+}
+
+}  // namespace foretrain

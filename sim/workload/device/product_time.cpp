@@ -1,0 +1,69 @@
+// The libraries choose among a few tile shapes by a heuristic that mostly finds the fastest; we take the fastest.
+#include "sim/workload/device/product_time.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace foretrain {
+namespace {
+
+struct Tile {
+  double m, n;
+};
+constexpr std::array<Tile, 8> kTiles{{{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}, {128, 32}, {32, 32}}};
+constexpr double kLargestSplit = 64;
+constexpr double kShortestDepth = 64;  // of one part of a split product
+
+struct Sizes {
+  double m, n, k, count;
+};
+
+double padded(double size, double window, double multiple) {
+  if (size < window) return size;
+  return std::ceil(size / window / multiple) * multiple * window;
+}
+
+/// Tensor cores take their operands in groups of 16 bytes: channels (of each window position) are padded to that.
+Sizes sizes_of(const Product& product, double batch, const ProductDevice& device) {
+  Sizes s{product.m, product.n, product.k, product.count};
+  if (product.grows == Product::Grows::rows) s.m *= batch;
+  if (product.grows == Product::Grows::depth) s.k *= batch;
+  if (product.grows == Product::Grows::count) s.count *= batch;
+  if (device.arithmetic == Arithmetic::cuda_cores) return s;
+  const double multiple = 16 / device.element_bytes;
+  if (product.grows == Product::Grows::rows) s.k = padded(s.k, product.window, multiple);
+  if (product.grows == Product::Grows::depth) s.n = padded(s.n, product.window, multiple);
+  return s;
+}
+
+/// Operands a tile loads grow with its edges, its work with its area: time for loading is added to time for arithmetic.
+double tile_efficiency(const Tile& tile, const ProductDevice& device) {
+  const double intensity = tile.m * tile.n / (tile.m + tile.n);
+  return intensity / (intensity + device.costs->operand_loading * device.flops_per_clock * device.element_bytes / 256);
+}
+
+double seconds_with(const Tile& tile, double split, const Sizes& s, const ProductDevice& device) {
+  const ProductCosts& costs = *device.costs;
+  const double units = std::ceil(s.m / tile.m) * std::ceil(s.n / tile.n) * s.count * split;
+  const double waves = std::ceil(units / device.multiprocessors);
+  const double rate = device.flops_per_s * tile_efficiency(tile, device);
+  const double partial_sums = split > 1 ? 8 * s.m * s.n * s.count * split / device.bytes_per_s : 0;
+  return waves * 2 * tile.m * tile.n * (s.k / split + costs.prologue_depth) / rate + partial_sums;
+}
+
+}  // namespace
+
+double product_seconds(const Product& product, double batch, const ProductDevice& device) {
+  const Sizes s = sizes_of(product, batch, device);
+  if (!(s.m * s.n * s.k * s.count > 0)) return 0;
+  double best = INFINITY;
+  for (const Tile& tile : kTiles) {
+    for (double split = 1; split <= kLargestSplit && (split == 1 || s.k / split >= kShortestDepth); split *= 2) {
+      best = std::min(best, seconds_with(tile, split, s, device));
+    }
+  }
+  return best * product.serial;
+}
+
+}  // namespace foretrain

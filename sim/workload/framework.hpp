@@ -1,0 +1,51 @@
+// Which framework runs the step and how: it decides what an operator costs the host, which kernels are fused, how tensors are laid out.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace foretrain {
+
+enum class FrameworkKind : std::uint8_t { pytorch, tensorflow };
+/// eager: one host call per operator (PyTorch). graph: a graph executor issues operators without Python (tf.function). compiled: element-
+/// wise chains are fused and host calls shrink to launches (torch.compile, XLA). cuda_graphs: the whole step is one launch.
+enum class Execution : std::uint8_t { eager, graph, compiled, cuda_graphs };
+/// Images in memory: NCHW or NHWC. 16-bit convolutions on tensor cores want channels last; otherwise each is transposed.
+enum class ImageLayout : std::uint8_t { channels_first, channels_last };
+
+/// Compared number by number: 1.9 < 1.13.
+struct FrameworkVersion {
+  int major = 2, minor = 3;
+  friend auto operator<=>(const FrameworkVersion&, const FrameworkVersion&) = default;
+};
+
+struct Framework {
+  FrameworkKind kind = FrameworkKind::pytorch;
+  Execution execution = Execution::eager;
+  ImageLayout layout = ImageLayout::channels_first;
+  FrameworkVersion version;  ///< decides defaults that changed (optimizer form, zero_grad, TF32 in products)
+};
+
+/// "2.3", "2.3.1", "1.13.0a0": what follows the second number does not matter. Nothing when it is no version.
+std::optional<FrameworkVersion> parse_framework_version(std::string_view text);
+std::string to_text(FrameworkVersion version);
+
+/// What runs when nothing is said: PyTorch 2.3, eager and channels first; TensorFlow 2.15, as a graph and channels last.
+Framework usual_framework(FrameworkKind kind);
+/// The ways of running this framework offers, the usual one first.
+std::vector<Execution> executions_of(FrameworkKind kind);
+
+/// "pytorch", "eager", … as scenario files write them.
+std::string_view name_of(FrameworkKind kind);
+std::string_view name_of(Execution execution);
+/// "PyTorch 2.3".
+std::string title_of(const Framework& framework);
+
+/// PyTorch 1.7 to 1.11 and TensorFlow since 2.4 multiply fp32 matrices in TF32 on GPUs that have it; the others only convolve in it.
+bool products_default_to_tf32(const Framework& framework);
+
+}  // namespace foretrain

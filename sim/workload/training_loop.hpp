@@ -1,0 +1,32 @@
+// The script around the step: what the host does besides the framework's own calls, and where it waits for the GPU.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/base/units.hpp"
+
+namespace foretrain {
+
+/// Whose loop calls the step: plain Python, or a trainer with hooks around every batch. adaptdl: it also measures the gradients' noise.
+enum class LoopHooks : std::uint8_t { none, lightning, huggingface, keras, adaptdl };
+/// none; accuracy: top-1 and top-5 counted on the GPU and read by two more `.item()` where the loss is read.
+enum class LoopMetrics : std::uint8_t { none, accuracy };
+/// clip_grad_norm_: not called; called; called and its result read by the script (`.item()`, error_if_nonfinite).
+enum class GradientClipping : std::uint8_t { none, on_device, read_back };
+/// line: a line profiler (kernprof), whose trace function sees every line of Python.
+enum class LoopProfiler : std::uint8_t { none, line };
+
+struct TrainingLoop {
+  bool non_blocking = true;  ///< inputs are copied asynchronously; otherwise the host waits for the stream
+  int loss_item_every = 0;   ///< steps between `loss.item()` calls, 0 = never
+  bool loss_item_before_backward = false;
+  enum class ZeroGrad : std::uint8_t { none, set_to_none, zero } zero_grad = ZeroGrad::set_to_none;
+  LoopMetrics metrics = LoopMetrics::none;
+  GradientClipping clip_grad_norm = GradientClipping::none;
+  LoopHooks hooks = LoopHooks::none;
+  bool progress_bar = false;
+  LoopProfiler profiler = LoopProfiler::none;
+  Time overhead{};  ///< per step on the reference CPU, besides all of the above
+};
+
+}  // namespace foretrain

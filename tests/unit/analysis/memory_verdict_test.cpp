@@ -1,0 +1,69 @@
+// The verdict on memory, and the advice that goes with it.
+#include "sim/analysis/memory_verdict.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/unit/analysis/small_scenario.hpp"
+
+using namespace foretrain;
+
+namespace {
+
+PredictionPoint point_of(const Scenario& scenario, std::int64_t batch) {
+  PredictionPoint point;
+  point.batch_per_gpu = batch;
+  add_memory(point, scenario, {});
+  return point;
+}
+
+Scenario with_memory(std::int64_t bytes) {
+  Scenario scenario = test::resnet_scenario();
+  scenario.cluster.node.gpu.memory = {bytes};
+  scenario.cluster.node.gpu.usable_memory = {};
+  return scenario;
+}
+
+}  // namespace
+
+TEST_CASE("a batch that fits says how large it could be") {
+  const PredictionPoint point = point_of(with_memory(16'000'000'000), 32);
+  CHECK(point.fits());
+  CHECK(point.largest_batch > 200);
+  CHECK(point_of(with_memory(16'000'000'000), point.largest_batch).fits());
+  const PredictionPoint more = point_of(with_memory(16'000'000'000), point.largest_batch + 1);
+  CHECK(more.fits_tightly());  // the convolutions have to do with less scratch
+  CHECK(memory_verdict(more) == "fits tightly");
+  CHECK_THAT(tightness_warning(more), ContainsSubstring("batch " + std::to_string(point.largest_batch) + " leaves enough"));
+  CHECK(memory_verdict(point_of(with_memory(16'000'000'000), 2 * point.largest_batch)) == "does not fit");
+}
+
+TEST_CASE("what the driver leaves counts, not the data sheet") {
+  Scenario scenario = with_memory(16'000'000'000);
+  scenario.cluster.node.gpu.usable_memory = {8'000'000'000};
+  CHECK(point_of(scenario, 32).memory_capacity.count == 8'000'000'000);
+}
+
+TEST_CASE("a batch that does not fit is told which one does, and that 16 bit would") {
+  const Scenario scenario = with_memory(6'000'000'000);
+  const std::int64_t most = point_of(scenario, 1).largest_batch;
+  const PredictionPoint point = point_of(scenario, 2 * most);
+  REQUIRE_FALSE(point.fits());
+  const std::string warning = memory_warning(point, scenario, {});
+  CHECK_THAT(warning, ContainsSubstring("1 GPU: about "));
+  CHECK_THAT(warning,
+             ContainsSubstring("it has 6 GB: a batch of " + std::to_string(most) + " per GPU fits, with strategy.accumulation = 2"));
+  CHECK_THAT(warning, ContainsSubstring("; model.precision = \"amp_fp16\" fits"));
+}
+
+TEST_CASE("a network whose weights do not fit is told so") {
+  const Scenario scenario = with_memory(700'000'000);
+  const PredictionPoint point = point_of(scenario, 1);
+  REQUIRE_FALSE(point.fits());
+  CHECK(point.largest_batch == 0);
+  CHECK_THAT(memory_warning(point, scenario, {}), ContainsSubstring(": not even one sample fits"));
+}
+
+TEST_CASE("parts are named, those that are not there are left out") {
+  MemoryUse use;
+  use.parameters = {100'000'000}, use.activations = {2'000'000'000};
+  CHECK(memory_parts(use) == "weights 100 MB, activations 2 GB");
+}
