@@ -38,8 +38,8 @@ struct PredictionPoint {
   double speedup = 1;     ///< samples_per_s over that of one GPU
   double efficiency = 1;  ///< speedup / gpus
   double gpu_hours = 0;
-  AroundSteps around;   ///< part of total_s
-  Interval interval;  ///< of step_s
+  AroundSteps around;  ///< part of total_s
+  Interval interval;   ///< of step_s
   MemoryUse memory;
   Bytes memory_capacity{};
   std::int64_t largest_batch = 0;  ///< per GPU and micro-step that fits; 0 = not even one sample does

@@ -1,7 +1,9 @@
-// One GPU has nobody to talk to, so the strategy's name only tells which framework ran.
+// One GPU has nobody to talk to, so the strategy's name only tells which framework ran. Sources are read as text: a word in them stands
+// for a setting.
 #include "sim/analysis/row_facts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <string_view>
 
@@ -13,12 +15,18 @@ namespace {
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
-/// Whether `word`, in small letters, stands in the text by itself or followed by a digit ("TensorFlow2", "_XLA_").
-bool mentions(std::string text, std::string_view word) {
+std::string in_small_letters(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+  return text;
+}
+
+/// Whether `word` stands in the text by itself or beside digits and signs ("tensorflow2", "_xla_"), and not denied ("without-xla").
+bool mentions(std::string_view text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::string_view before = text.substr(0, at);
     const std::size_t end = at + word.size();
-    if ((at == 0 || !is_letter(text[at - 1])) && (end == text.size() || !is_letter(text[end]))) return true;
+    const bool alone = (at == 0 || !is_letter(text[at - 1])) && (end == text.size() || !is_letter(text[end]));
+    if (alone && !before.ends_with("without-") && !before.ends_with("w-o-")) return true;
   }
   return false;
 }
@@ -27,16 +35,28 @@ bool sets(const Measurement& row, std::string_view key) {
   return std::any_of(row.settings.begin(), row.settings.end(), [&](const auto& setting) { return setting.first.starts_with(key); });
 }
 
-bool ran_tensorflow(const Measurement& row) {
-  return row.strategy == "mirrored" || row.strategy == "parameter_server" || mentions(row.source, "tensorflow");
+bool runs(const Measurement& row, std::string_view framework) {
+  return std::any_of(row.settings.begin(), row.settings.end(),
+                     [&](const auto& setting) { return setting.first == "framework.name" && mentions(setting.second, framework); });
 }
 
-Measurement as_plain_loop(Measurement row) {
-  if (!sets(row, "framework.") && ran_tensorflow(row)) {
-    row.settings.emplace_back("framework.name", "\"tensorflow\"");
-    if (mentions(row.source, "xla")) row.settings.emplace_back("framework.execution", "\"compiled\"");
+struct Fact {
+  std::string_view word, key, value;
+  std::string_view framework;  ///< only where this one runs
+};
+constexpr std::array<Fact, 4> kFacts{{{"tensorflow", "framework.name", "\"tensorflow\"", ""},
+                                      {"xla", "framework.execution", "\"compiled\"", "tensorflow"},
+                                      {"deeplearningexamples", "framework.layout", "\"channels_last\"", ""},
+                                      {"adaptdl", "loop.hooks", "\"adaptdl\"", ""}}};
+
+Measurement informed(Measurement row) {
+  const std::string text = in_small_letters(row.series + "\n" + row.source);
+  const bool says_framework = sets(row, "framework.");
+  for (const Fact& fact : kFacts) {
+    const bool said = fact.key.starts_with("framework.") ? says_framework : sets(row, fact.key);
+    if (said || !mentions(text, fact.word) || (!fact.framework.empty() && !runs(row, fact.framework))) continue;
+    row.settings.emplace_back(fact.key, fact.value);
   }
-  row.strategy = "single";
   return row;
 }
 
@@ -44,15 +64,16 @@ Measurement as_plain_loop(Measurement row) {
 
 std::vector<Measurement> with_plain_loops(std::vector<Measurement> rows) {
   for (Measurement& row : rows) {
-    if (row.gpus == 1 && find_strategy(row.strategy) == nullptr) row = as_plain_loop(std::move(row));
+    if (row.gpus != 1 || find_strategy(row.strategy) != nullptr) continue;
+    const bool is_tensorflow = row.strategy == "mirrored" || row.strategy == "parameter_server";
+    if (is_tensorflow && !sets(row, "framework.name")) row.settings.emplace_back("framework.name", "\"tensorflow\"");
+    row.strategy = "single";
   }
   return rows;
 }
 
-std::vector<Measurement> with_trainers(std::vector<Measurement> rows) {
-  for (Measurement& row : rows) {
-    if (mentions(row.source, "adaptdl") && !sets(row, "loop.hooks")) row.settings.emplace_back("loop.hooks", "\"adaptdl\"");
-  }
+std::vector<Measurement> with_provenance(std::vector<Measurement> rows) {
+  for (Measurement& row : rows) row = informed(std::move(row));
   return rows;
 }
 

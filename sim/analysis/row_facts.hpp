@@ -1,4 +1,4 @@
-// What a measured row tells about its run besides its columns: by its strategy and by its source.
+// What a measured row tells about its run besides its columns: by its strategy, its name and its source.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 namespace foretrain {
 
 /// On one GPU, a strategy that this program does not simulate is the plain training loop: the rows with `single` in its place there, and
-/// with the framework that ran them: what a row's settings say, else TensorFlow for its own strategies (mirrored, parameter_server) and
-/// where the source names it, else PyTorch. A source that names XLA ran compiled. Rows of known strategies, and all on several GPUs, stay
-/// as they are.
+/// with TensorFlow where the strategy is its own (mirrored, parameter_server). Rows of known strategies, and all on several GPUs, stay.
 std::vector<Measurement> with_plain_loops(std::vector<Measurement> rows);
 
-/// The rows with the trainer that their source names, unless their settings say which: AdaptDL measures gradients besides training.
-std::vector<Measurement> with_trainers(std::vector<Measurement> rows);
+/// The rows with what their source says of the run, as settings, unless their own settings say something about it: TensorFlow by name; XLA
+/// in the source or the series ("without-xla" is none); NVIDIA's DeepLearningExamples convolve channels last; AdaptDL's trainer measures
+/// gradients besides training. The whole list: docs/accuracy_one_gpu.md.
+std::vector<Measurement> with_provenance(std::vector<Measurement> rows);
 
 }  // namespace foretrain

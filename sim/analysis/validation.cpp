@@ -236,7 +236,8 @@ ErrorStatistics statistics_of(std::vector<double> errors) {
 Validation validate(const MeasurementFile& file, const ValidationOptions& options, const Progress& progress) {
   Validation validation;
   validation.anchored = options.anchor;
-  const std::vector<Measurement> measured = with_trainers(options.anchor ? file.scaling : with_plain_loops(file.scaling));
+  std::vector<Measurement> measured = with_provenance(file.scaling);  // first: a strategy tells less of the framework than the source
+  if (!options.anchor) measured = with_plain_loops(std::move(measured));
   validation.rows =
       static_cast<int>(std::count_if(measured.begin(), measured.end(), [&](const Measurement& m) { return is_wanted(m, options.gpus); }));
   const std::vector<Rows> groups = keep_wanted(group(measured), options);

@@ -28,8 +28,8 @@ void read_preset(TableReader& data, DataSet& set) {
 
 /// Whether a scenario says how batches come about; otherwise they lie on the GPU, as in benchmarks on synthetic data.
 bool describes_loader(const TableReader& data) {
-  for (const char* key : {"name", "decode", "storage", "loader", "stored_bytes", "cached", "workers_per_gpu", "cores_per_gpu", "prefetch",
-                          "pinned", "persistent_workers"}) {
+  for (const char* key : {"name", "sample_bytes", "decode", "storage", "loader", "stored_bytes", "cached", "workers_per_gpu",
+                          "cores_per_gpu", "prefetch", "pinned", "persistent_workers"}) {
     if (data.has(key)) return true;
   }
   return false;

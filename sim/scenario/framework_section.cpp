@@ -25,8 +25,8 @@ std::vector<Choice<Enum>> named(const Values& values) {
 }
 
 void read_version(TableReader& reader, Framework& framework) {
-  if (!reader.has("version")) return;
   const auto text = reader.spelling("version");
+  if (!reader.has("version")) return;
   const auto version = text ? parse_framework_version(*text) : std::nullopt;
   if (version && *version >= FrameworkVersion{1, 0})
     framework.version = *version;
@@ -60,6 +60,7 @@ void read_framework(TableReader& reader, Scenario& scenario) {
   framework = usual_framework(kind);
   read_version(reader, framework);
   read_execution(reader, framework);
+  if (framework.execution == Execution::compiled) framework.layout = ImageLayout::channels_last;  // compilers choose layouts themselves
   choose<ImageLayout>(reader, "layout", {{"channels_first", ImageLayout::channels_first}, {"channels_last", ImageLayout::channels_last}},
                       framework.layout);
   TrainingLoop& loop = scenario.workload.loop;
@@ -100,7 +101,8 @@ void read_loop(TableReader& loop, Scenario& scenario) {
       loop, "clip_grad_norm",
       {{"none", GradientClipping::none}, {"on_device", GradientClipping::on_device}, {"read_back", GradientClipping::read_back}},
       script.clip_grad_norm);
-  choose<H>(loop, "hooks", {{"none", H::none}, {"lightning", H::lightning}, {"huggingface", H::huggingface}, {"keras", H::keras}, {"adaptdl", H::adaptdl}},
+  choose<H>(loop, "hooks",
+            {{"none", H::none}, {"lightning", H::lightning}, {"huggingface", H::huggingface}, {"keras", H::keras}, {"adaptdl", H::adaptdl}},
             script.hooks);
   if (script.hooks == H::adaptdl && scenario.workload.framework.kind != FrameworkKind::pytorch)
     loop.report(loop.span_of("hooks"), "AdaptDL trains with PyTorch", "leave loop.hooks out, or framework.name");

@@ -165,7 +165,6 @@ std::vector<TypeRule> sequence_rules() {
           {T::relative_attention, {{F::heads, true}, {F::width}, {F::memory_length}}, {kDropout}},
           {T::window_attention, {{F::heads, true}, {F::window, true}, {F::shift}}, {kBias}},
           {T::patch_merging, {}},
-          {T::cast, {}},
           {T::mask, {}},
           {T::adaptive_embedding, {{F::out, true}, {F::cutoffs, true}, {F::shares, true}, {F::divide, false, 1}}},
           {T::adaptive_softmax, {{F::cutoffs, true}, {F::shares, true}, {F::divide, false, 1}}},

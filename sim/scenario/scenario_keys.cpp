@@ -24,7 +24,7 @@ const std::vector<ScenarioKey>& scenario_keys() {
        "PyTorch before 2.0 runs optimizers as for_loop and fills gradients with zeros; Keras before TensorFlow 2.2 reads each batch's results"},
       {"framework.execution", "eager, graph, compiled, cuda_graphs", "\"compiled\"", "eager in PyTorch, graph in TensorFlow",
        "a host call per operator, a graph's executor, torch.compile or XLA, or the whole step in one launch"},
-      {"framework.layout", "channels_first, channels_last", "\"channels_first\"", "channels_last",
+      {"framework.layout", "channels_first, channels_last", "\"channels_last\"", "channels_last where compiled, else channels_first",
        "images in memory; 16-bit convolutions on tensor cores want channels last"},
       {"data.name", "name or path", "\"imagenet\"", "none", "a data set of datasets/ or a file; the keys below replace its values"},
       {"data.samples", "integer", "1_281_167", "unknown", "per epoch, over all GPUs; without it an epoch is one step"},

@@ -1,7 +1,6 @@
 // Section by section; defaults are those of the Scenario's own members, so a key that is missing changes nothing.
 #include "sim/scenario/scenario_sections.hpp"
 
-
 #include <fmt/format.h>
 
 #include "sim/scenario/section_values.hpp"

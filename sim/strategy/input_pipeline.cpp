@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include "sim/strategy/input_decision.hpp"
 
 namespace foretrain {
 
@@ -29,7 +29,6 @@ InputPipeline::InputPipeline(Process& process)
     : process_(process),
       workload_(process.request().workload),
       costs_(input_costs(workload_, input_site(process.request()))),
-      storage_(input_site(process.request()).storage.kind),
       input_label_(process.graph().label("input batch")) {
   if (costs_.storage > Time::zero()) storage_queue_ = process.graph().add_queue("storage");
   if (copies_ahead(workload_.data.loader)) copy_stream_ = process.graph().add_queue("copy stream");
@@ -110,33 +109,12 @@ void InputPipeline::load_batch() {
 }
 
 void InputPipeline::explain() const {
-  const auto rate = [&](Time interval) {
-    return interval > Time::zero() ? static_cast<double>(workload_.batch_per_gpu) / to_seconds(interval) : 0;
-  };
-  const DataSet& data = workload_.data;
-  if (data.workers_per_gpu == 0) {
-    return process_.decisions().add("input pipeline", "in the main thread",
-                                    fmt::format("workers_per_gpu = 0: each step first loads its batch, {:.1f} ms, and the GPU waits",
-                                                1e3 * to_seconds(costs_.one_batch + costs_.pinning)));
-  }
-  const std::string_view makers = data.loader == LoaderKind::torch ? "workers" : "threads";
-  struct Limit {
-    std::string what;
-    Time interval;
-  };
-  const Time cores = (scaled(costs_.worker_cpu) + scaled(costs_.pinning) + main_cpu_) / costs_.cores;
-  const std::vector<Limit> limits{{fmt::format("{} {}", data.workers_per_gpu, makers), scaled(costs_.workers)},
-                                  {fmt::format("{} core{}", costs_.cores, costs_.cores == 1 ? "" : "s"), cores},
-                                  {"pin-memory thread", scaled(costs_.pinning)},
-                                  {fmt::format("storage ({})", name_of(storage_)), scaled(costs_.storage)},
-                                  {"memory bandwidth", scaled(costs_.memory)}};
-  const auto narrowest =
-      std::max_element(limits.begin(), limits.end(), [](const Limit& a, const Limit& b) { return a.interval < b.interval; });
-  std::string why = "samples/s of one GPU:";
-  for (const Limit& limit : limits) {
-    if (limit.interval > Time::zero()) why += fmt::format("{} {} {:.4g}", why.back() == ':' ? "" : ",", limit.what, rate(limit.interval));
-  }
-  process_.decisions().add("input pipeline", fmt::format("{:.4g} samples/s, {}", rate(narrowest->interval), narrowest->what), why);
+  const PlanRequest& request = process_.request();
+  InputCosts costs = costs_;
+  for (Time* time : {&costs.workers, &costs.worker_cpu, &costs.pinning, &costs.storage, &costs.memory, &costs.one_batch})
+    *time = scaled(*time);
+  explain_pipeline(workload_, costs, main_cpu_, process_.decisions());
+  explain_storage(workload_, request.cluster.spec(), input_site(request), process_.decisions());
 }
 
 LoaderPace loader_pace(const Workload& workload, const NodeSpec& node) {

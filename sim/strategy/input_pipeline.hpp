@@ -31,7 +31,6 @@ class InputPipeline {
   Process& process_;
   const Workload& workload_;
   InputCosts costs_;
-  StorageKind storage_;
   LabelId input_label_;
   QueueId storage_queue_ = kNone, copy_stream_ = kNone;
   std::vector<TaskId> batches_taken_;

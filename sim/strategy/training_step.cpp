@@ -46,7 +46,8 @@ TrainingStep::TrainingStep(Process& process)
       noise_(process, launches_),
       workload_(process.request().workload),
       model_(*workload_.model),
-      cast_elements_(is_half(workload_.precision) && !workload_.half_weights ? find_cast_elements(model_) : std::vector<std::int64_t>(model_.layer_names.size(), 0)),
+      cast_elements_(is_half(workload_.precision) && !workload_.half_weights ? find_cast_elements(model_)
+                                                                             : std::vector<std::int64_t>(model_.layer_names.size(), 0)),
       penalised_(find_penalised(workload_, launches_.is_graph())),
       optimizer_label_(process.graph().label("optimizer")),
       gradient_label_(process.graph().label("gradient")),

@@ -35,7 +35,7 @@ Framework usual_framework(FrameworkKind kind) {
   Framework framework;
   framework.kind = kind;
   framework.execution = executions_of(kind).front();
-  if (kind == FrameworkKind::tensorflow) framework.version = {2, 15}, framework.layout = ImageLayout::channels_last;
+  if (kind == FrameworkKind::tensorflow) framework.version = {2, 15};
   return framework;
 }
 

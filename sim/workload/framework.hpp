@@ -34,7 +34,8 @@ struct Framework {
 std::optional<FrameworkVersion> parse_framework_version(std::string_view text);
 std::string to_text(FrameworkVersion version);
 
-/// What runs when nothing is said: PyTorch 2.3, eager and channels first; TensorFlow 2.15, as a graph and channels last.
+/// What runs when nothing is said: PyTorch 2.3 eager, TensorFlow 2.15 as a graph, whose layout pass makes convolutions channels first
+/// too; compilers (XLA, TorchInductor) make them channels last.
 Framework usual_framework(FrameworkKind kind);
 /// The ways of running this framework offers, the usual one first.
 std::vector<Execution> executions_of(FrameworkKind kind);

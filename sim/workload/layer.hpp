@@ -65,7 +65,6 @@ enum class LayerType : std::uint8_t {
   additive_attention,
   location_attention,
   scale,
-  cast,
   mask,
   adaptive_embedding,
   adaptive_softmax,

@@ -51,7 +51,7 @@ Applied apply_mean_tokens(Tape& tape, const Layer&, TensorId input) {
   return {result, "", ""};
 }
 
-// scale: a factor; cast: another width of numbers; mask: zeros behind each sample's end, for which eight operators on lengths make the
+// scale: a factor; mask: zeros behind each sample's end, for which eight operators on lengths make the
 // mask.
 Applied apply_pass(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;

@@ -135,7 +135,8 @@ void Tape::follow(const Node& node, std::uint32_t first) {
   for (const TensorId parent : node.parents) {
     const TapeTensor& tensor = tensors_[parent];
     if (!tensor.needs_gradient) continue;
-    lifetimes_.hand_gradient({node.made, parent, tensor.storage, 4 * static_cast<double>(tensor.shape.elements()), node.steps.empty(), first, last});
+    lifetimes_.hand_gradient(
+        {node.made, parent, tensor.storage, 4 * static_cast<double>(tensor.shape.elements()), node.steps.empty(), first, last});
   }
   lifetimes_.play(node.made, last);
   for (std::uint32_t step = first; step < model_.backward.size(); ++step) {

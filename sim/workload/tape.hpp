@@ -96,7 +96,7 @@ class Tape {
   LifetimeRecorder lifetimes_;
   std::vector<TapeTensor> tensors_;
   std::vector<std::uint8_t> storage_saved_;
-  std::vector<double> storage_bytes_;  ///< per sample, of the tensor that a storage was made for
+  std::vector<double> storage_bytes_;                         ///< per sample, of the tensor that a storage was made for
   std::string label_;                                         ///< of the current layer; empty: shares nothing
   std::map<std::string, std::uint32_t, std::less<>> shared_;  ///< by "label.suffix"
   std::map<std::string, std::vector<TensorId>, std::less<>> names_;

@@ -150,19 +150,26 @@ TEST_CASE("law: every form of an optimizer touches every element, fused the leas
     for (const OptimizerLaunch& launch : optimizer_launches({kind, form, true}, tensors)) sum += launch.bytes.count;
     return sum;
   };
-  for (const auto kind :
-       {OptimizerKind::sgd, OptimizerKind::momentum, OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::adadelta}) {
+  for (const auto kind : {OptimizerKind::sgd, OptimizerKind::momentum, OptimizerKind::nesterov, OptimizerKind::adam, OptimizerKind::adamw,
+                          OptimizerKind::adadelta, OptimizerKind::rmsprop}) {
     CHECK(bytes(kind, OptimizerForm::for_loop) == bytes(kind, OptimizerForm::foreach));
     CHECK(bytes(kind, OptimizerForm::fused) <= bytes(kind, OptimizerForm::foreach));
     CHECK(bytes(kind, OptimizerForm::fused) > 0);
   }
 }
 
-TEST_CASE("law: host time is proportional to the CPU's slowdown") {
+TEST_CASE("law: host time is proportional to the CPU's slowdown in every way of running") {
   const ExpandedModel model = expand(test::resnet18()).model;
   Host slow;
   slow.slowdown = 3;
-  for (const Operator& op : all_operators(model)) {
-    CHECK(to_seconds(host_time(op, slow, {}, Precision::fp32)) == Approx(3 * to_seconds(host_time(op, {}, {}, Precision::fp32))));
+  for (const FrameworkKind kind : {FrameworkKind::pytorch, FrameworkKind::tensorflow}) {
+    Framework framework = usual_framework(kind);
+    for (const Execution execution : executions_of(kind)) {
+      framework.execution = execution;
+      const auto seconds_on = [&](const Operator& op, const Host& host) {
+        return to_seconds(host_time(op, host, {}, Precision::fp32, framework));
+      };
+      for (const Operator& op : all_operators(model)) CHECK(seconds_on(op, slow) == Approx(3 * seconds_on(op, {})));
+    }
   }
 }

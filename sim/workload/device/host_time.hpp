@@ -19,8 +19,6 @@ struct HostCalibration {
   Time copy_call = microseconds(4);          ///< one asynchronous copy
   Time ddp_hook = microseconds(2.6);         ///< DDP bookkeeping per gradient
   Time ddp_forward = microseconds(60);       ///< DDP bookkeeping per forward
-  Time loader_next = microseconds(320);      ///< taking a batch from the workers
-  double loader_seconds_per_byte = 0.15e-9;  ///< unmapping the previous batch
   Time iteration = microseconds(30);         ///< Python of the bare loop
   double call_scale = 1.8;                   ///< a call inside a real network over the same call repeated: cold caches, CUDA's bookkeeping
   Time cast_call = microseconds(10);         ///< autocast converts one weight

@@ -84,7 +84,7 @@ Time read_cpu(const Workload& workload, const InputSite& site) {
 
 Time read_wait(const Workload& workload, const InputSite& site) {
   if (site.storage.kind == StorageKind::none) return Time::zero();
-  return site.storage.latency * workload.batch_per_gpu + over(stored_bytes(workload), site.storage.stream);
+  return times(site.storage.latency, static_cast<double>(workload.batch_per_gpu)) + over(stored_bytes(workload), site.storage.stream);
 }
 
 Time storage_interval(const Workload& workload, const InputSite& site) {
@@ -125,12 +125,13 @@ InputCosts input_costs(const Workload& workload, const InputSite& site) {
   const bool inline_loading = data.workers_per_gpu == 0;
   const bool traced = loader.processes && workload.loop.profiler == LoopProfiler::line;
   const Time sample = times(data.decode, loader.decode) + loader.per_sample + (traced ? kTracedSample : Time::zero());
-  const Time made = sample * workload.batch_per_gpu + (inline_loading ? Time::zero() : loader.per_batch);
+  const Time made = times(sample, static_cast<double>(workload.batch_per_gpu)) + (inline_loading ? Time::zero() : loader.per_batch);
   const Bytes batch = batch_bytes(workload);
   const Time collate = data.loader == LoaderKind::dali_gpu ? Time::zero() : collating(batch, host, loader.processes);
   costs.worker_cpu = times(made, host.slowdown) + collate + read_cpu(workload, site);
   costs.one_batch = costs.worker_cpu + read_wait(workload, site);
-  costs.workers = times(costs.one_batch, order_factor(data, workload.batch_per_gpu) / std::max(1, data.workers_per_gpu));
+  const double alongside = std::max(1, data.workers_per_gpu) / order_factor(data, workload.batch_per_gpu);
+  costs.workers = times(costs.one_batch, 1 / std::max(1.0, alongside));
   costs.storage = storage_interval(workload, site);
   const double node_memory = kMemoryCopies * host.memory_bandwidth.per_second * site.node.cpus;
   costs.memory = memory_traffic(workload, site) * site.ranks_on_node / ByteRate{node_memory};

@@ -43,14 +43,14 @@ TEST_CASE("what the driver leaves counts, not the data sheet") {
 }
 
 TEST_CASE("a batch that does not fit is told which one does, and that 16 bit would") {
-  const Scenario scenario = with_memory(6'000'000'000);
+  const Scenario scenario = with_memory(16'000'000'000);
   const std::int64_t most = point_of(scenario, 1).largest_batch;
-  const PredictionPoint point = point_of(scenario, 2 * most);
+  const PredictionPoint point = point_of(scenario, most + most * 2 / 5);
   REQUIRE_FALSE(point.fits());
   const std::string warning = memory_warning(point, scenario, {});
   CHECK_THAT(warning, ContainsSubstring("1 GPU: about "));
   CHECK_THAT(warning,
-             ContainsSubstring("it has 6 GB: a batch of " + std::to_string(most) + " per GPU fits, with strategy.accumulation = 2"));
+             ContainsSubstring("it has 16 GB: a batch of " + std::to_string(most) + " per GPU fits, with strategy.accumulation = 2"));
   CHECK_THAT(warning, ContainsSubstring("; model.precision = \"amp_fp16\" fits"));
 }
 

@@ -1,6 +1,7 @@
 // The rules of layer types: every type can be written in a file, and the page about model files lists every type with its keys.
 #include "sim/scenario/layer_rules.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -47,8 +48,11 @@ TEST_CASE("every layer type can be written in a model file, under one name") {
   CHECK(find_type_rule("block") == nullptr);
 }
 
-TEST_CASE("the page about model files lists every type with its keys") {
+TEST_CASE("the page about model files lists every type with its keys, and no other") {
   const std::string text = page();
+  const std::string rows = text.substr(text.find("| type | keys |"));
+  CHECK(std::count(rows.begin(), rows.end(), '\n') ==
+        static_cast<std::ptrdiff_t>(layer_type_names().size()) + 1);  // two lines of header, no "block"
   for (const std::string& name : layer_type_names()) {
     const TypeRule* rule = find_type_rule(name);
     if (rule != nullptr) CHECK_THAT(text, ContainsSubstring(fmt::format("\n| {} | {} |", name, keys_of(*rule))));

@@ -163,3 +163,22 @@ TEST_CASE("an anchor on the input side scales what the pipeline takes") {
   small.device.input_time_scale = 2;
   CHECK(step_of(small) == Approx(2 * plain).epsilon(1e-6));
 }
+
+TEST_CASE("the explanation says where samples come from and why") {
+  SmallPlan small;
+  small.workload.data.storage = StorageKind::lustre, small.workload.data.stored_bytes = {1'000'000};
+  const auto said = [&] {
+    const Plan plan = plan_of(small, "single");
+    for (const Decision& decision : plan.decisions.list()) {
+      if (decision.subject == "samples come from") return decision.choice + ": " + decision.why;
+    }
+    return std::string();
+  };
+  CHECK(said() == "lustre: data.samples is not known");
+  small.workload.data.samples = 1000;
+  CHECK_THAT(said(), ContainsSubstring("page_cache: 1 GB fit into 80 % of the node's") && ContainsSubstring("the first reads lustre at"));
+  small.workload.data.samples = 1'000'000;
+  CHECK_THAT(said(), ContainsSubstring("lustre: 1 TB do not fit"));
+  small.workload.data.cached = true;
+  CHECK_THAT(said(), ContainsSubstring("page_cache: data.cached = true"));
+}
