@@ -39,8 +39,14 @@ double efficiency(const ComputeEfficiency& of, Arithmetic arithmetic) {
   }
 }
 
-bool is_winograd(const Operator& op, const Product& product, Arithmetic arithmetic) {
-  return op.cls == OperatorClass::conv && arithmetic == Arithmetic::cuda_cores && product.window == 9 && product.stride == 1;
+/// Winograd kernels came with Maxwell and want tens of channels on both sides.
+bool is_winograd(const Operator& op, const Product& product, const Gpu& gpu, Arithmetic arithmetic) {
+  constexpr double kFewestChannels = 32;
+  const bool fits = op.cls == OperatorClass::conv && product.window == 9 && product.stride == 1;
+  if (!fits || arithmetic != Arithmetic::cuda_cores || gpu.architecture == Architecture::kepler) return false;
+  const bool for_weights = product.grows == Product::Grows::depth;
+  const double out = for_weights ? product.m : product.n, in = (for_weights ? product.n : product.k) / product.window;
+  return std::min(in, out) >= kFewestChannels;
 }
 
 bool is_transposed(const Operator& op, const KernelContext& context, Arithmetic arithmetic) {
@@ -51,6 +57,7 @@ ProductDevice device_of(const Operator& op, const KernelContext& context, Arithm
   const double rate = peak_rate(op, context.gpu, context.precision, context.framework).per_second;
   ProductDevice device;
   device.arithmetic = arithmetic;
+  device.is_convolution = op.cls == OperatorClass::conv;
   device.multiprocessors = std::max(1, context.gpu.sm_count);
   device.flops_per_s = rate * efficiency(efficiencies_of(op.cls, context.calibration), arithmetic) / device.multiprocessors;
   device.flops_per_clock = rate / device.multiprocessors / (clock_rate(context.gpu) * context.gpu.sustained_clock);
@@ -75,7 +82,7 @@ double product_time(const Operator& op, const Product& product, const KernelCont
     return overlapped(product.flops_per_sample() * batch / rate, memory, calibration.roofline_power);
   }
   double compute = product_seconds(product, batch, device_of(op, context, arithmetic));
-  if (is_winograd(op, product, arithmetic)) compute /= calibration.winograd;
+  if (is_winograd(op, product, context.gpu, arithmetic)) compute /= calibration.winograd;
   double time = overlapped(compute, memory, calibration.roofline_power) + (product.serial - 1) * to_seconds(calibration.serial_step);
   if (is_transposed(op, context, arithmetic)) time += calibration.transpose_passes * memory_seconds(bytes, context.gpu, calibration);
   return time;

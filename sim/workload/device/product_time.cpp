@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace foretrain {
 namespace {
@@ -11,7 +12,9 @@ namespace {
 struct Tile {
   double m, n;
 };
-constexpr std::array<Tile, 8> kTiles{{{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}, {128, 32}, {32, 32}}};
+/// The first of them are those of convolutions, whose kernels are wide in one direction at least.
+constexpr std::array<Tile, 9> kTiles{{{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {128, 32}, {32, 128}, {64, 64}, {32, 32}}};
+constexpr std::size_t kConvolutionTiles = 7;
 constexpr double kLargestSplit = 64;
 constexpr double kShortestDepth = 64;  // of one part of a split product
 
@@ -58,7 +61,7 @@ double product_seconds(const Product& product, double batch, const ProductDevice
   const Sizes s = sizes_of(product, batch, device);
   if (!(s.m * s.n * s.k * s.count > 0)) return 0;
   double best = INFINITY;
-  for (const Tile& tile : kTiles) {
+  for (const Tile& tile : std::span(kTiles).first(device.is_convolution ? kConvolutionTiles : kTiles.size())) {
     for (double split = 1; split <= kLargestSplit && (split == 1 || s.k / split >= kShortestDepth); split *= 2) {
       best = std::min(best, seconds_with(tile, split, s, device));
     }

@@ -147,6 +147,9 @@ TEST_CASE("3x3 convolutions of stride 1 save multiplications on CUDA cores only"
   const double plain = to_seconds(time_on(v100(), convolution(1, 1), Precision::fp32, 1, calibration)) - 3e-6;
   CHECK(to_seconds(time_on(v100(), convolution(9, 1), Precision::fp32, 1, calibration)) - 3e-6 == Approx(plain / 2));
   CHECK(to_seconds(time_on(v100(), convolution(9, 2), Precision::fp32, 1, calibration)) - 3e-6 == Approx(plain));
+  Gpu k80 = v100();
+  k80.architecture = Architecture::kepler;  // Winograd kernels came with Maxwell
+  CHECK(to_seconds(time_on(k80, convolution(9, 1), Precision::fp32, 1, calibration)) - 3e-6 == Approx(plain));
   CHECK(time_on(v100(), convolution(9, 1), Precision::amp_fp16, 1, calibration) ==
         plain_time(v100(), convolution(9, 1), Precision::amp_fp16, 1));
 }
