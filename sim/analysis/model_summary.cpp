@@ -152,7 +152,7 @@ ModelSummary summarize_model(const Scenario& scenario, bool with_times) {
   const Gpu& gpu = scenario.cluster.node.gpu;
   const KernelCalibration calibration = default_kernel_calibration(gpu);
   std::optional<KernelContext> context;
-  if (with_times) context.emplace(KernelContext{gpu, calibration, workload.precision, workload.framework});
+  if (with_times) context.emplace(KernelContext{gpu, calibration, workload.precision, workload.framework, workload.half_weights});
   ModelSummary summary;
   summary.name = scenario.model.name, summary.description = scenario.model.description;
   if (const auto input = input_shape(scenario.model.input, scenario.model.input_is_tokens)) summary.input = to_string(*input);

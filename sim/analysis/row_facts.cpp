@@ -43,18 +43,22 @@ bool runs(const Measurement& row, std::string_view framework) {
 struct Fact {
   std::string_view word, key, value;
   std::string_view framework;  ///< only where this one runs
+  std::string_view model;      ///< only networks whose name begins so
 };
-constexpr std::array<Fact, 4> kFacts{{{"tensorflow", "framework.name", "\"tensorflow\"", ""},
-                                      {"xla", "framework.execution", "\"compiled\"", "tensorflow"},
-                                      {"deeplearningexamples", "framework.layout", "\"channels_last\"", ""},
-                                      {"adaptdl", "loop.hooks", "\"adaptdl\"", ""}}};
+constexpr std::array<Fact, 6> kFacts{{{"tensorflow", "framework.name", "\"tensorflow\"", "", ""},
+                                      {"xla", "framework.execution", "\"compiled\"", "tensorflow", ""},
+                                      {"deeplearningexamples", "framework.layout", "\"channels_last\"", "", ""},
+                                      {"deeplearningexamples pytorch", "model.half_weights", "true", "", "bert"},
+                                      {"deeplearning-benchmark", "model.half_weights", "true", "", "bert"},
+                                      {"adaptdl", "loop.hooks", "\"adaptdl\"", "", ""}}};
 
 Measurement informed(Measurement row) {
   const std::string text = in_small_letters(row.series + "\n" + row.source);
   const bool says_framework = sets(row, "framework.");
   for (const Fact& fact : kFacts) {
     const bool said = fact.key.starts_with("framework.") ? says_framework : sets(row, fact.key);
-    if (said || !mentions(text, fact.word) || (!fact.framework.empty() && !runs(row, fact.framework))) continue;
+    if (said || !mentions(text, fact.word) || !row.model.starts_with(fact.model) || (!fact.framework.empty() && !runs(row, fact.framework)))
+      continue;
     row.settings.emplace_back(fact.key, fact.value);
   }
   return row;

@@ -12,7 +12,8 @@ namespace foretrain {
 std::vector<Measurement> with_plain_loops(std::vector<Measurement> rows);
 
 /// The rows with what their source says of the run, as settings, unless their own settings say something about it: TensorFlow by name; XLA
-/// in the source or the series ("without-xla" is none); NVIDIA's DeepLearningExamples convolve channels last; AdaptDL's trainer measures
+/// in the source or the series ("without-xla" is none); NVIDIA's DeepLearningExamples convolve channels last, and their BERT for
+/// PyTorch, Lambda's too, keeps 16-bit weights (Apex O2); AdaptDL's trainer measures
 /// gradients besides training. The whole list: docs/accuracy_one_gpu.md.
 std::vector<Measurement> with_provenance(std::vector<Measurement> rows);
 

@@ -72,6 +72,7 @@ NodeSpec NodeReader::read(const Table& table, std::string path) {
   }
   read_counts(reader);
   if (!from_template_ || reader.has("gpu")) node_.gpu = gpus_.read(reader, "gpu");
+  node_.gpu.sustained_clock *= reader.number("gpu_clock", 0.1, 1).value_or(1);
   read_switches_of_behaviour(reader);
   if (const Table* host = reader.table("host")) read_host(*host, below(path, "host"));
   read_links(reader);

@@ -47,7 +47,7 @@ void StepLaunches::begin_backward(QueueId thread) {
 }
 
 void StepLaunches::operator_call(QueueId thread, const Operator& op, LabelId label) {
-  const KernelContext context{process_.gpu(), process_.kernels(), workload_.precision, framework_};
+  const KernelContext context{process_.gpu(), process_.kernels(), workload_.precision, framework_, workload_.half_weights};
   const Time host = host_time(op, process_.host_cpu(), process_.host_costs(), workload_.precision, framework_);
   process_.launch(thread, host, kernel_time(op, context, workload_.batch_per_gpu), Account::compute, label);
   if (is_graph()) nodes(thread, nodes_beside(op), Account::compute, label);

@@ -41,7 +41,7 @@ std::vector<Operator> all_operators(const ExpandedModel& model) {
 Time total_time(const ExpandedModel& model, const Gpu& gpu, Precision precision, std::int64_t batch) {
   const KernelCalibration calibration = default_kernel_calibration(gpu);
   Time sum{};
-  for (const Operator& op : all_operators(model)) sum += kernel_time(op, {gpu, calibration, precision, {}}, batch);
+  for (const Operator& op : all_operators(model)) sum += kernel_time(op, {gpu, calibration, precision, {}, false}, batch);
   return sum;
 }
 

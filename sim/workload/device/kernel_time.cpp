@@ -69,6 +69,7 @@ ProductDevice device_of(const Operator& op, const KernelContext& context, Arithm
 
 double overlapped(double arithmetic, double memory, double power) {
   const double longer = std::max(arithmetic, memory), shorter = std::min(arithmetic, memory);
+  if (!std::isfinite(longer)) return longer;
   return longer > 0 ? longer * std::pow(1 + std::pow(shorter / longer, power), 1 / power) : 0;
 }
 
@@ -95,13 +96,25 @@ double passes(const Operator& op, const KernelContext& context) {
   return 1;
 }
 
+/// Autocast of an eager framework: operators that stay in 32 bit hand their result on in 16, softmax and loss take 16 bit as well. Each
+/// cast reads 4 bytes an element and writes 2, or the other way round; the operator's own bytes are 8 an element forward, 12 backward.
+double cast_bytes(const Operator& op, const KernelContext& context, double samples) {
+  const bool autocast =
+      is_half(context.precision) && context.framework.kind == FrameworkKind::pytorch && context.framework.execution != Execution::compiled;
+  if (op.half_capable || context.half_weights || !autocast) return 0;
+  const double elements = op.bytes.at(samples) / (op.backward ? 12 : 8), casts = op.cls == OperatorClass::reduction ? 2 : 1;
+  return casts * 6 * elements;
+}
+
 double fixed_seconds(int kernels, const KernelCalibration& calibration) {
   return kernels * to_seconds(calibration.launch_gap + calibration.minimum);
 }
 
 }  // namespace
 
-Time kernel_time(const Operator& op, const KernelContext& context, std::int64_t batch) {
+Time kernel_time(const Operator& operation, const KernelContext& context, std::int64_t batch) {
+  Operator op = operation;
+  op.half_capable = op.half_capable || (context.half_weights && op.call != HostCall::loss);
   const auto samples = static_cast<double>(std::max<std::int64_t>(batch, 0));
   double rest = op.bytes.at(samples), busy = 0;
   for (int i = 0; i < op.product_count; ++i) {
@@ -110,6 +123,7 @@ Time kernel_time(const Operator& op, const KernelContext& context, std::int64_t 
   }
   busy +=
       memory_seconds(std::max(0.0, rest) * element_share(op, context.precision) * passes(op, context), context.gpu, context.calibration);
+  busy += memory_seconds(cast_bytes(op, context, samples), context.gpu, context.calibration);
   return seconds((fixed_seconds(op.kernels, context.calibration) + busy) * context.calibration.time_scale);
 }
 

@@ -15,6 +15,7 @@ struct KernelContext {
   const KernelCalibration& calibration;
   Precision precision = Precision::fp32;
   Framework framework{};
+  bool half_weights = false;  ///< in 16 bit everything but the loss runs in it, without casts (Workload::half_weights)
 };
 
 /// One operator at one batch size, time_scale times the sum of

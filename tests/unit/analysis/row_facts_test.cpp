@@ -48,6 +48,13 @@ TEST_CASE("NVIDIA's examples convolve channels last") {
   CHECK(told(row("ddp", 1, "NVIDIA/DeepLearningExamples PyTorch/README.md")) == Settings{{"framework.layout", "\"channels_last\""}});
 }
 
+TEST_CASE("NVIDIA's and Lambda's BERT for PyTorch keep 16-bit weights") {
+  Measurement m = row("ddp", 1, "lambdal/deeplearning-benchmark pytorch/pytorch-train-throughput-fp16.csv");
+  CHECK(told(m).empty());
+  m.model = "bert_large_s384";
+  CHECK(told(m) == Settings{{"model.half_weights", "true"}});
+}
+
 TEST_CASE("rows of AdaptDL's traces ran its trainer") {
   const Settings adaptdl{{"loop.hooks", "\"adaptdl\""}};
   CHECK(told(row("ddp", 4, "petuum/adaptdl sched/traces/yolov3/placements.csv")) == adaptdl);

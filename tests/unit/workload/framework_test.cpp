@@ -32,7 +32,7 @@ TEST_CASE("PyTorch runs eager by default and has no graph executor, TensorFlow t
   CHECK(title_of(usual_framework(FrameworkKind::tensorflow)) == "TensorFlow 2.15");
 }
 
-TEST_CASE("PyTorch 1.7 to 1.11 multiplied matrices in TF32 by default") {
+TEST_CASE("PyTorch 1.7 to 1.11 and TensorFlow since 2.4 multiply matrices in TF32 by default") {
   const auto defaults = [](FrameworkVersion version) {
     Framework framework;
     framework.version = version;
@@ -42,5 +42,8 @@ TEST_CASE("PyTorch 1.7 to 1.11 multiplied matrices in TF32 by default") {
   CHECK(defaults({1, 7}));
   CHECK(defaults({1, 11}));
   CHECK_FALSE(defaults({1, 12}));
-  CHECK_FALSE(products_default_to_tf32(usual_framework(FrameworkKind::tensorflow)));
+  Framework tensorflow = usual_framework(FrameworkKind::tensorflow);
+  CHECK(products_default_to_tf32(tensorflow));
+  tensorflow.version = {2, 3};
+  CHECK_FALSE(products_default_to_tf32(tensorflow));
 }
