@@ -10,7 +10,7 @@
 namespace foretrain {
 
 const std::vector<std::string>& listable() {
-  static const std::vector<std::string> nouns{"models",      "clusters",   "gpus",      "links",  "strategies",
+  static const std::vector<std::string> nouns{"models",      "clusters",   "gpus",      "links",   "strategies",
                                               "collectives", "transports", "scenarios", "fabrics", "datasets"};
   return nouns;
 }

@@ -19,10 +19,10 @@ struct Gpu {
   Architecture architecture = Architecture::volta;
   double compute_capability = 7.0;
   FlopRate fp64{}, fp32{}, tf32{}, fp16{}, bf16{}, fp8{};  ///< fp16/bf16/fp8: tensor cores where there are some
-  Bytes memory{};                  ///< data sheet
-  Bytes usable_memory{};           ///< what the driver leaves to programs (nvidia-smi's total); 0 = `memory`
-  ByteRate memory_bandwidth{};     ///< data sheet
-  double memory_efficiency = 0.8;  ///< reached by streaming kernels / data sheet
+  Bytes memory{};                                          ///< data sheet
+  Bytes usable_memory{};                                   ///< what the driver leaves to programs (nvidia-smi's total); 0 = `memory`
+  ByteRate memory_bandwidth{};                             ///< data sheet
+  double memory_efficiency = 0.8;                          ///< reached by streaming kernels / data sheet
   Bytes l2_cache{};
   int sm_count = 0;
   double sustained_clock = 1;  ///< clock under training load / clock of the data sheet's rates; cards with a small power budget fall behind

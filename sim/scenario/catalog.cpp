@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kLongestName = 128;
 
 std::string_view folder_of(CatalogKind kind) {
-  static constexpr std::array<std::string_view, 8> kFolders{"models",    "topologies",       "topologies/gpus",      "topologies/links",
+  static constexpr std::array<std::string_view, 8> kFolders{"models",    "topologies",       "topologies/gpus",       "topologies/links",
                                                             "scenarios", "topologies/nodes", "topologies/transports", "datasets"};
   return kFolders[static_cast<std::size_t>(kind)];
 }

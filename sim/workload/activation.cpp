@@ -59,17 +59,16 @@ Applied apply_activation(Tape& tape, const Layer& layer, TensorId input) {
   const HostCall call = layer.type == LayerType::gelu ? HostCall::gelu : HostCall::activation;
   const auto n = static_cast<double>(in.elements());
   const TensorId result = inplace ? tape.alias(in, input) : tape.result(in, {input}, false);
-  tape.forward(make_operator(OperatorClass::elementwise, call, per_sample(activation.forward * n),
-                             per_sample((copied ? 16 : 8) * n), copied ? 2 : 1));
+  tape.forward(make_operator(OperatorClass::elementwise, call, per_sample(activation.forward * n), per_sample((copied ? 16 : 8) * n),
+                             copied ? 2 : 1));
   if (tape.at(result).needs_gradient) {
     if (copied)
       tape.save(per_sample(4 * n));
     else
       tape.save(activation.keeps_input && !inplace ? input : result);
   }
-  tape.node(
-      {{make_operator(OperatorClass::elementwise, call, per_sample(activation.backward * n), per_sample(12 * n)), {}}},
-      {input}, result);
+  tape.node({{make_operator(OperatorClass::elementwise, call, per_sample(activation.backward * n), per_sample(12 * n)), {}}}, {input},
+            result);
   return {result, "", ""};
 }
 

@@ -144,7 +144,7 @@ struct Model {
   std::vector<std::int64_t> input;
   bool input_is_tokens = false;
   std::vector<Layer> layers;
-  std::string optimizer{};               ///< what it is usually trained with, as `model.optimizer` names it; empty: not said
+  std::string optimizer{};             ///< what it is usually trained with, as `model.optimizer` names it; empty: not said
   std::int64_t samples_per_input = 1;  ///< a batch counts parts of an input, as tokens of a sentence
 };
 

@@ -79,7 +79,7 @@ struct Operator {
   std::uint32_t layer = 0;  ///< index into ExpandedModel::layer_names
   std::uint16_t kernels = 1;
   std::uint16_t calls = 1;  ///< host calls that issue them, one after the other: the steps of a loop in the script
-  Amount flops;  ///< 2 per multiply-add; rules in docs/models/operators.md
+  Amount flops;             ///< 2 per multiply-add; rules in docs/models/operators.md
   Amount bytes;
   bool half_capable = true;  ///< runs in 16 bit under autocast (loss and softmax do not)
   /// The matrix products among `kernels` (backward: for the input, for the weights); their FLOPs and bytes are part of the totals.
@@ -125,7 +125,7 @@ struct ExpandedModel {
   std::vector<BackwardStep> backward;
   std::int64_t input_elements = 0;  ///< per sample
   std::int64_t largest_activation_elements = 0;
-  Amount saved_bytes;  ///< fp32 activations kept for backward, each storage once
+  Amount saved_bytes;   ///< fp32 activations kept for backward, each storage once
   Lifetimes lifetimes;  ///< of everything on the GPU during a step, as far as it grows with the batch or comes and goes
   std::int64_t modules = 0;
 

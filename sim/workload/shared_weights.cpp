@@ -78,8 +78,8 @@ std::vector<ModelFault> check_declared_weights(const Model& model) {
   std::vector<ModelFault> faults;
   for (const Layer* layer : declared) {
     if (!layer->weights.empty() && used.contains(layer->weights)) continue;
-    faults.push_back({layer->span, fmt::format("no layer uses the weights \"{}\"", layer->weights),
-                      "give the layer that uses them the same `weights`"});
+    faults.push_back(
+        {layer->span, fmt::format("no layer uses the weights \"{}\"", layer->weights), "give the layer that uses them the same `weights`"});
   }
   return faults;
 }

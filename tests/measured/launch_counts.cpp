@@ -20,8 +20,9 @@ int launches(const std::string& model, OptimizerForm form) {
   setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
   ScenarioOverrides overrides;
   overrides.model = model, overrides.cluster = "puhti", overrides.gpus = {1};
+  const Scenario scenario = make_scenario(overrides);
   std::vector<std::int64_t> tensors;
-  for (const Parameter& parameter : make_scenario(overrides).workload.model->parameters) tensors.push_back(parameter.elements);
+  for (const Parameter& parameter : scenario.workload.model->parameters) tensors.push_back(parameter.elements);
   return static_cast<int>(optimizer_launches({OptimizerKind::momentum, form, true}, tensors).size());
 }
 

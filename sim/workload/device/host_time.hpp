@@ -11,21 +11,21 @@ namespace foretrain {
 
 /// Host costs on the reference CPU (Zen 5, ~4 GHz); multiplied by Host::slowdown and time_scale. Sources: docs/models/host_time.md.
 struct HostCalibration {
-  Time launch = microseconds(2.5);           ///< one kernel launch
-  Time launch_latency = microseconds(4);     ///< enqueue to start on an idle stream; not multiplied
-  Time sync_wake = microseconds(10);         ///< host wakes after a stream synchronisation; not multiplied
-  Time event = microseconds(1);              ///< record or wait an event
-  Time collective_call = microseconds(25);   ///< one collective through the process group
-  Time copy_call = microseconds(4);          ///< one asynchronous copy
-  Time ddp_hook = microseconds(2.6);         ///< DDP bookkeeping per gradient
-  Time ddp_forward = microseconds(60);       ///< DDP bookkeeping per forward
-  Time iteration = microseconds(30);         ///< Python of the bare loop
-  double call_scale = 1.8;                   ///< a call inside a real network over the same call repeated: cold caches, CUDA's bookkeeping
-  Time cast_call = microseconds(10);         ///< autocast converts one weight
-  Time backward_call = microseconds(20);     ///< loss.backward(): Python, the engine, its thread
-  Time compiled_kernel = microseconds(4);    ///< torch.compile: the generated wrapper before each launch
-  Time compiled_call = microseconds(60);     ///< torch.compile: guards and runtime wrapper, once forward and once backward
-  Time graph_launch = microseconds(15);      ///< CUDA graphs: the one launch of a step, without its nodes
+  Time launch = microseconds(2.5);          ///< one kernel launch
+  Time launch_latency = microseconds(4);    ///< enqueue to start on an idle stream; not multiplied
+  Time sync_wake = microseconds(10);        ///< host wakes after a stream synchronisation; not multiplied
+  Time event = microseconds(1);             ///< record or wait an event
+  Time collective_call = microseconds(25);  ///< one collective through the process group
+  Time copy_call = microseconds(4);         ///< one asynchronous copy
+  Time ddp_hook = microseconds(2.6);        ///< DDP bookkeeping per gradient
+  Time ddp_forward = microseconds(60);      ///< DDP bookkeeping per forward
+  Time iteration = microseconds(30);        ///< Python of the bare loop
+  double call_scale = 1.8;                  ///< a call inside a real network over the same call repeated: cold caches, CUDA's bookkeeping
+  Time cast_call = microseconds(10);        ///< autocast converts one weight
+  Time backward_call = microseconds(20);    ///< loss.backward(): Python, the engine, its thread
+  Time compiled_kernel = microseconds(4);   ///< torch.compile: the generated wrapper before each launch
+  Time compiled_call = microseconds(60);    ///< torch.compile: guards and runtime wrapper, once forward and once backward
+  Time graph_launch = microseconds(15);     ///< CUDA graphs: the one launch of a step, without its nodes
   Time graph_launch_node = microseconds(0.1);  ///< CUDA graphs: each kernel in it
   Time node = microseconds(3);                 ///< TensorFlow: the executor, memory and stream of one operator with a kernel
   Time bare_node = microseconds(1);            ///< TensorFlow: an operator without a kernel, such as the read of a variable

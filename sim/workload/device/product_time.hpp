@@ -10,8 +10,8 @@ namespace foretrain {
 struct ProductDevice {
   Arithmetic arithmetic = Arithmetic::cuda_cores;
   bool is_convolution = false;  ///< its kernels have no small square tiles
-  double flops_per_s = 0;  ///< of one multiprocessor at the class's large-product efficiency
-  double flops_per_clock = 0;  ///< peak of one multiprocessor
+  double flops_per_s = 0;       ///< of one multiprocessor at the class's large-product efficiency
+  double flops_per_clock = 0;   ///< peak of one multiprocessor
   int multiprocessors = 1;
   double bytes_per_s = 0;  ///< of memory, achieved
   double element_bytes = 4;

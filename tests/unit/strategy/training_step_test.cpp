@@ -1,6 +1,5 @@
 // The table of strategies.
 #include "sim/strategy/catalog.hpp"
-
 #include "tests/support/catch.hpp"
 
 using namespace foretrain;
