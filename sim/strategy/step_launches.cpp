@@ -46,10 +46,16 @@ void StepLaunches::begin_backward(QueueId thread) {
   process_.host(thread, costs.backward_call + (compiled ? costs.compiled_call : Time{}), Account::host);
 }
 
-void StepLaunches::operator_call(QueueId thread, const Operator& op, LabelId label) {
+Time StepLaunches::kernel_time_of(const Operator& op) {
+  const auto [found, is_new] = kernel_times_.try_emplace(&op);
   const KernelContext context{process_.gpu(), process_.kernels(), workload_.precision, framework_, workload_.half_weights};
+  if (is_new) found->second = kernel_time(op, context, workload_.batch_per_gpu);
+  return found->second;
+}
+
+void StepLaunches::operator_call(QueueId thread, const Operator& op, LabelId label) {
   const Time host = host_time(op, process_.host_cpu(), process_.host_costs(), workload_.precision, framework_);
-  process_.launch(thread, host, kernel_time(op, context, workload_.batch_per_gpu), Account::compute, label);
+  process_.launch(thread, host, kernel_time_of(op), Account::compute, label);
   if (is_graph()) nodes(thread, nodes_beside(op), Account::compute, label);
 }
 

@@ -1,6 +1,8 @@
 // Kernels of a step as its framework issues them: one by one, beside a graph's own nodes, or captured in one launch for all.
 #pragma once
 
+#include <unordered_map>
+
 #include "sim/strategy/process.hpp"
 #include "sim/workload/graph_nodes.hpp"
 
@@ -15,6 +17,7 @@ class StepLaunches {
   void begin_forward();
   void begin_backward(QueueId thread);
 
+  /// `op` must live as long as this object: its kernel time is looked up by its address.
   void operator_call(QueueId thread, const Operator& op, LabelId label);
   /// A kernel that moves `bytes`; `reference` is its host cost on the reference CPU when it is a call of its own, without the launch.
   TaskId kernel(QueueId thread, Bytes bytes, Time reference, Account account, LabelId label);
@@ -27,11 +30,13 @@ class StepLaunches {
  private:
   void launch_captured_graph();
   Time own_cost() const;
+  Time kernel_time_of(const Operator& op);
 
   Process& process_;
   const Workload& workload_;
   const Framework& framework_;
   LabelId inputs_label_;
+  std::unordered_map<const Operator*, Time> kernel_times_;  ///< every step runs the same operators
 };
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// The libraries choose among a few tile shapes by a heuristic that mostly finds the fastest; we take the fastest.
+// The libraries choose among a few tile shapes by a heuristic that mostly finds the fastest; we take the fastest. Tiles that could not
+// win even with full waves are passed over.
 #include "sim/workload/device/product_time.hpp"
 
 #include <algorithm>
@@ -46,13 +47,25 @@ double tile_efficiency(const Tile& tile, const ProductDevice& device) {
   return intensity / (intensity + device.costs->operand_loading * device.flops_per_clock * device.element_bytes / 256);
 }
 
-double seconds_with(const Tile& tile, double split, const Sizes& s, const ProductDevice& device) {
-  const ProductCosts& costs = *device.costs;
-  const double units = std::ceil(s.m / tile.m) * std::ceil(s.n / tile.n) * s.count * split;
-  const double waves = std::ceil(units / device.multiprocessors);
-  const double rate = device.flops_per_s * tile_efficiency(tile, device);
+/// A product cut into one kind of tile; `split` parts of its depth run as units of their own.
+struct Tiling {
+  double tiles = 0, unit_flops_per_depth = 0, rate = 0;
+  Tiling(const Tile& tile, const Sizes& s, const ProductDevice& device)
+      : tiles(std::ceil(s.m / tile.m) * std::ceil(s.n / tile.n) * s.count),
+        unit_flops_per_depth(2 * tile.m * tile.n),
+        rate(device.flops_per_s * tile_efficiency(tile, device)) {}
+};
+
+double seconds_with(const Tiling& tiling, double split, const Sizes& s, const ProductDevice& device) {
+  const double waves = std::ceil(tiling.tiles * split / device.multiprocessors);
   const double partial_sums = split > 1 ? 8 * s.m * s.n * s.count * split / device.bytes_per_s : 0;
-  return waves * 2 * tile.m * tile.n * (s.k / split + costs.prologue_depth) / rate + partial_sums;
+  return waves * tiling.unit_flops_per_depth * (s.k / split + device.costs->prologue_depth) / tiling.rate + partial_sums;
+}
+
+/// What all waves would take if none were partly empty: no split from this one on can be faster.
+double least_seconds(const Tiling& tiling, double split, const Sizes& s, const ProductDevice& device) {
+  const double depth = s.k + split * device.costs->prologue_depth;
+  return tiling.tiles * tiling.unit_flops_per_depth * depth / (tiling.rate * device.multiprocessors);
 }
 
 }  // namespace
@@ -62,8 +75,10 @@ double product_seconds(const Product& product, double batch, const ProductDevice
   if (!(s.m * s.n * s.k * s.count > 0)) return 0;
   double best = INFINITY;
   for (const Tile& tile : std::span(kTiles).first(device.is_convolution ? kConvolutionTiles : kTiles.size())) {
+    const Tiling tiling(tile, s, device);
     for (double split = 1; split <= kLargestSplit && (split == 1 || s.k / split >= kShortestDepth); split *= 2) {
-      best = std::min(best, seconds_with(tile, split, s, device));
+      if (least_seconds(tiling, split, s, device) >= best) break;
+      best = std::min(best, seconds_with(tiling, split, s, device));
     }
   }
   return best * product.serial;

@@ -80,6 +80,37 @@ TEST_CASE("the batch multiplies the dimension that grows") {
   }
 }
 
+namespace {
+
+/// The formula of the header over every tile and split.
+double exhaustive(const Product& p, const ProductDevice& d) {
+  const double tiles[9][2] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {128, 32}, {32, 128}, {64, 64}, {32, 32}};
+  double best = 1e300;
+  for (const auto& [m, n] : tiles) {
+    const double intensity = m * n / (m + n), loading = d.costs->operand_loading * d.flops_per_clock * d.element_bytes / 256;
+    for (double split = 1; split <= 64 && (split == 1 || p.k / split >= 64); split *= 2) {
+      const double waves = std::ceil(std::ceil(p.m / m) * std::ceil(p.n / n) * p.count * split / d.multiprocessors);
+      const double tile = 2 * m * n * (p.k / split + d.costs->prologue_depth) / (d.flops_per_s * intensity / (intensity + loading));
+      best = std::min(best, waves * tile + (split > 1 ? 8 * p.m * p.n * p.count * split / d.bytes_per_s : 0));
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("passing over tiles finds what trying all of them finds") {
+  const ProductCosts costs{1.3, 77};
+  const CounterRandom random(11);
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const auto size = [&](std::uint64_t stream) { return std::floor(std::exp(9 * random.uniform(stream, i))); };
+    ProductDevice d = device(static_cast<int>(1 + 150 * random.uniform(0, i)), costs);
+    d.bytes_per_s = std::exp(20 * random.uniform(1, i)) / 1e4;
+    const Product p = product(size(2), size(3), size(4));
+    CHECK(product_seconds(p, 1, d) == Approx(exhaustive(p, d)).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("a larger product is never faster and never beats the peak") {
   const ProductCosts costs{4, 24};
   const CounterRandom random(7);
