@@ -1,7 +1,5 @@
 // Reports of collectives against approved texts in tests/golden/approved; a wanted change is approved by copying what the failing test
 // prints.
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -11,22 +9,14 @@
 #include "sim/report/json.hpp"
 #include "sim/report/nccl_tests.hpp"
 #include "sim/report/validation_table.hpp"
+#include "tests/support/approved.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_curve.hpp"
 
 using namespace foretrain;
+using test::approved;
 
 namespace {
-
-std::string approved(const std::string& name) {
-  const std::string path = fmt::format("{}/tests/golden/approved/{}", FORETRAIN_SOURCE_DIR, name);
-  std::ifstream file(path, std::ios::binary);
-  INFO(path);
-  REQUIRE(file);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 CollectiveValidation example_validation() {
   CollectiveValidation v;

@@ -1,25 +1,17 @@
 // Drawings of nodes against tests/golden/approved; a wanted change is approved by copying what the failing test prints.
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "sim/cluster/cluster.hpp"
 #include "sim/report/topology_drawing.hpp"
+#include "tests/support/approved.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
 using namespace foretrain;
+using test::approved;
 
 namespace {
-
-std::string approved(const std::string& name) {
-  std::ifstream file(fmt::format("{}/tests/golden/approved/{}", FORETRAIN_SOURCE_DIR, name), std::ios::binary);
-  REQUIRE(file);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 nccl::Job job_on(const ClusterSpec& spec) {
   const Placement placement = place_packed(spec.nodes * spec.node.gpus, spec.node.gpus);

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/scenario/schemas.hpp"
-#include "sim/workload/operators.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/model_file.hpp"
 
 using namespace foretrain;
 using nlohmann::json;
+using test::model_file;
 
 namespace {
 
@@ -20,14 +20,6 @@ std::string text_of(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
-}
-
-ExpandedModel model_file(const std::string& name) {
-  const SourceText source{name + ".toml", text_of(fmt::format("{}/models/{}.toml", FORETRAIN_SOURCE_DIR, name))};
-  Diagnostics diagnostics(source);
-  const Model model = read_model(source, diagnostics);
-  diagnostics.throw_if_any();
-  return expand(model).model;
 }
 
 /// Multiply-adds of the products without their biases: forward FLOPs minus one per output element of a layer with a bias.
