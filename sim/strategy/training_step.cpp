@@ -63,8 +63,8 @@ void TrainingStep::explain() {
     process_.decisions().add(std::move(subject), std::move(choice), std::move(why));
   };
   if (products_default_to_tf32(framework) && workload_.precision == Precision::fp32 && process_.gpu().tf32 > process_.gpu().fp32) {
-    say("matrix products", "fp32, as asked for",
-        fmt::format("{} by itself multiplies in TF32 on this GPU; model.precision = \"tf32\" predicts that", title_of(framework)));
+    say("matrix products", "TF32 although model.precision is fp32",
+        fmt::format("{} by itself multiplies fp32 matrices in TF32 on this GPU", title_of(framework)));
   }
   if (framework.execution != executions_of(framework.kind).front()) {
     say("host calls", std::string(name_of(framework.execution)), fmt::format("{} issues the kernels that way", title_of(framework)));
