@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <string_view>
 
 #include "sim/strategy/catalog.hpp"
@@ -74,6 +75,18 @@ std::vector<Measurement> with_plain_loops(std::vector<Measurement> rows) {
     row.strategy = "single";
   }
   return rows;
+}
+
+std::vector<RowFact> facts_between(const std::vector<Measurement>& given, const std::vector<Measurement>& run) {
+  std::map<std::string, int> counts;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    for (std::size_t added = given[i].settings.size(); added < run[i].settings.size(); ++added)
+      ++counts[run[i].settings[added].first + " = " + run[i].settings[added].second];
+    if (run[i].strategy != given[i].strategy) ++counts["strategy " + run[i].strategy + " for " + given[i].strategy];
+  }
+  std::vector<RowFact> facts;
+  for (const auto& [what, rows] : counts) facts.push_back({what, rows});
+  return facts;
 }
 
 std::vector<Measurement> with_provenance(std::vector<Measurement> rows) {

@@ -1,6 +1,7 @@
 // What a measured row tells about its run besides its columns: by its strategy, its name and its source.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "sim/scenario/measurements.hpp"
@@ -16,5 +17,15 @@ std::vector<Measurement> with_plain_loops(std::vector<Measurement> rows);
 /// PyTorch, Lambda's too, keeps 16-bit weights (Apex O2); AdaptDL's trainer measures
 /// gradients besides training. The whole list: docs/accuracy_one_gpu.md.
 std::vector<Measurement> with_provenance(std::vector<Measurement> rows);
+
+/// What was read into rows, for the report: "framework.name = "tensorflow"", or "strategy single for horovod", and for how many rows.
+struct RowFact {
+  std::string what;
+  int rows = 0;
+  friend bool operator==(const RowFact&, const RowFact&) = default;
+};
+
+/// The difference that the two functions above made, sorted by what. Both lists have the same rows in the same order.
+std::vector<RowFact> facts_between(const std::vector<Measurement>& given, const std::vector<Measurement>& run);
 
 }  // namespace foretrain

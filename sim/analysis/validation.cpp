@@ -11,7 +11,6 @@
 
 #include "sim/analysis/anchor.hpp"
 #include "sim/analysis/epoch.hpp"
-#include "sim/analysis/row_facts.hpp"
 #include "sim/analysis/uncertainty.hpp"
 
 namespace foretrain {
@@ -236,8 +235,11 @@ ErrorStatistics statistics_of(std::vector<double> errors) {
 Validation validate(const MeasurementFile& file, const ValidationOptions& options, const Progress& progress) {
   Validation validation;
   validation.anchored = options.anchor;
-  std::vector<Measurement> measured = with_provenance(file.scaling);  // first: a strategy tells less of the framework than the source
+  std::vector<Measurement> given = file.scaling;
+  std::erase_if(given, [&](const Measurement& m) { return !options.anchor && !is_wanted(m, options.gpus); });
+  std::vector<Measurement> measured = with_provenance(given);  // first: a strategy tells less of the framework than the source
   if (!options.anchor) measured = with_plain_loops(std::move(measured));
+  validation.row_facts = facts_between(given, measured);
   validation.rows =
       static_cast<int>(std::count_if(measured.begin(), measured.end(), [&](const Measurement& m) { return is_wanted(m, options.gpus); }));
   const std::vector<Rows> groups = keep_wanted(group(measured), options);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/analysis/predict.hpp"
+#include "sim/analysis/row_facts.hpp"
 #include "sim/scenario/measurements.hpp"
 
 namespace foretrain {
@@ -46,6 +47,7 @@ struct Validation {
   std::string kind = "scaling";
   int rows = 0, scored = 0;
   std::vector<SkippedRow> skipped;
+  std::vector<RowFact> row_facts;  ///< what rows were run with beyond their columns
   ErrorStatistics error;
   ErrorStatistics linear;  ///< the same rows under perfect scaling; only with anchors
   bool anchored = true;

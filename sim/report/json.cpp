@@ -80,6 +80,12 @@ Json skipped_json(const std::vector<SkippedRow>& rows) {
   return out;
 }
 
+Json facts_json(const std::vector<RowFact>& facts) {
+  Json out = Json::array();
+  for (const RowFact& fact : facts) out.push_back({{"what", fact.what}, {"rows", fact.rows}});
+  return out;
+}
+
 Json groups_json(const Validation& validation, const std::vector<GroupKeys>& groups) {
   Json out = Json::array();
   for (const GroupKeys& keys : groups) {
@@ -139,6 +145,7 @@ std::string write_json(const Prediction& p, const ReportOptions&) {
 std::string write_validation_json(const Validation& v, const std::vector<GroupKeys>& groups) {
   Json out{{"schema", "foretrain.validation/1"}, {"kind", v.kind}, {"rows", v.rows}, {"scored", v.scored}};
   out["skipped"] = skipped_json(v.skipped);
+  if (!v.row_facts.empty()) out["row_facts"] = facts_json(v.row_facts);
   out["error"] = statistics_json(v.error);
   out["baseline"] = Json::object();
   if (v.anchored) out["baseline"]["linear"] = statistics_json(v.linear);

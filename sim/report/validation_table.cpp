@@ -32,6 +32,12 @@ std::string skipped_lines(const std::vector<SkippedRow>& skipped) {
   return out;
 }
 
+std::string fact_lines(const std::vector<RowFact>& facts) {
+  std::string out = facts.empty() ? "" : "\nRun with what names, sources and strategies of rows say\n";
+  for (const RowFact& fact : facts) out += fmt::format("{:>6} row{}: {}\n", fact.rows, fact.rows == 1 ? "" : "s", fact.what);
+  return out;
+}
+
 std::string group_lines(const Validation& validation, const GroupKeys& keys) {
   std::string out = fmt::format("\n{:>5} {:>9} {:>9} {:>9}   {}\n", "rows", "median", "p90", "bias", fmt::join(keys, ", "));
   for (const ErrorGroup& group : group_errors(validation, keys)) {
@@ -55,6 +61,7 @@ std::string write_validation_table(const Validation& v, const std::vector<GroupK
                   v.anchored ? "anchored at the smallest number of GPUs of each series (that row is not scored)" : "no anchor");
   out += statistics_line("predicted", v.error);
   if (v.anchored) out += statistics_line("perfect scaling", v.linear);
+  out += fact_lines(v.row_facts);
   for (const GroupKeys& keys : groups) out += group_lines(v, keys);
   if (!v.series.empty())
     out += fmt::format("\n{:>6} {:>12} {:>12} {:>10}   {}\n", "GPUs", "measured", "predicted", "error", "90 % interval");

@@ -68,3 +68,11 @@ TEST_CASE("what a row's settings say counts before its source") {
   plain.settings = {{"loop.hooks", "\"none\""}};
   CHECK(told(plain) == plain.settings);
 }
+
+TEST_CASE("what was read into rows is counted by what it says") {
+  const std::vector<Measurement> given{row("mirrored", 1, "tensorflow XLA"), row("mirrored", 1, "tensorflow"), row("ddp", 1)};
+  CHECK(facts_between(given, given).empty());
+  const std::vector<RowFact> expected{
+      {"framework.execution = \"compiled\"", 1}, {"framework.name = \"tensorflow\"", 2}, {"strategy single for mirrored", 2}};
+  CHECK(facts_between(given, with_plain_loops(with_provenance(given))) == expected);
+}
