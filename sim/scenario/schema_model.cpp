@@ -49,9 +49,9 @@ std::vector<std::int64_t> read_input(TableReader& document) {
 }
 
 /// A block used many times shows each fault once.
-void report_faults(const Model& model, Diagnostics& diagnostics) {
+void report_faults(const std::vector<ModelFault>& faults, Diagnostics& diagnostics) {
   std::set<std::pair<int, int>> seen;
-  for (const ModelFault& fault : expand(model).faults) {
+  for (const ModelFault& fault : faults) {
     if (diagnostics.found().size() >= Diagnostics::kMostDiagnostics) return;
     if (seen.insert({fault.span.line, fault.span.column}).second) diagnostics.report(fault.span, fault.message, fault.hint);
   }
@@ -59,10 +59,11 @@ void report_faults(const Model& model, Diagnostics& diagnostics) {
 
 }  // namespace
 
-Model read_model(const SourceText& source, Diagnostics& diagnostics) {
+ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics);
   TableReader document(table, "", diagnostics);
-  Model model;
+  ModelFile file;
+  Model& model = file.model;
   model.name = std::filesystem::path(source.name).stem().string();
   model.description = document.string("description").value_or("");
   model.input = read_input(document);
@@ -73,10 +74,15 @@ Model read_model(const SourceText& source, Diagnostics& diagnostics) {
   const Blocks blocks = read_blocks(document);
   document.finish();
   const bool sound = check_blocks(blocks, layers, diagnostics);
-  if (!sound || !diagnostics.empty()) return model;
+  if (!sound || !diagnostics.empty()) return file;
   model.layers = expand_blocks(blocks, layers, diagnostics);
-  if (diagnostics.empty()) report_faults(model, diagnostics);
-  return model;
+  if (!diagnostics.empty()) return file;
+  ExpansionResult expansion = expand(model);
+  report_faults(expansion.faults, diagnostics);
+  file.expanded = std::move(expansion.model);
+  return file;
 }
+
+Model read_model(const SourceText& source, Diagnostics& diagnostics) { return read_model_file(source, diagnostics).model; }
 
 }  // namespace foretrain

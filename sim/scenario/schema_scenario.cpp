@@ -41,16 +41,16 @@ class Section {
   TableReader reader_;
 };
 
-std::optional<Model> load_model(TableReader& section) {
+std::optional<ModelFile> load_model(TableReader& section) {
   const auto name = section.string("name");
   if (!name) return std::nullopt;
   const auto source = find_named(CatalogKind::models, *name, section.span_of("name"), section.diagnostics());
   if (!source) return std::nullopt;
   Diagnostics problems(*source);
-  Model model = read_model(*source, problems);
+  ModelFile file = read_model_file(*source, problems);
   section.diagnostics().include(problems.found());
   if (!problems.empty()) return std::nullopt;
-  return model;
+  return file;
 }
 
 std::optional<ClusterSpec> load_cluster(TableReader& section) {
@@ -68,8 +68,8 @@ std::optional<ClusterSpec> load_cluster(TableReader& section) {
 void read_model_section(TableReader& model, Scenario& scenario) {
   model.require("name", "name = \"resnet50\"");
   if (auto loaded = load_model(model)) {
-    scenario.workload.model = std::make_shared<const ExpandedModel>(expand(*loaded).model);
-    scenario.model = *std::move(loaded);
+    scenario.workload.model = std::make_shared<const ExpandedModel>(std::move(loaded->expanded));
+    scenario.model = std::move(loaded->model);
   }
   read_training(model, scenario);
   read_optimizer(model, scenario);
@@ -140,7 +140,8 @@ void read_document(ScenarioDocument& source, Scenario& scenario) {
 
 void complete(Scenario& scenario, const std::string& file) {
   const std::string stem = std::filesystem::path(file).stem().string();
-  scenario.workload.model = std::make_shared<const ExpandedModel>(lower(*scenario.workload.model, scenario.workload.framework));
+  Workload& work = scenario.workload;
+  if (is_lowered(work.framework)) work.model = std::make_shared<const ExpandedModel>(lower(*work.model, work.framework));
   scenario.name = stem.empty() ? fmt::format("{} on {}", scenario.model.name, scenario.cluster.name) : stem;
   if (!scenario.global_batch) return;
   std::erase_if(scenario.gpus, [&](int gpus) { return gpus > *scenario.global_batch; });

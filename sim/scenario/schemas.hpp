@@ -7,6 +7,7 @@
 #include "sim/scenario/value.hpp"
 #include "sim/workload/data_set.hpp"
 #include "sim/workload/layer.hpp"
+#include "sim/workload/operators.hpp"
 
 namespace foretrain {
 
@@ -21,5 +22,11 @@ NodeSpec read_node_template(const SourceText& source, Diagnostics& diagnostics);
 ClusterSpec read_cluster(const SourceText& source, Diagnostics& diagnostics);  // schema_cluster.cpp
 /// Resolves blocks; cyclic, unknown and too deeply nested blocks, and layers that do not fit their input, are reported.
 Model read_model(const SourceText& source, Diagnostics& diagnostics);  // schema_model.cpp
+/// The same with its operators, which checking the shapes made anyway; `expanded` is empty when there were mistakes.
+struct ModelFile {
+  Model model;
+  ExpandedModel expanded;
+};
+ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics);
 
 }  // namespace foretrain

@@ -72,6 +72,10 @@ ExpandedModel fuse(const ExpandedModel& model) {
   return fused;
 }
 
+bool is_lowered(const Framework& framework) {
+  return framework.execution == Execution::graph || framework.execution == Execution::compiled;
+}
+
 ExpandedModel lower(const ExpandedModel& model, const Framework& framework) {
   if (framework.execution == Execution::compiled) return fuse(model);
   ExpandedModel lowered = model;

@@ -11,6 +11,9 @@ namespace foretrain {
 /// become one kernel. FLOPs, parameters and the order of gradients do not change. Counts and formula: docs/models/lowering.md.
 ExpandedModel lower(const ExpandedModel& model, const Framework& framework);
 
+/// Whether lower() changes anything.
+bool is_lowered(const Framework& framework);
+
 /// The graph executor's view: see lower().
 void take_apart(Operator& op);
 
