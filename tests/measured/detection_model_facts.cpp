@@ -3,23 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "sim/scenario/catalog.hpp"
-#include "sim/scenario/reader.hpp"
-#include "sim/scenario/schemas.hpp"
-#include "sim/workload/operators.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/model_file.hpp"
 
 using namespace foretrain;
+using test::model_file;
 
 namespace {
-
-ExpandedModel detection_model(const std::string& name) {
-  const SourceText source = read_text_file(fmt::format("{}/models/{}.toml", FORETRAIN_SOURCE_DIR, name));
-  Diagnostics diagnostics(source);
-  const Model model = read_model(source, diagnostics);
-  diagnostics.throw_if_any();
-  return expand(model).model;
-}
 
 struct Published {
   std::string file;
@@ -42,7 +32,7 @@ TEST_CASE("detection and segmentation networks have the published parameters") {
       {"unet2d", 31'037'698, 64},
   };
   for (const Published& published : all) {
-    const ExpandedModel model = detection_model(published.file);
+    const ExpandedModel model = model_file(published.file);
     INFO(published.file);
     CHECK(model.parameter_elements() == published.parameters);
     CHECK(model.parameters.size() == published.tensors);
@@ -58,7 +48,7 @@ TEST_CASE("SSD300 has the parameters of its parts") {
   const std::int64_t stages = stage(1024, 256, 512) + stage(512, 256, 512) + stage(512, 128, 256) + 2 * stage(256, 128, 256);
   const auto head = [](std::int64_t in, std::int64_t boxes) { return conv(in, 85 * boxes, 9); };  // 4 coordinates, 81 classes
   const std::int64_t heads = head(1024, 4) + 2 * head(512, 6) + head(256, 6) + 2 * head(256, 4);
-  const ExpandedModel model = detection_model("ssd300_resnet50");
+  const ExpandedModel model = model_file("ssd300_resnet50");
   CHECK(model.parameter_elements() == trunk + stages + heads);
   CHECK(model.parameters.size() == 183);
 }
@@ -67,7 +57,7 @@ TEST_CASE("the 3-D U-Net of NERSC's tutorial has the parameters of its source") 
   const std::int64_t down = conv(4, 64, 64) + conv(64, 128, 64) + conv(128, 256, 64) + conv(256, 512, 64) + 2 * conv(512, 512, 64);
   const std::int64_t up =
       conv(512, 512, 64) + conv(1024, 512, 64) + conv(1024, 256, 64) + conv(512, 128, 64) + conv(256, 64, 64) + conv(128, 5, 64);
-  const ExpandedModel model = detection_model("unet3d");
+  const ExpandedModel model = model_file("unet3d");
   CHECK(model.parameter_elements() == down + up);
   CHECK(model.parameters.size() == 24);
   CHECK(model.input_elements == 4 * 64 * 64 * 64);
@@ -75,7 +65,7 @@ TEST_CASE("the 3-D U-Net of NERSC's tutorial has the parameters of its source") 
 
 TEST_CASE("every gradient of a detection network is ready once") {
   for (const char* name : {"mask_rcnn_r50_fpn", "ssd300_resnet50", "yolov3", "unet2d", "unet3d"}) {
-    const ExpandedModel model = detection_model(name);
+    const ExpandedModel model = model_file(name);
     std::vector<std::uint32_t> order = model.gradient_ready_order();
     std::sort(order.begin(), order.end());
     INFO(name);

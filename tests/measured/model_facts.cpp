@@ -1,7 +1,5 @@
 // The model files against the published networks: parameters, tensors and multiply-adds, layer list by layer list.
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,16 +9,11 @@
 
 using namespace foretrain;
 using nlohmann::json;
+using test::facts_of;
+using test::facts_path;
 using test::model_file;
 
 namespace {
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// Multiply-adds of the products without their biases: forward FLOPs minus one per output element of a layer with a bias.
 double multiply_adds(const ExpandedModel& model, double bias_outputs) { return (model.forward_gemm_flops().per_sample - bias_outputs) / 2; }
@@ -73,10 +66,9 @@ TEST_CASE("model files expand to the traced parameters, order, FLOPs and kept by
   for (const std::string name :
        {"mnist_net", "resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "vgg16", "alexnet", "densenet121", "inception_v3",
         "mobilenet_v2", "efficientnet_b0", "cifar_tutorial_net", "cifar_small_cnn", "mnist_horovod_net"}) {
-    const std::string path = fmt::format("{}/../shared/facts/models/{}.json", FORETRAIN_SOURCE_DIR, name);
-    if (!std::filesystem::exists(path)) FORETRAIN_SKIP("no ../shared/facts");
+    if (!std::filesystem::exists(facts_path(name))) FORETRAIN_SKIP("no ../shared/facts");
     INFO(name);
-    const json facts = json::parse(text_of(path));
+    const json facts = facts_of(name);
     const ExpandedModel model = model_file(name);
     std::vector<std::int64_t> sizes, traced_sizes;
     for (const Parameter& parameter : model.parameters) sizes.push_back(parameter.elements);
@@ -119,10 +111,9 @@ TEST_CASE("model files issue the traced number of kernels but for the fused drop
 
 TEST_CASE("model files without dropout move the traced bytes") {
   for (const std::string name : {"resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "densenet121", "cifar_tutorial_net"}) {
-    const std::string path = fmt::format("{}/../shared/facts/models/{}.json", FORETRAIN_SOURCE_DIR, name);
-    if (!std::filesystem::exists(path)) FORETRAIN_SKIP("no ../shared/facts");
+    if (!std::filesystem::exists(facts_path(name))) FORETRAIN_SKIP("no ../shared/facts");
     INFO(name);
-    const json facts = json::parse(text_of(path));
+    const json facts = facts_of(name);
     const auto traced = [&](const std::string& ops) {
       double bytes = 0;
       for (const json& op : facts[ops]) {

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,18 +11,11 @@
 
 using namespace foretrain;
 using nlohmann::json;
+using test::facts_of;
+using test::facts_path;
 using test::model_file;
 
 namespace {
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-std::string facts_path(const std::string& name) { return fmt::format("{}/../shared/facts/models/{}.json", FORETRAIN_SOURCE_DIR, name); }
 
 std::vector<std::int64_t> sizes_of(const ExpandedModel& model) {
   std::vector<std::int64_t> sizes;
@@ -44,7 +35,7 @@ TEST_CASE("transformers expand to the traced parameters, order, FLOPs and kept b
   for (const std::string name : {"bert_base_s128", "bert_base_s512", "bert_large_s128", "gpt2_s128", "vit_b_16", "swin_t"}) {
     if (!std::filesystem::exists(facts_path(name))) FORETRAIN_SKIP("no ../shared/facts");
     INFO(name);
-    const json facts = json::parse(text_of(facts_path(name)));
+    const json facts = facts_of(name);
     const ExpandedModel model = model_file(name);
     CHECK(sizes_of(model) == sizes_of(facts["params"]));
     CHECK(model.gradient_ready_order() == facts["grad_ready_order"].get<std::vector<std::uint32_t>>());
@@ -70,7 +61,7 @@ TEST_CASE("transformers move the traced bytes, but for the masks that are one by
   for (const std::string name : {"bert_base_s128", "bert_base_s512", "bert_large_s128", "gpt2_s128", "vit_b_16", "swin_t"}) {
     if (!std::filesystem::exists(facts_path(name))) FORETRAIN_SKIP("no ../shared/facts");
     INFO(name);
-    const json facts = json::parse(text_of(facts_path(name)));
+    const json facts = facts_of(name);
     const ExpandedModel model = model_file(name);
     double forward = 0, backward = 0;
     for (const Operator& op : model.forward) forward += op.bytes.per_sample;
@@ -87,7 +78,7 @@ TEST_CASE("larger transformers have the parameters of their published configurat
                                                              {"gpt2_large", "gpt2_large"},
                                                              {"gpt2_xl", "gpt2_xl"}};
   if (!std::filesystem::exists(facts_path("transformers_formula"))) FORETRAIN_SKIP("no ../shared/facts");
-  const json facts = json::parse(text_of(facts_path("transformers_formula")));
+  const json facts = facts_of("transformers_formula");
   for (const auto& [file, key] : all) {
     INFO(file);
     CHECK(sizes_of(model_file(file)) == sizes_of(facts[key]["params"]));
