@@ -15,8 +15,8 @@ Workload workload_of(const PredictionPoint& point, const Scenario& scenario) {
   return workload;
 }
 
-MemorySite site_of(const PredictionPoint& point, const Scenario& scenario, Bytes extra) {
-  return {extra, point.gpus, scenario.cluster.node.gpu.architecture};
+MemorySite site_of(const PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
+  return {strategy, point.gpus, scenario.cluster.node.gpu.architecture};
 }
 
 std::string smaller_batch(const PredictionPoint& point, const Scenario& scenario) {
@@ -37,9 +37,9 @@ std::string sixteen_bits(const PredictionPoint& point, const Scenario& scenario,
 
 }  // namespace
 
-void add_memory(PredictionPoint& point, const Scenario& scenario, Bytes extra) {
+void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
   const Workload workload = workload_of(point, scenario);
-  const MemorySite site = site_of(point, scenario, extra);
+  const MemorySite site = site_of(point, scenario, strategy);
   point.memory = memory_use(workload, site);
   point.memory_capacity = scenario.cluster.node.gpu.capacity();
   point.largest_batch = largest_batch(workload, site, point.memory_capacity);
@@ -71,10 +71,10 @@ std::string tightness_warning(const PredictionPoint& point) {
                      point.largest_batch);
 }
 
-std::string memory_warning(const PredictionPoint& point, const Scenario& scenario, Bytes extra) {
+std::string memory_warning(const PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
   std::string text = fmt::format("{} GPU{}: about {} are needed per GPU, it has {}", point.gpus, point.gpus == 1 ? "" : "s",
                                  to_string(point.memory.least()), to_string(point.memory_capacity));
-  const MemorySite site = site_of(point, scenario, extra);
+  const MemorySite site = site_of(point, scenario, strategy);
   std::string advice = smaller_batch(point, scenario);
   if (const std::string half = sixteen_bits(point, scenario, site); !half.empty()) advice += (advice.empty() ? "" : "; ") + half;
   if (advice.empty()) advice = "not even one sample fits";

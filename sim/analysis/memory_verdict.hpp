@@ -8,8 +8,8 @@
 
 namespace foretrain {
 
-/// Memory, capacity and largest batch of the point. `extra`: what the strategy holds besides.
-void add_memory(PredictionPoint& point, const Scenario& scenario, Bytes extra);
+/// Memory, capacity and largest batch of the point. `strategy`: how it changes what a GPU holds.
+void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy);
 
 /// "fits", "fits tightly", "does not fit".
 std::string memory_verdict(const PredictionPoint& point);
@@ -18,7 +18,7 @@ std::string memory_verdict(const PredictionPoint& point);
 std::string memory_parts(const MemoryUse& use);
 
 /// The warning for a point that does not fit, with the batch or the precision that would.
-std::string memory_warning(const PredictionPoint& point, const Scenario& scenario, Bytes extra);
+std::string memory_warning(const PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy);
 
 /// The warning for a point that fits tightly.
 std::string tightness_warning(const PredictionPoint& point);

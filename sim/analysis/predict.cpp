@@ -115,7 +115,7 @@ class Predictor {
     p.efficiency = p.speedup / gpus;
     p.interval = step_interval(step, spreads_of(scenario_));
     add_epoch(p);
-    add_memory(p, scenario_, step.extra_memory);
+    add_memory(p, scenario_, step.memory);
     decisions.add(fmt::format("memory on {} GPU{}", gpus, gpus == 1 ? "" : "s"),
                   fmt::format("{}, {} of {}", memory_verdict(p), to_string(p.memory.total()), to_string(p.memory_capacity)),
                   fmt::format("{}; largest batch per GPU {}", memory_parts(p.memory), p.largest_batch));
@@ -154,7 +154,7 @@ class Predictor {
   void warn(const PredictionPoint& p, std::vector<std::string>& warnings) const {
     if (p.steps_per_epoch == 0) warnings.push_back(fmt::format("{} GPUs: drop_last leaves no full batch in an epoch", p.gpus));
     if (p.fits_tightly()) warnings.push_back(tightness_warning(p));
-    if (!p.fits()) warnings.push_back(memory_warning(p, scenario_, simulated_.at(p.gpus).extra_memory));
+    if (!p.fits()) warnings.push_back(memory_warning(p, scenario_, simulated_.at(p.gpus).memory));
   }
 
   const Scenario& scenario_;

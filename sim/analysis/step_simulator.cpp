@@ -125,7 +125,7 @@ SimulatedStep StepSimulator::simulate_micro_steps(int gpus, std::int64_t batch_p
   step.breakdown = to_breakdown(queue_time(plan.graph, timeline, plan.graph.tasks()[last].queue, from, until), window);
   step.critical = sensitivity(plan.graph, timeline, plan.step_ends[kWarmUpSteps - 1], last, window);
   step.buckets = plan.buckets;
-  step.extra_memory = plan.extra_memory;
+  step.memory = plan.memory;
   step.decisions = plan.decisions;
   return step;
 }

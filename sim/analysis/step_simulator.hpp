@@ -15,7 +15,7 @@ struct SimulatedStep {
   Breakdown breakdown{};  ///< what the compute stream did or waited for
   Breakdown critical{};   ///< by how much the critical path to the step's end grew in each: the step's derivative
   std::vector<Bytes> buckets;
-  Bytes extra_memory{};
+  StrategyMemory memory;
   Decisions decisions;
 };
 

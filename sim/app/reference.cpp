@@ -23,8 +23,10 @@ std::string scenario_page() {
   std::string out = "# Keys of a scenario" + printed_by("scenario") +
                     "\nA quantity is a string with its unit. Unknown keys are errors. `--set KEY=VALUE` takes every key by its full "
                     "name.\n\n| key | kind | default | meaning |\n|---|---|---|---|\n";
-  for (const ScenarioKey& key : scenario_keys())
-    out += fmt::format("| `{}` | {} | {} | {} |\n", key.name, cell(key.kind), cell(key.fallback), cell(key.meaning));
+  for (const ScenarioKey& key : scenario_keys()) {
+    const std::string of = key.strategies.empty() ? "" : fmt::format("{}: ", fmt::join(key.strategies, ", "));
+    out += fmt::format("| `{}` | {} | {} | {}{} |\n", key.name, cell(key.kind), cell(key.fallback), of, cell(key.meaning));
+  }
   return out;
 }
 

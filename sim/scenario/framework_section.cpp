@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/section_values.hpp"
+#include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
@@ -55,7 +56,8 @@ std::string list_of(const std::vector<OptimizerForm>& forms) {
 
 void read_framework(TableReader& reader, Scenario& scenario) {
   Framework& framework = scenario.workload.framework;
-  FrameworkKind kind = FrameworkKind::pytorch;
+  const std::optional<FrameworkKind> own = find_strategy(scenario.strategy)->framework;
+  FrameworkKind kind = own.value_or(FrameworkKind::pytorch);
   choose<FrameworkKind>(reader, "name", named<FrameworkKind>(std::array{FrameworkKind::pytorch, FrameworkKind::tensorflow}), kind);
   framework = usual_framework(kind);
   read_version(reader, framework);

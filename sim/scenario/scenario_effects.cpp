@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/strategy/catalog.hpp"
 #include "sim/workload/device/script_time.hpp"
 
 namespace foretrain {
@@ -18,15 +19,12 @@ struct IdleRule {
 };
 
 std::vector<IdleRule> rules_for(const Scenario& scenario) {
-  const std::vector<std::string> ddp_keys{"strategy.bucket_cap",
-                                          "strategy.first_bucket",
-                                          "strategy.find_unused_parameters",
-                                          "strategy.static_graph",
-                                          "strategy.gradient_as_bucket_view",
-                                          "strategy.broadcast_buffers",
-                                          "strategy.wrap_one_gpu"};
+  std::vector<std::string> options;
+  for (const Knob& knob : find_strategy(scenario.strategy)->knobs) {
+    if (knob.name != "wrap_one_gpu") options.push_back(fmt::format("strategy.{}", knob.name));
+  }
   const bool single = scenario.strategy == "single";
-  const bool bare = !single && scenario.gpus == std::vector<int>{1} && !scenario.knobs.wrap_one_gpu;
+  const bool bare = scenario.strategy == "ddp" && scenario.gpus == std::vector<int>{1} && !scenario.knobs.wrap_one_gpu;
   const DataSet& data = scenario.workload.data;
   const bool tensorflow = scenario.workload.framework.kind == FrameworkKind::tensorflow;
   const bool reads = reads_loss(scenario.workload.loop, scenario.workload.framework, 0);
@@ -41,9 +39,8 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
           {data.storage == StorageKind::none && data.loader != LoaderKind::dali_gpu, {"data.stored_bytes"}, "with storage none"},
           {data.decode == Time::zero(), {"data.decode_spread"}, "with decode = 0"},
           {data.samples == 0, {"data.drop_last"}, "without data.samples"},
-          {single, ddp_keys, "with strategy single"},
           {single, {"nccl", "launch"}, "with strategy single"},
-          {bare, {ddp_keys.begin(), ddp_keys.end() - 1}, "on one GPU without wrap_one_gpu"},
+          {bare, options, "on one GPU without wrap_one_gpu"},
           {scenario.cluster.nodes == 1, {"cluster.layout"}, "on a cluster of one node"},
           {scenario.epochs == 0, {"run.every"}, "with epochs = 0"},
           {!is_half(scenario.workload.precision), {"model.half_weights"}, fmt::format("in {}", name_of(scenario.workload.precision))},

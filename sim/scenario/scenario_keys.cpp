@@ -1,9 +1,55 @@
-// One row per key, in the order of the tables.
+// One row per key, in the order of the tables; the options of strategies come from their catalog.
 #include "sim/scenario/scenario_keys.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
-const std::vector<ScenarioKey>& scenario_keys() {
+namespace {
+
+/// The kind of an option's values in words.
+struct KindOf {
+  std::string operator()(KnobMember<Bytes>) const { return "size"; }
+  std::string operator()(KnobMember<std::optional<Bytes>>) const { return "size"; }
+  std::string operator()(KnobMember<std::optional<Time>>) const { return "time"; }
+  std::string operator()(KnobMember<int>) const { return "integer"; }
+  std::string operator()(KnobMember<std::int64_t>) const { return "integer"; }
+  std::string operator()(KnobMember<double>) const { return "number"; }
+  std::string operator()(KnobMember<bool>) const { return "true, false"; }
+  std::string operator()(KnobMember<std::optional<bool>>) const { return "true, false"; }
+  std::string operator()(KnobMember<std::optional<FrameworkVersion>>) const { return "version"; }
+  std::string operator()(const KnobChoice& choice) const { return fmt::format("{}", fmt::join(choice.names, ", ")); }
+};
+
+ScenarioKey key_of(const Knob& knob) {
+  return {fmt::format("strategy.{}", knob.name), std::visit(KindOf{}, knob.value), std::string(knob.example), std::string(knob.fallback),
+          std::string(knob.meaning)};
+}
+
+/// Every option once, with all strategies that have it.
+void add_knobs(std::vector<ScenarioKey>& keys) {
+  for (const Knob& knob : shared_knobs()) keys.push_back(key_of(knob));
+  const std::size_t first = keys.size();
+  for (const StrategyEntry& strategy : strategy_catalog()) {
+    for (const Knob& knob : strategy.knobs) {
+      ScenarioKey key = key_of(knob);
+      const auto known = std::find_if(keys.begin() + static_cast<std::ptrdiff_t>(first), keys.end(),
+                                      [&](const ScenarioKey& k) { return k.name == key.name; });
+      if (known == keys.end()) {
+        key.strategies.emplace_back(strategy.name);
+        keys.push_back(std::move(key));
+      } else {
+        known->strategies.emplace_back(strategy.name);
+      }
+    }
+  }
+}
+
+const std::vector<ScenarioKey>& keys_before_options() {
   static const std::vector<ScenarioKey> keys{
       {"note", "text", "\"from the tutorial\"", "none", "shown under the table"},
       {"model.name", "name or path", "\"resnet50\"", "required", "a network of models/ or a file"},
@@ -49,14 +95,12 @@ const std::vector<ScenarioKey>& scenario_keys() {
       {"data.persistent_workers", "true, false", "true", "false", "workers are not started anew for each epoch"},
       {"data.drop_last", "true, false", "true", "false", "the last partial batch is left out"},
       {"strategy.name", "a strategy", "\"ddp\"", "ddp", "see `foretrain list strategies`"},
-      {"strategy.bucket_cap", "size", "\"25 MiB\"", "25 MiB", "ddp: limit of every gradient bucket but the first"},
-      {"strategy.first_bucket", "size", "\"1 MiB\"", "1 MiB", "ddp: limit of the first bucket"},
-      {"strategy.accumulation", "integer", "4", "1", "micro-steps per optimizer step; gradients are exchanged in the last one (no_sync)"},
-      {"strategy.find_unused_parameters", "true, false", "true", "false", "ddp: buckets then follow registration order"},
-      {"strategy.static_graph", "true, false", "true", "false", "ddp: promises that the graph never changes"},
-      {"strategy.gradient_as_bucket_view", "true, false", "true", "false", "ddp: no copy back from the buckets, less memory"},
-      {"strategy.broadcast_buffers", "true, false", "false", "true", "ddp: BatchNorm buffers are broadcast before every forward pass"},
-      {"strategy.wrap_one_gpu", "true, false", "true", "false", "ddp: wrap the model even when there is one process"},
+  };
+  return keys;
+}
+
+const std::vector<ScenarioKey>& keys_behind_options() {
+  static const std::vector<ScenarioKey> keys{
       {"nccl.version", "version", "\"2.18.3\"", "2.20.5", "NCCL's; what PyTorch 2.3 and 2.4 bring along when it is not given"},
       {"nccl.algorithm", "tree, ring, collnetdirect, collnetchain, nvls, nvlstree, pat", "\"ring\"", "NCCL's choice by size", "NCCL_ALGO"},
       {"nccl.protocol", "ll, ll128, simple", "\"simple\"", "NCCL's choice by size", "NCCL_PROTO"},
@@ -109,6 +153,18 @@ const std::vector<ScenarioKey>& scenario_keys() {
       {"measured.epoch", "time", "\"20 min\"", "none", "its epoch time; needs data.samples"},
       {"measured.scales", "compute, host, input", "\"host\"", "what bounds the step", "which part of the model the measurement corrects"},
   };
+  return keys;
+}
+
+}  // namespace
+
+const std::vector<ScenarioKey>& scenario_keys() {
+  static const std::vector<ScenarioKey> keys = [] {
+    std::vector<ScenarioKey> all = keys_before_options();
+    add_knobs(all);
+    all.insert(all.end(), keys_behind_options().begin(), keys_behind_options().end());
+    return all;
+  }();
   return keys;
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/section_values.hpp"
-#include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
@@ -31,19 +30,6 @@ void read_training(TableReader& model, Scenario& scenario) {
                     work.precision);
   keep(model.boolean("half_weights"), work.half_weights);
   read_batch(model, scenario);
-}
-
-void read_strategy(TableReader& strategy, Scenario& scenario) {
-  StrategyKnobs& knobs = scenario.knobs;
-  keep(strategy.one_of("name", strategy_names()), scenario.strategy);
-  positive_size(strategy, "bucket_cap", knobs.bucket_cap);
-  positive_size(strategy, "first_bucket", knobs.first_bucket);
-  count(strategy, "accumulation", 1, 4096, knobs.accumulation);
-  keep(strategy.boolean("find_unused_parameters"), knobs.find_unused_parameters);
-  keep(strategy.boolean("static_graph"), knobs.static_graph);
-  keep(strategy.boolean("gradient_as_bucket_view"), knobs.gradient_as_bucket_view);
-  keep(strategy.boolean("broadcast_buffers"), knobs.broadcast_buffers);
-  keep(strategy.boolean("wrap_one_gpu"), knobs.wrap_one_gpu);
 }
 
 }  // namespace foretrain

@@ -13,7 +13,6 @@ inline constexpr std::int64_t kMostGpus = 1'000'000;
 
 /// Each reads one table into `scenario` and reports what is wrong; none calls finish(). [model] without its name and optimizer.
 void read_training(TableReader& model, Scenario& scenario);
-void read_strategy(TableReader& strategy, Scenario& scenario);
 /// [run] without gpus, with [run.every].
 void read_run(TableReader& run, Scenario& scenario);
 /// run.gpus against the cluster's size, or by default 1, 2, 4, … up to one node, then whole nodes doubling up to the cluster.

@@ -14,6 +14,7 @@
 #include "sim/scenario/scenario_effects.hpp"
 #include "sim/scenario/scenario_sections.hpp"
 #include "sim/scenario/schemas.hpp"
+#include "sim/scenario/strategy_section.hpp"
 #include "sim/workload/lowering.hpp"
 
 namespace foretrain {
@@ -122,13 +123,15 @@ void read_collective_sections(TableReader& document, Scenario& scenario) {
 void read_document(ScenarioDocument& source, Scenario& scenario) {
   TableReader document(source.table(), "", source.diagnostics());
   scenario.note = document.string("note").value_or("");
-  Section model(document, "model"), cluster(document, "cluster"), data(document, "data");
+  Section model(document, "model"), cluster(document, "cluster"), data(document, "data"), strategy(document, "strategy");
+  read_strategy_name(strategy.reader(), scenario);
   read_section(document, "framework", read_framework, scenario);
   read_model_section(model.reader(), scenario);
   read_cluster_section(cluster.reader(), scenario);
   model.reader().finish();
   read_data(data.reader(), scenario);
-  read_section(document, "strategy", read_strategy, scenario);
+  read_strategy_knobs(strategy.reader(), source, scenario);
+  strategy.reader().finish();
   read_collective_sections(document, scenario);
   read_section(document, "run", read_run_section, scenario);
   check_steps(data.reader(), scenario);
@@ -156,7 +159,7 @@ Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overri
   read_document(document, scenario);
   if (std::vector<Diagnostic> mistakes = document.found(); !mistakes.empty()) throw InputError(std::move(mistakes));
   complete(scenario, source.name);
-  scenario.warnings = settle_precision(scenario);
+  for (std::string& warning : settle_precision(scenario)) scenario.warnings.push_back(std::move(warning));
   for (std::string& idle : idle_settings(document, scenario)) scenario.warnings.push_back(std::move(idle));
   for (std::string& warning : data_warnings(scenario)) scenario.warnings.push_back(std::move(warning));
   return scenario;

@@ -1,6 +1,8 @@
 // One row per strategy.
 #include "sim/strategy/catalog.hpp"
 
+#include <fmt/format.h>
+
 #include "sim/strategy/ddp.hpp"
 #include "sim/strategy/single.hpp"
 
@@ -8,15 +10,15 @@ namespace foretrain {
 
 const std::vector<StrategyEntry>& strategy_catalog() {
   static const std::vector<StrategyEntry> rows{
-      {"single", "the plain training loop on one GPU", plan_single},
-      {"ddp", "PyTorch DistributedDataParallel: buckets all-reduced during backward", plan_ddp},
+      single_strategy(),
+      ddp_strategy(),
   };
   return rows;
 }
 
 const StrategyEntry* find_strategy(std::string_view name) {
   for (const StrategyEntry& row : strategy_catalog()) {
-    if (row.name == name) return &row;
+    if (row.name == name || (!row.alias.empty() && row.alias == name)) return &row;
   }
   return nullptr;
 }
@@ -25,6 +27,19 @@ std::vector<std::string> strategy_names() {
   std::vector<std::string> names;
   for (const StrategyEntry& row : strategy_catalog()) names.emplace_back(row.name);
   return names;
+}
+
+const std::vector<Knob>& shared_knobs() {
+  static const std::vector<Knob> knobs{
+      {"accumulation", &StrategyKnobs::accumulation, "4", "1",
+       "micro-steps per optimizer step; gradients are exchanged in the last one (no_sync)", 1, 4096},
+  };
+  return knobs;
+}
+
+std::string why_not(const StrategyEntry& strategy, const Placement& placement) {
+  if (strategy.processes != Processes::one || placement.nodes == 1) return {};
+  return fmt::format("{} is one process, which cannot drive GPUs of {} nodes", strategy.name, placement.nodes);
 }
 
 }  // namespace foretrain

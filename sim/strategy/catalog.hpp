@@ -1,7 +1,6 @@
 // The strategies: a table of functions, one row and one file each.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,16 +9,14 @@
 
 namespace foretrain {
 
-struct StrategyEntry {
-  std::string_view name;
-  std::string_view summary;
-  PlanFunction plan;
-};
-
 /// Every strategy, in the order of the documentation.
 const std::vector<StrategyEntry>& strategy_catalog();
-/// The row of that name; nullptr when there is none.
+/// The row of that name or alias; nullptr when there is none.
 const StrategyEntry* find_strategy(std::string_view name);
 std::vector<std::string> strategy_names();
+/// The options of every strategy.
+const std::vector<Knob>& shared_knobs();
+/// Why a job of this shape cannot run the strategy, in words; empty when it can.
+std::string why_not(const StrategyEntry& strategy, const Placement& placement);
 
 }  // namespace foretrain

@@ -163,10 +163,28 @@ Plan plan_ddp(const PlanRequest& request) {
   }
   for (const Bucket& bucket : reducer.buckets()) plan.buckets.push_back(bucket.size);
   if (!request.knobs.gradient_as_bucket_view)
-    plan.extra_memory = {gradient_element_bytes(request.workload) * request.workload.model->parameter_elements()};
+    plan.memory.buffers = {gradient_element_bytes(request.workload) * request.workload.model->parameter_elements()};
   explain_buckets(reducer.buckets(), request.knobs, process.decisions());
   plan.decisions = process.decisions();
   return plan;
+}
+
+StrategyEntry ddp_strategy() {
+  const Knob knobs[] = {
+      {"bucket_cap", &StrategyKnobs::bucket_cap, "\"25 MiB\"", "25 MiB", "limit of every gradient bucket but the first", 1},
+      {"first_bucket", &StrategyKnobs::first_bucket, "\"1 MiB\"", "1 MiB", "limit of the first bucket", 1},
+      {"find_unused_parameters", &StrategyKnobs::find_unused_parameters, "true", "false", "buckets then follow registration order"},
+      {"static_graph", &StrategyKnobs::static_graph, "true", "false", "promises that the graph never changes"},
+      {"gradient_as_bucket_view", &StrategyKnobs::gradient_as_bucket_view, "true", "false", "no copy back from the buckets, less memory"},
+      {"broadcast_buffers", &StrategyKnobs::broadcast_buffers, "false", "true",
+       "BatchNorm buffers are broadcast before every forward pass"},
+      {"wrap_one_gpu", &StrategyKnobs::wrap_one_gpu, "true", "false", "wrap the model even when there is one process"},
+  };
+  return {.name = "ddp",
+          .summary = "PyTorch DistributedDataParallel: buckets all-reduced during backward",
+          .plan = plan_ddp,
+          .framework = FrameworkKind::pytorch,
+          .knobs = {std::begin(knobs), std::end(knobs)}};
 }
 
 }  // namespace foretrain

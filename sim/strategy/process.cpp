@@ -34,19 +34,51 @@ Process::Process(const PlanRequest& request, TaskGraph& graph)
       graph_(graph),
       kernels_(slowed(request.device.kernel, slowest_rank_factor(request.device.rank_spread, request.placement.size()))),
       communicator_(request.cluster, request.placement, request.collective) {
-  main_thread = graph.add_queue("main thread");
-  autograd_thread = graph.add_queue("autograd thread");
+  lanes_.push_back(make_lane(0, ""));
   loader = graph.add_queue("loader workers");
   pinner = graph.add_queue("pin-memory thread");
-  compute_stream = graph.add_queue("compute stream");
-  nccl_stream = graph.add_queue("NCCL stream");
-  device_ = graph.add_device("GPU");
-  const GpuPlace place = request.placement.ranks.front();
-  const Route route = request.cluster.route(request.cluster.cpu_of_gpu(place.node, place.gpu), request.cluster.gpu(place.node, place.gpu));
-  const bool staged = !request.workload.data.pinned && request.workload.data.loader == LoaderKind::torch;
-  const double pageable = staged ? 2 : 1;  // staged through a pinned buffer at half the rate
-  input_pattern_ = graph.add_pattern({{route.links, pageable}});
-  input_latency_ = route.latency;
+  use_gpu(0);
+}
+
+Process::Lane Process::make_lane(int rank, const std::string& suffix) {
+  Lane lane{};
+  lane.main_thread = graph_.add_queue("main thread" + suffix);
+  lane.autograd_thread = graph_.add_queue("autograd thread" + suffix);
+  lane.compute_stream = graph_.add_queue("compute stream" + suffix);
+  lane.nccl_stream = graph_.add_queue("NCCL stream" + suffix);
+  lane.device = graph_.add_device("GPU" + suffix);
+  lane.place = request_.placement.ranks[static_cast<std::size_t>(rank)];
+  const Cluster& cluster = request_.cluster;
+  const auto [node, gpu] = lane.place;
+  const Route route = cluster.route(cluster.cpu_of_gpu(node, gpu), cluster.gpu(node, gpu));
+  const DataSet& data = request_.workload.data;
+  const double pageable = !data.pinned && data.loader == LoaderKind::torch ? 2 : 1;  // staged through a pinned buffer at half the rate
+  lane.input_pattern = graph_.add_pattern({{route.links, pageable}});
+  lane.input_latency = route.latency;
+  return lane;
+}
+
+std::size_t Process::add_gpu(int rank) {
+  lanes_.push_back(make_lane(rank, fmt::format(" {}", lanes_.size())));
+  return lanes_.size() - 1;
+}
+
+void Process::save_lane() {
+  Lane& lane = lanes_[in_use_];
+  lane.stream_waits = std::move(stream_waits_);
+  lane.launched = std::move(launched_);
+}
+
+void Process::use_gpu(std::size_t gpu) {
+  save_lane();
+  Lane& lane = lanes_[gpu];
+  in_use_ = gpu;
+  main_thread = lane.main_thread, autograd_thread = lane.autograd_thread;
+  compute_stream = lane.compute_stream, nccl_stream = lane.nccl_stream;
+  device_ = lane.device;
+  input_pattern_ = lane.input_pattern, input_latency_ = lane.input_latency;
+  stream_waits_ = std::move(lane.stream_waits);
+  launched_ = std::move(lane.launched);
 }
 
 Time Process::on_this_host(Time reference) const { return on_host(reference, host_cpu(), host_costs()); }
@@ -54,11 +86,14 @@ Time Process::on_this_host(Time reference) const { return on_host(reference, hos
 TaskId Process::host(QueueId thread, Time reference, Account account) { return host_for(thread, on_this_host(reference), account); }
 
 TaskId Process::host_for(QueueId thread, Time duration, Account account, std::span<const Dependency> after) {
-  return graph_.add(task_of(TaskKind::host, account, thread, duration), after);
+  Task task = task_of(TaskKind::host, account, thread, duration);
+  task.pool = held_pool_;
+  return graph_.add(task, after);
 }
 
 TaskId Process::enqueue(QueueId thread, Time host, Task kernel) {
-  const Task call = task_of(TaskKind::host, Account::host, thread, host);
+  Task call = task_of(TaskKind::host, Account::host, thread, host);
+  call.pool = held_pool_;
   const bool queue_is_full = launched_.size() >= kDriverQueue;
   const TaskId call_id = queue_is_full ? graph_.add(call, {{launched_[launched_.size() - kDriverQueue]}}) : graph_.add(call);
   std::vector<Dependency> after;
@@ -94,32 +129,123 @@ void Process::hand_over(QueueId from, QueueId to) {
   if (last != kNone) graph_.add(wait, {{last}});
 }
 
-PatternId Process::pattern_of(const CollectivePlan& plan) {
-  const CachedPattern wanted{plan.op, plan.algorithm, plan.protocol, plan.stretch, kNone};
+const Communicator& Process::communicator(Group group) {
+  if (group == Group::world) return communicator_;
+  std::vector<Placement> sets(1);
+  const std::vector<GpuPlace>& ranks = request_.placement.ranks;
+  if (group == Group::node) {
+    if (node_communicator_) return *node_communicator_;
+    for (const GpuPlace& rank : ranks) {
+      if (rank.node == ranks.front().node) sets.front().ranks.push_back(rank);
+    }
+    return node_communicator_.emplace(request_.cluster, sets.front(), request_.collective);
+  }
+  if (!across_communicators_.empty()) return across_communicators_.front();
+  for (const GpuPlace& first : ranks) {
+    if (first.node != ranks.front().node) continue;
+    Placement set{{}, 0};
+    for (const GpuPlace& rank : ranks) {
+      if (rank.gpu != first.gpu) continue;
+      set.ranks.push_back(rank);
+      ++set.nodes;
+    }
+    across_communicators_.emplace_back(request_.cluster, set, request_.collective);
+  }
+  return across_communicators_.front();
+}
+
+std::vector<PatternFlow> Process::flows_of(const CollectivePlan& plan, Group group) {
+  if (group != Group::across) return communicator(group).flows(plan);
+  std::vector<PatternFlow> flows;
+  for (const Communicator& set : across_communicators_) {
+    if (set.size() == 1) continue;
+    std::vector<PatternFlow> own = set.flows(set.plan(plan.op, plan.size, false));
+    flows.insert(flows.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+  }
+  return flows;
+}
+
+PatternId Process::pattern_of(const CollectivePlan& plan, Group group) {
+  const CachedPattern wanted{plan.op, plan.algorithm, plan.protocol, plan.stretch, group, kNone};
   for (const CachedPattern& known : patterns_) {
     if (known.is_like(wanted)) return known.pattern;
   }
   patterns_.push_back(wanted);
-  patterns_.back().pattern = graph_.add_pattern(communicator_.flows(plan));
+  patterns_.back().pattern = graph_.add_pattern(flows_of(plan, group));
   return patterns_.back().pattern;
 }
 
-TaskId Process::collective(QueueId thread, CollectiveOp op, Bytes size, LabelId label) {
-  const CollectivePlan plan = communicator_.plan(op, size);
-  decisions_.add(fmt::format("{} {}", name_of(op), to_string(size)),
+PatternId Process::pattern_of(const Route& route) {
+  const auto [known, is_new] = route_patterns_.try_emplace(route.links, kNone);
+  if (is_new) known->second = graph_.add_pattern({{route.links, 1}});
+  return known->second;
+}
+
+TaskId Process::collective(QueueId thread, CollectiveOp op, Bytes size, LabelId label) { return collective({thread, op, size, label}); }
+
+TaskId Process::collective(const CollectiveCall& wanted) {
+  const Communicator& ranks = communicator(wanted.among);
+  const CollectivePlan plan = ranks.plan(wanted.op, wanted.size);
+  decisions_.add(fmt::format("{} {}", name_of(wanted.op), to_string(wanted.size)),
                  fmt::format("{}, {}, {} channels", plan.algorithm_name(), name_of(plan.protocol), plan.channels), plan.why);
-  Task task = task_of(TaskKind::collective, Account::exposed_communication, nccl_stream, plan.latency);
+  const QueueId stream = wanted.stream == kNone ? nccl_stream : wanted.stream;
+  Task task = task_of(TaskKind::collective, Account::exposed_communication, stream, plan.latency);
   task.device = device_;
   task.device_share = std::min(0.9, static_cast<double>(plan.channels) / std::max(1, gpu().sm_count));
-  task.label = label;
-  if (request_.placement.size() > 1) {
-    task.pattern = pattern_of(plan);
-    task.traffic = size;
+  task.label = wanted.label;
+  if (ranks.size() > 1) {
+    task.pattern = pattern_of(plan, wanted.among);
+    task.traffic = wanted.size;
   }
-  const TaskId call = host(thread, host_costs().collective_call, Account::host);
-  const TaskId before = last_kernel();
-  if (before == kNone) return graph_.add(task, {{call, host_costs().launch_latency}});
-  return graph_.add(task, {{call, host_costs().launch_latency}, {before}});
+  std::vector<Dependency> after{{host(wanted.thread, host_costs().collective_call, Account::host), host_costs().launch_latency}};
+  for (const TaskId input : wanted.after) after.push_back({input});
+  if (wanted.after.empty() && last_kernel() != kNone) after.push_back({last_kernel()});
+  return graph_.add(task, after);
+}
+
+TaskId Process::collective_of_all_gpus(QueueId thread, CollectiveOp op, Bytes size, LabelId label) {
+  save_lane();
+  std::vector<TaskId> inputs;
+  for (Lane& lane : lanes_) {
+    if (const TaskId last = graph_.last_on(lane.compute_stream); last != kNone) inputs.push_back(last);
+    inputs.insert(inputs.end(), lane.stream_waits.begin(), lane.stream_waits.end());
+    lane.stream_waits.clear();
+  }
+  const std::size_t first = in_use_;
+  const TaskId task = collective({thread, op, size, label, lanes_[first].compute_stream, inputs});
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if (i != first) lanes_[i].stream_waits.push_back(task);
+  }
+  stream_waits_ = std::move(lanes_[first].stream_waits);
+  launched_ = std::move(lanes_[first].launched);
+  return task;
+}
+
+TaskId Process::copy_between(QueueId thread, std::size_t from, std::size_t to, Bytes bytes, Account account, LabelId label) {
+  const Route route = request_.cluster.route(request_.cluster.gpu(lanes_[from].place.node, lanes_[from].place.gpu),
+                                             request_.cluster.gpu(lanes_[to].place.node, lanes_[to].place.gpu));
+  std::vector<Dependency> after{{host(thread, host_costs().copy_call, Account::host), host_costs().launch_latency}};
+  if (const TaskId last = graph_.last_on(lanes_[from].compute_stream); last != kNone) after.push_back({last});
+  std::vector<TaskId>& waits = to == in_use_ ? stream_waits_ : lanes_[to].stream_waits;
+  for (const TaskId event : waits) after.push_back({event});
+  waits.clear();
+  Task copy = task_of(TaskKind::copy, account, lanes_[to].compute_stream, route.latency);
+  copy.label = label;
+  copy.pattern = pattern_of(route);
+  copy.traffic = bytes;
+  const TaskId done = graph_.add(copy, after);
+  (from == in_use_ ? stream_waits_ : lanes_[from].stream_waits).push_back(done);
+  return done;
+}
+
+TaskId Process::transfer(QueueId stream, const Route& route, Bytes bytes, Account account, LabelId label, std::span<const TaskId> after) {
+  Task copy = task_of(TaskKind::copy, account, stream, route.latency);
+  copy.label = label;
+  copy.pattern = pattern_of(route);
+  copy.traffic = bytes;
+  std::vector<Dependency> before;
+  for (const TaskId task : after) before.push_back({task});
+  return graph_.add(copy, before);
 }
 
 TaskId Process::copy_to_device(QueueId thread, Bytes bytes, LabelId label) {

@@ -1,7 +1,10 @@
 // One rank's process as the framework runs it: host threads, streams, and the primitives a step is made of.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,6 +12,21 @@
 #include "sim/strategy/strategy.hpp"
 
 namespace foretrain {
+
+/// Ranks that take part in a collective: all; those of the first rank's node; or on every node those with the same place in it, each such
+/// set by itself and all sets at once.
+enum class Group : std::uint8_t { world, node, across };
+
+/// A collective as a strategy issues it.
+struct CollectiveCall {
+  QueueId thread;  ///< whose host call it is
+  CollectiveOp op;
+  Bytes size;
+  LabelId label;
+  QueueId stream = kNone;              ///< kNone: the GPU's NCCL stream
+  std::span<const TaskId> after = {};  ///< its inputs; none: the compute stream's last kernel
+  Group among = Group::world;
+};
 
 /// Adds tasks of one process to a graph. Every primitive returns the task others may wait for.
 ///
@@ -18,7 +36,17 @@ class Process {
  public:
   Process(const PlanRequest& request, TaskGraph& graph);
 
-  QueueId main_thread, autograd_thread, loader, pinner, compute_stream, nccl_stream;
+  /// Of the GPU in use: the thread that issues its forward pass, the one that issues its backward pass, and its streams.
+  QueueId main_thread, autograd_thread, compute_stream, nccl_stream;
+  QueueId loader, pinner;
+
+  /// Adds a GPU that this process drives besides its first (rank `rank` of the placement), with threads and streams of its own; returns
+  /// its number, from 1. Whoever has only one thread for all of them sets the members above.
+  std::size_t add_gpu(int rank);
+  /// What cudaSetDevice does: from here on kernels, copies and collectives are those of this GPU; 0 is the first.
+  void use_gpu(std::size_t gpu);
+  /// Host tasks from here on each hold one unit of `pool` (a mutex such as the GIL); kNone ends it.
+  void hold(PoolId pool) { held_pool_ = pool; }
 
   /// Work on a host thread, `reference` on the reference CPU.
   TaskId host(QueueId thread, Time reference, Account account);
@@ -38,15 +66,27 @@ class Process {
 
   /// A collective of all ranks on the NCCL stream, after the compute stream's last kernel; the host does not wait.
   TaskId collective(QueueId thread, CollectiveOp op, Bytes size, LabelId label);
+  TaskId collective(const CollectiveCall& call);
+  /// The same as one task of all GPUs of this process, in its compute streams: it starts when all of them have come there, and their next
+  /// kernels wait for it (NCCL within one process).
+  TaskId collective_of_all_gpus(QueueId thread, CollectiveOp op, Bytes size, LabelId label);
   /// The compute stream's next kernel waits for `event`.
   void stream_waits_for(TaskId event) { stream_waits_.push_back(event); }
+  /// Bytes from the compute stream of one GPU of this process to another, in the order of both streams.
+  TaskId copy_between(QueueId thread, std::size_t from, std::size_t to, Bytes bytes, Account account, LabelId label);
+  /// Bytes along a route of the cluster in `stream`, once `after` have ended; no host call.
+  TaskId transfer(QueueId stream, const Route& route, Bytes bytes, Account account, LabelId label, std::span<const TaskId> after);
 
-  /// Host memory to this GPU on the compute stream.
+  /// Host memory to the GPU in use on its compute stream.
   TaskId copy_to_device(QueueId thread, Bytes bytes, LabelId label);
   /// The same on a stream of its own, by a thread of the input pipeline as soon as `ready` has ended; kernels do not wait for it yet.
   TaskId copy_beside_compute(QueueId stream, TaskId ready, Bytes bytes, LabelId label);
 
   TaskId last_kernel() const { return graph_.last_on(compute_stream); }
+  std::size_t gpus() const { return lanes_.size(); }
+  std::size_t gpu_in_use() const { return in_use_; }
+  GpuPlace place(std::size_t gpu) const { return lanes_[gpu].place; }
+  const Communicator& communicator(Group group);
   TaskGraph& graph() { return graph_; }
   const PlanRequest& request() const { return request_; }
   const KernelCalibration& kernels() const { return kernels_; }
@@ -57,8 +97,22 @@ class Process {
   Decisions& decisions() { return decisions_; }
 
  private:
+  /// What belongs to one GPU of the process.
+  struct Lane {
+    QueueId main_thread, autograd_thread, compute_stream, nccl_stream;
+    DeviceId device;
+    GpuPlace place;
+    PatternId input_pattern = kNone;
+    Time input_latency{};
+    std::vector<TaskId> stream_waits{};
+    std::vector<TaskId> launched{};  ///< kernels in order, for the driver queue
+  };
+  Lane make_lane(int rank, const std::string& suffix);
+  void save_lane();
   TaskId enqueue(QueueId thread, Time host, Task kernel);
-  PatternId pattern_of(const CollectivePlan& plan);
+  PatternId pattern_of(const CollectivePlan& plan, Group group);
+  std::vector<PatternFlow> flows_of(const CollectivePlan& plan, Group group);
+  PatternId pattern_of(const Route& route);
 
   static constexpr std::size_t kDriverQueue = 1024;
 
@@ -66,19 +120,28 @@ class Process {
   TaskGraph& graph_;
   KernelCalibration kernels_;  ///< of the slowest rank
   Communicator communicator_;
+  std::optional<Communicator> node_communicator_;
+  std::vector<Communicator> across_communicators_;  ///< one per place in a node
+  std::vector<Lane> lanes_;
+  std::size_t in_use_ = 0;
+  PoolId held_pool_ = kNone;
+  std::map<std::vector<LinkId>, PatternId> route_patterns_;
+  // Of the GPU in use:
   DeviceId device_;
   PatternId input_pattern_ = kNone;
   Time input_latency_{};
   std::vector<TaskId> stream_waits_;
-  std::vector<TaskId> launched_;  ///< kernels in order, for the driver queue
+  std::vector<TaskId> launched_;
   struct CachedPattern {
     CollectiveOp op;
     std::optional<nccl::Algorithm> algorithm;
     Protocol protocol;
     double stretch;
+    Group group;
     PatternId pattern;
     bool is_like(const CachedPattern& other) const {
-      return op == other.op && algorithm == other.algorithm && protocol == other.protocol && stretch == other.stretch;
+      return op == other.op && group == other.group && algorithm == other.algorithm && protocol == other.protocol &&
+             stretch == other.stretch;
     }
   };
   std::vector<CachedPattern> patterns_;

@@ -23,4 +23,6 @@ Plan plan_single(const PlanRequest& request) {
   return plan;
 }
 
+StrategyEntry single_strategy() { return {.name = "single", .summary = "the plain training loop on one GPU", .plan = plan_single}; }
+
 }  // namespace foretrain

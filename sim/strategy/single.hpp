@@ -7,5 +7,6 @@ namespace foretrain {
 
 /// Requires a placement of one rank; on more, every rank trains alone and nothing is exchanged.
 Plan plan_single(const PlanRequest& request);
+StrategyEntry single_strategy();
 
 }  // namespace foretrain

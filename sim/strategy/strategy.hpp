@@ -1,7 +1,9 @@
 // What a strategy is: a function from workload, cluster, placement and knobs to the tasks of a few training steps.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/decisions.hpp"
@@ -10,8 +12,10 @@
 #include "sim/cluster/placement.hpp"
 #include "sim/collective/settings.hpp"
 #include "sim/engine/task_graph.hpp"
+#include "sim/strategy/knobs.hpp"
 #include "sim/workload/device/host_time.hpp"
 #include "sim/workload/device/kernel_time.hpp"
+#include "sim/workload/device/memory.hpp"
 #include "sim/workload/workload.hpp"
 
 namespace foretrain {
@@ -19,18 +23,6 @@ namespace foretrain {
 /// What the GPU's time goes to; the keys of the breakdown.
 enum class Account : std::uint8_t { compute, exposed_communication, input_stall, host, optimizer, other };
 inline constexpr std::size_t kAccountCount = 6;
-
-/// Options of the strategies, as the frameworks name them (docs/reference/scenario.md). Defaults are the frameworks' own.
-struct StrategyKnobs {
-  Bytes bucket_cap{25 << 20};            ///< ddp
-  Bytes first_bucket{1 << 20};           ///< ddp
-  int accumulation = 1;                  ///< micro-steps per optimizer step, with no_sync
-  bool find_unused_parameters = false;   ///< ddp
-  bool static_graph = false;             ///< ddp
-  bool gradient_as_bucket_view = false;  ///< ddp
-  bool broadcast_buffers = true;         ///< ddp
-  bool wrap_one_gpu = false;             ///< ddp: also wrap the model when there is one process
-};
 
 /// The models of one GPU and its host that a plan is priced with.
 struct DeviceModel {
@@ -54,11 +46,26 @@ struct PlanRequest {
 struct Plan {
   TaskGraph graph;
   std::vector<TaskId> step_ends;  ///< last task of each step on the GPU
-  std::vector<Bytes> buckets;     ///< all-reduced per step, launch order; empty for one GPU
-  Bytes extra_memory{};           ///< what the strategy holds on the GPU besides the gradients
+  std::vector<Bytes> buckets;     ///< messages that carry the gradients of a step, launch order; empty for one GPU
+  StrategyMemory memory;          ///< of the GPU that holds most
   Decisions decisions;
 };
 
 using PlanFunction = Plan (*)(const PlanRequest&);
+
+/// How a strategy is launched: one process per GPU; one per node that drives all its GPUs; one for the whole job, which must then fit into
+/// one node.
+enum class Processes : std::uint8_t { per_gpu, per_node, one };
+
+/// A row of the catalog: one per strategy, made by the file of the same name.
+struct StrategyEntry {
+  std::string_view name;
+  std::string_view summary;
+  PlanFunction plan;
+  Processes processes = Processes::per_gpu;
+  std::optional<FrameworkKind> framework{};  ///< whose it is; none: any
+  std::vector<Knob> knobs{};                 ///< besides those that every strategy has
+  std::string_view alias{};                  ///< another name people use
+};
 
 }  // namespace foretrain

@@ -31,6 +31,7 @@ std::vector<Case> cases(const std::vector<int>& gpus) {
         for (const int n : gpus) {
           SmallPlan small(model, 32);
           small.spec = spec, small.gpus = n;
+          if (!why_not(strategy, place_packed(n, spec.node.gpus)).empty()) continue;
           const std::string name = std::string(strategy.name) + ", " + model.name + ", " + spec.name + ", " + std::to_string(n) + " GPUs";
           all.push_back({name, std::move(small), strategy.name});
         }

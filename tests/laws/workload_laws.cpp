@@ -137,7 +137,7 @@ TEST_CASE("law: memory grows with the batch and the buckets") {
       workload.batch_per_gpu = batch;
       const MemoryUse use = memory_use(workload, {});
       CHECK(use.total() >= last);
-      CHECK(memory_use(workload, {.buckets = Bytes{1 << 20}}).total() > use.total());
+      CHECK(memory_use(workload, {.strategy = {.buffers = {1 << 20}}}).total() > use.total());
       last = use.total();
     }
   }

@@ -63,7 +63,7 @@ Question question_of(const Run& run, int gpus = 1) {
   work.optimizer = {bert ? OptimizerKind::adam : OptimizerKind::momentum, OptimizerForm::fused, true};
   work.half_weights = bert && is_half(run.precision);
   question.site = {{}, gpus, question.scenario.cluster.node.gpu.architecture};
-  if (gpus > 1) question.site.buckets = {work.model->parameter_elements() * (work.half_weights ? 2 : 4)};
+  if (gpus > 1) question.site.strategy.buffers = {work.model->parameter_elements() * (work.half_weights ? 2 : 4)};
   return question;
 }
 

@@ -94,10 +94,10 @@ MemoryUse memory_use(const Workload& workload, const MemorySite& site) {
   const auto elements = static_cast<double>(model.parameter_elements());
   const auto batch = static_cast<double>(std::max<std::int64_t>(workload.batch_per_gpu, 0));
   MemoryUse use;
-  use.parameters = whole(element.weight * elements + (element.cast > 0 ? element.cast * product_weights(model) : 0) + buffer_bytes(model));
-  use.gradients = whole(element.gradient * elements);
-  use.optimizer = whole(element.state * elements);
-  use.buckets = whole(static_cast<double>(site.buckets.count));
+  use.parameters = whole(site.strategy.parameters * element.weight * elements + (element.cast > 0 ? element.cast * product_weights(model) : 0) + buffer_bytes(model));
+  use.gradients = whole(site.strategy.gradients * element.gradient * elements);
+  use.optimizer = whole(site.strategy.optimizer * element.state * elements);
+  use.buckets = whole(static_cast<double>(site.strategy.buffers.count) + batch * static_cast<double>(site.strategy.per_sample.count));
   use.activations = whole(transient_bytes(workload, site, batch, element.gradient * elements));
   use.workspace = whole(scratch_bytes(model, batch, is_half(workload.precision), static_cast<double>(use.activations.count)));
   const double allocated = static_cast<double>((use.total() - use.workspace).count);

@@ -20,9 +20,17 @@ struct MemoryUse {
   Bytes total() const { return parameters + gradients + optimizer + buckets + activations + workspace + framework; }
 };
 
+/// How a strategy changes what one GPU holds.
+struct StrategyMemory {
+  double parameters = 1, gradients = 1, optimizer = 1;  ///< share of the whole
+  Bytes buffers{};                                      ///< buckets, fusion buffers, gathered shards
+  Bytes per_sample{};                                   ///< for each sample of a GPU's batch (outputs gathered from other GPUs)
+  friend bool operator==(const StrategyMemory&, const StrategyMemory&) = default;
+};
+
 /// Where the training runs, as far as its memory depends on it.
 struct MemorySite {
-  Bytes buckets{};  ///< what the strategy holds besides the gradients (DDP: the buckets)
+  StrategyMemory strategy{};
   int gpus = 1;     ///< of the job: more than one load NCCL
   Architecture architecture = Architecture::volta;
 };

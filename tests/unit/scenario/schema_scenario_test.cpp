@@ -163,12 +163,23 @@ TEST_CASE("while lines are unreadable nothing is called missing") {
   CHECK_THAT(answer, ContainsSubstring("s.toml:2:8") && ContainsSubstring("s.toml:3:9") && !ContainsSubstring("missing"));
 }
 
+TEST_CASE("an option of another strategy is a mistake that names its owner") {
+  const std::string answer = test::scenario_mistakes(kStart + "[strategy]\nname = \"single\"\nbucket_cap = \"1 MiB\"\n");
+  CHECK_THAT(answer, ContainsSubstring("strategy.bucket_cap is an option of ddp, not of single"));
+}
+
+TEST_CASE("an option of the strategy that the command line replaced is left out with a warning") {
+  const SourceText text{"question.toml", kStart + "[strategy]\nname = \"ddp\"\nbucket_cap = \"1 MiB\"\n[run]\ngpus = [1]\n"};
+  ScenarioOverrides overrides;
+  overrides.strategy = "single";
+  CHECK(read_scenario(text, overrides).warnings ==
+        std::vector<std::string>{"strategy.bucket_cap has no effect with strategy single: it belongs to ddp"});
+}
+
 TEST_CASE("a setting without effect says so") {
   using List = std::vector<std::string>;
   CHECK(warnings_of(kStart + "[data]\nworkers_per_gpu = 0\nprefetch = 4\n") ==
         List{"data.prefetch has no effect with workers_per_gpu = 0"});
-  CHECK(warnings_of(kStart + "[strategy]\nname = \"single\"\nbucket_cap = \"1 MiB\"\n[run]\ngpus = [1]\n") ==
-        List{"strategy.bucket_cap has no effect with strategy single"});
   CHECK(warnings_of(kStart + "[nccl]\nversion = \"2.18.3\"\n[strategy]\nname = \"single\"\n[run]\ngpus = [1]\n") ==
         List{"nccl has no effect with strategy single"});
   CHECK(warnings_of(kStart + "[strategy]\nstatic_graph = true\n[run]\ngpus = [1]\n") ==

@@ -134,8 +134,8 @@ TEST_CASE("gradient_as_bucket_view saves the copies back and the memory of the b
   const Plan plain = plan_of(on(4, test::resnet18()), "ddp"), viewed = plan_of(view, "ddp");
   CHECK(copies_out(plain) == 62u * 5);
   CHECK(copies_out(viewed) == 0);
-  CHECK(plain.extra_memory.count == 4 * 11'689'512);
-  CHECK(viewed.extra_memory.count == 0);
+  CHECK(plain.memory.buffers.count == 4 * 11'689'512);
+  CHECK(viewed.memory.buffers.count == 0);
 }
 
 TEST_CASE("searching unused parameters and the static graph cost host time per gradient") {

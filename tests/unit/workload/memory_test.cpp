@@ -24,7 +24,7 @@ Workload workload_of(const Model& model, std::int64_t batch, Precision precision
 }  // namespace
 
 TEST_CASE("ResNet-50 in fp32 holds four bytes a parameter three times with momentum") {
-  const MemoryUse use = memory_use(workload_of(test::resnet50(), 32), {.buckets = Bytes{1000}});
+  const MemoryUse use = memory_use(workload_of(test::resnet50(), 32), {.strategy = {.buffers = {1000}}});
   const std::int64_t psi = kResnetParameters;
   CHECK(use.parameters.count == 4 * psi + 53 * 8 + 8 * 26'560);  // 53 counters, mean and variance of 26,560 channels
   CHECK(use.gradients.count == 4 * psi);
@@ -118,7 +118,7 @@ TEST_CASE("the foreach temporaries of a large model count when its activations a
 
 TEST_CASE("absurd batches saturate") {
   const MemoryUse use = memory_use(workload_of(test::vgg16(), std::numeric_limits<std::int64_t>::max()),
-                                   {.buckets = Bytes{std::numeric_limits<std::int64_t>::max()}});
+                                   {.strategy = {.buffers = {std::numeric_limits<std::int64_t>::max()}}});
   CHECK(use.total().count > 0);
   CHECK(memory_use(workload_of(test::vgg16(), -1), {}).activations.count < 1000);
 }
