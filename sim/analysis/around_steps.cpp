@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/analysis/epoch.hpp"
+#include "sim/scenario/job.hpp"
 
 namespace foretrain {
 
@@ -31,13 +32,32 @@ double first_step_s(const Workload& workload) {
   return seconds;
 }
 
+/// Python processes that import the framework one after the other before training starts: the launcher's own, then the trainer's.
+int imports_in_a_row(const std::optional<Launcher>& launcher) {
+  if (!launcher) return 1;
+  switch (*launcher) {
+    case Launcher::torchrun:  // its agent
+    case Launcher::mp_spawn:  // the script itself; each child imports it anew
+      return 2;
+    case Launcher::deepspeed:  // the command, and its launcher on the node
+      return 3;
+    case Launcher::srun:
+    case Launcher::mpirun:
+    case Launcher::horovodrun:  // needs no framework itself
+    case Launcher::python:
+      break;
+  }
+  return 1;
+}
+
 double count_of(const Scenario& scenario, const Periodic& work) { return std::floor(scenario.epochs / work.every_epochs); }
 
 /// A pass starts its own workers, and the ranks share its samples.
 double pass_s(const StepSimulator& simulator, const DeviceModel& device, int gpus, const Periodic& work) {
   const Scenario& scenario = simulator.scenario();
   const std::int64_t batch = work.batch_per_gpu > 0 ? work.batch_per_gpu : simulator.batch_per_gpu(gpus);
-  const std::int64_t per_rank = (work.samples + gpus - 1) / gpus;
+  const int shares = shares_of_data(scenario, gpus);
+  const std::int64_t per_rank = (work.samples + shares - 1) / shares;
   const std::int64_t batches = (per_rank + batch - 1) / batch;
   Workload workload = scenario.workload;
   workload.batch_per_gpu = std::min(batch, per_rank);
@@ -70,10 +90,12 @@ Startup usual_startup(const Scenario& scenario, int gpus) {
   const Workload& workload = scenario.workload;
   const double slowdown = scenario.cluster.node.host.slowdown;
   Startup startup;
-  startup.imports_s = slowdown * (workload.framework.kind == FrameworkKind::tensorflow ? kImportTensorflow : kImportTorch);
+  startup.imports_s = imports_in_a_row(scenario.launch.with) * slowdown *
+                      (workload.framework.kind == FrameworkKind::tensorflow ? kImportTensorflow : kImportTorch);
   startup.cuda_s = slowdown * kCuda;
   startup.weights_s = slowdown * static_cast<double>(workload.model->parameter_elements()) / kWeightsPerSecond;
-  startup.nccl_s = gpus > 1 ? slowdown * kNccl + kNcclPerGpu * gpus : 0;
+  const int working = working_gpus(scenario, gpus).size();
+  startup.nccl_s = working > 1 ? slowdown * kNccl + kNcclPerGpu * working : 0;
   startup.first_step_s = slowdown * first_step_s(workload);
   return startup;
 }

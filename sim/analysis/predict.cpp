@@ -6,13 +6,11 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/anchor.hpp"
-#include "sim/analysis/around_steps.hpp"
 #include "sim/analysis/crossover.hpp"
-#include "sim/analysis/epoch.hpp"
 #include "sim/analysis/memory_verdict.hpp"
-#include "sim/analysis/step_simulator.hpp"
-#include "sim/analysis/uncertainty.hpp"
+#include "sim/analysis/point_predictor.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/scenario/job.hpp"
 
 namespace foretrain {
 
@@ -34,21 +32,17 @@ class Predictor {
       : scenario_(scenario),
         progress_(progress),
         most_gpus_(most_gpus(scenario)),
-        simulator_(scenario, std::max(most_gpus_, scenario.anchor ? scenario.anchor->gpus : 1)),
-        device_(default_device_model(scenario)) {}
+        points_(scenario, std::max(most_gpus_, scenario.anchor ? scenario.anchor->gpus : 1)) {}
 
   Prediction predict() {
     Prediction prediction = heading();
     if (scenario_.anchor) anchor(prediction);
-    one_gpu_ = throughput(1);
     for (std::size_t i = 0; i < scenario_.gpus.size(); ++i) {
       prediction.points.push_back(point(scenario_.gpus[i], prediction.decisions));
       if (progress_) progress_(0.5 * static_cast<double>(i + 1) / static_cast<double>(scenario_.gpus.size()));
     }
     prediction.crossover = search();
-    if (most_gpus_ < simulator_.cluster_gpus() && !scenario_.global_batch)
-      prediction.decisions.add("search", fmt::format("up to {} GPUs", most_gpus_),
-                               "larger numbers are simulated only when run.gpus lists them");
+    explain_search(prediction.decisions);
     if (progress_) progress_(1);
     for (const PredictionPoint& p : prediction.points) warn(p, prediction.warnings);
     return prediction;
@@ -58,7 +52,17 @@ class Predictor {
   static int most_gpus(const Scenario& scenario) {
     const std::int64_t gpus = static_cast<std::int64_t>(scenario.cluster.nodes) * scenario.cluster.node.gpus;
     const std::int64_t useful = scenario.global_batch ? std::min(gpus, *scenario.global_batch) : gpus;
-    return static_cast<int>(std::max<std::int64_t>({std::min(useful, kMostSearched), scenario.gpus.empty() ? 1 : scenario.gpus.back(), 1}));
+    const std::int64_t listed = scenario.gpus.empty() ? 1 : scenario.gpus.back();
+    return most_usable_gpus(scenario, static_cast<int>(std::max<std::int64_t>({std::min(useful, kMostSearched), listed, 1})));
+  }
+
+  /// Where the search ended, when it was not the end of the cluster.
+  void explain_search(Decisions& decisions) const {
+    const int all = points_.simulator().cluster_gpus();
+    if (most_gpus_ == all || scenario_.global_batch) return;
+    const std::string why = why_not(scenario_, most_gpus_ + 1);
+    decisions.add("search", fmt::format("up to {} GPU{}", most_gpus_, most_gpus_ == 1 ? "" : "s"),
+                  why.empty() ? "larger numbers are simulated only when run.gpus lists them" : why);
   }
 
   Prediction heading() const {
@@ -69,7 +73,7 @@ class Predictor {
     prediction.strategy = scenario_.strategy;
     prediction.precision = name_of(scenario_.workload.precision);
     prediction.strong_scaling = scenario_.global_batch.has_value();
-    prediction.cluster_gpus = simulator_.cluster_gpus();
+    prediction.cluster_gpus = points_.simulator().cluster_gpus();
     prediction.epochs = scenario_.epochs;
     prediction.samples = scenario_.workload.data.samples;
     prediction.warnings = scenario_.warnings;
@@ -78,8 +82,8 @@ class Predictor {
   }
 
   void anchor(Prediction& prediction) {
-    const Anchored anchored = fit_anchor(simulator_, device_, *scenario_.anchor);
-    device_ = anchored.device;
+    const Anchored anchored = fit_anchor(points_.simulator(), points_.device(), *scenario_.anchor);
+    points_.set_device(anchored.device);
     const int gpus = scenario_.anchor->gpus;
     prediction.decisions.add("anchor", fmt::format("{} x {:.3f}", anchored.scaled, anchored.factor),
                              fmt::format("measured step {} on {} GPU{}; {}", to_string(seconds(scenario_.anchor->step_s)), gpus,
@@ -91,80 +95,28 @@ class Predictor {
     for (std::string& doubt : doubts_about(anchored)) prediction.warnings.push_back(std::move(doubt));
   }
 
-  Throughput throughput(int gpus) {
-    const auto known = simulated_.find(gpus);
-    const SimulatedStep& step =
-        known != simulated_.end() ? known->second : simulated_.emplace(gpus, simulator_.simulate(gpus, device_)).first->second;
-    return {static_cast<double>(simulator_.global_batch(gpus)) / step.step_s, step.breakdown, step.step_s};
-  }
-
   PredictionPoint point(int gpus, Decisions& decisions) {
-    const Throughput rate = throughput(gpus);
-    const SimulatedStep& step = simulated_.at(gpus);
-    decisions.add(step.decisions);
-    PredictionPoint p;
-    p.gpus = gpus;
-    p.nodes = simulator_.placement(gpus).nodes;
-    p.batch_per_gpu = simulator_.batch_per_gpu(gpus);
-    p.global_batch = simulator_.global_batch(gpus);
-    p.step_s = step.step_s;
-    p.breakdown = step.breakdown;
-    p.buckets = step.buckets;
-    p.samples_per_s = rate.samples_per_s;
-    p.speedup = rate.samples_per_s / one_gpu_.samples_per_s;
+    PredictionPoint p = points_.point(gpus, decisions);
+    p.speedup = p.samples_per_s / points_.throughput(1).samples_per_s;
     p.efficiency = p.speedup / gpus;
-    p.interval = step_interval(step, spreads_of(scenario_));
-    add_epoch(p);
-    add_memory(p, scenario_, step.memory);
-    decisions.add(fmt::format("memory on {} GPU{}", gpus, gpus == 1 ? "" : "s"),
-                  fmt::format("{}, {} of {}", memory_verdict(p), to_string(p.memory.total()), to_string(p.memory_capacity)),
-                  fmt::format("{}; largest batch per GPU {}", memory_parts(p.memory), p.largest_batch));
     return p;
   }
 
-  /// The step of one GPU with another batch; each batch is simulated once.
-  double one_gpu_step(std::int64_t batch) {
-    const auto known = one_gpu_steps_.find(batch);
-    if (known != one_gpu_steps_.end()) return known->second;
-    return one_gpu_steps_.emplace(batch, simulator_.simulate(1, batch, device_).step_s).first->second;
-  }
-
-  /// The last step of an epoch is shorter by what its smaller batch saves on one GPU.
-  double partial_step(const PredictionPoint& p, std::int64_t batch) {
-    return p.step_s - (one_gpu_step(p.batch_per_gpu) - one_gpu_step(batch));
-  }
-
-  void add_epoch(PredictionPoint& p) {
-    const EpochShape shape = epoch_shape(scenario_.workload.data, p.batch_per_gpu, scenario_.knobs.accumulation, p.gpus);
-    const bool has_partial = shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
-    const double partial = has_partial ? partial_step(p, shape.partial_batch) : p.step_s;
-    p.steps_per_epoch = shape.steps;
-    const double restart_s = loader_restart_s(scenario_.workload, scenario_.cluster.node);
-    p.epoch_s = epoch_s(shape, p.step_s, partial, restart_s);
-    p.around = around_steps(simulator_, device_, p.gpus, restart_s);
-    p.total_s = scenario_.epochs * (p.epoch_s - restart_s) + p.around.total_s();
-    p.gpu_hours = p.total_s * p.gpus / 3600;
-  }
-
   Crossover search() {
-    const ThroughputFunction rate = [this](int gpus) { return throughput(gpus); };
+    const ThroughputFunction rate = [this](int gpus) { return points_.throughput(gpus); };
     return find_crossover(rate, most_gpus_, scenario_.cluster.node.gpus, search_budget(*scenario_.workload.model));
   }
 
-  void warn(const PredictionPoint& p, std::vector<std::string>& warnings) const {
+  void warn(const PredictionPoint& p, std::vector<std::string>& warnings) {
     if (p.steps_per_epoch == 0) warnings.push_back(fmt::format("{} GPUs: drop_last leaves no full batch in an epoch", p.gpus));
     if (p.fits_tightly()) warnings.push_back(tightness_warning(p));
-    if (!p.fits()) warnings.push_back(memory_warning(p, scenario_, simulated_.at(p.gpus).memory));
+    if (!p.fits()) warnings.push_back(memory_warning(p, scenario_, points_.step(p.gpus).memory));
   }
 
   const Scenario& scenario_;
   const Progress& progress_;
   int most_gpus_;
-  StepSimulator simulator_;
-  DeviceModel device_;
-  std::map<int, SimulatedStep> simulated_;
-  std::map<std::int64_t, double> one_gpu_steps_;
-  Throughput one_gpu_;
+  PointPredictor points_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "sim/strategy/catalog.hpp"
@@ -45,13 +46,25 @@ struct Fact {
   std::string_view word, key, value;
   std::string_view framework;  ///< only where this one runs
   std::string_view model;      ///< only networks whose name begins so
+  std::string_view strategy{};  ///< only rows of this one
 };
-constexpr std::array<Fact, 6> kFacts{{{"tensorflow", "framework.name", "\"tensorflow\"", "", ""},
-                                      {"xla", "framework.execution", "\"compiled\"", "tensorflow", ""},
-                                      {"deeplearningexamples", "framework.layout", "\"channels_last\"", "", ""},
-                                      {"deeplearningexamples pytorch", "model.half_weights", "true", "", "bert"},
-                                      {"deeplearning-benchmark", "model.half_weights", "true", "", "bert"},
-                                      {"adaptdl", "loop.hooks", "\"adaptdl\"", "", ""}}};
+constexpr std::array kFacts{
+    std::to_array<Fact>({{"tensorflow", "framework.name", "\"tensorflow\"", "", ""},
+                         {"xla", "framework.execution", "\"compiled\"", "tensorflow", ""},
+                         {"deeplearningexamples", "framework.layout", "\"channels_last\"", "", ""},
+                         {"deeplearningexamples pytorch", "model.half_weights", "true", "", "bert"},
+                         {"deeplearning-benchmark", "model.half_weights", "true", "", "bert"},
+                         {"adaptdl", "loop.hooks", "\"adaptdl\"", "", ""},
+                         // Its run_pretraining.py asks Apex for messages of 250,000,000 elements: one, behind backward.
+                         {"apex-ddp-bert-base-pretrain", "strategy.bucket_cap", "\"1 GB\"", "", "bert"},
+                         {"apex-ddp-bert-base-pretrain", "strategy.first_bucket", "\"1 GB\"", "", "bert"},
+                         // kvstore device and dist_device_sync, as its README says; local_parameter_device's default; distributed_replicated.
+                         {"mxnet", "strategy.server_on_gpu", "true", "", "", "parameter_server"},
+                         {"lambda-tensorflow-benchmark", "strategy.server_on_gpu", "true", "", "", "parameter_server"},
+                         // tf_cnn_benchmarks, variable_update=replicated: an all-sum for each gradient.
+                         {"lambda-tensorflow-benchmark", "strategy.num_packs", "0", "", "", "mirrored"},
+                         {"docs_src", "strategy.num_packs", "0", "", "", "mirrored"},
+                         {"tfbench-ec2dist", "strategy.server_on_gpu", "true", "", "", "parameter_server"}})};
 
 Measurement informed(Measurement row) {
   const std::string text = in_small_letters(row.series + "\n" + row.source);
@@ -60,9 +73,21 @@ Measurement informed(Measurement row) {
     const bool said = fact.key.starts_with("framework.") ? says_framework : sets(row, fact.key);
     if (said || !mentions(text, fact.word) || !row.model.starts_with(fact.model) || (!fact.framework.empty() && !runs(row, fact.framework)))
       continue;
+    if (!fact.strategy.empty() && row.strategy != fact.strategy) continue;
     row.settings.emplace_back(fact.key, fact.value);
   }
   return row;
+}
+
+/// MirroredStrategy is one process: a series that goes on over several nodes is of MultiWorkerMirroredStrategy.
+void name_several_workers(std::vector<Measurement>& rows) {
+  std::set<std::string> series;
+  for (const Measurement& row : rows) {
+    if (row.strategy == "mirrored" && row.nodes > 1) series.insert(row.series);
+  }
+  for (Measurement& row : rows) {
+    if (row.strategy == "mirrored" && series.contains(row.series)) row.strategy = "multi_worker_mirrored";
+  }
 }
 
 }  // namespace
@@ -90,6 +115,7 @@ std::vector<RowFact> facts_between(const std::vector<Measurement>& given, const 
 }
 
 std::vector<Measurement> with_provenance(std::vector<Measurement> rows) {
+  name_several_workers(rows);
   for (Measurement& row : rows) row = informed(std::move(row));
   return rows;
 }

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "sim/engine/executor.hpp"
+#include "sim/scenario/job.hpp"
 #include "sim/strategy/catalog.hpp"
 #include "sim/strategy/evaluation.hpp"
+#include "sim/strategy/losses.hpp"
 
 namespace foretrain {
 
@@ -57,42 +59,47 @@ SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int ex
     more.breakdown[i] = extend(fewer.breakdown[i], more.breakdown[i]);
     more.critical[i] = extend(fewer.critical[i], more.critical[i]);
   }
+  for (StepPart& part : more.parts) {
+    const auto same = std::find_if(fewer.parts.begin(), fewer.parts.end(), [&](const StepPart& other) { return other.name == part.name; });
+    part.seconds = extend(same == fewer.parts.end() ? 0 : same->seconds, part.seconds);
+  }
   return more;
-}
-
-int nodes_for(const Scenario& scenario, int gpus) {
-  const int per_node = scenario.cluster.node.gpus;
-  if (scenario.layout == Layout::spread) return std::min(scenario.cluster.nodes, gpus);
-  return std::min(scenario.cluster.nodes, (gpus + per_node - 1) / per_node);
 }
 
 }  // namespace
 
 DeviceModel default_device_model(const Scenario& scenario) {
   DeviceModel device;
-  device.kernel = default_kernel_calibration(scenario.cluster.node.gpu);
+  const Gpu& gpu = scenario.cluster.node.gpu;
+  device.kernel = default_kernel_calibration(gpu);
+  const Losses losses = losses_of(gpu.architecture);
+  device.rank_spread = losses.rank_spread, device.busy_node = losses.busy_node;
   return device;
 }
 
-StepSimulator::StepSimulator(const Scenario& scenario, int most_gpus)
-    : scenario_(scenario), cluster_(Cluster::build(scenario.cluster, nodes_for(scenario, most_gpus))) {}
+StepSimulator::StepSimulator(const Scenario& scenario, int most_gpus, int most_nodes)
+    : scenario_(scenario),
+      cluster_(std::make_shared<const Cluster>(
+          Cluster::build(scenario.cluster, std::max(reserved_gpus(scenario, most_gpus).nodes, most_nodes)))) {}
 
 int StepSimulator::cluster_gpus() const { return scenario_.cluster.nodes * scenario_.cluster.node.gpus; }
 
 std::int64_t StepSimulator::batch_per_gpu(int gpus) const {
   if (!scenario_.global_batch) return scenario_.workload.batch_per_gpu;
-  const std::int64_t shares = static_cast<std::int64_t>(gpus) * scenario_.knobs.accumulation;
+  const std::int64_t shares = std::int64_t{placement(gpus).size()} * scenario_.knobs.accumulation;
   return std::max<std::int64_t>(1, (*scenario_.global_batch + shares - 1) / shares);
 }
 
 std::int64_t StepSimulator::global_batch(int gpus) const {
-  if (scenario_.global_batch) return std::max<std::int64_t>(*scenario_.global_batch, gpus);
-  return scenario_.workload.batch_per_gpu * scenario_.knobs.accumulation * gpus;
+  const std::int64_t working = placement(gpus).size();
+  if (scenario_.global_batch) return std::max(*scenario_.global_batch, working);
+  return scenario_.workload.batch_per_gpu * scenario_.knobs.accumulation * working;
 }
 
 Placement StepSimulator::placement(int gpus) const {
-  if (scenario_.layout == Layout::spread) return place(gpus, scenario_.cluster.node.gpus, Layout::spread, nodes_for(scenario_, gpus));
-  return place_packed(gpus, scenario_.cluster.node.gpus);
+  if (const auto asked = nodes_of_.find(gpus); asked != nodes_of_.end())
+    return place(gpus, scenario_.cluster.node.gpus, Layout::spread, asked->second);
+  return working_gpus(scenario_, gpus);
 }
 
 RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& device, PlanFunction make_plan) const {
@@ -101,8 +108,8 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
   StrategyKnobs knobs = scenario_.knobs;
   knobs.accumulation = wanted.micro_steps;
   const Placement ranks = placement(wanted.gpus);
-  Plan plan = make_plan({workload, cluster_, ranks, knobs, device, wanted.steps, scenario_.collective});
-  const std::vector<ByteRate> capacities = cluster_.capacities();
+  Plan plan = make_plan({workload, *cluster_, ranks, knobs, device, wanted.steps, scenario_.collective});
+  const std::vector<ByteRate> capacities = cluster_->capacities();
   refuse_endless(plan.graph, capacities, wanted.steps);
   Timeline timeline = run(plan.graph, *make_max_min_network(capacities));
   return {std::move(plan), std::move(timeline)};
@@ -124,6 +131,7 @@ SimulatedStep StepSimulator::simulate_micro_steps(int gpus, std::int64_t batch_p
   step.step_s = to_seconds(until - from) / window;
   step.breakdown = to_breakdown(queue_time(plan.graph, timeline, plan.graph.tasks()[last].queue, from, until), window);
   step.critical = sensitivity(plan.graph, timeline, plan.step_ends[kWarmUpSteps - 1], last, window);
+  step.parts = step_parts(plan, timeline, scenario_.workload.model->layer_names, plan.step_ends[kWarmUpSteps - 1], last, window);
   step.buckets = plan.buckets;
   step.memory = plan.memory;
   step.decisions = plan.decisions;

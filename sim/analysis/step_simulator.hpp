@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 
 #include "sim/analysis/prediction.hpp"
+#include "sim/analysis/step_parts.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -12,8 +15,9 @@ namespace foretrain {
 
 struct SimulatedStep {
   double step_s = 0;
-  Breakdown breakdown{};  ///< what the compute stream did or waited for
-  Breakdown critical{};   ///< by how much the critical path to the step's end grew in each: the step's derivative
+  Breakdown breakdown{};        ///< what the compute stream did or waited for
+  Breakdown critical{};         ///< by how much the critical path to the step's end grew in each: the step's derivative
+  std::vector<StepPart> parts;  ///< the breakdown by kind of work instead
   std::vector<Bytes> buckets;
   StrategyMemory memory;
   Decisions decisions;
@@ -31,8 +35,10 @@ DeviceModel default_device_model(const Scenario& scenario);
 /// Simulates steps of one scenario; keeps the cluster's graph, which all numbers of GPUs share.
 class StepSimulator {
  public:
-  /// `most_gpus`: the largest number that will be asked for.
-  StepSimulator(const Scenario& scenario, int most_gpus);
+  /// `most_gpus`: the largest number that will be asked for; `most_nodes`: of spread().
+  StepSimulator(const Scenario& scenario, int most_gpus, int most_nodes = 1);
+  /// With the graph of `other`, whose scenario has the same cluster.
+  StepSimulator(const Scenario& scenario, const StepSimulator& other) : scenario_(scenario), cluster_(other.cluster_) {}
 
   /// The mean step in the steady state. `batch_per_gpu` replaces the scenario's (the last batch of an epoch is smaller).
   /// Throws InputError when one step would take longer than kLongestStep.
@@ -47,10 +53,13 @@ class StepSimulator {
 
   /// The batch of one GPU and micro-step: the scenario's in weak scaling, the rounded-up share of the global batch in strong.
   std::int64_t batch_per_gpu(int gpus) const;
-  /// Samples per optimizer step over all GPUs.
+  /// Samples per optimizer step over all GPUs that work.
   std::int64_t global_batch(int gpus) const;
   const Scenario& scenario() const { return scenario_; }
+  /// Of `gpus` reserved GPUs those that work (sim/scenario/job.hpp).
   Placement placement(int gpus) const;
+  /// From here on so many GPUs are spread over so many nodes instead of as the scenario's layout says.
+  void spread(int gpus, int nodes) { nodes_of_.insert_or_assign(gpus, nodes); }
   /// GPUs the cluster has.
   int cluster_gpus() const;
 
@@ -66,7 +75,8 @@ class StepSimulator {
   SimulatedStep simulate_micro_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps) const;
 
   const Scenario& scenario_;
-  Cluster cluster_;
+  std::shared_ptr<const Cluster> cluster_;
+  std::map<int, int> nodes_of_;  ///< where spread() was called
 };
 
 }  // namespace foretrain

@@ -74,16 +74,15 @@ double step_of(const StepSimulator& simulator, const Measurement& m) {
   return m.value / static_cast<double>(std::max<std::int64_t>(1, shape.steps));
 }
 
-/// A step time in the row's own metric. `rate` is in unknown units: relative to the anchor's row.
-double in_metric(const StepSimulator& simulator, const Measurement& m, double step_s, double rate_unit) {
+/// A step time in the row's own metric; a rate as samples per second.
+double in_metric(const StepSimulator& simulator, const Measurement& m, double step_s) {
   const double samples_per_s = static_cast<double>(simulator.global_batch(m.gpus)) / step_s;
   switch (m.metric) {
     case Metric::step_s:
       return step_s;
     case Metric::samples_per_s:
-      return samples_per_s;
     case Metric::rate:
-      return samples_per_s * rate_unit;
+      return samples_per_s;
     case Metric::epoch_s:
       break;
   }
@@ -116,10 +115,27 @@ std::vector<Rows> keep_wanted(std::vector<Rows> groups, const ValidationOptions&
   return groups;
 }
 
+/// Whether the nodes a row names can hold its GPUs; otherwise it runs where the scenario's layout puts it.
+bool fits(const Measurement& m, const ClusterSpec& cluster) {
+  return m.nodes >= 1 && m.nodes <= std::min(m.gpus, cluster.nodes) && m.gpus <= m.nodes * cluster.node.gpus;
+}
+
+int most_nodes(const Rows& rows, const ClusterSpec& cluster) {
+  int most = 1;
+  for (const Measurement* m : rows) most = std::max(most, fits(*m, cluster) ? m->nodes : 1);
+  return most;
+}
+
 class GroupValidator {
  public:
   GroupValidator(const Rows& rows, const Scenario& scenario, bool anchor)
-      : rows_(rows), simulator_(scenario, rows.back()->gpus), device_(default_device_model(scenario)), spreads_(spreads_of(scenario)) {
+      : rows_(rows),
+        simulator_(scenario, rows.back()->gpus, most_nodes(rows, scenario.cluster)),
+        device_(default_device_model(scenario)),
+        spreads_(spreads_of(scenario)) {
+    for (const Measurement* m : rows) {
+      if (fits(*m, scenario.cluster)) simulator_.spread(m->gpus, m->nodes);
+    }
     if (anchor) use_anchor();
   }
 
@@ -130,17 +146,24 @@ class GroupValidator {
     }
     return points;
   }
+  /// Whether no device model could reach the anchor, so that its unit was taken for unknown.
+  bool only_ratios() const { return only_ratios_; }
 
  private:
   void use_anchor() {
     anchor_ = rows_.front();
-    if (anchor_->metric == Metric::rate) {
-      const double step_s = simulator_.simulate(anchor_->gpus, device_).step_s;
-      rate_unit_ = anchor_->value * step_s / static_cast<double>(simulator_.global_batch(anchor_->gpus));
-      return;
+    if (anchor_->metric == Metric::rate) return use_ratios();
+    try {
+      device_ = fit_anchor(simulator_, device_, {anchor_->gpus, step_of(simulator_, *anchor_)}).device;
+      spreads_.kernels = spreads_.run_to_run;
+    } catch (const InputError&) {
+      use_ratios();  // no speed of GPU or host explains the row: it counts something else than the model's samples (frames, tokens)
     }
-    device_ = fit_anchor(simulator_, device_, {anchor_->gpus, step_of(simulator_, *anchor_)}).device;
-    spreads_.kernels = spreads_.run_to_run;
+  }
+
+  void use_ratios() {
+    unit_ = anchor_->value / in_metric(simulator_, *anchor_, simulator_.simulate(anchor_->gpus, device_).step_s);
+    only_ratios_ = anchor_->metric != Metric::rate;
   }
 
   ValidatedPoint point(const Measurement& m) const {
@@ -149,10 +172,10 @@ class GroupValidator {
     ValidatedPoint p;
     p.gpus = m.gpus;
     p.measured = m.value;
-    p.predicted = in_metric(simulator_, m, step.step_s, rate_unit_);
+    p.predicted = unit_ * in_metric(simulator_, m, step.step_s);
     p.error = std::abs(p.predicted / p.measured - 1);
-    p.low = in_metric(simulator_, m, interval.low_s, rate_unit_);
-    p.high = in_metric(simulator_, m, interval.high_s, rate_unit_);
+    p.low = unit_ * in_metric(simulator_, m, interval.low_s);
+    p.high = unit_ * in_metric(simulator_, m, interval.high_s);
     if (p.low > p.high) std::swap(p.low, p.high);
     if (anchor_ != nullptr) p.linear = linear_scaling(*anchor_, m);
     p.row = {m.model, m.cluster, simulator_.scenario().cluster.node.gpu.name, m.strategy, m.precision, m.batch_per_gpu};
@@ -164,7 +187,8 @@ class GroupValidator {
   DeviceModel device_;
   Spreads spreads_;
   const Measurement* anchor_ = nullptr;
-  double rate_unit_ = 1;
+  double unit_ = 1;  ///< of the file's values, by the anchor's row
+  bool only_ratios_ = false;
 };
 
 std::string first_message(const InputError& error) {
@@ -243,6 +267,7 @@ Validation validate(const MeasurementFile& file, const ValidationOptions& option
   validation.rows =
       static_cast<int>(std::count_if(measured.begin(), measured.end(), [&](const Measurement& m) { return is_wanted(m, options.gpus); }));
   const std::vector<Rows> groups = keep_wanted(group(measured), options);
+  int ratios = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (progress) progress(static_cast<double>(i) / static_cast<double>(groups.size()));
     const Rows& rows = groups[i];
@@ -252,12 +277,15 @@ Validation validate(const MeasurementFile& file, const ValidationOptions& option
     }
     try {
       const Scenario scenario = make_scenario(overrides_for(rows, options.settings));
-      add_points(rows.front()->series, GroupValidator(rows, scenario, options.anchor).points(), validation);
+      const GroupValidator group(rows, scenario, options.anchor);
+      add_points(rows.front()->series, group.points(), validation);
+      if (group.only_ratios()) ratios += static_cast<int>(rows.size());
     } catch (const InputError& error) {
       if (blames_settings(error, options.settings)) throw;
       skip(rows, first_message(error), options, validation);
     }
   }
+  if (ratios > 0) validation.row_facts.push_back({"only ratios count: the unit of the values is unknown", ratios});
   summarize(validation);
   return validation;
 }

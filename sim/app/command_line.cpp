@@ -1,18 +1,14 @@
 // One function per command declares its options; the callbacks carry it out.
 #include "sim/app/command_line.hpp"
 
-#include <charconv>
-
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "sim/analysis/error_groups.hpp"
 #include "sim/app/commands.hpp"
-#include "sim/report/catalog.hpp"
+#include "sim/app/training_options.hpp"
 #include "sim/report/collective_catalog.hpp"
 #include "sim/report/model_catalog.hpp"
 #include "sim/report/output_file.hpp"
-#include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
@@ -22,64 +18,13 @@ constexpr int kUsageError = 2;
 
 /// Everything the options write to.
 struct Options {
-  PredictCommand predict;
+  TrainingOptions training;
   CollectiveCommand collective;
   ListCommand list;
   TopologyCommand topology;
   ModelCommand model;
-  ValidateCommand validate;
   ReferenceCommand reference;
-  std::vector<std::string> gpus, scored_gpus;
-  long long batch = 0;
-  bool no_anchor = false;
 };
-
-std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, "|")); }
-
-/// "1,2,4" and "1 2 4" alike.
-std::vector<int> parse_gpus(const std::vector<std::string>& texts) {
-  std::vector<int> gpus;
-  for (const std::string& text : texts) {
-    int value = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (problem != std::errc{} || end != text.data() + text.size() || value < 1)
-      throw InputError(fmt::format("--gpus: \"{}\" is no number of GPUs", text.substr(0, 40)), "as in --gpus 1,2,4");
-    gpus.push_back(value);
-  }
-  return gpus;
-}
-
-void add_predict(CLI::App& app, Options& options) {
-  CLI::App* command = app.add_subcommand("predict", "The scaling table and the crossover of a scenario");
-  PredictCommand& predict = options.predict;
-  command->add_option("SCENARIO", predict.scenario,
-                      "A scenario file or the name of one in the catalog; without it --model and --cluster are needed");
-  command->add_option("--gpus", options.gpus, "Numbers of GPUs, as in 1,2,4")->delimiter(',')->type_name("LIST");
-  command->add_option("--strategy", predict.overrides.strategy, joined(strategy_names()))->type_name("NAME");
-  command->add_option("--model", predict.overrides.model, "A model of the catalog or a file")->type_name("NAME");
-  command->add_option("--cluster", predict.overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
-  command->add_option("--batch", options.batch, "Samples per GPU and step")->type_name("N");
-  command->add_option("--set", predict.overrides.settings, "Any key of the scenario, as in strategy.bucket_cap=10MiB; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  command->add_option("--format", predict.format, joined(report_names()))
-      ->check(CLI::IsMember(report_names()))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  command->add_option("-o,--output", predict.output, "Write to a file instead of standard output")->type_name("FILE");
-  command->add_option("--html", predict.html, "Also write a page with drawings")->type_name("FILE");
-  command->add_option("--trace", predict.trace, "Also write the steps on the largest number of GPUs for chrome://tracing or Perfetto")
-      ->type_name("FILE");
-  command->add_flag("--explain", predict.explain, "Append what was decided and why");
-  command->footer(
-      "Examples:\n  foretrain predict mahti-resnet50-ddp\n  foretrain predict --model resnet50 --cluster puhti --gpus 1,2,4,8\n  foretrain "
-      "predict my.toml --set strategy.bucket_cap=10MiB --format json -o my.json");
-  command->callback([command, &options] {
-    options.predict.overrides.gpus = parse_gpus(options.gpus);
-    if (command->count("--batch") > 0) options.predict.overrides.batch = options.batch;
-    run_predict(options.predict);
-  });
-}
 
 std::vector<std::string> names_of_algorithms() {
   std::vector<std::string> names;
@@ -254,43 +199,6 @@ void add_model(CLI::App& app, Options& options) {
   show->callback([&model] { run_model_show(model); });
 }
 
-void add_validate(CLI::App& app, Options& options) {
-  CLI::App* command = app.add_subcommand("validate", "Predicted against measured, row by row");
-  ValidateCommand& validate = options.validate;
-  command
-      ->add_option("FILE", validate.file,
-                   "CSV with the columns series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source "
-                   "(training) or series,cluster,op,gpus,nodes,bytes,time_us,settings,source (collectives)")
-      ->required();
-  command->add_flag("--no-anchor", options.no_anchor,
-                    "Predict the smallest number of GPUs of each series too, instead of scaling the model to it");
-  command->add_option("--set", validate.settings, "A scenario key for every row; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  command->add_option("--gpus", options.scored_gpus, "Only rows on so many GPUs, as in 1,2,4; anchors stay")
-      ->delimiter(',')
-      ->type_name("LIST");
-  command
-      ->add_option(
-          "--by", validate.by,
-          "Also errors by " + joined(error_group_keys()) + ", or by several of them, as in gpu,model; may be repeated for more tables")
-      ->type_name("KEYS")
-      ->allow_extra_args(false);
-  command->add_option("--format", validate.format, "table|json")
-      ->check(CLI::IsMember(std::vector<std::string>{"table", "json"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")->type_name("FILE");
-  command->footer(
-      "Examples:\n  foretrain validate measured.csv --format json\n  foretrain validate measured.csv --no-anchor --gpus 1 --by gpu --by "
-      "model,precision");
-  command->callback([&options] {
-    options.validate.anchor = !options.no_anchor;
-    options.validate.gpus = parse_gpus(options.scored_gpus);
-    run_validate(options.validate);
-  });
-}
-
 std::string commands_page();
 
 void add_reference(CLI::App& app, Options& options) {
@@ -304,12 +212,13 @@ void declare(CLI::App& app, Options& options) {
   app.set_version_flag("--version", "foretrain 0.2.0");
   app.require_subcommand(1);
   app.footer("Exit codes: 0 ok, 1 wrong input, 2 wrong usage, 3 the world failed (a file cannot be read or written).");
-  add_predict(app, options);
+  add_predict(app, options.training);
+  add_compare(app, options.training);
   add_collective(app, options);
   add_list(app, options);
   add_topology(app, options);
   add_model(app, options);
-  add_validate(app, options);
+  add_validate(app, options.training);
   add_reference(app, options);
 }
 

@@ -20,6 +20,17 @@ struct PredictCommand {
 };
 void run_predict(const PredictCommand& command);  // predict.cpp
 
+struct CompareCommand {
+  std::string scenario;  ///< as of predict
+  ScenarioOverrides overrides;
+  std::vector<std::string> strategies;        ///< empty: all
+  std::vector<std::string> models, clusters;  ///< of the table of best strategies, instead of a scenario
+  std::string format = "table";
+  std::string output;  ///< file; empty = standard output
+  bool explain = false;
+};
+void run_compare(const CompareCommand& command);  // compare.cpp
+
 struct CollectiveCommand {
   std::string cluster, op;
   int gpus = 0;

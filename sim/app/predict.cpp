@@ -2,25 +2,14 @@
 #include "sim/analysis/predict.hpp"
 
 #include "sim/app/commands.hpp"
+#include "sim/app/named_scenario.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/report/catalog.hpp"
 #include "sim/report/chrome_trace.hpp"
 #include "sim/report/html.hpp"
 #include "sim/report/output_file.hpp"
-#include "sim/scenario/catalog.hpp"
-#include "sim/scenario/reader.hpp"
 
 namespace foretrain {
-
-namespace {
-
-/// A file when there is one of that name, else an entry of the scenario catalog.
-SourceText open_scenario(const std::string& name) {
-  if (auto found = open_named(CatalogKind::scenarios, name)) return *found;
-  throw InputError("unknown scenario \"" + name + "\"", unknown_name_hint(CatalogKind::scenarios, name));
-}
-
-}  // namespace
 
 void run_predict(const PredictCommand& command) {
   const Scenario scenario =

@@ -11,7 +11,8 @@
 
 namespace foretrain {
 
-enum class Architecture { kepler, pascal, volta, turing, ampere, ada, hopper, blackwell };
+/// `cpu`: no GPU at all; the cores of the host compute, and what is "on the device" lies in host memory.
+enum class Architecture { cpu, kepler, pascal, volta, turing, ampere, ada, hopper, blackwell };
 
 /// Dense peak rates without sparsity; a rate of 0 = not supported by the hardware.
 struct Gpu {

@@ -73,6 +73,7 @@ CollectiveCosts blackwell() {
 
 CollectiveCosts costs_of(Architecture architecture) {
   switch (architecture) {
+    case Architecture::cpu:
     case Architecture::kepler:
     case Architecture::pascal:
     case Architecture::volta:

@@ -187,6 +187,35 @@ const TransportJob::Load& TransportJob::load_of(const Algorithm& algorithm) {
   return load;
 }
 
+std::vector<PatternFlow> TransportJob::flows_of(const Algorithm& algorithm) const {
+  std::vector<PatternFlow> flows;
+  for (const PairShare& pair : pair_shares(lanes_to_play(algorithm, request_of(1)))) {
+    TransportWay way = ways_.way(pair.from, pair.to);
+    if (!way.links.empty()) flows.push_back({std::move(way.links), pair.share / transport_.wire_efficiency});
+  }
+  return flows;
+}
+
+/// Of the busiest link.
+double TransportJob::seconds_per_byte(const std::vector<PatternFlow>& flows) const {
+  std::vector<double> bytes(cluster_.links().size());
+  double most = 0;
+  for (const PatternFlow& flow : flows) {
+    for (const LinkId link : flow.route) most = std::max(most, (bytes[link] += flow.weight) / cluster_.links()[link].bandwidth.per_second);
+  }
+  return most;
+}
+
+TransportTraffic TransportJob::traffic(CollectiveOp op, Bytes size) {
+  TransportTraffic traffic;
+  const TransportRun alone = run(op, size, "", Fidelity::analytic);
+  traffic.plan = alone.plan;
+  if (alone.plan.choice.family.empty()) return traffic;
+  traffic.flows = flows_of(find_family(alone.plan.choice.runs_as, alone.plan.choice.family));
+  traffic.before = std::max(Time{}, alone.time - seconds(seconds_per_byte(traffic.flows) * static_cast<double>(size.count)));
+  return traffic;
+}
+
 /// One task: what the closed form has beyond the data of the busiest link, then the flows.
 Time TransportJob::flow_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const {
   PrivateLinks links(cluster_, transport_, plan, order_.size());

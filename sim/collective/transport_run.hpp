@@ -12,6 +12,7 @@
 #include "sim/collective/fidelity.hpp"
 #include "sim/collective/transport_ways.hpp"
 #include "sim/collective/transports/transport.hpp"
+#include "sim/engine/task_graph.hpp"
 
 namespace foretrain {
 
@@ -20,6 +21,14 @@ struct TransportRun {
   TransportPlan plan;         ///< the closed form, on the slowest way and the busiest link
   Time time{};                ///< at the fidelity asked for
   LinkId bottleneck = kNone;  ///< what limits the data; kNone: copies in the memory of a CPU
+};
+
+/// One collective as a task among others: `before` passes, then `flows` carry their bytes per byte of size over the cluster's links. On an
+/// idle machine both together take the plan's time.
+struct TransportTraffic {
+  TransportPlan plan;
+  Time before{};
+  std::vector<PatternFlow> flows;
 };
 
 /// The ranks of a job and the ways between them. What an algorithm loads is counted once, whatever the number of sizes.
@@ -38,6 +47,8 @@ class TransportJob {
   /// Root: rank 0. `family`: of the algorithm catalog; empty: what the library takes. Throws InputError for a family that does not exist,
   /// or cannot do this; a library that has no such op says so in plan.choice.why, and family is empty. One rank: nothing, in no time.
   TransportRun run(CollectiveOp op, Bytes size, std::string_view family, Fidelity fidelity);
+  /// What the library takes, to be run beside other traffic. What limits it besides the cluster's links is part of `before`.
+  TransportTraffic traffic(CollectiveOp op, Bytes size);
 
  private:
   /// What an algorithm does to the links, per byte of size.
@@ -54,6 +65,8 @@ class TransportJob {
   TransportChoice choice_of(CollectiveOp op, Bytes size, std::string_view family) const;
   AlgorithmRequest request_of(int pieces) const { return {order_, 0, pieces, groups_}; }
   const Load& load_of(const Algorithm& algorithm);
+  std::vector<PatternFlow> flows_of(const Algorithm& algorithm) const;
+  double seconds_per_byte(const std::vector<PatternFlow>& flows) const;
   Time flow_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const;
   Time chunk_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const;
 

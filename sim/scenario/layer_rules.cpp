@@ -63,8 +63,9 @@ constexpr std::array kFields{FieldRow{"out", 1, kMost, 1, number<&Layer::out>},
                              FieldRow{"cutoffs", 1, kMost, 8, sequence_list<&SequenceFields::cutoffs>},
                              FieldRow{"shares", 0, 1000, 8, sequence_list<&SequenceFields::shares>},
                              FieldRow{"divide", 1, 64, 1, sequence_number<&SequenceFields::divide>},
-                             FieldRow{"operators", 1, kMost, 1, number<&Layer::operators>}};
-static_assert(kFields.size() == static_cast<std::size_t>(LayerField::operators) + 1);
+                             FieldRow{"operators", 1, kMost, 1, number<&Layer::operators>},
+                             FieldRow{"parameters", 0, kMost, 1, number<&Layer::parameters>}};
+static_assert(kFields.size() == static_cast<std::size_t>(LayerField::parameters) + 1);
 
 const WordRule kInterpolation{
     "mode", {"nearest", "bilinear"}, [](Layer& layer, std::size_t word) { layer.interpolation = static_cast<Interpolation>(word); }};
@@ -135,6 +136,7 @@ std::vector<TypeRule> plain_rules() {
           {T::gated_tanh, {}},
           {T::dot_interaction, {}, {}, {}, true},
           {T::pointwise, {{F::operators, true}, {F::out}}, {{"gradient", flag<&Layer::gradient>}}},
+          {T::timed, {{F::parameters}}, {}, {}, false, false, {{"forward", &Layer::forward_time}, {"backward", &Layer::backward_time}}},
           {T::loss, {}, {{"weighted", flag<&Layer::weighted>}}, {kLossKind}}};
 }
 

@@ -36,7 +36,8 @@ enum class LayerField : std::uint8_t {
   cutoffs,
   shares,
   divide,
-  operators
+  operators,
+  parameters
 };
 
 inline constexpr std::int64_t kLargestField = 1'000'000'000;
@@ -63,6 +64,12 @@ struct FlagRule {
   bool& (*flag)(Layer& layer);
 };
 
+/// A key with a time, which must be given.
+struct TimeRule {
+  std::string_view key;
+  Time Layer::*member;
+};
+
 /// A key with one of a few words, the first of which is the default.
 struct WordRule {
   std::string_view key;
@@ -77,6 +84,7 @@ struct TypeRule {
   std::vector<WordRule> words = {};
   bool joins = false;       ///< takes `branches` and several names in `from` and `with`
   bool has_memory = false;  ///< takes one further name in `memory`
+  std::vector<TimeRule> times = {};
 };
 
 /// The rule of a type by its name in files; nullptr when there is none.

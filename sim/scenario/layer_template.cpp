@@ -137,6 +137,10 @@ void read_plain_layer(TableReader& layer, const TypeRule& rule, LayerTemplate& o
     bool& value = flag.flag(out.layer);
     value = layer.boolean(flag.key).value_or(value);
   }
+  for (const TimeRule& time : rule.times) {
+    layer.require(time.key, "\"10 ms\"");
+    out.layer.*time.member = layer.time(time.key).value_or(Time{});
+  }
   for (const WordRule& word : rule.words) {
     const auto given = layer.one_of(word.key, word.words);
     if (given)

@@ -10,6 +10,7 @@
 #include "sim/cluster/hardware.hpp"
 #include "sim/cluster/placement.hpp"
 #include "sim/collective/settings.hpp"
+#include "sim/scenario/launch.hpp"
 #include "sim/strategy/strategy.hpp"
 #include "sim/workload/layer.hpp"
 #include "sim/workload/workload.hpp"
@@ -50,6 +51,8 @@ struct Scenario {
   std::vector<int> gpus;  ///< ascending, unique, each 1..cluster size
   Layout layout = Layout::packed;
   CollectiveSettings collective{};
+  Launch launch{};
+  Sampler sampler = Sampler::distributed;
   double epochs = 1;
   std::optional<Time> startup;  ///< imports, CUDA, NCCL, first step; by default computed
   std::vector<Periodic> periodic;
@@ -63,6 +66,9 @@ struct ScenarioOverrides {
   std::optional<std::int64_t> batch;
   std::vector<int> gpus;
   std::vector<std::string> settings;  ///< "key=value" as for --set
+  /// `strategy` is one of several to compare: options of others, a foreign framework and a launch meant for another are left out, and
+  /// numbers of GPUs that it cannot use stay in the scenario.
+  bool one_of_several = false;
 };
 
 /// Reads a scenario from its text; names resolve in the catalogs. Throws InputError with every mistake.

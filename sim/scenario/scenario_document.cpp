@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/reader.hpp"
+#include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
@@ -116,7 +117,8 @@ ScenarioDocument::ScenarioDocument(const SourceText& source, const ScenarioOverr
     : file_lines_(static_cast<int>(std::count(source.text.begin(), source.text.end(), '\n')) + 1),
       settings_(settings_of(overrides)),
       text_(joined(source, settings_)),
-      diagnostics_(text_) {
+      diagnostics_(text_),
+      one_of_several_(overrides.one_of_several) {
   if (!source.text.empty()) table_ = parse_toml(source, diagnostics_);
   apply(overrides);
 }
@@ -152,6 +154,7 @@ void ScenarioDocument::apply(const ScenarioOverrides& overrides) {
   };
   set_text("model", "name", overrides.model);
   set_text("cluster", "name", overrides.cluster);
+  if (one_of_several_) leave_out_what_is_for_others(overrides.strategy);
   set_text("strategy", "name", overrides.strategy);
   if (overrides.batch) {
     const bool strong = has("model.global_batch");
@@ -162,6 +165,28 @@ void ScenarioDocument::apply(const ScenarioOverrides& overrides) {
     const SourceSpan span = whole(fmt::format("{}", fmt::join(overrides.gpus, ",")), ++line);
     set({"run", "gpus"}, {number_list(overrides.gpus, line), span}, span);
   }
+}
+
+/// A scenario is written for one strategy. For another its launch is left out, and for one of another framework also what is said of the
+/// framework and of its loop.
+void ScenarioDocument::leave_out_what_is_for_others(const std::string& strategy) {
+  const auto text_of = [this](std::string_view key, std::string otherwise) {
+    const Entry* entry = find(key);
+    const auto* text = entry == nullptr ? nullptr : std::get_if<std::string>(&entry->value.data);
+    return text == nullptr ? otherwise : *text;
+  };
+  const StrategyEntry* own = find_strategy(text_of("strategy.name", "ddp"));
+  const StrategyEntry* compared = find_strategy(strategy);
+  if (own == nullptr || compared == nullptr || own == compared) return;
+  std::erase_if(table_.entries, [](const Entry& entry) { return entry.key == "launch"; });
+  const std::string usual(name_of(own->framework.value_or(FrameworkKind::pytorch)));
+  if (!compared->framework || name_of(*compared->framework) == text_of("framework.name", usual)) return;
+  std::erase_if(table_.entries, [](const Entry& entry) { return entry.key == "framework"; });
+  const auto erase = [this](std::string_view table, std::string_view key) {
+    if (Table* present = table_in(table_, table)) std::erase_if(present->entries, [key](const Entry& entry) { return entry.key == key; });
+  };
+  erase("model", "optimizer_form");
+  for (const char* key : {"hooks", "zero_grad", "progress_bar"}) erase("loop", key);
 }
 
 void ScenarioDocument::apply_key_value(const Setting& setting, int line) {

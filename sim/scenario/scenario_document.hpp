@@ -25,6 +25,8 @@ class ScenarioDocument {
   bool has(std::string_view dotted_key) const { return find(dotted_key) != nullptr; }
   /// Whether the key's value comes from the command line.
   bool is_setting(std::string_view dotted_key) const;
+  /// ScenarioOverrides::one_of_several.
+  bool one_of_several() const { return one_of_several_; }
   /// Every mistake reported so far, with its true origin.
   std::vector<Diagnostic> found() const;
 
@@ -42,12 +44,14 @@ class ScenarioDocument {
   void apply_key_value(const Setting& setting, int line);
   void set(const std::vector<std::string>& path, Value value, SourceSpan key_span);
   void merge(Table& into, Table from);
+  void leave_out_what_is_for_others(const std::string& strategy);
 
   int file_lines_;
   std::vector<Setting> settings_;
   SourceText text_;
   Diagnostics diagnostics_;
   Table table_;
+  bool one_of_several_;
 };
 
 }  // namespace foretrain

@@ -94,6 +94,8 @@ const std::vector<ScenarioKey>& keys_before_options() {
       {"data.pinned", "true, false", "true", "true", "pin_memory: batches are copied through page-locked memory"},
       {"data.persistent_workers", "true, false", "true", "false", "workers are not started anew for each epoch"},
       {"data.drop_last", "true, false", "true", "false", "the last partial batch is left out"},
+      {"data.sampler", "distributed, none, local_rank", "\"none\"", "distributed",
+       "each process trains on its share of the data set; none: each on all of it; local_rank: all nodes on the same shares"},
       {"strategy.name", "a strategy", "\"ddp\"", "ddp", "see `foretrain list strategies`"},
   };
   return keys;
@@ -115,8 +117,10 @@ const std::vector<ScenarioKey>& keys_behind_options() {
        "NCCL_CROSS_NIC: a ring may leave a node over another NIC than it came in"},
       {"nccl.threads", "integer", "256", "NCCL's", "NCCL_NTHREADS: threads of a channel's block"},
       {"nccl.buffer", "size", "\"4 MiB\"", "4 MiB", "NCCL_BUFFSIZE: of each connection, Simple protocol"},
-      {"launch.processes_per_node", "integer", "1", "one per GPU",
-       "1: one process drives all GPUs of its node and launches their kernels one after the other (nccl-tests -g N)"},
+      {"launch.with", "torchrun, mp_spawn, srun, mpirun, horovodrun, deepspeed, python", "\"srun\"", "what the strategy needs",
+       "what starts the processes, and what its own start costs; python starts one, which with one process per GPU leaves the others idle"},
+      {"launch.processes_per_node", "integer", "1", "one per GPU; one for strategies whose process drives several GPUs",
+       "fewer than the strategy needs leave GPUs idle; of `collective` 1 is one process that launches for all GPUs (nccl-tests -g N)"},
       {"cluster.name", "name or path", "\"puhti\"", "required", "a cluster of topologies/ or a file"},
       {"cluster.layout", "packed, spread", "\"packed\"", "packed",
        "fill node after node, or spread the ranks over as many nodes as there are"},

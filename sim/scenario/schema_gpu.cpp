@@ -10,7 +10,7 @@ namespace foretrain {
 namespace {
 
 const std::vector<std::string>& architecture_names() {
-  static const std::vector<std::string> names{"kepler", "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell"};
+  static const std::vector<std::string> names{"cpu", "kepler", "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell"};
   return names;
 }
 

@@ -9,6 +9,8 @@
 #include "sim/scenario/collective_sections.hpp"
 #include "sim/scenario/data_section.hpp"
 #include "sim/scenario/framework_section.hpp"
+#include "sim/scenario/job.hpp"
+#include "sim/scenario/launch_section.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/scenario_document.hpp"
 #include "sim/scenario/scenario_effects.hpp"
@@ -88,11 +90,12 @@ void read_cluster_section(TableReader& cluster, Scenario& scenario) {
     scenario.cluster.node.gpus = 0;
 }
 
-void read_measured_section(TableReader& document, Scenario& scenario) {
+void read_measured_section(TableReader& document, bool one_of_several, Scenario& scenario) {
   const Table* table = document.table("measured");
   if (table == nullptr) return;
   TableReader measured(*table, "measured", document.diagnostics());
   read_measured(measured, scenario);
+  if (!one_of_several) check_anchor(measured, scenario);
   measured.finish();
 }
 
@@ -103,9 +106,12 @@ void read_section(TableReader& document, std::string_view key, void (*read)(Tabl
   section.reader().finish();
 }
 
-void read_run_section(TableReader& run, Scenario& scenario) {
-  read_gpus(run, scenario);
-  read_run(run, scenario);
+void read_run_section(TableReader& document, bool one_of_several, Scenario& scenario) {
+  Section run(document, "run");
+  read_gpus(run.reader(), scenario);
+  if (!one_of_several) check_gpus(run.reader(), scenario);
+  read_run(run.reader(), scenario);
+  run.reader().finish();
 }
 
 /// nccl.gdr is a fact about the nodes.
@@ -114,9 +120,10 @@ void read_collective_sections(TableReader& document, Scenario& scenario) {
   Section nccl(document, "nccl"), launch(document, "launch");
   read_nccl(nccl.reader(), knobs);
   read_launch(launch.reader(), knobs);
+  scenario.collective = knobs.settings();
+  read_launcher(launch.reader(), scenario);
   nccl.reader().finish();
   launch.reader().finish();
-  scenario.collective = knobs.settings();
   if (knobs.gpudirect) scenario.cluster.node.gpudirect = *knobs.gpudirect;
 }
 
@@ -130,14 +137,15 @@ void read_document(ScenarioDocument& source, Scenario& scenario) {
   read_cluster_section(cluster.reader(), scenario);
   model.reader().finish();
   read_data(data.reader(), scenario);
+  read_sampler(data.reader(), scenario);
   read_strategy_knobs(strategy.reader(), source, scenario);
   strategy.reader().finish();
   read_collective_sections(document, scenario);
-  read_section(document, "run", read_run_section, scenario);
+  read_run_section(document, source.one_of_several(), scenario);
   check_steps(data.reader(), scenario);
   data.reader().finish();
   read_section(document, "loop", read_loop, scenario);
-  read_measured_section(document, scenario);
+  read_measured_section(document, source.one_of_several(), scenario);
   document.finish();
 }
 
@@ -162,6 +170,7 @@ Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overri
   for (std::string& warning : settle_precision(scenario)) scenario.warnings.push_back(std::move(warning));
   for (std::string& idle : idle_settings(document, scenario)) scenario.warnings.push_back(std::move(idle));
   for (std::string& warning : data_warnings(scenario)) scenario.warnings.push_back(std::move(warning));
+  for (std::string& warning : job_warnings(scenario)) scenario.warnings.push_back(std::move(warning));
   return scenario;
 }
 

@@ -145,6 +145,7 @@ void read_strategy_knobs(TableReader& strategy, const ScenarioDocument& document
       const bool is_own = std::any_of(own.begin(), own.end(), [&](const Knob& k) { return k.name == knob.name; });
       if (is_own || !strategy.has(knob.name) || !seen.insert(knob.name).second) continue;
       strategy.value(knob.name);
+      if (document.one_of_several()) continue;
       const std::string owners = joined(owners_of(knob.name));
       if (document.is_setting("strategy.name") && !document.is_setting(fmt::format("strategy.{}", knob.name))) {
         scenario.warnings.push_back(

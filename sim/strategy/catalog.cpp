@@ -3,15 +3,35 @@
 
 #include <fmt/format.h>
 
+#include "sim/strategy/data_parallel.hpp"
+#include "sim/strategy/data_parallel_layers.hpp"
 #include "sim/strategy/ddp.hpp"
+#include "sim/strategy/fsdp.hpp"
+#include "sim/strategy/horovod.hpp"
+#include "sim/strategy/mirrored.hpp"
+#include "sim/strategy/multi_worker_mirrored.hpp"
+#include "sim/strategy/parameter_server.hpp"
 #include "sim/strategy/single.hpp"
+#include "sim/strategy/zero.hpp"
 
 namespace foretrain {
 
 const std::vector<StrategyEntry>& strategy_catalog() {
   static const std::vector<StrategyEntry> rows{
       single_strategy(),
+      data_parallel_strategy(),
+      data_parallel_layers_strategy(),
       ddp_strategy(),
+      horovod_strategy(),
+      mirrored_strategy(),
+      multi_worker_mirrored_strategy(),
+      parameter_server_strategy(),
+      zero0_strategy(),
+      zero1_strategy(),
+      zero2_strategy(),
+      zero3_strategy(),
+      fsdp_strategy(),
+      fsdp2_strategy(),
   };
   return rows;
 }

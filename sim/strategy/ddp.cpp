@@ -1,124 +1,19 @@
 // DDP in four places of a step: buffers are broadcast before forward; a hook copies each gradient into its bucket and launches
-// the bucket's all-reduce when it is complete and its turn has come; at the end of backward the compute stream waits for the
+// the bucket's exchange when it is complete and its turn has come; at the end of backward the compute stream waits for the
 // buckets and copies them back; accumulation skips all of it but in the last micro-step.
 #include "sim/strategy/ddp.hpp"
-
-#include <algorithm>
 
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
-#include "sim/strategy/ddp_buckets.hpp"
+#include "sim/strategy/ddp_reducer.hpp"
 #include "sim/strategy/single.hpp"
+#include "sim/strategy/sync_batch_norm.hpp"
 #include "sim/strategy/training_step.hpp"
 
 namespace foretrain {
 
 namespace {
-
-/// The Reducer of one process.
-class Reducer {
- public:
-  Reducer(Process& process, std::vector<Bucket> buckets);
-  void broadcast_buffers();
-  void on_gradient(std::uint32_t parameter);
-  void finalize_backward();
-  const std::vector<Bucket>& buckets() const { return buckets_; }
-
- private:
-  void broadcast_group(std::int64_t element_bytes);
-  void launch_complete_buckets();
-  Time hook_cost() const;
-
-  Process& process_;
-  const ExpandedModel& model_;
-  std::vector<Bucket> buckets_;
-  std::int64_t element_bytes_;            ///< of gradients
-  std::vector<std::uint32_t> bucket_of_;  ///< per parameter
-  std::vector<std::size_t> pending_;      ///< gradients missing per bucket
-  std::vector<TaskId> reductions_;        ///< launched so far this step
-  LabelId buffer_label_, copy_in_label_, copy_out_label_;
-  std::vector<LabelId> bucket_labels_;
-};
-
-Reducer::Reducer(Process& process, std::vector<Bucket> buckets)
-    : process_(process),
-      model_(*process.request().workload.model),
-      buckets_(std::move(buckets)),
-      element_bytes_(gradient_element_bytes(process.request().workload)),
-      bucket_of_(model_.parameters.size()),
-      buffer_label_(process.graph().label("buffer broadcast")),
-      copy_in_label_(process.graph().label("gradient to bucket")),
-      copy_out_label_(process.graph().label("bucket to gradient")) {
-  for (std::uint32_t b = 0; b < buckets_.size(); ++b) {
-    for (const std::uint32_t parameter : buckets_[b].parameters) bucket_of_[parameter] = b;
-    pending_.push_back(buckets_[b].parameters.size());
-    bucket_labels_.push_back(process.graph().label(fmt::format("all_reduce bucket {}", b)));
-  }
-}
-
-/// One dtype's buffers: flatten, broadcast from rank 0, copy back into every buffer. The copies wait for the broadcast.
-void Reducer::broadcast_group(std::int64_t element_bytes) {
-  Bytes total{};
-  for (const Buffer& buffer : model_.buffers) {
-    if (buffer.element_bytes == element_bytes) total += Bytes{buffer.elements * element_bytes};
-  }
-  if (total.count == 0) return;
-  const QueueId thread = process_.main_thread;
-  process_.launch_copy(thread, total * 2, microseconds(10), Account::other, buffer_label_);
-  process_.stream_waits_for(process_.collective(thread, CollectiveOp::broadcast, total, buffer_label_));
-  for (const Buffer& buffer : model_.buffers) {
-    if (buffer.element_bytes != element_bytes) continue;
-    process_.launch_copy(thread, {2 * buffer.elements * element_bytes}, microseconds(0.57), Account::other, buffer_label_);
-  }
-}
-
-void Reducer::broadcast_buffers() {
-  process_.host(process_.main_thread, process_.host_costs().ddp_forward, Account::host);
-  if (!process_.request().knobs.broadcast_buffers) return;
-  broadcast_group(4);
-  broadcast_group(8);
-}
-
-/// Bookkeeping per gradient: measured extra of the search for unused parameters 1.1 us, of the static graph 0.3 us.
-Time Reducer::hook_cost() const {
-  const StrategyKnobs& knobs = process_.request().knobs;
-  const double extra = knobs.static_graph ? 0.3 : knobs.find_unused_parameters ? 1.1 : 0;
-  return process_.host_costs().ddp_hook + microseconds(extra);
-}
-
-void Reducer::on_gradient(std::uint32_t parameter) {
-  const std::int64_t bytes =
-      2 * element_bytes_ * model_.parameters[parameter].elements;  // read the gradient, write it divided by the ranks
-  process_.launch_copy(process_.autograd_thread, {bytes}, hook_cost(), Account::other, copy_in_label_);
-  --pending_[bucket_of_[parameter]];
-  launch_complete_buckets();
-}
-
-/// Buckets go out strictly in order: all ranks must issue the same collectives.
-void Reducer::launch_complete_buckets() {
-  while (reductions_.size() < buckets_.size() && pending_[reductions_.size()] == 0) {
-    const std::size_t b = reductions_.size();
-    reductions_.push_back(process_.collective(process_.autograd_thread, CollectiveOp::all_reduce, buckets_[b].size, bucket_labels_[b]));
-  }
-}
-
-void Reducer::finalize_backward() {
-  const QueueId thread = process_.autograd_thread;
-  const bool copies_back = !process_.request().knobs.gradient_as_bucket_view;
-  for (std::size_t b = 0; b < buckets_.size(); ++b) {
-    process_.host(thread, process_.host_costs().event, Account::host);
-    process_.stream_waits_for(reductions_[b]);
-    pending_[b] = buckets_[b].parameters.size();
-    if (!copies_back) continue;
-    for (const std::uint32_t parameter : buckets_[b].parameters) {
-      process_.launch_copy(thread, {2 * element_bytes_ * model_.parameters[parameter].elements}, microseconds(0.57), Account::other,
-                           copy_out_label_);
-    }
-  }
-  reductions_.clear();
-  process_.hand_over(thread, process_.main_thread);
-}
 
 void explain_buckets(const std::vector<Bucket>& buckets, const StrategyKnobs& knobs, Decisions& decisions) {
   std::string sizes;
@@ -130,17 +25,80 @@ void explain_buckets(const std::vector<Bucket>& buckets, const StrategyKnobs& kn
                             to_string(knobs.first_bucket), to_string(knobs.bucket_cap)));
 }
 
-void add_step(TrainingStep& step, Reducer& reducer, const StrategyKnobs& knobs) {
-  for (int micro = 0; micro < knobs.accumulation; ++micro) {
-    const bool synchronises = micro + 1 == knobs.accumulation;
-    step.load_batch();
-    if (micro == 0) step.zero_gradients();
-    if (micro == 0) reducer.broadcast_buffers();
-    step.forward();
-    const auto hook = [&reducer](std::uint32_t parameter) { reducer.on_gradient(parameter); };
-    step.backward(micro > 0, synchronises ? TrainingStep::GradientHook(hook) : nullptr);
+void explain_hook(const PlanRequest& request, const Reducer& reducer, Decisions& decisions) {
+  const StrategyKnobs& knobs = request.knobs;
+  if (knobs.compression == Compression::none) return;
+  Bytes wire{}, whole{};
+  for (const Bytes message : reducer.exchange().messages()) wire += message;
+  for (const Bucket& bucket : reducer.buckets()) whole += bucket.size;
+  const bool low_rank = knobs.compression == Compression::powersgd;
+  decisions.add("communication hook", fmt::format("{} instead of {} a step", to_string(wire), to_string(whole)),
+                low_rank ? fmt::format("PowerSGD of rank {} as it runs after its first 1000 steps, three all-reduces per bucket; the host "
+                                       "waits for each bucket, so backward stands still meanwhile",
+                                       knobs.powersgd_rank)
+                         : "gradients cross the wire in 16 bit, cast before and after");
+}
+
+/// The passes of one process: every operator may have to wait for synchronised statistics.
+class DdpStep {
+ public:
+  DdpStep(Process& process, ProcessGroup& group)
+      : process_(process), step_(process), reducer_(process, group), norms_(process, group), knobs_(process.request().knobs) {}
+
+  /// Returns the last kernel.
+  TaskId add();
+  const Reducer& reducer() const { return reducer_; }
+
+ private:
+  void forward();
+  void backward(bool accumulating, bool synchronises);
+  std::int64_t batch() const { return process_.request().workload.batch_per_gpu; }
+  const ExpandedModel& model() const { return *process_.request().workload.model; }
+
+  Process& process_;
+  TrainingStep step_;
+  Reducer reducer_;
+  SyncBatchNorm norms_;
+  const StrategyKnobs& knobs_;
+};
+
+void DdpStep::forward() {
+  step_.begin_forward();
+  for (const Operator& op : model().forward) {
+    if (knobs_.sync_batch_norm) norms_.before(process_.main_thread, op);
+    step_.forward_operator(op, batch());
   }
-  reducer.finalize_backward();
+  step_.end_forward();
+}
+
+void DdpStep::backward(bool accumulating, bool synchronises) {
+  const QueueId thread = process_.autograd_thread;
+  step_.begin_backward();
+  for (const BackwardStep& node : model().backward) {
+    if (knobs_.sync_batch_norm) norms_.before(thread, node.op);
+    step_.backward_operator(node, batch());
+    for (const std::uint32_t parameter : node.ready) {
+      step_.finish_gradient(thread, parameter, accumulating || step_.keeps_gradients());
+      if (synchronises) reducer_.on_gradient(parameter);
+    }
+  }
+  process_.hand_over(thread, process_.main_thread);
+}
+
+TaskId DdpStep::add() {
+  for (int micro = 0; micro < knobs_.accumulation; ++micro) {
+    const bool synchronises = micro + 1 == knobs_.accumulation;
+    step_.load_batch();
+    if (micro == 0) step_.zero_gradients();
+    reducer_.before_forward(micro == 0);
+    forward();
+    if (synchronises) reducer_.before_backward();
+    backward(micro > 0, synchronises);
+  }
+  reducer_.finalize_backward();
+  const TaskId last = step_.optimize();
+  step_.finish_step();
+  return last;
 }
 
 }  // namespace
@@ -154,17 +112,16 @@ Plan plan_ddp(const PlanRequest& request) {
   }
   Plan plan;
   Process process(request, plan.graph);
-  TrainingStep step(process);
-  Reducer reducer(process, form_buckets(*request.workload.model, request.knobs, gradient_element_bytes(request.workload)));
-  for (int i = 0; i < request.steps; ++i) {
-    add_step(step, reducer, request.knobs);
-    plan.step_ends.push_back(step.optimize());
-    step.finish_step();
-  }
-  for (const Bucket& bucket : reducer.buckets()) plan.buckets.push_back(bucket.size);
+  ProcessGroup group(process, request.knobs.backend);
+  DdpStep step(process, group);
+  for (int i = 0; i < request.steps; ++i) plan.step_ends.push_back(step.add());
+  const Reducer& reducer = step.reducer();
+  plan.buckets = reducer.exchange().messages();
+  plan.memory.buffers = reducer.exchange().memory();
   if (!request.knobs.gradient_as_bucket_view)
-    plan.memory.buffers = {gradient_element_bytes(request.workload) * request.workload.model->parameter_elements()};
+    plan.memory.buffers += Bytes{gradient_element_bytes(request.workload) * request.workload.model->parameter_elements()};
   explain_buckets(reducer.buckets(), request.knobs, process.decisions());
+  explain_hook(request, reducer, process.decisions());
   plan.decisions = process.decisions();
   return plan;
 }
@@ -178,13 +135,20 @@ StrategyEntry ddp_strategy() {
       {"gradient_as_bucket_view", &StrategyKnobs::gradient_as_bucket_view, "true", "false", "no copy back from the buckets, less memory"},
       {"broadcast_buffers", &StrategyKnobs::broadcast_buffers, "false", "true",
        "BatchNorm buffers are broadcast before every forward pass"},
+      {"sync_batch_norm", &StrategyKnobs::sync_batch_norm, "true", "false", "BatchNorm statistics over all ranks: SyncBatchNorm"},
+      {"compression", choice_of<&StrategyKnobs::compression>({"none", "fp16", "bf16", "powersgd"}), "\"fp16\"", "none",
+       "communication hook: fp16_compress_hook, bf16_compress_hook, powerSGD_hook"},
+      {"powersgd_rank", &StrategyKnobs::powersgd_rank, "2", "1", "matrix_approximation_rank of PowerSGD", 1, 1024},
+      {"powersgd_min_rate", &StrategyKnobs::powersgd_min_rate, "4", "2", "min_compression_rate of PowerSGD", 0, 1e9},
+      {"backend", choice_of<&StrategyKnobs::backend>({"nccl", "gloo"}), "\"gloo\"", "nccl", "library of the process group"},
       {"wrap_one_gpu", &StrategyKnobs::wrap_one_gpu, "true", "false", "wrap the model even when there is one process"},
   };
   return {.name = "ddp",
           .summary = "PyTorch DistributedDataParallel: buckets all-reduced during backward",
           .plan = plan_ddp,
           .framework = FrameworkKind::pytorch,
-          .knobs = {std::begin(knobs), std::end(knobs)}};
+          .knobs = {std::begin(knobs), std::end(knobs)},
+          .alias = "distributed_data_parallel"};
 }
 
 }  // namespace foretrain

@@ -1,6 +1,8 @@
 // Operations over all gradients: packed in multi-tensor launches by PyTorch since 2.0 and by the GradScaler, else tensor by tensor.
 #include "sim/strategy/gradient_update.hpp"
 
+#include <utility>
+
 namespace foretrain {
 
 namespace {
@@ -18,11 +20,11 @@ std::vector<std::int64_t> tensor_sizes(const ExpandedModel& model) {
 
 }  // namespace
 
-GradientUpdate::GradientUpdate(Process& process, StepLaunches& launches)
+GradientUpdate::GradientUpdate(Process& process, StepLaunches& launches, std::vector<std::int64_t> tensors)
     : process_(process),
       launches_(launches),
       workload_(process.request().workload),
-      tensors_(tensor_sizes(*workload_.model)),
+      tensors_(tensors.empty() ? tensor_sizes(*workload_.model) : std::move(tensors)),
       optimizer_launches_(optimizer_launches(workload_.optimizer, tensors_)),
       optimizer_label_(process.graph().label("optimizer")),
       clip_label_(process.graph().label("clip_grad_norm")) {}

@@ -10,12 +10,14 @@ namespace foretrain {
 /// Everything between the end of backward and the next step. Order: scaler's check, clipping, optimizer, scaler's update.
 class GradientUpdate {
  public:
-  GradientUpdate(Process& process, StepLaunches& launches);
+  /// `tensors`: sizes of what is updated (shards); empty: every parameter.
+  GradientUpdate(Process& process, StepLaunches& launches, std::vector<std::int64_t> tensors = {});
 
   /// The scaler multiplies the loss; nothing but in amp_fp16.
   void scale_loss();
   /// Returns the last kernel.
   TaskId apply();
+  const std::vector<std::int64_t>& tensors() const { return tensors_; }
 
  private:
   void check_gradients();
@@ -29,7 +31,7 @@ class GradientUpdate {
   Process& process_;
   StepLaunches& launches_;
   const Workload& workload_;
-  std::vector<std::int64_t> tensors_;  ///< elements of each parameter
+  std::vector<std::int64_t> tensors_;  ///< elements of each parameter or shard
   std::vector<OptimizerLaunch> optimizer_launches_;
   LabelId optimizer_label_, clip_label_;
 };

@@ -25,25 +25,33 @@ InputSite input_site(const PlanRequest& request) {
   return {cluster.node, steady_storage(request.workload, cluster), ranks_beside(request.placement), request.placement.size()};
 }
 
-InputPipeline::InputPipeline(Process& process)
+InputSite input_site_of_one_process(const PlanRequest& request) {
+  const ClusterSpec& cluster = request.cluster.spec();
+  return {cluster.node, steady_storage(request.workload, cluster)};
+}
+
+InputPipeline::InputPipeline(Process& process) : InputPipeline(process, process.request().workload, input_site(process.request())) {}
+
+InputPipeline::InputPipeline(Process& process, const Workload& workload, const InputSite& site, int sharers)
     : process_(process),
-      workload_(process.request().workload),
-      costs_(input_costs(workload_, input_site(process.request()))),
+      workload_(workload),
+      costs_(input_costs(workload_, site)),
       input_label_(process.graph().label("input batch")) {
+  costs_.copied.count /= sharers, costs_.gpu_traffic.count /= sharers;
   if (costs_.storage > Time::zero()) storage_queue_ = process.graph().add_queue("storage");
   if (copies_ahead(workload_.data.loader)) copy_stream_ = process.graph().add_queue("copy stream");
 }
 
 Time InputPipeline::scaled(Time time) const { return seconds(to_seconds(time) * process_.request().device.input_time_scale); }
 
-/// Work conservation: all CPU time of a step over the cores of the rank.
+/// Work conservation: all CPU time of a step over the cores of the rank; whatever is not the pipeline's own is the script's.
 Time InputPipeline::cores_interval() {
   const std::vector<Task>& tasks = process_.graph().tasks();
   Time busy{};
   for (; tasks_seen_ < tasks.size(); ++tasks_seen_) {
     const Task& task = tasks[tasks_seen_];
-    const bool is_script = task.queue == process_.main_thread || task.queue == process_.autograd_thread;
-    if (is_script && task.kind == TaskKind::host) busy += task.duration;
+    const bool is_input = task.queue == process_.loader || task.queue == process_.pinner || task.queue == storage_queue_;
+    if (!is_input && task.kind == TaskKind::host) busy += task.duration;
   }
   if (!batches_taken_.empty()) main_cpu_ = busy;
   return (scaled(costs_.worker_cpu) + scaled(costs_.pinning) + main_cpu_) / costs_.cores;

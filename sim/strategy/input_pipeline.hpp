@@ -13,6 +13,9 @@ namespace foretrain {
 class InputPipeline {
  public:
   explicit InputPipeline(Process& process);
+  /// Batches of `workload`, which must outlive this, instead of the request's: those of several GPUs at once. `sharers`: so many GPUs get
+  /// an equal part of each, the one in use its own.
+  InputPipeline(Process& process, const Workload& workload, const InputSite& site, int sharers = 1);
 
   /// The next batch: after it, kernels find their input on the GPU.
   void load_batch();
@@ -35,11 +38,13 @@ class InputPipeline {
   QueueId storage_queue_ = kNone, copy_stream_ = kNone;
   std::vector<TaskId> batches_taken_;
   std::size_t tasks_seen_ = 0;
-  Time main_cpu_{};  ///< of the main and autograd threads between the last two batches
+  Time main_cpu_{};  ///< of the script's threads between the last two batches
 };
 
 /// Where the representative rank of a request reads its batches.
 InputSite input_site(const PlanRequest& request);
+/// Where a process that drives all GPUs of the job reads batches for all of them.
+InputSite input_site_of_one_process(const PlanRequest& request);
 
 /// Time between two batches from the loader workers of one rank that has the storage for itself, and of one batch in one worker.
 struct LoaderPace {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
-#include "sim/base/random.hpp"
+#include "sim/strategy/losses.hpp"
 
 namespace foretrain {
 
@@ -25,14 +25,18 @@ KernelCalibration slowed(KernelCalibration kernels, double factor) {
   return kernels;
 }
 
-}  // namespace
+double loss_factor(const PlanRequest& request) {
+  const DeviceModel& device = request.device;
+  return slowest_rank_factor(device.rank_spread, request.placement.size()) *
+         busy_node_factor(device.busy_node, request.placement, request.cluster.spec().node.gpus);
+}
 
-double slowest_rank_factor(double spread, int ranks) { return 1 + spread * expected_normal_maximum(ranks); }
+}  // namespace
 
 Process::Process(const PlanRequest& request, TaskGraph& graph)
     : request_(request),
       graph_(graph),
-      kernels_(slowed(request.device.kernel, slowest_rank_factor(request.device.rank_spread, request.placement.size()))),
+      kernels_(slowed(request.device.kernel, loss_factor(request))),
       communicator_(request.cluster, request.placement, request.collective) {
   lanes_.push_back(make_lane(0, ""));
   loader = graph.add_queue("loader workers");
@@ -83,17 +87,23 @@ void Process::use_gpu(std::size_t gpu) {
 
 Time Process::on_this_host(Time reference) const { return on_host(reference, host_cpu(), host_costs()); }
 
-TaskId Process::host(QueueId thread, Time reference, Account account) { return host_for(thread, on_this_host(reference), account); }
+Task Process::host_task(QueueId thread, Time duration, Account account, LabelId label) const {
+  Task task = task_of(TaskKind::host, account, thread, duration + hand_over_);
+  task.pool = held_pool_;
+  task.label = label == kNone ? held_label_ : label;
+  return task;
+}
+
+TaskId Process::host(QueueId thread, Time reference, Account account, LabelId label) {
+  return graph_.add(host_task(thread, on_this_host(reference) * turns_, account, label));
+}
 
 TaskId Process::host_for(QueueId thread, Time duration, Account account, std::span<const Dependency> after) {
-  Task task = task_of(TaskKind::host, account, thread, duration);
-  task.pool = held_pool_;
-  return graph_.add(task, after);
+  return graph_.add(host_task(thread, duration, account), after);
 }
 
 TaskId Process::enqueue(QueueId thread, Time host, Task kernel) {
-  Task call = task_of(TaskKind::host, Account::host, thread, host);
-  call.pool = held_pool_;
+  const Task call = host_task(thread, host * turns_, Account::host);
   const bool queue_is_full = launched_.size() >= kDriverQueue;
   const TaskId call_id = queue_is_full ? graph_.add(call, {{launched_[launched_.size() - kDriverQueue]}}) : graph_.add(call);
   std::vector<Dependency> after;
@@ -114,6 +124,19 @@ TaskId Process::launch(QueueId thread, Time host, Time kernel, Account account, 
 
 TaskId Process::launch_copy(QueueId thread, Bytes bytes, Time reference, Account account, LabelId label) {
   return launch(thread, on_this_host(reference + host_costs().launch), memory_kernel_time(bytes, gpu(), kernels_), account, label);
+}
+
+TaskId Process::launch_beside(const SideKernel& call) {
+  Task kernel = task_of(TaskKind::kernel, Account::other, call.stream, memory_kernel_time(call.bytes, gpu(), kernels_));
+  kernel.device = device_;
+  kernel.label = call.label;
+  std::vector<Dependency> after{{host(call.thread, host_costs().launch, Account::host), host_costs().launch_latency}};
+  for (const TaskId event : call.after) after.push_back({event});
+  return graph_.add(kernel, after);
+}
+
+TaskId Process::synchronize(QueueId thread, TaskId event) {
+  return graph_.add(task_of(TaskKind::wait, Account::host, thread, Time::zero()), {{event, host_costs().sync_wake}});
 }
 
 TaskId Process::synchronize(QueueId thread) {
@@ -191,7 +214,7 @@ TaskId Process::collective(const CollectiveCall& wanted) {
   const QueueId stream = wanted.stream == kNone ? nccl_stream : wanted.stream;
   Task task = task_of(TaskKind::collective, Account::exposed_communication, stream, plan.latency);
   task.device = device_;
-  task.device_share = std::min(0.9, static_cast<double>(plan.channels) / std::max(1, gpu().sm_count));
+  task.device_share = collective_share(plan, gpu(), ranks.size());
   task.label = wanted.label;
   if (ranks.size() > 1) {
     task.pattern = pattern_of(plan, wanted.among);

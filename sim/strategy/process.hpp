@@ -28,6 +28,15 @@ struct CollectiveCall {
   Group among = Group::world;
 };
 
+/// A kernel that reads and writes `bytes` on a stream beside the compute stream.
+struct SideKernel {
+  QueueId thread;  ///< whose host call it is
+  QueueId stream;
+  Bytes bytes;
+  LabelId label;
+  std::span<const TaskId> after = {};
+};
+
 /// Adds tasks of one process to a graph. Every primitive returns the task others may wait for.
 ///
 /// A kernel starts when its stream is free, the launch latency after its host call has passed, and its events have fired; the
@@ -45,11 +54,18 @@ class Process {
   std::size_t add_gpu(int rank);
   /// What cudaSetDevice does: from here on kernels, copies and collectives are those of this GPU; 0 is the first.
   void use_gpu(std::size_t gpu);
-  /// Host tasks from here on each hold one unit of `pool` (a mutex such as the GIL); kNone ends it.
-  void hold(PoolId pool) { held_pool_ = pool; }
+  /// Host tasks from here on each hold one unit of `pool` (a mutex such as the GIL) and last `hand_over` longer, on the reference CPU, for
+  /// it changes hands; without a label of their own they get this one. kNone ends it.
+  void hold(PoolId pool, Time hand_over = {}, LabelId label = kNone) {
+    held_pool_ = pool, held_label_ = label, hand_over_ = on_this_host(hand_over);
+  }
+
+  /// Calls from here on are made once for each of `gpus` GPUs that do the same, one after the other, and the GPU in use comes last: what
+  /// `host` and `launch` take from the thread is that many times as long. 1 ends it.
+  void issue_for(int gpus) { turns_ = gpus; }
 
   /// Work on a host thread, `reference` on the reference CPU.
-  TaskId host(QueueId thread, Time reference, Account account);
+  TaskId host(QueueId thread, Time reference, Account account, LabelId label = kNone);
   /// Work on a host thread of a length that is already this host's, after other tasks.
   TaskId host_for(QueueId thread, Time duration, Account account, std::span<const Dependency> after);
   TaskId host_for(QueueId thread, Time duration, Account account, std::initializer_list<Dependency> after = {}) {
@@ -59,8 +75,12 @@ class Process {
   TaskId launch(QueueId thread, Time host, Time kernel, Account account, LabelId label);
   /// A kernel that reads and writes `bytes`, launched by one bare call plus `reference` of bookkeeping.
   TaskId launch_copy(QueueId thread, Bytes bytes, Time reference, Account account, LabelId label);
+  /// A kernel on another stream of the GPU in use, not before `call.after`; kernels of the compute stream do not wait for it.
+  TaskId launch_beside(const SideKernel& call);
   /// The host waits until everything on the compute stream so far has run.
   TaskId synchronize(QueueId thread);
+  /// The host waits for one event.
+  TaskId synchronize(QueueId thread, TaskId event);
   /// One thread goes on only after the other's last task.
   void hand_over(QueueId from, QueueId to);
 
@@ -109,6 +129,7 @@ class Process {
   };
   Lane make_lane(int rank, const std::string& suffix);
   void save_lane();
+  Task host_task(QueueId thread, Time duration, Account account, LabelId label = kNone) const;
   TaskId enqueue(QueueId thread, Time host, Task kernel);
   PatternId pattern_of(const CollectivePlan& plan, Group group);
   std::vector<PatternFlow> flows_of(const CollectivePlan& plan, Group group);
@@ -125,6 +146,9 @@ class Process {
   std::vector<Lane> lanes_;
   std::size_t in_use_ = 0;
   PoolId held_pool_ = kNone;
+  LabelId held_label_ = kNone;
+  Time hand_over_{};  ///< of `held_pool_`, on this host
+  int turns_ = 1;     ///< of issue_for()
   std::map<std::vector<LinkId>, PatternId> route_patterns_;
   // Of the GPU in use:
   DeviceId device_;
@@ -147,8 +171,5 @@ class Process {
   std::vector<CachedPattern> patterns_;
   Decisions decisions_;
 };
-
-/// Standard-deviation factor by which the slowest of `ranks` is slower than the mean (Blom's expected maximum, docs/models/stragglers.md).
-double slowest_rank_factor(double spread, int ranks);
 
 }  // namespace foretrain

@@ -32,10 +32,14 @@ void StepLaunches::launch_captured_graph() {
 void StepLaunches::begin_forward() {
   const HostCalibration& costs = process_.host_costs();
   const auto calls = static_cast<std::int64_t>(workload_.model->forward.size());
-  Time cost = profiler_time(workload_.loop, framework_.execution == Execution::eager ? calls : 0);
-  if (is_graph()) cost += costs.function_call + costs.captured_variable * captured_variables(*workload_.model, workload_.optimizer);
-  if (!is_tensorflow() && framework_.execution == Execution::compiled) cost += costs.compiled_call;
-  if (cost > Time::zero()) process_.host(process_.main_thread, cost, Account::host);
+  Time python = profiler_time(workload_.loop, framework_.execution == Execution::eager ? calls : 0);
+  if (is_graph()) python += costs.function_call;
+  if (!is_tensorflow() && framework_.execution == Execution::compiled) python += costs.compiled_call;
+  if (python > Time::zero()) process_.host_for(process_.main_thread, process_.on_this_host(python), Account::host);  // for all GPUs at once
+  if (is_graph()) {
+    const Time variables = costs.captured_variable * captured_variables(*workload_.model, workload_.optimizer);
+    process_.host(process_.main_thread, variables, Account::host);
+  }
   if (framework_.execution == Execution::cuda_graphs) launch_captured_graph();
 }
 
@@ -46,16 +50,16 @@ void StepLaunches::begin_backward(QueueId thread) {
   process_.host(thread, costs.backward_call + (compiled ? costs.compiled_call : Time{}), Account::host);
 }
 
-Time StepLaunches::kernel_time_of(const Operator& op) {
+Time StepLaunches::kernel_time_of(const Operator& op, std::int64_t batch) {
   const auto [found, is_new] = kernel_times_.try_emplace(&op);
   const KernelContext context{process_.gpu(), process_.kernels(), workload_.precision, framework_, workload_.half_weights};
-  if (is_new) found->second = kernel_time(op, context, workload_.batch_per_gpu);
+  if (is_new) found->second = kernel_time(op, context, batch);
   return found->second;
 }
 
-void StepLaunches::operator_call(QueueId thread, const Operator& op, LabelId label) {
+void StepLaunches::operator_call(QueueId thread, const Operator& op, LabelId label, std::int64_t batch) {
   const Time host = host_time(op, process_.host_cpu(), process_.host_costs(), workload_.precision, framework_);
-  process_.launch(thread, host, kernel_time_of(op), Account::compute, label);
+  process_.launch(thread, host, kernel_time_of(op, batch), Account::compute, label);
   if (is_graph()) nodes(thread, nodes_beside(op), Account::compute, label);
 }
 

@@ -18,7 +18,9 @@ class StepLaunches {
   void begin_backward(QueueId thread);
 
   /// `op` must live as long as this object: its kernel time is looked up by its address.
-  void operator_call(QueueId thread, const Operator& op, LabelId label);
+  void operator_call(QueueId thread, const Operator& op, LabelId label) { operator_call(thread, op, label, workload_.batch_per_gpu); }
+  /// The same on `batch` samples; an operator has always the same number.
+  void operator_call(QueueId thread, const Operator& op, LabelId label, std::int64_t batch);
   /// A kernel that moves `bytes`; `reference` is its host cost on the reference CPU when it is a call of its own, without the launch.
   TaskId kernel(QueueId thread, Bytes bytes, Time reference, Account account, LabelId label);
   /// Nodes beside the main chain of TensorFlow's graph; nothing elsewhere.
@@ -30,7 +32,7 @@ class StepLaunches {
  private:
   void launch_captured_graph();
   Time own_cost() const;
-  Time kernel_time_of(const Operator& op);
+  Time kernel_time_of(const Operator& op, std::int64_t batch);
 
   Process& process_;
   const Workload& workload_;

@@ -29,7 +29,8 @@ struct DeviceModel {
   KernelCalibration kernel;
   HostCalibration host;
   double input_time_scale = 1;  ///< on the time the input pipeline takes for a batch, from an anchor
-  double rank_spread = 0.01;    ///< standard deviation of step time between ranks (docs/models/stragglers.md)
+  double rank_spread = 0.01;    ///< standard deviation of step time between ranks (docs/models/losses.md)
+  double busy_node = 0;         ///< by how much kernels are slower when all GPUs of a node work
 };
 
 struct PlanRequest {

@@ -1,6 +1,8 @@
 // One step of a script on one process. Host costs come from the tables of workload/device; the order of calls is the script's.
 #include "sim/strategy/training_step.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "sim/workload/device/script_time.hpp"
@@ -38,11 +40,13 @@ std::vector<bool> find_penalised(const Workload& workload, bool graph) {
 
 }  // namespace
 
-TrainingStep::TrainingStep(Process& process)
+TrainingStep::TrainingStep(Process& process) : TrainingStep(process, InputPipeline(process)) {}
+
+TrainingStep::TrainingStep(Process& process, InputPipeline input, std::vector<std::int64_t> shards)
     : process_(process),
-      input_(process),
+      input_(std::move(input)),
       launches_(process),
-      update_(process, launches_),
+      update_(process, launches_, std::move(shards)),
       noise_(process, launches_),
       workload_(process.request().workload),
       model_(*workload_.model),
@@ -82,9 +86,8 @@ void TrainingStep::zero_gradients() {
     return;
   }
   process_.host(process_.main_thread, call, Account::host);
-  for (const Parameter& parameter : model_.parameters) {
-    const Bytes bytes{kFloatBytes * parameter.elements};
-    launches_.kernel(process_.main_thread, bytes, microseconds(0.41), Account::optimizer, optimizer_label_);
+  for (const std::int64_t elements : update_.tensors()) {
+    launches_.kernel(process_.main_thread, {kFloatBytes * elements}, microseconds(0.41), Account::optimizer, optimizer_label_);
   }
 }
 
@@ -94,14 +97,20 @@ void TrainingStep::cast_weights(QueueId thread, std::uint32_t layer, Time refere
   launches_.kernel(thread, {6 * cast_elements_[layer]}, reference, Account::compute, labels_[layer]);
 }
 
-void TrainingStep::forward() {
-  launches_.begin_forward();
-  for (const Operator& op : model_.forward) {
-    if (is_cast_by_autocast(op)) cast_weights(process_.main_thread, op.layer, process_.host_costs().cast_call);
-    launches_.operator_call(process_.main_thread, op, labels_[op.layer]);
-  }
+void TrainingStep::forward_operator(const Operator& op, std::int64_t batch) {
+  if (is_cast_by_autocast(op)) cast_weights(process_.main_thread, op.layer, process_.host_costs().cast_call);
+  launches_.operator_call(process_.main_thread, op, labels_[op.layer], batch);
+}
+
+void TrainingStep::end_forward() {
   record_losses();
   read_loss(true);
+}
+
+void TrainingStep::forward() {
+  begin_forward();
+  for (const Operator& op : model_.forward) forward_operator(op, workload_.batch_per_gpu);
+  end_forward();
 }
 
 /// What Keras adds to the network's loss: L2 terms of the weights, and metrics.
@@ -134,15 +143,28 @@ void TrainingStep::finish_gradient(QueueId thread, std::uint32_t parameter, bool
   noise_.on_gradient(thread, parameter);
 }
 
+bool TrainingStep::keeps_gradients() const {
+  return workload_.loop.zero_grad != TrainingLoop::ZeroGrad::set_to_none && !launches_.is_tensorflow();
+}
+
+void TrainingStep::begin_backward() {
+  update_.scale_loss();
+  process_.hand_over(process_.main_thread, process_.autograd_thread);
+  launches_.begin_backward(process_.autograd_thread);
+}
+
+void TrainingStep::backward_operator(const BackwardStep& step, std::int64_t batch) {
+  const QueueId thread = process_.autograd_thread;
+  launches_.operator_call(thread, step.op, labels_[step.op.layer], batch);
+  if (!step.ready.empty()) cast_weights(thread, step.op.layer, process_.host_costs().cast_call / 2);
+}
+
 void TrainingStep::backward(bool accumulating, const GradientHook& hook) {
   const QueueId thread = process_.autograd_thread;
-  const bool keeps = workload_.loop.zero_grad != TrainingLoop::ZeroGrad::set_to_none && !launches_.is_tensorflow();
-  update_.scale_loss();
-  process_.hand_over(process_.main_thread, thread);
-  launches_.begin_backward(thread);
+  const bool keeps = keeps_gradients();
+  begin_backward();
   for (const BackwardStep& step : model_.backward) {
-    launches_.operator_call(thread, step.op, labels_[step.op.layer]);
-    if (!step.ready.empty()) cast_weights(thread, step.op.layer, process_.host_costs().cast_call / 2);
+    backward_operator(step, workload_.batch_per_gpu);
     for (const std::uint32_t parameter : step.ready) {
       finish_gradient(thread, parameter, accumulating || keeps);
       if (hook) hook(parameter);

@@ -17,6 +17,9 @@ namespace foretrain {
 class TrainingStep {
  public:
   explicit TrainingStep(Process& process);
+  /// With batches from elsewhere than the request says. `shards`: sizes of the tensors that zero_grad, clipping and the optimizer walk
+  /// over; empty: all parameters.
+  TrainingStep(Process& process, InputPipeline input, std::vector<std::int64_t> shards = {});
 
   /// Called on the autograd thread when a parameter's gradient has been launched (its index in ExpandedModel::parameters).
   using GradientHook = std::function<void(std::uint32_t parameter)>;
@@ -24,6 +27,16 @@ class TrainingStep {
   void load_batch() { input_.load_batch(); }
   void zero_gradients();
   void forward();
+  /// forward() and backward() in pieces, for strategies that spread a pass over several GPUs; each on the threads and stream in use.
+  void begin_forward() { launches_.begin_forward(); }
+  void forward_operator(const Operator& op, std::int64_t batch);
+  void end_forward();
+  void begin_backward();
+  void backward_operator(const BackwardStep& step, std::int64_t batch);
+  /// The gradient of a parameter is there: `adds` it to one that exists already.
+  void finish_gradient(QueueId thread, std::uint32_t parameter, bool adds);
+  /// Whether zero_grad keeps the gradients' memory, so that each is added to zeros.
+  bool keeps_gradients() const;
   /// `accumulating`: the gradient is added to one that exists already.
   void backward(bool accumulating, const GradientHook& hook);
   /// GradScaler's check in amp_fp16, clipping, then the optimizer; returns the last kernel of the step.
@@ -33,7 +46,6 @@ class TrainingStep {
 
  private:
   void cast_weights(QueueId thread, std::uint32_t layer, Time reference);
-  void finish_gradient(QueueId thread, std::uint32_t parameter, bool adds);
   void record_losses();
   void read_loss(bool before_backward);
   void explain();

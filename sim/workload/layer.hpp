@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/units.hpp"
 #include "sim/workload/sequence_fields.hpp"
 
 namespace foretrain {
@@ -72,6 +73,7 @@ enum class LayerType : std::uint8_t {
   gated_tanh,
   pointwise,
   roi_align,
+  timed,
   loss
 };
 
@@ -105,6 +107,7 @@ enum class LossKind : std::uint8_t { cross_entropy, mse, l1, bce };
 ///   relu, gelu, …: inplace · upsample: factor, interpolation · slice: out (channels or features kept), offset
 ///   reshape: shape, one entry may be -1 · start: shape, tokens: opens a further input of the network
 ///   pointwise: operators (their number), out (elements of each; default all of the input), gradient · roi_align: out (regions), kernel
+///   timed: parameters (of one tensor), forward_time, backward_time
 ///   loss: loss_kind, weighted; a network may have several, which are added; the last layer is one
 struct Layer {
   LayerType type = LayerType::relu;
@@ -118,7 +121,8 @@ struct Layer {
   SourceSpan span{};
 
   Sides output_padding = 0, factor = 2;
-  std::int64_t offset = 0, operators = 1;
+  std::int64_t offset = 0, operators = 1, parameters = 0;
+  Time forward_time{}, backward_time{};
   std::vector<std::int64_t> shape;
   bool ceil = false;      ///< a pool's last window may hang over the edge
   bool tokens = false;    ///< a started input holds ids

@@ -61,6 +61,7 @@ Applied apply_pass(Tape& tape, const Layer& layer, TensorId input);
 Applied apply_adaptive_embedding(Tape& tape, const Layer& layer, TensorId input);
 Applied apply_adaptive_softmax(Tape& tape, const Layer& layer, TensorId input);
 Applied apply_pointwise(Tape& tape, const Layer& layer, TensorId input);
+Applied apply_timed(Tape& tape, const Layer& layer, TensorId input);
 Applied apply_recurrent(Tape& tape, const Layer& layer, TensorId input);
 
 /// Records a layer that joins several tensors, at least one: add, concat, multiply, roi_align.

@@ -73,6 +73,7 @@ constexpr std::array kRows{LayerTypeRow{"conv2d", apply_convolution},
                            LayerTypeRow{"gated_tanh", apply_gated_tanh},
                            LayerTypeRow{"pointwise", apply_pointwise},
                            LayerTypeRow{"roi_align", nullptr, join_roi_align},
+                           LayerTypeRow{"timed", apply_timed},
                            LayerTypeRow{"loss", apply_loss}};
 static_assert(kRows.size() == static_cast<std::size_t>(LayerType::loss) + 1);
 

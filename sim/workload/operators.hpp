@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,6 +82,7 @@ struct Operator {
   std::uint16_t calls = 1;  ///< host calls that issue them, one after the other: the steps of a loop in the script
   Amount flops;             ///< 2 per multiply-add; rules in docs/models/operators.md
   Amount bytes;
+  std::optional<Time> stated{};  ///< how long it runs, whatever the batch; none: follows from FLOPs and bytes
   bool half_capable = true;  ///< runs in 16 bit under autocast (loss and softmax do not)
   /// The matrix products among `kernels` (backward: for the input, for the weights); their FLOPs and bytes are part of the totals.
   std::array<Product, 2> products{};

@@ -17,7 +17,7 @@ std::vector<Model> networks() {
 }
 
 std::vector<Architecture> architectures() {
-  return {Architecture::kepler, Architecture::pascal, Architecture::volta,  Architecture::turing,
+  return {Architecture::cpu,    Architecture::kepler, Architecture::pascal, Architecture::volta,    Architecture::turing,
           Architecture::ampere, Architecture::ada,    Architecture::hopper, Architecture::blackwell};
 }
 

@@ -1,5 +1,6 @@
-// DDP's buckets to the byte: sizes derived from PyTorch's own algorithm and parameter lists
-// (../shared/facts/measured/derived_buckets.json).
+// DDP's buckets to the byte: what PyTorch 1.13 reports of itself for 17 networks and the options that change buckets
+// (../shared/facts/measured/ddp_buckets*.json: two processes over gloo, _get_ddp_logging_data), and sizes derived by its own algorithm from
+// lists of parameters (derived_buckets.json).
 #include <filesystem>
 #include <fstream>
 
@@ -7,30 +8,96 @@
 
 #include "sim/strategy/ddp_buckets.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/test_models.hpp"
+#include "tests/support/model_file.hpp"
 
 using namespace foretrain;
+using nlohmann::json;
+using test::model_file;
 
 namespace {
 
-const std::filesystem::path kFacts = FORETRAIN_SOURCE_DIR "/../shared/facts/measured/derived_buckets.json";
+const std::filesystem::path kFacts = FORETRAIN_SOURCE_DIR "/../shared/facts/measured";
 
-std::vector<std::int64_t> our_buckets(const Model& model, bool find_unused) {
-  StrategyKnobs knobs;
-  knobs.find_unused_parameters = find_unused;
+bool has_facts() { return std::filesystem::exists(kFacts / "ddp_buckets.json"); }
+
+json facts(const std::string& file) { return json::parse(std::ifstream(kFacts / file)); }
+
+std::vector<std::int64_t> sizes_of(const std::vector<Bucket>& buckets) {
   std::vector<std::int64_t> sizes;
-  for (const Bucket& bucket : form_buckets(expand(model).model, knobs)) sizes.push_back(bucket.size.count);
+  for (const Bucket& bucket : buckets) sizes.push_back(bucket.size.count);
   return sizes;
+}
+
+/// "7 6 5 4, 2 3 0 1", as PyTorch writes the parameters of each bucket.
+std::string members_of(const std::vector<Bucket>& buckets) {
+  std::string text;
+  for (const Bucket& bucket : buckets) {
+    if (!text.empty()) text += ", ";
+    for (const std::uint32_t parameter : bucket.parameters) text += std::to_string(parameter) + " ";
+    text.pop_back();
+  }
+  return text;
+}
+
+/// The options that PyTorch was given, by its own names.
+StrategyKnobs knobs_of(const json& given) {
+  StrategyKnobs knobs;
+  knobs.bucket_cap = {given.value("bucket_cap_mb", 25) << 20};
+  knobs.find_unused_parameters = given.value("find_unused_parameters", false);
+  knobs.static_graph = given.value("static_graph", false);
+  return knobs;
+}
+
+/// Buckets that are rebuilt after the first step are listed with their members; those that are not only with their sizes.
+void check_reported(const std::string& name, const json& reported, const StrategyKnobs& knobs) {
+  INFO(name);
+  const std::vector<Bucket> buckets = form_buckets(model_file(name), knobs);
+  const bool rebuilt = !reported.at("rebuilt_bucket_sizes").is_null();
+  CHECK(rebuilt == (!knobs.find_unused_parameters || knobs.static_graph));
+  CHECK(sizes_of(buckets) == reported.at(rebuilt ? "rebuilt_bucket_sizes" : "initial_bucket_sizes").get<std::vector<std::int64_t>>());
+  if (rebuilt) CHECK(members_of(buckets) == reported.at("rebuilt_per_bucket_param_indices").get<std::string>());
+}
+
+/// How many networks a file has.
+std::size_t check_file(const std::string& file) {
+  INFO(file);
+  const json all = facts(file);
+  const StrategyKnobs knobs = knobs_of(all.at("kw"));
+  for (const auto& [name, reported] : all.at("models").items()) check_reported(name, reported, knobs);
+  return all.at("models").size();
 }
 
 }  // namespace
 
-TEST_CASE("the buckets of four networks are PyTorch's to the byte") {
-  if (!std::filesystem::exists(kFacts)) FORETRAIN_SKIP("no ../shared/facts");
-  const nlohmann::json facts = nlohmann::json::parse(std::ifstream(kFacts));
-  for (const Model& model : {test::mnist_net(), test::resnet18(), test::resnet50(), test::vgg16()}) {
-    INFO(model.name);
-    CHECK(our_buckets(model, false) == facts.at(model.name).at("ddp_default").get<std::vector<std::int64_t>>());
-    CHECK(our_buckets(model, true) == facts.at(model.name).at("ddp_find_unused").get<std::vector<std::int64_t>>());
+TEST_CASE("the buckets of 17 networks are those that PyTorch reports, parameter by parameter") {
+  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
+  CHECK(check_file("ddp_buckets.json") == 17);
+}
+
+TEST_CASE("the buckets with caps of 1 and 10 MiB are those that PyTorch reports") {
+  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
+  CHECK(check_file("ddp_buckets_cap1.json") == 3);
+  CHECK(check_file("ddp_buckets_cap10.json") == 4);
+}
+
+TEST_CASE("the buckets of a static graph and of a search for unused parameters are those that PyTorch reports") {
+  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
+  CHECK(check_file("ddp_buckets_static.json") == 2);
+  CHECK(check_file("ddp_buckets_find_unused.json") == 5);
+}
+
+TEST_CASE("the buckets of 21 networks are those derived by PyTorch's algorithm, also of 16-bit weights") {
+  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
+  using Sizes = std::vector<std::int64_t>;
+  const json all = facts("derived_buckets.json");
+  StrategyKnobs plain, unused;
+  unused.find_unused_parameters = true;
+  for (const auto& [name, derived] : all.items()) {
+    INFO(name);
+    const ExpandedModel model = model_file(name);
+    CHECK(sizes_of(form_buckets(model, plain)) == derived.at("ddp_default").get<Sizes>());
+    CHECK(sizes_of(form_buckets(model, unused)) == derived.at("ddp_find_unused").get<Sizes>());
+    CHECK(sizes_of(form_buckets(model, plain, 2)) == derived.at("ddp_default_fp16_params").get<Sizes>());
   }
+  CHECK(all.size() == 21);
 }

@@ -19,6 +19,19 @@ TransportChoice segmented(const Transport& transport, CollectiveOp op, std::stri
 
 }  // namespace
 
+Transport gloo_over_tcp() {
+  Transport transport;
+  transport.library = "gloo";
+  transport.message_overhead = microseconds(15);
+  transport.header = {48};
+  transport.wire_efficiency = 0.97;
+  transport.stream_rate = {3e9};
+  transport.add_rate = {5e9};
+  transport.segment = {1 << 20};
+  transport.segments = 2;
+  return transport;
+}
+
 TransportChoice choose_gloo(const Transport& transport, CollectiveOp op, Bytes size, int ranks) {
   switch (op) {
     case CollectiveOp::all_reduce:

@@ -43,6 +43,9 @@ struct TransportKey {
 
 std::span<const TransportKey> transport_keys();
 
+/// gloo over TCP as PyTorch and Horovod use it: topologies/transports/gloo_tcp.toml, where each figure has its source.
+Transport gloo_over_tcp();
+
 /// What a library does with a collective.
 struct TransportChoice {
   CollectiveOp runs_as = CollectiveOp::all_reduce;  ///< not the op asked for where the library has none of it

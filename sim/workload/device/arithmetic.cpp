@@ -14,7 +14,7 @@ bool runs_in_half(const Operator& op, Precision precision) { return is_half(prec
 
 }  // namespace
 
-bool has_tensor_cores(Architecture architecture) { return architecture != Architecture::kepler && architecture != Architecture::pascal; }
+bool has_tensor_cores(Architecture architecture) { return architecture >= Architecture::volta; }
 
 Arithmetic arithmetic_of(const Operator& op, const Gpu& gpu, Precision precision, const Framework& framework) {
   if (op.cls == OperatorClass::depthwise_conv) return Arithmetic::cuda_cores;

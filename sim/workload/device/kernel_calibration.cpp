@@ -9,6 +9,7 @@ struct FamilyConstants {
   double operand_loading;
 };
 
+constexpr FamilyConstants kCpu{{0.50, 0, 0, 0}, {0.70, 0, 0, 0}, {0.50, 0, 0, 0}, 1.3};  // assumed
 constexpr FamilyConstants kKepler{{0.58, 0, 0, 0}, {0.95, 0, 0, 0}, {0.80, 0, 0, 0}, 1.3};
 constexpr FamilyConstants kPascal{{0.70, 0, 0, 0}, {0.95, 0, 0, 0}, {0.80, 0, 0, 0}, 1.3};
 constexpr FamilyConstants kVolta{{0.97, 0, 0.63, 0}, {1.00, 0, 0.89, 0}, {0.86, 0, 0.57, 0}, 1.3};
@@ -21,6 +22,8 @@ constexpr FamilyConstants kBlackwell{{0.76, 0.45, 0.66, 0.59}, {0.94, 0.61, 0.96
 
 const FamilyConstants& family_of(const Gpu& gpu) {
   switch (gpu.architecture) {
+    case Architecture::cpu:
+      return kCpu;
     case Architecture::kepler:
       return kKepler;
     case Architecture::pascal:
@@ -48,6 +51,7 @@ KernelCalibration default_kernel_calibration(const Gpu& gpu) {
   KernelCalibration calibration;
   calibration.conv = family.conv, calibration.gemm = family.gemm, calibration.attention = family.attention;
   calibration.product.operand_loading = family.operand_loading;
+  if (gpu.architecture == Architecture::cpu) return calibration;  // a function call, which the host time has
   calibration.launch_gap = microseconds(1);
   calibration.minimum = microseconds(2);
   calibration.serial_step = microseconds(2);

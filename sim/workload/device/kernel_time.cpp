@@ -113,6 +113,7 @@ double fixed_seconds(int kernels, const KernelCalibration& calibration) {
 }  // namespace
 
 Time kernel_time(const Operator& operation, const KernelContext& context, std::int64_t batch) {
+  if (operation.stated) return seconds(to_seconds(*operation.stated) * context.calibration.time_scale);
   Operator op = operation;
   op.half_capable = op.half_capable || (context.half_weights && op.call != HostCall::loss);
   const auto samples = static_cast<double>(std::max<std::int64_t>(batch, 0));

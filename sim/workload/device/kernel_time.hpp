@@ -21,7 +21,8 @@ struct KernelContext {
 /// One operator at one batch size, time_scale times the sum of
 ///   kernels x (launch_gap + minimum),
 ///   for each matrix product (arithmetic^p + memory^p)^(1/p), with its arithmetic in tiles (product_time),
-///   the rest of its bytes at the achieved bandwidth; bytes that fit the cache at the cache's.
+///   the rest of its bytes at the achieved bandwidth; bytes that fit the cache at the cache's;
+/// or of the time that the operator states.
 Time kernel_time(const Operator& op, const KernelContext& context, std::int64_t batch);
 
 /// A kernel that only moves bytes (bucket copies, casts, optimizer launches).

@@ -11,7 +11,7 @@ namespace foretrain {
 namespace {
 
 /// CUDA context with the kernels of cuBLAS and cuDNN and their handles' workspaces, by Architecture; NCCL's buffers and kernels.
-constexpr std::array<double, 8> kContextBytes{300e6, 400e6, 600e6, 600e6, 600e6, 600e6, 700e6, 800e6};
+constexpr std::array<double, 9> kContextBytes{0, 300e6, 400e6, 600e6, 600e6, 600e6, 600e6, 700e6, 800e6};
 constexpr double kNcclBytes = 350e6;
 /// Rounding of blocks and holes between them.
 constexpr double kAllocatorShare = 0.05;
@@ -76,7 +76,8 @@ double transient_bytes(const Workload& workload, const MemorySite& site, double 
   const bool anew = workload.loop.zero_grad == TrainingLoop::ZeroGrad::set_to_none && site.gpus == 1;
   const GradientTensors gradients = anew ? GradientTensors::made_anew : GradientTensors::kept;
   const double peak = peak_bytes(workload.model->lifetimes, batch, activation_width(workload), gradients);
-  const double temporaries = foreach_temporaries(workload.optimizer, 4 * static_cast<double>(workload.model->parameter_elements()));
+  const double updated = 4 * site.strategy.optimizer * static_cast<double>(workload.model->parameter_elements());
+  const double temporaries = foreach_temporaries(workload.optimizer, updated);
   return std::max(anew ? peak - gradient_bytes : peak, temporaries);
 }
 

@@ -20,6 +20,7 @@ std::string keys_of(const TypeRule& rule) {
   std::vector<std::string> keys;
   for (const FieldRule& field : rule.fields) keys.push_back(fmt::format("{0}{1}{0}", field.required ? "**" : "", row_of(field.field).key));
   for (const FlagRule& flag : rule.flags) keys.emplace_back(flag.key);
+  for (const TimeRule& time : rule.times) keys.push_back(fmt::format("**{}**", time.key));
   for (const WordRule& word : rule.words) keys.emplace_back(word.key);
   if (rule.joins) keys.insert(keys.end(), {"branches", "with"});
   if (rule.has_memory) keys.emplace_back("memory");

@@ -1,0 +1,41 @@
+// One scenario on any number of GPUs: each number simulated once, and from its step the epoch, the run, the memory.
+#pragma once
+
+#include <map>
+
+#include "sim/analysis/crossover.hpp"
+#include "sim/analysis/prediction.hpp"
+#include "sim/analysis/step_simulator.hpp"
+
+namespace foretrain {
+
+/// The scenario must outlive it.
+class PointPredictor {
+ public:
+  /// `most_gpus`: the largest number that will be asked for. The device model is the default one until set.
+  PointPredictor(const Scenario& scenario, int most_gpus);
+  /// With the cluster's graph and the device model of `other`.
+  PointPredictor(const Scenario& scenario, const PointPredictor& other);
+
+  void set_device(const DeviceModel& device) { device_ = device; }
+  const StepSimulator& simulator() const { return simulator_; }
+  const DeviceModel& device() const { return device_; }
+  const SimulatedStep& step(int gpus);
+  /// Samples per second count every sample of the data set once, also when several processes train on it.
+  Throughput throughput(int gpus);
+  /// Everything but speedup and efficiency, which refer to a throughput that the caller knows. Adds to `decisions`.
+  PredictionPoint point(int gpus, Decisions& decisions);
+
+ private:
+  double one_gpu_step(std::int64_t batch);
+  double partial_step(const PredictionPoint& p, std::int64_t batch);
+  void add_epoch(PredictionPoint& p);
+
+  const Scenario& scenario_;
+  StepSimulator simulator_;
+  DeviceModel device_;
+  std::map<int, SimulatedStep> simulated_;
+  std::map<std::int64_t, double> one_gpu_steps_;
+};
+
+}  // namespace foretrain

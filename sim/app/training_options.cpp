@@ -1,0 +1,140 @@
+// One function per command declares its options; the callbacks carry it out.
+#include "sim/app/training_options.hpp"
+
+#include <charconv>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "sim/analysis/error_groups.hpp"
+#include "sim/report/catalog.hpp"
+#include "sim/report/comparison_catalog.hpp"
+#include "sim/strategy/catalog.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// "1,2,4" and "1 2 4" alike.
+std::vector<int> parse_gpus(const std::vector<std::string>& texts) {
+  std::vector<int> gpus;
+  for (const std::string& text : texts) {
+    int value = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (problem != std::errc{} || end != text.data() + text.size() || value < 1)
+      throw InputError(fmt::format("--gpus: \"{}\" is no number of GPUs", text.substr(0, 40)), "as in --gpus 1,2,4");
+    gpus.push_back(value);
+  }
+  return gpus;
+}
+
+/// What predict and compare ask alike.
+void add_question(CLI::App& command, std::string& scenario, ScenarioOverrides& overrides, std::vector<std::string>& gpus,
+                  long long& batch) {
+  command.add_option("SCENARIO", scenario,
+                     "A scenario file or the name of one in the catalog; without it --model and --cluster are needed");
+  command.add_option("--gpus", gpus, "Numbers of GPUs, as in 1,2,4")->delimiter(',')->type_name("LIST");
+  command.add_option("--model", overrides.model, "A model of the catalog or a file")->type_name("NAME");
+  command.add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
+  command.add_option("--batch", batch, "Samples per GPU and step")->type_name("N");
+  command.add_option("--set", overrides.settings, "Any key of the scenario, as in strategy.bucket_cap=10MiB; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& names, std::string& output) {
+  command.add_option("--format", format, joined(names))->check(CLI::IsMember(names))->type_name("FORMAT")->capture_default_str();
+  command.add_option("-o,--output", output, "Write to a file instead of standard output")->type_name("FILE");
+}
+
+}  // namespace
+
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, "|")); }
+
+void add_predict(CLI::App& app, TrainingOptions& options) {
+  CLI::App* command = app.add_subcommand("predict", "The scaling table and the crossover of a scenario");
+  PredictCommand& predict = options.predict;
+  add_question(*command, predict.scenario, predict.overrides, options.gpus, options.batch);
+  command->add_option("--strategy", predict.overrides.strategy, joined(strategy_names()))->type_name("NAME");
+  add_format(*command, predict.format, report_names(), predict.output);
+  command->add_option("--html", predict.html, "Also write a page with drawings")->type_name("FILE");
+  command->add_option("--trace", predict.trace, "Also write the steps on the largest number of GPUs for chrome://tracing or Perfetto")
+      ->type_name("FILE");
+  command->add_flag("--explain", predict.explain, "Append what was decided and why");
+  command->footer(
+      "Examples:\n  foretrain predict mahti-resnet50-ddp\n  foretrain predict --model resnet50 --cluster puhti --gpus 1,2,4,8\n  foretrain "
+      "predict my.toml --set strategy.bucket_cap=10MiB --format json -o my.json");
+  command->callback([command, &options] {
+    options.predict.overrides.gpus = parse_gpus(options.gpus);
+    if (command->count("--batch") > 0) options.predict.overrides.batch = options.batch;
+    run_predict(options.predict);
+  });
+}
+
+void add_compare(CLI::App& app, TrainingOptions& options) {
+  CLI::App* command = app.add_subcommand("compare", "The same training with several strategies, best first, and why");
+  CompareCommand& compare = options.compare;
+  add_question(*command, compare.scenario, compare.overrides, options.compared_gpus, options.compared_batch);
+  command
+      ->add_option("--strategies", compare.strategies,
+                   joined(strategy_names()) +
+                       "; with commas, otherwise all. Options in the scenario that a strategy does not have are left "
+                       "out for it")
+      ->delimiter(',')
+      ->type_name("LIST");
+  command->add_option("--models", compare.models, "Instead of a scenario: the best strategy for each of these models …")
+      ->delimiter(',')
+      ->type_name("LIST");
+  command->add_option("--clusters", compare.clusters, "… on each of these clusters, on the one number of --gpus")
+      ->delimiter(',')
+      ->type_name("LIST");
+  add_format(*command, compare.format, comparison_report_names(), compare.output);
+  command->add_flag("--explain", compare.explain, "Append what was decided and why");
+  command->footer(
+      "Examples:\n  foretrain compare puhti-resnet50-ddp --gpus 4,8\n  foretrain compare --model resnet50 --cluster puhti --strategies "
+      "dp,ddp --gpus 1,4\n  foretrain compare --models resnet50,mnist_net --clusters puhti,mahti --gpus 4");
+  command->callback([command, &options] {
+    options.compare.overrides.gpus = parse_gpus(options.compared_gpus);
+    if (command->count("--batch") > 0) options.compare.overrides.batch = options.compared_batch;
+    run_compare(options.compare);
+  });
+}
+
+void add_validate(CLI::App& app, TrainingOptions& options) {
+  CLI::App* command = app.add_subcommand("validate", "Predicted against measured, row by row");
+  ValidateCommand& validate = options.validate;
+  command
+      ->add_option("FILE", validate.file,
+                   "CSV with the columns series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source "
+                   "(training) or series,cluster,op,gpus,nodes,bytes,time_us,settings,source (collectives)")
+      ->required();
+  command->add_flag("--no-anchor", options.no_anchor,
+                    "Predict the smallest number of GPUs of each series too, instead of scaling the model to it");
+  command->add_option("--set", validate.settings, "A scenario key for every row; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--gpus", options.scored_gpus, "Only rows on so many GPUs, as in 1,2,4; anchors stay")
+      ->delimiter(',')
+      ->type_name("LIST");
+  command
+      ->add_option(
+          "--by", validate.by,
+          "Also errors by " + joined(error_group_keys()) + ", or by several of them, as in gpu,model; may be repeated for more tables")
+      ->type_name("KEYS")
+      ->allow_extra_args(false);
+  command->add_option("--format", validate.format, "table|json")
+      ->check(CLI::IsMember(std::vector<std::string>{"table", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")->type_name("FILE");
+  command->footer(
+      "Examples:\n  foretrain validate measured.csv --format json\n  foretrain validate measured.csv --no-anchor --gpus 1 --by gpu --by "
+      "model,precision");
+  command->callback([&options] {
+    options.validate.anchor = !options.no_anchor;
+    options.validate.gpus = parse_gpus(options.scored_gpus);
+    run_validate(options.validate);
+  });
+}
+
+}  // namespace foretrain

@@ -1,0 +1,48 @@
+// The walk back from a task over what released it, piece by piece: what accounts and labels of a path are summed from.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+
+#include "sim/engine/timeline.hpp"
+
+namespace foretrain {
+
+/// Calls `take(task, spent, lag)` for every task on the critical path of `last` back to the moment `from`, clipped there: the time it ran,
+/// and the time between its release and its start. The pieces sum to end_of(last) - from exactly. Requires 0 <= from <= end_of(last).
+template <class Take>
+void walk_critical_path(const Timeline& timeline, TaskId last, Time from, Take take) {
+  assert(from >= Time::zero() && timeline.end_of(last) >= from);
+  TaskId task = last;
+  Time until = timeline.end_of(last);
+  while (until > from && task != kNone) {
+    const Span& span = timeline.spans[task];
+    const Time begin = std::max(span.start, from);
+    const Time released = std::max(span.start - span.lag, from);
+    take(task, until - begin, begin - std::min(begin, released));
+    until = released;
+    task = span.released_by;
+  }
+  if (until > from && last != kNone) take(last, Time::zero(), until - from);
+}
+
+/// The same for what one queue did between two moments: its own tasks, and in each gap the critical path of the task that ends it. The
+/// pieces sum to until - from exactly. Requires 0 <= from <= until, and that the queue's tasks reach `until`.
+template <class Take>
+void walk_queue(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from, Time until, Take take) {
+  Time at = from;
+  for (TaskId task = 0; task < graph.tasks().size() && at < until; ++task) {
+    const Span& span = timeline.spans[task];
+    if (graph.tasks()[task].queue != queue || span.end <= at) continue;
+    Time lag{};
+    if (span.start > at) {
+      const Time released = std::max(span.start - span.lag, at);
+      lag = span.start - released;
+      if (released > at) walk_critical_path(timeline, span.released_by, at, take);
+    }
+    take(task, std::min(span.end, until) - std::max(span.start, at), lag);
+    at = span.end;
+  }
+}
+
+}  // namespace foretrain

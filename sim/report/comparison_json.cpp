@@ -1,0 +1,92 @@
+// Values to JSON, key by key; a strategy that cannot run has nothing but its reason.
+#include "sim/report/comparison_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace foretrain {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json parts_json(const std::vector<StepPart>& parts) {
+  Json out = Json::array();
+  for (const StepPart& part : parts) out.push_back({{"what", part.name}, {"seconds", part.seconds}});
+  return out;
+}
+
+Json breakdown_json(const Breakdown& b) {
+  return {{"compute_s", b[0]}, {"exposed_communication_s", b[1]}, {"input_stall_s", b[2]}, {"host_s", b[3]}, {"optimizer_s", b[4]},
+          {"other_s", b[5]}};
+}
+
+Json strategy_json(const ComparedStrategy& row, const Comparison& c) {
+  if (!row.why_not.empty()) return {{"strategy", row.strategy}, {"runs", false}, {"why_not", row.why_not}};
+  const PredictionPoint& p = row.point;
+  Json out{{"strategy", row.strategy},
+           {"runs", true},
+           {"batch_per_gpu", p.batch_per_gpu},
+           {"global_batch", p.global_batch},
+           {"step_s", p.step_s},
+           {"epoch_s", c.samples > 0 ? Json(p.epoch_s) : Json(nullptr)},
+           {"total_s", c.samples > 0 ? Json(p.total_s) : Json(nullptr)},
+           {"samples_per_s", p.samples_per_s},
+           {"speedup", p.speedup},
+           {"efficiency", p.efficiency}};
+  out["memory"] = {{"bytes", p.memory.total().count},
+                   {"capacity_bytes", p.memory_capacity.count},
+                   {"fits", p.fits()},
+                   {"largest_batch_per_gpu", p.largest_batch}};
+  out["breakdown"] = breakdown_json(p.breakdown);
+  out["parts"] = parts_json(row.parts);
+  out["against_best"] = parts_json(row.against_best);
+  return out;
+}
+
+/// Names come from files and may hold any bytes: invalid UTF-8 is replaced.
+std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+std::string write_comparison_json(const Comparison& c, const ReportOptions&) {
+  Json out{{"schema", "foretrain.comparison/1"},
+           {"scenario", c.scenario},
+           {"model", c.model},
+           {"cluster", c.cluster},
+           {"precision", c.precision},
+           {"scaling", c.strong_scaling ? "strong" : "weak"},
+           {"own_strategy", c.own_strategy},
+           {"one_gpu_step_s", c.one_gpu_step_s}};
+  Json numbers = Json::array();
+  for (const ComparedGpus& row : c.numbers) {
+    Json strategies = Json::array();
+    for (const ComparedStrategy& strategy : row.strategies) strategies.push_back(strategy_json(strategy, c));
+    numbers.push_back({{"gpus", row.gpus}, {"nodes", row.nodes}, {"strategies", std::move(strategies)}});
+  }
+  out["points"] = std::move(numbers);
+  Json decisions = Json::array();
+  for (const Decision& d : c.decisions.list()) decisions.push_back({{"subject", d.subject}, {"choice", d.choice}, {"why", d.why}});
+  out["decisions"] = std::move(decisions);
+  out["warnings"] = c.warnings;
+  return dumped(out);
+}
+
+std::string write_matrix_json(const StrategyMatrix& m) {
+  Json out{{"schema", "foretrain.strategies/1"}, {"gpus", m.gpus}, {"strategies", m.strategies}};
+  Json choices = Json::array();
+  for (const StrategyChoice& c : m.choices) {
+    const bool alone = c.runner_up.empty();
+    choices.push_back({{"model", c.model},
+                       {"cluster", c.cluster},
+                       {"best", c.best},
+                       {"step_s", c.step_s},
+                       {"speedup", c.speedup},
+                       {"fits", c.fits},
+                       {"runner_up", alone ? Json(nullptr) : Json(c.runner_up)},
+                       {"runner_up_by", alone ? Json(nullptr) : Json(c.runner_up_by)}});
+  }
+  out["choices"] = std::move(choices);
+  return dumped(out);
+}
+
+}  // namespace foretrain

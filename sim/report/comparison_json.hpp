@@ -1,0 +1,11 @@
+// A comparison for programs: foretrain.comparison/1 and foretrain.strategies/1.
+#pragma once
+
+#include "sim/report/comparison_catalog.hpp"
+
+namespace foretrain {
+
+std::string write_comparison_json(const Comparison& comparison, const ReportOptions& options);
+std::string write_matrix_json(const StrategyMatrix& matrix);
+
+}  // namespace foretrain

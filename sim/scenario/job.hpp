@@ -1,0 +1,30 @@
+// The GPUs a job reserves, those that work once its processes run, and what share of the data set each sees.
+#pragma once
+
+#include <string>
+
+#include "sim/scenario/scenario.hpp"
+
+namespace foretrain {
+
+/// The places of `gpus` reserved GPUs. Requires 1 <= gpus <= the cluster's size.
+Placement reserved_gpus(const Scenario& scenario, int gpus);
+
+/// Those of them that a process drives: with one process per GPU as many as there are processes; a process of the other strategies drives
+/// all GPUs of its node.
+Placement working_gpus(const Scenario& scenario, int gpus);
+
+/// Why the strategy cannot run on so many GPUs; empty when it can.
+std::string why_not(const Scenario& scenario, int gpus);
+/// The largest number of GPUs up to `most` on which the strategy can run, at least 1.
+int most_usable_gpus(const Scenario& scenario, int most);
+
+/// Into how many shares an epoch's samples are cut, one for each working GPU; without a sampler only the GPUs of one process share.
+int shares_of_data(const Scenario& scenario, int gpus);
+/// How many processes train on the same samples in a step: 1 with a sampler that works.
+int readers_of_a_sample(const Scenario& scenario, int gpus);
+
+/// What the launch and the sampler cost, as warnings for the scenario's numbers of GPUs.
+std::vector<std::string> job_warnings(const Scenario& scenario);
+
+}  // namespace foretrain

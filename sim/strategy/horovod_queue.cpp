@@ -1,0 +1,58 @@
+// Hooks run on the host's timeline, ahead of the GPU: what is handed over is the event behind the kernel that will write the gradient.
+#include "sim/strategy/horovod_queue.hpp"
+
+#include <utility>
+
+namespace foretrain {
+
+namespace {
+
+constexpr Time kHook = Time{15'000'000};      ///< PyTorch: Python hook, name, event, request; 15 us
+constexpr Time kCountDown = Time{4'000'000};  ///< PyTorch: a hook that only counts; 4 us
+constexpr Time kCast = Time{8'000'000};       ///< PyTorch: tensor.type(), 8 us
+
+bool comes_together(const Framework& framework) {
+  return framework.kind == FrameworkKind::tensorflow && framework.execution != Execution::graph;
+}
+
+}  // namespace
+
+GradientQueue::GradientQueue(Process& process, const HorovodSettings& settings)
+    : process_(process),
+      settings_(settings),
+      framework_(process.request().workload.framework),
+      together_(comes_together(framework_)),
+      compress_label_(process.graph().label("compress gradient")) {}
+
+Time GradientQueue::call_cost() const {
+  const HostCalibration& costs = process_.host_costs();
+  return framework_.kind == FrameworkKind::tensorflow ? costs.node + costs.hand_over_node + costs.event : kHook;
+}
+
+void GradientQueue::count_down() {
+  if (framework_.kind == FrameworkKind::tensorflow) return;
+  process_.host(process_.autograd_thread, kCountDown, Account::host);
+}
+
+void GradientQueue::enqueue(QueueId thread, std::uint32_t parameter, TaskId ready) {
+  const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;
+  if (settings_.compresses) {
+    const Time cast = framework_.kind == FrameworkKind::tensorflow ? process_.host_costs().node : kCast;
+    ready = process_.launch_copy(thread, {6 * elements}, cast, Account::other, compress_label_);
+  }
+  enqueued_.push_back({parameter, process_.host(thread, call_cost(), Account::host), ready});
+}
+
+void GradientQueue::on_gradient(std::uint32_t parameter) {
+  if (together_)
+    held_back_.push_back(parameter);
+  else
+    enqueue(process_.autograd_thread, parameter, process_.last_kernel());
+}
+
+void GradientQueue::end_backward() {
+  const TaskId last = process_.last_kernel();
+  for (const std::uint32_t parameter : std::exchange(held_back_, {})) enqueue(process_.main_thread, parameter, last);
+}
+
+}  // namespace foretrain

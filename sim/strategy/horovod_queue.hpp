@@ -1,0 +1,44 @@
+// What the framework does for Horovod in a backward pass: it hands over each gradient, compressed if asked for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/strategy/horovod_settings.hpp"
+#include "sim/strategy/process.hpp"
+
+namespace foretrain {
+
+/// A gradient in the queue of the background thread.
+struct Enqueued {
+  std::uint32_t parameter;
+  TaskId call;   ///< host task at whose end it is in the queue
+  TaskId ready;  ///< kernel at whose end its data are there
+};
+
+/// PyTorch: a Python hook per gradient. TensorFlow: an operator of the graph, which runs when the executor has launched the gradient's
+/// kernel; in XLA, and behind an eager tape, all gradients come out together when backward's last kernel is launched.
+class GradientQueue {
+ public:
+  GradientQueue(Process& process, const HorovodSettings& settings);
+  /// A backward pass whose gradients are only added up.
+  void count_down();
+  void on_gradient(std::uint32_t parameter);
+  void end_backward();
+  /// What was handed over since the last call, in that order.
+  std::vector<Enqueued> take() { return std::exchange(enqueued_, {}); }
+
+ private:
+  void enqueue(QueueId thread, std::uint32_t parameter, TaskId ready);
+  Time call_cost() const;
+
+  Process& process_;
+  const HorovodSettings& settings_;
+  const Framework& framework_;
+  bool together_;
+  LabelId compress_label_;
+  std::vector<std::uint32_t> held_back_;
+  std::vector<Enqueued> enqueued_;
+};
+
+}  // namespace foretrain

@@ -1,0 +1,127 @@
+// A cycle is a host task that waits for its moment and for the gradients it found; its messages follow in order. Copies into and out of the
+// fusion buffer run on Horovod's stream, beside backward.
+#include "sim/strategy/horovod_thread.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kBatch = 160;          ///< BATCHED_D2D_CAPACITY: tensors copied by one kernel
+constexpr Time kRequest = Time{1'000'000};   ///< rank 0 reads and counts one request, 1 us
+constexpr Time kResponse = Time{1'000'000};  ///< table look-up and callback of one tensor, 1 us
+constexpr Time kTakeBack = Time{5'000'000};  ///< PyTorch: synchronize(handle) in Python and grad.set_(), 5 us
+constexpr Time kCast = Time{8'000'000};      ///< PyTorch: tensor.type(), 8 us
+
+Negotiation negotiation_of(const Process& process, const HorovodSettings& settings) {
+  const PlanRequest& request = process.request();
+  return {small_message_rounds(request.cluster, request.placement), request.placement.size(), settings.cache,
+          process.on_this_host(kRequest)};
+}
+
+}  // namespace
+
+HorovodThread::HorovodThread(Process& process, const HorovodSettings& settings)
+    : process_(process),
+      settings_(settings),
+      negotiation_(negotiation_of(process, settings)),
+      thread_(process.graph().add_queue("Horovod's background thread")),
+      reduction_(process, settings, thread_),
+      handed_over_(process.request().workload.model->parameters.size()),
+      cycle_label_(process.graph().label("Horovod cycle")),
+      in_label_(process.graph().label("copy into fusion buffer")),
+      out_label_(process.graph().label("copy out of fusion buffer")),
+      decompress_label_(process.graph().label("decompress gradient")) {}
+
+CycleRules HorovodThread::rules() const {
+  return {.cycle_time = settings_.cycle_time,
+          .threshold = settings_.threshold,
+          .padded = settings_.batched_copies,
+          .waits_for_data = settings_.waits_for_data || reduction_.blocks(),
+          .negotiation = [this](std::size_t tensors) { return negotiation_.of_cycle(tensors); },
+          .launch = [this](const FusedMessage& message) { return launch_time(message); }};
+}
+
+/// Kernels, or single copies, each way.
+std::size_t HorovodThread::copies_of(const FusedMessage& message) const {
+  if (!message.is_fused()) return 0;
+  const std::size_t tensors = message.parameters.size();
+  return settings_.batched_copies ? (tensors + kBatch - 1) / kBatch : tensors;
+}
+
+Time HorovodThread::launch_time(const FusedMessage& message) const {
+  const HostCalibration& costs = process_.host_costs();
+  const auto tensors = static_cast<std::int64_t>(message.parameters.size());
+  const auto copies = static_cast<std::int64_t>(copies_of(message));
+  return process_.on_this_host((kResponse + costs.event) * tensors + costs.launch * (2 * copies)) + reduction_.held(message.size);
+}
+
+/// Each tensor is read and written once.
+TaskId HorovodThread::copy(const FusedMessage& message, LabelId label, std::span<const TaskId> after) {
+  const std::size_t step = settings_.batched_copies ? kBatch : 1;
+  const std::vector<Parameter>& parameters = process_.request().workload.model->parameters;
+  TaskId last = kNone;
+  for (std::size_t first = 0; first < message.parameters.size(); first += step) {
+    std::int64_t bytes = 0;
+    for (std::size_t i = first; i < std::min(first + step, message.parameters.size()); ++i)
+      bytes += settings_.element_bytes * parameters[message.parameters[i]].elements;
+    last = process_.launch_beside({thread_, process_.nccl_stream, {2 * bytes}, label, after});
+  }
+  return last;
+}
+
+void HorovodThread::perform(const FusedMessage& message, LabelId label) {
+  const HostCalibration& costs = process_.host_costs();
+  TaskId ready = 0;  // all gradients come from one stream: the latest kernel is the last to end
+  for (const std::uint32_t parameter : message.parameters) ready = std::max(ready, handed_over_[parameter].ready);
+  if (settings_.waits_for_data) process_.host_for(thread_, {}, Account::exposed_communication, {{ready, costs.sync_wake}});
+  process_.host(thread_, (kResponse + costs.event) * static_cast<std::int64_t>(message.parameters.size()), Account::host);
+  if (message.is_fused()) ready = copy(message, in_label_, std::span(&ready, 1));
+  TaskId last = reduction_.reduce(message.size, label, std::span(&ready, 1));
+  if (message.is_fused()) last = copy(message, out_label_, {});
+  done_.push_back({last, message.parameters});
+}
+
+void HorovodThread::add_cycles(const std::vector<Cycle>& cycles, TaskId origin, const std::vector<Enqueued>& gradients) {
+  for (const Enqueued& gradient : gradients) handed_over_[gradient.parameter] = gradient;
+  std::size_t number = 0;
+  for (const Cycle& cycle : cycles) {
+    TaskId newest = 0;  // hooks run on one thread, one after the other
+    for (const FusedMessage& message : cycle.messages) {
+      for (const std::uint32_t parameter : message.parameters) newest = std::max(newest, handed_over_[parameter].call);
+    }
+    Task task;
+    task.account = static_cast<std::uint8_t>(Account::exposed_communication);
+    task.queue = thread_;
+    task.duration = cycle.negotiation;
+    task.label = cycle_label_;
+    process_.graph().add(task, {{origin, cycle.start}, {newest}});
+    for (const FusedMessage& message : cycle.messages) {
+      perform(message, process_.graph().label(fmt::format("all_reduce message {}", number++)));
+    }
+  }
+}
+
+void HorovodThread::take_back(const Done& done) {
+  const QueueId thread = process_.main_thread;
+  const bool tensorflow = process_.request().workload.framework.kind == FrameworkKind::tensorflow;
+  const HostCalibration& costs = process_.host_costs();
+  process_.host_for(thread, {}, Account::exposed_communication, {{done.last, costs.sync_wake}});
+  const Time call = tensorflow ? costs.hand_over_node : kTakeBack;
+  process_.host(thread, call * static_cast<std::int64_t>(done.parameters.size()), Account::host);
+  if (!settings_.compresses) return;
+  for (const std::uint32_t parameter : done.parameters) {
+    const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;
+    process_.launch_copy(thread, {6 * elements}, tensorflow ? costs.node : kCast, Account::other, decompress_label_);
+  }
+}
+
+void HorovodThread::synchronize() {
+  for (const Done& done : std::exchange(done_, {})) take_back(done);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,28 @@
+// What many GPUs lose besides waiting for messages: the slowest of them, a node whose GPUs are all busy, what collectives take of a GPU.
+#pragma once
+
+#include "sim/cluster/hardware.hpp"
+#include "sim/cluster/placement.hpp"
+#include "sim/collective/communicator.hpp"
+
+namespace foretrain {
+
+/// Shares of the time of kernels, by the GPU's architecture (docs/models/losses.md).
+struct Losses {
+  double rank_spread = 0.01;  ///< standard deviation of step time between ranks
+  double busy_node = 0;       ///< by how much kernels are slower when all GPUs of a node work
+};
+Losses losses_of(Architecture architecture);
+
+/// By which factor the slowest of `ranks` is slower than the mean (Blom's expected maximum).
+double slowest_rank_factor(double spread, int ranks);
+
+/// By which factor kernels are slower on the node with most ranks: 1 + loss for a full node, 1 where a rank has the node for itself,
+/// in proportion between.
+double busy_node_factor(double loss, const Placement& placement, int gpus_per_node);
+
+/// Which part of a GPU's throughput kernels miss while a collective runs on it: the multiprocessors its thread blocks sit on, and of the
+/// memory's bandwidth what goes through it, as far as kernels wait for memory. In [0, 0.9].
+double collective_share(const CollectivePlan& plan, const Gpu& gpu, int ranks);
+
+}  // namespace foretrain

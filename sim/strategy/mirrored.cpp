@@ -1,0 +1,59 @@
+// The packs by cross_device_ops and num_packs, and how they are summed.
+#include "sim/strategy/mirrored.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/strategy/ddp_buckets.hpp"
+#include "sim/strategy/replica_loop.hpp"
+#include "sim/strategy/sums_over_replicas.hpp"
+
+namespace foretrain {
+
+namespace {
+
+void explain_packs(Process& process, const std::vector<GradientPack>& packs, int num_packs) {
+  if (packs.size() > 1) {
+    process.decisions().add("gradients", fmt::format("{} sums, one for each tensor", packs.size()),
+                            "each is sent when it is there, beside the rest of backward");
+    return;
+  }
+  process.decisions().add("gradients", num_packs == 1 ? "one pack of all" : fmt::format("one tensor of all, sent in {} packs", num_packs),
+                          "the concatenation needs every gradient, so nothing is sent before backward has ended");
+}
+
+GradientExchange make_exchange(Process& process, int gpus) {
+  const StrategyKnobs& knobs = process.request().knobs;
+  const Workload& workload = process.request().workload;
+  const bool by_tensor = knobs.cross_device_ops == CrossDeviceOps::reduction_to_one_device;
+  std::vector<GradientPack> packs = packs_by_number(*workload.model, by_tensor ? 0 : knobs.num_packs, gradient_element_bytes(workload));
+  explain_packs(process, packs, knobs.num_packs);
+  switch (knobs.cross_device_ops) {
+    case CrossDeviceOps::hierarchical_copy:
+      return {process, std::move(packs), sum_by_hierarchical_copy(process, gpus)};
+    case CrossDeviceOps::reduction_to_one_device:
+      return {process, std::move(packs), sum_on_one_device(process, gpus)};
+    default:
+      return {process, std::move(packs), sum_by_nccl(process, gpus)};
+  }
+}
+
+}  // namespace
+
+Plan plan_mirrored(const PlanRequest& request) { return plan_replicas(request, make_exchange); }
+
+StrategyEntry mirrored_strategy() {
+  const Knob knobs[] = {
+      {"cross_device_ops", choice_of<&StrategyKnobs::cross_device_ops>({"nccl", "hierarchical_copy", "reduction_to_one_device"}),
+       "\"hierarchical_copy\"", "nccl", "how gradients are summed: NcclAllReduce, HierarchicalCopyAllReduce, ReductionToOneDevice"},
+      {"num_packs", &StrategyKnobs::num_packs, "0", "1", "all gradients in one tensor, sent in so many parts; 0: every gradient by itself",
+       0, 1024},
+  };
+  return {.name = "mirrored",
+          .summary = "TensorFlow MirroredStrategy: one process, gradients in one pack after backward",
+          .plan = plan_mirrored,
+          .processes = Processes::one,
+          .framework = FrameworkKind::tensorflow,
+          .knobs = {std::begin(knobs), std::end(knobs)}};
+}
+
+}  // namespace foretrain

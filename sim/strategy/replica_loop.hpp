@@ -1,0 +1,19 @@
+// The training loop of a TensorFlow process that drives several GPUs: one graph holds a replica of the network for each.
+#pragma once
+
+#include <functional>
+
+#include "sim/strategy/gradient_exchange.hpp"
+#include "sim/strategy/strategy.hpp"
+
+namespace foretrain {
+
+/// GPUs of the process that holds the first rank: those of its node.
+int gpus_of_process(const PlanRequest& request);
+
+/// Plans all steps of the process of the first rank; `gpus` is gpus_of_process(). The replicas do the same, so only the one whose turn
+/// comes last has tasks: the process issues operators of all its replicas one at a time (docs/models/mirrored.md), and each GPU updates its
+/// own copy of the weights. Eagerly, the passes of one replica follow those of the other.
+Plan plan_replicas(const PlanRequest& request, const std::function<GradientExchange(Process& process, int gpus)>& make_exchange);
+
+}  // namespace foretrain
