@@ -111,6 +111,7 @@ class Comparer {
       row.point.speedup = row.point.samples_per_s / one_gpu_rate;
       row.point.efficiency = row.point.speedup / gpus;
       row.parts = predictor.step(gpus).parts;
+      row.job_losses = job_losses(scenario, gpus);
       for (const Decision& d : own.list()) decisions.add(scenario.strategy + ": " + d.subject, d.choice, d.why);
     } catch (const InputError& error) {
       row.why_not = first_message(error);
@@ -179,6 +180,14 @@ std::vector<std::string> strategies_named(const std::vector<std::string>& names)
   if (!names.empty())
     std::erase_if(ordered, [&](const std::string& name) { return std::find(found.begin(), found.end(), name) == found.end(); });
   return ordered;
+}
+
+std::vector<std::string> strategies_of(FrameworkKind framework) {
+  std::vector<std::string> names;
+  for (const StrategyEntry& entry : strategy_catalog()) {
+    if (entry.framework.value_or(framework) == framework) names.emplace_back(entry.name);
+  }
+  return names;
 }
 
 }  // namespace foretrain

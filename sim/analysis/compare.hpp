@@ -18,6 +18,7 @@ struct ComparedStrategy {
   std::string why_not;                   ///< why it cannot run on these GPUs; the rest is then empty
   PredictionPoint point;                 ///< speedup and efficiency refer to the plain loop on one GPU
   std::vector<StepPart> parts;           ///< of its step
+  std::string job_losses{};              ///< what launch or sampler waste (sim/scenario/job.hpp), with "; " behind it
   std::vector<StepPart> against_best{};  ///< its parts minus those of the best, largest first; empty for the best itself
 };
 
@@ -57,5 +58,7 @@ Comparison compare(const ComparedScenarios& scenarios, const Progress& progress 
 
 /// Names as on the command line, in the catalog's order; none given: all of the catalog. Throws InputError for unknown and repeated ones.
 std::vector<std::string> strategies_named(const std::vector<std::string>& names);
+/// Those of the catalog that run in one framework.
+std::vector<std::string> strategies_of(FrameworkKind framework);
 
 }  // namespace foretrain

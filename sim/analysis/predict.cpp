@@ -104,7 +104,9 @@ class Predictor {
 
   Crossover search() {
     const ThroughputFunction rate = [this](int gpus) { return points_.throughput(gpus); };
-    return find_crossover(rate, most_gpus_, scenario_.cluster.node.gpus, search_budget(*scenario_.workload.model));
+    Crossover found = find_crossover(rate, most_gpus_, scenario_.cluster.node.gpus, search_budget(*scenario_.workload.model));
+    found.cause = job_losses(scenario_, most_gpus_) + found.cause;
+    return found;
   }
 
   void warn(const PredictionPoint& p, std::vector<std::string>& warnings) {

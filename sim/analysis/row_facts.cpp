@@ -61,8 +61,11 @@ constexpr std::array kFacts{
                          // kvstore device and dist_device_sync, as its README says; local_parameter_device's default; distributed_replicated.
                          {"mxnet", "strategy.server_on_gpu", "true", "", "", "parameter_server"},
                          {"lambda-tensorflow-benchmark", "strategy.server_on_gpu", "true", "", "", "parameter_server"},
-                         // tf_cnn_benchmarks, variable_update=replicated: an all-sum for each gradient.
+                         // tf_cnn_benchmarks, variable_update=replicated, gpu_thread_mode=gpu_private; its documentation of TensorFlow 1.1 too.
                          {"lambda-tensorflow-benchmark", "strategy.num_packs", "0", "", "", "mirrored"},
+                         {"lambda-tensorflow-benchmark", "strategy.private_threads", "true", "", "", "mirrored"},
+                         // Its scripts train with --xla unless told --no_xla.
+                         {"segmentation/maskrcnn", "framework.execution", "\"compiled\"", "tensorflow", "", "mirrored"},
                          {"docs_src", "strategy.num_packs", "0", "", "", "mirrored"},
                          {"tfbench-ec2dist", "strategy.server_on_gpu", "true", "", "", "parameter_server"}})};
 

@@ -17,8 +17,11 @@ namespace {
 constexpr std::string_view kLayers = "forward and backward kernels", kHost = "Python and launches";
 constexpr std::array<std::string_view, kAccountCount> kUnlabelled{kLayers, "communication", "input batch", kHost, "optimizer", "copies"};
 
-/// "all_reduce bucket 12" and "all_reduce bucket 3" are one kind.
-std::string_view without_number(std::string_view label) {
+/// "all_reduce bucket 12" and "all_reduce bucket 3" are one kind; so are an "all_reduce bucket" and an "all_reduce message" of two
+/// strategies, which carry the same gradients.
+std::string_view kind_of(std::string_view label) {
+  constexpr std::string_view kSum = "all_reduce";
+  if (label.starts_with(kSum)) return kSum;
   const std::size_t word = label.find_last_not_of("0123456789");
   if (word == std::string_view::npos || word + 1 == label.size() || label[word] != ' ') return label;
   return label.substr(0, word);
@@ -55,7 +58,7 @@ class Parts {
     if (label == kNone) return kUnlabelled[account];
     const std::string_view text = graph_.label_text(label);
     if (layers_.count(text) > 0) return kLayers;
-    return without_number(text);
+    return kind_of(text);
   }
 
   const TaskGraph& graph_;

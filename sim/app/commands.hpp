@@ -92,6 +92,7 @@ struct ValidateCommand {
   std::vector<std::string> settings;
   std::vector<int> gpus;        ///< only rows on so many GPUs; empty: all
   std::vector<std::string> by;  ///< keys of group_errors() with commas, one table each
+  int worst = 0;                ///< only so many rows, the worst; 0: every series
   std::string format = "table";
   std::string output;
 };

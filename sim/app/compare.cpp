@@ -59,8 +59,9 @@ void run_compare(const CompareCommand& command) {
   refuse_empty(command.models, "--models"), refuse_empty(command.clusters, "--clusters");
   refuse_repeated(command.models, "--models"), refuse_repeated(command.clusters, "--clusters");
   const std::vector<std::string> strategies = strategies_named(command.strategies);
-  const bool pairs = !command.models.empty() || !command.clusters.empty();
-  write_output(command.output, pairs ? compare_pairs(command, strategies) : compare_one(command, strategies));
+  if (command.models.empty() && command.clusters.empty()) return write_output(command.output, compare_one(command, strategies));
+  // Two frameworks differ in more than their strategies: which of one is best is the question, unless both are named.
+  write_output(command.output, compare_pairs(command, command.strategies.empty() ? strategies_of(FrameworkKind::pytorch) : strategies));
 }
 
 }  // namespace foretrain

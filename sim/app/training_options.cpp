@@ -76,10 +76,11 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
   CompareCommand& compare = options.compare;
   add_question(*command, compare.scenario, compare.overrides, options.compared_gpus, options.compared_batch);
   command
-      ->add_option("--strategies", compare.strategies,
-                   joined(strategy_names()) +
-                       "; with commas, otherwise all. Options in the scenario that a strategy does not have are left "
-                       "out for it")
+      ->add_option(
+          "--strategies", compare.strategies,
+          joined(strategy_names()) +
+              "; with commas, otherwise all (in the table of --models and --clusters those of PyTorch). Options in the scenario that a "
+              "strategy does not have are left out for it")
       ->delimiter(',')
       ->type_name("LIST");
   command->add_option("--models", compare.models, "Instead of a scenario: the best strategy for each of these models …")
@@ -122,6 +123,9 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
           "Also errors by " + joined(error_group_keys()) + ", or by several of them, as in gpu,model; may be repeated for more tables")
       ->type_name("KEYS")
       ->allow_extra_args(false);
+  command->add_option("--worst", validate.worst, "Show only so many rows, those that are furthest off, instead of every series")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
   command->add_option("--format", validate.format, "table|json")
       ->check(CLI::IsMember(std::vector<std::string>{"table", "json"}))
       ->type_name("FORMAT")

@@ -18,8 +18,9 @@ namespace {
 
 /// A file of collectives has series that are not rows of training runs.
 void refuse_selection(const ValidateCommand& command) {
-  if (command.gpus.empty() && command.by.empty()) return;
-  throw InputError(command.file + " holds collectives, where --gpus and --by have no effect", "both are for files of training runs");
+  if (command.gpus.empty() && command.by.empty() && command.worst == 0) return;
+  throw InputError(command.file + " holds collectives, where --gpus, --by and --worst have no effect",
+                   "they are for files of training runs");
 }
 
 /// "gpu,model" for each table.
@@ -56,7 +57,7 @@ void run_validate(const ValidateCommand& command) {
     text = json ? write_validation_json(validation) : write_validation_table(validation);
   } else {
     const Validation validation = validate(file, {.anchor = command.anchor, .settings = command.settings, .gpus = command.gpus}, show);
-    text = json ? write_validation_json(validation, groups) : write_validation_table(validation, groups);
+    text = json ? write_validation_json(validation, groups) : write_validation_table(validation, {groups, command.worst});
   }
   progress.clear();
   write_output(command.output, text);

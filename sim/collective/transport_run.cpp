@@ -206,13 +206,23 @@ double TransportJob::seconds_per_byte(const std::vector<PatternFlow>& flows) con
   return most;
 }
 
+/// Of the connection that carries most.
+double TransportJob::connection_seconds_per_byte(const std::vector<PatternFlow>& flows) const {
+  if (transport_.stream_rate.per_second <= 0) return 0;
+  double most = 0;
+  for (const PatternFlow& flow : flows) most = std::max(most, flow.weight * transport_.wire_efficiency);
+  return most / (transport_.stream_rate.per_second * std::max(1, transport_.streams));
+}
+
 TransportTraffic TransportJob::traffic(CollectiveOp op, Bytes size) {
   TransportTraffic traffic;
   const TransportRun alone = run(op, size, "", Fidelity::analytic);
   traffic.plan = alone.plan;
   if (alone.plan.choice.family.empty()) return traffic;
   traffic.flows = flows_of(find_family(alone.plan.choice.runs_as, alone.plan.choice.family));
-  traffic.before = std::max(Time{}, alone.time - seconds(seconds_per_byte(traffic.flows) * static_cast<double>(size.count)));
+  const double links = seconds_per_byte(traffic.flows), needed = std::max(links, connection_seconds_per_byte(traffic.flows));
+  for (PatternFlow& flow : traffic.flows) flow.weight *= needed / links;
+  traffic.before = std::max(Time{}, alone.time - seconds(needed * static_cast<double>(size.count)));
   return traffic;
 }
 

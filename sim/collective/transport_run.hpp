@@ -47,7 +47,8 @@ class TransportJob {
   /// Root: rank 0. `family`: of the algorithm catalog; empty: what the library takes. Throws InputError for a family that does not exist,
   /// or cannot do this; a library that has no such op says so in plan.choice.why, and family is empty. One rank: nothing, in no time.
   TransportRun run(CollectiveOp op, Bytes size, std::string_view family, Fidelity fidelity);
-  /// What the library takes, to be run beside other traffic. What limits it besides the cluster's links is part of `before`.
+  /// What the library takes, to be run beside other traffic. Where a connection carries less than its links, the flows are stretched, for
+  /// all collectives of a job share their connections; what else limits it is part of `before`.
   TransportTraffic traffic(CollectiveOp op, Bytes size);
 
  private:
@@ -67,6 +68,7 @@ class TransportJob {
   const Load& load_of(const Algorithm& algorithm);
   std::vector<PatternFlow> flows_of(const Algorithm& algorithm) const;
   double seconds_per_byte(const std::vector<PatternFlow>& flows) const;
+  double connection_seconds_per_byte(const std::vector<PatternFlow>& flows) const;
   Time flow_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const;
   Time chunk_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const;
 

@@ -38,6 +38,7 @@ Json strategy_json(const ComparedStrategy& row, const Comparison& c) {
                    {"fits", p.fits()},
                    {"largest_batch_per_gpu", p.largest_batch}};
   out["breakdown"] = breakdown_json(p.breakdown);
+  out["job_losses"] = row.job_losses;
   out["parts"] = parts_json(row.parts);
   out["against_best"] = parts_json(row.against_best);
   return out;

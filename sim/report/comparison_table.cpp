@@ -58,11 +58,12 @@ std::string made_of(const ComparedStrategy& best) {
 }
 
 std::string reason(const ComparedStrategy& row, const ComparedStrategy& best) {
-  if (&row == &best) return made_of(row);
-  if (!row.point.fits() && best.point.fits()) return "does not fit into the GPU's memory; " + differences_in_words(row.against_best);
+  if (&row == &best) return row.job_losses + made_of(row);
+  if (!row.point.fits() && best.point.fits())
+    return "does not fit into the GPU's memory; " + row.job_losses + differences_in_words(row.against_best);
   const double more = row.point.step_s - best.point.step_s;
-  if (std::abs(more) < 0.002 * best.point.step_s) return "as fast as " + best.strategy;
-  return fmt::format("{} a step: {}", signed_time(more), differences_in_words(row.against_best));
+  if (std::abs(more) < 0.002 * best.point.step_s) return row.job_losses + "as fast as " + best.strategy;
+  return fmt::format("{}{} a step: {}", row.job_losses, signed_time(more), differences_in_words(row.against_best));
 }
 
 std::string block(const ComparedGpus& numbers, const Comparison& c, std::size_t width) {

@@ -24,6 +24,27 @@ std::string series_lines(const ValidatedSeries& s) {
   return out;
 }
 
+/// How far off in which direction too small and too large weigh the same: 2 for half and for double.
+double factor_off(const ValidatedPoint& p) { return std::max(p.predicted / p.measured, p.measured / p.predicted); }
+
+std::string worst_lines(const Validation& validation, std::size_t count) {
+  struct Row {
+    const ValidatedSeries* series;
+    const ValidatedPoint* point;
+  };
+  std::vector<Row> rows;
+  for (const ValidatedSeries& series : validation.series) {
+    for (const ValidatedPoint& point : series.points) rows.push_back({&series, &point});
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return factor_off(*a.point) > factor_off(*b.point); });
+  rows.resize(std::min(rows.size(), count));
+  std::string out = fmt::format("\n{:>6} {:>12} {:>12} {:>10}   series\n", "GPUs", "measured", "predicted", "error");
+  for (const auto& [series, p] : rows)
+    out += fmt::format("{:>6} {:>12.4g} {:>12.4g} {:>+8.2f} %   {}\n", p->gpus, p->measured, p->predicted,
+                       100 * (p->predicted / p->measured - 1), series->series);
+  return out;
+}
+
 std::string skipped_lines(const std::vector<SkippedRow>& skipped) {
   std::map<std::string, int> reasons;
   for (const SkippedRow& row : skipped) ++reasons[row.why];
@@ -55,14 +76,15 @@ std::string series_line(const ValidatedCollectiveSeries& s) {
 
 }  // namespace
 
-std::string write_validation_table(const Validation& v, const std::vector<GroupKeys>& groups) {
+std::string write_validation_table(const Validation& v, const ValidationTableOptions& options) {
   std::string out =
       fmt::format("{} rows, {} scored, {} skipped; {}\n", v.rows, v.scored, v.skipped.size(),
                   v.anchored ? "anchored at the smallest number of GPUs of each series (that row is not scored)" : "no anchor");
   out += statistics_line("predicted", v.error);
   if (v.anchored) out += statistics_line("perfect scaling", v.linear);
   out += fact_lines(v.row_facts);
-  for (const GroupKeys& keys : groups) out += group_lines(v, keys);
+  for (const GroupKeys& keys : options.groups) out += group_lines(v, keys);
+  if (options.worst > 0) return out + worst_lines(v, static_cast<std::size_t>(options.worst)) + skipped_lines(v.skipped);
   if (!v.series.empty())
     out += fmt::format("\n{:>6} {:>12} {:>12} {:>10}   {}\n", "GPUs", "measured", "predicted", "error", "90 % interval");
   for (const ValidatedSeries& s : v.series) out += series_lines(s);

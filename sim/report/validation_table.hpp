@@ -10,9 +10,13 @@
 
 namespace foretrain {
 
-/// Error statistics, one table of them for each entry of `groups`, one block per series, and what was skipped (reasons with their number
-/// of rows).
-std::string write_validation_table(const Validation& validation, const std::vector<GroupKeys>& groups = {});
+struct ValidationTableOptions {
+  std::vector<GroupKeys> groups{};  ///< one table of error statistics each
+  int worst = 0;                    ///< this many rows, furthest off first, instead of every series; 0: every series
+};
+
+/// Error statistics, those of groups, one block per series or the worst rows, and what was skipped (reasons with their number of rows).
+std::string write_validation_table(const Validation& validation, const ValidationTableOptions& options = {});
 /// One line per series instead, worst first.
 std::string write_validation_table(const CollectiveValidation& validation);
 

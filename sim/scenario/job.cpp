@@ -110,6 +110,13 @@ int readers_of_a_sample(const Scenario& scenario, int gpus) {
   return processes(scenario, working) > 1 ? working.nodes : 1;
 }
 
+std::string job_losses(const Scenario& scenario, int gpus) {
+  std::string out;
+  if (working_gpus(scenario, gpus).size() < gpus) out += "GPUs without a process are idle; ";
+  if (readers_of_a_sample(scenario, gpus) > 1) out += "processes train on the same samples; ";
+  return out;
+}
+
 std::vector<std::string> job_warnings(const Scenario& scenario) {
   std::vector<std::string> out;
   if (scenario.gpus.empty()) return out;

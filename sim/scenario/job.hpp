@@ -24,7 +24,9 @@ int shares_of_data(const Scenario& scenario, int gpus);
 /// How many processes train on the same samples in a step: 1 with a sampler that works.
 int readers_of_a_sample(const Scenario& scenario, int gpus);
 
-/// What the launch and the sampler cost, as warnings for the scenario's numbers of GPUs.
+/// What launch and sampler cost on so many GPUs in one clause each, with "; " behind it; empty when nothing.
+std::string job_losses(const Scenario& scenario, int gpus);
+/// The same as warnings for the scenario's numbers of GPUs.
 std::vector<std::string> job_warnings(const Scenario& scenario);
 
 }  // namespace foretrain

@@ -79,8 +79,8 @@ double positive_time(TableReader& measured, std::string_view key) {
 }
 
 double measured_step(TableReader& measured, const Scenario& scenario, int gpus) {
-  const double batch =
-      static_cast<double>(scenario.global_batch ? *scenario.global_batch : scenario.workload.batch_per_gpu * std::int64_t{gpus});
+  const std::int64_t weak = scenario.workload.batch_per_gpu * scenario.knobs.accumulation * gpus;
+  const double batch = static_cast<double>(scenario.global_batch.value_or(weak));
   const auto rate = measured.number("samples_per_s", 1e-9, 1e15);
   const double step = positive_time(measured, "step"), epoch = positive_time(measured, "epoch");
   if (epoch > 0 && scenario.workload.data.samples == 0) {

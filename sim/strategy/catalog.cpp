@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/strategy/byteps.hpp"
 #include "sim/strategy/data_parallel.hpp"
 #include "sim/strategy/data_parallel_layers.hpp"
 #include "sim/strategy/ddp.hpp"
@@ -26,6 +27,7 @@ const std::vector<StrategyEntry>& strategy_catalog() {
       mirrored_strategy(),
       multi_worker_mirrored_strategy(),
       parameter_server_strategy(),
+      byteps_strategy(),
       zero0_strategy(),
       zero1_strategy(),
       zero2_strategy(),

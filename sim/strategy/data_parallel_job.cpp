@@ -105,7 +105,8 @@ void DataParallelJob::explain() {
   process_.decisions().add("reduce of gradients", listed(summed),
                            "on GPU 0, after the backward pass of all GPUs: groups of at most 10 MiB");
   process_.decisions().add("forward", fmt::format("{} threads under one GIL", replicas_.gpus()),
-                           "their framework calls follow one another; backward runs at once on all GPUs");
+                           std::string("their framework calls follow one another; backward runs at once on all GPUs") +
+                               (replicas_.plans_anew() ? "; since PyTorch 2.1 new threads plan every convolution anew" : ""));
 }
 
 /// Of GPU 0: the batch of all GPUs, the gathered outputs of every module (its own share of them is a view), what the loss makes of the

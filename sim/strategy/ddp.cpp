@@ -39,6 +39,14 @@ void explain_hook(const PlanRequest& request, const Reducer& reducer, Decisions&
                          : "gradients cross the wire in 16 bit, cast before and after");
 }
 
+/// NCCL moves data between GPUs only.
+Backend choose_backend(Process& process) {
+  const Backend asked = process.request().knobs.backend;
+  if (process.gpu().architecture != Architecture::cpu || asked == Backend::gloo) return asked;
+  process.decisions().add("backend", "gloo", "there are no GPUs for NCCL");
+  return Backend::gloo;
+}
+
 /// The passes of one process: every operator may have to wait for synchronised statistics.
 class DdpStep {
  public:
@@ -112,7 +120,7 @@ Plan plan_ddp(const PlanRequest& request) {
   }
   Plan plan;
   Process process(request, plan.graph);
-  ProcessGroup group(process, request.knobs.backend);
+  ProcessGroup group(process, choose_backend(process));
   DdpStep step(process, group);
   for (int i = 0; i < request.steps; ++i) plan.step_ends.push_back(step.add());
   const Reducer& reducer = step.reducer();
@@ -130,6 +138,8 @@ StrategyEntry ddp_strategy() {
   const Knob knobs[] = {
       {"bucket_cap", &StrategyKnobs::bucket_cap, "\"25 MiB\"", "25 MiB", "limit of every gradient bucket but the first", 1},
       {"first_bucket", &StrategyKnobs::first_bucket, "\"1 MiB\"", "1 MiB", "limit of the first bucket", 1},
+      {"lightning", KnobChoice{{"1.x", "2.x"}, [](StrategyKnobs& chosen, std::size_t i) { chosen.find_unused_parameters = i == 0; }},
+       "\"1.x\"", "none", "PyTorch Lightning's defaults of this major version: 1.x searches for unused parameters"},
       {"find_unused_parameters", &StrategyKnobs::find_unused_parameters, "true", "false", "buckets then follow registration order"},
       {"static_graph", &StrategyKnobs::static_graph, "true", "false", "promises that the graph never changes"},
       {"gradient_as_bucket_view", &StrategyKnobs::gradient_as_bucket_view, "true", "false", "no copy back from the buckets, less memory"},

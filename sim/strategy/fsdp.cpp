@@ -138,6 +138,10 @@ void explain(const PlanRequest& request, const ModelUnits& units, const FsdpSett
   }
   decisions.add("sharding", std::string(name_of(settings.sharding)),
                 fmt::format("{} GPUs hold one copy of the model together, {} copies", settings.shards, settings.replicas));
+  if (settings.sharding == Sharding::hybrid_shard && settings.shards * settings.replicas != settings.ranks) {
+    decisions.add("hybrid_shard", "nodes are not filled alike",
+                  "PyTorch refuses groups of different sizes; every node counts as the first");
+  }
   if (settings.per_parameter) return;
   decisions.add("backward prefetch",
                 settings.backward_prefetch == BackwardPrefetch::pre    ? "before a unit's backward pass"
@@ -196,8 +200,10 @@ FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
   settings.ranks = request.placement.size();
   settings.shards = settings.sharding == Sharding::no_shard ? 1 : request.placement.size();
   if (settings.sharding == Sharding::hybrid_shard) {
+    const auto& ranks = request.placement.ranks;
     settings.replicas = request.placement.nodes;
-    settings.shards = request.placement.size() / settings.replicas;
+    settings.shards =
+        static_cast<int>(std::count_if(ranks.begin(), ranks.end(), [&](const GpuPlace& rank) { return rank.node == ranks.front().node; }));
     settings.group = Group::node;
   }
   return settings;

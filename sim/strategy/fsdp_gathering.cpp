@@ -23,7 +23,8 @@ FsdpGathering::FsdpGathering(Process& process, const ModelUnits& units, const Fs
       copy_out_label_(process.graph().label("copy out of all-gather")),
       gathered_(units.units.size(), kNone),
       waited_(units.units.size(), false),
-      ran_backward_(units.units.size(), false) {}
+      ran_backward_(units.units.size(), false),
+      place_(units.units.size(), kNone) {}
 
 void FsdpGathering::hook(QueueId thread, std::uint32_t unit) {
   const auto views = static_cast<std::int64_t>(units_.units[unit].parameters.size());
@@ -34,6 +35,7 @@ void FsdpGathering::begin_iteration() {
   iteration_start_ = process_.last_kernel();
   in_backward_ = false;
   forward_order_.clear();
+  std::fill(place_.begin(), place_.end(), kNone);
   copy_outs_.clear();
   std::fill(ran_backward_.begin(), ran_backward_.end(), false);
 }
@@ -98,16 +100,18 @@ void FsdpGathering::pre_forward(std::uint32_t unit) {
 /// The root stays whole: backward begins with it.
 void FsdpGathering::post_forward(std::uint32_t unit) {
   hook(process_.main_thread, unit);
-  if (std::find(forward_order_.begin(), forward_order_.end(), unit) == forward_order_.end()) forward_order_.push_back(unit);
+  if (place_[unit] == kNone) {
+    place_[unit] = static_cast<std::uint32_t>(forward_order_.size());
+    forward_order_.push_back(unit);
+  }
   const bool reshards = settings_.sharding == Sharding::full_shard || settings_.sharding == Sharding::hybrid_shard;
   if (reshards && unit != 0) free_unit(process_.main_thread, unit);
 }
 
 /// The unit whose backward pass comes after this one's.
 void FsdpGathering::prefetch_before(std::uint32_t unit) {
-  const auto found = std::find(forward_order_.begin(), forward_order_.end(), unit);
-  if (found == forward_order_.begin() || found == forward_order_.end()) return;
-  const std::uint32_t next = *(found - 1);
+  if (place_[unit] == kNone || place_[unit] == 0) return;
+  const std::uint32_t next = forward_order_[place_[unit] - 1];
   if (!ran_backward_[next]) unshard(process_.autograd_thread, next);
 }
 

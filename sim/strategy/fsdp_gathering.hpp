@@ -66,6 +66,7 @@ class FsdpGathering {
   std::vector<TaskId> gathered_;  ///< per unit: the gather that made it whole, kNone while sharded
   std::vector<bool> waited_;      ///< the compute stream waits for it already
   std::vector<bool> ran_backward_;
+  std::vector<std::uint32_t> place_;  ///< per unit: its place in the order of this forward pass, kNone before
   std::vector<std::uint32_t> forward_order_;
   std::deque<TaskId> free_events_;
   std::vector<TaskId> copy_outs_;  ///< FSDP2, of this iteration

@@ -11,9 +11,8 @@ constexpr Time kHook = Time{15'000'000};      ///< PyTorch: Python hook, name, e
 constexpr Time kCountDown = Time{4'000'000};  ///< PyTorch: a hook that only counts; 4 us
 constexpr Time kCast = Time{8'000'000};       ///< PyTorch: tensor.type(), 8 us
 
-bool comes_together(const Framework& framework) {
-  return framework.kind == FrameworkKind::tensorflow && framework.execution != Execution::graph;
-}
+/// An eager tape returns when it has launched all of backward; what XLA compiles is held back by the step itself.
+bool is_tape(const Framework& framework) { return framework.kind == FrameworkKind::tensorflow && framework.execution == Execution::eager; }
 
 }  // namespace
 
@@ -21,7 +20,7 @@ GradientQueue::GradientQueue(Process& process, const HorovodSettings& settings)
     : process_(process),
       settings_(settings),
       framework_(process.request().workload.framework),
-      together_(comes_together(framework_)),
+      is_tape_(is_tape(framework_)),
       compress_label_(process.graph().label("compress gradient")) {}
 
 Time GradientQueue::call_cost() const {
@@ -44,7 +43,7 @@ void GradientQueue::enqueue(QueueId thread, std::uint32_t parameter, TaskId read
 }
 
 void GradientQueue::on_gradient(std::uint32_t parameter) {
-  if (together_)
+  if (is_tape_)
     held_back_.push_back(parameter);
   else
     enqueue(process_.autograd_thread, parameter, process_.last_kernel());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sim/strategy/horovod_settings.hpp"
@@ -17,7 +18,7 @@ struct Enqueued {
 };
 
 /// PyTorch: a Python hook per gradient. TensorFlow: an operator of the graph, which runs when the executor has launched the gradient's
-/// kernel; in XLA, and behind an eager tape, all gradients come out together when backward's last kernel is launched.
+/// kernel; in XLA, and behind an eager tape, all gradients come out together behind backward's last kernel.
 class GradientQueue {
  public:
   GradientQueue(Process& process, const HorovodSettings& settings);
@@ -35,7 +36,7 @@ class GradientQueue {
   Process& process_;
   const HorovodSettings& settings_;
   const Framework& framework_;
-  bool together_;
+  bool is_tape_;
   LabelId compress_label_;
   std::vector<std::uint32_t> held_back_;
   std::vector<Enqueued> enqueued_;

@@ -19,7 +19,7 @@ enum class Compression : std::uint8_t { none, fp16, bf16, powersgd };
 /// The library that carries DDP's collectives: NCCL between GPUs, or gloo over TCP between CPUs.
 enum class Backend : std::uint8_t { nccl, gloo };
 /// How tf.distribute adds up gradients of the GPUs.
-enum class CrossDeviceOps : std::uint8_t { nccl, hierarchical_copy, reduction_to_one_device, ring };
+enum class CrossDeviceOps : std::uint8_t { nccl, hierarchical_copy, reduction_to_one_device, ring, reduction_in_turn };
 /// What FSDP shards: everything, gradients and optimizer state, everything inside a node, nothing.
 enum class Sharding : std::uint8_t { full_shard, shard_grad_op, hybrid_shard, no_shard };
 /// When FSDP gathers the next unit in backward.
@@ -54,7 +54,8 @@ struct StrategyKnobs {
 
   CrossDeviceOps cross_device_ops = CrossDeviceOps::nccl;  ///< mirrored, multi_worker_mirrored
   int num_packs = 1;                                       ///< mirrored; 0: every gradient by itself
-  Bytes bytes_per_pack{0};                                 ///< mirrored, multi_worker_mirrored; 0: one pack
+  Bytes bytes_per_pack{0};                                 ///< multi_worker_mirrored; 0: one pack
+  bool private_threads = false;                            ///< mirrored, multi_worker_mirrored: TF_GPU_THREAD_MODE = gpu_private
 
   int servers = 0;                   ///< parameter_server, byteps; 0: one per node
   bool asynchronous = false;         ///< parameter_server: no barrier between workers

@@ -1,6 +1,8 @@
 // The packs by cross_device_ops and num_packs, and how they are summed.
 #include "sim/strategy/mirrored.hpp"
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "sim/strategy/ddp_buckets.hpp"
@@ -24,17 +26,27 @@ void explain_packs(Process& process, const std::vector<GradientPack>& packs, int
 GradientExchange make_exchange(Process& process, int gpus) {
   const StrategyKnobs& knobs = process.request().knobs;
   const Workload& workload = process.request().workload;
-  const bool by_tensor = knobs.cross_device_ops == CrossDeviceOps::reduction_to_one_device;
+  const bool by_tensor = knobs.cross_device_ops >= CrossDeviceOps::reduction_to_one_device;
   std::vector<GradientPack> packs = packs_by_number(*workload.model, by_tensor ? 0 : knobs.num_packs, gradient_element_bytes(workload));
   explain_packs(process, packs, knobs.num_packs);
   switch (knobs.cross_device_ops) {
     case CrossDeviceOps::hierarchical_copy:
       return {process, std::move(packs), sum_by_hierarchical_copy(process, gpus)};
     case CrossDeviceOps::reduction_to_one_device:
-      return {process, std::move(packs), sum_on_one_device(process, gpus)};
+      return {process, std::move(packs), sum_by_copies(process, gpus, 1)};
+    case CrossDeviceOps::reduction_in_turn:
+      return {process, std::move(packs), sum_by_copies(process, gpus, gpus)};
     default:
       return {process, std::move(packs), sum_by_nccl(process, gpus)};
   }
+}
+
+KnobChoice cross_device_ops() {
+  return {{"nccl", "hierarchical_copy", "reduction_to_one_device", "reduction_in_turn"}, [](StrategyKnobs& knobs, std::size_t i) {
+            constexpr std::array values{CrossDeviceOps::nccl, CrossDeviceOps::hierarchical_copy, CrossDeviceOps::reduction_to_one_device,
+                                        CrossDeviceOps::reduction_in_turn};
+            knobs.cross_device_ops = values[i];
+          }};
 }
 
 }  // namespace
@@ -43,10 +55,11 @@ Plan plan_mirrored(const PlanRequest& request) { return plan_replicas(request, m
 
 StrategyEntry mirrored_strategy() {
   const Knob knobs[] = {
-      {"cross_device_ops", choice_of<&StrategyKnobs::cross_device_ops>({"nccl", "hierarchical_copy", "reduction_to_one_device"}),
-       "\"hierarchical_copy\"", "nccl", "how gradients are summed: NcclAllReduce, HierarchicalCopyAllReduce, ReductionToOneDevice"},
+      {"cross_device_ops", cross_device_ops(), "\"hierarchical_copy\"", "nccl",
+       "how gradients are summed: NcclAllReduce, HierarchicalCopyAllReduce, ReductionToOneDevice, or by copies on each GPU in turn"},
       {"num_packs", &StrategyKnobs::num_packs, "0", "1", "all gradients in one tensor, sent in so many parts; 0: every gradient by itself",
        0, 1024},
+      private_threads_knob(),
   };
   return {.name = "mirrored",
           .summary = "TensorFlow MirroredStrategy: one process, gradients in one pack after backward",

@@ -38,6 +38,7 @@ StrategyEntry multi_worker_mirrored_strategy() {
       {"cross_device_ops", implementations(), "\"ring\"", "nccl", "how gradients are summed: NCCL, or TensorFlow's ring over gRPC"},
       {"bytes_per_pack", &StrategyKnobs::bytes_per_pack, "\"50 MiB\"", "0, which is one pack of all",
        "a pack of gradients is closed when it has grown beyond this"},
+      private_threads_knob(),
   };
   return {.name = "multi_worker_mirrored",
           .summary = "TensorFlow MultiWorkerMirroredStrategy: one process per node, gradients in packs",

@@ -76,8 +76,8 @@ class Worker {
   bool one_call_;  ///< forward and backward are one call that takes all variables and returns all gradients
   std::int64_t element_bytes_;
   NodeSums node_;
-  ServerNetwork network_;
   std::vector<Shard> shards_;
+  ServerNetwork network_;
   Labels labels_;
   QueueId copy_thread_;
   std::vector<QueueId> queues_, shard_queues_, other_queues_;  ///< per parameter, per shard, per shard for the other workers' updates
@@ -98,8 +98,8 @@ Worker::Worker(Process& process)
       one_call_(is_one_call(request_.workload.framework)),
       element_bytes_(gradient_element_bytes(request_.workload)),
       node_(process, homes(request_)),
-      network_(process, server_count(request_), transport_for(request_)),
-      shards_(fetches_at_start_ ? shards_in_turn(model_, network_.servers()) : shards_by_size(model_, network_.servers())),
+      shards_(fetches_at_start_ ? shards_in_turn(model_, server_count(request_)) : shards_by_size(model_, server_count(request_))),
+      network_(process, server_count(request_), shards_, transport_for(request_)),
       labels_(make_labels(process.graph())),
       copy_thread_(process.graph().add_queue("copy thread")),
       shards_of_(model_.parameters.size()),
@@ -113,8 +113,8 @@ Worker::Worker(Process& process)
   }
   if (!over_nodes()) return;
   for (std::size_t i = 0; i < shards_.size(); ++i) {
-    const std::string name = fmt::format("{} on server {}", model_.parameters[shards_[i].parameter].name, shards_[i].server);
-    shard_queues_.push_back(graph.add_queue(name));
+    const std::string name = model_.parameters[shards_[i].parameter].name;
+    shard_queues_.push_back(graph.add_queue(name + " on its server"));
     if (request_.knobs.asynchronous) other_queues_.push_back(graph.add_queue(name + " for others"));
     shards_of_[shards_[i].parameter].push_back(i);
   }
@@ -268,7 +268,8 @@ void Worker::explain(Decisions& decisions) const {
     decisions.add("parameter servers", "none", "one node: its worker process keeps the variables");
     return;
   }
-  const double most = static_cast<double>(fullest_server(shards_, network_.servers()));
+  const std::vector<double> held = elements_of_servers(shards_, network_.servers());
+  const double most = *std::max_element(held.begin(), held.end());
   decisions.add("parameter servers", fmt::format("{} for {} workers", network_.servers(), network_.workers()),
                 fmt::format("one worker per node; the fullest server has {:.0f} % of the parameters",
                             100 * most / static_cast<double>(model_.parameter_elements())));

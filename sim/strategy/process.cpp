@@ -95,15 +95,20 @@ Task Process::host_task(QueueId thread, Time duration, Account account, LabelId 
 }
 
 TaskId Process::host(QueueId thread, Time reference, Account account, LabelId label) {
-  return graph_.add(host_task(thread, on_this_host(reference) * turns_, account, label));
+  return graph_.add(host_task(thread, on_this_host(reference) * (beside_ ? 1 : turns_), account, label));
 }
 
 TaskId Process::host_for(QueueId thread, Time duration, Account account, std::span<const Dependency> after) {
   return graph_.add(host_task(thread, duration, account), after);
 }
 
+Time Process::launch_in_turn(Time host) const {
+  if (!beside_) return host * turns_;
+  return std::max(host, (host - on_this_host(host_costs().bare_node)) * turns_);
+}
+
 TaskId Process::enqueue(QueueId thread, Time host, Task kernel) {
-  const Task call = host_task(thread, host * turns_, Account::host);
+  const Task call = host_task(thread, launch_in_turn(host), Account::host);
   const bool queue_is_full = launched_.size() >= kDriverQueue;
   const TaskId call_id = queue_is_full ? graph_.add(call, {{launched_[launched_.size() - kDriverQueue]}}) : graph_.add(call);
   std::vector<Dependency> after;

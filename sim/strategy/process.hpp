@@ -62,7 +62,10 @@ class Process {
 
   /// Calls from here on are made once for each of `gpus` GPUs that do the same, one after the other, and the GPU in use comes last: what
   /// `host` and `launch` take from the thread is that many times as long. 1 ends it.
-  void issue_for(int gpus) { turns_ = gpus; }
+  void issue_for(int gpus) { turns_ = gpus, beside_ = false; }
+  /// The same by threads of their own for each GPU: only the driver makes them take turns. A launch lasts as long as those of all GPUs without
+  /// the executor's own part (HostCalibration::bare_node) if that is longer; other host work is done side by side.
+  void issue_beside(int gpus) { turns_ = gpus, beside_ = true; }
 
   /// Work on a host thread, `reference` on the reference CPU.
   TaskId host(QueueId thread, Time reference, Account account, LabelId label = kNone);
@@ -131,6 +134,7 @@ class Process {
   void save_lane();
   Task host_task(QueueId thread, Time duration, Account account, LabelId label = kNone) const;
   TaskId enqueue(QueueId thread, Time host, Task kernel);
+  Time launch_in_turn(Time host) const;
   PatternId pattern_of(const CollectivePlan& plan, Group group);
   std::vector<PatternFlow> flows_of(const CollectivePlan& plan, Group group);
   PatternId pattern_of(const Route& route);
@@ -148,7 +152,8 @@ class Process {
   PoolId held_pool_ = kNone;
   LabelId held_label_ = kNone;
   Time hand_over_{};  ///< of `held_pool_`, on this host
-  int turns_ = 1;     ///< of issue_for()
+  int turns_ = 1;     ///< of issue_for(), issue_beside()
+  bool beside_ = false;
   std::map<std::vector<LinkId>, PatternId> route_patterns_;
   // Of the GPU in use:
   DeviceId device_;

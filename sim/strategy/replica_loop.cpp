@@ -46,6 +46,7 @@ class ReplicaLoop {
  public:
   ReplicaLoop(const PlanRequest& request, TaskGraph& graph)
       : gpus_(gpus_of_process(request)),
+        private_(request.knobs.private_threads),
         batches_(for_all_gpus(request, gpus_)),
         process_(request, graph),
         step_(process_, InputPipeline(process_, batches_, site_of_process(request, gpus_), gpus_)),
@@ -72,7 +73,7 @@ class ReplicaLoop {
 
  private:
   void issue_for_all() {
-    process_.issue_for(gpus_);
+    private_ ? process_.issue_beside(gpus_) : process_.issue_for(gpus_);
     process_.hold(kNone, {}, turns_label_);
   }
 
@@ -93,7 +94,7 @@ class ReplicaLoop {
     }
     step_.forward();
     const auto hook = [&](std::uint32_t parameter) {
-      process_.issue_for(gpus_);
+      issue_for_all();
       exchange.on_gradient(parameter);
       if (others_ > Time::zero()) process_.issue_for(1);
     };
@@ -103,7 +104,10 @@ class ReplicaLoop {
   void explain() {
     const Time each = process_.on_this_host(process_.host_costs().node + process_.host_costs().launch);
     if (gpus_ == 1) return;
-    if (others_ > Time::zero()) {
+    if (private_ && others_ == Time::zero()) {
+      process_.decisions().add("replicas", fmt::format("{} in one process, each issued by threads of its own", gpus_),
+                               "strategy.private_threads: only the driver makes their launches take turns");
+    } else if (others_ > Time::zero()) {
       process_.decisions().add(
           "replicas", fmt::format("{} one after the other", gpus_),
           fmt::format("eagerly, one Python thread runs each replica's passes; the last one waits {:.3g} ms for the others",
@@ -115,7 +119,8 @@ class ReplicaLoop {
     }
   }
 
-  int gpus_;
+  int gpus_;      ///< of the process
+  bool private_;  ///< each has threads of its own
   Workload batches_;
   Process process_;
   TrainingStep step_;
@@ -124,6 +129,11 @@ class ReplicaLoop {
 };
 
 }  // namespace
+
+Knob private_threads_knob() {
+  return {"private_threads", &StrategyKnobs::private_threads, "true", "false",
+          "every GPU has threads of its own for its operators (TF_GPU_THREAD_MODE = gpu_private)"};
+}
 
 int gpus_of_process(const PlanRequest& request) {
   const std::vector<GpuPlace>& ranks = request.placement.ranks;

@@ -26,6 +26,12 @@ constexpr Time kScatterShare =
 constexpr Time kGather = Time{20'000'000};  ///< one call for all shares; recalled
 constexpr Time kFurtherLaunch = Time{4'000'000};  ///< NCCL group: each GPU after the first; recalled 3-5 us
 
+/// pytorch/pytorch #103939.
+bool plans_belong_to_threads(const Framework& framework) {
+  return framework.kind == FrameworkKind::pytorch && framework.version >= FrameworkVersion{2, 1} &&
+         framework.execution != Execution::cuda_graphs;
+}
+
 }  // namespace
 
 Replicas::Replicas(Process& process, TrainingStep& step)
@@ -35,7 +41,7 @@ Replicas::Replicas(Process& process, TrainingStep& step)
       batch_(process.request().workload.batch_per_gpu),
       element_bytes_(gradient_element_bytes(process.request().workload)),
       gil_(process.graph().add_pool("GIL", 1)),
-      plans_anew_(process.request().workload.framework.version >= FrameworkVersion{2, 1}) {
+      plans_anew_(plans_belong_to_threads(process.request().workload.framework)) {
   TaskGraph& graph = process.graph();
   labels_ = {graph.label("device check"),
              graph.label("scatter of inputs"),

@@ -22,6 +22,8 @@ class Replicas {
   void backward(const WrappedModule& module, Bytes input, bool gathers_input);
 
   int gpus() const { return gpus_; }
+  /// cuDNN's plans belong to a thread, and each call starts new ones.
+  bool plans_anew() const { return plans_anew_; }
   /// Bytes of one GPU's share of the outputs.
   Bytes output_bytes(const WrappedModule& module) const;
 
@@ -41,7 +43,7 @@ class Replicas {
   int gpus_;
   std::int64_t batch_, element_bytes_;
   PoolId gil_;
-  bool plans_anew_;               ///< cuDNN's plans belong to a thread, and each call starts new ones
+  bool plans_anew_;
   std::vector<QueueId> threads_;  ///< of parallel_apply, one per GPU
   struct Labels {
     LabelId check, scatter, flatten, parameters, buffers, replicate, threads, plan, gil, gather, gradient_scatter, reduce, unflatten;

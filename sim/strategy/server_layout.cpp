@@ -4,12 +4,30 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <string>
 
 namespace foretrain {
 
 namespace {
 constexpr std::int64_t kBigTensor = 1'000'000;
 constexpr std::uint64_t kKeyFactor = 9973;
+
+/// Place of every parameter when they are sorted by name.
+std::vector<std::uint64_t> places_by_name(const ExpandedModel& model) {
+  std::vector<std::uint32_t> sorted(model.parameters.size());
+  std::iota(sorted.begin(), sorted.end(), 0u);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return model.parameters[a].name < model.parameters[b].name; });
+  std::vector<std::uint64_t> places(sorted.size());
+  for (std::size_t i = 0; i < sorted.size(); ++i) places[sorted[i]] = i;
+  return places;
+}
+
+std::uint64_t hash_of_digits(std::uint64_t key) {
+  std::uint64_t hash = 5381;
+  for (const char c : std::to_string(key)) hash = hash * 33 + static_cast<std::uint64_t>(c);
+  return hash;
+}
 }  // namespace
 
 std::vector<Shard> shards_in_turn(const ExpandedModel& model, int servers) {
@@ -30,16 +48,33 @@ std::vector<Shard> shards_by_size(const ExpandedModel& model, int servers) {
       shards.push_back({p, static_cast<int>(p * kKeyFactor % static_cast<std::uint64_t>(servers)), elements});
       continue;
     }
-    // Server s gets the elements from s / servers to (s + 1) / servers, so no two parts differ by more than one.
-    for (int s = 0; s < servers; ++s) shards.push_back({p, s, elements * (s + 1) / servers - elements * s / servers});
+    shards.push_back({p, servers == 1 ? 0 : kEveryServer, elements});
   }
   return shards;
 }
 
-std::int64_t fullest_server(const std::vector<Shard>& shards, int servers) {
-  std::vector<std::int64_t> held(static_cast<std::size_t>(servers), 0);
-  for (const Shard& shard : shards) held[static_cast<std::size_t>(shard.server)] += shard.elements;
-  return *std::max_element(held.begin(), held.end());
+std::vector<Shard> shards_of_gradients(const ExpandedModel& model, std::int64_t most, int servers) {
+  assert(servers >= 1 && most >= 1);
+  const std::vector<std::uint64_t> places = places_by_name(model);
+  std::vector<Shard> shards;
+  for (const std::uint32_t p : model.gradient_ready_order()) {
+    std::uint64_t key = places[p] << 16;
+    for (std::int64_t left = model.parameters[p].elements; left > 0; left -= most) {
+      const std::uint64_t server = hash_of_digits(key++) % static_cast<std::uint64_t>(servers);
+      shards.push_back({p, static_cast<int>(server), std::min(left, most)});
+    }
+  }
+  return shards;
+}
+
+std::vector<double> elements_of_servers(const std::vector<Shard>& shards, int servers) {
+  std::vector<double> held(static_cast<std::size_t>(servers), 0);
+  for (const Shard& shard : shards) {
+    const double elements = static_cast<double>(shard.elements);
+    if (shard.server != kEveryServer) held[static_cast<std::size_t>(shard.server)] += elements;
+    for (double& of_one : held) of_one += shard.server == kEveryServer ? elements / servers : 0;
+  }
+  return held;
 }
 
 std::vector<int> tensors_over_gpus(const ExpandedModel& model, int gpus, TensorOrder order) {

@@ -8,7 +8,10 @@
 
 namespace foretrain {
 
-/// A tensor, or a part of one, on one server: what travels as one message.
+/// A tensor cut evenly over all servers.
+inline constexpr int kEveryServer = -1;
+
+/// A tensor, or a part of one, on one server (or kEveryServer): what travels by itself.
 struct Shard {
   std::uint32_t parameter = 0;  ///< index into ExpandedModel::parameters
   int server = 0;
@@ -24,8 +27,12 @@ std::vector<Shard> shards_in_turn(const ExpandedModel& model, int servers);
 /// servers, tensor k of the others is on server 9973 k mod servers.
 std::vector<Shard> shards_by_size(const ExpandedModel& model, int servers);
 
-/// Elements on the server that holds most.
-std::int64_t fullest_server(const std::vector<Shard>& shards, int servers);
+/// BytePS: gradients in the order of backward, in parts of at most `most` elements. The server of part k of the n-th tensor by name is the
+/// DJB2 hash of the digits of n * 65536 + k (byteps/common/global.cc, byteps/torch/__init__.py).
+std::vector<Shard> shards_of_gradients(const ExpandedModel& model, std::int64_t most, int servers);
+
+/// Elements on every server.
+std::vector<double> elements_of_servers(const std::vector<Shard>& shards, int servers);
 
 /// Per parameter: the GPU of a node that sums it, always the one with fewest elements so far; the lowest of equals. Tensors come in the
 /// order of the model (tf_cnn_benchmarks, ParamServerDeviceSetter) or the largest first (MXNet, src/kvstore/comm.h).

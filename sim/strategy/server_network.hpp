@@ -1,11 +1,13 @@
 // Messages between the nodes of a job and its parameter servers, and the work of the servers' CPUs.
 #pragma once
 
+#include <map>
 #include <string_view>
 #include <vector>
 
 #include "sim/collective/transport_ways.hpp"
 #include "sim/strategy/process.hpp"
+#include "sim/strategy/server_layout.hpp"
 
 namespace foretrain {
 
@@ -26,39 +28,56 @@ ByteRate host_sum_rate(const Host& host);
 /// Memory traffic of adding one fp32 element to another: read both, write one.
 inline constexpr std::int64_t kSumBytes = 12;
 
-/// Servers are processes on the job's nodes, server s on node s modulo nodes; one worker process per node exchanges messages with them.
-/// A message stands for those of all workers, which send and receive at the same time. Every method adds tasks to the given queue.
+/// Servers are processes on the job's nodes, in turn; one worker process per node exchanges messages with them. The first node stands for
+/// the busiest: it has the fullest server. Every method adds tasks to the given queue, for the messages of all workers, which send and
+/// receive at the same time.
+///
+/// A message loads what limits it (two flows, however many workers): the server's NIC with the bytes of all workers on other nodes, and
+/// the whole way between the first node and the server with its own. Links inside the fabric are loaded by the first node alone.
 class ServerNetwork {
  public:
-  /// Keeps the process.
-  ServerNetwork(Process& process, int servers, ServerTransport transport);
+  /// Keeps the process. `shards`: all that will be sent.
+  ServerNetwork(Process& process, int servers, const std::vector<Shard>& shards, ServerTransport transport);
 
-  int servers() const { return static_cast<int>(push_channels_.size()); }
-  int workers() const { return workers_; }
+  int servers() const { return servers_; }
+  int workers() const { return static_cast<int>(first_ranks_.size()); }
   const ServerTransport& transport() const { return transport_; }
 
-  /// Every worker's message of `bytes` to the server; then from there back to every worker. Returns when all have arrived.
+  /// Every worker's message of `bytes` to the server (or a part to each server); then from there back to every worker. Returns when all
+  /// have arrived.
   TaskId push(QueueId queue, int server, Bytes bytes, LabelId label, std::span<const Dependency> after);
   TaskId pull(QueueId queue, int server, Bytes bytes, LabelId label, std::span<const Dependency> after);
   /// Work of the server's CPU that moves `traffic` bytes of memory; one piece of work at a time, on all its threads.
-  TaskId work(QueueId queue, int server, Bytes traffic, LabelId label, std::span<const Dependency> after);
-  /// One small message from every worker and back.
+  TaskId work(QueueId queue, int server, Bytes traffic, LabelId label, std::span<const Dependency> after,
+              Account account = Account::optimizer);
+  /// One small message from every worker and back. Requires that something was sent.
   Time round_trip() const { return (latency_ + transport_.message) * 2; }
 
  private:
+  /// Between the workers and one server, or all.
   struct Channel {
-    PoolId pool;        ///< one connection: a message is copied in and out after the other
-    PatternId pattern;  ///< kNone: one node
+    PoolId to = kNone, from = kNone;  ///< connections: each copies one message after the other
+    PatternId push = kNone, pull = kNone;
+    PoolId cpu = kNone;
   };
-  TaskId send(QueueId queue, const Channel& channel, Bytes bytes, LabelId label, std::span<const Dependency> after);
-  std::vector<PatternFlow> flows(const TransportWays& ways, const std::vector<int>& first_ranks, std::size_t server, bool push);
+  Channel make_channel(int server);
+  const Channel& channel(int server);
+  TaskId send(QueueId queue, PoolId connection, PatternId pattern, Bytes bytes, Bytes per_connection, LabelId label,
+              std::span<const Dependency> after);
+  std::vector<PatternFlow> flows(int server, bool push);
+  std::vector<PatternFlow> flows_of_all(bool push);
+  std::vector<LinkId> near_server(const TransportWay& way, bool push) const;
+  int node_of(int server) const;
+  Bytes part(int server, Bytes bytes) const { return server == kEveryServer ? Bytes{bytes.count / servers_} : bytes; }
 
   Process& process_;
+  int servers_;
   ServerTransport transport_;
-  int workers_;
+  TransportWays ways_;
+  std::vector<int> first_ranks_;  ///< of every node
+  int busiest_ = 0;               ///< node with the most elements, before it is made the first
   Time latency_{};
-  std::vector<Channel> push_channels_, pull_channels_;
-  std::vector<PoolId> server_pools_;
+  std::map<int, Channel> channels_;
 };
 
 }  // namespace foretrain

@@ -88,9 +88,8 @@ void StepLaunches::nodes(QueueId thread, const GraphNodes& nodes, Account accoun
   if (!is_graph() || framework_.execution == Execution::compiled) return;
   const HostCalibration& costs = process_.host_costs();
   if (nodes.bare > 0) process_.host(thread, costs.bare_node * nodes.bare, Account::host);
-  for (int i = 0; i < nodes.kernels; ++i) {
-    process_.launch_copy(thread, nodes.bytes, costs.node + costs.hand_over_node, account, label);
-  }
+  if (nodes.kernels > 0) process_.host(thread, costs.hand_over_node * nodes.kernels, Account::host);
+  for (int i = 0; i < nodes.kernels; ++i) process_.launch_copy(thread, nodes.bytes, costs.node, account, label);
 }
 
 }  // namespace foretrain

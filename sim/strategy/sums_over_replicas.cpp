@@ -33,6 +33,9 @@ CopyRound round_of(Process& process, const std::vector<Route>& routes) {
   return round;
 }
 
+/// Threads that issue operators at the same time.
+int issuers_of(const Process& process, int gpus) { return process.request().knobs.private_threads ? gpus : 1; }
+
 using Pairs = std::vector<std::pair<int, int>>;
 
 CopyRound between_gpus(Process& process, const Pairs& pairs) {
@@ -50,8 +53,10 @@ CopyRound between_gpus(Process& process, const Pairs& pairs) {
 /// One queue for each direction of the copies and one for additions.
 class CopyStreams {
  public:
-  explicit CopyStreams(Process& process)
+  /// `issuers`: threads that share the copies' calls.
+  CopyStreams(Process& process, int issuers)
       : process_(process),
+        issuers_(issuers),
         to_mains_(process.graph().add_queue("copies to the summing GPU")),
         additions_(process.graph().add_queue("sums of gradients")),
         from_mains_(process.graph().add_queue("copies of the sum")),
@@ -75,7 +80,7 @@ class CopyStreams {
   }
 
  private:
-  /// A pair of send and receive operators for each copy, queued to the executor.
+  /// A send and a receive for each copy: two operators without kernel and a call of the driver; what follows is queued to the executor.
   TaskId copy(const CopyRound& round, QueueId stream, LabelId label, Bytes each, TaskId after) {
     const HostCalibration& costs = process_.host_costs();
     Task task;
@@ -86,11 +91,13 @@ class CopyStreams {
     task.label = label;
     task.pattern = round.pattern;
     task.traffic = each;
-    const Time calls = process_.on_this_host((costs.node + costs.hand_over_node) * (2 * round.copies)) + costs.launch_latency;
-    return process_.graph().add(task, {{after, calls}});
+    const Time calls = process_.on_this_host(costs.bare_node * 2 + costs.copy_call + costs.hand_over_node);
+    const TaskId called = process_.host_for(process_.autograd_thread, calls * round.copies / issuers_, Account::host);
+    return process_.graph().add(task, {{after, calls + costs.launch_latency}, {called}});
   }
 
   Process& process_;
+  int issuers_;
   QueueId to_mains_, additions_, from_mains_;
   LabelId gather_label_, sum_label_, scatter_label_;
 };
@@ -128,13 +135,13 @@ SumOverReplicas sum_by_nccl(Process& process, int gpus) {
     process.host(launcher, kGroupedLaunch * (gpus - 1), Account::host);
     const LabelId label = process.graph().label("all_reduce pack " + std::to_string(message));
     const TaskId sum = process.collective(launcher, CollectiveOp::all_reduce, size, label);
-    process.issue_for(gpus);
+    process.request().knobs.private_threads ? process.issue_beside(gpus) : process.issue_for(gpus);
     return sum;
   };
 }
 
 SumOverReplicas sum_by_hierarchical_copy(Process& process, int gpus) {
-  const auto streams = std::make_shared<CopyStreams>(process);
+  const auto streams = std::make_shared<CopyStreams>(process, issuers_of(process, gpus));
   const auto rounds = std::make_shared<std::map<int, HierarchicalRounds>>();
   return [&process, gpus, streams, rounds](Bytes size, std::size_t message) {
     const int main = static_cast<int>(message % static_cast<std::size_t>(gpus / 2 * 2));
@@ -151,14 +158,23 @@ SumOverReplicas sum_by_hierarchical_copy(Process& process, int gpus) {
   };
 }
 
-SumOverReplicas sum_on_one_device(Process& process, int gpus) {
-  const auto streams = std::make_shared<CopyStreams>(process);
-  Pairs in, out;
-  for (int gpu = 1; gpu < gpus; ++gpu) in.emplace_back(gpu, 0), out.emplace_back(0, gpu);
-  const CopyRound to_first = between_gpus(process, in), from_first = between_gpus(process, out);
-  return [&process, gpus, streams, to_first, from_first](Bytes size, std::size_t) {
-    const TaskId gathered = streams->gather(to_first, size, process.last_kernel());
-    return streams->scatter(from_first, size, streams->add(gpus, size, gathered));
+SumOverReplicas sum_by_copies(Process& process, int gpus, int mains) {
+  struct Place {
+    CopyStreams streams;
+    CopyRound gather, scatter;
+  };
+  const auto places = std::make_shared<std::vector<Place>>();
+  for (int main = 0; main < mains; ++main) {
+    Pairs in, out;
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      if (gpu != main) in.emplace_back(gpu, main), out.emplace_back(main, gpu);
+    }
+    places->push_back({CopyStreams(process, issuers_of(process, gpus)), between_gpus(process, in), between_gpus(process, out)});
+  }
+  return [&process, gpus, places](Bytes size, std::size_t message) {
+    Place& place = (*places)[message % places->size()];
+    const TaskId gathered = place.streams.gather(place.gather, size, process.last_kernel());
+    return place.streams.scatter(place.scatter, size, place.streams.add(gpus, size, gathered));
   };
 }
 

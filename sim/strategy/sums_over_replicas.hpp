@@ -13,8 +13,9 @@ SumOverReplicas sum_by_nccl(Process& process, int gpus);
 /// The mains move on from message to message. Requires at least two GPUs on one node.
 SumOverReplicas sum_by_hierarchical_copy(Process& process, int gpus);
 
-/// ReductionToOneDevice: every GPU copies to GPU 0, which adds and copies the sum back to each. Requires as above.
-SumOverReplicas sum_on_one_device(Process& process, int gpus);
+/// ReductionToOneDevice: every GPU copies to GPU 0, which adds and copies the sum back to each; `mains` > 1: message after message on the
+/// first so many GPUs in turn (tf_cnn_benchmarks, variable_update = replicated). Requires as above.
+SumOverReplicas sum_by_copies(Process& process, int gpus, int mains);
 
 /// CollectiveAllReduce with implementation RING: down to host memory, TensorFlow's ring over gRPC between all GPUs, up again.
 SumOverReplicas sum_by_grpc_ring(Process& process, int gpus);

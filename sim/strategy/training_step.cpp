@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/workload/device/script_time.hpp"
@@ -162,14 +164,19 @@ void TrainingStep::backward_operator(const BackwardStep& step, std::int64_t batc
 void TrainingStep::backward(bool accumulating, const GradientHook& hook) {
   const QueueId thread = process_.autograd_thread;
   const bool keeps = keeps_gradients();
-  begin_backward();
-  for (const BackwardStep& step : model_.backward) {
-    backward_operator(step, workload_.batch_per_gpu);
+  const bool at_the_end = gradients_come_together(workload_.framework);
+  const auto finish = [&](const BackwardStep& step) {
     for (const std::uint32_t parameter : step.ready) {
       finish_gradient(thread, parameter, accumulating || keeps);
       if (hook) hook(parameter);
     }
+  };
+  begin_backward();
+  for (const BackwardStep& step : model_.backward) {
+    backward_operator(step, workload_.batch_per_gpu);
+    if (!at_the_end) finish(step);
   }
+  if (at_the_end) std::for_each(model_.backward.begin(), model_.backward.end(), finish);
   process_.hand_over(thread, process_.main_thread);
 }
 

@@ -10,6 +10,17 @@ namespace {
 
 constexpr std::size_t kFetchesInFlight = 2;  ///< the host waits for the oldest when more are not done
 
+/// Per parameter the layer whose backward completes its gradient: the first to use it. A table may be declared by a layer without
+/// operators.
+std::vector<std::uint32_t> layers_of_use(const ExpandedModel& model) {
+  std::vector<std::uint32_t> layers;
+  for (const Parameter& parameter : model.parameters) layers.push_back(parameter.layer);
+  for (const BackwardStep& step : model.backward) {
+    for (const std::uint32_t parameter : step.ready) layers[parameter] = step.op.layer;
+  }
+  return layers;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> fetch_trace(const ExpandedModel& model) {
@@ -35,10 +46,24 @@ ZeroFetch::ZeroFetch(Process& process, const ZeroSettings& settings)
   const std::size_t layers = model.layer_names.size();
   elements_.assign(layers, 0), parameters_.assign(layers, 0);
   gathered_.assign(layers, kNone), waited_.assign(layers, false), wanted_.assign(layers, 0);
-  for (const Parameter& parameter : model.parameters) {
-    const bool stays = parameter.elements <= process.request().knobs.param_persistence_threshold;
-    (stays ? persistent_ : elements_[parameter.layer]) += parameter.elements;
-    if (!stays) ++parameters_[parameter.layer];
+  const std::vector<std::uint32_t> users = layers_of_use(model);
+  for (std::uint32_t i = 0; i < model.parameters.size(); ++i) {
+    const std::int64_t elements = model.parameters[i].elements;
+    const bool stays = elements <= process.request().knobs.param_persistence_threshold;
+    (stays ? persistent_ : elements_[users[i]]) += elements;
+    if (!stays) ++parameters_[users[i]];
+  }
+  measure_trace();
+}
+
+void ZeroFetch::measure_trace() {
+  elements_before_.assign(trace_.size() + 1, 0);
+  for (std::size_t i = 0; i < trace_.size(); ++i) elements_before_[i + 1] = elements_before_[i] + elements_[trace_[i]];
+  next_visit_.assign(trace_.size(), trace_.size());
+  std::vector<std::size_t> seen(elements_.size(), trace_.size());
+  for (std::size_t i = trace_.size(); i-- > 0;) {
+    next_visit_[i] = seen[trace_[i]];
+    seen[trace_[i]] = i;
   }
 }
 
@@ -90,15 +115,11 @@ void ZeroFetch::prefetch(QueueId thread) {
   gather(thread, layers);
 }
 
-/// The trace comes back to it within max_reuse_distance elements, or a prefetch has counted on it.
+/// The trace comes back to it within max_reuse_distance elements, or a prefetch has counted on it. `step_` is the place behind it.
 bool ZeroFetch::is_reused(std::uint32_t layer) const {
   if (wanted_[layer] > step_) return true;
-  std::int64_t distance = 0;
-  for (std::size_t i = step_; i < trace_.size() && distance < process_.request().knobs.max_reuse_distance; ++i) {
-    if (trace_[i] == layer) return true;
-    distance += elements_[trace_[i]];
-  }
-  return false;
+  const std::size_t next = next_visit_[step_ - 1];
+  return next < trace_.size() && elements_before_[next] - elements_before_[step_] < process_.request().knobs.max_reuse_distance;
 }
 
 void ZeroFetch::release(QueueId thread, std::uint32_t layer) {

@@ -35,6 +35,7 @@ class ZeroFetch {
   std::int64_t most_live() const { return most_live_; }
 
  private:
+  void measure_trace();
   void release(QueueId thread, std::uint32_t layer);
   bool is_reused(std::uint32_t layer) const;
   void gather(QueueId thread, const std::vector<std::uint32_t>& layers);
@@ -44,9 +45,11 @@ class ZeroFetch {
   Process& process_;
   ZeroSettings settings_;
   std::vector<std::uint32_t> trace_;
-  std::vector<std::int64_t> elements_;    ///< per layer, without persistent ones
-  std::vector<std::int64_t> parameters_;  ///< per layer: how many of them
-  QueueId stream_;                        ///< allgather_stream
+  std::vector<std::size_t> next_visit_;        ///< per place in the trace: the next one of the same layer
+  std::vector<std::int64_t> elements_before_;  ///< per place in the trace: sum of those before
+  std::vector<std::int64_t> elements_;         ///< per layer, without persistent ones
+  std::vector<std::int64_t> parameters_;       ///< per layer: how many of them
+  QueueId stream_;                             ///< allgather_stream
   LabelId gather_label_, copy_label_;
   std::int64_t persistent_ = 0, live_ = 0, most_live_ = 0;
   std::size_t step_ = 0;             ///< place in the trace

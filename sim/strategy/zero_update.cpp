@@ -12,15 +12,20 @@ constexpr std::int64_t kOverflowBytes = 26;        ///< of them, per element, be
 constexpr Time kBookkeeping = Time{3'000'000};     ///< lists and views over all parameters: Python, 3 us each (assumed)
 constexpr FrameworkVersion kGathersAtOnce{1, 10};  ///< first PyTorch with _all_gather_base
 
-std::vector<std::int64_t> partition_of(const ExpandedModel& model, std::int64_t first, std::int64_t last) {
-  std::vector<std::int64_t> parts;
-  std::int64_t begin = 0;
+/// The parameters, or parts of them, in each piece of `own` elements; of the piece that has most of them.
+std::vector<std::int64_t> most_pieces(const ExpandedModel& model, std::int64_t own) {
+  std::vector<std::int64_t> most, pieces;
+  std::int64_t room = own;
   for (const Parameter& parameter : model.parameters) {
-    const std::int64_t end = begin + parameter.elements;
-    if (const std::int64_t part = std::min(end, last) - std::max(begin, first); part > 0) parts.push_back(part);
-    begin = end;
+    for (std::int64_t left = parameter.elements; left > 0;) {
+      pieces.push_back(std::min(left, room));
+      left -= pieces.back(), room -= pieces.back();
+      if (room > 0) continue;
+      if (pieces.size() > most.size()) most = pieces;
+      pieces.clear(), room = own;
+    }
   }
-  return parts;
+  return pieces.size() > most.size() ? pieces : most;
 }
 
 }  // namespace
@@ -31,12 +36,7 @@ std::vector<std::int64_t> partition_tensors(const ExpandedModel& model, const Ze
     for (const Parameter& parameter : model.parameters) most.push_back(settings.own(parameter.elements));
     return most;
   }
-  const std::int64_t own = settings.own(model.parameter_elements());
-  for (int rank = 0; rank < settings.partitions(); ++rank) {
-    std::vector<std::int64_t> parts = partition_of(model, rank * own, (rank + 1) * own);
-    if (parts.size() > most.size()) most = std::move(parts);
-  }
-  return most;
+  return most_pieces(model, settings.own(model.parameter_elements()));
 }
 
 ZeroUpdate::ZeroUpdate(Process& process, const ZeroSettings& settings, std::int64_t gathered_later)

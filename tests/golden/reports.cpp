@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/comparison_csv.hpp"
+#include "sim/report/comparison_json.hpp"
+#include "sim/report/comparison_table.hpp"
 #include "sim/report/csv.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/table.hpp"
 #include "sim/report/validation_table.hpp"
 #include "tests/support/approved.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/example_comparison.hpp"
 #include "tests/support/example_prediction.hpp"
 
 using namespace foretrain;
@@ -32,3 +36,12 @@ TEST_CASE("the JSON is as approved") { CHECK(write_json(test::example_prediction
 TEST_CASE("the CSV is as approved") { CHECK(write_csv(test::example_prediction(), {}) == approved("prediction.csv")); }
 TEST_CASE("the validation table is as approved") { CHECK(write_validation_table(example_validation()) == approved("validation.txt")); }
 TEST_CASE("the validation JSON is as approved") { CHECK(write_validation_json(example_validation()) == approved("validation.json")); }
+TEST_CASE("the comparison table is as approved") {
+  CHECK(write_comparison_table(test::example_comparison(), {.explain = true}) == approved("comparison.txt"));
+}
+TEST_CASE("the comparison JSON is as approved") {
+  CHECK(write_comparison_json(test::example_comparison(), {}) == approved("comparison.json"));
+}
+TEST_CASE("the comparison CSV is as approved") {
+  CHECK(write_comparison_csv(test::example_comparison(), {}) == approved("comparison.csv"));
+}

@@ -91,3 +91,23 @@ TEST_CASE("compilers and graphs take longer before the first step") {
   scenario.workload.framework = usual_framework(FrameworkKind::tensorflow);
   CHECK(usual_startup(scenario, 1).first_step_s > eager);
 }
+
+TEST_CASE("launchers import the framework before the training processes do") {
+  Scenario scenario = test::mnist_scenario();
+  const double plain = usual_startup(scenario, 1).imports_s;
+  const auto imports = [&scenario](Launcher launcher) {
+    scenario.launch.with = launcher;
+    return usual_startup(scenario, 1).imports_s;
+  };
+  for (const Launcher launcher : {Launcher::srun, Launcher::mpirun, Launcher::horovodrun, Launcher::python})
+    CHECK(imports(launcher) == plain);
+  CHECK(imports(Launcher::torchrun) == Approx(2 * plain));
+  CHECK(imports(Launcher::mp_spawn) == Approx(2 * plain));
+  CHECK(imports(Launcher::deepspeed) == Approx(3 * plain));
+}
+
+TEST_CASE("NCCL connects the GPUs that work") {
+  Scenario scenario = test::mnist_scenario();
+  scenario.launch.with = Launcher::python;
+  CHECK(usual_startup(scenario, 4).nccl_s == 0);
+}

@@ -76,3 +76,14 @@ TEST_CASE("what was read into rows is counted by what it says") {
       {"framework.execution = \"compiled\"", 1}, {"framework.name = \"tensorflow\"", 2}, {"strategy single for mirrored", 2}};
   CHECK(facts_between(given, with_plain_loops(with_provenance(given))) == expected);
 }
+
+TEST_CASE("NVIDIA's BERT pre-training with Apex exchanges one message behind backward") {
+  Measurement m = row("ddp", 16, "Oneflow-Inc/DLPerf NVIDIADeepLearningExamples/PyTorch/BERT/README.md");
+  m.series = "DLPERF-PyTorch-NGC-20.03-apex-DDP-BERT-Base-pretrain-fp32-b32";
+  m.model = "bert_base_s128";
+  const Settings settings = told(m);
+  CHECK(std::find(settings.begin(), settings.end(), std::pair<std::string, std::string>{"strategy.bucket_cap", "\"1 GB\""}) != settings.end());
+  CHECK(std::find(settings.begin(), settings.end(), std::pair<std::string, std::string>{"strategy.first_bucket", "\"1 GB\""}) != settings.end());
+  m.series = "DLPERF-MindSpore-1.1-BERT-Base-pretrain";
+  CHECK(told(m).empty());
+}

@@ -187,3 +187,31 @@ TEST_CASE("without an anchor a row on one GPU under an unknown strategy is the p
   CHECK(free.series[0].points[0].row.strategy == "single");
   CHECK(anchored({m}).skipped.size() == 1);
 }
+
+TEST_CASE("a row runs on as many nodes as it says") {
+  // Two V100 of one node exchange over NVLink, two of different nodes over InfiniBand.
+  std::vector<Measurement> packed{row(1, 300), row(2, 600)}, spread = packed;
+  for (std::vector<Measurement>* rows : {&packed, &spread}) {
+    for (Measurement& m : *rows) m.model = "vgg16", m.batch_per_gpu = 8;
+  }
+  spread[1].nodes = 2;
+  CHECK(anchored(spread).series[0].points[0].predicted < 0.95 * anchored(packed).series[0].points[0].predicted);
+}
+
+TEST_CASE("a number of nodes that cannot hold the row's GPUs is not believed") {
+  std::vector<Measurement> rows{row(1, 300), row(8, 2'000)}, wrong = rows;
+  wrong[1].nodes = 1;  // Puhti's nodes have four
+  CHECK(anchored(wrong).series[0].points[0].predicted == anchored(rows).series[0].points[0].predicted);
+}
+
+TEST_CASE("an anchor out of reach counts something else than samples, and ratios are left") {
+  const Validation frames = anchored({row(1, 2e9), row(4, 8e9)});
+  REQUIRE(frames.scored == 1);
+  const ValidatedPoint& p = frames.series[0].points[0];
+  const Validation rate = anchored({row(1, 1, Measurement::Metric::rate), row(4, 4, Measurement::Metric::rate)});
+  CHECK(p.predicted / 8e9 == Approx(rate.series[0].points[0].predicted / 4));
+  REQUIRE(frames.row_facts.size() == 1);
+  CHECK_THAT(frames.row_facts[0].what, ContainsSubstring("only ratios count"));
+  CHECK(frames.row_facts[0].rows == 2);
+  CHECK(rate.row_facts.empty());
+}

@@ -17,7 +17,7 @@ const std::string kSmall = "foretrain predict --model mnist_net --cluster star-1
 TEST_CASE("every command explains itself") {
   const TemporaryFolder folder;
   for (const char* command :
-       {"", "predict", "list", "topology", "topology show", "topology check", "model", "model show", "validate", "reference"}) {
+       {"", "predict", "compare", "list", "topology", "topology show", "topology check", "model", "model show", "validate", "reference"}) {
     const ProgramRun run = folder.run(std::string("foretrain ") + command + " --help");
     INFO(command);
     CHECK(run.exit_code == 0);

@@ -143,3 +143,38 @@ TEST_CASE("huge sizes over a transport are defined") {
     CHECK(to_seconds(run.time) == Approx(1.5 * 1125899906842624.0 / 12.5e9).epsilon(1e-3));
   }
 }
+
+TEST_CASE("a collective as a task takes on an idle machine what the closed form says") {
+  const Machine machine(test::star_cluster(4, {1.25e9}), 4, gloo_over_tcp());
+  TransportJob job(machine.cluster, machine.placement, machine.transport);
+  for (const std::int64_t bytes : {std::int64_t{1}, kMiB, 64 * kMiB}) {
+    const TransportTraffic traffic = job.traffic(CollectiveOp::all_reduce, {bytes});
+    REQUIRE(traffic.flows.size() == 4);  // each rank to the next
+    // A ring sends 3/2 of the data over each link; 3 % more is lost on the wire.
+    for (const PatternFlow& flow : traffic.flows) CHECK(flow.weight == Approx(1.5 / 0.97));
+    double slowest = 1e18;
+    for (const LinkId link : traffic.flows[0].route) slowest = std::min(slowest, machine.cluster.links()[link].bandwidth.per_second);
+    const double whole = to_seconds(traffic.before) + static_cast<double>(bytes) * 1.5 / 0.97 / slowest;
+    CHECK(whole == Approx(to_seconds(machine.run(CollectiveOp::all_reduce, {bytes}).time)));
+  }
+}
+
+TEST_CASE("a connection that carries less than its link keeps others from it: the flow is stretched") {
+  const Machine machine(test::star_cluster(4, {12.5e9}), 4, gloo_over_tcp());
+  const TransportTraffic traffic =
+      TransportJob(machine.cluster, machine.placement, machine.transport).traffic(CollectiveOp::all_reduce, {kMiB});
+  double slowest = 1e18;
+  for (const LinkId link : traffic.flows[0].route) slowest = std::min(slowest, machine.cluster.links()[link].bandwidth.per_second);
+  CHECK(traffic.flows[0].weight / slowest == Approx(1.5 / 3e9));  // 3 GB/s a connection
+}
+
+TEST_CASE("processes on one CPU exchange without links, and one process with nobody") {
+  const Machine machine(test::pcie_cluster(1, 4), 2, gloo_over_tcp());
+  TransportJob job(machine.cluster, machine.placement, machine.transport);
+  const TransportTraffic traffic = job.traffic(CollectiveOp::all_reduce, {kMiB});
+  if (traffic.flows.empty()) CHECK(traffic.before == machine.run(CollectiveOp::all_reduce, {kMiB}).time);
+  const Machine alone(test::pcie_cluster(1, 4), 1, gloo_over_tcp());
+  const TransportTraffic none = TransportJob(alone.cluster, alone.placement, alone.transport).traffic(CollectiveOp::all_reduce, {kMiB});
+  CHECK(none.before == Time::zero());
+  CHECK(none.flows.empty());
+}

@@ -85,3 +85,18 @@ TEST_CASE("an unanchored validation shows no perfect scaling") {
   v.anchored = false;
   CHECK(write_validation_table(v).find("perfect scaling") == std::string::npos);
 }
+
+TEST_CASE("the worst rows of a validation stand in the order of the factor they are off") {
+  Validation v;
+  ValidatedPoint half, third_more, right;
+  half.gpus = 2, half.measured = 10, half.predicted = 5;                     // off by 2
+  third_more.gpus = 4, third_more.measured = 10, third_more.predicted = 15;  // by 1.5
+  right.gpus = 8, right.measured = 10, right.predicted = 10;
+  v.series = {{"one", 0, 0, {right, third_more}}, {"two", 0, 0, {half}}};
+  const std::string table = write_validation_table(v, {.worst = 2});
+  CHECK(table.find("two") < table.find("one"));
+  CHECK_THAT(table, ContainsSubstring("     2           10            5   -50.00 %   two\n"));
+  CHECK_THAT(table, ContainsSubstring("     4           10           15   +50.00 %   one\n"));
+  CHECK(table.find("     8 ") == std::string::npos);
+  CHECK_THAT(write_validation_table(v, {.worst = 100}), ContainsSubstring("     8           10           10"));
+}

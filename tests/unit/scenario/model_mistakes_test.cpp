@@ -269,6 +269,19 @@ layers = [{ type = "relu" }, { type = "relu" }]
     |           ^^^^^^^^^^^^^^^^^
   hint: is a repeat too large?
 )"},
+    {"a timed layer without a unit and without backward",
+     R"(input = [1]
+layers = [{ type = "timed", forward = 3 }, { type = "loss" }]
+)",
+     R"(m.toml:2:11: error: timed.backward is missing
+  2 | layers = [{ type = "timed", forward = 3 }, { type = "loss" }]
+    |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  hint: add backward = "10 ms"
+m.toml:2:39: error: timed.forward is a time and needs its unit, as in "2.5 us"
+  2 | layers = [{ type = "timed", forward = 3 }, { type = "loss" }]
+    |                                       ^
+2 errors
+)"},
     {"a misfit inside a block that is used twice",
      R"(input = [4]
 layers = [{ type = "block", block = "a", repeat = 2 }, { type = "loss" }]

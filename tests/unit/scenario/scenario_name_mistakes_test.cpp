@@ -109,7 +109,7 @@ name = "ddq"
      R"(s.toml:6:8: error: unknown strategy.name "ddq"
   6 | name = "ddq"
     |        ^^^^^
-  hint: did you mean "ddp"?
+  hint: did you mean "ddp" or "dp"?
 )"},
     {"a string where an integer belongs",
      R"([model]

@@ -45,6 +45,18 @@ TEST_CASE("a layer takes its fields from the file and the rest from the framewor
   CHECK(model.layers[3].bias);
 }
 
+TEST_CASE("a timed layer takes its parameters as a number and its times with units") {
+  const Model model = read(
+      "input = [1]\nlayers = [\n  { type = \"timed\", parameters = 262144, forward = \"10 ms\", backward = \"20 ms\" },\n"
+      "  { type = \"timed\", forward = \"5 us\", backward = \"0 s\" },\n  { type = \"loss\" },\n]\n");
+  CHECK(model.layers[0].parameters == 262144);
+  CHECK(model.layers[0].forward_time == milliseconds(10));
+  CHECK(model.layers[0].backward_time == milliseconds(20));
+  CHECK(model.layers[1].parameters == 0);
+  CHECK(model.layers[1].forward_time == microseconds(5));
+  CHECK(names_of(model.layers) == std::vector<std::string>{"timed", "timed2", "loss"});
+}
+
 TEST_CASE("a block is put in as often as it repeats, with its arguments and its path as name") {
   const Model model = read(
       "input = [4]\nlayers = [\n"

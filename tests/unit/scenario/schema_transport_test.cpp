@@ -76,3 +76,8 @@ TEST_CASE("values of a transport beyond their range are refused") {
   }
   CHECK_THAT(mistakes("streams = 1\n"), ContainsSubstring("library is missing"));
 }
+
+TEST_CASE("what strategies send over gloo costs what the catalog's file says") {
+  test::use_source_catalogs();
+  CHECK(read(open_named(CatalogKind::transports, "gloo_tcp")->text) == gloo_over_tcp());
+}

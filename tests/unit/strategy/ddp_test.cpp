@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/strategy/losses.hpp"
 #include "sim/strategy/process.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
@@ -139,20 +140,60 @@ TEST_CASE("gradient_as_bucket_view saves the copies back and the memory of the b
 }
 
 TEST_CASE("searching unused parameters and the static graph cost host time per gradient") {
-  SmallPlan plain = on(2), unused = on(2), fixed = on(2);
-  for (SmallPlan* small : {&plain, &unused, &fixed}) small->spec.node.host.slowdown = 10;  // host-bound
+  SmallPlan plain = on(2), unused = on(2), fixed = on(2), view = on(2);
+  for (SmallPlan* small : {&plain, &unused, &fixed, &view}) small->spec.node.host.slowdown = 10;  // host-bound
   unused.knobs.find_unused_parameters = true;
   fixed.knobs.static_graph = true;
+  view.knobs.gradient_as_bucket_view = true;
   const double base = run_plan(plain, "ddp").last_step_s();
-  // One bucket of 4.8 MB is closed at 1 MiB; 8 gradients x 1.1 us or 0.3 us x 10.
-  CHECK(run_plan(unused, "ddp").last_step_s() - base == Approx(8 * 1.1e-6 * 10).epsilon(0.05));
   CHECK(run_plan(fixed, "ddp").last_step_s() - base == Approx(8 * 0.3e-6 * 10).epsilon(0.05));
+  // A view has a hook of 0.9 x 2.6 us, and none of 8 copies back (launch 2.5 us and 0.57 us).
+  CHECK(base - run_plan(view, "ddp").last_step_s() == Approx(8 * (0.26e-6 + 3.07e-6) * 10).epsilon(0.1));
+  // 8 gradients x 1.1 us, 0.3 us for each node of the graph searched, and the map of used parameters: one copy and one collective.
+  const double nodes = 0.3e-6 * static_cast<double>(plain.workload.model->backward.size() + 8);
+  CHECK(run_plan(unused, "ddp").last_step_s() - base > (8 * 1.1e-6 + nodes) * 10);
+}
+
+TEST_CASE("the search for unused parameters reduces a map of them behind the last bucket") {
+  SmallPlan small = on(4, test::resnet18());
+  small.knobs.find_unused_parameters = true;
+  const Plan plan = plan_of(small, "ddp");
+  const auto maps = tasks_labelled(plan.graph, TaskKind::collective, "map of used parameters");
+  REQUIRE(maps.size() == 5);
+  CHECK(plan.graph.tasks()[maps[0]].traffic.count == 4 * 62);
+  CHECK(maps[0] > tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket")[plan.buckets.size() - 1]);
+  small.knobs.static_graph = true;  // which knows
+  CHECK(tasks_labelled(plan_of(small, "ddp").graph, TaskKind::collective, "map of used parameters").empty());
+}
+
+TEST_CASE("Lightning of version 1 searches for unused parameters unless told otherwise") {
+  StrategyKnobs knobs;
+  for (const Knob& knob : find_strategy("ddp")->knobs) {
+    if (knob.name == "lightning") std::get<KnobChoice>(knob.value).take(knobs, 0);
+  }
+  CHECK(knobs.find_unused_parameters);
+  const auto& own = find_strategy("ddp")->knobs;
+  const auto at = [&](std::string_view name) {
+    return std::find_if(own.begin(), own.end(), [&](const Knob& k) { return k.name == name; });
+  };
+  CHECK(at("lightning") < at("find_unused_parameters"));  // read first, so that the option itself has the last word
+}
+
+TEST_CASE("DDP is also known by its class") { CHECK(find_strategy("distributed_data_parallel") == find_strategy("ddp")); }
+
+TEST_CASE("each micro-step pays DDP's forward, only the first sends buffers") {
+  SmallPlan small = on(4, test::resnet18());
+  small.knobs.accumulation = 4;
+  const Plan many = plan_of(small, "ddp"), once = plan_of(on(4, test::resnet18()), "ddp");
+  const auto forwards = [](const Plan& plan) {
+    return std::count_if(plan.graph.tasks().begin(), plan.graph.tasks().end(),
+                         [](const Task& task) { return task.kind == TaskKind::host && task.duration == HostCalibration{}.ddp_forward; });
+  };
+  CHECK(forwards(many) == 4 * forwards(once));
+  CHECK(broadcasts(many) == broadcasts(once));
 }
 
 TEST_CASE("the slowest of many ranks sets the pace") {
-  CHECK(slowest_rank_factor(0.01, 1) == 1);
-  CHECK(slowest_rank_factor(0.01, 10) == Approx(1 + 0.01 * 1.53875).epsilon(1e-3));
-  CHECK(slowest_rank_factor(0, 1000) == 1);
   SmallPlan even = on(4), uneven = on(4);
   even.device.kernel.time_scale = uneven.device.kernel.time_scale = 100;
   uneven.device.rank_spread = 0.1;

@@ -196,7 +196,7 @@ TEST_CASE("before 0.21 the defaults are 64 MiB and 5 ms, copies are single, and 
   small.knobs.horovod_version = FrameworkVersion{0, 19};
   small.steps = 1;
   const Plan plan = plan_of(small, "horovod");
-  CHECK_THAT(choice(plan, "Horovod"), ContainsSubstring("0.19: cycles of 5 ms, fusion up to 64 MiB"));
+  CHECK_THAT(choice(plan, "Horovod"), ContainsSubstring("0.19: cycles of 5 ms, fusion up to 67.1 MB"));
   CHECK_THAT(choice(plan, "background thread"), ContainsSubstring("waits for data"));
   CHECK(copies_in(plan).size() > 150);
   for (const Bytes message : plan.buckets) CHECK(message.count <= 64 << 20);
@@ -207,14 +207,14 @@ TEST_CASE("options that are given win over the defaults of a version") {
   small.knobs.horovod_version = FrameworkVersion{0, 19};
   small.knobs.cycle_time = milliseconds(0.1);
   small.knobs.fusion_threshold = Bytes{1 << 20};
-  CHECK_THAT(choice(plan_of(small, "horovod"), "Horovod"), ContainsSubstring("cycles of 100 us, fusion up to 1 MiB"));
+  CHECK_THAT(choice(plan_of(small, "horovod"), "Horovod"), ContainsSubstring("cycles of 100 us, fusion up to 1.05 MB"));
 }
 
 TEST_CASE("0.22 still waits for data but has the new defaults; 0.23 leaves the wait to the GPU") {
   SmallPlan small = on(4);
   small.knobs.horovod_version = FrameworkVersion{0, 22};
   const Plan before = plan_of(small, "horovod");
-  CHECK_THAT(choice(before, "Horovod"), ContainsSubstring("cycles of 1 ms, fusion up to 128 MiB"));
+  CHECK_THAT(choice(before, "Horovod"), ContainsSubstring("cycles of 1 ms, fusion up to 134 MB"));
   CHECK_FALSE(choice(before, "background thread").empty());
   small.knobs.horovod_version = FrameworkVersion{0, 23};
   CHECK(choice(plan_of(small, "horovod"), "background thread").empty());

@@ -1,0 +1,112 @@
+// The reports of comparisons: what stands where; the whole texts are in tests/golden.
+#include <nlohmann/json.hpp>
+
+#include "sim/report/comparison_csv.hpp"
+#include "sim/report/comparison_json.hpp"
+#include "sim/report/comparison_table.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/example_comparison.hpp"
+
+using namespace foretrain;
+using Json = nlohmann::ordered_json;
+
+TEST_CASE("differences in words are the three largest that count, with their signs") {
+  CHECK(differences_in_words({{"a", 0.031}, {"b", -0.0052}, {"c", 0.00405}, {"d", 0.004}}) == "+31.0 ms a, -5.20 ms b, +4.05 ms c");
+  CHECK(differences_in_words({{"a", 0.031}, {"b", 0.003}}) == "+31.0 ms a");  // less than a tenth of the largest
+  CHECK(differences_in_words({{"a", 2.5e-5}}) == "+25.0 us a");
+  CHECK(differences_in_words({}) == "no difference");
+}
+
+TEST_CASE("of the best the table says what its step is made of, of the others what they spend more") {
+  const std::string table = write_comparison_table(test::example_comparison(), {});
+  CHECK_THAT(table, ContainsSubstring("of its step 90 % forward and backward kernels, 10 % optimizer\n"));
+  CHECK_THAT(table, ContainsSubstring("+2.10 ms a step: +2.50 ms forward and backward kernels, -0.40 ms buffer broadcast\n"));
+  CHECK_THAT(table, ContainsSubstring("not here: mirrored is one process, which cannot drive GPUs of 2 nodes\n"));
+  CHECK_THAT(table, ContainsSubstring("does not fit into the GPU's memory; +35.0 ms forward and backward kernels, -9.60 ms optimizer\n"));
+}
+
+TEST_CASE("a strategy within two thousandths of the best is as fast") {
+  Comparison c = test::example_comparison();
+  c.numbers[0].strategies[1].point.step_s = 0.1001;
+  CHECK_THAT(write_comparison_table(c, {}), ContainsSubstring("as fast as ddp\n"));
+}
+
+TEST_CASE("what launch or sampler waste stands before the reason") {
+  Comparison c = test::example_comparison();
+  c.numbers[0].strategies[1].job_losses = "processes train on the same samples; ";
+  CHECK_THAT(write_comparison_table(c, {}), ContainsSubstring("processes train on the same samples; +2.10 ms a step: +2.50 ms"));
+}
+
+TEST_CASE("without samples there are no epochs in the table") {
+  Comparison c = test::example_comparison();
+  c.samples = 0;
+  CHECK_THAT(write_comparison_table(c, {}), ContainsSubstring("Epochs need data.samples"));
+  CHECK(Json::parse(write_comparison_json(c, {}))["points"][0]["strategies"][0]["epoch_s"].is_null());
+}
+
+TEST_CASE("decisions stand below the table when they are asked for") {
+  CHECK_THAT(write_comparison_table(test::example_comparison(), {.explain = true}),
+             ContainsSubstring("anchor: kernels x 1.100 (measured with ddp)"));
+  CHECK_THAT(write_comparison_table(test::example_comparison(), {}), !ContainsSubstring("Decisions"));
+}
+
+TEST_CASE("the JSON has its schema, the ranking and the reasons in seconds") {
+  const Json j = Json::parse(write_comparison_json(test::example_comparison(), {}));
+  CHECK(j["schema"] == "foretrain.comparison/1");
+  const Json& rows = j["points"][0]["strategies"];
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0]["strategy"] == "ddp");
+  CHECK(rows[0]["runs"] == true);
+  CHECK(rows[0]["against_best"].empty());
+  CHECK(rows[1]["against_best"][0]["what"] == "forward and backward kernels");
+  CHECK(rows[1]["against_best"][0]["seconds"] == 0.0025);
+  CHECK(rows[2]["memory"]["fits"] == false);
+  CHECK(rows[3]["runs"] == false);
+  CHECK_THAT(rows[3]["why_not"].get<std::string>(), ContainsSubstring("one process"));
+}
+
+TEST_CASE("every line of the CSV has as many fields as its header") {
+  const auto fields = [](const std::string& line) {
+    bool quoted = false;
+    int count = 1;
+    for (const char c : line) {
+      if (c == '"') quoted = !quoted;
+      if (c == ',' && !quoted) ++count;
+    }
+    return count;
+  };
+  std::istringstream text(write_comparison_csv(test::example_comparison(), {}));
+  std::string header, line;
+  std::getline(text, header);
+  int lines = 0;
+  while (std::getline(text, line)) {
+    CHECK(fields(line) == fields(header));
+    ++lines;
+  }
+  CHECK(lines == 4);
+}
+
+TEST_CASE("the table of best strategies has a cell for each pair") {
+  CHECK(write_matrix_table(test::example_matrix()) ==
+        R"(Best strategy on 4 GPUs, its speedup over one GPU, and the runner-up's speed in % of the best's
+
+            puhti                    mahti
+resnet50    ddp 3.90x, horovod 98 %  horovod 3.50x, ddp 100 %
+spiral_mlp  ddp 2.00x                ddp 1.50x !, horovod 50 %
+)");
+}
+
+TEST_CASE("the best strategies as JSON and CSV leave the runner-up empty where there is none") {
+  const Json j = Json::parse(write_matrix_json(test::example_matrix()));
+  CHECK(j["schema"] == "foretrain.strategies/1");
+  CHECK(j["choices"].size() == 4);
+  CHECK(j["choices"][2]["runner_up"].is_null());
+  CHECK(j["choices"][1]["runner_up_by"] == 0.995);
+  CHECK_THAT(write_matrix_csv(test::example_matrix()), ContainsSubstring("4,spiral_mlp,puhti,ddp,0.002,2,1,,\n"));
+}
+
+TEST_CASE("the formats of comparisons are found by their names") {
+  CHECK(comparison_report_names() == std::vector<std::string>{"table", "json", "csv"});
+  CHECK(find_comparison_report("json")->write == write_comparison_json);
+  CHECK(find_comparison_report("html") == nullptr);
+}

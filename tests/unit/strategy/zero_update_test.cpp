@@ -1,0 +1,155 @@
+// DeepSpeed's step(): its questions to all ranks, the partition, offload, and the weights for everybody.
+#include "sim/strategy/zero_update.hpp"
+
+#include <numeric>
+
+#include "tests/support/catch.hpp"
+#include "tests/unit/strategy/named_blocks.hpp"
+
+using namespace foretrain;
+using test::blocks_on;
+using test::kernels_per_step;
+using test::kLinear;
+using test::plan_of;
+using test::run_plan;
+using test::Sent;
+using test::sent_per_step;
+using test::SmallPlan;
+using test::tasks_labelled;
+
+namespace {
+
+constexpr std::int64_t kAll = 6 * kLinear;
+
+SmallPlan in_half(SmallPlan small, Precision precision = Precision::bf16) {
+  small.workload.precision = precision, small.workload.half_weights = true;
+  return small;
+}
+
+ZeroSettings settings(int stage, int ranks) {
+  ZeroSettings chosen;
+  chosen.stage = stage, chosen.ranks = ranks;
+  return chosen;
+}
+
+}  // namespace
+
+TEST_CASE("the partition with most tensors is the one that counts") {
+  const ExpandedModel model = expand(test::named_blocks(1)).model;  // three layers: weight, bias, weight, bias, weight, bias
+  // Cut in three, each piece is a weight and a bias.
+  CHECK(partition_tensors(model, settings(1, 3)) == std::vector<std::int64_t>{1024 * 1024, 1024});
+  // Cut in two in the middle of the second weight, the second piece has four: the rest of it, a bias, a weight and a bias.
+  CHECK(partition_tensors(model, settings(1, 2)) ==
+        std::vector<std::int64_t>{2 * kLinear - 3 * kLinear / 2 - 1024, 1024, 1024 * 1024, 1024});
+  CHECK(partition_tensors(model, settings(1, 1)).size() == 6);
+}
+
+TEST_CASE("in stage 3 the partition has a piece of every parameter") {
+  const ExpandedModel model = expand(test::named_blocks(1)).model;
+  const auto pieces = partition_tensors(model, settings(3, 4));
+  CHECK(pieces == std::vector<std::int64_t>{1024 * 256, 256, 1024 * 256, 256, 1024 * 256, 256});
+}
+
+TEST_CASE("pieces of a partition add up to its share") {
+  const ExpandedModel model = expand(test::resnet18()).model;
+  for (const int ranks : {1, 2, 7}) {
+    const auto pieces = partition_tensors(model, settings(2, ranks));
+    const std::int64_t sum = std::accumulate(pieces.begin(), pieces.end(), std::int64_t{0});
+    CHECK(sum <= settings(2, ranks).own(model.parameter_elements()));
+    CHECK(sum >= settings(2, ranks).own(model.parameter_elements()) - ranks);
+  }
+}
+
+TEST_CASE("stages 1 and 2 gather all weights, stage 3 only those that are never sharded") {
+  CHECK(sent_per_step(plan_of(blocks_on(4), "zero0"), "all_gather").count == 0);
+  CHECK(sent_per_step(plan_of(blocks_on(4), "zero1"), "all_gather of weights") == Sent{4 * kAll, 1});
+  CHECK(sent_per_step(plan_of(blocks_on(4), "zero2"), "all_gather of weights") == Sent{4 * kAll, 1});
+  CHECK(sent_per_step(plan_of(blocks_on(4), "zero3"), "all_gather of weights") == Sent{4 * 6 * 1024, 1});  // the biases
+  CHECK(sent_per_step(plan_of(in_half(blocks_on(4)), "zero1"), "all_gather of weights").bytes == 2 * kAll);
+}
+
+TEST_CASE("the next forward pass waits for the weights") {
+  const test::Ran ran = run_plan(blocks_on(4), "zero1");
+  const auto gathers = tasks_labelled(ran.plan.graph, TaskKind::collective, "all_gather of weights");
+  const auto stems = tasks_labelled(ran.plan.graph, TaskKind::kernel, "stem");
+  const std::size_t per_step = stems.size() / ran.plan.step_ends.size();
+  for (std::size_t step = 1; step < ran.plan.step_ends.size(); ++step)
+    CHECK(ran.timeline.spans[stems[step * per_step]].start >= ran.timeline.end_of(gathers[step - 1]));
+}
+
+TEST_CASE("before PyTorch 1.10 weights are gathered in buckets") {
+  SmallPlan small = blocks_on(4);
+  small.knobs.allgather_bucket_size = 4 * kLinear;
+  CHECK(sent_per_step(plan_of(small, "zero1"), "all_gather of weights").count == 1);
+  small.workload.framework.version = {1, 9};
+  CHECK(sent_per_step(plan_of(small, "zero1"), "all_gather of weights") == Sent{4 * kAll, 2});  // 4 and 2 layers
+}
+
+TEST_CASE("fp16 asks all ranks for overflows and waits for the answer, bf16 does not") {
+  const Plan fp16 = plan_of(in_half(blocks_on(4), Precision::amp_fp16), "zero1"), bf16 = plan_of(in_half(blocks_on(4)), "zero1");
+  CHECK(sent_per_step(fp16, "overflow check") == Sent{1, 1});
+  CHECK(sent_per_step(bf16, "overflow check").count == 0);
+  const auto waits = [](const Plan& plan) {
+    std::size_t count = 0;
+    for (const Task& task : plan.graph.tasks()) count += task.kind == TaskKind::wait ? 1 : 0;
+    return count / plan.step_ends.size();
+  };
+  CHECK(waits(fp16) == waits(bf16) + 1);
+}
+
+TEST_CASE("the norm of the gradients is always computed: two kernels a tensor and one sum") {
+  SmallPlan small = blocks_on(4);
+  const Plan plan = plan_of(small, "zero3");
+  CHECK(sent_per_step(plan, "gradient norm") == Sent{4, 1});
+  CHECK(kernels_per_step(plan, "gradient norm") == 2 * 12 + 1);
+  CHECK(sent_per_step(plan_of(small, "zero0"), "gradient norm").count == 0);
+}
+
+TEST_CASE("the optimizer updates one flat partition") {
+  SmallPlan small = blocks_on(4);
+  small.workload.optimizer.form = OptimizerForm::for_loop;  // SGD: one kernel per tensor
+  // The gradients in one, scaled, updated.
+  CHECK(kernels_per_step(plan_of(small, "zero1"), "optimizer") == 3);
+  CHECK(kernels_per_step(plan_of(in_half(small), "zero1"), "optimizer") == 4);  // and turned into fp32
+  CHECK(kernels_per_step(plan_of(small, "zero0"), "optimizer") == 12);
+}
+
+TEST_CASE("an optimizer on the host takes as long as its bytes through the node's memory") {
+  SmallPlan small = blocks_on(4);  // one GPU a node
+  small.workload.optimizer = {OptimizerKind::adam, OptimizerForm::fused, false};
+  small.knobs.offload_optimizer = Offload::cpu;
+  const test::Ran ran = run_plan(small, "zero2");
+  // Adam moves 12 + 2 x 8 = 28 bytes for each of a quarter of the parameters at 200 GB/s.
+  const Time expected = seconds(28.0 * (kAll / 4) / 200e9);
+  std::size_t found = 0;
+  for (const Task& task : ran.plan.graph.tasks()) {
+    found +=
+        task.kind == TaskKind::host && task.account == static_cast<std::uint8_t>(Account::optimizer) && task.duration == expected ? 1 : 0;
+  }
+  CHECK(found == ran.plan.step_ends.size());
+  const auto back = tasks_labelled(ran.plan.graph, TaskKind::copy, "fp32 to weights");
+  REQUIRE(back.size() == ran.plan.step_ends.size());
+  CHECK(ran.plan.graph.tasks()[back[0]].traffic.count == 4 * kAll / 4);
+}
+
+TEST_CASE("GPUs of a node share its memory when the optimizer runs there") {
+  SmallPlan one = blocks_on(1), four = blocks_on(4);
+  one.spec = four.spec = test::nvlink_cluster(1, 1);
+  for (SmallPlan* small : {&one, &four}) small->knobs.offload_optimizer = Offload::cpu;
+  const auto longest = [](const Plan& plan) {
+    Time most{};
+    for (const Task& task : plan.graph.tasks())
+      if (task.kind == TaskKind::host) most = std::max(most, task.duration);
+    return to_seconds(most);
+  };
+  // A quarter of the parameters at a quarter of the rate.
+  CHECK(longest(plan_of(four, "zero1")) == Approx(longest(plan_of(one, "zero1"))).epsilon(0.01));
+}
+
+TEST_CASE("offload makes the step longer and the GPU's memory smaller") {
+  SmallPlan small = blocks_on(4), offloaded = blocks_on(4);
+  offloaded.knobs.offload_optimizer = Offload::cpu;
+  CHECK(run_plan(offloaded, "zero2").last_step_s() > run_plan(small, "zero2").last_step_s());
+  CHECK(plan_of(offloaded, "zero2").memory.optimizer == 0);
+  CHECK(plan_of(small, "zero2").memory.optimizer == 1.0 / 4);
+}
