@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
+#include "sim/scenario/job.hpp"
 
 namespace foretrain {
 
@@ -16,7 +17,7 @@ Workload workload_of(const PredictionPoint& point, const Scenario& scenario) {
 }
 
 MemorySite site_of(const PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
-  return {strategy, point.gpus, scenario.cluster.node.gpu.architecture};
+  return {strategy, working_gpus(scenario, point.gpus).size(), scenario.cluster.node.gpu.architecture};
 }
 
 std::string smaller_batch(const PredictionPoint& point, const Scenario& scenario) {

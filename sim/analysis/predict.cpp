@@ -60,7 +60,7 @@ class Predictor {
   void explain_search(Decisions& decisions) const {
     const int all = points_.simulator().cluster_gpus();
     if (most_gpus_ == all || scenario_.global_batch) return;
-    const std::string why = why_not(scenario_, most_gpus_ + 1);
+    const std::string why = limit();
     decisions.add("search", fmt::format("up to {} GPU{}", most_gpus_, most_gpus_ == 1 ? "" : "s"),
                   why.empty() ? "larger numbers are simulated only when run.gpus lists them" : why);
   }
@@ -106,8 +106,15 @@ class Predictor {
     const ThroughputFunction rate = [this](int gpus) { return points_.throughput(gpus); };
     Crossover found = find_crossover(rate, most_gpus_, scenario_.cluster.node.gpus, search_budget(*scenario_.workload.model));
     found.cause = job_losses(scenario_, most_gpus_) + found.cause;
+    const std::string why = limit();
+    if (why.empty()) return found;
+    found.cause += fmt::format("; {} GPUs cannot be used: {}", most_gpus_ + 1, why);
+    if (!found.no_gain_from) found.no_gain_from = most_gpus_ + 1;
     return found;
   }
+
+  /// Why the strategy cannot use more GPUs than were searched, where the cluster has more.
+  std::string limit() const { return most_gpus_ < points_.simulator().cluster_gpus() ? why_not(scenario_, most_gpus_ + 1) : std::string(); }
 
   void warn(const PredictionPoint& p, std::vector<std::string>& warnings) {
     if (p.steps_per_epoch == 0) warnings.push_back(fmt::format("{} GPUs: drop_last leaves no full batch in an epoch", p.gpus));

@@ -44,30 +44,30 @@ bool runs(const Measurement& row, std::string_view framework) {
 
 struct Fact {
   std::string_view word, key, value;
-  std::string_view framework;  ///< only where this one runs
-  std::string_view model;      ///< only networks whose name begins so
+  std::string_view framework;   ///< only where this one runs
+  std::string_view model;       ///< only networks whose name begins so
   std::string_view strategy{};  ///< only rows of this one
 };
-constexpr std::array kFacts{
-    std::to_array<Fact>({{"tensorflow", "framework.name", "\"tensorflow\"", "", ""},
-                         {"xla", "framework.execution", "\"compiled\"", "tensorflow", ""},
-                         {"deeplearningexamples", "framework.layout", "\"channels_last\"", "", ""},
-                         {"deeplearningexamples pytorch", "model.half_weights", "true", "", "bert"},
-                         {"deeplearning-benchmark", "model.half_weights", "true", "", "bert"},
-                         {"adaptdl", "loop.hooks", "\"adaptdl\"", "", ""},
-                         // Its run_pretraining.py asks Apex for messages of 250,000,000 elements: one, behind backward.
-                         {"apex-ddp-bert-base-pretrain", "strategy.bucket_cap", "\"1 GB\"", "", "bert"},
-                         {"apex-ddp-bert-base-pretrain", "strategy.first_bucket", "\"1 GB\"", "", "bert"},
-                         // kvstore device and dist_device_sync, as its README says; local_parameter_device's default; distributed_replicated.
-                         {"mxnet", "strategy.server_on_gpu", "true", "", "", "parameter_server"},
-                         {"lambda-tensorflow-benchmark", "strategy.server_on_gpu", "true", "", "", "parameter_server"},
-                         // tf_cnn_benchmarks, variable_update=replicated, gpu_thread_mode=gpu_private; its documentation of TensorFlow 1.1 too.
-                         {"lambda-tensorflow-benchmark", "strategy.num_packs", "0", "", "", "mirrored"},
-                         {"lambda-tensorflow-benchmark", "strategy.private_threads", "true", "", "", "mirrored"},
-                         // Its scripts train with --xla unless told --no_xla.
-                         {"segmentation/maskrcnn", "framework.execution", "\"compiled\"", "tensorflow", "", "mirrored"},
-                         {"docs_src", "strategy.num_packs", "0", "", "", "mirrored"},
-                         {"tfbench-ec2dist", "strategy.server_on_gpu", "true", "", "", "parameter_server"}})};
+constexpr std::array kFacts{std::to_array<Fact>(
+    {{"tensorflow", "framework.name", "\"tensorflow\"", "", ""},
+     {"xla", "framework.execution", "\"compiled\"", "tensorflow", ""},
+     {"deeplearningexamples", "framework.layout", "\"channels_last\"", "", ""},
+     {"deeplearningexamples pytorch", "model.half_weights", "true", "", "bert"},
+     {"deeplearning-benchmark", "model.half_weights", "true", "", "bert"},
+     {"adaptdl", "loop.hooks", "\"adaptdl\"", "", ""},
+     // Its run_pretraining.py asks Apex for messages of 250,000,000 elements: one, behind backward.
+     {"apex-ddp-bert-base-pretrain", "strategy.bucket_cap", "\"1 GB\"", "", "bert"},
+     {"apex-ddp-bert-base-pretrain", "strategy.first_bucket", "\"1 GB\"", "", "bert"},
+     // kvstore device and dist_device_sync, as its README says; local_parameter_device's default; distributed_replicated.
+     {"mxnet", "strategy.server_on_gpu", "true", "", "", "parameter_server"},
+     {"lambda-tensorflow-benchmark", "strategy.server_on_gpu", "true", "", "", "parameter_server"},
+     // tf_cnn_benchmarks, variable_update=replicated, gpu_thread_mode=gpu_private; its documentation of TensorFlow 1.1 too.
+     {"lambda-tensorflow-benchmark", "strategy.num_packs", "0", "", "", "mirrored"},
+     {"lambda-tensorflow-benchmark", "strategy.private_threads", "true", "", "", "mirrored"},
+     // Its scripts train with --xla unless told --no_xla.
+     {"segmentation/maskrcnn", "framework.execution", "\"compiled\"", "tensorflow", "", "mirrored"},
+     {"docs_src", "strategy.num_packs", "0", "", "", "mirrored"},
+     {"tfbench-ec2dist", "strategy.server_on_gpu", "true", "", "", "parameter_server"}})};
 
 Measurement informed(Measurement row) {
   const std::string text = in_small_letters(row.series + "\n" + row.source);
@@ -98,8 +98,6 @@ void name_several_workers(std::vector<Measurement>& rows) {
 std::vector<Measurement> with_plain_loops(std::vector<Measurement> rows) {
   for (Measurement& row : rows) {
     if (row.gpus != 1 || find_strategy(row.strategy) != nullptr) continue;
-    const bool is_tensorflow = row.strategy == "mirrored" || row.strategy == "parameter_server";
-    if (is_tensorflow && !sets(row, "framework.name")) row.settings.emplace_back("framework.name", "\"tensorflow\"");
     row.strategy = "single";
   }
   return rows;

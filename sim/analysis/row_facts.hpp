@@ -8,14 +8,15 @@
 
 namespace foretrain {
 
-/// On one GPU, a strategy that this program does not simulate is the plain training loop: the rows with `single` in its place there, and
-/// with TensorFlow where the strategy is its own (mirrored, parameter_server). Rows of known strategies, and all on several GPUs, stay.
+/// On one GPU, a strategy that this program does not simulate is the plain training loop: the rows with `single` in its place there. Rows
+/// of known strategies, and all on several GPUs, stay.
 std::vector<Measurement> with_plain_loops(std::vector<Measurement> rows);
 
 /// The rows with what their source says of the run, as settings, unless their own settings say something about it: TensorFlow by name; XLA
 /// in the source or the series ("without-xla" is none); NVIDIA's DeepLearningExamples convolve channels last, and their BERT for
 /// PyTorch, Lambda's too, keeps 16-bit weights (Apex O2); AdaptDL's trainer measures
-/// gradients besides training. The whole list: docs/accuracy_one_gpu.md.
+/// gradients besides training; options of mirrored and parameter_server by the benchmark that ran. A series of mirrored that goes on over
+/// several nodes is of multi_worker_mirrored. The whole list: docs/accuracy_one_gpu.md.
 std::vector<Measurement> with_provenance(std::vector<Measurement> rows);
 
 /// What was read into rows, for the report: "framework.name = "tensorflow"", or "strategy single for horovod", and for how many rows.

@@ -26,6 +26,7 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
   const bool single = scenario.strategy == "single";
   const bool bare = scenario.strategy == "ddp" && scenario.gpus == std::vector<int>{1} && !scenario.knobs.wrap_one_gpu;
   const DataSet& data = scenario.workload.data;
+  const bool one_process = find_strategy(scenario.strategy)->processes == Processes::one;
   const bool tensorflow = scenario.workload.framework.kind == FrameworkKind::tensorflow;
   const bool reads = reads_loss(scenario.workload.loop, scenario.workload.framework, 0);
   const bool threads = data.loader != LoaderKind::torch && data.loader != LoaderKind::none;
@@ -41,6 +42,7 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
           {data.samples == 0, {"data.drop_last"}, "without data.samples"},
           {single, {"nccl", "launch"}, "with strategy single"},
           {bare, options, "on one GPU without wrap_one_gpu"},
+          {one_process, {"data.sampler"}, fmt::format("with strategy {}, which is one process", scenario.strategy)},
           {scenario.cluster.nodes == 1, {"cluster.layout"}, "on a cluster of one node"},
           {scenario.epochs == 0, {"run.every"}, "with epochs = 0"},
           {!is_half(scenario.workload.precision), {"model.half_weights"}, fmt::format("in {}", name_of(scenario.workload.precision))},

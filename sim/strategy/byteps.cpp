@@ -167,7 +167,7 @@ TaskId PushPull::through_server(std::size_t partition, std::span<const Dependenc
   const Bytes bytes = bytes_of(partition);
   copy(queue, stages_.out, stages_.to_host, bytes, labels_.to_host, after);
   network_.push(queue, server, bytes, labels_.push, {});
-  const Bytes traffic{(network_.workers() - 1) * kSumBytes * wire_bytes_ / 4 * elements};
+  const Bytes traffic{(network_.workers() - 1) * kSumPasses * bytes.count};
   network_.work(queue, server, traffic, labels_.sum, {}, Account::other);
   network_.pull(queue, server, bytes, labels_.pull, {});
   return copy(queue, stages_.in, stages_.to_gpu, bytes, labels_.to_gpu, {});

@@ -21,7 +21,8 @@ GradientQueue::GradientQueue(Process& process, const HorovodSettings& settings)
       settings_(settings),
       framework_(process.request().workload.framework),
       is_tape_(is_tape(framework_)),
-      compress_label_(process.graph().label("compress gradient")) {}
+      compress_label_(process.graph().label("compress gradient")),
+      hook_label_(process.graph().label("Horovod hook")) {}
 
 Time GradientQueue::call_cost() const {
   const HostCalibration& costs = process_.host_costs();
@@ -30,7 +31,7 @@ Time GradientQueue::call_cost() const {
 
 void GradientQueue::count_down() {
   if (framework_.kind == FrameworkKind::tensorflow) return;
-  process_.host(process_.autograd_thread, kCountDown, Account::host);
+  process_.host(process_.autograd_thread, kCountDown, Account::host, hook_label_);
 }
 
 void GradientQueue::enqueue(QueueId thread, std::uint32_t parameter, TaskId ready) {
@@ -39,7 +40,7 @@ void GradientQueue::enqueue(QueueId thread, std::uint32_t parameter, TaskId read
     const Time cast = framework_.kind == FrameworkKind::tensorflow ? process_.host_costs().node : kCast;
     ready = process_.launch_copy(thread, {6 * elements}, cast, Account::other, compress_label_);
   }
-  enqueued_.push_back({parameter, process_.host(thread, call_cost(), Account::host), ready});
+  enqueued_.push_back({parameter, process_.host(thread, call_cost(), Account::host, hook_label_), ready});
 }
 
 void GradientQueue::on_gradient(std::uint32_t parameter) {

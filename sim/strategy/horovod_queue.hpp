@@ -37,7 +37,7 @@ class GradientQueue {
   const HorovodSettings& settings_;
   const Framework& framework_;
   bool is_tape_;
-  LabelId compress_label_;
+  LabelId compress_label_, hook_label_;
   std::vector<std::uint32_t> held_back_;
   std::vector<Enqueued> enqueued_;
 };

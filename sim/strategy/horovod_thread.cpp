@@ -33,8 +33,10 @@ HorovodThread::HorovodThread(Process& process, const HorovodSettings& settings)
       reduction_(process, settings, thread_),
       handed_over_(process.request().workload.model->parameters.size()),
       cycle_label_(process.graph().label("Horovod cycle")),
+      launch_label_(process.graph().label("Horovod launches a message")),
       in_label_(process.graph().label("copy into fusion buffer")),
       out_label_(process.graph().label("copy out of fusion buffer")),
+      take_back_label_(process.graph().label("take gradients back")),
       decompress_label_(process.graph().label("decompress gradient")) {}
 
 CycleRules HorovodThread::rules() const {
@@ -79,7 +81,7 @@ void HorovodThread::perform(const FusedMessage& message, LabelId label) {
   TaskId ready = 0;  // all gradients come from one stream: the latest kernel is the last to end
   for (const std::uint32_t parameter : message.parameters) ready = std::max(ready, handed_over_[parameter].ready);
   if (settings_.waits_for_data) process_.host_for(thread_, {}, Account::exposed_communication, {{ready, costs.sync_wake}});
-  process_.host(thread_, (kResponse + costs.event) * static_cast<std::int64_t>(message.parameters.size()), Account::host);
+  process_.host(thread_, (kResponse + costs.event) * static_cast<std::int64_t>(message.parameters.size()), Account::host, launch_label_);
   if (message.is_fused()) ready = copy(message, in_label_, std::span(&ready, 1));
   TaskId last = reduction_.reduce(message.size, label, std::span(&ready, 1));
   if (message.is_fused()) last = copy(message, out_label_, {});
@@ -112,7 +114,7 @@ void HorovodThread::take_back(const Done& done) {
   const HostCalibration& costs = process_.host_costs();
   process_.host_for(thread, {}, Account::exposed_communication, {{done.last, costs.sync_wake}});
   const Time call = tensorflow ? costs.hand_over_node : kTakeBack;
-  process_.host(thread, call * static_cast<std::int64_t>(done.parameters.size()), Account::host);
+  process_.host(thread, call * static_cast<std::int64_t>(done.parameters.size()), Account::host, take_back_label_);
   if (!settings_.compresses) return;
   for (const std::uint32_t parameter : done.parameters) {
     const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;

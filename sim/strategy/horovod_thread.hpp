@@ -40,7 +40,7 @@ class HorovodThread {
   HorovodReduction reduction_;
   std::vector<Enqueued> handed_over_;  ///< by parameter
   std::vector<Done> done_;
-  LabelId cycle_label_, in_label_, out_label_, decompress_label_;
+  LabelId cycle_label_, launch_label_, in_label_, out_label_, take_back_label_, decompress_label_;
 };
 
 }  // namespace foretrain

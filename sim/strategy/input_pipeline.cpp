@@ -33,10 +33,7 @@ InputSite input_site_of_one_process(const PlanRequest& request) {
 InputPipeline::InputPipeline(Process& process) : InputPipeline(process, process.request().workload, input_site(process.request())) {}
 
 InputPipeline::InputPipeline(Process& process, const Workload& workload, const InputSite& site, int sharers)
-    : process_(process),
-      workload_(workload),
-      costs_(input_costs(workload_, site)),
-      input_label_(process.graph().label("input batch")) {
+    : process_(process), workload_(workload), costs_(input_costs(workload_, site)), input_label_(process.graph().label("input batch")) {
   costs_.copied.count /= sharers, costs_.gpu_traffic.count /= sharers;
   if (costs_.storage > Time::zero()) storage_queue_ = process.graph().add_queue("storage");
   if (copies_ahead(workload_.data.loader)) copy_stream_ = process.graph().add_queue("copy stream");

@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "sim/strategy/ddp_buckets.hpp"
 #include "sim/strategy/server_network.hpp"
 
 namespace foretrain {
 
 namespace {
 constexpr int kHost = -1;
-constexpr std::int64_t kElementBytes = 4;
 }  // namespace
 
 NodeSums::NodeSums(Process& process, std::vector<int> gpu_of)
@@ -99,7 +99,8 @@ TaskId NodeSums::to_gpu(QueueId queue, std::uint32_t parameter, Bytes bytes, Lab
 
 /// A GPU adds all in one kernel; a CPU adds one to another.
 TaskId NodeSums::add(QueueId queue, std::uint32_t parameter, Bytes more, LabelId label, Account account) {
-  const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;
+  const PlanRequest& request = process_.request();
+  const std::int64_t tensor = gradient_element_bytes(request.workload) * request.workload.model->parameters[parameter].elements;
   Task task;
   task.kind = on_gpu() ? TaskKind::kernel : TaskKind::host;
   task.account = static_cast<std::uint8_t>(account);
@@ -107,10 +108,10 @@ TaskId NodeSums::add(QueueId queue, std::uint32_t parameter, Bytes more, LabelId
   task.pool = place_of(parameter).compute;
   task.label = label;
   if (on_gpu()) {
-    const std::int64_t sums = gpus() == 1 ? 0 : kElementBytes * (gpus() + 1);
-    task.duration = memory_kernel_time(Bytes{sums * elements} + more, process_.gpu(), process_.kernels());
+    const std::int64_t passes = gpus() == 1 ? 0 : gpus() + 1;
+    task.duration = memory_kernel_time(Bytes{passes * tensor} + more, process_.gpu(), process_.kernels());
   } else {
-    task.duration = (Bytes{kSumBytes * (gpus() - 1) * elements} + more) / host_sum_rate(process_.host_cpu());
+    task.duration = (Bytes{kSumPasses * (gpus() - 1) * tensor} + more) / host_sum_rate(process_.host_cpu());
   }
   return process_.graph().add(task);
 }

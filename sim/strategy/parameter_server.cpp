@@ -205,7 +205,7 @@ std::vector<TaskId> Worker::update_on_servers(std::uint32_t parameter, TaskId su
   for (const std::size_t i : shards_of_[parameter]) {
     const Shard& shard = shards_[i];
     const Bytes update = update_traffic(shard.elements);
-    const Bytes sums{kSumBytes * (network_.workers() - 1) * shard.elements};
+    const Bytes sums{kSumPasses * (network_.workers() - 1) * bytes_of(shard.elements).count};
     const Dependency after[] = {{summed}};
     network_.push(shard_queues_[i], shard.server, bytes_of(shard.elements), labels_.push, after);
     const Bytes work = request_.knobs.asynchronous ? update : update + sums;

@@ -51,8 +51,7 @@ class ReplicaLoop {
         process_(request, graph),
         step_(process_, InputPipeline(process_, batches_, site_of_process(request, gpus_), gpus_)),
         turns_label_(graph.label("operators of all replicas")),
-        others_label_(graph.label("passes of the other replicas")),
-        python_label_(graph.label("Python of the training loop")) {
+        others_label_(graph.label("passes of the other replicas")) {
     if (request.workload.framework.execution == Execution::eager) others_ = passes_of_one_replica(request) * (gpus_ - 1);
     explain();
   }
@@ -79,24 +78,29 @@ class ReplicaLoop {
 
   void issue_once() {
     process_.issue_for(1);
-    process_.hold(kNone, {}, python_label_);
+    process_.hold(kNone);
+  }
+
+  /// Eagerly, this replica's passes are issued by themselves.
+  void begin_passes() { others_ > Time::zero() ? issue_once() : issue_for_all(); }
+
+  void wait_for_others() {
+    if (others_ == Time::zero()) return;
+    process_.hold(kNone, {}, others_label_);
+    process_.host_for(process_.main_thread, others_, Account::host);
   }
 
   void run_micro_step(GradientExchange& exchange, int micro, bool exchanges) {
     issue_once();
     step_.load_batch();
     if (micro == 0) step_.zero_gradients();
-    issue_for_all();
-    if (others_ > Time::zero()) {
-      process_.issue_for(1);
-      process_.hold(kNone, {}, others_label_);
-      process_.host_for(process_.main_thread, others_, Account::host);
-    }
+    wait_for_others();
+    begin_passes();
     step_.forward();
     const auto hook = [&](std::uint32_t parameter) {
       issue_for_all();
       exchange.on_gradient(parameter);
-      if (others_ > Time::zero()) process_.issue_for(1);
+      begin_passes();
     };
     step_.backward(micro > 0, exchanges ? TrainingStep::GradientHook(hook) : nullptr);
   }
@@ -124,7 +128,7 @@ class ReplicaLoop {
   Workload batches_;
   Process process_;
   TrainingStep step_;
-  LabelId turns_label_, others_label_, python_label_;
+  LabelId turns_label_, others_label_;
   Time others_{};  ///< eager: what precedes this replica's passes
 };
 

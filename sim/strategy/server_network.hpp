@@ -25,8 +25,8 @@ ServerTransport ps_lite_transport(const LinkType& link);
 
 /// Bytes of memory per second that the CPU of a server, or of a worker, sums tensors and updates variables with.
 ByteRate host_sum_rate(const Host& host);
-/// Memory traffic of adding one fp32 element to another: read both, write one.
-inline constexpr std::int64_t kSumBytes = 12;
+/// Passes over memory of adding one tensor to another: read both, write one.
+inline constexpr std::int64_t kSumPasses = 3;
 
 /// Servers are processes on the job's nodes, in turn; one worker process per node exchanges messages with them. The first node stands for
 /// the busiest: it has the fullest server. Every method adds tasks to the given queue, for the messages of all workers, which send and

@@ -155,7 +155,8 @@ TEST_CASE("every collective of a step carries what the plan says") {
     CHECK(sent == planned * c.small.steps);
     if (plan.buckets.empty()) continue;
     const std::int64_t gradients = c.small.workload.model->gradient_bytes().count;
+    const auto tensors = static_cast<std::int64_t>(c.small.workload.model->parameters.size());
     CHECK(planned >= gradients);
-    CHECK(planned < gradients + 16 * static_cast<std::int64_t>(c.small.workload.model->parameters.size()));  // Horovod pads each to 16 bytes
+    CHECK(planned < gradients + 16 * tensors);  // Horovod pads each to 16 bytes
   }
 }

@@ -18,7 +18,7 @@ const std::filesystem::path kSlower = FORETRAIN_SOURCE_DIR "/../shared/measured/
 
 Scenario scenario_named(const std::string& name) {
   setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
-  return read_scenario(read_text_file(FORETRAIN_SOURCE_DIR "/scenarios/" + name + ".toml"));
+  return read_scenario(read_text_file(FORETRAIN_SOURCE_DIR "/scenarios/" + name + ".toml"), {});
 }
 
 SimulatedStep step_on(const Scenario& scenario, int gpus) {

@@ -1,6 +1,6 @@
-// Steps of real PyTorch DDP over gloo between rate-limited network namespaces against ours (../shared/measured/testbed_open.jsonl; more rows
-// of the kind come from testbed/run_testbed), and gloo's all-reduce alone. Computing is sleeps of known length: all that is predicted are
-// buckets, overlap and collectives.
+// Steps of real PyTorch DDP over gloo between rate-limited network namespaces against ours (../shared/measured/testbed_open.jsonl; more
+// rows of the kind come from testbed/run_testbed), and gloo's all-reduce alone. Computing is sleeps of known length: all that is predicted
+// are buckets, overlap and collectives.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

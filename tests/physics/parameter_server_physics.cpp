@@ -62,7 +62,7 @@ TEST_CASE("pushes and pulls of different tensors use both directions of a NIC at
   const double one_way = 3 * parameter_bytes(small) / (0.97 * kNic);
   const double step = run_plan(small, "parameter_server").last_step_s();
   CHECK(step >= one_way);
-  CHECK(step < 1.5 * one_way);  // the last tensor, of at most a fifth, comes back alone
+  CHECK(step < 1.75 * one_way);  // all tensors share the NIC, so the large ones arrive late and start back late
 }
 
 TEST_CASE("as many servers as workers: a node sends as much as in a ring") {
@@ -90,7 +90,8 @@ TEST_CASE("BytePS is bound by the bytes of the node with the fullest server") {
   const double step = run_plan(small, "byteps").last_step_s();
   CHECK(sent >= 2.0 * 3 / 4 * parameter_bytes(small));
   CHECK(step >= sent / kNic);
-  CHECK(step < 1.1 * sent / kNic);
+  CHECK(step <
+        1.4 * sent / kNic);  // partitions of 4 MB, one in six of all bytes for three workers: the first goes in and the last out alone
 }
 
 TEST_CASE("asynchronous workers are held back by the same NICs") {

@@ -65,7 +65,7 @@ TEST_CASE("ZeRO stage 3 sends twice the parameters when all stay for backward, t
   }
 }
 
-TEST_CASE("FSDP sends parameters twice, but the root's once, and gradients once; shard_grad_op parameters once") {
+TEST_CASE("FSDP sends parameters twice, but the root's once, and gradients once, with shard_grad_op all once") {
   for (const char* strategy : {"fsdp", "fsdp2"}) {
     for (const int gpus : {2, 4, 8}) {
       for (const bool half : {false, true}) {

@@ -17,8 +17,8 @@ job="--model mnist_net --cluster puhti --gpus 4"
 expect "^one_by_one  *every gradient all-reduced by itself" list strategies
 expect "one_by_one" predict --help
 expect "one_by_one" compare --help
-expect "^  one_by_one .* ms" compare $job
-expect "all_reduce of a gradient" compare $job --strategies ddp,one_by_one
+expect "^  one_by_one  *[0-9.]* ms" compare $job
+expect "^4 GPUs .*speedup" compare $job --strategies ddp,one_by_one
 expect "with one_by_one, fp32" predict $job --strategy one_by_one
 expect "strategy.compression.*one_by_one" reference scenario
 expect "| .one_by_one. |" reference catalogs

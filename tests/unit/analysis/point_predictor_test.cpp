@@ -40,6 +40,7 @@ TEST_CASE("one process on four reserved GPUs trains as on one GPU and pays for f
   CHECK(wrong.global_batch == 32);
   CHECK(wrong.steps_per_epoch == 80);
   CHECK(wrong.gpus == 4);
+  CHECK(wrong.memory.total() == one.memory.total());  // nothing of NCCL
   CHECK(wrong.gpu_hours == Approx(4 * wrong.total_s / 3600));
 }
 

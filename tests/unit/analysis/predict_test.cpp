@@ -174,3 +174,27 @@ TEST_CASE("an anchor narrows what is known of the kernels") {
   scenario.anchor = Anchor{1, 0.1};
   CHECK(spreads_of(scenario).kernels == spreads_of(scenario).run_to_run);
 }
+
+TEST_CASE("the search of a strategy of one process ends at one node, and says why") {
+  Scenario scenario = test::resnet_scenario({1, 4});  // two nodes of four GPUs
+  scenario.strategy = "data_parallel";
+  const Prediction p = predict(scenario);
+  CHECK(p.crossover.fastest_gpus <= 4);
+  CHECK(p.crossover.no_gain_from.value_or(0) <= 5);
+  CHECK_THAT(p.crossover.cause, ContainsSubstring("5 GPUs cannot be used: data_parallel is one process"));
+}
+
+TEST_CASE("idle GPUs and missing samplers stand in the cause of the crossover") {
+  Scenario scenario = test::resnet_scenario({1, 4});
+  scenario.launch.with = Launcher::python;
+  const Prediction idle = predict(scenario);
+  CHECK(idle.crossover.fastest_gpus == 1);
+  CHECK(idle.points[1].speedup == 1);
+  CHECK(idle.points[1].efficiency == 0.25);
+  CHECK_THAT(idle.crossover.cause, Catch::Matchers::StartsWith("GPUs without a process are idle; "));
+  scenario.launch = {};
+  scenario.sampler = Sampler::none;
+  const Prediction repeated = predict(scenario);
+  CHECK(repeated.crossover.slower_than_one_gpu_from == 2);
+  CHECK_THAT(repeated.crossover.cause, Catch::Matchers::StartsWith("processes train on the same samples; "));
+}

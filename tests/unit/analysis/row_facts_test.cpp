@@ -27,9 +27,8 @@ TEST_CASE("an unknown strategy on one GPU is the plain loop, on several it stays
   CHECK(taken(row("ddp", 1)).strategy == "ddp");
 }
 
-TEST_CASE("TensorFlow is known by its own strategies and by the source") {
+TEST_CASE("TensorFlow is known by the source") {
   CHECK(taken(row("no_such_strategy", 1)).settings.empty());
-  CHECK(taken(row("mirrored", 1)).settings == kTensorFlow);
   CHECK(told(row("ddp", 4, "lambdal/lambda-tensorflow-benchmark")) == kTensorFlow);
   CHECK(told(row("ddp", 4)).empty());
 }
@@ -70,10 +69,10 @@ TEST_CASE("what a row's settings say counts before its source") {
 }
 
 TEST_CASE("what was read into rows is counted by what it says") {
-  const std::vector<Measurement> given{row("mirrored", 1, "tensorflow XLA"), row("mirrored", 1, "tensorflow"), row("ddp", 1)};
+  const std::vector<Measurement> given{row("mirrored", 1, "tensorflow XLA"), row("no_such_strategy", 1, "tensorflow"), row("ddp", 1)};
   CHECK(facts_between(given, given).empty());
   const std::vector<RowFact> expected{
-      {"framework.execution = \"compiled\"", 1}, {"framework.name = \"tensorflow\"", 2}, {"strategy single for mirrored", 2}};
+      {"framework.execution = \"compiled\"", 1}, {"framework.name = \"tensorflow\"", 2}, {"strategy single for no_such_strategy", 1}};
   CHECK(facts_between(given, with_plain_loops(with_provenance(given))) == expected);
 }
 
@@ -82,8 +81,40 @@ TEST_CASE("NVIDIA's BERT pre-training with Apex exchanges one message behind bac
   m.series = "DLPERF-PyTorch-NGC-20.03-apex-DDP-BERT-Base-pretrain-fp32-b32";
   m.model = "bert_base_s128";
   const Settings settings = told(m);
-  CHECK(std::find(settings.begin(), settings.end(), std::pair<std::string, std::string>{"strategy.bucket_cap", "\"1 GB\""}) != settings.end());
-  CHECK(std::find(settings.begin(), settings.end(), std::pair<std::string, std::string>{"strategy.first_bucket", "\"1 GB\""}) != settings.end());
+  CHECK(std::find(settings.begin(), settings.end(), std::pair<std::string, std::string>{"strategy.bucket_cap", "\"1 GB\""}) !=
+        settings.end());
+  CHECK(std::find(settings.begin(), settings.end(), std::pair<std::string, std::string>{"strategy.first_bucket", "\"1 GB\""}) !=
+        settings.end());
   m.series = "DLPERF-MindSpore-1.1-BERT-Base-pretrain";
   CHECK(told(m).empty());
+}
+
+TEST_CASE("MXNet's kvstore and tf_cnn_benchmarks' default sum on the GPUs, other strategies of theirs know no such option") {
+  const Settings on_gpu{{"strategy.server_on_gpu", "true"}};
+  CHECK(told(row("parameter_server", 16, "apache/mxnet example/image-classification/README.md")) == on_gpu);
+  CHECK(told(row("parameter_server", 8, "lambdal/lambda-tensorflow-benchmark")).back() == on_gpu.back());
+  CHECK(told(row("horovod", 8, "MxNet/Classification")).empty());
+}
+
+TEST_CASE("tf_cnn_benchmarks replicates with a sum of each gradient and threads of its own for each GPU") {
+  const Settings settings = told(row("mirrored", 8, "lambdal/lambda-tensorflow-benchmark"));
+  CHECK(settings == Settings{kTensorFlow.front(), {"strategy.num_packs", "0"}, {"strategy.private_threads", "true"}});
+  // Its documentation for TensorFlow 1.1 is older than those threads.
+  const Settings old = told(row("mirrored", 8, "tensorflow/docs_src/performance/benchmarks.md"));
+  CHECK(old == Settings{kTensorFlow.front(), {"strategy.num_packs", "0"}});
+}
+
+TEST_CASE("NVIDIA's Mask R-CNN for TensorFlow 2 runs compiled") {
+  const Settings settings = told(row("mirrored", 8, "NVIDIA/DeepLearningExamples TensorFlow2/Segmentation/MaskRCNN/README.md"));
+  CHECK(std::find(settings.begin(), settings.end(), kCompiled.back()) != settings.end());
+}
+
+TEST_CASE("a series of MirroredStrategy that goes on over several nodes is MultiWorkerMirroredStrategy's from its first row") {
+  std::vector<Measurement> rows{row("mirrored", 1), row("mirrored", 16), row("mirrored", 8)};
+  rows[0].series = rows[1].series = "over nodes", rows[2].series = "one node";
+  rows[1].nodes = 2;
+  const std::vector<Measurement> run = with_provenance(rows);
+  CHECK(run[0].strategy == "multi_worker_mirrored");
+  CHECK(run[1].strategy == "multi_worker_mirrored");
+  CHECK(run[2].strategy == "mirrored");
 }

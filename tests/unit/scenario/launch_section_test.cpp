@@ -114,3 +114,8 @@ TEST_CASE("an anchor's step holds all micro-steps") {
   REQUIRE(scenario.anchor);
   CHECK(scenario.anchor->step_s == Approx(32.0 * 4 / 64));  // a default batch of 32, four of them a step
 }
+
+TEST_CASE("one process needs no sampler, which is said") {
+  const Scenario scenario = read("data_parallel", "[data]\nsampler = \"none\"\n[run]\ngpus = [2]\n");
+  CHECK(scenario.warnings == std::vector<std::string>{"data.sampler has no effect with strategy data_parallel, which is one process"});
+}

@@ -66,7 +66,7 @@ TEST_CASE("memory efficiency is 0.8 where nothing was measured") {
 }
 
 TEST_CASE("every architecture has its name") {
-  const std::vector<std::string> names{"kepler", "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell"};
+  const std::vector<std::string> names{"cpu", "kepler", "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell"};
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto [gpu, errors] = read(with(kV100, "volta", names[i]));
     CHECK(errors.empty());

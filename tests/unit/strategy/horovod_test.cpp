@@ -210,7 +210,7 @@ TEST_CASE("options that are given win over the defaults of a version") {
   CHECK_THAT(choice(plan_of(small, "horovod"), "Horovod"), ContainsSubstring("cycles of 100 us, fusion up to 1.05 MB"));
 }
 
-TEST_CASE("0.22 still waits for data but has the new defaults; 0.23 leaves the wait to the GPU") {
+TEST_CASE("0.22 still waits for data but has the new defaults, and 0.23 leaves the wait to the GPU") {
   SmallPlan small = on(4);
   small.knobs.horovod_version = FrameworkVersion{0, 22};
   const Plan before = plan_of(small, "horovod");

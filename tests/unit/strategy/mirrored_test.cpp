@@ -106,9 +106,13 @@ TEST_CASE("without packs each gradient is sent beside the rest of backward, and 
   CHECK(kernels(ran.plan, "concatenation of gradients").empty());
   CHECK(kernels(ran.plan, "split of summed gradients").empty());
   CHECK(ran.plan.memory.buffers.count == 0);
-  const auto first_convolution = kernels(ran.plan, "conv1");
-  REQUIRE_FALSE(first_convolution.empty());
-  CHECK(ran.timeline.spans[sums(ran.plan)[0]].start < ran.timeline.spans[first_convolution[1]].start);  // its gradient comes last
+  // Backward goes on between the first sum and the last.
+  const Time first = ran.timeline.spans[sums(ran.plan)[0]].start, last = ran.timeline.spans[sums(ran.plan)[61]].start;
+  const auto all = kernels(ran.plan, "");
+  CHECK(std::count_if(all.begin(), all.end(), [&](TaskId id) {
+          const Time start = ran.timeline.spans[id].start;
+          return start > first && start < last;
+        }) > 50);
 }
 
 TEST_CASE("the step's host time grows by the same with each further GPU") {
@@ -147,7 +151,7 @@ TEST_CASE("eagerly one thread runs the passes of all replicas, one replica after
 }
 
 TEST_CASE("eagerly the step is longer than as a graph") {
-  CHECK(run_plan(on(4, test::mnist_net(), Execution::eager), "mirrored").last_step_s() > 2 * run_plan(on(4), "mirrored").last_step_s());
+  CHECK(run_plan(on(4, test::mnist_net(), Execution::eager), "mirrored").last_step_s() > 1.5 * run_plan(on(4), "mirrored").last_step_s());
 }
 
 TEST_CASE("accumulation sums once per optimizer step") {

@@ -64,7 +64,7 @@ TEST_CASE("copies to the GPUs follow each other, copies from them meanwhile do n
 TEST_CASE("the CPU adds three gradients to the first and works on what the optimizer touches") {
   Node node({});
   node.sums.add(node.queue, kLargest, {8'000'000}, node.label(), Account::optimizer);
-  CHECK(node.run_s() == Approx((3.0 * kSumBytes * 1'179'648 + 8e6) / 80e9).epsilon(1e-6));
+  CHECK(node.run_s() == Approx((3.0 * 3 * 4 * 1'179'648 + 8e6) / 80e9).epsilon(1e-6));
 }
 
 TEST_CASE("a GPU adds all four in one kernel: five passes over the tensor") {
@@ -79,4 +79,11 @@ TEST_CASE("a sum on a GPU goes to host memory and back over its lanes") {
   node.sums.to_host(node.queue, kLargest, kTensor, node.label());
   node.sums.to_gpu(node.queue, kLargest, kTensor, node.label());
   CHECK(node.run_s() == Approx(2e-3 + 4e-6).epsilon(1e-6));  // each starts with the longest latency in the node
+}
+
+TEST_CASE("gradients in 16 bit are half the work") {
+  Node node({});
+  node.small.workload.precision = Precision::amp_fp16, node.small.workload.half_weights = true;
+  node.sums.add(node.queue, kLargest, {}, node.label(), Account::other);
+  CHECK(node.run_s() == Approx(3.0 * 3 * 2 * 1'179'648 / 80e9).epsilon(1e-6));
 }

@@ -215,3 +215,21 @@ TEST_CASE("the planner says how many servers there are and how even they are loa
 }
 
 TEST_CASE("ps is another name of parameter_server") { CHECK(find_strategy("ps") == find_strategy("parameter_server")); }
+
+TEST_CASE("every way of running a parameter server is steady from the third step on, and never slower on faster links") {
+  for (const SmallPlan& base : {in_node(4, test::resnet18()), in_node(8, test::resnet18()), on(4, test::resnet18())}) {
+    for (int way = 0; way < 8; ++way) {
+      SmallPlan small = (way & 1) != 0 ? tensorflow(base) : base;
+      small.knobs.server_on_gpu = (way & 2) != 0;
+      small.knobs.asynchronous = (way & 4) != 0;
+      INFO(small.spec.name << ", " << small.gpus << " GPUs, way " << way);
+      const Ran ran = run_plan(small, "parameter_server");
+      CHECK(ran.step_s(3) == Approx(ran.step_s(2)).epsilon(1e-9));
+      CHECK(ran.step_s(4) == Approx(ran.step_s(3)).epsilon(1e-9));
+      SmallPlan faster = small;
+      for (NodeLink& link : faster.spec.node.links) link.type.bandwidth = link.type.bandwidth * 4;
+      faster.spec.fabric.link.bandwidth = faster.spec.fabric.link.bandwidth * 4;
+      CHECK(run_plan(faster, "parameter_server").last_step_s() <= ran.last_step_s() * (1 + 1e-6));
+    }
+  }
+}
