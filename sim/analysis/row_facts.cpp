@@ -44,9 +44,10 @@ bool runs(const Measurement& row, std::string_view framework) {
 
 struct Fact {
   std::string_view word, key, value;
-  std::string_view framework;   ///< only where this one runs
-  std::string_view model;       ///< only networks whose name begins so
-  std::string_view strategy{};  ///< only rows of this one
+  std::string_view framework;    ///< only where this one runs
+  std::string_view model;        ///< only networks whose name begins so
+  std::string_view strategy{};   ///< only rows of this one
+  std::string_view precision{};  ///< only rows in this one
 };
 constexpr std::array kFacts{std::to_array<Fact>(
     {{"tensorflow", "framework.name", "\"tensorflow\"", "", ""},
@@ -63,11 +64,24 @@ constexpr std::array kFacts{std::to_array<Fact>(
      {"lambda-tensorflow-benchmark", "strategy.server_on_gpu", "true", "", "", "parameter_server"},
      // tf_cnn_benchmarks, variable_update=replicated, gpu_thread_mode=gpu_private; its documentation of TensorFlow 1.1 too.
      {"lambda-tensorflow-benchmark", "strategy.num_packs", "0", "", "", "mirrored"},
+     // compact_gradient_transfer, its default: gradients of use_fp16 travel in 16 bit.
+     {"lambda-tensorflow-benchmark", "strategy.compression", "\"fp16\"", "", "", "mirrored", "amp_fp16"},
      {"lambda-tensorflow-benchmark", "strategy.private_threads", "true", "", "", "mirrored"},
+     // NVIDIA's scripts for BERT and Transformer-XL (optimization.py, main.py: DistributedOptimizer), which DLPerf runs as well.
+     {"languagemodeling", "strategy.sparse_as_dense", "true", "tensorflow", "", "horovod"},
+     // NVIDIA's release notes of the container.
+     {"ngc-20.03", "strategy.horovod_version", "\"0.19\"", "tensorflow", "", "horovod"},
      // Its scripts train with --xla unless told --no_xla.
      {"segmentation/maskrcnn", "framework.execution", "\"compiled\"", "tensorflow", "", "mirrored"},
      {"docs_src", "strategy.num_packs", "0", "", "", "mirrored"},
      {"tfbench-ec2dist", "strategy.server_on_gpu", "true", "", "", "parameter_server"}})};
+
+/// Lambda's TensorFlow benchmarks ran on two boards, of which logs of the one with all GPUs at one socket say trt2.
+std::string board_of(const Measurement& row, std::string_view text) {
+  const bool two_boards = row.cluster.starts_with("rtx2080ti-") || row.cluster.starts_with("rtx8000-");
+  const bool single_root = two_boards && mentions(text, "lambda-tensorflow-benchmark") && mentions(text, "trt2");
+  return single_root ? row.cluster + "-single-root" : row.cluster;
+}
 
 Measurement informed(Measurement row) {
   const std::string text = in_small_letters(row.series + "\n" + row.source);
@@ -77,8 +91,10 @@ Measurement informed(Measurement row) {
     if (said || !mentions(text, fact.word) || !row.model.starts_with(fact.model) || (!fact.framework.empty() && !runs(row, fact.framework)))
       continue;
     if (!fact.strategy.empty() && row.strategy != fact.strategy) continue;
+    if (!fact.precision.empty() && row.precision != fact.precision) continue;
     row.settings.emplace_back(fact.key, fact.value);
   }
+  row.cluster = board_of(row, text);
   return row;
 }
 
@@ -108,6 +124,7 @@ std::vector<RowFact> facts_between(const std::vector<Measurement>& given, const 
   for (std::size_t i = 0; i < given.size(); ++i) {
     for (std::size_t added = given[i].settings.size(); added < run[i].settings.size(); ++added)
       ++counts[run[i].settings[added].first + " = " + run[i].settings[added].second];
+    if (run[i].cluster != given[i].cluster) ++counts["cluster " + run[i].cluster + " for " + given[i].cluster];
     if (run[i].strategy != given[i].strategy) ++counts["strategy " + run[i].strategy + " for " + given[i].strategy];
   }
   std::vector<RowFact> facts;

@@ -73,7 +73,7 @@ DeviceModel default_device_model(const Scenario& scenario) {
   const Gpu& gpu = scenario.cluster.node.gpu;
   device.kernel = default_kernel_calibration(gpu);
   const Losses losses = losses_of(gpu.architecture);
-  device.rank_spread = losses.rank_spread, device.busy_node = losses.busy_node;
+  device.rank_spread = losses.rank_spread, device.busy_node = losses.busy_node, device.busy_host = losses.busy_host;
   return device;
 }
 

@@ -43,7 +43,11 @@ class Executor {
   };
 
   bool competes(const Task& task) const;
-  bool is_shared_kernel(const Task& task) const { return task.kind == TaskKind::kernel && task.device != kNone && is_shared_[task.device]; }
+  /// A collective, or a kernel of another stream; itself it is not stretched.
+  static bool takes_share(const Task& task) { return task.device != kNone && task.device_share > 0; }
+  bool is_shared_kernel(const Task& task) const {
+    return task.kind == TaskKind::kernel && task.device != kNone && is_shared_[task.device] && !takes_share(task);
+  }
   void release(TaskId task);
   void settle();
   void handle(const Event& event);
@@ -52,7 +56,7 @@ class Executor {
   void begin_transfer(TaskId task, Time now);
   void finish(TaskId task, Time now);
   void give_back(PoolId pool, TaskId task, Time now);
-  void share_device(const Task& collective, double share, Time now);
+  void share_device(const Task& task, double share, Time now);
   void end_flows(Time now);
 
   const TaskGraph& graph_;
@@ -63,7 +67,7 @@ class Executor {
   Timeline timeline_;
   std::vector<Waiting> waiting_;
   std::vector<SharedDevice> devices_;
-  std::vector<bool> is_shared_;  ///< devices some collective takes a share of
+  std::vector<bool> is_shared_;  ///< devices some task takes a share of
   std::vector<Line> lines_;
   EventQueue agenda_;
   std::vector<TaskId> settled_;  ///< ended, successors not told yet
@@ -84,13 +88,13 @@ Executor::Executor(const TaskGraph& graph, Network& network, Folding folding)
   timeline_.spans.resize(tasks_.size());
   for (const Pool& pool : graph.pools()) lines_.push_back({pool.capacity, {}});
   for (const Task& task : tasks_) {
-    if (task.kind == TaskKind::collective && task.device != kNone && task.device_share > 0) is_shared_[task.device] = true;
+    if (takes_share(task)) is_shared_[task.device] = true;
   }
 }
 
 bool Executor::competes(const Task& task) const {
   if (task.pool != kNone || task.pattern != kNone) return true;
-  return is_shared_kernel(task) || (task.kind == TaskKind::collective && task.device_share > 0);
+  return is_shared_kernel(task) || takes_share(task);
 }
 
 /// All dependencies have ended; spans[task].start is the moment of release.
@@ -140,10 +144,10 @@ void Executor::start(TaskId id, Time now) {
   agenda_.push(event_of(next, later(now, task.duration), id));
 }
 
-/// A collective starts or ends on its device: kernels in progress get new ends, their old end events become stale.
-void Executor::share_device(const Task& collective, double share, Time now) {
-  if (collective.kind != TaskKind::collective || collective.device == kNone || collective.device_share <= 0) return;
-  SharedDevice& device = devices_[collective.device];
+/// A task that takes a share of its device starts or ends: kernels in progress get new ends, their old end events become stale.
+void Executor::share_device(const Task& task, double share, Time now) {
+  if (!takes_share(task)) return;
+  SharedDevice& device = devices_[task.device];
   device.take(share, now);
   for (const SharedDevice::Running& kernel : device.running()) agenda_.push(event_of(EventKind::end, kernel.end, kernel.task));
 }

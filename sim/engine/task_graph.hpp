@@ -36,7 +36,7 @@ struct Pool {
   std::uint32_t capacity = 1;
 };
 
-/// A GPU whose kernels slow down while collectives run on it.
+/// A GPU whose kernels slow down while tasks that take a share of it run.
 struct Device {
   std::string name;
 };
@@ -54,8 +54,8 @@ struct Task {
   std::uint8_t account = 0;  ///< which account the time is charged to; the planner gives the meaning
   QueueId queue = kNone;     ///< required
   PoolId pool = kNone;       ///< holds one unit from start to end
-  DeviceId device = kNone;   ///< kernels: stretched by collectives on it; collectives: take `device_share` of it
-  double device_share = 0;   ///< fraction of the device's throughput a running collective takes, [0, 1)
+  DeviceId device = kNone;   ///< where it runs; kernels without a share of their own are stretched by those who take one
+  double device_share = 0;   ///< fraction of the device's throughput the running task takes from other kernels, [0, 1)
   Time duration{};
   PatternId pattern = kNone;  ///< flows started after `duration`
   Bytes traffic{};            ///< multiplied by each flow's weight

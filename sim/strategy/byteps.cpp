@@ -80,7 +80,8 @@ PushPull::PushPull(Process& process)
       wire_bytes_(compresses() ? 2 : gradient_bytes_),
       partitions_(shards_of_gradients(model_, partition_elements(process.request().knobs.partition_bytes, gpus_, wire_bytes_),
                                       server_count(process.request()))),
-      network_(process, server_count(process.request()), partitions_, ps_lite_transport(process.request().cluster.spec().fabric.link)),
+      network_(process, server_count(process.request()), partitions_, ps_lite_transport(process.request().cluster.spec().fabric.link),
+               machines_of(process.request().knobs)),
       labels_(make_labels()),
       stages_(make_stages()),
       partitions_of_(model_.parameters.size()) {
@@ -203,7 +204,9 @@ void PushPull::explain(Decisions& decisions) const {
                 "each goes through all stages by itself, so that they work at the same time");
   if (network_.workers() == 1) return decisions.add("servers", "none", "one node: NCCL alone sums");
   decisions.add("servers", fmt::format("{} for {} nodes, {}", network_.servers(), network_.workers(), network_.transport().name),
-                "a node sends and receives every gradient once; servers on the same nodes receive and send as much");
+                process_.request().knobs.dedicated_servers
+                    ? "machines of their own, which the job's GPUs do not count: a node sends and receives every gradient once"
+                    : "a node sends and receives every gradient once; servers on the same nodes receive and send as much");
 }
 
 void add_step(TrainingStep& step, PushPull& push_pull, const StrategyKnobs& knobs) {
@@ -251,6 +254,8 @@ StrategyEntry byteps_strategy() {
       {"partition_bytes", &StrategyKnobs::partition_bytes, "\"1 MB\"", "4,096,000 bytes",
        "BYTEPS_PARTITION_BYTES: larger gradients are cut", 1024},
       {"servers", &StrategyKnobs::servers, "4", "one per node", "server processes, in turn over the job's nodes", 0, 4096},
+      {"dedicated_servers", &StrategyKnobs::dedicated_servers, "true", "false",
+       "servers are machines of their own, one each, like the job's nodes"},
       {"compression", choice_of<&StrategyKnobs::compression>({"none", "fp16"}), "\"fp16\"", "none", "gradients travel in 16 bit"},
   };
   return {.name = "byteps",

@@ -8,14 +8,16 @@ namespace {
 constexpr Time kEagerReshape = Time{10'000'000};  ///< 10 us, as every operator of TensorFlow's eager mode
 }
 
-GradientExchange::GradientExchange(Process& process, std::vector<GradientPack> packs, SumOverReplicas sum)
+GradientExchange::GradientExchange(Process& process, std::vector<GradientPack> packs, SumOverReplicas sum, bool halves)
     : process_(process),
       launches_(process),
       packs_(std::move(packs)),
       sum_(std::move(sum)),
       pack_of_(process.request().workload.model->parameters.size()),
+      halves_(halves),
       concat_label_(process.graph().label("concatenation of gradients")),
-      split_label_(process.graph().label("split of summed gradients")) {
+      split_label_(process.graph().label("split of summed gradients")),
+      convert_label_(process.graph().label("gradient to and from 16 bit")) {
   for (std::size_t p = 0; p < packs_.size(); ++p) {
     for (const std::uint32_t parameter : packs_[p].parameters) pack_of_[parameter] = p;
     missing_.push_back(packs_[p].parameters.size());
@@ -34,10 +36,20 @@ void GradientExchange::reshape(QueueId thread, std::size_t tensors) {
   if (!launches_.is_graph()) process_.host(thread, kEagerReshape * count, Account::host, concat_label_);
 }
 
+/// A kernel for each tensor, 4 bytes on one side and 2 on the other.
+void GradientExchange::convert(QueueId thread, const GradientPack& pack) {
+  if (!halves_) return;
+  const std::vector<Parameter>& parameters = process_.request().workload.model->parameters;
+  for (const std::uint32_t parameter : pack.parameters) {
+    launches_.kernel(thread, {6 * parameters[parameter].elements}, process_.host_costs().copy_call, Account::other, convert_label_);
+  }
+}
+
 void GradientExchange::launch(std::size_t p) {
   const GradientPack& pack = packs_[p];
   const QueueId thread = process_.autograd_thread;
   const Time call = process_.host_costs().copy_call;
+  convert(thread, pack);
   if (pack.is_copied()) {
     reshape(thread, pack.parameters.size());
     launches_.kernel(thread, pack.size() * 2, call, Account::other, concat_label_);
@@ -53,11 +65,12 @@ void GradientExchange::take_apart(std::size_t p) {
   const QueueId thread = process_.main_thread;
   const HostCalibration& costs = process_.host_costs();
   process_.stream_waits_for(sums_[p]);
-  if (!pack.is_copied()) return;  // each gradient's update waits for its own sum, and is issued beside the others'
+  if (!pack.is_copied()) return convert(thread, pack);  // each gradient's update waits for its own sum, and is issued beside the others'
   process_.host_for(thread, Time{}, Account::host, {{sums_[p], costs.sync_wake}});
   if (pack.messages.size() > 1) launches_.kernel(thread, pack.size() * 2, costs.copy_call, Account::other, split_label_);
   launches_.kernel(thread, pack.size() * 2, costs.copy_call, Account::other, split_label_);
   reshape(thread, pack.parameters.size());
+  convert(thread, pack);
 }
 
 void GradientExchange::after_backward() {

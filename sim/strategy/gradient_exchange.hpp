@@ -17,7 +17,8 @@ using SumOverReplicas = std::function<TaskId(Bytes size, std::size_t message)>;
 /// gradients are there and the packs before it have gone, so one of all gradients cannot overlap backward.
 class GradientExchange {
  public:
-  GradientExchange(Process& process, std::vector<GradientPack> packs, SumOverReplicas sum);
+  /// `halves`: the packs are in 16 bit, into which fp32 gradients are converted before and back after.
+  GradientExchange(Process& process, std::vector<GradientPack> packs, SumOverReplicas sum, bool halves = false);
 
   /// On the thread that issues backward: the parameter's gradient has been launched.
   void on_gradient(std::uint32_t parameter);
@@ -34,6 +35,7 @@ class GradientExchange {
   void launch(std::size_t pack);
   void take_apart(std::size_t pack);
   void reshape(QueueId thread, std::size_t tensors);
+  void convert(QueueId thread, const GradientPack& pack);
 
   Process& process_;
   StepLaunches launches_;
@@ -43,7 +45,8 @@ class GradientExchange {
   std::vector<std::size_t> missing_;  ///< gradients per pack
   std::vector<TaskId> sums_;          ///< of this step, the last message of each pack
   std::size_t messages_sent_ = 0;
-  LabelId concat_label_, split_label_;
+  bool halves_;
+  LabelId concat_label_, split_label_, convert_label_;
 };
 
 }  // namespace foretrain

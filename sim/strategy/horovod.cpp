@@ -36,16 +36,23 @@ TaskId add_passes(Process& process, TrainingStep& step, GradientQueue& queue) {
   return origin;
 }
 
-/// Gradients as they would come if nothing had to be reduced, in the order of their hooks.
+/// Gradients as they would come if nothing had to be reduced, in the order in which Horovod gets them.
 std::vector<Arrival> arrivals_of(const Timeline& timeline, TaskId origin, const std::vector<Enqueued>& gradients,
-                                 const ExpandedModel& model, std::int64_t element_bytes) {
+                                 const ExpandedModel& model, std::int64_t element_bytes, const HorovodGathering& gathering) {
   const Time begin = timeline.end_of(origin);
   std::vector<Arrival> arrivals;
   for (const Enqueued& gradient : gradients) {
-    const Bytes size{element_bytes * model.parameters[gradient.parameter].elements};
-    const Time ready = std::max(begin, timeline.end_of(gradient.ready));
-    arrivals.push_back({{gradient.parameter, size, element_bytes}, timeline.end_of(gradient.call) - begin, ready - begin});
+    const std::uint32_t parameter = gradient.parameter;
+    const Time ready = std::max(begin, timeline.end_of(gradient.ready)) - begin, call = timeline.end_of(gradient.call) - begin;
+    if (gathering.is_sparse(parameter)) {
+      const Time delay = gathering.hand_over_delay(parameter);
+      const Time there = delay == Time::zero() ? call : std::max(call, ready + delay);
+      arrivals.push_back({{parameter, gathering.gathered(parameter), element_bytes, true}, there, ready});
+    } else {
+      arrivals.push_back({{parameter, {element_bytes * model.parameters[parameter].elements}, element_bytes}, call, ready});
+    }
   }
+  std::stable_sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) { return a.enqueued < b.enqueued; });
   return arrivals;
 }
 
@@ -67,7 +74,8 @@ std::vector<Cycle> rehearse(const PlanRequest& request, const HorovodSettings& s
   for (ByteRate& rate : capacities) rate.per_second = std::max(rate.per_second, kSlowestLink.per_second);
   const Timeline timeline = run(graph, *make_ideal_network(std::move(capacities)));
   const HorovodThread thread(process, settings);
-  return typical_cycles(arrivals_of(timeline, origin, gradients, *request.workload.model, settings.element_bytes), thread.rules());
+  const ExpandedModel& model = *request.workload.model;
+  return typical_cycles(arrivals_of(timeline, origin, gradients, model, settings.element_bytes, thread.gathering()), thread.rules());
 }
 
 void explain(const std::vector<Cycle>& cycles, Decisions& decisions) {
@@ -83,12 +91,30 @@ void explain(const std::vector<Cycle>& cycles, Decisions& decisions) {
                             messages, cycles.size()));
 }
 
-/// The fusion buffer is allocated whole; compressed copies live until they are taken back.
-Bytes buffers_of(const std::vector<Cycle>& cycles, const HorovodSettings& settings, const ExpandedModel& model) {
+/// The fusion buffer is allocated whole; compressed copies, and the rows of all ranks, live until they are taken back.
+Bytes buffers_of(const std::vector<Cycle>& cycles, const HorovodSettings& settings, const HorovodGathering& gathering,
+                 const ExpandedModel& model) {
   const bool fuses = std::any_of(cycles.begin(), cycles.end(), [](const Cycle& cycle) {
     return std::any_of(cycle.messages.begin(), cycle.messages.end(), [](const FusedMessage& message) { return message.is_fused(); });
   });
-  return (fuses ? settings.threshold : Bytes{}) + Bytes{settings.compresses ? 2 * model.parameter_elements() : 0};
+  Bytes buffers = fuses ? settings.threshold : Bytes{};
+  for (std::uint32_t i = 0; i < model.parameters.size(); ++i) {
+    if (gathering.is_sparse(i))
+      buffers += gathering.gathered(i);
+    else if (settings.compresses)
+      buffers += Bytes{2 * model.parameters[i].elements};
+  }
+  return buffers;
+}
+
+void explain_sparse(const PlanRequest& request, const HorovodSettings& settings, Decisions& decisions) {
+  Bytes own{};
+  for (const auto& gradient : sparse_gradients(request)) own += gradient.value_or(SparseGradient{}).bytes();
+  if (own == Bytes{}) return;
+  decisions.add("sparse gradients", settings.gathers_over_hosts ? "MPI all-gather over the CPUs" : "NCCL all-gather",
+                fmt::format("TensorFlow hands tables' gradients over as rows: {} of each rank go to all {}; sparse_as_dense reduces whole "
+                            "tables instead",
+                            to_string(own), request.placement.size()));
 }
 
 Plan plan_one_process(const PlanRequest& request) {
@@ -106,6 +132,7 @@ Plan plan_horovod(const PlanRequest& request) {
   const HorovodSettings settings = horovod_settings(request, process.decisions());
   const std::vector<Cycle> cycles = rehearse(request, settings);
   explain(cycles, process.decisions());
+  explain_sparse(request, settings, process.decisions());
   TrainingStep step(process);
   GradientQueue queue(process, settings);
   HorovodThread thread(process, settings);
@@ -119,7 +146,7 @@ Plan plan_horovod(const PlanRequest& request) {
   for (const Cycle& cycle : cycles) {
     for (const FusedMessage& message : cycle.messages) plan.buckets.push_back(message.size);
   }
-  plan.memory.buffers = buffers_of(cycles, settings, *request.workload.model);
+  plan.memory.buffers = buffers_of(cycles, settings, thread.gathering(), *request.workload.model);
   plan.decisions = process.decisions();
   return plan;
 }
@@ -141,6 +168,8 @@ StrategyEntry horovod_strategy() {
       {"torus_allreduce", &StrategyKnobs::torus_allreduce, "true", "false",
        "HOROVOD_TORUS_ALLREDUCE: NCCL inside nodes, then across; ignored with hierarchical_allreduce"},
       {"compression", choice_of<&StrategyKnobs::compression>({"none", "fp16"}), "\"fp16\"", "none", "gradients travel in 16 bit"},
+      {"sparse_as_dense", &StrategyKnobs::sparse_as_dense, "true", "false",
+       "TensorFlow: gradients of looked-up tables are all-reduced whole; otherwise all ranks' rows are gathered"},
   };
   return {.name = "horovod",
           .summary = "Horovod: a background thread fuses gradients in cycles and all-reduces them during backward",

@@ -14,6 +14,8 @@ constexpr std::int64_t kLargestElement = 8;  ///< bytes of a double
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
+bool share(const FusionTensor& a, const FusionTensor& b) { return a.element_bytes == b.element_bytes && !a.gathered && !b.gathered; }
+
 /// Takes from the front of `waiting` what goes into one message, and leaves what was skipped.
 FusedMessage take_message(std::deque<FusionTensor>& waiting, Bytes threshold, bool padded) {
   const auto space = [&](const FusionTensor& tensor) { return padded ? rounded_up(tensor.size.count, kPadding) : tensor.size.count; };
@@ -24,7 +26,7 @@ FusedMessage take_message(std::deque<FusionTensor>& waiting, Bytes threshold, bo
   std::int64_t skipped_bytes = 0;
   while (!waiting.empty()) {
     const FusionTensor next = waiting.front();
-    if (next.element_bytes == first.element_bytes && message.size.count + space(next) <= threshold.count) {
+    if (share(first, next) && message.size.count + space(next) <= threshold.count) {
       message.parameters.push_back(next.parameter);
       message.size.count += space(next);
     } else {

@@ -14,6 +14,7 @@ struct FusionTensor {
   std::uint32_t parameter;  ///< index into ExpandedModel::parameters
   Bytes size{};
   std::int64_t element_bytes = 4;  ///< of its type: only equal types share a message
+  bool gathered = false;           ///< sparse: rows of all ranks, a message of its own
 };
 
 /// One all-reduce: a fusion buffer, or a single tensor in its own memory.

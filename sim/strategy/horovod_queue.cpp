@@ -19,6 +19,7 @@ bool is_tape(const Framework& framework) { return framework.kind == FrameworkKin
 GradientQueue::GradientQueue(Process& process, const HorovodSettings& settings)
     : process_(process),
       settings_(settings),
+      sparse_(sparse_gradients(process.request())),
       framework_(process.request().workload.framework),
       is_tape_(is_tape(framework_)),
       compress_label_(process.graph().label("compress gradient")),
@@ -36,7 +37,7 @@ void GradientQueue::count_down() {
 
 void GradientQueue::enqueue(QueueId thread, std::uint32_t parameter, TaskId ready) {
   const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;
-  if (settings_.compresses) {
+  if (settings_.compresses && !sparse_[parameter]) {
     const Time cast = framework_.kind == FrameworkKind::tensorflow ? process_.host_costs().node : kCast;
     ready = process_.launch_copy(thread, {6 * elements}, cast, Account::other, compress_label_);
   }

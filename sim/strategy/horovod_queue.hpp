@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/strategy/horovod_settings.hpp"
+#include "sim/strategy/horovod_sparse.hpp"
 #include "sim/strategy/process.hpp"
 
 namespace foretrain {
@@ -35,6 +36,7 @@ class GradientQueue {
 
   Process& process_;
   const HorovodSettings& settings_;
+  const std::vector<std::optional<SparseGradient>> sparse_;  ///< never compressed
   const Framework& framework_;
   bool is_tape_;
   LabelId compress_label_, hook_label_;

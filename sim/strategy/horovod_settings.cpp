@@ -1,4 +1,5 @@
 // Defaults moved in 0.21 (CHANGELOG, 2468 and 2435), the wait for data went to the GPU in 0.23 (2963), torus came in 0.26.
+// NCCL's all-gather in 0.20 (1952).
 #include "sim/strategy/horovod_settings.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace foretrain {
 
 namespace {
 
-constexpr FrameworkVersion kUsual{0, 28}, kNewDefaults{0, 21}, kWaitsOnGpu{0, 23}, kTorus{0, 26};
+constexpr FrameworkVersion kUsual{0, 28}, kNewDefaults{0, 21}, kGathersByNccl{0, 20}, kWaitsOnGpu{0, 23}, kTorus{0, 26};
 constexpr Bytes kThreshold{128LL << 20}, kOldThreshold{64LL << 20};
 constexpr Time kCycle = Time{1'000'000'000}, kOldCycle = Time{5'000'000'000};  ///< 1 ms, 5 ms
 
@@ -80,6 +81,7 @@ HorovodSettings horovod_settings(const PlanRequest& request, Decisions& decision
   const std::int64_t own_bytes = gradient_element_bytes(request.workload);
   settings.compresses = knobs.compression == Compression::fp16 && own_bytes > 2;
   settings.element_bytes = settings.compresses ? 2 : own_bytes;
+  settings.gathers_over_hosts = version < kGathersByNccl;
   settings.levels = levels_of(request, version, decisions);
   settings.cache = response_cache(knobs.cache_capacity, tensors);
   explain(settings, version, tensors, knobs, decisions);

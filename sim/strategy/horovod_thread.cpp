@@ -31,6 +31,7 @@ HorovodThread::HorovodThread(Process& process, const HorovodSettings& settings)
       negotiation_(negotiation_of(process, settings)),
       thread_(process.graph().add_queue("Horovod's background thread")),
       reduction_(process, settings, thread_),
+      gathering_(process, settings, thread_),
       handed_over_(process.request().workload.model->parameters.size()),
       cycle_label_(process.graph().label("Horovod cycle")),
       launch_label_(process.graph().label("Horovod launches a message")),
@@ -59,7 +60,8 @@ Time HorovodThread::launch_time(const FusedMessage& message) const {
   const HostCalibration& costs = process_.host_costs();
   const auto tensors = static_cast<std::int64_t>(message.parameters.size());
   const auto copies = static_cast<std::int64_t>(copies_of(message));
-  return process_.on_this_host((kResponse + costs.event) * tensors + costs.launch * (2 * copies)) + reduction_.held(message.size);
+  const Time held = is_sparse(message) ? gathering_.held(message.parameters.front()) : reduction_.held(message.size);
+  return process_.on_this_host((kResponse + costs.event) * tensors + costs.launch * (2 * copies)) + held;
 }
 
 /// Each tensor is read and written once.
@@ -76,15 +78,19 @@ TaskId HorovodThread::copy(const FusedMessage& message, LabelId label, std::span
   return last;
 }
 
+TaskId HorovodThread::reduce(const FusedMessage& message, LabelId label, TaskId ready) {
+  if (message.is_fused()) ready = copy(message, in_label_, std::span(&ready, 1));
+  const TaskId last = reduction_.reduce(message.size, label, std::span(&ready, 1));
+  return message.is_fused() ? copy(message, out_label_, {}) : last;
+}
+
 void HorovodThread::perform(const FusedMessage& message, LabelId label) {
   const HostCalibration& costs = process_.host_costs();
   TaskId ready = 0;  // all gradients come from one stream: the latest kernel is the last to end
   for (const std::uint32_t parameter : message.parameters) ready = std::max(ready, handed_over_[parameter].ready);
   if (settings_.waits_for_data) process_.host_for(thread_, {}, Account::exposed_communication, {{ready, costs.sync_wake}});
   process_.host(thread_, (kResponse + costs.event) * static_cast<std::int64_t>(message.parameters.size()), Account::host, launch_label_);
-  if (message.is_fused()) ready = copy(message, in_label_, std::span(&ready, 1));
-  TaskId last = reduction_.reduce(message.size, label, std::span(&ready, 1));
-  if (message.is_fused()) last = copy(message, out_label_, {});
+  const TaskId last = is_sparse(message) ? gathering_.gather(message.parameters.front(), ready) : reduce(message, label, ready);
   done_.push_back({last, message.parameters});
 }
 
@@ -115,6 +121,7 @@ void HorovodThread::take_back(const Done& done) {
   process_.host_for(thread, {}, Account::exposed_communication, {{done.last, costs.sync_wake}});
   const Time call = tensorflow ? costs.hand_over_node : kTakeBack;
   process_.host(thread, call * static_cast<std::int64_t>(done.parameters.size()), Account::host, take_back_label_);
+  if (gathering_.is_sparse(done.parameters.front())) return gathering_.add_rows(thread, done.parameters.front());
   if (!settings_.compresses) return;
   for (const std::uint32_t parameter : done.parameters) {
     const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;

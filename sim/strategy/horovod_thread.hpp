@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/strategy/horovod_cycles.hpp"
+#include "sim/strategy/horovod_gathering.hpp"
 #include "sim/strategy/horovod_queue.hpp"
 #include "sim/strategy/horovod_reduction.hpp"
 #include "sim/strategy/horovod_settings.hpp"
@@ -15,6 +16,7 @@ class HorovodThread {
  public:
   HorovodThread(Process& process, const HorovodSettings& settings);
 
+  const HorovodGathering& gathering() const { return gathering_; }
   /// Durations of what the thread does, for the clock. Refers to this object.
   CycleRules rules() const;
   /// One step's cycles, each `Cycle::start` after the end of `origin`, on the gradients that were handed over.
@@ -28,6 +30,8 @@ class HorovodThread {
     std::vector<std::uint32_t> parameters;
   };
   void perform(const FusedMessage& message, LabelId label);
+  TaskId reduce(const FusedMessage& message, LabelId label, TaskId ready);
+  bool is_sparse(const FusedMessage& message) const { return gathering_.is_sparse(message.parameters.front()); }
   TaskId copy(const FusedMessage& message, LabelId label, std::span<const TaskId> after);
   void take_back(const Done& done);
   Time launch_time(const FusedMessage& message) const;
@@ -38,6 +42,7 @@ class HorovodThread {
   const Negotiation negotiation_;
   QueueId thread_;
   HorovodReduction reduction_;
+  HorovodGathering gathering_;
   std::vector<Enqueued> handed_over_;  ///< by parameter
   std::vector<Done> done_;
   LabelId cycle_label_, launch_label_, in_label_, out_label_, take_back_label_, decompress_label_;

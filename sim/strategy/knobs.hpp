@@ -48,6 +48,7 @@ struct StrategyKnobs {
   std::optional<Bytes> fusion_threshold{};            ///< horovod
   std::optional<Time> cycle_time{};                   ///< horovod
   int cache_capacity = 1024;                          ///< horovod: tensors; 0 negotiates every one anew
+  bool sparse_as_dense = false;                       ///< horovod in TensorFlow: gradients of looked-up tables are reduced as dense tensors
   bool batch_copies = true;                           ///< horovod: batched copies into and out of the fusion buffer
   bool hierarchical_allreduce = false;                ///< horovod
   bool torus_allreduce = false;                       ///< horovod
@@ -60,7 +61,8 @@ struct StrategyKnobs {
   int servers = 0;                   ///< parameter_server, byteps; 0: one per node
   bool asynchronous = false;         ///< parameter_server: no barrier between workers
   Bytes partition_bytes{4'096'000};  ///< byteps
-  bool server_on_gpu = false;        ///< parameter_server: variables and updates on the workers' first GPU instead of the CPU
+  bool dedicated_servers = false;    ///< parameter_server, byteps: servers are machines of their own, not the workers' nodes
+  bool server_on_gpu = false;        ///< parameter_server: a node's gradients are summed on its GPUs, each tensor on one, not by the CPU
 
   std::int64_t reduce_bucket_size = 500'000'000;       ///< zero: elements
   std::int64_t allgather_bucket_size = 500'000'000;    ///< zero: elements

@@ -25,7 +25,10 @@ double wire_share(CollectiveOp op, int ranks) {
 
 Losses losses_of(Architecture architecture) {
   const bool recent = architecture >= Architecture::ada;
-  return recent ? Losses{0.005, 0} : Losses{0.01, 0.03};
+  Losses losses;
+  losses.rank_spread = recent ? 0.005 : 0.01;
+  losses.busy_node = recent ? 0 : 0.03;
+  return losses;
 }
 
 double slowest_rank_factor(double spread, int ranks) { return 1 + spread * expected_normal_maximum(ranks); }

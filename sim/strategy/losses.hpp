@@ -11,14 +11,15 @@ namespace foretrain {
 struct Losses {
   double rank_spread = 0.01;  ///< standard deviation of step time between ranks
   double busy_node = 0;       ///< by how much kernels are slower when all GPUs of a node work
+  double busy_host = 0.25;    ///< by how much host calls are slower then: cores clock down when many work
 };
 Losses losses_of(Architecture architecture);
 
 /// By which factor the slowest of `ranks` is slower than the mean (Blom's expected maximum).
 double slowest_rank_factor(double spread, int ranks);
 
-/// By which factor kernels are slower on the node with most ranks: 1 + loss for a full node, 1 where a rank has the node for itself,
-/// in proportion between.
+/// By which factor kernels, or host calls, are slower on the node with most ranks: 1 + loss for a full node, 1 where a rank has the node
+/// for itself, in proportion between.
 double busy_node_factor(double loss, const Placement& placement, int gpus_per_node);
 
 /// Which part of a GPU's throughput kernels miss while a collective runs on it: the multiprocessors its thread blocks sit on, and of the

@@ -27,17 +27,19 @@ GradientExchange make_exchange(Process& process, int gpus) {
   const StrategyKnobs& knobs = process.request().knobs;
   const Workload& workload = process.request().workload;
   const bool by_tensor = knobs.cross_device_ops >= CrossDeviceOps::reduction_to_one_device;
-  std::vector<GradientPack> packs = packs_by_number(*workload.model, by_tensor ? 0 : knobs.num_packs, gradient_element_bytes(workload));
+  const std::int64_t element_bytes = gradient_element_bytes(workload);
+  const bool halves = knobs.compression == Compression::fp16 && element_bytes == 4;
+  std::vector<GradientPack> packs = packs_by_number(*workload.model, by_tensor ? 0 : knobs.num_packs, halves ? 2 : element_bytes);
   explain_packs(process, packs, knobs.num_packs);
   switch (knobs.cross_device_ops) {
     case CrossDeviceOps::hierarchical_copy:
-      return {process, std::move(packs), sum_by_hierarchical_copy(process, gpus)};
+      return {process, std::move(packs), sum_by_hierarchical_copy(process, gpus), halves};
     case CrossDeviceOps::reduction_to_one_device:
-      return {process, std::move(packs), sum_by_copies(process, gpus, 1)};
+      return {process, std::move(packs), sum_by_copies(process, gpus, 1), halves};
     case CrossDeviceOps::reduction_in_turn:
-      return {process, std::move(packs), sum_by_copies(process, gpus, gpus)};
+      return {process, std::move(packs), sum_by_copies(process, gpus, gpus), halves};
     default:
-      return {process, std::move(packs), sum_by_nccl(process, gpus)};
+      return {process, std::move(packs), sum_by_nccl(process, gpus), halves};
   }
 }
 
@@ -59,6 +61,8 @@ StrategyEntry mirrored_strategy() {
        "how gradients are summed: NcclAllReduce, HierarchicalCopyAllReduce, ReductionToOneDevice, or by copies on each GPU in turn"},
       {"num_packs", &StrategyKnobs::num_packs, "0", "1", "all gradients in one tensor, sent in so many parts; 0: every gradient by itself",
        0, 1024},
+      {"compression", choice_of<&StrategyKnobs::compression>({"none", "fp16"}), "\"fp16\"", "none",
+       "gradients in 16 bit on the wire (tf_cnn_benchmarks' compact_gradient_transfer)"},
       private_threads_knob(),
   };
   return {.name = "mirrored",

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cluster/peer_copy.hpp"
 #include "sim/strategy/ddp_buckets.hpp"
 #include "sim/strategy/server_network.hpp"
 
@@ -49,8 +50,8 @@ NodeSums::Place NodeSums::make_place(int gpu) {
     if (other == gpu) continue;
     const Route there = route(other, gpu), back = route(gpu, other);
     latency_ = std::max({latency_, there.latency, back.latency});
-    in.push_back({there.links, 1});
-    out.push_back({back.links, 1});
+    in.push_back({there.links, gpu == kHost ? 1 : 1 / peer_copy_share(process_.request().cluster, there)});
+    out.push_back({back.links, gpu == kHost ? 1 : 1 / peer_copy_share(process_.request().cluster, back)});
   }
   const std::string name = gpu == kHost ? "host memory" : fmt::format("GPU {}", gpu);
   place.gather = pattern(std::move(in)), place.scatter = pattern(std::move(out));

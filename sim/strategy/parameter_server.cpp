@@ -99,7 +99,7 @@ Worker::Worker(Process& process)
       element_bytes_(gradient_element_bytes(request_.workload)),
       node_(process, homes(request_)),
       shards_(fetches_at_start_ ? shards_in_turn(model_, server_count(request_)) : shards_by_size(model_, server_count(request_))),
-      network_(process, server_count(request_), shards_, transport_for(request_)),
+      network_(process, server_count(request_), shards_, transport_for(request_), machines_of(request_.knobs)),
       labels_(make_labels(process.graph())),
       copy_thread_(process.graph().add_queue("copy thread")),
       shards_of_(model_.parameters.size()),
@@ -271,7 +271,8 @@ void Worker::explain(Decisions& decisions) const {
   const std::vector<double> held = elements_of_servers(shards_, network_.servers());
   const double most = *std::max_element(held.begin(), held.end());
   decisions.add("parameter servers", fmt::format("{} for {} workers", network_.servers(), network_.workers()),
-                fmt::format("one worker per node; the fullest server has {:.0f} % of the parameters",
+                fmt::format("one worker per node{}; the fullest server has {:.0f} % of the parameters",
+                            request_.knobs.dedicated_servers ? ", servers on machines of their own" : "",
                             100 * most / static_cast<double>(model_.parameter_elements())));
   decisions.add(
       "messages", std::string(network_.transport().name),
@@ -336,6 +337,8 @@ Plan plan_parameter_server(const PlanRequest& request) {
 StrategyEntry parameter_server_strategy() {
   const Knob knobs[] = {
       {"servers", &StrategyKnobs::servers, "4", "one per node", "server processes, in turn over the job's nodes", 0, 4096},
+      {"dedicated_servers", &StrategyKnobs::dedicated_servers, "true", "false",
+       "servers are machines of their own, one each, like the job's nodes"},
       {"asynchronous", &StrategyKnobs::asynchronous, "true", "false", "no barrier: servers update for every worker as it comes"},
       {"server_on_gpu", &StrategyKnobs::server_on_gpu, "true", "false",
        "gradients of a node are summed on its GPUs, each tensor on one, instead of in host memory"},

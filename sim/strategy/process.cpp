@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
+#include "sim/cluster/peer_copy.hpp"
 #include "sim/strategy/losses.hpp"
 
 namespace foretrain {
@@ -31,11 +32,18 @@ double loss_factor(const PlanRequest& request) {
          busy_node_factor(device.busy_node, request.placement, request.cluster.spec().node.gpus);
 }
 
+HostCalibration in_a_busy_node(const PlanRequest& request) {
+  HostCalibration costs = request.device.host;
+  costs.time_scale *= busy_node_factor(request.device.busy_host, request.placement, request.cluster.spec().node.gpus);
+  return costs;
+}
+
 }  // namespace
 
 Process::Process(const PlanRequest& request, TaskGraph& graph)
     : request_(request),
       graph_(graph),
+      host_costs_(in_a_busy_node(request)),
       kernels_(slowed(request.device.kernel, loss_factor(request))),
       communicator_(request.cluster, request.placement, request.collective) {
   lanes_.push_back(make_lane(0, ""));
@@ -132,8 +140,10 @@ TaskId Process::launch_copy(QueueId thread, Bytes bytes, Time reference, Account
 }
 
 TaskId Process::launch_beside(const SideKernel& call) {
-  Task kernel = task_of(TaskKind::kernel, Account::other, call.stream, memory_kernel_time(call.bytes, gpu(), kernels_));
+  // Two kernels that wait for the same memory get half of it each.
+  Task kernel = task_of(TaskKind::kernel, Account::other, call.stream, memory_kernel_time(call.bytes, gpu(), kernels_) * 2);
   kernel.device = device_;
+  kernel.device_share = 0.5;
   kernel.label = call.label;
   std::vector<Dependency> after{{host(call.thread, host_costs().launch, Account::host), host_costs().launch_latency}};
   for (const TaskId event : call.after) after.push_back({event});
@@ -203,9 +213,9 @@ PatternId Process::pattern_of(const CollectivePlan& plan, Group group) {
   return patterns_.back().pattern;
 }
 
-PatternId Process::pattern_of(const Route& route) {
+PatternId Process::pattern_of(const Route& route, double weight) {
   const auto [known, is_new] = route_patterns_.try_emplace(route.links, kNone);
-  if (is_new) known->second = graph_.add_pattern({{route.links, 1}});
+  if (is_new) known->second = graph_.add_pattern({{route.links, weight}});
   return known->second;
 }
 
@@ -259,7 +269,7 @@ TaskId Process::copy_between(QueueId thread, std::size_t from, std::size_t to, B
   waits.clear();
   Task copy = task_of(TaskKind::copy, account, lanes_[to].compute_stream, route.latency);
   copy.label = label;
-  copy.pattern = pattern_of(route);
+  copy.pattern = pattern_of(route, 1 / peer_copy_share(request_.cluster, route));
   copy.traffic = bytes;
   const TaskId done = graph_.add(copy, after);
   (from == in_use_ ? stream_waits_ : lanes_[from].stream_waits).push_back(done);

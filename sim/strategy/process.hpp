@@ -63,8 +63,8 @@ class Process {
   /// Calls from here on are made once for each of `gpus` GPUs that do the same, one after the other, and the GPU in use comes last: what
   /// `host` and `launch` take from the thread is that many times as long. 1 ends it.
   void issue_for(int gpus) { turns_ = gpus, beside_ = false; }
-  /// The same by threads of their own for each GPU: only the driver makes them take turns. A launch lasts as long as those of all GPUs without
-  /// the executor's own part (HostCalibration::bare_node) if that is longer; other host work is done side by side.
+  /// The same by threads of their own for each GPU: only the driver makes them take turns. A launch lasts as long as those of all GPUs
+  /// without the executor's own part (HostCalibration::bare_node) if that is longer; other host work is done side by side.
   void issue_beside(int gpus) { turns_ = gpus, beside_ = true; }
 
   /// Work on a host thread, `reference` on the reference CPU.
@@ -78,7 +78,8 @@ class Process {
   TaskId launch(QueueId thread, Time host, Time kernel, Account account, LabelId label);
   /// A kernel that reads and writes `bytes`, launched by one bare call plus `reference` of bookkeeping.
   TaskId launch_copy(QueueId thread, Bytes bytes, Time reference, Account account, LabelId label);
-  /// A kernel on another stream of the GPU in use, not before `call.after`; kernels of the compute stream do not wait for it.
+  /// A kernel on another stream of the GPU in use, not before `call.after`; kernels of the compute stream do not wait for it, but share the
+  /// memory's bandwidth with it while it runs (docs/models/losses.md).
   TaskId launch_beside(const SideKernel& call);
   /// The host waits until everything on the compute stream so far has run.
   TaskId synchronize(QueueId thread);
@@ -115,7 +116,7 @@ class Process {
   const KernelCalibration& kernels() const { return kernels_; }
   const Gpu& gpu() const { return request_.cluster.spec().node.gpu; }
   const Host& host_cpu() const { return request_.cluster.spec().node.host; }
-  const HostCalibration& host_costs() const { return request_.device.host; }
+  const HostCalibration& host_costs() const { return host_costs_; }
   Time on_this_host(Time reference) const;
   Decisions& decisions() { return decisions_; }
 
@@ -137,13 +138,14 @@ class Process {
   Time launch_in_turn(Time host) const;
   PatternId pattern_of(const CollectivePlan& plan, Group group);
   std::vector<PatternFlow> flows_of(const CollectivePlan& plan, Group group);
-  PatternId pattern_of(const Route& route);
+  PatternId pattern_of(const Route& route, double weight = 1);
 
   static constexpr std::size_t kDriverQueue = 1024;
 
   const PlanRequest& request_;
   TaskGraph& graph_;
-  KernelCalibration kernels_;  ///< of the slowest rank
+  HostCalibration host_costs_;  ///< on a node as busy as the job makes it
+  KernelCalibration kernels_;   ///< of the slowest rank
   Communicator communicator_;
   std::optional<Communicator> node_communicator_;
   std::vector<Communicator> across_communicators_;  ///< one per place in a node

@@ -1,5 +1,5 @@
-// A message is two tasks: software and copies on its connection, one message after the other, then the bytes on the links, which it
-// shares with all other messages.
+// A message is up to three tasks: copies on its connection, one message after the other; software and latency; the bytes on the links,
+// which it shares with the messages of other connections.
 #include "sim/strategy/server_network.hpp"
 
 #include <algorithm>
@@ -24,32 +24,35 @@ std::vector<int> first_ranks_of(const Placement& placement) {
   return first;
 }
 
-int busiest_node(const std::vector<double>& held, int nodes) {
-  std::vector<double> of_nodes(static_cast<std::size_t>(nodes), 0);
-  for (std::size_t s = 0; s < held.size(); ++s) of_nodes[s % of_nodes.size()] += held[s];
-  return static_cast<int>(std::max_element(of_nodes.begin(), of_nodes.end()) - of_nodes.begin());
+int busiest_machine(const std::vector<double>& held, int machines) {
+  std::vector<double> of_machines(static_cast<std::size_t>(machines), 0);
+  for (std::size_t s = 0; s < held.size(); ++s) of_machines[s % of_machines.size()] += held[s];
+  return static_cast<int>(std::max_element(of_machines.begin(), of_machines.end()) - of_machines.begin());
 }
 
 }  // namespace
 
-ServerTransport grpc_server_transport() { return {"gRPC", microseconds(150), {1.5e9}, 0.95}; }
+ServerTransport grpc_server_transport() { return {"gRPC", microseconds(150), {1.5e9}, 0.95, false}; }
 
 ServerTransport ps_lite_transport(const LinkType& link) {
-  if (link.latency < kSlowestRdma) return {"ps-lite over RDMA", microseconds(10), {}, 0.97};
-  return {"ps-lite over TCP", microseconds(50), {3e9}, 0.97};
+  if (link.latency < kSlowestRdma) return {"ps-lite over RDMA", microseconds(10), {}, 0.97, true};
+  return {"ps-lite over TCP", microseconds(50), {3e9}, 0.97, true};
 }
 
 ByteRate host_sum_rate(const Host& host) {
   return host.memory_bandwidth * (2.0 * std::min(kServerThreads, std::max(1, host.cores)));  // a copy reads and writes
 }
 
-ServerNetwork::ServerNetwork(Process& process, int servers, const std::vector<Shard>& shards, ServerTransport transport)
+ServerNetwork::ServerNetwork(Process& process, int servers, const std::vector<Shard>& shards, ServerTransport transport,
+                             ServerMachines machines)
     : process_(process),
       servers_(servers),
       transport_(transport),
+      machines_(machines),
       ways_(process.request().cluster, process.request().placement, DataPlace::host_memory),
       first_ranks_(first_ranks_of(process.request().placement)),
-      busiest_(busiest_node(elements_of_servers(shards, servers), workers())) {}
+      held_(elements_of_servers(shards, servers)),
+      busiest_(busiest_machine(held_, machines == ServerMachines::own ? servers : workers())) {}
 
 int ServerNetwork::node_of(int server) const { return (server % workers() + workers() - busiest_) % workers(); }
 
@@ -85,15 +88,49 @@ std::vector<PatternFlow> ServerNetwork::flows_of_all(bool push) {
   return flows;
 }
 
-ServerNetwork::Channel ServerNetwork::make_channel(int server) {
+ServerNetwork::StandIn ServerNetwork::stand_in(int server) const {
+  const int nodes = workers() - 1, first = server % nodes;
+  double most = 0, all = 0;
+  int sharing = 0;
+  for (int other = first; other < servers_; other += nodes, ++sharing) {
+    most = std::max(most, held_[static_cast<std::size_t>(other)]);
+    all += held_[static_cast<std::size_t>(other)];
+  }
+  return {1 + first, sharing, workers() * (all > 0 ? most / all : 1.0 / sharing)};
+}
+
+/// The first worker's bytes up to the server's machine, and there those of all workers.
+std::vector<PatternFlow> ServerNetwork::flows_to_own_machine(int server, bool push) {
+  const bool every = server == kEveryServer;
+  const StandIn at = stand_in(every ? busiest_ : server);
+  const int here = first_ranks_[0], there = first_ranks_[static_cast<std::size_t>(at.node)];
+  const TransportWay way = push ? ways_.way(here, there) : ways_.way(there, here);
+  latency_ = std::max(latency_, way.latency);
+  const std::vector<LinkId> servers_end = near_server(way, push);
+  const auto end = static_cast<std::ptrdiff_t>(servers_end.size());
+  std::vector<LinkId> workers_end(way.links.begin() + (push ? 0 : end), way.links.end() - (push ? end : 0));
+  const double bytes = 1 / transport_.efficiency, part = every ? static_cast<double>(at.servers) / servers_ : 1;
+  return {{std::move(workers_end), bytes}, {servers_end, at.weight * part * bytes}};
+}
+
+std::vector<PatternFlow> ServerNetwork::flows_of(int server, bool push) {
+  if (machines_ == ServerMachines::own) return flows_to_own_machine(server, push);
+  return server == kEveryServer ? flows_of_all(push) : flows(server, push);
+}
+
+ServerNetwork::Connection ServerNetwork::connect(const std::string& name, int server, bool push) {
   TaskGraph& graph = process_.graph();
+  Connection made;
+  made.copies = graph.add_pool("connection " + name, 1);
+  if (transport_.in_order) made.wire = graph.add_pool("messages " + name, 1);
+  if (workers() > 1) made.pattern = graph.add_pattern(flows_of(server, push));
+  return made;
+}
+
+ServerNetwork::Channel ServerNetwork::make_channel(int server) {
   const std::string name = server == kEveryServer ? "all servers" : fmt::format("server {}", server);
-  Channel made;
-  made.to = graph.add_pool("connection to " + name, 1), made.from = graph.add_pool("connection from " + name, 1);
-  made.cpu = server == kEveryServer ? channel(busiest_ % servers_).cpu : graph.add_pool(name, 1);
-  if (workers() == 1) return made;
-  made.push = graph.add_pattern(server == kEveryServer ? flows_of_all(true) : flows(server, true));
-  made.pull = graph.add_pattern(server == kEveryServer ? flows_of_all(false) : flows(server, false));
+  Channel made{connect("to " + name, server, true), connect("from " + name, server, false), kNone};
+  made.cpu = server == kEveryServer ? channel(busiest_ % servers_).cpu : process_.graph().add_pool(name, 1);
   return made;
 }
 
@@ -102,36 +139,38 @@ const ServerNetwork::Channel& ServerNetwork::channel(int server) {
   return known != channels_.end() ? known->second : channels_.emplace(server, make_channel(server)).first->second;
 }
 
-TaskId ServerNetwork::send(QueueId queue, PoolId connection, PatternId pattern, Bytes bytes, Bytes per_connection, LabelId label,
+TaskId ServerNetwork::send(QueueId queue, const Connection& connection, Bytes bytes, Bytes per_connection, LabelId label,
                            std::span<const Dependency> after) {
   TaskGraph& graph = process_.graph();
   Task message;
   message.account = static_cast<std::uint8_t>(Account::exposed_communication);
   message.queue = queue;
   message.label = label;
-  if (transport_.stream.per_second > 0) {
-    Task copies = message;
-    copies.kind = TaskKind::host;
-    copies.pool = connection;
-    copies.duration = per_connection / transport_.stream;
-    graph.add(copies, after);
+  Task before = message;
+  before.kind = TaskKind::host;
+  const auto add_before = [&](Time duration, PoolId pool) {
+    before.duration = duration, before.pool = pool;
+    graph.add(before, after);
     after = {};  // the queue keeps the order
-  }
-  message.kind = TaskKind::copy;
+  };
+  if (transport_.stream.per_second > 0) add_before(per_connection / transport_.stream, connection.copies);
   message.duration = latency_ + transport_.message;
-  message.pattern = pattern;
+  if (transport_.in_order) add_before(message.duration, kNone), message.duration = {};
+  message.kind = TaskKind::copy;
+  message.pool = connection.wire;
+  message.pattern = connection.pattern;
   message.traffic = bytes;
   return graph.add(message, after);
 }
 
 TaskId ServerNetwork::push(QueueId queue, int server, Bytes bytes, LabelId label, std::span<const Dependency> after) {
   const Channel& way = channel(server);
-  return send(queue, way.to, way.push, bytes, part(server, bytes), label, after);
+  return send(queue, way.to, bytes, part(server, bytes), label, after);
 }
 
 TaskId ServerNetwork::pull(QueueId queue, int server, Bytes bytes, LabelId label, std::span<const Dependency> after) {
   const Channel& way = channel(server);
-  return send(queue, way.from, way.pull, bytes, part(server, bytes), label, after);
+  return send(queue, way.from, bytes, part(server, bytes), label, after);
 }
 
 TaskId ServerNetwork::work(QueueId queue, int server, Bytes traffic, LabelId label, std::span<const Dependency> after, Account account) {

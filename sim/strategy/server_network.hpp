@@ -1,7 +1,9 @@
 // Messages between the nodes of a job and its parameter servers, and the work of the servers' CPUs.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +19,7 @@ struct ServerTransport {
   Time message{};         ///< software of both ends for one message, beyond the link's latency
   ByteRate stream{};      ///< the most one connection carries; 0: no limit
   double efficiency = 1;  ///< of the links' bandwidth
+  bool in_order = false;  ///< a connection sends one message after the other; else messages are cut into frames that take turns (HTTP/2)
 };
 /// TensorFlow's gRPC over TCP: figures of topologies/transports/grpc.toml.
 ServerTransport grpc_server_transport();
@@ -28,16 +31,27 @@ ByteRate host_sum_rate(const Host& host);
 /// Passes over memory of adding one tensor to another: read both, write one.
 inline constexpr std::int64_t kSumPasses = 3;
 
-/// Servers are processes on the job's nodes, in turn; one worker process per node exchanges messages with them. The first node stands for
-/// the busiest: it has the fullest server. Every method adds tasks to the given queue, for the messages of all workers, which send and
+/// Where servers run: as processes on the job's nodes, in turn, or each on a machine of its own that is like a node of the job.
+enum class ServerMachines : std::uint8_t { of_workers, own };
+inline ServerMachines machines_of(const StrategyKnobs& knobs) {
+  return knobs.dedicated_servers ? ServerMachines::own : ServerMachines::of_workers;
+}
+
+/// One worker process per node exchanges messages with the servers. The first node stands for the busiest: if servers run on the workers'
+/// nodes it has the fullest one. Every method adds tasks to the given queue, for the messages of all workers, which send and
 /// receive at the same time.
 ///
 /// A message loads what limits it (two flows, however many workers): the server's NIC with the bytes of all workers on other nodes, and
 /// the whole way between the first node and the server with its own. Links inside the fabric are loaded by the first node alone.
+///
+/// Machines of the servers' own are not in the cluster. As the first worker stands for all, NICs of the other workers' nodes carry nothing
+/// and stand for theirs. Where there are more servers than those nodes, several share one, scaled so that the fullest of them takes as long
+/// as by itself.
 class ServerNetwork {
  public:
   /// Keeps the process. `shards`: all that will be sent.
-  ServerNetwork(Process& process, int servers, const std::vector<Shard>& shards, ServerTransport transport);
+  ServerNetwork(Process& process, int servers, const std::vector<Shard>& shards, ServerTransport transport,
+                ServerMachines machines = ServerMachines::of_workers);
 
   int servers() const { return servers_; }
   int workers() const { return static_cast<int>(first_ranks_.size()); }
@@ -54,18 +68,33 @@ class ServerNetwork {
   Time round_trip() const { return (latency_ + transport_.message) * 2; }
 
  private:
+  /// One direction between a worker and a server. It copies one message after the other, and if the transport is in order sends one after
+  /// the other.
+  struct Connection {
+    PoolId copies = kNone, wire = kNone;
+    PatternId pattern = kNone;
+  };
   /// Between the workers and one server, or all.
   struct Channel {
-    PoolId to = kNone, from = kNone;  ///< connections: each copies one message after the other
-    PatternId push = kNone, pull = kNone;
+    Connection to, from;
     PoolId cpu = kNone;
   };
   Channel make_channel(int server);
   const Channel& channel(int server);
-  TaskId send(QueueId queue, PoolId connection, PatternId pattern, Bytes bytes, Bytes per_connection, LabelId label,
+  Connection connect(const std::string& name, int server, bool push);
+  TaskId send(QueueId queue, const Connection& connection, Bytes bytes, Bytes per_connection, LabelId label,
               std::span<const Dependency> after);
+  std::vector<PatternFlow> flows_of(int server, bool push);
   std::vector<PatternFlow> flows(int server, bool push);
   std::vector<PatternFlow> flows_of_all(bool push);
+  /// The node whose NIC stands for that of a server's own machine.
+  struct StandIn {
+    int node;
+    int servers;    ///< that it stands for
+    double weight;  ///< bytes over it per byte that every worker exchanges with one of them
+  };
+  StandIn stand_in(int server) const;
+  std::vector<PatternFlow> flows_to_own_machine(int server, bool push);
   std::vector<LinkId> near_server(const TransportWay& way, bool push) const;
   int node_of(int server) const;
   Bytes part(int server, Bytes bytes) const { return server == kEveryServer ? Bytes{bytes.count / servers_} : bytes; }
@@ -73,9 +102,11 @@ class ServerNetwork {
   Process& process_;
   int servers_;
   ServerTransport transport_;
+  ServerMachines machines_;
   TransportWays ways_;
   std::vector<int> first_ranks_;  ///< of every node
-  int busiest_ = 0;               ///< node with the most elements, before it is made the first
+  std::vector<double> held_;      ///< elements per server
+  int busiest_ = 0;               ///< machine with the most elements; of the workers' nodes: before it is made the first
   Time latency_{};
   std::map<int, Channel> channels_;
 };

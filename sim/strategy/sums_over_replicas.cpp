@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "sim/cluster/peer_copy.hpp"
 #include "sim/collective/transport_run.hpp"
 
 namespace foretrain {
@@ -25,7 +26,7 @@ CopyRound round_of(Process& process, const std::vector<Route>& routes) {
   CopyRound round;
   std::vector<PatternFlow> flows;
   for (const Route& route : routes) {
-    flows.push_back({route.links, 1});
+    flows.push_back({route.links, 1 / peer_copy_share(process.request().cluster, route)});
     round.latency = std::max(round.latency, route.latency);
   }
   round.copies = static_cast<int>(flows.size());

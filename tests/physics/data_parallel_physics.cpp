@@ -32,8 +32,9 @@ TEST_CASE("what DataParallel exposes is its broadcast, its sum and its copies, o
     const Bytes weights{4 * (4000 * 1000 + 1000)};  // one group of 16 MB down; up: 16 MB of weights, then the bias
     const double collectives = alone(small, CollectiveOp::broadcast, weights) + alone(small, CollectiveOp::reduce, {4 * 4'000'000}) +
                                alone(small, CollectiveOp::reduce, {4 * 1000});
-    // Shares of all other GPUs leave or reach GPU 0 over its one link: 12.3 GB/s. Latencies of 2 us each are within the tolerance.
-    const double rate = 12.3e9, others = gpus - 1;
+    // Shares of all other GPUs leave or reach GPU 0 over its one link, copies through a CPU at 0.64 of 12.3 GB/s. Latencies of 2 us each
+    // are within the tolerance.
+    const double rate = 0.64 * 12.3e9, others = gpus - 1;
     const double inputs = 256.0 * (4 * 4000 + 8), outputs = 256.0 * 4 * 1000;
     const double copies = others * (inputs + 2 * outputs) / rate;
     const double exposed = test::run_plan(small, "data_parallel").share(Account::exposed_communication);

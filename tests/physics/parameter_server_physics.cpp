@@ -94,6 +94,30 @@ TEST_CASE("BytePS is bound by the bytes of the node with the fullest server") {
         1.4 * sent / kNic);  // partitions of 4 MB, one in six of all bytes for three workers: the first goes in and the last out alone
 }
 
+TEST_CASE("with servers on machines of their own a node sends all parameters once, half of a ring on many nodes") {
+  SmallPlan small = slow_network(test::resnet18());
+  small.knobs.dedicated_servers = true;
+  for (const char* strategy : {"byteps", "parameter_server"}) {
+    for (const int servers : {1, 3, 4, 16}) {
+      small.knobs.servers = servers;
+      const double sent = bytes_over(plan_of(small, strategy), first_nic(small), small.steps);
+      CHECK(sent == Approx(parameter_bytes(small) / 0.97).epsilon(1e-6));
+    }
+  }
+}
+
+TEST_CASE("one server on a machine of its own takes all parameters of four workers") {
+  SmallPlan small = slow_network(test::resnet18());
+  small.knobs.dedicated_servers = true;
+  small.knobs.servers = 1;
+  const double one_way = 4 * parameter_bytes(small) / (0.97 * kNic);
+  for (const char* strategy : {"byteps", "parameter_server"}) {
+    const double step = run_plan(small, strategy).last_step_s();
+    CHECK(step >= one_way);
+    CHECK(step < 1.75 * one_way);  // pulls follow pushes in the other direction
+  }
+}
+
 TEST_CASE("asynchronous workers are held back by the same NICs") {
   SmallPlan small = slow_network(test::mnist_net()), free = small;
   free.knobs.asynchronous = true;

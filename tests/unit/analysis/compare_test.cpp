@@ -108,7 +108,7 @@ TEST_CASE("when none of the strategies runs on any of the GPUs the comparison sa
   CHECK_THAT(message_of([] { compared("", {"data_parallel"}, {8}); }), ContainsSubstring("none of the strategies runs on these GPUs"));
 }
 
-TEST_CASE("names of strategies: all by default, in the catalog's order, aliases too; unknown and repeated ones are mistakes") {
+TEST_CASE("names of strategies: all by default, in the order of the catalog, aliases too, and unknown or repeated ones are mistakes") {
   CHECK(strategies_named({}) == strategy_names());
   CHECK(strategies_named({"horovod", "single"}) == std::vector<std::string>{"single", "horovod"});
   CHECK(strategies_named({"dp"}) == std::vector<std::string>{"data_parallel"});

@@ -1,6 +1,8 @@
 // What rows tell about their runs besides their columns.
 #include "sim/analysis/row_facts.hpp"
 
+#include <algorithm>
+
 #include "tests/support/catch.hpp"
 
 using namespace foretrain;
@@ -117,4 +119,38 @@ TEST_CASE("a series of MirroredStrategy that goes on over several nodes is Multi
   CHECK(run[0].strategy == "multi_worker_mirrored");
   CHECK(run[1].strategy == "multi_worker_mirrored");
   CHECK(run[2].strategy == "mirrored");
+}
+
+TEST_CASE("tf_cnn_benchmarks sends gradients of 16-bit runs in 16 bit") {
+  Measurement m = row("mirrored", 8, "lambdal/lambda-tensorflow-benchmark");
+  const std::pair<std::string, std::string> halves{"strategy.compression", "\"fp16\""};
+  for (const char* precision : {"fp32", "amp_fp16"}) {
+    m.precision = precision;
+    const Settings settings = told(m);
+    CHECK((std::find(settings.begin(), settings.end(), halves) != settings.end()) == (m.precision == "amp_fp16"));
+  }
+}
+
+TEST_CASE("Lambda's second board has all GPUs at one socket") {
+  Measurement m = row("mirrored", 8, "lambdal/lambda-tensorflow-benchmark logs/Gold_6230-GeForce_RTX_2080_Ti_XLA_trt2_TF1_15.logs");
+  m.cluster = "rtx2080ti-8gpu";
+  const Measurement run = with_provenance({m}).front();
+  CHECK(run.cluster == "rtx2080ti-8gpu-single-root");
+  const std::vector<RowFact> facts = facts_between({m}, {run});
+  CHECK(std::find(facts.begin(), facts.end(), RowFact{"cluster rtx2080ti-8gpu-single-root for rtx2080ti-8gpu", 1}) != facts.end());
+  m.source = "lambdal/lambda-tensorflow-benchmark logs/Gold_6230-GeForce_RTX_2080_Ti_XLA_trt_TF1_15.logs";
+  CHECK(with_provenance({m}).front().cluster == "rtx2080ti-8gpu");
+  m.cluster = "hgx-a100-40gb", m.source += "_trt2";
+  CHECK(with_provenance({m}).front().cluster == "hgx-a100-40gb");
+}
+
+TEST_CASE("NVIDIA's language models for TensorFlow reduce tables whole under Horovod, and its container of March 2020 has Horovod 0.19") {
+  Measurement m = row("horovod", 8, "Oneflow-Inc/DLPerf NVIDIADeepLearningExamples/TensorFlow/LanguageModeling/BERT/README.md");
+  m.series = "DLPERF-TensorFlow1-NGC-20.03-BERT-Base";
+  const Settings settings = told(m);
+  CHECK(std::count(settings.begin(), settings.end(), Settings::value_type{"strategy.sparse_as_dense", "true"}) == 1);
+  CHECK(std::count(settings.begin(), settings.end(), Settings::value_type{"strategy.horovod_version", "\"0.19\""}) == 1);
+  m.strategy = "mirrored";
+  for (const auto& [key, value] : told(m)) CHECK(!key.starts_with("strategy.sparse"));
+  CHECK(told(row("horovod", 8, "NVIDIA/DeepLearningExamples PyTorch/LanguageModeling/BERT")).size() == 1);  // its layout
 }

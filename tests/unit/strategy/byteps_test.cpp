@@ -134,3 +134,29 @@ TEST_CASE("the planner says how many partitions and servers there are") {
   REQUIRE(found != list.end());
   CHECK(found->choice == "2 for 2 nodes, ps-lite over RDMA");
 }
+
+TEST_CASE("one server's machine takes the gradients of both nodes, two share them") {
+  SmallPlan two = on(8, test::resnet18());
+  two.spec.fabric.link.bandwidth = {1e9};
+  two.knobs.dedicated_servers = true;
+  SmallPlan one = two;
+  one.knobs.servers = 1;
+  const double psi = static_cast<double>(two.workload.model->gradient_bytes().count);
+  CHECK(run_plan(one, "byteps").last_step_s() > 2 * psi / (0.97 * 1e9));
+  CHECK(run_plan(two, "byteps").last_step_s() < 0.75 * run_plan(one, "byteps").last_step_s());
+}
+
+TEST_CASE("the planner says that the job's GPUs do not count the servers' machines") {
+  SmallPlan small = on(8);
+  small.knobs.dedicated_servers = true;
+  const auto list = plan_of(small, "byteps").decisions.list();
+  const auto found = std::find_if(list.begin(), list.end(), [](const Decision& d) { return d.subject == "servers"; });
+  REQUIRE(found != list.end());
+  CHECK_THAT(std::string(found->why), ContainsSubstring("machines of their own"));
+}
+
+TEST_CASE("on one node machines for servers stay unused") {
+  SmallPlan small = on(4), apart = on(4);
+  apart.knobs.dedicated_servers = true;
+  CHECK(run_plan(apart, "byteps").last_step_s() == run_plan(small, "byteps").last_step_s());
+}

@@ -101,3 +101,13 @@ TEST_CASE("the threshold is rounded up to 64 doubles for every GPU of a node") {
   CHECK(rounded_threshold({64LL << 20}, 3).count == 67'109'376);  // 43,691 x 1,536
   CHECK(rounded_threshold({0}, 8).count == 0);
 }
+
+TEST_CASE("a gathered gradient is a message of its own and is not padded, and those around it still share one") {
+  const std::vector<FusionTensor> waiting{{0, {100}, 4}, {1, {5004}, 4, true}, {2, {100}, 4}};
+  const auto messages = fuse(waiting, Bytes{1 << 20}, true);
+  REQUIRE(messages.size() == 2);
+  CHECK(messages[0].parameters == std::vector<std::uint32_t>{0, 2});
+  CHECK(messages[0].size.count == 112 + 112);
+  CHECK(messages[1].parameters == std::vector<std::uint32_t>{1});
+  CHECK(messages[1].size.count == 5004);
+}

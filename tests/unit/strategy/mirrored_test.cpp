@@ -253,3 +253,40 @@ TEST_CASE("in 16-bit weights the pack is half as large") {
   small.workload.half_weights = true;
   CHECK(plan_of(small, "mirrored").buckets == std::vector<Bytes>{{kMnistGradients / 2}});
 }
+
+TEST_CASE("gradients travel in 16 bit, converted tensor by tensor before and after") {
+  SmallPlan small = on(4);
+  small.knobs.compression = Compression::fp16;
+  small.steps = 1;
+  const Plan plan = plan_of(small, "mirrored");
+  CHECK(plan.buckets == std::vector<Bytes>{{kMnistGradients / 2}});
+  CHECK(kernels(plan, "gradient to and from 16 bit").size() == 2 * small.workload.model->parameters.size());
+  CHECK(kernels(plan_of(on(4), "mirrored"), "gradient to and from 16 bit").empty());
+}
+
+TEST_CASE("16-bit weights have nothing to convert") {
+  SmallPlan small = on(4);
+  small.workload.precision = Precision::amp_fp16, small.workload.half_weights = true;
+  const Plan plain = plan_of(small, "mirrored");
+  small.knobs.compression = Compression::fp16;
+  CHECK(plan_of(small, "mirrored").graph.tasks().size() == plain.graph.tasks().size());
+}
+
+TEST_CASE("XLA hands out no gradient before backward has ended") {
+  SmallPlan graph = on(4, test::resnet18()), compiled = on(4, test::resnet18(), Execution::compiled);
+  graph.steps = compiled.steps = 1;
+  graph.knobs.num_packs = compiled.knobs.num_packs = 0;
+  const auto kernels_before_first_sum = [](const Plan& plan) {
+    const std::vector<TaskId> sent = tasks_labelled(plan.graph, TaskKind::collective, "all_reduce");
+    REQUIRE_FALSE(sent.empty());
+    return std::count_if(plan.graph.tasks().begin(), plan.graph.tasks().begin() + sent.front(),
+                         [](const Task& task) { return task.kind == TaskKind::kernel && task.account == 0; });
+  };
+  const auto all = [](const Plan& plan) {
+    return std::count_if(plan.graph.tasks().begin(), plan.graph.tasks().end(),
+                         [](const Task& task) { return task.kind == TaskKind::kernel && task.account == 0; });
+  };
+  const Plan early = plan_of(graph, "mirrored"), late = plan_of(compiled, "mirrored");
+  CHECK(kernels_before_first_sum(early) < all(early));
+  CHECK(kernels_before_first_sum(late) == all(late));
+}

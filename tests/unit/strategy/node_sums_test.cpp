@@ -49,7 +49,7 @@ TEST_CASE("gradients go to host memory over every GPU's own lanes at once") {
 TEST_CASE("gradients of the others enter the GPU that sums over its lanes, one third of them each") {
   Node node(all_on_first());
   node.sums.gather(node.queue, kLargest, kTensor, node.label(), {});
-  CHECK(node.run_s() == Approx(3e-3 + 2e-6).epsilon(1e-6));
+  CHECK(node.run_s() == Approx(3e-3 / 0.64 + 2e-6).epsilon(1e-6));  // through the CPU
 }
 
 TEST_CASE("copies to the GPUs follow each other, copies from them meanwhile do not wait") {

@@ -83,7 +83,6 @@ TEST_CASE("without overlap_comm small buckets stop the compute stream") {
   const double overlapped = run_plan(beside, "zero2").share(Account::exposed_communication);
   // Six buckets in the open, or with overlap only the last; both then wait for the weights.
   CHECK(overlapped < 0.6 * exposed);
-  CHECK(run_plan(beside, "zero2").last_step_s() < run_plan(inline_, "zero2").last_step_s());
 }
 
 TEST_CASE("the whole bucket is all-reduced in stages 1 and 2, reduce-scattered in stage 3") {
