@@ -1,9 +1,8 @@
 // One step of a script on one process. Host costs come from the tables of workload/device; the order of calls is the script's.
 #include "sim/strategy/training_step.hpp"
 
-#include <utility>
-
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 

@@ -46,8 +46,8 @@ std::string_view name_of(Execution execution);
 /// "PyTorch 2.3".
 std::string title_of(const Framework& framework);
 
-/// Whether nothing outside sees a gradient before backward has ended: XLA compiles forward and backward into one cluster, whose outputs come
-/// when it has run. torch.compile cuts its graph where DDP's buckets end.
+/// Whether nothing outside sees a gradient before backward has ended: XLA compiles forward and backward into one cluster, whose outputs
+/// come when it has run. torch.compile cuts its graph where DDP's buckets end.
 inline bool gradients_come_together(const Framework& framework) {
   return framework.kind == FrameworkKind::tensorflow && framework.execution == Execution::compiled;
 }

@@ -83,7 +83,7 @@ struct Operator {
   Amount flops;             ///< 2 per multiply-add; rules in docs/models/operators.md
   Amount bytes;
   std::optional<Time> stated{};  ///< how long it runs, whatever the batch; none: follows from FLOPs and bytes
-  bool half_capable = true;  ///< runs in 16 bit under autocast (loss and softmax do not)
+  bool half_capable = true;      ///< runs in 16 bit under autocast (loss and softmax do not)
   /// The matrix products among `kernels` (backward: for the input, for the weights); their FLOPs and bytes are part of the totals.
   std::array<Product, 2> products{};
   std::uint8_t product_count = 0;

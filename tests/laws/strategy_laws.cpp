@@ -151,7 +151,8 @@ TEST_CASE("every collective of a step carries what the plan says") {
       for (const TaskId id : test::tasks_labelled(plan.graph, TaskKind::collective, label)) sent += plan.graph.tasks()[id].traffic.count;
     }
     // Copies to a parameter server, or to where it would be.
-    for (const TaskId id : test::tasks_labelled(plan.graph, TaskKind::copy, "push of gradients")) sent += plan.graph.tasks()[id].traffic.count;
+    for (const TaskId id : test::tasks_labelled(plan.graph, TaskKind::copy, "push of gradients"))
+      sent += plan.graph.tasks()[id].traffic.count;
     CHECK(sent == planned * c.small.steps);
     if (plan.buckets.empty()) continue;
     const std::int64_t gradients = c.small.workload.model->gradient_bytes().count;

@@ -95,7 +95,8 @@ MemoryUse memory_use(const Workload& workload, const MemorySite& site) {
   const auto elements = static_cast<double>(model.parameter_elements());
   const auto batch = static_cast<double>(std::max<std::int64_t>(workload.batch_per_gpu, 0));
   MemoryUse use;
-  use.parameters = whole(site.strategy.parameters * element.weight * elements + (element.cast > 0 ? element.cast * product_weights(model) : 0) + buffer_bytes(model));
+  use.parameters = whole(site.strategy.parameters * element.weight * elements +
+                         (element.cast > 0 ? element.cast * product_weights(model) : 0) + buffer_bytes(model));
   use.gradients = whole(site.strategy.gradients * element.gradient * elements);
   use.optimizer = whole(site.strategy.optimizer * element.state * elements);
   use.buckets = whole(static_cast<double>(site.strategy.buffers.count) + batch * static_cast<double>(site.strategy.per_sample.count));

@@ -31,7 +31,7 @@ struct StrategyMemory {
 /// Where the training runs, as far as its memory depends on it.
 struct MemorySite {
   StrategyMemory strategy{};
-  int gpus = 1;     ///< of the job: more than one load NCCL
+  int gpus = 1;  ///< of the job: more than one load NCCL
   Architecture architecture = Architecture::volta;
 };
 
