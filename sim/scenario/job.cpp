@@ -70,6 +70,20 @@ std::string sampler_warning(const Scenario& scenario, int gpus) {
       gpus_text(gpus), readers, readers - 1, readers);
 }
 
+/// Micro-steps that cannot have the same number of samples: the first such number of GPUs, empty when there is none.
+std::string uneven_warning(const Scenario& scenario) {
+  const std::int64_t steps = scenario.knobs.accumulation;
+  if (!scenario.global_batch || steps == 1) return {};
+  for (const int gpus : scenario.gpus) {
+    const std::int64_t batch = *scenario.global_batch, shares = steps * working_gpus(scenario, gpus).size();
+    if (batch % shares == 0) continue;
+    return fmt::format(
+        "strategy.accumulation = {} on {} GPU{} does not divide the global batch of {}: micro-steps of {} samples are computed", steps,
+        gpus, gpus == 1 ? "" : "s", batch, (batch + shares - 1) / shares);
+  }
+  return {};
+}
+
 }  // namespace
 
 Placement reserved_gpus(const Scenario& scenario, int gpus) {
@@ -123,6 +137,7 @@ std::vector<std::string> job_warnings(const Scenario& scenario) {
   const int most = scenario.gpus.back();
   if (working_gpus(scenario, most).size() < most) out.push_back(idle_warning(scenario, most));
   if (readers_of_a_sample(scenario, most) > 1) out.push_back(sampler_warning(scenario, most));
+  if (std::string uneven = uneven_warning(scenario); !uneven.empty()) out.push_back(std::move(uneven));
   return out;
 }
 

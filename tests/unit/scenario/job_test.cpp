@@ -91,3 +91,20 @@ TEST_CASE("LOCAL_RANK as the sampler's rank gives all nodes the same shares of a
   CHECK(readers_of_a_sample(ddp, 4) == 1);
   CHECK_THAT(job_warnings(ddp).at(0), ContainsSubstring("2 nodes train on the same samples and an epoch leaves out 1 of 2"));
 }
+
+TEST_CASE("an accumulation that does not divide the global batch says what is computed instead") {
+  const auto warned = [](const char* accumulation, std::vector<int> gpus) {
+    ScenarioOverrides overrides;
+    overrides.model = "mnist_net", overrides.cluster = "puhti", overrides.gpus = std::move(gpus);
+    overrides.settings = {"model.global_batch=256", std::string("strategy.accumulation=") + accumulation};
+    return make_scenario(overrides).warnings;
+  };
+  CHECK(warned("4", {1, 2, 4}).empty());  // 64, 32, 16 samples
+  CHECK(warned("1", {3}).empty());        // nothing is accumulated
+  // 256 / 3 = 85.3
+  CHECK(warned("3", {1, 2}) == std::vector<std::string>{"strategy.accumulation = 3 on 1 GPU does not divide the global batch of 256: "
+                                                        "micro-steps of 86 samples are computed"});
+  // 256 = 4 x 1 x 64, but 4 x 3 = 12 shares have 21.3 each
+  CHECK(warned("4", {1, 3}) == std::vector<std::string>{"strategy.accumulation = 4 on 3 GPUs does not divide the global batch of 256: "
+                                                        "micro-steps of 22 samples are computed"});
+}
