@@ -7,6 +7,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/units.hpp"
 #include "sim/cluster/path_class.hpp"
+#include "sim/cluster/site.hpp"
 #include "sim/cluster/storage.hpp"
 
 namespace foretrain {
@@ -119,6 +120,7 @@ struct ClusterSpec {
   NodeSpec node;
   FabricSpec fabric;
   std::vector<StorageSpec> storage;  ///< what is known of the machine's; other kinds are usual_storage()
+  Site site{};                       ///< how jobs get it
 };
 
 }  // namespace foretrain

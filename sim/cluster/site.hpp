@@ -1,0 +1,41 @@
+// How a computing centre hands out a cluster: its batch system, partitions with their limits, and what an hour costs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.hpp"
+
+namespace foretrain {
+
+enum class BatchSystem : std::uint8_t { none, slurm, htcondor };
+
+/// What one job may ask of a partition. Zero is no limit beyond the cluster's own.
+struct Partition {
+  std::string name;
+  int most_nodes = 0;        ///< of a job
+  int most_gpus = 0;         ///< of a job
+  Time longest{};            ///< largest --time
+  bool for_tests = false;    ///< short queue, not for production
+  bool whole_nodes = false;  ///< a job gets and pays whole nodes
+};
+
+/// What a job is charged, in the centre's own units.
+struct Billing {
+  std::string unit;  ///< "BU", "GPU-h"; empty: unknown
+  double per_gpu_hour = 0, per_core_hour = 0, per_gib_hour = 0;
+};
+
+struct Site {
+  BatchSystem system = BatchSystem::none;
+  std::string gpu_type;                  ///< as in --gres=gpu:TYPE:N; empty: without a type
+  std::vector<std::string> constraints;  ///< features by which a job asks for these nodes, as in --constraint=gpu
+  std::string requirements;              ///< HTCondor's require_gpus that selects these GPUs
+  std::vector<Partition> partitions;
+  Billing billing;
+};
+
+}  // namespace foretrain
