@@ -107,6 +107,11 @@ Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled,
                                  : "check the unit, the batch size and the input pipeline");
 }
 
+AnchoredParts parts_of(const Anchored& anchored) {
+  const auto has = [&](std::string_view part) { return anchored.scaled.find(part) != std::string::npos; };
+  return {.kernels = has("kernels"), .host = has("host"), .input = has("input")};
+}
+
 std::vector<std::string> doubts_about(const Anchored& anchored) {
   std::vector<std::string> doubts;
   if (anchored.efficiency > 1) {

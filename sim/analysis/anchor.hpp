@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/analysis/step_simulator.hpp"
+#include "sim/analysis/uncertain_inputs.hpp"
 
 namespace foretrain {
 
@@ -19,6 +20,9 @@ struct Anchored {
 /// When it cannot reach the measurement and none was asked for, kernels and host are scaled together. Throws InputError when even that
 /// does not.
 Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& device, const Anchor& anchor);
+
+/// Which parts of the model the measurement fixed.
+AnchoredParts parts_of(const Anchored& anchored);
 
 /// What is implausible about it, in sentences.
 std::vector<std::string> doubts_about(const Anchored& anchored);

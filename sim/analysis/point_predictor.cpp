@@ -43,7 +43,6 @@ PredictionPoint PointPredictor::point(int gpus, Decisions& decisions) {
   p.breakdown = simulated.breakdown;
   p.buckets = simulated.buckets;
   p.samples_per_s = rate.samples_per_s;
-  p.interval = step_interval(simulated, spreads_of(scenario_));
   add_epoch(p);
   add_memory(p, scenario_, simulated.memory);
   decisions.add(fmt::format("memory on {} GPU{}", gpus, gpus == 1 ? "" : "s"),

@@ -109,6 +109,8 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
   knobs.accumulation = wanted.micro_steps;
   const Placement ranks = placement(wanted.gpus);
   Plan plan = make_plan({workload, *cluster_, ranks, knobs, device, wanted.steps, scenario_.collective});
+  if (device.communication_time_scale != 1)
+    plan.graph.scale_transfers(static_cast<std::uint8_t>(Account::exposed_communication), device.communication_time_scale);
   const std::vector<ByteRate> capacities = cluster_->capacities();
   refuse_endless(plan.graph, capacities, wanted.steps);
   Timeline timeline = run(plan.graph, *make_max_min_network(capacities));

@@ -1,28 +1,71 @@
-// The critical path already says how the step follows each input; nothing is simulated again.
+// Latin hypercube sampling: each input takes every one of `count` equally likely values once, in an order of its own.
 #include "sim/analysis/uncertainty.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <numeric>
 
 #include "sim/base/random.hpp"
 
 namespace foretrain {
 
-Spreads spreads_of(const Scenario& scenario) {
-  Spreads spreads;
-  if (scenario.anchor) spreads.kernels = spreads.run_to_run;
-  return spreads;
+namespace {
+
+/// 0 .. count - 1 in an order that depends on seed and stream (Fisher and Yates).
+std::vector<int> shuffled(int count, const CounterRandom& random, std::uint64_t stream) {
+  std::vector<int> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = order.size(); i > 1; --i) {
+    const auto other = static_cast<std::size_t>(random.uniform(stream, i) * static_cast<double>(i));
+    std::swap(order[i - 1], order[std::min(other, i - 1)]);
+  }
+  return order;
 }
 
-Interval step_interval(const SimulatedStep& step, const Spreads& spreads) {
-  const auto share = [&](Account account) { return step.critical[static_cast<std::size_t>(account)] / step.step_s; };
-  const double kernels = share(Account::compute) + share(Account::optimizer) + share(Account::other);
-  const double host = share(Account::host) + share(Account::input_stall);
-  const double variance = std::pow(kernels * spreads.kernels, 2) + std::pow(host * spreads.host, 2) +
-                          std::pow(share(Account::exposed_communication) * spreads.communication, 2) + std::pow(spreads.run_to_run, 2);
-  Interval interval;
-  const double width = std::sqrt(variance) * normal_quantile(0.5 + interval.level / 2);
-  interval.low_s = step.step_s / (1 + width);
-  interval.high_s = step.step_s * (1 + width);
+double quantile(const std::vector<double>& sorted, double p) {
+  const double at = p * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  if (below + 1 >= sorted.size()) return sorted.back();
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
+}
+
+}  // namespace
+
+Draws::Draws(int count, std::uint64_t seed) : count_(count), seed_(seed) {
+  const CounterRandom random(seed);
+  for (std::size_t input = 0; input < kUncertainCount; ++input) {
+    for (const int stratum : shuffled(count, random, input)) values_[input].push_back(normal_quantile((stratum + 0.5) / count));
+  }
+  for (const int stratum : shuffled(count, random, kUncertainCount)) losses_.push_back(-std::log1p(-(stratum + 0.5) / count) - std::numbers::ln2);
+}
+
+double Draws::of_run(int gpus, int draw) const {
+  return CounterRandom(seed_).normal(1000 + static_cast<std::uint64_t>(gpus), static_cast<std::uint64_t>(draw));
+}
+
+std::vector<double> step_factors(const StepResponse& response, const Draws& draws, int gpus) {
+  constexpr std::array kShared{Uncertain::kernels, Uncertain::host,       Uncertain::input,    Uncertain::node_links,
+                               Uncertain::network, Uncertain::stragglers, Uncertain::busy_node};
+  std::vector<double> factors;
+  factors.reserve(static_cast<std::size_t>(draws.count()));
+  for (int i = 0; i < draws.count(); ++i) {
+    double log_factor = response.at(Uncertain::run_to_run, draws.of_run(gpus, i));
+    for (const Uncertain input : kShared) log_factor += response.at(input, draws.normal(input, i));
+    factors.push_back(std::exp(log_factor) * (1 + response.up[index_of(Uncertain::unmodelled)] * draws.loss(i)));
+  }
+  return factors;
+}
+
+Interval interval_of(std::vector<double> values, double level) {
+  std::sort(values.begin(), values.end());
+  return {quantile(values, (1 - level) / 2), quantile(values, (1 + level) / 2), level};
+}
+
+Interval step_interval(double step_s, const StepResponse& response, const Draws& draws, int gpus) {
+  Interval interval = interval_of(step_factors(response, draws, gpus));
+  interval.low_s = step_s * std::min(1.0, interval.low_s);
+  interval.high_s = step_s * std::max(1.0, interval.high_s);
   return interval;
 }
 

@@ -1,24 +1,40 @@
-// How sure: the step's interval from the spread of what the model is built on.
+// How sure: intervals from many draws of the inputs, the same draws for every number of GPUs.
 #pragma once
 
-#include "sim/analysis/step_simulator.hpp"
+#include <cstdint>
+#include <vector>
+
+#include "sim/analysis/prediction.hpp"
+#include "sim/analysis/step_response.hpp"
 
 namespace foretrain {
 
-/// Relative standard deviations of the inputs. Priors until a calibration gives residuals (docs/models/uncertainty.md).
-struct Spreads {
-  double kernels = 0.20;        ///< data-sheet efficiencies against one-GPU measurements
-  double host = 0.25;           ///< framework and input costs on another CPU
-  double communication = 0.15;  ///< link and protocol efficiencies
-  double run_to_run = 0.02;     ///< the same job twice
+/// Standard normal values of every input, stratified, so that few draws have exact quantiles. The same seed gives the same draws.
+class Draws {
+ public:
+  static constexpr std::uint64_t kSeed = 20231;
+  explicit Draws(int count = 1000, std::uint64_t seed = kSeed);
+  int count() const { return count_; }
+  double normal(Uncertain input, int draw) const { return values_[index_of(input)][static_cast<std::size_t>(draw)]; }
+  /// Exponential with mean 1, less its median: losses that were fitted contain what a usual job loses to effects without a name.
+  double loss(int draw) const { return losses_[static_cast<std::size_t>(draw)]; }
+  /// Standard normal, another one for each number of GPUs: what one run differs from the next.
+  double of_run(int gpus, int draw) const;
+
+ private:
+  int count_;
+  std::uint64_t seed_;
+  std::array<std::vector<double>, kUncertainCount> values_;
+  std::vector<double> losses_;
 };
 
-/// With a measured anchor the anchored side is known to the run-to-run spread.
-Spreads spreads_of(const Scenario& scenario);
+/// By which factor the step is longer in each draw.
+std::vector<double> step_factors(const StepResponse& response, const Draws& draws, int gpus);
 
-/// First-order propagation. SimulatedStep::critical holds the derivatives of the step by the inputs, so the relative
-/// variance is the sum of (share x spread)^2 and the run-to-run spread squared; w = that deviation times the normal quantile of the
-/// level: low = step / (1 + w), high = step * (1 + w).
-Interval step_interval(const SimulatedStep& step, const Spreads& spreads);
+/// The middle part `level` of the values; quantiles between two values on a straight line. Requires values.
+Interval interval_of(std::vector<double> values, double level = 0.9);
+
+/// Of the step. Contains `step_s`.
+Interval step_interval(double step_s, const StepResponse& response, const Draws& draws, int gpus);
 
 }  // namespace foretrain

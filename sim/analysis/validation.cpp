@@ -132,7 +132,7 @@ class GroupValidator {
       : rows_(rows),
         simulator_(scenario, rows.back()->gpus, most_nodes(rows, scenario.cluster)),
         device_(default_device_model(scenario)),
-        spreads_(spreads_of(scenario)) {
+        spreads_(spreads_of({}, framework())) {
     for (const Measurement* m : rows) {
       if (fits(*m, scenario.cluster)) simulator_.spread(m->gpus, m->nodes);
     }
@@ -152,10 +152,13 @@ class GroupValidator {
  private:
   void use_anchor() {
     anchor_ = rows_.front();
+    reference_ = {anchor_->gpus, simulator_.placement(anchor_->gpus).nodes};
+    spreads_ = spreads_of({.kernels = true}, framework());
     if (anchor_->metric == Metric::rate) return use_ratios();
     try {
-      device_ = fit_anchor(simulator_, device_, {anchor_->gpus, step_of(simulator_, *anchor_)}).device;
-      spreads_.kernels = spreads_.run_to_run;
+      const Anchored anchored = fit_anchor(simulator_, device_, {anchor_->gpus, step_of(simulator_, *anchor_)});
+      device_ = anchored.device;
+      spreads_ = spreads_of(parts_of(anchored), framework());
     } catch (const InputError&) {
       use_ratios();  // no speed of GPU or host explains the row: it counts something else than the model's samples (frames, tokens)
     }
@@ -166,9 +169,18 @@ class GroupValidator {
     only_ratios_ = anchor_->metric != Metric::rate;
   }
 
+  FrameworkKind framework() const { return simulator_.scenario().workload.framework.kind; }
+
+  StepResponse response(int gpus, const SimulatedStep& step) const {
+    const StepResponse here = simulated_response(simulator_, device_, step, gpus, spreads_, reference_);
+    if (anchor_ == nullptr) return here;
+    const SimulatedStep there = simulator_.simulate(reference_.gpus, device_);
+    return relative_to(simulated_response(simulator_, device_, there, reference_.gpus, spreads_, reference_), here);
+  }
+
   ValidatedPoint point(const Measurement& m) const {
     const SimulatedStep step = simulator_.simulate(m.gpus, device_);
-    const Interval interval = step_interval(step, spreads_);
+    const Interval interval = step_interval(step.step_s, response(m.gpus, step), draws_, m.gpus);
     ValidatedPoint p;
     p.gpus = m.gpus;
     p.measured = m.value;
@@ -186,6 +198,8 @@ class GroupValidator {
   StepSimulator simulator_;
   DeviceModel device_;
   Spreads spreads_;
+  Reference reference_;
+  Draws draws_;
   const Measurement* anchor_ = nullptr;
   double unit_ = 1;  ///< of the file's values, by the anchor's row
   bool only_ratios_ = false;

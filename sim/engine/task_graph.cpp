@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 
 namespace foretrain {
 
@@ -57,6 +58,14 @@ TaskId TaskGraph::add(const Task& task, std::span<const Dependency> after) {
   }
   first_dependency_.push_back(static_cast<std::uint32_t>(dependencies_.size()));
   return id;
+}
+
+void TaskGraph::scale_transfers(std::uint8_t account, double factor) {
+  for (Task& task : tasks_) {
+    if (task.account != account || (task.kind != TaskKind::collective && task.kind != TaskKind::copy)) continue;
+    task.duration = seconds(to_seconds(task.duration) * factor);
+    task.traffic = {static_cast<std::int64_t>(std::llround(static_cast<double>(task.traffic.count) * factor))};
+  }
 }
 
 std::span<const Dependency> TaskGraph::dependencies(TaskId task) const {

@@ -83,6 +83,9 @@ class TaskGraph {
     return add(task, std::span<const Dependency>(after.begin(), after.size()));
   }
 
+  /// Times and traffic of every collective and copy charged to `account` become `factor` times as long. Requires factor > 0.
+  void scale_transfers(std::uint8_t account, double factor);
+
   TaskGraph() = default;
   TaskGraph(TaskGraph&&) = default;
   TaskGraph& operator=(TaskGraph&&) = default;
