@@ -7,6 +7,7 @@
 
 #include "sim/analysis/anchor.hpp"
 #include "sim/analysis/crossover.hpp"
+#include "sim/analysis/intervals.hpp"
 #include "sim/analysis/memory_verdict.hpp"
 #include "sim/analysis/point_predictor.hpp"
 #include "sim/base/quantity.hpp"
@@ -28,8 +29,9 @@ int search_budget(const ExpandedModel& model) {
 
 class Predictor {
  public:
-  Predictor(const Scenario& scenario, const Progress& progress)
+  Predictor(const Scenario& scenario, const PredictionOptions& options, const Progress& progress)
       : scenario_(scenario),
+        options_(options),
         progress_(progress),
         most_gpus_(most_gpus(scenario)),
         points_(scenario, std::max(most_gpus_, scenario.anchor ? scenario.anchor->gpus : 1)) {}
@@ -37,11 +39,15 @@ class Predictor {
   Prediction predict() {
     Prediction prediction = heading();
     if (scenario_.anchor) anchor(prediction);
+    Intervals intervals = intervals_of();
     for (std::size_t i = 0; i < scenario_.gpus.size(); ++i) {
       prediction.points.push_back(point(scenario_.gpus[i], prediction.decisions));
+      intervals.add_to(prediction.points.back());
       if (progress_) progress_(0.5 * static_cast<double>(i + 1) / static_cast<double>(scenario_.gpus.size()));
     }
     prediction.crossover = search();
+    prediction.crossover_spread = intervals.crossover_spread();
+    if (options_.sensitivity) prediction.sensitivity = intervals.sensitivity(prediction.points.back());
     explain_search(prediction.decisions);
     if (progress_) progress_(1);
     for (const PredictionPoint& p : prediction.points) warn(p, prediction.warnings);
@@ -82,7 +88,8 @@ class Predictor {
   }
 
   void anchor(Prediction& prediction) {
-    const Anchored anchored = fit_anchor(points_.simulator(), points_.device(), *scenario_.anchor);
+    anchored_ = fit_anchor(points_.simulator(), points_.device(), *scenario_.anchor);
+    const Anchored& anchored = *anchored_;
     points_.set_device(anchored.device);
     const int gpus = scenario_.anchor->gpus;
     prediction.decisions.add("anchor", fmt::format("{} x {:.3f}", anchored.scaled, anchored.factor),
@@ -122,10 +129,14 @@ class Predictor {
     if (!p.fits()) warnings.push_back(memory_warning(p, scenario_, points_.step(p.gpus).memory));
   }
 
+  Intervals intervals_of() { return anchored_ ? Intervals(points_, parts_of(*anchored_), scenario_.anchor->gpus) : Intervals(points_); }
+
   const Scenario& scenario_;
+  const PredictionOptions& options_;
   const Progress& progress_;
   int most_gpus_;
   PointPredictor points_;
+  std::optional<Anchored> anchored_;
 };
 
 }  // namespace
@@ -138,6 +149,8 @@ RecordedSteps record_steps(const Scenario& scenario) {
   return simulator.record(gpus, device);
 }
 
-Prediction predict(const Scenario& scenario, const Progress& progress) { return Predictor(scenario, progress).predict(); }
+Prediction predict(const Scenario& scenario, const PredictionOptions& options, const Progress& progress) {
+  return Predictor(scenario, options, progress).predict();
+}
 
 }  // namespace foretrain

@@ -15,7 +15,13 @@ using Progress = std::function<void(double done)>;
 /// The simulated steps of the scenario's largest listed number of GPUs, with its anchor applied.
 RecordedSteps record_steps(const Scenario& scenario);
 
+/// What is computed besides the curve and its crossover.
+struct PredictionOptions {
+  bool sensitivity = false;  ///< of the largest listed number of GPUs
+};
+
 /// Throws InputError when the scenario cannot be simulated.
-Prediction predict(const Scenario& scenario, const Progress& progress = nullptr);
+Prediction predict(const Scenario& scenario, const PredictionOptions& options, const Progress& progress = nullptr);
+inline Prediction predict(const Scenario& scenario, const Progress& progress = nullptr) { return predict(scenario, {}, progress); }
 
 }  // namespace foretrain

@@ -47,12 +47,26 @@ double share_of(Uncertain input, const Shares& shares) {
   return input == Uncertain::input ? shares.input : shares.communication;
 }
 
+double samples_per_gpu_s(const StepSimulator& simulator, int gpus, double step_s) {
+  return static_cast<double>(simulator.global_batch(gpus)) / step_s / gpus;
+}
+
+/// The exponential's median is what fitted losses contain already, as far as the prediction loses so much at all.
+void set_unmodelled(StepResponse& out, double mean, double predicted_loss) {
+  out.up[index_of(Uncertain::unmodelled)] = mean;
+  out.down[index_of(Uncertain::unmodelled)] = -std::min(mean * std::numbers::ln2, std::max(0.0, predicted_loss));
+}
+
 bool has_input(const Scenario& scenario) { return scenario.workload.data.loader != LoaderKind::none; }
 
 }  // namespace
 
 double StepResponse::at(Uncertain input, double z) const {
   return z >= 0 ? up[index_of(input)] * z / kReach : down[index_of(input)] * -z / kReach;
+}
+
+Reference reference_at(const StepSimulator& simulator, int gpus, double step_s) {
+  return {gpus, simulator.placement(gpus).nodes, samples_per_gpu_s(simulator, gpus, step_s)};
 }
 
 StepResponse linear_response(const StepSimulator& simulator, const DeviceModel& device, const SimulatedStep& step, int gpus,
@@ -65,11 +79,12 @@ StepResponse linear_response(const StepSimulator& simulator, const DeviceModel& 
     set(out, input, share_of(input, shares), spreads[index_of(input)]);
   set_loss(out, Uncertain::stragglers, shares.kernels, slowest_rank_factor(device.rank_spread, ranks.size()) - 1,
            spreads[index_of(Uncertain::stragglers)]);
-  set_loss(out, Uncertain::busy_node, shares.kernels,
-           busy_node_factor(device.busy_node, ranks, simulator.scenario().cluster.node.gpus) - 1, spreads[index_of(Uncertain::busy_node)]);
+  set_loss(out, Uncertain::busy_node, shares.kernels, busy_node_factor(device.busy_node, ranks, simulator.scenario().cluster.node.gpus) - 1,
+           spreads[index_of(Uncertain::busy_node)]);
   set(out, Uncertain::run_to_run, 1, spreads[index_of(Uncertain::run_to_run)]);
-  out.up[index_of(Uncertain::unmodelled)] =
-      unmodelled_loss(spreads[index_of(Uncertain::unmodelled)], ranks.nodes, reference.nodes, gpus > reference.gpus);
+  const double here = samples_per_gpu_s(simulator, gpus, step.step_s);
+  set_unmodelled(out, unmodelled_loss(spreads[index_of(Uncertain::unmodelled)], ranks.nodes, reference.nodes, gpus > reference.gpus),
+                 reference.samples_per_gpu_s > 0 ? 1 - here / reference.samples_per_gpu_s : 1);
   return out;
 }
 

@@ -12,7 +12,7 @@ namespace foretrain {
 inline constexpr double kReach = 1.6448536269514722;
 
 /// Logarithm of the step's ratio when one input alone is kReach standard deviations up (slower) or down; between and beyond on straight
-/// lines. `unmodelled` has only `up`: the mean of the exponential distribution, as a share of the step.
+/// lines. Of `unmodelled`, `up` is the mean of the exponential distribution as a share of the step, and `down` the most it can be below 0.
 struct StepResponse {
   std::array<double, kUncertainCount> up{}, down{};
   double at(Uncertain input, double z) const;
@@ -21,7 +21,9 @@ struct StepResponse {
 /// What the answers refer to: the job that was measured, or one GPU.
 struct Reference {
   int gpus = 1, nodes = 1;
+  double samples_per_gpu_s = 0;  ///< a larger job is no faster per GPU, but for noise; 0: unknown
 };
+Reference reference_at(const StepSimulator& simulator, int gpus, double step_s);
 
 /// By derivatives alone: the critical path says which part of the step each input is. Costs nothing.
 StepResponse linear_response(const StepSimulator& simulator, const DeviceModel& device, const SimulatedStep& step, int gpus,

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 
 #include "sim/base/random.hpp"
@@ -23,6 +22,11 @@ std::vector<int> shuffled(int count, const CounterRandom& random, std::uint64_t 
   return order;
 }
 
+double loss_factor(const StepResponse& response, double loss) {
+  constexpr std::size_t kLoss = index_of(Uncertain::unmodelled);
+  return 1 + response.up[kLoss] * loss + response.down[kLoss];
+}
+
 double quantile(const std::vector<double>& sorted, double p) {
   const double at = p * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
@@ -37,7 +41,7 @@ Draws::Draws(int count, std::uint64_t seed) : count_(count), seed_(seed) {
   for (std::size_t input = 0; input < kUncertainCount; ++input) {
     for (const int stratum : shuffled(count, random, input)) values_[input].push_back(normal_quantile((stratum + 0.5) / count));
   }
-  for (const int stratum : shuffled(count, random, kUncertainCount)) losses_.push_back(-std::log1p(-(stratum + 0.5) / count) - std::numbers::ln2);
+  for (const int stratum : shuffled(count, random, kUncertainCount)) losses_.push_back(-std::log1p(-(stratum + 0.5) / count));
 }
 
 double Draws::of_run(int gpus, int draw) const {
@@ -52,7 +56,7 @@ std::vector<double> step_factors(const StepResponse& response, const Draws& draw
   for (int i = 0; i < draws.count(); ++i) {
     double log_factor = response.at(Uncertain::run_to_run, draws.of_run(gpus, i));
     for (const Uncertain input : kShared) log_factor += response.at(input, draws.normal(input, i));
-    factors.push_back(std::exp(log_factor) * (1 + response.up[index_of(Uncertain::unmodelled)] * draws.loss(i)));
+    factors.push_back(std::exp(log_factor) * loss_factor(response, draws.loss(i)));
   }
   return factors;
 }

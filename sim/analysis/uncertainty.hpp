@@ -16,7 +16,7 @@ class Draws {
   explicit Draws(int count = 1000, std::uint64_t seed = kSeed);
   int count() const { return count_; }
   double normal(Uncertain input, int draw) const { return values_[index_of(input)][static_cast<std::size_t>(draw)]; }
-  /// Exponential with mean 1, less its median: losses that were fitted contain what a usual job loses to effects without a name.
+  /// Exponential with mean 1.
   double loss(int draw) const { return losses_[static_cast<std::size_t>(draw)]; }
   /// Standard normal, another one for each number of GPUs: what one run differs from the next.
   double of_run(int gpus, int draw) const;

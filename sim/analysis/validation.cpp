@@ -137,6 +137,8 @@ class GroupValidator {
       if (fits(*m, scenario.cluster)) simulator_.spread(m->gpus, m->nodes);
     }
     if (anchor) use_anchor();
+    const int smallest = anchor ? rows.front()->gpus : 1;
+    reference_ = reference_at(simulator_, smallest, simulator_.simulate(smallest, device_).step_s);
   }
 
   std::vector<ValidatedPoint> points() const {
@@ -152,7 +154,6 @@ class GroupValidator {
  private:
   void use_anchor() {
     anchor_ = rows_.front();
-    reference_ = {anchor_->gpus, simulator_.placement(anchor_->gpus).nodes};
     spreads_ = spreads_of({.kernels = true}, framework());
     if (anchor_->metric == Metric::rate) return use_ratios();
     try {

@@ -17,6 +17,7 @@ struct PredictCommand {
   std::string html;    ///< also write the page here
   std::string trace;   ///< also write the largest run's steps here
   bool explain = false;
+  bool sensitivity = false;
 };
 void run_predict(const PredictCommand& command);  // predict.cpp
 

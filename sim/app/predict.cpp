@@ -15,7 +15,7 @@ void run_predict(const PredictCommand& command) {
   const Scenario scenario =
       command.scenario.empty() ? make_scenario(command.overrides) : read_scenario(open_scenario(command.scenario), command.overrides);
   ProgressLine progress("predicting " + scenario.name);
-  const Prediction prediction = predict(scenario, [&progress](double done) { progress.show(done); });
+  const Prediction prediction = predict(scenario, {.sensitivity = command.sensitivity}, [&progress](double done) { progress.show(done); });
   progress.clear();
   if (!command.html.empty()) write_file(command.html, write_html(prediction, {.explain = command.explain}));
   if (!command.trace.empty()) {

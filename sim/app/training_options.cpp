@@ -61,6 +61,8 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
   command->add_option("--trace", predict.trace, "Also write the steps on the largest number of GPUs for chrome://tracing or Perfetto")
       ->type_name("FILE");
   command->add_flag("--explain", predict.explain, "Append what was decided and why");
+  command->add_flag("--sensitivity", predict.sensitivity,
+                    "Append which inputs the total on the largest number of GPUs depends on, and which measurement would narrow it most");
   command->footer(
       "Examples:\n  foretrain predict mahti-resnet50-ddp\n  foretrain predict --model resnet50 --cluster puhti --gpus 1,2,4,8\n  foretrain "
       "predict my.toml --set strategy.bucket_cap=10MiB --format json -o my.json");

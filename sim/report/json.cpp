@@ -34,6 +34,8 @@ Json memory_json(const PredictionPoint& p) {
           {"framework_bytes", p.memory.framework.count}};
 }
 
+Json interval_json(const Interval& i) { return {{"low_s", i.low_s}, {"high_s", i.high_s}, {"level", i.level}}; }
+
 Json point_json(const PredictionPoint& p) {
   Json out{{"gpus", p.gpus},
            {"nodes", p.nodes},
@@ -53,12 +55,34 @@ Json point_json(const PredictionPoint& p) {
   out["validation_s"] = p.around.validation_s;
   out["checkpoint_s"] = p.around.checkpoint_s;
   out["periodic_s"] = p.around.periodic_s;
-  out["interval"] = {{"low_s", p.interval.low_s}, {"high_s", p.interval.high_s}, {"level", p.interval.level}};
+  out["interval"] = interval_json(p.interval);
+  out["epoch_interval"] = interval_json(p.epoch_interval);
+  out["total_interval"] = interval_json(p.total_interval);
+  out["speedup_interval"] = {{"low", p.speedup_range.low}, {"high", p.speedup_range.high}, {"level", p.interval.level}};
+  out["chance_of_gain"] = p.chance_of_gain;
   out["memory"] = memory_json(p);
   out["breakdown"] = breakdown_json(p.breakdown);
   Json buckets = Json::array();
   for (const Bytes bucket : p.buckets) buckets.push_back(bucket.count);
   out["buckets_bytes"] = std::move(buckets);
+  return out;
+}
+
+Json crossover_spread_json(const CrossoverSpread& s) {
+  return {{"fastest_gpus", {{"low", s.fastest_low}, {"high", s.fastest_high}}},
+          {"chance_slower_than_one_gpu", s.chance_slower_than_one},
+          {"slower_than_one_gpu_from", {{"low", or_null(s.slower_from_low)}, {"high", or_null(s.slower_from_high)}}},
+          {"level", 0.9}};
+}
+
+Json sensitivity_json(const Sensitivity& s) {
+  Json out{{"gpus", s.gpus}, {"total_s", s.total_s}, {"interval", interval_json(s.interval)}};
+  out["inputs"] = Json::array();
+  for (const TornadoBar& bar : s.bars)
+    out["inputs"].push_back(
+        {{"input", bar.input}, {"origin", bar.origin}, {"low_s", bar.low_s}, {"high_s", bar.high_s}, {"share", bar.share}});
+  out["measure"] = Json::array();
+  for (const NarrowedBy& n : s.narrowed) out["measure"].push_back({{"what", n.measurement}, {"low_s", n.low_s}, {"high_s", n.high_s}});
   return out;
 }
 
@@ -135,6 +159,8 @@ std::string write_json(const Prediction& p, const ReportOptions&) {
   for (const PredictionPoint& point : p.points) points.push_back(point_json(point));
   out["points"] = std::move(points);
   out["crossover"] = crossover_json(p.crossover);
+  out["crossover_interval"] = crossover_spread_json(p.crossover_spread);
+  if (p.sensitivity) out["sensitivity"] = sensitivity_json(*p.sensitivity);
   Json decisions = Json::array();
   for (const Decision& d : p.decisions.list()) decisions.push_back({{"subject", d.subject}, {"choice", d.choice}, {"why", d.why}});
   out["decisions"] = std::move(decisions);

@@ -1,4 +1,4 @@
-// Heading, the curve, where the step goes, the crossover, warnings. "at most" is the upper end of the 90 % interval.
+// Heading, the curve, where the step goes, how sure, the crossover, warnings.
 #include "sim/report/table.hpp"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
+#include "sim/report/interval_table.hpp"
 
 namespace foretrain {
 
@@ -20,14 +21,13 @@ std::string heading(const Prediction& p) {
 }
 
 std::string curve(const Prediction& prediction) {
-  std::string out = fmt::format("{:>6} {:>5} {:>8} {:>9} {:>9} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}\n", "GPUs", "nodes", "batch", "step",
-                                "at most", "epoch", "total", "samples/s", "speedup", "effic.", "memory");
+  std::string out = fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}\n", "GPUs", "nodes", "batch", "step",
+                                "epoch", "total", "samples/s", "speedup", "effic.", "memory");
   const auto when_known = [&](double value) { return prediction.samples > 0 ? spoken_time(value) : std::string("-"); };
   for (const PredictionPoint& p : prediction.points) {
-    out +=
-        fmt::format("{:>6} {:>5} {:>8} {:>9} {:>9} {:>11} {:>11} {:>11.1f} {:>8.2f} {:>5.1f} % {:>9}{}\n", p.gpus, p.nodes, p.global_batch,
-                    to_string(seconds(p.step_s)), to_string(seconds(p.interval.high_s)), when_known(p.epoch_s), when_known(p.total_s),
-                    p.samples_per_s, p.speedup, 100 * p.efficiency, to_string(p.memory.total()), p.fits() ? "" : " !");
+    out += fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11.1f} {:>8.2f} {:>5.1f} % {:>9}{}\n", p.gpus, p.nodes, p.global_batch,
+                       to_string(seconds(p.step_s)), when_known(p.epoch_s), when_known(p.total_s), p.samples_per_s, p.speedup,
+                       100 * p.efficiency, to_string(p.memory.total()), p.fits() ? "" : " !");
   }
   return out;
 }
@@ -94,10 +94,11 @@ std::string spoken_time(double value) {
 
 std::string write_table(const Prediction& p, const ReportOptions& options) {
   std::string out;
-  if (!p.points.empty()) out += heading(p) + curve(p) + breakdown(p);
+  if (!p.points.empty()) out += heading(p) + curve(p) + breakdown(p) + write_intervals(p);
   out += crossover(p);
   if (p.samples > 0 && !p.points.empty()) out += around_steps(p.points.back());
   if (p.samples == 0) out += "Epoch and total need data.samples, as in --set data.samples=50000.\n";
+  if (p.sensitivity) out += write_sensitivity(*p.sensitivity);
   for (const std::string& warning : p.warnings) out += "warning: " + warning + "\n";
   if (!p.note.empty()) out += "\n" + p.note + "\n";
   if (options.explain) out += decisions(p);

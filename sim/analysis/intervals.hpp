@@ -1,0 +1,41 @@
+// Intervals of one scenario's answers: how each number of GPUs responds to the inputs, drawn together.
+#pragma once
+
+#include <map>
+
+#include "sim/analysis/point_predictor.hpp"
+#include "sim/analysis/uncertainty.hpp"
+
+namespace foretrain {
+
+/// The predictor must outlive it and have its device model set.
+class Intervals {
+ public:
+  /// Without an anchor, or of a model scaled at `reference` in these parts.
+  explicit Intervals(PointPredictor& points);
+  Intervals(PointPredictor& points, const AnchoredParts& anchored, int anchor_gpus);
+
+  /// Sets every interval of the point, by simulated responses. Requires its times and speedup.
+  void add_to(PredictionPoint& point);
+  /// Over all numbers of GPUs that have been simulated, by derivatives where the response was not simulated.
+  CrossoverSpread crossover_spread();
+  /// Of the run's total time.
+  Sensitivity sensitivity(const PredictionPoint& point);
+
+ private:
+  const StepResponse& response(int gpus);
+  StepResponse cheap_response(int gpus);
+  StepResponse against_anchor(const StepResponse& here);
+  std::vector<double> factors(int gpus) { return step_factors(response(gpus), draws_, gpus); }
+  Interval total_interval(const PredictionPoint& point, const StepResponse& response, double startup_spread) const;
+  StepResponse narrowed(int gpus, Narrowing measurement);
+
+  PointPredictor& points_;
+  Spreads spreads_;
+  Reference reference_;
+  bool is_anchored_ = false;
+  Draws draws_;
+  std::map<int, StepResponse> responses_;  ///< simulated ones, against the anchor
+};
+
+}  // namespace foretrain
