@@ -46,7 +46,7 @@ struct Base {
   Dimension dimension;
 };
 
-constexpr std::array<Base, 12> kBases{{{"B", 1, Dimension::bytes},
+constexpr std::array<Base, 13> kBases{{{"B", 1, Dimension::bytes},
                                        {"b", 0.125, Dimension::bytes},
                                        {"Bps", 1, Dimension::byte_rate},
                                        {"B/s", 1, Dimension::byte_rate},
@@ -57,7 +57,8 @@ constexpr std::array<Base, 12> kBases{{{"B", 1, Dimension::bytes},
                                        {"FLOPs", 1, Dimension::flop_rate},
                                        {"FLOPS", 1, Dimension::flop_rate},
                                        {"FLOP/s", 1, Dimension::flop_rate},
-                                       {"FLOPps", 1, Dimension::flop_rate}}};
+                                       {"FLOPps", 1, Dimension::flop_rate},
+                                       {"W", 1, Dimension::power}}};
 
 struct Unit {
   double factor;
@@ -119,12 +120,12 @@ std::string with_prefix(double value, std::string_view base) {
 }  // namespace
 
 std::string_view name_of(Dimension dimension) {
-  static constexpr std::array<std::string_view, 5> kNames{"time", "size", "amount of work", "bandwidth", "compute rate"};
+  static constexpr std::array<std::string_view, 6> kNames{"time", "size", "amount of work", "bandwidth", "compute rate", "power"};
   return kNames[static_cast<std::size_t>(dimension)];
 }
 
 std::string_view example_of(Dimension dimension) {
-  static constexpr std::array<std::string_view, 5> kExamples{"2.5 us", "25 MiB", "4.1 GFLOP", "25 GBps", "312 TFLOPs"};
+  static constexpr std::array<std::string_view, 6> kExamples{"2.5 us", "25 MiB", "4.1 GFLOP", "25 GBps", "312 TFLOPs", "300 W"};
   return kExamples[static_cast<std::size_t>(dimension)];
 }
 

@@ -9,14 +9,14 @@
 namespace foretrain {
 
 /// What a quantity measures; decides which units it may carry.
-enum class Dimension { time, bytes, flops, byte_rate, flop_rate };
+enum class Dimension { time, bytes, flops, byte_rate, flop_rate, power };
 
-/// "time", "size", "amount of work", "bandwidth", "compute rate": for messages.
+/// "time", "size", "amount of work", "bandwidth", "compute rate", "power": for messages.
 std::string_view name_of(Dimension dimension);
 /// An example of the right spelling, for hints: "2.5 us", "25 MiB", …
 std::string_view example_of(Dimension dimension);
 
-/// The outcome of reading a quantity: a value in base units (s, B, FLOP, B/s, FLOP/s) or what is wrong with the text.
+/// The outcome of reading a quantity: a value in base units (s, B, FLOP, B/s, FLOP/s, W) or what is wrong with the text.
 struct ParsedQuantity {
   double value = 0;
   std::string error;  ///< empty when the text is a quantity of the wanted dimension
@@ -26,7 +26,7 @@ struct ParsedQuantity {
 
 /// Reads "NUMBER UNIT" (the space is optional). Prefixes k M G T P are powers of ten, Ki Mi Gi Ti of two; b = bit, B = byte;
 /// rates end in "ps" or "/s" ("400 Gbps", "50 GB/s", "312 TFLOPs" = 312 TFLOP/s); times are ps ns us ms s min h d; plain work is
-/// "FLOP". Rejects NaN, infinity, negative numbers, missing or foreign units.
+/// "FLOP"; power is "W". Rejects NaN, infinity, negative numbers, missing or foreign units.
 ParsedQuantity parse_quantity(std::string_view text, Dimension wanted);
 
 /// Shortest natural spelling with three significant digits: "25 GBps", "2.5 us", "26.2 MB", "312 TFLOPs".

@@ -68,6 +68,7 @@ Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics) {
   gpu.staging_share = reader.number("staging_share", 0.01, 1).value_or(gpu.staging_share);
   gpu.sustained_clock = reader.number("sustained_clock", 0.1, 1).value_or(gpu.sustained_clock);
   gpu.l2_cache = read_size(reader, "l2_cache");
+  gpu.tdp_w = reader.watts("tdp").value_or(0);
   gpu.sm_count = static_cast<int>(reader.integer("sm_count", 1, 10'000).value_or(1));
   reader.finish();
   return gpu;

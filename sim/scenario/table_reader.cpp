@@ -151,6 +151,8 @@ std::optional<FlopRate> TableReader::flop_rate(std::string_view key) {
   return FlopRate{*found};
 }
 
+std::optional<double> TableReader::watts(std::string_view key) { return quantity(key, Dimension::power); }
+
 std::optional<std::string> TableReader::one_of(std::string_view key, const std::vector<std::string>& choices) {
   const auto found = string(key);
   if (!found) return std::nullopt;

@@ -37,6 +37,7 @@ class TableReader {
   std::optional<Bytes> bytes(std::string_view key);
   std::optional<ByteRate> byte_rate(std::string_view key);
   std::optional<FlopRate> flop_rate(std::string_view key);
+  std::optional<double> watts(std::string_view key);
   /// One of `choices`; "did you mean" otherwise.
   std::optional<std::string> one_of(std::string_view key, const std::vector<std::string>& choices);
   std::optional<std::vector<std::int64_t>> integers(std::string_view key, std::int64_t least, std::int64_t most, std::size_t longest);

@@ -1,0 +1,239 @@
+// First the number of GPUs, with the strategy as it is; then what can be changed around it without asking for more.
+#include "sim/analysis/recommend.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/anchor.hpp"
+#include "sim/analysis/intervals.hpp"
+#include "sim/analysis/job_choice.hpp"
+#include "sim/analysis/job_resources.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/scenario/job.hpp"
+#include "sim/strategy/catalog.hpp"
+#include "sim/workload/device/input_time.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Nobody asks for 37 nodes: whole nodes in steps of about a half, and every number in one node.
+constexpr double kStep = 1.5;
+/// Another strategy is worth changing the script for from here on, and more workers are worth their cores.
+constexpr double kWorthStrategy = 0.97, kWorthWorkers = 0.99;
+/// Input waits below this part of the step are no reason for more workers.
+constexpr double kStall = 0.02;
+
+std::vector<int> numbers_of(const Scenario& scenario) {
+  const int per_node = scenario.cluster.node.gpus;
+  const std::int64_t most =
+      std::min<std::int64_t>(std::int64_t{scenario.cluster.nodes} * per_node, scenario.global_batch.value_or(1 << 20));
+  std::vector<int> numbers;
+  for (int gpus = 1; gpus <= std::min<std::int64_t>(per_node, most); ++gpus) numbers.push_back(gpus);
+  for (int nodes = 2; std::int64_t{nodes} * per_node <= most; nodes = std::max(nodes + 1, static_cast<int>(nodes * kStep)))
+    numbers.push_back(nodes * per_node);
+  if (most > numbers.back() && most % per_node == 0) numbers.push_back(static_cast<int>(most));
+  return numbers;
+}
+
+double input_share(const PredictionPoint& p) { return p.breakdown[static_cast<std::size_t>(Account::input_stall)] / p.step_s; }
+
+class Recommender {
+ public:
+  Recommender(const ComparedScenarios& scenarios, const RecommendationRequest& request, const Progress& progress)
+      : scenarios_(scenarios), request_(request), progress_(progress) {}
+
+  Recommendation recommend() {
+    refuse_unknown_length();
+    own_ = fitted(scenarios_.own);
+    PointPredictor base(own_, most_gpus());
+    if (own_.anchor) anchor(base);
+    std::vector<JobOption> options = own_options(base);
+    Recommendation out = choose_jobs(options, request_, billing());
+    if (!out.best) return out;
+    improve(base, *out.best, out.notes);
+    note_batch(out);
+    out.plan = plan_of(own_, *out.best);
+    return out;
+  }
+
+ private:
+  void refuse_unknown_length() const {
+    if (scenarios_.own.workload.data.samples == 0)
+      throw InputError("how long is an epoch? A recommendation needs the number of samples",
+                       "as in --set data.samples=1281167 --set run.epochs=90");
+  }
+
+  const Site& site() const { return own_.cluster.site; }
+  CostUnit billing() const {
+    if (request_.price_per_gpu_hour) return {"", request_.price_per_gpu_hour};
+    return site().billing.unit.empty() ? CostUnit{"GPU-h", 1.0} : CostUnit{site().billing.unit, std::nullopt};
+  }
+
+  int most_gpus() const { return std::max(numbers_of(own_).back(), own_.anchor ? own_.anchor->gpus : 1); }
+
+  /// With micro-steps where a batch does not fit any GPU: as many as make it fit, the global batch stays.
+  Scenario fitted(Scenario scenario) const {
+    PointPredictor one(scenario, 1);
+    Decisions ignored;
+    const PredictionPoint p = one.point(1, ignored);
+    if (p.fits() || p.largest_batch == 0 || scenario.global_batch) return scenario;
+    const auto micro = (p.batch_per_gpu + p.largest_batch - 1) / p.largest_batch;
+    scenario.knobs.accumulation = static_cast<int>(std::min<std::int64_t>(4096, scenario.knobs.accumulation * micro));
+    scenario.workload.batch_per_gpu = (p.batch_per_gpu + micro - 1) / micro;
+    return scenario;
+  }
+
+  void anchor(PointPredictor& base) {
+    const Anchored anchored = fit_anchor(base.simulator(), base.device(), *own_.anchor);
+    base.set_device(anchored.device);
+    anchored_ = parts_of(anchored);
+  }
+
+  Intervals intervals_of(PointPredictor& points) const {
+    return anchored_ ? Intervals(points, *anchored_, own_.anchor->gpus) : Intervals(points);
+  }
+
+  std::vector<JobOption> own_options(PointPredictor& base) {
+    Intervals intervals = intervals_of(base);
+    std::vector<JobOption> options;
+    const std::vector<int> numbers = numbers_of(own_);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (progress_) progress_(static_cast<double>(i) / static_cast<double>(numbers.size()));
+      const int nodes = reserved_gpus(own_, numbers[i]).nodes;
+      if (!is_given(site(), numbers[i], nodes) || !why_not(own_, numbers[i]).empty()) continue;
+      options.push_back(option(base, intervals, numbers[i], base.throughput(1).samples_per_s));
+    }
+    return options;
+  }
+
+  JobOption option(PointPredictor& points, Intervals& intervals, int gpus, double one_gpu_rate) const {
+    Decisions ignored;
+    JobOption out;
+    const Scenario& scenario = points.simulator().scenario();
+    out.strategy = scenario.strategy;
+    out.point = points.point(gpus, ignored);
+    out.point.speedup = out.point.samples_per_s / one_gpu_rate;
+    out.point.efficiency = out.point.speedup / gpus;
+    intervals.add_to(out.point);
+    out.accumulation = scenario.knobs.accumulation;
+    out.workers_per_gpu = scenario.workload.data.workers_per_gpu;
+    price(out, scenario);
+    return out;
+  }
+
+  void price(JobOption& job, const Scenario& scenario) const {
+    const PredictionPoint& p = job.point;
+    const double needed = time_limit_s(p.total_interval.high_s);
+    const Partition* partition = partition_for(site(), p.gpus, p.nodes, needed);
+    const double longest = partition != nullptr ? to_seconds(partition->longest) : 0;
+    if (partition != nullptr) job.partition = partition->name;
+    job.jobs = longest > 0 ? std::max(1, static_cast<int>(std::ceil(needed / longest))) : 1;
+    job.time_limit_s = job.jobs > 1 ? longest : needed;
+    job.gpu_hours = paid_gpu_hours(scenario, partition, p.gpus, p.nodes, p.total_s);
+    job.energy_kwh = gpu_energy_kwh(p, scenario.cluster.node.gpu);
+    const auto fixed = billing().per_gpu_hour;
+    job.cost = fixed ? *fixed * job.gpu_hours : billing_cost(scenario, partition, p.gpus, p.nodes, p.total_s);
+    const auto wait = request_.queue_waits_s.find(p.gpus);
+    job.time_to_result_s = p.total_s + (wait != request_.queue_waits_s.end() ? wait->second : request_.queue_wait_s);
+  }
+
+  /// On the same GPUs: more or fewer workers, another strategy. Each only where it is worth it.
+  void improve(PointPredictor& base, JobOption& best, std::vector<std::string>& notes) {
+    try_workers(base, best, notes);
+    for (const Scenario& other : scenarios_.strategies) {
+      if (other.strategy == own_.strategy || !why_not(other, best.point.gpus).empty()) continue;
+      try_strategy(base, other, best, notes);
+    }
+  }
+
+  void try_workers(PointPredictor& base, JobOption& best, std::vector<std::string>& notes) {
+    if (input_share(best.point) < kStall || own_.workload.data.loader == LoaderKind::none) return;
+    const int cores = cores_of_rank(own_.workload.data, own_.cluster.node), before = own_.workload.data.workers_per_gpu;
+    const double stalled = input_share(best.point), step_before = best.point.step_s;
+    for (int workers = std::max(1, 2 * before); workers <= cores; workers *= 2) {
+      const JobOption tried = with_workers(base, best.point.gpus, workers);
+      if (tried.point.step_s > kWorthWorkers * best.point.step_s) break;
+      best = tried;
+    }
+    if (best.workers_per_gpu != before)
+      notes.push_back(fmt::format("{} workers per GPU instead of {}: {} instead of {} a step, of which {:.0f} % waits for input",
+                                  best.workers_per_gpu, before, to_string(seconds(best.point.step_s)), to_string(seconds(step_before)),
+                                  100 * stalled));
+    else
+      notes.push_back(
+          fmt::format("{:.0f} % of the step waits for input, and more than {} workers on {} cores per GPU do not help: "
+                      "decode less, cache, or load on the GPU",
+                      100 * stalled, before, cores));
+  }
+
+  JobOption with_workers(PointPredictor& base, int gpus, int workers) {
+    Scenario& scenario = variants_.emplace_back(own_);
+    scenario.workload.data.workers_per_gpu = workers;
+    PointPredictor points(scenario, base);
+    Intervals intervals = intervals_of(points);
+    return option(points, intervals, gpus, base.throughput(1).samples_per_s);
+  }
+
+  void try_strategy(PointPredictor& base, const Scenario& other, JobOption& best, std::vector<std::string>& notes) {
+    Scenario& scenario = variants_.emplace_back(other);
+    scenario.workload.data.workers_per_gpu = best.workers_per_gpu;
+    scenario.workload.batch_per_gpu = own_.workload.batch_per_gpu;
+    scenario.knobs.accumulation = own_.knobs.accumulation;
+    try {
+      PointPredictor points(scenario, base);
+      Intervals intervals = intervals_of(points);
+      JobOption tried = option(points, intervals, best.point.gpus, base.throughput(1).samples_per_s);
+      if (!tried.point.fits() || tried.point.total_s > kWorthStrategy * best.point.total_s) return;
+      notes.push_back(fmt::format("{} takes {:.0f} % less time than {} on these GPUs", tried.strategy,
+                                  100 * (1 - tried.point.total_s / best.point.total_s), best.strategy));
+      best = std::move(tried);
+    } catch (const InputError&) {
+      return;  // it cannot train this network on these GPUs
+    }
+  }
+
+  void note_batch(Recommendation& out) const {
+    const JobOption& best = *out.best;
+    if (best.accumulation > scenarios_.own.knobs.accumulation)
+      out.notes.push_back(fmt::format("{} samples per GPU do not fit: {} micro-steps of {}", scenarios_.own.workload.batch_per_gpu,
+                                      best.accumulation, best.point.batch_per_gpu));
+    else if (best.point.largest_batch >= 2 * best.point.batch_per_gpu)
+      out.notes.push_back(
+          fmt::format("up to {} samples per GPU fit; a larger batch trains differently and is not recommended for speed alone",
+                      best.point.largest_batch));
+    if (best.jobs > 1)
+      out.notes.push_back(fmt::format("longer than {} allows: {} jobs in a row from checkpoints", best.partition, best.jobs));
+  }
+
+  const ComparedScenarios& scenarios_;
+  const RecommendationRequest& request_;
+  const Progress& progress_;
+  Scenario own_;
+  std::deque<Scenario> variants_;
+  std::optional<AnchoredParts> anchored_;
+};
+
+}  // namespace
+
+Recommendation recommend(const ComparedScenarios& scenarios, const RecommendationRequest& request, const Progress& progress) {
+  return Recommender(scenarios, request, progress).recommend();
+}
+
+ComparedScenarios read_recommended(const SourceText& source, const ScenarioOverrides& overrides) {
+  ComparedScenarios out = read_compared(source, overrides, {});
+  const StrategyEntry* own = find_strategy(out.own.strategy);
+  std::vector<std::string> others;
+  for (const StrategyEntry& entry : strategy_catalog()) {
+    const bool is_like = entry.processes == own->processes && entry.framework == own->framework && entry.name != "single";
+    if (is_like && entry.name != own->name) others.emplace_back(entry.name);
+  }
+  if (own->processes != Processes::per_gpu) return out;
+  out.strategies = read_compared(source, overrides, others).strategies;
+  return out;
+}
+
+}  // namespace foretrain
