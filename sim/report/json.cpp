@@ -121,9 +121,7 @@ Json series_json(const ValidatedCollectiveSeries& s) {
 /// Names come from files and may hold any bytes: invalid UTF-8 is replaced.
 std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-}  // namespace
-
-std::string write_json(const Prediction& p, const ReportOptions&) {
+Json prediction_json(const Prediction& p) {
   Json out{{"schema", "foretrain.prediction/1"},
            {"scenario", p.scenario},
            {"model", p.model},
@@ -139,7 +137,17 @@ std::string write_json(const Prediction& p, const ReportOptions&) {
   for (const Decision& d : p.decisions.list()) decisions.push_back({{"subject", d.subject}, {"choice", d.choice}, {"why", d.why}});
   out["decisions"] = std::move(decisions);
   out["warnings"] = p.warnings;
-  return dumped(out);
+  return out;
+}
+
+}  // namespace
+
+std::string write_json(const Prediction& p, const ReportOptions&) { return dumped(prediction_json(p)); }
+
+std::string write_predictions_json(const std::vector<Prediction>& predictions) {
+  Json all = Json::array();
+  for (const Prediction& prediction : predictions) all.push_back(prediction_json(prediction));
+  return dumped({{"schema", "foretrain.predictions/1"}, {"predictions", std::move(all)}});
 }
 
 std::string write_validation_json(const Validation& v, const std::vector<GroupKeys>& groups) {
