@@ -10,7 +10,7 @@
 namespace foretrain {
 
 struct PredictCommand {
-  std::string scenario;  ///< file or catalog name; empty: model and cluster come from the overrides
+  std::vector<std::string> scenarios;  ///< files or catalog names; none: model and cluster come from the overrides
   ScenarioOverrides overrides;
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
@@ -21,7 +21,7 @@ struct PredictCommand {
 void run_predict(const PredictCommand& command);  // predict.cpp
 
 struct CompareCommand {
-  std::string scenario;  ///< as of predict
+  std::vector<std::string> scenarios;  ///< as of predict
   ScenarioOverrides overrides;
   std::vector<std::string> strategies;        ///< empty: all
   std::vector<std::string> models, clusters;  ///< of the table of best strategies, instead of a scenario
