@@ -77,11 +77,14 @@ class TaskGraph {
   PatternId add_pattern(std::vector<PatternFlow> flows);
   LabelId label(std::string_view text);  ///< interned
 
-  /// Appends to the task's queue. Requires: known queue/pool/device/pattern, dependencies on earlier tasks.
+  /// Appends to the task's queue. Requires: known queue/pool/device/pattern, dependencies on earlier tasks. Throws InputError beyond
+  /// kMostTasks: whatever asks for so many was not meant.
   TaskId add(const Task& task, std::span<const Dependency> after = {});
   TaskId add(const Task& task, std::initializer_list<Dependency> after) {
     return add(task, std::span<const Dependency>(after.begin(), after.size()));
   }
+
+  static constexpr std::size_t kMostTasks = 5'000'000;
 
   TaskGraph() = default;
   TaskGraph(TaskGraph&&) = default;
