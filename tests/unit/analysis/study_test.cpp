@@ -96,7 +96,7 @@ TEST_CASE("a study of which nothing can run says why") {
 TEST_CASE("wrong values are reported where they stand, all at once and each once") {
   const std::string answer = message_of([] { studied("[study]\nbatch = [32, 0]\nprecision = [\"fp32\", \"fp31\"]\ngpus = [1, 2]\n"); });
   CHECK_THAT(answer, ContainsSubstring("s.toml:8:14: error: model.batch_per_gpu must be an integer from 1 to 1000000"));
-  CHECK_THAT(answer, ContainsSubstring("s.toml:9:22: error: model.precision") && ContainsSubstring("2 errors"));
+  CHECK_THAT(answer, ContainsSubstring("s.toml:9:22: error: unknown model.precision \"fp31\"") && ContainsSubstring("2 errors"));
   CHECK_THAT(message_of([] { studied("[study]\nstrategy = [\"ddp\", \"hrovod\"]\n"); }),
              ContainsSubstring("s.toml:8:20: error: ") && ContainsSubstring("did you mean \"horovod\""));
   CHECK_THAT(message_of([] { studied("[study]\nmodel = [\"resnet18\", \"resnet19\"]\n"); }),
@@ -116,7 +116,7 @@ TEST_CASE("an anchor is fitted to the scenario as it stands and serves all combi
       "[run]\ngpus = [1]\n[measured]\nstep = \"50 ms\"\n[study]\nbatch = [32, 64]\ncluster = [\"puhti\", \"mahti\"]\n";
   const StudyResult study = studied(anchor), plain = studied("[run]\ngpus = [1]\n[study]\nbatch = [32, 64]\ncluster = [\"mahti\"]\n");
   CHECK(study.rows[0].point.step_s == Approx(0.05).epsilon(1e-4));
-  CHECK(study.rows[2].point.step_s > 0.05);
+  CHECK(study.rows[2].point.step_s > 0.04);  // scaled as well: without the anchor it is some milliseconds
   CHECK(study.rows[1].point.step_s == plain.rows[0].point.step_s);
   CHECK_THAT(study.decisions.list().front().why, ContainsSubstring("serves all of mnist_net on puhti"));
 }

@@ -14,15 +14,14 @@ namespace {
 
 const std::string kSmall = "[model]\nname = \"mnist_net\"\n[cluster]\nname = \"puhti\"\n[run]\ngpus = [1, 2]\n";
 
-TemporaryFolder folder_of_three() {
-  TemporaryFolder folder;
+/// In a folder with two scenarios and a study.
+ProgramRun run(const std::string& line) {
+  const TemporaryFolder folder;
   folder.write("a.toml", kSmall);
   folder.write("b.toml", kSmall + "[strategy]\nname = \"horovod\"\n");
   folder.write("study.toml", kSmall + "[study]\nbatch = [32, 64]\n");
-  return folder;
+  return folder.run("foretrain " + line);
 }
-
-ProgramRun run(const std::string& line) { return folder_of_three().run("foretrain " + line); }
 
 void check_refused(const std::string& line, const std::string& message) {
   const ProgramRun refused = run(line);
