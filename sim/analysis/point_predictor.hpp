@@ -25,7 +25,8 @@ class PointPredictor {
   const std::map<int, SimulatedStep>& evaluated() const { return simulated_; }
   /// Samples per second count every sample of the data set once, also when several processes train on it.
   Throughput throughput(int gpus);
-  /// Everything but speedup and efficiency, which refer to a throughput that the caller knows, and the intervals (intervals.hpp). Adds to `decisions`.
+  /// Everything but speedup and efficiency, which refer to a throughput that the caller knows, and the intervals (intervals.hpp). Adds to
+  /// `decisions`.
   PredictionPoint point(int gpus, Decisions& decisions);
 
  private:

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sim/analysis/job_plan.hpp"
-#include "sim/analysis/prediction.hpp"
+#include "sim/analysis/prediction_point.hpp"
 
 namespace foretrain {
 

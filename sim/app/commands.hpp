@@ -5,12 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/recommendation.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
 
+/// What predict adds when a job is wanted.
+struct RecommendationOptions {
+  bool recommend = false;
+  RecommendationRequest request;
+  std::string sbatch, condor;  ///< files for the job's script; empty: none
+  bool is_wanted() const { return recommend || !sbatch.empty() || !condor.empty(); }
+};
+
 struct PredictCommand {
-  std::string scenario;  ///< file or catalog name; empty: model and cluster come from the overrides
+  std::vector<std::string> scenarios;  ///< files or catalog names; none: model and cluster come from the overrides
   ScenarioOverrides overrides;
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
@@ -18,11 +27,12 @@ struct PredictCommand {
   std::string trace;   ///< also write the largest run's steps here
   bool explain = false;
   bool sensitivity = false;
+  RecommendationOptions recommendation{};
 };
 void run_predict(const PredictCommand& command);  // predict.cpp
 
 struct CompareCommand {
-  std::string scenario;  ///< as of predict
+  std::vector<std::string> scenarios;  ///< as of predict
   ScenarioOverrides overrides;
   std::vector<std::string> strategies;        ///< empty: all
   std::vector<std::string> models, clusters;  ///< of the table of best strategies, instead of a scenario

@@ -1,4 +1,4 @@
-// compare: scenario → the same for each strategy → comparison → report; or the best strategy of each model and cluster.
+// compare: scenarios → the same for each strategy → comparisons → report; or the best strategy of each model and cluster.
 #include "sim/analysis/compare.hpp"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 #include "sim/analysis/strategy_matrix.hpp"
 #include "sim/app/commands.hpp"
-#include "sim/app/named_scenario.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/app/several_scenarios.hpp"
 #include "sim/report/comparison_catalog.hpp"
 #include "sim/report/output_file.hpp"
 
@@ -30,17 +30,29 @@ void refuse_repeated(const std::vector<std::string>& names, std::string_view opt
   }
 }
 
-std::string compare_one(const CompareCommand& command, const std::vector<std::string>& strategies) {
-  const SourceText source = command.scenario.empty() ? SourceText{} : open_scenario(command.scenario);
-  const ComparedScenarios scenarios = read_compared(source, command.overrides, strategies);
+Comparison compared(const ComparedScenarios& scenarios) {
   ProgressLine progress("comparing " + scenarios.own.name);
-  const Comparison comparison = compare(scenarios, [&progress](double done) { progress.show(done); });
-  progress.clear();
-  return find_comparison_report(command.format)->write(comparison, {.explain = command.explain});
+  return compare(scenarios, [&progress](double done) { progress.show(done); });
+}
+
+/// Strategies are what is compared: the combinations of a study are left out.
+std::string compare_scenarios(const CompareCommand& command, const std::vector<std::string>& strategies) {
+  std::vector<ComparedScenarios> read;
+  read_scenarios(command.scenarios,
+                 [&](const SourceText& source) { read.push_back(read_compared(source, command.overrides, strategies)); });
+  std::vector<Comparison> comparisons;
+  for (const ComparedScenarios& scenarios : read) {
+    comparisons.push_back(compared(scenarios));
+    if (!scenarios.own.study.axes.empty())
+      comparisons.back().warnings.emplace_back("the combinations of [study] are not compared: predict shows them");
+  }
+  const ComparisonReportEntry& report = *find_comparison_report(command.format);
+  const ReportOptions options{.explain = command.explain};
+  return comparisons.size() == 1 ? report.write(comparisons.front(), options) : report.write_several(comparisons, options);
 }
 
 std::string compare_pairs(const CompareCommand& command, const std::vector<std::string>& strategies) {
-  if (!command.scenario.empty())
+  if (!command.scenarios.empty())
     throw InputError("a scenario has one model and one cluster", "leave SCENARIO out, or --models and --clusters");
   if (command.models.empty() || command.clusters.empty())
     throw InputError("--models and --clusters go together", "as in --models resnet50,bert-base --clusters puhti,mahti --gpus 4");
@@ -59,7 +71,7 @@ void run_compare(const CompareCommand& command) {
   refuse_empty(command.models, "--models"), refuse_empty(command.clusters, "--clusters");
   refuse_repeated(command.models, "--models"), refuse_repeated(command.clusters, "--clusters");
   const std::vector<std::string> strategies = strategies_named(command.strategies);
-  if (command.models.empty() && command.clusters.empty()) return write_output(command.output, compare_one(command, strategies));
+  if (command.models.empty() && command.clusters.empty()) return write_output(command.output, compare_scenarios(command, strategies));
   // Two frameworks differ in more than their strategies: which of one is best is the question, unless both are named.
   write_output(command.output, compare_pairs(command, command.strategies.empty() ? strategies_of(FrameworkKind::pytorch) : strategies));
 }

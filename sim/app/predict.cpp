@@ -1,28 +1,111 @@
-// predict: scenario → prediction → report, one line per arrow.
+// predict: scenario → prediction → report, one line per arrow; of several scenarios each by itself, of a study every combination.
 #include "sim/analysis/predict.hpp"
 
+#include <fmt/format.h>
+
+#include "sim/analysis/recommend.hpp"
+#include "sim/analysis/study.hpp"
 #include "sim/app/commands.hpp"
-#include "sim/app/named_scenario.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/app/several_scenarios.hpp"
 #include "sim/report/catalog.hpp"
 #include "sim/report/chrome_trace.hpp"
 #include "sim/report/html.hpp"
+#include "sim/report/job_script.hpp"
 #include "sim/report/output_file.hpp"
 
 namespace foretrain {
 
-void run_predict(const PredictCommand& command) {
-  const Scenario scenario =
-      command.scenario.empty() ? make_scenario(command.overrides) : read_scenario(open_scenario(command.scenario), command.overrides);
+namespace {
+
+struct Question {
+  SourceText source;
+  Scenario scenario;
+};
+
+std::vector<Question> read_all(const PredictCommand& command) {
+  std::vector<Question> questions;
+  read_scenarios(command.scenarios, [&](const SourceText& source) {
+    Scenario scenario = source.text.empty() ? make_scenario(command.overrides) : read_scenario(source, command.overrides);
+    questions.push_back({source, std::move(scenario)});
+  });
+  return questions;
+}
+
+bool has_study(const Question& question) { return !question.scenario.study.axes.empty(); }
+
+Prediction predicted(const PredictCommand& command, const Scenario& scenario) {
   ProgressLine progress("predicting " + scenario.name);
-  const Prediction prediction = predict(scenario, {.sensitivity = command.sensitivity}, [&progress](double done) { progress.show(done); });
-  progress.clear();
+  return predict(scenario, {.sensitivity = command.sensitivity}, [&progress](double done) { progress.show(done); });
+}
+
+/// A page and a trace are of one prediction.
+void refuse_pages(const PredictCommand& command, bool is_written, std::string_view what, std::string_view hint) {
+  const std::string_view option = !command.html.empty() ? "--html" : !command.trace.empty() ? "--trace" : "";
+  if (!option.empty()) throw InputError(fmt::format("{} shows one scenario, not {}", option, what), std::string(hint));
+  if (command.recommendation.is_wanted())
+    throw InputError(fmt::format("--recommend is about one scenario, not {}", what), std::string(hint));
+  if (!is_written) throw InputError(fmt::format("--format {} shows one scenario, not {}", command.format, what), "as in --format table");
+}
+
+Recommendation recommended(const PredictCommand& command, const Question& question) {
+  ProgressLine progress("recommending for " + question.scenario.name);
+  const ComparedScenarios scenarios = read_recommended(question.source, command.overrides);
+  return recommend(scenarios, command.recommendation.request, [&progress](double done) { progress.show(done); });
+}
+
+void write_job_scripts(const RecommendationOptions& options, const Recommendation& recommendation) {
+  if (!options.sbatch.empty() || !options.condor.empty()) {
+    if (!recommendation.best) throw InputError("there is no job to write a script for: " + recommendation.why_none);
+  }
+  if (!options.sbatch.empty()) write_file(options.sbatch, write_sbatch(recommendation.plan));
+  if (!options.condor.empty()) write_file(options.condor, write_condor(recommendation.plan));
+}
+
+void predict_one(const PredictCommand& command, const Question& question) {
+  const Scenario& scenario = question.scenario;
+  Prediction prediction = predicted(command, scenario);
+  if (command.recommendation.is_wanted()) {
+    prediction.recommendation = recommended(command, question);
+    write_job_scripts(command.recommendation, *prediction.recommendation);
+  }
   if (!command.html.empty()) write_file(command.html, write_html(prediction, {.explain = command.explain}));
   if (!command.trace.empty()) {
     const RecordedSteps recorded = record_steps(scenario);
     write_file(command.trace, write_chrome_trace(recorded.plan.graph, recorded.timeline));
   }
   write_output(command.output, find_report(command.format)->write(prediction, {.explain = command.explain}));
+}
+
+void predict_study(const PredictCommand& command, const Question& question) {
+  const auto write = find_report(command.format)->write_study;
+  refuse_pages(command, write != nullptr, "the combinations of a study", "leave [study] out, and say with --set which combination");
+  const StudyQuestion study = read_study(question.source, command.overrides, question.scenario);
+  ProgressLine progress("predicting " + question.scenario.name);
+  const StudyResult result = run_study(study, [&progress](double done) { progress.show(done); });
+  progress.clear();
+  write_output(command.output, write(result, {.explain = command.explain}));
+}
+
+void predict_several(const PredictCommand& command, const std::vector<Question>& questions) {
+  const auto write = find_report(command.format)->write_several;
+  refuse_pages(command, write != nullptr, "several", "predict them one by one");
+  std::vector<Prediction> predictions;
+  for (const Question& question : questions) {
+    if (has_study(question))
+      throw InputError(fmt::format("{} has a [study], which is a table of its own", question.source.name), "predict it by itself");
+  }
+  for (const Question& question : questions) predictions.push_back(predicted(command, question.scenario));
+  write_output(command.output, write(predictions, {.explain = command.explain}));
+}
+
+}  // namespace
+
+void run_predict(const PredictCommand& command) {
+  const std::vector<Question> questions = read_all(command);
+  if (questions.size() > 1) return predict_several(command, questions);
+  const Question& question = questions.front();
+  has_study(question) ? predict_study(command, question) : predict_one(command, question);
 }
 
 }  // namespace foretrain

@@ -29,10 +29,10 @@ std::vector<int> parse_gpus(const std::vector<std::string>& texts) {
 }
 
 /// What predict and compare ask alike.
-void add_question(CLI::App& command, std::string& scenario, ScenarioOverrides& overrides, std::vector<std::string>& gpus,
+void add_question(CLI::App& command, std::vector<std::string>& scenarios, ScenarioOverrides& overrides, std::vector<std::string>& gpus,
                   long long& batch) {
-  command.add_option("SCENARIO", scenario,
-                     "A scenario file or the name of one in the catalog; without it --model and --cluster are needed");
+  command.add_option("SCENARIO", scenarios,
+                     "A scenario file or the name of one in the catalog, or several; without one --model and --cluster are needed");
   command.add_option("--gpus", gpus, "Numbers of GPUs, as in 1,2,4")->delimiter(',')->type_name("LIST");
   command.add_option("--model", overrides.model, "A model of the catalog or a file")->type_name("NAME");
   command.add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
@@ -54,7 +54,7 @@ std::string joined(const std::vector<std::string>& words) { return fmt::format("
 void add_predict(CLI::App& app, TrainingOptions& options) {
   CLI::App* command = app.add_subcommand("predict", "The scaling table and the crossover of a scenario");
   PredictCommand& predict = options.predict;
-  add_question(*command, predict.scenario, predict.overrides, options.gpus, options.batch);
+  add_question(*command, predict.scenarios, predict.overrides, options.gpus, options.batch);
   command->add_option("--strategy", predict.overrides.strategy, joined(strategy_names()))->type_name("NAME");
   add_format(*command, predict.format, report_names(), predict.output);
   command->add_option("--html", predict.html, "Also write a page with drawings")->type_name("FILE");
@@ -63,11 +63,16 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
   command->add_flag("--explain", predict.explain, "Append what was decided and why");
   command->add_flag("--sensitivity", predict.sensitivity,
                     "Append which inputs the total on the largest number of GPUs depends on, and which measurement would narrow it most");
+  add_recommendation(*command, predict.recommendation, options.recommendation);
   command->footer(
       "Examples:\n  foretrain predict mahti-resnet50-ddp\n  foretrain predict --model resnet50 --cluster puhti --gpus 1,2,4,8\n  foretrain "
-      "predict my.toml --set strategy.bucket_cap=10MiB --format json -o my.json");
+      "predict puhti-resnet50-ddp mahti-resnet50-ddp --gpus 1,4\n  foretrain predict workshop-mnist-study\n  foretrain predict my.toml "
+      "--set strategy.bucket_cap=10MiB --format json -o my.json\n  foretrain predict mahti-resnet50-ddp --recommend --deadline 12h "
+      "--sbatch "
+      "job.sh");
   command->callback([command, &options] {
     options.predict.overrides.gpus = parse_gpus(options.gpus);
+    read_recommendation(options.recommendation, options.predict.recommendation);
     if (command->count("--batch") > 0) options.predict.overrides.batch = options.batch;
     run_predict(options.predict);
   });
@@ -76,7 +81,7 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
 void add_compare(CLI::App& app, TrainingOptions& options) {
   CLI::App* command = app.add_subcommand("compare", "The same training with several strategies, best first, and why");
   CompareCommand& compare = options.compare;
-  add_question(*command, compare.scenario, compare.overrides, options.compared_gpus, options.compared_batch);
+  add_question(*command, compare.scenarios, compare.overrides, options.compared_gpus, options.compared_batch);
   command
       ->add_option(
           "--strategies", compare.strategies,
@@ -94,7 +99,8 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
   add_format(*command, compare.format, comparison_report_names(), compare.output);
   command->add_flag("--explain", compare.explain, "Append what was decided and why");
   command->footer(
-      "Examples:\n  foretrain compare puhti-resnet50-ddp --gpus 4,8\n  foretrain compare --model resnet50 --cluster puhti --strategies "
+      "Examples:\n  foretrain compare puhti-resnet50-ddp --gpus 4,8\n  foretrain compare puhti-resnet50-ddp mahti-resnet50-ddp --gpus 8\n  "
+      "foretrain compare --model resnet50 --cluster puhti --strategies "
       "dp,ddp --gpus 1,4\n  foretrain compare --models resnet50,mnist_net --clusters puhti,mahti --gpus 4");
   command->callback([command, &options] {
     options.compare.overrides.gpus = parse_gpus(options.compared_gpus);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/app/commands.hpp"
+#include "sim/app/recommendation_options.hpp"
 
 namespace CLI {
 class App;
@@ -20,6 +21,7 @@ struct TrainingOptions {
   std::vector<std::string> gpus, compared_gpus, scored_gpus;
   long long batch = 0, compared_batch = 0;
   bool no_anchor = false;
+  RecommendationTexts recommendation;
 };
 
 /// Each adds its command to the command line.

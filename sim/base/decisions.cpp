@@ -2,12 +2,26 @@
 #include "sim/base/decisions.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace foretrain {
 
+namespace {
+
+std::size_t hash_of(const Decision& decision) {
+  const std::hash<std::string> hash;
+  return (hash(decision.subject) * 31 + hash(decision.choice)) * 31 + hash(decision.why);
+}
+
+}  // namespace
+
 void Decisions::add(std::string subject, std::string choice, std::string why) {
   Decision decision{std::move(subject), std::move(choice), std::move(why)};
-  if (std::find(list_.begin(), list_.end(), decision) == list_.end()) list_.push_back(std::move(decision));
+  const std::size_t hash = hash_of(decision);
+  const auto [begin, end] = places_.equal_range(hash);
+  if (std::any_of(begin, end, [&](const auto& place) { return list_[place.second] == decision; })) return;
+  places_.emplace(hash, list_.size());
+  list_.push_back(std::move(decision));
 }
 
 void Decisions::add(const Decisions& others) {

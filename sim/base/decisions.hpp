@@ -1,7 +1,9 @@
 // Decisions: what the planner chose and why, for `--explain`.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace foretrain {
@@ -20,10 +22,11 @@ class Decisions {
   void add(std::string subject, std::string choice, std::string why);
   void add(const Decisions& others);
   const std::vector<Decision>& list() const { return list_; }
-  friend bool operator==(const Decisions&, const Decisions&) = default;
+  friend bool operator==(const Decisions& a, const Decisions& b) { return a.list_ == b.list_; }
 
  private:
   std::vector<Decision> list_;
+  std::unordered_multimap<std::size_t, std::size_t> places_;  ///< in the list, by hash: plans of many messages have many decisions
 };
 
 }  // namespace foretrain

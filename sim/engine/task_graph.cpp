@@ -5,7 +5,20 @@
 #include <cassert>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "sim/base/diagnostics.hpp"
+
 namespace foretrain {
+
+namespace {
+
+[[noreturn]] void refuse_more_tasks() {
+  throw InputError(fmt::format("the simulated steps have more than {} tasks", TaskGraph::kMostTasks),
+                   "a network with fewer layers, less accumulation, or larger buckets and partitions have fewer");
+}
+
+}  // namespace
 
 QueueId TaskGraph::add_queue(std::string name) {
   queues_.push_back({std::move(name)});
@@ -43,6 +56,7 @@ std::string_view TaskGraph::label_text(LabelId id) const {
 }
 
 TaskId TaskGraph::add(const Task& task, std::span<const Dependency> after) {
+  if (tasks_.size() >= kMostTasks) refuse_more_tasks();
   const auto id = static_cast<TaskId>(tasks_.size());
   assert(task.queue < queues_.size() && task.duration >= Time::zero());
   assert(task.pool == kNone || task.pool < pools_.size());

@@ -77,7 +77,8 @@ class TaskGraph {
   PatternId add_pattern(std::vector<PatternFlow> flows);
   LabelId label(std::string_view text);  ///< interned
 
-  /// Appends to the task's queue. Requires: known queue/pool/device/pattern, dependencies on earlier tasks.
+  /// Appends to the task's queue. Requires: known queue/pool/device/pattern, dependencies on earlier tasks. Throws InputError beyond
+  /// kMostTasks: whatever asks for so many was not meant.
   TaskId add(const Task& task, std::span<const Dependency> after = {});
   TaskId add(const Task& task, std::initializer_list<Dependency> after) {
     return add(task, std::span<const Dependency>(after.begin(), after.size()));
@@ -85,6 +86,8 @@ class TaskGraph {
 
   /// Times and traffic of every collective and copy charged to `account` become `factor` times as long. Requires factor > 0.
   void scale_transfers(std::uint8_t account, double factor);
+
+  static constexpr std::size_t kMostTasks = 5'000'000;
 
   TaskGraph() = default;
   TaskGraph(TaskGraph&&) = default;

@@ -4,16 +4,28 @@
 #include "sim/report/csv.hpp"
 #include "sim/report/html.hpp"
 #include "sim/report/json.hpp"
+#include "sim/report/predictions_table.hpp"
+#include "sim/report/study_csv.hpp"
+#include "sim/report/study_json.hpp"
+#include "sim/report/study_table.hpp"
 #include "sim/report/table.hpp"
 
 namespace foretrain {
 
+namespace {
+
+std::string write_several_json(const std::vector<Prediction>& predictions, const ReportOptions&) {
+  return write_predictions_json(predictions);
+}
+
+}  // namespace
+
 const std::vector<ReportEntry>& report_catalog() {
   static const std::vector<ReportEntry> rows{
-      {"table", "for people: the scaling table and the crossover", write_table},
-      {"json", "for programs: foretrain.prediction/1, keys are stable", write_json},
-      {"html", "one self-contained page with drawings", write_html},
-      {"csv", "for spreadsheets: one line per number of GPUs", write_csv},
+      {"table", "for people: the scaling table and the crossover", write_table, write_predictions_table, write_study_table},
+      {"json", "for programs: foretrain.prediction/1, keys are stable", write_json, write_several_json, write_study_json},
+      {"html", "one self-contained page with drawings", write_html, nullptr, nullptr},
+      {"csv", "for spreadsheets: one line per number of GPUs", write_csv, write_predictions_csv, write_study_csv},
   };
   return rows;
 }

@@ -4,14 +4,15 @@
 #include "sim/report/comparison_csv.hpp"
 #include "sim/report/comparison_json.hpp"
 #include "sim/report/comparison_table.hpp"
+#include "sim/report/predictions_table.hpp"
 
 namespace foretrain {
 
 const std::vector<ComparisonReportEntry>& comparison_reports() {
   static const std::vector<ComparisonReportEntry> rows{
-      {"table", "for people: best first, with the reason", write_comparison_table, write_matrix_table},
-      {"json", "for programs: foretrain.comparison/1, keys are stable", write_comparison_json, write_matrix_json},
-      {"csv", "for spreadsheets: one line per strategy and number of GPUs", write_comparison_csv, write_matrix_csv},
+      {"table", "for people: best first, with the reason", write_comparison_table, write_comparisons_table, write_matrix_table},
+      {"json", "for programs: foretrain.comparison/1, keys are stable", write_comparison_json, write_comparisons_json, write_matrix_json},
+      {"csv", "for spreadsheets: one line per strategy and number of GPUs", write_comparison_csv, write_comparisons_csv, write_matrix_csv},
   };
   return rows;
 }

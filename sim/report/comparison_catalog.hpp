@@ -15,6 +15,7 @@ struct ComparisonReportEntry {
   std::string_view name;
   std::string_view summary;
   std::string (*write)(const Comparison& comparison, const ReportOptions& options);
+  std::string (*write_several)(const std::vector<Comparison>& comparisons, const ReportOptions& options);
   std::string (*write_matrix)(const StrategyMatrix& matrix);
 };
 

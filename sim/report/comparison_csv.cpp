@@ -34,6 +34,12 @@ std::string write_comparison_csv(const Comparison& c, const ReportOptions&) {
   return out;
 }
 
+std::string write_comparisons_csv(const std::vector<Comparison>& comparisons, const ReportOptions& options) {
+  std::vector<std::string> texts;
+  for (const Comparison& comparison : comparisons) texts.push_back(write_comparison_csv(comparison, options));
+  return joined_csv(texts);
+}
+
 std::string write_matrix_csv(const StrategyMatrix& m) {
   std::string out = "gpus,model,cluster,best,step_s,speedup,fits,runner_up,runner_up_by\n";
   for (const StrategyChoice& c : m.choices) {

@@ -47,9 +47,7 @@ Json strategy_json(const ComparedStrategy& row, const Comparison& c) {
 /// Names come from files and may hold any bytes: invalid UTF-8 is replaced.
 std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-}  // namespace
-
-std::string write_comparison_json(const Comparison& c, const ReportOptions&) {
+Json comparison_json(const Comparison& c) {
   Json out{{"schema", "foretrain.comparison/1"},
            {"scenario", c.scenario},
            {"model", c.model},
@@ -69,7 +67,17 @@ std::string write_comparison_json(const Comparison& c, const ReportOptions&) {
   for (const Decision& d : c.decisions.list()) decisions.push_back({{"subject", d.subject}, {"choice", d.choice}, {"why", d.why}});
   out["decisions"] = std::move(decisions);
   out["warnings"] = c.warnings;
-  return dumped(out);
+  return out;
+}
+
+}  // namespace
+
+std::string write_comparison_json(const Comparison& c, const ReportOptions&) { return dumped(comparison_json(c)); }
+
+std::string write_comparisons_json(const std::vector<Comparison>& comparisons, const ReportOptions&) {
+  Json all = Json::array();
+  for (const Comparison& comparison : comparisons) all.push_back(comparison_json(comparison));
+  return dumped({{"schema", "foretrain.comparisons/1"}, {"comparisons", std::move(all)}});
 }
 
 std::string write_matrix_json(const StrategyMatrix& m) {

@@ -32,4 +32,16 @@ std::string write_csv(const Prediction& p, const ReportOptions&) {
   return out;
 }
 
+std::string write_predictions_csv(const std::vector<Prediction>& predictions, const ReportOptions& options) {
+  std::vector<std::string> texts;
+  for (const Prediction& prediction : predictions) texts.push_back(write_csv(prediction, options));
+  return joined_csv(texts);
+}
+
+std::string joined_csv(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += out.empty() ? text : text.substr(text.find('\n') + 1);
+  return out;
+}
+
 }  // namespace foretrain

@@ -86,6 +86,37 @@ Json sensitivity_json(const Sensitivity& s) {
   return out;
 }
 
+Json job_json(const JobOption& job) {
+  const PredictionPoint& p = job.point;
+  return {{"gpus", p.gpus},
+          {"nodes", p.nodes},
+          {"strategy", job.strategy},
+          {"batch_per_gpu", p.batch_per_gpu},
+          {"accumulation", job.accumulation},
+          {"workers_per_gpu", job.workers_per_gpu},
+          {"partition", job.partition},
+          {"time_limit_s", job.time_limit_s},
+          {"jobs", job.jobs},
+          {"total_s", p.total_s},
+          {"total_interval", interval_json(p.total_interval)},
+          {"time_to_result_s", job.time_to_result_s},
+          {"speedup", p.speedup},
+          {"efficiency", p.efficiency},
+          {"gpu_hours", job.gpu_hours},
+          {"energy_kwh", job.energy_kwh > 0 ? Json(job.energy_kwh) : Json(nullptr)},
+          {"cost", job.cost},
+          {"trade", job.trade}};
+}
+
+Json recommendation_json(const Recommendation& r) {
+  Json out{{"goal", name_of(r.goal)}, {"cost_unit", r.cost_unit}, {"best", r.best ? job_json(*r.best) : Json(nullptr)}};
+  out["runners_up"] = Json::array();
+  for (const JobOption& job : r.runners_up) out["runners_up"].push_back(job_json(job));
+  out["why_none"] = r.best ? Json(nullptr) : Json(r.why_none);
+  out["notes"] = r.notes;
+  return out;
+}
+
 Json crossover_json(const Crossover& c) {
   Json out{{"fastest_gpus", c.fastest_gpus},
            {"slower_than_one_gpu_from", or_null(c.slower_than_one_gpu_from)},
@@ -145,9 +176,7 @@ Json series_json(const ValidatedCollectiveSeries& s) {
 /// Names come from files and may hold any bytes: invalid UTF-8 is replaced.
 std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-}  // namespace
-
-std::string write_json(const Prediction& p, const ReportOptions&) {
+Json prediction_json(const Prediction& p) {
   Json out{{"schema", "foretrain.prediction/1"},
            {"scenario", p.scenario},
            {"model", p.model},
@@ -160,12 +189,23 @@ std::string write_json(const Prediction& p, const ReportOptions&) {
   out["points"] = std::move(points);
   out["crossover"] = crossover_json(p.crossover);
   out["crossover_interval"] = crossover_spread_json(p.crossover_spread);
+  if (p.recommendation) out["recommendation"] = recommendation_json(*p.recommendation);
   if (p.sensitivity) out["sensitivity"] = sensitivity_json(*p.sensitivity);
   Json decisions = Json::array();
   for (const Decision& d : p.decisions.list()) decisions.push_back({{"subject", d.subject}, {"choice", d.choice}, {"why", d.why}});
   out["decisions"] = std::move(decisions);
   out["warnings"] = p.warnings;
-  return dumped(out);
+  return out;
+}
+
+}  // namespace
+
+std::string write_json(const Prediction& p, const ReportOptions&) { return dumped(prediction_json(p)); }
+
+std::string write_predictions_json(const std::vector<Prediction>& predictions) {
+  Json all = Json::array();
+  for (const Prediction& prediction : predictions) all.push_back(prediction_json(prediction));
+  return dumped({{"schema", "foretrain.predictions/1"}, {"predictions", std::move(all)}});
 }
 
 std::string write_validation_json(const Validation& v, const std::vector<GroupKeys>& groups) {

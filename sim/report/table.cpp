@@ -8,6 +8,7 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/report/interval_table.hpp"
+#include "sim/report/recommendation_table.hpp"
 
 namespace foretrain {
 
@@ -98,6 +99,7 @@ std::string write_table(const Prediction& p, const ReportOptions& options) {
   out += crossover(p);
   if (p.samples > 0 && !p.points.empty()) out += around_steps(p.points.back());
   if (p.samples == 0) out += "Epoch and total need data.samples, as in --set data.samples=50000.\n";
+  if (p.recommendation) out += write_recommendation(*p.recommendation);
   if (p.sensitivity) out += write_sensitivity(*p.sensitivity);
   for (const std::string& warning : p.warnings) out += "warning: " + warning + "\n";
   if (!p.note.empty()) out += "\n" + p.note + "\n";

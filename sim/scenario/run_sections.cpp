@@ -126,6 +126,18 @@ void read_gpus(TableReader& run, Scenario& scenario) {
   scenario.gpus.erase(std::unique(scenario.gpus.begin(), scenario.gpus.end()), scenario.gpus.end());
 }
 
+void read_possible_gpus(TableReader& run, Scenario& scenario) {
+  const std::int64_t size = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
+  const auto found = run.integers("gpus", 1, kMostGpus, 4096);
+  if (!found && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus(scenario.cluster);
+  for (const std::int64_t gpus : found.value_or(std::vector<std::int64_t>{})) {
+    if (gpus <= size && gpus <= scenario.global_batch.value_or(kMostGpus)) scenario.gpus.push_back(static_cast<int>(gpus));
+  }
+  if (scenario.gpus.empty()) scenario.gpus.push_back(1);
+  std::sort(scenario.gpus.begin(), scenario.gpus.end());
+  scenario.gpus.erase(std::unique(scenario.gpus.begin(), scenario.gpus.end()), scenario.gpus.end());
+}
+
 void read_measured(TableReader& measured, Scenario& scenario) {
   Anchor anchor;
   count(measured, "gpus", 1, kMostGpus, anchor.gpus);

@@ -11,6 +11,7 @@
 #include "sim/cluster/placement.hpp"
 #include "sim/collective/settings.hpp"
 #include "sim/scenario/launch.hpp"
+#include "sim/scenario/study.hpp"
 #include "sim/strategy/strategy.hpp"
 #include "sim/workload/layer.hpp"
 #include "sim/workload/workload.hpp"
@@ -57,6 +58,8 @@ struct Scenario {
   std::optional<Time> startup;  ///< imports, CUDA, NCCL, first step; by default computed
   std::vector<Periodic> periodic;
   std::optional<Anchor> anchor;
+  Study study;
+  bool lists_gpus = false;  ///< `gpus` are those of run.gpus, not the usual ones
   std::vector<std::string> warnings;
 };
 
@@ -69,6 +72,9 @@ struct ScenarioOverrides {
   /// `strategy` is one of several to compare: options of others, a foreign framework and a launch meant for another are left out, and
   /// numbers of GPUs that it cannot use stay in the scenario.
   bool one_of_several = false;
+  /// One combination of [study]: these settings win over all others, the table itself and [measured] are left out, and like
+  /// `one_of_several` but for each setting of strategy.name. Numbers of GPUs that are too many are left out.
+  std::vector<StudySetting> combination;
 };
 
 /// Reads a scenario from its text; names resolve in the catalogs. Throws InputError with every mistake.

@@ -118,9 +118,11 @@ ScenarioDocument::ScenarioDocument(const SourceText& source, const ScenarioOverr
       settings_(settings_of(overrides)),
       text_(joined(source, settings_)),
       diagnostics_(text_),
-      one_of_several_(overrides.one_of_several) {
+      one_of_several_(overrides.one_of_several),
+      is_combination_(!overrides.combination.empty()) {
   if (!source.text.empty()) table_ = parse_toml(source, diagnostics_);
   apply(overrides);
+  if (is_combination_) apply_combination(overrides.combination);
 }
 
 std::vector<ScenarioDocument::Setting> ScenarioDocument::settings_of(const ScenarioOverrides& overrides) {
@@ -165,6 +167,16 @@ void ScenarioDocument::apply(const ScenarioOverrides& overrides) {
     const SourceSpan span = whole(fmt::format("{}", fmt::join(overrides.gpus, ",")), ++line);
     set({"run", "gpus"}, {number_list(overrides.gpus, line), span}, span);
   }
+}
+
+/// What was measured is the scenario as it stands. The strategy comes first: it takes with it what only the scenario's own needs.
+void ScenarioDocument::apply_combination(const std::vector<StudySetting>& combination) {
+  std::erase_if(table_.entries, [](const Entry& entry) { return entry.key == "study" || entry.key == "measured"; });
+  for (const StudySetting& setting : combination) {
+    const auto* name = std::get_if<std::string>(&setting.value.data);
+    if (setting.key == "strategy.name" && name != nullptr) leave_out_what_is_for_others(*name);
+  }
+  for (const StudySetting& setting : combination) set(key_parts(setting.key), setting.value, setting.span);
 }
 
 /// A scenario is written for one strategy. For another its launch is left out, and for one of another framework also what is said of the

@@ -25,8 +25,10 @@ class ScenarioDocument {
   bool has(std::string_view dotted_key) const { return find(dotted_key) != nullptr; }
   /// Whether the key's value comes from the command line.
   bool is_setting(std::string_view dotted_key) const;
-  /// ScenarioOverrides::one_of_several.
-  bool one_of_several() const { return one_of_several_; }
+  /// ScenarioOverrides::one_of_several, or a combination of a study.
+  bool one_of_several() const { return one_of_several_ || is_combination_; }
+  /// ScenarioOverrides::combination.
+  bool is_combination() const { return is_combination_; }
   /// Every mistake reported so far, with its true origin.
   std::vector<Diagnostic> found() const;
 
@@ -42,6 +44,7 @@ class ScenarioDocument {
   const Entry* find(std::string_view dotted_key) const;
   void apply(const ScenarioOverrides& overrides);
   void apply_key_value(const Setting& setting, int line);
+  void apply_combination(const std::vector<StudySetting>& combination);
   void set(const std::vector<std::string>& path, Value value, SourceSpan key_span);
   void merge(Table& into, Table from);
   void leave_out_what_is_for_others(const std::string& strategy);
@@ -51,7 +54,7 @@ class ScenarioDocument {
   SourceText text_;
   Diagnostics diagnostics_;
   Table table_;
-  bool one_of_several_;
+  bool one_of_several_, is_combination_;
 };
 
 }  // namespace foretrain

@@ -156,6 +156,20 @@ const std::vector<ScenarioKey>& keys_behind_options() {
       {"measured.step", "time", "\"98 ms\"", "none", "its step time"},
       {"measured.epoch", "time", "\"20 min\"", "none", "its epoch time; needs data.samples"},
       {"measured.scales", "compute, host, input", "\"host\"", "what bounds the step", "which part of the model the measurement corrects"},
+      {"study.batch", "list", "[32, 64]", "none",
+       "a study: every combination of the values in [study] is a line of one table; model.global_batch if the scenario has one, else "
+       "model.batch_per_gpu. Any other key of a scenario stands there in quotes, as in \"data.prefetch\" = [2, 4]"},
+      {"study.gpus", "list", "[1, 2, 4]", "run.gpus", "run.gpus, one number each"},
+      {"study.strategy", "list", "[\"dp\", \"ddp\"]", "none", "strategy.name; options that one of them does not have are left out for it"},
+      {"study.model", "list", "[\"resnet18\", \"resnet50\"]", "none", "model.name"},
+      {"study.cluster", "list", "[\"puhti\", \"mahti\"]", "none", "cluster.name"},
+      {"study.precision", "list", "[\"fp32\", \"amp_fp16\"]", "none", "model.precision"},
+      {"study.optimizer", "list", "[\"sgd\", \"adam\"]", "none", "model.optimizer"},
+      {"study.workers", "list", "[0, 2, 4]", "none", "data.workers_per_gpu"},
+      {"study.cores", "list", "[2, 6]", "none", "data.cores_per_gpu"},
+      {"study.accumulation", "list", "[1, 4]", "none", "strategy.accumulation"},
+      {"study.execution", "list", "[\"eager\", \"compiled\"]", "none", "framework.execution"},
+      {"study.launch", "list", "[\"torchrun\", \"python\"]", "none", "launch.with"},
   };
   return keys;
 }

@@ -17,6 +17,8 @@ void read_training(TableReader& model, Scenario& scenario);
 void read_run(TableReader& run, Scenario& scenario);
 /// run.gpus against the cluster's size, or by default 1, 2, 4, … up to one node, then whole nodes doubling up to the cluster.
 void read_gpus(TableReader& run, Scenario& scenario);
+/// The same for a combination of a study: numbers that the cluster or the global batch do not allow are left out; at least one GPU stays.
+void read_possible_gpus(TableReader& run, Scenario& scenario);
 /// [measured]; needs batch and samples to be read.
 void read_measured(TableReader& measured, Scenario& scenario);
 

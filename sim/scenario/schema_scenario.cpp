@@ -17,6 +17,7 @@
 #include "sim/scenario/scenario_sections.hpp"
 #include "sim/scenario/schemas.hpp"
 #include "sim/scenario/strategy_section.hpp"
+#include "sim/scenario/study_section.hpp"
 #include "sim/workload/lowering.hpp"
 
 namespace foretrain {
@@ -106,12 +107,21 @@ void read_section(TableReader& document, std::string_view key, void (*read)(Tabl
   section.reader().finish();
 }
 
-void read_run_section(TableReader& document, bool one_of_several, Scenario& scenario) {
+void read_run_section(TableReader& document, const ScenarioDocument& source, Scenario& scenario) {
   Section run(document, "run");
-  read_gpus(run.reader(), scenario);
-  if (!one_of_several) check_gpus(run.reader(), scenario);
+  scenario.lists_gpus = run.reader().has("gpus");
+  if (source.is_combination())
+    read_possible_gpus(run.reader(), scenario);
+  else
+    read_gpus(run.reader(), scenario);
+  if (!source.one_of_several()) check_gpus(run.reader(), scenario);
   read_run(run.reader(), scenario);
   run.reader().finish();
+}
+
+/// Then each number of GPUs has its own line, and its own reason.
+bool leaves_gpus_to_study(const ScenarioDocument& source) {
+  return source.is_combination() || (source.has("study.gpus") && !source.has("run.gpus"));
 }
 
 /// nccl.gdr is a fact about the nodes.
@@ -141,11 +151,12 @@ void read_document(ScenarioDocument& source, Scenario& scenario) {
   read_strategy_knobs(strategy.reader(), source, scenario);
   strategy.reader().finish();
   read_collective_sections(document, scenario);
-  read_run_section(document, source.one_of_several(), scenario);
-  check_steps(data.reader(), scenario);
+  read_run_section(document, source, scenario);
+  if (!leaves_gpus_to_study(source)) check_steps(data.reader(), scenario);
   data.reader().finish();
   read_section(document, "loop", read_loop, scenario);
   read_measured_section(document, source.one_of_several(), scenario);
+  read_study(document, source, scenario);
   document.finish();
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/diagnostics.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp_buckets.hpp"
 #include "sim/strategy/server_network.hpp"
@@ -17,6 +18,8 @@ namespace foretrain {
 namespace {
 
 constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kMostPartitionsOfOne = 65'536;
+constexpr std::int64_t kMostPartitions = 200'000;
 constexpr Time kHook = Time{15'000'000};  ///< Python hook, name, event, request: as Horovod's, from which it descends; 15 us
 constexpr Time kWait = Time{2'000'000};   ///< Python's synchronize of one tensor that is done; 2 us
 constexpr Time kCast = Time{10'000'000};  ///< tensor.half() or .float() in Python
@@ -27,6 +30,26 @@ int gpus_of_first_node(const Placement& placement) {
 }
 
 int server_count(const PlanRequest& request) { return request.knobs.servers > 0 ? request.knobs.servers : request.placement.nodes; }
+
+/// The key of a partition has 16 bits for its number within the gradient.
+void refuse_small_partitions(const PlanRequest& request, std::int64_t elements) {
+  std::int64_t all = 0, most = 0;
+  for (const Parameter& parameter : request.workload.model->parameters) {
+    const std::int64_t partitions = (parameter.elements + elements - 1) / elements;
+    all += partitions, most = std::max(most, partitions);
+  }
+  if (most <= kMostPartitionsOfOne && all <= kMostPartitions) return;
+  throw InputError(
+      fmt::format("strategy.partition_bytes = {} cuts the gradients into {} partitions, one of them into {}",
+                  to_string(request.knobs.partition_bytes), all, most),
+      fmt::format("at most {}, and {} of one gradient; the default is 4,096,000 bytes", kMostPartitions, kMostPartitionsOfOne));
+}
+
+std::vector<Shard> partitions_of(const PlanRequest& request, int gpus, std::int64_t wire_bytes) {
+  const std::int64_t elements = partition_elements(request.knobs.partition_bytes, gpus, wire_bytes);
+  refuse_small_partitions(request, elements);
+  return shards_of_gradients(*request.workload.model, elements, server_count(request));
+}
 
 /// What BytePS does with the gradients of one process, for all of its node.
 class PushPull {
@@ -78,8 +101,7 @@ PushPull::PushPull(Process& process)
       gpus_(gpus_of_first_node(process.request().placement)),
       gradient_bytes_(gradient_element_bytes(process.request().workload)),
       wire_bytes_(compresses() ? 2 : gradient_bytes_),
-      partitions_(shards_of_gradients(model_, partition_elements(process.request().knobs.partition_bytes, gpus_, wire_bytes_),
-                                      server_count(process.request()))),
+      partitions_(partitions_of(process.request(), gpus_, wire_bytes_)),
       network_(process, server_count(process.request()), partitions_, ps_lite_transport(process.request().cluster.spec().fabric.link),
                machines_of(process.request().knobs)),
       labels_(make_labels()),

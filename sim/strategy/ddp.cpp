@@ -148,7 +148,7 @@ StrategyEntry ddp_strategy() {
       {"sync_batch_norm", &StrategyKnobs::sync_batch_norm, "true", "false", "BatchNorm statistics over all ranks: SyncBatchNorm"},
       {"compression", choice_of<&StrategyKnobs::compression>({"none", "fp16", "bf16", "powersgd"}), "\"fp16\"", "none",
        "communication hook: fp16_compress_hook, bf16_compress_hook, powerSGD_hook"},
-      {"powersgd_rank", &StrategyKnobs::powersgd_rank, "2", "1", "matrix_approximation_rank of PowerSGD", 1, 1024},
+      {"powersgd_rank", &StrategyKnobs::powersgd_rank, "2", "1", "matrix_approximation_rank of PowerSGD", 1, 128},
       {"powersgd_min_rate", &StrategyKnobs::powersgd_min_rate, "4", "2", "min_compression_rate of PowerSGD", 0, 1e9},
       {"backend", choice_of<&StrategyKnobs::backend>({"nccl", "gloo"}), "\"gloo\"", "nccl", "library of the process group"},
       {"wrap_one_gpu", &StrategyKnobs::wrap_one_gpu, "true", "false", "wrap the model even when there is one process"},

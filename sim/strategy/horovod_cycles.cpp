@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <numeric>
+#include <unordered_map>
 
 namespace foretrain {
 
@@ -15,20 +16,29 @@ constexpr Time kShortestPeriod = Time{1'000'000};  ///< 1 us: with a cycle time 
 
 Time idle_period(const CycleRules& rules) { return std::max({rules.cycle_time, rules.negotiation(0), kShortestPeriod}); }
 
-Time ready_time(const FusedMessage& message, std::span<const Arrival> arrivals) {
-  Time ready{};
+using ReadyTimes = std::unordered_map<std::uint32_t, Time>;  ///< by parameter
+
+ReadyTimes ready_times(std::span<const Arrival> arrivals) {
+  ReadyTimes times;
   for (const Arrival& arrival : arrivals) {
-    const auto& own = message.parameters;
-    if (std::find(own.begin(), own.end(), arrival.tensor.parameter) != own.end()) ready = std::max(ready, arrival.ready);
+    Time& ready = times[arrival.tensor.parameter];
+    ready = std::max(ready, arrival.ready);
   }
+  return times;
+}
+
+Time ready_time(const FusedMessage& message, const ReadyTimes& times) {
+  Time ready{};
+  for (const std::uint32_t parameter : message.parameters) ready = std::max(ready, times.at(parameter));
   return ready;
 }
 
 /// When the thread has launched the cycle's messages.
 Time end_of(const Cycle& cycle, std::span<const Arrival> popped, const CycleRules& rules) {
   Time now = cycle.start + cycle.negotiation;
+  const ReadyTimes times = rules.waits_for_data ? ready_times(popped) : ReadyTimes{};
   for (const FusedMessage& message : cycle.messages) {
-    if (rules.waits_for_data) now = std::max(now, ready_time(message, popped));
+    if (rules.waits_for_data) now = std::max(now, ready_time(message, times));
     now += rules.launch(message);
   }
   return now;

@@ -1,5 +1,5 @@
 // Greedy packing with a look-ahead past tensors of another type. With one type the look-ahead never goes on: a tensor is skipped only for
-// its size, and then message and skipped tensor exceed the threshold together.
+// its size, and then message and skipped tensor exceed the threshold together. What is gathered goes alone and looks at nothing.
 #include "sim/strategy/horovod_fusion.hpp"
 
 #include <deque>
@@ -21,6 +21,7 @@ FusedMessage take_message(std::deque<FusionTensor>& waiting, Bytes threshold, bo
   const auto space = [&](const FusionTensor& tensor) { return padded ? rounded_up(tensor.size.count, kPadding) : tensor.size.count; };
   const FusionTensor first = waiting.front();
   waiting.pop_front();
+  if (first.gathered) return {{first.parameter}, first.size};
   FusedMessage message{{first.parameter}, {space(first)}};
   std::deque<FusionTensor> skipped;
   std::int64_t skipped_bytes = 0;

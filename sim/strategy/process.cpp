@@ -214,7 +214,7 @@ PatternId Process::pattern_of(const CollectivePlan& plan, Group group) {
 }
 
 PatternId Process::pattern_of(const Route& route, double weight) {
-  const auto [known, is_new] = route_patterns_.try_emplace(route.links, kNone);
+  const auto [known, is_new] = route_patterns_.try_emplace({route.links, weight}, kNone);
   if (is_new) known->second = graph_.add_pattern({{route.links, weight}});
   return known->second;
 }

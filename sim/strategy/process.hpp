@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/collective/communicator.hpp"
@@ -156,7 +157,7 @@ class Process {
   Time hand_over_{};  ///< of `held_pool_`, on this host
   int turns_ = 1;     ///< of issue_for(), issue_beside()
   bool beside_ = false;
-  std::map<std::vector<LinkId>, PatternId> route_patterns_;
+  std::map<std::pair<std::vector<LinkId>, double>, PatternId> route_patterns_;  ///< by links and weight
   // Of the GPU in use:
   DeviceId device_;
   PatternId input_pattern_ = kNone;

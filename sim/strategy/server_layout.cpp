@@ -69,11 +69,10 @@ std::vector<Shard> shards_of_gradients(const ExpandedModel& model, std::int64_t 
 
 std::vector<double> elements_of_servers(const std::vector<Shard>& shards, int servers) {
   std::vector<double> held(static_cast<std::size_t>(servers), 0);
-  for (const Shard& shard : shards) {
-    const double elements = static_cast<double>(shard.elements);
-    if (shard.server != kEveryServer) held[static_cast<std::size_t>(shard.server)] += elements;
-    for (double& of_one : held) of_one += shard.server == kEveryServer ? elements / servers : 0;
-  }
+  double everywhere = 0;
+  for (const Shard& shard : shards)
+    (shard.server == kEveryServer ? everywhere : held[static_cast<std::size_t>(shard.server)]) += static_cast<double>(shard.elements);
+  for (double& of_one : held) of_one += everywhere / servers;
   return held;
 }
 

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "sim/base/diagnostics.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -10,6 +14,7 @@ namespace {
 constexpr std::int64_t kOverflowKernels = 6;       ///< float, isnan, isinf, or, float, max
 constexpr std::int64_t kOverflowBytes = 26;        ///< of them, per element, besides reading the gradient
 constexpr Time kBookkeeping = Time{3'000'000};     ///< lists and views over all parameters: Python, 3 us each (assumed)
+constexpr std::int64_t kMostGathers = 10'000;      ///< in one step
 constexpr FrameworkVersion kGathersAtOnce{1, 10};  ///< first PyTorch with _all_gather_base
 
 /// The parameters, or parts of them, in each piece of `own` elements; of the piece that has most of them.
@@ -110,6 +115,10 @@ TaskId ZeroUpdate::update_on_host(TaskId gradients) {
 void ZeroUpdate::gather_weights() {
   const bool at_once = workload_.framework.version >= kGathersAtOnce;
   const std::int64_t limit = at_once ? gathered_ : process_.request().knobs.allgather_bucket_size;
+  if (limit > 0 && gathered_ / limit >= kMostGathers)
+    throw InputError(
+        fmt::format("strategy.allgather_bucket_size = {} cuts {} elements into more than {} gathers", limit, gathered_, kMostGathers),
+        "the default is 500_000_000 elements");
   for (std::int64_t left = gathered_; left > 0; left -= limit) {
     const Bytes size{settings_.element_bytes * std::min(left, limit)};
     process_.stream_waits_for(process_.collective(process_.main_thread, CollectiveOp::all_gather, size, gather_label_));

@@ -7,12 +7,17 @@
 #include "sim/report/comparison_table.hpp"
 #include "sim/report/csv.hpp"
 #include "sim/report/json.hpp"
+#include "sim/report/predictions_table.hpp"
+#include "sim/report/study_csv.hpp"
+#include "sim/report/study_json.hpp"
+#include "sim/report/study_table.hpp"
 #include "sim/report/table.hpp"
 #include "sim/report/validation_table.hpp"
 #include "tests/support/approved.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_comparison.hpp"
 #include "tests/support/example_prediction.hpp"
+#include "tests/support/example_study.hpp"
 
 using namespace foretrain;
 using test::approved;
@@ -44,4 +49,14 @@ TEST_CASE("the comparison JSON is as approved") {
 }
 TEST_CASE("the comparison CSV is as approved") {
   CHECK(write_comparison_csv(test::example_comparison(), {}) == approved("comparison.csv"));
+}
+TEST_CASE("the table of a study is as approved") {
+  CHECK(write_study_table(test::example_study(), {.explain = true}) == approved("study.txt"));
+}
+TEST_CASE("the JSON of a study is as approved") { CHECK(write_study_json(test::example_study(), {}) == approved("study.json")); }
+TEST_CASE("the CSV of a study is as approved") { CHECK(write_study_csv(test::example_study(), {}) == approved("study.csv")); }
+TEST_CASE("the tables of several predictions and their summary are as approved") {
+  Prediction other = test::example_prediction();
+  other.scenario = "another one", other.points.pop_back(), other.crossover.fastest_gpus = 1;
+  CHECK(write_predictions_table({test::example_prediction(), other}, {}) == approved("predictions.txt"));
 }

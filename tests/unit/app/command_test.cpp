@@ -166,7 +166,7 @@ TEST_CASE("measurements are validated as a table and as JSON") {
 TEST_CASE("the reference of commands shows each command's own help") {
   const TemporaryFolder folder;
   const std::string page = folder.run("foretrain reference commands").output;
-  for (const std::string usage : {"Usage: foretrain [OPTIONS] SUBCOMMAND", "Usage: foretrain predict [OPTIONS] [SCENARIO]",
+  for (const std::string usage : {"Usage: foretrain [OPTIONS] SUBCOMMAND", "Usage: foretrain predict [OPTIONS] [SCENARIO...]",
                                   "Usage: foretrain topology show [OPTIONS] CLUSTER"}) {
     CHECK_THAT(page, ContainsSubstring(usage));
   }

@@ -92,6 +92,15 @@ TEST_CASE("settings that are none are refused") {
   }
 }
 
+TEST_CASE("options that cut a huge network into pieces without end are refused") {
+  const TemporaryFolder folder;
+  folder.write("wide.toml", "input = [1_000_000]\nlayers = [{ type = \"linear\", out = 1_000_000 }, { type = \"loss\" }]\n");
+  const std::string predict = "foretrain predict --model ./wide.toml --cluster puhti --gpus 8 -o out --strategy ";
+  refuse(folder, predict + "byteps --set strategy.partition_bytes=1024B");
+  refuse(folder, predict + "zero1 --set strategy.allgather_bucket_size=1 --set framework.version=1.9");
+  refuse(folder, predict + "ddp --set strategy.compression=powersgd --set strategy.powersgd_rank=1024");
+}
+
 TEST_CASE("nesting without end is refused") {
   const TemporaryFolder folder;
   std::string deep = "a = ";

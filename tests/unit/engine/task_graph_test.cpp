@@ -102,3 +102,13 @@ TEST_CASE("queues, pools, devices and patterns are numbered in the order they we
   CHECK(graph.pattern_count() == 1);
   CHECK(graph.pattern(0)[0].route == std::vector<LinkId>{0, 1});
 }
+
+TEST_CASE("a graph of more than five million tasks is refused before it eats the memory") {
+  TaskGraph graph;
+  Task task;
+  task.queue = graph.add_queue("stream");
+  const auto fill = [&] {
+    for (std::size_t i = 0; i <= TaskGraph::kMostTasks; ++i) graph.add(task);
+  };
+  CHECK_THROWS_WITH(fill(), ContainsSubstring("the simulated steps have more than 5000000 tasks"));
+}

@@ -90,7 +90,8 @@ TEST_CASE("the reference lists every key the schema takes") {
     listed[table].insert(name);
   }
   listed["run"].insert("every");
-  for (const std::string table : {"model", "framework", "data", "strategy", "nccl", "launch", "cluster", "run", "loop", "measured"})
+  for (const std::string table :
+       {"model", "framework", "data", "strategy", "nccl", "launch", "cluster", "run", "loop", "measured", "study"})
     listed[""].insert(table);
   for (const auto& [table, keys] : listed) {
     INFO("[" << table << "]");

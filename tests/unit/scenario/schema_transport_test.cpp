@@ -1,6 +1,7 @@
 // Transport files: every one of the catalog, and what is refused.
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schemas.hpp"
+#include "sim/strategy/sums_over_replicas.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -80,4 +81,9 @@ TEST_CASE("values of a transport beyond their range are refused") {
 TEST_CASE("what strategies send over gloo costs what the catalog's file says") {
   test::use_source_catalogs();
   CHECK(read(open_named(CatalogKind::transports, "gloo_tcp")->text) == gloo_over_tcp());
+}
+
+TEST_CASE("what TensorFlow's ring sends over gRPC costs what the catalog's file says") {
+  test::use_source_catalogs();
+  CHECK(read(open_named(CatalogKind::transports, "grpc")->text) == grpc_transport());
 }

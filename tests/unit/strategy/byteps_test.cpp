@@ -160,3 +160,22 @@ TEST_CASE("on one node machines for servers stay unused") {
   apart.knobs.dedicated_servers = true;
   CHECK(run_plan(apart, "byteps").last_step_s() == run_plan(small, "byteps").last_step_s());
 }
+
+TEST_CASE("partitions that are too small for the gradients are refused with the option's name") {
+  const auto message = [](const Model& model) {
+    SmallPlan small = on(8, model);
+    small.knobs.partition_bytes = {1024};
+    try {
+      plan_of(small, "byteps");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(message(test::mnist_net()).empty());
+  Model huge;
+  huge.input = {1'000'000};
+  huge.layers = {test::linear(1'000'000), test::plain(LayerType::loss)};  // 1e12 weights, in partitions of 4096
+  CHECK_THAT(message(huge), ContainsSubstring("strategy.partition_bytes = 1.02 kB cuts the gradients into 244") &&
+                                ContainsSubstring("at most 200000, and 65536 of one gradient"));
+}

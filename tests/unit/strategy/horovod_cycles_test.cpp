@@ -117,3 +117,13 @@ TEST_CASE("the typical phase of a single gradient is half a cycle of whatever le
 }
 
 TEST_CASE("no gradients, no cycles") { CHECK(typical_cycles({}, rules()).empty()); }
+
+TEST_CASE("the cycles of a hundred thousand gradients are found as fast as they are counted") {
+  std::vector<Arrival> arrivals;
+  for (std::uint32_t i = 0; i < 100'000; ++i) arrivals.push_back({{i, {4}, 4}, Time{0}, microseconds(i)});
+  CycleRules rules;
+  rules.cycle_time = microseconds(100), rules.threshold = {64}, rules.waits_for_data = true;
+  rules.negotiation = [](std::size_t) { return Time{}; };
+  rules.launch = [](const FusedMessage&) { return Time{}; };
+  CHECK(run_cycles(arrivals, rules, Time{}).front().messages.size() == 100'000 / 4);  // each takes 16 bytes with its padding
+}

@@ -45,3 +45,25 @@ TEST_CASE("a copy through host memory takes as long") {
 TEST_CASE("a copy over two NVLinks takes its bytes over their rate") {
   CHECK(copy_s(test::nvlink_cluster(1, 1), 3) == Approx(123e6 / 48.5e9 + 1.8e-6));
 }
+
+TEST_CASE("a copy between GPUs and a transfer along the same route keep their own rates, whichever comes first") {
+  const ClusterSpec spec = test::pcie_cluster(1, 2);
+  SmallPlan small;
+  small.spec = spec;
+  const Placement placement = place_packed(spec.node.gpus, spec.node.gpus);
+  const Cluster cluster = Cluster::build(spec, 1);
+  const PlanRequest request{small.workload, cluster, placement, small.knobs, small.device};
+  const Route route = cluster.route(cluster.gpu(0, 0), cluster.gpu(0, 1));
+  for (const bool transfer_is_first : {true, false}) {
+    TaskGraph graph;
+    Process process(request, graph);
+    const std::size_t other = process.add_gpu(1);
+    const LabelId label = graph.label("bytes");
+    const auto copy = [&] { return process.copy_between(process.main_thread, 0, other, kCopy, Account::other, label); };
+    const auto transfer = [&] { return process.transfer(process.loader, route, kCopy, Account::other, label, {}); };
+    const TaskId first = transfer_is_first ? transfer() : copy(), second = transfer_is_first ? copy() : transfer();
+    const auto weight = [&](TaskId task) { return graph.pattern(graph.tasks()[task].pattern).front().weight; };
+    CHECK(weight(transfer_is_first ? first : second) == 1);
+    CHECK(weight(transfer_is_first ? second : first) == Approx(1 / 0.64));
+  }
+}

@@ -67,3 +67,8 @@ TEST_CASE("a tensor goes to the GPU that has fewest elements so far") {
   CHECK(tensors_over_gpus(mnist(), 2, TensorOrder::largest_first) == std::vector<int>{1, 1, 1, 1, 0, 1, 1, 1});
   CHECK(tensors_over_gpus(mnist(), 1, TensorOrder::of_model) == std::vector<int>(8, 0));
 }
+
+TEST_CASE("what 4096 servers hold of a million tensors is counted in one pass over each") {
+  const std::vector<Shard> shards(1'000'000, Shard{0, 7, 3});
+  CHECK(elements_of_servers(shards, 4096)[7] == 3'000'000);
+}

@@ -83,6 +83,9 @@ TEST_CASE("before PyTorch 1.10 weights are gathered in buckets") {
   CHECK(sent_per_step(plan_of(small, "zero1"), "all_gather of weights").count == 1);
   small.workload.framework.version = {1, 9};
   CHECK(sent_per_step(plan_of(small, "zero1"), "all_gather of weights") == Sent{4 * kAll, 2});  // 4 and 2 layers
+  small.knobs.allgather_bucket_size = 1;
+  CHECK_THROWS_WITH(plan_of(small, "zero1"),
+                    ContainsSubstring("strategy.allgather_bucket_size = 1 cuts 6297600 elements into more than 10000"));
 }
 
 TEST_CASE("fp16 asks all ranks for overflows and waits for the answer, bf16 does not") {

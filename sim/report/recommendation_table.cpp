@@ -1,0 +1,68 @@
+// A sentence to act on, and the table it was chosen from.
+#include "sim/report/recommendation_table.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/report/table.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// As Slurm writes it.
+std::string time_limit(double seconds) {
+  const auto minutes = static_cast<long long>(std::ceil(seconds / 60));
+  const std::string clock = fmt::format("{:02}:{:02}:00", minutes / 60 % 24, minutes % 60);
+  return minutes < 24 * 60 ? clock : fmt::format("{}-{}", minutes / (24 * 60), clock);
+}
+
+std::string plural(int count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+
+std::string request(const Recommendation& r) {
+  const JobOption& job = *r.best;
+  const PredictionPoint& p = job.point;
+  std::string out = fmt::format("\nAsk for {} on {} of {}{} with {} ({}).\n", plural(p.gpus, "GPU"), plural(p.nodes, "node"),
+                                r.plan.cluster, job.partition.empty() ? "" : ", partition " + job.partition, job.strategy, name_of(r.goal));
+  out += fmt::format("  --nodes={} --ntasks-per-node={} --cpus-per-task={} --gres=gpu:{}{} --time={}\n", r.plan.nodes,
+                     r.plan.processes_per_node, r.plan.cores_per_node / r.plan.processes_per_node,
+                     r.plan.gpu_type.empty() ? "" : r.plan.gpu_type + ":", r.plan.gpus_per_node, time_limit(job.time_limit_s));
+  out += fmt::format("  batch {} per GPU{}, {} in all; {} per GPU; {} of memory a node\n", p.batch_per_gpu,
+                     job.accumulation > 1 ? fmt::format(" in {} micro-steps", job.accumulation) : "", p.global_batch,
+                     plural(job.workers_per_gpu, "worker"), to_string(r.plan.memory_per_node));
+  return out + fmt::format("  takes {}, 90 %: {} .. {}\n", spoken_time(p.total_s), spoken_time(p.total_interval.low_s),
+                           spoken_time(p.total_interval.high_s));
+}
+
+std::string cost_heading(const Recommendation& r) { return r.cost_unit == "GPU-h" ? "" : r.cost_unit.empty() ? "cost" : r.cost_unit; }
+
+std::string line(const Recommendation& r, const JobOption& job) {
+  const std::string cost = cost_heading(r).empty() ? "" : fmt::format(" {:>9.4g}", job.cost);
+  const std::string result = r.has_queue_wait ? fmt::format(" {:>12}", spoken_time(job.time_to_result_s)) : "";
+  const std::string energy = job.energy_kwh > 0 ? fmt::format("{:.3g}", job.energy_kwh) : "-";
+  return fmt::format("{:>6} {:>5} {:>12} {:>12}{} {:>8.2f} {:>6.0f} % {:>9.4g} {:>8}{}  {}\n", job.point.gpus, job.point.nodes,
+                     job.strategy, spoken_time(job.point.total_s), result, job.point.speedup, 100 * job.point.efficiency, job.gpu_hours,
+                     energy, cost, job.trade);
+}
+
+std::string options(const Recommendation& r) {
+  const std::string cost = cost_heading(r).empty() ? "" : fmt::format(" {:>9}", cost_heading(r));
+  const std::string result = r.has_queue_wait ? fmt::format(" {:>12}", "with queue") : "";
+  std::string out = fmt::format("\n{:>6} {:>5} {:>12} {:>12}{} {:>8} {:>8} {:>9} {:>8}{}\n", "GPUs", "nodes", "strategy", "total", result,
+                                "speedup", "effic.", "GPU-hours", "GPU kWh", cost);
+  out += line(r, *r.best);
+  for (const JobOption& job : r.runners_up) out += line(r, job);
+  return out;
+}
+
+}  // namespace
+
+std::string write_recommendation(const Recommendation& r) {
+  if (!r.best) return fmt::format("\nNo job keeps the limits. {}.\n", r.why_none);
+  std::string out = request(r) + options(r);
+  for (const std::string& note : r.notes) out += "note: " + note + "\n";
+  return out;
+}
+
+}  // namespace foretrain
