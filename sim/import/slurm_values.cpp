@@ -83,10 +83,11 @@ std::optional<std::int64_t> slurm_time(std::string_view text) {
     const auto colons = std::count(text.begin(), text.end(), ':');
     return colons > 2 ? std::nullopt : clock_time(text, colons == 2 ? 3600 : 60);
   }
-  const auto days = is_number(text.substr(0, dash)) ? whole_number(text.substr(0, dash)) : std::nullopt;
+  const std::string_view before = text.substr(0, dash);
+  const std::int64_t days = is_number(before) ? whole_number(before).value_or(-1) : -1;
   const auto rest = clock_time(text.substr(dash + 1), 3600);
-  if (!days || !rest || *days > kMostCount || std::count(text.begin(), text.end(), ':') > 2) return std::nullopt;
-  return *days * 86400 + *rest;
+  if (days < 0 || days > kMostCount || !rest || std::count(text.begin(), text.end(), ':') > 2) return std::nullopt;
+  return days * 86400 + *rest;
 }
 
 std::optional<MemoryRequest> slurm_memory(std::string_view text) {
