@@ -31,7 +31,7 @@ void refuse_repeated(const std::vector<std::string>& names, std::string_view opt
 }
 
 std::string compare_one(const CompareCommand& command, const std::vector<std::string>& strategies) {
-  const SourceText source = command.scenario.empty() ? SourceText{} : open_scenario(command.scenario);
+  const SourceText source = command.scenario.empty() ? SourceText{} : open_scenario(command.scenario, command.overrides).source;
   const ComparedScenarios scenarios = read_compared(source, command.overrides, strategies);
   ProgressLine progress("comparing " + scenarios.own.name);
   const Comparison comparison = compare(scenarios, [&progress](double done) { progress.show(done); });

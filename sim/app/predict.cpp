@@ -11,11 +11,25 @@
 
 namespace foretrain {
 
+namespace {
+
+/// A scenario file, or a job script as one.
+Scenario read_named(const PredictCommand& command, std::optional<OpenedJob>& job) {
+  NamedScenario named = open_scenario(command.scenario, command.overrides);
+  Scenario scenario = read_scenario(named.source, command.overrides);
+  job = std::move(named.job);
+  if (job) apply_job(*job, scenario);
+  return scenario;
+}
+
+}  // namespace
+
 void run_predict(const PredictCommand& command) {
-  const Scenario scenario =
-      command.scenario.empty() ? make_scenario(command.overrides) : read_scenario(open_scenario(command.scenario), command.overrides);
+  std::optional<OpenedJob> job;
+  const Scenario scenario = command.scenario.empty() ? make_scenario(command.overrides) : read_named(command, job);
   ProgressLine progress("predicting " + scenario.name);
-  const Prediction prediction = predict(scenario, [&progress](double done) { progress.show(done); });
+  Prediction prediction = predict(scenario, [&progress](double done) { progress.show(done); });
+  if (job) check_time_limit(*job, prediction);
   progress.clear();
   if (!command.html.empty()) write_file(command.html, write_html(prediction, {.explain = command.explain}));
   if (!command.trace.empty()) {

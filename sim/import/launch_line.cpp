@@ -96,10 +96,16 @@ std::string_view name_of(StartedBy starter) {
 void read_launch(const std::vector<ShellCommand>& commands, const ShellValues& values, const ScriptFinder& find, JobScript& script) {
   LaunchReader reader(script.resources, values, find);
   for (const ShellCommand& command : commands) reader.read(command);
-  if (!reader.found().empty()) return choose(reader.found(), script);
-  for (const NotUnderstood& line : reader.unread()) {
+  const auto is_certain = [](const LaunchCandidate& candidate) { return candidate.certain; };
+  const bool sure = std::any_of(reader.found().begin(), reader.found().end(), is_certain);
+  if (!reader.found().empty()) choose(reader.found(), script);
+  if (sure) return;
+  const std::vector<NotUnderstood>& open = reader.found().empty() && reader.unknown().empty() ? reader.unread() : reader.unknown();
+  for (const NotUnderstood& line : open) {
     if (script.not_understood.size() < 100) script.not_understood.push_back(line);
   }
+  // Another branch may start the program in another way.
+  if (!reader.unknown().empty()) script.launch.started_by.reset(), script.launch.processes_per_node.reset(), script.launch.nodes.reset();
 }
 
 }  // namespace foretrain

@@ -57,11 +57,11 @@ void LaunchReader::read_words(const Words& words, std::size_t i, const Way& way)
   if (i >= words.size() || way.depth > kDeepestScript) return;
   const std::string_view name = base_name(words[i].text);
   if (is_python(words[i])) return read_python(words, i, way);
-  if (!words[i].known) return read_unknown(words, i, way);
+  if (!words[i].known) return read_unknown(words, i);
   if (read_launcher(name, words, i, way) || read_wrapper(name, words, i, way)) return;
   if (name.ends_with(".py") && !is_one_of(name, {"setup.py"})) return add_program(words, i, begin(words[i], StartedBy::python, way));
   if (is_script(name)) return read_other_script(words, i, way);
-  read_unknown(words, i, way);
+  read_unknown(words, i);
 }
 
 bool LaunchReader::read_launcher(std::string_view name, const Words& words, std::size_t i, const Way& way) {
@@ -144,16 +144,15 @@ void LaunchReader::read_other_script(const Words& words, std::size_t i, const Wa
   if (is_script(name) || !words[i].known) unread_.push_back({words[i].span, name, "starts another script, which is not read here"});
 }
 
-void LaunchReader::read_unknown(const Words& words, std::size_t i, const Way& way) {
+void LaunchReader::read_unknown(const Words& words, std::size_t i) {
   const std::string_view name = base_name(words[i].text);
   const bool handles_files =
       is_one_of(name, {"cp",  "mv",    "ls",     "cat",  "tar",   "rsync",  "sed",   "echo",  "chmod",    "cd",     "ln",
                        "git", "pip",   "black",  "diff", "touch", "printf", "tee",   "wc",    "head",     "tail",   "grep",
                        "rm",  "which", "export", "scp",  "wget",  "curl",   "unzip", "mkdir", "dos2unix", "sbcast", "test"});
   if (handles_files || !holds_python_file(words, i)) return;
-  unread_.push_back({words[i].span, words[i].text,
-                     words[i].known ? fmt::format("{} is no launcher that is read here", name) : "what it stands for is not known"});
-  (void)way;
+  unknown_.push_back({words[i].span, words[i].text,
+                      words[i].known ? fmt::format("{} is no launcher that is read here", name) : "what it stands for is not known"});
 }
 
 LaunchCandidate LaunchReader::begin(const ShellWord& word, StartedBy starter, const Way& way) const {
@@ -172,7 +171,8 @@ LaunchCandidate LaunchReader::begin(const ShellWord& word, StartedBy starter, co
 
 void LaunchReader::add_program(const Words& words, std::size_t i, LaunchCandidate candidate) {
   if (i >= words.size()) return;
-  if (words[i].known)
+  const bool has_name = base_name(words[i].text).find('$') == std::string_view::npos;  // only the folder is not known
+  if (words[i].known || has_name)
     candidate.launch.program = {words[i].text, words[i].span};
   else
     candidate.not_understood.push_back({words[i].span, words[i].text, "which program this is, is not known"});

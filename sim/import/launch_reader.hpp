@@ -22,8 +22,10 @@ class LaunchReader {
   /// What starts no Python program gives no candidate.
   void read(const ShellCommand& command);
   const std::vector<LaunchCandidate>& found() const { return found_; }
-  /// Lines that start something that could not be read.
+  /// Lines that start other scripts, which could not be read.
   const std::vector<NotUnderstood>& unread() const { return unread_; }
+  /// Lines that start a Python program by something that is not known.
+  const std::vector<NotUnderstood>& unknown() const { return unknown_; }
 
  private:
   using Words = std::vector<ShellWord>;
@@ -45,7 +47,7 @@ class LaunchReader {
   void read_script(std::string_view text, int first_line, const Way& way, ShellValues values);
   void read_shell(const Words& words, std::size_t i, const Way& way);
   void read_other_script(const Words& words, std::size_t i, const Way& way);
-  void read_unknown(const Words& words, std::size_t i, const Way& way);
+  void read_unknown(const Words& words, std::size_t i);
   void read_srun(const Words& words, std::size_t i, Way way);
   void read_mpirun(const Words& words, std::size_t i, Way way, StartedBy starter);
   void read_python(const Words& words, std::size_t i, const Way& way);
@@ -64,7 +66,7 @@ class LaunchReader {
   const ShellValues& values_;
   const ScriptFinder& find_;
   std::vector<LaunchCandidate> found_;
-  std::vector<NotUnderstood> unread_;
+  std::vector<NotUnderstood> unread_, unknown_;
   int scripts_left_ = 64;  ///< scripts inside scripts may call each other without end
 };
 

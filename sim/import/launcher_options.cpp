@@ -12,10 +12,21 @@ bool has(const std::vector<std::string_view>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// A variable that nobody knows, where options may stand: options too, when a program follows further on.
+bool may_be_options(const std::vector<ShellWord>& words, std::size_t i) {
+  const bool is_variable = !words[i].known && words[i].text.starts_with("${") && words[i].text.ends_with('}');
+  if (!is_variable) return false;
+  for (std::size_t k = i + 1; k < words.size(); ++k) {
+    if (words[k].text.ends_with(".py")) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 const LauncherSyntax& torchrun_syntax() {
-  static const LauncherSyntax syntax{{"--standalone", "-m", "--module", "--no-python", "--use-env", "--run-path", "-h", "--help"}, {}};
+  static const LauncherSyntax syntax{
+      {"--standalone", "-m", "--module", "--no-python", "--use-env", "--run-path", "-h", "--help"}, {}, true};
   return syntax;
 }
 
@@ -41,7 +52,8 @@ const LauncherSyntax& accelerate_syntax() {
                                       "--use-parallelism-config",
                                       "--enable-cpu-affinity",
                                       "--fp16"},
-                                     {}};
+                                     {},
+                                     true};
   return syntax;
 }
 
@@ -49,7 +61,8 @@ const LauncherSyntax& deepspeed_syntax() {
   static const LauncherSyntax syntax{
       {"--no-local-rank", "--no-python", "--no-ssh", "--no-ssh-check", "-m", "--module", "--force-multi", "--elastic-training",
        "--bind-cores-to-rank", "--save-pid", "--enable-each-rank-log", "--ssh", "--autotuning"},
-      {}};
+      {},
+      true};
   return syntax;
 }
 
@@ -92,7 +105,7 @@ const LauncherSyntax& horovodrun_syntax() {
 }
 
 const LauncherSyntax& lightning_syntax() {
-  static const LauncherSyntax syntax{{"--help"}, {}};
+  static const LauncherSyntax syntax{{"--help"}, {}, true};
   return syntax;
 }
 
@@ -142,8 +155,8 @@ const LauncherSyntax& docker_syntax() {
 }
 
 const LauncherSyntax& python_syntax() {
-  static const LauncherSyntax syntax{{"-u", "-O", "-OO", "-B", "-E", "-I", "-s", "-S", "-v", "-q", "-b", "-bb", "-i", "-d", "-P", "-x"},
-                                     {}};
+  static const LauncherSyntax syntax{
+      {"-u", "-O", "-OO", "-B", "-E", "-I", "-s", "-S", "-v", "-q", "-b", "-bb", "-i", "-d", "-P", "-x"}, {}, true};
   return syntax;
 }
 
@@ -209,7 +222,9 @@ const LauncherSyntax* prefix_syntax(std::string_view command) {
 
 std::vector<LauncherOption> read_options(const std::vector<ShellWord>& words, std::size_t& i, const LauncherSyntax& syntax) {
   std::vector<LauncherOption> out;
-  for (; i < words.size() && words[i].text.size() > 1 && words[i].text[0] == '-'; ++i) {
+  for (; i < words.size(); ++i) {
+    if (syntax.starts_python && may_be_options(words, i)) continue;
+    if (words[i].text.size() < 2 || words[i].text[0] != '-') break;
     const std::string& text = words[i].text;
     if (text == "--") return ++i, out;
     const std::size_t equals = text.find('=');

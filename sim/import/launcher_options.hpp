@@ -21,6 +21,7 @@ struct LauncherOption {
 /// all others one.
 struct LauncherSyntax {
   std::vector<std::string_view> flags, pairs;
+  bool starts_python = false;  ///< what follows the options is a Python program, no other command
 };
 
 const LauncherSyntax& torchrun_syntax();

@@ -125,16 +125,33 @@ class Arithmetic {
   std::size_t at_ = 0;
 };
 
-/// Splits a text with marks at blanks; a mark's own expansion may hold blanks, so splitting stops being exact there, which is why such
-/// words are not known.
+/// Where an expansion that begins at `at`, behind a mark, ends: $(…) and ${…} hold blanks that are none of the text's.
+std::size_t end_of_unknown(std::string_view text, std::size_t at) {
+  const bool braces = text.substr(at, 2) == "${";
+  if (!braces && text.substr(at, 2) != "$(") return at;
+  const char open = braces ? '{' : '(', close = braces ? '}' : ')';
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    if (text[at] == open) ++depth;
+    if (text[at] == close && --depth == 0) return at + 1;
+  }
+  return at;
+}
+
+/// Splits a text with marks at blanks.
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> words;
   bool inside = false;
-  for (const char c : text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
     const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
     if (!blank && !inside) words.emplace_back();
     inside = !blank;
-    if (inside) words.back() += c;
+    if (!inside) continue;
+    words.back() += c;
+    const std::size_t end = c == kUnknown ? end_of_unknown(text, at + 1) : at + 1;
+    words.back() += text.substr(at + 1, end - at - 1);
+    at = end - 1;
   }
   return words;
 }
