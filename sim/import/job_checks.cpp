@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
+#include "sim/import/job_scenario.hpp"
 #include "sim/import/program_arguments.hpp"
 #include "sim/import/slurm_values.hpp"
 
@@ -185,7 +186,7 @@ class JobChecker {
                        launch.nodes->value == 1 ? "the first" : std::to_string(launch.nodes->value), nodes),
            fmt::format("srun {} …", starter));
     check_srun(span, starter);
-    if (!launch.processes_per_node) return;
+    if (!launch.processes_per_node || drives_all_gpus(script_)) return;
     const int processes = launch.processes_per_node->value;
     if (launch.started_by->value == StartedBy::python && gpus > 1)
       return warn(span, fmt::format("one process for {}: it uses one of them, unless the program itself spreads over all", gpus_text(gpus)),

@@ -48,26 +48,30 @@ std::string strategy_named(std::string word) {
   return found == rows.end() ? std::string() : found->second;
 }
 
+/// "line 12", or "run.sh:12" when the launch line stands in another script.
+std::string place_of(const JobLaunch& launch, const SourceSpan& span) {
+  return launch.file.empty() ? fmt::format("line {}", span.line) : fmt::format("{}:{}", launch.file, span.line);
+}
+
 struct Chosen {
   std::string value, why;
 };
 
 Chosen strategy_of(const JobScript& script) {
   const JobLaunch& launch = script.launch;
-  const auto said = [](const ProgramArgument& argument) { return fmt::format("line {}: {}", argument.span.line, argument.option); };
+  const auto said = [](const ProgramArgument& argument) { return fmt::format("{}: {}", place_of(launch, argument.span), argument.option); };
   if (const ProgramArgument* named = find_argument(launch.arguments, "strategy")) {
     const std::string own = strategy_named(named->value);
     if (!own.empty()) return {own, said(*named) + " " + named->value};
   }
   if (!launch.started_by) return {};
-  const int line = launch.started_by->span.line;
-  if (launch.started_by->value == StartedBy::horovodrun) return {"horovod", fmt::format("line {}: horovodrun", line)};
+  const std::string line = place_of(launch, launch.started_by->span);
+  if (launch.started_by->value == StartedBy::horovodrun) return {"horovod", line + ": horovodrun"};
   const ProgramArgument* deepspeed = find_argument(launch.arguments, "deepspeed");
   if (launch.started_by->value == StartedBy::deepspeed || deepspeed != nullptr)
-    return {"zero0", fmt::format("line {}: DeepSpeed; its stage is in its configuration, which is not read",
-                                 deepspeed != nullptr ? deepspeed->span.line : line)};
+    return {"zero0", line + ": DeepSpeed; its stage is in its configuration, which is not read"};
   if (const ProgramArgument* fsdp = find_argument(launch.arguments, "fsdp")) return {"fsdp", said(*fsdp)};
-  return {"ddp", fmt::format("line {}: processes of {} that the line says no more of", line, name_of(launch.started_by->value))};
+  return {"ddp", fmt::format("{}: {}, and no strategy is named", line, name_of(launch.started_by->value))};
 }
 
 std::string_view launcher_name(StartedBy starter) {
@@ -113,7 +117,9 @@ class ScenarioWriter {
     return text;
   }
 
-  static std::string said(const ProgramArgument& argument) { return fmt::format("line {}: {}", argument.span.line, argument.option); }
+  std::string said(const ProgramArgument& argument) const {
+    return fmt::format("{}: {}", place_of(script_.launch, argument.span), argument.option);
+  }
 
   /// An argument's value as an integer of the schema's range.
   static std::optional<std::int64_t> integer(const ProgramArgument* argument, std::int64_t least, std::int64_t most) {
@@ -182,7 +188,7 @@ class ScenarioWriter {
     if (!launch.started_by || is_one_process(strategy_.value)) return;
     table("launch");
     key("with", quoted(launcher_name(launch.started_by->value)),
-        fmt::format("line {}: {}", launch.started_by->span.line, name_of(launch.started_by->value)));
+        fmt::format("{}: {}", place_of(launch, launch.started_by->span), name_of(launch.started_by->value)));
     const bool counts =
         launch.processes_per_node && launch.started_by->value != StartedBy::python && strategy_.value != "multi_worker_mirrored";
     const int processes = counts ? launch.processes_per_node->value : 0;
@@ -212,6 +218,11 @@ class ScenarioWriter {
 };
 
 }  // namespace
+
+bool drives_all_gpus(const JobScript& script) {
+  const std::string strategy = strategy_of(script).value;
+  return strategy == "data_parallel" || strategy == "mirrored" || strategy == "multi_worker_mirrored" || strategy == "parameter_server";
+}
 
 std::string write_job_scenario(const JobScript& script, const ClusterSpec& cluster, const JobScenarioOptions& options) {
   return ScenarioWriter(script, cluster, options).write();

@@ -16,6 +16,9 @@ struct JobScenarioOptions {
 /// Valid TOML. Rules of docs/models/job_scripts.md: run.gpus are 1 and what is reserved; launch and strategy follow from the launch line.
 std::string write_job_scenario(const JobScript& script, const ClusterSpec& cluster, const JobScenarioOptions& options);
 
+/// Whether the program is told a strategy in which one process drives all GPUs of its node.
+bool drives_all_gpus(const JobScript& script);
+
 /// How many GPUs the job reserves; 0 where that is not known.
 int reserved_gpus(const JobScript& script);
 

@@ -32,7 +32,7 @@ workers_per_gpu = 8             # line 6: --workers
 cores_per_gpu = 10              # 40 CPUs for 4 GPUs of a node
 
 [strategy]
-name = "ddp"                    # line 6: processes of torchrun that the line says no more of
+name = "ddp"                    # line 6: torchrun, and no strategy is named
 
 [launch]
 with = "torchrun"               # line 6: torchrun
