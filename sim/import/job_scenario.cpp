@@ -59,7 +59,9 @@ struct Chosen {
 
 Chosen strategy_of(const JobScript& script) {
   const JobLaunch& launch = script.launch;
-  const auto said = [](const ProgramArgument& argument) { return fmt::format("{}: {}", place_of(launch, argument.span), argument.option); };
+  const auto said = [&launch](const ProgramArgument& argument) {
+    return fmt::format("{}: {}", place_of(launch, argument.span), argument.option);
+  };
   if (const ProgramArgument* named = find_argument(launch.arguments, "strategy")) {
     const std::string own = strategy_named(named->value);
     if (!own.empty()) return {own, said(*named) + " " + named->value};
@@ -194,8 +196,7 @@ class ScenarioWriter {
     const int processes = counts ? launch.processes_per_node->value : 0;
     if (processes >= 1 && processes <= cluster_.node.gpus)
       key("processes_per_node", std::to_string(processes),
-          fmt::format("line {}",
-                      launch.processes_per_node->span.line > 0 ? launch.processes_per_node->span.line : launch.started_by->span.line));
+          place_of(launch, launch.processes_per_node->span.line > 0 ? launch.processes_per_node->span : launch.started_by->span));
   }
 
   void add_run() {
