@@ -23,6 +23,7 @@ struct Options {
   ListCommand list;
   TopologyCommand topology;
   ModelCommand model;
+  JobCommand job;
   ReferenceCommand reference;
 };
 
@@ -199,6 +200,23 @@ void add_model(CLI::App& app, Options& options) {
   show->callback([&model] { run_model_show(model); });
 }
 
+void add_job(CLI::App& app, Options& options) {
+  CLI::App* command = app.add_subcommand("job", "Look at a job script of Slurm or a submit file of HTCondor");
+  command->require_subcommand(1);
+  JobCommand& job = options.job;
+  CLI::App* show = command->add_subcommand("show", "What was understood and in which line, the cluster, the scenario it becomes, mistakes");
+  show->add_option("FILE", job.file, "The script; it is only read, never run")->required();
+  show->add_option("--cluster", job.overrides.cluster, "The cluster it is for, where the script leaves that open")->type_name("NAME");
+  show->add_option("--model", job.overrides.model, "The network it trains")->type_name("NAME");
+  show->add_option("--format", job.format, "table|json")
+      ->check(CLI::IsMember(std::vector<std::string>{"table", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  show->add_option("-o,--output", job.output, "Write to a file instead of standard output")->type_name("FILE");
+  show->footer("Examples:\n  foretrain job show job.sbatch\n  foretrain job show submit.sub --cluster chtc-2080ti --format json");
+  show->callback([&job] { run_job_show(job); });
+}
+
 std::string commands_page();
 
 void add_reference(CLI::App& app, Options& options) {
@@ -219,6 +237,7 @@ void declare(CLI::App& app, Options& options) {
   add_topology(app, options);
   add_model(app, options);
   add_validate(app, options.training);
+  add_job(app, options);
   add_reference(app, options);
 }
 

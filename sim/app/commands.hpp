@@ -109,6 +109,14 @@ struct ValidateCommand {
 };
 void run_validate(const ValidateCommand& command);  // validate.cpp
 
+struct JobCommand {
+  std::string file;
+  ScenarioOverrides overrides;  ///< model and cluster, where the script does not say
+  std::string format = "table";
+  std::string output;  ///< file; empty = standard output
+};
+void run_job_show(const JobCommand& command);  // job.cpp
+
 struct ReferenceCommand {
   std::string topic;
 };

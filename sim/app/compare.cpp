@@ -38,8 +38,10 @@ Comparison compared(const ComparedScenarios& scenarios) {
 /// Strategies are what is compared: the combinations of a study are left out.
 std::string compare_scenarios(const CompareCommand& command, const std::vector<std::string>& strategies) {
   std::vector<ComparedScenarios> read;
-  read_scenarios(command.scenarios,
-                 [&](const SourceText& source) { read.push_back(read_compared(source, command.overrides, strategies)); });
+  read_scenarios(command.scenarios, command.overrides, [&](const NamedScenario& named) {
+    read.push_back(read_compared(named.source, command.overrides, strategies));
+    if (named.job) apply_job(*named.job, read.back().own);
+  });
   std::vector<Comparison> comparisons;
   for (const ComparedScenarios& scenarios : read) {
     comparisons.push_back(compared(scenarios));

@@ -1,13 +1,37 @@
-// A file when there is one of that name, else an entry of the scenario catalog.
+// What a file is, is told by its text, not by its name: job scripts are called .sh, .sbatch, .slurm, .sub or nothing at all.
 #include "sim/app/named_scenario.hpp"
 
+#include <filesystem>
+
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/reader.hpp"
 
 namespace foretrain {
 
-SourceText open_scenario(const std::string& name) {
-  if (auto found = open_named(CatalogKind::scenarios, name)) return *found;
+namespace {
+
+bool is_file(const std::string& name) {
+  std::error_code problem;
+  return name.find('\0') == std::string::npos && std::filesystem::is_regular_file(name, problem);
+}
+
+}  // namespace
+
+SourceText open_scenario_text(const std::string& name) {
+  const bool has_ending = name.find('.') != std::string::npos;
+  if (has_ending && is_file(name)) return read_text_file(name);
+  if (auto found = open_named(CatalogKind::scenarios, name)) return *std::move(found);
+  if (is_file(name)) return read_text_file(name);
   throw InputError("unknown scenario \"" + name + "\"", unknown_name_hint(CatalogKind::scenarios, name));
+}
+
+NamedScenario open_scenario(const std::string& name, const ScenarioOverrides& overrides) {
+  SourceText text = open_scenario_text(name);
+  if (name.ends_with(".toml") || !is_job_script(text.text)) return {std::move(text), std::nullopt};
+  NamedScenario out;
+  out.job = open_job(std::move(text), overrides);
+  out.source = {out.job->text.name + " as a scenario", out.job->toml};
+  return out;
 }
 
 }  // namespace foretrain

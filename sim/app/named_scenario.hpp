@@ -1,13 +1,24 @@
-// Finding the scenario that a command line names.
+// Finding the scenario that a command line names: a scenario file, one of the catalog, or a job script.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "sim/app/opened_job.hpp"
 #include "sim/base/diagnostics.hpp"
 
 namespace foretrain {
 
-/// A file when there is one of that name, else an entry of the scenario catalog. Throws InputError with near names.
-SourceText open_scenario(const std::string& name);
+struct NamedScenario {
+  SourceText source;             ///< TOML; of a job script what it became
+  std::optional<OpenedJob> job;  ///< of a job script
+};
+
+/// A file when there is one of that name, else an entry of the scenario catalog. A file that is a job script by what stands in it becomes a
+/// scenario; `overrides` may name its cluster and must name its model. Throws InputError with near names, or with the script's mistakes.
+NamedScenario open_scenario(const std::string& name, const ScenarioOverrides& overrides);
+
+/// The text of the file, or of the catalog's entry.
+SourceText open_scenario_text(const std::string& name);
 
 }  // namespace foretrain

@@ -18,25 +18,30 @@ namespace foretrain {
 
 namespace {
 
+/// A scenario file, or a job script as one.
 struct Question {
-  SourceText source;
+  NamedScenario named;
   Scenario scenario;
 };
 
 std::vector<Question> read_all(const PredictCommand& command) {
   std::vector<Question> questions;
-  read_scenarios(command.scenarios, [&](const SourceText& source) {
-    Scenario scenario = source.text.empty() ? make_scenario(command.overrides) : read_scenario(source, command.overrides);
-    questions.push_back({source, std::move(scenario)});
+  read_scenarios(command.scenarios, command.overrides, [&](const NamedScenario& named) {
+    Scenario scenario = named.source.text.empty() ? make_scenario(command.overrides) : read_scenario(named.source, command.overrides);
+    if (named.job) apply_job(*named.job, scenario);
+    questions.push_back({named, std::move(scenario)});
   });
   return questions;
 }
 
 bool has_study(const Question& question) { return !question.scenario.study.axes.empty(); }
 
-Prediction predicted(const PredictCommand& command, const Scenario& scenario) {
-  ProgressLine progress("predicting " + scenario.name);
-  return predict(scenario, {.sensitivity = command.sensitivity}, [&progress](double done) { progress.show(done); });
+Prediction predicted(const PredictCommand& command, const Question& question) {
+  ProgressLine progress("predicting " + question.scenario.name);
+  Prediction prediction =
+      predict(question.scenario, {.sensitivity = command.sensitivity}, [&progress](double done) { progress.show(done); });
+  if (question.named.job) check_time_limit(*question.named.job, prediction);
+  return prediction;
 }
 
 /// A page and a trace are of one prediction.
@@ -50,7 +55,7 @@ void refuse_pages(const PredictCommand& command, bool is_written, std::string_vi
 
 Recommendation recommended(const PredictCommand& command, const Question& question) {
   ProgressLine progress("recommending for " + question.scenario.name);
-  const ComparedScenarios scenarios = read_recommended(question.source, command.overrides);
+  const ComparedScenarios scenarios = read_recommended(question.named.source, command.overrides);
   return recommend(scenarios, command.recommendation.request, [&progress](double done) { progress.show(done); });
 }
 
@@ -63,15 +68,14 @@ void write_job_scripts(const RecommendationOptions& options, const Recommendatio
 }
 
 void predict_one(const PredictCommand& command, const Question& question) {
-  const Scenario& scenario = question.scenario;
-  Prediction prediction = predicted(command, scenario);
+  Prediction prediction = predicted(command, question);
   if (command.recommendation.is_wanted()) {
     prediction.recommendation = recommended(command, question);
     write_job_scripts(command.recommendation, *prediction.recommendation);
   }
   if (!command.html.empty()) write_file(command.html, write_html(prediction, {.explain = command.explain}));
   if (!command.trace.empty()) {
-    const RecordedSteps recorded = record_steps(scenario);
+    const RecordedSteps recorded = record_steps(question.scenario);
     write_file(command.trace, write_chrome_trace(recorded.plan.graph, recorded.timeline));
   }
   write_output(command.output, find_report(command.format)->write(prediction, {.explain = command.explain}));
@@ -80,7 +84,7 @@ void predict_one(const PredictCommand& command, const Question& question) {
 void predict_study(const PredictCommand& command, const Question& question) {
   const auto write = find_report(command.format)->write_study;
   refuse_pages(command, write != nullptr, "the combinations of a study", "leave [study] out, and say with --set which combination");
-  const StudyQuestion study = read_study(question.source, command.overrides, question.scenario);
+  const StudyQuestion study = read_study(question.named.source, command.overrides, question.scenario);
   ProgressLine progress("predicting " + question.scenario.name);
   const StudyResult result = run_study(study, [&progress](double done) { progress.show(done); });
   progress.clear();
@@ -93,9 +97,9 @@ void predict_several(const PredictCommand& command, const std::vector<Question>&
   std::vector<Prediction> predictions;
   for (const Question& question : questions) {
     if (has_study(question))
-      throw InputError(fmt::format("{} has a [study], which is a table of its own", question.source.name), "predict it by itself");
+      throw InputError(fmt::format("{} has a [study], which is a table of its own", question.named.source.name), "predict it by itself");
   }
-  for (const Question& question : questions) predictions.push_back(predicted(command, question.scenario));
+  for (const Question& question : questions) predictions.push_back(predicted(command, question));
   write_output(command.output, write(predictions, {.explain = command.explain}));
 }
 

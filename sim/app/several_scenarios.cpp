@@ -3,16 +3,15 @@
 
 #include <algorithm>
 
-#include "sim/app/named_scenario.hpp"
-
 namespace foretrain {
 
-void read_scenarios(const std::vector<std::string>& names, const std::function<void(const SourceText&)>& read) {
+void read_scenarios(const std::vector<std::string>& names, const ScenarioOverrides& overrides,
+                    const std::function<void(const NamedScenario&)>& read) {
   if (names.empty()) return read({});
   std::vector<Diagnostic> mistakes;
   for (const std::string& name : names) {
     try {
-      read(open_scenario(name));
+      read(open_scenario(name, overrides));
     } catch (const InputError& error) {
       for (const Diagnostic& mistake : error.diagnostics()) {
         const bool is_known = std::find(mistakes.begin(), mistakes.end(), mistake) != mistakes.end();

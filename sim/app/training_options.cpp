@@ -31,8 +31,10 @@ std::vector<int> parse_gpus(const std::vector<std::string>& texts) {
 /// What predict and compare ask alike.
 void add_question(CLI::App& command, std::vector<std::string>& scenarios, ScenarioOverrides& overrides, std::vector<std::string>& gpus,
                   long long& batch) {
-  command.add_option("SCENARIO", scenarios,
-                     "A scenario file or the name of one in the catalog, or several; without one --model and --cluster are needed");
+  command.add_option(
+      "SCENARIO", scenarios,
+      "A scenario file, the name of one in the catalog, or a job script (Slurm, HTCondor), or several; without one --model and "
+      "--cluster are needed");
   command.add_option("--gpus", gpus, "Numbers of GPUs, as in 1,2,4")->delimiter(',')->type_name("LIST");
   command.add_option("--model", overrides.model, "A model of the catalog or a file")->type_name("NAME");
   command.add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");

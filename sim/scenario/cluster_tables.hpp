@@ -41,6 +41,9 @@ FabricSpec read_fabric(TableReader& document);  // schema_fabric.cpp
 /// Reads the tables [storage.KIND] of a document.
 std::vector<StorageSpec> read_storage(TableReader& document);  // schema_storage.cpp
 
+/// Reads the table [site] of a document: how jobs get the cluster; no batch system when there is none.
+Site read_site(TableReader& document);  // schema_site.cpp
+
 /// Two device names in square brackets; reports anything else and returns nothing.
 std::optional<std::pair<std::string, std::string>> read_pair(TableReader& reader, const Value& value);
 

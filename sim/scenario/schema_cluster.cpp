@@ -30,6 +30,7 @@ class ClusterReader {
     nodes_span_ = document.span_of("nodes");
     spec_.fabric = read_fabric(document);
     spec_.storage = read_storage(document);
+    spec_.site = read_site(document);
     document.finish();
     if (diagnostics_.empty()) report_faults();
     return std::move(spec_);

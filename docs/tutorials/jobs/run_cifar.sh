@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+torchrun --standalone --nproc_per_node=$1 cifar.py --epochs=10 --batch-size=64

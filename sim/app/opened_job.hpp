@@ -1,0 +1,36 @@
+// A job script on the command line: read, held against its cluster, turned into a scenario.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/analysis/prediction.hpp"
+#include "sim/import/job_checks.hpp"
+#include "sim/import/job_script.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace foretrain {
+
+struct OpenedJob {
+  SourceText text;
+  JobScript script;
+  std::optional<ClusterSpec> cluster;
+  std::string no_cluster;  ///< why there is none
+  JobFindings findings;
+  std::string toml;  ///< the scenario; empty without a cluster
+};
+
+/// Reads and checks; a cluster that cannot be told stays open. Throws InputError for what is no script that is read.
+OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides);
+
+/// The same, but everything that keeps it from being predicted is thrown at once: mistakes, no cluster, no model.
+OpenedJob open_job(SourceText text, const ScenarioOverrides& overrides);
+
+/// Puts into the scenario what its TOML cannot say: warnings, and nodes of which the job has some GPUs only.
+void apply_job(const OpenedJob& job, Scenario& scenario);
+
+/// Adds a warning when the time limit is too short.
+void check_time_limit(const OpenedJob& job, Prediction& prediction);
+
+}  // namespace foretrain

@@ -1,0 +1,263 @@
+// One function per kind of mistake: the request against node, partition and cluster, then the launch against the request.
+#include "sim/import/job_checks.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.hpp"
+#include "sim/import/job_scenario.hpp"
+#include "sim/import/program_arguments.hpp"
+#include "sim/import/slurm_values.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Data sheets say GB where memory modules have GiB.
+constexpr double kGibPerGb = 1.0738;
+/// CPUs of Slurm may be hardware threads, two to a core, where a centre has switched them on.
+constexpr int kThreadsPerCore = 2;
+constexpr std::size_t kMostFindings = 50;
+
+std::string gpus_text(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
+std::string nodes_text(int nodes) { return fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s"); }
+
+std::string clock(std::int64_t seconds) {
+  const std::int64_t days = seconds / 86400, hours = seconds / 3600 % 24, minutes = seconds / 60 % 60;
+  return days > 0 ? fmt::format("{}-{:02}:{:02}:{:02}", days, hours, minutes, seconds % 60)
+                  : fmt::format("{:02}:{:02}:{:02}", hours, minutes, seconds % 60);
+}
+
+class JobChecker {
+ public:
+  JobChecker(const JobScript& script, const SourceText& source, const ClusterSpec& cluster)
+      : script_(script), source_(source), cluster_(cluster) {}
+
+  JobFindings check() {
+    check_gpus();
+    if (cluster_.node.gpus > 0) check_node(), check_partition();
+    check_tasks();
+    check_launch();
+    check_program();
+    check_kind();
+    for (const NotUnderstood& line : script_.remarks)
+      warn(line.span, line.text.empty() ? line.why : fmt::format("\"{}\" {}", line.text.substr(0, 120), line.why));
+    for (const NotUnderstood& line : script_.not_understood)
+      warn(line.span, line.text.empty() ? "not understood: " + line.why
+                                        : fmt::format("not understood: \"{}\": {}", line.text.substr(0, 120), line.why));
+    return std::move(findings_);
+  }
+
+ private:
+  Diagnostic finding(const SourceSpan& span, std::string message, std::string hint) const {
+    const bool other_file =
+        !script_.launch.file.empty() && span.line > 0 && script_.launch.started_by && span == script_.launch.started_by->span;
+    if (other_file) return {script_.launch.file, span, "", std::move(message), std::move(hint)};
+    return {source_.name, span, std::string(source_.line(span.line)), std::move(message), std::move(hint)};
+  }
+  void refuse(const SourceSpan& span, std::string message, std::string hint = "") {
+    if (findings_.refused.size() < kMostFindings) findings_.refused.push_back(finding(span, std::move(message), std::move(hint)));
+  }
+  void warn(const SourceSpan& span, std::string message, std::string hint = "") {
+    if (findings_.warnings.size() < kMostFindings) findings_.warnings.push_back(finding(span, std::move(message), std::move(hint)));
+  }
+
+  void check_gpus() {
+    const JobResources& have = script_.resources;
+    const auto& type = script_.request.gpu_type;
+    if (have.gpus && have.gpus->value == 0)
+      refuse(have.gpus->span, "reserves no GPU",
+             script_.system == BatchSystem::htcondor ? "as in request_gpus = 1" : "as in #SBATCH --gres=gpu:1");
+    if (have.nodes && have.nodes->value == 0) refuse(have.nodes->span, "reserves no node");
+    if (have.tasks && have.tasks->value == 0) refuse(have.tasks->span, "reserves no task");
+    if (type && is_slice(type->value))
+      refuse(type->span, fmt::format("{} is a slice of a GPU, which is not simulated", type->value),
+             "predict a whole one with --gpus 1 of a script that asks for it");
+  }
+
+  void check_node() {
+    const JobResources& have = script_.resources;
+    const NodeSpec& node = cluster_.node;
+    if (script_.request.gpus_per_node && have.gpus_per_node && have.gpus_per_node->value > node.gpus)
+      refuse(have.gpus_per_node->span,
+             fmt::format("{} on each node, but nodes of {} have {}", gpus_text(have.gpus_per_node->value), cluster_.name, node.gpus),
+             fmt::format("--nodes={} with {} on each", (have.gpus_per_node->value + node.gpus - 1) / node.gpus, gpus_text(node.gpus)));
+    if (have.gpus && have.gpus->value > std::int64_t{cluster_.nodes} * node.gpus)
+      refuse(have.gpus->span,
+             fmt::format("{}, but {} has {}", gpus_text(have.gpus->value), cluster_.name, std::int64_t{cluster_.nodes} * node.gpus));
+    if (have.nodes && have.nodes->value > cluster_.nodes)
+      refuse(have.nodes->span, fmt::format("{}, but {} has {}", nodes_text(have.nodes->value), cluster_.name, cluster_.nodes));
+    check_cores();
+    const bool asks_memory = have.memory_per_node && !have.memory_per_node->value.whole_node;
+    if (asks_memory &&
+        static_cast<double>(have.memory_per_node->value.bytes.count) > static_cast<double>(node.host.memory.count) * kGibPerGb)
+      refuse(have.memory_per_node->span, fmt::format("{:.1f} GiB of memory, but nodes of {} have {}",
+                                                     static_cast<double>(have.memory_per_node->value.bytes.count) / (1 << 30),
+                                                     cluster_.name, to_string(node.host.memory)));
+  }
+
+  void check_cores() {
+    const JobResources& have = script_.resources;
+    const int cores = cluster_.node.host.cores;
+    if (!have.cpus_per_node || have.cpus_per_node->value <= cores) return;
+    const SourceSpan span = have.cpus_per_task ? have.cpus_per_task->span : have.cpus_per_node->span;
+    const std::string what = have.tasks_per_node && have.tasks_per_node->value > 1 && have.cpus_per_task
+                                 ? fmt::format("{} tasks with {} CPUs each are {} CPUs", have.tasks_per_node->value,
+                                               have.cpus_per_task->value, have.cpus_per_node->value)
+                                 : fmt::format("{} CPUs", have.cpus_per_node->value);
+    if (script_.request.physical_cores || have.cpus_per_node->value > kThreadsPerCore * cores)
+      refuse(span, fmt::format("{} on a node, but nodes of {} have {} cores", what, cluster_.name, cores),
+             "fewer --cpus-per-task, or more --nodes");
+    else
+      warn(span, fmt::format("{} on a node, but nodes of {} have {} cores: only where hardware threads count as CPUs is that possible",
+                             what, cluster_.name, cores));
+  }
+
+  void check_partition() {
+    const auto& asked = script_.request.partition;
+    const Site& site = cluster_.site;
+    if (!asked || site.partitions.empty()) return;
+    const std::vector<std::string_view> names = split_at(asked->value, ',');
+    const auto own = std::find_if(site.partitions.begin(), site.partitions.end(), [&](const Partition& p) { return p.name == names[0]; });
+    if (own == site.partitions.end()) {
+      std::vector<std::string> known;
+      for (const Partition& partition : site.partitions) known.push_back(partition.name);
+      return warn(asked->span, fmt::format("{} has no partition {} that is known here", cluster_.name, asked->value),
+                  fmt::format("known: {}", fmt::join(known, ", ")));
+    }
+    check_limits(*own);
+    if (own->for_tests) warn(asked->span, fmt::format("{} is for tests, not for production", own->name));
+  }
+
+  void check_limits(const Partition& partition) {
+    const JobResources& have = script_.resources;
+    if (partition.most_gpus > 0 && have.gpus && have.gpus->value > partition.most_gpus)
+      refuse(have.gpus->span,
+             fmt::format("{}, but a job gets at most {} in partition {} of {}", gpus_text(have.gpus->value), partition.most_gpus,
+                         partition.name, cluster_.name),
+             larger_partition(have.gpus->value));
+    if (partition.most_nodes > 0 && have.nodes && have.nodes->value > partition.most_nodes)
+      refuse(have.nodes->span, fmt::format("{}, but a job gets at most {} in partition {} of {}", nodes_text(have.nodes->value),
+                                           partition.most_nodes, partition.name, cluster_.name));
+    const auto& seconds = script_.request.seconds;
+    if (partition.longest > Time::zero() && seconds && static_cast<double>(seconds->value) > to_seconds(partition.longest) + 0.5)
+      refuse(seconds->span, fmt::format("a time limit of {}, but jobs in partition {} of {} end after {}", clock(seconds->value),
+                                        partition.name, cluster_.name, clock(static_cast<std::int64_t>(to_seconds(partition.longest)))));
+  }
+
+  std::string larger_partition(int gpus) const {
+    for (const Partition& partition : cluster_.site.partitions) {
+      if (!partition.for_tests && (partition.most_gpus == 0 || partition.most_gpus >= gpus))
+        return fmt::format("--partition={}", partition.name);
+    }
+    return "";
+  }
+
+  void check_tasks() {
+    const JobRequest& asked = script_.request;
+    if (asked.tasks && asked.tasks_per_node && script_.resources.nodes) {
+      const std::int64_t room = std::int64_t{asked.tasks_per_node->value} * script_.resources.nodes->value;
+      if (asked.tasks->value > room)
+        refuse(asked.tasks->span, fmt::format("{} tasks, but {} with {} tasks each have room for {}", asked.tasks->value,
+                                              nodes_text(script_.resources.nodes->value), asked.tasks_per_node->value, room));
+      else if (asked.tasks->value < room && asked.tasks->value % std::max(1, script_.resources.nodes->value) != 0)
+        warn(asked.tasks->span,
+             fmt::format("{} tasks do not divide among {}", asked.tasks->value, nodes_text(script_.resources.nodes->value)));
+    }
+    if (asked.most_nodes && !script_.resources.nodes)
+      warn(asked.nodes->span,
+           fmt::format("not understood: from {} to {} nodes: how many the job gets is not known", asked.nodes->value,
+                       asked.most_nodes->value),
+           "say one number");
+  }
+
+  /// The launch against what is reserved.
+  void check_launch() {
+    const JobLaunch& launch = script_.launch;
+    const JobResources& have = script_.resources;
+    if (!launch.started_by || !have.gpus_per_node || have.gpus_per_node->value < 1) return;
+    const SourceSpan span = launch.started_by->span;
+    const int gpus = have.gpus_per_node->value, nodes = have.nodes ? have.nodes->value : 1;
+    const std::string_view starter = name_of(launch.started_by->value);
+    if (nodes > 1 && launch.nodes && launch.nodes->value < nodes)
+      warn(span,
+           fmt::format("srun is missing: {} starts on {} of the {} reserved nodes only", starter,
+                       launch.nodes->value == 1 ? "the first" : std::to_string(launch.nodes->value), nodes),
+           fmt::format("srun {} …", starter));
+    check_srun(span, starter);
+    if (!launch.processes_per_node || drives_all_gpus(script_)) return;
+    const int processes = launch.processes_per_node->value;
+    if (launch.started_by->value == StartedBy::python && gpus > 1)
+      return warn(span, fmt::format("one process for {}: it uses one of them, unless the program itself spreads over all", gpus_text(gpus)),
+                  "srun or torchrun start one for each; --strategy data_parallel or mirrored if it does spread");
+    if (processes < gpus)
+      warn(span, fmt::format("{} process{} on a node for {}: {} unused", processes, processes == 1 ? "" : "es", gpus_text(gpus),
+                             gpus - processes));
+    if (processes > gpus) warn(span, fmt::format("{} processes on a node for {}: NCCL refuses two on one GPU", processes, gpus_text(gpus)));
+  }
+
+  void check_srun(const SourceSpan& span, std::string_view starter) {
+    const JobLaunch& launch = script_.launch;
+    const Field<int>& tasks = script_.resources.tasks;
+    const bool runs_once = !launch.under_srun && launch.started_by->value == StartedBy::python;
+    if (runs_once && script_.system == BatchSystem::slurm && tasks && tasks->value > 1 && script_.request.tasks)
+      warn(script_.request.tasks->span,
+           fmt::format("srun is missing: {} tasks are reserved, but {} in line {} runs once", tasks->value, starter, span.line),
+           "srun starts a process for each task; for cores of one process there is --cpus-per-task");
+    else if (runs_once && script_.system == BatchSystem::slurm && script_.request.tasks_per_node &&
+             script_.request.tasks_per_node->value > 1)
+      warn(script_.request.tasks_per_node->span, fmt::format("srun is missing: {} tasks per node are reserved, but {} in line {} runs once",
+                                                             script_.request.tasks_per_node->value, starter, span.line));
+  }
+
+  void check_program() {
+    const JobLaunch& launch = script_.launch;
+    const ProgramArgument* workers = find_argument(launch.arguments, "workers");
+    const Field<int>& cpus = script_.resources.cpus_per_node;
+    const auto count = workers == nullptr ? std::nullopt : whole_number(workers->value);
+    if (count && cpus && launch.processes_per_node && *count > 0 && *count < 100'000 && launch.processes_per_node->value < 100'000) {
+      const std::int64_t all = *count * std::max(1, launch.processes_per_node->value);
+      if (all > cpus->value)
+        warn(workers->span,
+             fmt::format("{} loader workers on a node, {} for each process, share {} CPU{}", all, *count, cpus->value,
+                         cpus->value == 1 ? "" : "s"),
+             fmt::format("--cpus-per-task, or {} {}", workers->option,
+                         std::max(1, cpus->value / std::max(1, launch.processes_per_node->value))));
+    }
+    const ProgramArgument* no_gpu = find_argument(launch.arguments, "no_gpu");
+    if (no_gpu != nullptr && script_.resources.gpus && script_.resources.gpus->value > 0)
+      warn(no_gpu->span,
+           fmt::format("{} are reserved, but {} tells the program to use none", gpus_text(script_.resources.gpus->value), no_gpu->option));
+    if (launch.repeated)
+      warn(launch.started_by ? launch.started_by->span : SourceSpan{},
+           "stands in a loop: one run of it is predicted, the time limit is for all");
+  }
+
+  void check_kind() {
+    const auto& array = script_.request.array;
+    if (array && array->value > 1)
+      warn(array->span, fmt::format("{} jobs of this kind are submitted; one of them is predicted", array->value));
+    if (array && array->value == 0) refuse(array->span, "submits no job");
+  }
+
+  const JobScript& script_;
+  const SourceText& source_;
+  const ClusterSpec& cluster_;
+  JobFindings findings_;
+};
+
+}  // namespace
+
+JobFindings check_job(const JobScript& script, const SourceText& source, const ClusterSpec& cluster) {
+  return JobChecker(script, source, cluster).check();
+}
+
+std::string one_line(const Diagnostic& diagnostic) {
+  std::string out = diagnostic.file;
+  if (diagnostic.span.line > 0) out += fmt::format(":{}", diagnostic.span.line);
+  out += ": " + diagnostic.message;
+  return diagnostic.hint.empty() ? out : out + fmt::format(" ({})", diagnostic.hint);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,110 @@
+// A job script as a value: what it asks of the batch system and how it starts the training, each with the place it was read from.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/units.hpp"
+#include "sim/cluster/site.hpp"
+#include "sim/import/shell_script.hpp"
+
+namespace foretrain {
+
+/// A value and where it stands. Line 0: it follows from others by a rule of the batch system.
+template <class T>
+struct Found {
+  T value{};
+  SourceSpan span{};
+};
+template <class T>
+using Field = std::optional<Found<T>>;
+
+/// Memory as asked for: an amount, or all that a node has (--mem=0).
+struct MemoryRequest {
+  Bytes bytes{};
+  bool whole_node = false;
+};
+
+/// What the directives say, word for word; the last of several counts, as in Slurm. Empty: not said, or not understood.
+struct JobRequest {
+  std::string name;
+  Field<int> nodes, most_nodes;  ///< --nodes=2-4: from `nodes` to `most_nodes`
+  Field<int> tasks, tasks_per_node, tasks_per_gpu, cpus_per_task, cpus_per_gpu;
+  Field<int> gpus, gpus_per_node, gpus_per_task;
+  Field<std::string> gpu_type;
+  Field<MemoryRequest> memory, memory_per_cpu, memory_per_gpu;
+  Field<std::int64_t> seconds;  ///< time limit
+  Field<std::string> partition, account;
+  std::vector<Found<std::string>> constraints;
+  std::vector<Found<std::string>> requirements;  ///< expressions of HTCondor that choose a GPU
+  Field<int> array;                              ///< number of jobs: --array, queue N
+  Field<bool> exclusive;
+  bool physical_cores = false;  ///< --hint=nomultithread: a CPU is a core
+  bool asks = false;            ///< whether there is a request at all: defaults only hold in a script that makes one
+};
+
+/// What the batch system makes of it. Empty: unknown.
+struct JobResources {
+  Field<int> nodes, gpus, gpus_per_node, tasks, tasks_per_node, cpus_per_task, cpus_per_node;
+  Field<MemoryRequest> memory_per_node;
+};
+
+/// What starts the training. Its value is Launcher's where there is one; accelerate and lightning start processes as torchrun does.
+enum class StartedBy : std::uint8_t { torchrun, srun, mpirun, horovodrun, deepspeed, accelerate, lightning, python };
+std::string_view name_of(StartedBy starter);
+
+/// An argument of the training program that says something about the run.
+struct ProgramArgument {
+  std::string key;     ///< "batch_size", "epochs", "workers", "strategy", "precision", …: one spelling for all
+  std::string option;  ///< as written
+  std::string value;
+  SourceSpan span{};
+};
+
+struct JobLaunch {
+  Field<StartedBy> started_by;
+  Field<int> processes_per_node;  ///< that train; of the first node where only one node starts any
+  Field<int> nodes;               ///< on which something is started
+  Field<std::string> program;     ///< script or module
+  std::vector<ProgramArgument> arguments;
+  bool under_srun = false;  ///< a launcher that srun starts on each node
+  bool repeated = false;    ///< in a loop
+  std::string file{};       ///< another script that holds the line; empty: this one
+};
+
+/// A line that could not be read, and why. Nothing of it is in the other values.
+struct NotUnderstood {
+  SourceSpan span{};
+  std::string text;
+  std::string why;
+};
+
+struct JobScript {
+  std::string file;
+  BatchSystem system = BatchSystem::none;
+  JobRequest request;
+  JobResources resources;
+  JobLaunch launch;
+  std::vector<NotUnderstood> not_understood;
+  std::vector<NotUnderstood> remarks;  ///< understood, but not what its writer may expect
+};
+
+/// Finds a script that lies beside the one being read; nothing when there is none. Names are as written in the script.
+using ScriptFinder = std::function<std::optional<SourceText>(const std::string& name)>;
+
+/// Whether a text is a job script (and no scenario): a shell script, directives of a batch system, a submit file.
+bool is_job_script(std::string_view text);
+
+/// Reads a Slurm script, a submit file of HTCondor, or the command line that asks for a job (smux, salloc, srun, sbatch). Nothing is run.
+/// Throws InputError for binary text and for scripts of other batch systems (PBS, LSF, …), whose name it says.
+JobScript read_job_script(const SourceText& source, const ScriptFinder& find = nullptr);
+
+/// By Slurm's rules: one node unless tasks need more, one task per node, one CPU per task, GPUs per node as --gres says.
+JobResources resolve(const JobRequest& request);
+
+}  // namespace foretrain

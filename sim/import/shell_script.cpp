@@ -1,0 +1,317 @@
+// Tokens become commands one after the other; a stack of blocks knows what if, case and loops make of them. Conditions are tests of
+// numbers and texts (as in [ "$SLURM_NNODES" -gt 1 ]); everything else is unknown.
+#include "sim/import/shell_script.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace foretrain {
+
+namespace {
+
+enum class Truth : std::uint8_t { no, yes, unknown };
+
+Truth both(Truth a, Truth b) {
+  return a == Truth::no || b == Truth::no ? Truth::no : a == Truth::yes && b == Truth::yes ? Truth::yes : Truth::unknown;
+}
+Truth opposite(Truth a) { return a == Truth::unknown ? a : a == Truth::yes ? Truth::no : Truth::yes; }
+Truth truth(bool value) { return value ? Truth::yes : Truth::no; }
+
+/// A block that is open. `taken`: whether its present branch runs; `done`: whether an earlier branch of the same if did.
+struct Block {
+  enum class Kind : std::uint8_t { condition, loop, choice, group };
+  Kind kind = Kind::group;
+  Truth taken = Truth::yes, done = Truth::no;
+  bool in_test = false;  ///< between if and then
+  bool in_pattern = false;
+};
+
+Truth compare_numbers(std::string_view how, std::int64_t a, std::int64_t b) {
+  if (how == "-eq" || how == "==" || how == "=") return truth(a == b);
+  if (how == "-ne" || how == "!=") return truth(a != b);
+  if (how == "-gt" || how == ">") return truth(a > b);
+  if (how == "-ge" || how == ">=") return truth(a >= b);
+  if (how == "-lt" || how == "<") return truth(a < b);
+  if (how == "-le" || how == "<=") return truth(a <= b);
+  return Truth::unknown;
+}
+
+/// [ a -gt b ], [ -z a ] and the like, all words known.
+Truth test_of(std::vector<ShellWord> words) {
+  if (words.size() < 3) return Truth::unknown;
+  words.erase(words.begin());
+  if (words.back().text == "]" || words.back().text == "]]") words.pop_back();
+  if (std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return !word.known; })) return Truth::unknown;
+  if (words.size() == 2 && words[0].text == "-z") return truth(words[1].text.empty());
+  if (words.size() == 2 && words[0].text == "-n") return truth(!words[1].text.empty());
+  if (words.size() != 3) return Truth::unknown;
+  const std::string& how = words[1].text;
+  const auto a = whole_number(words[0].text), b = whole_number(words[2].text);
+  if (a && b) return compare_numbers(how, *a, *b);
+  if (words[2].text.find('*') != std::string::npos) return Truth::unknown;
+  if (how == "=" || how == "==") return truth(words[0].text == words[2].text);
+  if (how == "!=") return truth(words[0].text != words[2].text);
+  return Truth::unknown;
+}
+
+/// (( a > b )) with known values.
+Truth arithmetic_test(std::string_view expression, ShellValues& values) {
+  static constexpr std::array<std::string_view, 6> kSigns{">=", "<=", "==", "!=", ">", "<"};
+  for (const std::string_view sign : kSigns) {
+    const std::size_t at = expression.find(sign);
+    if (at == std::string_view::npos) continue;
+    const auto a = values.evaluate(expression.substr(0, at)), b = values.evaluate(expression.substr(at + sign.size()));
+    return a && b ? compare_numbers(sign, *a, *b) : Truth::unknown;
+  }
+  return Truth::unknown;
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+}
+
+/// An unquoted word of plain text; empty otherwise.
+std::string_view plain_text(const ShellToken& token) {
+  const bool plain =
+      token.kind == ShellToken::Kind::word && !token.quoted && token.parts.size() == 1 && token.parts[0].kind == WordPart::Kind::text;
+  return plain ? std::string_view(token.parts[0].text) : std::string_view();
+}
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+class ShellReader {
+ public:
+  explicit ShellReader(ShellValues& values) : values_(values) {}
+
+  std::vector<ShellCommand> read(const std::vector<ShellToken>& tokens) {
+    for (const ShellToken& token : tokens) take(token);
+    end_command("\n");
+    return std::move(commands_);
+  }
+
+ private:
+  void take(const ShellToken& token) {
+    if (token.kind == ShellToken::Kind::here) return take_here(token);
+    if (!blocks_.empty() && blocks_.back().in_pattern) return take_pattern(token);
+    if (token.kind == ShellToken::Kind::op) return end_command(token.text);
+    if (words_.empty() && is_keyword(plain_text(token))) return take_keyword(plain_text(token));
+    words_.push_back(&token);
+  }
+
+  /// The body of a here-document comes behind the end of its line: it belongs to the last command that was there.
+  void take_here(const ShellToken& token) {
+    if (last_ == kNone || last_ >= commands_.size() || commands_[last_].here_line > 0) return;
+    std::string body = token.text;
+    if (!token.quoted && body.find_first_of("$`") != std::string::npos) body = without_marks(values_.expand(scan_quoted(body)));
+    commands_[last_].here = std::move(body);
+    commands_[last_].here_line = token.span.line;
+  }
+
+  void take_pattern(const ShellToken& token) {
+    const bool ends_choice = plain_text(token) == "esac";
+    if (ends_choice) return close(Block::Kind::choice);
+    if (token.kind == ShellToken::Kind::op && token.text == ")") blocks_.back().in_pattern = false;
+  }
+
+  static bool is_keyword(std::string_view word) {
+    return is_one_of(word, {"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "{", "}", "!", "function"});
+  }
+
+  void take_keyword(std::string_view word) {
+    last_ = kNone;
+    if (word == "if") open({Block::Kind::condition, Truth::yes, Truth::no, true});
+    if (word == "while" || word == "until") open({Block::Kind::loop});
+    if (word == "{") open({});
+    if (word == "}") close(Block::Kind::group);
+    if (word == "fi") close(Block::Kind::condition);
+    if (word == "done") close(Block::Kind::loop);
+    if (word == "esac") close(Block::Kind::choice);
+    if (word == "!") negated_ = true;
+    Block* branch = blocks_.empty() || blocks_.back().kind != Block::Kind::condition ? nullptr : &blocks_.back();
+    if (branch == nullptr) return;
+    if (word == "then") begin_branch(*branch, condition_);
+    if (word == "elif" || word == "else") next_branch(*branch, word == "elif");
+  }
+
+  static void begin_branch(Block& block, Truth condition) {
+    block.in_test = false;
+    block.taken = both(opposite(block.done), condition);
+    if (block.taken != Truth::no)
+      block.done = block.taken == Truth::yes ? Truth::yes : block.done == Truth::yes ? Truth::yes : Truth::unknown;
+  }
+
+  void next_branch(Block& block, bool has_test) {
+    block.taken = opposite(block.done);
+    block.in_test = has_test;
+    condition_ = Truth::unknown, tests_ = 0;
+  }
+
+  void open(Block block) {
+    if (blocks_.size() < 256) blocks_.push_back(block);
+    condition_ = Truth::unknown, tests_ = 0;
+  }
+
+  void close(Block::Kind kind) {
+    const auto last = std::find_if(blocks_.rbegin(), blocks_.rend(), [kind](const Block& block) { return block.kind == kind; });
+    if (last != blocks_.rend()) blocks_.erase(std::prev(last.base()), blocks_.end());
+  }
+
+  /// Whether the command at hand is run.
+  Truth runs() const {
+    Truth all = linked_;
+    for (const Block& block : blocks_) all = both(all, block.taken);
+    return all;
+  }
+  bool repeats() const {
+    return std::any_of(blocks_.begin(), blocks_.end(), [](const Block& block) { return block.kind == Block::Kind::loop; });
+  }
+
+  void end_command(std::string_view sign) {
+    if (sign == "(" && words_.empty()) return open({});
+    const bool is_function = sign == "(" && words_.size() == 1;
+    if (is_function) return words_.clear(), void(names_function_ = true);  // what stands in a function is read where it stands
+    if (sign == ")" && std::exchange(names_function_, false)) return;
+    const bool is_choice = !words_.empty() && plain_text(*words_.front()) == "case";
+    Truth status = Truth::unknown;
+    if (!words_.empty()) status = finish_words();
+    if (is_choice) blocks_.back().in_pattern = sign != ")";  // case $x in a) … on one line
+    if (sign == ")" && !is_choice) close(Block::Kind::group);
+    if (sign == ";;" && !blocks_.empty() && blocks_.back().kind == Block::Kind::choice) blocks_.back().in_pattern = true;
+    link(sign, status);
+  }
+
+  /// After && and || the next command depends on a test; on other commands it is taken to go well.
+  void link(std::string_view sign, Truth status) {
+    const bool and_then = sign == "&&", or_else = sign == "||";
+    if (and_then)
+      linked_ = was_test_ ? both(linked_, status) : linked_;
+    else if (or_else)
+      linked_ = was_test_ ? both(linked_, opposite(status)) : both(linked_, Truth::unknown);
+    else
+      linked_ = Truth::yes;
+    if (sign != "&") was_test_ = was_test_ && (and_then || or_else);
+  }
+
+  Truth finish_words() {
+    std::vector<const ShellToken*> words;
+    words.swap(words_);
+    const bool negated = std::exchange(negated_, false);
+    const std::string_view first = plain_text(*words.front());
+    if (first == "for" || first == "select") return begin_loop(words), Truth::unknown;
+    if (first == "case") return begin_choice(), Truth::unknown;
+    Truth status = Truth::unknown;
+    was_test_ = is_one_of(first, {"[", "[[", "test", "(("});
+    if (was_test_)
+      status = first == "((" ? arithmetic_test(words.back()->parts[0].text, values_) : test_of(expand(words, 0));
+    else if (runs() != Truth::no)
+      run(words);
+    if (negated) status = opposite(status);
+    // A list of several tests is one condition only together, which is not followed.
+    if (!blocks_.empty() && blocks_.back().in_test) condition_ = ++tests_ == 1 ? status : Truth::unknown;
+    return status;
+  }
+
+  void begin_loop(const std::vector<const ShellToken*>& words) {
+    open({Block::Kind::loop});
+    if (words.size() < 2 || !is_name(plain_text(*words[1]))) return;
+    const std::string name(plain_text(*words[1]));
+    const std::vector<ShellWord> values = words.size() > 3 ? expand(words, 3) : std::vector<ShellWord>{};
+    if (values.size() == 1 && values[0].known && values[0].text.find_first_of("*?{[") == std::string::npos)
+      values_.set(name, values[0].text);
+    else
+      values_.forget(name);
+  }
+
+  void begin_choice() {
+    Block block{Block::Kind::choice, Truth::unknown};
+    block.in_pattern = true;
+    open(block);
+  }
+
+  std::vector<ShellWord> expand(const std::vector<const ShellToken*>& words, std::size_t from) {
+    std::vector<ShellWord> out;
+    for (std::size_t i = from; i < words.size(); ++i) {
+      for (ShellWord& word : values_.expand_word(*words[i])) out.push_back(std::move(word));
+    }
+    return out;
+  }
+
+  /// "NAME" of NAME=…; empty when the word is no assignment.
+  static std::string assigned_name(const ShellToken& word, bool& appends) {
+    if (word.parts.empty() || word.parts[0].kind != WordPart::Kind::text || word.parts[0].quoted) return {};
+    const std::string& text = word.parts[0].text;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) return {};
+    appends = text[equals - 1] == '+';
+    const std::string name = text.substr(0, equals - (appends ? 1 : 0));
+    return is_name(name) ? name : std::string();
+  }
+
+  void assign(const ShellToken& word, const std::string& name, bool appends) {
+    ShellToken value = word;
+    value.parts[0].text.erase(0, value.parts[0].text.find('=') + 1);
+    std::string text = values_.expand(value.parts);
+    const std::string* before = values_.raw(name);
+    if (appends) text = (before != nullptr ? *before : kUnknown + ("${" + name + "}")) + text;
+    const bool same = before != nullptr && *before == text;
+    const bool fixed =
+        std::all_of(value.parts.begin(), value.parts.end(), [](const WordPart& part) { return part.kind == WordPart::Kind::text; });
+    const bool is_sure = runs() == Truth::yes && (!repeats() || (fixed && !appends));
+    if (is_sure && text.size() <= kLongestValue)
+      values_.set(name, std::move(text));
+    else if (!same)
+      values_.forget(name);
+  }
+
+  void run(const std::vector<const ShellToken*>& words) {
+    std::size_t i = 0;
+    bool appends = false;
+    const bool only_assigns =
+        std::all_of(words.begin(), words.end(), [&](const ShellToken* word) { return !assigned_name(*word, appends).empty(); });
+    const bool declares = is_one_of(plain_text(*words[0]), {"export", "declare", "local", "readonly", "typeset"});
+    if (only_assigns || declares) {
+      for (const ShellToken* word : words) {
+        const std::string name = assigned_name(*word, appends);
+        if (!name.empty()) assign(*word, name, appends);
+      }
+      last_ = kNone;
+      return;
+    }
+    while (i < words.size() && !assigned_name(*words[i], appends).empty()) ++i;  // NAME=value command: for that command alone
+    ShellCommand command{expand(words, i), runs() == Truth::yes, repeats()};
+    if (command.words.empty()) return;
+    forget_changed(command);
+    last_ = commands_.size();
+    commands_.push_back(std::move(command));
+  }
+
+  void forget_changed(const ShellCommand& command) {
+    if (!is_one_of(command.words[0].text, {"read", "unset", "mapfile", "readarray", "getopts", "let"})) return;
+    for (const ShellWord& word : command.words) {
+      if (is_name(word.text)) values_.forget(word.text);
+    }
+  }
+
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  ShellValues& values_;
+  std::vector<ShellCommand> commands_;
+  std::vector<const ShellToken*> words_;
+  std::vector<Block> blocks_;
+  Truth condition_ = Truth::unknown, linked_ = Truth::yes;
+  int tests_ = 0;
+  bool was_test_ = false, negated_ = false, names_function_ = false;
+  std::size_t last_ = kNone;
+};
+
+}  // namespace
+
+std::vector<ShellCommand> read_commands(std::string_view text, ShellValues& values, int first_line) {
+  return ShellReader(values).read(scan_shell(text, first_line));
+}
+
+}  // namespace foretrain

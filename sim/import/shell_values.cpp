@@ -1,0 +1,253 @@
+// Unknown expansions stay in the text as they were written, behind a mark, so that a later reading of the same text meets them again.
+#include "sim/import/shell_values.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <limits>
+
+namespace foretrain {
+
+namespace {
+
+using Kind = WordPart::Kind;
+constexpr int kDeepestExpansion = 8;
+
+std::string written(const WordPart& part) {
+  switch (part.kind) {
+    case Kind::text:
+      return part.text;
+    case Kind::variable:
+      return part.has_fallback       ? "${" + part.text + ":-" + part.fallback + "}"
+             : part.text.size() == 1 ? "$" + part.text
+                                     : "${" + part.text + "}";
+    case Kind::arithmetic:
+      return "$((" + part.text + "))";
+    case Kind::command:
+      break;
+  }
+  return part.text.starts_with('$') || part.text.starts_with('(') ? part.text : "$(" + part.text + ")";
+}
+
+bool has(std::string_view text, std::string_view what) { return text.find(what) != std::string_view::npos; }
+
+/// Commands by which scripts count the GPUs they were given.
+bool counts_gpus(std::string_view command) {
+  const bool lists = has(command, "nvidia-smi -L") || has(command, "nvidia-smi --list-gpus");
+  const bool counts = has(command, "wc -l") || has(command, "grep -c");
+  if (lists && counts) return true;
+  if (!has(command, "CUDA_VISIBLE_DEVICES")) return false;
+  return has(command, "print NF") || has(command, "| length") || (has(command, "tr ") && has(command, "wc "));
+}
+
+/// + - * / % and parentheses over integers and variables.
+class Arithmetic {
+ public:
+  Arithmetic(std::string_view text, ShellValues& values, int depth) : text_(text), values_(values), depth_(depth) {}
+
+  std::optional<std::int64_t> evaluate() {
+    const auto value = sum(0);
+    skip_blanks();
+    return at_ == text_.size() ? value : std::nullopt;
+  }
+
+ private:
+  using Number = std::optional<std::int64_t>;
+
+  void skip_blanks() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+  }
+  bool take(char c) {
+    skip_blanks();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  static Number combine(char sign, Number a, Number b) {
+    std::int64_t out = 0;
+    if (!a || !b) return std::nullopt;
+    if (sign == '+') return __builtin_add_overflow(*a, *b, &out) ? std::nullopt : Number(out);
+    if (sign == '-') return __builtin_sub_overflow(*a, *b, &out) ? std::nullopt : Number(out);
+    if (sign == '*') return __builtin_mul_overflow(*a, *b, &out) ? std::nullopt : Number(out);
+    if (*b == 0 || (*a == std::numeric_limits<std::int64_t>::min() && *b == -1)) return std::nullopt;
+    return sign == '/' ? *a / *b : *a % *b;
+  }
+
+  Number sum(int nesting) {
+    Number value = product(nesting);
+    while (value) {
+      if (take('+'))
+        value = combine('+', value, product(nesting));
+      else if (take('-'))
+        value = combine('-', value, product(nesting));
+      else
+        break;
+    }
+    return value;
+  }
+
+  Number product(int nesting) {
+    Number value = factor(nesting);
+    while (value) {
+      if (take('*'))
+        value = combine('*', value, factor(nesting));
+      else if (take('/'))
+        value = combine('/', value, factor(nesting));
+      else if (take('%'))
+        value = combine('%', value, factor(nesting));
+      else
+        break;
+    }
+    return value;
+  }
+
+  Number factor(int nesting) {
+    if (nesting > kDeepestShell) return std::nullopt;
+    if (take('(')) {
+      const Number inside = sum(nesting + 1);
+      return take(')') ? inside : std::nullopt;
+    }
+    if (take('-')) return combine('-', 0, factor(nesting + 1));
+    skip_blanks();
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) ++at_;
+    const std::string word(text_.substr(begin, at_ - begin));
+    if (word.empty()) return std::nullopt;
+    if (std::isdigit(static_cast<unsigned char>(word[0])) != 0) return whole_number(word);
+    const auto value = values_.find(word);
+    return value && depth_ < kDeepestExpansion ? values_.evaluate(*value, depth_ + 1) : std::nullopt;
+  }
+
+  std::string_view text_;
+  ShellValues& values_;
+  int depth_;
+  std::size_t at_ = 0;
+};
+
+/// Where an expansion that begins at `at`, behind a mark, ends: $(…) and ${…} hold blanks that are none of the text's.
+std::size_t end_of_unknown(std::string_view text, std::size_t at) {
+  const bool braces = text.substr(at, 2) == "${";
+  if (!braces && text.substr(at, 2) != "$(") return at;
+  const char open = braces ? '{' : '(', close = braces ? '}' : ')';
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    if (text[at] == open) ++depth;
+    if (text[at] == close && --depth == 0) return at + 1;
+  }
+  return at;
+}
+
+/// Splits a text with marks at blanks.
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> words;
+  bool inside = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!blank && !inside) words.emplace_back();
+    inside = !blank;
+    if (!inside) continue;
+    words.back() += c;
+    const std::size_t end = c == kUnknown ? end_of_unknown(text, at + 1) : at + 1;
+    words.back() += text.substr(at + 1, end - at - 1);
+    at = end - 1;
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string without_marks(std::string_view text) {
+  std::string out(text);
+  std::erase(out, kUnknown);
+  return out;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+void ShellValues::forget(const std::string& name) { values_[name] = std::string(1, kUnknown) + "${" + name + "}"; }
+
+const std::string* ShellValues::raw(const std::string& name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+std::optional<std::string> ShellValues::find(const std::string& name) const {
+  const std::string* value = raw(name);
+  if (value == nullptr || !is_known(*value)) return std::nullopt;
+  return *value;
+}
+
+std::optional<std::int64_t> ShellValues::evaluate(std::string_view expression, int depth) {
+  std::string text = expression.find('$') == std::string_view::npos ? std::string(expression) : expand(scan_quoted(expression), depth + 1);
+  if (text.size() > kLongestValue || !is_known(text)) return std::nullopt;
+  return Arithmetic(text, *this, depth).evaluate();
+}
+
+std::string ShellValues::value_of_command(const WordPart& part, int depth) {
+  const std::string unknown = kUnknown + written(part);
+  if (gpus_on_node > 0 && counts_gpus(part.text)) return std::to_string(gpus_on_node);
+  if (!part.text.starts_with("expr ") || part.text.size() > kLongestValue) return unknown;
+  std::string sum = part.text.substr(5);
+  std::erase(sum, '\\');
+  const auto value = evaluate(sum, depth + 1);
+  return value ? std::to_string(*value) : unknown;
+}
+
+std::string ShellValues::value_of(const WordPart& part, int depth) {
+  if (part.kind == Kind::text) return part.text;
+  const std::string unknown = kUnknown + written(part);
+  if (depth > kDeepestExpansion) return unknown;
+  if (part.kind == Kind::command) return value_of_command(part, depth);
+  if (part.kind == Kind::arithmetic) {
+    const auto value = evaluate(part.text, depth + 1);
+    return value ? std::to_string(*value) : unknown;
+  }
+  const std::string* set = raw(part.text);
+  if (set != nullptr && !(part.has_fallback && set->empty())) return *set;
+  return part.has_fallback ? expand(scan_quoted(part.fallback), depth + 1) : unknown;
+}
+
+std::string ShellValues::expand(const std::vector<WordPart>& parts, int depth) {
+  std::string out;
+  for (const WordPart& part : parts) {
+    std::string value = value_of(part, depth);
+    const bool too_much =
+        part.kind != Kind::text && (out.size() + value.size() > kLongestValue || *expanded_ + value.size() > kMostExpanded);
+    if (too_much) value = kUnknown + written(part).substr(0, 80);
+    if (part.kind != Kind::text) *expanded_ += value.size();
+    out += value;
+  }
+  return out;
+}
+
+std::vector<ShellWord> ShellValues::expand_word(const ShellToken& word) {
+  std::vector<std::string> texts(1);
+  bool any = word.quoted;
+  for (const WordPart& part : word.parts) {
+    const std::string value = expand({part});
+    if (part.kind == Kind::text || part.quoted || part.kind != Kind::variable) {
+      texts.back() += value;
+      any = any || !value.empty();
+      continue;
+    }
+    const std::vector<std::string> pieces = split(value);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (i > 0) texts.emplace_back();
+      texts.back() += pieces[i];
+      any = true;
+    }
+  }
+  std::vector<ShellWord> out;
+  if (!any) return out;
+  for (std::string& text : texts) out.push_back({without_marks(text), is_known(text), word.quoted, word.span});
+  return out;
+}
+
+}  // namespace foretrain

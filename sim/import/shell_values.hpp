@@ -1,0 +1,67 @@
+// What is known of a script's variables, and words with the known ones put in. Commands are never run: what they print is unknown.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/import/shell_scan.hpp"
+
+namespace foretrain {
+
+/// Stands before an expansion whose value is unknown, which is then kept as it was written.
+inline constexpr char kUnknown = '\x01';
+
+/// A word after expansion.
+struct ShellWord {
+  std::string text;     ///< unknown expansions as they were written, without marks
+  bool known = true;    ///< whether no expansion in it was unknown
+  bool quoted = false;  ///< held quotes or escapes: no keyword, no option of ours
+  SourceSpan span{};
+};
+
+/// Longest value that is followed, and how many characters of expansions a script may have altogether.
+inline constexpr std::size_t kLongestValue = 64u << 10, kMostExpanded = 8u << 20;
+
+class ShellValues {
+ public:
+  void set(const std::string& name, std::string value) { values_[name] = std::move(value); }
+  void set(const std::string& name, int value) { set(name, std::to_string(value)); }
+  /// From here on nothing is known of it.
+  void forget(const std::string& name);
+  /// Nothing for a variable that was never set, or set to what is unknown.
+  std::optional<std::string> find(const std::string& name) const;
+  /// As the script last set it, with marks where parts are unknown; nothing when it never did.
+  const std::string* raw(const std::string& name) const;
+
+  /// How many GPUs a node of the job has, for commands that count them (nvidia-smi -L | wc -l); 0: unknown.
+  int gpus_on_node = 0;
+
+  /// Characters with marks.
+  std::string expand(const std::vector<WordPart>& parts, int depth = 0);
+  /// Into as many words as the shell makes of it: unquoted values are split at blanks.
+  std::vector<ShellWord> expand_word(const ShellToken& word);
+  /// A sum of integers as in $(( a / b )); nothing when a name or sign in it is unknown, or on division by zero.
+  std::optional<std::int64_t> evaluate(std::string_view expression, int depth = 0);
+
+ private:
+  std::string value_of(const WordPart& part, int depth);
+  std::string value_of_command(const WordPart& part, int depth);
+
+  std::map<std::string, std::string> values_;
+  /// Shared by copies, so that scripts inside scripts have no budget of their own.
+  std::shared_ptr<std::size_t> expanded_ = std::make_shared<std::size_t>(0);
+};
+
+/// Whether a text with marks has none; and the text without them.
+inline bool is_known(std::string_view text) { return text.find(kUnknown) == std::string_view::npos; }
+std::string without_marks(std::string_view text);
+
+/// All of it as an integer.
+std::optional<std::int64_t> whole_number(std::string_view text);
+
+}  // namespace foretrain

@@ -1,0 +1,102 @@
+// Job scripts out: what is written, the reader reads back, for every launcher, number of nodes, GPUs and processes.
+#include "sim/report/job_script.hpp"
+
+#include "sim/import/job_script.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace foretrain;
+
+namespace {
+
+JobPlan plan_for(Launcher launcher, int nodes, int gpus, int processes) {
+  JobPlan plan;
+  plan.name = "resnet50-puhti", plan.model = "resnet50", plan.cluster = "puhti", plan.strategy = "ddp";
+  plan.partition = "gpu", plan.gpu_type = "v100";
+  plan.nodes = nodes, plan.gpus_per_node = gpus, plan.processes_per_node = processes;
+  plan.cores_per_node = 10 * gpus;
+  plan.memory_per_node = {90ll << 30};
+  plan.time_limit = seconds(5 * 3600 + 90);
+  plan.launcher = launcher;
+  plan.workers_per_gpu = 4, plan.batch_per_gpu = 32, plan.epochs = 90;
+  return plan;
+}
+
+/// As the reader calls it: a script that spawns its processes is started by python.
+StartedBy started_by(Launcher launcher) {
+  switch (launcher) {
+    case Launcher::torchrun:
+      return StartedBy::torchrun;
+    case Launcher::srun:
+      return StartedBy::srun;
+    case Launcher::mpirun:
+      return StartedBy::mpirun;
+    case Launcher::horovodrun:
+      return StartedBy::horovodrun;
+    case Launcher::deepspeed:
+      return StartedBy::deepspeed;
+    default:
+      return StartedBy::python;
+  }
+}
+
+void check_common(const JobScript& script, const JobPlan& plan, StartedBy starter) {
+  const int processes = starter == StartedBy::python ? 1 : plan.processes_per_node;
+  CHECK(script.not_understood.empty());
+  CHECK(script.resources.nodes->value == plan.nodes);
+  CHECK(script.resources.gpus_per_node->value == plan.gpus_per_node);
+  CHECK(script.resources.memory_per_node->value.bytes.count == plan.memory_per_node.count);
+  CHECK(script.request.seconds->value == 18090);
+  CHECK(script.launch.started_by->value == starter);
+  CHECK(script.launch.processes_per_node->value == processes);
+  CHECK(script.launch.program->value == "train.py");
+}
+
+}  // namespace
+
+TEST_CASE("a written sbatch script is read back to the same request and launch, for all launchers and sizes") {
+  for (const Launcher launcher : {Launcher::torchrun, Launcher::mp_spawn, Launcher::srun, Launcher::mpirun, Launcher::horovodrun,
+                                  Launcher::deepspeed, Launcher::python}) {
+    for (const int nodes : {1, 2, 16}) {
+      for (const int gpus : {1, 2, 4, 8}) {
+        for (const int processes : {1, gpus}) {
+          const JobPlan plan = plan_for(launcher, nodes, gpus, processes);
+          const std::string text = write_sbatch(plan);
+          INFO(text);
+          const JobScript script = read_job_script({"job.sbatch", text});
+          check_common(script, plan, started_by(launcher));
+          const int tasks = script.resources.tasks_per_node->value;
+          CHECK(script.resources.cpus_per_task->value * tasks == plan.cores_per_node);
+          CHECK(script.request.partition->value == "gpu");
+          CHECK(script.request.gpu_type->value == "v100");
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a written submit file is read back to the same request and launch") {
+  for (const Launcher launcher :
+       {Launcher::torchrun, Launcher::srun, Launcher::mpirun, Launcher::horovodrun, Launcher::deepspeed, Launcher::python}) {
+    for (const int gpus : {1, 2, 4, 8}) {
+      JobPlan plan = plan_for(launcher, 1, gpus, gpus);
+      plan.cluster = "chtc-2080ti", plan.requirements = "Capability == 7.5";
+      const std::string text = write_condor(plan);
+      INFO(text);
+      const JobScript script = read_job_script({"job.sub", text});
+      check_common(script, plan, launcher == Launcher::srun ? StartedBy::torchrun : started_by(launcher));
+      CHECK(script.resources.cpus_per_task->value == plan.cores_per_node);
+      CHECK(script.request.requirements[0].value == "Capability == 7.5");
+    }
+  }
+}
+
+TEST_CASE("a script for two nodes meets at the first of them, and says what to fill in") {
+  const std::string text = write_sbatch(plan_for(Launcher::torchrun, 2, 4, 4));
+  CHECK_THAT(text, ContainsSubstring("#SBATCH --account=<project>"));
+  CHECK_THAT(text, ContainsSubstring("#SBATCH --ntasks-per-node=1"));
+  CHECK_THAT(text, ContainsSubstring("#SBATCH --gres=gpu:v100:4\n"));
+  CHECK_THAT(text, ContainsSubstring("#SBATCH --time=0-05:01:30"));
+  CHECK_THAT(text, ContainsSubstring("export MASTER_ADDR=$(scontrol show hostnames"));
+  CHECK_THAT(text, ContainsSubstring("srun torchrun --nnodes=2 --nproc_per_node=4 "));
+  CHECK_THAT(text, ContainsSubstring("export OMP_NUM_THREADS=6\n"));
+}

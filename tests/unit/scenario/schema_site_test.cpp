@@ -1,0 +1,63 @@
+// The table [site] of a cluster file.
+#include "sim/scenario/cluster_tables.hpp"
+#include "sim/scenario/reader.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace foretrain;
+
+namespace {
+
+struct ReadSite {
+  Site site;
+  std::string errors;
+};
+
+ReadSite read(const std::string& text) {
+  const SourceText source{"box.toml", text};
+  Diagnostics diagnostics(source);
+  const Table table = parse_toml(source, diagnostics);
+  TableReader document(table, "", diagnostics);
+  Site site = read_site(document);
+  return {site, format(diagnostics.found())};
+}
+
+}  // namespace
+
+TEST_CASE("a site has a batch system, partitions with limits and prices") {
+  const auto [site, errors] = read(R"([site]
+batch_system = "slurm"
+gpu_type = "a100"
+constraints = ["gpu", "gpu-bw"]
+partitions = [{ name = "gpusmall", most_nodes = 1, most_gpus = 2, longest = "36 h" },
+              { name = "gputest", longest = "15 min", for_tests = true, whole_nodes = true }]
+billing = { unit = "BU", per_gpu_hour = 100, per_core_hour = 1, per_gib_hour = 0.1 }
+)");
+  CHECK(errors.empty());
+  CHECK(site.system == BatchSystem::slurm);
+  CHECK(site.gpu_type == "a100");
+  CHECK(site.constraints == std::vector<std::string>{"gpu", "gpu-bw"});
+  REQUIRE(site.partitions.size() == 2);
+  CHECK(site.partitions[0].most_gpus == 2);
+  CHECK(to_seconds(site.partitions[0].longest) == 36 * 3600);
+  CHECK(site.partitions[1].for_tests);
+  CHECK(site.partitions[1].whole_nodes);
+  CHECK(site.billing.per_gpu_hour == 100);
+  CHECK(site.billing.per_gib_hour == 0.1);
+}
+
+TEST_CASE("without the table nothing is known of a site") { CHECK(read("nodes = 1\n").site.system == BatchSystem::none); }
+
+TEST_CASE("mistakes in a site are reported where they stand") {
+  const std::string errors = read(R"([site]
+batch_system = "slrum"
+partitions = [{ most_gpus = 0 }, 3]
+billing = { per_gpu_hour = -1 }
+colour = "red"
+)")
+                                 .errors;
+  CHECK_THAT(errors, ContainsSubstring("did you mean \"slurm\"?"));
+  CHECK_THAT(errors, ContainsSubstring("box.toml:3:29: error: site.partitions.most_gpus"));
+  CHECK_THAT(errors, ContainsSubstring("a partition is a table"));
+  CHECK_THAT(errors, ContainsSubstring("site.billing.unit"));
+  CHECK_THAT(errors, ContainsSubstring("colour"));
+}
