@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/quantity.hpp"
 #include "sim/report/table.hpp"
 
 namespace foretrain {
