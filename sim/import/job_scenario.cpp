@@ -167,13 +167,22 @@ class ScenarioWriter {
     const auto count = integer(workers, 0, 256);
     const JobResources& have = script_.resources;
     const bool knows_cores = have.cpus_per_node && have.gpus_per_node && have.gpus_per_node->value > 0;
-    const std::int64_t cores = knows_cores ? std::min(have.cpus_per_node->value, cluster_.node.host.cores) / have.gpus_per_node->value : 0;
+    const int sharing = knows_cores ? sharing_cores() : 1;
+    const std::int64_t cores = knows_cores ? std::min(have.cpus_per_node->value, cluster_.node.host.cores) / sharing : 0;
     if (!count && !options_.loads_data) return;
     table("data");
     if (count) key("workers_per_gpu", std::to_string(*count), said(*workers));
     if (cores >= 1 && cores <= 1024 && count != 0)
       key("cores_per_gpu", std::to_string(cores),
-          fmt::format("{} CPUs for {} GPUs of a node", have.cpus_per_node->value, have.gpus_per_node->value));
+          fmt::format("{} CPUs of a node for {} GPU{}", have.cpus_per_node->value, sharing, sharing == 1 ? "" : "s"));
+  }
+
+  /// GPUs of a node that share its cores: those that work.
+  int sharing_cores() const {
+    const int gpus = script_.resources.gpus_per_node->value;
+    const Field<int>& processes = script_.launch.processes_per_node;
+    const bool some_idle = processes && processes->value >= 1 && processes->value < gpus && !drives_all_gpus(script_);
+    return some_idle ? processes->value : gpus;
   }
 
   void add_strategy() {

@@ -67,7 +67,7 @@ class LaunchReader {
   const ScriptFinder& find_;
   std::vector<LaunchCandidate> found_;
   std::vector<NotUnderstood> unread_, unknown_;
-  int scripts_left_ = 64;  ///< scripts inside scripts may call each other without end
+  int scripts_left_ = 16;  ///< scripts inside scripts may call each other without end
 };
 
 /// The last part of a path.

@@ -219,9 +219,9 @@ std::string ShellValues::expand(const std::vector<WordPart>& parts, int depth) {
   for (const WordPart& part : parts) {
     std::string value = value_of(part, depth);
     const bool too_much =
-        part.kind != Kind::text && (out.size() + value.size() > kLongestValue || expanded_ + value.size() > kMostExpanded);
+        part.kind != Kind::text && (out.size() + value.size() > kLongestValue || *expanded_ + value.size() > kMostExpanded);
     if (too_much) value = kUnknown + written(part).substr(0, 80);
-    if (part.kind != Kind::text) expanded_ += value.size();
+    if (part.kind != Kind::text) *expanded_ += value.size();
     out += value;
   }
   return out;

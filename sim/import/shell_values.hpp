@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,7 +53,8 @@ class ShellValues {
   std::string value_of_command(const WordPart& part, int depth);
 
   std::map<std::string, std::string> values_;
-  std::size_t expanded_ = 0;
+  /// Shared by copies, so that scripts inside scripts have no budget of their own.
+  std::shared_ptr<std::size_t> expanded_ = std::make_shared<std::size_t>(0);
 };
 
 /// Whether a text with marks has none; and the text without them.

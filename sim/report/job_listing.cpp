@@ -117,8 +117,9 @@ std::string write_job_table(const JobListing& listing) {
   for (const Row& row : rows_of(script)) {
     if (row.known) out += fmt::format("  {:<19} {:<28} {}\n", row.label, row.text, place(script, row, is_of_launch(row)));
   }
+  const std::string before = script.launch.file.empty() ? "line " : script.launch.file + ":";
   for (const ProgramArgument& argument : script.launch.arguments)
-    out += fmt::format("  {:<19} {:<28} {}\n", argument.option, argument.value, fmt::format("line {}", argument.span.line));
+    out += fmt::format("  {:<19} {:<28} {}{}\n", argument.option, argument.value, before, argument.span.line);
   if (!listing.cluster.empty()) out += fmt::format("\nCluster: {}\n\nAs a scenario\n\n{}", listing.cluster, listing.toml);
   if (listing.cluster.empty()) out += "\n" + listing.no_cluster;
   if (!listing.findings.refused.empty()) out += "\n" + format(listing.findings.refused);

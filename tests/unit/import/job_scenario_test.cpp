@@ -29,7 +29,7 @@ precision = "amp_fp16"          # line 6: --fp16
 
 [data]
 workers_per_gpu = 8             # line 6: --workers
-cores_per_gpu = 10              # 40 CPUs for 4 GPUs of a node
+cores_per_gpu = 10              # 40 CPUs of a node for 4 GPUs
 
 [strategy]
 name = "ddp"                    # line 6: torchrun, and no strategy is named
@@ -61,6 +61,12 @@ TEST_CASE("one python process on four GPUs is launched as that") {
   CHECK(one.strategy == "ddp");
   CHECK(one.launch.with == Launcher::python);
   CHECK(one.gpus == std::vector<int>{1, 4});
+}
+
+TEST_CASE("the cores of a node are shared by the GPUs that work") {
+  CHECK_THAT(toml("--gres=gpu:4\n--cpus-per-task=40", "torchrun --nproc_per_node=2 t.py --workers 4"),
+             ContainsSubstring("cores_per_gpu = 20 "));
+  CHECK_THAT(toml("--gres=gpu:4\n--cpus-per-task=40", "python t.py --workers 4 --strategy dp"), ContainsSubstring("cores_per_gpu = 10 "));
 }
 
 TEST_CASE("a script without a launch line leaves strategy and launch open") {

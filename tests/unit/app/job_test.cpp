@@ -1,0 +1,107 @@
+// Job scripts on the command line: predict, compare and job show, with their exit codes.
+#include "tests/support/catch.hpp"
+#include "tests/unit/app/temporary_folder.hpp"
+
+using namespace foretrain;
+using test::ProgramRun;
+using test::TemporaryFolder;
+
+namespace {
+
+constexpr const char* kScript =
+    "#!/bin/bash\n#SBATCH --partition=gputest\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:v100:4\n#SBATCH --cpus-per-task=40\n#SBATCH --time=1\n"
+    "srun torchrun --standalone --nproc_per_node=2 train.py --epochs 2 --batch-size 64\n";
+
+ProgramRun predict(const std::string& text, const std::string& options) {
+  const TemporaryFolder folder;
+  folder.write("job.sbatch", text);
+  return folder.run("foretrain predict job.sbatch " + options);
+}
+
+}  // namespace
+
+TEST_CASE("predict reads a job script: reserved GPUs and one, its warnings with their lines") {
+  const ProgramRun run = predict(kScript, "--model mnist_net --set data.samples=60000");
+  INFO(run.output);
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.output, ContainsSubstring("job: mnist_net on puhti with ddp"));
+  CHECK_THAT(run.output, ContainsSubstring("warning: job.sbatch:7: 2 processes on a node for 4 GPUs: 2 unused"));
+  CHECK_THAT(run.output, ContainsSubstring("warning: job.sbatch:2: gputest is for tests"));
+}
+
+TEST_CASE("a time limit that is too short is said with its line") {
+  const ProgramRun run = predict(kScript, "--model resnet50 --set data.samples=1281167");
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.output, ContainsSubstring("warning: job.sbatch:6: a time limit of 0:01:00 is too short"));
+}
+
+TEST_CASE("options of predict count over what the script says") {
+  const ProgramRun run = predict(kScript, "--model mnist_net --cluster mahti --gpus 2 --strategy horovod --set launch.with=horovodrun");
+  INFO(run.output);
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.output, ContainsSubstring("mnist_net on mahti with horovod"));
+}
+
+TEST_CASE("without a model, a cluster or a GPU the script cannot be predicted") {
+  CHECK_THAT(predict(kScript, "").output,
+             ContainsSubstring("job.sbatch does not say which network it trains") && ContainsSubstring("--model NAME"));
+  const ProgramRun no_cluster = predict("#!/bin/bash\n#SBATCH --gres=gpu:1\npython t.py\n", "--model mnist_net");
+  CHECK(no_cluster.exit_code == 1);
+  CHECK_THAT(no_cluster.output, ContainsSubstring("which cluster is it for?") && ContainsSubstring("--cluster NAME"));
+  const ProgramRun no_gpu = predict("#!/bin/bash\n#SBATCH --gres=gpu:0\npython t.py\n", "--model mnist_net --cluster puhti");
+  CHECK(no_gpu.exit_code == 1);
+  CHECK_THAT(no_gpu.output, ContainsSubstring("job.sbatch:2:9: error: reserves no GPU"));
+}
+
+TEST_CASE("a script is never run") {
+  const TemporaryFolder folder;
+  folder.write("job.sbatch", "#!/bin/bash\n#SBATCH --gres=gpu:$(touch a)\nX=$(touch b)\ntouch c\n`touch d`\npython t.py $(touch e)\n");
+  const std::size_t before = folder.entries();
+  folder.run("foretrain predict job.sbatch --model mnist_net --cluster puhti");
+  CHECK(folder.run("foretrain job show job.sbatch").exit_code == 0);
+  CHECK(folder.entries() == before);
+}
+
+TEST_CASE("job show prints fields, scenario and what was not understood, and JSON of the same") {
+  const TemporaryFolder folder;
+  folder.write("job.sbatch", kScript);
+  folder.write("odd.sh", "#!/bin/bash\n#SBATCH --gres=gpu:2\n#SBATCH --colour=red\ntorchrun --nproc_per_node=$N train.py\n");
+  const ProgramRun table = folder.run("foretrain job show job.sbatch");
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.output, ContainsSubstring("  processes per node  2                            line 7\n"));
+  CHECK_THAT(table.output, ContainsSubstring("Cluster: puhti"));
+  const ProgramRun odd = folder.run("foretrain job show odd.sh --cluster puhti");
+  CHECK_THAT(odd.output, ContainsSubstring("warning: odd.sh:3: not understood: \"--colour=red\""));
+  CHECK_THAT(odd.output, ContainsSubstring("warning: odd.sh:4: not understood: \"--nproc-per-node $N\""));
+  const ProgramRun json = folder.run("foretrain job show odd.sh --format json");
+  CHECK_THAT(json.output, ContainsSubstring("\"schema\": \"foretrain.job/1\""));
+  CHECK_THAT(json.output, ContainsSubstring("\"processes_per_node\": null"));
+  CHECK(folder.run("foretrain job show missing.sh").exit_code == 1);
+  folder.write("s.toml", "[model]\nname = \"mnist_net\"\n");
+  CHECK_THAT(folder.run("foretrain job show s.toml").output, ContainsSubstring("is no job script"));
+}
+
+TEST_CASE("compare takes a job script") {
+  const TemporaryFolder folder;
+  folder.write("job.sbatch", kScript);
+  const ProgramRun run = folder.run("foretrain compare job.sbatch --model mnist_net --strategies ddp,dp");
+  INFO(run.output);
+  CHECK(run.exit_code == 0);
+}
+
+TEST_CASE("hostile job scripts are reported within seconds") {
+  const TemporaryFolder folder;
+  std::string big = "#!/bin/bash\n#SBATCH --gres=gpu:1\n";
+  while (big.size() < 10'000'000) big += "echo $HOME $(date) \"$(cat x)\" <<EOF\nEOF\n";
+  folder.write("big.sbatch", big);
+  CHECK_THAT(folder.run("foretrain predict big.sbatch --model mnist_net").output,
+             ContainsSubstring("big.sbatch: error: is larger than 4194304 bytes"));
+  folder.write("large.sbatch", big.substr(0, 4'000'000));
+  CHECK(folder.run("foretrain predict large.sbatch --model mnist_net --cluster puhti").exit_code == 0);
+  std::string wrong = "#!/bin/bash\n";
+  for (int i = 0; i < 50'000; ++i) wrong += "#SBATCH --wrong" + std::to_string(i) + "=1\n";
+  folder.write("wrong.sbatch", wrong);
+  const ProgramRun run = folder.run("foretrain job show wrong.sbatch");
+  CHECK(run.exit_code == 0);
+  CHECK(run.output.size() < 50'000);
+}
