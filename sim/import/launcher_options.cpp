@@ -14,7 +14,8 @@ bool has(const std::vector<std::string_view>& names, std::string_view name) {
 
 /// A variable that nobody knows, where options may stand: options too, when a program follows further on.
 bool may_be_options(const std::vector<ShellWord>& words, std::size_t i) {
-  const bool is_variable = !words[i].known && words[i].text.starts_with("${") && words[i].text.ends_with('}');
+  const std::string& text = words[i].text;
+  const bool is_variable = !words[i].known && ((text.starts_with("${") && text.ends_with('}')) || (text.size() == 2 && text[0] == '$'));
   if (!is_variable) return false;
   for (std::size_t k = i + 1; k < words.size(); ++k) {
     if (words[k].text.ends_with(".py")) return true;
