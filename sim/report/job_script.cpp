@@ -126,6 +126,8 @@ std::string write_sbatch(const JobPlan& plan) {
   out += directive("output=%x-%j.out");
   out += "\n# module load <the module with your framework>\n# source <your environment>/bin/activate\n\n";
   out += fmt::format("export OMP_NUM_THREADS={}\n", threads(plan));
+  if (plan.launcher == Launcher::torchrun || plan.launcher == Launcher::srun)
+    out += "export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK    # srun does not take it over by itself\n";
   out += preparation(plan);
   if (plan.launcher == Launcher::mp_spawn)
     out += fmt::format("# train.py starts its {} processes on this node by itself\n", plan.processes_per_node);
@@ -146,7 +148,7 @@ std::string write_condor(const JobPlan& plan) {
   out += "transfer_input_files = train.py\nshould_transfer_files = YES\n\n";
   out += fmt::format("request_gpus = {}\nrequest_cpus = {}\n", plan.gpus_per_node, plan.cores_per_node);
   if (plan.memory_per_node.count > 0) out += fmt::format("request_memory = {}MB\n", mebibytes(plan.memory_per_node));
-  out += "request_disk = 40GB    # <room for environment, data and checkpoints>\n";
+  out += "# <room for environment, data and checkpoints>\nrequest_disk = 40GB\n";
   if (!plan.requirements.empty()) out += fmt::format("require_gpus = {}\n", plan.requirements);
   if (limit_s(plan) > 0) out += fmt::format("allowed_job_duration = {}\n", limit_s(plan));
   if (plan.cluster.starts_with("chtc")) {

@@ -1,6 +1,8 @@
 // Job scripts out: what is written, the reader reads back, for every launcher, number of nodes, GPUs and processes.
 #include "sim/report/job_script.hpp"
 
+#include <sstream>
+
 #include "sim/import/job_script.hpp"
 #include "tests/support/catch.hpp"
 
@@ -99,4 +101,13 @@ TEST_CASE("a script for two nodes meets at the first of them, and says what to f
   CHECK_THAT(text, ContainsSubstring("export MASTER_ADDR=$(scontrol show hostnames"));
   CHECK_THAT(text, ContainsSubstring("srun torchrun --nnodes=2 --nproc_per_node=4 "));
   CHECK_THAT(text, ContainsSubstring("export OMP_NUM_THREADS=6\n"));
+  CHECK_THAT(text, ContainsSubstring("export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK "));
+}
+
+TEST_CASE("a submit file has comments on lines of their own, as HTCondor wants them") {
+  std::istringstream lines(write_condor(plan_for(Launcher::torchrun, 1, 4, 4)));
+  for (std::string line; std::getline(lines, line);) {
+    INFO(line);
+    CHECK(line.find('#', 1) == std::string::npos);
+  }
 }
