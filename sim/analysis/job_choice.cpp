@@ -44,17 +44,38 @@ std::string broken_limit(const JobOption& job, const RecommendationRequest& requ
   return {};
 }
 
-std::string times(double ratio, std::string_view less, std::string_view more) {
-  if (ratio > 0.99 && ratio < 1.01) return {};
-  return ratio < 1 ? fmt::format("{:.2g} x {}", 1 / ratio, less) : fmt::format("{:.2g} x {}", ratio, more);
+/// "1.9 x faster", "4 % cheaper"; empty when nobody would notice.
+std::string difference(double ratio, std::string_view less, std::string_view more) {
+  if (ratio > kTie && ratio < 1 / kTie) return {};
+  const double larger = std::max(ratio, 1 / ratio);
+  const std::string_view which = ratio < 1 ? less : more;
+  return larger < 1.3 ? fmt::format("{:.0f} % {}", 100 * std::abs(ratio - 1), which) : fmt::format("{:.2g} x {}", larger, which);
 }
 
-/// "1.9 x faster, 1.1 x the cost".
 std::string trade_of(const JobOption& job, const JobOption& best) {
-  std::string out = times(job.point.total_s / best.point.total_s, "faster", "slower");
-  const std::string cost = times(job.cost / best.cost, "cheaper", "the cost");
+  std::string out = difference(job.point.total_s / best.point.total_s, "faster", "slower");
+  const std::string cost = difference(job.cost / best.cost, "cheaper", "dearer");
   if (!out.empty() && !cost.empty()) out += ", ";
   return out + cost;
+}
+
+/// The best by each other goal, then the next by this one.
+std::vector<JobOption> runners_up(std::vector<const JobOption*> allowed, const JobOption* best, Goal goal) {
+  constexpr std::size_t kRunnersUp = 2;
+  std::vector<const JobOption*> chosen{best};
+  const auto add = [&](const JobOption* job) {
+    const bool is_new = job != nullptr && std::find(chosen.begin(), chosen.end(), job) == chosen.end();
+    if (is_new && chosen.size() <= kRunnersUp) chosen.push_back(job);
+  };
+  for (const Goal other : {Goal::balanced, Goal::fastest, Goal::cheapest}) add(best_of(allowed, other));
+  while (chosen.size() <= kRunnersUp && chosen.size() < allowed.size()) {
+    std::vector<const JobOption*> left = allowed;
+    std::erase_if(left, [&](const JobOption* job) { return std::find(chosen.begin(), chosen.end(), job) != chosen.end(); });
+    add(best_of(left, goal));
+  }
+  std::vector<JobOption> out;
+  for (std::size_t i = 1; i < chosen.size(); ++i) out.push_back(*chosen[i]), out.back().trade = trade_of(*chosen[i], *best);
+  return out;
 }
 
 Launcher launcher_of(const Scenario& scenario, const std::string& strategy) {
@@ -93,15 +114,7 @@ Recommendation choose_jobs(const std::vector<JobOption>& options, const Recommen
   }
   out.best = *best;
   out.why_none.clear();
-  for (const Goal goal : {Goal::balanced, Goal::fastest, Goal::cheapest, request.goal}) {
-    std::erase(allowed, best);
-    for (const JobOption& other : out.runners_up)
-      std::erase_if(allowed, [&](const JobOption* job) { return job->point.gpus == other.point.gpus; });
-    if (out.runners_up.size() == 2 || allowed.empty()) break;
-    if (goal == request.goal && goal != Goal::balanced && out.runners_up.empty()) continue;
-    out.runners_up.push_back(*best_of(allowed, goal));
-    out.runners_up.back().trade = trade_of(out.runners_up.back(), *best);
-  }
+  out.runners_up = runners_up(std::move(allowed), best, request.goal);
   return out;
 }
 
