@@ -15,7 +15,12 @@ using Progress = std::function<void(double done)>;
 /// The simulated steps of the scenario's largest listed number of GPUs, with its anchor applied.
 RecordedSteps record_steps(const Scenario& scenario);
 
+/// What is predicted besides the curve and its crossover.
+struct PredictOptions {
+  std::optional<int> break_even{};  ///< ask the inverse questions for so many GPUs; 0: where more GPUs stop paying
+};
+
 /// Throws InputError when the scenario cannot be simulated.
-Prediction predict(const Scenario& scenario, const Progress& progress = nullptr);
+Prediction predict(const Scenario& scenario, const Progress& progress = nullptr, const PredictOptions& options = {});
 
 }  // namespace foretrain
