@@ -17,6 +17,8 @@ struct PredictCommand {
   std::string html;    ///< also write the page here
   std::string trace;   ///< also write the largest run's steps here
   bool explain = false;
+  std::string scaling;              ///< "weak", "strong", "both"; empty: as the scenario says
+  std::optional<int> break_even{};  ///< 0: where more GPUs stop paying
 };
 void run_predict(const PredictCommand& command);  // predict.cpp
 

@@ -1,6 +1,7 @@
 // Values to JSON, key by key in the order of the contract.
 #include "sim/report/json.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace foretrain {
@@ -62,13 +63,49 @@ Json point_json(const PredictionPoint& p) {
   return out;
 }
 
+Json cause_json(const CrossoverCause& cause) {
+  Json parts = Json::array();
+  for (const LossPart& part : cause.parts) parts.push_back({{"what", part.what}, {"seconds", part.seconds}, {"share", part.share}});
+  return {{"gpus", cause.gpus}, {"loss_s", cause.loss_s}, {"parts", std::move(parts)}};
+}
+
 Json crossover_json(const Crossover& c) {
   Json out{{"fastest_gpus", c.fastest_gpus},
            {"slower_than_one_gpu_from", or_null(c.slower_than_one_gpu_from)},
            {"no_gain_from", or_null(c.no_gain_from)}};
-  out["efficiency_below"] = {
-      {"0.9", or_null(c.efficiency_below_90)}, {"0.8", or_null(c.efficiency_below_80)}, {"0.5", or_null(c.efficiency_below_50)}};
+  out["efficiency_below"] = {{"0.9", or_null(c.efficiency_below_90)},
+                             {"0.8", or_null(c.efficiency_below_80)},
+                             {"0.5", or_null(c.efficiency_below_50)},
+                             {"0.7", or_null(c.efficiency_below_70)}};
   out["cause"] = c.cause;
+  out["slower_than_previous_from"] = or_null(c.slower_than_previous_from);
+  Json worth = Json::object();
+  for (const WorthRequesting& w : c.worth_requesting)
+    worth[fmt::format("{:g}", w.efficiency)] = {{"every_up_to", w.every_up_to}, {"most", w.most}};
+  out["worth_requesting"] = std::move(worth);
+  Json causes = Json::array();
+  for (const CrossoverCause& cause : c.causes) causes.push_back(cause_json(cause));
+  out["causes"] = std::move(causes);
+  out["search"] = {{"numbers", c.searched}, {"simulated", c.simulated}, {"certain", c.is_certain}};
+  return out;
+}
+
+Json value_json(const BreakEvenValue& v) {
+  if (!v.why_not.empty()) return {{"at", nullptr}, {"why_not", v.why_not}};
+  return {{"now", v.now}, {"beats_now", v.beats_now}, {"at", or_null(v.at)}, {"limit", v.limit}, {"fits", v.fits}};
+}
+
+Json break_even_json(const BreakEven& b) {
+  Json out{{"gpus", b.gpus}, {"speedup", b.speedup}};
+  out[b.strong_scaling ? "global_batch" : "batch_per_gpu"] = value_json(b.batch);
+  out["width"] = value_json(b.width);
+  out["epoch_samples"] = value_json(b.epoch_samples);
+  out["link"] = b.link.empty() ? Json(nullptr) : Json(b.link);
+  out["link_bytes_per_s"] = b.link.empty() ? Json(nullptr) : Json(b.link_bytes_per_s);
+  out["bandwidth"] = value_json(b.bandwidth);
+  out["fastest"] = value_json(b.fastest);
+  out["fastest"]["gpus_now"] = b.fastest_now;
+  out["fastest"]["gpus_then"] = b.fastest_then;
   return out;
 }
 
@@ -121,9 +158,7 @@ Json series_json(const ValidatedCollectiveSeries& s) {
 /// Names come from files and may hold any bytes: invalid UTF-8 is replaced.
 std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-}  // namespace
-
-std::string write_json(const Prediction& p, const ReportOptions&) {
+Json prediction_json(const Prediction& p) {
   Json out{{"schema", "foretrain.prediction/1"},
            {"scenario", p.scenario},
            {"model", p.model},
@@ -135,10 +170,21 @@ std::string write_json(const Prediction& p, const ReportOptions&) {
   for (const PredictionPoint& point : p.points) points.push_back(point_json(point));
   out["points"] = std::move(points);
   out["crossover"] = crossover_json(p.crossover);
+  if (p.break_even) out["break_even"] = break_even_json(*p.break_even);
   Json decisions = Json::array();
   for (const Decision& d : p.decisions.list()) decisions.push_back({{"subject", d.subject}, {"choice", d.choice}, {"why", d.why}});
   out["decisions"] = std::move(decisions);
   out["warnings"] = p.warnings;
+  return out;
+}
+
+}  // namespace
+
+std::string write_json(const Prediction& p, const ReportOptions&) { return dumped(prediction_json(p)); }
+
+std::string write_predictions_json(const std::vector<Prediction>& predictions) {
+  Json out{{"schema", "foretrain.predictions/1"}, {"predictions", Json::array()}};
+  for (const Prediction& p : predictions) out["predictions"].push_back(prediction_json(p));
   return dumped(out);
 }
 

@@ -11,6 +11,9 @@ namespace foretrain {
 /// Schema foretrain.prediction/1: keys are added, never renamed. Times in seconds, sizes in bytes.
 std::string write_json(const Prediction& prediction, const ReportOptions& options);
 
+/// Schema foretrain.predictions/1: {"schema", "predictions": [each as above]}.
+std::string write_predictions_json(const std::vector<Prediction>& predictions);
+
 /// Schema foretrain.validation/1. Collectives: times in microseconds; "large" are the errors of sizes from kLargeMessage on. "groups", when
 /// asked for: errors of the rows that share what "by" says.
 std::string write_validation_json(const Validation& validation, const std::vector<GroupKeys>& groups = {});
