@@ -15,6 +15,9 @@ using Place = std::size_t;
 using Found = std::optional<Place>;
 
 constexpr std::array kEfficiencies{0.9, 0.8, 0.7, 0.5};
+/// Looked at one by one, and two whole nodes and a GPU.
+constexpr int kDense = 12;
+constexpr double kMost = 2.0 / 3;
 /// Growth from one sampled number of nodes to the next; wider and turns of the curve are missed.
 constexpr double kSpacing = 1.5;
 
@@ -26,6 +29,7 @@ class Search {
     sample();
     Crossover found;
     found.is_certain = settle();
+    if (found.is_certain) finish_rough();
     if (!found.is_certain) sharpen();
     read(found);
     found.searched = space_.most_gpus;
@@ -36,12 +40,12 @@ class Search {
  private:
   bool has_budget(double share = 1) const { return curve_.simulated() < share * space_.budget; }
 
-  /// Two nodes GPU by GPU, then whole nodes and last the partly used ones, further and further apart.
+  /// The first few GPU by GPU, then whole nodes and last the partly used ones, further and further apart.
   void sample() {
     const int most = space_.most_gpus, per_node = space_.gpus_per_node;
     curve_.evaluate(0);
     curve_.evaluate(curve_.size() - 1);
-    const int dense = std::min({most, 2 * per_node + 1, std::max(2, space_.budget / 2)});
+    const int dense = std::min({most, std::max(kDense, 2 * per_node + 1), std::max(2, space_.budget / 2)});
     for (int n = 2; n <= dense; ++n) curve_.evaluate(curve_.place_of(n));
     for (const int n : {per_node, per_node + 1})
       if (n <= most) curve_.evaluate(curve_.place_of(n));
@@ -75,6 +79,12 @@ class Search {
       }
     }
     return true;
+  }
+
+  /// A curve of which most had to be looked at is a rough one: the rest is cheap then, and certain.
+  void finish_rough() {
+    if (curve_.simulated() < kMost * static_cast<double>(curve_.size()) || static_cast<double>(curve_.size()) > space_.budget) return;
+    for (Place i = 0; i < curve_.size(); ++i) curve_.evaluate(i);
   }
 
   static constexpr std::size_t kQuestions = 2 * kEfficiencies.size() + 4;

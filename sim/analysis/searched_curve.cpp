@@ -10,8 +10,9 @@ namespace foretrain {
 
 namespace {
 
-/// How far a step may lie outside of its two known neighbours, as a share of it, and of their difference.
-constexpr double kMargin = 0.002, kMarginOfDifference = 0.1;
+/// How far a step may lie outside of its two known neighbours: a share of it, more than the worst seen so far, and a share of their
+/// difference.
+constexpr double kMargin = 0.002, kOfWorst = 2, kMarginOfDifference = 0.1;
 /// Beyond this the numbers of GPUs are thinned out to whole nodes, each so much larger than the one before.
 constexpr int kEveryNumberUpTo = 4096;
 constexpr double kThinning = 1.002;
@@ -68,9 +69,31 @@ void SearchedCurve::bound_between(const std::vector<std::size_t>& places, std::s
   if (before == kNowhere || after == kNowhere) return;
   const double a = shortest_[places[before]], b = shortest_[places[after]];
   const double spread = kMarginOfDifference * std::abs(a - b);
+  const double margin = kMargin + kOfWorst * surprise_;
   for (std::size_t k = before + 1; k < after; ++k) {
-    shortest_[places[k]] = std::min(a, b) * (1 - kMargin) - spread;
-    longest_[places[k]] = std::max(a, b) * (1 + kMargin) + spread;
+    shortest_[places[k]] = std::max(0.0, std::min(a, b) * (1 - margin) - spread);
+    longest_[places[k]] = std::max(a, b) * (1 + margin) + spread;
+  }
+}
+
+/// Whether the curve turns here more than it did anywhere else so far; it is then less trusted everywhere.
+bool SearchedCurve::is_surprise(const std::vector<std::size_t>& places, const Neighbours& sides, double step) {
+  if (sides.before == kNowhere || sides.after == kNowhere) return false;
+  const double a = shortest_[places[sides.before]], b = shortest_[places[sides.after]];
+  const double outside = std::max(std::min(a, b) / step, step / std::max(a, b)) - 1;
+  if (outside <= surprise_) return false;
+  surprise_ = outside;
+  return true;
+}
+
+void SearchedCurve::bound_anew() {
+  for (const std::vector<std::size_t>& places : classes_) {
+    std::size_t before = kNowhere;
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      if (!known_[places[k]]) continue;
+      bound_between(places, before, k);
+      before = k;
+    }
   }
 }
 
@@ -82,6 +105,7 @@ void SearchedCurve::evaluate(std::size_t i) {
   shortest_[i] = longest_[i] = samples_[i] / rates_[i];
   const std::vector<std::size_t>& places = class_of(i);
   const Neighbours sides = around(places, place_in_class_[i]);
+  if (is_surprise(places, sides, shortest_[i])) return bound_anew();
   bound_between(places, sides.before, place_in_class_[i]);
   bound_between(places, place_in_class_[i], sides.after);
 }

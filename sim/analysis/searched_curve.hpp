@@ -37,6 +37,8 @@ class SearchedCurve {
   const std::vector<std::size_t>& class_of(std::size_t i) const;
   Neighbours around(const std::vector<std::size_t>& places, std::size_t in_class) const;
   void bound_between(const std::vector<std::size_t>& places, std::size_t before, std::size_t after);
+  bool is_surprise(const std::vector<std::size_t>& places, const Neighbours& sides, double step);
+  void bound_anew();
 
   static constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
@@ -49,6 +51,7 @@ class SearchedCurve {
   std::vector<std::vector<std::size_t>> classes_;     ///< places of the numbers with equally many GPUs on the last node
   std::vector<std::size_t> place_in_class_;
   int simulated_ = 0;
+  double surprise_ = 0;  ///< by which share a step lay outside of its neighbours' at most
 };
 
 }  // namespace foretrain

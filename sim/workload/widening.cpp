@@ -33,7 +33,6 @@ bool is_rigid(const Layer& layer) {
   switch (layer.type) {
     case LayerType::slice:
     case LayerType::reshape:
-    case LayerType::parameter:
     case LayerType::location_attention:
     case LayerType::adaptive_embedding:
     case LayerType::adaptive_softmax:
@@ -46,16 +45,6 @@ bool is_rigid(const Layer& layer) {
     default:
       return false;
   }
-}
-
-const Layer* first_rigid(const std::vector<Layer>& layers) {
-  for (const Layer& layer : layers) {
-    if (is_rigid(layer)) return &layer;
-    for (const auto& branch : layer.branches) {
-      if (const Layer* found = first_rigid(branch)) return found;
-    }
-  }
-  return nullptr;
 }
 
 bool is_depthwise(const Layer& layer) { return is_convolution(layer.type) && layer.groups > 1 && layer.groups == layer.out; }
@@ -140,6 +129,17 @@ class Flow {
   std::map<std::string, Nodes> names_;
 };
 
+/// The layer that shares a parameter and tells its size: a table of positions, a class token, the bias of a product; nullptr: none does.
+const Layer* owner_of(const Layer& parameter, const std::vector<Layer*>& layers) {
+  const auto tells = [&](const Layer* layer) {
+    if (layer->weights != parameter.weights) return false;
+    return layer->type == LayerType::position || layer->type == LayerType::class_token ||
+           (layer->type == LayerType::linear && parameter.sequence.part == "bias");
+  };
+  const auto found = std::find_if(layers.begin(), layers.end(), tells);
+  return found == layers.end() ? nullptr : *found;
+}
+
 /// What widths must remain multiples of.
 std::set<std::int64_t> divisors_in(const std::vector<Layer*>& layers) {
   std::set<std::int64_t> out;
@@ -167,12 +167,23 @@ class Widths {
   double factor_;
 };
 
+std::int64_t shared_size(const Layer& parameter, const Layer& owner, const Widths& wider) {
+  if (owner.type == LayerType::linear) return owner.out;
+  const std::int64_t rows = std::max<std::int64_t>(1, owner.entries);
+  return rows * wider(parameter.out / rows);
+}
+
 }  // namespace
 
 std::string why_not_widened(const Model& model) {
-  const Layer* rigid = first_rigid(model.layers);
-  if (rigid == nullptr) return {};
-  return fmt::format("{} has a layer of type {}, whose size does not follow a width", model.name, row_of(rigid->type).name);
+  Model copy = model;
+  const Flow flow(copy.layers);
+  for (const Layer* layer : flow.layers()) {
+    const bool is_alone = layer->type == LayerType::parameter && owner_of(*layer, flow.layers()) == nullptr;
+    if (is_rigid(*layer) || is_alone)
+      return fmt::format("{} has a layer of type {}, whose size does not follow a width", model.name, row_of(layer->type).name);
+  }
+  return {};
 }
 
 Model widened(const Model& model, double factor) {
@@ -186,6 +197,9 @@ Model widened(const Model& model, double factor) {
     if (sets_out(layer->type)) layer->out = wider(layer->out);
     if (depthwise) layer->groups = layer->out;
     if (layer->sequence.width > 0) layer->sequence.width = wider(layer->sequence.width);
+  }
+  for (Layer* layer : flow.layers()) {
+    if (layer->type == LayerType::parameter) layer->out = shared_size(*layer, *owner_of(*layer, flow.layers()), wider);
   }
   return out;
 }

@@ -119,6 +119,17 @@ TEST_CASE("tied weights stay tied") {
   CHECK(parameters(wide) == 128'000 + 128 * 128 + 128);
 }
 
+TEST_CASE("parameters registered ahead of their layer follow it") {
+  Layer words = test::embedding(1000, 64), position = test::plain(LayerType::position), registered = test::plain(LayerType::parameter);
+  position.entries = 16, position.weights = registered.weights = "positions", registered.out = 16 * 64;
+  Model model = network({16}, {words, registered, position, test::linear(10)});
+  model.input_is_tokens = true;
+  CHECK(widened(model, 2).layers[1].out == 16 * 128);
+  CHECK(parameters(widened(model, 2)) == 128'000 + 2048 + 1290);
+  model.layers[1].weights = "nobody's";
+  CHECK_THAT(why_not_widened(model), ContainsSubstring("a layer of type parameter"));
+}
+
 TEST_CASE("a network with sizes that are no widths has no wider sister, and the layer is named") {
   Layer slice = test::plain(LayerType::slice);
   slice.out = 4;
