@@ -24,7 +24,7 @@ T pick(Random& random, const std::vector<T>& values) {
 Model random_model(Random& random) {
   Model model;
   model.name = "random";
-  if (random() % 2 == 0) {
+  if (random() % 3 != 0) {
     model.input = {pick<std::int64_t>(random, {2, 784})};
     for (std::size_t i = 0; i < 1 + random() % 4; ++i) {
       model.layers.push_back(test::linear(pick<std::int64_t>(random, {16, 256, 1024, 4096})));
@@ -67,7 +67,7 @@ ClusterSpec random_cluster(Random& random) {
   cluster.fabric.link.bandwidth.per_second *= pick<double>(random, {0.01, 0.1, 0.3, 1, 3});
   cluster.fabric.uplink = cluster.fabric.link;
   // Every number is simulated: keep that affordable.
-  const int most = pick<int>(random, {16, 24, 32, 48});
+  const int most = pick<int>(random, {8, 12, 16, 24, 32, 96});
   cluster.nodes = std::clamp(most / cluster.node.gpus, 1, nodes);
   return cluster;
 }

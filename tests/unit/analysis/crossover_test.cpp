@@ -50,7 +50,8 @@ TEST_CASE("efficiency thresholds are exact between sampled numbers") {
     CHECK(c.efficiency_below_90 == 113);
     CHECK((c.efficiency_below_80 == 252 || c.efficiency_below_80 == 251));  // exactly 0.8 at 251, up to rounding
     CHECK((c.efficiency_below_50 == 1002 || c.efficiency_below_50 == 1001));
-    CHECK(c.fastest_gpus == 4096);
+    // The largest throughput is 4096 / 5.095 = 803.93; 0.1 % less, r = 803.12, is reached at r (1 - a) / (1 - r a) = 4075.2.
+    CHECK(c.fastest_gpus >= 4076);
   }
 }
 
@@ -148,7 +149,7 @@ TEST_CASE("a search that may not look everywhere says so") {
 }
 
 TEST_CASE("a smooth curve needs few of many numbers") {
-  const Crossover c = find(hyperbola(0.01), 4096, 4, 400);
+  const Crossover c = find(curve([](int n) { return n / (1 + 0.1 * std::log2(n)); }), 4096, 4, 400);
   CHECK(c.is_certain);
   CHECK(c.simulated < 200);
   CHECK(c.searched == 4096);
