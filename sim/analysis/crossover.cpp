@@ -17,7 +17,7 @@ using Found = std::optional<Place>;
 constexpr std::array kEfficiencies{0.9, 0.8, 0.7, 0.5};
 /// Looked at one by one, and two whole nodes and a GPU.
 constexpr int kDense = 12;
-constexpr double kMost = 2.0 / 3;
+constexpr double kMost = 0.8;
 /// Growth from one sampled number of nodes to the next; wider and turns of the curve are missed.
 constexpr double kSpacing = 1.5;
 
