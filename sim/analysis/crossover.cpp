@@ -28,8 +28,7 @@ class Search {
   Crossover answers() {
     sample();
     Crossover found;
-    found.is_certain = settle();
-    if (found.is_certain) finish_rough();
+    found.is_certain = settle() && finish_rough();
     if (!found.is_certain) sharpen();
     read(found);
     found.searched = space_.most_gpus;
@@ -81,10 +80,13 @@ class Search {
     return true;
   }
 
-  /// A curve of which most had to be looked at is a rough one: the rest is cheap then, and certain.
-  void finish_rough() {
-    if (curve_.simulated() < kMost * static_cast<double>(curve_.size()) || static_cast<double>(curve_.size()) > space_.budget) return;
-    for (Place i = 0; i < curve_.size(); ++i) curve_.evaluate(i);
+  /// A curve of which most had to be looked at is a rough one, like one that is known to jump: all of it is looked at as far as the budget
+  /// goes. False when some number of a curve that jumps is left.
+  bool finish_rough() {
+    const auto all = static_cast<double>(curve_.size());
+    if (!space_.jumps && (curve_.simulated() < kMost * all || all > space_.budget)) return true;
+    for (Place i = 0; i < curve_.size() && has_budget(); ++i) curve_.evaluate(i);
+    return !space_.jumps || curve_.simulated() >= all;
   }
 
   static constexpr std::size_t kQuestions = 2 * kEfficiencies.size() + 4;

@@ -28,6 +28,7 @@ struct SearchSpace {
   int budget = 100;  ///< evaluations, about
   /// What a step on N GPUs trains: it makes the curve jagged where a global batch is shared, the steps themselves are smooth. Cheap.
   std::function<double(int gpus)> samples_per_step;
+  bool jumps = false;  ///< steps jump from one number of GPUs to the next, so that no number tells of another
 };
 
 /// All but the causes. The answers are those of evaluating every number from 1 to most_gpus, as long as `is_certain`

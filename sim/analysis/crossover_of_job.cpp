@@ -8,6 +8,7 @@
 
 #include "sim/analysis/crossover_cause.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
@@ -21,6 +22,12 @@ int search_budget(const ExpandedModel& model) {
   const auto per_step =
       static_cast<double>(model.forward.size() + model.backward.size() + 4 * model.parameters.size() + model.buffers.size() + 1);
   return static_cast<int>(std::clamp(120'000 / per_step, 8.0, 400.0));
+}
+
+/// Tensors dealt out to servers in turn: each number of nodes gives another share to the fullest one.
+bool has_servers(const Scenario& scenario) {
+  const std::vector<Knob>& knobs = find_strategy(scenario.strategy)->knobs;
+  return std::any_of(knobs.begin(), knobs.end(), [](const Knob& knob) { return knob.name == "servers"; });
 }
 
 std::string gpus_text(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
@@ -81,7 +88,8 @@ Crossover search_crossover(PointPredictor& points, int most_gpus) {
                         {.most_gpus = most_gpus,
                          .gpus_per_node = scenario.cluster.node.gpus,
                          .budget = search_budget(*scenario.workload.model),
-                         .samples_per_step = [&points](int gpus) { return points.samples_per_step(gpus); }});
+                         .samples_per_step = [&points](int gpus) { return points.samples_per_step(gpus); },
+                         .jumps = has_servers(scenario)});
 }
 
 Crossover crossover_of_job(PointPredictor& points, int most_gpus, Decisions& decisions) {

@@ -148,6 +148,15 @@ TEST_CASE("a search that may not look everywhere says so") {
   CHECK(find(rough, 2000, 4, 4000).is_certain);
 }
 
+TEST_CASE("a curve that is known to jump is looked at everywhere, as far as the budget goes") {
+  const ThroughputFunction lone = curve([](int n) { return n == 37 ? 30.0 : 1.0 * n; });
+  const auto search = [&](int budget) { return find_crossover(lone, {100, 4, budget, [](int n) { return 1.0 * n; }, true}); };
+  CHECK(search(100).slower_than_previous_from == 37);
+  CHECK(search(100).simulated == 100);
+  CHECK(search(100).is_certain);
+  CHECK_FALSE(search(90).is_certain);
+}
+
 TEST_CASE("a smooth curve needs few of many numbers") {
   // The fifth GPU, alone on its node, is a loss; from there on 2 % more of a step with each doubling.
   const Crossover c = find(curve([](int n) { return n < 5 ? 1.0 * n : 0.75 * n / (1 + 0.02 * std::log2(n / 4.0)); }), 4096, 4, 400);
