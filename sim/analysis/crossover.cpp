@@ -50,6 +50,8 @@ class Search {
       if (n <= most) curve_.evaluate(curve_.place_of(n));
     sample_class(per_node, std::max(4, space_.budget - dense));
     for (int on_last = 1; on_last < per_node; ++on_last) sample_class(on_last, space_.budget);
+    // A tree over so many nodes has one level more, and its last node a single GPU.
+    for (std::int64_t node = 2; node * per_node < most && has_budget(); node *= 2) sample_at(static_cast<double>(node), 1);
   }
 
   /// Numbers with so many GPUs on the last node, at most about `spare` of them.
