@@ -1,4 +1,4 @@
-// Where adding GPUs stops paying: a search over the number of GPUs, and its cause in words.
+// Where adding GPUs stops paying: the answers about a throughput curve, found with few evaluations of it.
 #pragma once
 
 #include <functional>
@@ -18,12 +18,21 @@ struct Throughput {
 /// Gives the throughput on N GPUs; may be expensive.
 using ThroughputFunction = std::function<Throughput(int gpus)>;
 
-/// Searches 1..most_gpus. Evaluates at most about `budget` numbers: every one up to two nodes, then whole nodes (all of them, or
-/// spaced geometrically), then bisects each threshold GPU by GPU. A dip
-/// between two evaluated numbers is not seen. Requires most_gpus, gpus_per_node >= 1.
-Crossover find_crossover(const ThroughputFunction& throughput, int most_gpus, int gpus_per_node, int budget);
+/// A gain or loss below this is not worth a node-hour: it is within the run-to-run spread of any measurement.
+inline constexpr double kNoticeable = 1.001;
 
-/// One sentence: what the step waits for beyond one GPU's step, at N GPUs.
-std::string explain_loss(const Throughput& one, const Throughput& many, int gpus);
+/// What is known about the curve before any of it is evaluated.
+struct SearchSpace {
+  int most_gpus = 1;
+  int gpus_per_node = 1;
+  int budget = 100;  ///< evaluations, about
+  /// What a step on N GPUs trains: it makes the curve jagged where a global batch is shared, the steps themselves are smooth. Cheap.
+  std::function<double(int gpus)> samples_per_step;
+  bool jumps = false;  ///< steps jump from one number of GPUs to the next, so that no number tells of another
+};
+
+/// All but the causes. The answers are those of evaluating every number from 1 to most_gpus, as long as `is_certain`
+/// (docs/models/crossover.md says what that rests on). Requires most_gpus, gpus_per_node >= 1.
+Crossover find_crossover(const ThroughputFunction& throughput, const SearchSpace& space);
 
 }  // namespace foretrain

@@ -10,8 +10,6 @@ namespace {
 
 /// Draws over a whole curve; each costs one evaluation of every number of GPUs.
 constexpr int kCurveDraws = 300;
-/// Gains that no measurement would notice (docs/models/crossover.md).
-constexpr double kNoticeable = 1.001;
 
 std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b, double scale) {
   std::vector<double> out(a.size());

@@ -30,4 +30,10 @@ struct JobPlan {
   double epochs = 1;
 };
 
+/// Whether the batch system starts a task for each process; the other launchers are started once on each node, or once.
+inline bool is_task_per_process(Launcher launcher) {
+  return launcher == Launcher::srun || launcher == Launcher::mpirun || launcher == Launcher::horovodrun;
+}
+inline int tasks_per_node(const JobPlan& plan) { return is_task_per_process(plan.launcher) ? plan.processes_per_node : 1; }
+
 }  // namespace foretrain

@@ -26,8 +26,11 @@ const SimulatedStep& PointPredictor::step(int gpus) {
 
 Throughput PointPredictor::throughput(int gpus) {
   const SimulatedStep& simulated = step(gpus);
-  const double samples = static_cast<double>(simulator_.global_batch(gpus)) / readers_of_a_sample(scenario_, gpus);
-  return {samples / simulated.step_s, simulated.breakdown, simulated.step_s};
+  return {samples_per_step(gpus) / simulated.step_s, simulated.breakdown, simulated.step_s};
+}
+
+double PointPredictor::samples_per_step(int gpus) const {
+  return static_cast<double>(simulator_.global_batch(gpus)) / readers_of_a_sample(scenario_, gpus);
 }
 
 PredictionPoint PointPredictor::point(int gpus, Decisions& decisions) {
@@ -51,16 +54,15 @@ PredictionPoint PointPredictor::point(int gpus, Decisions& decisions) {
   return p;
 }
 
-/// The step of one GPU with another batch; each batch is simulated once.
-double PointPredictor::one_gpu_step(std::int64_t batch) {
+const SimulatedStep& PointPredictor::one_gpu(std::int64_t batch) {
   const auto known = one_gpu_steps_.find(batch);
   if (known != one_gpu_steps_.end()) return known->second;
-  return one_gpu_steps_.emplace(batch, simulator_.simulate(1, batch, device_).step_s).first->second;
+  return one_gpu_steps_.emplace(batch, simulator_.simulate(1, batch, device_)).first->second;
 }
 
 /// The last step of an epoch is shorter by what its smaller batch saves on one GPU.
 double PointPredictor::partial_step(const PredictionPoint& p, std::int64_t batch) {
-  return p.step_s - (one_gpu_step(p.batch_per_gpu) - one_gpu_step(batch));
+  return p.step_s - (one_gpu(p.batch_per_gpu).step_s - one_gpu(batch).step_s);
 }
 
 void PointPredictor::add_epoch(PredictionPoint& p) {

@@ -23,14 +23,16 @@ class PointPredictor {
   const SimulatedStep& step(int gpus);
   /// What has been simulated so far, by the number of GPUs.
   const std::map<int, SimulatedStep>& evaluated() const { return simulated_; }
-  /// Samples per second count every sample of the data set once, also when several processes train on it.
+  /// The step of one GPU with another batch; each batch is simulated once.
+  const SimulatedStep& one_gpu(std::int64_t batch_per_gpu);
+  /// Samples a step trains on, each once, also when several processes train on it.
+  double samples_per_step(int gpus) const;
   Throughput throughput(int gpus);
   /// Everything but speedup and efficiency, which refer to a throughput that the caller knows, and the intervals (intervals.hpp). Adds to
   /// `decisions`.
   PredictionPoint point(int gpus, Decisions& decisions);
 
  private:
-  double one_gpu_step(std::int64_t batch);
   double partial_step(const PredictionPoint& p, std::int64_t batch);
   void add_epoch(PredictionPoint& p);
 
@@ -38,7 +40,7 @@ class PointPredictor {
   StepSimulator simulator_;
   DeviceModel device_;
   std::map<int, SimulatedStep> simulated_;
-  std::map<std::int64_t, double> one_gpu_steps_;
+  std::map<std::int64_t, SimulatedStep> one_gpu_steps_;
 };
 
 }  // namespace foretrain

@@ -6,34 +6,23 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/anchor.hpp"
-#include "sim/analysis/crossover.hpp"
+#include "sim/analysis/crossover_of_job.hpp"
 #include "sim/analysis/intervals.hpp"
 #include "sim/analysis/memory_verdict.hpp"
 #include "sim/analysis/point_predictor.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/scenario/job.hpp"
 
 namespace foretrain {
 
 namespace {
 
-/// The search goes no further, unless the scenario lists larger numbers; every real cluster of the catalog is smaller.
-constexpr std::int64_t kMostSearched = 4096;
-
-/// Numbers of GPUs the crossover search may evaluate: many for small networks, few when one simulation is heavy.
-int search_budget(const ExpandedModel& model) {
-  const auto per_step =
-      static_cast<double>(model.forward.size() + model.backward.size() + 4 * model.parameters.size() + model.buffers.size() + 1);
-  return static_cast<int>(std::clamp(120'000 / per_step, 8.0, 160.0));
-}
-
 class Predictor {
  public:
-  Predictor(const Scenario& scenario, const PredictionOptions& options, const Progress& progress)
+  Predictor(const Scenario& scenario, const Progress& progress, const PredictOptions& options)
       : scenario_(scenario),
-        options_(options),
         progress_(progress),
-        most_gpus_(most_gpus(scenario)),
+        options_(options),
+        most_gpus_(most_searched(scenario)),
         points_(scenario, std::max(most_gpus_, scenario.anchor ? scenario.anchor->gpus : 1)) {}
 
   Prediction predict() {
@@ -45,32 +34,16 @@ class Predictor {
       intervals.add_to(prediction.points.back());
       if (progress_) progress_(0.5 * static_cast<double>(i + 1) / static_cast<double>(scenario_.gpus.size()));
     }
-    prediction.crossover = search();
+    prediction.crossover = crossover_of_job(points_, most_gpus_, prediction.decisions);
     prediction.crossover_spread = intervals.crossover_spread();
     if (options_.sensitivity) prediction.sensitivity = intervals.sensitivity(prediction.points.back());
-    explain_search(prediction.decisions);
+    if (options_.break_even) prediction.break_even = break_even(prediction.crossover);
     if (progress_) progress_(1);
     for (const PredictionPoint& p : prediction.points) warn(p, prediction.warnings);
     return prediction;
   }
 
  private:
-  static int most_gpus(const Scenario& scenario) {
-    const std::int64_t gpus = static_cast<std::int64_t>(scenario.cluster.nodes) * scenario.cluster.node.gpus;
-    const std::int64_t useful = scenario.global_batch ? std::min(gpus, *scenario.global_batch) : gpus;
-    const std::int64_t listed = scenario.gpus.empty() ? 1 : scenario.gpus.back();
-    return most_usable_gpus(scenario, static_cast<int>(std::max<std::int64_t>({std::min(useful, kMostSearched), listed, 1})));
-  }
-
-  /// Where the search ended, when it was not the end of the cluster.
-  void explain_search(Decisions& decisions) const {
-    const int all = points_.simulator().cluster_gpus();
-    if (most_gpus_ == all || scenario_.global_batch) return;
-    const std::string why = limit();
-    decisions.add("search", fmt::format("up to {} GPU{}", most_gpus_, most_gpus_ == 1 ? "" : "s"),
-                  why.empty() ? "larger numbers are simulated only when run.gpus lists them" : why);
-  }
-
   Prediction heading() const {
     Prediction prediction;
     prediction.scenario = scenario_.name;
@@ -109,19 +82,18 @@ class Predictor {
     return p;
   }
 
-  Crossover search() {
-    const ThroughputFunction rate = [this](int gpus) { return points_.throughput(gpus); };
-    Crossover found = find_crossover(rate, most_gpus_, scenario_.cluster.node.gpus, search_budget(*scenario_.workload.model));
-    found.cause = job_losses(scenario_, most_gpus_) + found.cause;
-    const std::string why = limit();
-    if (why.empty()) return found;
-    found.cause += fmt::format("; {} GPUs cannot be used: {}", most_gpus_ + 1, why);
-    if (!found.no_gain_from) found.no_gain_from = most_gpus_ + 1;
-    return found;
+  BreakEven break_even(const Crossover& crossover) const {
+    const int gpus = *options_.break_even > 0 ? *options_.break_even : where_it_stops_paying(crossover);
+    check_break_even(scenario_, gpus);
+    return find_break_even(scenario_, points_.device(), gpus);
   }
 
-  /// Why the strategy cannot use more GPUs than were searched, where the cluster has more.
-  std::string limit() const { return most_gpus_ < points_.simulator().cluster_gpus() ? why_not(scenario_, most_gpus_ + 1) : std::string(); }
+  /// The first number that is slower than one GPU or than the number before, or brings nothing, or else the largest.
+  int where_it_stops_paying(const Crossover& c) const {
+    for (const std::optional<int>& answer : {c.slower_than_one_gpu_from, c.slower_than_previous_from, c.no_gain_from})
+      if (answer && *answer <= most_gpus_) return *answer;
+    return most_gpus_;
+  }
 
   void warn(const PredictionPoint& p, std::vector<std::string>& warnings) {
     if (p.steps_per_epoch == 0) warnings.push_back(fmt::format("{} GPUs: drop_last leaves no full batch in an epoch", p.gpus));
@@ -132,8 +104,8 @@ class Predictor {
   Intervals intervals_of() { return anchored_ ? Intervals(points_, parts_of(*anchored_), scenario_.anchor->gpus) : Intervals(points_); }
 
   const Scenario& scenario_;
-  const PredictionOptions& options_;
   const Progress& progress_;
+  const PredictOptions& options_;
   int most_gpus_;
   PointPredictor points_;
   std::optional<Anchored> anchored_;
@@ -149,8 +121,9 @@ RecordedSteps record_steps(const Scenario& scenario) {
   return simulator.record(gpus, device);
 }
 
-Prediction predict(const Scenario& scenario, const PredictionOptions& options, const Progress& progress) {
-  return Predictor(scenario, options, progress).predict();
+Prediction predict(const Scenario& scenario, const Progress& progress, const PredictOptions& options) {
+  if (options.break_even.value_or(0) != 0) check_break_even(scenario, *options.break_even);
+  return Predictor(scenario, progress, options).predict();
 }
 
 }  // namespace foretrain

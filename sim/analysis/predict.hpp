@@ -15,13 +15,13 @@ using Progress = std::function<void(double done)>;
 /// The simulated steps of the scenario's largest listed number of GPUs, with its anchor applied.
 RecordedSteps record_steps(const Scenario& scenario);
 
-/// What is computed besides the curve and its crossover.
-struct PredictionOptions {
-  bool sensitivity = false;  ///< of the largest listed number of GPUs
+/// What is predicted besides the curve and its crossover.
+struct PredictOptions {
+  bool sensitivity = false;         ///< of the largest listed number of GPUs
+  std::optional<int> break_even{};  ///< ask the inverse questions for so many GPUs; 0: where more GPUs stop paying
 };
 
 /// Throws InputError when the scenario cannot be simulated.
-Prediction predict(const Scenario& scenario, const PredictionOptions& options, const Progress& progress = nullptr);
-inline Prediction predict(const Scenario& scenario, const Progress& progress = nullptr) { return predict(scenario, {}, progress); }
+Prediction predict(const Scenario& scenario, const Progress& progress = nullptr, const PredictOptions& options = {});
 
 }  // namespace foretrain

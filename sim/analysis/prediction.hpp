@@ -6,20 +6,48 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/break_even.hpp"
 #include "sim/analysis/prediction_point.hpp"
 #include "sim/analysis/recommendation.hpp"
 #include "sim/base/decisions.hpp"
 
 namespace foretrain {
 
-/// Found by searching every number of GPUs in one node and the next, then whole nodes up to the cluster's size, then GPU by GPU
-/// around each change (docs/models/crossover.md).
+/// The numbers of GPUs that reach an efficiency.
+struct WorthRequesting {
+  double efficiency = 0.9;
+  int every_up_to = 1;  ///< all of 1 to this
+  int most = 1;         ///< the largest number that does; those between may miss it
+  friend bool operator==(const WorthRequesting&, const WorthRequesting&) = default;
+};
+
+/// One thing that a step on many GPUs loses time to.
+struct LossPart {
+  std::string what;
+  double seconds = 0;
+  double share = 0;  ///< of the whole loss
+};
+
+/// What a step takes longer than it would if every GPU were as fast as one alone: the parts sum to the loss, their shares to 1.
+struct CrossoverCause {
+  int gpus = 1;
+  double loss_s = 0;
+  std::vector<LossPart> parts{};  ///< largest first; empty when nothing is lost
+};
+
+/// Where adding GPUs stops paying; each answer as docs/models/crossover.md defines it.
 struct Crossover {
-  int fastest_gpus = 1;
-  std::optional<int> slower_than_one_gpu_from;  ///< smallest N > 1 with a lower throughput than one GPU
-  std::optional<int> no_gain_from;              ///< smallest N beyond the fastest that is searched; none when the whole cluster is fastest
-  std::optional<int> efficiency_below_90, efficiency_below_80, efficiency_below_50;
+  int fastest_gpus = 1;                          ///< the fewest GPUs that come within 0.1 % of the largest throughput
+  std::optional<int> slower_than_one_gpu_from;   ///< smallest N > 1 with a lower throughput than one GPU
+  std::optional<int> slower_than_previous_from;  ///< smallest N > 1 with a throughput more than 0.1 % below that of N - 1
+  std::optional<int> no_gain_from;               ///< smallest N beyond the fastest that is searched; none when the whole cluster is fastest
+  std::optional<int> efficiency_below_90, efficiency_below_80, efficiency_below_70, efficiency_below_50;
+  std::vector<WorthRequesting> worth_requesting{};  ///< at 90, 80, 70 and 50 %
+  std::vector<CrossoverCause> causes{};             ///< at each of the answers, fewest GPUs first
   std::string cause;
+  int searched = 1;        ///< the answers are about 1 to this
+  int simulated = 0;       ///< numbers of GPUs that were simulated for them
+  bool is_certain = true;  ///< false: too expensive to look everywhere, dips between simulated numbers may be missed
 };
 
 /// How far the answers of a crossover may be off: 90 % of the draws of all inputs, over the numbers of GPUs that were simulated.
@@ -40,6 +68,7 @@ struct Prediction {
   CrossoverSpread crossover_spread;
   std::optional<Sensitivity> sensitivity{};        ///< when asked for
   std::optional<Recommendation> recommendation{};  ///< when asked for
+  std::optional<BreakEven> break_even{};           ///< when asked for
   Decisions decisions;
   std::vector<std::string> warnings;
   std::string note;

@@ -59,6 +59,7 @@ SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int ex
     more.breakdown[i] = extend(fewer.breakdown[i], more.breakdown[i]);
     more.critical[i] = extend(fewer.critical[i], more.critical[i]);
   }
+  for (std::size_t i = 0; i < kWaitKinds; ++i) more.waits[i] = extend(fewer.waits[i], more.waits[i]);
   for (StepPart& part : more.parts) {
     const auto same = std::find_if(fewer.parts.begin(), fewer.parts.end(), [&](const StepPart& other) { return other.name == part.name; });
     part.seconds = extend(same == fewer.parts.end() ? 0 : same->seconds, part.seconds);
@@ -86,15 +87,17 @@ int StepSimulator::cluster_gpus() const { return scenario_.cluster.nodes * scena
 
 std::int64_t StepSimulator::batch_per_gpu(int gpus) const {
   if (!scenario_.global_batch) return scenario_.workload.batch_per_gpu;
-  const std::int64_t shares = std::int64_t{placement(gpus).size()} * scenario_.knobs.accumulation;
+  const std::int64_t shares = std::int64_t{working(gpus)} * scenario_.knobs.accumulation;
   return std::max<std::int64_t>(1, (*scenario_.global_batch + shares - 1) / shares);
 }
 
 std::int64_t StepSimulator::global_batch(int gpus) const {
-  const std::int64_t working = placement(gpus).size();
-  if (scenario_.global_batch) return std::max(*scenario_.global_batch, working);
-  return scenario_.workload.batch_per_gpu * scenario_.knobs.accumulation * working;
+  const std::int64_t ranks = working(gpus);
+  if (scenario_.global_batch) return std::max(*scenario_.global_batch, ranks);
+  return scenario_.workload.batch_per_gpu * scenario_.knobs.accumulation * ranks;
 }
+
+int StepSimulator::working(int gpus) const { return nodes_of_.count(gpus) > 0 ? gpus : working_gpu_count(scenario_, gpus); }
 
 Placement StepSimulator::placement(int gpus) const {
   if (const auto asked = nodes_of_.find(gpus); asked != nodes_of_.end())
@@ -134,6 +137,7 @@ SimulatedStep StepSimulator::simulate_micro_steps(int gpus, std::int64_t batch_p
   step.breakdown = to_breakdown(queue_time(plan.graph, timeline, plan.graph.tasks()[last].queue, from, until), window);
   step.critical = sensitivity(plan.graph, timeline, plan.step_ends[kWarmUpSteps - 1], last, window);
   step.parts = step_parts(plan, timeline, scenario_.workload.model->layer_names, plan.step_ends[kWarmUpSteps - 1], last, window);
+  step.waits = link_waits(plan, timeline, *cluster_, plan.step_ends[kWarmUpSteps - 1], last, window);
   step.buckets = plan.buckets;
   step.memory = plan.memory;
   step.decisions = plan.decisions;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "sim/analysis/link_waits.hpp"
 #include "sim/analysis/prediction.hpp"
 #include "sim/analysis/step_parts.hpp"
 #include "sim/engine/timeline.hpp"
@@ -18,6 +19,7 @@ struct SimulatedStep {
   Breakdown breakdown{};        ///< what the compute stream did or waited for
   Breakdown critical{};         ///< by how much the critical path to the step's end grew in each: the step's derivative
   std::vector<StepPart> parts;  ///< the breakdown by kind of work instead
+  LinkWaits waits;              ///< its exposed communication by kind of link
   std::vector<Bytes> buckets;
   StrategyMemory memory;
   Decisions decisions;
@@ -62,6 +64,7 @@ class StepSimulator {
   void spread(int gpus, int nodes) { nodes_of_.insert_or_assign(gpus, nodes); }
   /// GPUs the cluster has.
   int cluster_gpus() const;
+  const Cluster& cluster() const { return *cluster_; }
 
   static constexpr double kLongestStep = 86400;
 
@@ -71,6 +74,7 @@ class StepSimulator {
     std::int64_t batch_per_gpu = 1;
     int micro_steps = 1, steps = 1;
   };
+  int working(int gpus) const;
   RecordedSteps run_steps(const Run& run, const DeviceModel& device, PlanFunction plan) const;
   SimulatedStep simulate_micro_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps) const;
 

@@ -26,6 +26,8 @@ struct PredictCommand {
   std::string html;    ///< also write the page here
   std::string trace;   ///< also write the largest run's steps here
   bool explain = false;
+  std::string scaling;              ///< "weak", "strong", "both"; empty: as the scenario says
+  std::optional<int> break_even{};  ///< 0: where more GPUs stop paying
   bool sensitivity = false;
   RecommendationOptions recommendation{};
 };

@@ -8,11 +8,13 @@
 #include "sim/app/commands.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/app/several_scenarios.hpp"
+#include "sim/report/both_scalings.hpp"
 #include "sim/report/catalog.hpp"
 #include "sim/report/chrome_trace.hpp"
 #include "sim/report/html.hpp"
 #include "sim/report/job_script.hpp"
 #include "sim/report/output_file.hpp"
+#include "sim/scenario/variation.hpp"
 
 namespace foretrain {
 
@@ -24,12 +26,17 @@ struct Question {
   Scenario scenario;
 };
 
+Scenario scaled(Scenario scenario, const std::string& scaling) {
+  if (scaling == "weak") return with_scaling(std::move(scenario), Scaling::weak);
+  return scaling == "strong" ? with_scaling(std::move(scenario), Scaling::strong) : scenario;
+}
+
 std::vector<Question> read_all(const PredictCommand& command) {
   std::vector<Question> questions;
   read_scenarios(command.scenarios, command.overrides, [&](const NamedScenario& named) {
     Scenario scenario = named.source.text.empty() ? make_scenario(command.overrides) : read_scenario(named.source, command.overrides);
     if (named.job) apply_job(*named.job, scenario);
-    questions.push_back({named, std::move(scenario)});
+    questions.push_back({named, scaled(std::move(scenario), command.scaling)});
   });
   return questions;
 }
@@ -38,8 +45,8 @@ bool has_study(const Question& question) { return !question.scenario.study.axes.
 
 Prediction predicted(const PredictCommand& command, const Question& question) {
   ProgressLine progress("predicting " + question.scenario.name);
-  Prediction prediction =
-      predict(question.scenario, {.sensitivity = command.sensitivity}, [&progress](double done) { progress.show(done); });
+  Prediction prediction = predict(question.scenario, [&progress](double done) { progress.show(done); },
+                                  {.sensitivity = command.sensitivity, .break_even = command.break_even});
   if (question.named.job) check_time_limit(*question.named.job, prediction);
   return prediction;
 }
@@ -48,6 +55,7 @@ Prediction predicted(const PredictCommand& command, const Question& question) {
 void refuse_pages(const PredictCommand& command, bool is_written, std::string_view what, std::string_view hint) {
   const std::string_view option = !command.html.empty() ? "--html" : !command.trace.empty() ? "--trace" : "";
   if (!option.empty()) throw InputError(fmt::format("{} shows one scenario, not {}", option, what), std::string(hint));
+  if (command.scaling == "both") throw InputError(fmt::format("--scaling both shows one scenario, not {}", what), std::string(hint));
   if (command.recommendation.is_wanted())
     throw InputError(fmt::format("--recommend is about one scenario, not {}", what), std::string(hint));
   if (!is_written) throw InputError(fmt::format("--format {} shows one scenario, not {}", command.format, what), "as in --format table");
@@ -55,7 +63,9 @@ void refuse_pages(const PredictCommand& command, bool is_written, std::string_vi
 
 Recommendation recommended(const PredictCommand& command, const Question& question) {
   ProgressLine progress("recommending for " + question.scenario.name);
-  const ComparedScenarios scenarios = read_recommended(question.named.source, command.overrides);
+  ComparedScenarios scenarios = read_recommended(question.named.source, command.overrides);
+  scenarios.own = scaled(std::move(scenarios.own), command.scaling);
+  for (Scenario& other : scenarios.strategies) other = scaled(std::move(other), command.scaling);
   return recommend(scenarios, command.recommendation.request, [&progress](double done) { progress.show(done); });
 }
 
@@ -67,18 +77,27 @@ void write_job_scripts(const RecommendationOptions& options, const Recommendatio
   if (!options.condor.empty()) write_file(options.condor, write_condor(recommendation.plan));
 }
 
+std::string report(const PredictCommand& command, const Question& question, const Prediction& own) {
+  const ReportOptions options{.explain = command.explain};
+  if (command.scaling != "both") return find_report(command.format)->write(own, options);
+  const Scaling other = own.strong_scaling ? Scaling::weak : Scaling::strong;
+  const Prediction second = predicted(command, {question.named, with_scaling(question.scenario, other)});
+  return write_both_scalings(own.strong_scaling ? second : own, own.strong_scaling ? own : second, command.format, options);
+}
+
 void predict_one(const PredictCommand& command, const Question& question) {
   Prediction prediction = predicted(command, question);
   if (command.recommendation.is_wanted()) {
     prediction.recommendation = recommended(command, question);
     write_job_scripts(command.recommendation, *prediction.recommendation);
   }
+  const std::string text = report(command, question, prediction);
   if (!command.html.empty()) write_file(command.html, write_html(prediction, {.explain = command.explain}));
   if (!command.trace.empty()) {
     const RecordedSteps recorded = record_steps(question.scenario);
     write_file(command.trace, write_chrome_trace(recorded.plan.graph, recorded.timeline));
   }
-  write_output(command.output, find_report(command.format)->write(prediction, {.explain = command.explain}));
+  write_output(command.output, text);
 }
 
 void predict_study(const PredictCommand& command, const Question& question) {

@@ -28,6 +28,17 @@ std::vector<int> parse_gpus(const std::vector<std::string>& texts) {
   return gpus;
 }
 
+/// Without a number: 0, which stands for where more GPUs stop paying.
+int parse_break_even(const std::string& text) {
+  if (text.empty() || text == "auto") return 0;
+  int value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc{} || end != text.data() + text.size() || value < 1)
+    throw InputError(fmt::format("--break-even: \"{}\" is no number of GPUs", text.substr(0, 40)),
+                     "as in --break-even 8; --break-even auto asks where more GPUs stop paying");
+  return value;
+}
+
 /// What predict and compare ask alike.
 void add_question(CLI::App& command, std::vector<std::string>& scenarios, ScenarioOverrides& overrides, std::vector<std::string>& gpus,
                   long long& batch) {
@@ -62,6 +73,17 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
   command->add_option("--html", predict.html, "Also write a page with drawings")->type_name("FILE");
   command->add_option("--trace", predict.trace, "Also write the steps on the largest number of GPUs for chrome://tracing or Perfetto")
       ->type_name("FILE");
+  command
+      ->add_option("--scaling", predict.scaling,
+                   "weak|strong|both: keep the batch of each GPU or that of all; by default as the scenario says. Its first number of GPUs "
+                   "(or the measured one) has the same batch in both")
+      ->check(CLI::IsMember(std::vector<std::string>{"weak", "strong", "both"}))
+      ->type_name("KIND");
+  command
+      ->add_option("--break-even", options.break_even,
+                   "Also the smallest batch, width and epoch for which N GPUs beat one, and the link speed that changes it; auto: for the "
+                   "first N that does not pay")
+      ->type_name("N");
   command->add_flag("--explain", predict.explain, "Append what was decided and why");
   command->add_flag("--sensitivity", predict.sensitivity,
                     "Append which inputs the total on the largest number of GPUs depends on, and which measurement would narrow it most");
@@ -76,6 +98,7 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
     options.predict.overrides.gpus = parse_gpus(options.gpus);
     read_recommendation(options.recommendation, options.predict.recommendation);
     if (command->count("--batch") > 0) options.predict.overrides.batch = options.batch;
+    if (command->count("--break-even") > 0) options.predict.break_even = parse_break_even(options.break_even);
     run_predict(options.predict);
   });
 }

@@ -53,7 +53,9 @@ Port child_port(const nccl::ChannelPath& path, nccl::Pattern pattern, int child)
 void visit_both_ways(const TrafficInput& input, std::size_t node, const nccl::TreePlace& place, int tree_nodes_child, std::size_t p,
                      const EdgeVisitor& visit) {
   const nccl::JobNode &low = input.job.nodes[node], &high = input.job.nodes[static_cast<std::size_t>(place.parent)];
-  const SharedPath &below = paths_of(input, low)[p], &above = paths_of(input, high)[p];
+  // A partly used node may have fewer distinct paths than the other end: its paths take turns.
+  const std::vector<SharedPath>& paths_above = paths_of(input, high);
+  const SharedPath &below = paths_of(input, low)[p], &above = paths_above[p % paths_above.size()];
   const Port from = parent_port(below.path), to = child_port(above.path, input.pattern, tree_nodes_child);
   const double share = below.share / 2;
   visit({{low.node, from.gpu}, {high.node, to.gpu}, from.nic, to.nic, share});

@@ -20,13 +20,6 @@ std::string clock(std::int64_t seconds) {
 /// MiB, rounded up, which is what Slurm counts in.
 std::int64_t mebibytes(Bytes memory) { return (memory.count + (1 << 20) - 1) >> 20; }
 
-/// Whether Slurm starts one task per process; the other launchers are started once on each node, or once.
-bool is_task_per_process(Launcher launcher) {
-  return launcher == Launcher::srun || launcher == Launcher::mpirun || launcher == Launcher::horovodrun;
-}
-
-int tasks_per_node(const JobPlan& plan) { return is_task_per_process(plan.launcher) ? plan.processes_per_node : 1; }
-
 /// Cores that a process has beside its loader workers.
 int threads(const JobPlan& plan) {
   const int gpus_of_process = std::max(1, plan.gpus_per_node / plan.processes_per_node);

@@ -1,6 +1,7 @@
 // Values to JSON, key by key in the order of the contract.
 #include "sim/report/json.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace foretrain {
@@ -117,13 +118,49 @@ Json recommendation_json(const Recommendation& r) {
   return out;
 }
 
+Json cause_json(const CrossoverCause& cause) {
+  Json parts = Json::array();
+  for (const LossPart& part : cause.parts) parts.push_back({{"what", part.what}, {"seconds", part.seconds}, {"share", part.share}});
+  return {{"gpus", cause.gpus}, {"loss_s", cause.loss_s}, {"parts", std::move(parts)}};
+}
+
 Json crossover_json(const Crossover& c) {
   Json out{{"fastest_gpus", c.fastest_gpus},
            {"slower_than_one_gpu_from", or_null(c.slower_than_one_gpu_from)},
            {"no_gain_from", or_null(c.no_gain_from)}};
-  out["efficiency_below"] = {
-      {"0.9", or_null(c.efficiency_below_90)}, {"0.8", or_null(c.efficiency_below_80)}, {"0.5", or_null(c.efficiency_below_50)}};
+  out["efficiency_below"] = {{"0.9", or_null(c.efficiency_below_90)},
+                             {"0.8", or_null(c.efficiency_below_80)},
+                             {"0.5", or_null(c.efficiency_below_50)},
+                             {"0.7", or_null(c.efficiency_below_70)}};
   out["cause"] = c.cause;
+  out["slower_than_previous_from"] = or_null(c.slower_than_previous_from);
+  Json worth = Json::object();
+  for (const WorthRequesting& w : c.worth_requesting)
+    worth[fmt::format("{:g}", w.efficiency)] = {{"every_up_to", w.every_up_to}, {"most", w.most}};
+  out["worth_requesting"] = std::move(worth);
+  Json causes = Json::array();
+  for (const CrossoverCause& cause : c.causes) causes.push_back(cause_json(cause));
+  out["causes"] = std::move(causes);
+  out["search"] = {{"numbers", c.searched}, {"simulated", c.simulated}, {"certain", c.is_certain}};
+  return out;
+}
+
+Json value_json(const BreakEvenValue& v) {
+  if (!v.why_not.empty()) return {{"at", nullptr}, {"why_not", v.why_not}};
+  return {{"now", v.now}, {"beats_now", v.beats_now}, {"at", or_null(v.at)}, {"limit", v.limit}, {"fits", v.fits}};
+}
+
+Json break_even_json(const BreakEven& b) {
+  Json out{{"gpus", b.gpus}, {"speedup", b.speedup}};
+  out[b.strong_scaling ? "global_batch" : "batch_per_gpu"] = value_json(b.batch);
+  out["width"] = value_json(b.width);
+  out["epoch_samples"] = value_json(b.epoch_samples);
+  out["link"] = b.link.empty() ? Json(nullptr) : Json(b.link);
+  out["link_bytes_per_s"] = b.link.empty() ? Json(nullptr) : Json(b.link_bytes_per_s);
+  out["bandwidth"] = value_json(b.bandwidth);
+  out["fastest"] = value_json(b.fastest);
+  out["fastest"]["gpus_now"] = b.fastest_now;
+  out["fastest"]["gpus_then"] = b.fastest_then;
   return out;
 }
 
@@ -191,6 +228,7 @@ Json prediction_json(const Prediction& p) {
   out["crossover_interval"] = crossover_spread_json(p.crossover_spread);
   if (p.recommendation) out["recommendation"] = recommendation_json(*p.recommendation);
   if (p.sensitivity) out["sensitivity"] = sensitivity_json(*p.sensitivity);
+  if (p.break_even) out["break_even"] = break_even_json(*p.break_even);
   Json decisions = Json::array();
   for (const Decision& d : p.decisions.list()) decisions.push_back({{"subject", d.subject}, {"choice", d.choice}, {"why", d.why}});
   out["decisions"] = std::move(decisions);
@@ -203,9 +241,9 @@ Json prediction_json(const Prediction& p) {
 std::string write_json(const Prediction& p, const ReportOptions&) { return dumped(prediction_json(p)); }
 
 std::string write_predictions_json(const std::vector<Prediction>& predictions) {
-  Json all = Json::array();
-  for (const Prediction& prediction : predictions) all.push_back(prediction_json(prediction));
-  return dumped({{"schema", "foretrain.predictions/1"}, {"predictions", std::move(all)}});
+  Json out{{"schema", "foretrain.predictions/1"}, {"predictions", Json::array()}};
+  for (const Prediction& p : predictions) out["predictions"].push_back(prediction_json(p));
+  return dumped(out);
 }
 
 std::string write_validation_json(const Validation& v, const std::vector<GroupKeys>& groups) {

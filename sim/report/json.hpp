@@ -11,7 +11,7 @@ namespace foretrain {
 /// Schema foretrain.prediction/1: keys are added, never renamed. Times in seconds, sizes in bytes.
 std::string write_json(const Prediction& prediction, const ReportOptions& options);
 
-/// Schema foretrain.predictions/1: "predictions" has one foretrain.prediction/1 each.
+/// Schema foretrain.predictions/1: {"schema", "predictions": [each as above]}.
 std::string write_predictions_json(const std::vector<Prediction>& predictions);
 
 /// Schema foretrain.validation/1. Collectives: times in microseconds; "large" are the errors of sizes from kLargeMessage on. "groups", when

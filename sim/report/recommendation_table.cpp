@@ -27,7 +27,7 @@ std::string request(const Recommendation& r) {
   std::string out = fmt::format("\nAsk for {} on {} of {}{} with {} ({}).\n", plural(p.gpus, "GPU"), plural(p.nodes, "node"),
                                 r.plan.cluster, job.partition.empty() ? "" : ", partition " + job.partition, job.strategy, name_of(r.goal));
   out += fmt::format("  --nodes={} --ntasks-per-node={} --cpus-per-task={} --gres=gpu:{}{} --time={}\n", r.plan.nodes,
-                     r.plan.processes_per_node, r.plan.cores_per_node / r.plan.processes_per_node,
+                     tasks_per_node(r.plan), r.plan.cores_per_node / tasks_per_node(r.plan),
                      r.plan.gpu_type.empty() ? "" : r.plan.gpu_type + ":", r.plan.gpus_per_node, time_limit(job.time_limit_s));
   out += fmt::format("  batch {} per GPU{}, {} in all; {} per GPU; {} of memory a node\n", p.batch_per_gpu,
                      job.accumulation > 1 ? fmt::format(" in {} micro-steps", job.accumulation) : "", p.global_batch,

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
+#include "sim/report/crossover_table.hpp"
 #include "sim/report/interval_table.hpp"
 #include "sim/report/recommendation_table.hpp"
 
@@ -45,21 +46,6 @@ std::string breakdown(const Prediction& prediction) {
   return out;
 }
 
-std::string gpus_or(const std::optional<int>& gpus, std::string_view otherwise) {
-  return gpus ? fmt::format("{} GPUs", *gpus) : std::string(otherwise);
-}
-
-std::string crossover(const Prediction& p) {
-  const Crossover& c = p.crossover;
-  std::string out = fmt::format("\nFastest: {} GPU{} of {}.", c.fastest_gpus, c.fastest_gpus == 1 ? "" : "s", p.cluster_gpus);
-  out += c.no_gain_from ? fmt::format(" No gain from {} GPUs.\n", *c.no_gain_from) : " Every further GPU still helps.\n";
-  out += fmt::format("Slower than one GPU: {}. Efficiency below 90 %: {}; 80 %: {}; 50 %: {}.\n",
-                     c.slower_than_one_gpu_from ? fmt::format("from {} GPUs", *c.slower_than_one_gpu_from) : "never",
-                     gpus_or(c.efficiency_below_90, "never"), gpus_or(c.efficiency_below_80, "never"),
-                     gpus_or(c.efficiency_below_50, "never"));
-  return out + "Why: " + c.cause + ".\n";
-}
-
 /// What the run on the most GPUs does besides its steps.
 std::string around_steps(const PredictionPoint& p) {
   const AroundSteps& around = p.around;
@@ -80,7 +66,7 @@ std::string around_steps(const PredictionPoint& p) {
 std::string decisions(const Prediction& p) {
   std::string out = "\nDecisions\n";
   for (const Decision& d : p.decisions.list()) out += fmt::format("  {}: {} ({})\n", d.subject, d.choice, d.why);
-  return out;
+  return out + cause_lines(p.crossover);
 }
 
 }  // namespace
@@ -96,12 +82,13 @@ std::string spoken_time(double value) {
 std::string write_table(const Prediction& p, const ReportOptions& options) {
   std::string out;
   if (!p.points.empty()) out += heading(p) + curve(p) + breakdown(p) + write_intervals(p);
-  out += crossover(p);
+  out += crossover_paragraph(p);
   if (p.samples > 0 && !p.points.empty()) out += around_steps(p.points.back());
   if (p.samples == 0) out += "Epoch and total need data.samples, as in --set data.samples=50000.\n";
   if (p.recommendation) out += write_recommendation(*p.recommendation);
   if (p.sensitivity) out += write_sensitivity(*p.sensitivity);
   for (const std::string& warning : p.warnings) out += "warning: " + warning + "\n";
+  out += break_even_paragraph(p);
   if (!p.note.empty()) out += "\n" + p.note + "\n";
   if (options.explain) out += decisions(p);
   return out;

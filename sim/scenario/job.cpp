@@ -101,6 +101,11 @@ Placement working_gpus(const Scenario& scenario, int gpus) {
   return placement;
 }
 
+int working_gpu_count(const Scenario& scenario, int gpus) {
+  const bool all_work = driven_per_node(scenario) >= scenario.cluster.node.gpus && !is_one_process(scenario);
+  return all_work ? gpus : working_gpus(scenario, gpus).size();
+}
+
 std::string why_not(const Scenario& scenario, int gpus) { return why_not(strategy_of(scenario), reserved_gpus(scenario, gpus)); }
 
 int most_usable_gpus(const Scenario& scenario, int most) {

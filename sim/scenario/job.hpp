@@ -14,6 +14,9 @@ Placement reserved_gpus(const Scenario& scenario, int gpus);
 /// all GPUs of its node.
 Placement working_gpus(const Scenario& scenario, int gpus);
 
+/// How many those are.
+int working_gpu_count(const Scenario& scenario, int gpus);
+
 /// Why the strategy cannot run on so many GPUs; empty when it can.
 std::string why_not(const Scenario& scenario, int gpus);
 /// The largest number of GPUs up to `most` on which the strategy can run, at least 1.

@@ -27,11 +27,35 @@ inline Prediction example_prediction() {
   eight.buckets = {{8'196'000}, {26'255'360}};
   p.points = {one, eight};
   p.crossover.fastest_gpus = 320;
-  p.crossover.efficiency_below_90 = 8;
+  p.crossover.efficiency_below_90 = 8, p.crossover.slower_than_previous_from = 5;
+  p.crossover.worth_requesting = {{0.9, 4, 4}, {0.8, 4, 8}, {0.7, 320, 320}, {0.5, 320, 320}};
+  p.crossover.causes = {{5, 0.04, {{"exposed communication over the network (ib)", 0.04, 1}}},
+                        {8,
+                         0.025,
+                         {{"exposed communication over the network (ib)", 0.015, 0.6},
+                          {"copies of gradients and buffers", 0.0075, 0.3},
+                          {"the slowest GPU sets the pace", 0.0025, 0.1}}}};
+  p.crossover.searched = 320, p.crossover.simulated = 60;
   p.crossover.cause = "compute bounds the step";
   p.decisions.add("all_reduce 26.3 MB", "ring, Simple", "LL would take 3 ms");
   p.warnings = {"8 GPUs: about 8 GB are needed per GPU, it has 7 GB"};
   p.note = "Made up.";
+  return p;
+}
+
+/// The same, and eight GPUs asked for what would make them beat one.
+inline Prediction example_break_even() {
+  Prediction p = example_prediction();
+  BreakEven b;
+  b.gpus = 8, b.speedup = 0.8;
+  b.batch = {.now = 32, .at = 48, .limit = 65536};
+  b.width.why_not = "resnet50 has a layer of type timed, whose size does not follow a width";
+  b.epoch_samples = {.now = 1'280'000, .limit = 1e12};
+  b.link = "the network (ib)", b.link_bytes_per_s = 12.5e9;
+  b.bandwidth = {.now = 1, .at = 2, .limit = 64};
+  b.fastest = {.now = 1, .at = 4, .limit = 64};
+  b.fastest_now = 4, b.fastest_then = 16;
+  p.break_even = b;
   return p;
 }
 

@@ -37,8 +37,14 @@ TEST_CASE("a prediction has exactly the keys of the contract") {
                                                "activations_bytes", "workspace_bytes", "framework_bytes"});
   CHECK(keys(j["points"][0]["breakdown"]) ==
         Keys{"compute_s", "exposed_communication_s", "input_stall_s", "host_s", "optimizer_s", "other_s"});
-  CHECK(keys(j["crossover"]) == Keys{"fastest_gpus", "slower_than_one_gpu_from", "no_gain_from", "efficiency_below", "cause"});
-  CHECK(keys(j["crossover"]["efficiency_below"]) == Keys{"0.9", "0.8", "0.5"});
+  CHECK(keys(j["crossover"]) == Keys{"fastest_gpus", "slower_than_one_gpu_from", "no_gain_from", "efficiency_below", "cause",
+                                     "slower_than_previous_from", "worth_requesting", "causes", "search"});
+  CHECK(keys(j["crossover"]["efficiency_below"]) == Keys{"0.9", "0.8", "0.5", "0.7"});
+  CHECK(keys(j["crossover"]["worth_requesting"]) == Keys{"0.9", "0.8", "0.7", "0.5"});
+  CHECK(keys(j["crossover"]["worth_requesting"]["0.9"]) == Keys{"every_up_to", "most"});
+  CHECK(keys(j["crossover"]["causes"][0]) == Keys{"gpus", "loss_s", "parts"});
+  CHECK(keys(j["crossover"]["causes"][0]["parts"][0]) == Keys{"what", "seconds", "share"});
+  CHECK(keys(j["crossover"]["search"]) == Keys{"numbers", "simulated", "certain"});
   CHECK(keys(j["decisions"][0]) == Keys{"subject", "choice", "why"});
 }
 
@@ -60,6 +66,25 @@ TEST_CASE("values arrive unchanged, what is missing is null") {
   CHECK(j["crossover"]["slower_than_one_gpu_from"].is_null());
   CHECK(j["crossover"]["efficiency_below"]["0.9"] == 8);
   CHECK(j["crossover"]["efficiency_below"]["0.5"].is_null());
+}
+
+TEST_CASE("the inverse questions are there when they were asked") {
+  const Json j = Json::parse(write_json(test::example_break_even(), {}));
+  CHECK(keys(j["break_even"]) ==
+        Keys{"gpus", "speedup", "batch_per_gpu", "width", "epoch_samples", "link", "link_bytes_per_s", "bandwidth", "fastest"});
+  CHECK(keys(j["break_even"]["batch_per_gpu"]) == Keys{"now", "beats_now", "at", "limit", "fits"});
+  CHECK(j["break_even"]["batch_per_gpu"]["at"] == 48);
+  CHECK(j["break_even"]["epoch_samples"]["at"].is_null());
+  CHECK(keys(j["break_even"]["width"]) == Keys{"at", "why_not"});
+  CHECK(j["break_even"]["fastest"]["gpus_then"] == 16);
+}
+
+TEST_CASE("several predictions are one document") {
+  const Json j = Json::parse(write_predictions_json({test::example_prediction(), test::example_prediction()}));
+  CHECK(keys(j) == Keys{"schema", "predictions"});
+  CHECK(j["schema"] == "foretrain.predictions/1");
+  REQUIRE(j["predictions"].size() == 2);
+  CHECK(j["predictions"][1] == Json::parse(write_json(test::example_prediction(), {})));
 }
 
 TEST_CASE("numbers survive to the last digit") {

@@ -1,8 +1,11 @@
 // The table for people: durations, plurals, what is left out.
 #include "sim/report/table.hpp"
 
+#include <algorithm>
 #include <limits>
 
+#include "sim/base/diagnostics.hpp"
+#include "sim/report/both_scalings.hpp"
 #include "sim/report/catalog.hpp"
 #include "sim/report/validation_table.hpp"
 #include "tests/support/catch.hpp"
@@ -56,6 +59,52 @@ TEST_CASE("the crossover is told in words") {
   p.crossover.fastest_gpus = 1, p.crossover.no_gain_from = 2, p.crossover.slower_than_one_gpu_from = 2;
   CHECK_THAT(write_table(p, {}), ContainsSubstring("Fastest: 1 GPU of 320. No gain from 2 GPUs."));
   CHECK_THAT(write_table(p, {}), ContainsSubstring("Slower than one GPU: from 2 GPUs."));
+}
+
+TEST_CASE("what is worth requesting, and what is lost where it stops") {
+  const std::string table = write_table(test::example_prediction(), {});
+  CHECK_THAT(table,
+             ContainsSubstring("GPUs worth requesting at efficiency of at least 90 %: up to 4; 80 %: up to 4, some up to 8; 70 %: all 320; "
+                               "50 %: all 320.\n"));
+  CHECK_THAT(table, ContainsSubstring("Slower than one GPU: never. Slower than one GPU fewer: from 5 GPUs.\n"));
+  CHECK_THAT(table,
+             ContainsSubstring("Lost at 8 GPUs, 25 ms of each step: 60 % exposed communication over the network (ib), 30 % copies of "
+                               "gradients and buffers, 10 % the slowest GPU sets the pace.\n"));
+  CHECK_THAT(table, ContainsSubstring("Lost at 5 GPUs, 40 ms of each step: 100 % exposed communication"));
+}
+
+TEST_CASE("the inverse questions are told in one line each") {
+  const std::string table = write_table(test::example_break_even(), {});
+  CHECK_THAT(table, ContainsSubstring("\n8 GPUs train 0.80 times as fast as one. They beat one with\n"
+                                      "  batch per GPU: from 48 on (now 32)\n"
+                                      "  width of the network: resnet50 has a layer of type timed, whose size does not follow a width\n"
+                                      "  samples per epoch, whole run: never, up to 1000000000000 (now 1280000)\n"
+                                      "  the network (ib): from x2 = 25 GBps each (now 12.5 GBps)\n"
+                                      "Fastest is 4 GPUs now, 16 at x4 = 50 GBps each of the network (ib).\n"));
+  CHECK(write_table(test::example_prediction(), {}).find("They beat one") == std::string::npos);
+}
+
+TEST_CASE("a loss that comes with memory that is not there says so") {
+  Prediction p = test::example_break_even();
+  p.break_even->batch.fits = false, p.break_even->bandwidth.at.reset(), p.break_even->fastest.at.reset();
+  const std::string table = write_table(p, {});
+  CHECK_THAT(table, ContainsSubstring("batch per GPU: from 48 on (now 32), which does not fit into memory\n"));
+  CHECK_THAT(table, ContainsSubstring("the network (ib): never, up to x64 (now 12.5 GBps)\n"));
+  CHECK_THAT(table, ContainsSubstring("Fastest stays 4 GPUs from x1 to x64 of the network (ib).\n"));
+}
+
+TEST_CASE("weak and strong scaling stand one below the other with a line that compares them") {
+  Prediction weak = test::example_prediction(), strong = test::example_prediction();
+  strong.strong_scaling = true, strong.crossover.fastest_gpus = 8;
+  const std::string both = write_both_scalings(weak, strong, "table", {});
+  CHECK_THAT(both, Catch::Matchers::StartsWith(write_table(weak, {})));
+  CHECK_THAT(both,
+             Catch::Matchers::EndsWith("\nBoth: 32 samples on every GPU are fastest on 320 GPUs, 32 shared by all on 8 GPUs (6.40 times "
+                                       "one GPU).\n"));
+  const std::string csv = write_both_scalings(weak, strong, "csv", {});
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);  // one header, two rows each
+  CHECK_THAT(csv, Catch::Matchers::EndsWith(",strong\n"));
+  CHECK_THROWS_AS(write_both_scalings(weak, strong, "html", {}), InputError);
 }
 
 TEST_CASE("a prediction without points is still a table") { CHECK_FALSE(write_table(Prediction{}, {}).empty()); }

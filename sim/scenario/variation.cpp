@@ -1,0 +1,84 @@
+// Each variation changes the values the reader would have read.
+#include "sim/scenario/variation.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/scenario/job.hpp"
+#include "sim/workload/lowering.hpp"
+#include "sim/workload/widening.hpp"
+
+namespace foretrain {
+
+namespace {
+
+void scale(LinkType& type, LinkKind kind, double factor) {
+  if (type.kind != kind) return;
+  type.bandwidth.per_second *= factor;
+  type.nccl_bandwidth.per_second *= factor;
+}
+
+/// The number of GPUs both scalings share.
+int shared_gpus(const Scenario& scenario) {
+  if (scenario.anchor) return scenario.anchor->gpus;
+  return scenario.gpus.empty() ? 1 : scenario.gpus.front();
+}
+
+void share_batch(Scenario& scenario) {
+  const std::int64_t batch = *scenario.global_batch;
+  std::erase_if(scenario.gpus, [batch](int gpus) { return gpus > batch; });
+  if (scenario.gpus.empty()) scenario.gpus = {1};
+}
+
+}  // namespace
+
+Scenario with_scaling(Scenario scenario, Scaling scaling) {
+  if (scenario.global_batch.has_value() == (scaling == Scaling::strong)) return scenario;
+  const std::int64_t micro_steps = std::int64_t{working_gpu_count(scenario, shared_gpus(scenario))} * scenario.knobs.accumulation;
+  if (scaling == Scaling::strong) {
+    scenario.global_batch = scenario.workload.batch_per_gpu * micro_steps;
+    share_batch(scenario);
+  } else {
+    scenario.workload.batch_per_gpu = std::max<std::int64_t>(1, (*scenario.global_batch + micro_steps - 1) / micro_steps);
+    scenario.global_batch.reset();
+  }
+  for (std::string& warning : job_warnings(scenario)) {
+    if (std::find(scenario.warnings.begin(), scenario.warnings.end(), warning) == scenario.warnings.end())
+      scenario.warnings.push_back(std::move(warning));
+  }
+  return scenario;
+}
+
+std::int64_t batch_of(const Scenario& scenario) { return scenario.global_batch.value_or(scenario.workload.batch_per_gpu); }
+
+Scenario with_batch(Scenario scenario, std::int64_t batch) {
+  if (scenario.global_batch)
+    scenario.global_batch = batch;
+  else
+    scenario.workload.batch_per_gpu = batch;
+  return scenario;
+}
+
+Scenario with_width(Scenario scenario, double factor) {
+  if (const std::string why = why_not_widened(scenario.model); !why.empty()) throw InputError(why);
+  scenario.model = widened(scenario.model, factor);
+  ExpansionResult expansion = expand(scenario.model);
+  if (!expansion.faults.empty())
+    throw InputError(fmt::format("{} {:g} times as wide: {}", scenario.model.name, factor, expansion.faults.front().message));
+  Workload& work = scenario.workload;
+  if (is_lowered(work.framework)) expansion.model = lower(expansion.model, work.framework);
+  work.model = std::make_shared<const ExpandedModel>(std::move(expansion.model));
+  return scenario;
+}
+
+Scenario with_link_speed(Scenario scenario, LinkKind kind, double factor) {
+  for (NodeLink& link : scenario.cluster.node.links) scale(link.type, kind, factor);
+  FabricSpec& fabric = scenario.cluster.fabric;
+  scale(fabric.link, kind, factor);
+  scale(fabric.uplink, kind, factor);
+  for (FabricLink& link : fabric.graph) scale(link.type, kind, factor);
+  return scenario;
+}
+
+}  // namespace foretrain

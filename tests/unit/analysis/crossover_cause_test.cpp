@@ -1,0 +1,109 @@
+// What a loss is made of, on scenarios with one obvious cause.
+#include "sim/analysis/crossover_cause.hpp"
+
+#include <algorithm>
+
+#include "tests/support/catch.hpp"
+#include "tests/unit/analysis/small_scenario.hpp"
+
+using namespace foretrain;
+
+namespace {
+
+CrossoverCause cause_on(const Scenario& scenario, int gpus) {
+  PointPredictor points(scenario, gpus);
+  return cause_of_loss(points, gpus);
+}
+
+double share_of(const CrossoverCause& cause, std::string_view what) {
+  double share = 0;
+  for (const LossPart& part : cause.parts)
+    if (part.what.find(what) != std::string::npos) share += part.share;
+  return share;
+}
+
+}  // namespace
+
+TEST_CASE("the parts of a loss sum to it, and their shares to one") {
+  for (const std::optional<std::int64_t> global : {std::optional<std::int64_t>(), std::optional<std::int64_t>(100)}) {
+    Scenario scenario = test::resnet_scenario({1, 8});
+    scenario.global_batch = global;
+    for (const int gpus : {2, 5, 8}) {
+      PointPredictor points(scenario, 8);
+      const CrossoverCause cause = cause_of_loss(points, gpus);
+      double seconds = 0, shares = 0;
+      for (const LossPart& part : cause.parts) seconds += part.seconds, shares += part.share;
+      CHECK(seconds == Approx(cause.loss_s));
+      CHECK(shares == Approx(1));
+      const double ideal = points.step(1).step_s * (global ? 1.0 / gpus : 1);
+      CHECK(cause.loss_s == Approx(points.step(gpus).step_s - ideal));
+    }
+  }
+}
+
+TEST_CASE("a slow network is named with its link") {
+  Scenario scenario = test::resnet_scenario({1, 8});
+  scenario.cluster.fabric.link.name = "slow_wire", scenario.cluster.fabric.link.bandwidth.per_second = 1e8;
+  scenario.cluster.fabric.uplink = scenario.cluster.fabric.link;
+  const CrossoverCause cause = cause_on(scenario, 8);
+  REQUIRE_FALSE(cause.parts.empty());
+  CHECK(cause.parts.front().what == "exposed communication over the network (slow_wire)");
+  CHECK(cause.parts.front().share > 0.9);
+}
+
+TEST_CASE("inside a node the same messages are the node's links' fault") {
+  const CrossoverCause cause = cause_on(test::resnet_scenario({1, 4}), 4);
+  CHECK(share_of(cause, "over the network") == 0);
+}
+
+TEST_CASE("a batch shared until little is left for each is too small") {
+  Scenario scenario = test::mnist_scenario({1, 8});
+  scenario.global_batch = 8;
+  CHECK(share_of(cause_on(scenario, 8), "batch too small") > 0.3);
+  scenario.global_batch.reset();
+  CHECK(share_of(cause_on(scenario, 8), "batch too small") == 0);
+}
+
+TEST_CASE("idle GPUs are a cause of their own") {
+  Scenario scenario = test::resnet_scenario({1, 4});
+  scenario.launch.with = Launcher::python;
+  const CrossoverCause cause = cause_on(scenario, 4);
+  REQUIRE(cause.parts.size() == 1);
+  CHECK(cause.parts.front().what == "GPUs without a process");
+  // One of four works: three quarters of the step would be saved.
+  PointPredictor points(scenario, 4);
+  CHECK(cause.loss_s == Approx(0.75 * points.step(1).step_s));
+}
+
+TEST_CASE("processes with the same samples are a cause of their own") {
+  Scenario scenario = test::resnet_scenario({1, 2});
+  scenario.sampler = Sampler::none;
+  CHECK(share_of(cause_on(scenario, 2), "same samples") > 0.3);
+}
+
+TEST_CASE("stragglers have the share of their factor") {
+  Scenario scenario = test::resnet_scenario({1, 4});
+  PointPredictor points(scenario, 4);
+  DeviceModel device = points.device();
+  device.rank_spread = 0.5, device.busy_node = 0, device.busy_host = 0;
+  points.set_device(device);
+  CHECK(share_of(cause_of_loss(points, 4), "the slowest GPU sets the pace") > 0.5);
+}
+
+TEST_CASE("the cause names what grew most, in milliseconds") {
+  Throughput one, many;
+  one.step_s = 0.100, many.step_s = 0.150;
+  one.breakdown = {0.09, 0, 0, 0.01, 0, 0};
+  many.breakdown = {0.10, 0.04, 0, 0.01, 0, 0};
+  CHECK(explain_loss(one, many, 8) ==
+        "compute bounds the step; at 8 GPUs it is 50.00 ms longer than on one: 40.00 ms waiting for gradients to be all-reduced, "
+        "10.00 ms slower kernels (stragglers and NCCL sharing the GPU)");
+}
+
+TEST_CASE("small contributions are left out of the cause") {
+  Throughput one, many;
+  one.step_s = 0.1, many.step_s = 0.2;
+  one.breakdown = {0.1, 0, 0, 0, 0, 0};
+  many.breakdown = {0.1, 0.09, 0, 0.01, 0, 0};
+  CHECK_THAT(explain_loss(one, many, 2), !ContainsSubstring("host launching"));
+}
