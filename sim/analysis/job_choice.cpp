@@ -35,12 +35,13 @@ std::string hours(double seconds) { return fmt::format("{:.3g} h", seconds / 360
 /// Why a job is out; empty when it keeps all limits.
 std::string broken_limit(const JobOption& job, const RecommendationRequest& request) {
   const PredictionPoint& p = job.point;
-  if (!p.fits()) return fmt::format("{} GPUs: {} samples per GPU do not fit into its memory", p.gpus, p.batch_per_gpu);
+  const std::string gpus = fmt::format("{} GPU{}", p.gpus, p.gpus == 1 ? "" : "s");
+  if (!p.fits()) return fmt::format("{}: {} samples per GPU do not fit into its memory", gpus, p.batch_per_gpu);
   if (request.deadline_s && p.total_interval.high_s > *request.deadline_s)
-    return fmt::format("{} GPUs: {}, up to {}, is beyond the deadline of {}", p.gpus, hours(p.total_s), hours(p.total_interval.high_s),
+    return fmt::format("{}: {}, up to {}, is beyond the deadline of {}", gpus, hours(p.total_s), hours(p.total_interval.high_s),
                        hours(*request.deadline_s));
   if (request.budget_gpu_hours && job.gpu_hours > *request.budget_gpu_hours)
-    return fmt::format("{} GPUs: {:.3g} GPU-hours are over the budget of {:.3g}", p.gpus, job.gpu_hours, *request.budget_gpu_hours);
+    return fmt::format("{}: {:.3g} GPU-hours are over the budget of {:.3g}", gpus, job.gpu_hours, *request.budget_gpu_hours);
   return {};
 }
 

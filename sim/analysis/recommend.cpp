@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -20,22 +21,36 @@ namespace foretrain {
 
 namespace {
 
-/// Nobody asks for 37 nodes: whole nodes in steps of about a half, and every number in one node.
-constexpr double kStep = 1.5;
 /// Another strategy is worth changing the script for from here on, and more workers are worth their cores.
 constexpr double kWorthStrategy = 0.97, kWorthWorkers = 0.99;
 /// Input waits below this part of the step are no reason for more workers.
 constexpr double kStall = 0.02;
+/// Batches that nobody would train with.
+constexpr std::int64_t kWorthSaying = 100'000;
 
+std::string plural(int count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+
+/// Nobody asks for 37 nodes: 2, 3, 4, 6, 8, 12, 16, … and the most that a partition or the cluster has.
+std::vector<int> nodes_of(const ClusterSpec& cluster) {
+  std::vector<int> nodes{cluster.nodes};
+  for (int two = 2; two <= cluster.nodes; two *= 2) nodes.insert(nodes.end(), {two, two + two / 2});
+  for (const Partition& partition : cluster.site.partitions)
+    nodes.insert(nodes.end(), {partition.most_nodes, partition.most_gpus / std::max(1, cluster.node.gpus)});
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  std::erase_if(nodes, [&](int n) { return n < 2 || n > cluster.nodes; });
+  return nodes;
+}
+
+/// Every number in one node, then whole nodes.
 std::vector<int> numbers_of(const Scenario& scenario) {
   const int per_node = scenario.cluster.node.gpus;
-  const std::int64_t most =
-      std::min<std::int64_t>(std::int64_t{scenario.cluster.nodes} * per_node, scenario.global_batch.value_or(1 << 20));
+  const std::int64_t most = scenario.global_batch.value_or(std::numeric_limits<int>::max());
   std::vector<int> numbers;
   for (int gpus = 1; gpus <= std::min<std::int64_t>(per_node, most); ++gpus) numbers.push_back(gpus);
-  for (int nodes = 2; std::int64_t{nodes} * per_node <= most; nodes = std::max(nodes + 1, static_cast<int>(nodes * kStep)))
-    numbers.push_back(nodes * per_node);
-  if (most > numbers.back() && most % per_node == 0) numbers.push_back(static_cast<int>(most));
+  for (const int nodes : nodes_of(scenario.cluster)) {
+    if (std::int64_t{nodes} * per_node <= most) numbers.push_back(nodes * per_node);
+  }
   return numbers;
 }
 
@@ -49,12 +64,15 @@ class Recommender {
   Recommendation recommend() {
     refuse_unknown_length();
     own_ = fitted(scenarios_.own);
-    PointPredictor base(own_, most_gpus());
-    if (own_.anchor) anchor(base);
-    std::vector<JobOption> options = own_options(base);
-    Recommendation out = choose_jobs(options, request_, billing());
+    Recommendation out = choose();
     if (!out.best) return out;
-    improve(base, *out.best, out.notes);
+    if (const int workers = better_workers(*out.best, out.notes); workers != own_.workload.data.workers_per_gpu) {
+      own_.workload.data.workers_per_gpu = workers;
+      const std::vector<std::string> notes = std::move(out.notes);
+      out = choose();
+      out.notes = notes;
+    }
+    try_strategies(*out.best, out.notes);
     note_batch(out);
     out.plan = plan_of(own_, *out.best);
     return out;
@@ -87,9 +105,18 @@ class Recommender {
     return scenario;
   }
 
-  void anchor(PointPredictor& base) {
-    const Anchored anchored = fit_anchor(base.simulator(), base.device(), *own_.anchor);
-    base.set_device(anchored.device);
+  /// The job of the goal with the scenario's own strategy; `base_` is its predictor from here on.
+  Recommendation choose() {
+    base_.emplace(own_, most_gpus());
+    if (device_) base_->set_device(*device_);
+    if (own_.anchor && !device_) anchor();
+    return choose_jobs(own_options(), request_, billing());
+  }
+
+  void anchor() {
+    const Anchored anchored = fit_anchor(base_->simulator(), base_->device(), *own_.anchor);
+    device_ = anchored.device;
+    base_->set_device(*device_);
     anchored_ = parts_of(anchored);
   }
 
@@ -97,26 +124,26 @@ class Recommender {
     return anchored_ ? Intervals(points, *anchored_, own_.anchor->gpus) : Intervals(points);
   }
 
-  std::vector<JobOption> own_options(PointPredictor& base) {
-    Intervals intervals = intervals_of(base);
+  std::vector<JobOption> own_options() {
+    Intervals intervals = intervals_of(*base_);
     std::vector<JobOption> options;
     const std::vector<int> numbers = numbers_of(own_);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (progress_) progress_(static_cast<double>(i) / static_cast<double>(numbers.size()));
       const int nodes = reserved_gpus(own_, numbers[i]).nodes;
       if (!is_given(site(), numbers[i], nodes) || !why_not(own_, numbers[i]).empty()) continue;
-      options.push_back(option(base, intervals, numbers[i], base.throughput(1).samples_per_s));
+      options.push_back(option(*base_, intervals, numbers[i]));
     }
     return options;
   }
 
-  JobOption option(PointPredictor& points, Intervals& intervals, int gpus, double one_gpu_rate) const {
+  JobOption option(PointPredictor& points, Intervals& intervals, int gpus) {
     Decisions ignored;
     JobOption out;
     const Scenario& scenario = points.simulator().scenario();
     out.strategy = scenario.strategy;
     out.point = points.point(gpus, ignored);
-    out.point.speedup = out.point.samples_per_s / one_gpu_rate;
+    out.point.speedup = out.point.samples_per_s / base_->throughput(1).samples_per_s;
     out.point.efficiency = out.point.speedup / gpus;
     intervals.add_to(out.point);
     out.accumulation = scenario.knobs.accumulation;
@@ -141,52 +168,57 @@ class Recommender {
     job.time_to_result_s = p.total_s + (wait != request_.queue_waits_s.end() ? wait->second : request_.queue_wait_s);
   }
 
-  /// On the same GPUs: more or fewer workers, another strategy. Each only where it is worth it.
-  void improve(PointPredictor& base, JobOption& best, std::vector<std::string>& notes) {
-    try_workers(base, best, notes);
-    for (const Scenario& other : scenarios_.strategies) {
-      if (other.strategy == own_.strategy || !why_not(other, best.point.gpus).empty()) continue;
-      try_strategy(base, other, best, notes);
+  /// The fewest workers that are as good as any, where the step waits for its input; else as many as there are.
+  int better_workers(const JobOption& best, std::vector<std::string>& notes) {
+    const DataSet& data = own_.workload.data;
+    const double stalled = input_share(best.point);
+    if (stalled < kStall || data.loader == LoaderKind::none) return data.workers_per_gpu;
+    const int cores = cores_of_rank(data, own_.cluster.node);
+    int chosen = data.workers_per_gpu;
+    double step_s = best.point.step_s;
+    for (int workers = std::max(1, 2 * chosen); workers <= cores; workers *= 2) {
+      const double tried_s = step_with_workers(best.point.gpus, workers);
+      if (tried_s > kWorthWorkers * step_s) break;
+      chosen = workers, step_s = tried_s;
     }
+    notes.push_back(about_workers(chosen, stalled, cores, best.point.step_s, step_s));
+    return chosen;
   }
 
-  void try_workers(PointPredictor& base, JobOption& best, std::vector<std::string>& notes) {
-    if (input_share(best.point) < kStall || own_.workload.data.loader == LoaderKind::none) return;
-    const int cores = cores_of_rank(own_.workload.data, own_.cluster.node), before = own_.workload.data.workers_per_gpu;
-    const double stalled = input_share(best.point), step_before = best.point.step_s;
-    for (int workers = std::max(1, 2 * before); workers <= cores; workers *= 2) {
-      const JobOption tried = with_workers(base, best.point.gpus, workers);
-      if (tried.point.step_s > kWorthWorkers * best.point.step_s) break;
-      best = tried;
-    }
-    if (best.workers_per_gpu != before)
-      notes.push_back(fmt::format("{} workers per GPU instead of {}: {} instead of {} a step, of which {:.0f} % waits for input",
-                                  best.workers_per_gpu, before, to_string(seconds(best.point.step_s)), to_string(seconds(step_before)),
-                                  100 * stalled));
-    else
-      notes.push_back(
-          fmt::format("{:.0f} % of the step waits for input, and more than {} workers on {} cores per GPU do not help: "
-                      "decode less, cache, or load on the GPU",
-                      100 * stalled, before, cores));
-  }
-
-  JobOption with_workers(PointPredictor& base, int gpus, int workers) {
+  double step_with_workers(int gpus, int workers) {
     Scenario& scenario = variants_.emplace_back(own_);
     scenario.workload.data.workers_per_gpu = workers;
-    PointPredictor points(scenario, base);
-    Intervals intervals = intervals_of(points);
-    return option(points, intervals, gpus, base.throughput(1).samples_per_s);
+    return PointPredictor(scenario, *base_).step(gpus).step_s;
   }
 
-  void try_strategy(PointPredictor& base, const Scenario& other, JobOption& best, std::vector<std::string>& notes) {
+  std::string about_workers(int chosen, double stalled, int cores, double before_s, double then_s) const {
+    const int before = own_.workload.data.workers_per_gpu;
+    if (chosen == before)
+      return fmt::format(
+          "{:.0f} % of the step waits for input, and more than {} on {} of a GPU do not help: decode less, cache, or load "
+          "on the GPU",
+          100 * stalled, plural(before, "worker"), plural(cores, "core"));
+    return fmt::format("{} per GPU instead of {}: {} instead of {} a step, of which {:.0f} % waits for input", plural(chosen, "worker"),
+                       before, to_string(seconds(then_s)), to_string(seconds(before_s)), 100 * stalled);
+  }
+
+  /// On the same GPUs; on one there is nothing between GPUs to do better.
+  void try_strategies(JobOption& best, std::vector<std::string>& notes) {
+    if (best.point.gpus == 1) return;
+    for (const Scenario& other : scenarios_.strategies) {
+      if (other.strategy != own_.strategy && why_not(other, best.point.gpus).empty()) try_strategy(other, best, notes);
+    }
+  }
+
+  void try_strategy(const Scenario& other, JobOption& best, std::vector<std::string>& notes) {
     Scenario& scenario = variants_.emplace_back(other);
-    scenario.workload.data.workers_per_gpu = best.workers_per_gpu;
+    scenario.workload.data.workers_per_gpu = own_.workload.data.workers_per_gpu;
     scenario.workload.batch_per_gpu = own_.workload.batch_per_gpu;
     scenario.knobs.accumulation = own_.knobs.accumulation;
     try {
-      PointPredictor points(scenario, base);
+      PointPredictor points(scenario, *base_);
       Intervals intervals = intervals_of(points);
-      JobOption tried = option(points, intervals, best.point.gpus, base.throughput(1).samples_per_s);
+      JobOption tried = option(points, intervals, best.point.gpus);
       if (!tried.point.fits() || tried.point.total_s > kWorthStrategy * best.point.total_s) return;
       notes.push_back(fmt::format("{} takes {:.0f} % less time than {} on these GPUs", tried.strategy,
                                   100 * (1 - tried.point.total_s / best.point.total_s), best.strategy));
@@ -201,7 +233,7 @@ class Recommender {
     if (best.accumulation > scenarios_.own.knobs.accumulation)
       out.notes.push_back(fmt::format("{} samples per GPU do not fit: {} micro-steps of {}", scenarios_.own.workload.batch_per_gpu,
                                       best.accumulation, best.point.batch_per_gpu));
-    else if (best.point.largest_batch >= 2 * best.point.batch_per_gpu)
+    else if (best.point.largest_batch >= 2 * best.point.batch_per_gpu && best.point.largest_batch < kWorthSaying)
       out.notes.push_back(
           fmt::format("up to {} samples per GPU fit; a larger batch trains differently and is not recommended for speed alone",
                       best.point.largest_batch));
@@ -213,8 +245,10 @@ class Recommender {
   const RecommendationRequest& request_;
   const Progress& progress_;
   Scenario own_;
+  std::optional<PointPredictor> base_;
   std::deque<Scenario> variants_;
   std::optional<AnchoredParts> anchored_;
+  std::optional<DeviceModel> device_;  ///< of the anchor
 };
 
 }  // namespace
