@@ -63,9 +63,10 @@ class Recommender {
 
   Recommendation recommend() {
     refuse_unknown_length();
-    own_ = fitted(scenarios_.own);
+    own_ = fitted(launched(scenarios_.own));
     Recommendation out = choose();
     if (!out.best) return out;
+    out.notes = launch_notes_;
     if (const int workers = better_workers(*out.best, out.notes); workers != own_.workload.data.workers_per_gpu) {
       own_.workload.data.workers_per_gpu = workers;
       const std::vector<std::string> notes = std::move(out.notes);
@@ -93,13 +94,25 @@ class Recommender {
 
   int most_gpus() const { return std::max(numbers_of(own_).back(), own_.anchor ? own_.anchor->gpus : 1); }
 
-  /// With micro-steps where a batch does not fit any GPU: as many as make it fit, the global batch stays.
+  /// A launch that leaves GPUs of a node idle is not worth asking for: as many processes as the strategy wants.
+  Scenario launched(Scenario scenario) {
+    const int all = most_usable_gpus(scenario, scenario.cluster.node.gpus);
+    const int working = working_gpu_count(scenario, all);
+    if (working >= all) return scenario;
+    scenario.launch = {};
+    launch_notes_.push_back(fmt::format("started so that every GPU works: as it is launched now, {} of {} on a node would", working, all));
+    return scenario;
+  }
+
+  /// With micro-steps where a batch does not fit: as many as make it fit on one GPU and on two, the global batch stays.
   Scenario fitted(Scenario scenario) const {
-    PointPredictor one(scenario, 1);
+    const int most = std::min(2, most_usable_gpus(scenario, scenario.cluster.node.gpus * scenario.cluster.nodes));
+    PointPredictor points(scenario, most);
     Decisions ignored;
-    const PredictionPoint p = one.point(1, ignored);
-    if (p.fits() || p.largest_batch == 0 || scenario.global_batch) return scenario;
-    const auto micro = (p.batch_per_gpu + p.largest_batch - 1) / p.largest_batch;
+    const PredictionPoint p = points.point(1, ignored);
+    const std::int64_t largest = std::min(p.largest_batch, points.point(most, ignored).largest_batch);
+    if (p.batch_per_gpu <= largest || largest == 0 || scenario.global_batch) return scenario;
+    const auto micro = (p.batch_per_gpu + largest - 1) / largest;
     scenario.knobs.accumulation = static_cast<int>(std::min<std::int64_t>(4096, scenario.knobs.accumulation * micro));
     scenario.workload.batch_per_gpu = (p.batch_per_gpu + micro - 1) / micro;
     return scenario;
@@ -175,20 +188,21 @@ class Recommender {
     if (stalled < kStall || data.loader == LoaderKind::none) return data.workers_per_gpu;
     const int cores = cores_of_rank(data, own_.cluster.node);
     int chosen = data.workers_per_gpu;
-    double step_s = best.point.step_s;
+    double total_s = best.point.total_s, step_s = best.point.step_s;
     for (int workers = std::max(1, 2 * chosen); workers <= cores; workers *= 2) {
-      const double tried_s = step_with_workers(best.point.gpus, workers);
-      if (tried_s > kWorthWorkers * step_s) break;
-      chosen = workers, step_s = tried_s;
+      const PredictionPoint tried = with_workers(best.point.gpus, workers);
+      if (tried.total_s > kWorthWorkers * total_s) break;
+      chosen = workers, total_s = tried.total_s, step_s = tried.step_s;
     }
     notes.push_back(about_workers(chosen, stalled, cores, best.point.step_s, step_s));
     return chosen;
   }
 
-  double step_with_workers(int gpus, int workers) {
+  PredictionPoint with_workers(int gpus, int workers) {
     Scenario& scenario = variants_.emplace_back(own_);
     scenario.workload.data.workers_per_gpu = workers;
-    return PointPredictor(scenario, *base_).step(gpus).step_s;
+    Decisions ignored;
+    return PointPredictor(scenario, *base_).point(gpus, ignored);
   }
 
   std::string about_workers(int chosen, double stalled, int cores, double before_s, double then_s) const {
@@ -245,6 +259,7 @@ class Recommender {
   const RecommendationRequest& request_;
   const Progress& progress_;
   Scenario own_;
+  std::vector<std::string> launch_notes_;
   std::optional<PointPredictor> base_;
   std::deque<Scenario> variants_;
   std::optional<AnchoredParts> anchored_;
@@ -258,7 +273,7 @@ Recommendation recommend(const ComparedScenarios& scenarios, const Recommendatio
 }
 
 ComparedScenarios read_recommended(const SourceText& source, const ScenarioOverrides& overrides) {
-  ComparedScenarios out = read_compared(source, overrides, {});
+  ComparedScenarios out{source.text.empty() ? make_scenario(overrides) : read_scenario(source, overrides), {}};
   const StrategyEntry* own = find_strategy(out.own.strategy);
   std::vector<std::string> others;
   for (const StrategyEntry& entry : strategy_catalog()) {

@@ -25,7 +25,6 @@ std::string refusal(const Scenario& scenario, int gpus) {
   if (gpus > size) return fmt::format("cluster {} has {} GPUs", scenario.cluster.name, size);
   if (gpus > scenario.global_batch.value_or(gpus))
     return fmt::format("{} GPUs cannot share a global batch of {}", gpus, *scenario.global_batch);
-  if (scenario.strategy == "single" && gpus > 1) return "single trains on one GPU";
   return why_not(scenario, gpus);
 }
 

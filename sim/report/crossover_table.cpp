@@ -70,8 +70,8 @@ template <class Text>
 std::string smallest(std::string_view what, const BreakEvenValue& v, Text text) {
   if (!v.why_not.empty()) return fmt::format("  {}: {}\n", what, v.why_not);
   if (!v.at) return fmt::format("  {}: never, up to {} (now {})\n", what, text(v.limit), text(v.now));
-  return fmt::format("  {}: from {} on (now {}{}){}\n", what, text(*v.at), text(v.now), v.beats_now ? ", beats one" : "",
-                     v.fits ? "" : ", which does not fit into memory");
+  return fmt::format("  {}: {} (now {}{}){}\n", what, v.is_upper ? "up to " + text(*v.at) : fmt::format("from {} on", text(*v.at)),
+                     text(v.now), v.beats_now ? ", beats one" : "", v.fits ? "" : ", which does not fit into memory");
 }
 
 std::string speed_text(const BreakEven& b, double factor) {
@@ -100,7 +100,9 @@ std::string fastest_line(const BreakEven& b) {
 std::string crossover_paragraph(const Prediction& p) {
   const Crossover& c = p.crossover;
   std::string out = fmt::format("\nFastest: {} of {}.", gpus_text(c.fastest_gpus), p.cluster_gpus);
-  out += c.no_gain_from ? fmt::format(" No gain from {} GPUs.\n", *c.no_gain_from) : " Every further GPU still helps.\n";
+  out += c.no_gain_from                ? fmt::format(" No gain from {} GPUs.\n", *c.no_gain_from)
+         : c.slower_than_previous_from ? " All of them are fastest, though not every further one helps.\n"
+                                       : " Every further GPU still helps.\n";
   out += spread_lines(p.crossover_spread);
   out += worth_line(c);
   out += fmt::format("Slower than one GPU: {}. Slower than one GPU fewer: {}.\n", from_or_never(c.slower_than_one_gpu_from),

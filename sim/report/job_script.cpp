@@ -30,7 +30,9 @@ int threads(const JobPlan& plan) {
 std::string program(const JobPlan& plan) {
   std::string out = "train.py";
   if (plan.epochs > 0) out += fmt::format(" --epochs={:g}", plan.epochs);
-  if (plan.batch_per_gpu > 0 && plan.launcher != Launcher::python) out += fmt::format(" --batch-size={}", plan.batch_per_gpu);
+  const std::int64_t batch =
+      plan.processes_per_node == 1 && plan.nodes == 1 && plan.gpus_per_node > 1 ? plan.global_batch : plan.batch_per_gpu;
+  if (batch > 0) out += fmt::format(" --batch-size={}", batch);
   if (plan.workers_per_gpu > 0) out += fmt::format(" --workers={}", plan.workers_per_gpu);
   return out;
 }
