@@ -11,7 +11,7 @@ namespace foretrain {
 
 namespace {
 
-std::int64_t limit_s(const JobPlan& plan) { return static_cast<std::int64_t>(std::ceil(to_seconds(plan.time_limit))); }
+std::int64_t limit_s(const JobPlan& plan) { return static_cast<std::int64_t>(std::ceil(std::min(plan.time_limit_s, 1e12))); }
 
 std::string clock(std::int64_t seconds) {
   return fmt::format("{}-{:02}:{:02}:{:02}", seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
@@ -31,6 +31,7 @@ std::string program(const JobPlan& plan) {
   std::string out = "train.py";
   if (plan.epochs > 0) out += fmt::format(" --epochs={:g}", plan.epochs);
   if (plan.batch_per_gpu > 0 && plan.launcher != Launcher::python) out += fmt::format(" --batch-size={}", plan.batch_per_gpu);
+  if (plan.accumulation > 1) out += fmt::format(" --gradient-accumulation-steps={}", plan.accumulation);
   if (plan.workers_per_gpu > 0) out += fmt::format(" --workers={}", plan.workers_per_gpu);
   return out;
 }
@@ -145,8 +146,9 @@ std::string write_condor(const JobPlan& plan) {
   if (!plan.requirements.empty()) out += fmt::format("require_gpus = {}\n", plan.requirements);
   if (limit_s(plan) > 0) out += fmt::format("allowed_job_duration = {}\n", limit_s(plan));
   if (plan.cluster.starts_with("chtc")) {
-    const std::int64_t hours = limit_s(plan) / 3600;
-    out += fmt::format("+WantGPULab = true\n+GPUJobLength = \"{}\"\n", hours < 12 ? "short" : hours < 24 ? "medium" : "long");
+    out += fmt::format("+WantGPULab = true\n+GPUJobLength = \"{}\"\n", limit_s(plan) <= 12 * 3600   ? "short"
+                                                                       : limit_s(plan) <= 24 * 3600 ? "medium"
+                                                                                                    : "long");
   }
   return out + fmt::format("\nlog = {0}.log\noutput = {0}.out\nerror = {0}.err\n\nqueue 1\n", plan.name);
 }
