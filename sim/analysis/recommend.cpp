@@ -28,7 +28,8 @@ constexpr double kWorthStrategy = 0.97, kWorthWorkers = 0.99;
 constexpr double kStall = 0.02;
 
 std::vector<int> numbers_of(const Scenario& scenario) {
-  const int per_node = scenario.cluster.node.gpus;
+  if (scenario.strategy == "single") return {1};  // on more each would train alone
+  const int per_node = std::max(1, scenario.cluster.node.gpus);
   const std::int64_t most =
       std::min<std::int64_t>(std::int64_t{scenario.cluster.nodes} * per_node, scenario.global_batch.value_or(1 << 20));
   std::vector<int> numbers;
@@ -37,6 +38,35 @@ std::vector<int> numbers_of(const Scenario& scenario) {
     numbers.push_back(nodes * per_node);
   if (most > numbers.back() && most % per_node == 0) numbers.push_back(static_cast<int>(most));
   return numbers;
+}
+
+/// Whether a job can have them: the strategy, a partition, and as many on each node.
+bool is_possible(const Scenario& scenario, int gpus) {
+  const int nodes = reserved_gpus(scenario, gpus).nodes;
+  return gpus % nodes == 0 && is_given(scenario.cluster.site, gpus, nodes) && why_not(scenario, gpus).empty();
+}
+
+std::vector<int> possible_numbers(const Scenario& scenario) {
+  std::vector<int> numbers = numbers_of(scenario);
+  std::erase_if(numbers, [&](int gpus) { return !is_possible(scenario, gpus); });
+  return numbers;
+}
+
+/// As a job script would start it: one process for each GPU. A measured run keeps the launch it was measured with.
+Scenario with_usual_launch(Scenario scenario) {
+  if (scenario.anchor || find_strategy(scenario.strategy)->processes != Processes::per_gpu) return scenario;
+  scenario.launch.processes_per_node = 0;
+  if (scenario.launch.with == Launcher::python) scenario.launch.with.reset();
+  return scenario;
+}
+
+/// As few micro-steps as there must be, and rather some more than a batch that they do not divide.
+std::int64_t micro_steps(std::int64_t batch, std::int64_t largest) {
+  const std::int64_t least = (batch + largest - 1) / largest;
+  for (std::int64_t steps = least; steps <= std::min(batch, 2 * least); ++steps) {
+    if (batch % steps == 0) return steps;
+  }
+  return least;
 }
 
 double input_share(const PredictionPoint& p) { return p.breakdown[static_cast<std::size_t>(Account::input_stall)] / p.step_s; }
@@ -48,13 +78,13 @@ class Recommender {
 
   Recommendation recommend() {
     refuse_unknown_length();
-    own_ = fitted(scenarios_.own);
+    own_ = fitted(with_usual_launch(scenarios_.own));
     PointPredictor base(own_, most_gpus());
     if (own_.anchor) anchor(base);
-    std::vector<JobOption> options = own_options(base);
-    Recommendation out = choose_jobs(options, request_, billing());
+    Recommendation out = choose_jobs(own_options(base), request_, billing());
     if (!out.best) return out;
-    improve(base, *out.best, out.notes);
+    improve(base, out);
+    note_launch(out);
     note_batch(out);
     out.plan = plan_of(own_, *out.best);
     return out;
@@ -67,21 +97,27 @@ class Recommender {
                        "as in --set data.samples=1281167 --set run.epochs=90");
   }
 
+  bool has_loader() const { return own_.workload.data.loader != LoaderKind::none; }
   const Site& site() const { return own_.cluster.site; }
   CostUnit billing() const {
     if (request_.price_per_gpu_hour) return {"", request_.price_per_gpu_hour};
-    return site().billing.unit.empty() ? CostUnit{"GPU-h", 1.0} : CostUnit{site().billing.unit, std::nullopt};
+    const Billing& rates = site().billing;
+    const bool is_billed = rates.per_gpu_hour > 0 || rates.per_core_hour > 0 || rates.per_gib_hour > 0;
+    return is_billed ? CostUnit{rates.unit, std::nullopt} : CostUnit{"GPU-h", 1.0};
   }
 
   int most_gpus() const { return std::max(numbers_of(own_).back(), own_.anchor ? own_.anchor->gpus : 1); }
 
-  /// With micro-steps where a batch does not fit any GPU: as many as make it fit, the global batch stays.
+  /// With micro-steps where a batch fits no number of GPUs: as many as make it fit, the global batch stays. The most GPUs decide: sharded
+  /// strategies need least there, and the others no more than on two.
   Scenario fitted(Scenario scenario) const {
-    PointPredictor one(scenario, 1);
+    const std::vector<int> numbers = possible_numbers(scenario);
+    if (numbers.empty() || scenario.global_batch) return scenario;
+    PointPredictor points(scenario, numbers.back());
     Decisions ignored;
-    const PredictionPoint p = one.point(1, ignored);
-    if (p.fits() || p.largest_batch == 0 || scenario.global_batch) return scenario;
-    const auto micro = (p.batch_per_gpu + p.largest_batch - 1) / p.largest_batch;
+    const PredictionPoint p = points.point(numbers.back(), ignored);
+    if (p.fits() || p.largest_batch == 0) return scenario;
+    const std::int64_t micro = micro_steps(p.batch_per_gpu, p.largest_batch);
     scenario.knobs.accumulation = static_cast<int>(std::min<std::int64_t>(4096, scenario.knobs.accumulation * micro));
     scenario.workload.batch_per_gpu = (p.batch_per_gpu + micro - 1) / micro;
     return scenario;
@@ -100,11 +136,9 @@ class Recommender {
   std::vector<JobOption> own_options(PointPredictor& base) {
     Intervals intervals = intervals_of(base);
     std::vector<JobOption> options;
-    const std::vector<int> numbers = numbers_of(own_);
+    const std::vector<int> numbers = possible_numbers(own_);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (progress_) progress_(static_cast<double>(i) / static_cast<double>(numbers.size()));
-      const int nodes = reserved_gpus(own_, numbers[i]).nodes;
-      if (!is_given(site(), numbers[i], nodes) || !why_not(own_, numbers[i]).empty()) continue;
       options.push_back(option(base, intervals, numbers[i], base.throughput(1).samples_per_s));
     }
     return options;
@@ -120,86 +154,103 @@ class Recommender {
     out.point.efficiency = out.point.speedup / gpus;
     intervals.add_to(out.point);
     out.accumulation = scenario.knobs.accumulation;
-    out.workers_per_gpu = scenario.workload.data.workers_per_gpu;
+    if (has_loader()) out.workers_per_gpu = scenario.workload.data.workers_per_gpu;
     price(out, scenario);
     return out;
   }
 
   void price(JobOption& job, const Scenario& scenario) const {
     const PredictionPoint& p = job.point;
-    const double needed = time_limit_s(p.total_interval.high_s);
-    const Partition* partition = partition_for(site(), p.gpus, p.nodes, needed);
+    const double latest = p.total_interval.high_s, wanted = time_limit_s(latest);
+    const Partition* partition = partition_for(site(), p.gpus, p.nodes, latest);
     const double longest = partition != nullptr ? to_seconds(partition->longest) : 0;
     if (partition != nullptr) job.partition = partition->name;
-    job.jobs = longest > 0 ? std::max(1, static_cast<int>(std::ceil(needed / longest))) : 1;
-    job.time_limit_s = job.jobs > 1 ? longest : needed;
+    job.jobs = longest > 0 && latest > longest ? static_cast<int>(std::ceil(std::min(wanted / longest, 1e6))) : 1;
+    job.time_limit_s = longest > 0 ? std::min(wanted, longest) : wanted;
     job.gpu_hours = paid_gpu_hours(scenario, partition, p.gpus, p.nodes, p.total_s);
     job.energy_kwh = gpu_energy_kwh(p, scenario.cluster.node.gpu);
     const auto fixed = billing().per_gpu_hour;
     job.cost = fixed ? *fixed * job.gpu_hours : billing_cost(scenario, partition, p.gpus, p.nodes, p.total_s);
     const auto wait = request_.queue_waits_s.find(p.gpus);
-    job.time_to_result_s = p.total_s + (wait != request_.queue_waits_s.end() ? wait->second : request_.queue_wait_s);
+    job.time_to_result_s = p.total_s + job.jobs * (wait != request_.queue_waits_s.end() ? wait->second : request_.queue_wait_s);
   }
 
-  /// On the same GPUs: more or fewer workers, another strategy. Each only where it is worth it.
-  void improve(PointPredictor& base, JobOption& best, std::vector<std::string>& notes) {
-    try_workers(base, best, notes);
+  /// On the same GPUs: more workers, another strategy. Each only where it is worth it, and then for the runners-up too.
+  void improve(PointPredictor& base, Recommendation& out) {
+    const Scenario* changed = try_workers(base, *out.best, out.notes);
     for (const Scenario& other : scenarios_.strategies) {
-      if (other.strategy == own_.strategy || !why_not(other, best.point.gpus).empty()) continue;
-      try_strategy(base, other, best, notes);
+      if (other.strategy == own_.strategy || !why_not(other, out.best->point.gpus).empty()) continue;
+      if (const Scenario* tried = try_strategy(base, other, *out.best, out.notes)) changed = tried;
     }
-  }
-
-  void try_workers(PointPredictor& base, JobOption& best, std::vector<std::string>& notes) {
-    if (input_share(best.point) < kStall || own_.workload.data.loader == LoaderKind::none) return;
-    const int cores = cores_of_rank(own_.workload.data, own_.cluster.node), before = own_.workload.data.workers_per_gpu;
-    const double stalled = input_share(best.point), step_before = best.point.step_s;
-    for (int workers = std::max(1, 2 * before); workers <= cores; workers *= 2) {
-      const JobOption tried = with_workers(base, best.point.gpus, workers);
-      if (tried.point.step_s > kWorthWorkers * best.point.step_s) break;
-      best = tried;
+    if (changed == nullptr) return;
+    for (JobOption& job : out.runners_up) {
+      if (auto tried = worth(base, *changed, job, 1)) job = std::move(*tried);
     }
-    if (best.workers_per_gpu != before)
-      notes.push_back(fmt::format("{} workers per GPU instead of {}: {} instead of {} a step, of which {:.0f} % waits for input",
-                                  best.workers_per_gpu, before, to_string(seconds(best.point.step_s)), to_string(seconds(step_before)),
-                                  100 * stalled));
-    else
-      notes.push_back(
-          fmt::format("{:.0f} % of the step waits for input, and more than {} workers on {} cores per GPU do not help: "
-                      "decode less, cache, or load on the GPU",
-                      100 * stalled, before, cores));
+    add_trades(out);
   }
 
-  JobOption with_workers(PointPredictor& base, int gpus, int workers) {
-    Scenario& scenario = variants_.emplace_back(own_);
-    scenario.workload.data.workers_per_gpu = workers;
-    PointPredictor points(scenario, base);
-    Intervals intervals = intervals_of(points);
-    return option(points, intervals, gpus, base.throughput(1).samples_per_s);
-  }
-
-  void try_strategy(PointPredictor& base, const Scenario& other, JobOption& best, std::vector<std::string>& notes) {
-    Scenario& scenario = variants_.emplace_back(other);
-    scenario.workload.data.workers_per_gpu = best.workers_per_gpu;
-    scenario.workload.batch_per_gpu = own_.workload.batch_per_gpu;
-    scenario.knobs.accumulation = own_.knobs.accumulation;
+  /// The job as the scenario runs it, where that takes at most `part` of its time and keeps the limits.
+  std::optional<JobOption> worth(PointPredictor& base, const Scenario& scenario, const JobOption& job, double part) {
     try {
       PointPredictor points(scenario, base);
       Intervals intervals = intervals_of(points);
-      JobOption tried = option(points, intervals, best.point.gpus, base.throughput(1).samples_per_s);
-      if (!tried.point.fits() || tried.point.total_s > kWorthStrategy * best.point.total_s) return;
-      notes.push_back(fmt::format("{} takes {:.0f} % less time than {} on these GPUs", tried.strategy,
-                                  100 * (1 - tried.point.total_s / best.point.total_s), best.strategy));
-      best = std::move(tried);
+      JobOption tried = option(points, intervals, job.point.gpus, base.throughput(1).samples_per_s);
+      if (tried.point.total_s > part * job.point.total_s || !broken_limit(tried, request_).empty()) return std::nullopt;
+      return tried;
     } catch (const InputError&) {
-      return;  // it cannot train this network on these GPUs
+      return std::nullopt;  // it cannot train this network on these GPUs
     }
+  }
+
+  /// What was worth it; nullptr: nothing was.
+  const Scenario* try_workers(PointPredictor& base, JobOption& best, std::vector<std::string>& notes) {
+    const double stalled = input_share(best.point), step_before = best.point.step_s;
+    if (stalled < kStall || !has_loader()) return nullptr;
+    const int cores = cores_of_rank(own_.workload.data, own_.cluster.node), before = own_.workload.data.workers_per_gpu;
+    const Scenario* changed = nullptr;
+    for (int workers = before; workers < cores;) {
+      workers = std::min(cores, std::max(1, 2 * workers));
+      Scenario& scenario = variants_.emplace_back(own_);
+      scenario.workload.data.workers_per_gpu = workers;
+      auto tried = worth(base, scenario, best, kWorthWorkers);
+      if (!tried) break;
+      best = std::move(*tried), changed = &scenario;
+    }
+    if (changed != nullptr)
+      notes.push_back(
+          fmt::format("{} workers per GPU instead of {}: a step takes {} instead of {}, of which {:.0f} % was waiting for input",
+                      best.workers_per_gpu, before, to_string(seconds(best.point.step_s)), to_string(seconds(step_before)), 100 * stalled));
+    else
+      notes.push_back(
+          fmt::format("{:.0f} % of the step waits for input, and more than {} worker{} on {} core{} per GPU do not help: "
+                      "decode less, cache, or load on the GPU",
+                      100 * stalled, before, before == 1 ? "" : "s", cores, cores == 1 ? "" : "s"));
+    return changed;
+  }
+
+  const Scenario* try_strategy(PointPredictor& base, const Scenario& other, JobOption& best, std::vector<std::string>& notes) {
+    Scenario& scenario = variants_.emplace_back(with_usual_launch(other));
+    if (has_loader()) scenario.workload.data.workers_per_gpu = best.workers_per_gpu;
+    scenario.workload.batch_per_gpu = own_.workload.batch_per_gpu;
+    scenario.knobs.accumulation = own_.knobs.accumulation;
+    auto tried = worth(base, scenario, best, kWorthStrategy);
+    if (!tried) return nullptr;
+    notes.push_back(fmt::format("{} takes {:.0f} % less time than {} on {}", tried->strategy,
+                                100 * (1 - tried->point.total_s / best.point.total_s), best.strategy,
+                                best.point.gpus == 1 ? "this GPU" : "these GPUs"));
+    best = std::move(*tried);
+    return &scenario;
+  }
+
+  void note_launch(Recommendation& out) const {
+    if (scenarios_.own.launch.with == Launcher::python && !own_.launch.with)
+      out.notes.push_back("started as one process per GPU; python alone starts one, which leaves the other GPUs idle");
   }
 
   void note_batch(Recommendation& out) const {
     const JobOption& best = *out.best;
     if (best.accumulation > scenarios_.own.knobs.accumulation)
-      out.notes.push_back(fmt::format("{} samples per GPU do not fit: {} micro-steps of {}", scenarios_.own.workload.batch_per_gpu,
+      out.notes.push_back(fmt::format("{} samples per GPU do not fit at once: {} micro-steps of {}", scenarios_.own.workload.batch_per_gpu,
                                       best.accumulation, best.point.batch_per_gpu));
     else if (best.point.largest_batch >= 2 * best.point.batch_per_gpu)
       out.notes.push_back(
@@ -224,15 +275,15 @@ Recommendation recommend(const ComparedScenarios& scenarios, const Recommendatio
 }
 
 ComparedScenarios read_recommended(const SourceText& source, const ScenarioOverrides& overrides) {
-  ComparedScenarios out = read_compared(source, overrides, {});
+  ComparedScenarios out{source.text.empty() ? make_scenario(overrides) : read_scenario(source, overrides), {}};
   const StrategyEntry* own = find_strategy(out.own.strategy);
+  if (own->processes != Processes::per_gpu) return out;
   std::vector<std::string> others;
   for (const StrategyEntry& entry : strategy_catalog()) {
     const bool is_like = entry.processes == own->processes && entry.framework == own->framework && entry.name != "single";
     if (is_like && entry.name != own->name) others.emplace_back(entry.name);
   }
-  if (own->processes != Processes::per_gpu) return out;
-  out.strategies = read_compared(source, overrides, others).strategies;
+  if (!others.empty()) out.strategies = read_compared(source, overrides, others).strategies;
   return out;
 }
 
