@@ -1,6 +1,7 @@
 // A sentence to act on, and the table it was chosen from.
 #include "sim/report/recommendation_table.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -21,17 +22,29 @@ std::string time_limit(double seconds) {
 
 std::string plural(int count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
 
+/// As the batch system calls them.
+std::string resources(const JobPlan& plan) {
+  if (plan.system == BatchSystem::htcondor) {
+    const std::string nodes = plan.nodes > 1 ? fmt::format("machine_count = {}, ", plan.nodes) : "";
+    return fmt::format("  {}request_gpus = {}, request_cpus = {}, allowed_job_duration = {:.0f}\n", nodes, plan.gpus_per_node,
+                       plan.cores_per_node, plan.time_limit_s);
+  }
+  const int tasks = tasks_per_node(plan);
+  return fmt::format("  --nodes={} --ntasks-per-node={} --cpus-per-task={} --gres=gpu:{}{} --time={}\n", plan.nodes, tasks,
+                     std::max(1, plan.cores_per_node / tasks), plan.gpu_type.empty() ? "" : plan.gpu_type + ":", plan.gpus_per_node,
+                     time_limit(plan.time_limit_s));
+}
+
 std::string request(const Recommendation& r) {
   const JobOption& job = *r.best;
   const PredictionPoint& p = job.point;
   std::string out = fmt::format("\nAsk for {} on {} of {}{} with {} ({}).\n", plural(p.gpus, "GPU"), plural(p.nodes, "node"),
                                 r.plan.cluster, job.partition.empty() ? "" : ", partition " + job.partition, job.strategy, name_of(r.goal));
-  out += fmt::format("  --nodes={} --ntasks-per-node={} --cpus-per-task={} --gres=gpu:{}{} --time={}\n", r.plan.nodes,
-                     tasks_per_node(r.plan), r.plan.cores_per_node / tasks_per_node(r.plan),
-                     r.plan.gpu_type.empty() ? "" : r.plan.gpu_type + ":", r.plan.gpus_per_node, time_limit(job.time_limit_s));
-  out += fmt::format("  batch {} per GPU{}, {} in all; {} per GPU; {} of memory a node\n", p.batch_per_gpu,
-                     job.accumulation > 1 ? fmt::format(" in {} micro-steps", job.accumulation) : "", p.global_batch,
-                     plural(job.workers_per_gpu, "worker"), to_string(r.plan.memory_per_node));
+  out += resources(r.plan);
+  out += fmt::format("  batch {} per GPU{}, {} in all{}{}\n", p.batch_per_gpu,
+                     job.accumulation > 1 ? fmt::format(" and micro-step, {} of them", job.accumulation) : "", p.global_batch,
+                     job.workers_per_gpu > 0 ? fmt::format("; {} per GPU", plural(job.workers_per_gpu, "worker")) : "",
+                     r.plan.memory_per_node.count > 0 ? fmt::format("; {} of memory a node", to_string(r.plan.memory_per_node)) : "");
   return out + fmt::format("  takes {}, 90 %: {} .. {}\n", spoken_time(p.total_s), spoken_time(p.total_interval.low_s),
                            spoken_time(p.total_interval.high_s));
 }
@@ -42,9 +55,9 @@ std::string line(const Recommendation& r, const JobOption& job) {
   const std::string cost = cost_heading(r).empty() ? "" : fmt::format(" {:>9.4g}", job.cost);
   const std::string result = r.has_queue_wait ? fmt::format(" {:>12}", spoken_time(job.time_to_result_s)) : "";
   const std::string energy = job.energy_kwh > 0 ? fmt::format("{:.3g}", job.energy_kwh) : "-";
-  return fmt::format("{:>6} {:>5} {:>12} {:>12}{} {:>8.2f} {:>6.0f} % {:>9.4g} {:>8}{}  {}\n", job.point.gpus, job.point.nodes,
-                     job.strategy, spoken_time(job.point.total_s), result, job.point.speedup, 100 * job.point.efficiency, job.gpu_hours,
-                     energy, cost, job.trade);
+  return fmt::format("{:>6} {:>5} {:>12} {:>12}{} {:>8.2f} {:>6.0f} % {:>9.4g} {:>8}{}{}\n", job.point.gpus, job.point.nodes, job.strategy,
+                     spoken_time(job.point.total_s), result, job.point.speedup, 100 * job.point.efficiency, job.gpu_hours, energy, cost,
+                     job.trade.empty() ? "" : "  " + job.trade);
 }
 
 std::string options(const Recommendation& r) {
@@ -60,7 +73,7 @@ std::string options(const Recommendation& r) {
 }  // namespace
 
 std::string write_recommendation(const Recommendation& r) {
-  if (!r.best) return fmt::format("\nNo job keeps the limits. {}.\n", r.why_none);
+  if (!r.best) return fmt::format("\nNo job to recommend: {}.\n", r.why_none);
   std::string out = request(r) + options(r);
   for (const std::string& note : r.notes) out += "note: " + note + "\n";
   return out;
