@@ -22,10 +22,11 @@ struct JobPlan {
   int processes_per_node = 1;  ///< that train; GPUs are shared out evenly among them
   int cores_per_node = 1;
   Bytes memory_per_node{};  ///< 0: the batch system's default
-  Time time_limit{};
+  double time_limit_s = 0;  ///< 0: the batch system's default
   Launcher launcher = Launcher::torchrun;
-  int workers_per_gpu = 0;  ///< of the data loader
-  std::int64_t batch_per_gpu = 0;
+  int workers_per_gpu = 0;         ///< of the data loader
+  std::int64_t batch_per_gpu = 0;  ///< of a micro-step
+  int accumulation = 1;            ///< micro-steps per step
   std::int64_t global_batch = 0;
   double epochs = 1;
 };

@@ -9,6 +9,8 @@ namespace foretrain {
 namespace {
 
 constexpr double kMargin = 1.1;
+/// Of 10 parts of a node's memory jobs get 9: centres keep some for the system, and refuse a job that asks for all of it (assumed).
+constexpr std::int64_t kMemoryParts = 10, kGivenParts = 9;
 constexpr double kIdlePower = 0.2;  ///< of the board's power, assumed (docs/models/recommend.md)
 
 bool gives(const Partition& partition, int gpus, int nodes) {
@@ -34,7 +36,7 @@ NodeShare node_share(const Scenario& scenario, int gpus, int nodes) {
   const int here = (gpus + nodes - 1) / std::max(1, nodes), all = std::max(1, node.gpus);
   const int usual = std::max(1, node.host.cores / all);
   const int cores = scenario.workload.data.cores_per_gpu > 0 ? scenario.workload.data.cores_per_gpu : usual;
-  return {here, std::min(node.host.cores, cores * here), {node.host.memory.count / all * here}};
+  return {here, std::min(node.host.cores, cores * here), {node.host.memory.count / kMemoryParts * kGivenParts / all * here}};
 }
 
 const Partition* partition_for(const Site& site, int gpus, int nodes, double duration_s) {

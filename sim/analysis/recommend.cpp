@@ -28,8 +28,6 @@ constexpr double kStall = 0.02;
 /// Batches that nobody would train with.
 constexpr std::int64_t kWorthSaying = 100'000;
 
-std::string plural(int count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
-
 /// Nobody asks for 37 nodes: 2, 3, 4, 6, 8, 12, 16, … and the most that a partition or the cluster has.
 std::vector<int> nodes_of(const ClusterSpec& cluster) {
   std::vector<int> nodes{cluster.nodes};
@@ -44,7 +42,7 @@ std::vector<int> nodes_of(const ClusterSpec& cluster) {
 
 /// Every number in one node, then whole nodes.
 std::vector<int> numbers_of(const Scenario& scenario) {
-  const int per_node = scenario.cluster.node.gpus;
+  const int per_node = std::max(1, scenario.cluster.node.gpus);
   const std::int64_t most = scenario.global_batch.value_or(std::numeric_limits<int>::max());
   std::vector<int> numbers;
   for (int gpus = 1; gpus <= std::min<std::int64_t>(per_node, most); ++gpus) numbers.push_back(gpus);
@@ -52,6 +50,35 @@ std::vector<int> numbers_of(const Scenario& scenario) {
     if (std::int64_t{nodes} * per_node <= most) numbers.push_back(nodes * per_node);
   }
   return numbers;
+}
+
+/// Whether a job can have them: the strategy, a partition, and as many on each node.
+bool is_possible(const Scenario& scenario, int gpus) {
+  const int nodes = reserved_gpus(scenario, gpus).nodes;
+  return gpus % nodes == 0 && is_given(scenario.cluster.site, gpus, nodes) && why_not(scenario, gpus).empty();
+}
+
+std::vector<int> possible_numbers(const Scenario& scenario) {
+  std::vector<int> numbers = numbers_of(scenario);
+  std::erase_if(numbers, [&](int gpus) { return !is_possible(scenario, gpus); });
+  return numbers;
+}
+
+/// As a job script would start it: one process for each GPU. A measured run keeps the launch it was measured with.
+Scenario with_usual_launch(Scenario scenario) {
+  if (scenario.anchor || find_strategy(scenario.strategy)->processes != Processes::per_gpu) return scenario;
+  scenario.launch.processes_per_node = 0;
+  if (scenario.launch.with == Launcher::python) scenario.launch.with.reset();
+  return scenario;
+}
+
+/// As few micro-steps as there must be, and rather some more than a batch that they do not divide.
+std::int64_t micro_steps(std::int64_t batch, std::int64_t largest) {
+  const std::int64_t least = (batch + largest - 1) / largest;
+  for (std::int64_t steps = least; steps <= std::min(batch, 2 * least); ++steps) {
+    if (batch % steps == 0) return steps;
+  }
+  return least;
 }
 
 double input_share(const PredictionPoint& p) { return p.breakdown[static_cast<std::size_t>(Account::input_stall)] / p.step_s; }
@@ -63,17 +90,22 @@ class Recommender {
 
   Recommendation recommend() {
     refuse_unknown_length();
-    own_ = fitted(launched(scenarios_.own));
-    Recommendation out = choose();
+    own_ = fitted(with_usual_launch(scenarios_.own));
+    PointPredictor base(own_, most_gpus());
+    if (own_.anchor) anchor(base);
+    Recommendation out = choose_jobs(own_options(base), request_, billing());
     if (!out.best) return out;
-    out.notes = launch_notes_;
-    if (const int workers = better_workers(*out.best, out.notes); workers != own_.workload.data.workers_per_gpu) {
-      own_.workload.data.workers_per_gpu = workers;
-      const std::vector<std::string> notes = std::move(out.notes);
-      out = choose();
-      out.notes = notes;
+    std::vector<std::string> notes;
+    std::optional<PointPredictor> again;
+    if (const Scenario* changed = try_workers(base, *out.best, notes)) {
+      own_ = *changed;
+      again.emplace(own_, base);
+      out = choose_jobs(own_options(*again), request_, billing());
+      if (!out.best) return out;
     }
-    try_strategies(*out.best, out.notes);
+    out.notes = std::move(notes);
+    try_strategies(again ? *again : base, out);
+    note_launch(out);
     note_batch(out);
     out.plan = plan_of(own_, *out.best);
     return out;
@@ -86,50 +118,35 @@ class Recommender {
                        "as in --set data.samples=1281167 --set run.epochs=90");
   }
 
+  bool has_loader() const { return own_.workload.data.loader != LoaderKind::none; }
   const Site& site() const { return own_.cluster.site; }
   CostUnit billing() const {
     if (request_.price_per_gpu_hour) return {"", request_.price_per_gpu_hour};
-    return site().billing.unit.empty() ? CostUnit{"GPU-h", 1.0} : CostUnit{site().billing.unit, std::nullopt};
+    const Billing& rates = site().billing;
+    const bool is_billed = rates.per_gpu_hour > 0 || rates.per_core_hour > 0 || rates.per_gib_hour > 0;
+    return is_billed ? CostUnit{rates.unit, std::nullopt} : CostUnit{"GPU-h", 1.0};
   }
 
   int most_gpus() const { return std::max(numbers_of(own_).back(), own_.anchor ? own_.anchor->gpus : 1); }
 
-  /// A launch that leaves GPUs of a node idle is not worth asking for: as many processes as the strategy wants.
-  Scenario launched(Scenario scenario) {
-    const int all = most_usable_gpus(scenario, scenario.cluster.node.gpus);
-    const int working = working_gpu_count(scenario, all);
-    if (working >= all) return scenario;
-    scenario.launch = {};
-    launch_notes_.push_back(fmt::format("started so that every GPU works: as it is launched now, {} of {} on a node would", working, all));
-    return scenario;
-  }
-
-  /// With micro-steps where a batch does not fit: as many as make it fit on one GPU and on two, the global batch stays.
+  /// With micro-steps where a batch fits no number of GPUs: as many as make it fit, the global batch stays. The most GPUs decide: sharded
+  /// strategies need least there, and the others no more than on two.
   Scenario fitted(Scenario scenario) const {
-    const int most = std::min(2, most_usable_gpus(scenario, scenario.cluster.node.gpus * scenario.cluster.nodes));
-    PointPredictor points(scenario, most);
+    const std::vector<int> numbers = possible_numbers(scenario);
+    if (numbers.empty() || scenario.global_batch) return scenario;
+    PointPredictor points(scenario, numbers.back());
     Decisions ignored;
-    const PredictionPoint p = points.point(1, ignored);
-    const std::int64_t largest = std::min(p.largest_batch, points.point(most, ignored).largest_batch);
-    if (p.batch_per_gpu <= largest || largest == 0 || scenario.global_batch) return scenario;
-    const auto micro = (p.batch_per_gpu + largest - 1) / largest;
+    const PredictionPoint p = points.point(numbers.back(), ignored);
+    if (p.fits() || p.largest_batch == 0) return scenario;
+    const std::int64_t micro = micro_steps(p.batch_per_gpu, p.largest_batch);
     scenario.knobs.accumulation = static_cast<int>(std::min<std::int64_t>(4096, scenario.knobs.accumulation * micro));
     scenario.workload.batch_per_gpu = (p.batch_per_gpu + micro - 1) / micro;
     return scenario;
   }
 
-  /// The job of the goal with the scenario's own strategy; `base_` is its predictor from here on.
-  Recommendation choose() {
-    base_.emplace(own_, most_gpus());
-    if (device_) base_->set_device(*device_);
-    if (own_.anchor && !device_) anchor();
-    return choose_jobs(own_options(), request_, billing());
-  }
-
-  void anchor() {
-    const Anchored anchored = fit_anchor(base_->simulator(), base_->device(), *own_.anchor);
-    device_ = anchored.device;
-    base_->set_device(*device_);
+  void anchor(PointPredictor& base) {
+    const Anchored anchored = fit_anchor(base.simulator(), base.device(), *own_.anchor);
+    base.set_device(anchored.device);
     anchored_ = parts_of(anchored);
   }
 
@@ -137,115 +154,126 @@ class Recommender {
     return anchored_ ? Intervals(points, *anchored_, own_.anchor->gpus) : Intervals(points);
   }
 
-  std::vector<JobOption> own_options() {
-    Intervals intervals = intervals_of(*base_);
+  std::vector<JobOption> own_options(PointPredictor& base) {
+    Intervals intervals = intervals_of(base);
     std::vector<JobOption> options;
-    const std::vector<int> numbers = numbers_of(own_);
+    const std::vector<int> numbers = possible_numbers(own_);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (progress_) progress_(static_cast<double>(i) / static_cast<double>(numbers.size()));
-      const int nodes = reserved_gpus(own_, numbers[i]).nodes;
-      if (!is_given(site(), numbers[i], nodes) || !why_not(own_, numbers[i]).empty()) continue;
-      options.push_back(option(*base_, intervals, numbers[i]));
+      options.push_back(option(base, intervals, numbers[i], base.throughput(1).samples_per_s));
     }
     return options;
   }
 
-  JobOption option(PointPredictor& points, Intervals& intervals, int gpus) {
+  JobOption option(PointPredictor& points, Intervals& intervals, int gpus, double one_gpu_rate) const {
     Decisions ignored;
     JobOption out;
     const Scenario& scenario = points.simulator().scenario();
     out.strategy = scenario.strategy;
     out.point = points.point(gpus, ignored);
-    out.point.speedup = out.point.samples_per_s / base_->throughput(1).samples_per_s;
+    out.point.speedup = out.point.samples_per_s / one_gpu_rate;
     out.point.efficiency = out.point.speedup / gpus;
     intervals.add_to(out.point);
     out.accumulation = scenario.knobs.accumulation;
-    out.workers_per_gpu = scenario.workload.data.workers_per_gpu;
+    if (has_loader()) out.workers_per_gpu = scenario.workload.data.workers_per_gpu;
     price(out, scenario);
     return out;
   }
 
   void price(JobOption& job, const Scenario& scenario) const {
     const PredictionPoint& p = job.point;
-    const double needed = time_limit_s(p.total_interval.high_s);
-    const Partition* partition = partition_for(site(), p.gpus, p.nodes, needed);
+    const double latest = p.total_interval.high_s, wanted = time_limit_s(latest);
+    const Partition* partition = partition_for(site(), p.gpus, p.nodes, latest);
     const double longest = partition != nullptr ? to_seconds(partition->longest) : 0;
     if (partition != nullptr) job.partition = partition->name;
-    job.jobs = longest > 0 ? std::max(1, static_cast<int>(std::ceil(needed / longest))) : 1;
-    job.time_limit_s = job.jobs > 1 ? longest : needed;
+    job.jobs = longest > 0 && latest > longest ? static_cast<int>(std::ceil(std::min(wanted / longest, 1e6))) : 1;
+    job.time_limit_s = longest > 0 ? std::min(wanted, longest) : wanted;
     job.gpu_hours = paid_gpu_hours(scenario, partition, p.gpus, p.nodes, p.total_s);
     job.energy_kwh = gpu_energy_kwh(p, scenario.cluster.node.gpu);
     const auto fixed = billing().per_gpu_hour;
     job.cost = fixed ? *fixed * job.gpu_hours : billing_cost(scenario, partition, p.gpus, p.nodes, p.total_s);
     const auto wait = request_.queue_waits_s.find(p.gpus);
-    job.time_to_result_s = p.total_s + (wait != request_.queue_waits_s.end() ? wait->second : request_.queue_wait_s);
+    job.time_to_result_s = p.total_s + job.jobs * (wait != request_.queue_waits_s.end() ? wait->second : request_.queue_wait_s);
   }
 
-  /// The fewest workers that are as good as any, where the step waits for its input; else as many as there are.
-  int better_workers(const JobOption& best, std::vector<std::string>& notes) {
-    const DataSet& data = own_.workload.data;
-    const double stalled = input_share(best.point);
-    if (stalled < kStall || data.loader == LoaderKind::none) return data.workers_per_gpu;
-    const int cores = cores_of_rank(data, own_.cluster.node);
-    int chosen = data.workers_per_gpu;
-    double total_s = best.point.total_s, step_s = best.point.step_s;
-    for (int workers = std::max(1, 2 * chosen); workers <= cores; workers *= 2) {
-      const PredictionPoint tried = with_workers(best.point.gpus, workers);
-      if (tried.total_s > kWorthWorkers * total_s) break;
-      chosen = workers, total_s = tried.total_s, step_s = tried.step_s;
-    }
-    notes.push_back(about_workers(chosen, stalled, cores, best.point.step_s, step_s));
-    return chosen;
-  }
-
-  PredictionPoint with_workers(int gpus, int workers) {
-    Scenario& scenario = variants_.emplace_back(own_);
-    scenario.workload.data.workers_per_gpu = workers;
-    Decisions ignored;
-    return PointPredictor(scenario, *base_).point(gpus, ignored);
-  }
-
-  std::string about_workers(int chosen, double stalled, int cores, double before_s, double then_s) const {
-    const int before = own_.workload.data.workers_per_gpu;
-    if (chosen == before)
-      return fmt::format(
-          "{:.0f} % of the step waits for input, and more than {} on {} of a GPU do not help: decode less, cache, or load "
-          "on the GPU",
-          100 * stalled, plural(before, "worker"), plural(cores, "core"));
-    return fmt::format("{} per GPU instead of {}: {} instead of {} a step, of which {:.0f} % waits for input", plural(chosen, "worker"),
-                       before, to_string(seconds(then_s)), to_string(seconds(before_s)), 100 * stalled);
-  }
-
-  /// On the same GPUs; on one there is nothing between GPUs to do better.
-  void try_strategies(JobOption& best, std::vector<std::string>& notes) {
-    if (best.point.gpus == 1) return;
+  /// On the same GPUs another strategy where it is worth it, and then for the runners-up too. On one GPU there is nothing between GPUs to
+  /// do better.
+  void try_strategies(PointPredictor& base, Recommendation& out) {
+    if (out.best->point.gpus == 1) return;
+    const Scenario* changed = nullptr;
     for (const Scenario& other : scenarios_.strategies) {
-      if (other.strategy != own_.strategy && why_not(other, best.point.gpus).empty()) try_strategy(other, best, notes);
+      if (other.strategy == own_.strategy || !why_not(other, out.best->point.gpus).empty()) continue;
+      if (const Scenario* tried = try_strategy(base, other, *out.best, out.notes)) changed = tried;
+    }
+    if (changed == nullptr) return;
+    for (JobOption& job : out.runners_up) {
+      if (auto tried = worth(base, *changed, job, 1)) job = std::move(*tried);
+    }
+    add_trades(out);
+  }
+
+  /// The job as the scenario runs it, where that takes at most `part` of its time and keeps the limits.
+  std::optional<JobOption> worth(PointPredictor& base, const Scenario& scenario, const JobOption& job, double part) {
+    try {
+      PointPredictor points(scenario, base);
+      Intervals intervals = intervals_of(points);
+      JobOption tried = option(points, intervals, job.point.gpus, base.throughput(1).samples_per_s);
+      if (tried.point.total_s > part * job.point.total_s || !broken_limit(tried, request_).empty()) return std::nullopt;
+      return tried;
+    } catch (const InputError&) {
+      return std::nullopt;  // it cannot train this network on these GPUs
     }
   }
 
-  void try_strategy(const Scenario& other, JobOption& best, std::vector<std::string>& notes) {
-    Scenario& scenario = variants_.emplace_back(other);
-    scenario.workload.data.workers_per_gpu = own_.workload.data.workers_per_gpu;
+  /// What was worth it; nullptr: nothing was.
+  const Scenario* try_workers(PointPredictor& base, JobOption best, std::vector<std::string>& notes) {
+    const double stalled = input_share(best.point), step_before = best.point.step_s;
+    if (stalled < kStall || !has_loader()) return nullptr;
+    const int cores = cores_of_rank(own_.workload.data, own_.cluster.node), before = own_.workload.data.workers_per_gpu;
+    const Scenario* changed = nullptr;
+    for (int workers = before; workers < cores;) {
+      workers = std::min(cores, std::max(1, 2 * workers));
+      Scenario& scenario = variants_.emplace_back(own_);
+      scenario.workload.data.workers_per_gpu = workers;
+      auto tried = worth(base, scenario, best, kWorthWorkers);
+      if (!tried) break;
+      best = std::move(*tried), changed = &scenario;
+    }
+    if (changed != nullptr)
+      notes.push_back(
+          fmt::format("{} worker{} per GPU instead of {}: a step takes {} instead of {}, of which {:.0f} % was waiting for input",
+                      best.workers_per_gpu, best.workers_per_gpu == 1 ? "" : "s", before, to_string(seconds(best.point.step_s)),
+                      to_string(seconds(step_before)), 100 * stalled));
+    else
+      notes.push_back(
+          fmt::format("{:.0f} % of the step waits for input, and more than {} worker{} on {} core{} per GPU do not help: "
+                      "decode less, cache, or load on the GPU",
+                      100 * stalled, before, before == 1 ? "" : "s", cores, cores == 1 ? "" : "s"));
+    return changed;
+  }
+
+  const Scenario* try_strategy(PointPredictor& base, const Scenario& other, JobOption& best, std::vector<std::string>& notes) {
+    Scenario& scenario = variants_.emplace_back(with_usual_launch(other));
+    if (has_loader()) scenario.workload.data.workers_per_gpu = best.workers_per_gpu;
     scenario.workload.batch_per_gpu = own_.workload.batch_per_gpu;
     scenario.knobs.accumulation = own_.knobs.accumulation;
-    try {
-      PointPredictor points(scenario, *base_);
-      Intervals intervals = intervals_of(points);
-      JobOption tried = option(points, intervals, best.point.gpus);
-      if (!tried.point.fits() || tried.point.total_s > kWorthStrategy * best.point.total_s) return;
-      notes.push_back(fmt::format("{} takes {:.0f} % less time than {} on these GPUs", tried.strategy,
-                                  100 * (1 - tried.point.total_s / best.point.total_s), best.strategy));
-      best = std::move(tried);
-    } catch (const InputError&) {
-      return;  // it cannot train this network on these GPUs
-    }
+    auto tried = worth(base, scenario, best, kWorthStrategy);
+    if (!tried) return nullptr;
+    notes.push_back(fmt::format("{} takes {:.0f} % less time than {} on these GPUs", tried->strategy,
+                                100 * (1 - tried->point.total_s / best.point.total_s), best.strategy));
+    best = std::move(*tried);
+    return &scenario;
+  }
+
+  void note_launch(Recommendation& out) const {
+    if (scenarios_.own.launch.with == Launcher::python && !own_.launch.with)
+      out.notes.push_back("started as one process per GPU; python alone starts one, which leaves the other GPUs idle");
   }
 
   void note_batch(Recommendation& out) const {
     const JobOption& best = *out.best;
     if (best.accumulation > scenarios_.own.knobs.accumulation)
-      out.notes.push_back(fmt::format("{} samples per GPU do not fit: {} micro-steps of {}", scenarios_.own.workload.batch_per_gpu,
+      out.notes.push_back(fmt::format("{} samples per GPU do not fit at once: {} micro-steps of {}", scenarios_.own.workload.batch_per_gpu,
                                       best.accumulation, best.point.batch_per_gpu));
     else if (best.point.largest_batch >= 2 * best.point.batch_per_gpu && best.point.largest_batch < kWorthSaying)
       out.notes.push_back(
@@ -259,11 +287,8 @@ class Recommender {
   const RecommendationRequest& request_;
   const Progress& progress_;
   Scenario own_;
-  std::vector<std::string> launch_notes_;
-  std::optional<PointPredictor> base_;
   std::deque<Scenario> variants_;
   std::optional<AnchoredParts> anchored_;
-  std::optional<DeviceModel> device_;  ///< of the anchor
 };
 
 }  // namespace
@@ -275,13 +300,13 @@ Recommendation recommend(const ComparedScenarios& scenarios, const Recommendatio
 ComparedScenarios read_recommended(const SourceText& source, const ScenarioOverrides& overrides) {
   ComparedScenarios out{source.text.empty() ? make_scenario(overrides) : read_scenario(source, overrides), {}};
   const StrategyEntry* own = find_strategy(out.own.strategy);
+  if (own->processes != Processes::per_gpu) return out;
   std::vector<std::string> others;
   for (const StrategyEntry& entry : strategy_catalog()) {
     const bool is_like = entry.processes == own->processes && entry.framework == own->framework && entry.name != "single";
     if (is_like && entry.name != own->name) others.emplace_back(entry.name);
   }
-  if (own->processes != Processes::per_gpu) return out;
-  out.strategies = read_compared(source, overrides, others).strategies;
+  if (!others.empty()) out.strategies = read_compared(source, overrides, others).strategies;
   return out;
 }
 

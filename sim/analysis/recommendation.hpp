@@ -32,7 +32,8 @@ struct RecommendationRequest {
 struct JobOption {
   std::string strategy;
   PredictionPoint point;  ///< speedup against the scenario's own strategy on one GPU
-  int accumulation = 1, workers_per_gpu = 0;
+  int accumulation = 1;
+  int workers_per_gpu = 0;      ///< 0: none, or the scenario says nothing of loading
   std::string partition;        ///< empty: the cluster's file names none
   double time_limit_s = 0;      ///< of one job
   int jobs = 1;                 ///< in a row, where the partition allows less than the run takes

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -38,6 +39,11 @@ class Reader {
       return report(fmt::format("--queue-wait: \"{}\" is no number of GPUs", text.substr(0, std::min<std::size_t>(equals, 20))),
                     "as in --queue-wait 30min,8=4h");
     request.queue_waits_s[gpus] = duration("--queue-wait", text.substr(equals + 1));
+  }
+
+  /// The parser lets pass what is no number.
+  void refuse_nan(std::string_view option, double value) {
+    if (std::isnan(value)) report(fmt::format("{}: nan is no number", option), "as in 100");
   }
 
   void throw_if_any() const {
@@ -90,6 +96,8 @@ void read_recommendation(const RecommendationTexts& texts, RecommendationOptions
   RecommendationRequest& request = options.request;
   if (!texts.goal.empty()) request.goal = goal_named(texts.goal);
   if (!texts.deadline.empty()) request.deadline_s = reader.duration("--deadline", texts.deadline);
+  reader.refuse_nan("--budget", texts.budget);
+  reader.refuse_nan("--price", texts.price);
   if (texts.budget > 0) request.budget_gpu_hours = texts.budget;
   if (texts.price > 0) request.price_per_gpu_hour = texts.price;
   for (const std::string& wait : texts.queue_wait) reader.queue_wait(wait, request);

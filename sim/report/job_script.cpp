@@ -11,7 +11,7 @@ namespace foretrain {
 
 namespace {
 
-std::int64_t limit_s(const JobPlan& plan) { return static_cast<std::int64_t>(std::ceil(to_seconds(plan.time_limit))); }
+std::int64_t limit_s(const JobPlan& plan) { return static_cast<std::int64_t>(std::ceil(std::min(plan.time_limit_s, 1e12))); }
 
 std::string clock(std::int64_t seconds) {
   return fmt::format("{}-{:02}:{:02}:{:02}", seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
@@ -30,9 +30,10 @@ int threads(const JobPlan& plan) {
 std::string program(const JobPlan& plan) {
   std::string out = "train.py";
   if (plan.epochs > 0) out += fmt::format(" --epochs={:g}", plan.epochs);
-  const std::int64_t batch =
-      plan.processes_per_node == 1 && plan.nodes == 1 && plan.gpus_per_node > 1 ? plan.global_batch : plan.batch_per_gpu;
+  const bool is_one_process = plan.processes_per_node == 1 && plan.nodes == 1 && plan.gpus_per_node > 1;
+  const std::int64_t batch = is_one_process ? plan.global_batch / plan.accumulation : plan.batch_per_gpu;
   if (batch > 0) out += fmt::format(" --batch-size={}", batch);
+  if (plan.accumulation > 1) out += fmt::format(" --gradient-accumulation-steps={}", plan.accumulation);
   if (plan.workers_per_gpu > 0) out += fmt::format(" --workers={}", plan.workers_per_gpu);
   return out;
 }
@@ -147,8 +148,9 @@ std::string write_condor(const JobPlan& plan) {
   if (!plan.requirements.empty()) out += fmt::format("require_gpus = {}\n", plan.requirements);
   if (limit_s(plan) > 0) out += fmt::format("allowed_job_duration = {}\n", limit_s(plan));
   if (plan.cluster.starts_with("chtc")) {
-    const std::int64_t hours = limit_s(plan) / 3600;
-    out += fmt::format("+WantGPULab = true\n+GPUJobLength = \"{}\"\n", hours < 12 ? "short" : hours < 24 ? "medium" : "long");
+    out += fmt::format("+WantGPULab = true\n+GPUJobLength = \"{}\"\n", limit_s(plan) <= 12 * 3600   ? "short"
+                                                                       : limit_s(plan) <= 24 * 3600 ? "medium"
+                                                                                                    : "long");
   }
   return out + fmt::format("\nlog = {0}.log\noutput = {0}.out\nerror = {0}.err\n\nqueue 1\n", plan.name);
 }

@@ -6,8 +6,10 @@
 #include "sim/report/comparison_json.hpp"
 #include "sim/report/comparison_table.hpp"
 #include "sim/report/csv.hpp"
+#include "sim/report/interval_table.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/predictions_table.hpp"
+#include "sim/report/recommendation_table.hpp"
 #include "sim/report/study_csv.hpp"
 #include "sim/report/study_json.hpp"
 #include "sim/report/study_table.hpp"
@@ -17,6 +19,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_comparison.hpp"
 #include "tests/support/example_prediction.hpp"
+#include "tests/support/example_recommendation.hpp"
 #include "tests/support/example_study.hpp"
 
 using namespace foretrain;
@@ -38,6 +41,18 @@ Validation example_validation() {
 }  // namespace
 
 TEST_CASE("the table is as approved") { CHECK(write_table(test::example_prediction(), {.explain = true}) == approved("prediction.txt")); }
+TEST_CASE("the recommendation is as approved") {
+  CHECK(write_recommendation(test::example_recommendation()) == approved("recommendation.txt"));
+}
+TEST_CASE("the table of what the total depends on is as approved") {
+  CHECK(write_sensitivity(test::example_sensitivity()) == approved("sensitivity.txt"));
+}
+TEST_CASE("the table of intervals is as approved") {
+  Prediction p = test::example_prediction();
+  p.points[0].total_interval = {288'000, 450'000, 0.9};
+  p.points[1].total_interval = {45'000, 70'200, 0.9}, p.points[1].speedup_range = {5.5, 7.25}, p.points[1].chance_of_gain = 0.997;
+  CHECK(write_intervals(p) == approved("intervals.txt"));
+}
 TEST_CASE("the JSON is as approved") { CHECK(write_json(test::example_prediction(), {}) == approved("prediction.json")); }
 TEST_CASE("the CSV is as approved") { CHECK(write_csv(test::example_prediction(), {}) == approved("prediction.csv")); }
 TEST_CASE("the validation table is as approved") { CHECK(write_validation_table(example_validation()) == approved("validation.txt")); }

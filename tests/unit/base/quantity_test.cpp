@@ -25,7 +25,8 @@ std::string error_of(std::string_view text, Dimension dimension) {
   return parsed.error;
 }
 
-constexpr Dimension kDimensions[] = {Dimension::time, Dimension::bytes, Dimension::flops, Dimension::byte_rate, Dimension::flop_rate};
+constexpr Dimension kDimensions[] = {Dimension::time,      Dimension::bytes,     Dimension::flops,
+                                     Dimension::byte_rate, Dimension::flop_rate, Dimension::power};
 
 /// 0.1 % to 10^15 in logarithmic steps with random digits.
 double random_magnitude(std::uint64_t index, double from, double decades) {
@@ -66,6 +67,15 @@ TEST_CASE("work is FLOP, its rate FLOPs, FLOPS, FLOP/s or FLOPps") {
   CHECK(value_of("4.1 GFLOP", Dimension::flops) == Approx(4.1e9));
   for (const char* text : {"312 TFLOPs", "312 TFLOPS", "312 TFLOP/s", "312 TFLOPps", "0.312 PFLOPs"})
     CHECK(value_of(text, Dimension::flop_rate) == Approx(312e12));
+}
+
+TEST_CASE("power is in watts, with prefixes") {
+  CHECK(value_of("300 W", Dimension::power) == 300);
+  CHECK(value_of("0.4 kW", Dimension::power) == Approx(400));
+  CHECK(error_of("300", Dimension::power) == "\"300\" has no unit");
+  CHECK(error_of("300 w", Dimension::power) == "unknown unit \"w\"");
+  CHECK(error_of("300 s", Dimension::power) == "\"300 s\" is a time, a power is needed");
+  CHECK(error_of("300 W", Dimension::flop_rate) == "\"300 W\" is a power, a compute rate is needed");
 }
 
 TEST_CASE("the space before the unit and spaces around do not matter, exponents are numbers") {

@@ -17,7 +17,7 @@ JobPlan plan_for(Launcher launcher, int nodes, int gpus, int processes) {
   plan.nodes = nodes, plan.gpus_per_node = gpus, plan.processes_per_node = processes;
   plan.cores_per_node = 10 * gpus;
   plan.memory_per_node = {90ll << 30};
-  plan.time_limit = seconds(5 * 3600 + 90);
+  plan.time_limit_s = 5 * 3600 + 90;
   plan.launcher = launcher;
   plan.workers_per_gpu = 4, plan.batch_per_gpu = 32, plan.epochs = 90;
   return plan;

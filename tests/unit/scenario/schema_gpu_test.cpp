@@ -65,6 +65,16 @@ TEST_CASE("memory efficiency is 0.8 where nothing was measured") {
   CHECK(read(with(kV100, "memory_efficiency = 0.82\n", "")).gpu.memory_efficiency == 0.8);
 }
 
+TEST_CASE("the power of a board is known where its file says it") {
+  CHECK(read(kV100).gpu.tdp_w == 0);
+  CHECK(read(kV100 + "tdp = \"300 W\"\n").gpu.tdp_w == 300);
+  CHECK(read(kV100 + "tdp = \"0.7 kW\"\n").gpu.tdp_w == Approx(700));
+  CHECK(read(kV100 + "tdp = 300\n").errors ==
+        "folder/v100.toml:11:7: error: tdp is a power and needs its unit, as in \"300 W\"\n"
+        "  11 | tdp = 300\n"
+        "     |       ^^^\n");
+}
+
 TEST_CASE("every architecture has its name") {
   const std::vector<std::string> names{"cpu", "kepler", "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell"};
   for (std::size_t i = 0; i < names.size(); ++i) {
