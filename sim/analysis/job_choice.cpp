@@ -16,9 +16,12 @@ namespace {
 /// Differences that no user would notice.
 constexpr double kTie = 0.99;
 
+/// Runs shorter than this are as good as each other when both time and cost count: queueing takes as long.
+constexpr double kShortest = 900;
+
 double to_minimize(const JobOption& job, Goal goal) {
   if (goal == Goal::fastest) return job.point.total_s;
-  return goal == Goal::cheapest ? job.cost : job.point.total_s * job.cost;
+  return goal == Goal::cheapest ? job.cost : std::max(kShortest, job.point.total_s) * job.cost;
 }
 
 /// Options come by growing number of GPUs.
