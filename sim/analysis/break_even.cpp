@@ -84,7 +84,10 @@ class Questions {
       std::int64_t most = kWidest;
       while (most > kPerWidth && !can_run(scaled(most))) most /= 2;
       out.limit = static_cast<double>(most) / kPerWidth;
-      const auto at = first_holding(1, most, [&](std::int64_t n) { return beats_one(scaled(n)); });
+      const auto beats = [&](std::int64_t n) { return beats_one(scaled(n)); };
+      auto at = first_holding(1, most, beats);
+      out.is_upper = at && *at < kPerWidth && !out.beats_now;
+      if (out.is_upper) at = kPerWidth - *first_holding(1, kPerWidth - *at, [&](std::int64_t less) { return beats(kPerWidth - less); });
       if (at) out.at = static_cast<double>(*at) / kPerWidth, out.fits = fits(scaled(*at));
     } catch (const InputError& error) {
       out = {.now = 1, .why_not = error.diagnostics().empty() ? error.what() : error.diagnostics().front().message};

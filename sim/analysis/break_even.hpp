@@ -16,6 +16,7 @@ struct BreakEvenValue {
   bool beats_now = false;      ///< N GPUs beat one already
   std::optional<double> at{};  ///< where it changes, as far as was looked: the smallest that beats one GPU
   double limit = 0;            ///< how far that was
+  bool is_upper = false;       ///< less of it helps: `at` is the largest that beats one GPU
   bool fits = true;            ///< into the GPU's memory there
   std::string why_not{};       ///< why there is no answer; the rest is then empty
 };

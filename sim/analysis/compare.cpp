@@ -17,12 +17,6 @@ namespace foretrain {
 
 namespace {
 
-/// Why the table has no step for it.
-std::string refusal(const Scenario& scenario, int gpus) {
-  if (scenario.strategy == "single" && gpus > 1) return "single trains on one GPU";
-  return why_not(scenario, gpus);
-}
-
 Scenario plain_loop(Scenario scenario) {
   scenario.strategy = "single";
   scenario.launch = {};
@@ -103,7 +97,7 @@ class Comparer {
 
   ComparedStrategy one(PointPredictor& predictor, int gpus, double one_gpu_rate, Decisions& decisions) const {
     const Scenario& scenario = predictor.simulator().scenario();
-    ComparedStrategy row{scenario.strategy, refusal(scenario, gpus), {}, {}};
+    ComparedStrategy row{scenario.strategy, why_not(scenario, gpus), {}, {}};
     if (!row.why_not.empty()) return row;
     try {
       Decisions own;

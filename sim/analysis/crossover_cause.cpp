@@ -90,7 +90,7 @@ std::string_view largest_part(const Throughput& step) {
 /// What grew between the two steps, largest first.
 std::vector<LossPart> growths(const Throughput& one, const Throughput& many) {
   static constexpr std::array<std::string_view, kAccountCount> kWords{"slower kernels (stragglers and NCCL sharing the GPU)",
-                                                                      "waiting for gradients to be all-reduced",
+                                                                      "waiting for communication",
                                                                       "waiting for input batches",
                                                                       "the host launching more work",
                                                                       "the optimizer",

@@ -66,7 +66,7 @@ void explain_answers(PointPredictor& points, Crossover& found) {
   for (const int gpus : answers_of(found)) found.causes.push_back(cause_of_loss(points, gpus));
   const int most = found.searched, telling = found.slower_than_one_gpu_from.value_or(found.efficiency_below_90.value_or(most));
   found.cause = job_losses(points.simulator().scenario(), most) +
-                (most > 1 ? explain_loss(points.throughput(1), points.throughput(telling), telling) : "the cluster has one GPU");
+                (most > 1 ? explain_loss(points.throughput(1), points.throughput(telling), telling) : "one GPU is all there is to use");
   const std::string why = limit(points, most);
   if (why.empty()) return;
   found.cause += fmt::format("; {} GPUs cannot be used: {}", most + 1, why);

@@ -44,13 +44,22 @@ const std::vector<std::string>& error_group_keys() {
 }
 
 std::vector<ErrorGroup> group_errors(const Validation& validation, const GroupKeys& keys) {
-  std::map<std::vector<std::string>, std::vector<double>> errors;
+  struct Members {
+    std::vector<double> errors;
+    int contained = 0;
+  };
+  std::map<std::vector<std::string>, Members> members;
   for (const ValidatedSeries& series : validation.series) {
-    for (const ValidatedPoint& point : series.points) errors[values_of(point, keys)].push_back(point.predicted / point.measured - 1);
+    for (const ValidatedPoint& point : series.points) {
+      Members& group = members[values_of(point, keys)];
+      group.errors.push_back(point.predicted / point.measured - 1);
+      group.contained += point.low <= point.measured && point.measured <= point.high ? 1 : 0;
+    }
   }
   std::vector<ErrorGroup> groups;
-  for (const auto& [values, signed_errors] : errors) {
-    groups.push_back({values, static_cast<int>(signed_errors.size()), statistics_of(signed_errors)});
+  for (const auto& [values, group] : members) {
+    const auto rows = static_cast<int>(group.errors.size());
+    groups.push_back({values, rows, statistics_of(group.errors), group.contained / static_cast<double>(rows)});
   }
   std::stable_sort(groups.begin(), groups.end(), [](const ErrorGroup& a, const ErrorGroup& b) { return a.error.median > b.error.median; });
   return groups;

@@ -16,6 +16,7 @@ struct ErrorGroup {
   std::vector<std::string> values;  ///< one for each key
   int rows = 0;
   ErrorStatistics error;
+  double coverage = 0;  ///< as of Validation
 };
 
 /// "cluster", "gpu", …

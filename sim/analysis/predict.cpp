@@ -7,6 +7,7 @@
 
 #include "sim/analysis/anchor.hpp"
 #include "sim/analysis/crossover_of_job.hpp"
+#include "sim/analysis/extrapolation.hpp"
 #include "sim/analysis/intervals.hpp"
 #include "sim/analysis/memory_verdict.hpp"
 #include "sim/analysis/point_predictor.hpp"
@@ -34,6 +35,7 @@ class Predictor {
       intervals.add_to(prediction.points.back());
       if (progress_) progress_(0.5 * static_cast<double>(i + 1) / static_cast<double>(scenario_.gpus.size()));
     }
+    prediction.extrapolated = extrapolations(scenario_, prediction.points);
     prediction.crossover = crossover_of_job(points_, most_gpus_, prediction.decisions);
     prediction.crossover_spread = intervals.crossover_spread();
     if (options_.sensitivity) prediction.sensitivity = intervals.sensitivity(prediction.points.back());

@@ -71,6 +71,7 @@ struct Prediction {
   std::optional<BreakEven> break_even{};           ///< when asked for
   Decisions decisions;
   std::vector<std::string> warnings;
+  std::vector<std::string> extrapolated{};  ///< where no measured job stands behind the intervals
   std::string note;
 };
 

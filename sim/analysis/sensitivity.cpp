@@ -85,6 +85,7 @@ Sensitivity Intervals::sensitivity(const PredictionPoint& p) {
   std::stable_sort(out.bars.begin(), out.bars.end(), [](const TornadoBar& a, const TornadoBar& b) { return a.share > b.share; });
   for (const Narrowing measurement :
        {Narrowing::one_gpu, Narrowing::many_gpus, Narrowing::collectives, Narrowing::input_alone, Narrowing::whole_job}) {
+    if (measurement == Narrowing::many_gpus && p.gpus == 1) continue;  // that is one_gpu
     const double spread = measurement == Narrowing::whole_job ? kMeasured : startup;
     const Interval then = total_interval(p, narrowed(p.gpus, measurement), spread);
     const bool is_narrower = then.high_s - then.low_s < 0.99 * (out.interval.high_s - out.interval.low_s);

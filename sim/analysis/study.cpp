@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/anchor.hpp"
+#include "sim/analysis/intervals.hpp"
 #include "sim/analysis/point_predictor.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/job.hpp"
@@ -24,7 +25,6 @@ std::string refusal(const Scenario& scenario, int gpus) {
   if (gpus > size) return fmt::format("cluster {} has {} GPUs", scenario.cluster.name, size);
   if (gpus > scenario.global_batch.value_or(gpus))
     return fmt::format("{} GPUs cannot share a global batch of {}", gpus, *scenario.global_batch);
-  if (scenario.strategy == "single" && gpus > 1) return "single trains on one GPU";
   return why_not(scenario, gpus);
 }
 
@@ -59,8 +59,8 @@ class StudyRunner {
   void anchor() {
     const int most = std::max(own_.gpus.back(), own_.anchor->gpus);
     PointPredictor base(own_, most);
-    const Anchored anchored = fit_anchor(base.simulator(), base.device(), *own_.anchor);
-    device_ = anchored.device;
+    anchored_ = fit_anchor(base.simulator(), base.device(), *own_.anchor);
+    const Anchored& anchored = *anchored_;
     result_.decisions.add("anchor", fmt::format("{} x {:.3f}", anchored.scaled, anchored.factor),
                           fmt::format("measured step {} of the scenario as it stands; the model scaled by it serves all of {} on {}",
                                       to_string(seconds(own_.anchor->step_s)), own_.model.name, own_.cluster.name));
@@ -68,7 +68,7 @@ class StudyRunner {
   }
 
   bool is_anchored(const Scenario& scenario) const {
-    return device_ && scenario.model.name == own_.model.name && scenario.cluster.name == own_.cluster.name;
+    return anchored_ && scenario.model.name == own_.model.name && scenario.cluster.name == own_.cluster.name;
   }
 
   void run_group(const StudyGroup& group) {
@@ -79,13 +79,21 @@ class StudyRunner {
     if (is_anchored(scenario)) scenario.anchor = own_.anchor;
     for (const std::string& warning : scenario.warnings) warn(warning);
     const std::vector<int> all = asked_of(group, scenario);
-    int most = 1;
+    int most = is_anchored(scenario) ? own_.anchor->gpus : 1;
     for (const int gpus : all) most = refusal(scenario, gpus).empty() ? std::max(most, gpus) : most;
     PointPredictor predictor(scenario, most);
-    if (is_anchored(scenario)) predictor.set_device(*device_);
+    if (is_anchored(scenario)) predictor.set_device(anchored_->device);
+    Intervals intervals = intervals_of(predictor);
     for (const std::size_t point : group.points) {
-      for (const int gpus : gpus_of(point, scenario)) rows_[point].push_back(row(predictor, point, gpus));
+      for (const int gpus : gpus_of(point, scenario)) rows_[point].push_back(row(predictor, intervals, point, gpus));
     }
+  }
+
+  /// The measurement serves combinations that could have run it.
+  Intervals intervals_of(PointPredictor& predictor) const {
+    const Scenario& scenario = predictor.simulator().scenario();
+    if (!is_anchored(scenario) || !refusal(scenario, own_.anchor->gpus).empty()) return Intervals(predictor);
+    return Intervals(predictor, parts_of(*anchored_), own_.anchor->gpus);
   }
 
   void refuse(const StudyGroup& group, const std::string& why) {
@@ -112,7 +120,7 @@ class StudyRunner {
     return all;
   }
 
-  StudyRow row(PointPredictor& predictor, std::size_t point, int gpus) {
+  StudyRow row(PointPredictor& predictor, Intervals& intervals, std::size_t point, int gpus) {
     StudyRow row{question_.points[point], refusal(predictor.simulator().scenario(), gpus), gpus, {}};
     if (!row.why_not.empty()) return row;
     try {
@@ -121,6 +129,7 @@ class StudyRunner {
       row.point = predictor.point(gpus, decisions);
       row.point.speedup = row.point.samples_per_s / one;
       row.point.efficiency = row.point.speedup / gpus;
+      intervals.add_to(row.point);
       if (row.point.steps_per_epoch == 0) row.why_not = fmt::format("an epoch on {} GPUs has no step", gpus);
       keep(decisions, row);
     } catch (const InputError& error) {
@@ -163,7 +172,7 @@ class StudyRunner {
   const Scenario& own_;
   const Progress& progress_;
   std::vector<std::vector<StudyRow>> rows_;  ///< per point
-  std::optional<DeviceModel> device_;        ///< of the anchor
+  std::optional<Anchored> anchored_;
   StudyResult result_;
 };
 

@@ -1,4 +1,4 @@
-// The interval is that of a step, so it widens the part of the run that is made of steps.
+// A run is over in time when the upper end of its interval is.
 #include "sim/analysis/time_limit.hpp"
 
 #include <algorithm>
@@ -18,11 +18,7 @@ std::string clock(double value) {
 
 }  // namespace
 
-double latest_end_s(const PredictionPoint& point) {
-  const double around = point.around.total_s();
-  const double slower = point.step_s > 0 && point.interval.high_s > point.step_s ? point.interval.high_s / point.step_s : 1;
-  return around + (point.total_s - around) * slower;
-}
+double latest_end_s(const PredictionPoint& point) { return std::max(point.total_s, point.total_interval.high_s); }
 
 std::string time_limit_warning(std::int64_t limit_s, int gpus, const Prediction& prediction) {
   if (limit_s <= 0 || prediction.samples == 0) return {};

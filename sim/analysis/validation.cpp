@@ -233,10 +233,12 @@ void add_points(const std::string& series, std::vector<ValidatedPoint> points, V
 
 void summarize(Validation& validation) {
   std::vector<double> all, linear;
+  int contained = 0;
   for (ValidatedSeries& series : validation.series) {
     std::vector<double> own;
     for (const ValidatedPoint& p : series.points) {
       own.push_back(p.predicted / p.measured - 1);
+      contained += p.low <= p.measured && p.measured <= p.high ? 1 : 0;
       if (p.linear > 0) linear.push_back(p.linear / p.measured - 1);
       series.worst = std::max(series.worst, p.error);
     }
@@ -244,6 +246,7 @@ void summarize(Validation& validation) {
     series.median = statistics_of(own).median;
   }
   validation.scored = static_cast<int>(all.size());
+  if (!all.empty()) validation.coverage = contained / static_cast<double>(all.size());
   validation.error = statistics_of(all);
   validation.linear = statistics_of(linear);
   std::stable_sort(validation.skipped.begin(), validation.skipped.end(),

@@ -49,6 +49,7 @@ struct Validation {
   std::vector<SkippedRow> skipped;
   std::vector<RowFact> row_facts;  ///< what rows were run with beyond their columns
   ErrorStatistics error;
+  double coverage = 0;     ///< share of scored rows whose 90 % interval contains what was measured
   ErrorStatistics linear;  ///< the same rows under perfect scaling; only with anchors
   bool anchored = true;
   std::vector<ValidatedSeries> series;

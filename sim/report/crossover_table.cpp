@@ -28,6 +28,16 @@ std::string worth_line(const Crossover& c) {
   return out.empty() ? out : fmt::format("GPUs worth requesting at efficiency of at least{}.\n", out);
 }
 
+/// How sure the two lines around it are; nothing where nearly all draws agree.
+std::string spread_lines(const CrossoverSpread& spread) {
+  std::string out;
+  if (spread.fastest_low < spread.fastest_high)
+    out += fmt::format("The fastest is {} to {} GPUs with 90 %.\n", spread.fastest_low, spread.fastest_high);
+  const double p = spread.chance_slower_than_one;
+  if (p > 0.01 && p < 0.99) out += fmt::format("That some number of GPUs is slower than one has a chance of {:.0f} %.\n", 100 * p);
+  return out;
+}
+
 std::string parts_of(const CrossoverCause& cause) {
   std::string out;
   for (const LossPart& part : cause.parts) {
@@ -60,8 +70,8 @@ template <class Text>
 std::string smallest(std::string_view what, const BreakEvenValue& v, Text text) {
   if (!v.why_not.empty()) return fmt::format("  {}: {}\n", what, v.why_not);
   if (!v.at) return fmt::format("  {}: never, up to {} (now {})\n", what, text(v.limit), text(v.now));
-  return fmt::format("  {}: from {} on (now {}{}){}\n", what, text(*v.at), text(v.now), v.beats_now ? ", beats one" : "",
-                     v.fits ? "" : ", which does not fit into memory");
+  return fmt::format("  {}: {} (now {}{}){}\n", what, v.is_upper ? "up to " + text(*v.at) : fmt::format("from {} on", text(*v.at)),
+                     text(v.now), v.beats_now ? ", beats one" : "", v.fits ? "" : ", which does not fit into memory");
 }
 
 std::string speed_text(const BreakEven& b, double factor) {
@@ -90,7 +100,10 @@ std::string fastest_line(const BreakEven& b) {
 std::string crossover_paragraph(const Prediction& p) {
   const Crossover& c = p.crossover;
   std::string out = fmt::format("\nFastest: {} of {}.", gpus_text(c.fastest_gpus), p.cluster_gpus);
-  out += c.no_gain_from ? fmt::format(" No gain from {} GPUs.\n", *c.no_gain_from) : " Every further GPU still helps.\n";
+  out += c.no_gain_from                ? fmt::format(" No gain from {} GPUs.\n", *c.no_gain_from)
+         : c.slower_than_previous_from ? " All of them are fastest, though not every further one helps.\n"
+                                       : " Every further GPU still helps.\n";
+  out += spread_lines(p.crossover_spread);
   out += worth_line(c);
   out += fmt::format("Slower than one GPU: {}. Slower than one GPU fewer: {}.\n", from_or_never(c.slower_than_one_gpu_from),
                      from_or_never(c.slower_than_previous_from));

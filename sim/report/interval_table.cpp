@@ -45,6 +45,7 @@ std::string write_intervals(const Prediction& prediction) {
                        is_one ? "1" : fmt::format("{:.2f} .. {:.2f}", p.speedup_range.low, p.speedup_range.high),
                        is_one ? "-" : chance(p.chance_of_gain));
   }
+  for (const std::string& beyond : prediction.extrapolated) out += "extrapolated: " + beyond + "\n";
   return out;
 }
 

@@ -147,7 +147,7 @@ Json crossover_json(const Crossover& c) {
 
 Json value_json(const BreakEvenValue& v) {
   if (!v.why_not.empty()) return {{"at", nullptr}, {"why_not", v.why_not}};
-  return {{"now", v.now}, {"beats_now", v.beats_now}, {"at", or_null(v.at)}, {"limit", v.limit}, {"fits", v.fits}};
+  return {{"now", v.now}, {"beats_now", v.beats_now}, {"at", or_null(v.at)}, {"limit", v.limit}, {"fits", v.fits}, {"is_upper", v.is_upper}};
 }
 
 Json break_even_json(const BreakEven& b) {
@@ -184,7 +184,7 @@ Json groups_json(const Validation& validation, const std::vector<GroupKeys>& gro
     for (const ErrorGroup& group : group_errors(validation, keys)) {
       Json by = Json::object();
       for (std::size_t i = 0; i < keys.size(); ++i) by[keys[i]] = group.values[i];
-      out.push_back({{"by", std::move(by)}, {"rows", group.rows}, {"error", statistics_json(group.error)}});
+      out.push_back({{"by", std::move(by)}, {"rows", group.rows}, {"error", statistics_json(group.error)}, {"coverage", group.coverage}});
     }
   }
   return out;
@@ -233,6 +233,7 @@ Json prediction_json(const Prediction& p) {
   for (const Decision& d : p.decisions.list()) decisions.push_back({{"subject", d.subject}, {"choice", d.choice}, {"why", d.why}});
   out["decisions"] = std::move(decisions);
   out["warnings"] = p.warnings;
+  out["extrapolated"] = p.extrapolated;
   return out;
 }
 
@@ -251,6 +252,7 @@ std::string write_validation_json(const Validation& v, const std::vector<GroupKe
   out["skipped"] = skipped_json(v.skipped);
   if (!v.row_facts.empty()) out["row_facts"] = facts_json(v.row_facts);
   out["error"] = statistics_json(v.error);
+  out["coverage"] = v.coverage;
   out["baseline"] = Json::object();
   if (v.anchored) out["baseline"]["linear"] = statistics_json(v.linear);
   if (!groups.empty()) out["groups"] = groups_json(v, groups);

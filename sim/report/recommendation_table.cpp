@@ -22,17 +22,14 @@ std::string time_limit(double seconds) {
 
 std::string plural(int count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
 
-/// As the batch system calls them.
-std::string resources(const JobPlan& plan) {
-  if (plan.system == BatchSystem::htcondor) {
-    const std::string nodes = plan.nodes > 1 ? fmt::format("machine_count = {}, ", plan.nodes) : "";
-    return fmt::format("  {}request_gpus = {}, request_cpus = {}, allowed_job_duration = {:.0f}\n", nodes, plan.gpus_per_node,
-                       plan.cores_per_node, plan.time_limit_s);
-  }
-  const int tasks = tasks_per_node(plan);
-  return fmt::format("  --nodes={} --ntasks-per-node={} --cpus-per-task={} --gres=gpu:{}{} --time={}\n", plan.nodes, tasks,
-                     std::max(1, plan.cores_per_node / tasks), plan.gpu_type.empty() ? "" : plan.gpu_type + ":", plan.gpus_per_node,
-                     time_limit(plan.time_limit_s));
+/// What the batch system is told.
+std::string options_of(const JobPlan& plan) {
+  if (plan.system == BatchSystem::htcondor)
+    return fmt::format("request_gpus = {}, request_cpus = {}; for about {}", plan.gpus_per_node, plan.cores_per_node,
+                       spoken_time(plan.time_limit_s));
+  return fmt::format("--nodes={} --ntasks-per-node={} --cpus-per-task={} --gres=gpu:{}{} --time={}", plan.nodes, tasks_per_node(plan),
+                     std::max(1, plan.cores_per_node / tasks_per_node(plan)), plan.gpu_type.empty() ? "" : plan.gpu_type + ":",
+                     plan.gpus_per_node, time_limit(plan.time_limit_s));
 }
 
 std::string request(const Recommendation& r) {
@@ -40,7 +37,7 @@ std::string request(const Recommendation& r) {
   const PredictionPoint& p = job.point;
   std::string out = fmt::format("\nAsk for {} on {} of {}{} with {} ({}).\n", plural(p.gpus, "GPU"), plural(p.nodes, "node"),
                                 r.plan.cluster, job.partition.empty() ? "" : ", partition " + job.partition, job.strategy, name_of(r.goal));
-  out += resources(r.plan);
+  out += "  " + options_of(r.plan) + "\n";
   out += fmt::format("  batch {} per GPU{}, {} in all{}{}\n", p.batch_per_gpu,
                      job.accumulation > 1 ? fmt::format(" and micro-step, {} of them", job.accumulation) : "", p.global_batch,
                      job.workers_per_gpu > 0 ? fmt::format("; {} per GPU", plural(job.workers_per_gpu, "worker")) : "",
@@ -55,7 +52,7 @@ std::string line(const Recommendation& r, const JobOption& job) {
   const std::string cost = cost_heading(r).empty() ? "" : fmt::format(" {:>9.4g}", job.cost);
   const std::string result = r.has_queue_wait ? fmt::format(" {:>12}", spoken_time(job.time_to_result_s)) : "";
   const std::string energy = job.energy_kwh > 0 ? fmt::format("{:.3g}", job.energy_kwh) : "-";
-  return fmt::format("{:>6} {:>5} {:>12} {:>12}{} {:>8.2f} {:>6.0f} % {:>9.4g} {:>8}{}{}\n", job.point.gpus, job.point.nodes, job.strategy,
+  return fmt::format("{:>6} {:>5} {:>20} {:>12}{} {:>8.2f} {:>6.0f} % {:>9.4g} {:>8}{}{}\n", job.point.gpus, job.point.nodes, job.strategy,
                      spoken_time(job.point.total_s), result, job.point.speedup, 100 * job.point.efficiency, job.gpu_hours, energy, cost,
                      job.trade.empty() ? "" : "  " + job.trade);
 }
@@ -63,7 +60,7 @@ std::string line(const Recommendation& r, const JobOption& job) {
 std::string options(const Recommendation& r) {
   const std::string cost = cost_heading(r).empty() ? "" : fmt::format(" {:>9}", cost_heading(r));
   const std::string result = r.has_queue_wait ? fmt::format(" {:>12}", "with queue") : "";
-  std::string out = fmt::format("\n{:>6} {:>5} {:>12} {:>12}{} {:>8} {:>8} {:>9} {:>8}{}\n", "GPUs", "nodes", "strategy", "total", result,
+  std::string out = fmt::format("\n{:>6} {:>5} {:>20} {:>12}{} {:>8} {:>8} {:>9} {:>8}{}\n", "GPUs", "nodes", "strategy", "total", result,
                                 "speedup", "effic.", "GPU-hours", "GPU kWh", cost);
   out += line(r, *r.best);
   for (const JobOption& job : r.runners_up) out += line(r, job);

@@ -60,10 +60,11 @@ std::string fact_lines(const std::vector<RowFact>& facts) {
 }
 
 std::string group_lines(const Validation& validation, const GroupKeys& keys) {
-  std::string out = fmt::format("\n{:>5} {:>9} {:>9} {:>9}   {}\n", "rows", "median", "p90", "bias", fmt::join(keys, ", "));
+  std::string out =
+      fmt::format("\n{:>5} {:>9} {:>9} {:>9} {:>10}   {}\n", "rows", "median", "p90", "bias", "in 90 %", fmt::join(keys, ", "));
   for (const ErrorGroup& group : group_errors(validation, keys)) {
-    out += fmt::format("{:>5} {:>7.1f} % {:>7.1f} % {:>+7.1f} %   {}\n", group.rows, 100 * group.error.median, 100 * group.error.p90,
-                       100 * group.error.bias, fmt::join(group.values, ", "));
+    out += fmt::format("{:>5} {:>7.1f} % {:>7.1f} % {:>+7.1f} % {:>8.1f} %   {}\n", group.rows, 100 * group.error.median,
+                       100 * group.error.p90, 100 * group.error.bias, 100 * group.coverage, fmt::join(group.values, ", "));
   }
   return out;
 }
@@ -82,6 +83,7 @@ std::string write_validation_table(const Validation& v, const ValidationTableOpt
                   v.anchored ? "anchored at the smallest number of GPUs of each series (that row is not scored)" : "no anchor");
   out += statistics_line("predicted", v.error);
   if (v.anchored) out += statistics_line("perfect scaling", v.linear);
+  if (v.scored > 0) out += fmt::format("90 % interval    holds {:.1f} % of the measured values\n", 100 * v.coverage);
   out += fact_lines(v.row_facts);
   for (const GroupKeys& keys : options.groups) out += group_lines(v, keys);
   if (options.worst > 0) return out + worst_lines(v, static_cast<std::size_t>(options.worst)) + skipped_lines(v.skipped);

@@ -124,35 +124,6 @@ TEST_CASE("samples of any size are refused, not overflowed") {
   CHECK_THROWS_AS(predict(scenario), InputError);
 }
 
-TEST_CASE("the interval contains the step and widens with every spread") {
-  const Scenario scenario = test::resnet_scenario();
-  const StepSimulator simulator(scenario, 8);
-  const DeviceModel device = default_device_model(scenario);
-  const SimulatedStep step = simulator.simulate(8, device);
-  const double step_s = step.step_s;
-  const auto width = [&](const Spreads& spreads) {
-    const Interval i = step_interval(step, spreads);
-    CHECK(i.low_s <= step_s);
-    CHECK(i.high_s >= step_s);
-    CHECK(i.low_s * i.high_s == Approx(step_s * step_s));  // low = step / (1 + w), high = step (1 + w)
-    return i.high_s - i.low_s;
-  };
-  const Spreads none{0, 0, 0, 0};
-  CHECK(width(none) == Approx(0).margin(1e-12));
-  CHECK(width({0.2, 0, 0, 0}) > 0);
-  CHECK(width({0.4, 0, 0, 0}) > width({0.2, 0, 0, 0}));
-  CHECK(width({0.2, 0, 0.3, 0.05}) >= width({0.2, 0, 0, 0.05}));
-  CHECK(width({0.2, 0.3, 0, 0.05}) >= width({0.2, 0, 0, 0.05}));
-}
-
-TEST_CASE("the run-to-run spread alone gives 1.645 of it at 90 percent") {
-  const Scenario scenario = test::mnist_scenario({1});
-  const StepSimulator simulator(scenario, 1);
-  const DeviceModel device = default_device_model(scenario);
-  const SimulatedStep step = simulator.simulate(1, device);
-  CHECK(step_interval(step, {0, 0, 0, 0.02}).high_s == Approx(step.step_s * (1 + 1.644854 * 0.02)).epsilon(1e-6));
-}
-
 TEST_CASE("the critical path is the derivative of the step by each side") {
   for (const Scenario& scenario : {test::resnet_scenario({1}), test::mnist_scenario({1})}) {
     const StepSimulator simulator(scenario, 1);
@@ -168,11 +139,14 @@ TEST_CASE("the critical path is the derivative of the step by each side") {
   }
 }
 
-TEST_CASE("an anchor narrows what is known of the kernels") {
-  Scenario scenario = test::resnet_scenario({1});
-  CHECK(spreads_of(scenario).kernels == 0.20);
-  scenario.anchor = Anchor{1, 0.1};
-  CHECK(spreads_of(scenario).kernels == spreads_of(scenario).run_to_run);
+TEST_CASE("an anchor narrows the interval of the run it was measured on, and of others") {
+  Scenario scenario = test::resnet_scenario({1, 4});
+  const Prediction free = predict(scenario);
+  scenario.anchor = Anchor{1, free.points.front().step_s};  // measured just as predicted
+  const Prediction anchored = predict(scenario);
+  const auto width = [](const PredictionPoint& p) { return p.interval.high_s / p.interval.low_s; };
+  for (std::size_t i = 0; i < 2; ++i) CHECK(width(anchored.points[i]) < width(free.points[i]));
+  CHECK(width(anchored.points[0]) < width(anchored.points[1]));
 }
 
 TEST_CASE("the search of a strategy of one process ends at one node, and says why") {

@@ -7,21 +7,20 @@ using namespace foretrain;
 
 namespace {
 
-/// 1000 s, 100 of them besides the steps; a step may take 20 % longer: at the latest 100 + 900 * 1.2 = 1180 s.
+/// 1000 s, at the latest 1180.
 Prediction prediction_of_1000_s() {
   Prediction prediction;
   prediction.samples = 1000;
   PredictionPoint point;
-  point.gpus = 4, point.total_s = 1000, point.step_s = 1;
-  point.around.startup_s = 100;
-  point.interval = {0.8, 1.2, 0.9};
+  point.gpus = 4, point.total_s = 1000;
+  point.total_interval = {900, 1180, 0.9};
   prediction.points = {point};
   return prediction;
 }
 
 }  // namespace
 
-TEST_CASE("the latest end widens the steps and nothing else") { CHECK(latest_end_s(prediction_of_1000_s().points[0]) == Approx(1180)); }
+TEST_CASE("the latest end is that of the run's interval") { CHECK(latest_end_s(prediction_of_1000_s().points[0]) == Approx(1180)); }
 
 TEST_CASE("a limit that the run surely, or possibly, exceeds is told apart") {
   const Prediction prediction = prediction_of_1000_s();

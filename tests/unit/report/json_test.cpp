@@ -25,12 +25,16 @@ using Keys = std::vector<std::string>;
 
 TEST_CASE("a prediction has exactly the keys of the contract") {
   const Json j = Json::parse(write_json(test::example_prediction(), {}));
-  CHECK(keys(j) ==
-        Keys{"schema", "scenario", "model", "cluster", "strategy", "precision", "scaling", "points", "crossover", "decisions", "warnings"});
-  CHECK(keys(j["points"][0]) == Keys{"gpus",     "nodes",     "batch_per_gpu",    "global_batch", "steps_per_epoch", "step_s",
-                                     "epoch_s",  "total_s",   "samples_per_s",    "speedup",      "efficiency",      "gpu_hours",
-                                     "other_s",  "startup_s", "loader_restart_s", "validation_s", "checkpoint_s",    "periodic_s",
-                                     "interval", "memory",    "breakdown",        "buckets_bytes"});
+  CHECK(keys(j) == Keys{"schema", "scenario", "model", "cluster", "strategy", "precision", "scaling", "points", "crossover",
+                        "crossover_interval", "decisions", "warnings", "extrapolated"});
+  CHECK(keys(j["points"][0]) == Keys{"gpus",      "nodes",          "batch_per_gpu",    "global_batch",     "steps_per_epoch", "step_s",
+                                     "epoch_s",   "total_s",        "samples_per_s",    "speedup",          "efficiency",      "gpu_hours",
+                                     "other_s",   "startup_s",      "loader_restart_s", "validation_s",     "checkpoint_s",    "periodic_s",
+                                     "interval",  "epoch_interval", "total_interval",   "speedup_interval", "chance_of_gain",  "memory",
+                                     "breakdown", "buckets_bytes"});
+  CHECK(keys(j["points"][0]["total_interval"]) == Keys{"low_s", "high_s", "level"});
+  CHECK(keys(j["points"][0]["speedup_interval"]) == Keys{"low", "high", "level"});
+  CHECK(keys(j["crossover_interval"]) == Keys{"fastest_gpus", "chance_slower_than_one_gpu", "slower_than_one_gpu_from", "level"});
   CHECK(keys(j["points"][0]["interval"]) == Keys{"low_s", "high_s", "level"});
   CHECK(keys(j["points"][0]["memory"]) == Keys{"bytes", "capacity_bytes", "fits", "fits_tightly", "largest_batch_per_gpu",
                                                "parameters_bytes", "gradients_bytes", "optimizer_bytes", "buckets_bytes",
@@ -72,7 +76,7 @@ TEST_CASE("the inverse questions are there when they were asked") {
   const Json j = Json::parse(write_json(test::example_break_even(), {}));
   CHECK(keys(j["break_even"]) ==
         Keys{"gpus", "speedup", "batch_per_gpu", "width", "epoch_samples", "link", "link_bytes_per_s", "bandwidth", "fastest"});
-  CHECK(keys(j["break_even"]["batch_per_gpu"]) == Keys{"now", "beats_now", "at", "limit", "fits"});
+  CHECK(keys(j["break_even"]["batch_per_gpu"]) == Keys{"now", "beats_now", "at", "limit", "fits", "is_upper"});
   CHECK(j["break_even"]["batch_per_gpu"]["at"] == 48);
   CHECK(j["break_even"]["epoch_samples"]["at"].is_null());
   CHECK(keys(j["break_even"]["width"]) == Keys{"at", "why_not"});
@@ -122,7 +126,7 @@ TEST_CASE("a validation has the keys of the contract") {
   v.error = v.linear = statistics_of({0.1});
   v.series = {{"s", 0.1, 0.1, {{4, 100, 110, 0.1, 90, 130, 120}}}};
   const Json j = Json::parse(write_validation_json(v));
-  CHECK(keys(j) == Keys{"schema", "kind", "rows", "scored", "skipped", "error", "baseline", "series"});
+  CHECK(keys(j) == Keys{"schema", "kind", "rows", "scored", "skipped", "error", "coverage", "baseline", "series"});
   CHECK(j["schema"] == "foretrain.validation/1");
   CHECK(j["skipped"][0] == Json{{"row", 4}, {"why", "unknown model"}});
   CHECK(keys(j["error"]) == Keys{"median", "p90", "mean", "bias"});
