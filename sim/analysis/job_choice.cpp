@@ -16,9 +16,12 @@ namespace {
 /// Differences that no user would notice.
 constexpr double kTie = 0.99;
 
+/// Runs shorter than this are as good as each other when both time and cost count: queueing takes as long.
+constexpr double kShortest = 900;
+
 double to_minimize(const JobOption& job, Goal goal) {
   if (goal == Goal::fastest) return job.point.total_s;
-  return goal == Goal::cheapest ? job.cost : job.point.total_s * job.cost;
+  return goal == Goal::cheapest ? job.cost : std::max(kShortest, job.point.total_s) * job.cost;
 }
 
 /// Options come by growing number of GPUs.
@@ -91,7 +94,7 @@ std::vector<JobOption> runners_up(std::vector<const JobOption*> allowed, const J
 Launcher launcher_of(const Scenario& scenario, const std::string& strategy) {
   if (scenario.launch.with && scenario.strategy == strategy) return *scenario.launch.with;
   const StrategyEntry& entry = *find_strategy(strategy);
-  if (entry.processes == Processes::one) return Launcher::python;
+  if (entry.processes == Processes::one || strategy == "single") return Launcher::python;
   if (entry.processes == Processes::per_node) return Launcher::srun;
   if (strategy == "horovod" || strategy == "byteps") return Launcher::horovodrun;
   return strategy.starts_with("zero") ? Launcher::deepspeed : Launcher::torchrun;

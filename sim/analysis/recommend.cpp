@@ -28,8 +28,6 @@ constexpr double kStall = 0.02;
 /// Batches that nobody would train with.
 constexpr std::int64_t kWorthSaying = 100'000;
 
-std::string plural(int count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
-
 /// Nobody asks for 37 nodes: 2, 3, 4, 6, 8, 12, 16, … and the most that a partition or the cluster has.
 std::vector<int> nodes_of(const ClusterSpec& cluster) {
   std::vector<int> nodes{cluster.nodes};
@@ -54,21 +52,24 @@ std::vector<int> numbers_of(const Scenario& scenario) {
   return numbers;
 }
 
-/// Those that a job can have: the strategy, a partition, and as many on each node.
+/// Whether a job can have them: the strategy, a partition, and as many on each node.
+bool is_possible(const Scenario& scenario, int gpus) {
+  const int nodes = reserved_gpus(scenario, gpus).nodes;
+  return gpus % nodes == 0 && is_given(scenario.cluster.site, gpus, nodes) && why_not(scenario, gpus).empty();
+}
+
 std::vector<int> possible_numbers(const Scenario& scenario) {
   std::vector<int> numbers = numbers_of(scenario);
-  std::erase_if(numbers, [&](int gpus) {
-    const int nodes = reserved_gpus(scenario, gpus).nodes;
-    return gpus % nodes != 0 || !is_given(scenario.cluster.site, gpus, nodes) || !why_not(scenario, gpus).empty();
-  });
+  std::erase_if(numbers, [&](int gpus) { return !is_possible(scenario, gpus); });
   return numbers;
 }
 
-/// With as many processes as the strategy wants.
-Scenario fully_launched(Scenario scenario) {
+/// As a job script would start it: one process for each GPU. A measured run keeps the launch it was measured with.
+Scenario with_usual_launch(Scenario scenario) {
+  if (scenario.anchor || scenario.strategy == "single" || find_strategy(scenario.strategy)->processes != Processes::per_gpu)
+    return scenario;
   scenario.launch.processes_per_node = 0;
-  const bool is_one_process = find_strategy(scenario.strategy)->processes == Processes::one;
-  if (scenario.launch.with == Launcher::python && !is_one_process) scenario.launch.with.reset();
+  if (scenario.launch.with == Launcher::python) scenario.launch.with.reset();
   return scenario;
 }
 
@@ -90,17 +91,22 @@ class Recommender {
 
   Recommendation recommend() {
     refuse_unknown_length();
-    own_ = fitted(launched(scenarios_.own));
-    Recommendation out = choose();
+    own_ = fitted(with_usual_launch(scenarios_.own));
+    PointPredictor base(own_, most_gpus());
+    if (own_.anchor) anchor(base);
+    Recommendation out = choose_jobs(own_options(base), request_, billing());
     if (!out.best) return out;
-    out.notes = launch_notes_;
-    if (const int workers = better_workers(*out.best, out.notes); workers != own_.workload.data.workers_per_gpu) {
-      own_.workload.data.workers_per_gpu = workers;
-      const std::vector<std::string> notes = std::move(out.notes);
-      out = choose();
-      out.notes = notes;
+    std::vector<std::string> notes;
+    std::optional<PointPredictor> again;
+    if (const Scenario* changed = try_workers(base, *out.best, notes)) {
+      own_ = *changed;
+      again.emplace(own_, base);
+      out = choose_jobs(own_options(*again), request_, billing());
+      if (!out.best) return out;
     }
-    try_strategies(out);
+    out.notes = std::move(notes);
+    try_strategies(again ? *again : base, out);
+    note_launch(out);
     note_batch(out);
     out.plan = plan_of(own_, *out.best);
     return out;
@@ -124,17 +130,6 @@ class Recommender {
 
   int most_gpus() const { return std::max(numbers_of(own_).back(), own_.anchor ? own_.anchor->gpus : 1); }
 
-  /// A launch that leaves GPUs idle is not worth asking for. An anchor keeps the launch that it was measured with.
-  Scenario launched(const Scenario& scenario) {
-    const int all = most_usable_gpus(scenario, scenario.cluster.node.gpus * scenario.cluster.nodes);
-    const int working = working_gpu_count(scenario, all);
-    Scenario full = fully_launched(scenario);
-    const int measured = scenario.anchor ? scenario.anchor->gpus : 1;
-    if (working >= all || working_gpu_count(scenario, measured) != working_gpu_count(full, measured)) return scenario;
-    launch_notes_.push_back(fmt::format("started so that every GPU works: as it is launched now, {} of {} would", working, all));
-    return full;
-  }
-
   /// With micro-steps where a batch fits no number of GPUs: as many as make it fit, the global batch stays. The most GPUs decide: sharded
   /// strategies need least there, and the others no more than on two.
   Scenario fitted(Scenario scenario) const {
@@ -150,18 +145,9 @@ class Recommender {
     return scenario;
   }
 
-  /// The job of the goal with the scenario's own strategy; `base_` is its predictor from here on.
-  Recommendation choose() {
-    base_.emplace(own_, most_gpus());
-    if (device_) base_->set_device(*device_);
-    if (own_.anchor && !device_) anchor();
-    return choose_jobs(own_options(), request_, billing());
-  }
-
-  void anchor() {
-    const Anchored anchored = fit_anchor(base_->simulator(), base_->device(), *own_.anchor);
-    device_ = anchored.device;
-    base_->set_device(*device_);
+  void anchor(PointPredictor& base) {
+    const Anchored anchored = fit_anchor(base.simulator(), base.device(), *own_.anchor);
+    base.set_device(anchored.device);
     anchored_ = parts_of(anchored);
   }
 
@@ -169,24 +155,24 @@ class Recommender {
     return anchored_ ? Intervals(points, *anchored_, own_.anchor->gpus) : Intervals(points);
   }
 
-  std::vector<JobOption> own_options() {
-    Intervals intervals = intervals_of(*base_);
+  std::vector<JobOption> own_options(PointPredictor& base) {
+    Intervals intervals = intervals_of(base);
     std::vector<JobOption> options;
     const std::vector<int> numbers = possible_numbers(own_);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (progress_) progress_(static_cast<double>(i) / static_cast<double>(numbers.size()));
-      options.push_back(option(*base_, intervals, numbers[i]));
+      options.push_back(option(base, intervals, numbers[i], base.throughput(1).samples_per_s));
     }
     return options;
   }
 
-  JobOption option(PointPredictor& points, Intervals& intervals, int gpus) {
+  JobOption option(PointPredictor& points, Intervals& intervals, int gpus, double one_gpu_rate) const {
     Decisions ignored;
     JobOption out;
     const Scenario& scenario = points.simulator().scenario();
     out.strategy = scenario.strategy;
     out.point = points.point(gpus, ignored);
-    out.point.speedup = out.point.samples_per_s / base_->throughput(1).samples_per_s;
+    out.point.speedup = out.point.samples_per_s / one_gpu_rate;
     out.point.efficiency = out.point.speedup / gpus;
     intervals.add_to(out.point);
     out.accumulation = scenario.knobs.accumulation;
@@ -211,84 +197,78 @@ class Recommender {
     job.time_to_result_s = p.total_s + job.jobs * (wait != request_.queue_waits_s.end() ? wait->second : request_.queue_wait_s);
   }
 
-  /// The fewest workers that are as good as any, where the step waits for its input; else as many as there are.
-  int better_workers(const JobOption& best, std::vector<std::string>& notes) {
-    const DataSet& data = own_.workload.data;
-    const double stalled = input_share(best.point);
-    if (stalled < kStall || !has_loader()) return data.workers_per_gpu;
-    const int cores = cores_of_rank(data, own_.cluster.node);
-    int chosen = data.workers_per_gpu;
-    double total_s = best.point.total_s, step_s = best.point.step_s;
-    for (int workers = chosen; workers < cores;) {
-      workers = std::min(cores, std::max(1, 2 * workers));
-      const PredictionPoint tried = with_workers(best.point.gpus, workers);
-      if (tried.total_s > kWorthWorkers * total_s) continue;
-      chosen = workers, total_s = tried.total_s, step_s = tried.step_s;
-    }
-    notes.push_back(about_workers(chosen, stalled, cores, best.point.step_s, step_s));
-    return chosen;
-  }
-
-  PredictionPoint with_workers(int gpus, int workers) {
-    Scenario& scenario = variants_.emplace_back(own_);
-    scenario.workload.data.workers_per_gpu = workers;
-    Decisions ignored;
-    return PointPredictor(scenario, *base_).point(gpus, ignored);
-  }
-
-  std::string about_workers(int chosen, double stalled, int cores, double before_s, double then_s) const {
-    const int before = own_.workload.data.workers_per_gpu;
-    if (chosen == before)
-      return fmt::format(
-          "{:.0f} % of the step waits for input, and more than {} on {} of a GPU do not help: decode less, cache, or load "
-          "on the GPU",
-          100 * stalled, plural(before, "worker"), plural(cores, "core"));
-    return fmt::format("{} per GPU instead of {}: a step takes {} instead of {}, of which {:.0f} % was waiting for input",
-                       plural(chosen, "worker"), before, to_string(seconds(then_s)), to_string(seconds(before_s)), 100 * stalled);
-  }
-
-  /// On the same GPUs; on one there is nothing between GPUs to do better. The runners-up then run in the same way, where they can.
-  void try_strategies(Recommendation& out) {
-    JobOption& best = *out.best;
-    if (best.point.gpus == 1) return;
+  /// On the same GPUs another strategy where it is worth it, and then for the runners-up too. On one GPU there is nothing between GPUs to
+  /// do better.
+  void try_strategies(PointPredictor& base, Recommendation& out) {
+    if (out.best->point.gpus == 1) return;
     const Scenario* changed = nullptr;
     for (const Scenario& other : scenarios_.strategies) {
-      if (other.strategy == own_.strategy || !why_not(other, best.point.gpus).empty()) continue;
-      const Scenario& scenario = as_own(other);
-      auto tried = worth(scenario, best, kWorthStrategy);
-      if (!tried) continue;
-      out.notes.push_back(fmt::format("{} takes {:.0f} % less time than {} on these GPUs", tried->strategy,
-                                      100 * (1 - tried->point.total_s / best.point.total_s), best.strategy));
-      best = std::move(*tried), changed = &scenario;
+      if (other.strategy == own_.strategy || !why_not(other, out.best->point.gpus).empty()) continue;
+      if (const Scenario* tried = try_strategy(base, other, *out.best, out.notes)) changed = tried;
     }
     if (changed == nullptr) return;
     for (JobOption& job : out.runners_up) {
-      if (auto tried = worth(*changed, job, 1)) job = std::move(*tried);
+      if (auto tried = worth(base, *changed, job, 1)) job = std::move(*tried);
     }
     add_trades(out);
   }
 
-  /// With the workers, the batch and the micro-steps of the scenario's own strategy.
-  const Scenario& as_own(const Scenario& other) {
-    Scenario& scenario = variants_.emplace_back(fully_launched(other));
-    if (has_loader()) scenario.workload.data.workers_per_gpu = own_.workload.data.workers_per_gpu;
-    scenario.workload.batch_per_gpu = own_.workload.batch_per_gpu;
-    scenario.knobs.accumulation = own_.knobs.accumulation;
-    return scenario;
-  }
-
   /// The job as the scenario runs it, where that takes at most `part` of its time and keeps the limits.
-  std::optional<JobOption> worth(const Scenario& scenario, const JobOption& job, double part) {
-    if (!why_not(scenario, job.point.gpus).empty()) return std::nullopt;
+  std::optional<JobOption> worth(PointPredictor& base, const Scenario& scenario, const JobOption& job, double part) {
     try {
-      PointPredictor points(scenario, *base_);
+      PointPredictor points(scenario, base);
       Intervals intervals = intervals_of(points);
-      JobOption tried = option(points, intervals, job.point.gpus);
+      JobOption tried = option(points, intervals, job.point.gpus, base.throughput(1).samples_per_s);
       if (tried.point.total_s > part * job.point.total_s || !broken_limit(tried, request_).empty()) return std::nullopt;
       return tried;
     } catch (const InputError&) {
       return std::nullopt;  // it cannot train this network on these GPUs
     }
+  }
+
+  /// What was worth it; nullptr: nothing was.
+  const Scenario* try_workers(PointPredictor& base, JobOption best, std::vector<std::string>& notes) {
+    const double stalled = input_share(best.point), step_before = best.point.step_s;
+    if (stalled < kStall || !has_loader()) return nullptr;
+    const int cores = cores_of_rank(own_.workload.data, own_.cluster.node), before = own_.workload.data.workers_per_gpu;
+    const Scenario* changed = nullptr;
+    for (int workers = before; workers < cores;) {
+      workers = std::min(cores, std::max(1, 2 * workers));
+      Scenario& scenario = variants_.emplace_back(own_);
+      scenario.workload.data.workers_per_gpu = workers;
+      auto tried = worth(base, scenario, best, kWorthWorkers);
+      if (!tried) continue;  // a few workers may cost more than they load, more of them not
+      best = std::move(*tried), changed = &scenario;
+    }
+    if (changed != nullptr)
+      notes.push_back(
+          fmt::format("{} worker{} per GPU instead of {}: a step takes {} instead of {}, of which {:.0f} % was waiting for input",
+                      best.workers_per_gpu, best.workers_per_gpu == 1 ? "" : "s", before, to_string(seconds(best.point.step_s)),
+                      to_string(seconds(step_before)), 100 * stalled));
+    else
+      notes.push_back(
+          fmt::format("{:.0f} % of the step waits for input, and more than {} worker{} on {} core{} per GPU do not help: "
+                      "decode less, cache, or load on the GPU",
+                      100 * stalled, before, before == 1 ? "" : "s", cores, cores == 1 ? "" : "s"));
+    return changed;
+  }
+
+  const Scenario* try_strategy(PointPredictor& base, const Scenario& other, JobOption& best, std::vector<std::string>& notes) {
+    Scenario& scenario = variants_.emplace_back(with_usual_launch(other));
+    if (has_loader()) scenario.workload.data.workers_per_gpu = best.workers_per_gpu;
+    scenario.workload.batch_per_gpu = own_.workload.batch_per_gpu;
+    scenario.knobs.accumulation = own_.knobs.accumulation;
+    auto tried = worth(base, scenario, best, kWorthStrategy);
+    if (!tried) return nullptr;
+    notes.push_back(fmt::format("{} takes {:.0f} % less time than {} on these GPUs", tried->strategy,
+                                100 * (1 - tried->point.total_s / best.point.total_s), best.strategy));
+    best = std::move(*tried);
+    return &scenario;
+  }
+
+  void note_launch(Recommendation& out) const {
+    if (scenarios_.own.launch.with == Launcher::python && !own_.launch.with)
+      out.notes.push_back("started as one process per GPU; python alone starts one, which leaves the other GPUs idle");
   }
 
   void note_batch(Recommendation& out) const {
@@ -308,11 +288,8 @@ class Recommender {
   const RecommendationRequest& request_;
   const Progress& progress_;
   Scenario own_;
-  std::vector<std::string> launch_notes_;
-  std::optional<PointPredictor> base_;
   std::deque<Scenario> variants_;
   std::optional<AnchoredParts> anchored_;
-  std::optional<DeviceModel> device_;  ///< of the anchor
 };
 
 }  // namespace
@@ -324,13 +301,13 @@ Recommendation recommend(const ComparedScenarios& scenarios, const Recommendatio
 ComparedScenarios read_recommended(const SourceText& source, const ScenarioOverrides& overrides) {
   ComparedScenarios out{source.text.empty() ? make_scenario(overrides) : read_scenario(source, overrides), {}};
   const StrategyEntry* own = find_strategy(out.own.strategy);
+  if (own->processes != Processes::per_gpu) return out;
   std::vector<std::string> others;
   for (const StrategyEntry& entry : strategy_catalog()) {
     const bool is_like = entry.processes == own->processes && entry.framework == own->framework && entry.name != "single";
     if (is_like && entry.name != own->name) others.emplace_back(entry.name);
   }
-  if (own->processes != Processes::per_gpu) return out;
-  out.strategies = read_compared(source, overrides, others).strategies;
+  if (!others.empty()) out.strategies = read_compared(source, overrides, others).strategies;
   return out;
 }
 

@@ -14,7 +14,8 @@
 
 namespace foretrain {
 
-/// fastest: the shortest run. cheapest: the least cost. balanced: the least product of both.
+/// fastest: the shortest run. cheapest: the least cost. balanced: the least product of both, where a
+/// quarter of an hour is as good as less.
 enum class Goal : std::uint8_t { fastest, cheapest, balanced };
 inline constexpr std::array<std::string_view, 3> kGoalNames{"fastest", "cheapest", "balanced"};
 inline std::string_view name_of(Goal goal) { return kGoalNames[static_cast<std::size_t>(goal)]; }

@@ -17,7 +17,8 @@ std::string write_csv(const Prediction& p, const ReportOptions&) {
       "scenario,model,cluster,strategy,precision,gpus,nodes,batch_per_gpu,global_batch,steps_per_epoch,step_s,step_low_s,step_high_s,epoch_"
       "s,total_s,samples_per_s,speedup,efficiency,gpu_hours,"
       "memory_bytes,memory_capacity_bytes,compute_s,exposed_communication_s,input_stall_s,host_s,optimizer_s,other_s,"
-      "startup_s,loader_restart_s,validation_s,checkpoint_s,periodic_s,largest_batch_per_gpu,scaling\n";
+      "startup_s,loader_restart_s,validation_s,checkpoint_s,periodic_s,largest_batch_per_gpu,scaling,"
+      "total_low_s,total_high_s,speedup_low,speedup_high,chance_of_gain\n";
   const std::string names = fmt::format("{},{},{},{},{}", csv_field(p.scenario), csv_field(p.model), csv_field(p.cluster),
                                         csv_field(p.strategy), csv_field(p.precision));
   for (const PredictionPoint& q : p.points) {
@@ -27,7 +28,8 @@ std::string write_csv(const Prediction& p, const ReportOptions&) {
     for (const double share : q.breakdown) out += fmt::format(",{}", share);
     out += fmt::format(",{},{},{},{},{},{},{}", q.around.startup_s, q.around.loader_restart_s, q.around.validation_s, q.around.checkpoint_s,
                        q.around.periodic_s, q.largest_batch, p.strong_scaling ? "strong" : "weak");
-    out += "\n";
+    out += fmt::format(",{},{},{},{},{}\n", q.total_interval.low_s, q.total_interval.high_s, q.speedup_range.low, q.speedup_range.high,
+                       q.chance_of_gain);
   }
   return out;
 }

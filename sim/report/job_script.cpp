@@ -30,8 +30,8 @@ int threads(const JobPlan& plan) {
 std::string program(const JobPlan& plan) {
   std::string out = "train.py";
   if (plan.epochs > 0) out += fmt::format(" --epochs={:g}", plan.epochs);
-  const bool is_shared = plan.processes_per_node == 1 && plan.nodes == 1 && plan.gpus_per_node > 1;
-  const std::int64_t batch = is_shared ? plan.global_batch / plan.accumulation : plan.batch_per_gpu;
+  const bool is_one_process = plan.processes_per_node == 1 && plan.nodes == 1 && plan.gpus_per_node > 1;
+  const std::int64_t batch = is_one_process ? plan.global_batch / plan.accumulation : plan.batch_per_gpu;
   if (batch > 0) out += fmt::format(" --batch-size={}", batch);
   if (plan.accumulation > 1) out += fmt::format(" --gradient-accumulation-steps={}", plan.accumulation);
   if (plan.workers_per_gpu > 0) out += fmt::format(" --workers={}", plan.workers_per_gpu);

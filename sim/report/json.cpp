@@ -147,7 +147,8 @@ Json crossover_json(const Crossover& c) {
 
 Json value_json(const BreakEvenValue& v) {
   if (!v.why_not.empty()) return {{"at", nullptr}, {"why_not", v.why_not}};
-  return {{"now", v.now}, {"beats_now", v.beats_now}, {"at", or_null(v.at)}, {"limit", v.limit}, {"fits", v.fits}, {"is_upper", v.is_upper}};
+  return {{"now", v.now},     {"beats_now", v.beats_now}, {"at", or_null(v.at)},
+          {"limit", v.limit}, {"fits", v.fits},           {"is_upper", v.is_upper}};
 }
 
 Json break_even_json(const BreakEven& b) {

@@ -22,14 +22,17 @@ std::string time_limit(double seconds) {
 
 std::string plural(int count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
 
-/// What the batch system is told.
-std::string options_of(const JobPlan& plan) {
-  if (plan.system == BatchSystem::htcondor)
-    return fmt::format("request_gpus = {}, request_cpus = {}; for about {}", plan.gpus_per_node, plan.cores_per_node,
-                       spoken_time(plan.time_limit_s));
-  return fmt::format("--nodes={} --ntasks-per-node={} --cpus-per-task={} --gres=gpu:{}{} --time={}", plan.nodes, tasks_per_node(plan),
-                     std::max(1, plan.cores_per_node / tasks_per_node(plan)), plan.gpu_type.empty() ? "" : plan.gpu_type + ":",
-                     plan.gpus_per_node, time_limit(plan.time_limit_s));
+/// As the batch system calls them.
+std::string resources(const JobPlan& plan) {
+  if (plan.system == BatchSystem::htcondor) {
+    const std::string nodes = plan.nodes > 1 ? fmt::format("machine_count = {}, ", plan.nodes) : "";
+    return fmt::format("  {}request_gpus = {}, request_cpus = {}, allowed_job_duration = {:.0f}\n", nodes, plan.gpus_per_node,
+                       plan.cores_per_node, plan.time_limit_s);
+  }
+  const int tasks = tasks_per_node(plan);
+  return fmt::format("  --nodes={} --ntasks-per-node={} --cpus-per-task={} --gres=gpu:{}{} --time={}\n", plan.nodes, tasks,
+                     std::max(1, plan.cores_per_node / tasks), plan.gpu_type.empty() ? "" : plan.gpu_type + ":", plan.gpus_per_node,
+                     time_limit(plan.time_limit_s));
 }
 
 std::string request(const Recommendation& r) {
@@ -37,7 +40,7 @@ std::string request(const Recommendation& r) {
   const PredictionPoint& p = job.point;
   std::string out = fmt::format("\nAsk for {} on {} of {}{} with {} ({}).\n", plural(p.gpus, "GPU"), plural(p.nodes, "node"),
                                 r.plan.cluster, job.partition.empty() ? "" : ", partition " + job.partition, job.strategy, name_of(r.goal));
-  out += "  " + options_of(r.plan) + "\n";
+  out += resources(r.plan);
   out += fmt::format("  batch {} per GPU{}, {} in all{}{}\n", p.batch_per_gpu,
                      job.accumulation > 1 ? fmt::format(" and micro-step, {} of them", job.accumulation) : "", p.global_batch,
                      job.workers_per_gpu > 0 ? fmt::format("; {} per GPU", plural(job.workers_per_gpu, "worker")) : "",

@@ -33,6 +33,7 @@ Validation example_validation() {
   v.skipped = {{5, "unknown cluster \"nowhere\""}};
   v.error = statistics_of({0.02, -0.04});
   v.linear = statistics_of({0.10, 0.20});
+  v.coverage = 1;
   v.series = {{"one series", 0.03, 0.04, {{4, 1200, 1224, 0.02, 1100, 1300, 1320}, {8, 2500, 2400, 0.04, 2200, 2600, 3000}}}};
   return v;
 }

@@ -58,6 +58,13 @@ TEST_CASE("fastest is the shortest run, cheapest the least cost, balanced the le
   CHECK(best_for(Goal::balanced, four_options()) == 4);  // 16 x 16 = 256, 8.5 x 17 = 144.5, 5 x 20 = 100, 4 x 32 = 128
 }
 
+TEST_CASE("below a quarter of an hour only the cost counts when both do") {
+  CHECK(best_for(Goal::balanced, {option(1, 0.5), option(2, 0.26), option(4, 0.14), option(8, 0.08)}) ==
+        2);  // 936 s x 0.52; 900 s x 0.56 is more
+  CHECK(best_for(Goal::balanced, {option(1, 0.2), option(2, 0.11)}) == 1);
+  CHECK(best_for(Goal::fastest, {option(1, 0.2), option(2, 0.11)}) == 2);
+}
+
 TEST_CASE("what differs by less than a percent goes to fewer GPUs") {
   CHECK(best_for(Goal::fastest, {option(4, 5), option(8, 4.96)}) == 4);  // 0.992
   CHECK(best_for(Goal::fastest, {option(4, 5), option(8, 4.94)}) == 8);  // 0.988

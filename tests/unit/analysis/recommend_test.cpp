@@ -134,7 +134,7 @@ TEST_CASE("training that waits for input gets more workers, up to its cores") {
   CHECK(has_note(r, "10 workers per GPU instead of 1: a step takes "));
   for (const JobOption& job : r.runners_up) CHECK(job.workers_per_gpu == 10);
   scenario.workload.data.workers_per_gpu = 10;
-  CHECK(has_note(recommended(scenario), "more than 10 workers on 10 cores of a GPU do not help"));
+  CHECK(has_note(recommended(scenario), "more than 10 workers on 10 cores per GPU do not help"));
 }
 
 TEST_CASE("training that does not wait keeps its workers") {
@@ -206,6 +206,9 @@ TEST_CASE("the plain loop is never given a second GPU") {
   REQUIRE(r.best);
   CHECK(r.best->point.gpus == 1);
   CHECK(r.runners_up.empty());
+  CHECK(r.plan.launcher == Launcher::python);
+  scenario.launch.with = Launcher::python;
+  CHECK_FALSE(has_note(recommended(scenario), "python alone"));
 }
 
 TEST_CASE("a cluster of one GPU gets one GPU, for every goal") {
@@ -234,7 +237,7 @@ TEST_CASE("a recommended job starts one process per GPU, whatever the scenario's
   REQUIRE(r.best);
   CHECK(r.best->point.gpus == 16);
   CHECK(r.plan.launcher == Launcher::torchrun);
-  CHECK(has_note(r, "started so that every GPU works: as it is launched now, 1 of 16 would"));
+  CHECK(has_note(r, "python alone starts one"));
   scenario.launch = {Launcher::srun, 1};
   const Recommendation by_srun = recommended(scenario, goal(Goal::fastest));
   CHECK(by_srun.best->point.gpus == 16);

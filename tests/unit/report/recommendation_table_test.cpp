@@ -39,7 +39,7 @@ TEST_CASE("a pool of HTCondor is asked in its own words") {
   Recommendation r = test::example_recommendation();
   r.plan.system = BatchSystem::htcondor, r.plan.nodes = 1;
   const std::string text = write_recommendation(r);
-  CHECK_THAT(text, ContainsSubstring("\n  request_gpus = 4, request_cpus = 40; for about 18 h 45 min\n"));
+  CHECK_THAT(text, ContainsSubstring("\n  request_gpus = 4, request_cpus = 40, allowed_job_duration = 67500\n"));
   CHECK(text.find("--nodes") == std::string::npos);
 }
 
