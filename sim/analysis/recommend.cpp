@@ -66,7 +66,8 @@ std::vector<int> possible_numbers(const Scenario& scenario) {
 
 /// As a job script would start it: one process for each GPU. A measured run keeps the launch it was measured with.
 Scenario with_usual_launch(Scenario scenario) {
-  if (scenario.anchor || find_strategy(scenario.strategy)->processes != Processes::per_gpu) return scenario;
+  if (scenario.anchor || scenario.strategy == "single" || find_strategy(scenario.strategy)->processes != Processes::per_gpu)
+    return scenario;
   scenario.launch.processes_per_node = 0;
   if (scenario.launch.with == Launcher::python) scenario.launch.with.reset();
   return scenario;
@@ -236,7 +237,7 @@ class Recommender {
       Scenario& scenario = variants_.emplace_back(own_);
       scenario.workload.data.workers_per_gpu = workers;
       auto tried = worth(base, scenario, best, kWorthWorkers);
-      if (!tried) break;
+      if (!tried) continue;  // a few workers may cost more than they load, more of them not
       best = std::move(*tried), changed = &scenario;
     }
     if (changed != nullptr)

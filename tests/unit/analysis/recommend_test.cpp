@@ -206,6 +206,9 @@ TEST_CASE("the plain loop is never given a second GPU") {
   REQUIRE(r.best);
   CHECK(r.best->point.gpus == 1);
   CHECK(r.runners_up.empty());
+  CHECK(r.plan.launcher == Launcher::python);
+  scenario.launch.with = Launcher::python;
+  CHECK_FALSE(has_note(recommended(scenario), "python alone"));
 }
 
 TEST_CASE("a cluster of one GPU gets one GPU, for every goal") {

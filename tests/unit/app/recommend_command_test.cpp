@@ -66,7 +66,7 @@ TEST_CASE("a recommendation is a request that can be copied, and a table of thre
   REQUIRE(run.exit_code == 0);
   CHECK_THAT(run.output, ContainsSubstring("\nAsk for ") && ContainsSubstring(" of mahti, partition gpumedium with ddp (cheapest).\n"));
   CHECK_THAT(run.output, ContainsSubstring("--gres=gpu:a100:4 --time="));
-  CHECK_THAT(run.output, ContainsSubstring("\n  GPUs nodes     strategy "));
+  CHECK_THAT(run.output, ContainsSubstring("\n  GPUs nodes             strategy "));
   CHECK(folder.entries() == 0);
 }
 
