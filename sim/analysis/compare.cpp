@@ -97,7 +97,7 @@ class Comparer {
 
   ComparedStrategy one(PointPredictor& predictor, int gpus, double one_gpu_rate, Decisions& decisions) const {
     const Scenario& scenario = predictor.simulator().scenario();
-    ComparedStrategy row{scenario.strategy, why_not(scenario, gpus), {}, {}};
+    ComparedStrategy row{scenario.strategy, why_not_together(scenario, gpus), {}, {}};
     if (!row.why_not.empty()) return row;
     try {
       Decisions own;

@@ -35,7 +35,7 @@ std::string gpus_text(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1
 /// Why the strategy cannot use more GPUs than were searched, where the cluster has more.
 std::string limit(const PointPredictor& points, int most_gpus) {
   const StepSimulator& simulator = points.simulator();
-  return most_gpus < simulator.cluster_gpus() ? why_not(simulator.scenario(), most_gpus + 1) : std::string();
+  return most_gpus < simulator.cluster_gpus() ? why_not_together(simulator.scenario(), most_gpus + 1) : std::string();
 }
 
 /// How far the search went, when that was not the end of the cluster, and what it took.
@@ -77,7 +77,7 @@ void explain_answers(PointPredictor& points, Crossover& found) {
 
 int most_searched(const Scenario& scenario) {
   const std::int64_t gpus = static_cast<std::int64_t>(scenario.cluster.nodes) * scenario.cluster.node.gpus;
-  const std::int64_t useful = scenario.global_batch ? std::min(gpus, *scenario.global_batch) : gpus;
+  const std::int64_t useful = scenario.strategy == "single" ? 1 : std::min(gpus, scenario.global_batch.value_or(gpus));
   const std::int64_t listed = scenario.gpus.empty() ? 1 : scenario.gpus.back();
   return most_usable_gpus(scenario, static_cast<int>(std::max<std::int64_t>({std::min(useful, kMostSearched), listed, 1})));
 }

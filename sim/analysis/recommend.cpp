@@ -55,7 +55,7 @@ std::vector<int> numbers_of(const Scenario& scenario) {
 /// Whether a job can have them: the strategy, a partition, and as many on each node.
 bool is_possible(const Scenario& scenario, int gpus) {
   const int nodes = reserved_gpus(scenario, gpus).nodes;
-  return gpus % nodes == 0 && is_given(scenario.cluster.site, gpus, nodes) && why_not(scenario, gpus).empty();
+  return gpus % nodes == 0 && is_given(scenario.cluster.site, gpus, nodes) && why_not_together(scenario, gpus).empty();
 }
 
 std::vector<int> possible_numbers(const Scenario& scenario) {

@@ -25,7 +25,7 @@ std::string refusal(const Scenario& scenario, int gpus) {
   if (gpus > size) return fmt::format("cluster {} has {} GPUs", scenario.cluster.name, size);
   if (gpus > scenario.global_batch.value_or(gpus))
     return fmt::format("{} GPUs cannot share a global batch of {}", gpus, *scenario.global_batch);
-  return why_not(scenario, gpus);
+  return why_not_together(scenario, gpus);
 }
 
 std::string first_message(const InputError& error) {

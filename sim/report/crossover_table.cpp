@@ -101,7 +101,7 @@ std::string crossover_paragraph(const Prediction& p) {
   const Crossover& c = p.crossover;
   std::string out = fmt::format("\nFastest: {} of {}.", gpus_text(c.fastest_gpus), p.cluster_gpus);
   out += c.no_gain_from                ? fmt::format(" No gain from {} GPUs.\n", *c.no_gain_from)
-         : c.slower_than_previous_from ? " All of them are fastest, though not every further one helps.\n"
+         : c.slower_than_previous_from ? " All of them together are fastest, though not every further one helps.\n"
                                        : " Every further GPU still helps.\n";
   out += spread_lines(p.crossover_spread);
   out += worth_line(c);

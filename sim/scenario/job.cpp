@@ -108,6 +108,10 @@ int working_gpu_count(const Scenario& scenario, int gpus) {
 
 std::string why_not(const Scenario& scenario, int gpus) { return why_not(strategy_of(scenario), reserved_gpus(scenario, gpus)); }
 
+std::string why_not_together(const Scenario& scenario, int gpus) {
+  return scenario.strategy == "single" && gpus > 1 ? "single trains on one GPU" : why_not(scenario, gpus);
+}
+
 int most_usable_gpus(const Scenario& scenario, int most) {
   int usable = 1, refused = most + 1;
   while (refused - usable > 1) {

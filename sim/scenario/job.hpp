@@ -19,6 +19,8 @@ int working_gpu_count(const Scenario& scenario, int gpus);
 
 /// Why the strategy cannot run on so many GPUs; empty when it can.
 std::string why_not(const Scenario& scenario, int gpus);
+/// The same, and why they would not train together: with the plain loop each GPU trains alone.
+std::string why_not_together(const Scenario& scenario, int gpus);
 /// The largest number of GPUs up to `most` on which the strategy can run, at least 1.
 int most_usable_gpus(const Scenario& scenario, int most);
 

@@ -60,7 +60,6 @@ const std::vector<Knob>& shared_knobs() {
 }
 
 std::string why_not(const StrategyEntry& strategy, const Placement& placement) {
-  if (strategy.name == "single" && placement.size() > 1) return "single trains on one GPU";
   if (strategy.processes != Processes::one || placement.nodes == 1) return {};
   return fmt::format("{} is one process, which cannot drive GPUs of {} nodes", strategy.name, placement.nodes);
 }

@@ -96,7 +96,7 @@ TEST_CASE("the cause names what grew most, in milliseconds") {
   one.breakdown = {0.09, 0, 0, 0.01, 0, 0};
   many.breakdown = {0.10, 0.04, 0, 0.01, 0, 0};
   CHECK(explain_loss(one, many, 8) ==
-        "compute bounds the step; at 8 GPUs it is 50.00 ms longer than on one: 40.00 ms waiting for gradients to be all-reduced, "
+        "compute bounds the step; at 8 GPUs it is 50.00 ms longer than on one: 40.00 ms waiting for communication, "
         "10.00 ms slower kernels (stragglers and NCCL sharing the GPU)");
 }
 

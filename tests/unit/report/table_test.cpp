@@ -55,7 +55,7 @@ TEST_CASE("decisions are shown only when asked for") {
 
 TEST_CASE("the crossover is told in words") {
   Prediction p = test::example_prediction();
-  CHECK_THAT(write_table(p, {}), ContainsSubstring("Fastest: 320 GPUs of 320. Every further GPU still helps."));
+  CHECK_THAT(write_table(p, {}), ContainsSubstring("Fastest: 320 GPUs of 320. All of them together are fastest"));
   p.crossover.fastest_gpus = 1, p.crossover.no_gain_from = 2, p.crossover.slower_than_one_gpu_from = 2;
   CHECK_THAT(write_table(p, {}), ContainsSubstring("Fastest: 1 GPU of 320. No gain from 2 GPUs."));
   CHECK_THAT(write_table(p, {}), ContainsSubstring("Slower than one GPU: from 2 GPUs."));
@@ -103,7 +103,7 @@ TEST_CASE("weak and strong scaling stand one below the other with a line that co
                                        "one GPU).\n"));
   const std::string csv = write_both_scalings(weak, strong, "csv", {});
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);  // one header, two rows each
-  CHECK_THAT(csv, Catch::Matchers::EndsWith(",strong\n"));
+  CHECK_THAT(csv, Catch::Matchers::Matches("(.|\n)*,strong,[^\n]*\n"));
   CHECK_THROWS_AS(write_both_scalings(weak, strong, "html", {}), InputError);
 }
 
