@@ -27,7 +27,7 @@ struct Gpu {
   double memory_efficiency = 0.8;                          ///< reached by streaming kernels / data sheet
   Bytes l2_cache{};
   int sm_count = 0;
-  double tdp_w = 0;  ///< board power in watts; 0: unknown
+  double tdp_w = 0;            ///< board power in watts; 0: unknown
   double sustained_clock = 1;  ///< clock under training load / clock of the data sheet's rates; cards with a small power budget fall behind
   double staging_share = 0.92;  ///< of its host link's rate, reads and writes of host memory together, when peers exchange data through it
   Bytes capacity() const { return usable_memory.count > 0 ? usable_memory : memory; }

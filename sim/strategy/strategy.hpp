@@ -30,9 +30,9 @@ struct DeviceModel {
   HostCalibration host;
   double input_time_scale = 1;          ///< on the time the input pipeline takes for a batch, from an anchor
   double communication_time_scale = 1;  ///< on latencies and bytes of everything between GPUs
-  double rank_spread = 0.01;    ///< standard deviation of step time between ranks (docs/models/losses.md)
-  double busy_node = 0;         ///< by how much kernels are slower when all GPUs of a node work
-  double busy_host = 0;         ///< by how much host calls are slower then
+  double rank_spread = 0.01;            ///< standard deviation of step time between ranks (docs/models/losses.md)
+  double busy_node = 0;                 ///< by how much kernels are slower when all GPUs of a node work
+  double busy_host = 0;                 ///< by how much host calls are slower then
 };
 
 struct PlanRequest {
