@@ -31,6 +31,15 @@ TEST_CASE("anchored at one GPU, Puhti's measured throughput is met within four p
   CHECK(v.error.median <= 0.04);
 }
 
+TEST_CASE("nine of ten of Puhti's measurements lie in the 90 percent interval, and it is narrower than a factor of two") {
+  if (!std::filesystem::exists(kMeasured)) FORETRAIN_SKIP("no ../shared/measured");
+  const Validation v = validated(true);
+  CHECK(v.coverage >= 0.9);
+  for (const ValidatedSeries& series : v.series) {
+    for (const ValidatedPoint& p : series.points) CHECK(p.high / p.low < 2);
+  }
+}
+
 TEST_CASE("the prediction is closer to Puhti's measurements than perfect scaling") {
   if (!std::filesystem::exists(kMeasured)) FORETRAIN_SKIP("no ../shared/measured");
   const Validation v = validated(true);
