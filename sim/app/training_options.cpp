@@ -49,7 +49,7 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
   command.add_option("--gpus", gpus, "Numbers of GPUs, as in 1,2,4")->delimiter(',')->type_name("LIST");
   command.add_option("--model", overrides.model, "A model of the catalog or a file")->type_name("NAME");
   command.add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
-  command.add_option("--batch", batch, "Samples per GPU and step")->type_name("N");
+  command.add_option("--batch", batch, "Samples per GPU and step, of all GPUs where the scenario has a global batch")->type_name("N");
   command.add_option("--set", overrides.settings, "Any key of the scenario, as in strategy.bucket_cap=10MiB; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);

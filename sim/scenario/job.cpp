@@ -39,8 +39,8 @@ int processes(const Scenario& scenario, const Placement& working) {
 std::string gpus_text(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
 
 /// How to start it so that every GPU works.
-std::string right_launch(const Scenario& scenario) {
-  const int per_node = scenario.cluster.node.gpus;
+std::string right_launch(const Scenario& scenario, int gpus) {
+  const int per_node = std::min(scenario.cluster.node.gpus, gpus);
   if (strategy_of(scenario).processes == Processes::per_node) return "start one process on each node, as with srun --ntasks-per-node=1";
   if (scenario.strategy == "horovod")
     return fmt::format("start one per GPU, as with horovodrun -np N or srun --ntasks-per-node={}", per_node);
@@ -52,7 +52,7 @@ std::string idle_warning(const Scenario& scenario, int gpus) {
   const int started = processes(scenario, working);
   return fmt::format("of {} reserved GPUs {} work{} and {} {} idle: {} process{} of {}; {}", gpus, working.size(),
                      working.size() == 1 ? "s" : "", gpus - working.size(), gpus - working.size() == 1 ? "is" : "are", started,
-                     started == 1 ? "" : "es", scenario.strategy, right_launch(scenario));
+                     started == 1 ? "" : "es", scenario.strategy, right_launch(scenario, gpus));
 }
 
 std::string sampler_warning(const Scenario& scenario, int gpus) {
