@@ -138,7 +138,9 @@ class GroupValidator {
     }
     if (anchor) use_anchor();
     const int smallest = anchor ? rows.front()->gpus : 1;
-    reference_ = reference_at(simulator_, smallest, simulator_.simulate(smallest, device_).step_s);
+    const SimulatedStep step = simulator_.simulate(smallest, device_);
+    reference_ = reference_at(simulator_, smallest, step.step_s);
+    if (anchor) at_anchor_ = simulated_response(simulator_, device_, step, smallest, spreads_, reference_);
   }
 
   std::vector<ValidatedPoint> points() const {
@@ -174,9 +176,7 @@ class GroupValidator {
 
   StepResponse response(int gpus, const SimulatedStep& step) const {
     const StepResponse here = simulated_response(simulator_, device_, step, gpus, spreads_, reference_);
-    if (anchor_ == nullptr) return here;
-    const SimulatedStep there = simulator_.simulate(reference_.gpus, device_);
-    return relative_to(simulated_response(simulator_, device_, there, reference_.gpus, spreads_, reference_), here);
+    return anchor_ == nullptr ? here : relative_to(at_anchor_, here);
   }
 
   ValidatedPoint point(const Measurement& m) const {
@@ -200,6 +200,7 @@ class GroupValidator {
   DeviceModel device_;
   Spreads spreads_;
   Reference reference_;
+  StepResponse at_anchor_;  ///< only with an anchor
   Draws draws_;
   const Measurement* anchor_ = nullptr;
   double unit_ = 1;  ///< of the file's values, by the anchor's row
