@@ -69,9 +69,10 @@ const StepResponse& Intervals::response(int gpus) {
   if (known != responses_.end()) return known->second;
   const StepResponse plain = simulated_response(points_.simulator(), points_.device(), points_.step(gpus), gpus, spreads_, reference_);
   if (!is_anchored_) return responses_.emplace(gpus, plain).first->second;
-  const StepResponse there =
-      simulated_response(points_.simulator(), points_.device(), points_.step(reference_.gpus), reference_.gpus, spreads_, reference_);
-  return responses_.emplace(gpus, relative_to(there, plain)).first->second;
+  if (!at_anchor_)
+    at_anchor_ =
+        simulated_response(points_.simulator(), points_.device(), points_.step(reference_.gpus), reference_.gpus, spreads_, reference_);
+  return responses_.emplace(gpus, relative_to(*at_anchor_, plain)).first->second;
 }
 
 StepResponse Intervals::cheap_response(int gpus) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "sim/analysis/point_predictor.hpp"
 #include "sim/analysis/uncertainty.hpp"
@@ -34,6 +35,7 @@ class Intervals {
   Spreads spreads_;
   Reference reference_;
   bool is_anchored_ = false;
+  std::optional<StepResponse> at_anchor_;  ///< simulated once it is asked for
   Draws draws_;
   std::map<int, StepResponse> responses_;  ///< simulated ones, against the anchor
 };

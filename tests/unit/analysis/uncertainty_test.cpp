@@ -5,8 +5,10 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <string>
 
 #include "sim/analysis/step_response.hpp"
+#include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
@@ -35,6 +37,14 @@ struct Simulated {
         device(default_device_model(scenario)),
         step(simulator.simulate(gpus, device)) {}
 };
+
+/// What the program printed into a page of docs, which a test of the documentation holds true: "predicted  median 9.72 %  p90 41.45 %".
+double printed_p90(const std::string& page) {
+  const std::string text = read_text_file(FORETRAIN_SOURCE_DIR "/docs/" + page).text;
+  const std::size_t at = text.find("p90", text.find("\npredicted "));
+  REQUIRE(at != std::string::npos);
+  return std::stod(text.substr(at + 3)) / 100;
+}
 
 const Spreads kSpreads = spreads_of({}, FrameworkKind::pytorch);
 
@@ -168,6 +178,12 @@ TEST_CASE("slower links make a step longer by what it waits for them") {
   const double twice = eight.simulator.simulate(8, moved(eight.device, Uncertain::network, std::log(2.0))).step_s;
   const double exposed = eight.step.critical[static_cast<std::size_t>(Account::exposed_communication)];
   CHECK(twice >= eight.step.step_s + 0.99 * exposed);
+}
+
+TEST_CASE("spreads of kernels and links are the ninth row of ten on the pages of accuracy, over the normal quantile") {
+  CHECK(input_of(Uncertain::kernels).spread == Approx(printed_p90("accuracy_one_gpu.md") / kReach).epsilon(0.03));
+  CHECK(input_of(Uncertain::network).spread == Approx(printed_p90("accuracy_collectives.md") / kReach).epsilon(0.03));
+  CHECK(input_of(Uncertain::node_links).spread == input_of(Uncertain::network).spread);
 }
 
 TEST_CASE("every input says where its spread is from and what would narrow it") {
