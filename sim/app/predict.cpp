@@ -66,13 +66,13 @@ Recommendation recommended(const PredictCommand& command, const Question& questi
   ComparedScenarios scenarios = read_recommended(question.named.source, command.overrides);
   scenarios.own = scaled(std::move(scenarios.own), command.scaling);
   for (Scenario& other : scenarios.strategies) other = scaled(std::move(other), command.scaling);
-  return recommend(scenarios, command.recommendation.request, [&progress](double done) { progress.show(done); });
+  Recommendation recommendation = recommend(scenarios, command.recommendation.request, [&progress](double done) { progress.show(done); });
+  const bool is_script_wanted = !command.recommendation.sbatch.empty() || !command.recommendation.condor.empty();
+  if (is_script_wanted && !recommendation.best) throw InputError("there is no job to write a script for: " + recommendation.why_none);
+  return recommendation;
 }
 
 void write_job_scripts(const RecommendationOptions& options, const Recommendation& recommendation) {
-  if (!options.sbatch.empty() || !options.condor.empty()) {
-    if (!recommendation.best) throw InputError("there is no job to write a script for: " + recommendation.why_none);
-  }
   if (!options.sbatch.empty()) write_file(options.sbatch, write_sbatch(recommendation.plan));
   if (!options.condor.empty()) write_file(options.condor, write_condor(recommendation.plan));
 }
@@ -87,11 +87,9 @@ std::string report(const PredictCommand& command, const Question& question, cons
 
 void predict_one(const PredictCommand& command, const Question& question) {
   Prediction prediction = predicted(command, question);
-  if (command.recommendation.is_wanted()) {
-    prediction.recommendation = recommended(command, question);
-    write_job_scripts(command.recommendation, *prediction.recommendation);
-  }
-  const std::string text = report(command, question, prediction);
+  if (command.recommendation.is_wanted()) prediction.recommendation = recommended(command, question);
+  const std::string text = report(command, question, prediction);  // every mistake shows before anything is written
+  if (prediction.recommendation) write_job_scripts(command.recommendation, *prediction.recommendation);
   if (!command.html.empty()) write_file(command.html, write_html(prediction, {.explain = command.explain}));
   if (!command.trace.empty()) {
     const RecordedSteps recorded = record_steps(question.scenario);
@@ -100,7 +98,19 @@ void predict_one(const PredictCommand& command, const Question& question) {
   write_output(command.output, text);
 }
 
+/// Its combinations say themselves what varies, and its table has no room for more than one line each.
+void refuse_beside_study(const PredictCommand& command) {
+  const std::string_view option = !command.scaling.empty() ? "--scaling"
+                                  : command.break_even     ? "--break-even"
+                                  : command.sensitivity    ? "--sensitivity"
+                                                           : "";
+  if (!option.empty())
+    throw InputError(fmt::format("{} has no effect on the combinations of a study", option),
+                     "leave [study] out, and say with --set which one");
+}
+
 void predict_study(const PredictCommand& command, const Question& question) {
+  refuse_beside_study(command);
   const auto write = find_report(command.format)->write_study;
   refuse_pages(command, write != nullptr, "the combinations of a study", "leave [study] out, and say with --set which combination");
   const StudyQuestion study = read_study(question.named.source, command.overrides, question.scenario);

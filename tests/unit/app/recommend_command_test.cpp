@@ -217,3 +217,11 @@ TEST_CASE("when no job keeps the limits the report says so, and no script is wri
   CHECK(none["best"].is_null());
   CHECK_THAT(none["why_none"].get<std::string>(), ContainsSubstring("the deadline is 1 s"));
 }
+
+TEST_CASE("no script is written when the report itself is refused") {
+  const TemporaryFolder folder;
+  const ProgramRun run = folder.run("foretrain predict mahti-resnet50-ddp --gpus 1 --scaling both --format html --sbatch job.sh");
+  INFO(run.output);
+  CHECK(run.exit_code == 1);
+  CHECK(folder.entries() == 0);
+}

@@ -57,6 +57,12 @@ TEST_CASE("a study may come from the command line alone") {
   CHECK_THAT(table.output, ContainsSubstring("not here: data_parallel is one process"));
 }
 
+TEST_CASE("options without an effect on a study are refused") {
+  check_refused("predict study.toml --scaling strong", "--scaling has no effect on the combinations of a study");
+  check_refused("predict study.toml --break-even 2", "--break-even has no effect");
+  check_refused("predict study.toml --sensitivity", "--sensitivity has no effect");
+}
+
 TEST_CASE("what shows one scenario is refused for a study and for several, and a study among several") {
   check_refused("predict study.toml --html page.html", "--html shows one scenario, not the combinations of a study");
   check_refused("predict study.toml --trace trace.json", "--trace shows one scenario");
