@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "sim/analysis/anchor.hpp"
 #include "sim/analysis/intervals.hpp"
 #include "sim/analysis/job_choice.hpp"
+#include "sim/analysis/job_numbers.hpp"
 #include "sim/analysis/job_resources.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/job.hpp"
@@ -27,42 +27,6 @@ constexpr double kWorthStrategy = 0.97, kWorthWorkers = 0.99;
 constexpr double kStall = 0.02;
 /// Batches that nobody would train with.
 constexpr std::int64_t kWorthSaying = 100'000;
-
-/// Nobody asks for 37 nodes: 2, 3, 4, 6, 8, 12, 16, … and the most that a partition or the cluster has.
-std::vector<int> nodes_of(const ClusterSpec& cluster) {
-  std::vector<int> nodes{cluster.nodes};
-  for (int two = 2; two <= cluster.nodes; two *= 2) nodes.insert(nodes.end(), {two, two + two / 2});
-  for (const Partition& partition : cluster.site.partitions)
-    nodes.insert(nodes.end(), {partition.most_nodes, partition.most_gpus / std::max(1, cluster.node.gpus)});
-  std::sort(nodes.begin(), nodes.end());
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  std::erase_if(nodes, [&](int n) { return n < 2 || n > cluster.nodes; });
-  return nodes;
-}
-
-/// Every number in one node, then whole nodes.
-std::vector<int> numbers_of(const Scenario& scenario) {
-  const int per_node = std::max(1, scenario.cluster.node.gpus);
-  const std::int64_t most = scenario.global_batch.value_or(std::numeric_limits<int>::max());
-  std::vector<int> numbers;
-  for (int gpus = 1; gpus <= std::min<std::int64_t>(per_node, most); ++gpus) numbers.push_back(gpus);
-  for (const int nodes : nodes_of(scenario.cluster)) {
-    if (std::int64_t{nodes} * per_node <= most) numbers.push_back(nodes * per_node);
-  }
-  return numbers;
-}
-
-/// Whether a job can have them: the strategy, a partition, and as many on each node.
-bool is_possible(const Scenario& scenario, int gpus) {
-  const int nodes = reserved_gpus(scenario, gpus).nodes;
-  return gpus % nodes == 0 && is_given(scenario.cluster.site, gpus, nodes) && why_not_together(scenario, gpus).empty();
-}
-
-std::vector<int> possible_numbers(const Scenario& scenario) {
-  std::vector<int> numbers = numbers_of(scenario);
-  std::erase_if(numbers, [&](int gpus) { return !is_possible(scenario, gpus); });
-  return numbers;
-}
 
 /// As a job script would start it: one process for each GPU. A measured run keeps the launch it was measured with.
 Scenario with_usual_launch(Scenario scenario) {
@@ -128,12 +92,15 @@ class Recommender {
     return is_billed ? CostUnit{rates.unit, std::nullopt} : CostUnit{"GPU-h", 1.0};
   }
 
-  int most_gpus() const { return std::max(numbers_of(own_).back(), own_.anchor ? own_.anchor->gpus : 1); }
+  int most_gpus() const {
+    const std::vector<int> numbers = numbers_to_ask_for(own_);
+    return std::max(numbers.empty() ? 1 : numbers.back(), own_.anchor ? own_.anchor->gpus : 1);
+  }
 
   /// With micro-steps where a batch fits no number of GPUs: as many as make it fit, the global batch stays. The most GPUs decide: sharded
   /// strategies need least there, and the others no more than on two.
   Scenario fitted(Scenario scenario) const {
-    const std::vector<int> numbers = possible_numbers(scenario);
+    const std::vector<int> numbers = numbers_to_ask_for(scenario);
     if (numbers.empty() || scenario.global_batch) return scenario;
     PointPredictor points(scenario, numbers.back());
     Decisions ignored;
@@ -158,7 +125,7 @@ class Recommender {
   std::vector<JobOption> own_options(PointPredictor& base) {
     Intervals intervals = intervals_of(base);
     std::vector<JobOption> options;
-    const std::vector<int> numbers = possible_numbers(own_);
+    const std::vector<int> numbers = numbers_to_ask_for(own_);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (progress_) progress_(static_cast<double>(i) / static_cast<double>(numbers.size()));
       options.push_back(option(base, intervals, numbers[i], base.throughput(1).samples_per_s));

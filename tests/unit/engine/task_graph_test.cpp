@@ -103,6 +103,27 @@ TEST_CASE("queues, pools, devices and patterns are numbered in the order they we
   CHECK(graph.pattern(0)[0].route == std::vector<LinkId>{0, 1});
 }
 
+TEST_CASE("transfers of one account become longer; its host work and other accounts stay") {
+  TaskGraph graph;
+  const QueueId queue = graph.add_queue("stream");
+  const auto add = [&](TaskKind kind, std::uint8_t account) {
+    Task task = on(queue);
+    task.kind = kind, task.account = account, task.duration = microseconds(4), task.traffic = {100};
+    return graph.add(task);
+  };
+  const TaskId sum = add(TaskKind::collective, 1), copy = add(TaskKind::copy, 1), call = add(TaskKind::host, 1),
+               input = add(TaskKind::copy, 2);
+  graph.scale_transfers(1, 1.5);
+  for (const TaskId task : {sum, copy}) {
+    CHECK(graph.tasks()[task].duration == microseconds(6));
+    CHECK(graph.tasks()[task].traffic == Bytes{150});
+  }
+  for (const TaskId task : {call, input}) {
+    CHECK(graph.tasks()[task].duration == microseconds(4));
+    CHECK(graph.tasks()[task].traffic == Bytes{100});
+  }
+}
+
 TEST_CASE("a graph of more than five million tasks is refused before it eats the memory") {
   TaskGraph graph;
   Task task;
