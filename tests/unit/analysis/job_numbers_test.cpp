@@ -12,7 +12,7 @@ using Numbers = std::vector<int>;
 
 /// ResNet-18 on nodes of four GPUs.
 Scenario on_nodes(int nodes) {
-  Scenario scenario = test::scenario_of(test::resnet18(), test::nvlink_cluster(4, nodes), {1});
+  Scenario scenario = test::scenario_of(test::resnet18(), test::nvlink_cluster(nodes, 2), {1});
   return scenario;
 }
 
