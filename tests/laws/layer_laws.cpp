@@ -52,7 +52,9 @@ TEST_CASE("law: no test name begins with a dash, an option to Catch2, or has a s
 TEST_CASE("the layer checker lets a file use its own layer and those below") {
   CHECK(layer_breaches({file_with("sim/engine/a.hpp", "#include \"sim/base/units.hpp\"\n"),
                         file_with("sim/engine/a.cpp", "#include \"sim/engine/a.hpp\"\n#include <vector>\n"),
-                        file_with("calibrate/fit/fit.cpp", "#include <Eigen/Dense>\n#include \"sim/workload/device/kernel_time.hpp\"\n")})
+                        file_with("calibrate/fit/fit.cpp", "#include <Eigen/Dense>\n#include \"sim/base/random.hpp\"\n"),
+                        file_with("sim/analysis/a.cpp", "#include \"calibrate/fit/fit.hpp\"\n"),
+                        file_with("calibrate/micro/a.cpp", "#include \"sim/scenario/samples.hpp\"\n")})
             .empty());
 }
 
@@ -63,6 +65,10 @@ TEST_CASE("the layer checker finds an include that goes upward") {
         "sim/base/a.hpp:2: sim/app/b.hpp is above");
   CHECK(joined(layer_breaches({file_with("calibrate/a.cpp", "#include \"sim/app/b.hpp\"\n")})) ==
         "calibrate/a.cpp:2: calibrate may not use sim/app/b.hpp");
+  CHECK(joined(layer_breaches({file_with("calibrate/fit/a.cpp", "#include \"sim/scenario/b.hpp\"\n")})) ==
+        "calibrate/fit/a.cpp:2: calibrate/fit may not use sim/scenario/b.hpp");
+  CHECK(joined(layer_breaches({file_with("sim/import/a.cpp", "#include \"calibrate/fit/b.hpp\"\n")})) ==
+        "sim/import/a.cpp:2: \"calibrate/fit/b.hpp\" is no file of a layer");
 }
 
 TEST_CASE("the layer checker finds an include that is not named from the root") {

@@ -19,6 +19,9 @@ namespace {
 constexpr std::array<std::string_view, 11> kLayers{"base",     "engine", "cluster",  "workload", "collective", "strategy",
                                                    "scenario", "import", "analysis", "report",   "app"};
 constexpr std::array<std::string_view, 3> kBelowCalibrate{"sim/base/", "sim/workload/device/", "sim/scenario/"};
+/// Least squares over plain numbers: it uses base alone, and these may use it.
+constexpr std::string_view kFit = "calibrate/fit/";
+constexpr std::array<std::string_view, 3> kAboveFit{"sim/analysis/", "sim/report/", "sim/app/"};
 constexpr int kLongestFile = 400;
 
 /// A package: how its headers begin, and the files that may include them. `in_headers`: also headers among those files.
@@ -79,6 +82,8 @@ bool is_header(std::string_view path) { return path.ends_with(".hpp") || path.en
 
 /// Why the file may not include another of ours; empty when it may.
 std::string layer_breach(const std::string& path, const std::string& included) {
+  if (included.starts_with(kFit) && std::any_of(kAboveFit.begin(), kAboveFit.end(), [&](auto folder) { return path.starts_with(folder); })) return "";
+  if (path.starts_with(kFit)) return included.starts_with(kFit) || included.starts_with("sim/base/") ? "" : fmt::format("calibrate/fit may not use {}", included);
   if (path.starts_with("calibrate/")) {
     const bool allowed =
         std::any_of(kBelowCalibrate.begin(), kBelowCalibrate.end(), [&](auto folder) { return included.starts_with(folder); });

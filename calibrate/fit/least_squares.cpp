@@ -1,0 +1,2 @@
+// Not written yet.
+#include "calibrate/fit/least_squares.hpp"
