@@ -10,9 +10,9 @@ namespace foretrain::fit {
 /// A constant to be fitted, in any unit; fitted as its logarithm, so it stays positive.
 struct Parameter {
   std::string name;
-  double start = 1;             ///< the default: also the centre of the prior
-  double least = 0, most = 0;   ///< what physics allows; most = 0: no limit
-  double prior = 0;             ///< standard deviation of the logarithm around `start`; 0: nothing is known
+  double start = 1;            ///< the default: also the centre of the prior
+  double least = 0, most = 0;  ///< what physics allows; most = 0: no limit
+  double prior = 0;            ///< standard deviation of the logarithm around `start`; 0: nothing is known
 };
 
 struct Problem {
