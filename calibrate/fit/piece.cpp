@@ -12,8 +12,7 @@ namespace foretrain::fit {
 
 namespace {
 
-constexpr double kLeastNoise = 0.003, kMostNoise = 0.1;
-constexpr double kUsualNoise = 0.02;  ///< where too few points tell
+constexpr double kLeastNoise = 0.003, kMostNoise = 0.02;
 constexpr double kBend = 1.345;
 
 /// latency + slope x bytes with weights. Sizes are taken relative to the largest, so that sums keep their digits.
@@ -40,13 +39,23 @@ Line weighted_line(std::span<const MergedPoint> points, const std::vector<double
   return {y - slope * x, slope / unit};
 }
 
+/// Of the points that know theirs; 0 where none does.
+double usual_spread(std::span<const MergedPoint> points) {
+  std::vector<double> known;
+  for (const MergedPoint& p : points) {
+    if (p.spread > 0) known.push_back(p.spread);
+  }
+  return median(std::move(known));
+}
+
 double at(const Line& line, double bytes) { return line.latency + line.slope * bytes; }
 
 }  // namespace
 
-double price_of_piece(std::size_t points) { return 3 * std::log(static_cast<double>(std::max<std::size_t>(points, 2))); }
+double price_of_piece(std::size_t points) { return 2 * std::log(static_cast<double>(std::max<std::size_t>(points, 2))); }
 
 double noise_of(std::span<const MergedPoint> points) {
+  const double most = std::max(kMostNoise, usual_spread(points));
   std::vector<double> deviations;
   for (std::size_t i = 1; i + 1 < points.size(); ++i) {
     const MergedPoint &a = points[i - 1], &b = points[i], &c = points[i + 1];
@@ -55,8 +64,8 @@ double noise_of(std::span<const MergedPoint> points) {
     const double variance = 1 + std::pow((1 - share) * a.seconds / line, 2) + std::pow(share * c.seconds / line, 2);
     deviations.push_back(std::abs(std::log(b.seconds / line)) / std::sqrt(variance));
   }
-  if (deviations.size() < 3) return kUsualNoise;
-  return std::clamp(1.4826 * median(std::move(deviations)), kLeastNoise, kMostNoise);
+  if (deviations.size() < 3) return most;
+  return std::clamp(1.4826 * median(std::move(deviations)), kLeastNoise, most);
 }
 
 Piece fit_piece(std::span<const MergedPoint> points, double noise) {

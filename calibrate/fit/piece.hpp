@@ -11,6 +11,7 @@ namespace foretrain::fit {
 struct MergedPoint {
   double bytes = 0, seconds = 0;
   int count = 1;
+  double spread = 0;  ///< standard deviation of log(seconds), from repeats or as stated; 0: unknown
 };
 
 struct Piece {
@@ -19,13 +20,14 @@ struct Piece {
 };
 
 /// A point by itself is an outlier and costs at most this, less than two more pieces would; two points in a row are a piece.
-inline constexpr double kMostLoss = 12;
+inline constexpr double kMostLoss = 8;
 
-/// What a piece costs: with `points` points in all, three more numbers (latency, slope, end) as Schwarz's criterion (1978) charges them.
+/// What a piece costs: with `points` points in all, two more numbers (latency, slope) as Schwarz's criterion (1978) charges them.
 double price_of_piece(std::size_t points);
 
 /// Standard deviation of log(seconds) that is noise: how far points lie from the straight line between their neighbours, which is zero
-/// on a piece and large at the few jumps; a robust estimate, between 0.3 % and 10 %. Points ascend.
+/// on a piece and large at the few jumps; a robust estimate, at least 0.3 %. At most 2 %, or what repeats and the points' own spreads
+/// say: medians that a benchmark prints come back that closely, so what scatters more is the library's doing. Points ascend.
 double noise_of(std::span<const MergedPoint> points);
 
 /// Relative least squares with neither latency nor slope negative, twice: the second time outliers count little and errors are relative

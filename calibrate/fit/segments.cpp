@@ -17,15 +17,25 @@ namespace {
 constexpr std::size_t kMostPoints = 128;  ///< more are merged with their neighbours; no more than half as many pieces come out
 constexpr std::size_t kShortest = 2;      ///< points of a piece, when there are as many
 
+/// The median of points of one size, with its standard error as the repeats show it, or as the points state it.
+MergedPoint merged(const std::vector<SizePoint>& same) {
+  std::vector<double> times, stated, deviations;
+  for (const SizePoint& p : same) times.push_back(p.seconds), stated.push_back(p.spread);
+  const double middle = median(times);
+  for (const double time : times) deviations.push_back(std::abs(std::log(time / middle)));
+  const double shown = same.size() >= 3 ? 1.4826 * median(std::move(deviations)) : 0;
+  const double of_one = std::max(shown, median(std::move(stated)));
+  return {same.front().bytes, middle, static_cast<int>(same.size()), 1.25 * of_one / std::sqrt(static_cast<double>(same.size()))};
+}
+
 std::vector<MergedPoint> merged_by_size(std::vector<SizePoint> points) {
   std::sort(points.begin(), points.end(), [](const SizePoint& a, const SizePoint& b) { return a.bytes < b.bytes; });
   std::vector<MergedPoint> out;
   for (std::size_t i = 0; i < points.size();) {
-    std::vector<double> times;
+    std::vector<SizePoint> same;
     const double bytes = points[i].bytes;
-    for (; i < points.size() && points[i].bytes == bytes; ++i) times.push_back(points[i].seconds);
-    const auto count = static_cast<int>(times.size());
-    out.push_back({bytes, median(std::move(times)), count});
+    for (; i < points.size() && points[i].bytes == bytes; ++i) same.push_back(points[i]);
+    out.push_back(merged(same));
   }
   return out;
 }
@@ -36,8 +46,11 @@ std::vector<MergedPoint> thinned(const std::vector<MergedPoint>& points) {
   std::vector<MergedPoint> out;
   for (std::size_t group = 0; group < kMostPoints; ++group) {
     const std::size_t begin = group * points.size() / kMostPoints, end = (group + 1) * points.size() / kMostPoints;
-    MergedPoint sum{0, 0, 0};
-    for (std::size_t i = begin; i < end; ++i) sum.bytes += points[i].bytes, sum.seconds += points[i].seconds, sum.count += points[i].count;
+    MergedPoint sum{0, 0, 0, 0};
+    for (std::size_t i = begin; i < end; ++i) {
+      sum.bytes += points[i].bytes, sum.seconds += points[i].seconds, sum.count += points[i].count;
+      sum.spread = std::max(sum.spread, points[i].spread);
+    }
     const auto n = static_cast<double>(end - begin);
     out.push_back({sum.bytes / n, sum.seconds / n, sum.count});
   }
@@ -70,13 +83,13 @@ std::vector<Segment> fit_segments(std::vector<SizePoint> points) {
   if (points.empty()) return {};
   for ([[maybe_unused]] const SizePoint& p : points)
     assert(p.bytes > 0 && p.seconds > 0 && std::isfinite(p.bytes) && std::isfinite(p.seconds));
-  const std::vector<MergedPoint> merged = thinned(merged_by_size(std::move(points)));
-  const double noise = noise_of(merged);
-  const std::vector<std::size_t> begins = best_cut(merged, noise);
+  const std::vector<MergedPoint> all = thinned(merged_by_size(std::move(points)));
+  const double noise = noise_of(all);
+  const std::vector<std::size_t> begins = best_cut(all, noise);
   std::vector<Segment> out;
   for (std::size_t k = 0; k < begins.size(); ++k) {
-    const std::size_t end = k + 1 < begins.size() ? begins[k + 1] : merged.size();
-    out.push_back(fit_piece({merged.data() + begins[k], end - begins[k]}, noise).segment);
+    const std::size_t end = k + 1 < begins.size() ? begins[k + 1] : all.size();
+    out.push_back(fit_piece({all.data() + begins[k], end - begins[k]}, noise).segment);
   }
   return out;
 }
