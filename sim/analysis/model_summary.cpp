@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/workload/device/arithmetic.hpp"
+#include "sim/workload/device/device_constants.hpp"
 #include "sim/workload/device/kernel_time.hpp"
 
 namespace foretrain {
@@ -150,7 +151,7 @@ KernelTimes times_of(const Workload& workload, const KernelContext& context, con
 ModelSummary summarize_model(const Scenario& scenario, bool with_times) {
   const Workload& workload = scenario.workload;
   const Gpu& gpu = scenario.cluster.node.gpu;
-  const KernelCalibration calibration = default_kernel_calibration(gpu);
+  const KernelCalibration calibration = kernel_calibration_of(scenario.cluster);
   std::optional<KernelContext> context;
   if (with_times) context.emplace(KernelContext{gpu, calibration, workload.precision, workload.framework, workload.half_weights});
   ModelSummary summary;

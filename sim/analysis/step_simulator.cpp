@@ -10,7 +10,8 @@
 #include "sim/scenario/job.hpp"
 #include "sim/strategy/catalog.hpp"
 #include "sim/strategy/evaluation.hpp"
-#include "sim/strategy/losses.hpp"
+#include "sim/strategy/loss_constants.hpp"
+#include "sim/workload/device/device_constants.hpp"
 
 namespace foretrain {
 
@@ -71,10 +72,11 @@ SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int ex
 
 DeviceModel default_device_model(const Scenario& scenario) {
   DeviceModel device;
-  const Gpu& gpu = scenario.cluster.node.gpu;
-  device.kernel = default_kernel_calibration(gpu);
-  const Losses losses = losses_of(gpu.architecture);
+  device.kernel = kernel_calibration_of(scenario.cluster);
+  apply(scenario.cluster.calibration, host_call_constants(), device.host);
+  const Losses losses = losses_of(scenario.cluster);
   device.rank_spread = losses.rank_spread, device.busy_node = losses.busy_node, device.busy_host = losses.busy_host;
+  device.collective_share = losses.collective_share;
   return device;
 }
 

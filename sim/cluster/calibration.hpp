@@ -13,11 +13,11 @@ namespace foretrain {
 
 /// A constant of the model that measurements may replace. Its value in SI units: seconds, bytes/s, FLOP/s, or a plain number.
 struct ConstantRange {
-  std::string_view name;           ///< "nccl.kernel", "gemm.half"
+  std::string name;                    ///< "nccl.kernel", "gemm.half"
   std::optional<Dimension> dimension;  ///< how it is spelt in a file; none: a plain number
-  double least = 0, most = 0;      ///< what physics allows
-  double prior = 0.3;              ///< standard deviation of its logarithm among machines that were measured: how far a fit may move it alone
-  std::string_view meaning;
+  double least = 0, most = 0;          ///< what physics allows
+  double prior = 0.3;                  ///< standard deviation of its logarithm among machines: what is known without samples
+  std::string meaning;
 };
 
 /// The same with the way to it in the value that holds it.

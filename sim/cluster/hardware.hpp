@@ -6,6 +6,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/units.hpp"
+#include "sim/cluster/calibration.hpp"
 #include "sim/cluster/path_class.hpp"
 #include "sim/cluster/site.hpp"
 #include "sim/cluster/storage.hpp"
@@ -40,6 +41,7 @@ struct LinkType {
   std::string name;
   LinkKind kind = LinkKind::pcie;
   ByteRate bandwidth{};              ///< what a plain copy reaches
+  ByteRate line_rate{};              ///< what the wire carries; nothing measured may be above it; 0: unknown
   double collective_efficiency = 1;  ///< what NCCL's Simple protocol reaches / bandwidth
   Time latency{};                    ///< one hop, small message
   ByteRate nccl_bandwidth{};         ///< what NCCL's graph search books for it (src/graph/topo.h); 0: by GPU for NVLink, else `bandwidth`
@@ -122,6 +124,7 @@ struct ClusterSpec {
   FabricSpec fabric;
   std::vector<StorageSpec> storage;  ///< what is known of the machine's; other kinds are usual_storage()
   Site site{};                       ///< how jobs get it
+  Calibration calibration{};         ///< measured on it; empty: data sheets and the residuals of others
 };
 
 }  // namespace foretrain

@@ -2,9 +2,12 @@
 #include "sim/collective/communicator.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "sim/collective/cost_constants.hpp"
 #include "sim/collective/job_traffic.hpp"
+#include "sim/collective/measured_time.hpp"
 #include "sim/collective/peer_traffic.hpp"
 
 namespace foretrain {
@@ -43,10 +46,31 @@ struct Communicator::State {
     input.between_alone = bytes * pace.between_alone;
   }
 
-  Time launch(bool group) const {
-    const int processes = settings.processes_per_node > 0 ? settings.processes_per_node : traffic.ranks_per_node();
+  Time launch(bool group) const { return launch(group, settings.processes_per_node); }
+  Time launch(bool group, int processes_per_node) const {
+    const int processes = processes_per_node > 0 ? processes_per_node : traffic.ranks_per_node();
     const int per_process = (traffic.ranks_per_node() + processes - 1) / processes;
     return (group ? costs.group_launch : costs.launch) * per_process;
+  }
+
+  CollectivePlan modelled(CollectiveOp op, Bytes size, bool explain) const {
+    return nccl::is_tuned(op) ? tuned(op, size, explain) : between_peers(op, size);
+  }
+
+  /// Beyond the measured sizes the plan is off by what it is at the nearest one.
+  void use_measurements(CollectivePlan& plan) const {
+    const CalibratedCollective* measured =
+        find_measured(cluster.spec().calibration, plan.op, {ranks(), nodes(), traffic.ranks_per_node(), &settings});
+    if (measured == nullptr || plan.size.count < 1) return;
+    const double bytes = static_cast<double>(plan.size.count);
+    const double nearest = std::clamp(bytes, measured->segments.front().least, measured->segments.back().most);
+    double wanted = measured_seconds(*measured, nearest);
+    if (nearest != bytes) wanted *= of_model(plan.op, bytes) / of_model(plan.op, nearest);
+    settle(plan, wanted, {launch(!plan.algorithm, measured->processes_per_node), measured->processes_per_node == settings.processes_per_node});
+  }
+
+  double of_model(CollectiveOp op, double bytes) const {
+    return to_seconds(modelled(op, {static_cast<std::int64_t>(std::llround(bytes))}, false).back_to_back());
   }
 
   CollectivePlan tuned(CollectiveOp op, Bytes size, bool explain) const {
@@ -96,15 +120,14 @@ struct Communicator::State {
   JobTraffic traffic;
 };
 
-Time CollectivePlan::back_to_back() const {
-  const Time occupied = is_chain(op) && algorithm ? alone - timing.steps : alone;
-  return std::max(occupied, launch);
-}
+Time CollectivePlan::occupied() const { return is_chain(op) && algorithm ? alone - timing.steps : alone; }
+
+Time CollectivePlan::back_to_back() const { return std::max(occupied(), launch); }
 
 std::string_view CollectivePlan::algorithm_name() const { return algorithm ? nccl::name_of(*algorithm) : "Peers"; }
 
 Communicator::Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings)
-    : Communicator(cluster, placement, settings, costs_of(cluster.spec().node.gpu.architecture)) {}
+    : Communicator(cluster, placement, settings, costs_of(cluster.spec())) {}
 
 Communicator::Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings,
                            const CollectiveCosts& costs)
@@ -123,7 +146,9 @@ CollectivePlan Communicator::plan(CollectiveOp op, Bytes size, bool explain) con
     copy.why = "one rank has nothing to exchange";
     return copy;
   }
-  return nccl::is_tuned(op) ? state_->tuned(op, size, explain) : state_->between_peers(op, size);
+  CollectivePlan plan = state_->modelled(op, size, explain);
+  state_->use_measurements(plan);
+  return plan;
 }
 
 int Communicator::size() const { return state_->ranks(); }

@@ -41,6 +41,8 @@ struct CollectivePlan {
   /// What nccl-tests would print: back to back, the launches overlap with the collectives before; and down a chain (broadcast, reduce)
   /// one follows the other without waiting for the last rank.
   Time back_to_back() const;
+  /// That without the launches.
+  Time occupied() const;
 };
 
 /// Size of a collective: as nccl-tests counts it (all_gather, reduce_scatter, gather, scatter: all ranks' parts together; alltoall,

@@ -21,7 +21,7 @@ struct TimeKey {
 };
 
 /// Optional keys; a key that is missing leaves the default of LinkType.
-constexpr std::array kRates{RateKey{"nccl_bandwidth", &LinkType::nccl_bandwidth}};
+constexpr std::array kRates{RateKey{"line_rate", &LinkType::line_rate}, RateKey{"nccl_bandwidth", &LinkType::nccl_bandwidth}};
 constexpr std::array kTimes{TimeKey{"latency", &LinkType::latency}, TimeKey{"collective_latency", &LinkType::collective_latency},
                             TimeKey{"rendezvous_latency", &LinkType::rendezvous_latency}};
 

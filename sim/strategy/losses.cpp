@@ -45,14 +45,14 @@ double busy_node_factor(double loss, const Placement& placement, int gpus_per_no
   return 1 + loss * (most - 1) / (gpus_per_node - 1);
 }
 
-double collective_share(const CollectivePlan& plan, const Gpu& gpu, int ranks) {
+double share_of_collective(const CollectivePlan& plan, const Gpu& gpu, int ranks, double scale) {
   const double blocks = static_cast<double>(plan.channels) / std::max(1, gpu.sm_count);
   double memory = 0;
   if (ranks > 1 && plan.alone > Time::zero() && gpu.memory_bandwidth.per_second > 0) {
     const double rate = static_cast<double>(plan.size.count) * wire_share(plan.op, ranks) / to_seconds(plan.alone);
     memory = kWaitsForMemory * kMemoryPasses * rate / gpu.memory_bandwidth.per_second;
   }
-  return std::clamp(blocks + memory, 0.0, kMostShare);
+  return std::clamp(scale * (blocks + memory), 0.0, kMostShare);
 }
 
 }  // namespace foretrain

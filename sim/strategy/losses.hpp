@@ -12,6 +12,7 @@ struct Losses {
   double rank_spread = 0.01;  ///< standard deviation of step time between ranks
   double busy_node = 0;       ///< by how much kernels are slower when all GPUs of a node work
   double busy_host = 0.25;    ///< by how much host calls are slower then: cores clock down when many work
+  double collective_share = 1;  ///< what collectives take of a GPU, over the formula of the function below
 };
 Losses losses_of(Architecture architecture);
 
@@ -23,7 +24,7 @@ double slowest_rank_factor(double spread, int ranks);
 double busy_node_factor(double loss, const Placement& placement, int gpus_per_node);
 
 /// Which part of a GPU's throughput kernels miss while a collective runs on it: the multiprocessors its thread blocks sit on, and of the
-/// memory's bandwidth what goes through it, as far as kernels wait for memory. In [0, 0.9].
-double collective_share(const CollectivePlan& plan, const Gpu& gpu, int ranks);
+/// memory's bandwidth what goes through it, as far as kernels wait for memory; `scale` times that, from a calibration. In [0, 0.9].
+double share_of_collective(const CollectivePlan& plan, const Gpu& gpu, int ranks, double scale = 1);
 
 }  // namespace foretrain

@@ -229,7 +229,7 @@ TaskId Process::collective(const CollectiveCall& wanted) {
   const QueueId stream = wanted.stream == kNone ? nccl_stream : wanted.stream;
   Task task = task_of(TaskKind::collective, Account::exposed_communication, stream, plan.latency);
   task.device = device_;
-  task.device_share = collective_share(plan, gpu(), ranks.size());
+  task.device_share = share_of_collective(plan, gpu(), ranks.size(), request_.device.collective_share);
   task.label = wanted.label;
   if (ranks.size() > 1) {
     task.pattern = pattern_of(plan, wanted.among);

@@ -33,6 +33,7 @@ struct DeviceModel {
   double rank_spread = 0.01;            ///< standard deviation of step time between ranks (docs/models/losses.md)
   double busy_node = 0;                 ///< by how much kernels are slower when all GPUs of a node work
   double busy_host = 0;                 ///< by how much host calls are slower then
+  double collective_share = 1;          ///< what collectives take of a GPU, over the formula's
 };
 
 struct PlanRequest {

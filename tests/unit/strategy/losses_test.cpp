@@ -59,20 +59,20 @@ TEST_CASE("between, the loss grows with the GPUs at work on the busiest node") {
 
 TEST_CASE("a collective takes the multiprocessors of its channels and its part of the memory's bandwidth") {
   // One rank sends nothing: 8 of 80 multiprocessors.
-  CHECK(collective_share(all_reduce_at(10e9, 8), gpu_of(80, 900e9), 1) == Approx(0.1));
+  CHECK(share_of_collective(all_reduce_at(10e9, 8), gpu_of(80, 900e9), 1) == Approx(0.1));
   // Two ranks at 90 GB/s: each sends 2 * 1/2 = 1 byte per byte, 3 passes = 270 of 900 GB/s, half of the kernels' time waits for memory.
-  CHECK(collective_share(all_reduce_at(90e9, 8), gpu_of(80, 900e9), 2) == Approx(0.1 + 0.5 * 0.3));
+  CHECK(share_of_collective(all_reduce_at(90e9, 8), gpu_of(80, 900e9), 2) == Approx(0.1 + 0.5 * 0.3));
 }
 
 TEST_CASE("an operation in one direction sends half of what an all-reduce does") {
   CollectivePlan gather = all_reduce_at(90e9, 0);
   gather.op = CollectiveOp::all_gather;
-  CHECK(collective_share(gather, gpu_of(80, 900e9), 2) == Approx(0.5 * 0.15));
+  CHECK(share_of_collective(gather, gpu_of(80, 900e9), 2) == Approx(0.5 * 0.15));
 }
 
 TEST_CASE("a collective never takes the whole GPU") {
-  CHECK(collective_share(all_reduce_at(1e15, 80), gpu_of(80, 900e9), 8) == Approx(0.9));
-  CHECK(collective_share(all_reduce_at(1e9, 100), gpu_of(0, 0), 8) == Approx(0.9));
+  CHECK(share_of_collective(all_reduce_at(1e15, 80), gpu_of(80, 900e9), 8) == Approx(0.9));
+  CHECK(share_of_collective(all_reduce_at(1e9, 100), gpu_of(0, 0), 8) == Approx(0.9));
 }
 
 TEST_CASE("every family has losses between none and a tenth, and newer ones lose no more") {

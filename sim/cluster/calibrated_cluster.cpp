@@ -1,0 +1,93 @@
+// Three tables, and a walk over every place where a link type stands.
+#include "sim/cluster/calibrated_cluster.hpp"
+
+#include <algorithm>
+
+namespace foretrain {
+
+namespace {
+
+template <class Visitor>
+void visit_links(ClusterSpec& cluster, const Visitor& visit) {
+  for (NodeLink& link : cluster.node.links) visit(link.type);
+  visit(cluster.fabric.link);
+  visit(cluster.fabric.uplink);
+  for (FabricLink& link : cluster.fabric.graph) visit(link.type);
+}
+
+}  // namespace
+
+const std::vector<ConstantOf<Gpu>>& gpu_constants() {
+  static const std::vector<ConstantOf<Gpu>> rows{
+      {{"gpu.memory_efficiency", std::nullopt, 0.05, 1, 0.1, "what streaming kernels reach of the data sheet's memory bandwidth"},
+       [](const Gpu& gpu) { return gpu.memory_efficiency; },
+       [](Gpu& gpu, double value) { gpu.memory_efficiency = value; }},
+      {{"gpu.sustained_clock", std::nullopt, 0.1, 1.2, 0.1, "clock under load over the clock of the data sheet's rates"},
+       [](const Gpu& gpu) { return gpu.sustained_clock; },
+       [](Gpu& gpu, double value) { gpu.sustained_clock = value; }},
+      {{"gpu.staging_share", std::nullopt, 0.05, 1, 0.3, "of its host link's rate, when peers exchange data through host memory"},
+       [](const Gpu& gpu) { return gpu.staging_share; },
+       [](Gpu& gpu, double value) { gpu.staging_share = value; }},
+  };
+  return rows;
+}
+
+const std::vector<ConstantOf<Host>>& host_constants() {
+  static const std::vector<ConstantOf<Host>> rows{
+      {{"host.slowdown", std::nullopt, 0.2, 20, 0.4, "single-thread time over the reference CPU's"},
+       [](const Host& host) { return host.slowdown; },
+       [](Host& host, double value) { host.slowdown = value; }},
+      {{"host.memory_bandwidth", Dimension::byte_rate, 1e8, 1e12, 0.4, "memcpy of one core"},
+       [](const Host& host) { return host.memory_bandwidth.per_second; },
+       [](Host& host, double value) { host.memory_bandwidth = {value}; }},
+  };
+  return rows;
+}
+
+const std::vector<ConstantOf<LinkType>>& link_constants() {
+  static const std::vector<ConstantOf<LinkType>> rows{
+      {{"bandwidth", Dimension::byte_rate, 1e6, 2e12, 0.2, "what a plain copy reaches, one link, one direction"},
+       [](const LinkType& link) { return link.bandwidth.per_second; },
+       [](LinkType& link, double value) { link.bandwidth = {value}; }},
+      {{"latency", Dimension::time, 1e-9, 1e-2, 0.7, "one hop, small message"},
+       [](const LinkType& link) { return to_seconds(link.latency); },
+       [](LinkType& link, double value) { link.latency = seconds(value); }},
+      {{"collective_efficiency", std::nullopt, 0.02, 1.3, 0.15, "what NCCL's Simple protocol reaches / bandwidth"},
+       [](const LinkType& link) { return link.collective_efficiency; },
+       [](LinkType& link, double value) { link.collective_efficiency = value; }},
+      {{"collective_latency", Dimension::time, 1e-7, 1e-2, 0.5, "one step of a collective between nodes, small message"},
+       [](const LinkType& link) { return to_seconds(link.collective_latency); },
+       [](LinkType& link, double value) { link.collective_latency = seconds(value); }},
+      {{"rendezvous_latency", Dimension::time, 1e-7, 1e-2, 0.7, "more of it for messages beyond the eager limit"},
+       [](const LinkType& link) { return to_seconds(link.rendezvous_latency); },
+       [](LinkType& link, double value) { link.rendezvous_latency = seconds(value); }},
+  };
+  return rows;
+}
+
+std::string name_of_link_constant(const std::string& link, const std::string& constant) { return "link." + link + "." + constant; }
+
+std::vector<LinkType> link_types_of(const ClusterSpec& cluster) {
+  std::vector<LinkType> types;
+  ClusterSpec copy = cluster;
+  visit_links(copy, [&](const LinkType& type) {
+    if (!type.name.empty()) types.push_back(type);
+  });
+  std::ranges::sort(types, {}, &LinkType::name);
+  const auto repeated = std::ranges::unique(types, {}, &LinkType::name);
+  types.erase(repeated.begin(), repeated.end());
+  return types;
+}
+
+void apply_to_hardware(const Calibration& calibration, ClusterSpec& cluster) {
+  apply(calibration, gpu_constants(), cluster.node.gpu);
+  apply(calibration, host_constants(), cluster.node.host);
+  visit_links(cluster, [&](LinkType& type) {
+    for (const ConstantOf<LinkType>& constant : link_constants()) {
+      const CalibratedConstant* fitted = calibration.find(name_of_link_constant(type.name, constant.range.name));
+      if (fitted != nullptr) constant.set(type, fitted->value);
+    }
+  });
+}
+
+}  // namespace foretrain
