@@ -79,7 +79,7 @@ std::vector<LinkType> link_types_of(const ClusterSpec& cluster) {
   return types;
 }
 
-void apply_to_hardware(const Calibration& calibration, ClusterSpec& cluster) {
+ClusterSpec calibrated(ClusterSpec cluster, Calibration calibration) {
   apply(calibration, gpu_constants(), cluster.node.gpu);
   apply(calibration, host_constants(), cluster.node.host);
   visit_links(cluster, [&](LinkType& type) {
@@ -88,6 +88,8 @@ void apply_to_hardware(const Calibration& calibration, ClusterSpec& cluster) {
       if (fitted != nullptr) constant.set(type, fitted->value);
     }
   });
+  cluster.calibration = std::move(calibration);
+  return cluster;
 }
 
 }  // namespace foretrain

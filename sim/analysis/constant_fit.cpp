@@ -1,0 +1,105 @@
+// A constant that ends at its limit is refused and keeps its default; the others are then fitted again.
+#include "sim/analysis/constant_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "calibrate/fit/least_squares.hpp"
+#include "sim/analysis/sample_prediction.hpp"
+#include "sim/cluster/calibrated_cluster.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// A prediction that a trial makes impossible counts as far off, not as a fault.
+constexpr double kImpossible = 1e300;
+
+Calibration with_values(Calibration calibration, const std::vector<WantedConstant>& wanted, const std::vector<double>& values) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    CalibratedConstant constant;
+    constant.name = wanted[i].range.name, constant.value = values[i];
+    std::erase_if(calibration.constants, [&](const CalibratedConstant& c) { return c.name == constant.name; });
+    calibration.constants.push_back(constant);
+  }
+  return calibration;
+}
+
+fit::Problem problem_of(const ClusterSpec& cluster, const std::vector<Sample>& samples, const std::vector<WantedConstant>& wanted) {
+  fit::Problem problem;
+  for (const WantedConstant& constant : wanted)
+    problem.parameters.push_back({constant.range.name, constant.start, constant.range.least, constant.range.most, constant.range.prior});
+  for (const Sample& sample : samples) {
+    problem.measured.push_back(sample.value);
+    problem.spread.push_back(sample.spread);
+  }
+  problem.predict = [&](const std::vector<double>& values) {
+    const ClusterSpec trial = calibrated(cluster, with_values(cluster.calibration, wanted, values));
+    std::vector<double> predicted;
+    for (const std::optional<double>& value : predict_samples(trial, samples))
+      predicted.push_back(value && *value > 0 && std::isfinite(*value) ? *value : kImpossible);
+    return predicted;
+  };
+  return problem;
+}
+
+std::string refusal_of(const WantedConstant& constant, double value) {
+  const bool low = value < std::sqrt(constant.range.least * constant.range.most);
+  return fmt::format("{}: the samples ask for {} than {:.4g}, which is the {} that physics allows ({})", constant.range.name,
+                     low ? "less" : "more", low ? constant.range.least : constant.range.most, low ? "least" : "most",
+                     constant.range.meaning);
+}
+
+struct SizeRange {
+  double least = 0, most = 0;
+};
+
+SizeRange sizes_of(const std::vector<Sample>& samples) {
+  SizeRange range{std::numeric_limits<double>::infinity(), 0};
+  for (const Sample& sample : samples) {
+    if (sample.bytes < 1) continue;
+    range.least = std::min(range.least, static_cast<double>(sample.bytes));
+    range.most = std::max(range.most, static_cast<double>(sample.bytes));
+  }
+  return range.most > 0 ? range : SizeRange{};
+}
+
+double root_mean_square(const std::vector<double>& residuals) {
+  double sum = 0;
+  for (const double r : residuals) sum += r * r;
+  return residuals.empty() ? 0 : std::sqrt(sum / static_cast<double>(residuals.size()));
+}
+
+}  // namespace
+
+ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>& samples, std::vector<WantedConstant> wanted) {
+  ConstantFit result;
+  std::erase_if(wanted, [](const WantedConstant& c) { return !(c.start > 0) || !(c.range.least < c.range.most); });
+  while (!wanted.empty() && !samples.empty()) {
+    const fit::Fit fitted = fit::fit(problem_of(cluster, samples, wanted));
+    std::vector<WantedConstant> rest;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (fitted.parameters[i].at_limit)
+        result.refused.push_back(refusal_of(wanted[i], fitted.parameters[i].value));
+      else
+        rest.push_back(wanted[i]);
+    }
+    if (rest.size() < wanted.size()) {
+      wanted = std::move(rest);
+      continue;
+    }
+    const SizeRange sizes = sizes_of(samples);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const fit::FittedParameter& p = fitted.parameters[i];
+      if (p.by_prior || p.samples == 0) continue;
+      result.constants.push_back({wanted[i].range.name, p.value, p.spread, sizes.least, sizes.most, p.samples, root_mean_square(fitted.residuals)});
+    }
+    break;
+  }
+  return result;
+}
+
+}  // namespace foretrain
