@@ -103,9 +103,11 @@ class Fitter {
   }
 
   void reweigh() {
-    const RobustScale scale = robust_scale({residuals_.data(), static_cast<std::size_t>(n_)}, problem_.spread, freedom());
+    const Unexplained rest = unexplained();
+    RobustScale scale = robust_scale({rest.residuals.data(), static_cast<std::size_t>(n_)}, problem_.spread, rest.freedom);
     scale_change_ = std::abs(std::log(scale.residuals / std::max(scale_.residuals, 1e-12)));
-    scale_ = scale;
+    scale_ = std::move(scale);
+    freedom_ = rest.freedom;
     weights_.resize(n_), inverse_variance_.resize(n_);
     for (Eigen::Index i = 0; i < n_; ++i) {
       const double deviation = scale_.deviations[static_cast<std::size_t>(i)];
@@ -115,11 +117,20 @@ class Fitter {
     of_samples_ = jacobian_.transpose() * weights_.cwiseProduct(inverse_variance_).asDiagonal() * jacobian_;
   }
 
-  /// Measurements less the parameters that they, not the prior, decide (trace of the hat matrix).
-  double freedom() const {
-    if (of_samples_.size() == 0) return static_cast<double>(n_);
-    const MatrixXd all = of_samples_ + MatrixXd(precision_.asDiagonal());
-    return static_cast<double>(n_) - all.ldlt().solve(of_samples_).trace();
+  struct Unexplained {
+    VectorXd residuals;
+    double freedom = 0;  ///< measurements less the constants that they can tell apart
+  };
+
+  /// What of the residuals no change of the constants would explain, be it allowed or not: that is noise, the rest is only not yet fitted.
+  Unexplained unexplained() const {
+    if (p_ == 0 || n_ == 0) return {residuals_, static_cast<double>(n_)};
+    VectorXd roots = VectorXd::Ones(n_);
+    if (weights_.size() == n_) roots = weights_.cwiseProduct(inverse_variance_).cwiseSqrt();
+    Eigen::ColPivHouseholderQR<MatrixXd> qr;
+    qr.setThreshold(1e-6);
+    qr.compute(roots.asDiagonal() * jacobian_);
+    return {residuals_ - jacobian_ * qr.solve(roots.cwiseProduct(residuals_)), static_cast<double>(n_ - qr.rank())};
   }
 
   /// Soft-l1 of residuals over their deviations, plus the squared distances from what was known before.
@@ -180,7 +191,7 @@ class Fitter {
   }
 
   void conclude() {
-    const double data_variance = variance_of_estimate(scale_, {residuals_.data(), static_cast<std::size_t>(n_)}, freedom());
+    const double data_variance = variance_of_estimate(scale_, {residuals_.data(), static_cast<std::size_t>(n_)}, freedom_);
     // The information of the samples without the weights, which variance_of_estimate() accounts for.
     const MatrixXd samples = jacobian_.transpose() * inverse_variance_.asDiagonal() * jacobian_ / data_variance;
     const MatrixXd all = samples + MatrixXd(precision_.asDiagonal());
@@ -216,7 +227,7 @@ class Fitter {
   VectorXd x_, residuals_, weights_, inverse_variance_;
   MatrixXd jacobian_, of_samples_;
   RobustScale scale_;
-  double scale_change_ = 0, moved_ = 0, damping_ = 1e-3;
+  double scale_change_ = 0, freedom_ = 0, moved_ = 0, damping_ = 1e-3;
   Fit fit_;
 };
 

@@ -1,41 +1,42 @@
-// Two parameters for fit(); it starts at the fastest point and where half of that is first reached.
+// Two parameters for fit(); it starts near the fastest points and at the half size that the middle one implies.
 #include "calibrate/fit/saturating.hpp"
 
 #include <algorithm>
 
 #include "calibrate/fit/least_squares.hpp"
+#include "calibrate/fit/robust_scale.hpp"
 
 namespace foretrain::fit {
 
 namespace {
 
-/// What curves of machines stay within of what their points show; so much is known before.
-constexpr double kFarthest = 1000, kPeakPrior = 1, kHalfPrior = 3;
+/// So much is known before: the points' own sizes and rates are not far from the curve's.
+constexpr double kPeakPrior = 2, kHalfPrior = 4;
 
-/// The largest size below half of the fastest rate, or half of the smallest size where all are faster.
-double first_half(const std::vector<RatePoint>& points, double peak) {
-  double half = 0, smallest = points.front().bytes;
-  for (const RatePoint& p : points) {
-    smallest = std::min(smallest, p.bytes);
-    if (2 * p.bytes_per_second < peak) half = std::max(half, p.bytes);
-  }
-  return half > 0 ? half : smallest / 2;
+/// The rate that a tenth of the points exceed: the fastest may be outliers.
+double start_of_peak(const std::vector<RatePoint>& points) {
+  std::vector<double> rates;
+  for (const RatePoint& p : points) rates.push_back(p.bytes_per_second);
+  const auto place = rates.begin() + static_cast<std::ptrdiff_t>((rates.size() - 1) * 9 / 10);
+  std::nth_element(rates.begin(), place, rates.end());
+  return *place;
+}
+
+/// As far below a point as it lies below the peak; the median of the points.
+double start_of_half(const std::vector<RatePoint>& points, double peak) {
+  std::vector<double> halves;
+  for (const RatePoint& p : points) halves.push_back(p.bytes * std::max(peak / p.bytes_per_second - 1, 0.01));
+  return median(std::move(halves));
 }
 
 }  // namespace
 
 Saturating fit_saturating(const std::vector<RatePoint>& points) {
   if (points.empty()) return {};
-  double peak = 0;
   Problem problem;
-  for (const RatePoint& p : points) {
-    peak = std::max(peak, p.bytes_per_second);
-    problem.measured.push_back(p.bytes_per_second);
-    problem.spread.push_back(p.spread);
-  }
-  const double half = first_half(points, peak);
-  problem.parameters = {{"peak", peak, peak / kFarthest, peak * kFarthest, kPeakPrior},
-                        {"half", half, half / kFarthest, half * kFarthest, kHalfPrior}};
+  for (const RatePoint& p : points) problem.measured.push_back(p.bytes_per_second), problem.spread.push_back(p.spread);
+  const double peak = start_of_peak(points), half = start_of_half(points, peak);
+  problem.parameters = {{"peak", peak, 0, 0, kPeakPrior}, {"half", half, 0, 0, kHalfPrior}};
   problem.predict = [&points](const std::vector<double>& values) {
     std::vector<double> rates;
     for (const RatePoint& p : points) rates.push_back(values[0] * p.bytes / (p.bytes + values[1]));
