@@ -6,6 +6,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/units.hpp"
+#include "sim/cluster/calibration.hpp"
 #include "sim/cluster/path_class.hpp"
 #include "sim/cluster/site.hpp"
 #include "sim/cluster/storage.hpp"
@@ -122,6 +123,7 @@ struct ClusterSpec {
   FabricSpec fabric;
   std::vector<StorageSpec> storage;  ///< what is known of the machine's; other kinds are usual_storage()
   Site site{};                       ///< how jobs get it
+  Calibration calibration{};         ///< constants and collectives as measured on it; empty: none were
 };
 
 }  // namespace foretrain
