@@ -152,17 +152,17 @@ class Fitter {
   /// Whether a limit holds the parameter back against this slope of the cost.
   bool is_held(Eigen::Index j, double slope) const { return (x_[j] <= least_[j] && slope > 0) || (x_[j] >= most_[j] && slope < 0); }
 
-  VectorXd step_for(const VectorXd& slope) const {
+  /// The damped Gauss-Newton step of the parameters that no limit holds back.
+  VectorXd step_for(const VectorXd& slope, double damping) const {
     MatrixXd normal = of_samples_ + MatrixXd(precision_.asDiagonal());
     VectorXd right = -slope;
-    normal.diagonal() *= 1 + damping_;
+    normal.diagonal() *= 1 + damping;
     for (Eigen::Index j = 0; j < p_; ++j) {
       if (!is_held(j, slope[j])) continue;
       normal.row(j).setZero(), normal.col(j).setZero();
       normal(j, j) = 1, right[j] = 0;
     }
-    const VectorXd step = normal.ldlt().solve(right);
-    return step.cwiseMax(-kLongestStep).cwiseMin(kLongestStep);
+    return normal.ldlt().solve(right);
   }
 
   /// One accepted step, or the end of the search.
@@ -170,11 +170,12 @@ class Fitter {
     if (fit_.iterations == 0 || moved_ > kReuse) renew_jacobian();
     reweigh();
     const double now = cost(x_, residuals_);
-    for (const VectorXd slope = gradient(); damping_ < 1e9; damping_ = std::max(damping_ * 8, 1e-3)) {
-      const VectorXd next = clamped(x_ + step_for(slope));
+    const VectorXd slope = gradient();
+    if (-slope.dot(clamped(x_ + step_for(slope, 0)) - x_) < kSmallestGain) return stop_or_refresh();
+    for (; damping_ < 1e9; damping_ = std::max(damping_ * 8, 1e-3)) {
+      const VectorXd next = clamped(x_ + step_for(slope, damping_).cwiseMax(-kLongestStep).cwiseMin(kLongestStep));
       const double length = (next - x_).cwiseAbs().maxCoeff();
-      const double promised = -slope.dot(next - x_) * (1 + damping_);
-      if (length < kSmallestStep || promised < kSmallestGain) return stop_or_refresh();
+      if (length < kSmallestStep) return stop_or_refresh();
       const VectorXd residuals = residuals_at(next);
       if (!residuals.allFinite() || cost(next, residuals) >= now) continue;
       x_ = next, residuals_ = residuals, moved_ += length, damping_ *= 0.1;

@@ -1,4 +1,4 @@
-// What a fit gives besides the calibration: how far each sample is off, which were left out, and what physics refused.
+// What fitting a calibration to samples gives: the calibration itself, how far each sample is from it, and what could not be used.
 #pragma once
 
 #include <string>
@@ -9,29 +9,30 @@
 
 namespace foretrain {
 
-/// A sample that was fitted; values in its unit.
-struct FitResidual {
-  std::string what;      ///< "collective all_reduce, 8 GPUs", "gemm fp16 4096x4096x4096"
-  std::string unit;
-  std::string source;
-  int line = 0;
-  double bytes = 0;      ///< 0: no size
-  double measured = 0, fitted = 0;
-  double before = 0;     ///< the model's value without the calibration
-};
-
-/// Why a sample was not used. `line` of `source`.
-struct LeftOutSample {
-  std::string source;
-  int line = 0;
-  std::string why;
-};
-
 struct CalibrationFit {
+  /// A sample beside what the fitted constants or segments say of it.
+  struct Residual {
+    std::string what;                 ///< "all_reduce on 8 GPUs", "h2d pinned": samples of one name are drawn together
+    std::string source;               ///< file it was read from
+    int line = 0;                     ///< in it; 0: none
+    double bytes = 0;                 ///< 0: does not depend on a size
+    double measured = 0, fitted = 0;  ///< in `unit`
+    SampleUnit unit = SampleUnit::us;
+    int collective = -1;  ///< index into calibration.collectives; -1: a sample of constants
+    friend bool operator==(const Residual&, const Residual&) = default;
+  };
+  struct LeftOut {
+    std::string source;
+    int line = 0;
+    std::string why;
+    friend bool operator==(const LeftOut&, const LeftOut&) = default;
+  };
+
   Calibration calibration;
-  std::vector<FitResidual> residuals;
-  std::vector<LeftOutSample> left_out;
-  std::vector<std::string> refused;  ///< constants that the samples ask for and physics does not allow, with the reason
+  std::vector<double> defaults;  ///< what each of calibration.constants replaces, SI; 0: it has no default
+  std::vector<Residual> residuals;
+  std::vector<LeftOut> left_out;
+  std::vector<std::string> refused;  ///< constants that were not fitted, and why
 };
 
 }  // namespace foretrain

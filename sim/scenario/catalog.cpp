@@ -20,8 +20,15 @@ namespace {
 constexpr std::size_t kLongestName = 128;
 
 std::string_view folder_of(CatalogKind kind) {
-  static constexpr std::array<std::string_view, 8> kFolders{"models",    "topologies",       "topologies/gpus",       "topologies/links",
-                                                            "scenarios", "topologies/nodes", "topologies/transports", "datasets"};
+  static constexpr std::array<std::string_view, 9> kFolders{"models",
+                                                            "topologies",
+                                                            "topologies/gpus",
+                                                            "topologies/links",
+                                                            "scenarios",
+                                                            "topologies/nodes",
+                                                            "topologies/transports",
+                                                            "datasets",
+                                                            "topologies/calibrations"};
   return kFolders[static_cast<std::size_t>(kind)];
 }
 
@@ -80,7 +87,8 @@ std::optional<std::string> path_of(CatalogKind kind, const std::string& name) {
 }  // namespace
 
 std::string_view noun_of(CatalogKind kind) {
-  static constexpr std::array<std::string_view, 8> kNouns{"model", "cluster", "GPU", "link", "scenario", "node", "transport", "data set"};
+  static constexpr std::array<std::string_view, 9> kNouns{"model", "cluster",   "GPU",      "link",       "scenario",
+                                                          "node",  "transport", "data set", "calibration"};
   return kNouns[static_cast<std::size_t>(kind)];
 }
 

@@ -1,4 +1,5 @@
-// Where the catalogs lie and what is in them: models, clusters, GPUs, links, scenarios, data sets, each a folder of TOML files.
+// Where the catalogs lie and what is in them: models, clusters, GPUs, links, scenarios, data sets, calibrations, each a folder of TOML
+// files.
 #pragma once
 
 #include <optional>
@@ -10,7 +11,7 @@
 
 namespace foretrain {
 
-enum class CatalogKind { models, clusters, gpus, links, scenarios, nodes, transports, datasets };
+enum class CatalogKind { models, clusters, gpus, links, scenarios, nodes, transports, datasets, calibrations };
 
 /// "model", "cluster", …: for messages.
 std::string_view noun_of(CatalogKind kind);

@@ -31,6 +31,8 @@ class ClusterReader {
     spec_.fabric = read_fabric(document);
     spec_.storage = read_storage(document);
     spec_.site = read_site(document);
+    if (document.has("calibration"))
+      spec_.calibration = PartReader<Calibration>(CatalogKind::calibrations, read_calibration).read(document, "calibration");
     document.finish();
     if (diagnostics_.empty()) report_faults();
     return std::move(spec_);

@@ -16,6 +16,9 @@ Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics);              /
 LinkType read_link_type(const SourceText& source, Diagnostics& diagnostics);   // schema_link.cpp
 Transport read_transport(const SourceText& source, Diagnostics& diagnostics);  // schema_transport.cpp
 DataSet read_data_set(const SourceText& source, Diagnostics& diagnostics);     // schema_data_set.cpp
+/// What `foretrain calibrate fit` writes. Constants that are not among `known`, and values that physics does not allow, are reported.
+Calibration read_calibration(const SourceText& source, Diagnostics& diagnostics, const std::vector<ConstantRange>& known);
+Calibration read_calibration(const SourceText& source, Diagnostics& diagnostics);  // schema_calibration.cpp, of calibratable_constants()
 /// A node that clusters share (topologies/nodes): the keys of [node] as a document. Faults inside the node are reported here.
 NodeSpec read_node_template(const SourceText& source, Diagnostics& diagnostics);  // schema_node.cpp
 /// Resolves GPU, link and node names in the catalogs, then runs check(): faults are reported at the link or table they belong to.
