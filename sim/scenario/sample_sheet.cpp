@@ -73,6 +73,13 @@ std::string SampleSheet::stated(const std::string& key) const {
   return "";
 }
 
+void SampleSheet::include(SampleFile other) {
+  for (auto& [key, value] : other.provenance) state(key, std::move(value));
+  for (Sample& sample : other.samples) add(std::move(sample));
+  for (SkippedLine& line : other.skipped) skip(line.line, std::move(line.why));
+  file_.rows = std::min(file_.rows + other.rows, static_cast<int>(kMostSamples));
+}
+
 SampleFile SampleSheet::take() {
   if (unnamed_ > 0) {
     SkippedLine& last = file_.skipped.back();

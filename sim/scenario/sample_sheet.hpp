@@ -24,6 +24,8 @@ class SampleSheet {
   void state(const std::string& key, std::string value);
   /// The value of a fact; empty when it was not stated.
   std::string stated(const std::string& key) const;
+  /// Takes over what another reader found; its facts stay behind those stated before.
+  void include(SampleFile other);
   bool is_full() const { return is_full_; }
   std::size_t samples() const { return file_.samples.size(); }
   int rows() const { return file_.rows; }

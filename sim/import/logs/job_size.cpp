@@ -1,0 +1,48 @@
+// The first line that says a number counts; the hints fill what no line says.
+#include "sim/import/logs/job_size.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "sim/import/logs/log_lines.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::array<std::string_view, 11> kGpuMarks{"number of gpus:", "num_gpus=",   "num gpus:",         "world size:",
+                                                     "world_size:",     "world_size=", "world size =",      "-np ",
+                                                     "--ntasks=",       " on ",        "number of devices:"};
+constexpr std::array<std::string_view, 7> kNodeMarks{
+    "number of nodes:", "num_nodes=", "num_nodes:", "nnodes=", "nnodes ", "--nodes=", "nodes:"};
+constexpr std::int64_t kMost = 10'000'000;
+
+int count_in(std::string_view line, std::string_view mark) {
+  const auto value = integer_behind(line, mark);
+  if (!value || *value < 1 || *value > kMost) return 0;
+  if (mark == " on " && !holds(text_behind(line, mark).substr(0, 12), "gpu")) return 0;
+  return static_cast<int>(*value);
+}
+
+int fact(std::string_view text, std::string_view key) {
+  return static_cast<int>(std::clamp<std::int64_t>(integer_of(comment_fact(text, key)).value_or(0), 0, kMost));
+}
+
+}  // namespace
+
+JobSize job_size_said(std::string_view text, const LogHints& hints) {
+  JobSize size{std::max(fact(text, "ranks"), fact(text, "gpus")), fact(text, "nodes")};
+  LogLine line;
+  for (LogLines lines(text); (size.gpus == 0 || size.nodes == 0) && lines.next(line);) {
+    if (line.text.size() > 2000) continue;
+    const std::string lower = lower_case(line.text);
+    for (std::size_t i = 0; i < kGpuMarks.size() && size.gpus == 0; ++i) size.gpus = count_in(lower, kGpuMarks[i]);
+    for (std::size_t i = 0; i < kNodeMarks.size() && size.nodes == 0; ++i) size.nodes = count_in(lower, kNodeMarks[i]);
+  }
+  if (size.gpus == 0) size.gpus = hints.gpus;
+  if (size.nodes == 0) size.nodes = hints.nodes;
+  if (size.gpus == 1) size.nodes = 1;
+  return size;
+}
+
+}  // namespace foretrain

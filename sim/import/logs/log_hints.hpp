@@ -1,0 +1,19 @@
+// What the user says about a log where the log itself does not.
+#pragma once
+
+#include <string>
+
+namespace foretrain {
+
+/// Empty and 0: not said. A hint fills a gap; it never contradicts what the log says.
+struct LogHints {
+  std::string op;         ///< of a table whose collective cannot be known: "all_gather"
+  int gpus = 0;           ///< ranks of a table without a list of devices
+  int nodes = 0;          ///< nodes of such a table
+  std::string model;      ///< of a training log
+  std::string strategy;   ///< of a training log
+  std::string precision;  ///< of a training log
+  int batch_per_gpu = 0;  ///< of a training log
+};
+
+}  // namespace foretrain

@@ -1,0 +1,145 @@
+// A line is copied once, without control sequences; then the marks of launchers are cut from its front.
+#include "sim/import/logs/log_lines.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace foretrain {
+
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
+
+/// ESC [ … letter, and single control characters, are what a terminal obeys.
+std::string without_control(std::string_view line) {
+  std::string text;
+  text.reserve(line.size());
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '\x1b' && i + 1 < line.size() && line[i + 1] == '[') {
+      for (i += 2; i < line.size() && (line[i] < '@' || line[i] > '~'); ++i) {
+      }
+    } else if (c == '\t' || static_cast<unsigned char>(c) >= ' ') {
+      text += c == '\x7f' ? ' ' : c;
+    }
+  }
+  return text;
+}
+
+/// "[1,0]<stdout>:", "[STAT]:" at the front: the length of the mark, 0 when there is none.
+std::size_t tag_length(std::string_view line) {
+  constexpr std::size_t kLongestTag = 60;
+  if (line.empty() || line[0] != '[') return 0;
+  const std::size_t close = line.substr(0, kLongestTag).find(']');
+  if (close == std::string_view::npos) return 0;
+  std::size_t at = close + 1;
+  if (at < line.size() && line[at] == '<') at = std::min(line.substr(0, kLongestTag).find('>', at), kLongestTag) + 1;
+  return at < line.size() && line[at] == ':' ? at + 1 : 0;
+}
+
+/// "0: " and "12: " of srun --label.
+std::size_t label_length(std::string_view line) {
+  std::size_t at = 0;
+  while (at < line.size() && at < 7 && is_digit(line[at])) ++at;
+  return at > 0 && at + 1 < line.size() && line[at] == ':' && is_blank(line[at + 1]) ? at + 1 : 0;
+}
+
+}  // namespace
+
+bool LogLines::next(LogLine& line) {
+  if (rest_.empty()) return false;
+  const std::size_t end = std::min(rest_.find_first_of("\r\n"), rest_.size());
+  std::string_view text = rest_.substr(0, end);
+  line.number = number_;
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  const bool is_feed = end < rest_.size() && rest_[end] == '\n';
+  const bool is_pair = end + 1 < rest_.size() && rest_[end] == '\r' && rest_[end + 1] == '\n';
+  rest_.remove_prefix(std::min(end + (is_pair ? 2 : 1), rest_.size()));
+  if (is_feed || is_pair) ++number_;
+  line.text = without_control(text);
+  std::string_view body = trimmed(line.text);
+  std::size_t cut = static_cast<std::size_t>(body.data() - line.text.data());
+  const std::size_t tag = std::max(tag_length(body), label_length(body));
+  if (tag > 0) line.text.erase(0, cut + tag);
+  return true;
+}
+
+std::vector<std::string_view> words_of(std::string_view line, std::size_t most) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at < line.size() && words.size() < most;) {
+    while (at < line.size() && is_blank(line[at])) ++at;
+    const std::size_t begin = at;
+    while (at < line.size() && !is_blank(line[at])) ++at;
+    if (at > begin) words.push_back(line.substr(begin, at - begin));
+  }
+  return words;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+  return lower;
+}
+
+bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+std::string_view text_behind(std::string_view line, std::string_view mark) {
+  const std::size_t at = line.find(mark);
+  return at == std::string_view::npos ? std::string_view{} : trimmed(line.substr(at + mark.size()));
+}
+
+std::optional<std::int64_t> integer_behind(std::string_view line, std::string_view mark) {
+  const std::string_view rest = text_behind(line, mark);
+  std::size_t end = 0;
+  while (end < rest.size() && is_digit(rest[end])) ++end;
+  return integer_of(rest.substr(0, end));
+}
+
+std::optional<double> number_of(std::string_view word) {
+  if (word.starts_with('+')) word.remove_prefix(1);
+  double value = 0;
+  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (word.empty() || end != word.data() + word.size()) return std::nullopt;
+  if (problem == std::errc::result_out_of_range) return value;
+  return problem == std::errc{} ? std::optional<double>(value) : std::nullopt;
+}
+
+std::optional<std::int64_t> integer_of(std::string_view word) {
+  std::int64_t value = 0;
+  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (word.empty() || problem != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+  return value;
+}
+
+std::string_view comment_fact(std::string_view text, std::string_view key) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  while (text.starts_with('#')) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    line = trimmed(line.substr(std::min(line.find_first_not_of('#'), line.size())));
+    if (line.starts_with(key) && line.substr(key.size()).starts_with(':')) {
+      line = trimmed(line.substr(key.size() + 1));
+      return line.ends_with('\r') ? trimmed(line.substr(0, line.size() - 1)) : line;
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return {};
+}
+
+std::string why_no_number(std::string_view word) {
+  if (word.empty()) return "the line ends early";
+  const std::string_view shown = word.substr(0, 20);
+  if (holds(word, ",") && is_digit(word.front())) return fmt::format("\"{}\" is no number; decimals need a point", shown);
+  return fmt::format("\"{}\" is no number", shown);
+}
+
+}  // namespace foretrain

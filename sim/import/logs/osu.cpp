@@ -1,0 +1,136 @@
+// OSU micro-benchmarks: "# OSU MPI … Test", "# Size  Latency (us)", then one line for each size. MB/s are 10^6 bytes. Sizes of all-gather,
+// gather, scatter and all-to-all are those of one rank's part, which nccl-tests counts times the ranks.
+#include <algorithm>
+#include <array>
+
+#include "sim/import/logs/job_size.hpp"
+#include "sim/import/logs/log_lines.hpp"
+#include "sim/import/logs/readers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+struct Op {
+  std::string_view word, op;
+  bool counts_part = false;  ///< the size is of what one rank sends to one
+};
+
+/// By the title in lower case without "-", "_" and blanks; longer words first.
+constexpr std::array<Op, 9> kOps{{{"allreduce", "all_reduce", false},
+                                  {"allgather", "all_gather", true},
+                                  {"reducescatter", "reduce_scatter", false},
+                                  {"alltoall", "alltoall", true},
+                                  {"broadcast", "broadcast", false},
+                                  {"bcast", "broadcast", false},
+                                  {"reduce", "reduce", false},
+                                  {"gather", "gather", true},
+                                  {"scatter", "scatter", true}}};
+
+struct Test {
+  const Op* op = nullptr;  ///< null: between two processes
+  std::string verb = "send";
+  bool both_ways = false, is_latency = false, on_device = false, is_open = false, is_known = false;
+};
+
+bool is_title(std::string_view line) { return line.starts_with("#") && holds(line, "OSU") && holds(line, "Test"); }
+
+Test titled(std::string_view line) {
+  Test test;
+  std::string name;
+  for (const char c : lower_case(line.substr(0, 200))) {
+    if (c != ' ' && c != '-' && c != '_') name += c;
+  }
+  test.is_known = !holds(name, "barrier") && !holds(name, "multiplebandwidth") && !holds(name, "accumulate") && !holds(name, "fetch");
+  test.on_device = holds(name, "cuda") || holds(name, "rocm");
+  test.both_ways = holds(name, "bidirectional");
+  if (holds(name, "mpiput") || holds(name, "put")) test.verb = "put";
+  if (holds(name, "mpiget") || holds(name, "getlatency") || holds(name, "getbandwidth")) test.verb = "get";
+  const auto op = std::find_if(kOps.begin(), kOps.end(), [&](const Op& candidate) { return holds(name, candidate.word); });
+  if (op != kOps.end()) test.op = &*op;
+  return test;
+}
+
+class OsuReader {
+ public:
+  OsuReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet)
+      : source_(source), sheet_(sheet), job_(job_size_said(source.text, hints)) {}
+
+  void read() {
+    LogLine line;
+    for (LogLines lines(source_.text); lines.next(line) && goes_on_;) {
+      const std::string_view text = trimmed(line.text);
+      const Words words = words_of(text);
+      if (is_title(text)) {
+        test_ = titled(text);
+        sheet_.state("osu", std::string(text.substr(1, 80)));
+      } else if (text.starts_with('#') && holds(text, "Size")) {
+        test_.is_open = holds(text, "MB/s") || holds(text, "(us)");
+        test_.is_latency = holds(text, "(us)");
+      } else if (text.starts_with("--")) {
+        test_.is_open = false;
+      } else if (test_.is_open && !words.empty() && integer_of(words[0])) {
+        read_row(words, line.number);
+      }
+    }
+  }
+
+ private:
+  void read_row(const Words& words, int line) {
+    goes_on_ = sheet_.count_row();
+    if (words.size() < 2) return sheet_.skip(line, "the line ends early");
+    const auto value = number_of(words[1]);
+    if (!value) return sheet_.skip(line, why_no_number(words[1]));
+    if (!test_.is_known) return sheet_.skip(line, "this test of OSU's is not modelled");
+    const std::int64_t size = *integer_of(words[0]);
+    if (size < 0 || size > (std::int64_t{1} << 40)) return sheet_.skip(line, "its size is impossible");
+    if (test_.op != nullptr) return add_collective(size, *value, line);
+    Sample sample = begin_sample(line);
+    sample.kind = SampleKind::network, sample.bytes = size;
+    sample.what = test_.is_latency ? "latency" : test_.verb;
+    sample.nodes = sample.gpus = job_.nodes == 1 ? 1 : 2;
+    sample.value = test_.is_latency ? *value : *value / 1000;
+    sample.unit = test_.is_latency ? SampleUnit::us : SampleUnit::gigabytes_per_s;
+    if (test_.is_latency) sample.settings.emplace_back("verb", test_.verb);
+    if (test_.both_ways) sample.settings.emplace_back("both_ways", "1");
+    if (test_.on_device) sample.settings.emplace_back("memory", "device");
+    sheet_.add(std::move(sample));
+  }
+
+  void add_collective(std::int64_t size, double value, int line) {
+    if (job_.gpus == 0 || job_.nodes == 0) return sheet_.skip(line, "the log does not say on how many ranks and nodes it ran; state them");
+    if (size == 0) return sheet_.skip(line, "a message of 0 bytes");
+    Sample sample = begin_sample(line);
+    sample.kind = SampleKind::collective, sample.what = test_.op->op, sample.gpus = job_.gpus, sample.nodes = job_.nodes;
+    sample.bytes = test_.op->counts_part ? size * job_.gpus : size;
+    sample.value = value, sample.unit = SampleUnit::us;
+    sample.settings.emplace_back("library", "mpi");
+    sample.settings.emplace_back("memory", test_.on_device ? "device" : "host");
+    sheet_.add(std::move(sample));
+  }
+
+  Sample begin_sample(int line) const {
+    Sample sample;
+    sample.line = line, sample.source = source_.name;
+    return sample;
+  }
+
+  const SourceText& source_;
+  SampleSheet& sheet_;
+  JobSize job_;
+  Test test_;
+  bool goes_on_ = true;
+};
+
+}  // namespace
+
+bool is_osu(std::string_view text) {
+  const std::size_t title = text.find("# OSU ");
+  return title != std::string_view::npos && holds(text.substr(title), "Size");
+}
+
+void read_osu(const SourceText& source, const LogHints& hints, SampleSheet& sheet) { OsuReader(source, hints, sheet).read(); }
+
+}  // namespace foretrain

@@ -1,0 +1,113 @@
+// A unit is looked for, then the figure right before it, then the one behind it and a colon or equals sign.
+#include "sim/import/logs/training_rate.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "sim/import/logs/log_lines.hpp"
+
+namespace foretrain {
+
+namespace {
+
+struct Unit {
+  std::string_view mark;
+  bool of_steps = false, is_inverse = false;
+};
+
+/// Longer marks before those they hold.
+constexpr std::array<Unit, 25> kUnits{{{"samples_per_second", false, false},
+                                       {"samples_per_sec", false, false},
+                                       {"samples per second", false, false},
+                                       {"images per second", false, false},
+                                       {"images_per_second", false, false},
+                                       {"images/sec", false, false},
+                                       {"images/s", false, false},
+                                       {"imgs/sec", false, false},
+                                       {"imgs/s", false, false},
+                                       {"img/sec", false, false},
+                                       {"img/s", false, false},
+                                       {"samples/sec", false, false},
+                                       {"samples/s", false, false},
+                                       {"sequences/sec", false, false},
+                                       {"sequences/s", false, false},
+                                       {"examples/sec", false, false},
+                                       {"examples/s", false, false},
+                                       {"steps_per_second", true, false},
+                                       {"steps/sec", true, false},
+                                       {"steps/s", true, false},
+                                       {"it/sec", true, false},
+                                       {"it/s", true, false},
+                                       {"s/step", true, true},
+                                       {"s/it", true, true},
+                                       {"throughput:", false, false}}};
+
+bool is_figure_part(char c) { return (c >= '0' && c <= '9') || c == '.' || c == ',' || c == '-' || c == '+' || c == 'e'; }
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+/// Digits and points that end where the unit begins; letters before them make it a name.
+std::string_view figure_before(std::string_view line, std::size_t at) {
+  while (at > 0 && line[at - 1] == ' ') --at;
+  std::size_t begin = at;
+  while (begin > 0 && at - begin < 30 && is_figure_part(line[begin - 1])) --begin;
+  std::string_view figure = line.substr(begin, at - begin);
+  while (!figure.empty() && (figure.front() < '0' || figure.front() > '9')) figure.remove_prefix(1);
+  return figure;
+}
+
+/// What follows a colon or equals sign, however it is quoted: "img/sec per GPU: 325.9", "'…': 3.2".
+std::string_view figure_behind(std::string_view line, std::size_t at) {
+  constexpr std::size_t kFarthest = 40;
+  const std::string_view near = line.substr(at, kFarthest);
+  const std::size_t sign = line[at - 1] == ':' ? 0 : near.find_first_of(":=");
+  if (sign == std::string_view::npos) return {};
+  std::size_t begin = at + sign;
+  while (begin < line.size() && (line[begin] == ' ' || line[begin] == '\t' || line[begin] == ':' || line[begin] == '=' ||
+                                 line[begin] == '\'' || line[begin] == '"'))
+    ++begin;
+  std::size_t end = begin;
+  while (end < line.size() && end - begin < 30 && (is_figure_part(line[end]) || is_letter(line[end]))) ++end;
+  while (end > begin && line[end - 1] == ',') --end;
+  return line.substr(begin, end - begin);
+}
+
+/// "+-1.2", "+/- 1.2"
+double half_width_in(std::string_view line) {
+  for (const std::string_view mark : {"+-", "+/-", "\xC2\xB1"}) {
+    const auto words = words_of(text_behind(line, mark), 1);
+    const double width = words.empty() ? 0 : number_of(words[0]).value_or(0);
+    if (width > 0) return width;
+  }
+  return 0;
+}
+
+bool is_unit_at(std::string_view line, std::size_t at, std::string_view mark) {
+  const std::size_t end = at + mark.size();
+  const bool begins = at == 0 || !is_letter(line[at - 1]) || mark.back() == ':' || holds(mark, "_per_");
+  return begins && (mark.back() == ':' || end == line.size() || !is_letter(line[end]));
+}
+
+}  // namespace
+
+std::optional<TrainingRate> training_rate_in(std::string_view text, bool& stands) {
+  const std::string line = lower_case(text.substr(0, 4000));
+  for (const Unit& unit : kUnits) {
+    const std::size_t at = line.find(unit.mark);
+    if (at == std::string::npos || !is_unit_at(line, at, unit.mark)) continue;
+    std::string_view figure = unit.mark.back() == ':' ? std::string_view{} : figure_before(line, at);
+    if (figure.empty()) figure = figure_behind(line, at + unit.mark.size());
+    const auto value = number_of(figure);
+    stands = stands || !figure.empty();
+    if (!value) continue;
+    TrainingRate rate;
+    rate.per_s = unit.is_inverse && *value > 0 ? 1 / *value : *value;
+    rate.of_steps = unit.of_steps;
+    rate.per_gpu = holds(line, "per gpu") || holds(line, "/gpu") || holds(line, "per device");
+    rate.is_total = holds(line, "total ");
+    rate.half_width = half_width_in(line);
+    return rate;
+  }
+  return std::nullopt;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,60 @@
+// Formats that stand alone are tried first; all that may be mixed read the same text, and their samples are put in the order of lines.
+#include "sim/import/sample_log.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/import/logs/catalog.hpp"
+#include "sim/import/logs/log_lines.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::vector<const LogFormat*> recognised(std::string_view text) {
+  std::vector<const LogFormat*> found;
+  for (const LogFormat& format : log_formats()) {
+    if (format.place == LogPlace::last && !found.empty()) continue;
+    if (!format.recognises(text)) continue;
+    if (format.place == LogPlace::alone) return {&format};
+    found.push_back(&format);
+  }
+  return found;
+}
+
+[[noreturn]] void refuse(const SourceText& source, std::string message, std::string hint) {
+  throw InputError(std::vector<Diagnostic>{{source.name, {}, "", std::move(message), std::move(hint)}});
+}
+
+std::string known_formats() {
+  std::string names;
+  for (const LogFormat& format : log_formats()) names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", format.name, format.what);
+  return "these are read: " + names;
+}
+
+/// A NUL byte among the first ones; logs with a few wrong bytes are still read.
+bool is_binary(std::string_view text) { return text.substr(0, 1u << 16).find('\0') != std::string_view::npos; }
+
+}  // namespace
+
+SampleFile read_sample_log(const SourceText& source, const LogHints& hints) {
+  if (source.text.size() > kLargestSamples)
+    refuse(source, fmt::format("is larger than {} bytes", kLargestSamples), "cut the tables out of it");
+  if (is_binary(source.text)) refuse(source, "is not a text file", known_formats());
+  const std::vector<const LogFormat*> formats = recognised(source.text);
+  if (formats.empty()) refuse(source, "holds no measurements of a known format", known_formats());
+  std::string names;
+  for (const LogFormat* format : formats) names += (names.empty() ? "" : " + ") + std::string(format->name);
+  SampleSheet sheet(source.name, names);
+  for (const LogFormat* format : formats) format->read(source, hints, sheet);
+  for (const char* key : {"gpu", "driver", "cuda", "nccl", "host", "date", "topology", "link", "source", "notes"})
+    sheet.state(key, std::string(comment_fact(source.text, key)));
+  SampleFile file = sheet.take();
+  const auto by_line = [](const auto& a, const auto& b) { return a.line < b.line; };
+  if (formats.size() > 1) std::stable_sort(file.samples.begin(), file.samples.end(), by_line);
+  if (formats.size() > 1) std::stable_sort(file.skipped.begin(), file.skipped.end(), by_line);
+  return file;
+}
+
+}  // namespace foretrain
