@@ -24,7 +24,7 @@ constexpr std::size_t kMostLeftOut = 1000;
 bool is_second_time(const Sample& sample) { return setting_of(sample, "in_place") == "1"; }
 
 /// Samples that the model predicts and physics allows.
-std::vector<Sample> usable(const ClusterSpec& cluster, const std::vector<Sample>& samples, std::vector<LeftOutSample>& left_out) {
+std::vector<Sample> usable(const ClusterSpec& cluster, const std::vector<Sample>& samples, std::vector<CalibrationFit::LeftOut>& left_out) {
   std::vector<Sample> kept;
   const SamplePredictions predictions = predict_samples(cluster, samples);
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -70,14 +70,23 @@ std::vector<CalibratedCollective> measured_collectives(const std::vector<Sample>
   return collectives;
 }
 
-std::vector<FitResidual> residuals_of(const ClusterSpec& before, const ClusterSpec& after, const std::vector<Sample>& samples) {
-  const SamplePredictions fitted = predict_samples(after, samples), defaults = predict_samples(before, samples);
-  std::vector<FitResidual> residuals;
+/// The collective that a sample is part of; -1: none.
+int collective_of(const std::vector<CalibratedCollective>& collectives, const Sample& sample) {
+  if (sample.kind != SampleKind::collective) return -1;
+  const auto found = std::ranges::find_if(collectives, [key = key_of(sample)](const CalibratedCollective& c) {
+    return key == MeasuredKey{c.op, c.gpus, c.nodes, c.processes_per_node, c.algorithm, c.protocol};
+  });
+  return found == collectives.end() ? -1 : static_cast<int>(found - collectives.begin());
+}
+
+std::vector<CalibrationFit::Residual> residuals_of(const ClusterSpec& fitted, const std::vector<Sample>& samples) {
+  const SamplePredictions predictions = predict_samples(fitted, samples);
+  std::vector<CalibrationFit::Residual> residuals;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Sample& s = samples[i];
-    if (!fitted[i]) continue;
-    residuals.push_back({describe(s), std::string(kSampleUnitNames[static_cast<std::size_t>(s.unit)]), s.source, s.line,
-                         static_cast<double>(s.bytes), s.value, *fitted[i], defaults[i].value_or(0)});
+    if (!predictions[i]) continue;
+    residuals.push_back({describe(s), s.source, s.line, static_cast<double>(s.bytes), s.value, *predictions[i], s.unit,
+                         collective_of(fitted.calibration.collectives, s)});
   }
   return residuals;
 }
@@ -104,11 +113,12 @@ CalibrationFit calibrate(const ClusterSpec& cluster, const std::vector<Sample>& 
     ConstantFit fitted = fit_constants(current, own, stages[i].constants(current));
     std::ranges::move(fitted.refused, std::back_inserter(result.refused));
     std::ranges::move(fitted.constants, std::back_inserter(result.calibration.constants));
+    std::ranges::copy(fitted.defaults, std::back_inserter(result.defaults));
     current = calibrated(cluster, result.calibration);
   }
   result.calibration.collectives = measured_collectives(kept);
   current = calibrated(cluster, result.calibration);
-  result.residuals = residuals_of(cluster, current, kept);
+  result.residuals = residuals_of(current, kept);
   return result;
 }
 

@@ -19,6 +19,7 @@ struct WantedConstant {
 
 struct ConstantFit {
   std::vector<CalibratedConstant> constants;  ///< those that the samples say something about
+  std::vector<double> defaults;               ///< that each of them replaces
   std::vector<std::string> refused;           ///< at the limit of what physics allows
 };
 

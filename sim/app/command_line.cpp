@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "sim/app/calibrate_options.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/training_options.hpp"
 #include "sim/report/collective_catalog.hpp"
@@ -24,6 +25,7 @@ struct Options {
   TopologyCommand topology;
   ModelCommand model;
   JobCommand job;
+  CalibrateCommand calibrate;
   ReferenceCommand reference;
 };
 
@@ -237,6 +239,7 @@ void declare(CLI::App& app, Options& options) {
   add_topology(app, options);
   add_model(app, options);
   add_validate(app, options.training);
+  add_calibrate(app, options.calibrate);
   add_job(app, options);
   add_reference(app, options);
 }

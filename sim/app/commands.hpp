@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/calibration_check.hpp"
 #include "sim/analysis/recommendation.hpp"
+#include "sim/import/logs/log_hints.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
@@ -110,6 +112,24 @@ struct ValidateCommand {
   std::string output;
 };
 void run_validate(const ValidateCommand& command);  // validate.cpp
+
+struct CalibrateCommand {
+  std::vector<std::string> files;  ///< logs and samples; of show: the calibration
+  std::string cluster;
+  LogHints hints;
+  HoldOut hold_out = HoldOut::sizes;
+  std::string description;
+  std::string format = "table";
+  std::string output;  ///< file; empty = standard output
+  std::string svg;     ///< also draw here
+  int worst = 10;
+  std::vector<std::string> bench_arguments;
+};
+void run_calibrate_run(const CalibrateCommand& command);      // calibrate_run.cpp; does not return when it succeeds
+void run_calibrate_fit(const CalibrateCommand& command);      // calibrate.cpp
+void run_calibrate_show(const CalibrateCommand& command);     // calibrate.cpp
+void run_calibrate_samples(const CalibrateCommand& command);  // calibrate.cpp
+void run_calibrate_check(const CalibrateCommand& command);    // calibrate.cpp
 
 struct JobCommand {
   std::string file;

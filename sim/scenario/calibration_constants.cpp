@@ -1,12 +1,50 @@
-// A first list, to be replaced by the tables of the layers that use the constants.
+// The tables of the layers that use the constants, one after the other.
 #include "sim/scenario/calibration_constants.hpp"
+
+#include <algorithm>
+
+#include "sim/cluster/calibrated_cluster.hpp"
+#include "sim/collective/cost_constants.hpp"
+#include "sim/strategy/loss_constants.hpp"
+#include "sim/workload/device/device_constants.hpp"
 
 namespace foretrain {
 
+namespace {
+
+template <class Holder>
+void append(std::vector<ConstantRange>& ranges, const std::vector<ConstantOf<Holder>>& table) {
+  for (const ConstantOf<Holder>& row : table) ranges.push_back(row.range);
+}
+
+/// "link.*.bandwidth" stands for every link.
+bool matches(std::string_view pattern, std::string_view name) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == name;
+  const std::string_view head = pattern.substr(0, star), tail = pattern.substr(star + 1);
+  return name.size() > head.size() + tail.size() && name.starts_with(head) && name.ends_with(tail);
+}
+
+}  // namespace
+
 std::vector<ConstantRange> calibratable_constants() {
-  return {{"nccl.kernel", Dimension::time, 1e-7, 1e-3, 0.3, "start and end of one NCCL kernel"},
-          {"copy.peak", Dimension::byte_rate, 1e6, 1e13, 0.3, "host memory to GPU, large copies"},
-          {"gemm.half", Dimension::flops, 1, 1e15, 0.5, "work of a product that reaches half of its rate"}};
+  std::vector<ConstantRange> ranges;
+  append(ranges, gpu_constants());
+  append(ranges, host_constants());
+  append(ranges, host_call_constants());
+  for (const ConstantOf<LinkType>& row : link_constants()) {
+    ranges.push_back(row.range);
+    ranges.back().name = name_of_link_constant("*", row.range.name);
+  }
+  append(ranges, kernel_constants());
+  append(ranges, collective_constants());
+  append(ranges, loss_constants());
+  return ranges;
+}
+
+const ConstantRange* find_constant(const std::vector<ConstantRange>& known, std::string_view name) {
+  const auto found = std::ranges::find_if(known, [&](const ConstantRange& range) { return matches(range.name, name); });
+  return found == known.end() ? nullptr : &*found;
 }
 
 }  // namespace foretrain

@@ -52,10 +52,10 @@ void read_sizes(TableReader& reader, CalibratedConstant& constant) {
                   "as in range = [\"8 B\", \"4 GiB\"]");
 }
 
-CalibratedConstant read_constant(const Table& table, const ConstantRange& range, Diagnostics& diagnostics) {
-  TableReader reader(table, fmt::format("constants.\"{}\"", range.name), diagnostics);
+CalibratedConstant read_constant(const std::string& name, const Table& table, const ConstantRange& range, Diagnostics& diagnostics) {
+  TableReader reader(table, fmt::format("constants.\"{}\"", name), diagnostics);
   CalibratedConstant constant;
-  constant.name = std::string(range.name);
+  constant.name = name;
   read_value(reader, range, constant);
   reader.require("spread", "0.05");
   constant.spread = reader.number("spread", 0, kLargestSpread).value_or(0);
@@ -108,7 +108,7 @@ std::vector<CalibratedConstant> read_constants(TableReader& document, const std:
     if (range == nullptr)
       document.report(entry.key_span, fmt::format("unknown constant \"{}\"", entry.key.substr(0, 60)), did_you_mean(entry.key, names));
     else if (own != nullptr)
-      out.push_back(read_constant(*own, *range, document.diagnostics()));
+      out.push_back(read_constant(entry.key, *own, *range, document.diagnostics()));
     else if (!std::holds_alternative<std::monostate>(entry.value.data))
       document.report(entry.value.span, fmt::format("constants.\"{}\" must be a table, not {}", entry.key, kind_of(entry.value)),
                       fmt::format("as in [constants.\"{}\"] with value and spread", entry.key));
@@ -125,6 +125,7 @@ Calibration read_calibration(const SourceText& source, Diagnostics& diagnostics,
   calibration.provenance = read_provenance(document);
   calibration.constants = read_constants(document, known);
   calibration.collectives = read_collectives(document);
+  document.value("points");  // read_calibration_points()
   document.finish();
   return calibration;
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/fabrics/catalog.hpp"
 #include "sim/scenario/cluster_tables.hpp"
@@ -17,6 +18,7 @@ class ClusterReader {
  public:
   ClusterReader(const SourceText& source, Diagnostics& diagnostics) : source_(source), diagnostics_(diagnostics) {}
 
+  /// As data sheets and others' measurements describe it; its own calibration lies beside.
   ClusterSpec read() {
     const Table table = parse_toml(source_, diagnostics_);
     TableReader document(table, "", diagnostics_);
@@ -80,6 +82,14 @@ class ClusterReader {
 
 }  // namespace
 
-ClusterSpec read_cluster(const SourceText& source, Diagnostics& diagnostics) { return ClusterReader(source, diagnostics).read(); }
+ClusterSpec read_cluster(const SourceText& source, Diagnostics& diagnostics) {
+  ClusterSpec cluster = read_uncalibrated_cluster(source, diagnostics);
+  Calibration own = std::move(cluster.calibration);
+  return calibrated(std::move(cluster), std::move(own));
+}
+
+ClusterSpec read_uncalibrated_cluster(const SourceText& source, Diagnostics& diagnostics) {
+  return ClusterReader(source, diagnostics).read();
+}
 
 }  // namespace foretrain

@@ -23,6 +23,8 @@ Calibration read_calibration(const SourceText& source, Diagnostics& diagnostics)
 NodeSpec read_node_template(const SourceText& source, Diagnostics& diagnostics);  // schema_node.cpp
 /// Resolves GPU, link and node names in the catalogs, then runs check(): faults are reported at the link or table they belong to.
 ClusterSpec read_cluster(const SourceText& source, Diagnostics& diagnostics);  // schema_cluster.cpp
+/// The same without the constants of its calibration in place; ClusterSpec::calibration has them.
+ClusterSpec read_uncalibrated_cluster(const SourceText& source, Diagnostics& diagnostics);  // schema_cluster.cpp
 /// Resolves blocks; cyclic, unknown and too deeply nested blocks, and layers that do not fit their input, are reported.
 Model read_model(const SourceText& source, Diagnostics& diagnostics);  // schema_model.cpp
 /// The same with its operators, which checking the shapes made anyway; `expanded` is empty when there were mistakes.
