@@ -175,7 +175,7 @@ TEST_CASE("a cluster names its calibration, whose mistakes are shown in its own 
   test::use_source_catalogs();
   const std::filesystem::path file = std::filesystem::temp_directory_path() / "foretrain_calibration_test.toml";
   const std::string cluster =
-      "nodes = 2\nnode = \"dgx-a100\"\ncalibration = \"" + file.string() + "\"\n[fabric]\nkind = \"star\"\nlink = \"hdr-200\"\n";
+      "nodes = 2\nnode = \"dgx-a100\"\ncalibration = \"" + file.string() + "\"\n[fabric]\nkind = \"star\"\nlink = \"ib_hdr\"\n";
   const auto read_with = [&](const std::string& text) {
     std::ofstream(file) << text;
     const SourceText source{"c.toml", cluster};
@@ -193,7 +193,7 @@ TEST_CASE("a cluster names its calibration, whose mistakes are shown in its own 
 
 TEST_CASE("a cluster that names no calibration of the catalog is told so") {
   const SourceText source{"c.toml",
-                          "nodes = 2\nnode = \"dgx-a100\"\ncalibration = \"nowhere\"\n[fabric]\nkind = \"star\"\nlink = \"hdr-200\"\n"};
+                          "nodes = 2\nnode = \"dgx-a100\"\ncalibration = \"nowhere\"\n[fabric]\nkind = \"star\"\nlink = \"ib_hdr\"\n"};
   Diagnostics diagnostics(source);
   read_cluster(source, diagnostics);
   CHECK_THAT(format(diagnostics.found()), Catch::Matchers::ContainsSubstring("c.toml:3:15: error: unknown calibration \"nowhere\""));
