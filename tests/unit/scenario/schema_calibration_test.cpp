@@ -90,7 +90,7 @@ TEST_CASE("a misspelt constant is answered with the near one") {
         "calibrations/mycluster.toml:1:12: error: unknown constant \"ncl.kernel\"\n"
         "  1 | [constants.\"ncl.kernel\"]\n"
         "    |            ^^^^^^^^^^^^\n"
-        "hint: did you mean \"nccl.kernel\"?\n");
+        "  hint: did you mean \"nccl.kernel\"?\n");
 }
 
 TEST_CASE("a constant that physics does not allow is refused with what it allows") {
@@ -98,7 +98,7 @@ TEST_CASE("a constant that physics does not allow is refused with what it allows
         "calibrations/mycluster.toml:2:9: error: constants.\"nccl.kernel\".value must be from \"100 ns\" to \"1 ms\"\n"
         "  2 | value = \"3 ms\"\n"
         "    |         ^^^^^^\n"
-        "hint: start and end of one NCCL kernel\n");
+        "  hint: start and end of one NCCL kernel\n");
   check_mistake("[constants.\"nccl.kernel\"]\nvalue = \"0 us\"\nspread = 0.1\n", "must be from \"100 ns\" to \"1 ms\"");
   check_mistake("[constants.\"gemm.share\"]\nvalue = 1.5\nspread = 0.1\n", "must be from 0.01 to 1");
   check_mistake("[constants.\"gemm.share\"]\nvalue = nan\nspread = 0.1\n", "must be a number");
