@@ -18,7 +18,7 @@ namespace {
 constexpr double kPanelWidth = 470, kPanelHeight = 300, kLeft = 62, kRight = 16, kTop = 40, kBottom = 44;
 constexpr double kBarHeight = 18, kBarLeft = 190;
 constexpr double kInterval = 1.645;  ///< standard deviations of a 90 % interval
-constexpr std::size_t kMostBars = 60;
+constexpr std::size_t kMostBars = 60, kMostPanels = 100;
 
 constexpr std::string_view kStyle =
     "<style>\n"
@@ -188,7 +188,8 @@ std::string bar_panel(const std::vector<Bar>& bars, double top) {
 std::string draw_calibration(const CalibrationFit& fit) {
   const std::vector<CalibratedCollective>& collectives = fit.calibration.collectives;
   const std::vector<Bar> bars = bars_of(fit);
-  const double rows = std::ceil(static_cast<double>(collectives.size()) / 2);
+  const std::size_t panels = std::min(collectives.size(), kMostPanels);
+  const double rows = std::ceil(static_cast<double>(panels) / 2);
   const double of_bars = bars.empty() ? 0 : kTop + kBarHeight * static_cast<double>(bars.size()) + 20;
   const double height = std::max(rows * kPanelHeight + of_bars, kPanelHeight);
   std::string out = fmt::format(
@@ -196,7 +197,7 @@ std::string draw_calibration(const CalibrationFit& fit) {
       "aria-label=\"Measured and fitted: {2}\">\n",
       2 * kPanelWidth, height, xml_text(fit.calibration.name));
   out += kStyle;
-  for (std::size_t i = 0; i < collectives.size(); ++i) {
+  for (std::size_t i = 0; i < panels; ++i) {
     Frame frame;
     frame.left = i % 2 == 0 ? 0 : kPanelWidth, frame.top = kPanelHeight * std::floor(static_cast<double>(i) / 2);
     out += collective_panel(collectives[i], points_of(fit, static_cast<int>(i)), frame);

@@ -97,7 +97,7 @@ std::string residual_lines(std::vector<CalibrationFit::Residual> residuals, std:
   std::string out = fmt::format("{:>9} {:>11} {:>11} {:<6} {:>10}   worst residuals\n", "error", "measured", "fitted", "", "size");
   for (const CalibrationFit::Residual& r : residuals) {
     const std::string error = r.measured > 0 ? fmt::format("{:+.1f} %", 100 * (r.fitted / r.measured - 1)) : "-";
-    const std::string size = r.bytes > 0 ? to_string(Bytes{std::llround(r.bytes)}) : "-";
+    const std::string size = r.bytes > 0 ? write_quantity(r.bytes, Dimension::bytes) : "-";
     out += fmt::format("{:>9} {:>11.4g} {:>11.4g} {:<6} {:>10}   {}, {}\n", error, r.measured, r.fitted,
                        kSampleUnitNames[static_cast<std::size_t>(r.unit)], size, r.what, place(r.source, r.line));
   }
