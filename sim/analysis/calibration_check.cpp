@@ -59,7 +59,7 @@ Split split_by_sizes(const std::vector<Sample>& samples) {
   return split;
 }
 
-Split split_above_least(const std::vector<Sample>& samples, int Sample::* number) {
+Split split_above_least(const std::vector<Sample>& samples, int Sample::*number) {
   int least = 0;
   for (const Sample& sample : samples) least = least == 0 ? sample.*number : std::min(least, sample.*number);
   Split split;
@@ -134,7 +134,8 @@ CalibrationCheck check_calibration(const std::vector<Platform>& platforms, HoldO
     check.fitted += row.fitted, check.held += row.held;
   }
   check.before = statistics_of(std::move(all.before)), check.after = statistics_of(std::move(all.after));
-  std::ranges::stable_sort(check.checked, [](const CheckedPlatform& a, const CheckedPlatform& b) { return a.after.median > b.after.median; });
+  std::ranges::stable_sort(check.checked,
+                           [](const CheckedPlatform& a, const CheckedPlatform& b) { return a.after.median > b.after.median; });
   return check;
 }
 

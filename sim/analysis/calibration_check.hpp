@@ -22,8 +22,8 @@ struct Platform {
   std::vector<Sample> samples;
 };
 
-/// Where samples say which cluster and series they are of, by these; all others are `cluster`'s. A series "a100-site-2x4-ofi5-all_reduce" is
-/// of the run "a100-site-ofi5": the operation and the numbers of nodes and GPUs do not make another run.
+/// Where samples say which cluster and series they are of, by these; all others are `cluster`'s. A series "a100-site-2x4-ofi5-all_reduce"
+/// is of the run "a100-site-ofi5": the operation and the numbers of nodes and GPUs do not make another run.
 std::vector<Platform> platforms_of(const std::vector<Sample>& samples, const std::string& cluster);
 
 /// Errors |predicted / measured - 1| of samples that were kept back.
@@ -38,8 +38,8 @@ struct CalibrationCheck {
   HoldOut hold_out = HoldOut::sizes;
   int fitted = 0, held = 0;
   ErrorStatistics before, after;
-  int platforms = 0, within_five_percent = 0;   ///< with held-out samples; those whose median error is at most 5 %
-  std::vector<CheckedPlatform> checked;         ///< largest median after the fit first
+  int platforms = 0, within_five_percent = 0;  ///< with held-out samples; those whose median error is at most 5 %
+  std::vector<CheckedPlatform> checked;        ///< largest median after the fit first
 };
 
 /// `open` gives a cluster by its name, without its calibration. Every platform is fitted by itself.

@@ -89,7 +89,8 @@ Wanted products_of(const ClusterSpec& cluster) {
 Wanted collectives_of(const ClusterSpec& cluster) {
   Wanted wanted;
   const CollectiveCosts costs = costs_of(cluster);
-  add(wanted, collective_constants(), costs, [](const std::string&) { return true; });
+  // Simple's share of a link is the link's collective_efficiency.
+  add(wanted, collective_constants(), costs, [](const std::string& name) { return !name.ends_with("efficiency.simple"); });
   add_links(wanted, cluster, {"collective_efficiency", "collective_latency", "rendezvous_latency"});
   for (WantedConstant& constant : wanted) {
     if (constant.range.name.ends_with(".collective_latency") && constant.start <= 0)
@@ -122,7 +123,8 @@ const std::vector<CalibrationStage>& calibration_stages() {
          return (s.kind == SampleKind::copy && s.what != "d2d" && is_one_way(s)) || (s.kind == SampleKind::network && is_one_way(s));
        },
        copies_of},
-      {"memory", [](const Sample& s) { return s.kind == SampleKind::memory || (s.kind == SampleKind::copy && s.what == "d2d"); }, memory_of},
+      {"memory", [](const Sample& s) { return s.kind == SampleKind::memory || (s.kind == SampleKind::copy && s.what == "d2d"); },
+       memory_of},
       {"calls", [](const Sample& s) { return s.kind == SampleKind::host; }, calls_of},
       {"matrix products", [](const Sample& s) { return s.kind == SampleKind::gemm || s.kind == SampleKind::conv; }, products_of},
       {"collectives", [](const Sample& s) { return s.kind == SampleKind::collective; }, collectives_of},
@@ -136,7 +138,8 @@ std::string why_impossible(const ClusterSpec& cluster, const Sample& sample) {
   const double ways = is_one_way(sample) ? 1 : 2;
   if (sample.kind == SampleKind::network && sample.unit == SampleUnit::gigabytes_per_s) {
     const double most = ways * most_of(cluster.fabric.link) / 1e9 * std::max(1, cluster.node.nics);
-    if (most > 0 && sample.value > most) return fmt::format("{:.4g} GBps is above the wire's {:.4g} ({})", sample.value, most, cluster.fabric.link.name);
+    if (most > 0 && sample.value > most)
+      return fmt::format("{:.4g} GBps is above the wire's {:.4g} ({})", sample.value, most, cluster.fabric.link.name);
   }
   if (sample.kind == SampleKind::copy && sample.unit == SampleUnit::gigabytes_per_s) {
     const double memory = cluster.node.gpu.memory_bandwidth.per_second / 1e9;

@@ -96,7 +96,8 @@ ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>&
       const fit::FittedParameter& p = fitted.parameters[i];
       if (p.by_prior || p.samples == 0) continue;
       result.defaults.push_back(wanted[i].start);
-      result.constants.push_back({wanted[i].range.name, p.value, p.spread, sizes.least, sizes.most, p.samples, root_mean_square(fitted.residuals)});
+      result.constants.push_back(
+          {wanted[i].range.name, p.value, p.spread, sizes.least, sizes.most, p.samples, root_mean_square(fitted.residuals)});
     }
     break;
   }

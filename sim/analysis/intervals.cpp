@@ -58,27 +58,34 @@ Intervals::Intervals(PointPredictor& points, const AnchoredParts& anchored, int 
       reference_(reference_at(points.simulator(), anchor_gpus, points.step(anchor_gpus).step_s)),
       is_anchored_(true) {}
 
+Spreads Intervals::spreads_at(int gpus) const {
+  const StepSimulator& simulator = points_.simulator();
+  return with_calibration(spreads_, simulator.scenario().cluster.calibration, gpus, simulator.placement(gpus).nodes);
+}
+
 StepResponse Intervals::against_anchor(const StepResponse& here) {
   if (!is_anchored_) return here;
   const SimulatedStep& there = points_.step(reference_.gpus);
-  return relative_to(linear_response(points_.simulator(), points_.device(), there, reference_.gpus, spreads_, reference_), here);
+  return relative_to(
+      linear_response(points_.simulator(), points_.device(), there, reference_.gpus, spreads_at(reference_.gpus), reference_), here);
 }
 
 const StepResponse& Intervals::response(int gpus) {
   const auto known = responses_.find(gpus);
   if (known != responses_.end()) return known->second;
-  const StepResponse plain = simulated_response(points_.simulator(), points_.device(), points_.step(gpus), gpus, spreads_, reference_);
+  const StepResponse plain =
+      simulated_response(points_.simulator(), points_.device(), points_.step(gpus), gpus, spreads_at(gpus), reference_);
   if (!is_anchored_) return responses_.emplace(gpus, plain).first->second;
   if (!at_anchor_)
-    at_anchor_ =
-        simulated_response(points_.simulator(), points_.device(), points_.step(reference_.gpus), reference_.gpus, spreads_, reference_);
+    at_anchor_ = simulated_response(points_.simulator(), points_.device(), points_.step(reference_.gpus), reference_.gpus,
+                                    spreads_at(reference_.gpus), reference_);
   return responses_.emplace(gpus, relative_to(*at_anchor_, plain)).first->second;
 }
 
 StepResponse Intervals::cheap_response(int gpus) {
   const auto known = responses_.find(gpus);
   if (known != responses_.end()) return known->second;
-  return against_anchor(linear_response(points_.simulator(), points_.device(), points_.step(gpus), gpus, spreads_, reference_));
+  return against_anchor(linear_response(points_.simulator(), points_.device(), points_.step(gpus), gpus, spreads_at(gpus), reference_));
 }
 
 Interval Intervals::total_interval(const PredictionPoint& p, const StepResponse& response, double startup_spread) const {

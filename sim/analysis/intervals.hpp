@@ -26,6 +26,8 @@ class Intervals {
  private:
   const StepResponse& response(int gpus);
   StepResponse cheap_response(int gpus);
+  /// With what the cluster's calibration knows of that job.
+  Spreads spreads_at(int gpus) const;
   StepResponse against_anchor(const StepResponse& here);
   std::vector<double> factors(int gpus) { return step_factors(response(gpus), draws_, gpus); }
   Interval total_interval(const PredictionPoint& point, const StepResponse& response, double startup_spread) const;

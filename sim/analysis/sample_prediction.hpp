@@ -24,11 +24,11 @@ using Why = std::string*;
 void predict_collective_samples(const ClusterSpec& cluster, const std::vector<Sample>& samples, SamplePredictions& predictions,
                                 Why why);  // collective_samples.cpp
 void predict_tax_samples(const ClusterSpec& cluster, const std::vector<Sample>& samples, SamplePredictions& predictions,
-                         Why why);  // collective_samples.cpp
+                         Why why);                                                                       // collective_samples.cpp
 std::optional<double> predict_kernel_sample(const ClusterSpec& cluster, const Sample& sample, Why why);  // kernel_samples.cpp
 std::optional<double> predict_host_sample(const ClusterSpec& cluster, const Sample& sample, Why why);    // host_samples.cpp
 void predict_link_samples(const ClusterSpec& cluster, const std::vector<Sample>& samples, SamplePredictions& predictions,
-                          Why why);  // link_samples.cpp
+                          Why why);                                                                        // link_samples.cpp
 std::optional<double> predict_training_sample(const ClusterSpec& cluster, const Sample& sample, Why why);  // training_samples.cpp
 
 /// A setting as a whole number, or `fallback` when it is not there or no number.

@@ -13,6 +13,11 @@ constexpr double kPerDoubling = 0.6;
 /// Of residuals on several GPUs, TensorFlow's over PyTorch's (docs/accuracy_scaling.md, ninth row of ten by strategy).
 constexpr double kTensorflow = 1.5;
 
+/// Collectives at sizes between measured ones: nine of ten within 15 % (docs/accuracy_calibration.md), over the same quantile.
+constexpr double kMeasuredCollectives = 0.09;
+/// Assumed: a network's kernels against those of the benchmarks; a whole training's against one of the same cluster; host calls.
+constexpr double kMeasuredKernels = 0.15, kMeasuredTraining = 0.1, kMeasuredHost = 0.15;
+
 }  // namespace
 
 const std::array<UncertainInput, kUncertainCount>& uncertain_inputs() {
@@ -59,6 +64,20 @@ Spreads spreads_of(const AnchoredParts& anchored, FrameworkKind framework) {
   };
   if (framework == FrameworkKind::tensorflow) spreads[index_of(Uncertain::unmodelled)] *= kTensorflow;
   fix(anchored.kernels, Uncertain::kernels), fix(anchored.host, Uncertain::host), fix(anchored.input, Uncertain::input);
+  return spreads;
+}
+
+Spreads with_calibration(Spreads spreads, const Calibration& calibration, int gpus, int nodes) {
+  const auto narrow = [&](Uncertain which, double known) { spreads[index_of(which)] = std::min(spreads[index_of(which)], known); };
+  const bool has_job = std::ranges::any_of(
+      calibration.collectives, [&](const CalibratedCollective& c) { return c.op == "all_reduce" && c.gpus == gpus && c.nodes == nodes; });
+  if (has_job) narrow(Uncertain::node_links, kMeasuredCollectives), narrow(Uncertain::network, kMeasuredCollectives);
+  const auto has = [&](std::string_view begin) {
+    return std::ranges::any_of(calibration.constants, [&](const CalibratedConstant& c) { return c.name.starts_with(begin); });
+  };
+  if (has("gemm.") && has("conv.")) narrow(Uncertain::kernels, kMeasuredKernels);
+  if (has("kernel.time_scale")) narrow(Uncertain::kernels, kMeasuredTraining);
+  if (has("host.slowdown") || has("host.launch")) narrow(Uncertain::host, kMeasuredHost);
   return spreads;
 }
 

@@ -46,6 +46,11 @@ struct AnchoredParts {
 /// Of the table; what an anchor has fixed is known to the run-to-run spread. TensorFlow's several GPUs are known less well than PyTorch's.
 Spreads spreads_of(const AnchoredParts& anchored, FrameworkKind framework);
 
+/// What a job of so many GPUs and nodes is known to on a cluster with this calibration. Collectives of the very job were measured: to their
+/// held-out error. Constants alone narrow kernels and host; collectives of other jobs are known no better than without
+/// (docs/accuracy_calibration.md).
+Spreads with_calibration(Spreads spreads, const Calibration& calibration, int gpus, int nodes);
+
 /// Mean share of a step that is lost to what the model does not know on so many nodes; `beyond_anchor`: the job is larger than the measured
 /// one. Part of Spreads[unmodelled] on one node, more for each doubling of nodes.
 double unmodelled_loss(double of_one_node, int nodes, int anchor_nodes, bool beyond_anchor);

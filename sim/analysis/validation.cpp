@@ -140,7 +140,7 @@ class GroupValidator {
     const int smallest = anchor ? rows.front()->gpus : 1;
     const SimulatedStep step = simulator_.simulate(smallest, device_);
     reference_ = reference_at(simulator_, smallest, step.step_s);
-    if (anchor) at_anchor_ = simulated_response(simulator_, device_, step, smallest, spreads_, reference_);
+    if (anchor) at_anchor_ = simulated_response(simulator_, device_, step, smallest, spreads_at(smallest), reference_);
   }
 
   std::vector<ValidatedPoint> points() const {
@@ -172,10 +172,13 @@ class GroupValidator {
     only_ratios_ = anchor_->metric != Metric::rate;
   }
 
+  Spreads spreads_at(int gpus) const {
+    return with_calibration(spreads_, simulator_.scenario().cluster.calibration, gpus, simulator_.placement(gpus).nodes);
+  }
   FrameworkKind framework() const { return simulator_.scenario().workload.framework.kind; }
 
   StepResponse response(int gpus, const SimulatedStep& step) const {
-    const StepResponse here = simulated_response(simulator_, device_, step, gpus, spreads_, reference_);
+    const StepResponse here = simulated_response(simulator_, device_, step, gpus, spreads_at(gpus), reference_);
     return anchor_ == nullptr ? here : relative_to(at_anchor_, here);
   }
 

@@ -1,4 +1,6 @@
 // calibrate: logs → samples → calibration → file; or what a calibration rests on, or how well one predicts what it has not seen.
+#include "sim/analysis/calibrate.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -7,7 +9,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "sim/analysis/calibrate.hpp"
 #include "sim/analysis/calibration_check.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/progress_line.hpp"

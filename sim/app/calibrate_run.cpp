@@ -1,10 +1,10 @@
 // calibrate run: the benchmark is a program of its own, built where there is a CUDA toolkit.
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <vector>
+
+#include <unistd.h>
 
 #include "sim/app/commands.hpp"
 #include "sim/base/diagnostics.hpp"
@@ -32,8 +32,9 @@ void run_calibrate_run(const CalibrateCommand& command) {
   arguments.push_back(nullptr);
   execvp(program.c_str(), arguments.data());
   if (errno == ENOENT)
-    throw WorldError("foretrain-bench is neither beside foretrain nor on the PATH; where there is a CUDA toolkit, `cmake --preset cuda && "
-                     "cmake --build --preset cuda` builds it");
+    throw WorldError(
+        "foretrain-bench is neither beside foretrain nor on the PATH; where there is a CUDA toolkit, `cmake --preset cuda && "
+        "cmake --build --preset cuda` builds it");
   throw WorldError(program + ": " + std::strerror(errno));
 }
 

@@ -27,7 +27,7 @@ Row rate_row(std::string name, std::string meaning) {
 
 template <auto Member>
 Row share_row(std::string name, std::string meaning) {
-  return {{std::move(name), std::nullopt, 0.01, 1.2, kSharePrior, std::move(meaning)},
+  return {{std::move(name), std::nullopt, 0.01, 1, kSharePrior, std::move(meaning)},
           [](const CollectiveCosts& costs) { return costs.*Member; },
           [](CollectiveCosts& costs, double value) { costs.*Member = value; }};
 }
@@ -95,8 +95,8 @@ std::vector<Row> make_rows() {
   add_steps<&C::pcie_step>(rows, "nccl.pcie_step", "a step to the next GPU over PCIe");
   add_steps<&C::network_step>(rows, "nccl.network_step", "a step between nodes beyond the link's collective_latency");
   add_shares<&C::network_factor>(rows, "nccl.network_factor", 20, "multiples of the link's collective_latency in a step between nodes");
-  add_shares<&C::link_efficiency>(rows, "nccl.link_efficiency", 1.2, "share of a link's rate that is data, inside a node");
-  add_shares<&C::network_efficiency>(rows, "nccl.network_efficiency", 1.2, "share of a link's rate that is data, between nodes");
+  add_shares<&C::link_efficiency>(rows, "nccl.link_efficiency", 1, "share of a link's rate that is data, inside a node");
+  add_shares<&C::network_efficiency>(rows, "nccl.network_efficiency", 1, "share of a link's rate that is data, between nodes");
   return rows;
 }
 

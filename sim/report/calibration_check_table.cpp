@@ -22,15 +22,15 @@ std::string_view kept_back(HoldOut hold_out) {
   return "all jobs on more GPUs than the smallest";
 }
 
-std::string_view name_of(HoldOut hold_out) {
-  return hold_out == HoldOut::sizes ? "sizes" : hold_out == HoldOut::nodes ? "nodes" : "gpus";
-}
+std::string_view name_of(HoldOut hold_out) { return hold_out == HoldOut::sizes ? "sizes" : hold_out == HoldOut::nodes ? "nodes" : "gpus"; }
 
 std::string errors_line(std::string_view name, const ErrorStatistics& e) {
   return fmt::format("{:<8} median {:>6.2f} %   p90 {:>6.2f} %   bias {:>+7.2f} %\n", name, 100 * e.median, 100 * e.p90, 100 * e.bias);
 }
 
-nlohmann::ordered_json json_of(const ErrorStatistics& e) { return {{"median", e.median}, {"p90", e.p90}, {"mean", e.mean}, {"bias", e.bias}}; }
+nlohmann::ordered_json json_of(const ErrorStatistics& e) {
+  return {{"median", e.median}, {"p90", e.p90}, {"mean", e.mean}, {"bias", e.bias}};
+}
 
 }  // namespace
 
@@ -59,7 +59,8 @@ std::string write_check_table(const CalibrationCheck& check) {
 std::string write_check_json(const CalibrationCheck& check) {
   nlohmann::ordered_json platforms = nlohmann::ordered_json::array();
   for (const CheckedPlatform& p : check.checked) {
-    nlohmann::ordered_json row{{"platform", p.name}, {"fitted", p.fitted}, {"held", p.held}, {"before", json_of(p.before)}, {"after", json_of(p.after)}};
+    nlohmann::ordered_json row{
+        {"platform", p.name}, {"fitted", p.fitted}, {"held", p.held}, {"before", json_of(p.before)}, {"after", json_of(p.after)}};
     if (!p.why_not.empty()) row["not_checked"] = p.why_not;
     platforms.push_back(std::move(row));
   }

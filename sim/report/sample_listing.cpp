@@ -47,8 +47,8 @@ std::string jobs_of(const SampleFile& file) {
   std::string out;
   for (const auto& [key, job] : jobs) {
     const auto& [kind, what, gpus, nodes, unit] = key;
-    out += fmt::format("  {:<10} {:<16} {:>4} GPUs {:>4} nodes {:>6} samples in {}", kSampleKindNames[static_cast<std::size_t>(kind)], what, gpus,
-                       nodes, job.samples, kSampleUnitNames[static_cast<std::size_t>(unit)]);
+    out += fmt::format("  {:<10} {:<16} {:>4} GPUs {:>4} nodes {:>6} samples in {}", kSampleKindNames[static_cast<std::size_t>(kind)], what,
+                       gpus, nodes, job.samples, kSampleUnitNames[static_cast<std::size_t>(unit)]);
     out += job.most > 0 ? fmt::format(", {} to {} B\n", job.least, job.most) : "\n";
   }
   return out;

@@ -58,7 +58,8 @@ CalibrationPoints read_group(const Table& table, std::size_t room, Diagnostics& 
       if (row)
         points.rows.push_back(*row);
       else
-        reader.report(value.span, "a point is [line, bytes, measured, fitted], the last two more than zero", "as in [12, 1048576, 61.5, 60.2]");
+        reader.report(value.span, "a point is [line, bytes, measured, fitted], the last two more than zero",
+                      "as in [12, 1048576, 61.5, 60.2]");
     }
   }
   reader.finish();

@@ -103,7 +103,7 @@ TEST_CASE("queues, pools, devices and patterns are numbered in the order they we
   CHECK(graph.pattern(0)[0].route == std::vector<LinkId>{0, 1});
 }
 
-TEST_CASE("transfers of one account become longer; its host work and other accounts stay") {
+TEST_CASE("transfers of one account become longer, its host work and other accounts stay") {
   TaskGraph graph;
   const QueueId queue = graph.add_queue("stream");
   const auto add = [&](TaskKind kind, std::uint8_t account) {
