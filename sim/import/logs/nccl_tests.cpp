@@ -100,7 +100,9 @@ class NcclReader {
                  std::all_of(words.begin(), words.end(), [](std::string_view word) { return integer_of(word).has_value(); })) {
         goes_on_ = sheet_.count_row();
         sheet_.skip(line.number, "the line ends early");
-      } else if (!words.empty()) {
+      } else if (words.empty()) {
+        is_open_ = false;
+      } else {
         read_text(without_hash(line.text));
       }
     }
@@ -231,10 +233,10 @@ class NcclReader {
 }  // namespace
 
 bool is_nccl_tests(std::string_view text) {
-  for (std::size_t at = text.find("algbw"); at != std::string_view::npos; at = text.find("algbw", at + 5)) {
+  for (std::size_t at = text.find("algbw"); at != std::string_view::npos;) {
     const std::size_t begin = text.rfind('\n', at) + 1, end = std::min(text.find('\n', at), text.size());
     if (is_header(text.substr(begin, end - begin))) return true;
-    at = end == text.size() ? at : end;
+    at = text.find("algbw", end);
   }
   return false;
 }
