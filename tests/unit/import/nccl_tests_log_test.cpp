@@ -58,6 +58,21 @@ TEST_CASE("all layouts of columns are read: without root, without reduction, wit
         Lines{"all_reduce 8 9 us type=float redop=sum", "all_reduce 8 7 us type=float redop=sum in_place=1"});
 }
 
+TEST_CASE("the tables of 2018 have milliseconds, and ranks without processes") {
+  const SampleFile file = read_log(
+      "#   Rank  0 on  alpha device  0 [0x04] Tesla V100\n#   Rank  1 on  alpha device  1 [0x06] Tesla V100\n"
+      "#      bytes             N    type      op     time  algbw  busbw      res     time  algbw  busbw      res\n"
+      "   134217728      33554432   float     sum   13.142  10.21  10.21    0e+00   13.1 10.2 10.2 N/A\n");
+  CHECK(in_words(file) ==
+        Lines{"all_reduce 134217728 13142 us type=float redop=sum", "all_reduce 134217728 13100 us type=float redop=sum in_place=1"});
+  CHECK(file.provenance == Settings{{"gpu", "Tesla V100"}, {"host", "alpha"}});
+}
+
+TEST_CASE("a type of elements that is not known yet is read inside a table") {
+  CHECK(in_words(read_log("all_reduce_perf\n" + kTwoRanks + kHeader + "1024 1024 fp4 sum -1 11.5 0.09 0.09 0 10.5 0.1 0.1 0\n")) ==
+        Lines{"all_reduce 1024 11.5 us type=fp4 redop=sum", "all_reduce 1024 10.5 us type=fp4 redop=sum in_place=1"});
+}
+
 TEST_CASE("marks of mpirun, srun, quotes, colours and indents are no part of a row") {
   for (const std::string& mark : Lines{"[1,0]<stdout>:", "0: ", "    ", "[STAT]:", "    [1,0]<stdout>:", "\x1b[32m"}) {
     INFO(mark);

@@ -43,6 +43,7 @@ TEST_CASE("progress bars, steps for each second and seconds for each step are st
             read_log("  2%|x| 1/50 [00:01<00:40,  4.00it/s]\r  4%|x| 2/50 [00:01<00:40,  5.00it/s]\r 6%|x| 3/50 [00:01<00:40, 5.00it/s]\n",
                      one_node(1))) == Lines{"step 0 200000 us"});
   CHECK(in_words(read_log("epoch 1: 2.50 s/it\n", one_node(1))) == Lines{"step 0 2.5e+06 us"});
+  CHECK(in_words(read_log("100/100 [====] - 5s 50ms/step - loss: 0.5\n", one_node(1))) == Lines{"step 0 50000 us"});
   CHECK(in_words(read_log("{'train_runtime': 9.5, 'train_samples_per_second': 64.0, 'train_steps_per_second': 2.0}\n", one_node(1))) ==
         Lines{"samples_per_s 0 64 per_s"});
   CHECK(in_words(read_log("total images/sec: 1250.50\n", one_node(4))) == Lines{"samples_per_s 0 1250.5 per_s"});
