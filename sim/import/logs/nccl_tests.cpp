@@ -1,6 +1,7 @@
 // Tables of nccl-tests in a text, of every version and with anything around them. A row is two integers and a type; what stands above it
 // says on what it ran.
 #include <algorithm>
+#include <set>
 
 #include "sim/import/logs/log_lines.hpp"
 #include "sim/import/logs/nccl_tests_row.hpp"
@@ -62,7 +63,7 @@ class NcclReader {
     if (line.starts_with("nThread ")) begin_run(line);
     if (line.starts_with("Out of bounds")) is_open_ = false;
     read_versions(line);
-    if (holds(line, "NCCL INFO")) return;
+    if (holds(line, "NCCL INFO")) return read_nccl_info(line);
     const std::string program = op_of_program(line);
     if (line.starts_with("Collective test starting") && !table_.rows.empty()) finish_table();
     if (line.starts_with("Collective test concluded") && !program.empty()) table_.named = program;
@@ -72,8 +73,13 @@ class NcclReader {
 
   void begin_run(std::string_view line) {
     finish_table();
-    devices_ = {};
+    forget_devices();
     iterations_ = static_cast<int>(std::clamp<std::int64_t>(iterations_in(line), 1, kMostIterations));
+  }
+
+  void forget_devices() {
+    devices_ = {};
+    listed_.clear();
   }
 
   /// "warmup iters: 5 iters: 20 agg iters: 1": the second.
@@ -93,7 +99,9 @@ class NcclReader {
     if (!table_.rows.empty()) {
       if (table_.named.empty()) table_.named = named_;
       if (table_.mentioned.empty()) table_.mentioned = mentioned_;
-      table_.devices = devices_, table_.iterations = iterations_;
+      table_.devices = devices_;
+      if (devices_.ranks == 0 && info_ranks_ > 0) table_.devices.ranks = info_ranks_, table_.devices.hosts = info_hosts_;
+      table_.iterations = iterations_;
       table_.version = version_, table_.algorithm = algorithm_, table_.protocol = protocol_;
       add_table(table_, hints_, source_.name, sheet_);
     }
@@ -110,8 +118,9 @@ class NcclReader {
     };
     const auto rank = integer_of(word_behind("Rank"));
     const std::string host = word_behind("on");
-    if (!rank || *rank < 0 || *rank >= 10'000'000 || host.empty() || word_behind("device").empty()) return;
-    if (!table_.rows.empty()) finish_table(), devices_ = {};
+    if (!rank || *rank < 0 || *rank >= kMostSampleGpus || host.empty() || word_behind("device").empty()) return;
+    if (!table_.rows.empty()) finish_table(), forget_devices();
+    devices_.is_doubled = devices_.is_doubled || !listed_.insert(*rank).second;
     devices_.ranks = std::max(devices_.ranks, static_cast<int>(*rank) + 1);
     devices_.hosts.insert(host);
     if (const std::string process = word_behind("Pid"); !process.empty()) devices_.processes.emplace(host, process);
@@ -120,6 +129,14 @@ class NcclReader {
       devices_.gpu += (devices_.gpu.empty() ? "" : " ") + std::string(*word);
     sheet_.state("gpu", devices_.gpu);
     sheet_.state("host", host);
+  }
+
+  /// "host:12:34 [0] NCCL INFO comm 0x5 rank 3 nranks 32 cudaDev 3": tells ranks and nodes where no devices are listed.
+  void read_nccl_info(std::string_view line) {
+    const auto count = integer_behind(line, " nranks ");
+    if (!count || *count < 1 || *count > kMostSampleGpus) return;
+    info_ranks_ = static_cast<int>(*count);
+    info_hosts_.insert(std::string(line.substr(0, std::min(line.find(':'), std::size_t{80}))));
   }
 
   void read_versions(std::string_view line) {
@@ -161,6 +178,9 @@ class NcclReader {
   NcclTable table_;
   NcclLayout layout_;
   NcclDevices devices_;
+  std::set<std::int64_t> listed_;
+  int info_ranks_ = 0;
+  std::set<std::string> info_hosts_;
   std::string named_, mentioned_, version_, algorithm_, protocol_;
   int iterations_ = 1;
   bool is_open_ = false, goes_on_ = true;

@@ -158,6 +158,23 @@ TEST_CASE("ranks and nodes without a list of devices come from comments, ratios 
         Lines{"2: the log does not say on how many GPUs it ran; state them"});
 }
 
+TEST_CASE("what NCCL prints of its communicator tells ranks and nodes too") {
+  const SampleFile file = read_log(
+      "server1:7:8 [0] NCCL INFO comm 0x5 rank 0 nranks 4 cudaDev 0 - Init COMPLETE\n"
+      "server2:9:8 [0] NCCL INFO comm 0x5 rank 2 nranks 4 cudaDev 0 - Init COMPLETE\n" +
+      kOldHeader + "8 2 float sum 8.6 0 0 0\n");
+  REQUIRE(file.samples.size() == 1);
+  CHECK(file.samples[0].gpus == 4);
+  CHECK(file.samples[0].nodes == 2);
+}
+
+TEST_CASE("processes that each ran by themselves measured no collective, and the reason says how to build") {
+  const SampleFile file =
+      read_log("mpirun -np 2 all_reduce_perf\n# Rank  0 Pid 5 on a device 0 [0x00] V100\n# Rank  0 Pid 6 on b device 0 [0x00] V100\n" +
+               kOldHeader + kOldHeader + "8 2 float sum 8.6 0 0 0\n");
+  CHECK(left_out(file) == Lines{"6: a rank is listed twice, so every process ran by itself; nccl-tests needs to be built with MPI=1"});
+}
+
 TEST_CASE("forced algorithm and protocol, the version and processes that drive several GPUs are settings") {
   const std::string one_process =
       "#  Rank 0 Pid 9 on a device 0 [0x00] V100\n#  Rank 1 Pid 9 on a device 1 [0x00] V100\n#  Rank 2 Pid 8 on b device 0 [0x00] V100\n"
