@@ -37,6 +37,11 @@ TEST_CASE("copies of all GPUs at once, latencies and copies inside a GPU are tol
   CHECK(file.samples[0].gpus == 2);
 }
 
+TEST_CASE("a matrix of nvbandwidth whose test was cut away is known by its description") {
+  CHECK(in_words(read_log("nvbandwidth Version: v0.8\n...\nmemcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)\n 0 1\n 0 N/A 26.5\n")) ==
+        Lines{"p2p 0 26.5 GBps src=0 dst=1 engine=ce test=device_to_device_memcpy_ce"});
+}
+
 TEST_CASE("waived tests, cut rows, zeros and tests between nodes give no samples of nvbandwidth") {
   const SampleFile file = read_log(
       "nvbandwidth Version: v0.7\nWaived: \nRunning host_to_device_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n 0 1\n "

@@ -69,7 +69,7 @@ TEST_CASE("OSU collectives need the ranks and nodes, and count the part of one r
   hints.gpus = 4, hints.nodes = 2;
   CHECK(in_words(read_log(text, hints)) ==
         Lines{"all_reduce 1024 9.5 us library=mpi memory=host", "all_gather 4096 20.5 us library=mpi memory=host"});
-  CHECK(in_words(read_log("mpirun -np 4 --nodes=2 osu_allreduce\n" + text)).size() == 2);
+  CHECK(in_words(read_log("mpirun -np 4 -npernode 2 osu_allreduce\n" + text)).size() == 2);
 }
 
 TEST_CASE("PARAM's lines give the median, and the spread that p95 tells") {

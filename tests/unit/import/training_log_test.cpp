@@ -49,6 +49,19 @@ TEST_CASE("progress bars, steps for each second and seconds for each step are st
   CHECK(in_words(read_log("total images/sec: 1250.50\n", one_node(4))) == Lines{"samples_per_s 0 1250.5 per_s"});
 }
 
+TEST_CASE("the benchmarks of TensorFlow: the total of all, the job by the command line, the batch of one device") {
+  const SampleFile file = read_log(
+      "mpirun -np 4 -H one:2,two:2 python tf_cnn_benchmarks.py\nModel:       resnet101\nBatch size:  256 global\n             64 per "
+      "device\n"
+      "Step\tImg/sec\ttotal_loss\n1\timages/sec: 205.0 +/- 0.0 (jitter = 0.0)\t9.111\n10\timages/sec: 204.0 +/- 0.1 (jitter = 0.6)\t9.228\n"
+      "----\ntotal images/sec: 816.00\n----\n");
+  CHECK(file.rows == 3);
+  CHECK(in_words(file) == Lines{"samples_per_s 0 816 per_s model=resnet101 batch=64"});
+  CHECK(file.samples[0].gpus == 4);
+  CHECK(file.samples[0].nodes == 2);
+  CHECK(read_log("mpirun -n 8 -npernode 4 python x\n10 samples/s\n").samples.at(0).nodes == 2);
+}
+
 TEST_CASE("what the user says of a training run stands in its settings") {
   LogHints hints = one_node(8);
   hints.model = "resnet50", hints.strategy = "ddp", hints.precision = "fp16", hints.batch_per_gpu = 64;
