@@ -29,7 +29,7 @@ std::vector<const LogFormat*> recognised(std::string_view text) {
 
 std::string known_formats() {
   std::string names;
-  for (const LogFormat& format : log_formats()) names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", format.name, format.what);
+  for (const LogFormat& format : log_formats()) names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
   return "these are read: " + names;
 }
 

@@ -7,12 +7,21 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/text_scan.hpp"
+
 namespace foretrain {
 
 namespace {
 
 constexpr std::size_t kMostFacts = 200;
 constexpr std::size_t kLongestFact = 2000;
+
+/// Logs come in every encoding, and a cut may fall into a character; what is written is UTF-8.
+void make_text(std::string& text) {
+  if (is_text(text)) return;
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\0' || static_cast<unsigned char>(c) >= 0x80; }, '?');
+}
 
 }  // namespace
 
@@ -25,8 +34,9 @@ std::string fault_of(const Sample& sample) {
   if (!is_share && sample.value < 0) return fmt::format("the value is negative: {} {}", sample.value, unit);
   if (!std::isfinite(sample.spread) || sample.spread < 0) return "the spread is no number from 0 up";
   if (sample.repeats < 1) return "repeats must be at least 1";
-  if (sample.bytes < 0) return "the size is negative";
-  if (sample.gpus < 0 || sample.nodes < 1) return "the numbers of GPUs and nodes are impossible";
+  if (sample.bytes < 0 || sample.bytes > kLargestSampleBytes) return "the size is impossible";
+  if (sample.gpus < 0 || sample.gpus > kMostSampleGpus || sample.nodes < 1 || sample.nodes > kMostSampleGpus)
+    return "the numbers of GPUs and nodes are impossible";
   const bool is_job = sample.kind == SampleKind::collective || sample.kind == SampleKind::training;
   if (is_job && sample.nodes > sample.gpus) return fmt::format("{} nodes for {} GPUs", sample.nodes, sample.gpus);
   return "";
@@ -49,10 +59,13 @@ void SampleSheet::add(Sample sample) {
     return skip(sample.line, fmt::format("the file holds more than {} samples; this one and all below it are left out", kMostSamples));
   }
   if (std::string why = fault_of(sample); !why.empty()) return skip(sample.line, std::move(why));
+  make_text(sample.what), make_text(sample.source);
+  for (auto& [key, value] : sample.settings) make_text(key), make_text(value);
   file_.samples.push_back(std::move(sample));
 }
 
 void SampleSheet::skip(int line, std::string why) {
+  make_text(why);
   if (file_.skipped.size() < kMostSkippedLines) {
     file_.skipped.push_back({line, std::move(why)});
     return;
@@ -63,6 +76,7 @@ void SampleSheet::skip(int line, std::string why) {
 void SampleSheet::state(const std::string& key, std::string value) {
   if (value.empty() || file_.provenance.size() >= kMostFacts || !stated(key).empty()) return;
   value.resize(std::min(value.size(), kLongestFact));
+  make_text(value);
   file_.provenance.emplace_back(key, std::move(value));
 }
 

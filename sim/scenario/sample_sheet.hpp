@@ -11,6 +11,10 @@ namespace foretrain {
 /// Reasons that are kept; the last of them counts the others.
 inline constexpr std::size_t kMostSkippedLines = 1000;
 
+/// The largest size and the most GPUs that a sample may have.
+inline constexpr std::int64_t kLargestSampleBytes = std::int64_t{1} << 50;
+inline constexpr int kMostSampleGpus = 10'000'000;
+
 class SampleSheet {
  public:
   SampleSheet(std::string file, std::string format);

@@ -31,8 +31,8 @@ enum class SampleKind : std::uint8_t {
   training,    ///< samples_per_s, step: settings model, strategy, precision, batch
 };
 inline constexpr std::size_t kSampleKinds = 11;
-inline constexpr std::array<std::string_view, kSampleKinds> kSampleKindNames{
-    "host", "copy", "memory", "gemm", "conv", "mix", "collective", "network", "tax", "cpu", "training"};
+inline constexpr std::array<std::string_view, kSampleKinds> kSampleKindNames{"host",       "copy",    "memory", "gemm", "conv",    "mix",
+                                                                             "collective", "network", "tax",    "cpu",  "training"};
 
 enum class SampleUnit : std::uint8_t { us, gigabytes_per_s, teraflops, per_s, share };
 inline constexpr std::array<std::string_view, 5> kSampleUnitNames{"us", "GBps", "TFLOPs", "per_s", "share"};
@@ -40,12 +40,12 @@ inline constexpr std::array<std::string_view, 5> kSampleUnitNames{"us", "GBps", 
 /// One point: the median of `repeats` measurements.
 struct Sample {
   SampleKind kind = SampleKind::collective;
-  std::string what;        ///< of the kind: "h2d", "all_reduce"
+  std::string what;  ///< of the kind: "h2d", "all_reduce"
   int gpus = 1, nodes = 1;
   std::int64_t bytes = 0;  ///< of the message or the copy; 0: none, or not stated
   double value = 0;        ///< in `unit`; positive and finite but for shares
   SampleUnit unit = SampleUnit::us;
-  double spread = 0;       ///< standard deviation of the repeats / value; 0: unknown
+  double spread = 0;  ///< standard deviation of the repeats / value; 0: unknown
   int repeats = 1;
   Settings settings;
   std::string source;  ///< file or address it was published at
@@ -66,9 +66,9 @@ struct SkippedLine {
 /// What one file holds.
 struct SampleFile {
   std::string file;
-  std::string format;      ///< "samples CSV", "nccl-tests", "nvbandwidth", …
-  Settings provenance;     ///< gpu, driver, cuda, nccl, host, date, topology, …: as far as the file says
-  int rows = 0;            ///< lines of the file's tables that hold measurements, skipped ones included
+  std::string format;           ///< "samples CSV", "nccl-tests", "nvbandwidth", …
+  Settings provenance;          ///< gpu, driver, cuda, nccl, host, date, topology, …: as far as the file says
+  int rows = 0;                 ///< lines of the file's tables that hold measurements, skipped ones included
   std::vector<Sample> samples;  ///< one row may hold several
   std::vector<SkippedLine> skipped;
 };

@@ -18,8 +18,6 @@ namespace {
 
 const std::vector<std::string> kColumns{"kind", "what",   "gpus",    "nodes",    "bytes", "value",
                                         "unit", "spread", "repeats", "settings", "source"};
-constexpr std::int64_t kMostGpus = 10'000'000;
-constexpr std::int64_t kLargestBytes = std::int64_t{1} << 50;
 constexpr std::size_t kKnownWidth = 40;  ///< of a quoted field
 
 std::string quoted(std::string_view text) {
@@ -150,9 +148,9 @@ void read_row(const std::vector<CsvField>& fields, const std::vector<std::size_t
   sample.kind = static_cast<SampleKind>(row.one_of(0, kSampleKindNames));
   sample.what = row.text(1);
   if (sample.what.empty()) row.refuse(1, "is empty");
-  sample.gpus = static_cast<int>(row.integer(2, 0, kMostGpus, 1));
-  sample.nodes = static_cast<int>(row.integer(3, 1, kMostGpus, 1));
-  sample.bytes = row.integer(4, 0, kLargestBytes, 0);
+  sample.gpus = static_cast<int>(row.integer(2, 0, kMostSampleGpus, 1));
+  sample.nodes = static_cast<int>(row.integer(3, 1, kMostSampleGpus, 1));
+  sample.bytes = row.integer(4, 0, kLargestSampleBytes, 0);
   sample.unit = static_cast<SampleUnit>(row.one_of(6, kSampleUnitNames));
   sample.value = row.number(5);
   sample.spread = row.number(7, 0);

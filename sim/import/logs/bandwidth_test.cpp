@@ -20,9 +20,9 @@ struct Table {
 };
 
 std::string copy_in(std::string_view line) {
-  if (holds(line, "Host to Device") || holds(line, "-H2D-")) return "h2d";
-  if (holds(line, "Device to Host") || holds(line, "-D2H-")) return "d2h";
-  return holds(line, "Device to Device") || holds(line, "-D2D-") ? "d2d" : "";
+  if (holds(line, "Host to Device") || holds(line, "-H2D")) return "h2d";
+  if (holds(line, "Device to Host") || holds(line, "-D2H")) return "d2h";
+  return holds(line, "Device to Device") || holds(line, "-D2D") ? "d2d" : "";
 }
 
 double gigabytes_of(std::string_view line) {

@@ -10,9 +10,8 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> kGpuMarks{"number of gpus:", "num_gpus=",   "num gpus:",         "world size:",
-                                                     "world_size:",     "world_size=", "world size =",      "-np ",
-                                                     "--ntasks=",       " on ",        "number of devices:"};
+constexpr std::array<std::string_view, 10> kGpuMarks{"number of gpus:", "num_gpus=",    "num gpus:", "world size:", "world_size:",
+                                                     "world_size=",     "world size =", "--ntasks=", " on ",        "number of devices:"};
 constexpr std::array<std::string_view, 7> kNodeMarks{
     "number of nodes:", "num_nodes=", "num_nodes:", "nnodes=", "nnodes ", "--nodes=", "nodes:"};
 constexpr std::int64_t kMost = 10'000'000;
@@ -22,6 +21,20 @@ int count_in(std::string_view line, std::string_view mark) {
   if (!value || *value < 1 || *value > kMost) return 0;
   if (mark == " on " && !holds(text_behind(line, mark).substr(0, 12), "gpu")) return 0;
   return static_cast<int>(*value);
+}
+
+/// "mpirun -np 8 -H a:4,b:4", "mpirun -n 8 -npernode 4": processes, and the nodes that they are on.
+void read_launcher(std::string_view line, JobSize& size) {
+  if (!holds(line, "mpirun ") && !holds(line, "mpiexec ") && !holds(line, "horovodrun ")) return;
+  if (size.gpus == 0) size.gpus = std::max(count_in(line, " -np "), count_in(line, " -n "));
+  for (const std::string_view mark : {"-npernode ", "--npernode ", "-ppn "}) {
+    const int on_node = count_in(line, mark);
+    if (size.nodes == 0 && on_node > 0 && size.gpus % on_node == 0) size.nodes = size.gpus / on_node;
+  }
+  for (const std::string_view mark : {" -h ", " -host ", " --host "}) {
+    const std::vector<std::string_view> hosts = words_of(text_behind(line, mark), 1);
+    if (size.nodes == 0 && !hosts.empty()) size.nodes = 1 + static_cast<int>(std::count(hosts[0].begin(), hosts[0].end(), ','));
+  }
 }
 
 int fact(std::string_view text, std::string_view key) {
@@ -36,6 +49,7 @@ JobSize job_size_said(std::string_view text, const LogHints& hints) {
   for (LogLines lines(text); (size.gpus == 0 || size.nodes == 0) && lines.next(line);) {
     if (line.text.size() > 2000) continue;
     const std::string lower = lower_case(line.text);
+    read_launcher(lower, size);
     for (std::size_t i = 0; i < kGpuMarks.size() && size.gpus == 0; ++i) size.gpus = count_in(lower, kGpuMarks[i]);
     for (std::size_t i = 0; i < kNodeMarks.size() && size.nodes == 0; ++i) size.nodes = count_in(lower, kNodeMarks[i]);
   }

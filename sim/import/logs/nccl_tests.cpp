@@ -1,11 +1,10 @@
 // Tables of nccl-tests in a text, of every version and with anything around them. A row is two integers and a type; what stands above it
 // says on what it ran.
 #include <algorithm>
-#include <array>
-
-#include <fmt/format.h>
+#include <set>
 
 #include "sim/import/logs/log_lines.hpp"
+#include "sim/import/logs/nccl_tests_row.hpp"
 #include "sim/import/logs/nccl_tests_table.hpp"
 #include "sim/import/logs/readers.hpp"
 
@@ -14,74 +13,12 @@ namespace foretrain {
 namespace {
 
 using Words = std::vector<std::string_view>;
-
-constexpr std::array<std::string_view, 21> kTypes{"int8",    "uint8",  "int32",    "uint32",   "int64",    "uint64",  "half",
-                                                  "float",   "double", "bfloat16", "fp8_e4m3", "fp8_e5m2", "f8e4m3",  "f8e5m2",
-                                                  "float16", "char",   "int",      "fp16",     "fp32",     "float32", "float64"};
 constexpr int kMostIterations = 1'000'000'000;
 
 std::string_view without_hash(std::string_view line) {
   line = trimmed(line);
   while (line.starts_with('#') || line.starts_with('>')) line = trimmed(line.substr(1));
   return line;
-}
-
-bool is_type(std::string_view word) { return std::find(kTypes.begin(), kTypes.end(), word) != kTypes.end(); }
-
-bool is_header(std::string_view line) {
-  return holds(line, "algbw") && holds(line, "busbw") && holds(line, "size") && holds(line, "count") && holds(line, "time");
-}
-
-bool is_row(const Words& words) { return words.size() >= 3 && integer_of(words[0]) && integer_of(words[1]) && is_type(words[2]); }
-
-bool is_word(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
-}
-
-/// How the columns of a table lie behind size, count and type.
-struct Layout {
-  bool is_known = false;  ///< from a header
-  bool has_root = false;
-  std::size_t width = 4;  ///< from one time to the next: time algbw busbw error
-};
-
-Layout layout_of(const Words& header) {
-  Layout layout{true, std::find(header.begin(), header.end(), "root") != header.end(), 4};
-  const auto is_time = [](std::string_view word) { return word == "time" || word == "cputime"; };
-  const auto first = std::find_if(header.begin(), header.end(), is_time);
-  const auto second = first == header.end() ? first : std::find_if(first + 1, header.end(), is_time);
-  if (second != header.end() && second - first >= 3) layout.width = static_cast<std::size_t>(second - first);
-  return layout;
-}
-
-NcclTime read_time(const Words& words, std::size_t at, bool in_place) {
-  NcclTime time;
-  time.in_place = in_place;
-  if (at + 2 >= words.size()) {
-    time.fault = fmt::format("the line ends early, in the {} time", in_place ? "in-place" : "out-of-place");
-    return time;
-  }
-  const auto value = number_of(words[at]);
-  if (!value) time.fault = "its time: " + why_no_number(words[at]);
-  time.time_us = value.value_or(0);
-  time.algbw = number_of(words[at + 1]).value_or(0), time.busbw = number_of(words[at + 2]).value_or(0);
-  const auto wrong = at + 3 < words.size() ? number_of(words[at + 3]) : std::nullopt;
-  time.is_checked = wrong.has_value();
-  time.wrong = wrong && *wrong >= 1 ? *wrong : 0;  // older versions print the largest error, far below 1
-  return time;
-}
-
-NcclRow read_row(const Words& words, const Layout& layout, int line) {
-  NcclRow row;
-  row.line = line, row.size = integer_of(words[0]).value_or(0), row.count = integer_of(words[1]).value_or(0), row.type = words[2];
-  std::size_t at = 3;
-  if (at < words.size() && is_word(words[at])) row.redop = words[at] == "none" ? "" : std::string(words[at]), ++at;
-  const bool has_root = layout.is_known ? layout.has_root : (words.size() - at) % 4 == 1;
-  if (has_root && at < words.size())
-    row.root = static_cast<int>(std::clamp<std::int64_t>(integer_of(words[at]).value_or(-1), -1, 1 << 30)), ++at;
-  row.times.push_back(read_time(words, at, false));
-  if (at + layout.width < words.size()) row.times.push_back(read_time(words, at + layout.width, true));
-  return row;
 }
 
 class NcclReader {
@@ -94,13 +31,15 @@ class NcclReader {
     LogLine line;
     for (LogLines lines(source_.text); lines.next(line) && goes_on_;) {
       const Words words = words_of(line.text);
-      if (is_row(words)) {
+      if (is_nccl_row(words, is_open_)) {
         take_row(words, line.number);
       } else if (is_open_ && words.size() < 3 && !words.empty() &&
                  std::all_of(words.begin(), words.end(), [](std::string_view word) { return integer_of(word).has_value(); })) {
         goes_on_ = sheet_.count_row();
         sheet_.skip(line.number, "the line ends early");
-      } else if (!words.empty()) {
+      } else if (words.empty()) {
+        is_open_ = false;
+      } else {
         read_text(without_hash(line.text));
       }
     }
@@ -114,17 +53,17 @@ class NcclReader {
 
   void take_row(const Words& words, int line) {
     goes_on_ = sheet_.count_row();
-    table_.rows.push_back(read_row(words, layout_, line));
+    table_.rows.push_back(read_nccl_row(words, layout_, line));
     is_open_ = true;
   }
 
   void read_text(std::string_view line) {
-    if (is_header(line)) return begin_table(words_of(line));
+    if (is_nccl_header(line)) return begin_table(words_of(line));
     if (line.starts_with("Rank ")) return read_rank(words_of(line));
     if (line.starts_with("nThread ")) begin_run(line);
     if (line.starts_with("Out of bounds")) is_open_ = false;
     read_versions(line);
-    if (holds(line, "NCCL INFO")) return;
+    if (holds(line, "NCCL INFO")) return read_nccl_info(line);
     const std::string program = op_of_program(line);
     if (line.starts_with("Collective test starting") && !table_.rows.empty()) finish_table();
     if (line.starts_with("Collective test concluded") && !program.empty()) table_.named = program;
@@ -134,8 +73,13 @@ class NcclReader {
 
   void begin_run(std::string_view line) {
     finish_table();
-    devices_ = {};
+    forget_devices();
     iterations_ = static_cast<int>(std::clamp<std::int64_t>(iterations_in(line), 1, kMostIterations));
+  }
+
+  void forget_devices() {
+    devices_ = {};
+    listed_.clear();
   }
 
   /// "warmup iters: 5 iters: 20 agg iters: 1": the second.
@@ -146,7 +90,7 @@ class NcclReader {
 
   void begin_table(const Words& header) {
     finish_table();
-    layout_ = layout_of(header);
+    layout_ = nccl_layout_of(header);
     table_.named = named_, table_.mentioned = mentioned_;
     is_open_ = true;
   }
@@ -155,7 +99,9 @@ class NcclReader {
     if (!table_.rows.empty()) {
       if (table_.named.empty()) table_.named = named_;
       if (table_.mentioned.empty()) table_.mentioned = mentioned_;
-      table_.devices = devices_, table_.iterations = iterations_;
+      table_.devices = devices_;
+      if (devices_.ranks == 0 && info_ranks_ > 0) table_.devices.ranks = info_ranks_, table_.devices.hosts = info_hosts_;
+      table_.iterations = iterations_;
       table_.version = version_, table_.algorithm = algorithm_, table_.protocol = protocol_;
       add_table(table_, hints_, source_.name, sheet_);
     }
@@ -172,16 +118,25 @@ class NcclReader {
     };
     const auto rank = integer_of(word_behind("Rank"));
     const std::string host = word_behind("on");
-    if (!rank || *rank < 0 || *rank >= 10'000'000 || host.empty() || word_behind("Pid").empty()) return;
-    if (!table_.rows.empty()) finish_table(), devices_ = {};
+    if (!rank || *rank < 0 || *rank >= kMostSampleGpus || host.empty() || word_behind("device").empty()) return;
+    if (!table_.rows.empty()) finish_table(), forget_devices();
+    devices_.is_doubled = devices_.is_doubled || !listed_.insert(*rank).second;
     devices_.ranks = std::max(devices_.ranks, static_cast<int>(*rank) + 1);
     devices_.hosts.insert(host);
-    devices_.processes.emplace(host, word_behind("Pid"));
+    if (const std::string process = word_behind("Pid"); !process.empty()) devices_.processes.emplace(host, process);
     const auto bus = std::find_if(words.begin(), words.end(), [](std::string_view word) { return word.starts_with('['); });
     for (auto word = bus == words.end() ? bus : bus + 1; word != words.end() && *rank == 0; ++word)
       devices_.gpu += (devices_.gpu.empty() ? "" : " ") + std::string(*word);
     sheet_.state("gpu", devices_.gpu);
     sheet_.state("host", host);
+  }
+
+  /// "host:12:34 [0] NCCL INFO comm 0x5 rank 3 nranks 32 cudaDev 3": tells ranks and nodes where no devices are listed.
+  void read_nccl_info(std::string_view line) {
+    const auto count = integer_behind(line, " nranks ");
+    if (!count || *count < 1 || *count > kMostSampleGpus) return;
+    info_ranks_ = static_cast<int>(*count);
+    info_hosts_.insert(std::string(line.substr(0, std::min(line.find(':'), std::size_t{80}))));
   }
 
   void read_versions(std::string_view line) {
@@ -221,8 +176,11 @@ class NcclReader {
   const LogHints& hints_;
   SampleSheet& sheet_;
   NcclTable table_;
-  Layout layout_;
+  NcclLayout layout_;
   NcclDevices devices_;
+  std::set<std::int64_t> listed_;
+  int info_ranks_ = 0;
+  std::set<std::string> info_hosts_;
   std::string named_, mentioned_, version_, algorithm_, protocol_;
   int iterations_ = 1;
   bool is_open_ = false, goes_on_ = true;
@@ -231,10 +189,10 @@ class NcclReader {
 }  // namespace
 
 bool is_nccl_tests(std::string_view text) {
-  for (std::size_t at = text.find("algbw"); at != std::string_view::npos; at = text.find("algbw", at + 5)) {
+  for (std::size_t at = text.find("algbw"); at != std::string_view::npos;) {
     const std::size_t begin = text.rfind('\n', at) + 1, end = std::min(text.find('\n', at), text.size());
-    if (is_header(text.substr(begin, end - begin))) return true;
-    at = end == text.size() ? at : end;
+    if (is_nccl_header(text.substr(begin, end - begin))) return true;
+    at = text.find("algbw", end);
   }
   return false;
 }

@@ -12,6 +12,8 @@ namespace foretrain {
 
 namespace {
 
+constexpr const char* kAlone = "a rank is listed twice, so every process ran by itself; nccl-tests needs to be built with MPI=1";
+
 /// 2 (n - 1) / n is the ratio of an all-reduce; solved for n where it is one with reductions and no root.
 int ranks_by_ratio(const NcclTable& table) {
   double best = 2, ratio = 0;
@@ -77,7 +79,7 @@ std::string nccl_version_of_code(std::int64_t code) {
 void add_table(const NcclTable& table, const LogHints& hints, const std::string& source, SampleSheet& sheet) {
   const Job job = job_of(table, hints);
   const std::string op = job.gpus > 0 ? op_of_table(table, job.gpus, hints.op) : "";
-  const std::string why = why_unknown(job, op);
+  const std::string why = table.devices.is_doubled ? kAlone : why_unknown(job, op);
   const Settings settings = why.empty() ? settings_of(table, job) : Settings{};
   for (const NcclRow& row : table.rows) {
     if (row.times.empty()) sheet.skip(row.line, "the line ends early");

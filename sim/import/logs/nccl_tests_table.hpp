@@ -40,6 +40,7 @@ struct NcclDevices {
   std::set<std::string> hosts;
   std::set<std::pair<std::string, std::string>> processes;  ///< host, process id
   std::string gpu;
+  bool is_doubled = false;  ///< a rank is listed twice: every process ran by itself
 };
 
 struct NcclTable {

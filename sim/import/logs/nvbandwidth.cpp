@@ -55,12 +55,23 @@ class NvbandwidthReader {
       sheet_.skip(line, words.size() <= static_cast<std::size_t>(matrix_.columns) ? "the line ends early" : "more figures than columns");
   }
 
+  /// Where the line that names the test was cut away; empty: it cannot be told.
+  static std::string test_described(std::string_view text) {
+    if (!holds(text, "memcpy") || holds(text, "<->")) return "";
+    const std::string engine = holds(text, "SM") ? "sm" : "ce";
+    if (holds(text, "CPU(row)")) return (holds(text, "->") ? "host_to_device_memcpy_" : "device_to_host_memcpy_") + engine;
+    return holds(text, "GPU(row)") ? "device_to_device_memcpy_" + engine : "";
+  }
+
   /// The same test may print another matrix.
   void end_matrix() { matrix_.description.clear(), matrix_.columns = 0; }
 
   void read_text(std::string_view text) {
     const bool describes = holds(text, "(row)") || holds(text, "(column)");
-    if (describes && (holds(text, "(GB/s)") || holds(text, "(ns)") || holds(text, "(us)"))) matrix_.description = text.substr(0, 200);
+    if (describes && (holds(text, "(GB/s)") || holds(text, "(ns)") || holds(text, "(us)"))) {
+      matrix_.description = text.substr(0, 200);
+      if (matrix_.test.empty()) matrix_.test = test_described(text);
+    }
     if (text.starts_with("Device 0:")) sheet_.state("gpu", std::string(trimmed(text.substr(9, text.find(" (") - 9))));
     if (text.starts_with("Driver Version:")) sheet_.state("driver", std::string(text_behind(text, ":")));
     if (text.starts_with("CUDA Runtime Version:")) sheet_.state("cuda", std::string(text_behind(text, ":")));

@@ -85,7 +85,7 @@ class OsuReader {
     if (!value) return sheet_.skip(line, why_no_number(words[1]));
     if (!test_.is_known) return sheet_.skip(line, "this test of OSU's is not modelled");
     const std::int64_t size = *integer_of(words[0]);
-    if (size < 0 || size > (std::int64_t{1} << 40)) return sheet_.skip(line, "its size is impossible");
+    if (size < 0 || size > kLargestSampleBytes / std::max(1, job_.gpus)) return sheet_.skip(line, "its size is impossible");
     if (test_.op != nullptr) return add_collective(size, *value, line);
     Sample sample = begin_sample(line);
     sample.kind = SampleKind::network, sample.bytes = size;

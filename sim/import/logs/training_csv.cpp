@@ -52,7 +52,7 @@ class CsvReader {
   void read() {
     CsvLines lines(source_.text);
     const auto header = lines.next();
-    if (!header) return;
+    if (!header || figure_column(*header) == header->size()) return sheet_.skip(1, "no column of the header is a rate");
     header_ = *header;
     bool goes_on = true;
     for (auto fields = lines.next(); fields && goes_on; fields = lines.next()) {

@@ -50,13 +50,15 @@ class TrainingReader {
     group.half_width = rate.half_width;
   }
 
-  /// "Model: resnet50", "Batch size: 32"
+  /// "Model: resnet50", "Batch size: 32", "32 per device"
   void read_facts(std::string_view line) {
     const auto keep = [&](std::string& fact, std::string_view mark) {
       const std::string_view text = trimmed(line);
       if (fact.empty() && text.starts_with(mark)) fact = trimmed(text.substr(mark.size(), 60));
     };
     keep(model_, "Model:"), keep(batch_, "Batch size:");
+    const std::vector<std::string_view> words = words_of(line, 4);
+    if (words.size() == 3 && integer_of(words[0]) && words[1] == "per" && words[2] == "device") batch_ = words[0];
   }
 
   void write() {

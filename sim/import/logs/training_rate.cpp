@@ -12,35 +12,42 @@ namespace {
 
 struct Unit {
   std::string_view mark;
-  bool of_steps = false, is_inverse = false;
+  bool of_steps = false;
+  double seconds = 0;  ///< of one unit where it is a time of a step; 0: a rate
 };
 
 /// Longer marks before those they hold.
-constexpr std::array<Unit, 25> kUnits{{{"samples_per_second", false, false},
-                                       {"samples_per_sec", false, false},
-                                       {"samples per second", false, false},
-                                       {"images per second", false, false},
-                                       {"images_per_second", false, false},
-                                       {"images/sec", false, false},
-                                       {"images/s", false, false},
-                                       {"imgs/sec", false, false},
-                                       {"imgs/s", false, false},
-                                       {"img/sec", false, false},
-                                       {"img/s", false, false},
-                                       {"samples/sec", false, false},
-                                       {"samples/s", false, false},
-                                       {"sequences/sec", false, false},
-                                       {"sequences/s", false, false},
-                                       {"examples/sec", false, false},
-                                       {"examples/s", false, false},
-                                       {"steps_per_second", true, false},
-                                       {"steps/sec", true, false},
-                                       {"steps/s", true, false},
-                                       {"it/sec", true, false},
-                                       {"it/s", true, false},
-                                       {"s/step", true, true},
-                                       {"s/it", true, true},
-                                       {"throughput:", false, false}}};
+constexpr std::array<Unit, 31> kUnits{{{"samples_per_second"},
+                                       {"samples_per_sec"},
+                                       {"samples per second"},
+                                       {"images per second"},
+                                       {"images_per_second"},
+                                       {"images/sec"},
+                                       {"images/s"},
+                                       {"imgs/sec"},
+                                       {"imgs/s"},
+                                       {"img/sec"},
+                                       {"img/s"},
+                                       {"samples/sec"},
+                                       {"samples/s"},
+                                       {"sequences/sec"},
+                                       {"sequences/s"},
+                                       {"examples/sec"},
+                                       {"examples/s"},
+                                       {"steps_per_second", true},
+                                       {"steps per second", true},
+                                       {"steps/sec", true},
+                                       {"steps/s", true},
+                                       {"it/sec", true},
+                                       {"it/s", true},
+                                       {"ms/step", true, 1e-3},
+                                       {"us/step", true, 1e-6},
+                                       {"sec/step", true, 1},
+                                       {"s/step", true, 1},
+                                       {"ms/it", true, 1e-3},
+                                       {"sec/it", true, 1},
+                                       {"s/it", true, 1},
+                                       {"throughput:"}}};
 
 bool is_figure_part(char c) { return (c >= '0' && c <= '9') || c == '.' || c == ',' || c == '-' || c == '+' || c == 'e'; }
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
@@ -100,7 +107,7 @@ std::optional<TrainingRate> training_rate_in(std::string_view text, bool& stands
     stands = stands || !figure.empty();
     if (!value) continue;
     TrainingRate rate;
-    rate.per_s = unit.is_inverse && *value > 0 ? 1 / *value : *value;
+    rate.per_s = unit.seconds > 0 && *value > 0 ? 1 / (*value * unit.seconds) : *value;
     rate.of_steps = unit.of_steps;
     rate.per_gpu = holds(line, "per gpu") || holds(line, "/gpu") || holds(line, "per device");
     rate.is_total = holds(line, "total ");
