@@ -43,10 +43,14 @@ void expect_possible(const Options& options) {
 void say(const Options& options, const std::string& text) { fmt::print(options.output == "-" ? stderr : stdout, "{}\n", text); }
 
 std::vector<FamilyRun> plan_runs(const Session& session, const Options& options, const std::vector<Sample>& known) {
+  if (!options.points.empty() && !std::filesystem::exists(options.points))
+    throw UsageError(fmt::format("--points {}: there is no such file", options.points));
   const SampleFile wanted = options.points.empty() ? SampleFile{} : read_store(options.points);
+  if (session.machine.ranks > 1 && session.job.rank == 0)
+    say(options, fmt::format("{} ranks: only collectives are measured", session.machine.ranks));
   std::vector<FamilyRun> runs;
   for (const Family& family : families()) {
-    if (!is_wanted(family, options)) continue;
+    if (!is_wanted(family, options) || (session.machine.ranks > 1 && !family.across_ranks)) continue;
     if (const std::string missing = missing_for(family, session.machine); !missing.empty()) {
       if (session.job.rank == 0) say(options, fmt::format("{}: left out, it needs {}", family.name(), missing));
       continue;
@@ -54,7 +58,7 @@ std::vector<FamilyRun> plan_runs(const Session& session, const Options& options,
     FamilyRun run{&family, family.plan(session.machine), nullptr};
     drop_known(run.points, known);
     if (!options.points.empty()) keep_wanted(run.points, wanted.samples);
-    if (!run.points.empty()) run.measure = measure_of(family, session);
+    if (!run.points.empty()) run.measure = measure_of(run, session);
     runs.push_back(std::move(run));
   }
   return runs;

@@ -36,21 +36,22 @@ Measure noting_state(const Session& session, Measure measure) {
   };
 }
 
-Measure with_children(const Session& session, Measure measure) {
-  return [&session, measure = std::move(measure), children = NcclChildren(session)](const Point& point, const RepeatRule& rule) mutable {
-    return point.environment == session.machine.environment ? measure(point, rule) : children.measure(point, rule);
-  };
+Measure with_children(const Session& session, const std::vector<Point>& plan, Measure measure) {
+  return
+      [&session, measure = std::move(measure), children = NcclChildren(session, plan)](const Point& point, const RepeatRule& rule) mutable {
+        return point.environment == session.machine.environment ? measure(point, rule) : children.measure(point, rule);
+      };
 }
 
 }  // namespace
 
-Measure measure_of(const Family& family, const Session& session) {
-  if (family.kind == SampleKind::cpu) return measure_cpu;
+Measure measure_of(const FamilyRun& run, const Session& session) {
+  if (run.family->kind == SampleKind::cpu) return measure_cpu;
   for (const Row& row : kRows) {
-    if (row.kind != family.kind) continue;
+    if (row.kind != run.family->kind) continue;
     Measure measure = noting_state(session, made_when_needed(session, row.make));
     const bool uses_nccl = row.kind == SampleKind::collective || row.kind == SampleKind::tax;
-    return uses_nccl ? with_children(session, std::move(measure)) : measure;
+    return uses_nccl ? with_children(session, run.points, std::move(measure)) : measure;
   }
   return nullptr;
 }

@@ -140,7 +140,7 @@ bool CollectiveGroup::is_done() {
   for (Member& member : members_) {
     const cudaError_t code = cudaStreamQuery(member.stream.get());
     if (code == cudaErrorNotReady) return false;
-    FORETRAIN_CUDA(code);
+    check_cuda(code, "cudaStreamQuery", __FILE__, __LINE__);
   }
   return true;
 }

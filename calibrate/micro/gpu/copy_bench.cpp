@@ -123,7 +123,7 @@ class PeerAccess {
     const OnDevice current(from);
     const cudaError_t code = cudaDeviceEnablePeerAccess(to, 0);
     if (code == cudaErrorPeerAccessAlreadyEnabled) return void(cudaGetLastError());
-    FORETRAIN_CUDA(code);
+    check_cuda(code, "cudaDeviceEnablePeerAccess", __FILE__, __LINE__);
   }
   static void close(int from, int to) {
     const OnDevice current(from);

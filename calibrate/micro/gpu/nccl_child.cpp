@@ -7,14 +7,13 @@
 #include <unistd.h>
 
 #include "calibrate/micro/plan/child.hpp"
-#include "calibrate/micro/plan/plans.hpp"
 #include "calibrate/micro/plan/sample_store.hpp"
 
 namespace foretrain::micro {
 
 namespace {
 
-constexpr double kStartSeconds = 10, kMostSecondsBeyond = 120;
+constexpr double kConnectSeconds = 3, kMostSecondsBeyond = 120;
 
 std::string text_of(const Settings& environment) {
   std::string text;
@@ -22,12 +21,12 @@ std::string text_of(const Settings& environment) {
   return text;
 }
 
-/// The points of a family with the same variables as `like`, as samples.
-std::vector<Sample> points_like(const Machine& machine, const Point& like) {
+/// Those with the same variables, as samples.
+std::vector<Sample> points_like(const std::vector<Point>& plan, const Settings& environment) {
   std::vector<Sample> samples;
-  for (Point& point : like.sample.kind == SampleKind::tax ? plan_tax(machine) : plan_collective(machine)) {
-    if (point.environment != like.environment) continue;
-    samples.push_back(std::move(point.sample));
+  for (const Point& point : plan) {
+    if (point.environment != environment) continue;
+    samples.push_back(point.sample);
     samples.back().value = 1;
   }
   return samples;
@@ -64,17 +63,18 @@ Measured NcclChildren::measure(const Point& point, const RepeatRule& rule) {
   const auto at = found_.find(key_of(point.sample));
   if (at != found_.end()) return measured_of(at->second);
   const std::string& why = why_[text_of(point.environment)];
-  throw PointSkipped(why.empty() ? fmt::format("NCCL did not do it with {}in the time", text_of(point.environment)) : why);
+  throw PointSkipped(
+      why.empty() ? fmt::format("not measured with {}: NCCL does not do it here, or the time was over", text_of(point.environment)) : why);
 }
 
 void NcclChildren::run(const Point& first, const RepeatRule& rule) {
   const TemporaryFile wanted("points"), found("found");
-  const std::vector<Sample> points = points_like(session_->machine, first);
+  const std::vector<Sample> points = points_like(plan_, first.environment);
   write_store(wanted.path, {}, points);
-  const double budget = kStartSeconds + rule.seconds * static_cast<double>(points.size());
+  const double budget = kConnectSeconds + rule.seconds * static_cast<double>(points.size());
   const std::string family(kSampleKindNames[static_cast<std::size_t>(first.sample.kind)]);
   const ChildResult result = run_child({session_->program, "--only", family, "--points", wanted.path, "--no-children", "--fresh", "-o",
-                                        found.path, "--budget", fmt::format("{:.0f}s", budget)},
+                                        found.path, "--budget", fmt::format("{:.3f}s", budget)},
                                        first.environment, budget + kMostSecondsBeyond);
   for (const Sample& sample : read_store(found.path).samples) found_[key_of(sample)] = sample;
   if (result.exit_code != 0)

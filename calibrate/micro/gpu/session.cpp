@@ -36,7 +36,7 @@ int count_gpus() {
                     version_text(driver), version_text(CUDART_VERSION), driver / 1000));
   if (code == cudaErrorNoDevice || (code == cudaSuccess && gpus == 0))
     throw WorldError("no NVIDIA GPU was found on this machine, or CUDA_VISIBLE_DEVICES hides it; --host-only measures the rest");
-  FORETRAIN_CUDA(code);
+  check_cuda(code, "cudaGetDeviceCount", __FILE__, __LINE__);
   return gpus;
 }
 
@@ -60,7 +60,7 @@ void expect_kernels(const GpuFacts& gpu, int device) {
   const bool has_none = code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction || code == cudaErrorInvalidPtx ||
                         code == cudaErrorUnsupportedPtxVersion;
   if (has_none) throw WorldError(no_kernels_sentence(gpu.name, gpu.major, gpu.minor, CUDART_VERSION));
-  FORETRAIN_CUDA(code);
+  check_cuda(code, "launch_empty", __FILE__, __LINE__);
   stream.wait();
 }
 

@@ -37,6 +37,7 @@ std::vector<Point> plan_cpu(const Machine& machine) {
   for (const int threads : thread_counts(machine.cpus)) {
     points.push_back(cpu_point("decode", threads, threads == 1 || threads == machine.cpus ? 0 : 2));
     points.back().sample.unit = SampleUnit::per_s;
+    points.back().amount = 1;
     if (threads == 1) continue;
     points.push_back(cpu_point("memcpy", threads, 2));
     points.back().sample.bytes = 64 << 20;

@@ -35,6 +35,9 @@ double value_of(const Point& point, double seconds) {
   return seconds;
 }
 
+/// To that many significant digits: more are noise, and long to read.
+double rounded(double value, int digits) { return std::stod(fmt::format("{:.{}g}", value, digits)); }
+
 }  // namespace
 
 std::string key_of(const Sample& sample) {
@@ -49,8 +52,8 @@ std::string key_of(const Sample& sample) {
 
 Sample sample_of(const Point& point, const Measured& measured) {
   Sample sample = point.sample;
-  sample.value = value_of(point, measured.summary.median);
-  sample.spread = measured.summary.spread;
+  sample.value = rounded(value_of(point, measured.summary.median), 6);
+  sample.spread = rounded(measured.summary.spread, 3);
   sample.repeats = measured.summary.repeats;
   sample.settings.insert(sample.settings.end(), measured.observed.begin(), measured.observed.end());
   return sample;

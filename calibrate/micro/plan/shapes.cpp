@@ -1,6 +1,7 @@
 // The networks as tables: He et al. 2015 (table 1, 50 layers), Devlin et al. 2018 (base: 12 layers, hidden 768, 12 heads).
 #include "calibrate/micro/plan/shapes.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace foretrain::micro {
@@ -53,6 +54,20 @@ std::vector<MixOperator> bert_base_operators(int batch, int bytes_per_element) {
   return operators;
 }
 
+/// Equal shapes in one row.
+std::vector<RepeatedConv> merged(const std::vector<RepeatedConv>& rows) {
+  std::vector<RepeatedConv> distinct;
+  for (const RepeatedConv& row : rows) {
+    const auto at = std::find_if(distinct.begin(), distinct.end(), [&](const RepeatedConv& other) { return other.shape == row.shape; });
+    if (at != distinct.end()) {
+      at->layers += row.layers;
+    } else {
+      distinct.push_back(row);
+    }
+  }
+  return distinct;
+}
+
 }  // namespace
 
 int integer_setting(const Sample& sample, std::string_view key, int otherwise) {
@@ -89,7 +104,7 @@ std::vector<RepeatedConv> resnet50_convolutions(int batch) {
     rows.push_back({{batch, width, width, size, 3}, stage.blocks - 1});
     input = wide;
   }
-  return rows;
+  return merged(rows);
 }
 
 std::vector<MixOperator> operators_of(std::string_view network, int batch, int bytes_per_element) {
