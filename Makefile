@@ -3,7 +3,7 @@ CONFIGURED = build/$(1)/build.ninja
 BINARY = build/release/foretrain
 unexport FORETRAIN_PATH
 PAGES = .
-SOURCES = $(shell find sim tests cmake calibrate -name '*.[ch]pp' 2>/dev/null)
+SOURCES = $(shell find sim tests cmake calibrate -name "*.[ch]pp" -o -name "*.cu" 2>/dev/null)
 FORMAT = -i
 
 .PHONY: help run test build format docs

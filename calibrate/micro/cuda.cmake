@@ -1,0 +1,25 @@
+# The program foretrain-bench: kernels by nvcc, the rest by the host compiler; every library but the CUDA runtime is opened at run time.
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)
+
+# CUDA 11 knows no sm_90, CUDA 13 nothing below sm_75. PTX of the newest goes in, for GPUs that come later.
+set(architectures_11 60-real 70-real 75-real 80)
+set(architectures_12 60-real 70-real 75-real 80-real 90)
+set(architectures_13 75-real 80-real 90-real 100)
+set(newest ${CUDAToolkit_VERSION_MAJOR})
+if(newest GREATER 13)
+  set(newest 13)
+endif()
+set(FORETRAIN_CUDA_ARCHITECTURES ${architectures_${newest}} CACHE STRING "GPU architectures, as CMAKE_CUDA_ARCHITECTURES")
+
+file(GLOB gpu_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/gpu/*.cpp)
+add_library(foretrain_bench_kernels STATIC ${CMAKE_CURRENT_LIST_DIR}/gpu/kernels.cu)
+target_include_directories(foretrain_bench_kernels PRIVATE ${PROJECT_SOURCE_DIR})
+set_target_properties(foretrain_bench_kernels PROPERTIES CUDA_STANDARD 17 CUDA_ARCHITECTURES "${FORETRAIN_CUDA_ARCHITECTURES}" CUDA_RUNTIME_LIBRARY Static)
+
+add_executable(foretrain_bench ${CMAKE_CURRENT_LIST_DIR}/main.cpp ${gpu_sources})
+set_target_properties(foretrain_bench PROPERTIES OUTPUT_NAME foretrain-bench RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} CUDA_RUNTIME_LIBRARY Static)
+target_compile_definitions(foretrain_bench PRIVATE FORETRAIN_VERSION="${PROJECT_VERSION}")
+target_include_directories(foretrain_bench SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+target_link_libraries(foretrain_bench PRIVATE foretrain_bench_plan foretrain_bench_kernels foretrain_flags CUDA::cudart_static)
+install(TARGETS foretrain_bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

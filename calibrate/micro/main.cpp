@@ -1,0 +1,55 @@
+// foretrain-bench: measures this machine and writes samples; the only catch and the only exit codes.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "calibrate/micro/gpu/benchmark.hpp"
+#include "calibrate/micro/plan/options.hpp"
+#include "sim/base/diagnostics.hpp"
+
+namespace {
+
+constexpr int kWrongInput = 1, kUsage = 2, kWorldFailed = 3;
+
+int fail(std::string_view text, int code) {
+  std::fflush(stdout);
+  fmt::print(stderr, "{}", text);
+  return code;
+}
+
+int run(int argc, char** argv) {
+  using foretrain::micro::Options;
+  const Options options = foretrain::micro::parse_options({argv + 1, argv + argc});
+  switch (options.action) {
+    case Options::Action::help:
+      fmt::print("{}", foretrain::micro::help_text());
+      return 0;
+    case Options::Action::version:
+      fmt::print("foretrain-bench {}\n", FORETRAIN_VERSION);
+      return 0;
+    case Options::Action::list:
+      foretrain::micro::list_families(options);
+      return 0;
+    case Options::Action::measure:
+      return foretrain::micro::run_benchmarks(options) ? 0 : kWorldFailed;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const foretrain::micro::UsageError& error) {
+    return fail(fmt::format("error: {}\n", error.what()), kUsage);
+  } catch (const foretrain::InputError& error) {
+    return fail(error.what(), kWrongInput);
+  } catch (const std::bad_alloc&) {
+    return fail("error: out of memory\n", kWorldFailed);
+  } catch (const std::exception& error) {
+    return fail(fmt::format("error: {}\n", error.what()), kWorldFailed);
+  }
+}

@@ -1,0 +1,22 @@
+// Libraries are never closed: CUDA's and MPI's leave threads and exit handlers behind.
+#include "calibrate/micro/plan/shared_library.hpp"
+
+#include <dlfcn.h>
+
+namespace foretrain::micro {
+
+SharedLibrary SharedLibrary::open(const std::vector<std::string>& names) {
+  SharedLibrary library;
+  for (const std::string& name : names) {
+    // Global, because the plugins of MPI libraries look for the library's own symbols.
+    void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (handle == nullptr) continue;
+    library.handle_ = std::shared_ptr<void>(handle, [](void*) {});
+    break;
+  }
+  return library;
+}
+
+void* SharedLibrary::symbol(const char* name) const { return handle_ == nullptr ? nullptr : ::dlsym(handle_.get(), name); }
+
+}  // namespace foretrain::micro
