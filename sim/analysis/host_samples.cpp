@@ -15,6 +15,8 @@ std::optional<double> cpu_sample(const Host& host, const Sample& sample) {
   if (number_of(sample, "threads", 1) != 1) return std::nullopt;
   if (sample.what == "memcpy" && sample.bytes >= kMemoryBound && sample.unit == SampleUnit::gigabytes_per_s && host.memory_bandwidth.per_second > 0)
     return host.memory_bandwidth.per_second / 1e9;
+  if (sample.what == "memcpy" && sample.bytes >= kMemoryBound && sample.unit == SampleUnit::us && host.memory_bandwidth.per_second > 0)
+    return static_cast<double>(sample.bytes) / host.memory_bandwidth.per_second * 1e6;
   if (sample.what == "python_loop" && sample.unit == SampleUnit::us) return kPythonLoop * host.slowdown;
   if (sample.what == "torch_dispatch" && sample.unit == SampleUnit::us) return kTorchDispatch * host.slowdown;
   return std::nullopt;
