@@ -29,7 +29,8 @@ std::vector<Sample> usable(const ClusterSpec& cluster, const std::vector<Sample>
   const SamplePredictions predictions = predict_samples(cluster, samples);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (is_second_time(samples[i])) continue;
-    std::string why = why_impossible(cluster, samples[i]);
+    const std::string_view own = setting_of(samples[i], "cluster");
+    std::string why = own.empty() || own == cluster.name ? why_impossible(cluster, samples[i]) : "measured on another cluster";
     if (why.empty() && !predictions[i]) why = left_out.size() < kMostLeftOut ? why_not_predicted(cluster, samples[i]) : "as others above";
     if (why.empty() && !(*predictions[i] > 0)) why = "the model has nothing to compare it with";
     if (why.empty())

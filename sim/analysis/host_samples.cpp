@@ -13,7 +13,8 @@ constexpr std::int64_t kMemoryBound = 16 << 20;
 
 std::optional<double> cpu_sample(const Host& host, const Sample& sample) {
   if (number_of(sample, "threads", 1) != 1) return std::nullopt;
-  if (sample.what == "memcpy" && sample.bytes >= kMemoryBound && sample.unit == SampleUnit::gigabytes_per_s && host.memory_bandwidth.per_second > 0)
+  if (sample.what == "memcpy" && sample.bytes >= kMemoryBound && sample.unit == SampleUnit::gigabytes_per_s &&
+      host.memory_bandwidth.per_second > 0)
     return host.memory_bandwidth.per_second / 1e9;
   if (sample.what == "memcpy" && sample.bytes >= kMemoryBound && sample.unit == SampleUnit::us && host.memory_bandwidth.per_second > 0)
     return static_cast<double>(sample.bytes) / host.memory_bandwidth.per_second * 1e6;
