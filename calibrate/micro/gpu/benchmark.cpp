@@ -67,6 +67,9 @@ std::vector<FamilyRun> plan_runs(const Session& session, const Options& options,
 /// What the file holds and may be kept. Throws UsageError when it is another machine's.
 SampleFile known_of(const Session& session, const Options& options) {
   SampleFile known = options.fresh ? SampleFile{} : read_store(options.output);
+  if (!known.skipped.empty())
+    throw UsageError(fmt::format("{}:{}: {}; the row would be lost: mend it, name another file with -o, or start over with --fresh",
+                                 options.output, known.skipped.front().line, known.skipped.front().why));
   const std::string why = mismatch(known.provenance, session.provenance);
   if (!why.empty())
     throw UsageError(
