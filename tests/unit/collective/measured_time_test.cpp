@@ -30,9 +30,16 @@ double seconds_of(const OneJob& job, double bytes, CollectiveOp op = CollectiveO
 /// To the picosecond, three of which may be rounded on the way.
 Approx about(double seconds) { return Approx(seconds).epsilon(1e-6); }
 
-/// One node of four V100 whose collective of all sizes was measured at the same time, by so many processes.
+/// One node of four V100 whose launches take 10 us each: four of them hide a small collective.
+ClusterSpec slow_launches() {
+  ClusterSpec cluster = nvlink_cluster(1, 1);
+  cluster.calibration.constants.push_back({"nccl.launch", 10e-6, 0, 0, 0, 0, 0});
+  return cluster;
+}
+
+/// The same, whose collective of all sizes was measured at the same time, by so many processes.
 ClusterSpec always(double seconds, int processes_per_node) {
-  return with(nvlink_cluster(1, 1), {{"all_reduce", 4, 1, processes_per_node, "", "", {{1, 1e12, seconds, 0, 0, 3}}}});
+  return with(slow_launches(), {{"all_reduce", 4, 1, processes_per_node, "", "", {{1, 1e12, seconds, 0, 0, 3}}}});
 }
 
 }  // namespace
@@ -137,7 +144,7 @@ TEST_CASE("where the launches alone explain a measured time, it is theirs and th
   // One process launches on four GPUs, one after the other.
   CollectiveSettings one_process;
   one_process.processes_per_node = 1;
-  const OneJob plain(nvlink_cluster(1, 1), 4, one_process);
+  const OneJob plain(slow_launches(), 4, one_process);
   const CollectivePlan before = plain.plan(CollectiveOp::all_reduce, 8);
   REQUIRE(before.launch > before.alone);
   const double measured = 1.2 * to_seconds(before.launch);  // as noise has it
@@ -148,7 +155,7 @@ TEST_CASE("where the launches alone explain a measured time, it is theirs and th
 }
 
 TEST_CASE("launches of other processes that hide a collective leave a job without them as it is") {
-  const CollectivePlan before = OneJob(nvlink_cluster(1, 1), 4).plan(CollectiveOp::all_reduce, 8);
+  const CollectivePlan before = OneJob(slow_launches(), 4).plan(CollectiveOp::all_reduce, 8);
   const double four_launches = 4 * to_seconds(before.launch);
   REQUIRE(to_seconds(before.alone) < four_launches);
   const CollectivePlan after = OneJob(always(four_launches, 1), 4).plan(CollectiveOp::all_reduce, 8);
@@ -162,7 +169,7 @@ TEST_CASE("a measured time far above the launches of its processes is the collec
 }
 
 TEST_CASE("a job is as fast as measured even where the model's launch alone takes longer") {
-  const CollectivePlan before = OneJob(nvlink_cluster(1, 1), 4).plan(CollectiveOp::all_reduce, 8);
+  const CollectivePlan before = OneJob(slow_launches(), 4).plan(CollectiveOp::all_reduce, 8);
   const double measured = 0.5 * to_seconds(before.launch);
   CHECK(seconds_of(OneJob(always(measured, 0), 4), 8) == about(measured));
 }
