@@ -104,6 +104,18 @@ TEST_CASE("bytes of another encoding in a log do not make a calibration that can
   CHECK(show.exit_code == 0);
 }
 
+TEST_CASE("a calibration of very many samples can still be read") {
+  const TemporaryFolder folder;
+  std::string text = kHeader;
+  for (int i = 0; i < 120'000; ++i)
+    text += fmt::format("copy,h2d,1,1,{},{:.5f},us,0.02,5,memory=pinned,\n", 1 << (20 + i % 10), 10 + (1 << (20 + i % 10)) / 11e3);
+  folder.write("samples.csv", text);
+  REQUIRE(folder.run("foretrain calibrate fit samples.csv --cluster puhti -o mine.toml").exit_code == 0);
+  const ProgramRun show = folder.run("foretrain calibrate show ./mine.toml");
+  CHECK(show.exit_code == 0);
+  CHECK_THAT(show.output, ContainsSubstring("link.pcie3_x16.bandwidth"));
+}
+
 TEST_CASE("samples of a log are listed, and written as a samples CSV that gives the same list") {
   const TemporaryFolder folder;
   folder.write("samples.csv", slow_all_reduces());
