@@ -203,7 +203,10 @@ class Fitter {
       FittedParameter fitted;
       fitted.value = value_of(j);
       fitted.spread = std::clamp(std::sqrt(std::max(variance[j], 0.0)), 0.0, kWidestSpread);
-      fitted.samples = static_cast<int>((jacobian_.col(j).array().abs() > kSensitive).count());
+      for (Eigen::Index i = 0; i < n_; ++i) {
+        if (std::abs(jacobian_(i, j)) > kSensitive) fitted.measurements.push_back(static_cast<std::size_t>(i));
+      }
+      fitted.samples = static_cast<int>(fitted.measurements.size());
       fitted.at_limit = is_held(j, slope[j]);
       fitted.by_prior = fitted.samples == 0 || (parameter.prior > 0 && 2 * variance[j] > parameter.prior * parameter.prior);
       fit_.parameters.push_back(fitted);

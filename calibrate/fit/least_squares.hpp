@@ -25,10 +25,11 @@ struct Problem {
 
 struct FittedParameter {
   double value = 0;
-  double spread = 0;      ///< standard deviation of its logarithm; value x exp(±1.645 spread) is a 90 % interval
-  int samples = 0;        ///< measurements that change by more than a hundredth of its own relative change
-  bool at_limit = false;  ///< physics, not the samples, set it
-  bool by_prior = false;  ///< the samples say less about it than was known before
+  double spread = 0;                        ///< standard deviation of its logarithm; value x exp(±1.645 spread) is a 90 % interval
+  int samples = 0;                          ///< measurements that change by more than a hundredth of its own relative change
+  std::vector<std::size_t> measurements{};  ///< which those are
+  bool at_limit = false;                    ///< physics, not the samples, set it
+  bool by_prior = false;                    ///< the samples say less about it than was known before
 };
 
 struct Fit {

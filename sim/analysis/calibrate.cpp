@@ -33,6 +33,7 @@ std::vector<Sample> usable(const ClusterSpec& cluster, const std::vector<Sample>
     std::string why = own.empty() || own == cluster.name ? why_impossible(cluster, samples[i]) : "measured on another cluster";
     if (why.empty() && !predictions[i]) why = left_out.size() < kMostLeftOut ? why_not_predicted(cluster, samples[i]) : "as others above";
     if (why.empty() && !(*predictions[i] > 0)) why = "the model has nothing to compare it with";
+    if (why.empty() && !(samples[i].value > 0)) why = "no time was lost";
     if (why.empty())
       kept.push_back(samples[i]);
     else if (left_out.size() < kMostLeftOut)

@@ -57,20 +57,21 @@ struct SizeRange {
   double least = 0, most = 0;
 };
 
-SizeRange sizes_of(const std::vector<Sample>& samples) {
+/// Of the samples with those indices.
+SizeRange sizes_of(const std::vector<Sample>& samples, const std::vector<std::size_t>& which) {
   SizeRange range{std::numeric_limits<double>::infinity(), 0};
-  for (const Sample& sample : samples) {
-    if (sample.bytes < 1) continue;
-    range.least = std::min(range.least, static_cast<double>(sample.bytes));
-    range.most = std::max(range.most, static_cast<double>(sample.bytes));
+  for (const std::size_t i : which) {
+    if (samples[i].bytes < 1) continue;
+    range.least = std::min(range.least, static_cast<double>(samples[i].bytes));
+    range.most = std::max(range.most, static_cast<double>(samples[i].bytes));
   }
   return range.most > 0 ? range : SizeRange{};
 }
 
-double root_mean_square(const std::vector<double>& residuals) {
+double root_mean_square(const std::vector<double>& residuals, const std::vector<std::size_t>& which) {
   double sum = 0;
-  for (const double r : residuals) sum += r * r;
-  return residuals.empty() ? 0 : std::sqrt(sum / static_cast<double>(residuals.size()));
+  for (const std::size_t i : which) sum += residuals[i] * residuals[i];
+  return which.empty() ? 0 : std::sqrt(sum / static_cast<double>(which.size()));
 }
 
 }  // namespace
@@ -91,13 +92,13 @@ ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>&
       wanted = std::move(rest);
       continue;
     }
-    const SizeRange sizes = sizes_of(samples);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const fit::FittedParameter& p = fitted.parameters[i];
       if (p.by_prior || p.samples == 0) continue;
+      const SizeRange sizes = sizes_of(samples, p.measurements);
       result.defaults.push_back(wanted[i].start);
-      result.constants.push_back(
-          {wanted[i].range.name, p.value, p.spread, sizes.least, sizes.most, p.samples, root_mean_square(fitted.residuals)});
+      result.constants.push_back({wanted[i].range.name, p.value, p.spread, sizes.least, sizes.most, p.samples,
+                                  root_mean_square(fitted.residuals, p.measurements)});
     }
     break;
   }

@@ -87,11 +87,12 @@ std::optional<double> predict_kernel_sample(const ClusterSpec& cluster, const Sa
   if (sample.kind == SampleKind::conv && *precision == Precision::fp32 && gpu.tf32 > gpu.fp32)
     return nothing(why, "fp32 trainings convolve in TF32 on this GPU");
   const std::optional<Operator> op = sample.kind == SampleKind::gemm ? gemm_of(sample) : convolution_of(sample);
-  if (!op) return nothing(why, "the shape is incomplete");
+  const std::int64_t batch = number_of(sample, "batch", 1);
+  if (!op || batch < 1) return nothing(why, "the shape is incomplete");
   KernelContext context{gpu, kernels, *precision};
   context.half_weights = true;  // the operands lie there in that precision: nothing is cast
   if (setting_of(sample, "layout") != "nchw") context.framework.layout = ImageLayout::channels_last;
-  return to_seconds(kernel_time(*op, context, number_of(sample, "batch", 1))) * 1e6;
+  return to_seconds(kernel_time(*op, context, batch)) * 1e6;
 }
 
 }  // namespace foretrain

@@ -51,6 +51,7 @@ class CopyTimes {
       return routes;
     }
     if (sample.what != "h2d" && sample.what != "d2h") return fail("no link of the model is about " + sample.what);
+    if (together < 1) return fail("no copies together are no copy");
     const std::int64_t own = number_of(sample, sample.what == "h2d" ? "dst" : "src", 0);
     for (std::int64_t i = 0; i < together; ++i) {
       const std::int64_t index = together > 1 ? i : own;
@@ -80,9 +81,9 @@ class CopyTimes {
     const double ways = number_of(sample, "both_ways", 0) == 1 ? 2 : 1;
     const double share = sample.what == "p2p" ? peer_copy_share(cluster_, routes.front()) : 1;
     const double rate = bytes_per_s(routes) * share, latency = to_seconds(routes.front().latency);
-    if (sample.unit == SampleUnit::us) return (latency + static_cast<double>(sample.bytes) / rate) * 1e6;
-    if (sample.unit != SampleUnit::gigabytes_per_s) return nothing("a copy is in us or GBps");
     const auto bytes = static_cast<double>(sample.bytes) * static_cast<double>(routes.size());
+    if (sample.unit == SampleUnit::us) return (latency + bytes / rate) * 1e6;
+    if (sample.unit != SampleUnit::gigabytes_per_s) return nothing("a copy is in us or GBps");
     return (bytes > 0 ? bytes / (latency + bytes / rate) : rate) * ways / 1e9;
   }
 

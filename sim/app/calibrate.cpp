@@ -76,9 +76,14 @@ Settings provenance_of(const std::vector<SampleFile>& files) {
   return provenance;
 }
 
+/// Of more samples than a file may hold, every n-th: a calibration must be small enough to be read again.
+constexpr std::size_t kMostWrittenPoints = kMostCalibrationPoints / 2;
+
 std::vector<CalibrationPoints> points_of(const CalibrationFit& fit) {
   std::map<std::tuple<int, std::string, std::string, SampleUnit>, CalibrationPoints> groups;
-  for (const CalibrationFit::Residual& r : fit.residuals) {
+  const std::size_t step = fit.residuals.size() / kMostWrittenPoints + 1;
+  for (std::size_t i = 0; i < fit.residuals.size(); i += step) {
+    const CalibrationFit::Residual& r = fit.residuals[i];
     CalibrationPoints& group = groups[{r.collective, r.what, r.source, r.unit}];
     group.what = r.what, group.source = r.source, group.unit = r.unit, group.collective = r.collective;
     group.rows.push_back({r.line, r.bytes, r.measured, r.fitted});

@@ -48,7 +48,7 @@ struct Communicator::State {
 
   Time launch(bool group) const { return launch(group, settings.processes_per_node); }
   Time launch(bool group, int processes_per_node) const {
-    const int processes = processes_per_node > 0 ? processes_per_node : traffic.ranks_per_node();
+    const int processes = processes_of(processes_per_node, traffic.ranks_per_node());
     const int per_process = (traffic.ranks_per_node() + processes - 1) / processes;
     return (group ? costs.group_launch : costs.launch) * per_process;
   }
@@ -66,7 +66,8 @@ struct Communicator::State {
     const double nearest = std::clamp(bytes, measured->segments.front().least, measured->segments.back().most);
     double wanted = measured_seconds(*measured, nearest);
     if (nearest != bytes) wanted *= of_model(plan.op, bytes) / of_model(plan.op, nearest);
-    settle(plan, wanted, {launch(!plan.algorithm, measured->processes_per_node), measured->processes_per_node == settings.processes_per_node});
+    const int theirs = processes_of(measured->processes_per_node, traffic.ranks_per_node());
+    settle(plan, wanted, {launch(!plan.algorithm, theirs), theirs == processes_of(settings.processes_per_node, traffic.ranks_per_node())});
   }
 
   double of_model(CollectiveOp op, double bytes) const {

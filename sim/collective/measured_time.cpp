@@ -28,12 +28,15 @@ void scale(CollectivePlan& plan, double factor) {
 
 }  // namespace
 
+int processes_of(int stated, int ranks_per_node) { return stated > 0 ? stated : ranks_per_node; }
+
 const CalibratedCollective* find_measured(const Calibration& calibration, CollectiveOp op, const MeasuredJob& job) {
+  const int processes = processes_of(job.settings->processes_per_node, job.ranks_per_node);
   const CalibratedCollective* best = nullptr;
   for (const CalibratedCollective& measured : calibration.collectives) {
     if (measured.op != name_of(op) || measured.gpus != job.ranks || measured.nodes != job.nodes || measured.segments.empty()) continue;
     if (!is_forced_alike(measured, job.settings->nccl)) continue;
-    if (measured.processes_per_node == job.settings->processes_per_node) return &measured;
+    if (processes_of(measured.processes_per_node, job.ranks_per_node) == processes) return &measured;
     if (best == nullptr) best = &measured;
   }
   return best;

@@ -13,7 +13,11 @@ struct MeasuredJob {
   const CollectiveSettings* settings = nullptr;
 };
 
-/// What was measured of that operation and job, with that algorithm and protocol forced; null when nothing was.
+/// Processes on a node; 0 stands for one per GPU.
+int processes_of(int stated, int ranks_per_node);
+
+/// What was measured of that operation and job, with that algorithm and protocol forced; null when nothing was. Of several the one with
+/// the job's processes.
 const CalibratedCollective* find_measured(const Calibration& calibration, CollectiveOp op, const MeasuredJob& job);
 
 /// Seconds at a size: on the pieces' lines, on a straight line between two pieces, and beyond the ends on the nearest piece's line.

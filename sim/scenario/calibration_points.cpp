@@ -6,21 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/calibration_text.hpp"
 #include "sim/scenario/reader.hpp"
 #include "sim/scenario/table_reader.hpp"
 
 namespace foretrain {
 
 namespace {
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out + "\"";
-}
 
 std::optional<double> number_of(const Value& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value.data)) return static_cast<double>(*whole);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/calibration_constants.hpp"
+#include "sim/scenario/text_scan.hpp"
 
 namespace foretrain {
 
@@ -42,20 +43,6 @@ std::string write_size(double bytes) {
     if (bytes >= scale.factor && std::fmod(bytes, scale.factor) == 0) return fmt::format("{:.0f} {}", bytes / scale.factor, scale.unit);
   }
   return bytes == std::floor(bytes) ? fmt::format("{:.0f} B", bytes) : six_digits(bytes) + " B";
-}
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      out += '\\', out += c;
-    else if (code < 0x20 || code == 0x7f)
-      out += fmt::format("\\u{:04x}", code);
-    else
-      out += c;
-  }
-  return out + '"';
 }
 
 bool is_bare(std::string_view key) {
@@ -121,6 +108,21 @@ std::string collective_text(const CalibratedCollective& c) {
 }
 
 }  // namespace
+
+std::string quoted(std::string_view text) {
+  const bool is_utf8 = is_text(text);
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\')
+      out += '\\', out += c;
+    else if (code < 0x20 || code == 0x7f)
+      out += fmt::format("\\u{:04x}", code);
+    else
+      out += code < 0x80 || is_utf8 ? c : '?';
+  }
+  return out + '"';
+}
 
 std::string write_quantity(double value, Dimension dimension) {
   switch (dimension) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/quantity.hpp"
@@ -17,6 +18,9 @@ std::string write_calibration(const Calibration& calibration);  ///< with calibr
 /// The same calibration with the numbers that its text has: what reading write_calibration() gives, but for `name`, which is the file's.
 Calibration as_written(Calibration calibration, const std::vector<ConstantRange>& known);
 Calibration as_written(Calibration calibration);
+
+/// A text as a TOML string; in one that is no UTF-8 (a log may say anything) the bytes beyond ASCII become "?".
+std::string quoted(std::string_view text);
 
 /// A quantity with six significant digits in the unit of its size: "3.41 us", "24.1 GBps"; sizes as whole "64 KiB" or "12345 B".
 std::string write_quantity(double value, Dimension dimension);

@@ -1,10 +1,11 @@
-// Fuzz target: calibration files from any bytes; one without mistakes must come back from its own text, with pieces that ascend.
+// Fuzz target: calibration files from any bytes; constants, pieces that ascend and points without mistakes come back from their own text.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
 #include "sim/scenario/calibration_constants.hpp"
+#include "sim/scenario/calibration_points.hpp"
 #include "sim/scenario/calibration_text.hpp"
 #include "sim/scenario/schemas.hpp"
 
@@ -34,10 +35,33 @@ void check_numbers(const Calibration& calibration) {
   }
 }
 
+/// Points without mistakes come back as many as they were, with numbers that can be drawn.
+void check_points(const SourceText& source) {
+  Diagnostics diagnostics(source);
+  const std::vector<CalibrationPoints> points = read_calibration_points(source, diagnostics);
+  std::size_t rows = 0;
+  for (const CalibrationPoints& group : points) {
+    for (const CalibrationPoints::Row& row : group.rows) {
+      if (row.line < 0 || !(row.bytes >= 0) || !(row.measured > 0) || !(row.fitted > 0) || !std::isfinite(row.measured)) std::abort();
+    }
+    rows += group.rows.size();
+  }
+  if (rows > kMostCalibrationPoints) std::abort();
+  if (!diagnostics.empty()) return;
+  const SourceText again{"fuzz.toml", write_calibration_points(points)};
+  Diagnostics none(again);
+  const std::vector<CalibrationPoints> second = read_calibration_points(again, none);
+  if (!none.empty() || second.size() != points.size()) std::abort();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (second[i].what != points[i].what || second[i].rows.size() != points[i].rows.size()) std::abort();
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const SourceText source{"fuzz.toml", std::string(reinterpret_cast<const char*>(data), size)};
+  check_points(source);
   Diagnostics diagnostics(source);
   const Calibration calibration = read_calibration(source, diagnostics, known_constants());
   if (!diagnostics.empty()) {

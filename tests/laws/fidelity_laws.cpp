@@ -128,6 +128,27 @@ Time chunks_together(const CollectivePlan& plan, const Communicator& first, cons
 
 }  // namespace
 
+TEST_CASE("flows take what was measured: a calibrated collective is as long at flow level as in closed form") {
+  for (Case one : {Case{nvlink_cluster(4, 2), 16}, Case{pcie_cluster(2, 4), 8}, Case{h100_cluster(2), 16}}) {
+    for (const CollectiveOp op : kCollectiveOps)
+      one.spec.calibration.collectives.push_back({std::string(name_of(op)),
+                                                  one.gpus,
+                                                  one.spec.nodes,
+                                                  0,
+                                                  "",
+                                                  "",
+                                                  {{8, 1 << 20, 70e-6, 1 / 3e9, 0, 9}, {2 << 20, 1 << 28, 0, 1 / 9e9, 0, 7}}});
+    const OneJob job(one.spec, one.gpus);
+    for (const CollectiveOp op : kCollectiveOps) {
+      for (std::int64_t size = 1 << 10; size <= 1 << 30; size *= 32) {
+        const CollectivePlan plan = job.plan(op, size);
+        INFO(text_of(one, plan));
+        CHECK(seconds_of(job, plan, Fidelity::flow) == Approx(to_seconds(plan.alone)).epsilon(1e-3).margin(1e-9));
+      }
+    }
+  }
+}
+
 TEST_CASE("flow level takes the time of the closed form on an idle machine") {
   std::vector<Case> all = idle_machines();
   for (const ClusterSpec& spec : fabric_examples()) all.push_back({spec, std::min(4, spec.nodes) * 4});

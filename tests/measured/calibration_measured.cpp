@@ -1,0 +1,41 @@
+// Calibrations of the clusters that others measured: how well they predict what they have not seen.
+#include <filesystem>
+
+#include "sim/analysis/calibration_check.hpp"
+#include "sim/import/sample_log.hpp"
+#include "sim/scenario/named_cluster.hpp"
+#include "sim/scenario/reader.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace foretrain;
+
+namespace {
+
+const std::string kRows = std::string(FORETRAIN_SOURCE_DIR) + "/../shared/measured/nccl_open.csv";
+
+CalibrationCheck check(HoldOut hold_out) {
+  setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
+  const std::vector<Sample> samples = read_sample_log(read_text_file(kRows, kLargestSamples)).samples;
+  return check_calibration(platforms_of(samples, ""), hold_out, open_uncalibrated_cluster);
+}
+
+}  // namespace
+
+TEST_CASE("every second size of the open nccl-tests rows is predicted from the others within 5 % on four platforms of five") {
+  if (!std::filesystem::exists(kRows)) FORETRAIN_SKIP("no ../shared/measured/nccl_open.csv");
+  const CalibrationCheck sizes = check(HoldOut::sizes);
+  WARN("sizes: median " << sizes.before.median << " before, " << sizes.after.median << " after; " << sizes.within_five_percent << " of "
+                        << sizes.platforms << " platforms within 5 %");
+  REQUIRE(sizes.platforms > 20);
+  CHECK(sizes.within_five_percent >= 0.8 * sizes.platforms);
+  CHECK(sizes.after.median < 0.03);
+}
+
+TEST_CASE("jobs on more nodes are predicted better from the open nccl-tests rows of the fewest nodes than with the defaults") {
+  if (!std::filesystem::exists(kRows)) FORETRAIN_SKIP("no ../shared/measured/nccl_open.csv");
+  const CalibrationCheck nodes = check(HoldOut::nodes);
+  WARN("nodes: median " << nodes.before.median << " before, " << nodes.after.median << " after; " << nodes.platforms << " platforms");
+  REQUIRE(nodes.platforms >= 3);
+  CHECK(nodes.after.median < nodes.before.median);
+  CHECK(nodes.after.median < 0.14);
+}
