@@ -10,8 +10,10 @@
 #include "calibrate/fit/segments.hpp"
 #include "sim/analysis/calibration_stages.hpp"
 #include "sim/analysis/collective_curve.hpp"
+#include "sim/analysis/rank_jitter.hpp"
 #include "sim/analysis/sample_prediction.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
+#include "sim/strategy/loss_constants.hpp"
 
 namespace foretrain {
 
@@ -117,6 +119,10 @@ CalibrationFit calibrate(const ClusterSpec& cluster, const std::vector<Sample>& 
     std::ranges::move(fitted.constants, std::back_inserter(result.calibration.constants));
     std::ranges::copy(fitted.defaults, std::back_inserter(result.defaults));
     current = calibrated(cluster, result.calibration);
+  }
+  if (const auto jitter = rank_spread_of(samples)) {
+    result.calibration.constants.push_back(*jitter);
+    result.defaults.push_back(losses_of(cluster).rank_spread);
   }
   result.calibration.collectives = measured_collectives(kept);
   current = calibrated(cluster, result.calibration);
