@@ -42,8 +42,8 @@ Interval step_of(const TemporaryFolder& folder, const std::string& cluster, int 
   INFO(run.output);
   REQUIRE(run.exit_code == 0);
   const nlohmann::json point = nlohmann::json::parse(run.output)["points"].back();
-  const nlohmann::json& step = point["intervals"]["step_s"];
-  return {point["step_s"].get<double>(), step["high"].get<double>() / step["low"].get<double>()};
+  const nlohmann::json& step = point["interval"];
+  return {point["step_s"].get<double>(), step["high_s"].get<double>() / step["low_s"].get<double>()};
 }
 
 void refuse(const TemporaryFolder& folder, const std::string& arguments, int code, const std::string& reason) {
