@@ -1,4 +1,5 @@
 // Calibrations of the clusters that others measured: how well they predict what they have not seen.
+#include <algorithm>
 #include <filesystem>
 
 #include "sim/analysis/calibration_check.hpp"
@@ -13,18 +14,21 @@ namespace {
 
 const std::string kRows = std::string(FORETRAIN_SOURCE_DIR) + "/../shared/measured/nccl_open.csv";
 
-CalibrationCheck check(HoldOut hold_out) {
+/// All but those clusters.
+CalibrationCheck check(HoldOut hold_out, const std::vector<std::string>& without) {
   setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
   const std::vector<Sample> samples = read_sample_log(read_text_file(kRows, kLargestSamples)).samples;
-  return check_calibration(platforms_of(samples, ""), hold_out, open_uncalibrated_cluster);
+  std::vector<Platform> platforms = platforms_of(samples, "");
+  std::erase_if(platforms, [&](const Platform& platform) { return std::ranges::count(without, platform.cluster) > 0; });
+  return check_calibration(platforms, hold_out, open_uncalibrated_cluster);
 }
 
 }  // namespace
 
 TEST_CASE("every second size of the open nccl-tests rows is predicted from the others within 5 % on four platforms of five") {
   if (!std::filesystem::exists(kRows)) FORETRAIN_SKIP("no ../shared/measured/nccl_open.csv");
-  const CalibrationCheck sizes = check(HoldOut::sizes);
-  WARN("sizes: median " << sizes.before.median << " before, " << sizes.after.median << " after; " << sizes.within_five_percent << " of "
+  const CalibrationCheck sizes = check(HoldOut::sizes, {"gcp-a3-mega", "alps-gh200"});  // those take seconds each
+  INFO("sizes: median " << sizes.before.median << " before, " << sizes.after.median << " after; " << sizes.within_five_percent << " of "
                         << sizes.platforms << " platforms within 5 %");
   REQUIRE(sizes.platforms > 20);
   CHECK(sizes.within_five_percent >= 0.8 * sizes.platforms);
@@ -33,8 +37,8 @@ TEST_CASE("every second size of the open nccl-tests rows is predicted from the o
 
 TEST_CASE("jobs on more nodes are predicted better from the open nccl-tests rows of the fewest nodes than with the defaults") {
   if (!std::filesystem::exists(kRows)) FORETRAIN_SKIP("no ../shared/measured/nccl_open.csv");
-  const CalibrationCheck nodes = check(HoldOut::nodes);
-  WARN("nodes: median " << nodes.before.median << " before, " << nodes.after.median << " after; " << nodes.platforms << " platforms");
+  const CalibrationCheck nodes = check(HoldOut::nodes, {});
+  INFO("nodes: median " << nodes.before.median << " before, " << nodes.after.median << " after; " << nodes.platforms << " platforms");
   REQUIRE(nodes.platforms >= 3);
   CHECK(nodes.after.median < nodes.before.median);
   CHECK(nodes.after.median < 0.14);

