@@ -10,8 +10,10 @@
 #include "calibrate/fit/segments.hpp"
 #include "sim/analysis/calibration_stages.hpp"
 #include "sim/analysis/collective_curve.hpp"
+#include "sim/analysis/rank_jitter.hpp"
 #include "sim/analysis/sample_prediction.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
+#include "sim/strategy/loss_constants.hpp"
 
 namespace foretrain {
 
@@ -29,7 +31,8 @@ std::vector<Sample> usable(const ClusterSpec& cluster, const std::vector<Sample>
   const SamplePredictions predictions = predict_samples(cluster, samples);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (is_second_time(samples[i])) continue;
-    std::string why = why_impossible(cluster, samples[i]);
+    const std::string_view own = setting_of(samples[i], "cluster");
+    std::string why = own.empty() || own == cluster.name ? why_impossible(cluster, samples[i]) : "measured on another cluster";
     if (why.empty() && !predictions[i]) why = left_out.size() < kMostLeftOut ? why_not_predicted(cluster, samples[i]) : "as others above";
     if (why.empty() && !(*predictions[i] > 0)) why = "the model has nothing to compare it with";
     if (why.empty() && !(samples[i].value > 0)) why = "no time was lost";
@@ -116,6 +119,10 @@ CalibrationFit calibrate(const ClusterSpec& cluster, const std::vector<Sample>& 
     std::ranges::move(fitted.constants, std::back_inserter(result.calibration.constants));
     std::ranges::copy(fitted.defaults, std::back_inserter(result.defaults));
     current = calibrated(cluster, result.calibration);
+  }
+  if (const auto jitter = rank_spread_of(samples)) {
+    result.calibration.constants.push_back(*jitter);
+    result.defaults.push_back(losses_of(cluster).rank_spread);
   }
   result.calibration.collectives = measured_collectives(kept);
   current = calibrated(cluster, result.calibration);

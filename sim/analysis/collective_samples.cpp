@@ -72,7 +72,9 @@ void by_job(const ClusterSpec& cluster, SampleKind kind, const std::vector<Sampl
 void predict_collective_samples(const ClusterSpec& cluster, const std::vector<Sample>& samples, SamplePredictions& predictions, Why why) {
   by_job(cluster, SampleKind::collective, samples, why, [&](const CollectiveJob& job, std::size_t i) {
     const std::optional<CollectiveOp> op = op_named(samples[i].what);
-    if (op && samples[i].bytes > 0 && samples[i].unit == SampleUnit::us)
+    if (setting_of(samples[i], "library") == "mpi") {
+      if (why != nullptr) *why = "a collective of MPI, not of NCCL";
+    } else if (op && samples[i].bytes > 0 && samples[i].unit == SampleUnit::us)
       predictions[i] = to_seconds(job.plan(*op, samples[i].bytes).back_to_back()) * 1e6;
     else if (why != nullptr)
       *why = op ? "nothing is sent" : "no collective of NCCL is called " + samples[i].what;

@@ -45,15 +45,15 @@ std::string reason_of(const InputError& error) {
   return first.hint.empty() ? first.message : fmt::format("{} ({})", first.message, first.hint);
 }
 
-/// Clusters by name, each read once; what is wrong with one is remembered as well.
+/// Clusters by name and calibration, each read once; what is wrong with one is remembered as well.
 class Clusters {
  public:
-  const ClusterSpec& open(const std::string& name) {
-    const auto [it, is_new] = known_.try_emplace(name);
+  const ClusterSpec& open(const std::string& name, const std::optional<std::string>& calibration) {
+    const auto [it, is_new] = known_.try_emplace({name, calibration});
     Entry& entry = it->second;
     if (is_new) {
       try {
-        entry.spec = open_cluster(name);
+        entry.spec = open_cluster(name, calibration);
       } catch (const InputError& error) {
         entry.fault = reason_of(error);
       }
@@ -67,7 +67,7 @@ class Clusters {
     ClusterSpec spec;
     std::string fault;
   };
-  std::map<std::string, Entry> known_;
+  std::map<std::pair<std::string, std::optional<std::string>>, Entry> known_;
 };
 
 CollectiveOp op_of(const std::string& name) {
@@ -89,7 +89,7 @@ class CollectiveValidator {
       std::vector<std::string> settings = texts_of(m.settings);
       settings.insert(settings.end(), settings_.begin(), settings_.end());
       const CollectiveKnobs knobs = read_collective_knobs(settings);
-      ClusterSpec spec = clusters_.open(m.cluster);
+      ClusterSpec spec = clusters_.open(m.cluster, knobs.calibration);
       if (knobs.gpudirect) spec.node.gpudirect = *knobs.gpudirect;
       const Placement placement = place_job(spec, m.gpus, m.nodes);
       const Cluster cluster = Cluster::build(spec, placement.nodes);

@@ -46,6 +46,25 @@ fit::Problem problem_of(const ClusterSpec& cluster, const std::vector<Sample>& s
   return problem;
 }
 
+/// Constants that no sample depends on cost an evaluation in every step of the fit; far to both sides shows them at once.
+void drop_inert(const ClusterSpec& cluster, const std::vector<Sample>& samples, std::vector<WantedConstant>& wanted) {
+  constexpr double kFar = 1.5;
+  const fit::Problem problem = problem_of(cluster, samples, wanted);
+  std::vector<double> start;
+  for (const WantedConstant& constant : wanted) start.push_back(constant.start);
+  const std::vector<double> usual = problem.predict(start);
+  std::vector<WantedConstant> live;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto moves = [&](double factor) {
+      std::vector<double> moved = start;
+      moved[i] = std::clamp(start[i] * factor, wanted[i].range.least, wanted[i].range.most);
+      return problem.predict(moved) != usual;
+    };
+    if (moves(kFar) || moves(1 / kFar)) live.push_back(wanted[i]);
+  }
+  wanted = std::move(live);
+}
+
 std::string refusal_of(const WantedConstant& constant, double value) {
   const bool low = value < std::sqrt(constant.range.least * constant.range.most);
   return fmt::format("{}: the samples ask for {} than {:.4g}, which is the {} that physics allows ({})", constant.range.name,
@@ -79,6 +98,7 @@ double root_mean_square(const std::vector<double>& residuals, const std::vector<
 ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>& samples, std::vector<WantedConstant> wanted) {
   ConstantFit result;
   std::erase_if(wanted, [](const WantedConstant& c) { return !(c.start > 0) || !(c.range.least < c.range.most); });
+  if (!samples.empty()) drop_inert(cluster, samples, wanted);
   while (!wanted.empty() && !samples.empty()) {
     const fit::Fit fitted = fit::fit(problem_of(cluster, samples, wanted));
     std::vector<WantedConstant> rest;

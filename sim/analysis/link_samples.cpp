@@ -17,6 +17,8 @@ class CopyTimes {
 
   std::optional<double> predict(const Sample& sample) const {
     if (sample.kind == SampleKind::network) return network(sample);
+    if (setting_of(sample, "test") == "host_device_latency_sm") return nothing("the latency of a load, not of a copy");
+    if (setting_of(sample, "test") == "device_local_copy") return nothing("whether it counts reads and writes is not known");
     if (setting_of(sample, "memory") == "pageable") return nothing("pageable memory is copied by the driver");
     if (sample.what == "d2d") return on_device(sample);
     const std::optional<std::vector<Route>> routes = routes_of(sample);

@@ -69,7 +69,7 @@ void refuse_settings_of_nccl(const CollectiveCommand& command) {
 CollectiveQuestion question_of(const CollectiveCommand& command) {
   const CollectiveKnobs knobs = read_collective_knobs(settings_of(command));
   CollectiveQuestion question;
-  question.cluster = open_cluster(command.cluster);
+  question.cluster = open_cluster(command.cluster, knobs.calibration);
   if (knobs.gpudirect) question.cluster.node.gpudirect = *knobs.gpudirect;
   question.op = find_op(command.op);
   question.gpus = command.gpus, question.nodes = command.nodes;

@@ -10,8 +10,8 @@
 namespace foretrain {
 
 const std::vector<std::string>& listable() {
-  static const std::vector<std::string> nouns{"models",      "clusters",   "gpus",      "links",   "strategies",
-                                              "collectives", "transports", "scenarios", "fabrics", "datasets"};
+  static const std::vector<std::string> nouns{"models",     "clusters",  "gpus",    "links",    "strategies",  "collectives",
+                                              "transports", "scenarios", "fabrics", "datasets", "calibrations"};
   return nouns;
 }
 

@@ -7,6 +7,7 @@
 #include "sim/cluster/fabrics/catalog.hpp"
 #include "sim/collective/algorithms/catalog.hpp"
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/named_cluster.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/schemas.hpp"
 #include "sim/strategy/catalog.hpp"
@@ -57,6 +58,12 @@ std::string describe_data_set(const std::string& name) {
                      set.storage == StorageKind::none ? "in memory" : fmt::format("{} stored each", to_string(set.stored_bytes)));
 }
 
+std::string describe_calibration(const std::string& name) {
+  const Calibration calibration = open_calibration(name);
+  return fmt::format("{} constants, {} collectives; {}", calibration.constants.size(), calibration.collectives.size(),
+                     calibration.description);
+}
+
 std::string describe_scenario(const std::string& name) {
   const Scenario scenario = read_scenario(open_named(CatalogKind::scenarios, name).value(), {});
   return fmt::format("{} on {} with {}", scenario.model.name, scenario.cluster.name, scenario.strategy);
@@ -83,6 +90,7 @@ std::vector<ListedEntry> list_entries(std::string_view what) {
   if (what == "gpus") return list_files(CatalogKind::gpus, describe_gpu);
   if (what == "links") return list_files(CatalogKind::links, describe_link);
   if (what == "transports") return list_files(CatalogKind::transports, describe_transport);
+  if (what == "calibrations") return list_files(CatalogKind::calibrations, describe_calibration);
   if (what == "datasets") return list_files(CatalogKind::datasets, describe_data_set);
   if (what == "scenarios") return list_files(CatalogKind::scenarios, describe_scenario);
   if (what == "strategies") return list_rows(strategy_catalog());

@@ -15,7 +15,7 @@ namespace foretrain {
 
 namespace {
 
-constexpr double kPanelWidth = 470, kPanelHeight = 300, kLeft = 62, kRight = 16, kTop = 40, kBottom = 44;
+constexpr double kPanelWidth = 470, kPanelHeight = 300, kLeft = 62, kRight = 28, kTop = 40, kBottom = 44;
 constexpr double kBarHeight = 18, kBarLeft = 190;
 constexpr double kInterval = 1.645;  ///< standard deviations of a 90 % interval
 constexpr std::size_t kMostBars = 60, kMostPanels = 100;

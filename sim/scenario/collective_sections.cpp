@@ -123,6 +123,12 @@ void read_launch(TableReader& launch, CollectiveKnobs& knobs) {
   if (const auto found = launch.integer("processes_per_node", 1, kMostProcesses)) knobs.processes_per_node = static_cast<int>(*found);
 }
 
+namespace {
+
+void read_calibration_name(TableReader& cluster, CollectiveKnobs& knobs) { knobs.calibration = cluster.string("calibration"); }
+
+}  // namespace
+
 CollectiveKnobs read_collective_knobs(const std::vector<std::string>& settings) {
   const SourceText nothing;
   ScenarioOverrides overrides;
@@ -132,6 +138,7 @@ CollectiveKnobs read_collective_knobs(const std::vector<std::string>& settings) 
   TableReader document(source.table(), "", source.diagnostics());
   read_section(document, "nccl", read_nccl, knobs);
   read_section(document, "launch", read_launch, knobs);
+  read_section(document, "cluster", read_calibration_name, knobs);
   document.finish();
   if (std::vector<Diagnostic> mistakes = source.found(); !mistakes.empty()) throw InputError(std::move(mistakes));
   return knobs;

@@ -16,6 +16,8 @@ struct CollectiveKnobs {
   std::optional<bool> gpudirect{};          ///< nccl.gdr: replaces NodeSpec::gpudirect
   std::optional<int> processes_per_node{};  ///< launch.processes_per_node
 
+  std::optional<std::string> calibration{};  ///< cluster.calibration: instead of that of the cluster's file
+
   /// With one process per GPU where nothing is said.
   CollectiveSettings settings() const { return {nccl, processes_per_node.value_or(0)}; }
 };
@@ -24,7 +26,7 @@ struct CollectiveKnobs {
 void read_nccl(TableReader& nccl, CollectiveKnobs& knobs);
 void read_launch(TableReader& launch, CollectiveKnobs& knobs);
 
-/// From "key=value" texts alone, as for --set: keys of [nccl] and [launch]. Throws InputError with every mistake.
+/// From "key=value" texts alone, as for --set: keys of [nccl] and [launch], and cluster.calibration. Throws InputError with every mistake.
 CollectiveKnobs read_collective_knobs(const std::vector<std::string>& settings);
 
 }  // namespace foretrain

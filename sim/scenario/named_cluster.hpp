@@ -1,7 +1,9 @@
 // A cluster by name or path, for commands that need nothing else of a scenario.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "sim/cluster/hardware.hpp"
 
@@ -12,5 +14,11 @@ namespace foretrain {
 ClusterSpec open_cluster(const std::string& name);
 /// The same as if its file named no calibration.
 ClusterSpec open_uncalibrated_cluster(const std::string& name);
+/// The same with a calibration of the catalog, or a file, instead of its own; kNoCalibration: with none. Nothing: its own.
+ClusterSpec open_cluster(const std::string& name, const std::optional<std::string>& calibration);
+
+/// Reads an entry of the catalog, or a file. Throws InputError as open_cluster() does.
+Calibration open_calibration(const std::string& name);
+inline constexpr std::string_view kNoCalibration = "none";
 
 }  // namespace foretrain

@@ -5,12 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/collective_sections.hpp"
 #include "sim/scenario/data_section.hpp"
 #include "sim/scenario/framework_section.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/launch_section.hpp"
+#include "sim/scenario/named_cluster.hpp"
+#include "sim/scenario/part_reader.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/scenario_document.hpp"
 #include "sim/scenario/scenario_effects.hpp"
@@ -57,16 +60,26 @@ std::optional<ModelFile> load_model(TableReader& section) {
   return file;
 }
 
+/// cluster.calibration replaces the one that the cluster's file names.
+Calibration read_calibration_key(TableReader& section, Calibration own) {
+  const Value* value = section.value("calibration");
+  if (value == nullptr) return own;
+  const auto* name = std::get_if<std::string>(&value->data);
+  if (name != nullptr && *name == kNoCalibration) return {};
+  return PartReader<Calibration>(CatalogKind::calibrations, read_calibration).read(section, "calibration");
+}
+
 std::optional<ClusterSpec> load_cluster(TableReader& section) {
   const auto name = section.string("name");
   if (!name) return std::nullopt;
   const auto source = find_named(CatalogKind::clusters, *name, section.span_of("name"), section.diagnostics());
   if (!source) return std::nullopt;
   Diagnostics problems(*source);
-  ClusterSpec cluster = read_cluster(*source, problems);
+  ClusterSpec cluster = read_uncalibrated_cluster(*source, problems);
   section.diagnostics().include(problems.found());
+  Calibration calibration = read_calibration_key(section, std::move(cluster.calibration));
   if (!problems.empty()) return std::nullopt;
-  return cluster;
+  return calibrated(std::move(cluster), std::move(calibration));
 }
 
 void read_model_section(TableReader& model, Scenario& scenario) {

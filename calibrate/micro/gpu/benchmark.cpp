@@ -67,6 +67,9 @@ std::vector<FamilyRun> plan_runs(const Session& session, const Options& options,
 /// What the file holds and may be kept. Throws UsageError when it is another machine's.
 SampleFile known_of(const Session& session, const Options& options) {
   SampleFile known = options.fresh ? SampleFile{} : read_store(options.output);
+  if (!known.skipped.empty())
+    throw UsageError(fmt::format("{}:{}: {}; the row would be lost: mend it, name another file with -o, or start over with --fresh",
+                                 options.output, known.skipped.front().line, known.skipped.front().why));
   const std::string why = mismatch(known.provenance, session.provenance);
   if (!why.empty())
     throw UsageError(
@@ -101,7 +104,7 @@ void report(const RunReport& result, std::size_t known, const Options& options) 
   std::map<std::string, int> reasons;
   for (const LeftOut& one : result.skipped) ++reasons[one.why];
   for (const auto& [why, points] : reasons) say(options, fmt::format("{} {} skipped: {}", points, points == 1 ? "point" : "points", why));
-  std::string text = fmt::format("{} points measured", result.measured);
+  std::string text = fmt::format("{} {} measured", result.measured, result.measured == 1 ? "point" : "points");
   if (known > 0) text += fmt::format(", {} were there", known);
   if (result.out_of_time > 0) text += fmt::format(", {} left for a longer --budget", result.out_of_time);
   if (options.output != "-") text += fmt::format("; {}", options.output);

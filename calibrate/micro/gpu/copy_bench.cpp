@@ -106,31 +106,56 @@ std::vector<Lane> lanes_of(const Sample& sample) {
   return lanes;
 }
 
-/// Peer access between two GPUs while it lives.
+bool can_reach(int from, int to) {
+  int can = 0;
+  FORETRAIN_CUDA(cudaDeviceCanAccessPeer(&can, from, to));
+  return can != 0;
+}
+
+/// Whether this call opened it; false when it was open already, as NCCL leaves it.
+bool open_peer(int from, int to) {
+  const OnDevice current(from);
+  const cudaError_t code = cudaDeviceEnablePeerAccess(to, 0);
+  if (code != cudaErrorPeerAccessAlreadyEnabled) check_cuda(code, "cudaDeviceEnablePeerAccess", __FILE__, __LINE__);
+  if (code != cudaSuccess) (void)cudaGetLastError();
+  return code == cudaSuccess;
+}
+
+/// One direction of peer access while it lives.
 class PeerAccess {
  public:
-  PeerAccess(int a, int b) : a_(a), b_(b) { open(a, b), open(b, a); }
-  ~PeerAccess() { close(a_, b_), close(b_, a_); }
+  PeerAccess(int from, int to) : from_(from), to_(to) {
+    if (!can_reach(from, to))
+      throw PointSkipped(fmt::format("GPU {} cannot reach GPU {}'s memory; peer=0 measures the way through the host", from, to));
+    is_own_ = open_peer(from, to);
+  }
+  ~PeerAccess() {
+    if (!is_own_) return;
+    int before = 0;
+    (void)cudaGetDevice(&before), (void)cudaSetDevice(from_);
+    (void)cudaDeviceDisablePeerAccess(to_), (void)cudaSetDevice(before);
+  }
   PeerAccess(const PeerAccess&) = delete;
   PeerAccess& operator=(const PeerAccess&) = delete;
+  bool is_own() const { return is_own_; }
 
  private:
-  static void open(int from, int to) {
-    int can = 0;
-    FORETRAIN_CUDA(cudaDeviceCanAccessPeer(&can, from, to));
-    if (can == 0)
-      throw PointSkipped(fmt::format("GPU {} cannot reach GPU {}'s memory; peer=0 measures the way through the host", from, to));
-    const OnDevice current(from);
-    const cudaError_t code = cudaDeviceEnablePeerAccess(to, 0);
-    if (code == cudaErrorPeerAccessAlreadyEnabled) return void(cudaGetLastError());
-    check_cuda(code, "cudaDeviceEnablePeerAccess", __FILE__, __LINE__);
-  }
-  static void close(int from, int to) {
-    const OnDevice current(from);
-    if (cudaDeviceDisablePeerAccess(to) != cudaSuccess) (void)cudaGetLastError();
-  }
-  int a_, b_;
+  int from_, to_;
+  bool is_own_ = false;
 };
+
+/// Both directions, or none where the point asks for none.
+std::vector<std::unique_ptr<PeerAccess>> access_for(const Sample& sample, int a, int b) {
+  std::vector<std::unique_ptr<PeerAccess>> access;
+  const bool wants_none = setting_of(sample, "peer") == "0";
+  for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}}) {
+    if (wants_none && !can_reach(from, to)) continue;
+    access.push_back(std::make_unique<PeerAccess>(from, to));
+    if (wants_none && !access.back()->is_own()) throw PointSkipped("NCCL has opened the peer path in this process");
+  }
+  if (wants_none) access.clear();
+  return access;
+}
 
 /// All lanes at once, or a copy from or to pageable memory, which the call waits for: by the host's clock.
 double seconds_of_all(std::vector<Lane>& lanes) {
@@ -145,9 +170,9 @@ double seconds_of_all(std::vector<Lane>& lanes) {
 
 Measured measure_copy(const Point& point, const RepeatRule& rule) {
   const Sample& sample = point.sample;
-  std::unique_ptr<PeerAccess> access;
+  std::vector<std::unique_ptr<PeerAccess>> access;
   const auto sources = gpus_in(setting_of(sample, "src")), targets = gpus_in(setting_of(sample, "dst"));
-  if (sample.what == "p2p" && setting_of(sample, "peer") != "0") access = std::make_unique<PeerAccess>(sources[0], targets[0]);
+  if (sample.what == "p2p") access = access_for(sample, sources.at(0), targets.at(0));
   std::vector<Lane> lanes = lanes_of(sample);
   for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i].fill(static_cast<std::uint32_t>(i + 1));
   const bool by_gpu = lanes.size() == 1 && setting_of(sample, "memory") != "pageable";

@@ -8,15 +8,16 @@ namespace foretrain::micro {
 
 namespace {
 
-struct Launcher {
+struct Variables {
+  Launcher launcher;
   const char *rank, *ranks, *local_rank;
   const char *job, *step;
 };
 /// In a batch script SLURM_PROCID and SLURM_NTASKS are set, too; SLURM_STEP_NUM_TASKS only by srun.
-constexpr Launcher kLaunchers[] = {
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_NAMESPACE", ""},
-    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "PMI_JOBID", ""},
-    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_JOB_ID", "SLURM_STEP_ID"},
+constexpr Variables kLaunchers[] = {
+    {Launcher::open_mpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_NAMESPACE", ""},
+    {Launcher::mpich, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "PMI_JOBID", ""},
+    {Launcher::slurm, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_JOB_ID", "SLURM_STEP_ID"},
 };
 
 std::string text_of(const ReadVariable& read, const char* name) {
@@ -34,13 +35,13 @@ int number_of(const ReadVariable& read, const char* name, int otherwise) {
 }  // namespace
 
 JobRank job_rank(const ReadVariable& read) {
-  for (const Launcher& launcher : kLaunchers) {
+  for (const Variables& launcher : kLaunchers) {
     const int rank = number_of(read, launcher.rank, -1), ranks = number_of(read, launcher.ranks, 0);
     if (rank < 0 || ranks <= rank) continue;
     std::string job = text_of(read, launcher.job);
     const std::string step = text_of(read, launcher.step);
     if (!job.empty() && !step.empty()) job += "." + step;
-    return {rank, ranks, number_of(read, launcher.local_rank, 0), ranks > 1 ? job : ""};
+    return {rank, ranks, number_of(read, launcher.local_rank, 0), ranks > 1 ? job : "", launcher.launcher};
   }
   return {};
 }

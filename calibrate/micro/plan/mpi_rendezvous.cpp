@@ -76,7 +76,11 @@ AllGather gather_with(SharedLibrary library, Handle world, Handle byte, const Jo
 
 AllGather through_mpi(const JobRank& job) {
   constexpr int kMpichWorld = 0x44000000, kMpichByte = 0x4c00010d;
-  SharedLibrary library = SharedLibrary::open({"libmpi.so", "libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi_cray.so.12"});
+  const std::vector<std::string> open_mpi{"libmpi.so", "libmpi.so.40"}, mpich{"libmpich.so.12", "libmpi.so.12", "libmpi_cray.so.12"};
+  std::vector<std::string> names = job.launcher == Launcher::mpich ? mpich : open_mpi;
+  const std::vector<std::string>& others = job.launcher == Launcher::mpich ? open_mpi : mpich;
+  names.insert(names.end(), others.begin(), others.end());
+  SharedLibrary library = SharedLibrary::open(names);
   if (!library) return nullptr;
   void* world = library.symbol("ompi_mpi_comm_world");
   void* byte = library.symbol("ompi_mpi_byte");

@@ -86,6 +86,7 @@ void plan_peer_copies(const Machine& machine, std::vector<Point>& points) {
 std::vector<Point> plan_host(const Machine&) {
   std::vector<Point> points{host_point("launch_latency", 0), host_point("launch_gap", 0), host_point("enqueue", 0), host_point("event", 1),
                             host_point("copy_call", 1)};
+  points.back().sample.bytes = 4096;  // of copy_call
   for (const char* wait : {"spin", "block"}) points.push_back(host_point("sync_wake", 1, {{"wait", wait}}));
   for (const Rung rung : ladder(1, 1000, 10)) {
     points.push_back(host_point("graph_launch", rung.rank + 1, {{"kernels", std::to_string(rung.size)}}));

@@ -111,7 +111,7 @@ TEST_CASE("skipped and wrong points give no sample, and the run goes on") {
   CHECK(saves == 1);
 }
 
-TEST_CASE("known points are dropped whatever clock they were measured at; of wanted ones only those stay") {
+TEST_CASE("known points are dropped whatever clock they were measured at, of wanted ones only those stay") {
   FakeBench bench;
   std::vector<Point> points = bench.run_of("gemm", 3, 1).points;
   Sample known = points[1].sample;

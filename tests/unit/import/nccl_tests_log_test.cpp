@@ -143,7 +143,7 @@ TEST_CASE("several tables of one file have their own collectives and jobs") {
   CHECK(file.samples[2].nodes == 2);
 }
 
-TEST_CASE("ranks and nodes without a list of devices come from comments, ratios or the user; otherwise rows are left out") {
+TEST_CASE("ranks and nodes without a list of devices come from comments, ratios or the user, otherwise rows are left out") {
   const std::string table = kHeader + "1048576 262144 float sum -1 70 10 18.75 0 70 10 18.75 0\n";  // 1.875 = 2·15/16
   const SampleFile commented = read_log("## ranks: 16\n## nodes: 2\n" + table);
   REQUIRE(commented.samples.size() == 2);
@@ -186,7 +186,7 @@ TEST_CASE("forced algorithm and protocol, the version and processes that drive s
   CHECK(file.provenance == Settings{{"gpu", "V100"}, {"host", "a"}, {"nccl", "2.18.3"}, {"cuda", "12.1"}});
 }
 
-TEST_CASE("a list of algorithms forces none; the version also stands in the line of nccl-tests itself") {
+TEST_CASE("a list of algorithms forces none, the version also stands in the line of nccl-tests itself") {
   const SampleFile file = read_log("NCCL_ALGO=Ring,Tree\n# nccl-tests version 2.17.6 nccl-headers=21605 nccl-library=22902\n" + kTwoRanks +
                                    kOldHeader + "8 2 float sum 8.6 0 0 0\n");
   CHECK(in_words(file) == Lines{"all_reduce 8 8.6 us type=float redop=sum nccl.version=2.29.2"});

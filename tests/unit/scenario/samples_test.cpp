@@ -111,7 +111,7 @@ TEST_CASE("provenance is the comments above the header that name one word and a 
   CHECK(file.provenance == Settings{{"gpu", "V100"}, {"host", "n1"}, {"driver", "550"}});
 }
 
-TEST_CASE("columns stand in any order; a byte order mark, CRLF and comments between rows are no harm") {
+TEST_CASE("columns stand in any order, a byte order mark, CRLF and comments between rows are no harm") {
   const auto [file, errors] = read(
       "\xEF\xBB\xBF# gpu: T4\r\nsource,settings,repeats,spread,unit,value,bytes,nodes,gpus,what,kind\r\n# "
       "note\r\nx,,3,0,us,5.5,0,1,1,launch_latency,host\r\n");
@@ -144,7 +144,7 @@ TEST_CASE("a wrong field keeps its row out and is named with its column") {
   CHECK(why_skipped("copy,h2d,1,1,8,5,us,0,1,pinned,") == "column 25: settings \"pinned\": has \"pinned\", which is not key=value");
 }
 
-TEST_CASE("NaN, infinite, zero and negative values are left out; shares may be zero or less") {
+TEST_CASE("NaN, infinite, zero and negative values are left out, shares may be zero or less") {
   CHECK(why_skipped("copy,h2d,1,1,8,nan,us,0,1,,") == "column 16: value \"nan\": must be a finite number");
   CHECK(why_skipped("copy,h2d,1,1,8,inf,us,0,1,,") == "column 16: value \"inf\": must be a finite number");
   CHECK(why_skipped("copy,h2d,1,1,8,1e999,us,0,1,,") == "column 16: value \"1e999\": must be a finite number");
