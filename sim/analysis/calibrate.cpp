@@ -21,7 +21,8 @@ namespace {
 
 /// Fewer sizes than this make no curve.
 constexpr std::size_t kFewestSizes = 3;
-constexpr std::size_t kMostLeftOut = 1000;
+/// Finding a reason costs as much as a prediction.
+constexpr std::size_t kMostReasons = 1000;
 
 bool is_second_time(const Sample& sample) { return setting_of(sample, "in_place") == "1"; }
 
@@ -33,12 +34,12 @@ std::vector<Sample> usable(const ClusterSpec& cluster, const std::vector<Sample>
     if (is_second_time(samples[i])) continue;
     const std::string_view own = setting_of(samples[i], "cluster");
     std::string why = own.empty() || own == cluster.name ? why_impossible(cluster, samples[i]) : "measured on another cluster";
-    if (why.empty() && !predictions[i]) why = left_out.size() < kMostLeftOut ? why_not_predicted(cluster, samples[i]) : "as others above";
+    if (why.empty() && !predictions[i]) why = left_out.size() < kMostReasons ? why_not_predicted(cluster, samples[i]) : "as others above";
     if (why.empty() && !(*predictions[i] > 0)) why = "the model has nothing to compare it with";
     if (why.empty() && !(samples[i].value > 0)) why = "no time was lost";
     if (why.empty())
       kept.push_back(samples[i]);
-    else if (left_out.size() < kMostLeftOut)
+    else
       left_out.push_back({samples[i].source, samples[i].line, std::move(why)});
   }
   return kept;

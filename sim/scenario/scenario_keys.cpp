@@ -122,7 +122,7 @@ const std::vector<ScenarioKey>& keys_behind_options() {
       {"launch.processes_per_node", "integer", "1", "one per GPU; one for strategies whose process drives several GPUs",
        "fewer than the strategy needs leave GPUs idle; of `collective` 1 is one process that launches for all GPUs (nccl-tests -g N)"},
       {"cluster.name", "name or path", "\"puhti\"", "required", "a cluster of topologies/ or a file"},
-      {"cluster.calibration", "name, path or none", "\"./mahti-2026.toml\"", "that of the cluster's file",
+      {"cluster.calibration", "name, path or none", "\"none\"", "that of the cluster's file",
        "what was measured on it (`foretrain calibrate fit`); none: data sheets and the measurements of others"},
       {"cluster.layout", "packed, spread", "\"packed\"", "packed",
        "fill node after node, or spread the ranks over as many nodes as there are"},
