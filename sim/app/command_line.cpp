@@ -77,7 +77,9 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
                   "for each. Default as nccl-tests is run: one on one node, per-gpu over several")
       ->check(CLI::IsMember(std::vector<std::string>{"one", "per-gpu"}))
       ->type_name("one|per-gpu");
-  command.add_option("--set", collective.settings, "Any key of [nccl] and [launch], as in nccl.version=2.18, and cluster.calibration; may be repeated")
+  command
+      .add_option("--set", collective.settings,
+                  "Any key of [nccl] and [launch], as in nccl.version=2.18, and cluster.calibration; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
 }

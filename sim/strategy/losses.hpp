@@ -9,9 +9,9 @@ namespace foretrain {
 
 /// Shares of the time of kernels, by the GPU's architecture (docs/models/losses.md).
 struct Losses {
-  double rank_spread = 0.01;  ///< standard deviation of step time between ranks
-  double busy_node = 0;       ///< by how much kernels are slower when all GPUs of a node work
-  double busy_host = 0.25;    ///< by how much host calls are slower then: cores clock down when many work
+  double rank_spread = 0.01;    ///< standard deviation of step time between ranks
+  double busy_node = 0;         ///< by how much kernels are slower when all GPUs of a node work
+  double busy_host = 0.25;      ///< by how much host calls are slower then: cores clock down when many work
   double collective_share = 1;  ///< what collectives take of a GPU, over the formula of the function below
 };
 Losses losses_of(Architecture architecture);

@@ -82,8 +82,10 @@ bool is_header(std::string_view path) { return path.ends_with(".hpp") || path.en
 
 /// Why the file may not include another of ours; empty when it may.
 std::string layer_breach(const std::string& path, const std::string& included) {
-  if (included.starts_with(kFit) && std::any_of(kAboveFit.begin(), kAboveFit.end(), [&](auto folder) { return path.starts_with(folder); })) return "";
-  if (path.starts_with(kFit)) return included.starts_with(kFit) || included.starts_with("sim/base/") ? "" : fmt::format("calibrate/fit may not use {}", included);
+  if (included.starts_with(kFit) && std::any_of(kAboveFit.begin(), kAboveFit.end(), [&](auto folder) { return path.starts_with(folder); }))
+    return "";
+  if (path.starts_with(kFit))
+    return included.starts_with(kFit) || included.starts_with("sim/base/") ? "" : fmt::format("calibrate/fit may not use {}", included);
   if (path.starts_with("calibrate/")) {
     const bool allowed =
         std::any_of(kBelowCalibrate.begin(), kBelowCalibrate.end(), [&](auto folder) { return included.starts_with(folder); });
