@@ -10,6 +10,7 @@
 #include "calibrate/fit/least_squares.hpp"
 #include "sim/analysis/sample_prediction.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
+#include "sim/scenario/calibration_text.hpp"
 
 namespace foretrain {
 
@@ -66,10 +67,12 @@ void drop_inert(const ClusterSpec& cluster, const std::vector<Sample>& samples, 
 }
 
 std::string refusal_of(const WantedConstant& constant, double value) {
-  const bool low = value < std::sqrt(constant.range.least * constant.range.most);
-  return fmt::format("{}: the samples ask for {} than {:.4g}, which is the {} that physics allows ({})", constant.range.name,
-                     low ? "less" : "more", low ? constant.range.least : constant.range.most, low ? "least" : "most",
-                     constant.range.meaning);
+  const ConstantRange& range = constant.range;
+  const bool low = value < std::sqrt(range.least * range.most);
+  const double limit = low ? range.least : range.most;
+  return fmt::format("{}: the samples ask for {} than {}, which is the {} that physics allows ({})", range.name, low ? "less" : "more",
+                     range.dimension ? write_quantity(limit, *range.dimension) : fmt::format("{:.4g}", limit), low ? "least" : "most",
+                     range.meaning);
 }
 
 struct SizeRange {

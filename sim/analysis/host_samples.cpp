@@ -42,6 +42,10 @@ std::optional<Time> call_time(const ClusterSpec& cluster, const Sample& sample) 
 }  // namespace
 
 std::optional<double> predict_host_sample(const ClusterSpec& cluster, const Sample& sample, Why why) {
+  if (setting_of(sample, "peer") == "0") {
+    if (why != nullptr) *why = "peer access was off: the driver copies through host memory";
+    return std::nullopt;
+  }
   std::optional<double> predicted;
   if (sample.kind == SampleKind::cpu) {
     predicted = cpu_sample(cluster.node.host, sample);

@@ -41,6 +41,7 @@ TEST_CASE("calls of the host are slower on a slower CPU, waiting for the GPU is 
   CHECK(predicted(slow_host(), call("enqueue")) == Approx(2 * to_seconds(calls.launch) * us));
   CHECK(predicted(slow_host(), call("event")) == Approx(2 * to_seconds(calls.event) * us));
   CHECK(predicted(slow_host(), call("copy_call")) == Approx(2 * to_seconds(calls.copy_call) * us));
+  CHECK_FALSE(predict_samples(slow_host(), {call("copy_call", {{"peer", "0"}})}).front());  // the driver's own way through host memory
   CHECK(predicted(slow_host(), call("launch_latency")) == Approx(to_seconds(calls.launch_latency) * us));
   CHECK(predicted(slow_host(), call("sync_wake")) == Approx(to_seconds(calls.sync_wake) * us));
   const double one = predicted(slow_host(), call("graph_launch", {{"nodes", "1"}}));
