@@ -13,7 +13,7 @@ namespace foretrain::fit {
 namespace {
 
 constexpr double kLeastNoise = 0.003, kMostNoise = 0.015;
-constexpr double kBend = 2.385;  ///< Cauchy's weights, 95 % efficient on normal residuals; far points count nothing
+constexpr double kCauchyBend = 2.385;  ///< Cauchy's weights, 95 % efficient on normal residuals; far points count nothing
 constexpr int kPasses = 4;
 
 /// latency + slope x bytes with weights. Sizes are taken relative to the largest, so that sums keep their digits.
@@ -54,7 +54,7 @@ double at(const Line& line, double bytes) { return line.latency + line.slope * b
 /// Relative to the fit, less where the point is far from it.
 double weight_of(const MergedPoint& p, const Line& line, double noise) {
   const double fitted = at(line, p.bytes);
-  const double far = std::log(p.seconds / fitted) / (kBend * noise);
+  const double far = std::log(p.seconds / fitted) / (kCauchyBend * noise);
   return p.count / (fitted * fitted) / (1 + far * far);
 }
 

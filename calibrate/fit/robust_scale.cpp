@@ -12,7 +12,7 @@ constexpr double kSmallest = 1e-3;       ///< no measurement and no model is bel
 constexpr double kUsual = 0.05;          ///< where the residuals cannot tell
 constexpr double kNeededFreedom = 2;     ///< below it they cannot
 constexpr double kMadOfNormal = 1.4826;  ///< standard deviation over median |r|
-constexpr double kBend = 1.345;          ///< Huber's; 95 % efficient on normal residuals
+constexpr double kHuberBend = 1.345;     ///< Huber's; 95 % efficient on normal residuals
 
 double blended(double variance, double freedom) {
   const double missing = std::clamp(kNeededFreedom - freedom, 0.0, kNeededFreedom) / kNeededFreedom;
@@ -71,7 +71,7 @@ RobustScale robust_scale(std::span<const double> residuals, const std::vector<do
   }
   const double reached = kMadOfNormal * median_of_absolutes(relative) * std::max(widening, 1.0);
   const double least = kSmallest / std::max(median(scale.deviations), kSmallest);
-  scale.bend = kBend * std::max(freedom < kNeededFreedom ? 1.0 : reached, least);
+  scale.bend = kHuberBend * std::max(freedom < kNeededFreedom ? 1.0 : reached, least);
   return scale;
 }
 

@@ -52,7 +52,7 @@ std::optional<double> find_factor(const StepSimulator& simulator, const DeviceMo
 }
 
 /// By which share of `kProbe` the step grows when kernels, host and input are raised, each alone.
-std::array<double, 3> shares_of(const StepSimulator& simulator, const DeviceModel& device, int gpus, double plain_s) {
+std::array<double, 3> anchor_shares_of(const StepSimulator& simulator, const DeviceModel& device, int gpus, double plain_s) {
   std::array<double, 3> shares{};
   for (const Side side : {Side::kernels, Side::host, Side::input}) {
     const double raised = simulator.simulate(gpus, scaled(device, side, kProbe)).step_s;
@@ -87,7 +87,7 @@ Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled,
   DeviceModel device = unscaled;
   if (anchor.reused_batch) device.input_time_scale = 0;
   const SimulatedStep plain = simulator.simulate(anchor.gpus, device);
-  const std::array<double, 3> shares = shares_of(simulator, device, anchor.gpus, plain.step_s);
+  const std::array<double, 3> shares = anchor_shares_of(simulator, device, anchor.gpus, plain.step_s);
   const auto most = static_cast<Side>(std::max_element(shares.begin(), shares.end()) - shares.begin());
   std::vector<Side> sides{most, Side::kernels_and_host};
   if (anchor.scales) sides = {asked_side(*anchor.scales)};

@@ -9,6 +9,9 @@
 
 namespace foretrain {
 
+/// Standard deviations of a 90 % interval, as printed of spreads.
+inline constexpr double kDeviationsOf90 = 1.645;
+
 struct CalibrationFit {
   /// A sample beside what the fitted constants or segments say of it.
   struct Residual {

@@ -19,7 +19,7 @@ namespace foretrain {
 
 namespace {
 
-using Rows = std::vector<const CollectiveMeasurement*>;
+using CollectiveRows = std::vector<const CollectiveMeasurement*>;
 
 std::vector<std::string> texts_of(const Settings& settings) {
   std::vector<std::string> texts;
@@ -28,9 +28,9 @@ std::vector<std::string> texts_of(const Settings& settings) {
 }
 
 /// In the order of their first rows.
-std::vector<Rows> group_by_job(const std::vector<CollectiveMeasurement>& measurements) {
+std::vector<CollectiveRows> group_by_job(const std::vector<CollectiveMeasurement>& measurements) {
   std::map<std::tuple<std::string, int, int, Settings>, std::size_t> index;
-  std::vector<Rows> groups;
+  std::vector<CollectiveRows> groups;
   for (const CollectiveMeasurement& m : measurements) {
     const auto [it, is_new] = index.try_emplace({m.cluster, m.gpus, m.nodes, m.settings}, groups.size());
     if (is_new) groups.emplace_back();
@@ -83,7 +83,7 @@ class CollectiveValidator {
  public:
   explicit CollectiveValidator(const std::vector<std::string>& settings) : settings_(settings) { read_collective_knobs(settings); }
 
-  void score(const Rows& rows) {
+  void score(const CollectiveRows& rows) {
     try {
       const CollectiveMeasurement& m = *rows.front();
       std::vector<std::string> settings = texts_of(m.settings);
@@ -163,7 +163,7 @@ class CollectiveValidator {
 CollectiveValidation validate_collectives(const std::vector<CollectiveMeasurement>& rows, const std::vector<std::string>& settings,
                                           const Progress& progress) {
   CollectiveValidator validator(settings);
-  const std::vector<Rows> groups = group_by_job(rows);
+  const std::vector<CollectiveRows> groups = group_by_job(rows);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (progress) progress(static_cast<double>(i) / static_cast<double>(groups.size()));
     validator.score(groups[i]);

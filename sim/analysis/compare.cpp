@@ -26,10 +26,6 @@ Scenario plain_loop(Scenario scenario) {
 
 int most_gpus(const Scenario& scenario) { return std::max(scenario.gpus.back(), scenario.anchor ? scenario.anchor->gpus : 1); }
 
-std::string first_message(const InputError& error) {
-  return error.diagnostics().empty() ? std::string(error.what()) : error.diagnostics().front().message;
-}
-
 bool ranks_before(const ComparedStrategy& a, const ComparedStrategy& b) {
   if (a.why_not.empty() != b.why_not.empty()) return a.why_not.empty();
   if (!a.why_not.empty()) return false;
@@ -108,7 +104,7 @@ class Comparer {
       row.job_losses = job_losses(scenario, gpus);
       for (const Decision& d : own.list()) decisions.add(scenario.strategy + ": " + d.subject, d.choice, d.why);
     } catch (const InputError& error) {
-      row.why_not = first_message(error);
+      row.why_not = error.first_message();
     }
     return row;
   }

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kCompute = static_cast<std::size_t>(Account::compute),
                       kCommunication = static_cast<std::size_t>(Account::exposed_communication);
 
-class Parts {
+class CauseParts {
  public:
   void add(std::string what, double seconds) {
     if (seconds > 0) parts_.push_back({std::move(what), seconds, 0});
@@ -38,7 +38,7 @@ class Parts {
 };
 
 /// What does not shrink with the batch; `share`: the smaller batch over one GPU's.
-void add_small_batch(Parts& parts, const Breakdown& one, const Breakdown& small, double share) {
+void add_small_batch(CauseParts& parts, const Breakdown& one, const Breakdown& small, double share) {
   static constexpr std::array<std::string_view, kAccountCount> kWords{"batch too small: kernels",   "",
                                                                       "batch too small: input",     "batch too small: host",
                                                                       "batch too small: optimizer", "batch too small: copies"};
@@ -47,7 +47,7 @@ void add_small_batch(Parts& parts, const Breakdown& one, const Breakdown& small,
 }
 
 /// The kernels of the slowest rank on a busy node, beside collectives.
-void add_slower_kernels(Parts& parts, const PointPredictor& points, int gpus, double alone, double many) {
+void add_slower_kernels(CauseParts& parts, const PointPredictor& points, int gpus, double alone, double many) {
   const Scenario& scenario = points.simulator().scenario();
   const Placement placement = points.simulator().placement(gpus);
   const double spread = scenario.knobs.asynchronous ? 0 : points.device().rank_spread;
@@ -58,7 +58,7 @@ void add_slower_kernels(Parts& parts, const PointPredictor& points, int gpus, do
   parts.add("kernels beside collectives, which share the GPU", many - alone * slowest * busy);
 }
 
-void add_growth(Parts& parts, const PointPredictor& points, int gpus, const SimulatedStep& alone, const SimulatedStep& many) {
+void add_growth(CauseParts& parts, const PointPredictor& points, int gpus, const SimulatedStep& alone, const SimulatedStep& many) {
   static constexpr std::array<std::string_view, kAccountCount> kWords{
       "", "", "waiting for input batches", "the host", "the optimizer", "copies of gradients and buffers"};
   add_slower_kernels(parts, points, gpus, alone.breakdown[kCompute], many.breakdown[kCompute]);
@@ -72,7 +72,7 @@ void add_growth(Parts& parts, const PointPredictor& points, int gpus, const Simu
 }
 
 /// `one_s`: one GPU's step with its own batch.
-void add_lost_shares(Parts& parts, const PointPredictor& points, int gpus, double one_s, double share) {
+void add_lost_shares(CauseParts& parts, const PointPredictor& points, int gpus, double one_s, double share) {
   const StepSimulator& simulator = points.simulator();
   const double working = simulator.placement(gpus).size(), readers = readers_of_a_sample(simulator.scenario(), gpus);
   const double even = points.samples_per_step(gpus) / points.samples_per_step(1) * readers / working;
@@ -111,7 +111,7 @@ CrossoverCause cause_of_loss(PointPredictor& points, int gpus) {
   const SimulatedStep& alone = batch == own ? one : points.one_gpu(batch);
   const double share = static_cast<double>(batch) / static_cast<double>(own);
   const double ideal = one.step_s * points.samples_per_step(gpus) / points.samples_per_step(1) / gpus;
-  Parts parts;
+  CauseParts parts;
   add_small_batch(parts, one.breakdown, alone.breakdown, share);
   add_growth(parts, points, gpus, alone, many);
   add_lost_shares(parts, points, gpus, one.step_s, share);

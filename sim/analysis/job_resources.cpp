@@ -8,7 +8,7 @@ namespace foretrain {
 
 namespace {
 
-constexpr double kMargin = 1.1;
+constexpr double kTimeMargin = 1.1;
 /// Of 10 parts of a node's memory jobs get 9: centres keep some for the system, and refuse a job that asks for all of it (assumed).
 constexpr std::int64_t kMemoryParts = 10, kGivenParts = 9;
 constexpr double kIdlePower = 0.2;  ///< of the board's power, assumed (docs/models/recommend.md)
@@ -52,7 +52,7 @@ const Partition* partition_for(const Site& site, int gpus, int nodes, double dur
 bool is_given(const Site& site, int gpus, int nodes) { return site.partitions.empty() || partition_for(site, gpus, nodes, 0) != nullptr; }
 
 double time_limit_s(double duration_s) {
-  const double with_margin = kMargin * duration_s;
+  const double with_margin = kTimeMargin * duration_s;
   const double grain = with_margin < 2 * 3600 ? 300 : with_margin < 12 * 3600 ? 900 : 3600;
   return std::max(900.0, std::ceil(with_margin / grain) * grain);
 }

@@ -12,7 +12,7 @@ namespace {
 
 /// How far a step may lie outside of its two known neighbours: a share of it, more than the worst seen so far, and a share of their
 /// difference.
-constexpr double kMargin = 0.002, kOfWorst = 2, kMarginOfDifference = 0.1;
+constexpr double kStepMargin = 0.002, kOfWorst = 2, kMarginOfDifference = 0.1;
 /// Between neighbours nearer than a third of their number the second is less.
 constexpr double kFar = 3;
 /// Beyond this the numbers of GPUs are thinned out to whole nodes, each so much larger than the one before.
@@ -72,7 +72,7 @@ void SearchedCurve::bound_between(const std::vector<std::size_t>& places, std::s
   const double a = shortest_[places[before]], b = shortest_[places[after]];
   const double spread = kMarginOfDifference * std::abs(a - b);
   const double nearness = static_cast<double>(numbers_[places[after]] - numbers_[places[before]]) / numbers_[places[after]];
-  const double margin = kMargin + kOfWorst * surprise_ * std::min(1.0, kFar * nearness);
+  const double margin = kStepMargin + kOfWorst * surprise_ * std::min(1.0, kFar * nearness);
   for (std::size_t k = before + 1; k < after; ++k) {
     shortest_[places[k]] = std::max(0.0, std::min(a, b) * (1 - margin) - spread);
     longest_[places[k]] = std::max(a, b) * (1 + margin) + spread;

@@ -7,7 +7,7 @@ namespace foretrain {
 
 namespace {
 
-StrategyChoice best_of(const Comparison& comparison) {
+StrategyChoice best_strategy_of(const Comparison& comparison) {
   StrategyChoice choice;
   const ComparedGpus& row = comparison.numbers.front();
   const ComparedStrategy& best = *row.best();
@@ -29,7 +29,7 @@ StrategyMatrix choose_strategies(const std::vector<std::string>& models, const s
     for (const std::string& cluster : clusters) {
       ScenarioOverrides pair = overrides;
       pair.model = model, pair.cluster = cluster;
-      StrategyChoice choice = best_of(compare(read_compared({}, pair, strategies)));
+      StrategyChoice choice = best_strategy_of(compare(read_compared({}, pair, strategies)));
       choice.model = model, choice.cluster = cluster;
       out.choices.push_back(std::move(choice));
       if (progress) progress(static_cast<double>(out.choices.size()) / static_cast<double>(models.size() * clusters.size()));

@@ -28,10 +28,6 @@ std::string refusal(const Scenario& scenario, int gpus) {
   return why_not_together(scenario, gpus);
 }
 
-std::string first_message(const InputError& error) {
-  return error.diagnostics().empty() ? std::string(error.what()) : error.diagnostics().front().message;
-}
-
 class StudyRunner {
  public:
   StudyRunner(const StudyQuestion& question, const Progress& progress)
@@ -133,7 +129,7 @@ class StudyRunner {
       if (row.point.steps_per_epoch == 0) row.why_not = fmt::format("an epoch on {} GPUs has no step", gpus);
       keep(decisions, row);
     } catch (const InputError& error) {
-      row.why_not = first_message(error);
+      row.why_not = error.first_message();
     }
     return row;
   }

@@ -17,7 +17,7 @@ namespace foretrain {
 
 namespace {
 
-using Rows = std::vector<const Measurement*>;
+using TrainingRows = std::vector<const Measurement*>;
 using Metric = Measurement::Metric;
 
 /// Rows that share what the step depends on. A series of the file may hold several such groups.
@@ -34,25 +34,25 @@ std::string joined(const std::vector<std::pair<std::string, std::string>>& setti
   return text;
 }
 
-GroupKey key_of(const Measurement& m) {
+GroupKey group_key_of(const Measurement& m) {
   return {m.series, m.model, m.cluster, m.strategy, m.precision, joined(m.settings), m.batch_per_gpu, m.metric};
 }
 
-std::vector<Rows> group(const std::vector<Measurement>& measurements) {
+std::vector<TrainingRows> group(const std::vector<Measurement>& measurements) {
   std::map<GroupKey, std::size_t> index;
-  std::vector<Rows> groups;
+  std::vector<TrainingRows> groups;
   for (const Measurement& m : measurements) {
-    const auto [it, is_new] = index.try_emplace(key_of(m), groups.size());
+    const auto [it, is_new] = index.try_emplace(group_key_of(m), groups.size());
     if (is_new) groups.emplace_back();
     groups[it->second].push_back(&m);
   }
-  for (Rows& rows : groups) {
+  for (TrainingRows& rows : groups) {
     std::stable_sort(rows.begin(), rows.end(), [](const Measurement* a, const Measurement* b) { return a->gpus < b->gpus; });
   }
   return groups;
 }
 
-ScenarioOverrides overrides_for(const Rows& rows, const std::vector<std::string>& settings) {
+ScenarioOverrides overrides_for(const TrainingRows& rows, const std::vector<std::string>& settings) {
   const Measurement& m = *rows.front();
   ScenarioOverrides overrides;
   overrides.model = m.model;
@@ -105,13 +105,13 @@ bool is_wanted(const Measurement& m, const std::vector<int>& gpus) {
 }
 
 /// The rows that count, and with an anchor the smallest of each group that has such rows.
-std::vector<Rows> keep_wanted(std::vector<Rows> groups, const ValidationOptions& options) {
-  for (Rows& rows : groups) {
+std::vector<TrainingRows> keep_wanted(std::vector<TrainingRows> groups, const ValidationOptions& options) {
+  for (TrainingRows& rows : groups) {
     const bool any = std::any_of(rows.begin(), rows.end(), [&](const Measurement* m) { return is_wanted(*m, options.gpus); });
     const Measurement* anchor = options.anchor && any ? rows.front() : nullptr;
     std::erase_if(rows, [&](const Measurement* m) { return m != anchor && !is_wanted(*m, options.gpus); });
   }
-  std::erase_if(groups, [](const Rows& rows) { return rows.empty(); });
+  std::erase_if(groups, [](const TrainingRows& rows) { return rows.empty(); });
   return groups;
 }
 
@@ -120,7 +120,7 @@ bool fits(const Measurement& m, const ClusterSpec& cluster) {
   return m.nodes >= 1 && m.nodes <= std::min(m.gpus, cluster.nodes) && m.gpus <= m.nodes * cluster.node.gpus;
 }
 
-int most_nodes(const Rows& rows, const ClusterSpec& cluster) {
+int most_nodes(const TrainingRows& rows, const ClusterSpec& cluster) {
   int most = 1;
   for (const Measurement* m : rows) most = std::max(most, fits(*m, cluster) ? m->nodes : 1);
   return most;
@@ -128,7 +128,7 @@ int most_nodes(const Rows& rows, const ClusterSpec& cluster) {
 
 class GroupValidator {
  public:
-  GroupValidator(const Rows& rows, const Scenario& scenario, bool anchor)
+  GroupValidator(const TrainingRows& rows, const Scenario& scenario, bool anchor)
       : rows_(rows),
         simulator_(scenario, rows.back()->gpus, most_nodes(rows, scenario.cluster)),
         device_(default_device_model(scenario)),
@@ -198,7 +198,7 @@ class GroupValidator {
     return p;
   }
 
-  const Rows& rows_;
+  const TrainingRows& rows_;
   StepSimulator simulator_;
   DeviceModel device_;
   Spreads spreads_;
@@ -210,10 +210,6 @@ class GroupValidator {
   bool only_ratios_ = false;
 };
 
-std::string first_message(const InputError& error) {
-  return error.diagnostics().empty() ? std::string(error.what()) : error.diagnostics().front().message;
-}
-
 /// Whether a mistake stands in a setting of the command line, which is no fault of the row.
 bool blames_settings(const InputError& error, const std::vector<std::string>& settings) {
   return std::any_of(error.diagnostics().begin(), error.diagnostics().end(), [&](const Diagnostic& d) {
@@ -221,14 +217,14 @@ bool blames_settings(const InputError& error, const std::vector<std::string>& se
   });
 }
 
-void skip(const Rows& rows, const std::string& why, const ValidationOptions& options, Validation& validation) {
+void skip(const TrainingRows& rows, const std::string& why, const ValidationOptions& options, Validation& validation) {
   for (const Measurement* m : rows) {
     if (is_wanted(*m, options.gpus)) validation.skipped.push_back({m->line, why});
   }
 }
 
 /// Adds a group's points to the series of its name.
-void add_points(const std::string& series, std::vector<ValidatedPoint> points, Validation& validation) {
+void add_validated_points(const std::string& series, std::vector<ValidatedPoint> points, Validation& validation) {
   auto found =
       std::find_if(validation.series.begin(), validation.series.end(), [&](const ValidatedSeries& s) { return s.series == series; });
   if (found == validation.series.end()) found = validation.series.insert(found, ValidatedSeries{series, 0, 0, {}});
@@ -288,11 +284,11 @@ Validation validate(const MeasurementFile& file, const ValidationOptions& option
   validation.row_facts = facts_between(given, measured);
   validation.rows =
       static_cast<int>(std::count_if(measured.begin(), measured.end(), [&](const Measurement& m) { return is_wanted(m, options.gpus); }));
-  const std::vector<Rows> groups = keep_wanted(group(measured), options);
+  const std::vector<TrainingRows> groups = keep_wanted(group(measured), options);
   int ratios = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (progress) progress(static_cast<double>(i) / static_cast<double>(groups.size()));
-    const Rows& rows = groups[i];
+    const TrainingRows& rows = groups[i];
     if (!options.anchor && rows.front()->metric == Metric::rate) {
       skip(rows, "a rate in unknown units needs an anchor", options, validation);
       continue;
@@ -300,11 +296,11 @@ Validation validate(const MeasurementFile& file, const ValidationOptions& option
     try {
       const Scenario scenario = make_scenario(overrides_for(rows, options.settings));
       const GroupValidator group(rows, scenario, options.anchor);
-      add_points(rows.front()->series, group.points(), validation);
+      add_validated_points(rows.front()->series, group.points(), validation);
       if (group.only_ratios()) ratios += static_cast<int>(rows.size());
     } catch (const InputError& error) {
       if (blames_settings(error, options.settings)) throw;
-      skip(rows, first_message(error), options, validation);
+      skip(rows, error.first_message(), options, validation);
     }
   }
   if (ratios > 0) validation.row_facts.push_back({"only ratios count: the unit of the values is unknown", ratios});

@@ -99,6 +99,8 @@ InputError::InputError(std::vector<Diagnostic> diagnostics) : diagnostics_(std::
 InputError::InputError(std::string message, std::string hint)
     : InputError(std::vector<Diagnostic>{{"", {}, "", std::move(message), std::move(hint)}}) {}
 
+std::string InputError::first_message() const { return diagnostics_.empty() ? text_ : diagnostics_.front().message; }
+
 void Diagnostics::report(SourceSpan span, std::string message, std::string hint) {
   include({{source_->name, span, std::string(source_->line(span.line)), std::move(message), std::move(hint)}});
 }

@@ -48,6 +48,8 @@ class InputError : public std::exception {
   explicit InputError(std::string message, std::string hint = "");
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
   const char* what() const noexcept override { return text_.c_str(); }
+  /// The first mistake in one sentence, where there is no room for more.
+  std::string first_message() const;
 
  private:
   std::vector<Diagnostic> diagnostics_;

@@ -18,6 +18,7 @@ Time seconds(double value);
 inline Time microseconds(double value) { return seconds(value * 1e-6); }
 inline Time milliseconds(double value) { return seconds(value * 1e-3); }
 inline double to_seconds(Time time) { return static_cast<double>(time.count()) * 1e-12; }
+inline double to_microseconds(Time time) { return static_cast<double>(time.count()) * 1e-6; }
 
 /// An amount of data in bytes. Sums, differences and products saturate at the ends of 64 bits.
 struct Bytes {

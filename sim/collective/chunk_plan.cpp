@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "sim/cluster/node_layout.hpp"
 #include "sim/cluster/path_class.hpp"
 #include "sim/collective/algorithms/catalog.hpp"
@@ -93,8 +95,8 @@ class PlanBuilder {
       for (const int gpu : gpus) order.push_back(rank_at(n, gpu));
       groups.push_back(static_cast<int>(gpus.size()));
     }
-    const double data = step_.bytes * channel.share;                       // of this group of channels
-    const bool ring_of_parts = algorithm.family == "ring" && !is_chain();  // cut by ranks, not in pieces
+    const double data = step_.bytes * channel.share;                               // of this group of channels
+    const bool ring_of_parts = algorithm.family == "ring" && !is_chain(plan_.op);  // cut by ranks, not in pieces
     const double unit = forwarding_unit(step_) * std::max(1, plan_.channels) * channel.share;
     const int pieces =
         ring_of_parts ? 1 : static_cast<int>(std::clamp(std::ceil(data / std::max(1.0, unit) / (is_tree(algorithm) ? 2 : 1)), 1.0, 1e6));
@@ -102,7 +104,6 @@ class PlanBuilder {
     add_lanes(lanes, channel, is_tree(algorithm));
   }
 
-  bool is_chain() const { return plan_.op == CollectiveOp::broadcast || plan_.op == CollectiveOp::reduce; }
   static bool is_tree(const Algorithm& algorithm) { return algorithm.family == "double_binary_tree"; }
 
   void add_lanes(const Lanes& lanes, const Channel& channel, bool tree) {

@@ -12,12 +12,6 @@
 
 namespace foretrain {
 
-namespace {
-
-bool is_chain(CollectiveOp op) { return op == CollectiveOp::broadcast || op == CollectiveOp::reduce; }
-
-}  // namespace
-
 struct Communicator::State {
   State(const Cluster& cluster_, const Placement& placement, const CollectiveSettings& settings_, const CollectiveCosts& costs_)
       : cluster(cluster_),

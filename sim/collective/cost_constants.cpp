@@ -5,28 +5,28 @@ namespace foretrain {
 
 namespace {
 
-using Row = ConstantOf<CollectiveCosts>;
+using CostRow = ConstantOf<CollectiveCosts>;
 
 /// Among generations and clusters of the open rows times differ by about a factor of two, rates by a third (docs/models/calibration.md).
 constexpr double kTimePrior = 0.6, kRatePrior = 0.35, kSharePrior = 0.2;
 constexpr double kLongest = 1e-2;
 
 template <auto Member>
-Row time_row(std::string name, std::string meaning) {
+CostRow time_row(std::string name, std::string meaning) {
   return {{std::move(name), Dimension::time, 1e-8, kLongest, kTimePrior, std::move(meaning)},
           [](const CollectiveCosts& costs) { return to_seconds(costs.*Member); },
           [](CollectiveCosts& costs, double value) { costs.*Member = seconds(value); }};
 }
 
 template <auto Member>
-Row rate_row(std::string name, std::string meaning) {
+CostRow rate_row(std::string name, std::string meaning) {
   return {{std::move(name), Dimension::byte_rate, 1e7, 1e12, kRatePrior, std::move(meaning)},
           [](const CollectiveCosts& costs) { return (costs.*Member).per_second; },
           [](CollectiveCosts& costs, double value) { costs.*Member = {value}; }};
 }
 
 template <auto Member>
-Row share_row(std::string name, std::string meaning) {
+CostRow share_row(std::string name, std::string meaning) {
   return {{std::move(name), std::nullopt, 0.01, 1, kSharePrior, std::move(meaning)},
           [](const CollectiveCosts& costs) { return costs.*Member; },
           [](CollectiveCosts& costs, double value) { costs.*Member = value; }};
@@ -39,43 +39,43 @@ std::string of_protocol(std::string_view name, std::size_t protocol) {
 
 /// The row of one protocol from the row of a whole table of them.
 template <auto Member, std::size_t I>
-Row step_row(std::string_view name, const std::string& meaning) {
+CostRow step_row(std::string_view name, const std::string& meaning) {
   return {{of_protocol(name, I), Dimension::time, 1e-8, kLongest, kTimePrior, meaning},
           [](const CollectiveCosts& costs) { return to_seconds((costs.*Member)[I]); },
           [](CollectiveCosts& costs, double value) { (costs.*Member)[I] = seconds(value); }};
 }
 
 template <auto Member, std::size_t I>
-Row channel_row(std::string_view name, const std::string& meaning) {
+CostRow channel_row(std::string_view name, const std::string& meaning) {
   return {{of_protocol(name, I), Dimension::byte_rate, 1e7, 1e12, kRatePrior, meaning},
           [](const CollectiveCosts& costs) { return (costs.*Member)[I].per_second; },
           [](CollectiveCosts& costs, double value) { (costs.*Member)[I] = {value}; }};
 }
 
 template <auto Member, std::size_t I>
-Row plain_row(std::string_view name, double most, const std::string& meaning) {
+CostRow plain_row(std::string_view name, double most, const std::string& meaning) {
   return {{of_protocol(name, I), std::nullopt, 0.01, most, kSharePrior, meaning},
           [](const CollectiveCosts& costs) { return (costs.*Member)[I]; },
           [](CollectiveCosts& costs, double value) { (costs.*Member)[I] = value; }};
 }
 
 template <auto Member>
-void add_steps(std::vector<Row>& rows, std::string_view name, const std::string& meaning) {
+void add_steps(std::vector<CostRow>& rows, std::string_view name, const std::string& meaning) {
   rows.push_back(step_row<Member, 0>(name, meaning));
   rows.push_back(step_row<Member, 1>(name, meaning));
   rows.push_back(step_row<Member, 2>(name, meaning));
 }
 
 template <auto Member>
-void add_shares(std::vector<Row>& rows, std::string_view name, double most, const std::string& meaning) {
+void add_shares(std::vector<CostRow>& rows, std::string_view name, double most, const std::string& meaning) {
   rows.push_back(plain_row<Member, 0>(name, most, meaning));
   rows.push_back(plain_row<Member, 1>(name, most, meaning));
   rows.push_back(plain_row<Member, 2>(name, most, meaning));
 }
 
-std::vector<Row> make_rows() {
+std::vector<CostRow> make_rows() {
   using C = CollectiveCosts;
-  std::vector<Row> rows{
+  std::vector<CostRow> rows{
       time_row<&C::launch>("nccl.launch", "host time of one launch"),
       time_row<&C::group_launch>("nccl.group_launch", "host time of launching a group of sends and receives"),
       time_row<&C::kernel>("nccl.kernel", "a kernel that starts, meets its peers and ends"),
@@ -103,7 +103,7 @@ std::vector<Row> make_rows() {
 }  // namespace
 
 const std::vector<ConstantOf<CollectiveCosts>>& collective_constants() {
-  static const std::vector<Row> rows = make_rows();
+  static const std::vector<CostRow> rows = make_rows();
   return rows;
 }
 

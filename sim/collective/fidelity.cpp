@@ -17,7 +17,7 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames{"analytic", "flow", "chunk"};
+constexpr std::array<std::string_view, 3> kFidelityNames{"analytic", "flow", "chunk"};
 
 /// Renumbers the links of the flows from 0 on, so that a network needs no other links of a large cluster; returns their capacities.
 std::vector<ByteRate> keep_used_links(std::vector<PatternFlow>& flows, const ClusterLinks& links) {
@@ -58,7 +58,7 @@ Time simulate_chunk_level(const Communicator& communicator, const CollectivePlan
 
 }  // namespace
 
-std::string_view name_of(Fidelity fidelity) { return kNames[static_cast<std::size_t>(fidelity)]; }
+std::string_view name_of(Fidelity fidelity) { return kFidelityNames[static_cast<std::size_t>(fidelity)]; }
 
 std::optional<Fidelity> find_fidelity(std::string_view name) {
   for (const Fidelity fidelity : kFidelities) {

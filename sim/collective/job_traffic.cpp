@@ -29,8 +29,6 @@ TrafficPattern pattern_of(CollectiveOp op, std::optional<nccl::Algorithm> algori
   return TrafficPattern::tree;
 }
 
-bool is_chain(CollectiveOp op) { return op == CollectiveOp::broadcast || op == CollectiveOp::reduce; }
-
 }  // namespace
 
 TrafficKey traffic_of(CollectiveOp op, std::optional<nccl::Algorithm> algorithm) {

@@ -11,11 +11,6 @@ namespace foretrain {
 
 namespace {
 
-int wrapped(int value, int modulus) {
-  const int rest = value % modulus;
-  return rest < 0 ? rest + modulus : rest;
-}
-
 /// Row i of those whose number has the bit `digit` set.
 int row_with_digit(int digit, int i) {
   const int low = i & ((1 << digit) - 1);
@@ -118,6 +113,11 @@ std::vector<std::pair<std::size_t, std::size_t>> unordered_pairs(const Lanes& la
 }
 
 }  // namespace
+
+int wrapped(int value, int modulus) {
+  const int rest = value % modulus;
+  return rest < 0 ? rest + modulus : rest;
+}
 
 int Lanes::chunk(const Lane& lane, int message, int i) const {
   if (lane.digit >= 0) {

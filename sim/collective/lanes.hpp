@@ -102,4 +102,7 @@ Schedule expand(const Lanes& lanes);
 /// needs guarantee, and two messages into one chunk, one of which overwrites, must be in order. Returns the first thing that is wrong.
 std::optional<std::string> disprove(const Lanes& lanes);
 
+/// The rest of a division that is never negative. Requires modulus > 0.
+int wrapped(int value, int modulus);
+
 }  // namespace foretrain

@@ -11,6 +11,9 @@
 namespace foretrain {
 
 enum class CollectiveOp : std::uint8_t { all_reduce, broadcast, reduce_scatter, all_gather, reduce, alltoall, sendrecv, gather, scatter };
+
+/// Whether data passes from rank to rank, from or to a root, piece after piece.
+inline bool is_chain(CollectiveOp op) { return op == CollectiveOp::broadcast || op == CollectiveOp::reduce; }
 inline constexpr std::array<CollectiveOp, 9> kCollectiveOps{CollectiveOp::all_reduce, CollectiveOp::broadcast, CollectiveOp::reduce_scatter,
                                                             CollectiveOp::all_gather, CollectiveOp::reduce,    CollectiveOp::alltoall,
                                                             CollectiveOp::sendrecv,   CollectiveOp::gather,    CollectiveOp::scatter};

@@ -174,8 +174,6 @@ void time_multicast(const TimingInput& in, CollectiveTiming& timing) {
   timing.data = seconds(in.bytes * pace);
 }
 
-bool is_chain(CollectiveOp op) { return op == CollectiveOp::broadcast || op == CollectiveOp::reduce; }
-
 /// CollNet: up to the switch that reduces and down again; PAT: a tree of its own for every rank's part.
 void time_others(const TimingInput& in, CollectiveTiming& timing) {
   const bool pat = in.algorithm == nccl::Algorithm::pat;

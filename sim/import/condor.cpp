@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
 #include "sim/import/launch_line.hpp"
 #include "sim/import/slurm_values.hpp"
 
@@ -16,24 +17,13 @@ namespace {
 constexpr int kDeepestMacro = 8;
 constexpr std::size_t kLongestCommand = 64u << 10;
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r"), end = text.find_last_not_of(" \t\r");
-  return begin == std::string_view::npos ? std::string_view() : text.substr(begin, end - begin + 1);
-}
-
 bool is_key(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '+'; });
 }
 
 bool starts_queue(std::string_view line) {
-  return lower(line.substr(0, 5)) == "queue" && (line.size() == 5 || line[5] == ' ' || line[5] == '\t' || line[5] == '(');
+  return lower_case(line.substr(0, 5)) == "queue" && (line.size() == 5 || line[5] == ' ' || line[5] == '\t' || line[5] == '(');
 }
 
 /// Puts $(name) and $(name:default) in; unknown ones stay.
@@ -47,7 +37,7 @@ std::string put_macros_in(const SubmitCommands& commands, std::string_view text,
     if (close == std::string_view::npos) return out + std::string(text.substr(open));
     const std::string_view inside = text.substr(open + 2, close - open - 2);
     const std::size_t colon = inside.find(':');
-    const auto found = commands.find(lower(trimmed(inside.substr(0, colon))));
+    const auto found = commands.find(lower_case(trimmed(inside.substr(0, colon))));
     if (found != commands.end() && depth < kDeepestMacro)
       out += put_macros_in(commands, found->second.written, depth + 1);
     else if (colon != std::string_view::npos)
@@ -132,7 +122,7 @@ class SubmitReader {
     }
     const SubmitCommand* length = find_command("+gpujoblength");
     if (length == nullptr) return;
-    const std::string word = lower(length->value);
+    const std::string word = lower_case(length->value);
     const std::int64_t hours = word.find("short") != word.npos    ? 12
                                : word.find("medium") != word.npos ? 24
                                : word.find("long") != word.npos   ? 168
@@ -204,7 +194,7 @@ SubmitCommands read_submit_commands(std::string_view text) {
       continue;
     }
     const std::size_t equals = line.find('=');
-    std::string key = lower(trimmed(std::string_view(line).substr(0, equals)));
+    std::string key = lower_case(trimmed(std::string_view(line).substr(0, equals)));
     if (key.starts_with("my.")) key.replace(0, 3, "+");
     if (equals == std::string::npos || !is_key(key)) continue;
     commands[key] = {{}, std::string(trimmed(std::string_view(line).substr(equals + 1))), span};
@@ -226,7 +216,7 @@ bool is_submit_file(std::string_view text) {
     at = end + 1;
     if (line.starts_with('[')) return false;
     queues = queues || starts_queue(line);
-    const std::string key = lower(trimmed(line.substr(0, line.find('='))));
+    const std::string key = lower_case(trimmed(line.substr(0, line.find('='))));
     const bool is_request =
         key == "request_gpus" || key == "request_cpus" || key == "request_memory" || key == "executable" || key == "universe";
     requests = requests || (line.find('=') != std::string_view::npos && is_request);

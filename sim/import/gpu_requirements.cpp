@@ -8,23 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/ascii.hpp"
+
 namespace foretrain {
 
 namespace {
 
 using Truth = std::optional<bool>;
-constexpr int kDeepest = 64;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
+constexpr int kDeepestExpression = 64;
 
 /// Words of "NVIDIA A100-SXM4-80GB" that tell GPUs apart.
-std::vector<std::string> words_of(std::string_view text) {
+std::vector<std::string> expression_words(std::string_view text) {
   std::vector<std::string> words(1);
-  for (const char c : lower(text) + " ") {
+  for (const char c : lower_case(text) + " ") {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0)
       words.back() += c;
     else if (!words.back().empty())
@@ -39,10 +35,10 @@ std::vector<std::string> words_of(std::string_view text) {
 
 /// "NVIDIA A100-SXM4-80GB" is a100-sxm4-80gb, "NVIDIA H200" any H200, "L40" no L40S.
 bool is_device(const Gpu& gpu, std::string_view device) {
-  std::string name = lower(gpu.name);
-  const std::vector<std::string> own = words_of(name);
+  std::string name = lower_case(gpu.name);
+  const std::vector<std::string> own = expression_words(name);
   std::erase(name, '-');
-  const std::vector<std::string> wanted = words_of(device);
+  const std::vector<std::string> wanted = expression_words(device);
   std::string joined;
   for (const std::string& word : wanted) joined += word;
   return !wanted.empty() && (std::all_of(wanted.begin(), wanted.end(),
@@ -87,7 +83,7 @@ class Expression {
   }
 
   Truth one(int depth) {
-    if (depth > kDeepest) return at_ = text_.size(), std::nullopt;
+    if (depth > kDeepestExpression) return at_ = text_.size(), std::nullopt;
     skip_blanks();
     if (text_.substr(at_, 2) != "!=" && take("!")) {
       const Truth value = one(depth + 1);
@@ -123,7 +119,7 @@ class Expression {
     for (const std::string_view candidate : kSigns) {
       if (sign.empty() && take(candidate)) sign = candidate;
     }
-    if (sign.empty()) return lower(left).starts_with("regexp(") ? matches(left) : std::nullopt;
+    if (sign.empty()) return lower_case(left).starts_with("regexp(") ? matches(left) : std::nullopt;
     std::string right = operand();
     if (!value_of(left) && value_of(right)) {
       std::swap(left, right);
@@ -140,7 +136,7 @@ class Expression {
   /// regexp("H200", TARGET.CUDADeviceName): plain words only.
   Truth matches(std::string_view call) const {
     const std::size_t open = call.find('"'), close = call.find('"', open + 1);
-    if (lower(call).find("devicename") == std::string::npos || close == std::string_view::npos) return std::nullopt;
+    if (lower_case(call).find("devicename") == std::string::npos || close == std::string_view::npos) return std::nullopt;
     return is_device(gpu_, call.substr(open + 1, close - open - 1));
   }
 
@@ -160,7 +156,7 @@ class Expression {
   }
 
   static std::string attribute(std::string_view text) {
-    std::string name = lower(text);
+    std::string name = lower_case(text);
     for (const std::string_view before : {"target.", "cuda"}) {
       if (name.starts_with(before)) name.erase(0, before.size());
     }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
 #include "sim/import/gpu_requirements.hpp"
 #include "sim/import/slurm_values.hpp"
 #include "sim/scenario/catalog.hpp"
@@ -22,17 +23,11 @@ constexpr int kOut = -1, kPartition = 8, kGpuType = 4, kConstraint = 1;
 struct ForeignPartition {
   std::string_view name, machine;
 };
-constexpr std::array<ForeignPartition, 3> kForeign{{{"dev-g", "LUMI"}, {"small-g", "LUMI"}, {"standard-g", "LUMI"}}};
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
+constexpr std::array<ForeignPartition, 3> kForeignPartitions{{{"dev-g", "LUMI"}, {"small-g", "LUMI"}, {"standard-g", "LUMI"}}};
 
 /// "a100_1g.5gb" is a slice of an a100.
-bool is_type(std::string_view asked, std::string_view own) {
-  const std::string a = lower(asked), b = lower(own);
+bool is_gpu_type(std::string_view asked, std::string_view own) {
+  const std::string a = lower_case(asked), b = lower_case(own);
   return a == b || (!b.empty() && is_slice(a) && a.starts_with(b + "_"));
 }
 
@@ -60,7 +55,7 @@ int points_under_slurm(const JobScript& script, const ClusterSpec& cluster) {
   const int partition = points_for_partition(script, cluster.site), constraints = points_for_constraints(script, cluster.site);
   const auto& type = script.request.gpu_type;
   if (partition == kOut || constraints == kOut) return kOut;
-  if (type && !is_type(type->value, cluster.site.gpu_type)) return kOut;
+  if (type && !is_gpu_type(type->value, cluster.site.gpu_type)) return kOut;
   return partition + constraints + (type ? kGpuType : 0);
 }
 
@@ -94,7 +89,7 @@ std::string said_by(const JobScript& script) {
 }
 
 std::string why_none(const JobScript& script) {
-  for (const ForeignPartition& foreign : kForeign) {
+  for (const ForeignPartition& foreign : kForeignPartitions) {
     if (script.request.partition && script.request.partition->value == foreign.name)
       return fmt::format("partition {} is of {}, whose GPUs (AMD) are in no catalog", foreign.name, foreign.machine);
   }

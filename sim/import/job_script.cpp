@@ -19,13 +19,13 @@ struct ForeignSystem {
 };
 
 /// Systems whose scripts are not read, by how their directives begin.
-constexpr std::array<ForeignSystem, 7> kForeign{{{"#PBS", "PBS"},
-                                                 {"#BSUB", "LSF"},
-                                                 {"#COBALT", "Cobalt"},
-                                                 {"#OAR", "OAR"},
-                                                 {"#FLUX:", "Flux"},
-                                                 {"#$ -", "Grid Engine"},
-                                                 {"#@ ", "LoadLeveler"}}};
+constexpr std::array<ForeignSystem, 7> kForeignSystems{{{"#PBS", "PBS"},
+                                                        {"#BSUB", "LSF"},
+                                                        {"#COBALT", "Cobalt"},
+                                                        {"#OAR", "OAR"},
+                                                        {"#FLUX:", "Flux"},
+                                                        {"#$ -", "Grid Engine"},
+                                                        {"#@ ", "LoadLeveler"}}};
 
 template <class Visit>
 void for_each_line(std::string_view text, Visit visit) {
@@ -45,7 +45,7 @@ struct ForeignLine {
 ForeignLine find_foreign(std::string_view text) {
   ForeignLine found;
   for_each_line(text, [&](std::string_view line, int number) {
-    for (const ForeignSystem& system : kForeign) {
+    for (const ForeignSystem& system : kForeignSystems) {
       if (line.starts_with(system.mark) && found.system == nullptr) found = {&system, number};
     }
     return found.system == nullptr;

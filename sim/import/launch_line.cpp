@@ -59,7 +59,7 @@ void keep_common(JobLaunch& launch, const JobLaunch& other) {
   });
 }
 
-int line_of(const LaunchCandidate& candidate) { return candidate.launch.started_by->span.line; }
+int line_of_candidate(const LaunchCandidate& candidate) { return candidate.launch.started_by->span.line; }
 
 void choose(Candidates candidates, JobScript& script) {
   prefer(candidates, is_aside);
@@ -71,7 +71,7 @@ void choose(Candidates candidates, JobScript& script) {
   for (const NotUnderstood& open : first.not_understood) script.not_understood.push_back(open);
   if (candidates.size() == 1) return;
   std::vector<int> lines;
-  for (const LaunchCandidate& candidate : candidates) lines.push_back(line_of(candidate));
+  for (const LaunchCandidate& candidate : candidates) lines.push_back(line_of_candidate(candidate));
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   const SourceSpan span = first.launch.started_by->span;
   const bool agreed =

@@ -14,10 +14,6 @@ namespace {
 
 constexpr int kDeepestScript = 4;
 
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
-}
-
 /// python3.11, /usr/bin/python; and a variable that is called PYTHON… and set elsewhere.
 bool is_python(const ShellWord& word) {
   std::string name(base_name(word.text));

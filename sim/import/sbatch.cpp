@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
 #include "sim/base/names.hpp"
 #include "sim/import/slurm_values.hpp"
 
@@ -175,13 +176,6 @@ std::string unknown_option_hint(std::string_view name) {
   for (const OptionName& option : kOther) known.emplace_back(option.name);
   const std::vector<std::string> near = nearest_names(name, known, 1);
   return near.empty() ? "no option of Slurm that is known here" : fmt::format("no option of Slurm: did you mean --{}?", near.front());
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 /// Words of a directive: quotes hold words together, a '#' at the beginning of one ends the line.

@@ -11,8 +11,8 @@ namespace {
 using Kind = WordPart::Kind;
 
 bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-bool ends_word(char c) { return is_blank(c) || c == '\n' || std::string_view(";&|()<>").find(c) != std::string_view::npos; }
+bool is_shell_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool ends_word(char c) { return is_shell_blank(c) || c == '\n' || std::string_view(";&|()<>").find(c) != std::string_view::npos; }
 
 /// The line from `at`, without its end.
 std::string_view line_at(std::string_view text, std::size_t at) {
@@ -51,7 +51,7 @@ HereDocument read_here(std::string_view text, std::size_t& at) {
   HereDocument here;
   at += 2;
   if (at < text.size() && text[at] == '-') here.tabs = true, ++at;
-  while (at < text.size() && is_blank(text[at])) ++at;
+  while (at < text.size() && is_shell_blank(text[at])) ++at;
   for (; at < text.size() && !ends_word(text[at]); ++at) {
     const char c = text[at];
     if (c == '\'' || c == '"' || c == '\\')
@@ -188,7 +188,7 @@ class ShellScanner {
   void step() {
     if (looking_at("\\\r\n")) return move(at_ + 3);
     if (looking_at("\\\n")) return move(at_ + 2);
-    if (is_blank(here())) return move(at_ + 1);
+    if (is_shell_blank(here())) return move(at_ + 1);
     if (here() == '#') return move(std::min(text_.find('\n', at_), text_.size()));
     if (here() == '\n') return end_line();
     if (here() == '<' || here() == '>' || looking_at("&>")) {
@@ -244,14 +244,14 @@ class ShellScanner {
       pending_.push_back(read_here(text_, at));
       return move(at);
     }
-    if (!tokens_.empty() && tokens_.back().kind == ShellToken::Kind::word && at_ > 0 && !is_blank(text_[at_ - 1])) {
+    if (!tokens_.empty() && tokens_.back().kind == ShellToken::Kind::word && at_ > 0 && !is_shell_blank(text_[at_ - 1])) {
       const auto& parts = tokens_.back().parts;
       if (parts.size() == 1 && parts[0].kind == Kind::text && std::all_of(parts[0].text.begin(), parts[0].text.end(), ::isdigit))
         tokens_.pop_back();
     }
     while (at_ < text_.size() && std::string_view("<>&|").find(here()) != std::string_view::npos) move(at_ + 1);
     if (at_ < text_.size() && here() == '(') return move(skip_parentheses(text_, at_, 0));
-    while (at_ < text_.size() && is_blank(here())) move(at_ + 1);
+    while (at_ < text_.size() && is_shell_blank(here())) move(at_ + 1);
     if (at_ < text_.size() && !ends_word(here())) {
       read_word();
       tokens_.pop_back();

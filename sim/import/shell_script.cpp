@@ -11,61 +11,61 @@ namespace foretrain {
 
 namespace {
 
-enum class Truth : std::uint8_t { no, yes, unknown };
+enum class Outcome : std::uint8_t { no, yes, unknown };
 
-Truth both(Truth a, Truth b) {
-  return a == Truth::no || b == Truth::no ? Truth::no : a == Truth::yes && b == Truth::yes ? Truth::yes : Truth::unknown;
+Outcome both(Outcome a, Outcome b) {
+  return a == Outcome::no || b == Outcome::no ? Outcome::no : a == Outcome::yes && b == Outcome::yes ? Outcome::yes : Outcome::unknown;
 }
-Truth opposite(Truth a) { return a == Truth::unknown ? a : a == Truth::yes ? Truth::no : Truth::yes; }
-Truth truth(bool value) { return value ? Truth::yes : Truth::no; }
+Outcome opposite(Outcome a) { return a == Outcome::unknown ? a : a == Outcome::yes ? Outcome::no : Outcome::yes; }
+Outcome truth(bool value) { return value ? Outcome::yes : Outcome::no; }
 
 /// A block that is open. `taken`: whether its present branch runs; `done`: whether an earlier branch of the same if did.
 struct Block {
   enum class Kind : std::uint8_t { condition, loop, choice, group };
   Kind kind = Kind::group;
-  Truth taken = Truth::yes, done = Truth::no;
+  Outcome taken = Outcome::yes, done = Outcome::no;
   bool in_test = false;  ///< between if and then
   bool in_pattern = false;
 };
 
-Truth compare_numbers(std::string_view how, std::int64_t a, std::int64_t b) {
+Outcome compare_numbers(std::string_view how, std::int64_t a, std::int64_t b) {
   if (how == "-eq" || how == "==" || how == "=") return truth(a == b);
   if (how == "-ne" || how == "!=") return truth(a != b);
   if (how == "-gt" || how == ">") return truth(a > b);
   if (how == "-ge" || how == ">=") return truth(a >= b);
   if (how == "-lt" || how == "<") return truth(a < b);
   if (how == "-le" || how == "<=") return truth(a <= b);
-  return Truth::unknown;
+  return Outcome::unknown;
 }
 
 /// [ a -gt b ], [ -z a ] and the like, all words known.
-Truth test_of(std::vector<ShellWord> words) {
-  if (words.size() < 3) return Truth::unknown;
+Outcome test_of(std::vector<ShellWord> words) {
+  if (words.size() < 3) return Outcome::unknown;
   words.erase(words.begin());
   if (words.back().text == "]" || words.back().text == "]]") words.pop_back();
-  if (std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return !word.known; })) return Truth::unknown;
+  if (std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return !word.known; })) return Outcome::unknown;
   if (words.size() == 2 && words[0].text == "-z") return truth(words[1].text.empty());
   if (words.size() == 2 && words[0].text == "-n") return truth(!words[1].text.empty());
-  if (words.size() != 3) return Truth::unknown;
+  if (words.size() != 3) return Outcome::unknown;
   const std::string& how = words[1].text;
   const auto a = whole_number(words[0].text), b = whole_number(words[2].text);
   if (a && b) return compare_numbers(how, *a, *b);
-  if (words[2].text.find('*') != std::string::npos) return Truth::unknown;
+  if (words[2].text.find('*') != std::string::npos) return Outcome::unknown;
   if (how == "=" || how == "==") return truth(words[0].text == words[2].text);
   if (how == "!=") return truth(words[0].text != words[2].text);
-  return Truth::unknown;
+  return Outcome::unknown;
 }
 
 /// (( a > b )) with known values.
-Truth arithmetic_test(std::string_view expression, ShellValues& values) {
+Outcome arithmetic_test(std::string_view expression, ShellValues& values) {
   static constexpr std::array<std::string_view, 6> kSigns{">=", "<=", "==", "!=", ">", "<"};
   for (const std::string_view sign : kSigns) {
     const std::size_t at = expression.find(sign);
     if (at == std::string_view::npos) continue;
     const auto a = values.evaluate(expression.substr(0, at)), b = values.evaluate(expression.substr(at + sign.size()));
-    return a && b ? compare_numbers(sign, *a, *b) : Truth::unknown;
+    return a && b ? compare_numbers(sign, *a, *b) : Outcome::unknown;
   }
-  return Truth::unknown;
+  return Outcome::unknown;
 }
 
 bool is_name(std::string_view text) {
@@ -78,10 +78,6 @@ std::string_view plain_text(const ShellToken& token) {
   const bool plain =
       token.kind == ShellToken::Kind::word && !token.quoted && token.parts.size() == 1 && token.parts[0].kind == WordPart::Kind::text;
   return plain ? std::string_view(token.parts[0].text) : std::string_view();
-}
-
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
 }
 
 class ShellReader {
@@ -124,7 +120,7 @@ class ShellReader {
 
   void take_keyword(std::string_view word) {
     last_ = kNone;
-    if (word == "if") open({Block::Kind::condition, Truth::yes, Truth::no, true});
+    if (word == "if") open({Block::Kind::condition, Outcome::yes, Outcome::no, true});
     if (word == "while" || word == "until") open({Block::Kind::loop});
     if (word == "{") open({});
     if (word == "}") close(Block::Kind::group);
@@ -138,22 +134,22 @@ class ShellReader {
     if (word == "elif" || word == "else") next_branch(*branch, word == "elif");
   }
 
-  static void begin_branch(Block& block, Truth condition) {
+  static void begin_branch(Block& block, Outcome condition) {
     block.in_test = false;
     block.taken = both(opposite(block.done), condition);
-    if (block.taken != Truth::no)
-      block.done = block.taken == Truth::yes ? Truth::yes : block.done == Truth::yes ? Truth::yes : Truth::unknown;
+    if (block.taken != Outcome::no)
+      block.done = block.taken == Outcome::yes ? Outcome::yes : block.done == Outcome::yes ? Outcome::yes : Outcome::unknown;
   }
 
   void next_branch(Block& block, bool has_test) {
     block.taken = opposite(block.done);
     block.in_test = has_test;
-    condition_ = Truth::unknown, tests_ = 0;
+    condition_ = Outcome::unknown, tests_ = 0;
   }
 
   void open(Block block) {
     if (blocks_.size() < 256) blocks_.push_back(block);
-    condition_ = Truth::unknown, tests_ = 0;
+    condition_ = Outcome::unknown, tests_ = 0;
   }
 
   void close(Block::Kind kind) {
@@ -162,8 +158,8 @@ class ShellReader {
   }
 
   /// Whether the command at hand is run.
-  Truth runs() const {
-    Truth all = linked_;
+  Outcome runs() const {
+    Outcome all = linked_;
     for (const Block& block : blocks_) all = both(all, block.taken);
     return all;
   }
@@ -177,7 +173,7 @@ class ShellReader {
     if (is_function) return words_.clear(), void(names_function_ = true);  // what stands in a function is read where it stands
     if (sign == ")" && std::exchange(names_function_, false)) return;
     const bool is_choice = !words_.empty() && plain_text(*words_.front()) == "case";
-    Truth status = Truth::unknown;
+    Outcome status = Outcome::unknown;
     if (!words_.empty()) status = finish_words();
     if (is_choice) blocks_.back().in_pattern = sign != ")";  // case $x in a) … on one line
     if (sign == ")" && !is_choice) close(Block::Kind::group);
@@ -186,33 +182,33 @@ class ShellReader {
   }
 
   /// After && and || the next command depends on a test; on other commands it is taken to go well.
-  void link(std::string_view sign, Truth status) {
+  void link(std::string_view sign, Outcome status) {
     const bool and_then = sign == "&&", or_else = sign == "||";
     if (and_then)
       linked_ = was_test_ ? both(linked_, status) : linked_;
     else if (or_else)
-      linked_ = was_test_ ? both(linked_, opposite(status)) : both(linked_, Truth::unknown);
+      linked_ = was_test_ ? both(linked_, opposite(status)) : both(linked_, Outcome::unknown);
     else
-      linked_ = Truth::yes;
+      linked_ = Outcome::yes;
     if (sign != "&") was_test_ = was_test_ && (and_then || or_else);
   }
 
-  Truth finish_words() {
+  Outcome finish_words() {
     std::vector<const ShellToken*> words;
     words.swap(words_);
     const bool negated = std::exchange(negated_, false);
     const std::string_view first = plain_text(*words.front());
-    if (first == "for" || first == "select") return begin_loop(words), Truth::unknown;
-    if (first == "case") return begin_choice(), Truth::unknown;
-    Truth status = Truth::unknown;
+    if (first == "for" || first == "select") return begin_loop(words), Outcome::unknown;
+    if (first == "case") return begin_choice(), Outcome::unknown;
+    Outcome status = Outcome::unknown;
     was_test_ = is_one_of(first, {"[", "[[", "test", "(("});
     if (was_test_)
       status = first == "((" ? arithmetic_test(words.back()->parts[0].text, values_) : test_of(expand(words, 0));
-    else if (runs() != Truth::no)
+    else if (runs() != Outcome::no)
       run(words);
     if (negated) status = opposite(status);
     // A list of several tests is one condition only together, which is not followed.
-    if (!blocks_.empty() && blocks_.back().in_test) condition_ = ++tests_ == 1 ? status : Truth::unknown;
+    if (!blocks_.empty() && blocks_.back().in_test) condition_ = ++tests_ == 1 ? status : Outcome::unknown;
     return status;
   }
 
@@ -228,7 +224,7 @@ class ShellReader {
   }
 
   void begin_choice() {
-    Block block{Block::Kind::choice, Truth::unknown};
+    Block block{Block::Kind::choice, Outcome::unknown};
     block.in_pattern = true;
     open(block);
   }
@@ -261,7 +257,7 @@ class ShellReader {
     const bool same = before != nullptr && *before == text;
     const bool fixed =
         std::all_of(value.parts.begin(), value.parts.end(), [](const WordPart& part) { return part.kind == WordPart::Kind::text; });
-    const bool is_sure = runs() == Truth::yes && (!repeats() || (fixed && !appends));
+    const bool is_sure = runs() == Outcome::yes && (!repeats() || (fixed && !appends));
     if (is_sure && text.size() <= kLongestValue)
       values_.set(name, std::move(text));
     else if (!same)
@@ -283,7 +279,7 @@ class ShellReader {
       return;
     }
     while (i < words.size() && !assigned_name(*words[i], appends).empty()) ++i;  // NAME=value command: for that command alone
-    ShellCommand command{expand(words, i), runs() == Truth::yes, repeats()};
+    ShellCommand command{expand(words, i), runs() == Outcome::yes, repeats()};
     if (command.words.empty()) return;
     forget_changed(command);
     last_ = commands_.size();
@@ -302,7 +298,7 @@ class ShellReader {
   std::vector<ShellCommand> commands_;
   std::vector<const ShellToken*> words_;
   std::vector<Block> blocks_;
-  Truth condition_ = Truth::unknown, linked_ = Truth::yes;
+  Outcome condition_ = Outcome::unknown, linked_ = Outcome::yes;
   int tests_ = 0;
   bool was_test_ = false, negated_ = false, names_function_ = false;
   std::size_t last_ = kNone;

@@ -29,15 +29,15 @@ std::string written(const WordPart& part) {
   return part.text.starts_with('$') || part.text.starts_with('(') ? part.text : "$(" + part.text + ")";
 }
 
-bool has(std::string_view text, std::string_view what) { return text.find(what) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view what) { return text.find(what) != std::string_view::npos; }
 
 /// Commands by which scripts count the GPUs they were given.
 bool counts_gpus(std::string_view command) {
-  const bool lists = has(command, "nvidia-smi -L") || has(command, "nvidia-smi --list-gpus");
-  const bool counts = has(command, "wc -l") || has(command, "grep -c");
+  const bool lists = contains(command, "nvidia-smi -L") || contains(command, "nvidia-smi --list-gpus");
+  const bool counts = contains(command, "wc -l") || contains(command, "grep -c");
   if (lists && counts) return true;
-  if (!has(command, "CUDA_VISIBLE_DEVICES")) return false;
-  return has(command, "print NF") || has(command, "| length") || (has(command, "tr ") && has(command, "wc "));
+  if (!contains(command, "CUDA_VISIBLE_DEVICES")) return false;
+  return contains(command, "print NF") || contains(command, "| length") || (contains(command, "tr ") && contains(command, "wc "));
 }
 
 /// + - * / % and parentheses over integers and variables.
@@ -157,6 +157,10 @@ std::vector<std::string> split(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
 
 std::string without_marks(std::string_view text) {
   std::string out(text);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,6 +24,8 @@ struct ShellWord {
   bool quoted = false;  ///< held quotes or escapes: no keyword, no option of ours
   SourceSpan span{};
 };
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words);
 
 /// Longest value that is followed, and how many characters of expansions a script may have altogether.
 inline constexpr std::size_t kLongestValue = 64u << 10, kMostExpanded = 8u << 20;

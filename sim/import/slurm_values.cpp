@@ -6,17 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
+
 namespace foretrain {
 
 namespace {
 
 constexpr std::int64_t kMostCount = 1'000'000;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 bool is_number(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
@@ -41,7 +37,7 @@ GpuRequest one_entry(std::string_view entry, bool is_gres) {
   entry = entry.substr(0, entry.find('('));
   auto parts = split_at(entry, ':');
   if (is_gres) {
-    if (lower(parts[0]) != "gpu") return out.none = true, out;
+    if (lower_case(parts[0]) != "gpu") return out.none = true, out;
     parts.erase(parts.begin());
   }
   if (parts.empty()) return out.count = 1, out;
@@ -76,7 +72,7 @@ std::optional<int> slurm_count(std::string_view text) {
 }
 
 std::optional<std::int64_t> slurm_time(std::string_view text) {
-  const std::string word = lower(text);
+  const std::string word = lower_case(text);
   if (word == "unlimited" || word == "infinite" || word == "-1") return 0;
   const std::size_t dash = text.find('-');
   if (dash == std::string_view::npos) {

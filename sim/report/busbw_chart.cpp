@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/svg_label.hpp"
 #include "sim/report/xml_text.hpp"
 
 namespace foretrain {
@@ -17,10 +18,10 @@ namespace foretrain {
 namespace {
 
 constexpr double kWidth = 760, kHeight = 440, kLeft = 76, kRight = 20, kTop = 44, kBottom = 56;
-constexpr std::array<std::string_view, 6> kColors{"#0a7bbd", "#d9580d", "#0f9d6c", "#b5589a", "#b08900", "#7a6ff0"};
+constexpr std::array<std::string_view, 6> kChartColors{"#0a7bbd", "#d9580d", "#0f9d6c", "#b5589a", "#b08900", "#7a6ff0"};
 constexpr std::size_t kMostMeasuredSeries = 8;
 
-constexpr std::string_view kStyle =
+constexpr std::string_view kChartStyle =
     "<style>\n"
     "  text { font: 13px system-ui, sans-serif; fill: #3d444d; }\n"
     "  .title { font-size: 15px; font-weight: 600; }\n"
@@ -32,14 +33,14 @@ constexpr std::string_view kStyle =
     "</style>\n";
 
 /// Logarithms of the frame's edges: base 2 of bytes, base 10 of bytes per second.
-struct Frame {
+struct ChartFrame {
   double x0 = 3, x1 = 4, y0 = 9, y1 = 10;
   double x(double bytes) const { return kLeft + (std::log2(bytes) - x0) / (x1 - x0) * (kWidth - kLeft - kRight); }
   double y(double rate) const { return kHeight - kBottom - (std::log10(rate) - y0) / (y1 - y0) * (kHeight - kTop - kBottom); }
 };
 
-Frame frame_of(const BusbwChart& chart) {
-  Frame frame{64, 0, 30, 0};
+ChartFrame frame_of(const BusbwChart& chart) {
+  ChartFrame frame{64, 0, 30, 0};
   for (const BusbwSeries& series : chart.series) {
     for (const BusbwPoint& p : series.points) {
       frame.x0 = std::min(frame.x0, std::floor(std::log2(p.bytes))), frame.x1 = std::max(frame.x1, std::ceil(std::log2(p.bytes)));
@@ -53,39 +54,29 @@ Frame frame_of(const BusbwChart& chart) {
   return frame;
 }
 
-std::string size_label(int power) {
-  static constexpr std::array<std::string_view, 6> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  const auto unit = static_cast<std::size_t>(power / 10);
-  return fmt::format("{} {}", 1 << (power % 10), kUnits[std::min<std::size_t>(unit, kUnits.size() - 1)]);
-}
-
-std::string text(double x, double y, std::string_view anchor, std::string_view content, std::string_view more = "") {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, more, content);
-}
-
-std::string size_axis(const Frame& frame) {
+std::string size_axis(const ChartFrame& frame) {
   std::string out;
   const int step = std::max(1, static_cast<int>(std::ceil((frame.x1 - frame.x0) / 10)));
   for (int power = static_cast<int>(frame.x0); power <= static_cast<int>(frame.x1); power += step) {
     const double x = frame.x(std::ldexp(1.0, power));
     out += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>\n", x, kTop, kHeight - kBottom);
-    out += text(x, kHeight - kBottom + 19, "middle", size_label(power));
+    out += svg_label(x, kHeight - kBottom + 19, "middle", size_label(power));
   }
-  return out + text((kLeft + kWidth - kRight) / 2, kHeight - 12, "middle", "message size");
+  return out + svg_label((kLeft + kWidth - kRight) / 2, kHeight - 12, "middle", "message size");
 }
 
-std::string bandwidth_axis(const Frame& frame) {
+std::string bandwidth_axis(const ChartFrame& frame) {
   std::string out;
   for (int power = static_cast<int>(frame.y0); power <= static_cast<int>(frame.y1); ++power) {
     const double y = frame.y(std::pow(10.0, power));
     out += fmt::format("<line class=\"grid\" x1=\"{1:.1f}\" x2=\"{2:.1f}\" y1=\"{0:.1f}\" y2=\"{0:.1f}\"/>\n", y, kLeft, kWidth - kRight);
-    out += text(kLeft - 8, y + 4, "end", fmt::format("{:g}", std::pow(10.0, power - 9)));
+    out += svg_label(kLeft - 8, y + 4, "end", fmt::format("{:g}", std::pow(10.0, power - 9)));
   }
   const double middle = (kTop + kHeight - kBottom) / 2;
-  return out + text(20, middle, "middle", "bus bandwidth (GB/s)", fmt::format(" transform=\"rotate(-90 20 {:.1f})\"", middle));
+  return out + svg_label(20, middle, "middle", "bus bandwidth (GB/s)", fmt::format(" transform=\"rotate(-90 20 {:.1f})\"", middle));
 }
 
-std::string line_of(const BusbwSeries& series, const Frame& frame, std::string_view color) {
+std::string line_of_series(const BusbwSeries& series, const ChartFrame& frame, std::string_view color) {
   std::string out = fmt::format("<polyline class=\"predicted\" stroke=\"{}\" points=\"", color);
   for (const BusbwPoint& p : series.points) {
     fmt::format_to(std::back_inserter(out), "{:.1f},{:.1f} ", frame.x(p.bytes), frame.y(p.bytes_per_second));
@@ -93,7 +84,7 @@ std::string line_of(const BusbwSeries& series, const Frame& frame, std::string_v
   return out + "\"/>\n";
 }
 
-std::string dots_of(const BusbwSeries& series, const Frame& frame, std::string_view color) {
+std::string dots_of(const BusbwSeries& series, const ChartFrame& frame, std::string_view color) {
   std::string out = fmt::format("<g class=\"measured\" fill=\"{}\">\n", color);
   for (const BusbwPoint& p : series.points) {
     fmt::format_to(std::back_inserter(out), "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\"><title>{:.0f} B: {:.4g} GB/s</title></circle>\n",
@@ -102,18 +93,18 @@ std::string dots_of(const BusbwSeries& series, const Frame& frame, std::string_v
   return out + "</g>\n";
 }
 
-std::string legend(const BusbwChart& chart) {
+std::string chart_legend(const BusbwChart& chart) {
   std::string out;
   double y = kHeight - kBottom - 14 - 20 * static_cast<double>(chart.series.size() - std::min<std::size_t>(1, chart.series.size()));
   for (std::size_t i = 0; i < chart.series.size(); ++i, y += 20) {
-    const std::string_view color = kColors[i % kColors.size()];
+    const std::string_view color = kChartColors[i % kChartColors.size()];
     const double x = kWidth - kRight - 14;
     if (chart.series[i].measured)
       out += fmt::format("<circle class=\"measured\" fill=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\"/>\n", color, x - 9, y - 4);
     else
       out += fmt::format("<line class=\"predicted\" stroke=\"{0}\" x1=\"{1:.1f}\" x2=\"{2:.1f}\" y1=\"{3:.1f}\" y2=\"{3:.1f}\"/>\n", color,
                          x - 18, x, y - 4);
-    out += text(x - 26, y, "end", xml_text(chart.series[i].label));
+    out += svg_label(x - 26, y, "end", xml_text(chart.series[i].label));
   }
   return out;
 }
@@ -156,22 +147,22 @@ BusbwChart busbw_chart(const CollectiveCurve& curve, const std::vector<Collectiv
 }
 
 std::string draw_busbw(const BusbwChart& chart) {
-  const Frame frame = frame_of(chart);
+  const ChartFrame frame = frame_of(chart);
   const std::string title = xml_text(chart.title);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" "
       "aria-label=\"Bus bandwidth over message size: {2}\">\n",
       kWidth, kHeight, title);
-  out += kStyle;
-  out += text(kLeft, 26, "start", title, " class=\"title\"") + size_axis(frame) + bandwidth_axis(frame);
+  out += kChartStyle;
+  out += svg_label(kLeft, 26, "start", title, " class=\"title\"") + size_axis(frame) + bandwidth_axis(frame);
   out += fmt::format("<rect class=\"frame\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n", kLeft, kTop,
                      kWidth - kLeft - kRight, kHeight - kTop - kBottom);
   for (std::size_t i = chart.series.size(); i-- > 0;) {
     const BusbwSeries& series = chart.series[i];
-    const std::string_view color = kColors[i % kColors.size()];
-    out += series.measured ? dots_of(series, frame, color) : line_of(series, frame, color);
+    const std::string_view color = kChartColors[i % kChartColors.size()];
+    out += series.measured ? dots_of(series, frame, color) : line_of_series(series, frame, color);
   }
-  return out + legend(chart) + "</svg>\n";
+  return out + chart_legend(chart) + "</svg>\n";
 }
 
 }  // namespace foretrain

@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "sim/report/json_value.hpp"
 
 namespace foretrain {
 
@@ -22,15 +23,15 @@ std::string_view kept_back(HoldOut hold_out) {
   return "all jobs on more GPUs than the smallest";
 }
 
-std::string_view name_of(HoldOut hold_out) { return hold_out == HoldOut::sizes ? "sizes" : hold_out == HoldOut::nodes ? "nodes" : "gpus"; }
+std::string_view name_of_hold_out(HoldOut hold_out) {
+  return hold_out == HoldOut::sizes ? "sizes" : hold_out == HoldOut::nodes ? "nodes" : "gpus";
+}
 
 std::string errors_line(std::string_view name, const ErrorStatistics& e) {
   return fmt::format("{:<8} median {:>6.2f} %   p90 {:>6.2f} %   bias {:>+7.2f} %\n", name, 100 * e.median, 100 * e.p90, 100 * e.bias);
 }
 
-nlohmann::ordered_json json_of(const ErrorStatistics& e) {
-  return {{"median", e.median}, {"p90", e.p90}, {"mean", e.mean}, {"bias", e.bias}};
-}
+Json json_of(const ErrorStatistics& e) { return {{"median", e.median}, {"p90", e.p90}, {"mean", e.mean}, {"bias", e.bias}}; }
 
 }  // namespace
 
@@ -57,23 +58,22 @@ std::string write_check_table(const CalibrationCheck& check) {
 }
 
 std::string write_check_json(const CalibrationCheck& check) {
-  nlohmann::ordered_json platforms = nlohmann::ordered_json::array();
+  Json platforms = Json::array();
   for (const CheckedPlatform& p : check.checked) {
-    nlohmann::ordered_json row{
-        {"platform", p.name}, {"fitted", p.fitted}, {"held", p.held}, {"before", json_of(p.before)}, {"after", json_of(p.after)}};
+    Json row{{"platform", p.name}, {"fitted", p.fitted}, {"held", p.held}, {"before", json_of(p.before)}, {"after", json_of(p.after)}};
     if (!p.why_not.empty()) row["not_checked"] = p.why_not;
     platforms.push_back(std::move(row));
   }
-  const nlohmann::ordered_json root{{"schema", "foretrain.calibration_check/1"},
-                                    {"hold_out", name_of(check.hold_out)},
-                                    {"fitted", check.fitted},
-                                    {"held", check.held},
-                                    {"before", json_of(check.before)},
-                                    {"after", json_of(check.after)},
-                                    {"platforms", check.platforms},
-                                    {"within_five_percent", check.within_five_percent},
-                                    {"checked", platforms}};
-  return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const Json root{{"schema", "foretrain.calibration_check/1"},
+                  {"hold_out", name_of_hold_out(check.hold_out)},
+                  {"fitted", check.fitted},
+                  {"held", check.held},
+                  {"before", json_of(check.before)},
+                  {"after", json_of(check.after)},
+                  {"platforms", check.platforms},
+                  {"within_five_percent", check.within_five_percent},
+                  {"checked", platforms}};
+  return json_text(root);
 }
 
 }  // namespace foretrain

@@ -9,18 +9,18 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/svg_label.hpp"
 #include "sim/report/xml_text.hpp"
 
 namespace foretrain {
 
 namespace {
 
-constexpr double kPanelWidth = 470, kPanelHeight = 300, kLeft = 62, kRight = 28, kTop = 40, kBottom = 44;
+constexpr double kPanelWidth = 470, kPanelHeight = 300, kPanelLeft = 62, kPanelRight = 28, kPanelTop = 40, kPanelBottom = 44;
 constexpr double kBarHeight = 18, kBarLeft = 190;
-constexpr double kInterval = 1.645;  ///< standard deviations of a 90 % interval
 constexpr std::size_t kMostBars = 60, kMostPanels = 100;
 
-constexpr std::string_view kStyle =
+constexpr std::string_view kCalibrationStyle =
     "<style>\n"
     "  text { font: 12px system-ui, sans-serif; fill: #3d444d; }\n"
     "  .title { font-size: 14px; font-weight: 600; }\n"
@@ -39,7 +39,7 @@ struct Point {
 };
 
 /// One panel's place and the logarithms of its frame's edges: base 2 of bytes, base 10 of seconds.
-struct Frame {
+struct PanelFrame {
   double left = 0, top = 0;
   double x0 = 64, x1 = 0, y0 = 20, y1 = -20;
   void hold(double bytes, double seconds) {
@@ -51,40 +51,34 @@ struct Frame {
     if (x0 == x1) x1 += 1;
     if (y0 == y1) y1 += 1;
   }
-  double x(double bytes) const { return left + kLeft + (std::log2(bytes) - x0) / (x1 - x0) * (kPanelWidth - kLeft - kRight); }
+  double x(double bytes) const {
+    return left + kPanelLeft + (std::log2(bytes) - x0) / (x1 - x0) * (kPanelWidth - kPanelLeft - kPanelRight);
+  }
   double y(double seconds) const {
     const double share = std::clamp((std::log10(seconds) - y0) / (y1 - y0), 0.0, 1.0);
-    return top + kPanelHeight - kBottom - share * (kPanelHeight - kTop - kBottom);
+    return top + kPanelHeight - kPanelBottom - share * (kPanelHeight - kPanelTop - kPanelBottom);
   }
 };
 
-std::string text(double x, double y, std::string_view anchor, std::string_view content, std::string_view more = "") {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, more, content);
-}
-
-std::string size_label(int power) {
-  static constexpr std::array<std::string_view, 6> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  const auto unit = static_cast<std::size_t>(power / 10);
-  return fmt::format("{} {}", 1 << (power % 10), kUnits[std::min<std::size_t>(unit, kUnits.size() - 1)]);
-}
-
-std::string axes(const Frame& frame) {
+std::string axes(const PanelFrame& frame) {
   std::string out;
-  const double bottom = frame.top + kPanelHeight - kBottom, right = frame.left + kPanelWidth - kRight;
+  const double bottom = frame.top + kPanelHeight - kPanelBottom, right = frame.left + kPanelWidth - kPanelRight;
   const int step = std::max(1, static_cast<int>(std::ceil((frame.x1 - frame.x0) / 6)));
   for (int power = static_cast<int>(frame.x0); power <= static_cast<int>(frame.x1); power += step) {
     const double x = frame.x(std::ldexp(1.0, power));
-    out += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>\n", x, frame.top + kTop, bottom);
-    out += text(x, bottom + 18, "middle", size_label(std::max(power, 0)));
+    out += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>\n", x, frame.top + kPanelTop,
+                       bottom);
+    out += svg_label(x, bottom + 18, "middle", size_label(std::max(power, 0)));
   }
   for (int power = static_cast<int>(frame.y0); power <= static_cast<int>(frame.y1); ++power) {
     const double y = frame.y(std::pow(10.0, power));
-    out +=
-        fmt::format("<line class=\"grid\" x1=\"{1:.1f}\" x2=\"{2:.1f}\" y1=\"{0:.1f}\" y2=\"{0:.1f}\"/>\n", y, frame.left + kLeft, right);
-    out += text(frame.left + kLeft - 6, y + 4, "end", to_string(seconds(std::pow(10.0, power))));
+    out += fmt::format("<line class=\"grid\" x1=\"{1:.1f}\" x2=\"{2:.1f}\" y1=\"{0:.1f}\" y2=\"{0:.1f}\"/>\n", y, frame.left + kPanelLeft,
+                       right);
+    out += svg_label(frame.left + kPanelLeft - 6, y + 4, "end", to_string(seconds(std::pow(10.0, power))));
   }
-  return out + fmt::format("<rect class=\"frame\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n", frame.left + kLeft,
-                           frame.top + kTop, kPanelWidth - kLeft - kRight, kPanelHeight - kTop - kBottom);
+  return out + fmt::format("<rect class=\"frame\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n",
+                           frame.left + kPanelLeft, frame.top + kPanelTop, kPanelWidth - kPanelLeft - kPanelRight,
+                           kPanelHeight - kPanelTop - kPanelBottom);
 }
 
 double time_of(const TimeSegment& s, double bytes) { return s.latency_s + bytes * s.seconds_per_byte; }
@@ -97,8 +91,8 @@ std::vector<double> sizes_of(const TimeSegment& s) {
   return out;
 }
 
-std::string piece(const TimeSegment& s, const Frame& frame) {
-  const double factor = std::exp(kInterval * s.spread);
+std::string piece(const TimeSegment& s, const PanelFrame& frame) {
+  const double factor = std::exp(kDeviationsOf90 * s.spread);
   std::string line, upper, lower;
   for (const double bytes : sizes_of(s)) {
     const double x = frame.x(bytes), seconds = time_of(s, bytes);
@@ -109,7 +103,7 @@ std::string piece(const TimeSegment& s, const Frame& frame) {
   return fmt::format("<polygon class=\"band\" points=\"{}{}\"/>\n<polyline class=\"fitted\" points=\"{}\"/>\n", upper, lower, line);
 }
 
-std::string dot(const Point& p, const Frame& frame) {
+std::string dot(const Point& p, const PanelFrame& frame) {
   return fmt::format("<circle class=\"measured\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{:.0f} B: {}</title></circle>\n",
                      frame.x(p.bytes), frame.y(p.seconds), p.bytes, to_string(seconds(p.seconds)));
 }
@@ -125,13 +119,13 @@ bool can_draw(const TimeSegment& s) {
   return s.least > 0 && s.most >= s.least && time_of(s, s.least) > 0 && std::isfinite(time_of(s, s.most));
 }
 
-std::string collective_panel(const CalibratedCollective& c, const std::vector<Point>& points, Frame frame) {
+std::string collective_panel(const CalibratedCollective& c, const std::vector<Point>& points, PanelFrame frame) {
   std::vector<TimeSegment> drawn;
   std::copy_if(c.segments.begin(), c.segments.end(), std::back_inserter(drawn), can_draw);
   for (const Point& p : points) frame.hold(p.bytes, p.seconds);
   for (const TimeSegment& s : drawn) frame.hold(s.least, time_of(s, s.least)), frame.hold(s.most, time_of(s, s.most));
   frame.widen();
-  std::string out = text(frame.left + kLeft, frame.top + 24, "start", title_of(c), " class=\"title\"") + axes(frame);
+  std::string out = svg_label(frame.left + kPanelLeft, frame.top + 24, "start", title_of(c), " class=\"title\"") + axes(frame);
   for (const TimeSegment& s : drawn) out += piece(s, frame);
   for (const Point& p : points) out += dot(p, frame);
   return out;
@@ -170,15 +164,15 @@ std::vector<Bar> bars_of(const CalibrationFit& fit) {
 }
 
 std::string bar_panel(const std::vector<Bar>& bars, double top) {
-  std::string out = text(kLeft, top + 24, "start", "Residuals of the constants' samples (root mean square)", " class=\"title\"");
-  const double longest = std::max(bars.front().size(), 1e-9), room = 2 * kPanelWidth - kBarLeft - kRight - 110;
-  double y = top + kTop;
+  std::string out = svg_label(kPanelLeft, top + 24, "start", "Residuals of the constants' samples (root mean square)", " class=\"title\"");
+  const double longest = std::max(bars.front().size(), 1e-9), room = 2 * kPanelWidth - kBarLeft - kPanelRight - 110;
+  double y = top + kPanelTop;
   for (std::size_t i = 0; i < bars.size(); ++i, y += kBarHeight) {
     const double width = bars[i].size() / longest * room;
-    out += text(kBarLeft - 6, y + 12, "end", xml_text(bars[i].what));
+    out += svg_label(kBarLeft - 6, y + 12, "end", xml_text(bars[i].what));
     out += fmt::format("<rect class=\"{}\" x=\"{:.0f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\"/>\n", i == 0 ? "bar worst" : "bar",
                        kBarLeft, y, width, kBarHeight - 5);
-    out += text(kBarLeft + width + 6, y + 12, "start", fmt::format("{:.1f} % of {}", 100 * bars[i].size(), bars[i].samples));
+    out += svg_label(kBarLeft + width + 6, y + 12, "start", fmt::format("{:.1f} % of {}", 100 * bars[i].size(), bars[i].samples));
   }
   return out;
 }
@@ -190,15 +184,15 @@ std::string draw_calibration(const CalibrationFit& fit) {
   const std::vector<Bar> bars = bars_of(fit);
   const std::size_t panels = std::min(collectives.size(), kMostPanels);
   const double rows = std::ceil(static_cast<double>(panels) / 2);
-  const double of_bars = bars.empty() ? 0 : kTop + kBarHeight * static_cast<double>(bars.size()) + 20;
+  const double of_bars = bars.empty() ? 0 : kPanelTop + kBarHeight * static_cast<double>(bars.size()) + 20;
   const double height = std::max(rows * kPanelHeight + of_bars, kPanelHeight);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" "
       "aria-label=\"Measured and fitted: {2}\">\n",
       2 * kPanelWidth, height, xml_text(fit.calibration.name));
-  out += kStyle;
+  out += kCalibrationStyle;
   for (std::size_t i = 0; i < panels; ++i) {
-    Frame frame;
+    PanelFrame frame;
     frame.left = i % 2 == 0 ? 0 : kPanelWidth, frame.top = kPanelHeight * std::floor(static_cast<double>(i) / 2);
     out += collective_panel(collectives[i], points_of(fit, static_cast<int>(i)), frame);
   }

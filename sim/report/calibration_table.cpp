@@ -14,8 +14,6 @@ namespace foretrain {
 
 namespace {
 
-constexpr double kInterval = 1.645;  ///< standard deviations of a 90 % interval
-
 /// Up to three digits in the unit of its size; "-" for nothing.
 std::string quantity(double value, const std::optional<Dimension>& dimension) {
   if (value <= 0) return "-";
@@ -36,7 +34,7 @@ std::string quantity(double value, const std::optional<Dimension>& dimension) {
 
 /// How far the upper end of the 90 % interval lies above the value.
 std::string interval(double spread) {
-  const double share = 100 * std::expm1(kInterval * spread);
+  const double share = 100 * std::expm1(kDeviationsOf90 * spread);
   return share < 1000 ? fmt::format("{:.1f} %", share) : fmt::format("x {:.3g}", 1 + share / 100);
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/collective/nccl/double_tree.hpp"
+#include "sim/report/table.hpp"
 
 namespace foretrain {
 
@@ -14,8 +15,6 @@ namespace {
 using nccl::ChannelPath;
 using nccl::GraphResult;
 using nccl::Pattern;
-
-std::string plural(int count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
 
 /// Switches that multicast or reduce are reached from heads; only these count.
 bool only_heads(Pattern pattern) { return pattern == Pattern::nvls || pattern == Pattern::collnet_direct; }
@@ -34,7 +33,7 @@ std::string path_text(Pattern pattern, const ChannelPath& path) {
 std::string write_graph(std::string_view name, const GraphResult& graph, bool several_nodes) {
   if (graph.channels == 0) return fmt::format("  {:<15} none\n", name);
   std::string out =
-      fmt::format("  {:<15} {} of {:g} GB/s over {}", name, plural(graph.channels, "channel"), graph.bw_intra, name_of(graph.type_intra));
+      fmt::format("  {:<15} {} of {:g} GB/s over {}", name, counted(graph.channels, "channel"), graph.bw_intra, name_of(graph.type_intra));
   if (several_nodes) out += fmt::format(", {:g} GB/s between nodes over {}", graph.bw_inter, name_of(graph.type_inter));
   if (several_nodes && graph.cross_nic) out += ", crossing rails";
   out += '\n';
@@ -53,7 +52,7 @@ std::string shape_heading(const nccl::Job& job, std::size_t shape) {
   }
   const std::vector<int>& gpus = job.shapes[shape].gpus;
   const std::string where = nodes.size() == 1 ? fmt::format("node {}", nodes.front()) : fmt::format("each of {} nodes", nodes.size());
-  return fmt::format("\n{} ({}) of {}\n", plural(static_cast<int>(gpus.size()), "GPU"), number_ranges(gpus), where);
+  return fmt::format("\n{} ({}) of {}\n", counted(static_cast<int>(gpus.size()), "GPU"), number_ranges(gpus), where);
 }
 
 void write_tree_place(std::string& out, const nccl::Job& job, bool second, int node, int depth) {
@@ -108,7 +107,7 @@ std::string number_ranges(const std::vector<int>& numbers) {
 std::string write_channels(const std::string& cluster, const nccl::Job& job) {
   const int nodes = static_cast<int>(job.nodes.size());
   std::string out = fmt::format("Channels of NCCL {} for {} on {} of {}\n", nccl::to_text(job.settings.version),
-                                plural(job.input.job.ranks, "GPU"), plural(nodes, "node"), cluster);
+                                counted(job.input.job.ranks, "GPU"), counted(nodes, "node"), cluster);
   for (std::size_t i = 0; i < job.shapes.size(); ++i) {
     const nccl::NodeShape& shape = job.shapes[i];
     out += shape_heading(job, i);
@@ -120,7 +119,7 @@ std::string write_channels(const std::string& cluster, const nccl::Job& job) {
   }
   const int rings = job.search_channels;
   out += fmt::format("\nRunning: {} (channel c takes ring c mod {}), {} for NVLS, {} for sends, {} for each peer\n",
-                     plural(job.coll_channels, "channel"), rings, job.nvls_channels, job.p2p_channels, job.p2p_per_peer);
+                     counted(job.coll_channels, "channel"), rings, job.nvls_channels, job.p2p_channels, job.p2p_per_peer);
   return out + write_trees(job);
 }
 

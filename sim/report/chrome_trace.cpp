@@ -17,8 +17,6 @@ std::string_view name_of_kind(TaskKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-double in_microseconds(Time time) { return static_cast<double>(time.count()) * 1e-6; }
-
 }  // namespace
 
 std::string write_chrome_trace(const TaskGraph& graph, const Timeline& timeline) {
@@ -34,7 +32,7 @@ std::string write_chrome_trace(const TaskGraph& graph, const Timeline& timeline)
     const std::string_view label = graph.label_text(task.label);
     out += fmt::format("{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":0,\"tid\":{},\"ts\":{:.6f},\"dur\":{:.6f}}},\n",
                        json_string(label.empty() ? name_of_kind(task.kind) : label), name_of_kind(task.kind), task.queue,
-                       in_microseconds(span.start), in_microseconds(span.end - span.start));
+                       to_microseconds(span.start), to_microseconds(span.end - span.start));
   }
   return out + "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"args\":{\"name\":\"rank 0\"}}\n]}\n";
 }

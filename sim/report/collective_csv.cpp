@@ -11,8 +11,6 @@ namespace foretrain {
 
 namespace {
 
-double in_microseconds(Time time) { return static_cast<double>(time.count()) * 1e-6; }
-
 std::string_view bottleneck_of(const CollectiveCurve& curve, const CollectivePoint& p) {
   return p.bottleneck < 0 ? std::string_view("-") : std::string_view(curve.links[static_cast<std::size_t>(p.bottleneck)]);
 }
@@ -28,9 +26,9 @@ std::string write_collective_csv(const CollectiveCurve& curve, const ReportOptio
   for (const CollectivePoint& p : curve.points) {
     const CollectiveTiming& t = p.timing;
     fmt::format_to(std::back_inserter(out), "{},{},{},{:.6g},{:.6g},{},{},{},{},{},{},{},{},{},{}", job, p.size.count,
-                   in_microseconds(p.time), p.algbw.per_second * 1e-9, p.busbw.per_second * 1e-9, p.algorithm, p.protocol, p.channels,
-                   name_of(p.bound), csv_field(bottleneck_of(curve, p)), in_microseconds(p.launch), in_microseconds(t.start),
-                   in_microseconds(t.steps), in_microseconds(t.fill), in_microseconds(t.data));
+                   to_microseconds(p.time), p.algbw.per_second * 1e-9, p.busbw.per_second * 1e-9, p.algorithm, p.protocol, p.channels,
+                   name_of(p.bound), csv_field(bottleneck_of(curve, p)), to_microseconds(p.launch), to_microseconds(t.start),
+                   to_microseconds(t.steps), to_microseconds(t.fill), to_microseconds(t.data));
     out += options.explain ? "," + csv_field(p.why) + "\n" : "\n";
   }
   return out;

@@ -1,13 +1,11 @@
 // Values to JSON, key by key; what does not exist is null.
 #include "sim/report/collective_json.hpp"
 
-#include <nlohmann/json.hpp>
+#include "sim/report/json_value.hpp"
 
 namespace foretrain {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json point_json(const CollectiveCurve& curve, const CollectivePoint& p, bool explain) {
   const bool runs = p.channels > 0;
@@ -46,7 +44,7 @@ std::string write_collective_json(const CollectiveCurve& curve, const ReportOpti
   for (const CollectivePoint& p : curve.points) points.push_back(point_json(curve, p, options.explain));
   out["points"] = std::move(points);
   out["warnings"] = curve.warnings;
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(out);
 }
 
 }  // namespace foretrain

@@ -10,7 +10,7 @@ namespace foretrain {
 
 namespace {
 
-std::string figures(const ComparedStrategy& row, const Comparison& c) {
+std::string comparison_figures(const ComparedStrategy& row, const Comparison& c) {
   if (!row.why_not.empty()) return fmt::format(",,,,,,,,,,{}", csv_field(row.why_not));
   const PredictionPoint& p = row.point;
   const std::string epoch = c.samples > 0 ? fmt::format("{}", p.epoch_s) : "";
@@ -29,7 +29,7 @@ std::string write_comparison_csv(const Comparison& c, const ReportOptions&) {
     int rank = 0;
     for (const ComparedStrategy& row : numbers.strategies)
       out += fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_field(c.scenario), csv_field(c.model), csv_field(c.cluster),
-                         csv_field(c.precision), numbers.gpus, numbers.nodes, ++rank, csv_field(row.strategy), figures(row, c));
+                         csv_field(c.precision), numbers.gpus, numbers.nodes, ++rank, csv_field(row.strategy), comparison_figures(row, c));
   }
   return out;
 }

@@ -1,23 +1,16 @@
 // Values to JSON, key by key; a strategy that cannot run has nothing but its reason.
 #include "sim/report/comparison_json.hpp"
 
-#include <nlohmann/json.hpp>
+#include "sim/report/json_value.hpp"
 
 namespace foretrain {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json parts_json(const std::vector<StepPart>& parts) {
   Json out = Json::array();
   for (const StepPart& part : parts) out.push_back({{"what", part.name}, {"seconds", part.seconds}});
   return out;
-}
-
-Json breakdown_json(const Breakdown& b) {
-  return {{"compute_s", b[0]}, {"exposed_communication_s", b[1]}, {"input_stall_s", b[2]}, {"host_s", b[3]}, {"optimizer_s", b[4]},
-          {"other_s", b[5]}};
 }
 
 Json strategy_json(const ComparedStrategy& row, const Comparison& c) {
@@ -45,8 +38,6 @@ Json strategy_json(const ComparedStrategy& row, const Comparison& c) {
 }
 
 /// Names come from files and may hold any bytes: invalid UTF-8 is replaced.
-std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
 Json comparison_json(const Comparison& c) {
   Json out{{"schema", "foretrain.comparison/1"},
            {"scenario", c.scenario},
@@ -63,21 +54,19 @@ Json comparison_json(const Comparison& c) {
     numbers.push_back({{"gpus", row.gpus}, {"nodes", row.nodes}, {"strategies", std::move(strategies)}});
   }
   out["points"] = std::move(numbers);
-  Json decisions = Json::array();
-  for (const Decision& d : c.decisions.list()) decisions.push_back({{"subject", d.subject}, {"choice", d.choice}, {"why", d.why}});
-  out["decisions"] = std::move(decisions);
+  out["decisions"] = decisions_json(c.decisions);
   out["warnings"] = c.warnings;
   return out;
 }
 
 }  // namespace
 
-std::string write_comparison_json(const Comparison& c, const ReportOptions&) { return dumped(comparison_json(c)); }
+std::string write_comparison_json(const Comparison& c, const ReportOptions&) { return json_text(comparison_json(c)); }
 
 std::string write_comparisons_json(const std::vector<Comparison>& comparisons, const ReportOptions&) {
   Json all = Json::array();
   for (const Comparison& comparison : comparisons) all.push_back(comparison_json(comparison));
-  return dumped({{"schema", "foretrain.comparisons/1"}, {"comparisons", std::move(all)}});
+  return json_text({{"schema", "foretrain.comparisons/1"}, {"comparisons", std::move(all)}});
 }
 
 std::string write_matrix_json(const StrategyMatrix& m) {
@@ -95,7 +84,7 @@ std::string write_matrix_json(const StrategyMatrix& m) {
                        {"runner_up_by", alone ? Json(nullptr) : Json(c.runner_up_by)}});
   }
   out["choices"] = std::move(choices);
-  return dumped(out);
+  return json_text(out);
 }
 
 }  // namespace foretrain

@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::size_t kMostReasons = 3;
 
-std::string plural(int count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
-
 std::size_t width_of(const std::vector<std::string>& names, std::size_t least) {
   for (const std::string& name : names) least = std::max(least, name.size());
   return least;
@@ -67,8 +65,8 @@ std::string reason(const ComparedStrategy& row, const ComparedStrategy& best) {
 }
 
 std::string block(const ComparedGpus& numbers, const Comparison& c, std::size_t width) {
-  std::string out = fmt::format("\n{:<{}} {:>9} {:>11} {:>11} {:>8} {:>9} {:>9}\n", plural(numbers.gpus, "GPU"), width + 2, "step", "epoch",
-                                "samples/s", "speedup", "exposed", "memory");
+  std::string out = fmt::format("\n{:<{}} {:>9} {:>11} {:>11} {:>8} {:>9} {:>9}\n", counted(numbers.gpus, "GPU"), width + 2, "step",
+                                "epoch", "samples/s", "speedup", "exposed", "memory");
   const ComparedStrategy* best = numbers.best();
   for (const ComparedStrategy& row : numbers.strategies) {
     if (!row.why_not.empty()) {
@@ -125,7 +123,7 @@ std::string write_matrix_table(const StrategyMatrix& m) {
   }
   const std::size_t first = width_of(m.models, 5);
   std::string out = fmt::format("Best strategy on {}, its speedup over one GPU, and the runner-up's speed in % of the best's\n\n{:<{}}",
-                                plural(m.gpus, "GPU"), "", first);
+                                counted(m.gpus, "GPU"), "", first);
   for (std::size_t c = 0; c < m.clusters.size(); ++c) out += fmt::format("  {:<{}}", m.clusters[c], widths[c]);
   for (std::size_t r = 0; r < m.models.size(); ++r) {
     while (out.back() == ' ') out.pop_back();

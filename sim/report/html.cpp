@@ -24,31 +24,31 @@ constexpr std::array<AccountStyle, kAccountCount> kStyles{{{"compute", "#4c78a8"
                                                            {"optimizer", "#54a24b"},
                                                            {"other", "#9d9d9d"}}};
 
-constexpr double kHeight = 220, kColumn = 64, kLeft = 60;
+constexpr double kBarsHeight = 220, kBarsColumn = 64, kBarsLeft = 60;
 
 std::string svg_begin(std::size_t columns, std::string_view title) {
   return fmt::format("<figure><figcaption>{}</figcaption>\n<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}\">\n", title,
-                     kLeft + kColumn * static_cast<double>(columns) + 20, kHeight + 40, title);
+                     kBarsLeft + kBarsColumn * static_cast<double>(columns) + 20, kBarsHeight + 40, title);
 }
 
-double column_x(std::size_t index) { return kLeft + kColumn * static_cast<double>(index); }
+double column_x(std::size_t index) { return kBarsLeft + kBarsColumn * static_cast<double>(index); }
 
 std::string column_label(std::size_t index, const PredictionPoint& p) {
-  return fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>\n", column_x(index) + kColumn / 2, kHeight + 24,
-                     p.gpus);
+  return fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>\n", column_x(index) + kBarsColumn / 2,
+                     kBarsHeight + 24, p.gpus);
 }
 
 std::string efficiency_figure(const Prediction& prediction) {
   std::string out = svg_begin(prediction.points.size(), "Efficiency by number of GPUs");
   for (std::size_t i = 0; i < prediction.points.size(); ++i) {
     const PredictionPoint& p = prediction.points[i];
-    const double height = kHeight * std::clamp(p.efficiency, 0.0, 1.2) / 1.2;
+    const double height = kBarsHeight * std::clamp(p.efficiency, 0.0, 1.2) / 1.2;
     out += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"#4c78a8\"><title>{} GPUs: speedup {:.2f}, {:.1f} "
         "samples/s</title></rect>\n",
-        column_x(i) + 8, kHeight - height + 8, kColumn - 16, height, p.gpus, p.speedup, p.samples_per_s);
-    out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">{:.0f} %</text>\n", column_x(i) + kColumn / 2,
-                       kHeight - height + 2, 100 * p.efficiency) +
+        column_x(i) + 8, kBarsHeight - height + 8, kBarsColumn - 16, height, p.gpus, p.speedup, p.samples_per_s);
+    out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">{:.0f} %</text>\n", column_x(i) + kBarsColumn / 2,
+                       kBarsHeight - height + 2, 100 * p.efficiency) +
            column_label(i, p);
   }
   return out + "</svg></figure>\n";
@@ -60,13 +60,13 @@ std::string step_figure(const Prediction& prediction) {
   std::string out = svg_begin(prediction.points.size(), "Where the step goes");
   for (std::size_t i = 0; i < prediction.points.size(); ++i) {
     const PredictionPoint& p = prediction.points[i];
-    double top = kHeight + 8;
+    double top = kBarsHeight + 8;
     for (std::size_t account = 0; account < kAccountCount; ++account) {
-      const double height = (kHeight - 10) * p.breakdown[account] / longest;
+      const double height = (kBarsHeight - 10) * p.breakdown[account] / longest;
       top -= height;
       if (height > 0) {
         out += fmt::format("<rect x=\"{:.1f}\" y=\"{:.2f}\" width=\"{:.1f}\" height=\"{:.2f}\" fill=\"{}\"><title>{}: {}</title></rect>\n",
-                           column_x(i) + 8, top, kColumn - 16, height, kStyles[account].color, kStyles[account].name,
+                           column_x(i) + 8, top, kBarsColumn - 16, height, kStyles[account].color, kStyles[account].name,
                            to_string(seconds(p.breakdown[account])));
       }
     }

@@ -4,15 +4,13 @@
 #include <functional>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/base/quantity.hpp"
+#include "sim/report/json_value.hpp"
 
 namespace foretrain {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Row {
   std::string key, label, text;
@@ -26,7 +24,7 @@ std::string memory_text(const MemoryRequest& memory) {
   return memory.whole_node ? "all of the node" : fmt::format("{:.6g} GiB", static_cast<double>(memory.bytes.count) / (1 << 30));
 }
 
-std::string time_text(std::int64_t seconds) {
+std::string duration_text(std::int64_t seconds) {
   if (seconds == 0) return "unlimited";
   const std::string clock = fmt::format("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
   return seconds >= 86400 ? fmt::format("{}-{}", seconds / 86400, clock) : clock;
@@ -75,7 +73,7 @@ std::vector<Row> rows_of(const JobScript& script) {
   rows.add("cpus_per_node", "CPUs per node", have.cpus_per_node);
   rows.add<MemoryRequest>("memory_per_node_bytes", "memory per node", have.memory_per_node, memory_text,
                           [](const MemoryRequest& memory) { return memory.whole_node ? Json("all") : Json(memory.bytes.count); });
-  rows.add<std::int64_t>("time_limit_s", "time limit", asked.seconds, time_text, [](std::int64_t value) { return Json(value); });
+  rows.add<std::int64_t>("time_limit_s", "time limit", asked.seconds, duration_text, [](std::int64_t value) { return Json(value); });
   rows.add("partition", "partition", asked.partition);
   rows.add("constraints", "constraints", joined(asked.constraints));
   rows.add("requirements", "requirements", joined(asked.requirements));
@@ -96,7 +94,7 @@ Json findings_json(const std::vector<Diagnostic>& findings) {
   return out;
 }
 
-std::string place(const JobScript& script, const Row& row, bool of_launch) {
+std::string place_of_row(const JobScript& script, const Row& row, bool of_launch) {
   if (row.line == 0) return "by rule";
   const bool elsewhere = of_launch && !script.launch.file.empty();
   return elsewhere ? fmt::format("{}:{}", script.launch.file, row.line) : fmt::format("line {}", row.line);
@@ -104,7 +102,7 @@ std::string place(const JobScript& script, const Row& row, bool of_launch) {
 
 bool is_of_launch(const Row& row) { return row.key == "launcher" || row.key == "processes_per_node" || row.key == "program"; }
 
-std::string_view name_of(BatchSystem system) {
+std::string_view name_of_system(BatchSystem system) {
   return system == BatchSystem::htcondor ? "htcondor" : system == BatchSystem::slurm ? "slurm" : "none";
 }
 
@@ -115,7 +113,7 @@ std::string write_job_table(const JobListing& listing) {
   std::string out = fmt::format("{}: {}\n\n", script.file,
                                 script.system == BatchSystem::htcondor ? "a submit file of HTCondor" : "a job script of Slurm");
   for (const Row& row : rows_of(script)) {
-    if (row.known) out += fmt::format("  {:<19} {:<28} {}\n", row.label, row.text, place(script, row, is_of_launch(row)));
+    if (row.known) out += fmt::format("  {:<19} {:<28} {}\n", row.label, row.text, place_of_row(script, row, is_of_launch(row)));
   }
   const std::string before = script.launch.file.empty() ? "line " : script.launch.file + ":";
   for (const ProgramArgument& argument : script.launch.arguments)
@@ -138,7 +136,7 @@ std::string write_job_json(const JobListing& listing) {
   Json open = Json::array();
   for (const NotUnderstood& line : script.not_understood)
     open.push_back({{"line", line.span.line}, {"text", line.text}, {"why", line.why}});
-  Json out{{"schema", "foretrain.job/1"}, {"file", script.file}, {"batch_system", name_of(script.system)}, {"fields", fields}};
+  Json out{{"schema", "foretrain.job/1"}, {"file", script.file}, {"batch_system", name_of_system(script.system)}, {"fields", fields}};
   out["program_arguments"] = arguments;
   out["launch_file"] = script.launch.file.empty() ? Json(nullptr) : Json(script.launch.file);
   out["cluster"] = listing.cluster.empty() ? Json(nullptr) : Json(listing.cluster);
@@ -146,7 +144,7 @@ std::string write_job_json(const JobListing& listing) {
   out["not_understood"] = open;
   out["mistakes"] = findings_json(listing.findings.refused);
   out["warnings"] = findings_json(listing.findings.warnings);
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(out);
 }
 
 }  // namespace foretrain

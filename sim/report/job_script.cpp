@@ -1,4 +1,4 @@
-// The request, the environment, the launch line; each launcher is one case of launch_line().
+// The request, the environment, the launch line; each launcher is one case of script_launch_line().
 #include "sim/report/job_script.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::string torchrun_line(const JobPlan& plan) {
 }
 
 /// What runs once on each node, or once for the job.
-std::string launch_line(const JobPlan& plan) {
+std::string script_launch_line(const JobPlan& plan) {
   const int all = plan.nodes * plan.processes_per_node;
   switch (plan.launcher) {
     case Launcher::torchrun:
@@ -88,7 +88,7 @@ std::string preparation(const JobPlan& plan) {
   }
 }
 
-std::string heading(const JobPlan& plan) {
+std::string script_heading(const JobPlan& plan) {
   std::string batch = plan.global_batch > 0    ? fmt::format(", global batch {}", plan.global_batch)
                       : plan.batch_per_gpu > 0 ? fmt::format(", {} samples per GPU", plan.batch_per_gpu)
                                                : "";
@@ -107,7 +107,7 @@ std::string directive(std::string_view option, const std::string& comment = "") 
 std::string write_sbatch(const JobPlan& plan) {
   assert(plan.nodes >= 1 && plan.gpus_per_node >= 1 && plan.processes_per_node >= 1 && plan.cores_per_node >= 1);
   const int tasks = tasks_per_node(plan);
-  std::string out = "#!/bin/bash\n" + heading(plan);
+  std::string out = "#!/bin/bash\n" + script_heading(plan);
   out += directive(fmt::format("job-name={}", plan.name));
   out += directive("account=<project>", "who pays");
   if (!plan.partition.empty()) out += directive(fmt::format("partition={}", plan.partition));
@@ -127,7 +127,7 @@ std::string write_sbatch(const JobPlan& plan) {
   out += preparation(plan);
   if (plan.launcher == Launcher::mp_spawn)
     out += fmt::format("# train.py starts its {} processes on this node by itself\n", plan.processes_per_node);
-  return out + "\n" + launch_line(plan) + "\n";
+  return out + "\n" + script_launch_line(plan) + "\n";
 }
 
 std::string write_condor(const JobPlan& plan) {
@@ -135,8 +135,8 @@ std::string write_condor(const JobPlan& plan) {
   JobPlan on_one_node = plan;
   on_one_node.nodes = 1;
   const bool by_torchrun = plan.launcher == Launcher::torchrun || plan.launcher == Launcher::srun;
-  const std::string line = by_torchrun ? torchrun_line(on_one_node) : launch_line(on_one_node);
-  std::string out = heading(plan) + fmt::format("universe = {}\n", plan.nodes > 1 ? "parallel" : "vanilla");
+  const std::string line = by_torchrun ? torchrun_line(on_one_node) : script_launch_line(on_one_node);
+  std::string out = script_heading(plan) + fmt::format("universe = {}\n", plan.nodes > 1 ? "parallel" : "vanilla");
   if (plan.nodes > 1) out += fmt::format("machine_count = {}\n", plan.nodes);
   out += "# container_image = docker://<image with your framework>\n\n";
   out += "executable = /bin/bash\ntransfer_executable = false\n";

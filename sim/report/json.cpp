@@ -2,22 +2,16 @@
 #include "sim/report/json.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "sim/report/json_value.hpp"
 
 namespace foretrain {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 template <class T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
-}
-
-Json breakdown_json(const Breakdown& b) {
-  return {{"compute_s", b[0]}, {"exposed_communication_s", b[1]}, {"input_stall_s", b[2]}, {"host_s", b[3]}, {"optimizer_s", b[4]},
-          {"other_s", b[5]}};
 }
 
 Json memory_json(const PredictionPoint& p) {
@@ -145,7 +139,7 @@ Json crossover_json(const Crossover& c) {
   return out;
 }
 
-Json value_json(const BreakEvenValue& v) {
+Json break_even_value_json(const BreakEvenValue& v) {
   if (!v.why_not.empty()) return {{"at", nullptr}, {"why_not", v.why_not}};
   return {{"now", v.now},     {"beats_now", v.beats_now}, {"at", or_null(v.at)},
           {"limit", v.limit}, {"fits", v.fits},           {"is_upper", v.is_upper}};
@@ -153,13 +147,13 @@ Json value_json(const BreakEvenValue& v) {
 
 Json break_even_json(const BreakEven& b) {
   Json out{{"gpus", b.gpus}, {"speedup", b.speedup}};
-  out[b.strong_scaling ? "global_batch" : "batch_per_gpu"] = value_json(b.batch);
-  out["width"] = value_json(b.width);
-  out["epoch_samples"] = value_json(b.epoch_samples);
+  out[b.strong_scaling ? "global_batch" : "batch_per_gpu"] = break_even_value_json(b.batch);
+  out["width"] = break_even_value_json(b.width);
+  out["epoch_samples"] = break_even_value_json(b.epoch_samples);
   out["link"] = b.link.empty() ? Json(nullptr) : Json(b.link);
   out["link_bytes_per_s"] = b.link.empty() ? Json(nullptr) : Json(b.link_bytes_per_s);
-  out["bandwidth"] = value_json(b.bandwidth);
-  out["fastest"] = value_json(b.fastest);
+  out["bandwidth"] = break_even_value_json(b.bandwidth);
+  out["fastest"] = break_even_value_json(b.fastest);
   out["fastest"]["gpus_now"] = b.fastest_now;
   out["fastest"]["gpus_then"] = b.fastest_then;
   return out;
@@ -212,8 +206,6 @@ Json series_json(const ValidatedCollectiveSeries& s) {
 }
 
 /// Names come from files and may hold any bytes: invalid UTF-8 is replaced.
-std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
 Json prediction_json(const Prediction& p) {
   Json out{{"schema", "foretrain.prediction/1"},
            {"scenario", p.scenario},
@@ -230,9 +222,7 @@ Json prediction_json(const Prediction& p) {
   if (p.recommendation) out["recommendation"] = recommendation_json(*p.recommendation);
   if (p.sensitivity) out["sensitivity"] = sensitivity_json(*p.sensitivity);
   if (p.break_even) out["break_even"] = break_even_json(*p.break_even);
-  Json decisions = Json::array();
-  for (const Decision& d : p.decisions.list()) decisions.push_back({{"subject", d.subject}, {"choice", d.choice}, {"why", d.why}});
-  out["decisions"] = std::move(decisions);
+  out["decisions"] = decisions_json(p.decisions);
   out["warnings"] = p.warnings;
   out["extrapolated"] = p.extrapolated;
   return out;
@@ -240,12 +230,12 @@ Json prediction_json(const Prediction& p) {
 
 }  // namespace
 
-std::string write_json(const Prediction& p, const ReportOptions&) { return dumped(prediction_json(p)); }
+std::string write_json(const Prediction& p, const ReportOptions&) { return json_text(prediction_json(p)); }
 
 std::string write_predictions_json(const std::vector<Prediction>& predictions) {
   Json out{{"schema", "foretrain.predictions/1"}, {"predictions", Json::array()}};
   for (const Prediction& p : predictions) out["predictions"].push_back(prediction_json(p));
-  return dumped(out);
+  return json_text(out);
 }
 
 std::string write_validation_json(const Validation& v, const std::vector<GroupKeys>& groups) {
@@ -266,7 +256,7 @@ std::string write_validation_json(const Validation& v, const std::vector<GroupKe
     series.push_back({{"series", s.series}, {"median", s.median}, {"worst", s.worst}, {"points", std::move(points)}});
   }
   out["series"] = std::move(series);
-  return dumped(out);
+  return json_text(out);
 }
 
 std::string write_validation_json(const CollectiveValidation& v) {
@@ -279,7 +269,7 @@ std::string write_validation_json(const CollectiveValidation& v) {
   Json series = Json::array();
   for (const ValidatedCollectiveSeries& s : v.series) series.push_back(series_json(s));
   out["series"] = std::move(series);
-  return dumped(out);
+  return json_text(out);
 }
 
 }  // namespace foretrain

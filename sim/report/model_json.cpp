@@ -1,13 +1,11 @@
 // Key by key; a group of layers that repeats names its first layer, its length and its count.
 #include "sim/report/model_json.hpp"
 
-#include <nlohmann/json.hpp>
+#include "sim/report/json_value.hpp"
 
 namespace foretrain {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json layer_json(const LayerSummary& layer, std::size_t count, bool timed) {
   Json out{{"layer", layer.name},
@@ -78,7 +76,7 @@ std::string write_model_json(const ModelSummary& summary, LayerListing listing) 
   out["totals"] = totals_json(summary.totals);
   if (summary.times) out["times"] = times_json(*summary.times, summary.layers);
   out["layers"] = layers_json(summary, listing);
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(out);
 }
 
 }  // namespace foretrain

@@ -20,8 +20,6 @@ std::string time_limit(double seconds) {
   return minutes < 24 * 60 ? clock : fmt::format("{}-{}", minutes / (24 * 60), clock);
 }
 
-std::string plural(int count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
-
 /// As the batch system calls them.
 std::string resources(const JobPlan& plan) {
   if (plan.system == BatchSystem::htcondor) {
@@ -38,12 +36,12 @@ std::string resources(const JobPlan& plan) {
 std::string request(const Recommendation& r) {
   const JobOption& job = *r.best;
   const PredictionPoint& p = job.point;
-  std::string out = fmt::format("\nAsk for {} on {} of {}{} with {} ({}).\n", plural(p.gpus, "GPU"), plural(p.nodes, "node"),
+  std::string out = fmt::format("\nAsk for {} on {} of {}{} with {} ({}).\n", counted(p.gpus, "GPU"), counted(p.nodes, "node"),
                                 r.plan.cluster, job.partition.empty() ? "" : ", partition " + job.partition, job.strategy, name_of(r.goal));
   out += resources(r.plan);
   out += fmt::format("  batch {} per GPU{}, {} in all{}{}\n", p.batch_per_gpu,
                      job.accumulation > 1 ? fmt::format(" and micro-step, {} of them", job.accumulation) : "", p.global_batch,
-                     job.workers_per_gpu > 0 ? fmt::format("; {} per GPU", plural(job.workers_per_gpu, "worker")) : "",
+                     job.workers_per_gpu > 0 ? fmt::format("; {} per GPU", counted(job.workers_per_gpu, "worker")) : "",
                      r.plan.memory_per_node.count > 0 ? fmt::format("; {} of memory a node", to_string(r.plan.memory_per_node)) : "");
   return out + fmt::format("  takes {}, 90 %: {} .. {}\n", spoken_time(p.total_s), spoken_time(p.total_interval.low_s),
                            spoken_time(p.total_interval.high_s));

@@ -13,7 +13,8 @@ namespace foretrain {
 namespace {
 
 constexpr double kRadius = 56;
-constexpr std::array<std::string_view, 8> kColors{"#0a7bbd", "#d9580d", "#0f9d6c", "#b5589a", "#b08900", "#7a6ff0", "#c4314b", "#2f8f9d"};
+constexpr std::array<std::string_view, 8> kRingColors{"#0a7bbd", "#d9580d", "#0f9d6c", "#b5589a",
+                                                      "#b08900", "#7a6ff0", "#c4314b", "#2f8f9d"};
 
 /// A triangle in the middle of an edge, pointing along it.
 std::string arrow(DrawnPoint from, DrawnPoint to) {
@@ -27,7 +28,7 @@ std::string arrow(DrawnPoint from, DrawnPoint to) {
 
 }  // namespace
 
-std::string_view ring_color(std::size_t ring) { return kColors[ring % kColors.size()]; }
+std::string_view ring_color(std::size_t ring) { return kRingColors[ring % kRingColors.size()]; }
 
 std::string draw_ring(const DrawnRing& drawn, DrawnPoint corner) {
   const ChannelGroup& ring = drawn.ring;

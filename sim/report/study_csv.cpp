@@ -31,7 +31,7 @@ std::string settings(const StudyResult& study, const StudyRow& row) {
   return out;
 }
 
-std::string figures(const PredictionPoint& p) {
+std::string study_figures(const PredictionPoint& p) {
   std::string out = fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", p.nodes, p.batch_per_gpu, p.global_batch, p.steps_per_epoch,
                                 p.step_s, p.interval.low_s, p.interval.high_s, p.epoch_s, p.total_s, p.samples_per_s, p.speedup,
                                 p.efficiency, p.gpu_hours, p.memory.total().count, p.memory_capacity.count);
@@ -45,7 +45,7 @@ std::string write_study_csv(const StudyResult& study, const ReportOptions&) {
   std::string out = header(study);
   for (std::size_t i = 0; i < study.rows.size(); ++i) {
     const StudyRow& row = study.rows[i];
-    const std::string values = row.why_not.empty() ? figures(row.point) : std::string(14 + kAccountCount, ',');
+    const std::string values = row.why_not.empty() ? study_figures(row.point) : std::string(14 + kAccountCount, ',');
     out += fmt::format("{},{}{},{},{},{},{}\n", csv_field(study.scenario), settings(study, row), row.gpus, values,
                        i == study.fastest ? 1 : 0, i == study.cheapest ? 1 : 0, csv_field(row.why_not));
   }

@@ -1,13 +1,11 @@
 // Values to JSON, key by key; a combination that cannot run has nothing but its settings and its reason.
 #include "sim/report/study_json.hpp"
 
-#include <nlohmann/json.hpp>
+#include "sim/report/json_value.hpp"
 
 namespace foretrain {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json value_json(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value.data)) return *text;
@@ -21,11 +19,6 @@ Json axis_json(const StudyAxis& axis) {
   Json values = Json::array();
   for (const Value& value : axis.values) values.push_back(value_json(value));
   return {{"name", axis.name}, {"key", axis.key}, {"values", std::move(values)}};
-}
-
-Json breakdown_json(const Breakdown& b) {
-  return {{"compute_s", b[0]}, {"exposed_communication_s", b[1]}, {"input_stall_s", b[2]}, {"host_s", b[3]}, {"optimizer_s", b[4]},
-          {"other_s", b[5]}};
 }
 
 void add_figures(Json& out, const PredictionPoint& p, bool epochs_are_known) {
@@ -61,8 +54,6 @@ Json row_json(const StudyResult& study, const StudyRow& row) {
 }
 
 /// Names come from files and may hold any bytes: invalid UTF-8 is replaced.
-std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
 }  // namespace
 
 std::string write_study_json(const StudyResult& study, const ReportOptions&) {
@@ -75,11 +66,9 @@ std::string write_study_json(const StudyResult& study, const ReportOptions&) {
   out["combinations"] = std::move(rows);
   out["fastest"] = study.fastest;
   out["cheapest"] = study.cheapest;
-  Json decisions = Json::array();
-  for (const Decision& d : study.decisions.list()) decisions.push_back({{"subject", d.subject}, {"choice", d.choice}, {"why", d.why}});
-  out["decisions"] = std::move(decisions);
+  out["decisions"] = decisions_json(study.decisions);
   out["warnings"] = study.warnings;
-  return dumped(out);
+  return json_text(out);
 }
 
 }  // namespace foretrain

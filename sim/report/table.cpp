@@ -71,6 +71,8 @@ std::string decisions(const Prediction& p) {
 
 }  // namespace
 
+std::string counted(int count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+
 std::string spoken_time(double value) {
   if (value < 600) return to_string(seconds(value));
   const auto minutes = static_cast<long long>(std::llround(std::min(value, 1e15) / 60));

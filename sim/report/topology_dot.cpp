@@ -17,7 +17,7 @@ std::string_view shape_of(VertexKind kind) {
 }
 
 /// A quoted string of Graphviz.
-std::string quoted(std::string_view text) {
+std::string dot_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -45,12 +45,12 @@ std::string write_topology_dot(const TopologyDrawing& drawing) {
   const NodeSpec& node = drawing.cluster.node;
   std::string out =
       fmt::format("graph {} {{\n  label={};\n  node [fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=10];\n",
-                  quoted(drawing.cluster.name), quoted(fmt::format("a node of {}", drawing.cluster.name)));
+                  dot_string(drawing.cluster.name), dot_string(fmt::format("a node of {}", drawing.cluster.name)));
   for (const Vertex& vertex : node_graph(node).vertices) out += fmt::format("  {} [shape={}];\n", name_of(vertex), shape_of(vertex.kind));
   for (const NodeLink& link : node.links) {
     const bool nvlink = link.type.kind == LinkKind::nvlink;
     out += fmt::format("  {} -- {} [label={}{}];\n", link.a, link.b,
-                       quoted(fmt::format("{} x {} {}", link.count, link.type.name, to_string(link.type.bandwidth * link.count))),
+                       dot_string(fmt::format("{} x {} {}", link.count, link.type.name, to_string(link.type.bandwidth * link.count))),
                        nvlink ? ", style=bold" : "");
   }
   if (drawing.job != nullptr) {

@@ -21,10 +21,10 @@ namespace foretrain {
 
 namespace {
 
-constexpr double kColumn = 74, kRow = 92, kBoxWidth = 66, kBoxHeight = 30, kMargin = 24, kTop = 76;
+constexpr double kColumn = 74, kRow = 92, kBoxWidth = 66, kBoxHeight = 30, kMargin = 24, kNodeTop = 76;
 constexpr double kLegendLine = 20, kArcRoom = 84;
 
-constexpr std::string_view kStyle =
+constexpr std::string_view kTopologyStyle =
     "<style>\n"
     "  text { font: 12px system-ui, sans-serif; fill: #3d444d; }\n"
     "  .title { font-size: 15px; font-weight: 600; }\n"
@@ -71,7 +71,7 @@ class NodePicture {
 
   double width() const { return layout_.columns * kColumn; }
   /// Where the picture ends, arcs included.
-  double bottom() const { return kTop + (layout_.rows - 1) * kRow + kBoxHeight + (has_arcs_ ? kArcRoom : 0); }
+  double bottom() const { return kNodeTop + (layout_.rows - 1) * kRow + kBoxHeight + (has_arcs_ ? kArcRoom : 0); }
 
   std::string draw(double left) const {
     std::string out;
@@ -83,7 +83,7 @@ class NodePicture {
  private:
   DrawnPoint center(std::size_t v, double left) const {
     const DrawnDevice& device = layout_.devices[v];
-    return {left + device.column * kColumn, kTop + device.row * kRow + kBoxHeight / 2};
+    return {left + device.column * kColumn, kNodeTop + device.row * kRow + kBoxHeight / 2};
   }
   /// NVSwitches are bars that share the width, so that most links lead straight down.
   double box_width(std::size_t v) const {
@@ -139,7 +139,7 @@ class NodePicture {
 };
 
 /// "8 pairs by 2 x nvlink2, 48.5 GBps each way", by kind, name and count.
-std::string legend(const NodeSpec& node, double y) {
+std::string topology_legend(const NodeSpec& node, double y) {
   std::map<std::tuple<LinkKind, std::string, int>, int> rows;
   for (const NodeLink& link : node.links) ++rows[{link.type.kind, link.type.name, link.count}];
   std::string out;
@@ -188,10 +188,10 @@ std::string draw_topology(const TopologyDrawing& drawing) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
       "role=\"img\" aria-label=\"A node of {2}\">\n",
       width, height, title);
-  out += kStyle;
+  out += kTopologyStyle;
   out += fmt::format("<text class=\"title\" x=\"{0:.0f}\" y=\"28\">A node of {1}</text><text x=\"{0:.0f}\" y=\"46\">{2} x {3}</text>\n",
                      kMargin, title, drawing.cluster.node.gpus, xml_text(drawing.cluster.node.gpu.name));
-  out += picture.draw((width - picture.width()) / 2) + legend(drawing.cluster.node, legend_top);
+  out += picture.draw((width - picture.width()) / 2) + topology_legend(drawing.cluster.node, legend_top);
   for (std::size_t i = 0; i < rings.size(); ++i) {
     const DrawnPoint corner{kMargin + kRingWidth * static_cast<double>(i % per_line),
                             rings_top + kRingHeight * static_cast<double>(i / per_line)};

@@ -29,7 +29,7 @@ std::vector<std::string> lower_case_names(const Names& of) {
   return names;
 }
 
-double read_size(TableReader& reader, std::string_view key, std::string_view example) {
+double read_message_size(TableReader& reader, std::string_view key, std::string_view example) {
   reader.require(key, example);
   const auto bytes = read_quantity(reader, key, Dimension::bytes);
   if (bytes && *bytes <= 0) reader.report(reader.span_of(key), fmt::format("{} must be more than zero", reader.full_name(key)));
@@ -56,8 +56,8 @@ void read_line(TableReader& reader, TimeSegment& segment) {
 TimeSegment read_segment(const Table& table, const std::string& path, double begin, Diagnostics& diagnostics) {
   TableReader reader(table, path, diagnostics);
   TimeSegment segment;
-  segment.least = read_size(reader, "from", "\"8 B\"");
-  segment.most = read_size(reader, "to", "\"64 KiB\"");
+  segment.least = read_message_size(reader, "from", "\"8 B\"");
+  segment.most = read_message_size(reader, "to", "\"64 KiB\"");
   read_line(reader, segment);
   segment.spread = reader.number("spread", 0, kLargestSpread).value_or(0);
   segment.samples = static_cast<int>(reader.integer("samples", 0, kMostOfSamples).value_or(0));

@@ -20,7 +20,7 @@ std::optional<double> number_of(const Value& value) {
   return std::nullopt;
 }
 
-std::optional<CalibrationPoints::Row> read_row(const Value& value) {
+std::optional<CalibrationPoints::Row> read_point_row(const Value& value) {
   const auto* numbers = std::get_if<Array>(&value.data);
   if (numbers == nullptr || numbers->size() != 4) return std::nullopt;
   std::vector<double> row;
@@ -46,7 +46,7 @@ CalibrationPoints read_group(const Table& table, std::size_t room, Diagnostics& 
   points.collective = static_cast<int>(reader.integer("collective", -1, 1'000'000).value_or(-1));
   if (const Array* rows = reader.array("rows", room)) {
     for (const Value& value : *rows) {
-      const auto row = read_row(value);
+      const auto row = read_point_row(value);
       if (row)
         points.rows.push_back(*row);
       else

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kLongestName = 128;
+constexpr std::size_t kLongestCatalogName = 128;
 
 std::string_view folder_of(CatalogKind kind) {
   static constexpr std::array<std::string_view, 9> kFolders{"models",
@@ -75,7 +75,7 @@ bool is_path(std::string_view name) { return name.find('/') != std::string_view:
 std::optional<std::string> path_of(CatalogKind kind, const std::string& name) {
   if (name.empty() || name.find('\0') != std::string::npos) return std::nullopt;
   if (is_path(name)) return name;
-  if (name.size() > kLongestName || name.starts_with('.')) return std::nullopt;
+  if (name.size() > kLongestCatalogName || name.starts_with('.')) return std::nullopt;
   for (const std::string& root : catalog_roots()) {
     const fs::path path = fs::path(root) / folder_of(kind) / (name + ".toml");
     std::error_code ignored;

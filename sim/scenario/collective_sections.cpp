@@ -4,24 +4,19 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
 #include "sim/base/names.hpp"
 #include "sim/scenario/scenario_document.hpp"
+#include "sim/scenario/section_values.hpp"
 
 namespace foretrain {
 
 namespace {
 
-constexpr int kMostChannels = 64, kMostThreads = 1024, kMostProcesses = 64;
-
-std::string lower_case(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
+constexpr int kMostChannels = 64, kMostThreads = 1024, kMostProcessesOfNode = 64;
 
 /// true, false, 1 or 0.
-std::optional<bool> flag(TableReader& reader, std::string_view key) {
+std::optional<bool> optional_flag(TableReader& reader, std::string_view key) {
   const Value* value = reader.value(key);
   const auto* number = value == nullptr ? nullptr : std::get_if<std::int64_t>(&value->data);
   if (number != nullptr && (*number == 0 || *number == 1)) return *number == 1;
@@ -29,11 +24,7 @@ std::optional<bool> flag(TableReader& reader, std::string_view key) {
 }
 
 void keep_flag(TableReader& reader, std::string_view key, bool& out) {
-  if (const auto found = flag(reader, key)) out = *found;
-}
-
-void count(TableReader& reader, std::string_view key, int least, int most, int& out) {
-  if (const auto found = reader.integer(key, least, most)) out = static_cast<int>(*found);
+  if (const auto found = optional_flag(reader, key)) out = *found;
 }
 
 std::vector<std::string> algorithm_names() {
@@ -64,7 +55,7 @@ void read_protocol(TableReader& reader, nccl::Settings& settings) {
                 did_you_mean(lower_case(name->substr(0, 60)), known));
 }
 
-void read_version(TableReader& reader, nccl::Settings& settings) {
+void read_nccl_version(TableReader& reader, nccl::Settings& settings) {
   if (reader.value("version") == nullptr) return;
   const auto text = reader.spelling("version");
   const auto version = text ? nccl::parse_version(*text) : std::nullopt;
@@ -93,7 +84,8 @@ void read_channels(TableReader& reader, nccl::Settings& settings) {
   reader.report(reader.span_of("min_channels"), "nccl.min_channels is more than nccl.max_channels");
 }
 
-void read_section(TableReader& document, std::string_view key, void (*read)(TableReader&, CollectiveKnobs&), CollectiveKnobs& knobs) {
+void read_collective_section(TableReader& document, std::string_view key, void (*read)(TableReader&, CollectiveKnobs&),
+                             CollectiveKnobs& knobs) {
   const Table* table = document.table(key);
   if (table == nullptr) return;
   TableReader section(*table, std::string(key), document.diagnostics());
@@ -105,13 +97,13 @@ void read_section(TableReader& document, std::string_view key, void (*read)(Tabl
 
 void read_nccl(TableReader& reader, CollectiveKnobs& knobs) {
   nccl::Settings& settings = knobs.nccl;
-  read_version(reader, settings);
+  read_nccl_version(reader, settings);
   read_algorithm(reader, settings);
   read_protocol(reader, settings);
   read_channels(reader, settings);
   keep_flag(reader, "nvls", settings.nvls);
   keep_flag(reader, "collnet", settings.collnet);
-  knobs.gpudirect = flag(reader, "gdr");
+  knobs.gpudirect = optional_flag(reader, "gdr");
   keep_flag(reader, "p2p", settings.p2p);
   keep_flag(reader, "pxn", settings.pxn);
   read_cross_nic(reader, settings);
@@ -120,7 +112,7 @@ void read_nccl(TableReader& reader, CollectiveKnobs& knobs) {
 }
 
 void read_launch(TableReader& launch, CollectiveKnobs& knobs) {
-  if (const auto found = launch.integer("processes_per_node", 1, kMostProcesses)) knobs.processes_per_node = static_cast<int>(*found);
+  if (const auto found = launch.integer("processes_per_node", 1, kMostProcessesOfNode)) knobs.processes_per_node = static_cast<int>(*found);
 }
 
 namespace {
@@ -136,9 +128,9 @@ CollectiveKnobs read_collective_knobs(const std::vector<std::string>& settings) 
   ScenarioDocument source(nothing, overrides);
   CollectiveKnobs knobs;
   TableReader document(source.table(), "", source.diagnostics());
-  read_section(document, "nccl", read_nccl, knobs);
-  read_section(document, "launch", read_launch, knobs);
-  read_section(document, "cluster", read_calibration_name, knobs);
+  read_collective_section(document, "nccl", read_nccl, knobs);
+  read_collective_section(document, "launch", read_launch, knobs);
+  read_collective_section(document, "cluster", read_calibration_name, knobs);
   document.finish();
   if (std::vector<Diagnostic> mistakes = source.found(); !mistakes.empty()) throw InputError(std::move(mistakes));
   return knobs;

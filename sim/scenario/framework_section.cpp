@@ -25,7 +25,7 @@ std::vector<Choice<Enum>> named(const Values& values) {
   return choices;
 }
 
-void read_version(TableReader& reader, Framework& framework) {
+void read_framework_version(TableReader& reader, Framework& framework) {
   const auto text = reader.spelling("version");
   if (!reader.has("version")) return;
   const auto version = text ? parse_framework_version(*text) : std::nullopt;
@@ -60,7 +60,7 @@ void read_framework(TableReader& reader, Scenario& scenario) {
   FrameworkKind kind = own.value_or(FrameworkKind::pytorch);
   choose<FrameworkKind>(reader, "name", named<FrameworkKind>(std::array{FrameworkKind::pytorch, FrameworkKind::tensorflow}), kind);
   framework = usual_framework(kind);
-  read_version(reader, framework);
+  read_framework_version(reader, framework);
   read_execution(reader, framework);
   if (framework.execution == Execution::compiled) framework.layout = ImageLayout::channels_last;  // compilers choose layouts themselves
   choose<ImageLayout>(reader, "layout", {{"channels_first", ImageLayout::channels_first}, {"channels_last", ImageLayout::channels_last}},

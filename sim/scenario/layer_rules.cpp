@@ -31,7 +31,7 @@ void sequence_list(Layer& layer, const Values& values) {
 void shape(Layer& layer, const Values& values) { layer.shape = values; }
 
 template <auto Member>
-bool& flag(Layer& layer) {
+bool& layer_flag(Layer& layer) {
   return layer.*Member;
 }
 template <auto Member>
@@ -81,7 +81,7 @@ using F = LayerField;
 using T = LayerType;
 using S = SequenceFields;
 
-const FlagRule kBias{"bias", flag<&Layer::bias>}, kInplace{"inplace", flag<&Layer::inplace>},
+const FlagRule kBias{"bias", layer_flag<&Layer::bias>}, kInplace{"inplace", layer_flag<&Layer::inplace>},
     kDropout{"dropout", sequence_flag<&S::dropout>};
 const std::vector<FieldRule> kSteps{{F::steps, false, 1}};
 
@@ -99,8 +99,8 @@ std::vector<TypeRule> image_rules() {
           {T::batch_norm, {}},
           {T::group_norm, {{F::groups, true}}, {kBias}},
           {T::instance_norm, {}, {kBias}},
-          {T::max_pool, pool, {{"ceil", flag<&Layer::ceil>}}},
-          {T::avg_pool, pool, {{"ceil", flag<&Layer::ceil>}}},
+          {T::max_pool, pool, {{"ceil", layer_flag<&Layer::ceil>}}},
+          {T::avg_pool, pool, {{"ceil", layer_flag<&Layer::ceil>}}},
           {T::adaptive_avg_pool, {{F::out, false, 1}}},
           {T::upsample, {{F::factor, false, 2}}, {}, {kInterpolation}},
           {T::dropout_channels, {}},
@@ -131,13 +131,13 @@ std::vector<TypeRule> plain_rules() {
           {T::add, kSteps, {}, {}, true},
           {T::multiply, {}, {}, {}, true},
           {T::concat, kSteps, {}, {}, true},
-          {T::start, {{F::input, true}}, {{"tokens", flag<&Layer::tokens>}}},
+          {T::start, {{F::input, true}}, {{"tokens", layer_flag<&Layer::tokens>}}},
           {T::scale, {}},
           {T::gated_tanh, {}},
           {T::dot_interaction, {}, {}, {}, true},
-          {T::pointwise, {{F::operators, true}, {F::out}}, {{"gradient", flag<&Layer::gradient>}}},
+          {T::pointwise, {{F::operators, true}, {F::out}}, {{"gradient", layer_flag<&Layer::gradient>}}},
           {T::timed, {{F::parameters}}, {}, {}, false, false, {{"forward", &Layer::forward_time}, {"backward", &Layer::backward_time}}},
-          {T::loss, {}, {{"weighted", flag<&Layer::weighted>}}, {kLossKind}}};
+          {T::loss, {}, {{"weighted", layer_flag<&Layer::weighted>}}, {kLossKind}}};
 }
 
 /// Layers over sequences and tokens.

@@ -11,12 +11,12 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kLongestTemplateName = 64;
 constexpr std::size_t kMostArguments = 64;
 
 bool is_parameter(const Value& value) {
   const auto* text = std::get_if<std::string>(&value.data);
-  return text != nullptr && text->size() > 1 && text->front() == '$' && text->size() <= kLongestName;
+  return text != nullptr && text->size() > 1 && text->front() == '$' && text->size() <= kLongestTemplateName;
 }
 
 /// One of a field's numbers: an integer, "$name", or for padding "same".
@@ -62,8 +62,8 @@ void read_field(TableReader& layer, const FieldRule& rule, LayerTemplate& out) {
 
 void read_name(TableReader& layer, const Value& value, std::string_view key, std::vector<NameText>& out) {
   const auto* text = std::get_if<std::string>(&value.data);
-  if (text != nullptr && !text->empty() && text->size() <= kLongestName && *text != "+") return out.push_back({*text, value.span});
-  layer.report(value.span, fmt::format("{} must be a name of 1 to {} characters", layer.full_name(key), kLongestName));
+  if (text != nullptr && !text->empty() && text->size() <= kLongestTemplateName && *text != "+") return out.push_back({*text, value.span});
+  layer.report(value.span, fmt::format("{} must be a name of 1 to {} characters", layer.full_name(key), kLongestTemplateName));
 }
 
 /// One name, or with `most` above one a list of them.
@@ -113,7 +113,7 @@ void read_arguments(TableReader& layer, LayerTemplate& out) {
     else if (integer != nullptr)
       number.value = *integer;
     else
-      layer.report(number.span, fmt::format("with.{} must be an integer", entry.key.substr(0, kLongestName)));
+      layer.report(number.span, fmt::format("with.{} must be an integer", entry.key.substr(0, kLongestTemplateName)));
     out.arguments.push_back({entry.key, entry.key_span, std::move(number)});
   }
 }
@@ -171,7 +171,8 @@ std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnos
   if (!type) return std::nullopt;
   std::string& name = out.layer.name;
   name = layer.string("name").value_or("");
-  if (name.size() > kLongestName) layer.report(layer.span_of("name"), fmt::format("a name has at most {} characters", kLongestName));
+  if (name.size() > kLongestTemplateName)
+    layer.report(layer.span_of("name"), fmt::format("a name has at most {} characters", kLongestTemplateName));
   if (rule == nullptr)
     read_block_use(layer, out);
   else
@@ -179,7 +180,7 @@ std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnos
   out.as = read_names(layer, "as", 1);
   for (NameText& label : read_names(layer, "weights", 1)) out.weights = std::move(label);
   layer.finish();
-  if (name.empty()) name = rule == nullptr ? out.block.substr(0, kLongestName) : *type;
+  if (name.empty()) name = rule == nullptr ? out.block.substr(0, kLongestTemplateName) : *type;
   return out;
 }
 

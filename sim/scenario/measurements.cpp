@@ -37,7 +37,7 @@ bool holds(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-constexpr std::int64_t kMostGpus = 10'000'000;
+constexpr std::int64_t kMostMeasuredGpus = 10'000'000;
 
 /// Which column stands where.
 class Header {
@@ -130,11 +130,11 @@ class Record {
   }
 
   /// 0 when the field is wrong.
-  int gpus() const { return static_cast<int>(integer("gpus", 1, kMostGpus).value_or(0)); }
+  int gpus() const { return static_cast<int>(integer("gpus", 1, kMostMeasuredGpus).value_or(0)); }
 
   /// A node in use holds at least one of the GPUs.
   int nodes(int gpus) const {
-    const auto nodes = static_cast<int>(integer("nodes", 1, kMostGpus).value_or(1));
+    const auto nodes = static_cast<int>(integer("nodes", 1, kMostMeasuredGpus).value_or(1));
     if (gpus > 0 && nodes > gpus)
       report(diagnostics_, field("nodes").span, fmt::format("{} nodes for {} GPUs", nodes, gpus),
              "every node in use has at least one GPU of the job");
@@ -223,7 +223,7 @@ std::optional<std::vector<CsvField>> read_header(const SourceText& source, CsvLi
   return first;
 }
 
-void read_row(const Header& header, const std::vector<CsvField>& fields, MeasurementFile& file, Diagnostics& diagnostics) {
+void read_measurement_row(const Header& header, const std::vector<CsvField>& fields, MeasurementFile& file, Diagnostics& diagnostics) {
   const int line = fields.front().span.line;
   const Record record(header, fields, diagnostics);
   if (!record.is_sound()) return;
@@ -255,7 +255,7 @@ MeasurementFile read_measurements(const SourceText& source, Diagnostics& diagnos
       report(diagnostics, {lines.line(), 1, 1}, fmt::format("more than {} rows", kMostMeasurements));
       break;
     }
-    read_row(header, *fields, file, diagnostics);
+    read_measurement_row(header, *fields, file, diagnostics);
   }
   return file;
 }

@@ -31,7 +31,7 @@ std::vector<Piece> split(Piece whole, char separator) {
   return parts;
 }
 
-Piece trimmed(Piece piece) {
+Piece trimmed_piece(Piece piece) {
   while (piece.text.starts_with(' ')) piece.text.remove_prefix(1), ++piece.column;
   while (piece.text.ends_with(' ')) piece.text.remove_suffix(1);
   return piece;
@@ -68,7 +68,7 @@ class SizeReader {
   std::vector<Bytes> read(std::string_view text) {
     if (text.empty()) report({text, 1}, "there are no sizes");
     for (const Piece& item : split({text, 1}, ',')) {
-      if (!text.empty()) read_item(trimmed(item));
+      if (!text.empty()) read_item(trimmed_piece(item));
       if (is_full()) break;
     }
     return std::move(sizes_);

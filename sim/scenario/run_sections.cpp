@@ -14,7 +14,7 @@ namespace {
 /// What a checkpoint is written with when nothing is said: one stream of torch.save to a parallel file system.
 constexpr ByteRate kCheckpointBandwidth{1e9};
 
-void read_rate(TableReader& reader, Periodic& periodic) {
+void read_periodic_rate(TableReader& reader, Periodic& periodic) {
   const auto rate = reader.byte_rate("bandwidth");
   if (rate && !(rate->per_second > 0))
     reader.report(reader.span_of("bandwidth"), fmt::format("{} must be more than zero", reader.full_name("bandwidth")));
@@ -49,7 +49,7 @@ void read_periodic(TableReader& every, const Entry& entry, Scenario& scenario) {
   periodic.duration = reader.time("duration");
   keep(reader.integer("samples", 1, 1'000'000'000'000), periodic.samples);
   keep(reader.integer("batch_per_gpu", 1, kLargestBatch), periodic.batch_per_gpu);
-  read_rate(reader, periodic);
+  read_periodic_rate(reader, periodic);
   check_kind(reader, periodic);
   reader.finish();
   scenario.periodic.push_back(std::move(periodic));

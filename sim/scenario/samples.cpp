@@ -20,7 +20,7 @@ std::string line_of(std::string_view text) {
 }
 
 /// One word, as a key of a comment is.
-std::string key_of(std::string_view text) {
+std::string sample_key_of(std::string_view text) {
   std::string key = line_of(text);
   std::replace_if(
       key.begin(), key.end(), [](char c) { return c == ' ' || c == '\t' || c == ',' || c == '=' || c == ':' || c == '#'; }, '_');
@@ -57,7 +57,7 @@ std::string_view setting_of(const Sample& sample, std::string_view key) {
 std::string write_samples_csv(const Settings& provenance, const std::vector<Sample>& samples) {
   std::string text;
   for (const auto& [key, value] : provenance) {
-    text += fmt::format("# {}: {}\n", key_of(key), line_of(value));
+    text += fmt::format("# {}: {}\n", sample_key_of(key), line_of(value));
   }
   text.append(kSamplesHeader).append(1, '\n');
   for (const Sample& s : samples) {

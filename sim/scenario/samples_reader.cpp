@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
 #include "sim/base/names.hpp"
 #include "sim/scenario/csv_line.hpp"
 #include "sim/scenario/sample_sheet.hpp"
@@ -20,13 +21,8 @@ const std::vector<std::string> kColumns{"kind", "what",   "gpus",    "nodes",   
                                         "unit", "spread", "repeats", "settings", "source"};
 constexpr std::size_t kKnownWidth = 40;  ///< of a quoted field
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return fmt::format("\"{}{}\"", text.substr(0, kKnownWidth), text.size() > kKnownWidth ? "…" : "");
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
-  return first == std::string_view::npos ? std::string_view{} : text.substr(first, last - first + 1);
 }
 
 template <std::size_t N>
@@ -56,10 +52,10 @@ void check_header(const std::vector<CsvField>& header, Diagnostics& diagnostics)
     const std::string name(trimmed(field.text));
     if (!field.fault.empty()) diagnostics.report(field.span, field.fault);
     if (std::find(kColumns.begin(), kColumns.end(), name) == kColumns.end())
-      diagnostics.report(field.span, fmt::format("unknown column {}", quoted(name)), did_you_mean(name, kColumns));
+      diagnostics.report(field.span, fmt::format("unknown column {}", in_quotes(name)), did_you_mean(name, kColumns));
     const auto same = [&](const CsvField& other) { return trimmed(other.text) == name; };
     if (&*std::find_if(header.begin(), header.end(), same) != &field)
-      diagnostics.report(field.span, fmt::format("the column {} is there twice", quoted(name)));
+      diagnostics.report(field.span, fmt::format("the column {} is there twice", in_quotes(name)));
     if (diagnostics.found().size() >= Diagnostics::kMostDiagnostics) return;
   }
   const std::vector<std::size_t> places = find_columns(header);
@@ -114,7 +110,7 @@ class Row {
       const std::size_t end = std::min(field.find(';', begin), field.size());
       const std::string_view item = trimmed(field.substr(begin, end - begin));
       const std::size_t equals = item.find('=');
-      if (equals == std::string_view::npos || equals == 0) refuse(column, fmt::format("has {}, which is not key=value", quoted(item)));
+      if (equals == std::string_view::npos || equals == 0) refuse(column, fmt::format("has {}, which is not key=value", in_quotes(item)));
       if (equals != std::string_view::npos) settings.emplace_back(trimmed(item.substr(0, equals)), trimmed(item.substr(equals + 1)));
       begin = end + 1;
     }
@@ -123,7 +119,7 @@ class Row {
 
   void refuse(std::size_t column, const std::string& what) {
     const CsvField& field = fields_[places_[column]];
-    if (why_.empty()) why_ = fmt::format("column {}: {} {}: {}", field.span.column, kColumns[column], quoted(text(column)), what);
+    if (why_.empty()) why_ = fmt::format("column {}: {} {}: {}", field.span.column, kColumns[column], in_quotes(text(column)), what);
   }
 
  private:
@@ -141,7 +137,7 @@ std::string shape_fault(const std::vector<CsvField>& fields, std::size_t columns
   return fmt::format("{} fields, the header has {}; a field that holds a comma stands in quotes", fields.size(), columns);
 }
 
-void read_row(const std::vector<CsvField>& fields, const std::vector<std::size_t>& places, SampleSheet& sheet) {
+void read_sample_row(const std::vector<CsvField>& fields, const std::vector<std::size_t>& places, SampleSheet& sheet) {
   Row row(fields, places);
   Sample sample;
   sample.line = fields.front().span.line;
@@ -202,7 +198,7 @@ SampleFile read_samples_csv(const SourceText& source, Diagnostics& diagnostics) 
   for (auto fields = lines.next(); fields && goes_on; fields = lines.next()) {
     goes_on = sheet.count_row();
     const std::string why = shape_fault(*fields, header->size());
-    if (why.empty()) read_row(*fields, places, sheet);
+    if (why.empty()) read_sample_row(*fields, places, sheet);
     if (!why.empty()) sheet.skip(lines.line(), why);
     if (!goes_on) sheet.skip(lines.line(), fmt::format("nothing below is read: a file holds at most {} rows", kMostSamples));
   }

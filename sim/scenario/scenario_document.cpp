@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
 #include "sim/scenario/reader.hpp"
 #include "sim/strategy/catalog.hpp"
 
@@ -58,11 +59,6 @@ std::vector<std::string> key_parts(std::string_view key) {
   }
   const bool has_gap = std::any_of(parts.begin(), parts.end(), [](const std::string& part) { return part.empty(); });
   return has_gap || parts.size() > kDeepestKey ? std::vector<std::string>{} : parts;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  return first == std::string_view::npos ? std::string_view{} : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
 /// Whether a value that is no TOML was rather meant as TOML than as a bare word.

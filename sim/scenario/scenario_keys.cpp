@@ -25,18 +25,18 @@ struct KindOf {
   std::string operator()(const KnobChoice& choice) const { return fmt::format("{}", fmt::join(choice.names, ", ")); }
 };
 
-ScenarioKey key_of(const Knob& knob) {
+ScenarioKey key_of_knob(const Knob& knob) {
   return {fmt::format("strategy.{}", knob.name), std::visit(KindOf{}, knob.value), std::string(knob.example), std::string(knob.fallback),
           std::string(knob.meaning)};
 }
 
 /// Every option once, with all strategies that have it.
 void add_knobs(std::vector<ScenarioKey>& keys) {
-  for (const Knob& knob : shared_knobs()) keys.push_back(key_of(knob));
+  for (const Knob& knob : shared_knobs()) keys.push_back(key_of_knob(knob));
   const std::size_t first = keys.size();
   for (const StrategyEntry& strategy : strategy_catalog()) {
     for (const Knob& knob : strategy.knobs) {
-      ScenarioKey key = key_of(knob);
+      ScenarioKey key = key_of_knob(knob);
       const auto known = std::find_if(keys.begin() + static_cast<std::ptrdiff_t>(first), keys.end(),
                                       [&](const ScenarioKey& k) { return k.name == key.name; });
       if (known == keys.end()) {

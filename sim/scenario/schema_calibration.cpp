@@ -66,7 +66,7 @@ CalibratedConstant read_constant(const std::string& name, const Table& table, co
   return constant;
 }
 
-std::vector<std::pair<std::string, std::string>> read_provenance(TableReader& document) {
+std::vector<std::pair<std::string, std::string>> read_calibration_provenance(TableReader& document) {
   const Table* table = document.table("provenance");
   if (table == nullptr) return {};
   if (table->entries.size() > kMostProvenance)
@@ -122,7 +122,7 @@ Calibration read_calibration(const SourceText& source, Diagnostics& diagnostics,
   Calibration calibration;
   calibration.name = std::filesystem::path(source.name).stem().string();
   calibration.description = document.string("description").value_or("");
-  calibration.provenance = read_provenance(document);
+  calibration.provenance = read_calibration_provenance(document);
   calibration.constants = read_constants(document, known);
   calibration.collectives = read_collectives(document);
   document.value("points");  // read_calibration_points()

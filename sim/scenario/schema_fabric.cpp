@@ -12,22 +12,22 @@ namespace foretrain {
 
 namespace {
 
-struct CountKey {
+struct FabricCountKey {
   std::string_view name;
   int FabricSpec::*member;
   int least, most;
 };
 
-constexpr std::array<CountKey, 10> kCounts{{{"nodes_per_leaf", &FabricSpec::nodes_per_leaf, 1, kMostNodes},
-                                            {"uplinks_per_leaf", &FabricSpec::uplinks_per_leaf, 1, kMostNodes},
-                                            {"levels", &FabricSpec::levels, 2, 3},
-                                            {"leaves_per_group", &FabricSpec::leaves_per_group, 1, kMostNodes},
-                                            {"uplinks_per_spine", &FabricSpec::uplinks_per_spine, 1, kMostNodes},
-                                            {"groups", &FabricSpec::groups, 1, kMostNodes},
-                                            {"routers_per_group", &FabricSpec::routers_per_group, 1, kMostNodes},
-                                            {"nodes_per_router", &FabricSpec::nodes_per_router, 1, kMostNodes},
-                                            {"parallel_links", &FabricSpec::parallel_links, 1, 1024},
-                                            {"global_links", &FabricSpec::global_links, 1, kMostNodes}}};
+constexpr std::array<FabricCountKey, 10> kFabricCounts{{{"nodes_per_leaf", &FabricSpec::nodes_per_leaf, 1, kMostNodes},
+                                                        {"uplinks_per_leaf", &FabricSpec::uplinks_per_leaf, 1, kMostNodes},
+                                                        {"levels", &FabricSpec::levels, 2, 3},
+                                                        {"leaves_per_group", &FabricSpec::leaves_per_group, 1, kMostNodes},
+                                                        {"uplinks_per_spine", &FabricSpec::uplinks_per_spine, 1, kMostNodes},
+                                                        {"groups", &FabricSpec::groups, 1, kMostNodes},
+                                                        {"routers_per_group", &FabricSpec::routers_per_group, 1, kMostNodes},
+                                                        {"nodes_per_router", &FabricSpec::nodes_per_router, 1, kMostNodes},
+                                                        {"parallel_links", &FabricSpec::parallel_links, 1, 1024},
+                                                        {"global_links", &FabricSpec::global_links, 1, kMostNodes}}};
 
 std::vector<std::string> fabric_names() {
   std::vector<std::string> names;
@@ -48,7 +48,7 @@ class FabricReader {
     fabric.link = read_link(reader_, "link");
     fabric.uplink = read_link(reader_, "uplink");
     fabric.switch_latency = reader_.time("switch_latency").value_or(Time::zero());
-    for (const CountKey& key : kCounts)
+    for (const FabricCountKey& key : kFabricCounts)
       fabric.*key.member = static_cast<int>(reader_.integer(key.name, key.least, key.most).value_or(fabric.*key.member));
     if (const auto sizes = reader_.integers("dimensions", 1, kMostNodes, kMostDimensions))
       for (const std::int64_t size : *sizes) fabric.dimensions.push_back(static_cast<int>(size));
@@ -81,7 +81,7 @@ class FabricReader {
                        std::string(kind.name) + ": " + std::string(kind.summary));
     };
     for (const std::string_view key : {"uplink", "dimensions", "links", "spread_nics"}) check(key);
-    for (const CountKey& key : kCounts) check(key.name);
+    for (const FabricCountKey& key : kFabricCounts) check(key.name);
   }
 
   void read_graph(FabricSpec& fabric) {

@@ -10,7 +10,7 @@ namespace foretrain {
 
 namespace {
 
-struct RateKey {
+struct LinkRateKey {
   std::string_view name;
   ByteRate LinkType::*member;
 };
@@ -21,12 +21,12 @@ struct TimeKey {
 };
 
 /// Optional keys; a key that is missing leaves the default of LinkType.
-constexpr std::array kRates{RateKey{"line_rate", &LinkType::line_rate}, RateKey{"nccl_bandwidth", &LinkType::nccl_bandwidth}};
-constexpr std::array kTimes{TimeKey{"latency", &LinkType::latency}, TimeKey{"collective_latency", &LinkType::collective_latency},
-                            TimeKey{"rendezvous_latency", &LinkType::rendezvous_latency}};
+constexpr std::array kLinkRates{LinkRateKey{"line_rate", &LinkType::line_rate}, LinkRateKey{"nccl_bandwidth", &LinkType::nccl_bandwidth}};
+constexpr std::array kLinkTimes{TimeKey{"latency", &LinkType::latency}, TimeKey{"collective_latency", &LinkType::collective_latency},
+                                TimeKey{"rendezvous_latency", &LinkType::rendezvous_latency}};
 
 void read_rates(TableReader& reader, LinkType& link) {
-  for (const RateKey& key : kRates) {
+  for (const LinkRateKey& key : kLinkRates) {
     const auto rate = reader.byte_rate(key.name);
     if (rate && rate->per_second < 1)
       reader.report(reader.span_of(key.name), reader.full_name(key.name) + " must be at least one byte per second");
@@ -35,7 +35,7 @@ void read_rates(TableReader& reader, LinkType& link) {
 }
 
 void read_times(TableReader& reader, LinkType& link) {
-  for (const TimeKey& key : kTimes) link.*key.member = reader.time(key.name).value_or(link.*key.member);
+  for (const TimeKey& key : kLinkTimes) link.*key.member = reader.time(key.name).value_or(link.*key.member);
 }
 
 }  // namespace

@@ -13,17 +13,17 @@ namespace foretrain {
 
 namespace {
 
-struct CountKey {
+struct NodeCountKey {
   std::string_view name;
   int NodeSpec::*member;
   int least, most;
 };
 
-constexpr std::array<CountKey, 5> kCounts{{{"gpus", &NodeSpec::gpus, 1, kMostGpusPerNode},
-                                           {"cpus", &NodeSpec::cpus, 1, kMostCpusPerNode},
-                                           {"switches", &NodeSpec::switches, 0, kMostSwitchesPerNode},
-                                           {"nvswitches", &NodeSpec::nvswitches, 0, kMostSwitchesPerNode},
-                                           {"nics", &NodeSpec::nics, 0, kMostNicsPerNode}}};
+constexpr std::array<NodeCountKey, 5> kNodeCounts{{{"gpus", &NodeSpec::gpus, 1, kMostGpusPerNode},
+                                                   {"cpus", &NodeSpec::cpus, 1, kMostCpusPerNode},
+                                                   {"switches", &NodeSpec::switches, 0, kMostSwitchesPerNode},
+                                                   {"nvswitches", &NodeSpec::nvswitches, 0, kMostSwitchesPerNode},
+                                                   {"nics", &NodeSpec::nics, 0, kMostNicsPerNode}}};
 
 struct FlagKey {
   std::string_view name;
@@ -86,7 +86,7 @@ NodeSpec NodeReader::read(const Table& table, std::string path) {
 }
 
 void NodeReader::read_counts(TableReader& reader) {
-  for (const CountKey& key : kCounts) {
+  for (const NodeCountKey& key : kNodeCounts) {
     const int fallback = from_template_ ? node_.*key.member : key.least;
     node_.*key.member = static_cast<int>(reader.integer(key.name, key.least, key.most).value_or(fallback));
   }

@@ -8,18 +8,18 @@ namespace foretrain {
 
 namespace {
 
-struct RateKey {
+struct StorageRateKey {
   std::string_view name;
   ByteRate StorageSpec::*member;
 };
 
-constexpr std::array<RateKey, 3> kRates{{{"job_bandwidth", &StorageSpec::job},  //
-                                         {"node_bandwidth", &StorageSpec::node},
-                                         {"stream_bandwidth", &StorageSpec::stream}}};
+constexpr std::array<StorageRateKey, 3> kStorageRates{{{"job_bandwidth", &StorageSpec::job},  //
+                                                       {"node_bandwidth", &StorageSpec::node},
+                                                       {"stream_bandwidth", &StorageSpec::stream}}};
 
 StorageSpec read_kind(TableReader& reader, StorageKind kind) {
   StorageSpec spec = usual_storage(kind);
-  for (const RateKey& key : kRates) {
+  for (const StorageRateKey& key : kStorageRates) {
     const auto rate = reader.byte_rate(key.name);
     if (rate && rate->per_second < 1)
       reader.report(reader.span_of(key.name), reader.full_name(key.name) + " must be at least one byte per second");

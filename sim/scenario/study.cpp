@@ -18,7 +18,7 @@ bool has_option(const StrategyEntry& strategy, std::string_view key) {
 }
 
 /// Unknown strategies are reported when their combination is read, with everything that is set.
-const StrategyEntry* strategy_of(const Study& study, const std::vector<std::size_t>& digits, const std::string& otherwise) {
+const StrategyEntry* strategy_of_study(const Study& study, const std::vector<std::size_t>& digits, const std::string& otherwise) {
   for (std::size_t i = 0; i < study.axes.size(); ++i) {
     if (study.axes[i].key != "strategy.name") continue;
     const auto* name = std::get_if<std::string>(&study.axes[i].values[digits[i]].data);
@@ -46,7 +46,7 @@ std::vector<StudyPoint> study_points(const Study& study, const std::string& stra
   std::vector<StudyPoint> points;
   std::vector<std::size_t> digits(study.axes.size(), 0);
   do {
-    const StrategyEntry* entry = strategy_of(study, digits, strategy);
+    const StrategyEntry* entry = strategy_of_study(study, digits, strategy);
     StudyPoint point;
     bool repeats = false;
     for (std::size_t i = 0; i < study.axes.size(); ++i) {

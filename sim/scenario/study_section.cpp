@@ -33,7 +33,7 @@ std::vector<std::string> known_names() {
 }
 
 /// Near names out of all, or else the short ones.
-std::string hint_for(const std::string& name) {
+std::string hint_for_study_key(const std::string& name) {
   if (!nearest_names(name, known_names()).empty()) return did_you_mean(name, known_names());
   std::string known;
   for (const StudyName& row : study_names()) known += fmt::format("{}{}", known.empty() ? "known: " : ", ", row.name);
@@ -181,7 +181,8 @@ class StudyReader {
                      "keys with dots stand in quotes, as in \"data.workers_per_gpu\" = [0, 2, 4]");
   }
   void report_unknown(const Entry& entry) {
-    document_.report(entry.key_span, fmt::format("unknown key {} in [study]", quoted(entry.key)), hint_for(entry.key.substr(0, 60)));
+    document_.report(entry.key_span, fmt::format("unknown key {} in [study]", quoted(entry.key)),
+                     hint_for_study_key(entry.key.substr(0, 60)));
   }
   static std::string quoted(const std::string& name) { return fmt::format("\"{}\"", name.substr(0, 60)); }
 

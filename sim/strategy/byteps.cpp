@@ -8,7 +8,9 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/strategy/call_costs.hpp"
 #include "sim/strategy/ddp_buckets.hpp"
+#include "sim/strategy/server_layout.hpp"
 #include "sim/strategy/server_network.hpp"
 #include "sim/strategy/single.hpp"
 #include "sim/strategy/training_step.hpp"
@@ -20,16 +22,13 @@ namespace {
 constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kMostPartitionsOfOne = 65'536;
 constexpr std::int64_t kMostPartitions = 200'000;
-constexpr Time kHook = Time{15'000'000};  ///< Python hook, name, event, request: as Horovod's, from which it descends; 15 us
-constexpr Time kWait = Time{2'000'000};   ///< Python's synchronize of one tensor that is done; 2 us
-constexpr Time kCast = Time{10'000'000};  ///< tensor.half() or .float() in Python
+constexpr Time kWait = Time{2'000'000};       ///< Python's synchronize of one tensor that is done; 2 us
+constexpr Time kHalfCast = Time{10'000'000};  ///< tensor.half() or .float() in Python
 
 int gpus_of_first_node(const Placement& placement) {
   const int node = placement.ranks.front().node;
   return static_cast<int>(std::count_if(placement.ranks.begin(), placement.ranks.end(), [&](const GpuPlace& r) { return r.node == node; }));
 }
-
-int server_count(const PlanRequest& request) { return request.knobs.servers > 0 ? request.knobs.servers : request.placement.nodes; }
 
 /// The key of a partition has 16 bits for its number within the gradient.
 void refuse_small_partitions(const PlanRequest& request, std::int64_t elements) {
@@ -153,9 +152,9 @@ PushPull::Stages PushPull::make_stages() {
 
 void PushPull::on_gradient(std::uint32_t parameter) {
   const QueueId thread = process_.autograd_thread;
-  if (compresses()) process_.launch_copy(thread, {6 * model_.parameters[parameter].elements}, kCast, Account::other, labels_.cast);
+  if (compresses()) process_.launch_copy(thread, {6 * model_.parameters[parameter].elements}, kHalfCast, Account::other, labels_.cast);
   const TaskId ready = process_.last_kernel();
-  const TaskId call = process_.host(thread, kHook, Account::host);
+  const TaskId call = process_.host(thread, kHorovodHook, Account::host);
   for (const std::size_t i : partitions_of_[parameter]) exchange(i, ready, call);
 }
 
@@ -217,7 +216,7 @@ void PushPull::synchronize() {
   for (const Parameter& parameter : model_.parameters) {
     process_.host(thread, kWait, Account::host);
     process_.launch_copy(thread, {2 * wire_bytes_ * parameter.elements}, Time{}, Account::other, labels_.average);
-    if (compresses()) process_.launch_copy(thread, {6 * parameter.elements}, kCast, Account::other, labels_.cast);
+    if (compresses()) process_.launch_copy(thread, {6 * parameter.elements}, kHalfCast, Account::other, labels_.cast);
   }
 }
 
@@ -231,7 +230,7 @@ void PushPull::explain(Decisions& decisions) const {
                     : "a node sends and receives every gradient once; servers on the same nodes receive and send as much");
 }
 
-void add_step(TrainingStep& step, PushPull& push_pull, const StrategyKnobs& knobs) {
+void add_byteps_step(TrainingStep& step, PushPull& push_pull, const StrategyKnobs& knobs) {
   for (int micro = 0; micro < knobs.accumulation; ++micro) {
     const bool exchanges = micro + 1 == knobs.accumulation;
     step.load_batch();
@@ -261,7 +260,7 @@ Plan plan_byteps(const PlanRequest& request) {
   TrainingStep step(process);
   PushPull push_pull(process);
   for (int i = 0; i < request.steps; ++i) {
-    add_step(step, push_pull, request.knobs);
+    add_byteps_step(step, push_pull, request.knobs);
     plan.step_ends.push_back(step.optimize());
     step.finish_step();
   }

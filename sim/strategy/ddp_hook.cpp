@@ -6,13 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "sim/strategy/call_costs.hpp"
+
 namespace foretrain {
 
 namespace {
 
 constexpr std::int64_t kHalfBytes = 2;
 constexpr Time kHookPython = Time{30'000'000};   ///< 30 us: the hook's own Python, assumed (its calls are counted apart)
-constexpr Time kSmallCall = Time{3'000'000};     ///< 3 us: one tensor operation from Python (docs/models/host_time.md)
 constexpr Time kLibraryCall = Time{10'000'000};  ///< 10 us: one with a matrix product
 
 }  // namespace
@@ -48,7 +49,7 @@ void BucketExchange::wait(QueueId thread, std::size_t bucket) {
   const std::int64_t bytes = 6 * elements_of(bucket);
   const TaskId reduced = works_[bucket];
   if (!group_.is_gloo()) return process_.stream_waits_for(reduced);
-  process_.launch_copy(thread, {bytes}, kSmallCall, Account::other, hook_label_);
+  process_.launch_copy(thread, {bytes}, kTensorCall, Account::other, hook_label_);
 }
 
 /// Cast (6 bytes per element) and divide (4), all-reduce in 16 bit; over NCCL the cast back is launched at once on a stream of its own.
@@ -59,12 +60,12 @@ void BucketExchange::halve(QueueId thread, std::size_t bucket) {
   const TaskId reduced = group_.start(thread, CollectiveOp::all_reduce, {kHalfBytes * elements}, labels_[bucket]);
   works_[bucket] = reduced;
   if (group_.is_gloo()) return;
-  process_.host(thread, kSmallCall, Account::host);
+  process_.host(thread, kTensorCall, Account::host);
   works_[bucket] = process_.launch_beside({thread, cast_stream_, {6 * elements}, hook_label_, {&reduced, 1}});
 }
 
 void BucketExchange::kernel(QueueId thread, std::int64_t bytes) {
-  process_.launch_copy(thread, {bytes}, kSmallCall, Account::other, hook_label_);
+  process_.launch_copy(thread, {bytes}, kTensorCall, Account::other, hook_label_);
 }
 
 void BucketExchange::reduce_now(QueueId thread, std::int64_t elements) {

@@ -2,12 +2,13 @@
 // order, too.
 #include "sim/strategy/ddp_reducer.hpp"
 
+#include "sim/strategy/call_costs.hpp"
+
 namespace foretrain {
 
 namespace {
 
 constexpr Time kCopyCall = Time{570'000};         ///< 0.57 us: copy_ from C++, besides its launch
-constexpr Time kFlatten = Time{10'000'000};       ///< 10 us: flatten, and the call of the broadcast
 constexpr Time kUnusedHook = Time{1'100'000};     ///< 1.1 us: measured extra of a hook with the search for unused parameters
 constexpr Time kStaticGraphHook = Time{300'000};  ///< 0.3 us: measured extra of a hook with a static graph
 constexpr Time kUnusedNode = Time{300'000};       ///< 0.3 us: measured extra of a forward pass per node of the graph that is searched
@@ -45,7 +46,7 @@ void Reducer::broadcast_group(std::int64_t element_bytes) {
   }
   if (total.count == 0) return;
   const QueueId thread = process_.main_thread;
-  process_.launch_copy(thread, total * 2, kFlatten, Account::other, buffer_label_);
+  process_.launch_copy(thread, total * 2, kFlattenCall, Account::other, buffer_label_);
   group_.wait(thread, group_.start(thread, CollectiveOp::broadcast, total, buffer_label_));
   for (const Buffer& buffer : model_.buffers) {
     if (buffer.element_bytes != element_bytes) continue;

@@ -128,7 +128,7 @@ std::string_view name_of(Sharding sharding) {
   return names[static_cast<std::size_t>(sharding)];
 }
 
-void explain(const PlanRequest& request, const ModelUnits& units, const FsdpSettings& settings, Decisions& decisions) {
+void explain_fsdp(const PlanRequest& request, const ModelUnits& units, const FsdpSettings& settings, Decisions& decisions) {
   decisions.add("units", fmt::format("{} and the root", units.units.size() - 1),
                 fmt::format("the largest has {} parameters, the root {}; strategy.unit_parameters makes them by size", units.largest(),
                             units.units.front().elements));
@@ -164,7 +164,7 @@ Plan plan(const PlanRequest& request, bool per_parameter) {
     if (i == 0 && request.placement.size() > 1) plan.buckets = model.messages();
   }
   plan.memory = fsdp_memory(units, settings, request.knobs);
-  explain(request, units, settings, process.decisions());
+  explain_fsdp(request, units, settings, process.decisions());
   plan.decisions = process.decisions();
   return plan;
 }

@@ -8,7 +8,7 @@ namespace {
 constexpr Time kCall = Time{4'000'000};  ///< one call on a tensor, 4 us
 constexpr std::int64_t kReadWrite = 8;   ///< bytes of an element read and written
 constexpr std::int64_t kRead = 4;
-constexpr std::int64_t kScalar = 16;  ///< bytes of a double read and written
+constexpr std::int64_t kDoubleReadWrite = 16;  ///< bytes of a double read and written
 
 }  // namespace
 
@@ -26,8 +26,8 @@ void GradientNoise::on_gradient(QueueId thread, std::uint32_t parameter) {
   const std::int64_t elements = model_.parameters[parameter].elements;
   small_kernel(thread, kReadWrite * elements);
   small_kernel(thread, kRead * elements);
-  small_kernel(thread, kScalar);
-  small_kernel(thread, kScalar);
+  small_kernel(thread, kDoubleReadWrite);
+  small_kernel(thread, kDoubleReadWrite);
 }
 
 /// By the scale of mixed precision and by the number of micro-steps, into new tensors.
@@ -44,7 +44,7 @@ void GradientNoise::sum_squares() {
     small_kernel(process_.main_thread, kReadWrite * parameter.elements);
     small_kernel(process_.main_thread, kRead * parameter.elements);
   }
-  for (std::size_t i = 0; i < model_.parameters.size(); ++i) small_kernel(process_.main_thread, kScalar);
+  for (std::size_t i = 0; i < model_.parameters.size(); ++i) small_kernel(process_.main_thread, kDoubleReadWrite);
   process_.synchronize(process_.main_thread);
 }
 
@@ -62,7 +62,8 @@ void GradientNoise::compare_with_last_step() {
 void GradientNoise::after_backward() {
   if (!measures_) return;
   const bool several = process_.request().placement.size() > 1;
-  if (several) process_.stream_waits_for(process_.collective(process_.main_thread, CollectiveOp::all_reduce, {kScalar / 2}, label_));
+  if (several)
+    process_.stream_waits_for(process_.collective(process_.main_thread, CollectiveOp::all_reduce, {kDoubleReadWrite / 2}, label_));
   scale_gradients();
   sum_squares();
   several ? static_cast<void>(process_.synchronize(process_.main_thread)) : compare_with_last_step();

@@ -8,7 +8,7 @@ namespace foretrain {
 namespace {
 
 constexpr Bytes kScalar{8};
-constexpr Time kSmallCall = Time{4'000'000};     ///< one call on a scalar tensor, 4 us
+constexpr Time kScalarCall = Time{4'000'000};    ///< one call on a scalar tensor, 4 us
 constexpr Time kUnscaleCall = Time{20'000'000};  ///< unscale_: lists of gradients by device and type, 20 us
 
 std::vector<std::int64_t> tensor_sizes(const ExpandedModel& model) {
@@ -48,15 +48,15 @@ void GradientUpdate::small_kernels(int count, Time reference) {
 }
 
 void GradientUpdate::scale_loss() {
-  if (scales()) small_kernels(1, kSmallCall);
+  if (scales()) small_kernels(1, kScalarCall);
 }
 
 /// Unscale and look for infinities (read and write every gradient), then the script reads the flag: `.item()`.
 void GradientUpdate::check_gradients() {
   if (!scales()) return;
   if (launches_.is_tensorflow()) {
-    each_tensor(8, kSmallCall);
-    each_tensor(4, kSmallCall);
+    each_tensor(8, kScalarCall);
+    each_tensor(4, kScalarCall);
   } else {
     packed(8, kUnscaleCall);
   }
@@ -69,9 +69,9 @@ void GradientUpdate::clip_norm() {
   if (clipping == GradientClipping::none) return;
   const Framework& framework = workload_.framework;
   const bool multi_tensor = framework.kind == FrameworkKind::pytorch && framework.version >= FrameworkVersion{2, 0};
-  multi_tensor ? packed(4, kSmallCall) : each_tensor(4, kSmallCall);
-  small_kernels(5, kSmallCall);  // stack, norm, add, divide, clamp
-  multi_tensor ? packed(8, kSmallCall) : each_tensor(8, kSmallCall);
+  multi_tensor ? packed(4, kScalarCall) : each_tensor(4, kScalarCall);
+  small_kernels(5, kScalarCall);  // stack, norm, add, divide, clamp
+  multi_tensor ? packed(8, kScalarCall) : each_tensor(8, kScalarCall);
   if (clipping == GradientClipping::read_back) process_.synchronize(process_.main_thread);
 }
 
@@ -87,7 +87,7 @@ TaskId GradientUpdate::apply() {
   check_gradients();
   clip_norm();
   TaskId last = optimize();
-  if (scales()) small_kernels(1, kSmallCall), last = process_.last_kernel();
+  if (scales()) small_kernels(1, kScalarCall), last = process_.last_kernel();
   return last;
 }
 

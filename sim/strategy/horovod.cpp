@@ -78,7 +78,7 @@ std::vector<Cycle> rehearse(const PlanRequest& request, const HorovodSettings& s
   return typical_cycles(arrivals_of(timeline, origin, gradients, model, settings.element_bytes, thread.gathering()), thread.rules());
 }
 
-void explain(const std::vector<Cycle>& cycles, Decisions& decisions) {
+void explain_cycles(const std::vector<Cycle>& cycles, Decisions& decisions) {
   std::string sizes;
   std::size_t messages = 0;
   for (const Cycle& cycle : cycles) {
@@ -131,7 +131,7 @@ Plan plan_horovod(const PlanRequest& request) {
   Process process(request, plan.graph);
   const HorovodSettings settings = horovod_settings(request, process.decisions());
   const std::vector<Cycle> cycles = rehearse(request, settings);
-  explain(cycles, process.decisions());
+  explain_cycles(cycles, process.decisions());
   explain_sparse(request, settings, process.decisions());
   TrainingStep step(process);
   GradientQueue queue(process, settings);

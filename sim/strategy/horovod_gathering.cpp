@@ -7,14 +7,13 @@
 #include <algorithm>
 
 #include "sim/collective/transport_ways.hpp"
+#include "sim/strategy/call_costs.hpp"
 
 namespace foretrain {
 
 namespace {
 
-constexpr Time kMessage = Time{800'000};  ///< MPI's own part of a message, 0.8 us (topologies/transports/mpi_ib.toml)
-constexpr int kPageable = 2;              ///< what MPI wrote is not page-locked: the copy to the GPU is staged at half the rate
-constexpr std::int64_t kAdded = 3;        ///< of an element of a row: it is read, and its place in the table read and written
+constexpr std::int64_t kAdded = 3;  ///< of an element of a row: it is read, and its place in the table read and written
 
 }  // namespace
 
@@ -40,7 +39,7 @@ HorovodGathering::HorovodGathering(Process& process, const HorovodSettings& sett
   std::vector<PatternFlow> flows;
   for (int rank = 0; rank < ranks_; ++rank) {
     TransportWay way = ways.way(rank, (rank + 1) % ranks_);
-    message_latency_ = std::max(message_latency_, way.latency + kMessage);
+    message_latency_ = std::max(message_latency_, way.latency + kMpiMessage);
     if (way.links.empty()) continue;
     slowest_link_ = flows.empty() ? way.bandwidth : std::min(slowest_link_, way.bandwidth);
     flows.push_back({std::move(way.links), static_cast<double>(ranks_ - 1)});
@@ -105,7 +104,7 @@ TaskId HorovodGathering::over_hosts(Bytes own, TaskId ready) {
   const Time latency = route_of(process_.request().placement.ranks.front(), CopyTo::gpu).latency;
   const TaskId out = send({to_host_, latency, to_host_pattern_, own, copy_label_}, ready, {});
   const TaskId met = send({thread_, beside_links(own), ring_, own, mpi_label_}, out, process_.host_costs().sync_wake);
-  return send({to_gpu_, latency, to_gpu_pattern_, own * ranks_ * kPageable, copy_label_}, met, {});
+  return send({to_gpu_, latency, to_gpu_pattern_, own * ranks_ * kPageableSlowdown, copy_label_}, met, {});
 }
 
 TaskId HorovodGathering::gather(std::uint32_t parameter, TaskId ready) {

@@ -6,13 +6,13 @@
 #include <map>
 
 #include "sim/collective/transport_ways.hpp"
+#include "sim/strategy/call_costs.hpp"
 
 namespace foretrain {
 
 namespace {
 
 constexpr Time kSharedMemory = Time{500'000};  ///< between two processes of a node, 0.5 us
-constexpr Time kMessage = Time{800'000};       ///< MPI's own part of a message between nodes, 0.8 us
 
 /// Rounds of a tree of so many: log2, rounded up.
 int levels(int count) { return std::bit_width(static_cast<unsigned>(count - 1)); }
@@ -35,7 +35,7 @@ Time small_message_rounds(const Cluster& cluster, const Placement& placement) {
   for (const auto& [node, ranks] : ranks_on) most = std::max(most, ranks);
   const Time inside = kSharedMemory * levels(most);
   if (ranks_on.size() == 1) return inside;
-  return inside + (kMessage + network_latency(cluster, placement)) * levels(static_cast<int>(ranks_on.size()));
+  return inside + (kMpiMessage + network_latency(cluster, placement)) * levels(static_cast<int>(ranks_on.size()));
 }
 
 ResponseCache response_cache(int capacity, std::size_t tensors) {

@@ -3,13 +3,13 @@
 
 #include <utility>
 
+#include "sim/strategy/call_costs.hpp"
+
 namespace foretrain {
 
 namespace {
 
-constexpr Time kHook = Time{15'000'000};      ///< PyTorch: Python hook, name, event, request; 15 us
 constexpr Time kCountDown = Time{4'000'000};  ///< PyTorch: a hook that only counts; 4 us
-constexpr Time kCast = Time{8'000'000};       ///< PyTorch: tensor.type(), 8 us
 
 /// An eager tape returns when it has launched all of backward; what XLA compiles is held back by the step itself.
 bool is_tape(const Framework& framework) { return framework.kind == FrameworkKind::tensorflow && framework.execution == Execution::eager; }
@@ -27,7 +27,7 @@ GradientQueue::GradientQueue(Process& process, const HorovodSettings& settings)
 
 Time GradientQueue::call_cost() const {
   const HostCalibration& costs = process_.host_costs();
-  return framework_.kind == FrameworkKind::tensorflow ? costs.node + costs.hand_over_node + costs.event : kHook;
+  return framework_.kind == FrameworkKind::tensorflow ? costs.node + costs.hand_over_node + costs.event : kHorovodHook;
 }
 
 void GradientQueue::count_down() {
@@ -38,7 +38,7 @@ void GradientQueue::count_down() {
 void GradientQueue::enqueue(QueueId thread, std::uint32_t parameter, TaskId ready) {
   const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;
   if (settings_.compresses && !sparse_[parameter]) {
-    const Time cast = framework_.kind == FrameworkKind::tensorflow ? process_.host_costs().node : kCast;
+    const Time cast = framework_.kind == FrameworkKind::tensorflow ? process_.host_costs().node : kHorovodCast;
     ready = process_.launch_copy(thread, {6 * elements}, cast, Account::other, compress_label_);
   }
   enqueued_.push_back({parameter, process_.host(thread, call_cost(), Account::host, hook_label_), ready});

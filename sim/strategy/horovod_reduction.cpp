@@ -6,14 +6,13 @@
 #include <algorithm>
 
 #include "sim/collective/transport_ways.hpp"
+#include "sim/strategy/call_costs.hpp"
 
 namespace foretrain {
 
 namespace {
 
-constexpr Time kMessage = Time{800'000};  ///< MPI's own part of a message, 0.8 us
-constexpr ByteRate kAdd{8e9};             ///< one core adds fp32
-constexpr int kPageable = 2;              ///< a copy of pageable memory is staged: half the rate
+constexpr ByteRate kAdd{8e9};  ///< one core adds fp32
 
 Bytes scaled(Bytes size, double factor) { return {static_cast<std::int64_t>(static_cast<double>(size.count) * factor)}; }
 
@@ -36,7 +35,7 @@ HorovodReduction::HorovodReduction(Process& process, const HorovodSettings& sett
   std::vector<PatternFlow> flows;
   for (int rank = 0; rank < local; ++rank) {
     TransportWay way = ways.way(rank, rank + local);
-    message_latency_ = std::max(message_latency_, way.latency + kMessage);
+    message_latency_ = std::max(message_latency_, way.latency + kMpiMessage);
     if (rank == 0 || way.bandwidth < slowest_between_nodes_) slowest_between_nodes_ = way.bandwidth;
     flows.push_back({std::move(way.links), sent_per_byte()});
   }
@@ -58,7 +57,7 @@ Route HorovodReduction::between_gpu_and_host() const {
 }
 
 TaskId HorovodReduction::copy_by_host(const Route& route, Bytes share, LabelId label) {
-  return process_.transfer(thread_, route, share * kPageable, Account::exposed_communication, label, {});
+  return process_.transfer(thread_, route, share * kPageableSlowdown, Account::exposed_communication, label, {});
 }
 
 TaskId HorovodReduction::all_reduce_between_nodes(Bytes share) {
@@ -110,7 +109,7 @@ Time HorovodReduction::held(Bytes size) const {
   if (settings_.levels == HorovodLevels::torus) return call * 3;
   const Bytes share{size.count / settings_.ranks_per_node};
   const Route route = between_gpu_and_host();
-  const Time copies = (route.latency + share * kPageable / route.bandwidth) * 2;
+  const Time copies = (route.latency + share * kPageableSlowdown / route.bandwidth) * 2;
   const Time scatter = process_.communicator(Group::node).plan(CollectiveOp::reduce_scatter, size, false).alone;
   const Time between = latency_between_nodes(share) + scaled(share, sent_per_byte() * settings_.ranks_per_node) / slowest_between_nodes_;
   return call * 2 + scatter + process_.host_costs().sync_wake + copies + between;

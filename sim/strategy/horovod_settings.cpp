@@ -47,8 +47,8 @@ HorovodLevels levels_of(const PlanRequest& request, FrameworkVersion version, De
   return HorovodLevels::torus;
 }
 
-void explain(const HorovodSettings& settings, FrameworkVersion version, std::size_t tensors, const StrategyKnobs& knobs,
-             Decisions& decisions) {
+void explain_horovod_settings(const HorovodSettings& settings, FrameworkVersion version, std::size_t tensors, const StrategyKnobs& knobs,
+                              Decisions& decisions) {
   decisions.add("Horovod", to_text(version),
                 fmt::format("cycles of {}, {}", to_string(settings.cycle_time),
                             settings.threshold.count == 0 ? "fusion off (threshold 0): every gradient is a message of its own"
@@ -84,7 +84,7 @@ HorovodSettings horovod_settings(const PlanRequest& request, Decisions& decision
   settings.gathers_over_hosts = version < kGathersByNccl;
   settings.levels = levels_of(request, version, decisions);
   settings.cache = response_cache(knobs.cache_capacity, tensors);
-  explain(settings, version, tensors, knobs, decisions);
+  explain_horovod_settings(settings, version, tensors, knobs, decisions);
   return settings;
 }
 

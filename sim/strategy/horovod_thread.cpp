@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/strategy/call_costs.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -15,7 +17,6 @@ constexpr std::size_t kBatch = 160;          ///< BATCHED_D2D_CAPACITY: tensors 
 constexpr Time kRequest = Time{1'000'000};   ///< rank 0 reads and counts one request, 1 us
 constexpr Time kResponse = Time{1'000'000};  ///< table look-up and callback of one tensor, 1 us
 constexpr Time kTakeBack = Time{5'000'000};  ///< PyTorch: synchronize(handle) in Python and grad.set_(), 5 us
-constexpr Time kCast = Time{8'000'000};      ///< PyTorch: tensor.type(), 8 us
 
 Negotiation negotiation_of(const Process& process, const HorovodSettings& settings) {
   const PlanRequest& request = process.request();
@@ -125,7 +126,7 @@ void HorovodThread::take_back(const Done& done) {
   if (!settings_.compresses) return;
   for (const std::uint32_t parameter : done.parameters) {
     const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;
-    process_.launch_copy(thread, {6 * elements}, tensorflow ? costs.node : kCast, Account::other, decompress_label_);
+    process_.launch_copy(thread, {6 * elements}, tensorflow ? costs.node : kHorovodCast, Account::other, decompress_label_);
   }
 }
 

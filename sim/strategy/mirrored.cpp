@@ -23,7 +23,7 @@ void explain_packs(Process& process, const std::vector<GradientPack>& packs, int
                           "the concatenation needs every gradient, so nothing is sent before backward has ended");
 }
 
-GradientExchange make_exchange(Process& process, int gpus) {
+GradientExchange mirrored_exchange(Process& process, int gpus) {
   const StrategyKnobs& knobs = process.request().knobs;
   const Workload& workload = process.request().workload;
   const bool by_tensor = knobs.cross_device_ops >= CrossDeviceOps::reduction_to_one_device;
@@ -53,7 +53,7 @@ KnobChoice cross_device_ops() {
 
 }  // namespace
 
-Plan plan_mirrored(const PlanRequest& request) { return plan_replicas(request, make_exchange); }
+Plan plan_mirrored(const PlanRequest& request) { return plan_replicas(request, mirrored_exchange); }
 
 StrategyEntry mirrored_strategy() {
   const Knob knobs[] = {

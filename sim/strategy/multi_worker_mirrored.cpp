@@ -12,7 +12,7 @@ namespace foretrain {
 
 namespace {
 
-GradientExchange make_exchange(Process& process, int gpus) {
+GradientExchange multi_worker_exchange(Process& process, int gpus) {
   const StrategyKnobs& knobs = process.request().knobs;
   const Workload& workload = process.request().workload;
   std::vector<GradientPack> packs = packs_by_size(*workload.model, knobs.bytes_per_pack, gradient_element_bytes(workload));
@@ -31,7 +31,7 @@ KnobChoice implementations() {
 
 }  // namespace
 
-Plan plan_multi_worker_mirrored(const PlanRequest& request) { return plan_replicas(request, make_exchange); }
+Plan plan_multi_worker_mirrored(const PlanRequest& request) { return plan_replicas(request, multi_worker_exchange); }
 
 StrategyEntry multi_worker_mirrored_strategy() {
   const Knob knobs[] = {

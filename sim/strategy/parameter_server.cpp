@@ -31,8 +31,6 @@ ServerTransport transport_for(const PlanRequest& request) {
   return is_tensorflow(request) ? grpc_server_transport() : ps_lite_transport(request.cluster.spec().fabric.link);
 }
 
-int server_count(const PlanRequest& request) { return request.knobs.servers > 0 ? request.knobs.servers : request.placement.nodes; }
-
 /// XLA's clusters start when all their inputs are there, and their outputs exist when they end; a CUDA graph likewise.
 bool is_one_call(const Framework& framework) {
   const bool xla = framework.kind == FrameworkKind::tensorflow && framework.execution == Execution::compiled;
@@ -284,7 +282,7 @@ void Worker::explain(Decisions& decisions) const {
       asynchronous ? "servers update for every worker by itself; gradients are of older variables" : "servers wait for all workers");
 }
 
-void add_step(TrainingStep& step, Worker& worker, const PlanRequest& request) {
+void add_worker_step(TrainingStep& step, Worker& worker, const PlanRequest& request) {
   const ExpandedModel& model = *request.workload.model;
   for (int micro = 0; micro < request.knobs.accumulation; ++micro) {
     const bool pushes = micro + 1 == request.knobs.accumulation;
@@ -322,7 +320,7 @@ Plan plan_parameter_server(const PlanRequest& request) {
   TrainingStep step(process);
   Worker worker(process);
   for (int i = 0; i < request.steps; ++i) {
-    add_step(step, worker, asked);
+    add_worker_step(step, worker, asked);
     plan.step_ends.push_back(process.last_kernel());
     worker.end_step();
     step.finish_step();

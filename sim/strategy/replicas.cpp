@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/strategy/call_costs.hpp"
 #include "sim/strategy/coalesced_groups.hpp"
 #include "sim/strategy/ddp_buckets.hpp"
 
@@ -20,7 +21,6 @@ constexpr Time kStartThread = Time{37'000'000};       ///< threading.Thread: cre
 constexpr Time kPassGil = Time{600'000};              ///< per call and other thread that wants the GIL: 0.6 us
 constexpr Time kPlanConvolution = Time{250'000'000};  ///< cuDNN's heuristics for one convolution: 0.55 ms on a host of slowdown 2.2
 constexpr Time kView = Time{980'000};                 ///< a view of a flat tensor, as in the table of host times
-constexpr Time kFlatten = Time{10'000'000};           ///< cat of a list, as in DDP
 constexpr Time kScatterShare =
     Time{36'000'000};                       ///< chunk, streams, events of one GPU's share beside the copy's own call; recalled 30-50 us
 constexpr Time kGather = Time{20'000'000};  ///< one call for all shares; recalled
@@ -88,7 +88,7 @@ void Replicas::collective(QueueId thread, CollectiveOp op, Bytes size, LabelId l
 void Replicas::broadcast(const std::vector<std::int64_t>& elements, std::int64_t element_bytes, LabelId label) {
   const QueueId thread = process_.main_thread;
   for (const CoalescedGroup& group : broadcast_groups(elements, element_bytes)) {
-    process_.launch_copy(thread, group.size * 2, kFlatten, Account::other, labels_.flatten);
+    process_.launch_copy(thread, group.size * 2, kFlattenCall, Account::other, labels_.flatten);
     collective(thread, CollectiveOp::broadcast, group.size, label);
     process_.host(thread, kView * static_cast<std::int64_t>(group.tensors) * (gpus_ - 1), Account::host, labels_.unflatten);
   }
@@ -170,7 +170,7 @@ void Replicas::reduce(const WrappedModule& module) {
     for (std::size_t gpu = 0; gpu < process_.gpus(); ++gpu) {
       process_.use_gpu(gpu);
       process_.host(thread, kCheckTensor * tensors, Account::host, labels_.flatten);
-      process_.launch_copy(thread, group.size * 2, kFlatten, Account::other, labels_.flatten);
+      process_.launch_copy(thread, group.size * 2, kFlattenCall, Account::other, labels_.flatten);
     }
     process_.use_gpu(0);
     collective(thread, CollectiveOp::reduce, group.size, labels_.reduce);

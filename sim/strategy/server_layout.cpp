@@ -30,6 +30,8 @@ std::uint64_t hash_of_digits(std::uint64_t key) {
 }
 }  // namespace
 
+int server_count(const PlanRequest& request) { return request.knobs.servers > 0 ? request.knobs.servers : request.placement.nodes; }
+
 std::vector<Shard> shards_in_turn(const ExpandedModel& model, int servers) {
   assert(servers >= 1);
   std::vector<Shard> shards;

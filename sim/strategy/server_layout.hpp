@@ -4,9 +4,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/strategy/strategy.hpp"
 #include "sim/workload/operators.hpp"
 
 namespace foretrain {
+
+/// As many as asked for, else one on every node.
+int server_count(const PlanRequest& request);
 
 /// A tensor cut evenly over all servers.
 inline constexpr int kEveryServer = -1;

@@ -2,14 +2,9 @@
 // around those.
 #include "sim/strategy/sync_batch_norm.hpp"
 
+#include "sim/strategy/call_costs.hpp"
+
 namespace foretrain {
-
-namespace {
-
-constexpr Time kSmallCall = Time{3'000'000};  ///< 3 us: one tensor operation from Python (docs/models/host_time.md)
-constexpr std::int64_t kFloatBytes = 4;
-
-}  // namespace
 
 SyncBatchNorm::SyncBatchNorm(Process& process, ProcessGroup& group)
     : process_(process),
@@ -34,7 +29,7 @@ void SyncBatchNorm::before(QueueId thread, const Operator& op) {
     gather_statistics(thread, channels_[op.layer]);
 }
 
-void SyncBatchNorm::small_kernel(QueueId thread) { process_.launch_copy(thread, {}, kSmallCall, Account::other, label_); }
+void SyncBatchNorm::small_kernel(QueueId thread) { process_.launch_copy(thread, {}, kTensorCall, Account::other, label_); }
 
 void SyncBatchNorm::exchange(QueueId thread, CollectiveOp op, std::int64_t floats) {
   group_.wait(thread, group_.start(thread, op, {kFloatBytes * floats}, label_));

@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "sim/strategy/call_costs.hpp"
 #include "sim/workload/device/script_time.hpp"
 
 namespace foretrain {
 
 namespace {
 
-constexpr std::int64_t kFloatBytes = 4;
 constexpr int kAccuracyKernels = 10;             ///< top-k, compare, and for each k convert, sum, scale
 constexpr Time kAccuracyCall = Time{4'300'000};  ///< of each, 4.3 us
 constexpr int kItems = 3;                        ///< the loss, top-1 and top-5

@@ -129,8 +129,8 @@ void explain_reduction(const PlanRequest& request, const ZeroSettings& settings,
   }
 }
 
-void explain(const PlanRequest& request, const ZeroSettings& settings, const ZeroEngine& engine, const std::vector<Bytes>& messages,
-             Decisions& decisions) {
+void explain_zero(const PlanRequest& request, const ZeroSettings& settings, const ZeroEngine& engine, const std::vector<Bytes>& messages,
+                  Decisions& decisions) {
   constexpr std::string_view kSharded[] = {"nothing, which is the default of DeepSpeed's configuration", "the optimizer's state",
                                            "the optimizer's state and gradients", "the optimizer's state, gradients and parameters"};
   const auto stage = static_cast<std::size_t>(settings.stage);
@@ -159,7 +159,7 @@ Plan plan_zero(const PlanRequest& request, int stage) {
   if (request.placement.size() > 1) plan.buckets = messages;
   const std::int64_t live = engine.fetch() ? engine.fetch()->most_live() + engine.fetch()->persistent() : 0;
   plan.memory = zero_memory(*request.workload.model, settings, request.knobs, live);
-  explain(request, settings, engine, messages, process.decisions());
+  explain_zero(request, settings, engine, messages, process.decisions());
   plan.decisions = process.decisions();
   return plan;
 }

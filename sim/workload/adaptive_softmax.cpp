@@ -12,12 +12,12 @@
 namespace foretrain {
 namespace {
 
-struct Cluster {
+struct SoftmaxCluster {
   std::int64_t entries = 0, width = 0, rows = 0;
 };
 
-std::vector<Cluster> clusters_of(const SequenceFields& fields, std::int64_t width, std::int64_t rows) {
-  std::vector<Cluster> clusters;
+std::vector<SoftmaxCluster> clusters_of(const SequenceFields& fields, std::int64_t width, std::int64_t rows) {
+  std::vector<SoftmaxCluster> clusters;
   std::int64_t first = 0;
   for (std::size_t i = 0; i < fields.cutoffs.size(); ++i) {
     const std::int64_t share = std::max<std::int64_t>(1, rows * fields.shares[i] / 1000);
@@ -43,7 +43,7 @@ Applied check(const SequenceFields& fields, std::int64_t rows, std::int64_t widt
 
 bool has_projections(const SequenceFields& fields) { return fields.divide > 1; }
 
-std::vector<std::uint32_t> add_tables(Tape& tape, const std::vector<Cluster>& clusters, const SequenceFields& fields) {
+std::vector<std::uint32_t> add_tables(Tape& tape, const std::vector<SoftmaxCluster>& clusters, const SequenceFields& fields) {
   if (!has_projections(fields))
     return std::vector<std::uint32_t>(clusters.size(), tape.parameter("weight", fields.cutoffs.back() * clusters[0].width));
   std::vector<std::uint32_t> tables;
@@ -61,7 +61,7 @@ TensorId select_rows(Tape& tape, TensorId from, const Shape& made) {
   return result;
 }
 
-TensorId look_up(Tape& tape, const Cluster& cluster, std::uint32_t table, double table_elements) {
+TensorId look_up(Tape& tape, const SoftmaxCluster& cluster, std::uint32_t table, double table_elements) {
   const auto n = static_cast<double>(cluster.rows * cluster.width), ids = static_cast<double>(cluster.rows);
   const TensorId rows = tape.result(Shape::sequence(cluster.rows, cluster.width), {}, true);
   tape.forward(make_operator(OperatorClass::embedding, HostCall::embedding, per_sample(n), per_sample(8 * ids + 8 * n)));
@@ -73,7 +73,8 @@ TensorId look_up(Tape& tape, const Cluster& cluster, std::uint32_t table, double
 }
 
 /// Scores of `entries` words from rows, with weights that the embedding shares.
-TensorId record_scores(Tape& tape, TensorId rows, const Cluster& cluster, std::int64_t entries, std::uint32_t weight, std::uint32_t bias) {
+TensorId record_cluster_scores(Tape& tape, TensorId rows, const SoftmaxCluster& cluster, std::int64_t entries, std::uint32_t weight,
+                               std::uint32_t bias) {
   const Shape in = tape.at(rows).shape;
   const auto m = static_cast<double>(in.rows()), n = static_cast<double>(entries), k = static_cast<double>(in.width());
   const Amount bytes{4 * n * k, 4 * m * (n + k)};
@@ -101,7 +102,7 @@ Applied apply_adaptive_embedding(Tape& tape, const Layer& layer, TensorId input)
   if (Applied fault = check(layer.sequence, in.size[0], layer.out); !fault.ok()) return fault;
   if (!bounded_product({in.size[0], layer.out}))
     return misfit("adaptive_embedding makes a tensor of more than 2^40 elements", "use a smaller width");
-  const std::vector<Cluster> clusters = clusters_of(layer.sequence, layer.out, in.size[0]);
+  const std::vector<SoftmaxCluster> clusters = clusters_of(layer.sequence, layer.out, in.size[0]);
   const std::vector<std::uint32_t> tables = add_tables(tape, clusters, layer.sequence);
   const Shape made = Shape::sequence(in.size[0], layer.out);
   tape.save(input);
@@ -110,7 +111,7 @@ Applied apply_adaptive_embedding(Tape& tape, const Layer& layer, TensorId input)
   }
   std::vector<TensorId> parts;
   for (std::size_t i = 0; i < clusters.size(); ++i) {
-    const Cluster& cluster = clusters[i];
+    const SoftmaxCluster& cluster = clusters[i];
     const TensorId rows = look_up(tape, cluster, tables[i], static_cast<double>(cluster.entries * cluster.width));
     const TensorId wide = record_linear(tape, rows, layer.out, {LinearForm::Bias::none, fmt::format("projection{}.", i)});
     parts.push_back(select_rows(tape, wide, Shape::sequence(cluster.rows, layer.out)));
@@ -126,7 +127,7 @@ Applied apply_adaptive_softmax(Tape& tape, const Layer& layer, TensorId input) {
   if (in.kind != ShapeKind::sequence)
     return misfit(fmt::format("adaptive_softmax needs [sequence, width], not {}", to_string(in)), "place it last");
   if (Applied fault = check(layer.sequence, in.rows(), in.width()); !fault.ok()) return fault;
-  std::vector<Cluster> clusters = clusters_of(layer.sequence, in.width(), in.rows());
+  std::vector<SoftmaxCluster> clusters = clusters_of(layer.sequence, in.width(), in.rows());
   const auto tails = static_cast<std::int64_t>(clusters.size()) - 1;
   clusters[0].rows = in.rows();
   const std::vector<std::uint32_t> tables = add_tables(tape, clusters, layer.sequence);
@@ -135,11 +136,11 @@ Applied apply_adaptive_softmax(Tape& tape, const Layer& layer, TensorId input) {
   const std::uint32_t bias = tape.parameter("bias", layer.sequence.cutoffs.back());
   std::vector<TensorId> parts;
   for (std::size_t i = 0; i < clusters.size(); ++i) {
-    const Cluster& cluster = clusters[i];
+    const SoftmaxCluster& cluster = clusters[i];
     TensorId rows = i == 0 ? input : select_rows(tape, input, Shape::sequence(cluster.rows, in.width()));
     const std::string projection = i == 0 ? "output_projection." : fmt::format("projection{}.", i);
     if (has_projections(layer.sequence)) rows = record_linear(tape, rows, cluster.width, {LinearForm::Bias::none, projection});
-    const TensorId scores = record_scores(tape, rows, cluster, cluster.entries + (i == 0 ? tails : 0), tables[i], bias);
+    const TensorId scores = record_cluster_scores(tape, rows, cluster, cluster.entries + (i == 0 ? tails : 0), tables[i], bias);
     if (i == 0)
       tape.node({{make_operator(OperatorClass::copy, HostCall::concat, {}, {8 * static_cast<double>(tails * in.width()), 0}),
                   {cluster_weight, cluster_bias}}},

@@ -25,7 +25,7 @@ Operator elementwise(double flops, double tensors, double elements, Amount fixed
 }
 
 /// Query and key spread over all pairs and added; backward sums over the keys and over the queries.
-TensorId record_sum(Tape& tape, const AdditiveWork& work, const std::vector<TensorId>& terms) {
+TensorId record_additive_sum(Tape& tape, const AdditiveWork& work, const std::vector<TensorId>& terms) {
   const TensorId sum = tape.result(Shape::sequence(work.queries * work.keys, work.units), terms, false);
   // The first two are small and spread over the pairs while they are added.
   for (std::size_t i = 1; i < terms.size(); ++i) tape.forward(elementwise(work.sums(), i == 1 ? 1 : 2, work.sums()));
@@ -35,7 +35,7 @@ TensorId record_sum(Tape& tape, const AdditiveWork& work, const std::vector<Tens
 }
 
 /// + bias, tanh, times a trained vector: one score a pair.
-TensorId record_scores(Tape& tape, const AdditiveWork& work, TensorId sum, bool normalized) {
+TensorId record_additive_scores(Tape& tape, const AdditiveWork& work, TensorId sum, bool normalized) {
   std::vector<std::uint32_t> ready;
   if (normalized) {
     const std::uint32_t bias = tape.parameter("normalize_bias", work.units);
@@ -64,7 +64,7 @@ TensorId record_scores(Tape& tape, const AdditiveWork& work, TensorId sum, bool 
   return scores;
 }
 
-TensorId record_context(Tape& tape, const AdditiveWork& work, TensorId scores, TensorId memory) {
+TensorId record_additive_context(Tape& tape, const AdditiveWork& work, TensorId scores, TensorId memory) {
   const Shape shape = Shape::sequence(work.queries, work.keys);
   const TensorId rows = tape.alias(shape, scores);
   tape.node({}, {scores}, rows);
@@ -122,8 +122,8 @@ Applied apply_additive_attention(Tape& tape, const Layer& layer, TensorId input)
   std::vector<TensorId> terms{q, k};
   const bool located = layer.type == LayerType::location_attention;
   if (located) terms.push_back(record_location(tape, work));
-  const TensorId scores = record_scores(tape, work, record_sum(tape, work, terms), !located);
-  return {record_context(tape, work, scores, memory), "", ""};
+  const TensorId scores = record_additive_scores(tape, work, record_additive_sum(tape, work, terms), !located);
+  return {record_additive_context(tape, work, scores, memory), "", ""};
 }
 
 }  // namespace foretrain

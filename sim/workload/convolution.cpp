@@ -116,14 +116,14 @@ ConvolutionWork work_of(const Layer& layer, const Window& window, const Shape& i
   return work;
 }
 
-Operator forward_operator(const ConvolutionWork& w) {
+Operator convolution_forward_operator(const ConvolutionWork& w) {
   const double bias_flops = w.bias > 0 ? w.out : 0;
   Operator op = make_operator(w.cls, HostCall::conv2d, per_sample(w.forward.flops_per_sample() + bias_flops),
                               {4 * (w.weights + w.bias), 4 * (w.in + w.out)});
   return op.with(w.forward);
 }
 
-Operator backward_operator(const ConvolutionWork& w, bool input_gradient) {
+Operator convolution_backward_operator(const ConvolutionWork& w, bool input_gradient) {
   const double products = input_gradient ? 2 : 1;
   const double bias_flops = w.bias > 0 ? w.out : 0;
   const double input_bytes = input_gradient ? 8 * w.in : 4 * w.in;
@@ -147,9 +147,9 @@ Applied apply_convolution(Tape& tape, const Layer& layer, TensorId input) {
   std::vector<std::uint32_t> ready{tape.parameter("weight", static_cast<std::int64_t>(work.weights))};
   if (layer.bias) ready.push_back(tape.parameter("bias", layer.out));
   const TensorId result = tape.result(out, {input}, true);
-  tape.forward(forward_operator(work));
+  tape.forward(convolution_forward_operator(work));
   tape.save(input);
-  tape.node({{backward_operator(work, tape.at(input).needs_gradient), ready}}, {input}, result);
+  tape.node({{convolution_backward_operator(work, tape.at(input).needs_gradient), ready}}, {input}, result);
   return {result, "", ""};
 }
 

@@ -9,7 +9,6 @@
 namespace foretrain {
 namespace {
 
-constexpr std::int64_t kWidest = 1'000'000'000;   // channels, features, entries
 constexpr std::int64_t kLargestStep = 1'000'000;  // kernel, stride, padding, dilation
 constexpr std::int64_t kMostOperators = 10'000;   // of one pointwise layer
 
@@ -95,14 +94,14 @@ struct FieldCheck {
   }
 };
 
-void check_convolution(const FieldCheck& check) {
+void check_convolution_fields(const FieldCheck& check) {
   const Layer& layer = check.layer;
-  check.range("out", layer.out, 1, kWidest);
+  check.range("out", layer.out, 1, kWidestLayer);
   check.range("kernel", layer.kernel, 1, kLargestStep);
   check.range("stride", layer.stride, 0, kLargestStep);
   check.range("padding", layer.padding, -1, kLargestStep);
   check.range("dilation", layer.dilation, 1, kLargestStep);
-  check.range("groups", layer.groups, 1, kWidest);
+  check.range("groups", layer.groups, 1, kWidestLayer);
   check.range("output_padding", layer.output_padding, 0, kLargestStep);
 }
 
@@ -146,33 +145,33 @@ void check_numbers(const FieldCheck& check) {
     case LayerType::conv2d:
     case LayerType::conv3d:
     case LayerType::conv_transpose:
-      return check_convolution(check);
+      return check_convolution_fields(check);
     case LayerType::linear:
-      return check.range("out", layer.out, 1, kWidest);
+      return check.range("out", layer.out, 1, kWidestLayer);
     case LayerType::max_pool:
     case LayerType::avg_pool:
       return check_pool(check);
     case LayerType::adaptive_avg_pool:
       return check.range("out", layer.out, 0, kLargestStep);
     case LayerType::embedding:
-      check.range("entries", layer.entries, 1, kWidest);
-      return check.range("out", layer.out, 1, kWidest);
+      check.range("entries", layer.entries, 1, kWidestLayer);
+      return check.range("out", layer.out, 1, kWidestLayer);
     case LayerType::attention:
       return check.range("heads", layer.heads, 1, kLargestStep);
     case LayerType::group_norm:
-      return check.range("groups", layer.groups, 1, kWidest);
+      return check.range("groups", layer.groups, 1, kWidestLayer);
     case LayerType::upsample:
       return check.range("factor", layer.factor, 1, kLargestStep);
     case LayerType::pointwise:
-      check.range("out", layer.out, 0, kWidest);
+      check.range("out", layer.out, 0, kWidestLayer);
       return check.range("operators", layer.operators, 1, kMostOperators);
     case LayerType::roi_align:
       check.range("out", layer.out, 1, kLargestStep);
       check.range("kernel", layer.kernel, 1, kLargestStep);
       return check_joined(check);
     case LayerType::slice:
-      check.range("out", layer.out, 1, kWidest);
-      return check.range("offset", layer.offset, 0, kWidest);
+      check.range("out", layer.out, 1, kWidestLayer);
+      return check.range("offset", layer.offset, 0, kWidestLayer);
     case LayerType::add:
     case LayerType::concat:
     case LayerType::multiply:

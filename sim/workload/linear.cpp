@@ -18,7 +18,7 @@ struct ProductWork {
   Product for_weights() const { return {out, in, rows, 1, 1, Product::Grows::depth, 1, 1, moved()}; }
 };
 
-Operator forward_operator(const ProductWork& w) {
+Operator product_forward_operator(const ProductWork& w) {
   const double bias_flops = w.bias > 0 ? w.rows * w.out : 0;
   Operator op = make_operator(OperatorClass::gemm, HostCall::linear, per_sample(w.product_flops() + bias_flops),
                               {w.weight_bytes() + 4 * w.bias, w.product_bytes()});
@@ -26,7 +26,7 @@ Operator forward_operator(const ProductWork& w) {
 }
 
 // Two products (for the input, for the weights) and a column sum for the bias.
-Operator backward_operator(const ProductWork& w, bool input_gradient) {
+Operator product_backward_operator(const ProductWork& w, bool input_gradient) {
   const int products = input_gradient ? 2 : 1;
   const double sum = w.bias > 0 ? w.rows * w.out : 0;
   Operator op =
@@ -59,13 +59,13 @@ TensorId record_linear(Tape& tape, TensorId input, std::int64_t out, const Linea
   ready.push_back(weight);
   const Shape made = in.kind == ShapeKind::sequence ? Shape::sequence(in.size[0], out) : Shape::features(out);
   const TensorId result = tape.result(made, {input}, true);
-  tape.forward(forward_operator(work));
+  tape.forward(product_forward_operator(work));
   tape.save(input);
   if (form.bias != LinearForm::Bias::apart) {
-    tape.node({{backward_operator(work, tape.at(input).needs_gradient), ready}}, {input}, result);
+    tape.node({{product_backward_operator(work, tape.at(input).needs_gradient), ready}}, {input}, result);
     return result;
   }
-  tape.node({{backward_operator(work, tape.at(input).needs_gradient), {weight}}}, {input}, result);
+  tape.node({{product_backward_operator(work, tape.at(input).needs_gradient), {weight}}}, {input}, result);
   return record_bias(tape, result, ready[0]);
 }
 

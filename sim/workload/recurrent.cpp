@@ -32,13 +32,13 @@ struct RecurrentWork {
   double bias_elements() const { return bias ? 2 * gate_width() : 0; }
 };
 
-int clamped(double kernels) { return static_cast<int>(std::min(kernels, 65'535.0)); }
+int kernels_as_int(double kernels) { return static_cast<int>(std::min(kernels, 65'535.0)); }
 
 Operator recurrent_operator(double flops, Amount bytes, double kernels) {
-  return make_operator(OperatorClass::gemm, HostCall::recurrent, per_sample(flops), bytes, clamped(kernels));
+  return make_operator(OperatorClass::gemm, HostCall::recurrent, per_sample(flops), bytes, kernels_as_int(kernels));
 }
 
-Operator forward_operator(const RecurrentWork& w) {
+Operator recurrent_forward_operator(const RecurrentWork& w) {
   Amount bytes = w.input_bytes();
   bytes += w.hidden_bytes();
   // The element-wise kernels read the gates and the cell and write the cell, the result and what is kept.
@@ -124,7 +124,7 @@ Applied apply_recurrent(Tape& tape, const Layer& layer, TensorId input) {
     result = tape.result(made, {input}, true);
     for (std::int64_t d = 0; d < directions; ++d) {
       add_parameters(tape, work, fmt::format("l{}{}", l, d == 1 ? "_reverse" : ""), backward.ready);
-      tape.forward(forward_operator(work));
+      tape.forward(recurrent_forward_operator(work));
       backward.add(work, l > 0 || tape.at(input).needs_gradient);
       tape.save(per_sample(4 * work.kept * work.steps * work.hidden));
     }

@@ -32,7 +32,7 @@ TensorId record_memory(Tape& tape, TensorId input, std::int64_t memory_length) {
   return result;
 }
 
-Heads project(Tape& tape, TensorId joined, const RelativeWork& work) {
+Heads project_relative(Tape& tape, TensorId joined, const RelativeWork& work) {
   const TensorId all = record_linear(tape, joined, 3 * work.size.width(), {LinearForm::Bias::none, "qkv."});
   const Shape keys = Shape::sequence(work.size.keys, work.size.width());
   const Heads heads{tape.alias(Shape::sequence(work.size.queries, work.size.width()), all), tape.alias(keys, all), tape.alias(keys, all)};
@@ -55,10 +55,10 @@ TensorId add_vector(Tape& tape, TensorId q, const RelativeWork& work, std::uint3
 
 TensorId record_distances(Tape& tape, const RelativeWork& work) {
   const TensorId distances = tape.result(Shape::sequence(work.size.keys, work.size.width()), {}, true);
-  const Operator project = make_operator(OperatorClass::gemm, HostCall::linear, {work.distance_flops(), 0}, work.distance_bytes());
-  tape.forward(project);
+  const Operator project_relative = make_operator(OperatorClass::gemm, HostCall::linear, {work.distance_flops(), 0}, work.distance_bytes());
+  tape.forward(project_relative);
   tape.save(Amount{4 * (static_cast<double>(work.size.keys * work.width) + work.distance_elements()), 0});
-  tape.node({{project, {work.distance_weight}}}, {}, distances);
+  tape.node({{project_relative, {work.distance_weight}}}, {}, distances);
   return distances;
 }
 
@@ -68,7 +68,7 @@ Product for_all_samples(Product product, Product::Grows grows) {
   return product;
 }
 
-TensorId record_scores(Tape& tape, const Heads& heads, TensorId distances, const RelativeWork& work) {
+TensorId record_relative_scores(Tape& tape, const Heads& heads, TensorId distances, const RelativeWork& work) {
   const AttentionSize& size = work.size;
   const TensorId by_content = add_vector(tape, heads.q, work, work.content_bias);
   tape.forward(copy_of(size.key_elements()));
@@ -97,7 +97,7 @@ TensorId record_scores(Tape& tape, const Heads& heads, TensorId distances, const
   return scores;
 }
 
-TensorId record_context(Tape& tape, TensorId weights, TensorId v, const AttentionSize& size) {
+TensorId record_relative_context(Tape& tape, TensorId weights, TensorId v, const AttentionSize& size) {
   const double rows = size.query_elements();
   const TensorId context = tape.result(Shape::sequence(size.queries, size.width()), {weights, v}, false);
   tape.forward(copy_of(size.key_elements()));
@@ -130,12 +130,12 @@ Applied apply_relative_attention(Tape& tape, const Layer& layer, TensorId input)
   tape.share(layer.weights);
 
   const TensorId joined = layer.sequence.memory_length > 0 ? record_memory(tape, input, layer.sequence.memory_length) : input;
-  const Heads heads = project(tape, joined, work);
+  const Heads heads = project_relative(tape, joined, work);
   work.distance_weight = tape.parameter("distance.weight", in.width() * width);
   const TensorId distances = record_distances(tape, work);
-  TensorId weights = apply_softmax(tape, Layer{}, record_scores(tape, heads, distances, work)).tensor;
+  TensorId weights = apply_softmax(tape, Layer{}, record_relative_scores(tape, heads, distances, work)).tensor;
   if (layer.sequence.dropout) weights = apply_dropout(tape, Layer{}, weights).tensor;
-  const TensorId context = record_context(tape, weights, heads.v, work.size);
+  const TensorId context = record_relative_context(tape, weights, heads.v, work.size);
   return {record_linear(tape, context, in.width(), {LinearForm::Bias::none, "output."}), "", ""};
 }
 

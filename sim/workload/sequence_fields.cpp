@@ -8,7 +8,6 @@
 namespace foretrain {
 namespace {
 
-constexpr std::int64_t kWidest = 1'000'000'000;
 constexpr std::int64_t kMostRecurrentLayers = 1'000, kMostSteps = 10'000;
 
 struct NumberRule {
@@ -21,23 +20,25 @@ std::vector<NumberRule> rules_of(const Layer& layer) {
   const SequenceFields& fields = layer.sequence;
   switch (layer.type) {
     case LayerType::attention:
-      return {{"width", fields.width, 0, kWidest}};
+      return {{"width", fields.width, 0, kWidestLayer}};
     case LayerType::relative_attention:
-      return {{"heads", layer.heads, 1, kWidest}, {"width", fields.width, 0, kWidest}, {"memory_length", fields.memory_length, 0, kWidest}};
+      return {{"heads", layer.heads, 1, kWidestLayer},
+              {"width", fields.width, 0, kWidestLayer},
+              {"memory_length", fields.memory_length, 0, kWidestLayer}};
     case LayerType::window_attention:
-      return {{"heads", layer.heads, 1, kWidest}, {"window", fields.window, 1, 1'000'000}, {"shift", fields.shift, 0, fields.window}};
+      return {{"heads", layer.heads, 1, kWidestLayer}, {"window", fields.window, 1, 1'000'000}, {"shift", fields.shift, 0, fields.window}};
     case LayerType::additive_attention:
     case LayerType::location_attention:
-      return {{"width", fields.width, 1, kWidest}};
+      return {{"width", fields.width, 1, kWidestLayer}};
     case LayerType::lstm:
     case LayerType::gru:
-      return {{"width", fields.width, 1, kWidest}, {"layers", fields.layers, 1, kMostRecurrentLayers}};
+      return {{"width", fields.width, 1, kWidestLayer}, {"layers", fields.layers, 1, kMostRecurrentLayers}};
     case LayerType::token_type:
-      return {{"entries", layer.entries, 1, kWidest}};
+      return {{"entries", layer.entries, 1, kWidestLayer}};
     case LayerType::position:
-      return {{"entries", layer.entries, 0, kWidest}};
+      return {{"entries", layer.entries, 0, kWidestLayer}};
     case LayerType::parameter:
-      return {{"out", layer.out, 1, kWidest}};
+      return {{"out", layer.out, 1, kWidestLayer}};
     default:
       return {};
   }

@@ -7,6 +7,9 @@
 
 namespace foretrain {
 
+/// Most channels, features or entries of a layer.
+inline constexpr std::int64_t kWidestLayer = 1'000'000'000;
+
 /// How attention's projections are written, which decides its parameters, their order and the copies between products.
 enum class Projection : std::uint8_t {
   separate,  ///< query, key, value: three products; scores are scaled (BERT)

@@ -9,7 +9,7 @@
 namespace foretrain {
 namespace {
 
-std::uint16_t clamped(double count) { return static_cast<std::uint16_t>(std::min(count, 65'535.0)); }
+std::uint16_t count_in_16_bits(double count) { return static_cast<std::uint16_t>(std::min(count, 65'535.0)); }
 
 /// What a step has one of: rows, or where the batch multiplies the count, the dimension that is as long as the loop.
 double& looped_size(Product& product, double steps) {
@@ -20,7 +20,7 @@ double& looped_size(Product& product, double steps) {
 }  // namespace
 
 Operator in_steps(Operator op, double steps) {
-  op.kernels = clamped(op.kernels * steps), op.calls = clamped(op.calls * steps);
+  op.kernels = count_in_16_bits(op.kernels * steps), op.calls = count_in_16_bits(op.calls * steps);
   op.flops.fixed *= steps, op.bytes.fixed *= steps;
   for (Product& product : op.products) {
     looped_size(product, steps) /= steps, product.serial *= steps, product.bytes.fixed *= steps;
@@ -31,7 +31,7 @@ Operator in_steps(Operator op, double steps) {
 Operator sum_over_steps(double elements, double steps) {
   const double sums = steps - 1;
   Operator op = make_operator(OperatorClass::elementwise, HostCall::add, {sums * elements, 0}, {12 * sums * elements, 0});
-  op.kernels = op.calls = clamped(sums);
+  op.kernels = op.calls = count_in_16_bits(sums);
   return op;
 }
 

@@ -80,11 +80,11 @@ Heads project_windows(Tape& tape, const Layer& layer, TensorId tokens, const Att
   return heads;
 }
 
-Operator pass(double elements, HostCall call) { return pass_over(elements, call); }
+Operator window_pass(double elements, HostCall call) { return pass_over(elements, call); }
 
-TensorId record_scores(Tape& tape, const Heads& heads, const AttentionSize& size, const WindowWork& work, TensorId bias) {
-  const TensorId scaled =
-      record_move(tape, heads.q, pass(work.elements, HostCall::activation), {backward_of(pass(work.elements, HostCall::activation))});
+TensorId record_window_scores(Tape& tape, const Heads& heads, const AttentionSize& size, const WindowWork& work, TensorId bias) {
+  const TensorId scaled = record_move(tape, heads.q, window_pass(work.elements, HostCall::activation),
+                                      {backward_of(window_pass(work.elements, HostCall::activation))});
   tape.forward(copy_of(2 * work.elements, 2));
   const TensorId products = tape.result(size.score_shape(), {scaled, heads.k}, false);
   tape.forward(batched_products(size, {size.makes_scores()}));
@@ -92,13 +92,13 @@ TensorId record_scores(Tape& tape, const Heads& heads, const AttentionSize& size
   tape.node({backward_of(batched_products(size, {size.makes_key_rows(), size.makes_query_rows()}))}, {scaled, heads.k}, products);
 
   const TensorId scores = tape.result(size.score_shape(), {products, bias}, false);
-  tape.forward(pass(size.scores(), HostCall::add));
+  tape.forward(window_pass(size.scores(), HostCall::add));
   const Operator sum = make_operator(OperatorClass::reduction, HostCall::add, per_sample(size.scores()), per_sample(4 * size.scores()));
   tape.node({backward_of(sum)}, {products, bias}, scores);
-  return work.shift > 0 ? record_move(tape, scores, pass(size.scores(), HostCall::add), {}) : scores;
+  return work.shift > 0 ? record_move(tape, scores, window_pass(size.scores(), HostCall::add), {}) : scores;
 }
 
-TensorId record_context(Tape& tape, TensorId weights, TensorId v, const AttentionSize& size, const WindowWork& work) {
+TensorId record_window_context(Tape& tape, TensorId weights, TensorId v, const AttentionSize& size, const WindowWork& work) {
   tape.forward(copy_of(work.elements));
   const TensorId context = tape.result(tape.at(v).shape, {weights, v}, false);
   tape.forward(batched_products(size, {size.makes_query_rows()}));
@@ -128,8 +128,8 @@ Applied apply_window_attention(Tape& tape, const Layer& layer, TensorId input) {
   const TensorId tokens = cut_windows(tape, input, work);
   const Heads heads =
       project_windows(tape, layer, tokens, AttentionSize{in.rows(), in.rows(), layer.heads, size.head_width}, work.elements);
-  const TensorId weights = apply_softmax(tape, Layer{}, record_scores(tape, heads, size, work, bias)).tensor;
-  const TensorId context = record_context(tape, weights, heads.v, size, work);
+  const TensorId weights = apply_softmax(tape, Layer{}, record_window_scores(tape, heads, size, work, bias)).tensor;
+  const TensorId context = record_window_context(tape, weights, heads.v, size, work);
   const TensorId projected = record_linear(tape, context, in.width(), {bias_of(layer.bias), "proj."});
   return {join_windows(tape, projected, work), "", ""};
 }

@@ -18,7 +18,7 @@ int router_of(const FabricSpec& spec, const FabricSite& site, FabricPort port) {
   return port.node / (spec.nodes_per_router * site.nics) * site.nics + port.nic;
 }
 
-int groups_for(int nodes, const FabricSpec& spec) { return (nodes - 1) / spec.nodes_per_router / spec.routers_per_group + 1; }
+int dragonfly_groups_for(int nodes, const FabricSpec& spec) { return (nodes - 1) / spec.nodes_per_router / spec.routers_per_group + 1; }
 
 LinkId local_links_of(const FabricSpec& spec) { return place_of_pair(0, spec.routers_per_group); }
 
@@ -28,8 +28,8 @@ LinkId local_link(const FabricSpec& spec, const FabricSite& site, int group, int
   return after_nic_links(site) + 2 * pair + (from < to ? 0 : 1);
 }
 
-LinkId global_link(const FabricSpec& spec, const FabricSite& site, int from, int to, int number) {
-  const LinkId first = after_nic_links(site) + 2 * static_cast<LinkId>(groups_for(site.nodes, spec)) * local_links_of(spec);
+LinkId dragonfly_global_link(const FabricSpec& spec, const FabricSite& site, int from, int to, int number) {
+  const LinkId first = after_nic_links(site) + 2 * static_cast<LinkId>(dragonfly_groups_for(site.nodes, spec)) * local_links_of(spec);
   const LinkId pair = place_of_pair(std::min(from, to), std::max(from, to));
   return first + 2 * (pair * static_cast<LinkId>(spec.global_links) + static_cast<LinkId>(number)) + (from < to ? 0 : 1);
 }
@@ -54,14 +54,14 @@ std::vector<ClusterFault> check_dragonfly(const ClusterSpec& spec) {
          "with spread_nics, routers_per_group is a multiple of the NICs of a node"});
   const std::int64_t places = std::int64_t{fabric.groups} * fabric.routers_per_group * fabric.nodes_per_router;
   require_room(faults, "dragonfly", places, spec.nodes, "raise groups, routers_per_group or nodes_per_router");
-  const double groups = groups_for(spec.nodes, fabric), routers = fabric.routers_per_group;
+  const double groups = dragonfly_groups_for(spec.nodes, fabric), routers = fabric.routers_per_group;
   require_few_links(faults, "dragonfly", groups * routers * routers / 2 + groups * groups / 2 * fabric.global_links,
                     "lower routers_per_group or global_links");
   return faults;
 }
 
 void build_dragonfly(const FabricSpec& spec, const FabricSite& site, FabricParts parts) {
-  const int groups = groups_for(site.nodes, spec), routers = spec.routers_per_group;
+  const int groups = dragonfly_groups_for(site.nodes, spec), routers = spec.routers_per_group;
   for (int router = 0; router < groups * routers; ++router) parts.vertices.push_back({VertexKind::router, -1, router});
   for (int node = 0; node < site.nodes; ++node) {
     const VertexId first = site.first_nic + static_cast<VertexId>(node) * site.vertices_per_node;
@@ -97,7 +97,7 @@ int route_dragonfly(const FabricSpec& spec, const FabricSite& site, FabricPort f
   } else {
     const int number = static_cast<int>(path_number(spec, site, from, to) % static_cast<std::uint64_t>(spec.global_links));
     inside(from_group, from_router % routers, router_at(spec, from_group, to_group, number));
-    links.push_back(global_link(spec, site, from_group, to_group, number));
+    links.push_back(dragonfly_global_link(spec, site, from_group, to_group, number));
     inside(to_group, router_at(spec, to_group, from_group, number), to_router % routers);
   }
   links.push_back(link_down(site, to));

@@ -10,13 +10,13 @@ namespace foretrain {
 namespace {
 
 int leaves_for(int nodes, const FabricSpec& spec) { return (nodes - 1) / spec.nodes_per_leaf + 1; }
-int groups_for(int nodes, const FabricSpec& spec) { return (leaves_for(nodes, spec) - 1) / spec.leaves_per_group + 1; }
+int dragonfly_plus_groups_for(int nodes, const FabricSpec& spec) { return (leaves_for(nodes, spec) - 1) / spec.leaves_per_group + 1; }
 
 LinkId leaf_to_spine(const FabricSpec& spec, const FabricSite& site, int leaf, int spine) {
   return after_nic_links(site) + 2 * static_cast<LinkId>(leaf * spec.uplinks_per_leaf + spine);
 }
 
-LinkId global_link(const FabricSpec& spec, const FabricSite& site, int from, int to, int number) {
+LinkId dragonfly_plus_global_link(const FabricSpec& spec, const FabricSite& site, int from, int to, int number) {
   const LinkId pair = place_of_pair(std::min(from, to), std::max(from, to));
   return leaf_to_spine(spec, site, leaves_for(site.nodes, spec), 0) +
          2 * (pair * static_cast<LinkId>(spec.global_links) + static_cast<LinkId>(number)) + (from < to ? 0 : 1);
@@ -43,14 +43,14 @@ std::vector<ClusterFault> check_dragonfly_plus(const ClusterSpec& spec) {
   if (!faults.empty() || spec.nodes < 1) return faults;
   require_room(faults, "dragonfly_plus", std::int64_t{fabric.groups} * fabric.leaves_per_group * fabric.nodes_per_leaf, spec.nodes,
                "raise groups, leaves_per_group or nodes_per_leaf");
-  const double groups = groups_for(spec.nodes, fabric), leaves = leaves_for(spec.nodes, fabric);
+  const double groups = dragonfly_plus_groups_for(spec.nodes, fabric), leaves = leaves_for(spec.nodes, fabric);
   require_few_links(faults, "dragonfly_plus", leaves * fabric.uplinks_per_leaf + groups * groups / 2 * fabric.global_links,
                     "lower uplinks_per_leaf or global_links");
   return faults;
 }
 
 void build_dragonfly_plus(const FabricSpec& spec, const FabricSite& site, FabricParts parts) {
-  const int leaves = leaves_for(site.nodes, spec), groups = groups_for(site.nodes, spec), spines = spec.uplinks_per_leaf;
+  const int leaves = leaves_for(site.nodes, spec), groups = dragonfly_plus_groups_for(site.nodes, spec), spines = spec.uplinks_per_leaf;
   for (int leaf = 0; leaf < leaves; ++leaf) parts.vertices.push_back({VertexKind::leaf, -1, leaf});
   for (int spine = 0; spine < groups * spines; ++spine) parts.vertices.push_back({VertexKind::spine, -1, spine});
   add_nic_links(spec, site, spec.nodes_per_leaf, parts.links);
@@ -78,7 +78,7 @@ int route_dragonfly_plus(const FabricSpec& spec, const FabricSite& site, FabricP
   if (from_group != to_group) {
     const int number = static_cast<int>(path % static_cast<std::uint64_t>(spec.global_links));
     links.push_back(leaf_to_spine(spec, site, from_leaf, spine_at(spec, from_group, to_group, number)));
-    links.push_back(global_link(spec, site, from_group, to_group, number));
+    links.push_back(dragonfly_plus_global_link(spec, site, from_group, to_group, number));
     links.push_back(leaf_to_spine(spec, site, to_leaf, spine_at(spec, to_group, from_group, number)) + 1);
   } else if (from_leaf != to_leaf) {
     const int spine = static_cast<int>(path % static_cast<std::uint64_t>(spec.uplinks_per_leaf));

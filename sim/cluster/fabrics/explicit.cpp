@@ -48,7 +48,7 @@ std::optional<NicRange> nic_range(std::string_view text) {
 }
 
 /// The graph as numbers: switches by their first mention, and which switch and link description each NIC has.
-struct Graph {
+struct ExplicitGraph {
   struct Connection {
     std::uint32_t a, b;
     const FabricLink* link;
@@ -59,7 +59,7 @@ struct Graph {
   std::vector<const FabricLink*> link_of_nic;
   std::vector<ClusterFault> faults;
 
-  Graph(const FabricSpec& fabric, int nodes, int nics) : nodes_(nodes), nics_(nics) {
+  ExplicitGraph(const FabricSpec& fabric, int nodes, int nics) : nodes_(nodes), nics_(nics) {
     const std::size_t ports = static_cast<std::size_t>(nodes) * static_cast<std::size_t>(nics);
     switch_of_nic.assign(ports, kNowhere);
     link_of_nic.assign(ports, nullptr);
@@ -100,13 +100,13 @@ struct Graph {
 };
 
 /// Edges by switch, in the order of the connections. `first_link` is the number of the first connection's first direction.
-void fill_edges(FabricMap& map, const Graph& graph, LinkId first_link) {
+void fill_edges(FabricMap& map, const ExplicitGraph& graph, LinkId first_link) {
   std::vector<std::uint32_t> next(graph.switches.size() + 1);
-  for (const Graph::Connection& c : graph.connections) ++next[c.a + 1], ++next[c.b + 1];
+  for (const ExplicitGraph::Connection& c : graph.connections) ++next[c.a + 1], ++next[c.b + 1];
   for (std::size_t s = 1; s < next.size(); ++s) next[s] += next[s - 1];
   map.first_edge = next;
   map.edges.resize(2 * graph.connections.size());
-  for (const Graph::Connection& c : graph.connections) {
+  for (const ExplicitGraph::Connection& c : graph.connections) {
     map.edges[next[c.a]++] = {c.b, first_link};
     map.edges[next[c.b]++] = {c.a, first_link + 1};
     first_link += 2;
@@ -128,7 +128,7 @@ void fill_distances(const FabricMap& map, std::uint32_t from, std::span<std::uin
   }
 }
 
-void check_parts(std::vector<ClusterFault>& faults, const ClusterSpec& spec, const Graph& graph) {
+void check_parts(std::vector<ClusterFault>& faults, const ClusterSpec& spec, const ExplicitGraph& graph) {
   for (const FabricLink& link : spec.fabric.graph) {
     if (link.count < 1 || !(link.type.bandwidth.per_second > 0))
       faults.push_back({fmt::format("the link {} - {} has no bandwidth", link.a, link.b), ""});
@@ -145,7 +145,7 @@ void check_parts(std::vector<ClusterFault>& faults, const ClusterSpec& spec, con
 }
 
 /// Every NIC at a switch, and every such switch reached from the first.
-void check_connected(std::vector<ClusterFault>& faults, const Graph& graph, int nics) {
+void check_connected(std::vector<ClusterFault>& faults, const ExplicitGraph& graph, int nics) {
   FabricMap map;
   fill_edges(map, graph, 0);
   std::vector<std::uint16_t> distance(graph.switches.size());
@@ -163,7 +163,7 @@ std::vector<ClusterFault> check_explicit(const ClusterSpec& spec) {
   if (spec.fabric.graph.empty())
     return {{"an explicit fabric needs links", R"(add [[fabric.links]] with pairs = [["leaf0", "node0-17"], ["leaf0", "spine0"]])"}};
   if (spec.nodes < 1 || spec.node.nics < 1) return {};
-  const Graph graph(spec.fabric, spec.nodes, spec.node.nics);
+  const ExplicitGraph graph(spec.fabric, spec.nodes, spec.node.nics);
   std::vector<ClusterFault> faults = graph.faults;
   check_parts(faults, spec, graph);
   if (faults.empty()) check_connected(faults, graph, spec.node.nics);
@@ -171,7 +171,7 @@ std::vector<ClusterFault> check_explicit(const ClusterSpec& spec) {
 }
 
 void build_explicit(const FabricSpec& spec, const FabricSite& site, FabricParts parts) {
-  const Graph graph(spec, site.nodes, site.nics);
+  const ExplicitGraph graph(spec, site.nodes, site.nics);
   const std::size_t switches = graph.switches.size();
   for (std::size_t s = 0; s < switches; ++s) parts.vertices.push_back({VertexKind::router, -1, static_cast<int>(s)});
   for (std::size_t port = 0; port < graph.switch_of_nic.size(); ++port) {
@@ -180,7 +180,7 @@ void build_explicit(const FabricSpec& spec, const FabricSite& site, FabricParts 
     const FabricLink& link = *graph.link_of_nic[port];
     add_both_ways(parts.links, nic, site.first_switch + graph.switch_of_nic[port], link.type, link.count);
   }
-  for (const Graph::Connection& c : graph.connections)
+  for (const ExplicitGraph::Connection& c : graph.connections)
     add_both_ways(parts.links, site.first_switch + c.a, site.first_switch + c.b, c.link->type, c.link->count);
   parts.map.switch_of_nic = graph.switch_of_nic;
   fill_edges(parts.map, graph, after_nic_links(site));

@@ -12,8 +12,8 @@ namespace foretrain {
 namespace {
 
 /// Counts and first numbers of the tree over the nodes in use.
-struct Tree {
-  Tree(const FabricSpec& spec, const FabricSite& site)
+struct FatTreeShape {
+  FatTreeShape(const FabricSpec& spec, const FabricSite& site)
       : leaves((site.nodes - 1) / spec.nodes_per_leaf + 1),
         leaves_per_group(spec.levels == 3 ? spec.leaves_per_group : leaves),
         groups((leaves - 1) / leaves_per_group + 1),
@@ -64,7 +64,7 @@ std::vector<ClusterFault> check_fat_tree(const ClusterSpec& spec) {
 }
 
 void build_fat_tree(const FabricSpec& spec, const FabricSite& site, FabricParts parts) {
-  const Tree tree(spec, site);
+  const FatTreeShape tree(spec, site);
   const auto add_switches = [&](VertexKind kind, int count) {
     const VertexId first = static_cast<VertexId>(parts.vertices.size());
     for (int i = 0; i < count; ++i) parts.vertices.push_back({kind, -1, i});
@@ -90,7 +90,7 @@ void build_fat_tree(const FabricSpec& spec, const FabricSite& site, FabricParts 
 }
 
 int route_fat_tree(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to, std::vector<LinkId>& links) {
-  const Tree tree(spec, site);
+  const FatTreeShape tree(spec, site);
   const int from_leaf = from.node / spec.nodes_per_leaf, to_leaf = to.node / spec.nodes_per_leaf;
   const int from_group = from_leaf / tree.leaves_per_group, to_group = to_leaf / tree.leaves_per_group;
   const std::uint64_t number = path_number(spec, site, from, to);

@@ -7,7 +7,7 @@ namespace foretrain {
 
 namespace {
 
-int groups_for(int nodes, const FabricSpec& spec) { return (nodes - 1) / spec.nodes_per_leaf + 1; }
+int rail_groups_for(int nodes, const FabricSpec& spec) { return (nodes - 1) / spec.nodes_per_leaf + 1; }
 
 int leaf_of(const FabricSpec& spec, const FabricSite& site, FabricPort port) {
   return port.node / spec.nodes_per_leaf * site.nics + port.nic;
@@ -31,13 +31,13 @@ std::vector<ClusterFault> check_rails(const ClusterSpec& spec) {
   require_parameter(faults, "rail_optimized", "uplinks_per_leaf", fabric.uplinks_per_leaf,
                     "uplinks_per_leaf = 32 makes 32 spine switches, one link from every leaf to each");
   if (!faults.empty() || spec.nodes < 1) return faults;
-  require_few_links(faults, "rail_optimized", double{1} * groups_for(spec.nodes, fabric) * spec.node.nics * fabric.uplinks_per_leaf,
+  require_few_links(faults, "rail_optimized", double{1} * rail_groups_for(spec.nodes, fabric) * spec.node.nics * fabric.uplinks_per_leaf,
                     "raise nodes_per_leaf or lower uplinks_per_leaf");
   return faults;
 }
 
 void build_rails(const FabricSpec& spec, const FabricSite& site, FabricParts parts) {
-  const int leaves = groups_for(site.nodes, spec) * site.nics;
+  const int leaves = rail_groups_for(site.nodes, spec) * site.nics;
   for (int leaf = 0; leaf < leaves; ++leaf) parts.vertices.push_back({VertexKind::leaf, -1, leaf});
   for (int spine = 0; spine < spec.uplinks_per_leaf; ++spine) parts.vertices.push_back({VertexKind::spine, -1, spine});
   const VertexId first_spine = site.first_switch + static_cast<VertexId>(leaves);

@@ -9,12 +9,12 @@ namespace foretrain {
 
 namespace {
 
-void fill(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_binary_tree(Lanes& lanes, const AlgorithmRequest& request) {
   lanes.chunks = request.pieces;
   add_broadcast(lanes, binary_tree(lanes.ranks), {0, request.pieces}, {});
 }
 
-LaneCosts costs(const AlgorithmRequest& request) {
+LaneCosts binary_tree_costs(const AlgorithmRequest& request) {
   const int n = request.ranks();
   const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1;
   const int steps = depth + request.pieces - 1, children = std::min(2, n - 1);
@@ -32,8 +32,8 @@ LaneCosts costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm binary_tree_broadcast() {
-  return {"binary_tree_broadcast", "binary_tree", CollectiveOp::broadcast, "every rank hands the message to two others", fill, costs,
-          refuse_nothing};
+  return {"binary_tree_broadcast", "binary_tree",     CollectiveOp::broadcast, "every rank hands the message to two others",
+          fill_binary_tree,        binary_tree_costs, refuse_nothing};
 }
 
 }  // namespace foretrain

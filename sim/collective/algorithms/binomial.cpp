@@ -14,12 +14,12 @@ namespace foretrain {
 
 namespace {
 
-void fill_broadcast(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_binomial_broadcast(Lanes& lanes, const AlgorithmRequest& request) {
   lanes.chunks = request.pieces;
   add_broadcast(lanes, binomial_tree(lanes.ranks), {0, request.pieces}, {});
 }
 
-LaneCosts broadcast_costs(const AlgorithmRequest& request) {
+LaneCosts binomial_broadcast_costs(const AlgorithmRequest& request) {
   const int n = request.ranks();
   const int children = rounds_of(n), steps = binomial_depth(n) + request.pieces - 1;
   const double piece = 1.0 / request.pieces;
@@ -33,13 +33,13 @@ LaneCosts broadcast_costs(const AlgorithmRequest& request) {
           .messages = children * request.pieces};
 }
 
-void fill_reduce(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_binomial_reduce(Lanes& lanes, const AlgorithmRequest& request) {
   lanes.chunks = request.pieces;
   add_reduce(lanes, binomial_tree(lanes.ranks), {0, request.pieces});
 }
 
-LaneCosts reduce_costs(const AlgorithmRequest& request) {
-  LaneCosts costs = broadcast_costs(request);
+LaneCosts binomial_reduce_costs(const AlgorithmRequest& request) {
+  LaneCosts costs = binomial_broadcast_costs(request);
   std::swap(costs.sent, costs.received);
   costs.added = costs.received;
   return costs;
@@ -54,7 +54,7 @@ void for_subtrees(int n, int distance, const Use& use) {
   }
 }
 
-void fill_gather(Lanes& lanes, const AlgorithmRequest&) {
+void fill_binomial_gather(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = lanes.ranks;
   Rounds rounds(lanes);
   for (int distance = 1; distance < lanes.ranks; distance *= 2) {
@@ -64,12 +64,12 @@ void fill_gather(Lanes& lanes, const AlgorithmRequest&) {
   }
 }
 
-void fill_scatter(Lanes& lanes, const AlgorithmRequest&) {
+void fill_binomial_scatter(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = lanes.ranks;
   add_binomial_scatter(lanes);
 }
 
-LaneCosts gather_costs(const AlgorithmRequest& request) {
+LaneCosts binomial_gather_costs(const AlgorithmRequest& request) {
   const int n = request.ranks();
   return {.hops = binomial_depth(n),
           .steps = binomial_depth(n),
@@ -81,8 +81,8 @@ LaneCosts gather_costs(const AlgorithmRequest& request) {
           .messages = rounds_of(n)};
 }
 
-LaneCosts scatter_costs(const AlgorithmRequest& request) {
-  LaneCosts costs = gather_costs(request);
+LaneCosts binomial_scatter_costs(const AlgorithmRequest& request) {
+  LaneCosts costs = binomial_gather_costs(request);
   std::swap(costs.sent, costs.received);
   return costs;
 }
@@ -124,23 +124,30 @@ std::vector<std::uint32_t> add_binomial_scatter(Lanes& lanes) {
 }
 
 Algorithm binomial_broadcast() {
-  return {"binomial_broadcast", "binomial",      CollectiveOp::broadcast, "the ranks that have the message double each round",
-          fill_broadcast,       broadcast_costs, refuse_nothing};
+  return {"binomial_broadcast",    "binomial",
+          CollectiveOp::broadcast, "the ranks that have the message double each round",
+          fill_binomial_broadcast, binomial_broadcast_costs,
+          refuse_nothing};
 }
 
 Algorithm binomial_reduce() {
-  return {"binomial_reduce", "binomial",   CollectiveOp::reduce, "the ranks that still have something to add halve each round",
-          fill_reduce,       reduce_costs, refuse_nothing};
+  return {"binomial_reduce",    "binomial",
+          CollectiveOp::reduce, "the ranks that still have something to add halve each round",
+          fill_binomial_reduce, binomial_reduce_costs,
+          refuse_nothing};
 }
 
 Algorithm binomial_gather() {
-  return {"binomial_gather", "binomial",   CollectiveOp::gather, "subtrees of 1, 2, 4, ... parts towards the root",
-          fill_gather,       gather_costs, refuse_nothing};
+  return {
+      "binomial_gather",     "binomial",    CollectiveOp::gather, "subtrees of 1, 2, 4, ... parts towards the root", fill_binomial_gather,
+      binomial_gather_costs, refuse_nothing};
 }
 
 Algorithm binomial_scatter() {
-  return {"binomial_scatter", "binomial",    CollectiveOp::scatter, "subtrees of ..., 4, 2, 1 parts away from the root",
-          fill_scatter,       scatter_costs, refuse_nothing};
+  return {"binomial_scatter",    "binomial",
+          CollectiveOp::scatter, "subtrees of ..., 4, 2, 1 parts away from the root",
+          fill_binomial_scatter, binomial_scatter_costs,
+          refuse_nothing};
 }
 
 }  // namespace foretrain

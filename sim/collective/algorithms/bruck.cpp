@@ -11,8 +11,6 @@ namespace foretrain {
 
 namespace {
 
-int wrapped(int place, int n) { return (place % n + n) % n; }
-
 /// Parts that move in the round over `distance`: as many as are gathered, but not more than are missing.
 int width_of(int distance, int n) { return std::min(distance, n - distance); }
 
@@ -28,7 +26,7 @@ LaneCosts round_costs(int rounds, double bytes, double largest) {
           .messages = rounds};
 }
 
-void fill_all_gather(Lanes& lanes, const AlgorithmRequest&) {
+void fill_bruck_all_gather(Lanes& lanes, const AlgorithmRequest&) {
   const int n = lanes.ranks;
   lanes.chunks = n;
   Rounds rounds(lanes);
@@ -38,7 +36,7 @@ void fill_all_gather(Lanes& lanes, const AlgorithmRequest&) {
   }
 }
 
-void fill_reduce_scatter(Lanes& lanes, const AlgorithmRequest&) {
+void fill_bruck_reduce_scatter(Lanes& lanes, const AlgorithmRequest&) {
   const int n = lanes.ranks;
   lanes.chunks = n;
   Rounds rounds(lanes);
@@ -49,7 +47,7 @@ void fill_reduce_scatter(Lanes& lanes, const AlgorithmRequest&) {
   }
 }
 
-LaneCosts gather_costs(const AlgorithmRequest& request) {
+LaneCosts bruck_gather_costs(const AlgorithmRequest& request) {
   const int n = request.ranks(), hops = rounds_of(n);
   const double bytes = static_cast<double>(n - 1) / n;
   const int last = 1 << (hops - 1);
@@ -57,8 +55,8 @@ LaneCosts gather_costs(const AlgorithmRequest& request) {
   return round_costs(hops, bytes, widest);
 }
 
-LaneCosts reduce_scatter_costs(const AlgorithmRequest& request) {
-  LaneCosts costs = gather_costs(request);
+LaneCosts bruck_reduce_scatter_costs(const AlgorithmRequest& request) {
+  LaneCosts costs = bruck_gather_costs(request);
   costs.added = costs.received;
   return costs;
 }
@@ -69,7 +67,7 @@ int rows_with_digit(int digit, int n) {
   return n / (2 * bit) * bit + std::max(0, n % (2 * bit) - bit);
 }
 
-void fill_alltoall(Lanes& lanes, const AlgorithmRequest&) {
+void fill_bruck_alltoall(Lanes& lanes, const AlgorithmRequest&) {
   const int n = lanes.ranks;
   lanes.chunks = n * n;
   Rounds rounds(lanes);
@@ -79,7 +77,7 @@ void fill_alltoall(Lanes& lanes, const AlgorithmRequest&) {
   }
 }
 
-LaneCosts alltoall_costs(const AlgorithmRequest& request) {
+LaneCosts bruck_alltoall_costs(const AlgorithmRequest& request) {
   const int n = request.ranks(), hops = rounds_of(n);
   int rows = 0, most = 0;
   for (int digit = 0; digit < hops; ++digit) {
@@ -97,8 +95,8 @@ Algorithm bruck_reduce_scatter() {
           "bruck",
           CollectiveOp::reduce_scatter,
           "sums of 2^j parts to the rank 2^j places off, any number of ranks",
-          fill_reduce_scatter,
-          reduce_scatter_costs,
+          fill_bruck_reduce_scatter,
+          bruck_reduce_scatter_costs,
           refuse_nothing};
 }
 
@@ -107,15 +105,15 @@ Algorithm bruck_all_gather() {
           "bruck",
           CollectiveOp::all_gather,
           "2^j parts to the rank 2^j places off, any number of ranks",
-          fill_all_gather,
-          gather_costs,
+          fill_bruck_all_gather,
+          bruck_gather_costs,
           refuse_nothing};
 }
 
 Algorithm bruck_alltoall() {
   return {"bruck_alltoall",       "bruck",
           CollectiveOp::alltoall, "chunks travel along the binary digits of their distance: few messages, more bytes",
-          fill_alltoall,          alltoall_costs,
+          fill_bruck_alltoall,    bruck_alltoall_costs,
           refuse_too_many_pairs};
 }
 

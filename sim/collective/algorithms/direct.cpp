@@ -17,28 +17,28 @@ void for_pairs(int n, const Use& use) {
   }
 }
 
-void fill_reduce_scatter(Lanes& lanes, const AlgorithmRequest&) {
+void fill_direct_reduce_scatter(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = lanes.ranks;
   for_pairs(lanes.ranks, [&](int from, int to) { add_message(lanes, from, to, to, Transfer::reduce); });
 }
 
-void fill_all_gather(Lanes& lanes, const AlgorithmRequest&) {
+void fill_direct_all_gather(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = lanes.ranks;
   for_pairs(lanes.ranks, [&](int from, int to) { add_message(lanes, from, to, from, Transfer::copy); });
 }
 
-void fill_alltoall(Lanes& lanes, const AlgorithmRequest&) {
+void fill_direct_alltoall(Lanes& lanes, const AlgorithmRequest&) {
   const int n = lanes.ranks;
   lanes.chunks = n * n;
   for_pairs(n, [&](int from, int to) { add_message(lanes, from, to, (to - from + n) % n * n + from, Transfer::copy); });
 }
 
-void fill_gather(Lanes& lanes, const AlgorithmRequest&) {
+void fill_direct_gather(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = lanes.ranks;
   for (int p = 1; p < lanes.ranks; ++p) add_message(lanes, p, 0, p, Transfer::copy);
 }
 
-void fill_scatter(Lanes& lanes, const AlgorithmRequest&) {
+void fill_direct_scatter(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = lanes.ranks;
   for (int p = 1; p < lanes.ranks; ++p) add_message(lanes, 0, p, p, Transfer::copy);
 }
@@ -58,42 +58,43 @@ LaneCosts costs_of_parts(const AlgorithmRequest& request, double sent, double re
 
 LaneCosts symmetric_costs(const AlgorithmRequest& request) { return costs_of_parts(request, request.ranks() - 1, request.ranks() - 1); }
 
-LaneCosts reduce_scatter_costs(const AlgorithmRequest& request) {
+LaneCosts direct_reduce_scatter_costs(const AlgorithmRequest& request) {
   LaneCosts costs = symmetric_costs(request);
   costs.added = costs.received;
   return costs;
 }
 
-LaneCosts gather_costs(const AlgorithmRequest& request) { return costs_of_parts(request, 1, request.ranks() - 1); }
+LaneCosts direct_gather_costs(const AlgorithmRequest& request) { return costs_of_parts(request, 1, request.ranks() - 1); }
 
-LaneCosts scatter_costs(const AlgorithmRequest& request) { return costs_of_parts(request, request.ranks() - 1, 1); }
+LaneCosts direct_scatter_costs(const AlgorithmRequest& request) { return costs_of_parts(request, request.ranks() - 1, 1); }
 
 }  // namespace
 
 Algorithm direct_reduce_scatter() {
   return {"direct_reduce_scatter",      "direct",
           CollectiveOp::reduce_scatter, "every contribution straight to the owner of the part",
-          fill_reduce_scatter,          reduce_scatter_costs,
+          fill_direct_reduce_scatter,   direct_reduce_scatter_costs,
           refuse_too_many_pairs};
 }
 
 Algorithm direct_all_gather() {
-  return {"direct_all_gather", "direct",        CollectiveOp::all_gather, "every part straight from its owner to all",
-          fill_all_gather,     symmetric_costs, refuse_too_many_pairs};
+  return {"direct_all_gather",    "direct",        CollectiveOp::all_gather, "every part straight from its owner to all",
+          fill_direct_all_gather, symmetric_costs, refuse_too_many_pairs};
 }
 
 Algorithm direct_alltoall() {
-  return {"direct_alltoall", "direct",        CollectiveOp::alltoall, "every chunk straight to its receiver, all at once",
-          fill_alltoall,     symmetric_costs, refuse_too_many_pairs};
+  return {"direct_alltoall",    "direct",        CollectiveOp::alltoall, "every chunk straight to its receiver, all at once",
+          fill_direct_alltoall, symmetric_costs, refuse_too_many_pairs};
 }
 
 Algorithm direct_gather() {
-  return {"direct_gather", "direct", CollectiveOp::gather, "every part straight to the root", fill_gather, gather_costs, refuse_nothing};
+  return {"direct_gather",     "direct",      CollectiveOp::gather, "every part straight to the root", fill_direct_gather,
+          direct_gather_costs, refuse_nothing};
 }
 
 Algorithm direct_scatter() {
-  return {"direct_scatter", "direct",      CollectiveOp::scatter, "every part straight from the root",
-          fill_scatter,     scatter_costs, refuse_nothing};
+  return {"direct_scatter",     "direct",      CollectiveOp::scatter, "every part straight from the root", fill_direct_scatter,
+          direct_scatter_costs, refuse_nothing};
 }
 
 }  // namespace foretrain

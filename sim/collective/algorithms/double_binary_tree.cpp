@@ -30,14 +30,14 @@ DoubleTree trees_below_root(int n) {
   return {below_root(others.first), below_root(others.second)};
 }
 
-void fill_all_reduce(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_double_binary_tree_all_reduce(Lanes& lanes, const AlgorithmRequest& request) {
   const DoubleTree trees = trees_of_groups(request);
   lanes.chunks = 2 * request.pieces;
   add_all_reduce(lanes, trees.first, {0, request.pieces});
   add_all_reduce(lanes, trees.second, {request.pieces, request.pieces});
 }
 
-LaneCosts all_reduce_costs(const AlgorithmRequest& request) {
+LaneCosts double_binary_tree_all_reduce_costs(const AlgorithmRequest& request) {
   const DoubleTree trees = trees_of_groups(request);
   const DoubleTreeLoad most = most_of(trees);
   const int hops = 2 * depth_of(trees), steps = hops + request.pieces - 1;
@@ -53,21 +53,21 @@ LaneCosts all_reduce_costs(const AlgorithmRequest& request) {
           .added = 0.5 * most.children};
 }
 
-void fill_broadcast(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_double_binary_tree_broadcast(Lanes& lanes, const AlgorithmRequest& request) {
   const DoubleTree trees = trees_below_root(lanes.ranks);
   lanes.chunks = 2 * request.pieces;
   add_broadcast(lanes, trees.first, {0, request.pieces}, {});
   add_broadcast(lanes, trees.second, {request.pieces, request.pieces}, {});
 }
 
-void fill_reduce(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_double_binary_tree_reduce(Lanes& lanes, const AlgorithmRequest& request) {
   const DoubleTree trees = trees_below_root(lanes.ranks);
   lanes.chunks = 2 * request.pieces;
   add_reduce(lanes, trees.first, {0, request.pieces});
   add_reduce(lanes, trees.second, {request.pieces, request.pieces});
 }
 
-LaneCosts broadcast_costs(const AlgorithmRequest& request) {
+LaneCosts double_binary_tree_broadcast_costs(const AlgorithmRequest& request) {
   const DoubleTree trees = trees_below_root(request.ranks());
   const DoubleTreeLoad most = most_of(trees);
   const int hops = depth_of(trees), steps = hops + request.pieces - 1;
@@ -82,8 +82,8 @@ LaneCosts broadcast_costs(const AlgorithmRequest& request) {
           .messages = std::max(2, most.children) * request.pieces};
 }
 
-LaneCosts reduce_costs(const AlgorithmRequest& request) {
-  LaneCosts costs = broadcast_costs(request);
+LaneCosts double_binary_tree_reduce_costs(const AlgorithmRequest& request) {
+  LaneCosts costs = double_binary_tree_broadcast_costs(request);
   std::swap(costs.sent, costs.received);
   costs.added = costs.received;
   return costs;
@@ -96,8 +96,8 @@ Algorithm double_binary_tree_all_reduce() {
           "double_binary_tree",
           CollectiveOp::all_reduce,
           "half of the message up and down each of two trees over the groups, chains inside them",
-          fill_all_reduce,
-          all_reduce_costs,
+          fill_double_binary_tree_all_reduce,
+          double_binary_tree_all_reduce_costs,
           refuse_nothing};
 }
 
@@ -106,8 +106,8 @@ Algorithm double_binary_tree_broadcast() {
           "double_binary_tree",
           CollectiveOp::broadcast,
           "half of the message from the root down each of two trees",
-          fill_broadcast,
-          broadcast_costs,
+          fill_double_binary_tree_broadcast,
+          double_binary_tree_broadcast_costs,
           refuse_nothing};
 }
 
@@ -116,8 +116,8 @@ Algorithm double_binary_tree_reduce() {
           "double_binary_tree",
           CollectiveOp::reduce,
           "half of the message up each of two trees to the root, adding",
-          fill_reduce,
-          reduce_costs,
+          fill_double_binary_tree_reduce,
+          double_binary_tree_reduce_costs,
           refuse_nothing};
 }
 

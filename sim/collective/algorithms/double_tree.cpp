@@ -9,11 +9,11 @@ namespace foretrain {
 
 namespace {
 
-std::size_t at(int place) { return static_cast<std::size_t>(place); }
+std::size_t index_of(int place) { return static_cast<std::size_t>(place); }
 
 /// Trees in which `parent` is above `child`.
 int edges(const DoubleTree& trees, int parent, int child) {
-  return (trees.first[at(child)] == parent ? 1 : 0) + (trees.second[at(child)] == parent ? 1 : 0);
+  return (trees.first[index_of(child)] == parent ? 1 : 0) + (trees.second[index_of(child)] == parent ? 1 : 0);
 }
 
 }  // namespace
@@ -34,10 +34,10 @@ DoubleTreeLoad most_of(const DoubleTree& trees) {
   const std::vector<int> a = children_of(trees.first), b = children_of(trees.second);
   DoubleTreeLoad most;
   for (int p = 0; p < std::ssize(a); ++p) {
-    const int children = a[at(p)] + b[at(p)];
+    const int children = a[index_of(p)] + b[index_of(p)];
     most.children = std::max(most.children, children);
     int parents = 0;
-    for (const int parent : {trees.first[at(p)], trees.second[at(p)]}) {
+    for (const int parent : {trees.first[index_of(p)], trees.second[index_of(p)]}) {
       if (parent < 0) continue;
       ++parents;
       most.one_way = std::max(most.one_way, edges(trees, parent, p));

@@ -23,7 +23,7 @@ void for_halves(int n, const Use& use) {
   }
 }
 
-void fill(Lanes& lanes, const AlgorithmRequest&) {
+void fill_hierarchical_copy(Lanes& lanes, const AlgorithmRequest&) {
   const int n = lanes.ranks;
   lanes.chunks = n;
   Rounds rounds(lanes, Rounds::for_its_chunks);
@@ -38,7 +38,7 @@ void fill(Lanes& lanes, const AlgorithmRequest&) {
   for_halves(n, [&](int main, int other, int chunk) { rounds.send(main, other, {chunk, 1}, Transfer::copy); });
 }
 
-LaneCosts costs(const AlgorithmRequest& request) {
+LaneCosts hierarchical_copy_costs(const AlgorithmRequest& request) {
   const int n = request.ranks();
   const int hops = n == 2 ? 1 : 3, messages = 4 * (n / 2 - 1) + 2;
   const double chunk = 1.0 / n;
@@ -53,7 +53,7 @@ LaneCosts costs(const AlgorithmRequest& request) {
           .added = 1};
 }
 
-std::string_view refuse(const AlgorithmRequest& request) {
+std::string_view refuse_hierarchical_copy(const AlgorithmRequest& request) {
   if (request.ranks() > 16) return "it is made for the GPUs of one node, at most 16";
   return request.ranks() > 1 && request.ranks() % 2 != 0 ? "the ranks do not fall into two halves" : "";
 }
@@ -61,13 +61,10 @@ std::string_view refuse(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm hierarchical_copy_all_reduce() {
-  return {"hierarchical_copy_all_reduce",
-          "hierarchical_copy",
-          CollectiveOp::all_reduce,
-          "chunks added on one rank of each half, exchanged, copied back (DGX-1, TensorFlow)",
-          fill,
-          costs,
-          refuse};
+  return {"hierarchical_copy_all_reduce", "hierarchical_copy",
+          CollectiveOp::all_reduce,       "chunks added on one rank of each half, exchanged, copied back (DGX-1, TensorFlow)",
+          fill_hierarchical_copy,         hierarchical_copy_costs,
+          refuse_hierarchical_copy};
 }
 
 }  // namespace foretrain

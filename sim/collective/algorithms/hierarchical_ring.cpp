@@ -27,7 +27,7 @@ void add_between(Lanes& lanes, const Groups& groups, int member, int pieces, Nee
   }
 }
 
-void fill(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_hierarchical_ring(Lanes& lanes, const AlgorithmRequest& request) {
   const Groups groups = groups_of(request);
   lanes.chunks = groups.size * groups.count * request.pieces;
   NeedsByPlace ready = add_reduce_scatter_inside(lanes, groups);
@@ -37,7 +37,7 @@ void fill(Lanes& lanes, const AlgorithmRequest& request) {
   add_all_gather_inside(lanes, groups, ready);
 }
 
-LaneCosts costs(const AlgorithmRequest& request) {
+LaneCosts hierarchical_ring_costs(const AlgorithmRequest& request) {
   const Groups groups = groups_of(request);
   const LaneCosts inside = costs_inside(groups), between = ring_costs(groups.count, request.pieces, 2, 1);
   const double bytes = inside.sent + between.sent / groups.size;
@@ -55,12 +55,9 @@ LaneCosts costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm hierarchical_ring_all_reduce() {
-  return {"hierarchical_ring_all_reduce",
-          "hierarchical_ring",
-          CollectiveOp::all_reduce,
-          "reduce-scatter in each group, ring all-reduce of the shards between groups, all-gather",
-          fill,
-          costs,
+  return {"hierarchical_ring_all_reduce", "hierarchical_ring",
+          CollectiveOp::all_reduce,       "reduce-scatter in each group, ring all-reduce of the shards between groups, all-gather",
+          fill_hierarchical_ring,         hierarchical_ring_costs,
           refuse_unequal_groups};
 }
 

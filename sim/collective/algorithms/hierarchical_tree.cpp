@@ -9,7 +9,7 @@ namespace foretrain {
 
 namespace {
 
-void fill(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_hierarchical_tree(Lanes& lanes, const AlgorithmRequest& request) {
   const Groups groups = groups_of(request);
   const int pieces = request.pieces;
   lanes.chunks = groups.size * 2 * pieces;
@@ -31,7 +31,7 @@ void fill(Lanes& lanes, const AlgorithmRequest& request) {
   add_all_gather_inside(lanes, groups, ready);
 }
 
-LaneCosts costs(const AlgorithmRequest& request) {
+LaneCosts hierarchical_tree_costs(const AlgorithmRequest& request) {
   const Groups groups = groups_of(request);
   const LaneCosts inside = costs_inside(groups);
   const DoubleTree trees = double_tree(groups.count);
@@ -54,12 +54,9 @@ LaneCosts costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm hierarchical_tree_all_reduce() {
-  return {"hierarchical_tree_all_reduce",
-          "hierarchical_tree",
-          CollectiveOp::all_reduce,
-          "reduce-scatter in each group, two trees for each shard between groups, all-gather",
-          fill,
-          costs,
+  return {"hierarchical_tree_all_reduce", "hierarchical_tree",
+          CollectiveOp::all_reduce,       "reduce-scatter in each group, two trees for each shard between groups, all-gather",
+          fill_hierarchical_tree,         hierarchical_tree_costs,
           refuse_unequal_groups};
 }
 

@@ -7,7 +7,7 @@ namespace foretrain {
 
 namespace {
 
-std::string_view refuse(const AlgorithmRequest& request) {
+std::string_view refuse_nvls(const AlgorithmRequest& request) {
   constexpr int kLargestDomain = 576;  // NVL576
   return request.groups.size() > 1 || request.ranks() > kLargestDomain ? "the ranks are not behind one NVSwitch" : "";
 }
@@ -34,7 +34,7 @@ std::vector<LaneNeed> send_up(Lanes& lanes) {
   return needs;
 }
 
-void fill_all_reduce(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_nvls_all_reduce(Lanes& lanes, const AlgorithmRequest& request) {
   const int n = lanes.ranks;
   lanes.chunks = n * request.pieces;
   lanes.switches = 2;
@@ -47,7 +47,7 @@ void fill_all_reduce(Lanes& lanes, const AlgorithmRequest& request) {
   for (int p = 0; p < n; ++p) add_lane(lanes, shard_lane(lanes, n + 1, p, 0, n), returned);
 }
 
-LaneCosts all_reduce_costs(const AlgorithmRequest& request) {
+LaneCosts nvls_all_reduce_costs(const AlgorithmRequest& request) {
   const double bytes = 1 + 1.0 / request.ranks(), piece = 1.0 / request.pieces;
   return {.hops = 4,
           .steps = 4 + request.pieces - 1,
@@ -59,19 +59,19 @@ LaneCosts all_reduce_costs(const AlgorithmRequest& request) {
           .messages = 2 * request.pieces};
 }
 
-void fill_reduce_scatter(Lanes& lanes, const AlgorithmRequest&) {
+void fill_nvls_reduce_scatter(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = lanes.ranks;
   lanes.switches = 1;
   const std::vector<LaneNeed> summed = send_up(lanes);
   for (int head = 0; head < lanes.ranks; ++head) add_lane(lanes, shard_lane(lanes, lanes.ranks, head, head, 1), summed);
 }
 
-LaneCosts reduce_scatter_costs(const AlgorithmRequest& request) {
+LaneCosts nvls_reduce_scatter_costs(const AlgorithmRequest& request) {
   const double part = 1.0 / request.ranks();
   return {.hops = 2, .steps = 2, .sent = 1, .received = part, .pair = 1, .message = 1, .chain = 1 + part, .messages = 1};
 }
 
-void fill_all_gather(Lanes& lanes, const AlgorithmRequest&) {
+void fill_nvls_all_gather(Lanes& lanes, const AlgorithmRequest&) {
   const int n = lanes.ranks;
   lanes.chunks = n;
   lanes.switches = 1;
@@ -80,7 +80,7 @@ void fill_all_gather(Lanes& lanes, const AlgorithmRequest&) {
   for (int p = 0; p < n; ++p) add_lane(lanes, shard_lane(lanes, n, p, 0, n), sent);
 }
 
-LaneCosts all_gather_costs(const AlgorithmRequest& request) {
+LaneCosts nvls_all_gather_costs(const AlgorithmRequest& request) {
   const double part = 1.0 / request.ranks();
   return {.hops = 2, .steps = 2, .sent = part, .received = 1, .pair = 1, .message = 1, .chain = 1 + part, .messages = 1};
 }
@@ -88,19 +88,24 @@ LaneCosts all_gather_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm nvls_all_reduce() {
-  return {
-      "nvls_all_reduce", "nvls", CollectiveOp::all_reduce, "the NVSwitch adds all ranks' shards and multicasts the sums", fill_all_reduce,
-      all_reduce_costs,  refuse};
+  return {"nvls_all_reduce",
+          "nvls",
+          CollectiveOp::all_reduce,
+          "the NVSwitch adds all ranks' shards and multicasts the sums",
+          fill_nvls_all_reduce,
+          nvls_all_reduce_costs,
+          refuse_nvls};
 }
 
 Algorithm nvls_reduce_scatter() {
-  return {"nvls_reduce_scatter", "nvls", CollectiveOp::reduce_scatter, "the NVSwitch adds each rank's part", fill_reduce_scatter,
-          reduce_scatter_costs,  refuse};
+  return {
+      "nvls_reduce_scatter",     "nvls",     CollectiveOp::reduce_scatter, "the NVSwitch adds each rank's part", fill_nvls_reduce_scatter,
+      nvls_reduce_scatter_costs, refuse_nvls};
 }
 
 Algorithm nvls_all_gather() {
-  return {"nvls_all_gather", "nvls", CollectiveOp::all_gather, "the NVSwitch multicasts every rank's part", fill_all_gather,
-          all_gather_costs,  refuse};
+  return {"nvls_all_gather",     "nvls",     CollectiveOp::all_gather, "the NVSwitch multicasts every rank's part", fill_nvls_all_gather,
+          nvls_all_gather_costs, refuse_nvls};
 }
 
 }  // namespace foretrain

@@ -14,7 +14,7 @@ int adder(const Lanes& lanes, int group) { return lanes.ranks + 2 * group; }
 int multicaster(const Lanes& lanes, int group) { return adder(lanes, group) + 1; }
 
 /// All messages of a place: each with one chunk of every shard, or only of shard `first` when width is 1.
-Lane shard_lane(const Lanes& lanes, const Groups& groups, int from, int to, int first, int width) {
+Lane group_shard_lane(const Lanes& lanes, const Groups& groups, int from, int to, int first, int width) {
   return {.from = from,
           .to = to,
           .messages = lanes.chunks / groups.size,
@@ -30,12 +30,12 @@ std::vector<std::uint32_t> add_pulls(Lanes& lanes, const Groups& groups) {
   for (int group = 0; group < groups.count; ++group) {
     std::vector<LaneNeed> summed;
     for (int member = 0; member < groups.size; ++member) {
-      Lane up = shard_lane(lanes, groups, groups.place(group, member), adder(lanes, group), 0, groups.size);
+      Lane up = group_shard_lane(lanes, groups, groups.place(group, member), adder(lanes, group), 0, groups.size);
       up.first_copy = up.messages;
       summed.push_back({add_lane(lanes, up, {}), 0});
     }
     for (int head = 0; head < groups.size; ++head)
-      pulls.push_back(add_lane(lanes, shard_lane(lanes, groups, adder(lanes, group), groups.place(group, head), head, 1), summed));
+      pulls.push_back(add_lane(lanes, group_shard_lane(lanes, groups, adder(lanes, group), groups.place(group, head), head, 1), summed));
   }
   return pulls;
 }
@@ -70,7 +70,7 @@ NeedsByPlace add_trees(Lanes& lanes, const Groups& groups, int pieces, const std
   return ready;
 }
 
-void fill(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_nvls_tree(Lanes& lanes, const AlgorithmRequest& request) {
   const Groups groups = groups_of(request);
   lanes.chunks = groups.size * 2 * request.pieces;
   lanes.switches = 2 * groups.count;
@@ -82,14 +82,14 @@ void fill(Lanes& lanes, const AlgorithmRequest& request) {
       const int place = groups.place(group, head);
       std::vector<LaneNeed>& needs = ready[static_cast<std::size_t>(place)];
       needs.push_back({pulls[static_cast<std::size_t>(place)], 0});
-      pushed.push_back({add_lane(lanes, shard_lane(lanes, groups, place, multicaster(lanes, group), head, 1), needs), 0});
+      pushed.push_back({add_lane(lanes, group_shard_lane(lanes, groups, place, multicaster(lanes, group), head, 1), needs), 0});
     }
     for (int member = 0; member < groups.size; ++member)
-      add_lane(lanes, shard_lane(lanes, groups, multicaster(lanes, group), groups.place(group, member), 0, groups.size), pushed);
+      add_lane(lanes, group_shard_lane(lanes, groups, multicaster(lanes, group), groups.place(group, member), 0, groups.size), pushed);
   }
 }
 
-LaneCosts costs(const AlgorithmRequest& request) {
+LaneCosts nvls_tree_costs(const AlgorithmRequest& request) {
   const Groups groups = groups_of(request);
   const DoubleTree trees = double_tree(groups.count);
   const DoubleTreeLoad load = most_of(trees);
@@ -110,12 +110,9 @@ LaneCosts costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm nvls_tree_all_reduce() {
-  return {"nvls_tree_all_reduce",
-          "nvls_tree",
-          CollectiveOp::all_reduce,
-          "NVSwitches add and multicast in each group, two trees for each shard between groups",
-          fill,
-          costs,
+  return {"nvls_tree_all_reduce",   "nvls_tree",
+          CollectiveOp::all_reduce, "NVSwitches add and multicast in each group, two trees for each shard between groups",
+          fill_nvls_tree,           nvls_tree_costs,
           refuse_unequal_groups};
 }
 

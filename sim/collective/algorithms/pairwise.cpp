@@ -5,7 +5,7 @@ namespace foretrain {
 
 namespace {
 
-void fill(Lanes& lanes, const AlgorithmRequest&) {
+void fill_pairwise(Lanes& lanes, const AlgorithmRequest&) {
   const int n = lanes.ranks;
   lanes.chunks = n * n;
   for (int d = 1; d < n; ++d) {
@@ -18,7 +18,7 @@ void fill(Lanes& lanes, const AlgorithmRequest&) {
   }
 }
 
-LaneCosts costs(const AlgorithmRequest& request) {
+LaneCosts pairwise_costs(const AlgorithmRequest& request) {
   const int n = request.ranks();
   const double bytes = static_cast<double>(n - 1) / n;
   return {.hops = n - 1,
@@ -34,9 +34,8 @@ LaneCosts costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm pairwise_alltoall() {
-  return {
-      "pairwise_alltoall",  "pairwise", CollectiveOp::alltoall, "one partner after the other, each round ends before the next", fill, costs,
-      refuse_too_many_pairs};
+  return {"pairwise_alltoall", "pairwise",     CollectiveOp::alltoall, "one partner after the other, each round ends before the next",
+          fill_pairwise,       pairwise_costs, refuse_too_many_pairs};
 }
 
 }  // namespace foretrain

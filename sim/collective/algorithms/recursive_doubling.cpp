@@ -8,7 +8,7 @@ namespace foretrain {
 
 namespace {
 
-void fill(Lanes& lanes, const AlgorithmRequest&) {
+void fill_recursive_doubling(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = 1;
   const PowerOfTwo core(lanes.ranks);
   Rounds rounds(lanes);
@@ -27,7 +27,7 @@ int chain_of_folds(const PowerOfTwo& core) {
   return 2 * core.extra() > core.size() ? 2 : 1;
 }
 
-LaneCosts costs(const AlgorithmRequest& request) {
+LaneCosts recursive_doubling_costs(const AlgorithmRequest& request) {
   const PowerOfTwo core(request.ranks());
   const int hops = core.rounds() + chain_of_folds(core);
   const int messages = core.rounds() + (core.extra() > 0 ? 1 : 0);
@@ -50,8 +50,8 @@ Algorithm recursive_doubling_all_reduce() {
           "recursive_doubling",
           CollectiveOp::all_reduce,
           "whole sums exchanged with the rank 1, 2, 4, ... places off",
-          fill,
-          costs,
+          fill_recursive_doubling,
+          recursive_doubling_costs,
           refuse_nothing};
 }
 

@@ -25,7 +25,7 @@ void double_up(Rounds& rounds, const PowerOfTwo& core) {
   }
 }
 
-void fill_all_reduce(Lanes& lanes, const AlgorithmRequest&) {
+void fill_recursive_halving_doubling_all_reduce(Lanes& lanes, const AlgorithmRequest&) {
   const PowerOfTwo core(lanes.ranks);
   lanes.chunks = core.size();
   Rounds rounds(lanes);
@@ -35,7 +35,7 @@ void fill_all_reduce(Lanes& lanes, const AlgorithmRequest&) {
   core.unfold(rounds, {0, core.size()});
 }
 
-LaneCosts all_reduce_costs(const AlgorithmRequest& request) {
+LaneCosts recursive_halving_doubling_all_reduce_costs(const AlgorithmRequest& request) {
   const PowerOfTwo core(request.ranks());
   const int fold = core.extra() > 0 ? 1 : 0;
   const int hops = 2 * core.rounds() + 2 * fold;
@@ -51,7 +51,7 @@ LaneCosts all_reduce_costs(const AlgorithmRequest& request) {
           .added = 1 - 1.0 / core.size() + fold};
 }
 
-void fill_reduce_scatter(Lanes& lanes, const AlgorithmRequest&) {
+void fill_recursive_halving_doubling_reduce_scatter(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = lanes.ranks;
   Rounds rounds(lanes);
   halve(rounds, PowerOfTwo(lanes.ranks));
@@ -63,19 +63,19 @@ LaneCosts half_costs(const AlgorithmRequest& request) {
   return {.hops = hops, .steps = hops, .sent = bytes, .received = bytes, .pair = 0.5, .message = 0.5, .chain = bytes, .messages = hops};
 }
 
-LaneCosts reduce_scatter_costs(const AlgorithmRequest& request) {
+LaneCosts recursive_halving_doubling_reduce_scatter_costs(const AlgorithmRequest& request) {
   LaneCosts costs = half_costs(request);
   costs.added = costs.received;
   return costs;
 }
 
-void fill_all_gather(Lanes& lanes, const AlgorithmRequest&) {
+void fill_recursive_halving_doubling_all_gather(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = lanes.ranks;
   Rounds rounds(lanes);
   double_up(rounds, PowerOfTwo(lanes.ranks));
 }
 
-std::string_view refuse(const AlgorithmRequest& request) {
+std::string_view refuse_recursive_halving_doubling(const AlgorithmRequest& request) {
   return PowerOfTwo(request.ranks()).extra() > 0 ? "the number of ranks is not a power of two" : "";
 }
 
@@ -86,8 +86,8 @@ Algorithm recursive_halving_doubling_all_reduce() {
           "recursive_halving_doubling",
           CollectiveOp::all_reduce,
           "halves exchanged and added 1/2, 1/4, ... of the ranks off, then gathered backwards (Rabenseifner)",
-          fill_all_reduce,
-          all_reduce_costs,
+          fill_recursive_halving_doubling_all_reduce,
+          recursive_halving_doubling_all_reduce_costs,
           refuse_nothing};
 }
 
@@ -96,9 +96,9 @@ Algorithm recursive_halving_reduce_scatter() {
           "recursive_halving",
           CollectiveOp::reduce_scatter,
           "halves exchanged and added with the rank n/2, n/4, ... places off",
-          fill_reduce_scatter,
-          reduce_scatter_costs,
-          refuse};
+          fill_recursive_halving_doubling_reduce_scatter,
+          recursive_halving_doubling_reduce_scatter_costs,
+          refuse_recursive_halving_doubling};
 }
 
 Algorithm recursive_doubling_all_gather() {
@@ -106,9 +106,9 @@ Algorithm recursive_doubling_all_gather() {
           "recursive_doubling",
           CollectiveOp::all_gather,
           "all that is gathered exchanged with the rank 1, 2, 4, ... places off",
-          fill_all_gather,
+          fill_recursive_halving_doubling_all_gather,
           half_costs,
-          refuse};
+          refuse_recursive_halving_doubling};
 }
 
 }  // namespace foretrain

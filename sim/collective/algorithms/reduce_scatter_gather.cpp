@@ -6,7 +6,7 @@ namespace foretrain {
 
 namespace {
 
-void fill(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_reduce_scatter_gather(Lanes& lanes, const AlgorithmRequest& request) {
   const int n = lanes.ranks, pieces = request.pieces;
   lanes.chunks = n * pieces;
   const std::uint32_t ring =
@@ -17,7 +17,7 @@ void fill(Lanes& lanes, const AlgorithmRequest& request) {
   }
 }
 
-LaneCosts costs(const AlgorithmRequest& request) {
+LaneCosts reduce_scatter_gather_costs(const AlgorithmRequest& request) {
   const int n = request.ranks();
   return {.hops = n,
           .steps = (n - 1) * request.pieces + 1,
@@ -33,13 +33,9 @@ LaneCosts costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm reduce_scatter_gather_reduce() {
-  return {"reduce_scatter_gather_reduce",
-          "reduce_scatter_gather",
-          CollectiveOp::reduce,
-          "parts added around a ring, then sent to the root",
-          fill,
-          costs,
-          refuse_nothing};
+  return {
+      "reduce_scatter_gather_reduce", "reduce_scatter_gather",     CollectiveOp::reduce, "parts added around a ring, then sent to the root",
+      fill_reduce_scatter_gather,     reduce_scatter_gather_costs, refuse_nothing};
 }
 
 }  // namespace foretrain

@@ -6,12 +6,12 @@ namespace foretrain {
 
 namespace {
 
-void fill(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_reduce_to_one(Lanes& lanes, const AlgorithmRequest& request) {
   lanes.chunks = request.pieces;
   add_all_reduce(lanes, star(lanes.ranks), {0, request.pieces});
 }
 
-LaneCosts costs(const AlgorithmRequest& request) {
+LaneCosts reduce_to_one_costs(const AlgorithmRequest& request) {
   const int others = request.ranks() - 1, steps = 2 + request.pieces - 1;
   const double bytes = others, piece = 1.0 / request.pieces;
   return {.hops = 2,
@@ -28,8 +28,8 @@ LaneCosts costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm reduce_to_one_all_reduce() {
-  return {"reduce_to_one_all_reduce", "reduce_to_one", CollectiveOp::all_reduce, "one rank adds all and sends the sum back", fill, costs,
-          refuse_too_many_pairs};
+  return {"reduce_to_one_all_reduce", "reduce_to_one",     CollectiveOp::all_reduce, "one rank adds all and sends the sum back",
+          fill_reduce_to_one,         reduce_to_one_costs, refuse_too_many_pairs};
 }
 
 }  // namespace foretrain

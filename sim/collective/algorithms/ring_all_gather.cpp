@@ -6,18 +6,23 @@ namespace foretrain {
 
 namespace {
 
-void fill(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_ring_all_gather(Lanes& lanes, const AlgorithmRequest& request) {
   const int n = lanes.ranks;
   lanes.chunks = n * request.pieces;
   add_ring(lanes, {.places = all_places(n), .steps = n - 1, .pieces = request.pieces});
 }
 
-LaneCosts costs(const AlgorithmRequest& request) { return ring_costs(request.ranks(), request.pieces, 1, 0); }
+LaneCosts ring_all_gather_costs(const AlgorithmRequest& request) { return ring_costs(request.ranks(), request.pieces, 1, 0); }
 
 }  // namespace
 
 Algorithm ring_all_gather() {
-  return {"ring_all_gather", "ring", CollectiveOp::all_gather, "every part goes once around the ring from its owner", fill, costs,
+  return {"ring_all_gather",
+          "ring",
+          CollectiveOp::all_gather,
+          "every part goes once around the ring from its owner",
+          fill_ring_all_gather,
+          ring_all_gather_costs,
           refuse_nothing};
 }
 

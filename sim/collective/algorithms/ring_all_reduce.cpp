@@ -6,18 +6,23 @@ namespace foretrain {
 
 namespace {
 
-void fill(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_ring_all_reduce(Lanes& lanes, const AlgorithmRequest& request) {
   const int n = lanes.ranks;
   lanes.chunks = n * request.pieces;
   add_ring(lanes, {.places = all_places(n), .steps = 2 * (n - 1), .shift = -1, .adding_steps = n - 1, .pieces = request.pieces});
 }
 
-LaneCosts costs(const AlgorithmRequest& request) { return ring_costs(request.ranks(), request.pieces, 2, 1); }
+LaneCosts ring_all_reduce_costs(const AlgorithmRequest& request) { return ring_costs(request.ranks(), request.pieces, 2, 1); }
 
 }  // namespace
 
 Algorithm ring_all_reduce() {
-  return {"ring_all_reduce", "ring", CollectiveOp::all_reduce, "reduce-scatter, then all-gather around the ring", fill, costs,
+  return {"ring_all_reduce",
+          "ring",
+          CollectiveOp::all_reduce,
+          "reduce-scatter, then all-gather around the ring",
+          fill_ring_all_reduce,
+          ring_all_reduce_costs,
           refuse_nothing};
 }
 

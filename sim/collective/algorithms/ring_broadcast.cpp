@@ -6,12 +6,12 @@ namespace foretrain {
 
 namespace {
 
-void fill(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_ring_broadcast(Lanes& lanes, const AlgorithmRequest& request) {
   lanes.chunks = request.pieces;
   add_broadcast(lanes, chain(lanes.ranks), {0, request.pieces}, {});
 }
 
-LaneCosts costs(const AlgorithmRequest& request) {
+LaneCosts ring_broadcast_costs(const AlgorithmRequest& request) {
   const int hops = request.ranks() - 1;
   const int steps = hops + request.pieces - 1;
   const double piece = 1.0 / request.pieces;
@@ -28,7 +28,9 @@ LaneCosts costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm ring_broadcast() {
-  return {"ring_broadcast", "ring", CollectiveOp::broadcast, "piece after piece from the root along the ring", fill, costs, refuse_nothing};
+  return {
+      "ring_broadcast",     "ring",        CollectiveOp::broadcast, "piece after piece from the root along the ring", fill_ring_broadcast,
+      ring_broadcast_costs, refuse_nothing};
 }
 
 }  // namespace foretrain

@@ -6,7 +6,7 @@ namespace foretrain {
 
 namespace {
 
-void fill(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_ring_reduce(Lanes& lanes, const AlgorithmRequest& request) {
   lanes.chunks = request.pieces;
   // Place p hangs on p + 1, the last on the root: the ring's direction.
   Tree towards_root = chain(lanes.ranks);
@@ -14,7 +14,7 @@ void fill(Lanes& lanes, const AlgorithmRequest& request) {
   add_reduce(lanes, towards_root, {0, request.pieces});
 }
 
-LaneCosts costs(const AlgorithmRequest& request) {
+LaneCosts ring_reduce_costs(const AlgorithmRequest& request) {
   const int hops = request.ranks() - 1;
   const int steps = hops + request.pieces - 1;
   const double piece = 1.0 / request.pieces;
@@ -32,7 +32,8 @@ LaneCosts costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm ring_reduce() {
-  return {"ring_reduce", "ring", CollectiveOp::reduce, "piece after piece along the ring to the root, adding", fill, costs, refuse_nothing};
+  return {"ring_reduce",     "ring",        CollectiveOp::reduce, "piece after piece along the ring to the root, adding", fill_ring_reduce,
+          ring_reduce_costs, refuse_nothing};
 }
 
 }  // namespace foretrain

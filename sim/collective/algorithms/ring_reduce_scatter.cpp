@@ -6,20 +6,24 @@ namespace foretrain {
 
 namespace {
 
-void fill(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_ring_reduce_scatter(Lanes& lanes, const AlgorithmRequest& request) {
   const int n = lanes.ranks;
   lanes.chunks = n * request.pieces;
   add_ring(lanes, {.places = all_places(n), .steps = n - 1, .shift = -1, .adding_steps = n - 1, .pieces = request.pieces});
 }
 
-LaneCosts costs(const AlgorithmRequest& request) { return ring_costs(request.ranks(), request.pieces, 1, 1); }
+LaneCosts ring_reduce_scatter_costs(const AlgorithmRequest& request) { return ring_costs(request.ranks(), request.pieces, 1, 1); }
 
 }  // namespace
 
 Algorithm ring_reduce_scatter() {
-  return {
-      "ring_reduce_scatter", "ring", CollectiveOp::reduce_scatter, "every part goes once around the ring to its owner, adding", fill, costs,
-      refuse_nothing};
+  return {"ring_reduce_scatter",
+          "ring",
+          CollectiveOp::reduce_scatter,
+          "every part goes once around the ring to its owner, adding",
+          fill_ring_reduce_scatter,
+          ring_reduce_scatter_costs,
+          refuse_nothing};
 }
 
 }  // namespace foretrain

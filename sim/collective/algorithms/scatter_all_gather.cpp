@@ -9,7 +9,7 @@ namespace foretrain {
 
 namespace {
 
-void fill(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_scatter_all_gather(Lanes& lanes, const AlgorithmRequest& request) {
   const int n = lanes.ranks;
   lanes.chunks = n * request.pieces;
   const std::vector<std::uint32_t> into = add_binomial_scatter(lanes);
@@ -18,7 +18,7 @@ void fill(Lanes& lanes, const AlgorithmRequest& request) {
   add_ring(lanes, {.places = all_places(n), .steps = n - 1, .pieces = request.pieces}, starts);
 }
 
-LaneCosts costs(const AlgorithmRequest& request) {
+LaneCosts scatter_all_gather_costs(const AlgorithmRequest& request) {
   const int n = request.ranks(), depth = binomial_depth(n);
   const double once = static_cast<double>(n - 1) / n;
   return {.hops = depth + n - 1,
@@ -38,8 +38,8 @@ Algorithm scatter_all_gather_broadcast() {
           "scatter_all_gather",
           CollectiveOp::broadcast,
           "parts scattered along a binomial tree, then gathered around a ring",
-          fill,
-          costs,
+          fill_scatter_all_gather,
+          scatter_all_gather_costs,
           refuse_nothing};
 }
 

@@ -5,7 +5,7 @@ namespace foretrain {
 
 namespace {
 
-void fill(Lanes& lanes, const AlgorithmRequest& request) {
+void fill_shift(Lanes& lanes, const AlgorithmRequest& request) {
   const int n = lanes.ranks, pieces = request.pieces;
   lanes.chunks = n * pieces;
   std::vector<int> place_of(request.order.size());
@@ -16,7 +16,7 @@ void fill(Lanes& lanes, const AlgorithmRequest& request) {
   }
 }
 
-LaneCosts costs(const AlgorithmRequest& request) {
+LaneCosts shift_costs(const AlgorithmRequest& request) {
   return {.hops = 1,
           .steps = request.pieces,
           .sent = 1,
@@ -30,7 +30,7 @@ LaneCosts costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm shift_sendrecv() {
-  return {"shift_sendrecv", "shift", CollectiveOp::sendrecv, "every rank sends to the next one", fill, costs, refuse_nothing};
+  return {"shift_sendrecv", "shift", CollectiveOp::sendrecv, "every rank sends to the next one", fill_shift, shift_costs, refuse_nothing};
 }
 
 }  // namespace foretrain

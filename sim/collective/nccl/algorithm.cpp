@@ -8,7 +8,7 @@ namespace foretrain::nccl {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kNames{"Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT"};
+constexpr std::array<std::string_view, 7> kAlgorithmNames{"Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT"};
 
 bool same_letters(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
@@ -16,7 +16,7 @@ bool same_letters(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string_view name_of(Algorithm algorithm) { return kNames[static_cast<std::size_t>(algorithm)]; }
+std::string_view name_of(Algorithm algorithm) { return kAlgorithmNames[static_cast<std::size_t>(algorithm)]; }
 
 std::optional<Algorithm> find_algorithm(std::string_view name) {
   if (same_letters(name, "CollNet")) return Algorithm::collnet_direct;

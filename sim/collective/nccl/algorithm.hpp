@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -17,5 +18,8 @@ inline constexpr std::array<Algorithm, 7> kAlgorithms{
 std::string_view name_of(Algorithm algorithm);
 /// Upper and lower case do not matter; "CollNet" is what 2.5 to 2.13 called CollNetDirect.
 std::optional<Algorithm> find_algorithm(std::string_view name);
+
+/// NCCL's log2i: the depth of a tree of that many nodes; 0 of less than two.
+inline int floor_log2(int value) { return value > 1 ? std::bit_width(static_cast<unsigned>(value)) - 1 : 0; }
 
 }  // namespace foretrain::nccl

@@ -13,8 +13,6 @@ constexpr std::int64_t kKib = 1024, kMib = 1024 * kKib;
 constexpr int kSlots = 8;
 constexpr std::int64_t kLlLineBytes = 16, kLlThreads = 512, kLl128Words = 120, kLl128Threads = 640;
 
-int floor_log2(int value) { return value > 1 ? std::bit_width(static_cast<unsigned>(value)) - 1 : 0; }
-
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return b > 0 ? (a + b - 1) / b : a; }
 std::int64_t round_up(std::int64_t value, std::int64_t grain) { return grain > 0 ? ceil_div(value, grain) * grain : value; }
 

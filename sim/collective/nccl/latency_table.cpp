@@ -8,11 +8,11 @@ namespace foretrain::nccl {
 namespace {
 
 /// LL, LL128, Simple.
-using Row = std::array<double, 3>;
+using LatencyRow = std::array<double, 3>;
 
 struct BaseEra {
   Version since;
-  Row tree, ring, collnet, nvls, nvls_tree, pat;
+  LatencyRow tree, ring, collnet, nvls, nvls_tree, pat;
 };
 
 constexpr std::array<BaseEra, 6> kBase{{
@@ -25,8 +25,8 @@ constexpr std::array<BaseEra, 6> kBase{{
 }};
 
 struct Hops {
-  Row nvlink, pcie, network;
-  constexpr const Row& over(Hop hop) const { return hop == Hop::nvlink ? nvlink : hop == Hop::pcie ? pcie : network; }
+  LatencyRow nvlink, pcie, network;
+  constexpr const LatencyRow& over(Hop hop) const { return hop == Hop::nvlink ? nvlink : hop == Hop::pcie ? pcie : network; }
 };
 
 struct HopEra {
@@ -34,7 +34,7 @@ struct HopEra {
   Hops hops;
 };
 
-constexpr std::array<HopEra, 7> kTree{{
+constexpr std::array<HopEra, 7> kTreeHops{{
     {{2, 5, 0}, {{.5, 1.9, 28}, {1.0, 1.9, 28}, {5.0, 7.5, 50}}},
     {{2, 7, 0}, {{.52, 1.2, 28}, {1.0, 1.9, 28}, {5.0, 8.5, 50}}},
     {{2, 8, 0}, {{.52, 1.25, 28}, {1.0, 1.9, 28}, {5.0, 8.5, 28}}},
@@ -74,7 +74,7 @@ constexpr std::array<HopEra, 4> kNvls{{
     {{2, 21, 0}, {{0, 0, 25}, {}, {0, 0, 18}}},
 }};
 
-constexpr std::array<HopEra, 5> kNvlsTree{{
+constexpr std::array<HopEra, 5> kNvlsTreeHops{{
     {{2, 5, 0}, {}},
     {{2, 18, 0}, {{}, {}, {0, 0, 19}}},
     {{2, 19, 0}, {{0, 0, 23}, {}, {0, 0, 14}}},
@@ -88,7 +88,7 @@ constexpr std::array<HopEra, 1> kPat{{{{2, 23, 0}, {{}, {}, {0, 0, 14}}}}};
 std::span<const HopEra> hop_eras(Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::tree:
-      return kTree;
+      return kTreeHops;
     case Algorithm::ring:
       return kRing;
     case Algorithm::collnet_direct:
@@ -98,14 +98,14 @@ std::span<const HopEra> hop_eras(Algorithm algorithm) {
     case Algorithm::nvls:
       return kNvls;
     case Algorithm::nvls_tree:
-      return kNvlsTree;
+      return kNvlsTreeHops;
     case Algorithm::pat:
       return kPat;
   }
   return {};
 }
 
-const Row& base_row(const BaseEra& era, Algorithm algorithm) {
+const LatencyRow& base_row(const BaseEra& era, Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::tree:
       return era.tree;

@@ -15,7 +15,7 @@ namespace {
 /// Share of a tree's bandwidth by floor(log2(size / 64 B)): 64 B to 256 MiB (facts/NCCL_TUNING.md 1.1).
 using TreeShares = std::array<float, 23>;
 constexpr TreeShares kTreeLl{1, 1, 1, 1, .9F, .8F, .7F, .7F, .7F, .7F, .6F, .5F, .4F, .4F, .5F, .6F, .7F, .8F, .9F, 1, 1, 1, 1};
-constexpr TreeShares kTreeLl128{1, 1, 1, 1, 1, .9F, .8F, .8F, .8F, .7F, .6F, .6F, .6F, .6F, .6F, .6F, .8F, .9F, .9F, .9F, .9F, 1, 1};
+constexpr TreeShares kTreeLl128Shares{1, 1, 1, 1, 1, .9F, .8F, .8F, .8F, .7F, .6F, .6F, .6F, .6F, .6F, .6F, .8F, .9F, .9F, .9F, .9F, 1, 1};
 constexpr TreeShares kTreeLl128Until29{1,   1,   1,   1,   1,   .9F, .8F, .8F, .8F, .7F,  .6F, .6F,
                                        .6F, .5F, .6F, .6F, .7F, .7F, .8F, .9F, .9F, .92F, .92F};
 constexpr TreeShares kTreeSimple{.9F, .9F, .9F, .9F, .9F, .9F, .9F, .8F, .7F, .6F, .6F, .5F,
@@ -24,7 +24,7 @@ constexpr TreeShares kTreeSimple{.9F, .9F, .9F, .9F, .9F, .9F, .9F, .8F, .7F, .6
 const TreeShares& tree_shares(const Version& version, Protocol protocol) {
   if (protocol == Protocol::ll) return kTreeLl;
   if (protocol == Protocol::simple) return kTreeSimple;
-  return version < Version{2, 10, 0} ? kTreeLl128Until29 : kTreeLl128;
+  return version < Version{2, 10, 0} ? kTreeLl128Until29 : kTreeLl128Shares;
 }
 
 std::size_t size_class(std::int64_t bytes) {

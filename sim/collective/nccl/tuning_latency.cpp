@@ -11,8 +11,6 @@ namespace foretrain::nccl {
 
 namespace {
 
-int floor_log2(int value) { return value > 1 ? std::bit_width(static_cast<unsigned>(value)) - 1 : 0; }
-
 /// Everything the formulas below use.
 struct Terms {
   const JobFacts& job;

@@ -6,26 +6,26 @@ namespace foretrain {
 
 namespace {
 
-TransportChoice broadcast(double size, int n) {
+TransportChoice choose_mpich_broadcast(double size, int n) {
   const CollectiveOp op = CollectiveOp::broadcast;
   if (size < 12'288 || n < 8) return {op, "binomial", 1, "MPICH: below 12 KiB or 8 ranks"};
   return {op, "scatter_all_gather", 1, "MPICH: 12 KiB or more"};
 }
 
-TransportChoice reduce_scatter(double size, int n) {
+TransportChoice choose_mpich_reduce_scatter(double size, int n) {
   const CollectiveOp op = CollectiveOp::reduce_scatter;
   if (size > 524'288) return {op, "direct", 1, "MPICH: more than 512 KiB, pairwise"};
   return {op, is_power_of_two(n) ? "recursive_halving" : "bruck", 1, "MPICH: up to 512 KiB"};
 }
 
-TransportChoice all_gather(double size, int n) {
+TransportChoice choose_mpich_all_gather(double size, int n) {
   const CollectiveOp op = CollectiveOp::all_gather;
   if (is_power_of_two(n) && size < 524'288) return {op, "recursive_doubling", 1, "MPICH: below 512 KiB, a power of two"};
   if (size <= 81'920) return {op, "bruck", 1, "MPICH: up to 80 KiB"};
   return {op, "ring", 1, "MPICH: a long message"};
 }
 
-TransportChoice alltoall(double size, int n) {
+TransportChoice choose_mpich_alltoall(double size, int n) {
   const CollectiveOp op = CollectiveOp::alltoall;
   const double block = size / n;
   if (block <= 256 && n >= 8) return {op, "bruck", 1, "MPICH: blocks up to 256 bytes"};
@@ -46,13 +46,13 @@ TransportChoice choose_mpich(const Transport&, CollectiveOp op, Bytes bytes, int
       if (is_short) return {op, "binomial", 1, "MPICH: up to 2 KiB"};
       return {op, "reduce_scatter_gather", 1, "MPICH: above 2 KiB"};
     case CollectiveOp::broadcast:
-      return broadcast(size, ranks);
+      return choose_mpich_broadcast(size, ranks);
     case CollectiveOp::reduce_scatter:
-      return reduce_scatter(size, ranks);
+      return choose_mpich_reduce_scatter(size, ranks);
     case CollectiveOp::all_gather:
-      return all_gather(size, ranks);
+      return choose_mpich_all_gather(size, ranks);
     case CollectiveOp::alltoall:
-      return alltoall(size, ranks);
+      return choose_mpich_alltoall(size, ranks);
     case CollectiveOp::sendrecv:
       return {op, "shift", 1, "one message"};
     case CollectiveOp::gather:

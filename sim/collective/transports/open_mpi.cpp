@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kMiB = 1 << 20;
 
-TransportChoice all_reduce(double size, int n) {
+TransportChoice choose_open_mpi_all_reduce(double size, int n) {
   const CollectiveOp op = CollectiveOp::all_reduce;
   if (size < 10'000) return {op, "recursive_doubling", 1, "Open MPI: below 10000 bytes"};
   if (size <= static_cast<double>(n * kMiB)) return {op, "ring", 1, "Open MPI: parts up to 1 MiB"};
@@ -26,7 +26,7 @@ std::int64_t broadcast_segment(double size, int n) {
   return 8 << 10;
 }
 
-TransportChoice broadcast(double size, int n) {
+TransportChoice choose_open_mpi_broadcast(double size, int n) {
   const CollectiveOp op = CollectiveOp::broadcast;
   if (size < 2048) return {op, "binomial", 1, "Open MPI: below 2048 bytes"};
   if (size < 370'728) return {op, "double_binary_tree", pieces_of(size / 2, {1024}, n), "Open MPI: split binary tree, segments of 1 KiB"};
@@ -34,7 +34,7 @@ TransportChoice broadcast(double size, int n) {
   return {op, "ring", pieces_of(size, {segment}, n), fmt::format("Open MPI: pipeline, segments of {} KiB", segment >> 10)};
 }
 
-TransportChoice reduce(double size, int n) {
+TransportChoice choose_open_mpi_reduce(double size, int n) {
   const CollectiveOp op = CollectiveOp::reduce;
   if (size < 2048 || (n < 8 && size < 20'480)) return {op, "binomial", 1, "Open MPI: a short message"};
   if (n > 0.6016 / 1024 * size + 1.3496) return {op, "binomial", pieces_of(size, {1024}, n), "Open MPI: many ranks, segments of 1 KiB"};
@@ -44,20 +44,20 @@ TransportChoice reduce(double size, int n) {
           fmt::format("Open MPI: pipeline, segments of {} KiB", many ? 32 : 64)};
 }
 
-TransportChoice reduce_scatter(double size, int n) {
+TransportChoice choose_open_mpi_reduce_scatter(double size, int n) {
   const CollectiveOp op = CollectiveOp::reduce_scatter;
   const bool halving = size <= 12 * 1024 || (size <= 256 * 1024 && is_power_of_two(n)) || n >= 0.0012 * size + 8;
   if (!halving) return {op, "ring", 1, "Open MPI: a long message"};
   return {op, is_power_of_two(n) ? "recursive_halving" : "bruck", 1, "Open MPI: a short message"};
 }
 
-TransportChoice all_gather(double size, int n) {
+TransportChoice choose_open_mpi_all_gather(double size, int n) {
   const CollectiveOp op = CollectiveOp::all_gather;
   if (size >= 50'000) return {op, "ring", 1, "Open MPI: 50000 bytes or more"};
   return {op, is_power_of_two(n) ? "recursive_doubling" : "bruck", 1, "Open MPI: below 50000 bytes"};
 }
 
-TransportChoice alltoall(double size, int n) {
+TransportChoice choose_open_mpi_alltoall(double size, int n) {
   const CollectiveOp op = CollectiveOp::alltoall;
   const double block = size / n;
   if (block < 200 && n > 12) return {op, "bruck", 1, "Open MPI: blocks below 200 bytes"};
@@ -71,17 +71,17 @@ TransportChoice choose_open_mpi(const Transport&, CollectiveOp op, Bytes bytes, 
   const double size = static_cast<double>(bytes.count);
   switch (op) {
     case CollectiveOp::all_reduce:
-      return all_reduce(size, ranks);
+      return choose_open_mpi_all_reduce(size, ranks);
     case CollectiveOp::broadcast:
-      return broadcast(size, ranks);
+      return choose_open_mpi_broadcast(size, ranks);
     case CollectiveOp::reduce:
-      return reduce(size, ranks);
+      return choose_open_mpi_reduce(size, ranks);
     case CollectiveOp::reduce_scatter:
-      return reduce_scatter(size, ranks);
+      return choose_open_mpi_reduce_scatter(size, ranks);
     case CollectiveOp::all_gather:
-      return all_gather(size, ranks);
+      return choose_open_mpi_all_gather(size, ranks);
     case CollectiveOp::alltoall:
-      return alltoall(size, ranks);
+      return choose_open_mpi_alltoall(size, ranks);
     case CollectiveOp::sendrecv:
       return {op, "shift", 1, "one message"};
     case CollectiveOp::gather:

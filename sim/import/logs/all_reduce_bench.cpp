@@ -12,8 +12,6 @@ namespace foretrain {
 
 namespace {
 
-using Words = std::vector<std::string_view>;
-
 class BenchReader {
  public:
   BenchReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet)

@@ -10,8 +10,6 @@ namespace foretrain {
 
 namespace {
 
-using Words = std::vector<std::string_view>;
-
 struct Table {
   std::string what;
   std::string memory = "pinned";

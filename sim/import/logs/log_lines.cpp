@@ -78,18 +78,6 @@ std::vector<std::string_view> words_of(std::string_view line, std::size_t most) 
   return words;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-  return lower;
-}
-
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 std::string_view text_behind(std::string_view line, std::string_view mark) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/ascii.hpp"
+
 namespace foretrain {
 
 struct LogLine {
@@ -26,11 +28,11 @@ class LogLines {
   int number_ = 1;
 };
 
-/// What stands between blanks: the first `most` of them.
-std::vector<std::string_view> words_of(std::string_view line, std::size_t most = 80);
+/// What stands between blanks.
+using Words = std::vector<std::string_view>;
+/// The first `most` words.
+Words words_of(std::string_view line, std::size_t most = 80);
 
-std::string_view trimmed(std::string_view text);
-std::string lower_case(std::string_view text);
 bool holds(std::string_view text, std::string_view part);
 
 /// The rest of the line behind a mark, without blanks around it; empty when the mark is not there.

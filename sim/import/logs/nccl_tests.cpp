@@ -12,7 +12,6 @@ namespace foretrain {
 
 namespace {
 
-using Words = std::vector<std::string_view>;
 constexpr int kMostIterations = 1'000'000'000;
 
 std::string_view without_hash(std::string_view line) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "sim/import/logs/json_value.hpp"
 #include "sim/import/logs/log_lines.hpp"
 #include "sim/import/logs/nccl_tests_table.hpp"
 #include "sim/import/logs/readers.hpp"
@@ -13,38 +13,30 @@ namespace foretrain {
 
 namespace {
 
-using Json = nlohmann::json;
-constexpr int kDeepest = 12;
+constexpr int kDeepestNcclJson = 12;
 
-const Json& at(const Json& object, const char* key) {
-  static const Json none;
-  if (!object.is_object()) return none;
-  const auto found = object.find(key);
-  return found == object.end() ? none : *found;
-}
-
-const Json& list_of(const Json& value) {
-  static const Json none = Json::array();
+const LogJson& list_of(const LogJson& value) {
+  static const LogJson none = LogJson::array();
   return value.is_array() ? value : none;
 }
 
-std::string text_of(const Json& value) { return value.is_string() ? std::string(trimmed(value.get_ref<const std::string&>())) : ""; }
+std::string text_of(const LogJson& value) { return value.is_string() ? std::string(trimmed(value.get_ref<const std::string&>())) : ""; }
 
-std::optional<double> figure_of(const Json& value) {
+std::optional<double> figure_of(const LogJson& value) {
   if (value.is_number()) return value.get<double>();
   return number_of(text_of(value));
 }
 
-std::int64_t whole_of(const Json& value, std::int64_t otherwise) {
+std::int64_t whole_of(const LogJson& value, std::int64_t otherwise) {
   if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) return otherwise;
   if (value.is_number_integer()) return value.get<std::int64_t>();
   return integer_of(text_of(value)).value_or(otherwise);
 }
 
-NcclTime time_of(const Json& part, const Json& iterations, bool in_place) {
+NcclTime time_of(const LogJson& part, const LogJson& iterations, bool in_place) {
   NcclTime time;
   time.in_place = in_place;
-  const Json& said = at(part, "time").is_null() ? at(part, "cpu_time") : at(part, "time");
+  const LogJson& said = at(part, "time").is_null() ? at(part, "cpu_time") : at(part, "time");
   const auto value = figure_of(said);
   if (!value) time.fault = fmt::format("its {} time is no number", in_place ? "in-place" : "out-of-place");
   time.time_us = value.value_or(0);
@@ -56,22 +48,22 @@ NcclTime time_of(const Json& part, const Json& iterations, bool in_place) {
   return time;
 }
 
-NcclRow row_of(const Json& result) {
+NcclRow row_of(const LogJson& result) {
   NcclRow row;
   row.size = whole_of(at(result, "size"), 0), row.count = whole_of(at(result, "count"), 0);
   row.type = text_of(at(result, "type")), row.redop = text_of(at(result, "redop"));
   if (row.redop == "none") row.redop.clear();
   row.root = static_cast<int>(std::clamp<std::int64_t>(whole_of(at(result, "root"), -1), -1, 1 << 30));
   row.iterations = static_cast<int>(std::clamp<std::int64_t>(whole_of(at(result, "actual_iterations"), 0), 0, 1'000'000'000));
-  if (const Json& part = at(result, "out_of_place"); part.is_object())
+  if (const LogJson& part = at(result, "out_of_place"); part.is_object())
     row.times.push_back(time_of(part, at(result, "out_of_place_per_iter"), false));
-  if (const Json& part = at(result, "in_place"); part.is_object())
+  if (const LogJson& part = at(result, "in_place"); part.is_object())
     row.times.push_back(time_of(part, at(result, "in_place_per_iter"), true));
   return row;
 }
 
-void read_devices(const Json& list, NcclDevices& devices, SampleSheet& sheet) {
-  for (const Json& device : list_of(list)) {
+void read_devices(const LogJson& list, NcclDevices& devices, SampleSheet& sheet) {
+  for (const LogJson& device : list_of(list)) {
     const std::int64_t rank = whole_of(at(device, "rank"), -1);
     const std::string host = text_of(at(device, "hostname"));
     if (rank < 0 || rank >= 10'000'000 || host.empty()) continue;
@@ -83,8 +75,8 @@ void read_devices(const Json& list, NcclDevices& devices, SampleSheet& sheet) {
   }
 }
 
-void read_environment(const Json& list, NcclTable& table) {
-  for (const Json& entry : list_of(list)) {
+void read_environment(const LogJson& list, NcclTable& table) {
+  for (const LogJson& entry : list_of(list)) {
     const std::string line = text_of(entry);
     const std::size_t equals = std::min(line.find('='), line.size());
     const std::string value = lower_case(std::string_view(line).substr(std::min(equals + 1, line.size())));
@@ -94,9 +86,9 @@ void read_environment(const Json& list, NcclTable& table) {
   }
 }
 
-NcclTable table_of(const Json& root, SampleSheet& sheet) {
+NcclTable table_of(const LogJson& root, SampleSheet& sheet) {
   NcclTable table;
-  const Json& config = at(root, "config");
+  const LogJson& config = at(root, "config");
   read_devices(at(config, "devices"), table.devices, sheet);
   if (table.devices.ranks == 0) read_devices(at(root, "devices"), table.devices, sheet);
   read_environment(at(root, "env"), table);
@@ -104,15 +96,15 @@ NcclTable table_of(const Json& root, SampleSheet& sheet) {
   sheet.state("nccl", table.version);
   sheet.state("date", text_of(at(root, "start_time")));
   table.iterations = static_cast<int>(std::clamp<std::int64_t>(whole_of(at(config, "iterations"), 1), 1, 1'000'000'000));
-  const Json& arguments = at(root, "args");
+  const LogJson& arguments = at(root, "args");
   if (arguments.is_array() && !arguments.empty()) table.named = op_of_program(text_of(arguments[0]));
   return table;
 }
 
 /// Deeper nesting than nccl-tests writes is dropped while reading.
-Json parse(const std::string& text) {
-  return Json::parse(
-      text, [](int depth, Json::parse_event_t, Json&) { return depth <= kDeepest; }, false);
+LogJson parse(const std::string& text) {
+  return LogJson::parse(
+      text, [](int depth, LogJson::parse_event_t, LogJson&) { return depth <= kDeepestNcclJson; }, false);
 }
 
 }  // namespace
@@ -124,12 +116,12 @@ bool is_nccl_tests_json(std::string_view text) {
 }
 
 void read_nccl_tests_json(const SourceText& source, const LogHints& hints, SampleSheet& sheet) {
-  const Json root = parse(source.text);
+  const LogJson root = parse(source.text);
   if (!root.is_object()) return sheet.skip(1, "the JSON is not complete, so nothing of it is read; nccl-tests ends it when it is finished");
   NcclTable table = table_of(root, sheet);
-  const Json& results = at(root, "results");
+  const LogJson& results = at(root, "results");
   bool goes_on = true;
-  for (const Json& result : list_of(results)) {
+  for (const LogJson& result : list_of(results)) {
     if (!goes_on) break;
     goes_on = sheet.count_row();
     table.rows.push_back(row_of(result));

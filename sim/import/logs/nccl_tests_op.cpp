@@ -10,8 +10,8 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kOps{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
-                                               "alltoall",   "sendrecv",   "gather",         "scatter"};
+constexpr std::array<std::string_view, 9> kNcclOps{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
+                                                   "alltoall",   "sendrecv",   "gather",         "scatter"};
 /// Words of prose that can mean nothing else, without "_", "-" and blanks.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kWords{{{"allreduce", "all_reduce"},
                                                                                {"allgather", "all_gather"},
@@ -94,7 +94,7 @@ std::string op_of_program(std::string_view line) {
     std::size_t begin = at;
     while (begin > 0 && at - begin < 20 && ((line[begin - 1] >= 'a' && line[begin - 1] <= 'z') || line[begin - 1] == '_')) --begin;
     const std::string_view name = line.substr(begin, at - begin);
-    for (const std::string_view op : kOps) {
+    for (const std::string_view op : kNcclOps) {
       if (name != op) continue;
       if (!found.empty() && found != op) return "";
       found = op;

@@ -12,13 +12,11 @@ namespace foretrain {
 
 namespace {
 
-using Words = std::vector<std::string_view>;
-
 constexpr std::array<std::string_view, 21> kTypes{"int8",    "uint8",  "int32",    "uint32",   "int64",    "uint64",  "half",
                                                   "float",   "double", "bfloat16", "fp8_e4m3", "fp8_e5m2", "f8e4m3",  "f8e5m2",
                                                   "float16", "char",   "int",      "fp16",     "fp32",     "float32", "float64"};
 
-bool is_type(std::string_view word) { return std::find(kTypes.begin(), kTypes.end(), word) != kTypes.end(); }
+bool is_element_type(std::string_view word) { return std::find(kTypes.begin(), kTypes.end(), word) != kTypes.end(); }
 
 /// A reduction such as "sum" or "none"; "nan" is a figure.
 bool is_word(std::string_view text) {
@@ -52,7 +50,7 @@ bool is_nccl_header(std::string_view line) {
 
 bool is_nccl_row(const Words& words, bool in_table) {
   if (words.size() < 3 || !integer_of(words[0]) || !integer_of(words[1])) return false;
-  return is_type(words[2]) || (in_table && words.size() >= 7 && words[2][0] >= 'a' && words[2][0] <= 'z');
+  return is_element_type(words[2]) || (in_table && words.size() >= 7 && words[2][0] >= 'a' && words[2][0] <= 'z');
 }
 
 NcclLayout nccl_layout_of(const Words& header) {

@@ -9,8 +9,7 @@ namespace foretrain {
 
 namespace {
 
-using Words = std::vector<std::string_view>;
-constexpr std::size_t kWidest = 2000;
+constexpr std::size_t kWidestMatrix = 2000;
 
 bool is_counting(const Words& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -30,9 +29,9 @@ class NvbandwidthReader {
       if (text.starts_with("Running ")) {
         begin_test(text.substr(8));
       } else if (matrix_.columns > 0) {
-        read_row(words_of(text, kWidest), line.number);
-      } else if (!matrix_.test.empty() && !matrix_.description.empty() && is_counting(words_of(text, kWidest))) {
-        matrix_.columns = static_cast<int>(words_of(text, kWidest).size());
+        read_row(words_of(text, kWidestMatrix), line.number);
+      } else if (!matrix_.test.empty() && !matrix_.description.empty() && is_counting(words_of(text, kWidestMatrix))) {
+        matrix_.columns = static_cast<int>(words_of(text, kWidestMatrix).size());
       } else {
         read_text(text);
       }

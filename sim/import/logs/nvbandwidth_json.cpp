@@ -1,8 +1,7 @@
 // nvbandwidth -j: {"nvbandwidth": {"testcases": [{"name", "status", "bandwidth_description", "bandwidth_matrix": [["24.25", "N/A"]]}]}}.
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
+#include "sim/import/logs/json_value.hpp"
 #include "sim/import/logs/log_lines.hpp"
 #include "sim/import/logs/nvbandwidth_test.hpp"
 #include "sim/import/logs/readers.hpp"
@@ -11,31 +10,23 @@ namespace foretrain {
 
 namespace {
 
-using Json = nlohmann::json;
-constexpr int kDeepest = 10;
+constexpr int kDeepestNvbandwidthJson = 10;
 
-const Json& at(const Json& object, const char* key) {
-  static const Json none;
-  if (!object.is_object()) return none;
-  const auto found = object.find(key);
-  return found == object.end() ? none : *found;
-}
-
-std::string text_of(const Json& value) {
+std::string text_or_number(const LogJson& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.is_number() ? value.dump() : "";
 }
 
 /// The last matrix of a test is the one that its sum is of; a test has one in all known versions.
-void read_test(const Json& test, const std::string& source, SampleSheet& sheet, bool& goes_on) {
-  NvbandwidthMatrix matrix{text_of(at(test, "name")), text_of(at(test, "bandwidth_description")), 0};
-  const Json& rows = at(test, "bandwidth_matrix");
+void read_test(const LogJson& test, const std::string& source, SampleSheet& sheet, bool& goes_on) {
+  NvbandwidthMatrix matrix{text_or_number(at(test, "name")), text_or_number(at(test, "bandwidth_description")), 0};
+  const LogJson& rows = at(test, "bandwidth_matrix");
   if (!rows.is_array()) return;
   for (std::size_t r = 0; r < rows.size() && goes_on; ++r) {
     goes_on = sheet.count_row();
     matrix.columns = static_cast<int>(rows[r].size());
     for (std::size_t c = 0; rows[r].is_array() && c < rows[r].size(); ++c)
-      add_cell(matrix, static_cast<int>(r), static_cast<int>(c), text_of(rows[r][c]), 1, source, sheet);
+      add_cell(matrix, static_cast<int>(r), static_cast<int>(c), text_or_number(rows[r][c]), 1, source, sheet);
   }
 }
 
@@ -47,15 +38,15 @@ bool is_nvbandwidth_json(std::string_view text) {
 }
 
 void read_nvbandwidth_json(const SourceText& source, const LogHints&, SampleSheet& sheet) {
-  const Json root = Json::parse(
-      source.text, [](int depth, Json::parse_event_t, Json&) { return depth <= kDeepest; }, false);
+  const LogJson root = LogJson::parse(
+      source.text, [](int depth, LogJson::parse_event_t, LogJson&) { return depth <= kDeepestNvbandwidthJson; }, false);
   if (!root.is_object()) return sheet.skip(1, "the JSON is not complete, so nothing of it is read");
-  const Json& run = at(root, "nvbandwidth").is_object() ? at(root, "nvbandwidth") : root;
-  sheet.state("driver", text_of(at(run, "Driver Version")));
-  sheet.state("cuda", text_of(at(run, "CUDA Runtime Version")));
-  sheet.state("nvbandwidth", text_of(at(run, "version")));
+  const LogJson& run = at(root, "nvbandwidth").is_object() ? at(root, "nvbandwidth") : root;
+  sheet.state("driver", text_or_number(at(run, "Driver Version")));
+  sheet.state("cuda", text_or_number(at(run, "CUDA Runtime Version")));
+  sheet.state("nvbandwidth", text_or_number(at(run, "version")));
   bool goes_on = true;
-  for (const Json& test : at(run, "testcases")) read_test(test, source.name, sheet, goes_on);
+  for (const LogJson& test : at(run, "testcases")) read_test(test, source.name, sheet, goes_on);
 }
 
 }  // namespace foretrain

@@ -30,7 +30,7 @@ int copies_together(std::string_view test, int columns) {
   return holds(test, "all_to_one") || holds(test, "one_to_all") ? std::max(1, columns - 1) : 1;
 }
 
-Settings settings_of(const NvbandwidthMatrix& matrix, const std::string& copy, int row, int column) {
+Settings matrix_settings_of(const NvbandwidthMatrix& matrix, const std::string& copy, int row, int column) {
   Settings settings;
   const int together = copies_together(matrix.test, matrix.columns);
   const bool points_back = holds(matrix.description, "<-") && !holds(matrix.description, "<->");
@@ -65,7 +65,7 @@ void add_cell(const NvbandwidthMatrix& matrix, int row, int column, std::string_
   sample.kind = SampleKind::copy, sample.what = copy, sample.line = line, sample.source = source;
   sample.value = holds(matrix.description, "(ns)") ? *value / 1000 : *value;
   sample.unit = is_time ? SampleUnit::us : SampleUnit::gigabytes_per_s;
-  sample.settings = settings_of(matrix, copy, row, column);
+  sample.settings = matrix_settings_of(matrix, copy, row, column);
   const int together = copies_together(matrix.test, matrix.columns);
   sample.gpus = copy == "p2p" ? together + 1 : together;
   sheet.add(std::move(sample));

@@ -24,7 +24,7 @@ std::string first_of(const pugi::xml_node& node, std::initializer_list<const cha
   return "";
 }
 
-int line_of(const std::string& text, const pugi::xml_node& node) {
+int line_of_node(const std::string& text, const pugi::xml_node& node) {
   const auto end = std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(node.offset_debug(), 0)), text.size());
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
 }
@@ -39,9 +39,9 @@ void compare_link(const pugi::xml_node& gpu, int index, const std::string& text,
   const auto generation = count_of(first_of(link, {"pcie_gen/current_link_gen"})),
              newest = count_of(first_of(link, {"pcie_gen/max_link_gen"}));
   if (width > 0 && width < widest)
-    sheet.skip(line_of(text, link), fmt::format("remark: GPU {} has {} of {} PCIe lanes", index, width, widest));
+    sheet.skip(line_of_node(text, link), fmt::format("remark: GPU {} has {} of {} PCIe lanes", index, width, widest));
   if (generation > 0 && generation < newest)
-    sheet.skip(line_of(text, link), fmt::format("remark: GPU {} runs PCIe {} of {}; idle GPUs do", index, generation, newest));
+    sheet.skip(line_of_node(text, link), fmt::format("remark: GPU {} runs PCIe {} of {}; idle GPUs do", index, generation, newest));
   if (widest > 0) sheet.state("pcie", fmt::format("gen {} x{}", newest, widest));
 }
 

@@ -11,25 +11,23 @@ namespace foretrain {
 
 namespace {
 
-using Words = std::vector<std::string_view>;
-
 struct Op {
   std::string_view word, op;
   bool counts_part = false;  ///< the size is of what one rank sends to one
 };
 
 /// By the title in lower case without "-", "_" and blanks; longer words first.
-constexpr std::array<Op, 9> kOps{{{"allreduce", "all_reduce", false},
-                                  {"allgather", "all_gather", true},
-                                  {"reducescatter", "reduce_scatter", false},
-                                  {"alltoall", "alltoall", true},
-                                  {"broadcast", "broadcast", false},
-                                  {"bcast", "broadcast", false},
-                                  {"reduce", "reduce", false},
-                                  {"gather", "gather", true},
-                                  {"scatter", "scatter", true}}};
+constexpr std::array<Op, 9> kOsuOps{{{"allreduce", "all_reduce", false},
+                                     {"allgather", "all_gather", true},
+                                     {"reducescatter", "reduce_scatter", false},
+                                     {"alltoall", "alltoall", true},
+                                     {"broadcast", "broadcast", false},
+                                     {"bcast", "broadcast", false},
+                                     {"reduce", "reduce", false},
+                                     {"gather", "gather", true},
+                                     {"scatter", "scatter", true}}};
 
-struct Test {
+struct OsuTest {
   const Op* op = nullptr;  ///< null: between two processes
   std::string verb = "send";
   bool both_ways = false, is_latency = false, on_device = false, is_open = false, is_known = false;
@@ -37,8 +35,8 @@ struct Test {
 
 bool is_title(std::string_view line) { return line.starts_with("#") && holds(line, "OSU") && holds(line, "Test"); }
 
-Test titled(std::string_view line) {
-  Test test;
+OsuTest titled_osu_test(std::string_view line) {
+  OsuTest test;
   std::string name;
   for (const char c : lower_case(line.substr(0, 200))) {
     if (c != ' ' && c != '-' && c != '_') name += c;
@@ -48,8 +46,8 @@ Test titled(std::string_view line) {
   test.both_ways = holds(name, "bidirectional");
   if (holds(name, "mpiput") || holds(name, "put")) test.verb = "put";
   if (holds(name, "mpiget") || holds(name, "getlatency") || holds(name, "getbandwidth")) test.verb = "get";
-  const auto op = std::find_if(kOps.begin(), kOps.end(), [&](const Op& candidate) { return holds(name, candidate.word); });
-  if (op != kOps.end()) test.op = &*op;
+  const auto op = std::find_if(kOsuOps.begin(), kOsuOps.end(), [&](const Op& candidate) { return holds(name, candidate.word); });
+  if (op != kOsuOps.end()) test.op = &*op;
   return test;
 }
 
@@ -64,7 +62,7 @@ class OsuReader {
       const std::string_view text = trimmed(line.text);
       const Words words = words_of(text);
       if (is_title(text)) {
-        test_ = titled(text);
+        test_ = titled_osu_test(text);
         sheet_.state("osu", std::string(text.substr(1, 80)));
       } else if (text.starts_with('#') && holds(text, "Size")) {
         test_.is_open = holds(text, "MB/s") || holds(text, "(us)");
@@ -120,7 +118,7 @@ class OsuReader {
   const SourceText& source_;
   SampleSheet& sheet_;
   JobSize job_;
-  Test test_;
+  OsuTest test_;
   bool goes_on_ = true;
 };
 

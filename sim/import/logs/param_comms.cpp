@@ -11,7 +11,6 @@ namespace foretrain {
 
 namespace {
 
-using Words = std::vector<std::string_view>;
 constexpr std::string_view kMark = "COMMS-RES";
 constexpr double kNormalP95 = 1.6449;
 

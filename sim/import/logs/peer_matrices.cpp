@@ -11,8 +11,7 @@ namespace foretrain {
 
 namespace {
 
-using Words = std::vector<std::string_view>;
-constexpr std::size_t kWidest = 2000;
+constexpr std::size_t kWidestPeerMatrix = 2000;
 
 enum class MatrixKind { none, connectivity, bandwidth, latency };
 
@@ -28,7 +27,7 @@ bool is_column_line(const Words& words) {
   return std::all_of(words.begin() + 1, words.end(), [](std::string_view word) { return integer_of(word).has_value(); });
 }
 
-Matrix titled(std::string_view line) {
+Matrix titled_matrix(std::string_view line) {
   Matrix matrix;
   matrix.both_ways = holds(line, "Bidirectional"), matrix.peer = holds(line, "P2P=Enabled");
   if (holds(line, "P2P Connectivity Matrix")) matrix.kind = MatrixKind::connectivity;
@@ -44,8 +43,8 @@ class PeerReader {
   void read() {
     LogLine line;
     for (LogLines lines(source_.text); lines.next(line) && goes_on_;) {
-      const Matrix next = titled(line.text);
-      const Words words = words_of(line.text, kWidest);
+      const Matrix next = titled_matrix(line.text);
+      const Words words = words_of(line.text, kWidestPeerMatrix);
       if (next.kind != MatrixKind::none) {
         matrix_ = next;
       } else if (matrix_.kind != MatrixKind::none && is_column_line(words)) {

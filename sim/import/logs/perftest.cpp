@@ -9,9 +9,7 @@ namespace foretrain {
 
 namespace {
 
-using Words = std::vector<std::string_view>;
-
-struct Test {
+struct PerftestTool {
   std::string verb;  ///< "write", "read", "send"
   bool is_latency = false, both_ways = false;
   std::string link, device, memory;
@@ -120,7 +118,7 @@ class PerftestReader {
 
   const SourceText& source_;
   SampleSheet& sheet_;
-  Test test_;
+  PerftestTool test_;
   Columns columns_;
   bool goes_on_ = true;
 };

@@ -1,0 +1,21 @@
+// JSON as the reports write it: keys in the order they are added, and the parts several reports share.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/analysis/prediction_point.hpp"
+#include "sim/base/decisions.hpp"
+
+namespace foretrain {
+
+using Json = nlohmann::ordered_json;
+
+/// Indented by two blanks, with a line end; what is no UTF-8 is replaced.
+std::string json_text(const Json& json);
+/// The account of one step in seconds, by the keys of the contract.
+Json breakdown_json(const Breakdown& breakdown);
+Json decisions_json(const Decisions& decisions);
+
+}  // namespace foretrain
