@@ -20,9 +20,9 @@ double median(std::vector<double> values) {
 }  // namespace
 
 double spread_of_slowest(int ranks) {
-  constexpr double kReach = 9, kStep = 0.01;
+  constexpr double kFarthest = 9, kStep = 0.01;
   double sum = 0, mean = 0, square = 0;
-  for (double x = -kReach; x <= kReach; x += kStep) {
+  for (double x = -kFarthest; x <= kFarthest; x += kStep) {
     const double below = 0.5 * std::erfc(-x / std::numbers::sqrt2);
     const double density = std::exp(-x * x / 2) * std::pow(below, ranks - 1);
     sum += density, mean += x * density, square += x * x * density;
