@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/chunk_graphs.hpp"
 
+namespace chunk_ring {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -87,3 +89,5 @@ TEST_CASE("SimGrid agrees: a ring across a fat tree oversubscribed 4:1, with lin
   add_jitter(ring, 7);
   check_ends(ring, {LinkSharing::fair_share});
 }
+
+}  // namespace chunk_ring

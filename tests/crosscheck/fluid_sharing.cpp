@@ -6,6 +6,8 @@
 #include "tests/crosscheck/flow_level.hpp"
 #include "tests/support/catch.hpp"
 
+namespace fluid_sharing {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -92,3 +94,5 @@ TEST_CASE("SimGrid agrees: forty flows over random links with random starts") {
   }
   check_against_simgrid(scene);
 }
+
+}  // namespace fluid_sharing

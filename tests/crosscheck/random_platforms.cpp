@@ -8,6 +8,8 @@
 #include "tests/crosscheck/simgrid.hpp"
 #include "tests/support/catch.hpp"
 
+namespace random_platforms {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -133,3 +135,5 @@ void check_random_sets(Machine (*make)(Draw&), std::uint64_t first_seed) {
 TEST_CASE("SimGrid agrees: 70 random flow sets on random stars") { check_random_sets(random_star, 0); }
 TEST_CASE("SimGrid agrees: 70 random flow sets on random fat trees") { check_random_sets(random_fat_tree, 1000); }
 TEST_CASE("SimGrid agrees: 70 random flow sets on random DGX-like machines") { check_random_sets(random_dgx, 2000); }
+
+}  // namespace random_platforms

@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_calibration.hpp"
 
+namespace calibration_reports {
+
 using namespace foretrain;
 using test::approved;
 
@@ -16,3 +18,5 @@ TEST_CASE("the table of a calibration is as approved") {
 TEST_CASE("the drawing of a calibration is as approved") {
   CHECK(draw_calibration(test::example_calibration_fit()) == approved("calibration.svg"));
 }
+
+}  // namespace calibration_reports

@@ -13,6 +13,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_curve.hpp"
 
+namespace collective_reports {
+
 using namespace foretrain;
 using test::approved;
 
@@ -65,3 +67,5 @@ TEST_CASE("the validation table of collectives is as approved") {
 TEST_CASE("the validation JSON of collectives is as approved") {
   CHECK(write_validation_json(example_validation()) == approved("collective_validation.json"));
 }
+
+}  // namespace collective_reports

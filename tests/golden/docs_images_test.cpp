@@ -9,6 +9,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/run_program.hpp"
 
+namespace docs_images_test {
+
 using namespace foretrain;
 namespace fs = std::filesystem;
 
@@ -62,3 +64,5 @@ TEST_CASE("the pictures of the documentation are what the program draws (`make d
   }
   CHECK(pictures >= 4);
 }
+
+}  // namespace docs_images_test

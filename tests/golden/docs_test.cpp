@@ -15,6 +15,8 @@
 #include "tests/support/markdown.hpp"
 #include "tests/support/run_program.hpp"
 
+namespace docs_test {
+
 using namespace foretrain;
 namespace fs = std::filesystem;
 
@@ -155,3 +157,5 @@ TEST_CASE("a run program tells its exit code and what it wrote") {
   CHECK(test::run_program("kill -9 $$", "/", "/x/y").exit_code == 128 + 9);
   CHECK(test::run_program("pwd; cat", "/usr", "/x/it's").output == "/usr\n");
 }
+
+}  // namespace docs_test

@@ -10,6 +10,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_model_summary.hpp"
 
+namespace model_reports {
+
 using namespace foretrain;
 using test::approved;
 
@@ -22,3 +24,5 @@ TEST_CASE("the JSON of a model is as approved") {
 TEST_CASE("the CSV of a model is as approved") {
   CHECK(write_model_csv(test::example_model_summary(), LayerListing::folded) == approved("model.csv"));
 }
+
+}  // namespace model_reports

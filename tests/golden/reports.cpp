@@ -22,6 +22,8 @@
 #include "tests/support/example_recommendation.hpp"
 #include "tests/support/example_study.hpp"
 
+namespace reports {
+
 using namespace foretrain;
 using test::approved;
 
@@ -76,3 +78,5 @@ TEST_CASE("the tables of several predictions and their summary are as approved")
   other.scenario = "another one", other.points.pop_back(), other.crossover.fastest_gpus = 1;
   CHECK(write_predictions_table({test::example_prediction(), other}, {}) == approved("predictions.txt"));
 }
+
+}  // namespace reports

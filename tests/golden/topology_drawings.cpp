@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace topology_drawings {
+
 using namespace foretrain;
 using test::approved;
 
@@ -31,3 +33,5 @@ TEST_CASE("the graph of two nodes with NVLink is as approved") {
   const nccl::Job job = job_on(spec);
   CHECK(write_topology_dot({spec, &job}) == approved("topology.dot"));
 }
+
+}  // namespace topology_drawings

@@ -13,6 +13,8 @@
 #include "sim/workload/device/device_constants.hpp"
 #include "tests/support/catch.hpp"
 
+namespace calibration_laws {
+
 using namespace foretrain;
 
 namespace {
@@ -134,3 +136,5 @@ TEST_CASE("a calibration of nothing leaves every cluster of the catalog as it is
     }
   }
 }
+
+}  // namespace calibration_laws

@@ -10,6 +10,8 @@
 #include "sim/scenario/schemas.hpp"
 #include "tests/support/catch.hpp"
 
+namespace catalog_laws {
+
 using namespace foretrain;
 
 namespace {
@@ -271,3 +273,5 @@ TEST_CASE("every cluster that the fact sheet describes has the GPUs and nodes th
   }
   CHECK(rows >= 50);
 }
+
+}  // namespace catalog_laws

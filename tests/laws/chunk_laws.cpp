@@ -5,6 +5,8 @@
 #include "tests/support/chunk_graphs.hpp"
 #include "tests/support/naive_chunks.hpp"
 
+namespace chunk_laws {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -134,3 +136,5 @@ TEST_CASE("law: in a ring in which nobody shares a link more bandwidth is never 
             simulate_chunks(graph, narrow.capacities, {.start = start}).end);
   }
 }
+
+}  // namespace chunk_laws

@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/fabric_examples.hpp"
 
+namespace cluster_laws {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -145,3 +147,5 @@ TEST_CASE("a route there has as many links as the route back") {
     }
   }
 }
+
+}  // namespace cluster_laws

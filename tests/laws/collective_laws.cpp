@@ -8,6 +8,8 @@
 #include "sim/collective/algorithms/catalog.hpp"
 #include "tests/support/catch.hpp"
 
+namespace collective_laws {
+
 using namespace foretrain;
 
 namespace {
@@ -197,3 +199,5 @@ TEST_CASE("the ring's traffic is that of its row in the limit of many pieces") {
     }
   }
 }
+
+}  // namespace collective_laws

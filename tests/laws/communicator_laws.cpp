@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
+namespace communicator_laws {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -144,3 +146,5 @@ TEST_CASE("two communicators of one job have the same flows") {
     }
   }
 }
+
+}  // namespace communicator_laws

@@ -10,6 +10,8 @@
 #include "tests/support/test_clusters.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace crossover_laws {
+
 using namespace foretrain;
 
 namespace {
@@ -189,3 +191,5 @@ TEST_CASE("on steps that do not turn between nodes the search is exact, whatever
   }
   CHECK(simulations < 0.6 * numbers);
 }
+
+}  // namespace crossover_laws

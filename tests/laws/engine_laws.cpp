@@ -16,6 +16,8 @@ static bool operator==(const Span& a, const Span& b) {
 
 }  // namespace foretrain
 
+namespace engine_laws {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -200,3 +202,5 @@ TEST_CASE("law: without pools and shared devices links without limit give the ru
     REQUIRE(run_fluid(with).spans == naive_run(without).spans);
   }
 }
+
+}  // namespace engine_laws

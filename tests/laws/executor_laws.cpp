@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/small_graph.hpp"
 
+namespace executor_laws {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -138,3 +140,5 @@ TEST_CASE("law: contention makes no transfer end earlier") {
     for (TaskId task = 0; task < graph.tasks().size(); ++task) REQUIRE(shared.end_of(task) + Time{100} >= alone.end_of(task));
   }
 }
+
+}  // namespace executor_laws

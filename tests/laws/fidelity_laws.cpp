@@ -9,6 +9,8 @@
 #include "tests/support/fabric_examples.hpp"
 #include "tests/support/one_job.hpp"
 
+namespace fidelity_laws {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -218,3 +220,5 @@ TEST_CASE("from 64 MiB up a ring over an oversubscribed spine takes within 10 % 
     CHECK(seconds_of(job, plan, Fidelity::chunk) / seconds_of(job, plan, Fidelity::flow) == Approx(1).epsilon(0.10));
   }
 }
+
+}  // namespace fidelity_laws

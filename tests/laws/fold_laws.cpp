@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/small_graph.hpp"
 
+namespace fold_laws {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -227,3 +229,5 @@ TEST_CASE("law: classes do not hang on the order in which flows are named") {
     REQUIRE(classes_of() == before);
   }
 }
+
+}  // namespace fold_laws

@@ -8,6 +8,8 @@
 #include "tests/support/test_clusters.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace input_laws {
+
 using namespace foretrain;
 
 namespace {
@@ -95,3 +97,5 @@ TEST_CASE("twice the batch takes at most twice the time, and more than once") {
     if (batch_bytes(workload).count < (32 << 20)) CHECK(two <= 2 * one * 1.000001);
   });
 }
+
+}  // namespace input_laws

@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/layer_rules.hpp"
 
+namespace layer_laws {
+
 using namespace foretrain;
 using test::layer_breaches;
 using test::SourceFile;
@@ -115,3 +117,5 @@ TEST_CASE("the layer checker finds a missing first line, a long file and a folde
   CHECK(joined(layer_breaches({file_with("sim/base/a.hpp", std::string(400, '\n'))})) == "sim/base/a.hpp:401: more than 400 lines");
   CHECK(joined(layer_breaches({file_with("sim/utils/a.hpp", "")})) == "sim/utils/a.hpp:1: in the folder of no layer");
 }
+
+}  // namespace layer_laws

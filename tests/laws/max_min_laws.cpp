@@ -9,6 +9,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/naive_max_min.hpp"
 
+namespace max_min_laws {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -220,3 +222,5 @@ TEST_CASE("law: a flow alone on a chain of links is never slower with more bandw
     REQUIRE(std::abs((end - closed_form).count()) <= 1);
   }
 }
+
+}  // namespace max_min_laws

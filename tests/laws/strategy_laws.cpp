@@ -7,6 +7,8 @@
 #include "tests/support/one_job.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace strategy_laws {
+
 using namespace foretrain;
 using test::Ran;
 using test::run_plan;
@@ -161,3 +163,5 @@ TEST_CASE("every collective of a step carries what the plan says") {
     CHECK(planned < gradients + 16 * tensors);  // Horovod pads each to 16 bytes
   }
 }
+
+}  // namespace strategy_laws

@@ -8,6 +8,8 @@
 #include "tests/support/fabric_examples.hpp"
 #include "tests/support/one_job.hpp"
 
+namespace traffic_laws {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -199,3 +201,5 @@ TEST_CASE("sends folded by NICs and nodes load the fullest link as every pair do
     }
   }
 }
+
+}  // namespace traffic_laws

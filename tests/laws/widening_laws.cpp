@@ -5,6 +5,8 @@
 #include "sim/workload/widening.hpp"
 #include "tests/support/catch.hpp"
 
+namespace widening_laws {
+
 using namespace foretrain;
 
 TEST_CASE("every network of the catalog has wider and narrower sisters, or names the layer that has none") {
@@ -30,3 +32,5 @@ TEST_CASE("every network of the catalog has wider and narrower sisters, or names
   }
   CHECK(widths > networks / 2);
 }
+
+}  // namespace widening_laws

@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace workload_laws {
+
 using namespace foretrain;
 
 namespace {
@@ -173,3 +175,5 @@ TEST_CASE("law: host time is proportional to the CPU's slowdown in every way of 
     }
   }
 }
+
+}  // namespace workload_laws

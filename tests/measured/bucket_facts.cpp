@@ -10,6 +10,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/model_file.hpp"
 
+namespace bucket_facts {
+
 using namespace foretrain;
 using nlohmann::json;
 using test::model_file;
@@ -101,3 +103,5 @@ TEST_CASE("the buckets of 21 networks are those derived by PyTorch's algorithm, 
   }
   CHECK(all.size() == 21);
 }
+
+}  // namespace bucket_facts

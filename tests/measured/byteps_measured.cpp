@@ -4,6 +4,8 @@
 #include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
 
+namespace byteps_measured {
+
 using namespace foretrain;
 
 namespace {
@@ -61,3 +63,5 @@ TEST_CASE("with 100 Gb/s and no NVLink BytePS and Horovod differ by less than wi
 TEST_CASE("servers on the workers' nodes gain less than servers on machines of their own") {
   CHECK(gain("vgg16", "byteps-v100-20g", 32, false) < gain("vgg16", "byteps-v100-20g", 32) - 0.2);
 }
+
+}  // namespace byteps_measured

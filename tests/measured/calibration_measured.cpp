@@ -8,6 +8,8 @@
 #include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
 
+namespace calibration_measured {
+
 using namespace foretrain;
 
 namespace {
@@ -43,3 +45,5 @@ TEST_CASE("jobs on more nodes are predicted better from the open nccl-tests rows
   CHECK(nodes.after.median < nodes.before.median);
   CHECK(nodes.after.median < 0.14);
 }
+
+}  // namespace calibration_measured

@@ -7,6 +7,8 @@
 #include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
 
+namespace collective_times {
+
 using namespace foretrain;
 
 namespace {
@@ -82,3 +84,5 @@ TEST_CASE("one HDR port for four A100 gives a quarter of what four give") {
   const Placement placement = place(32, 4, Layout::packed, 8);
   CHECK(busbw(four, placement, kLarge) / busbw(one, placement, kLarge) == Approx(4).epsilon(0.1));
 }
+
+}  // namespace collective_times

@@ -9,6 +9,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/model_file.hpp"
 
+namespace data_parallel_facts {
+
 using namespace foretrain;
 
 namespace {
@@ -74,3 +76,5 @@ TEST_CASE("calls under one GIL take as long as measured with two, four and eight
     CHECK(predicted == Approx(gil.at("tiny200op_" + std::to_string(threads) + "threads_ms").get<double>()).epsilon(0.15));
   }
 }
+
+}  // namespace data_parallel_facts

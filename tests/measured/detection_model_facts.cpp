@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/model_file.hpp"
 
+namespace detection_model_facts {
+
 using namespace foretrain;
 using test::model_file;
 
@@ -73,3 +75,5 @@ TEST_CASE("every gradient of a detection network is ready once") {
     for (std::uint32_t i = 0; i < order.size(); ++i) CHECK(order[i] == i);
   }
 }
+
+}  // namespace detection_model_facts

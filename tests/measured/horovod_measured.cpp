@@ -7,6 +7,8 @@
 #include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
 
+namespace horovod_measured {
+
 using namespace foretrain;
 
 namespace {
@@ -78,3 +80,5 @@ TEST_CASE("published rows with Horovod are met within eight percent in the media
   CHECK(v.error.median <= 0.08);
   CHECK(v.error.median < 0.5 * v.linear.median);
 }
+
+}  // namespace horovod_measured

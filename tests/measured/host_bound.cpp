@@ -9,6 +9,8 @@
 #include "sim/workload/device/host_time.hpp"
 #include "tests/support/catch.hpp"
 
+namespace host_bound {
+
 using namespace foretrain;
 
 namespace {
@@ -128,3 +130,5 @@ TEST_CASE("the MNIST step of Princeton's tutorial costs the host at most what wa
   CHECK((backward > 0.5 * 703.6 && backward < 703.6));
   CHECK(optimizer == Approx(299.2).epsilon(0.15));
 }
+
+}  // namespace host_bound

@@ -9,6 +9,8 @@
 #include "sim/scenario/catalog.hpp"
 #include "tests/support/catch.hpp"
 
+namespace input_measured {
+
 using namespace foretrain;
 
 namespace {
@@ -92,3 +94,5 @@ TEST_CASE("the workshop's exercise: fewer cores slow it down, larger batches hel
   CHECK(sgd <= adam);
   CHECK(adam == Approx(six).epsilon(0.15));
 }
+
+}  // namespace input_measured

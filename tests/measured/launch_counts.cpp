@@ -8,6 +8,8 @@
 #include "sim/scenario/scenario.hpp"
 #include "tests/support/catch.hpp"
 
+namespace launch_counts {
+
 using namespace foretrain;
 
 namespace {
@@ -41,3 +43,5 @@ TEST_CASE("momentum launches as many kernels as PyTorch's packing makes of each 
   }
   CHECK(checked >= 4);
 }
+
+}  // namespace launch_counts

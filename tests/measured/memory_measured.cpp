@@ -17,6 +17,8 @@
 #include "sim/workload/device/memory.hpp"
 #include "tests/support/catch.hpp"
 
+namespace memory_measured {
+
 using namespace foretrain;
 
 namespace {
@@ -143,3 +145,5 @@ TEST_CASE("no row of the open data is said not to fit") {
   }
   CHECK(checked >= 100);
 }
+
+}  // namespace memory_measured

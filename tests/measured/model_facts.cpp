@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/model_file.hpp"
 
+namespace model_facts {
+
 using namespace foretrain;
 using nlohmann::json;
 using test::facts_of;
@@ -130,3 +132,5 @@ TEST_CASE("model files without dropout move the traced bytes") {
     CHECK(backward == traced("backward_ops"));
   }
 }
+
+}  // namespace model_facts

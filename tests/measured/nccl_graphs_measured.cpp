@@ -12,6 +12,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace nccl_graphs_measured {
+
 using namespace foretrain;
 using test::connect;
 using test::PrintedRow;
@@ -207,3 +209,5 @@ TEST_CASE("channels and their speeds are those of the graphs NCCL printed in fou
   CHECK(rows == 31);
   CHECK(same * 5 >= rows * 4);
 }
+
+}  // namespace nccl_graphs_measured

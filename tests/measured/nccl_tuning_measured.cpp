@@ -10,6 +10,8 @@
 #include "tests/measured/nccl_printed.hpp"
 #include "tests/support/catch.hpp"
 
+namespace nccl_tuning_measured {
+
 using namespace foretrain;
 using namespace foretrain::nccl;
 using test::PrintedRow;
@@ -136,3 +138,5 @@ TEST_CASE("algorithm, protocol and forecast are what NCCL printed at every size"
     CHECK(run.channels == std::stoi(row.at("channel_hi")) - std::stoi(row.at("channel_lo")) + 1);
   }
 }
+
+}  // namespace nccl_tuning_measured

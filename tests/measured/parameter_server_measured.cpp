@@ -5,6 +5,8 @@
 #include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
 
+namespace parameter_server_measured {
+
 using namespace foretrain;
 
 namespace {
@@ -48,3 +50,5 @@ TEST_CASE("MXNet's ResNet-152 keeps its pace from one node to sixteen") {
   CHECK(v.scored == 8);
   CHECK(v.error.p90 <= 0.08);
 }
+
+}  // namespace parameter_server_measured

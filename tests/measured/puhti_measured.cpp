@@ -6,6 +6,8 @@
 #include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
 
+namespace puhti_measured {
+
 using namespace foretrain;
 
 namespace {
@@ -53,3 +55,5 @@ TEST_CASE("every row of the Puhti file is scored, anchors a series or is skipped
   CHECK(v.scored + static_cast<int>(v.skipped.size()) == v.rows);
   for (const SkippedRow& row : v.skipped) CHECK_FALSE(row.why.empty());
 }
+
+}  // namespace puhti_measured

@@ -9,6 +9,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/model_file.hpp"
 
+namespace sequence_model_facts {
+
 using namespace foretrain;
 using nlohmann::json;
 using test::facts_of;
@@ -148,3 +150,5 @@ TEST_CASE("products of all networks over sequences add up to the FLOPs of their 
     CHECK(products == Approx(operators).epsilon(0.01));
   }
 }
+
+}  // namespace sequence_model_facts

@@ -10,6 +10,8 @@
 #include "sim/strategy/sums_over_replicas.hpp"
 #include "tests/support/catch.hpp"
 
+namespace slower_mirrored {
+
 using namespace foretrain;
 
 namespace {
@@ -106,3 +108,5 @@ TEST_CASE("the ring that strategies simulate is the transport of the catalog") {
   Diagnostics problems(read_text_file(FORETRAIN_SOURCE_DIR "/topologies/transports/grpc.toml"));
   CHECK(read_transport(read_text_file(FORETRAIN_SOURCE_DIR "/topologies/transports/grpc.toml"), problems) == grpc_transport());
 }
+
+}  // namespace slower_mirrored

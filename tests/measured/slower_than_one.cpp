@@ -4,6 +4,8 @@
 #include "sim/scenario/schemas.hpp"
 #include "tests/support/catch.hpp"
 
+namespace slower_than_one {
+
 using namespace foretrain;
 
 namespace {
@@ -65,3 +67,5 @@ TEST_CASE("DataParallel around each layer makes CHTC's epoch longer on two and f
   const SimulatedStep step = step_on(scenario_named("chtc-cifar-two"), 2);
   CHECK(part(step, Account::exposed_communication) > 0.5 * step.step_s);
 }
+
+}  // namespace slower_than_one

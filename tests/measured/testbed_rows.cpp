@@ -15,6 +15,8 @@
 #include "sim/strategy/ddp.hpp"
 #include "tests/support/catch.hpp"
 
+namespace testbed_rows {
+
 using namespace foretrain;
 using nlohmann::json;
 
@@ -125,3 +127,5 @@ TEST_CASE("all-reduces of gloo from 64 KiB up are predicted within 6 % in the me
   }
   CHECK(median(errors) < 0.06);
 }
+
+}  // namespace testbed_rows

@@ -6,6 +6,8 @@
 #include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
 
+namespace zero_measured {
+
 using namespace foretrain;
 
 namespace {
@@ -50,3 +52,5 @@ TEST_CASE("the measured step loses more to the second node than one whose reduct
   CHECK(validated("ddp", true).error.bias > 0);
   CHECK(std::abs(validated("zero", true).error.bias) < validated("ddp", true).error.bias);
 }
+
+}  // namespace zero_measured

@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
+namespace collective_bandwidth {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -109,3 +111,5 @@ TEST_CASE("without peer access PCIe rings run at the rate of their staging copie
   spec.node.peer_access = false;
   CHECK(pace(spec) == Approx(2 / (12.3e9 * Gpu{}.staging_share)));
 }
+
+}  // namespace collective_bandwidth

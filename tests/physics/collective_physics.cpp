@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
+namespace collective_physics {
+
 using namespace foretrain;
 using test::forced;
 using test::OneJob;
@@ -152,3 +154,5 @@ TEST_CASE("a mesh of six NVLinks per pair uses all eighteen of a GPU") {
   const OneJob job(test::mesh_node(4, h100, nvlink4, 6), 4, ring_simple());
   CHECK(1 / job.plan(CollectiveOp::all_reduce, 4'000'000'000).bottleneck.seconds_per_byte == Approx(364e9).epsilon(0.01));
 }
+
+}  // namespace collective_physics

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace data_parallel_physics {
+
 using namespace foretrain;
 using test::SmallPlan;
 
@@ -50,3 +52,5 @@ TEST_CASE("a step of DataParallel is never shorter than its bytes over GPU 0's l
     CHECK(test::run_plan(small, "data_parallel").last_step_s() > bytes / 12.3e9);
   }
 }
+
+}  // namespace data_parallel_physics

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace ddp_gloo_physics {
+
 using namespace foretrain;
 using test::run_plan;
 using test::SmallPlan;
@@ -72,3 +74,5 @@ TEST_CASE("half the bytes take half the time behind a slow network") {
   const double saved = run_plan(whole, "ddp").last_step_s() - run_plan(half, "ddp").last_step_s();
   CHECK(saved == Approx(ring(4, kLayers * kBytes) / 2).epsilon(0.05));
 }
+
+}  // namespace ddp_gloo_physics

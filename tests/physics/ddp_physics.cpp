@@ -6,6 +6,8 @@
 #include "tests/support/one_job.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace ddp_physics {
+
 using namespace foretrain;
 using test::run_plan;
 using test::SmallPlan;
@@ -72,3 +74,5 @@ TEST_CASE("halving the bandwidth doubles the exposed time of a large bucket") {
   const double slow = run_plan(one_bucket(4, {2.5e9}), "ddp").share(Account::exposed_communication);
   CHECK(slow / fast == Approx(2).epsilon(0.02));
 }
+
+}  // namespace ddp_physics

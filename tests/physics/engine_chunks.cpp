@@ -3,6 +3,8 @@
 #include "tests/support/chunk_graphs.hpp"
 #include "tests/support/small_graph.hpp"
 
+namespace engine_chunks {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -112,3 +114,5 @@ TEST_CASE("physics: a ring beside a stream into one of its ranks agrees with flo
     check_agreement(graph, platform.capacities, 0.02);
   }
 }
+
+}  // namespace engine_chunks

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/small_graph.hpp"
 
+namespace engine_closed_forms {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -136,3 +138,5 @@ TEST_CASE("on an idle machine the ideal and the fluid network agree") {
   // One is rounded to the nearest, the other up: at most a picosecond a task.
   for (TaskId task = 0; task < 20; ++task) CHECK(std::abs((alone.end_of(task) - fluid.end_of(task)).count()) <= task + 1);
 }
+
+}  // namespace engine_closed_forms

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/small_graph.hpp"
 
+namespace engine_physics {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -52,3 +54,5 @@ TEST_CASE("physics: workers on c cores take the work over the cores, in whole ro
     CHECK(last == 24 / cores * 5 * us);
   }
 }
+
+}  // namespace engine_physics

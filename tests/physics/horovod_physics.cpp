@@ -6,6 +6,8 @@
 #include "tests/support/one_job.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace horovod_physics {
+
 using namespace foretrain;
 using test::run_plan;
 using test::SmallPlan;
@@ -109,3 +111,5 @@ TEST_CASE("fusion copies cost four passes over the gradients, beside backward or
   const double bytes = 4.0 * 200 * (256 * 256 + 256) * 5;  // five steps
   CHECK(copied >= 4 * bytes / 900e9);                      // at no more than the memory's rate
 }
+
+}  // namespace horovod_physics

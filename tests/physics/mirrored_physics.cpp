@@ -5,6 +5,8 @@
 #include "tests/support/one_job.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace mirrored_physics {
+
 using namespace foretrain;
 using test::run_plan;
 using test::SmallPlan;
@@ -77,3 +79,5 @@ TEST_CASE("the hierarchical copy is one exchange of all gradients on two GPUs") 
   // GPU 1 to 0, an addition of one tensor (a copy) and of two, GPU 0 to 1.
   CHECK(ran.share(Account::exposed_communication) == Approx(2 * copy + to_seconds(copied + added)).epsilon(0.01));
 }
+
+}  // namespace mirrored_physics

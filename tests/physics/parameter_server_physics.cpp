@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace parameter_server_physics {
+
 using namespace foretrain;
 using test::plan_of;
 using test::run_plan;
@@ -123,3 +125,5 @@ TEST_CASE("asynchronous workers are held back by the same NICs") {
   free.knobs.asynchronous = true;
   CHECK(run_plan(free, "parameter_server").last_step_s() == Approx(run_plan(small, "parameter_server").last_step_s()).epsilon(0.02));
 }
+
+}  // namespace parameter_server_physics

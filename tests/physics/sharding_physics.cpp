@@ -4,6 +4,8 @@
 #include "tests/support/one_job.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 
+namespace sharding_physics {
+
 using namespace foretrain;
 using test::blocks_on;
 using test::kLinear;
@@ -150,3 +152,5 @@ TEST_CASE("behind a slow network the step is the bytes on the wire") {
     CHECK(ran.last_step_s() == Approx(wire_bytes(ran.plan, 4) / 0.02e9).epsilon(0.05));
   }
 }
+
+}  // namespace sharding_physics

@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace anchor_test {
+
 using namespace foretrain;
 
 namespace {
@@ -111,3 +113,5 @@ TEST_CASE("a step fifty times shorter than predicted cannot be reached, and the 
     CHECK_THAT(error.what(), ContainsSubstring("input pipeline"));
   }
 }
+
+}  // namespace anchor_test

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace around_steps_test {
+
 using namespace foretrain;
 
 namespace {
@@ -111,3 +113,5 @@ TEST_CASE("NCCL connects the GPUs that work") {
   scenario.launch.with = Launcher::python;
   CHECK(usual_startup(scenario, 4).nccl_s == 0);
 }
+
+}  // namespace around_steps_test

@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace break_even_test {
+
 using namespace foretrain;
 
 namespace {
@@ -134,3 +136,5 @@ TEST_CASE("predict asks where more GPUs stop paying when no number is given") {
   CHECK(p.break_even->gpus == p.crossover.slower_than_one_gpu_from.value_or(0));
   CHECK_FALSE(predict(test::mnist_scenario()).break_even);
 }
+
+}  // namespace break_even_test

@@ -8,6 +8,8 @@
 #include "sim/workload/device/device_constants.hpp"
 #include "tests/unit/analysis/synthetic_samples.hpp"
 
+namespace calibrate_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -215,3 +217,5 @@ TEST_CASE("samples are described by their kind, and jobs by their size") {
   CHECK(describe(collective_sample("all_reduce", 1, 1, 8)) == "collective all_reduce, 1 GPU on 1 node");
   CHECK(describe(sample_of(SampleKind::copy, "h2d", 8, SampleUnit::us)) == "copy h2d");
 }
+
+}  // namespace calibrate_test

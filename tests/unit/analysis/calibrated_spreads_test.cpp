@@ -2,6 +2,8 @@
 #include "sim/analysis/uncertain_inputs.hpp"
 #include "tests/support/catch.hpp"
 
+namespace calibrated_spreads_test {
+
 using namespace foretrain;
 
 namespace {
@@ -58,3 +60,5 @@ TEST_CASE("a calibration never makes less sure than an anchor") {
   const Spreads both = with_calibration(anchored, with({"gemm.half", "conv.half", "kernel.time_scale", "host.launch"}), 1, 1);
   CHECK(both == anchored);
 }
+
+}  // namespace calibrated_spreads_test

@@ -3,6 +3,8 @@
 
 #include "tests/unit/analysis/synthetic_samples.hpp"
 
+namespace calibration_check_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -112,3 +114,5 @@ TEST_CASE("a run of a cluster is one platform, whatever operation, nodes and GPU
   CHECK(platforms[3].cluster == "polaris");
   CHECK(platforms_of({}, "mine").empty());
 }
+
+}  // namespace calibration_check_test

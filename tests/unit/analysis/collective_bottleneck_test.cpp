@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace collective_bottleneck_test {
+
 using namespace foretrain;
 
 TEST_CASE("a link inside a node names its node once, one between nodes at each device that has one") {
@@ -16,3 +18,5 @@ TEST_CASE("a link inside a node names its node once, one between nodes at each d
   CHECK(has("nic0 of node 1 to leaf0"));
   CHECK(has("leaf0 to nic0 of node 0"));
 }
+
+}  // namespace collective_bottleneck_test

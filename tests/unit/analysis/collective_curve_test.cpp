@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace collective_curve_test {
+
 using namespace foretrain;
 
 namespace {
@@ -177,3 +179,5 @@ TEST_CASE("inside one CPU's memory another transport copies") {
   CHECK(curve.links.at(0) == "copies in the memory of a CPU");
   CHECK(curve.points[0].busbw.per_second <= q.cluster.node.host.memory_bandwidth.per_second);
 }
+
+}  // namespace collective_curve_test

@@ -4,6 +4,8 @@
 #include "sim/base/diagnostics.hpp"
 #include "tests/support/catch.hpp"
 
+namespace collective_validation_test {
+
 using namespace foretrain;
 
 namespace {
@@ -108,3 +110,5 @@ TEST_CASE("progress goes from nothing towards all") {
   validate_collectives({row("a", 8, 1), two}, {}, [&](double done) { seen.push_back(done); });
   CHECK(seen == std::vector<double>{0, 0.5});
 }
+
+}  // namespace collective_validation_test

@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace compare_test {
+
 using namespace foretrain;
 
 namespace {
@@ -128,3 +130,5 @@ TEST_CASE("the strategies of a framework are its own and those of any") {
   CHECK(has(tensorflow, "single"));
   CHECK_FALSE(has(tensorflow, "ddp"));
 }
+
+}  // namespace compare_test

@@ -5,6 +5,8 @@
 #include "sim/workload/device/device_constants.hpp"
 #include "tests/unit/analysis/synthetic_samples.hpp"
 
+namespace constant_fit_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -125,3 +127,5 @@ TEST_CASE("what one refused constant leaves over is fitted by the others") {
   CHECK(fit.constants[0].value > 2e-6);
   CHECK(fit.constants[0].value < 3.1e-6);
 }
+
+}  // namespace constant_fit_test

@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace crossover_cause_test {
+
 using namespace foretrain;
 
 namespace {
@@ -107,3 +109,5 @@ TEST_CASE("small contributions are left out of the cause") {
   many.breakdown = {0.1, 0.09, 0, 0.01, 0, 0};
   CHECK_THAT(explain_loss(one, many, 2), !ContainsSubstring("host launching"));
 }
+
+}  // namespace crossover_cause_test

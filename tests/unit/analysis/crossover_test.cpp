@@ -6,6 +6,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace crossover_test {
+
 using namespace foretrain;
 
 namespace {
@@ -165,3 +167,5 @@ TEST_CASE("a smooth curve needs few of many numbers") {
   CHECK(c.simulated < 200);
   CHECK(c.searched == 4096);
 }
+
+}  // namespace crossover_test

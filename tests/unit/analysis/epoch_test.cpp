@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace epoch_test {
+
 using namespace foretrain;
 
 namespace {
@@ -68,3 +70,5 @@ TEST_CASE("each epoch starts the workers and waits for the first batch") {
   w.data.workers_per_gpu = 0;
   CHECK(loader_restart_s(w, node) == 0);
 }
+
+}  // namespace epoch_test

@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace error_groups_test {
+
 using namespace foretrain;
 
 namespace {
@@ -54,3 +56,5 @@ TEST_CASE("groups of equal medians stand in the order of their values") {
 }
 
 TEST_CASE("without scored rows there are no groups") { CHECK(group_errors({}, {"model"}).empty()); }
+
+}  // namespace error_groups_test

@@ -10,6 +10,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace extrapolation_test {
+
 using namespace foretrain;
 
 namespace {
@@ -57,3 +59,5 @@ TEST_CASE("a strategy without measured jobs says so once there are several GPUs"
   CHECK(of("fsdp", {job(1, 1)}).empty());
   CHECK(of("fsdp", {job(1, 1), job(2, 1)}) == std::vector<std::string>{"no job of fsdp on several GPUs has been measured"});
 }
+
+}  // namespace extrapolation_test

@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace intervals_test {
+
 using namespace foretrain;
 
 namespace {
@@ -108,3 +110,5 @@ TEST_CASE("intervals are the same every time") {
   CHECK(a.points.back().interval.high_s == b.points.back().interval.high_s);
   CHECK(a.points.back().speedup_range.low == b.points.back().speedup_range.low);
 }
+
+}  // namespace intervals_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace job_choice_test {
+
 using namespace foretrain;
 
 namespace {
@@ -250,3 +252,5 @@ TEST_CASE("a job's name has only what batch systems take") {
   scenario.model.name = "";
   CHECK(plan_of(scenario, on_eight("ddp")).name == "training");
 }
+
+}  // namespace job_choice_test

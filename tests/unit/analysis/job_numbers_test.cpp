@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace job_numbers_test {
+
 using namespace foretrain;
 
 namespace {
@@ -42,3 +44,5 @@ TEST_CASE("no more GPUs than samples of a global batch") {
   scenario.global_batch = 10;
   CHECK(numbers_to_ask_for(scenario) == Numbers{1, 2, 3, 4, 8});
 }
+
+}  // namespace job_numbers_test

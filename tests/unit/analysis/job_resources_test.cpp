@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace job_resources_test {
+
 using namespace foretrain;
 
 namespace {
@@ -153,3 +155,5 @@ TEST_CASE("GPUs draw a fifth of their power when idle, all of it while kernels r
   gpu.tdp_w = 0;
   CHECK(gpu_energy_kwh(p, gpu) == 0);
 }
+
+}  // namespace job_resources_test

@@ -7,6 +7,8 @@
 #include "tests/support/test_models.hpp"
 #include "tests/unit/analysis/sample_list.hpp"
 
+namespace kernel_samples_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -138,3 +140,5 @@ TEST_CASE("measured constants of kernels change the samples that depend on them"
   CHECK(predicted(cluster, large) == Approx(2 * before).epsilon(0.05));  // all but the start of the kernel
   CHECK(predicted(cluster, gemm(8192, 8192, 8192, "tf32")) == predicted(plain_node(1, a100()), gemm(8192, 8192, 8192, "tf32")));
 }
+
+}  // namespace kernel_samples_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/sample_list.hpp"
 
+namespace link_samples_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -115,3 +117,5 @@ TEST_CASE("a negative number of copies together, or one beyond any node, predict
     CHECK_FALSE(reason(cluster, copy("h2d", kGiB, {{"together", count}})).empty());
   }
 }
+
+}  // namespace link_samples_test

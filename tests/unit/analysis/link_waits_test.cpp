@@ -10,6 +10,8 @@
 #include "tests/support/small_graph.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace link_waits_test {
+
 using namespace foretrain;
 using test::us;
 
@@ -82,3 +84,5 @@ TEST_CASE("links are called as the cluster calls them") {
   CHECK(name_of_link(place_of(LinkKind::network), spec) == "the network");
   CHECK(link_speed(LinkKind::nvlink, spec).per_second == test::nvlink2().bandwidth.per_second);
 }
+
+}  // namespace link_waits_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace memory_verdict_test {
+
 using namespace foretrain;
 
 namespace {
@@ -67,3 +69,5 @@ TEST_CASE("parts are named, those that are not there are left out") {
   use.parameters = {100'000'000}, use.activations = {2'000'000'000};
   CHECK(memory_parts(use) == "weights 100 MB, activations 2 GB");
 }
+
+}  // namespace memory_verdict_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace model_summary_test {
+
 using namespace foretrain;
 
 namespace {
@@ -98,3 +100,5 @@ TEST_CASE("on a GPU the classes add up to the kernels of a step, and the slowest
   for (std::size_t i = 1; i < kSlowestLayers; ++i) CHECK(s.times->slowest[i - 1].time >= s.times->slowest[i].time);
   CHECK(s.times->classes.front().time >= s.times->classes.back().time);
 }
+
+}  // namespace model_summary_test

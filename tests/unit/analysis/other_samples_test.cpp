@@ -8,6 +8,8 @@
 #include "tests/support/one_job.hpp"
 #include "tests/unit/analysis/sample_list.hpp"
 
+namespace other_samples_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -169,3 +171,5 @@ TEST_CASE("numbers among settings are whole, or not there") {
   CHECK(number_of(sample, "count", 7) == -3);
   CHECK(number_of(sample, "none", 7) == 7);
 }
+
+}  // namespace other_samples_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace point_predictor_test {
+
 using namespace foretrain;
 
 namespace {
@@ -69,3 +71,5 @@ TEST_CASE("in strong scaling the GPUs that work share the global batch") {
   CHECK(p.batch_per_gpu == 16);
   CHECK(p.global_batch == 64);
 }
+
+}  // namespace point_predictor_test

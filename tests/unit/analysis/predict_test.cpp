@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace predict_test {
+
 using namespace foretrain;
 
 TEST_CASE("speedup and efficiency refer to one GPU, also when it is not listed") {
@@ -172,3 +174,5 @@ TEST_CASE("idle GPUs and missing samplers stand in the cause of the crossover") 
   CHECK(repeated.crossover.slower_than_one_gpu_from == 2);
   CHECK_THAT(repeated.crossover.cause, Catch::Matchers::StartsWith("processes train on the same samples; "));
 }
+
+}  // namespace predict_test

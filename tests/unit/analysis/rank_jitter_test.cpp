@@ -6,6 +6,8 @@
 #include "sim/base/random.hpp"
 #include "tests/support/catch.hpp"
 
+namespace rank_jitter_test {
+
 using namespace foretrain;
 
 namespace {
@@ -41,3 +43,5 @@ TEST_CASE("a log that strays does not count more than others, few steps and mean
   rate.what = "samples_per_s";
   CHECK_FALSE(rank_spread_of({rate, steps_of(1, 0.02, 19), steps_of(1, 0, 100)}));
 }
+
+}  // namespace rank_jitter_test

@@ -7,6 +7,8 @@
 #include "tests/unit/analysis/small_scenario.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace recommend_test {
+
 using namespace foretrain;
 
 namespace {
@@ -335,3 +337,5 @@ TEST_CASE("the strategies beside a scenario's own are those of its framework tha
   CHECK_FALSE(has("mirrored"));
   CHECK(names("data_parallel").empty());
 }
+
+}  // namespace recommend_test

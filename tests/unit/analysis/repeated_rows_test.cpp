@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace repeated_rows_test {
+
 using namespace foretrain;
 
 namespace {
@@ -68,3 +70,5 @@ TEST_CASE("a hundred thousand rows are folded at once") {
   }
   CHECK(fold_repeated(blocks) == Groups{{0, 2, 50'000}});
 }
+
+}  // namespace repeated_rows_test

@@ -5,6 +5,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace row_facts_test {
+
 using namespace foretrain;
 
 namespace {
@@ -154,3 +156,5 @@ TEST_CASE("NVIDIA's language models for TensorFlow reduce tables whole under Hor
   for (const auto& [key, value] : told(m)) CHECK(!key.starts_with("strategy.sparse"));
   CHECK(told(row("horovod", 8, "NVIDIA/DeepLearningExamples PyTorch/LanguageModeling/BERT")).size() == 1);  // its layout
 }
+
+}  // namespace row_facts_test

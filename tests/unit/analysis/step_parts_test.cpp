@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/small_graph.hpp"
 
+namespace step_parts_test {
+
 using namespace foretrain;
 using test::us;
 
@@ -76,3 +78,5 @@ TEST_CASE("a difference names what either has, largest first whatever its sign")
   CHECK(found[2].name == "b");
   CHECK(found[2].seconds == 0.5);
 }
+
+}  // namespace step_parts_test

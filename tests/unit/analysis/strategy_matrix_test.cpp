@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace strategy_matrix_test {
+
 using namespace foretrain;
 
 namespace {
@@ -46,3 +48,5 @@ TEST_CASE("where only one strategy runs there is no runner-up") {
     CHECK(choice.runner_up.empty());
   }
 }
+
+}  // namespace strategy_matrix_test

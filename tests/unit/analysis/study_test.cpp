@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace study_test {
+
 using namespace foretrain;
 
 namespace {
@@ -136,3 +138,5 @@ TEST_CASE("progress of a study ends at one") {
   run_study(read_study(source, {}, read_scenario(source, {})), [&](double done) { seen.push_back(done); });
   CHECK(seen == std::vector<double>{0.5, 1});
 }
+
+}  // namespace study_test

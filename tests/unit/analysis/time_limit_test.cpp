@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace time_limit_test {
+
 using namespace foretrain;
 
 namespace {
@@ -37,3 +39,5 @@ TEST_CASE("without a limit, a row or a known data set there is no verdict") {
   prediction.samples = 0;
   CHECK(time_limit_warning(10, 4, prediction).empty());
 }
+
+}  // namespace time_limit_test

@@ -12,6 +12,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace uncertainty_test {
+
 using namespace foretrain;
 
 namespace {
@@ -196,3 +198,5 @@ TEST_CASE("every input says where its spread is from and what would narrow it") 
     CHECK(!describe(input.narrowed_by).empty());
   }
 }
+
+}  // namespace uncertainty_test

@@ -4,6 +4,8 @@
 #include "sim/analysis/anchor.hpp"
 #include "tests/support/catch.hpp"
 
+namespace validation_test {
+
 using namespace foretrain;
 
 namespace {
@@ -215,3 +217,5 @@ TEST_CASE("an anchor out of reach counts something else than samples, and ratios
   CHECK(frames.row_facts[0].rows == 2);
   CHECK(rate.row_facts.empty());
 }
+
+}  // namespace validation_test

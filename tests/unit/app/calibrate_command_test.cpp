@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
+namespace calibrate_command_test {
+
 using namespace foretrain;
 using test::ProgramRun;
 using test::TemporaryFolder;
@@ -215,3 +217,5 @@ TEST_CASE("without the benchmark beside it or on the path, run says how it is bu
   CHECK_THAT(run.output, ContainsSubstring("cmake --preset cuda"));
   CHECK(folder.entries() == 0);
 }
+
+}  // namespace calibrate_command_test

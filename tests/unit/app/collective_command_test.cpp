@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
+namespace collective_command_test {
+
 using namespace foretrain;
 using test::ProgramRun;
 using test::TemporaryFolder;
@@ -166,3 +168,5 @@ TEST_CASE("measured collectives are validated as a table and as JSON") {
 }
 
 TEST_CASE("transports are listed") { CHECK_THAT(TemporaryFolder().run("foretrain list transports").output, ContainsSubstring("gloo_tcp")); }
+
+}  // namespace collective_command_test

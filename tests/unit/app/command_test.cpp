@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
+namespace command_test {
+
 using namespace foretrain;
 using test::ProgramRun;
 using test::TemporaryFolder;
@@ -171,3 +173,5 @@ TEST_CASE("the reference of commands shows each command's own help") {
     CHECK_THAT(page, ContainsSubstring(usage));
   }
 }
+
+}  // namespace command_test

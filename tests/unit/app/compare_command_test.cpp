@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
+namespace compare_command_test {
+
 using namespace foretrain;
 using test::ProgramRun;
 using test::TemporaryFolder;
@@ -78,3 +80,5 @@ TEST_CASE("wrong questions for the table of best strategies are answered") {
 TEST_CASE("a knob that no strategy has is a mistake with the nearest name") {
   check_refused("--model mnist_net --cluster puhti --strategies ddp --set strategy.bucket_kap=1MiB", "bucket_cap");
 }
+
+}  // namespace compare_command_test

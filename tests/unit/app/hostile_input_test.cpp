@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
+namespace hostile_input_test {
+
 using namespace foretrain;
 using test::ProgramRun;
 using test::TemporaryFolder;
@@ -116,3 +118,5 @@ TEST_CASE("a file of mistakes only is reported within bounds") {
   folder.write("wrong.toml", wrong);
   refuse(folder, "foretrain predict wrong.toml -o out");
 }
+
+}  // namespace hostile_input_test

@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
+namespace job_test {
+
 using namespace foretrain;
 using test::ProgramRun;
 using test::TemporaryFolder;
@@ -105,3 +107,5 @@ TEST_CASE("hostile job scripts are reported within seconds") {
   CHECK(run.exit_code == 0);
   CHECK(run.output.size() < 50'000);
 }
+
+}  // namespace job_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
+namespace model_command_test {
+
 using namespace foretrain;
 using test::ProgramRun;
 using test::TemporaryFolder;
@@ -96,3 +98,5 @@ TEST_CASE("errors of measured rows are grouped by keys") {
   folder.write("collectives.csv", "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\na,puhti,all_reduce,4,1,1048576,100,,x\n");
   CHECK_THAT(folder.run("foretrain validate collectives.csv --by gpu").output, ContainsSubstring("holds collectives"));
 }
+
+}  // namespace model_command_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
+namespace recommend_command_test {
+
 using namespace foretrain;
 using nlohmann::json;
 using test::ProgramRun;
@@ -225,3 +227,5 @@ TEST_CASE("no script is written when the report itself is refused") {
   CHECK(run.exit_code == 1);
   CHECK(folder.entries() == 0);
 }
+
+}  // namespace recommend_command_test

@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
+namespace study_command_test {
+
 using namespace foretrain;
 using test::ProgramRun;
 using test::TemporaryFolder;
@@ -125,3 +127,5 @@ TEST_CASE("studies that nobody should ask for are refused at once") {
   CHECK(refused.output.size() < 2000);
   CHECK_THAT(refused.output, ContainsSubstring("has 100000000 combinations, at most 200 are predicted"));
 }
+
+}  // namespace study_command_test

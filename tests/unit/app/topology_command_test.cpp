@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
+namespace topology_command_test {
+
 using namespace foretrain;
 using test::ProgramRun;
 using test::TemporaryFolder;
@@ -45,3 +47,5 @@ TEST_CASE("channels and drawings that cannot be are refused with the reason") {
   CHECK(folder.run("foretrain topology show dgx1-v100 --gpus 4").exit_code == 2);
   CHECK(folder.entries() == 0);
 }
+
+}  // namespace topology_command_test

@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace decisions_test {
+
 using namespace foretrain;
 
 TEST_CASE("decisions keep the order in which they were taken") {
@@ -41,3 +43,5 @@ TEST_CASE("a hundred thousand decisions are kept as fast as they come") {
   CHECK(decisions.list().size() == 100'000);
   CHECK(decisions.list().back().subject == "gather 99999");
 }
+
+}  // namespace decisions_test

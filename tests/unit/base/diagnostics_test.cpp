@@ -5,6 +5,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace diagnostics_test {
+
 using namespace foretrain;
 
 namespace {
@@ -147,3 +149,5 @@ TEST_CASE("an input error without a place is a sentence and a hint") {
   CHECK(std::string(InputError("no", "yes").what()) == "error: no\n  hint: yes\n");
   CHECK(std::string(WorldError("disk full").what()) == "disk full");
 }
+
+}  // namespace diagnostics_test

@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace names_test {
+
 using namespace foretrain;
 
 TEST_CASE("the distance counts changes, insertions, deletions and swaps of neighbours") {
@@ -63,3 +65,5 @@ TEST_CASE("a long list is cut after sixteen names") {
   CHECK_THAT(hint, ContainsSubstring("n25, …"));
   CHECK(hint.find("n26") == std::string::npos);
 }
+
+}  // namespace names_test

@@ -6,6 +6,8 @@
 #include "sim/base/random.hpp"
 #include "tests/support/catch.hpp"
 
+namespace quantity_test {
+
 using namespace foretrain;
 
 namespace {
@@ -191,3 +193,5 @@ TEST_CASE("what is printed parses back to the same within half a unit of the thi
     CHECK(value_of(to_string(Flops{any}), Dimension::flops) == Approx(any).epsilon(0.006));
   }
 }
+
+}  // namespace quantity_test

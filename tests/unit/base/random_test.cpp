@@ -6,6 +6,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace random_test {
+
 using namespace foretrain;
 
 namespace {
@@ -94,3 +96,5 @@ TEST_CASE("the expected maximum of n normal draws is near the exact order statis
 TEST_CASE("the expected maximum grows with n") {
   for (int n = 1; n < 1'000'000; n *= 3) CHECK(expected_normal_maximum(n) < expected_normal_maximum(3 * n));
 }
+
+}  // namespace random_test

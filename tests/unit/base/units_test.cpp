@@ -6,6 +6,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace units_test {
+
 using namespace foretrain;
 
 TEST_CASE("a second is 10^12 picoseconds, rounded to the nearest") {
@@ -84,3 +86,5 @@ TEST_CASE("sizes saturate at the ends of 64 bits") {
   CHECK(Bytes{-1'000'000'000'000'000} * 1'000'000 == Bytes{least});
   CHECK(Bytes{-4} * -3 == Bytes{12});
 }
+
+}  // namespace units_test

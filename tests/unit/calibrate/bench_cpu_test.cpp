@@ -9,6 +9,8 @@
 #include "sim/base/diagnostics.hpp"
 #include "tests/support/catch.hpp"
 
+namespace bench_cpu_test {
+
 using namespace foretrain;
 using namespace foretrain::micro;
 
@@ -85,3 +87,5 @@ TEST_CASE("what has no measurement is skipped") {
   point.sample.what = "gpu";
   CHECK_THROWS_AS(measure_cpu(point, {}), PointSkipped);
 }
+
+}  // namespace bench_cpu_test

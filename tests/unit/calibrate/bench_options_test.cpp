@@ -10,6 +10,8 @@
 #include "sim/base/diagnostics.hpp"
 #include "tests/support/catch.hpp"
 
+namespace bench_options_test {
+
 using namespace foretrain;
 using namespace foretrain::micro;
 
@@ -111,3 +113,5 @@ TEST_CASE("a rank that never comes is named, and files of an earlier start are r
   CHECK_THROWS_WITH(through_files((folder / "none").string(), job, 0.05)("x"), ContainsSubstring("cannot be written"));
   std::filesystem::remove_all(folder);
 }
+
+}  // namespace bench_options_test

@@ -9,6 +9,8 @@
 #include "calibrate/micro/plan/toolkit.hpp"
 #include "tests/support/catch.hpp"
 
+namespace bench_plan_test {
+
 using namespace foretrain;
 using namespace foretrain::micro;
 
@@ -175,3 +177,5 @@ TEST_CASE("a GPU without kernels is told which toolkit builds for it") {
       "this foretrain-bench, built with CUDA 13.0, has no kernels for Tesla V100 (compute capability 7.0); build it with CUDA 11 or 12 and "
       "-DFORETRAIN_CUDA_ARCHITECTURES=70");
 }
+
+}  // namespace bench_plan_test

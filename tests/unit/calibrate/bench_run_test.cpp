@@ -4,6 +4,8 @@
 #include "calibrate/micro/plan/run.hpp"
 #include "tests/support/catch.hpp"
 
+namespace bench_run_test {
+
 using namespace foretrain;
 using namespace foretrain::micro;
 
@@ -140,3 +142,5 @@ TEST_CASE("budgets are times") {
   CHECK(parse_budget("0.5h") == 1800);
   for (const char* wrong : {"", "m", "2", "-2m", "0s", "nanm", "infh", "1e9h", "2 m", "2min"}) CHECK_FALSE(parse_budget(wrong));
 }
+
+}  // namespace bench_run_test

@@ -2,6 +2,8 @@
 #include "calibrate/micro/plan/repeat.hpp"
 #include "tests/support/catch.hpp"
 
+namespace bench_statistics_test {
+
 using namespace foretrain::micro;
 
 TEST_CASE("the median of an even number of values is the mean of the middle two") {
@@ -65,3 +67,5 @@ TEST_CASE("a point that takes longer than its time is still measured the fewest 
   FakeMachine slow{{5}};
   CHECK(slow.repeat_with({.seconds = 1, .fewest = 3, .most = 10, .enough = 0}) == Summary{5, 0, 3});
 }
+
+}  // namespace bench_statistics_test

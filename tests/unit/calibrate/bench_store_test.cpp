@@ -7,6 +7,8 @@
 #include "calibrate/micro/plan/sample_store.hpp"
 #include "tests/support/catch.hpp"
 
+namespace bench_store_test {
+
 using namespace foretrain;
 using namespace foretrain::micro;
 
@@ -68,3 +70,5 @@ TEST_CASE("GPU, driver and processor tell machines apart, where both say them") 
   CHECK(merged_provenance(a100, {{"date", "tuesday"}, {"cpu", "EPYC"}}) ==
         Settings{{"date", "tuesday"}, {"cpu", "EPYC"}, {"gpu", "A100"}, {"driver", "535"}});
 }
+
+}  // namespace bench_store_test

@@ -7,6 +7,8 @@
 #include "calibrate/micro/plan/verify.hpp"
 #include "tests/support/catch.hpp"
 
+namespace bench_verify_test {
+
 using namespace foretrain::micro;
 
 TEST_CASE("patterns are small integers of every value, different by seed") {
@@ -90,3 +92,5 @@ TEST_CASE("copied words are told from those of another lane") {
   words[7] = 0;
   CHECK_THAT(first_wrong_word(words, 4), ContainsSubstring("word 7 is 00000000"));
 }
+
+}  // namespace bench_verify_test

@@ -6,6 +6,8 @@
 #include "sim/base/random.hpp"
 #include "tests/support/catch.hpp"
 
+namespace fit_least_squares_test {
+
 using namespace foretrain;
 using foretrain::fit::Fit;
 using foretrain::fit::FittedParameter;
@@ -236,3 +238,5 @@ TEST_CASE("no number is lost on hostile inputs") {
     CHECK(is_sane(fit::fit(problem)));
   }
 }
+
+}  // namespace fit_least_squares_test

@@ -5,6 +5,8 @@
 #include "sim/base/random.hpp"
 #include "tests/support/catch.hpp"
 
+namespace fit_saturating_test {
+
 using namespace foretrain;
 using foretrain::fit::RatePoint;
 using foretrain::fit::Saturating;
@@ -68,3 +70,5 @@ TEST_CASE("no points give a curve of nothing, and one point what it says at its 
   CHECK(std::isfinite(one.peak_spread));
   CHECK(std::isfinite(one.half_spread));
 }
+
+}  // namespace fit_saturating_test

@@ -6,6 +6,8 @@
 #include "sim/base/random.hpp"
 #include "tests/support/catch.hpp"
 
+namespace fit_segments_test {
+
 using namespace foretrain;
 using foretrain::fit::MergedPoint;
 using foretrain::fit::Segment;
@@ -192,3 +194,5 @@ TEST_CASE("thousands of sizes are thinned, and every number stays a number") {
   }
   CHECK(samples == 3000);
 }
+
+}  // namespace fit_segments_test

@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/fabric_examples.hpp"
 
+namespace bisection_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -113,3 +115,5 @@ TEST_CASE("a rail uses all its spines, whatever the number of rails") {
     problem.add_flow(cluster.route_between_nodes(cluster.gpu(node, 0), cluster.gpu(node + 8, 0), 0).links);
   for (const ByteRate rate : max_min_rates(problem)) CHECK(rate.per_second == Approx(hdr100().bandwidth.per_second));
 }
+
+}  // namespace bisection_test

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace calibrated_cluster_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -100,3 +102,5 @@ TEST_CASE("a second calibration takes the place of the first where both have a c
   CHECK(twice.node.gpu.memory_efficiency == 0.7);
   CHECK(twice.calibration.constants.size() == 1);
 }
+
+}  // namespace calibrated_cluster_test

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace check_test {
+
 using namespace foretrain;
 using test::connect;
 
@@ -175,3 +177,5 @@ TEST_CASE("a NIC without a way to the GPUs is told once") {
   spec.node.links.pop_back();
   CHECK(faults_of(spec) == "nic0 cannot be reached from gpu0 | connect nic0 by PCIe to a CPU or switch that leads to gpu0\n");
 }
+
+}  // namespace check_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace cluster_links_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -47,3 +49,5 @@ TEST_CASE("links of the fabric follow those of the nodes and keep their type") {
 }
 
 TEST_CASE("no links are no links") { CHECK(ClusterLinks().size() == 0); }
+
+}  // namespace cluster_links_test

@@ -5,6 +5,8 @@
 #include "tests/support/route_text.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace cluster_test {
+
 using namespace foretrain;
 
 TEST_CASE("only the nodes in use are built") {
@@ -92,3 +94,5 @@ TEST_CASE("a slow network link is the bandwidth of the whole way, with its effic
   CHECK(route.bandwidth.per_second == 3e9);
   CHECK(route.collective_efficiency == 0.8);
 }
+
+}  // namespace cluster_test

@@ -3,6 +3,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/fabric_examples.hpp"
 
+namespace fabric_check_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -134,3 +136,5 @@ TEST_CASE("an explicit fabric has at most 1024 switches") {
   for (int i = 1; i <= 1024; ++i) links.push_back(join("s0", "s" + std::to_string(i)));
   CHECK(faults_of(graph(links)) == "an explicit fabric has at most 1024 switches | \n");
 }
+
+}  // namespace fabric_check_test

@@ -6,6 +6,8 @@
 #include "tests/support/fabric_examples.hpp"
 #include "tests/support/route_text.hpp"
 
+namespace fabric_hops_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -131,3 +133,5 @@ TEST_CASE("by destination two senders meet on the way to one receiver, by flow t
   spec.fabric.ecmp = PathChoice::flow;
   CHECK(spines_to_one() == 8);  // 32 hashed senders over 8 spines
 }
+
+}  // namespace fabric_hops_test

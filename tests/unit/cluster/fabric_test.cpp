@@ -8,6 +8,8 @@
 #include "tests/support/route_text.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace fabric_test {
+
 using namespace foretrain;
 
 namespace {
@@ -142,3 +144,5 @@ TEST_CASE("two senders to one node share its link down") {
   problem.add_flow(between(cluster, 6, 5).links);
   for (const ByteRate rate : max_min_rates(problem)) CHECK(rate.per_second == Approx(5e9));
 }
+
+}  // namespace fabric_test

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace fat_tree_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -65,3 +67,5 @@ TEST_CASE("uplinks have the rate of their own type, or that of the NICs when non
   spec.fabric.uplink = link_type("uplink", LinkKind::network, 25, 0.6);
   CHECK(Cluster::build(spec, 4).links()[uplink].bandwidth == ByteRate{25e9});
 }
+
+}  // namespace fat_tree_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace node_layout_test {
+
 using namespace foretrain;
 
 namespace {
@@ -87,3 +89,5 @@ TEST_CASE("after the connections every GPU has three staging links, shares of it
   // NVLink to the CPU, as POWER9 has.
   CHECK(graph.links[graph.staging_both(1)].bandwidth.per_second == Approx(2 * 24.25e9 * Gpu{}.staging_share));
 }
+
+}  // namespace node_layout_test

@@ -9,6 +9,8 @@
 #include "tests/support/route_text.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace path_class_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -185,3 +187,5 @@ TEST_CASE("the reach of GPUDirect is a setting") {
   CHECK_FALSE(cluster.gpudirect(0, 1));
   CHECK_FALSE(cluster.route_between_nodes(cluster.gpu(0, 2), cluster.gpu(1, 2), 1).staged);
 }
+
+}  // namespace path_class_test

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace peer_copy_test {
+
 using namespace foretrain;
 
 namespace {
@@ -40,3 +42,5 @@ TEST_CASE("GPUs on a CPU's own NVLinks meet there without loss") {
   for (NodeLink& link : spec.node.links) link.type = test::nvlink2();
   CHECK(share(spec, 0, 1) == 1);
 }
+
+}  // namespace peer_copy_test

@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace placement_test {
+
 using namespace foretrain;
 
 TEST_CASE("packed ranks fill node after node") {
@@ -26,3 +28,5 @@ TEST_CASE("one rank is on the first GPU") {
   CHECK(place_packed(1, 8).ranks == std::vector<GpuPlace>{{0, 0}});
   CHECK(place_packed(1, 8).nodes == 1);
 }
+
+}  // namespace placement_test

@@ -6,6 +6,8 @@
 #include "tests/support/route_text.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace route_test {
+
 using namespace foretrain;
 
 namespace {
@@ -105,3 +107,5 @@ TEST_CASE("latencies at the upper limit do not overflow") {
   const Cluster cluster = one_node(spec);
   CHECK(cluster.route(cluster.gpu(0, 0), cluster.gpu(0, 1)).latency == std::chrono::seconds(5));
 }
+
+}  // namespace route_test

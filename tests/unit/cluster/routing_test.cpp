@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace routing_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -117,3 +119,5 @@ TEST_CASE("between nodes the rail picks the NIC on both sides") {
   const Route far = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(1, 0), 1);
   CHECK(far.links.size() == route.links.size() + 6);  // on both sides up to one CPU, across, and down from the other
 }
+
+}  // namespace routing_test

@@ -11,6 +11,8 @@
 #include "sim/collective/algorithms/rounds.hpp"
 #include "tests/support/catch.hpp"
 
+namespace algorithms_test {
+
 using namespace foretrain;
 
 namespace {
@@ -200,3 +202,5 @@ TEST_CASE("rounds: a message waits for what reached its sender earlier, or only 
     CHECK(lanes.lanes[3].needs == 1);
   }
 }
+
+}  // namespace algorithms_test

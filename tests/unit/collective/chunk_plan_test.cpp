@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
+namespace chunk_plan_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -146,3 +148,5 @@ TEST_CASE("steps over the network have its latency, those inside a node NVLink's
     CHECK(to_seconds(connection.latency) == Approx(crosses ? over_network : to_seconds(of(costs.ring_step, Protocol::ll))));
   }
 }
+
+}  // namespace chunk_plan_test

@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
+namespace communicator_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -192,3 +194,5 @@ TEST_CASE("huge messages saturate instead of overflowing") {
   const OneJob job(star_cluster(2, {1}), 2);
   CHECK(job.plan(CollectiveOp::all_reduce, std::numeric_limits<std::int64_t>::max()).alone >= kLongestTime);
 }
+
+}  // namespace communicator_test

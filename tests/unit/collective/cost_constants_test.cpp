@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
+namespace cost_constants_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -39,3 +41,5 @@ TEST_CASE("a communicator takes the measured costs of its cluster") {
   const Time more = microseconds(30) - before.communicator.costs().kernel;
   CHECK(after.plan(CollectiveOp::all_reduce, 8).alone - before.plan(CollectiveOp::all_reduce, 8).alone == more);
 }
+
+}  // namespace cost_constants_test

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
+namespace fidelity_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -41,3 +43,5 @@ TEST_CASE("what exists as flows only has no chunk level, and says which fidelity
   CHECK_THROWS_AS(simulate(job.communicator, plan, Fidelity::chunk), InputError);
   CHECK_NOTHROW(simulate(job.communicator, plan, Fidelity::flow));
 }
+
+}  // namespace fidelity_test

@@ -8,6 +8,8 @@
 #include "sim/collective/algorithms/catalog.hpp"
 #include "tests/support/catch.hpp"
 
+namespace lanes_test {
+
 using namespace foretrain;
 
 namespace {
@@ -219,3 +221,5 @@ TEST_CASE("a written-out schedule holds messages back that would disturb one tha
       {0, 0, 1, 0, Transfer::reduce}, {1, 1, 2, 0, Transfer::reduce}, {1, 2, 1, 0, Transfer::reduce}, {2, 1, 0, 0, Transfer::copy}};
   CHECK(schedule.transfers == want);
 }
+
+}  // namespace lanes_test

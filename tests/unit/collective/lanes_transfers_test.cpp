@@ -9,6 +9,8 @@
 #include "sim/engine/chunk_simulator.hpp"
 #include "tests/support/catch.hpp"
 
+namespace lanes_transfers_test {
+
 using namespace foretrain;
 
 namespace {
@@ -96,3 +98,5 @@ TEST_CASE("no algorithm is faster than its hops and its busiest rank, none slowe
     }
   }
 }
+
+}  // namespace lanes_transfers_test

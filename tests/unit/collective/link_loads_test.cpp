@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace link_loads_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -94,3 +96,5 @@ TEST_CASE("a limit of the network hides what the route loses") {
   CHECK(loads.slowest({1, 0.8, {3e9}}, Leg::between).seconds_per_byte == Approx(1 / 3e9));
   CHECK(loads.slowest({1, 0.8, {30e9}}, Leg::between).seconds_per_byte == Approx(1 / (12.3e9 * 0.8)));
 }
+
+}  // namespace link_loads_test

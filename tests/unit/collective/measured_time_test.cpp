@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
+namespace measured_time_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -193,3 +195,5 @@ TEST_CASE("a measured collective without pieces, and a message of nothing, are t
   CHECK(seconds_of(OneJob(with(nvlink_cluster(2, 2), {empty}), 8), kMiB) == seconds_of(plain, kMiB));
   CHECK(seconds_of(OneJob(with(nvlink_cluster(2, 2), {two_pieces(8, 2)}), 8), 0) == seconds_of(plain, 0));
 }
+
+}  // namespace measured_time_test

@@ -9,6 +9,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
+namespace nccl_traffic_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -173,3 +175,5 @@ TEST_CASE("NVLS heads of several nodes talk to their likes only") {
   }
   CHECK(total == Approx(2));  // the message both ways: half of it in each of two trees of one edge
 }
+
+}  // namespace nccl_traffic_test

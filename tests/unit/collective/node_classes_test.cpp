@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
+namespace node_classes_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -51,3 +53,5 @@ TEST_CASE("where no node is like another each is a class") {
   CHECK(classes.of_node == std::vector<int>{0, 1, 2});
   CHECK(classes.of_shape.empty());
 }
+
+}  // namespace node_classes_test

@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
+namespace peer_traffic_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -98,3 +100,5 @@ TEST_CASE("beyond the most partners every node sends as much to fewer") {
   CHECK(sent.front() == Approx(static_cast<double>(nodes - 1) / nodes));
   CHECK(sent.back() == Approx(static_cast<double>(nodes - 1) / nodes));
 }
+
+}  // namespace peer_traffic_test

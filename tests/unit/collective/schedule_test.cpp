@@ -8,6 +8,8 @@
 #include "sim/collective/algorithms/catalog.hpp"
 #include "tests/support/catch.hpp"
 
+namespace schedule_test {
+
 using namespace foretrain;
 
 namespace {
@@ -196,3 +198,5 @@ TEST_CASE("a switch adds to nothing and has nothing of its own") {
   schedule.switches = 0;
   CHECK_THAT(complaint(schedule), ContainsSubstring("does not exist"));
 }
+
+}  // namespace schedule_test

@@ -6,6 +6,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace timing_test {
+
 using namespace foretrain;
 
 namespace {
@@ -285,3 +287,5 @@ TEST_CASE("sends take one hop and the slower of links and thread blocks") {
   q.stay_in_node();
   CHECK(near(time_of_peers(q.in, {4, 8e6}).latency(), (5 + 3 + 3) * us));
 }
+
+}  // namespace timing_test

@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace transport_run_test {
+
 using namespace foretrain;
 
 namespace {
@@ -178,3 +180,5 @@ TEST_CASE("processes on one CPU exchange without links, and one process with nob
   CHECK(none.before == Time::zero());
   CHECK(none.flows.empty());
 }
+
+}  // namespace transport_run_test

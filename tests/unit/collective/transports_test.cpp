@@ -10,6 +10,8 @@
 #include "sim/collective/transports/transport.hpp"
 #include "tests/support/catch.hpp"
 
+namespace transports_test {
+
 using namespace foretrain;
 
 namespace {
@@ -249,3 +251,5 @@ TEST_CASE("transport files have known keys only") {
     }
   }
 }
+
+}  // namespace transports_test

@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace chunk_simulator_test {
+
 using namespace foretrain;
 
 namespace {
@@ -212,3 +214,5 @@ TEST_CASE("what would take months stops at the horizon") {
   for (const ChunkResult& result : {world.in_order(), world.shared()})
     CHECK(result.problem == "the last message would end more than 46 days from now");
 }
+
+}  // namespace chunk_simulator_test

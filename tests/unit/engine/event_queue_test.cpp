@@ -7,6 +7,8 @@
 #include "sim/base/random.hpp"
 #include "tests/support/catch.hpp"
 
+namespace event_queue_test {
+
 using namespace foretrain;
 
 namespace {
@@ -81,3 +83,5 @@ TEST_CASE("a random agenda of pushes and pops agrees with a multimap") {
   for (; !twin.empty(); twin.erase(twin.begin())) REQUIRE(queue.pop().payload == twin.begin()->second);
   CHECK(queue.empty());
 }
+
+}  // namespace event_queue_test

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/small_graph.hpp"
 
+namespace executor_sharing_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -183,3 +185,5 @@ TEST_CASE("on the ideal network two collectives do not see each other") {
   CHECK(timeline.end_of(0) == 5 * us);
   CHECK(timeline.end_of(1) == 5 * us);
 }
+
+}  // namespace executor_sharing_test

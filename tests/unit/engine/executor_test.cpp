@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/small_graph.hpp"
 
+namespace executor_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -193,3 +195,5 @@ TEST_CASE("endless durations neither overflow nor run backward") {
     CHECK(span.start == timeline.end_of(span.released_by) + span.lag);
   }
 }
+
+}  // namespace executor_test

@@ -2,6 +2,8 @@
 #include "sim/engine/network.hpp"
 #include "tests/support/catch.hpp"
 
+namespace ideal_network_test {
+
 using namespace foretrain;
 
 namespace {
@@ -52,3 +54,5 @@ TEST_CASE("a link without capacity takes the longest time in the ideal network")
   network->start(0, kWide, {1}, Time::zero());
   CHECK(network->next_end() == kLongestTime);
 }
+
+}  // namespace ideal_network_test

@@ -4,6 +4,8 @@
 #include "sim/engine/network.hpp"
 #include "tests/support/catch.hpp"
 
+namespace max_min_network_test {
+
 using namespace foretrain;
 
 namespace {
@@ -132,3 +134,5 @@ TEST_CASE("a flow that would take longer than the longest time never ends") {
   network->start(0, kFirst, {std::numeric_limits<std::int64_t>::max()}, Time::zero());
   CHECK(network->next_end() == Time::max());
 }
+
+}  // namespace max_min_network_test

@@ -6,6 +6,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace max_min_test {
+
 using namespace foretrain;
 
 namespace {
@@ -88,3 +90,5 @@ TEST_CASE("a solver used again forgets the flows of before") {
   solver.clear();
   CHECK(solver.solve().empty());
 }
+
+}  // namespace max_min_test

@@ -7,6 +7,8 @@
 #include "tests/speed/ladder_queue.hpp"
 #include "tests/support/catch.hpp"
 
+namespace moment_queue_test {
+
 using namespace foretrain;
 
 namespace {
@@ -84,3 +86,5 @@ TEMPLATE_TEST_CASE("moments that all come before the next bucket are sorted all 
   }
   CHECK(queue.pop().index == 0);
 }
+
+}  // namespace moment_queue_test

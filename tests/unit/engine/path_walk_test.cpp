@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/small_graph.hpp"
 
+namespace path_walk_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -63,3 +65,5 @@ TEST_CASE("the pieces of a queue are its tasks, and in a gap the path of the tas
   });
   CHECK(pieces == std::vector<Piece>{{launch.call, 5 * us, Time::zero()}, {launch.kernel, 10 * us, 2 * us}});
 }
+
+}  // namespace path_walk_test

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/small_graph.hpp"
 
+namespace shared_device_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -55,3 +57,5 @@ TEST_CASE("the successors of a task come in the order they were added, with thei
   CHECK(successors.of(other).size() == 2);
   CHECK(successors.of(third).empty());
 }
+
+}  // namespace shared_device_test

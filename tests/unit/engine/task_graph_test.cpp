@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace task_graph_test {
+
 using namespace foretrain;
 
 namespace {
@@ -133,3 +135,5 @@ TEST_CASE("a graph of more than five million tasks is refused before it eats the
   };
   CHECK_THROWS_WITH(fill(), ContainsSubstring("the simulated steps have more than 5000000 tasks"));
 }
+
+}  // namespace task_graph_test

@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/small_graph.hpp"
 
+namespace timeline_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -181,3 +183,5 @@ TEST_CASE("work that another queue does under a busy queue is not in its time") 
   CHECK(path.spent[0] == microseconds(23));
   CHECK(path.spent[1] == microseconds(6));
 }
+
+}  // namespace timeline_test

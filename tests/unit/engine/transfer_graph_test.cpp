@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace transfer_graph_test {
+
 using namespace foretrain;
 
 TEST_CASE("a transfer graph keeps the routes and needs of its connections apart") {
@@ -29,3 +31,5 @@ TEST_CASE("transfers of a graph are counted in 64 bits, and a cleared graph has 
   CHECK(graph.transfers() == 0);
   CHECK(graph.ranks == 0);
 }
+
+}  // namespace transfer_graph_test

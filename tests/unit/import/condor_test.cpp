@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"
 
+namespace condor_test {
+
 using namespace foretrain;
 using test::launch_of;
 using test::script_of;
@@ -62,3 +64,5 @@ TEST_CASE("expressions that choose a GPU have three answers") {
   CHECK(satisfies(gpu, "((((") == std::nullopt);
   CHECK(satisfies(gpu, "") == std::nullopt);
 }
+
+}  // namespace condor_test

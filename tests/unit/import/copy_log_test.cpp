@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/sample_logs.hpp"
 
+namespace copy_log_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 using Lines = std::vector<std::string>;
@@ -106,3 +108,5 @@ TEST_CASE("the CSV line of bandwidthTest for a copy inside a GPU needs no memory
   CHECK(in_words(file) == Lines{"h2d 10 6.5 GBps memory=pageable"});
   CHECK(left_out(file) == Lines{"2: the line ends early"});
 }
+
+}  // namespace copy_log_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"
 
+namespace job_checks_test {
+
 using namespace foretrain;
 
 namespace {
@@ -101,3 +103,5 @@ TEST_CASE("arrays, loops, test partitions and what was not understood are said w
   CHECK_THAT(text, ContainsSubstring("job.sh:7: stands in a loop"));
   CHECK_THAT(text, ContainsSubstring("job.sh:7: not understood: \"--epochs $N\""));
 }
+
+}  // namespace job_checks_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"
 
+namespace job_cluster_test {
+
 using namespace foretrain;
 
 namespace {
@@ -67,3 +69,5 @@ TEST_CASE("the requirements written in the catalog select their own GPUs") {
     CHECK(under_condor("require_gpus = " + cluster.site.requirements).find(cluster.name) != std::string::npos);
   }
 }
+
+}  // namespace job_cluster_test

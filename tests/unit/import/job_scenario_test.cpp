@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"
 
+namespace job_scenario_test {
+
 using namespace foretrain;
 
 namespace {
@@ -80,3 +82,5 @@ TEST_CASE("values out of range and names with quotes make no wrong TOML") {
       scenario("--gres=gpu:2", "torchrun --nproc_per_node=900 'a\"b.py' --epochs 99999999999999999999 --batch-size 0 --workers -3\n"));
   CHECK_NOTHROW(scenario("--gres=gpu:2", "torchrun --nproc_per_node=2 t.py $'\\n' --strategy \"x\n\"\n"));
 }
+
+}  // namespace job_scenario_test

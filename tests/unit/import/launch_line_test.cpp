@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"
 
+namespace launch_line_test {
+
 using namespace foretrain;
 using test::launch_of;
 using test::open_lines;
@@ -163,3 +165,5 @@ TEST_CASE("nothing that doubles itself makes the reader slow or large") {
   for (int i = 0; i < 2000; ++i) text += "echo $A $A $A\n";
   CHECK(launch_of(script_of(text)) == "- - -");
 }
+
+}  // namespace launch_line_test

@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/sample_logs.hpp"
 
+namespace nccl_tests_json_log_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 using Lines = std::vector<std::string>;
@@ -56,3 +58,5 @@ TEST_CASE("JSON nested a hundred thousand deep is read without harm") {
   const std::string deep(100'000, '[');
   CHECK(read_log("{\"results\": [], \"in_place\": 1, \"x\": " + deep + std::string(100'000, ']') + "}").samples.empty());
 }
+
+}  // namespace nccl_tests_json_log_test

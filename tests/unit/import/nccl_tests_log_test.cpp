@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/sample_logs.hpp"
 
+namespace nccl_tests_log_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 using Lines = std::vector<std::string>;
@@ -217,3 +219,5 @@ TEST_CASE("zero bytes, wrong results, zero and non-finite times, decimal commas 
                                 "10: its time: \"N/A\" is no number", "11: the line ends early, in the in-place time",
                                 "12: the line ends early, in the out-of-place time"});
 }
+
+}  // namespace nccl_tests_log_test

@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/sample_logs.hpp"
 
+namespace network_log_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 using Lines = std::vector<std::string>;
@@ -96,3 +98,5 @@ TEST_CASE("all_reduce_bench: ranks from its first lines, nodes from NCCL's, a ti
   CHECK(file.samples[0].nodes == 2);
   CHECK(left_out(file) == Lines{"8: \"soon\" is no number", "9: the line ends early"});
 }
+
+}  // namespace network_log_test

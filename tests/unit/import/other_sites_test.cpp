@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"
 
+namespace other_sites_test {
+
 using namespace foretrain;
 using test::shown;
 
@@ -121,3 +123,5 @@ TEST_CASE("DeepSpeed with a host file, Lightning's own launcher, profiling of ra
 TEST_CASE("an interactive allocation and its step") {
   CHECK(read("salloc -N 1 --gres=gpu:1 -t 30 srun python train.py\n") == "1 1 1 1 1: srun 1 train.py");
 }
+
+}  // namespace other_sites_test

@@ -10,6 +10,8 @@
 #include "sim/import/sample_log.hpp"
 #include "tests/support/catch.hpp"
 
+namespace sample_log_files_test {
+
 using namespace foretrain;
 namespace fs = std::filesystem;
 
@@ -148,3 +150,5 @@ TEST_CASE("the GPU of a shared log is known in nearly all of them") {
   }
   CHECK(known >= all - 1);
 }
+
+}  // namespace sample_log_files_test

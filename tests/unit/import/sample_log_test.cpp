@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/sample_logs.hpp"
 
+namespace sample_log_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 using Lines = std::vector<std::string>;
@@ -115,3 +117,5 @@ TEST_CASE("a thousand reasons are kept, and the others are counted") {
   REQUIRE(file.skipped.size() == 1000);
   CHECK(file.skipped.back().why == "this line and 2000 more below it were left out too");
 }
+
+}  // namespace sample_log_test

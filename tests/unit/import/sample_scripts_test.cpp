@@ -10,6 +10,8 @@
 #include "sim/import/job_script.hpp"
 #include "tests/support/catch.hpp"
 
+namespace sample_scripts_test {
+
 using namespace foretrain;
 namespace fs = std::filesystem;
 
@@ -175,3 +177,5 @@ TEST_CASE("the table of job scripts has a row for every sample") {
     CHECK(std::string(kExpected).find(row) != std::string::npos);
   }
 }
+
+}  // namespace sample_scripts_test

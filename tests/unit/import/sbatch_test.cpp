@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"
 
+namespace sbatch_test {
+
 using namespace foretrain;
 using test::open_lines;
 using test::shown;
@@ -185,3 +187,5 @@ TEST_CASE("job scripts are told from scenarios by their text") {
   CHECK_FALSE(is_job_script("[model]\nname = \"resnet50\"\n"));
   CHECK_FALSE(is_job_script("# queue\nnote = \"x\"\n[run]\ngpus = [1]\n"));
 }
+
+}  // namespace sbatch_test

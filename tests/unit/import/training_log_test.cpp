@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/sample_logs.hpp"
 
+namespace training_log_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 using Lines = std::vector<std::string>;
@@ -135,3 +137,5 @@ TEST_CASE("nvidia-smi gives facts, and a remark for a link with fewer lanes than
                                     {"pcie", "gen 4 x16"}});
   CHECK(left_out(file) == Lines{"5: remark: GPU 0 has 8 of 16 PCIe lanes"});
 }
+
+}  // namespace training_log_test

@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_curve.hpp"
 
+namespace busbw_chart_test {
+
 using namespace foretrain;
 
 namespace {
@@ -80,3 +82,5 @@ TEST_CASE("a drawing is well formed whatever the names are, and for nothing and 
 }
 
 TEST_CASE("the drawing adapts to dark ground") { CHECK_THAT(draw_busbw(BusbwChart{}), ContainsSubstring("prefers-color-scheme: dark")); }
+
+}  // namespace busbw_chart_test

@@ -6,6 +6,8 @@
 #include "sim/report/sample_listing.hpp"
 #include "tests/support/catch.hpp"
 
+namespace calibration_check_table_test {
+
 using namespace foretrain;
 
 namespace {
@@ -85,3 +87,5 @@ TEST_CASE("skipped lines of one reason are one line, and only the first are numb
   CHECK_THAT(list_sample_files({file}, SampleListing::files), ContainsSubstring("(lines 1, 2, 3, 4, 5, 6, 7, 8 and 12 more)\n"));
   CHECK(list_sample_files({}, SampleListing::samples) == "");
 }
+
+}  // namespace calibration_check_table_test

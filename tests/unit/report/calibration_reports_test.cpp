@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_calibration.hpp"
 
+namespace calibration_reports_test {
+
 using namespace foretrain;
 using Catch::Matchers::ContainsSubstring;
 
@@ -71,3 +73,5 @@ TEST_CASE("pieces and points that no logarithm shows are not drawn") {
   CHECK(svg.find("inf") == std::string::npos);
   CHECK(count_of(svg, "<circle") + count_of(svg, "class=\"fitted\"") == 0);
 }
+
+}  // namespace calibration_reports_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace channel_listing_test {
+
 using namespace foretrain;
 
 namespace {
@@ -71,3 +73,5 @@ TEST_CASE("numbers that follow each other are a range") {
   CHECK(number_ranges({0, 1, 2, 5, 7, 8}) == "0-2, 5, 7-8");
   CHECK(number_ranges({}).empty());
 }
+
+}  // namespace channel_listing_test

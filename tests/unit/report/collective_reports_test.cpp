@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_curve.hpp"
 
+namespace collective_reports_test {
+
 using namespace foretrain;
 using Json = nlohmann::ordered_json;
 
@@ -66,3 +68,5 @@ TEST_CASE("every format of the catalog writes something, and an unknown one is n
   }
   CHECK(find_collective_report("xml") == nullptr);
 }
+
+}  // namespace collective_reports_test

@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_comparison.hpp"
 
+namespace comparison_reports_test {
+
 using namespace foretrain;
 using Json = nlohmann::ordered_json;
 
@@ -110,3 +112,5 @@ TEST_CASE("the formats of comparisons are found by their names") {
   CHECK(find_comparison_report("json")->write == write_comparison_json);
   CHECK(find_comparison_report("html") == nullptr);
 }
+
+}  // namespace comparison_reports_test

@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_prediction.hpp"
 
+namespace csv_test {
+
 using namespace foretrain;
 
 namespace {
@@ -66,3 +68,5 @@ TEST_CASE("doubles survive to the last digit") {
   p.points[0].step_s = 0.1 + 0.2;
   CHECK_THAT(write_csv(p, {}), ContainsSubstring(",0.30000000000000004,"));
 }
+
+}  // namespace csv_test

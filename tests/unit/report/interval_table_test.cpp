@@ -8,6 +8,8 @@
 #include "tests/support/example_prediction.hpp"
 #include "tests/support/example_recommendation.hpp"
 
+namespace interval_table_test {
+
 using namespace foretrain;
 
 namespace {
@@ -66,3 +68,5 @@ TEST_CASE("an input that does nothing is a bar of one mark") {
   s.narrowed.clear();
   CHECK(write_sensitivity(s).find("What to measure") == std::string::npos);
 }
+
+}  // namespace interval_table_test

@@ -6,6 +6,8 @@
 #include "sim/import/job_script.hpp"
 #include "tests/support/catch.hpp"
 
+namespace job_script_test {
+
 using namespace foretrain;
 
 namespace {
@@ -111,3 +113,5 @@ TEST_CASE("a submit file has comments on lines of their own, as HTCondor wants t
     CHECK(line.find('#', 1) == std::string::npos);
   }
 }
+
+}  // namespace job_script_test

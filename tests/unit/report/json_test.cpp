@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_prediction.hpp"
 
+namespace json_test {
+
 using namespace foretrain;
 using Json = nlohmann::ordered_json;
 
@@ -136,3 +138,5 @@ TEST_CASE("a validation has the keys of the contract") {
   v.anchored = false;
   CHECK(Json::parse(write_validation_json(v))["baseline"].empty());
 }
+
+}  // namespace json_test

@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_model_summary.hpp"
 
+namespace model_reports_test {
+
 using namespace foretrain;
 
 namespace {
@@ -70,3 +72,5 @@ TEST_CASE("model reports are found by name") {
   for (const std::string& name : model_report_names()) CHECK(find_model_report(name) != nullptr);
   CHECK(find_model_report("xml") == nullptr);
 }
+
+}  // namespace model_reports_test

@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_curve.hpp"
 
+namespace nccl_tests_test {
+
 using namespace foretrain;
 
 namespace {
@@ -124,3 +126,5 @@ TEST_CASE("the heading of the columns is that of real logs") {
   }
   CHECK(headings == 3);
 }
+
+}  // namespace nccl_tests_test

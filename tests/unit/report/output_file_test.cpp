@@ -13,6 +13,8 @@
 #include "sim/base/diagnostics.hpp"
 #include "tests/support/catch.hpp"
 
+namespace output_file_test {
+
 using namespace foretrain;
 namespace fs = std::filesystem;
 
@@ -118,3 +120,5 @@ TEST_CASE("a path that is too long is reported") {
   const Folder folder;
   CHECK_THROWS_AS(write_file(folder / std::string(5000, 'x'), "x"), WorldError);
 }
+
+}  // namespace output_file_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_recommendation.hpp"
 
+namespace recommendation_table_test {
+
 using namespace foretrain;
 
 TEST_CASE("a request says how many GPUs, where, and what to write") {
@@ -73,3 +75,5 @@ TEST_CASE("without a job the reason is told") {
   none.why_none = "on 8 GPUs the run takes 4 h, up to 5 h, and the deadline is 1 h";
   CHECK(write_recommendation(none) == "\nNo job to recommend: on 8 GPUs the run takes 4 h, up to 5 h, and the deadline is 1 h.\n");
 }
+
+}  // namespace recommendation_table_test

@@ -11,6 +11,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_prediction.hpp"
 
+namespace table_test {
+
 using namespace foretrain;
 
 TEST_CASE("durations are spoken as people plan with them") {
@@ -149,3 +151,5 @@ TEST_CASE("the worst rows of a validation stand in the order of the factor they 
   CHECK(table.find("     8 ") == std::string::npos);
   CHECK_THAT(write_validation_table(v, {.worst = 100}), ContainsSubstring("     8           10           10"));
 }
+
+}  // namespace table_test

@@ -9,6 +9,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace topology_drawing_test {
+
 using namespace foretrain;
 
 namespace {
@@ -90,3 +92,5 @@ TEST_CASE("the graph for Graphviz has every device, link and ring") {
 }
 
 TEST_CASE("a ring's colour has a number of its own as long as there are colours") { CHECK(ring_color(0) != ring_color(1)); }
+
+}  // namespace topology_drawing_test

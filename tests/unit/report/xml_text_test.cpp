@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace xml_text_test {
+
 using namespace foretrain;
 
 TEST_CASE("what has a meaning in XML is written as an entity") { CHECK(xml_text("a<b>&\"c\"") == "a&lt;b&gt;&amp;&quot;c&quot;"); }
@@ -15,3 +17,5 @@ TEST_CASE("text beyond ASCII stays, broken sequences become question marks") {
 }
 
 TEST_CASE("control characters become spaces") { CHECK(xml_text(std::string_view("a\0b\n\x1b", 5)) == "a b  "); }
+
+}  // namespace xml_text_test

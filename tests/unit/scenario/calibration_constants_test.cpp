@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace calibration_constants_test {
+
 using namespace foretrain;
 
 namespace {
@@ -44,3 +46,5 @@ TEST_CASE("a link's constant is found as that constant, though another's name en
   CHECK(find_constant(known, "link.ib_hdr100.collective_latency")->name == "link.*.collective_latency");
   CHECK(find_constant(known, "link.ib_hdr100.rendezvous_latency")->name == "link.*.rendezvous_latency");
 }
+
+}  // namespace calibration_constants_test

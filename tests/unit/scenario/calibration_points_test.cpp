@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/example_calibration.hpp"
 
+namespace calibration_points_test {
+
 using namespace foretrain;
 
 namespace {
@@ -108,3 +110,5 @@ TEST_CASE("a hundred thousand points are read, and no more") {
   CHECK_THAT(read(with_row(rows(kMostCalibrationPoints)) + with_row("[1, 2, 3, 4]")).errors, ContainsSubstring("rows"));
   CHECK_THAT(read(with_row(rows(kMostCalibrationPoints + 1))).errors, ContainsSubstring("rows"));
 }
+
+}  // namespace calibration_points_test

@@ -7,6 +7,8 @@
 #include "sim/scenario/schemas.hpp"
 #include "tests/support/catch.hpp"
 
+namespace calibration_text_test {
+
 using namespace foretrain;
 
 namespace {
@@ -145,3 +147,5 @@ TEST_CASE("a text with quotes, line ends and control characters is read back") {
   c.provenance = {{"key with \"quotes\"", "two\nlines"}};
   CHECK(read_back(write_calibration(c, known_constants())) == c);
 }
+
+}  // namespace calibration_text_test

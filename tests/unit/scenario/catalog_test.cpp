@@ -10,6 +10,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace catalog_test {
+
 using namespace foretrain;
 
 namespace {
@@ -108,3 +110,5 @@ TEST_CASE("the catalogs are found from the binary when no path is set") {
   setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
   for (const std::string& root : roots) CHECK(fs::is_directory(fs::path(root) / "models"));
 }
+
+}  // namespace catalog_test

@@ -10,6 +10,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace cluster_calibration_test {
+
 using namespace foretrain;
 
 namespace {
@@ -99,3 +101,5 @@ TEST_CASE("an empty calibration changes nothing") {
   CHECK(with.node.gpu.memory_efficiency == without.node.gpu.memory_efficiency);
   CHECK(with.fabric.link.bandwidth.per_second == without.fabric.link.bandwidth.per_second);
 }
+
+}  // namespace cluster_calibration_test

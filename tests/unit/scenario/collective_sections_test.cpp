@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace collective_sections_test {
+
 using namespace foretrain;
 
 namespace {
@@ -118,3 +120,5 @@ TEST_CASE("values beyond their range and of the wrong kind are refused") {
     CHECK_THAT(refusal({setting}), ContainsSubstring("error: "));
   }
 }
+
+}  // namespace collective_sections_test

@@ -5,6 +5,8 @@
 #include "sim/scenario/schemas.hpp"
 #include "tests/support/catch.hpp"
 
+namespace data_section_test {
+
 using namespace foretrain;
 
 namespace {
@@ -134,3 +136,5 @@ TEST_CASE("mistakes in a cluster's storage are found") {
   CHECK_THAT(mistakes("[storage.nfs]\njob_bandwidth = \"0 GBps\"\n"), ContainsSubstring("storage.nfs.job_bandwidth must be at least"));
   CHECK_THAT(mistakes("[storage.nfs]\nspeed = \"1 GBps\"\n"), ContainsSubstring("speed"));
 }
+
+}  // namespace data_section_test

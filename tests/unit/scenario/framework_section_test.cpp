@@ -3,6 +3,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace framework_section_test {
+
 using namespace foretrain;
 
 namespace {
@@ -121,3 +123,5 @@ TEST_CASE("AdaptDL's trainer is one of PyTorch") {
   CHECK_THAT(mistakes("[framework]\nname = \"tensorflow\"\n[loop]\nhooks = \"adaptdl\"\n"),
              ContainsSubstring("s.toml:10:9: error: AdaptDL trains with PyTorch"));
 }
+
+}  // namespace framework_section_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace job_test {
+
 using namespace foretrain;
 
 namespace {
@@ -108,3 +110,5 @@ TEST_CASE("an accumulation that does not divide the global batch says what is co
   CHECK(warned("4", {1, 3}) == std::vector<std::string>{"strategy.accumulation = 4 on 3 GPUs does not divide the global batch of 256: "
                                                         "micro-steps of 22 samples are computed"});
 }
+
+}  // namespace job_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace launch_section_test {
+
 using namespace foretrain;
 
 namespace {
@@ -119,3 +121,5 @@ TEST_CASE("one process needs no sampler, which is said") {
   const Scenario scenario = read("data_parallel", "[data]\nsampler = \"none\"\n[run]\ngpus = [2]\n");
   CHECK(scenario.warnings == std::vector<std::string>{"data.sampler has no effect with strategy data_parallel, which is one process"});
 }
+
+}  // namespace launch_section_test

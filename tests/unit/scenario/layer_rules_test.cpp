@@ -11,6 +11,8 @@
 #include "sim/workload/layer_operators.hpp"
 #include "tests/support/catch.hpp"
 
+namespace layer_rules_test {
+
 using namespace foretrain;
 
 namespace {
@@ -72,3 +74,5 @@ TEST_CASE("the defaults of a rule are within the field's range or mean that noth
     }
   }
 }
+
+}  // namespace layer_rules_test

@@ -7,6 +7,8 @@
 #include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
 
+namespace measurements_test {
+
 using namespace foretrain;
 
 namespace {
@@ -248,3 +250,5 @@ TEST_CASE("the measured files of others read without a mistake") {
   CHECK(rows_of_shared("csc_puhti_open.csv") == 66);
   CHECK(rows_of_shared("nccl_open.csv") == 1712);
 }
+
+}  // namespace measurements_test

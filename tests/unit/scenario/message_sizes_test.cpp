@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace message_sizes_test {
+
 using namespace foretrain;
 
 namespace {
@@ -108,3 +110,5 @@ TEST_CASE("every wrong item is reported, and nothing loops forever") {
   CHECK_THAT(mistakes(std::string(20'000, '1')), ContainsSubstring("at most 10000 characters"));
   CHECK_THAT(mistakes(std::string("8\0", 2)), ContainsSubstring("one line of text"));
 }
+
+}  // namespace message_sizes_test

@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace model_mistakes_test {
+
 using namespace foretrain;
 using test::Mistake;
 
@@ -304,3 +306,5 @@ TEST_CASE("every mistake in a model file is reported with place, caret and hint"
     CHECK(test::model_mistakes(mistake.text) == mistake.message);
   }
 }
+
+}  // namespace model_mistakes_test

@@ -3,6 +3,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace named_results_test {
+
 using namespace foretrain;
 
 namespace {
@@ -246,3 +248,5 @@ layers = [{ type = "loss" }, { type = "linear", out = 2 }, { type = "loss" }]
   }
 }
 // clang-format on
+
+}  // namespace named_results_test

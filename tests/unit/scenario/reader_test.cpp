@@ -9,6 +9,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace reader_test {
+
 using namespace foretrain;
 
 namespace {
@@ -213,3 +215,5 @@ TEST_CASE("an endless device is read only up to the limit") {
   if (!std::filesystem::exists("/dev/zero")) FORETRAIN_SKIP("no /dev/zero here");
   CHECK_THROWS_WITH(read_text_file("/dev/zero", 1000), "/dev/zero: error: is larger than 1000 bytes\n");
 }
+
+}  // namespace reader_test

@@ -8,6 +8,8 @@
 #include "sim/scenario/sample_sheet.hpp"
 #include "tests/support/catch.hpp"
 
+namespace samples_test {
+
 using namespace foretrain;
 
 namespace {
@@ -212,3 +214,5 @@ TEST_CASE("a fact keeps its first value, and an empty one is no fact") {
   CHECK(sheet.stated("gpu") == "V100");
   CHECK(sheet.take().provenance == Settings{{"gpu", "V100"}});
 }
+
+}  // namespace samples_test

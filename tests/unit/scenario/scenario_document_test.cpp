@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace scenario_document_test {
+
 using namespace foretrain;
 
 namespace {
@@ -142,3 +144,5 @@ TEST_CASE("a scenario without a model or a cluster asks for it") {
   overrides.model = "spiral_mlp";
   CHECK_THROWS_WITH(make_scenario(overrides), "error: which cluster?\n  hint: give --cluster NAME, or a scenario file\n");
 }
+
+}  // namespace scenario_document_test

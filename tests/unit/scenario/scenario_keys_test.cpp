@@ -8,6 +8,8 @@
 #include "sim/scenario/scenario.hpp"
 #include "tests/support/catch.hpp"
 
+namespace scenario_keys_test {
+
 using namespace foretrain;
 
 namespace {
@@ -98,3 +100,5 @@ TEST_CASE("the reference lists every key the schema takes") {
     CHECK(keys_of_schema(table) == keys);
   }
 }
+
+}  // namespace scenario_keys_test

@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace scenario_name_mistakes_test {
+
 using namespace foretrain;
 using test::Mistake;
 
@@ -214,3 +216,5 @@ TEST_CASE("every mistake in a name or a kind is reported with place, caret and h
     CHECK(test::scenario_mistakes(mistake.text) == mistake.message);
   }
 }
+
+}  // namespace scenario_name_mistakes_test

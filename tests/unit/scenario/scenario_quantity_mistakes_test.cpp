@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace scenario_quantity_mistakes_test {
+
 using namespace foretrain;
 using test::Mistake;
 
@@ -170,3 +172,5 @@ TEST_CASE("every mistake in a quantity names what was expected and shows an exam
     CHECK(test::scenario_mistakes(mistake.text) == mistake.message);
   }
 }
+
+}  // namespace scenario_quantity_mistakes_test

@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace scenario_run_mistakes_test {
+
 using namespace foretrain;
 using test::Mistake;
 
@@ -322,3 +324,5 @@ TEST_CASE("every mistake in the run, the anchor or the TOML itself is reported a
     CHECK(test::scenario_mistakes(mistake.text) == mistake.message);
   }
 }
+
+}  // namespace scenario_run_mistakes_test

@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace schema_calibration_test {
+
 using namespace foretrain;
 
 namespace {
@@ -211,3 +213,5 @@ TEST_CASE("every constant has its name once, a range and a meaning") {
   }
   CHECK(find_constant(all, "nothing") == nullptr);
 }
+
+}  // namespace schema_calibration_test

@@ -8,6 +8,8 @@
 #include "sim/scenario/schemas.hpp"
 #include "tests/support/catch.hpp"
 
+namespace schema_cluster_test {
+
 using namespace foretrain;
 
 namespace {
@@ -305,3 +307,5 @@ TEST_CASE("a part's file that does not exist is reported at its name") {
         "  16 | link = \"./no_such_link.toml\"\n"
         "     |        ^^^^^^^^^^^^^^^^^^^^^\n");
 }
+
+}  // namespace schema_cluster_test

@@ -3,6 +3,8 @@
 #include "sim/scenario/schemas.hpp"
 #include "tests/support/catch.hpp"
 
+namespace schema_fabric_test {
+
 using namespace foretrain;
 
 namespace {
@@ -162,3 +164,5 @@ TEST_CASE("what is no table of links or no pair is reported") {
       read("kind = \"explicit\"\nlink = \"ib_edr\"\n[[fabric.links]]\nlink = \"pcie3_x16\"\npairs = [[\"a\"]]\n").errors,
       ContainsSubstring("fabric.links.link must be a network link, pcie3_x16 is not") && ContainsSubstring("a pair is two device names"));
 }
+
+}  // namespace schema_fabric_test

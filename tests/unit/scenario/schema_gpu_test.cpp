@@ -2,6 +2,8 @@
 #include "sim/scenario/schemas.hpp"
 #include "tests/support/catch.hpp"
 
+namespace schema_gpu_test {
+
 using namespace foretrain;
 
 namespace {
@@ -153,3 +155,5 @@ TEST_CASE("an empty GPU file misses its required keys, each named with an exampl
         "  hint: add sm_count = 80\n"
         "5 errors\n");
 }
+
+}  // namespace schema_gpu_test

@@ -2,6 +2,8 @@
 #include "sim/scenario/schemas.hpp"
 #include "tests/support/catch.hpp"
 
+namespace schema_link_test {
+
 using namespace foretrain;
 
 namespace {
@@ -94,3 +96,5 @@ TEST_CASE("a link file may say what NCCL books for the link") {
         "  3 | nccl_bandwidth = \"0 GBps\"\n"
         "    |                  ^^^^^^^^\n");
 }
+
+}  // namespace schema_link_test

@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace schema_model_test {
+
 using namespace foretrain;
 
 namespace {
@@ -150,3 +152,5 @@ TEST_CASE("every model of the catalog reads and expands") {
     CHECK(expand(model).model.parameter_elements() > 0);
   }
 }
+
+}  // namespace schema_model_test

@@ -4,6 +4,8 @@
 #include "sim/scenario/schemas.hpp"
 #include "tests/support/catch.hpp"
 
+namespace schema_node_test {
+
 using namespace foretrain;
 
 namespace {
@@ -208,3 +210,5 @@ TEST_CASE("an empty template misses what every node needs") {
         "  hint: add [[links]]\n"
         "4 errors\n");
 }
+
+}  // namespace schema_node_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace schema_scenario_test {
+
 using namespace foretrain;
 
 namespace {
@@ -281,3 +283,5 @@ TEST_CASE("16-bit weights need a 16-bit precision") {
   overrides.settings.emplace_back("model.precision=amp_fp16");
   CHECK(make_scenario(overrides).warnings.empty());
 }
+
+}  // namespace schema_scenario_test

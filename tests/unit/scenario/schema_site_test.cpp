@@ -3,6 +3,8 @@
 #include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
 
+namespace schema_site_test {
+
 using namespace foretrain;
 
 namespace {
@@ -61,3 +63,5 @@ colour = "red"
   CHECK_THAT(errors, ContainsSubstring("site.billing.unit"));
   CHECK_THAT(errors, ContainsSubstring("colour"));
 }
+
+}  // namespace schema_site_test

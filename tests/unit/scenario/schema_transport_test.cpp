@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace schema_transport_test {
+
 using namespace foretrain;
 
 namespace {
@@ -87,3 +89,5 @@ TEST_CASE("what TensorFlow's ring sends over gRPC costs what the catalog's file 
   test::use_source_catalogs();
   CHECK(read(open_named(CatalogKind::transports, "grpc")->text) == grpc_transport());
 }
+
+}  // namespace schema_transport_test

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
+namespace study_test {
+
 using namespace foretrain;
 
 namespace {
@@ -157,3 +159,5 @@ TEST_CASE("a study of mistakes only is reported within bounds") {
   const std::string answer = mistakes(wrong);
   CHECK_THAT(answer, ContainsSubstring("50 errors"));
 }
+
+}  // namespace study_test

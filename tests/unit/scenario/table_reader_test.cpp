@@ -6,6 +6,8 @@
 #include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
 
+namespace table_reader_test {
+
 using namespace foretrain;
 
 namespace {
@@ -126,3 +128,5 @@ TEST_CASE("half a million unknown keys are answered with the first fifty, at onc
   d.reader.finish();
   CHECK(d.diagnostics.found().size() == Diagnostics::kMostDiagnostics);
 }
+
+}  // namespace table_reader_test

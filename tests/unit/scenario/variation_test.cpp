@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace variation_test {
+
 using namespace foretrain;
 
 TEST_CASE("both scalings have the same batch on the first number of GPUs") {
@@ -77,3 +79,5 @@ TEST_CASE("links of one kind become faster, in nodes and between them") {
     CHECK(now.bandwidth.per_second == before.bandwidth.per_second * (now.kind == LinkKind::nvlink ? 0.5 : 1));
   }
 }
+
+}  // namespace variation_test

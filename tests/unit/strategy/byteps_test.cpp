@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace byteps_test {
+
 using namespace foretrain;
 using test::plan_of;
 using test::Ran;
@@ -179,3 +181,5 @@ TEST_CASE("partitions that are too small for the gradients are refused with the 
   CHECK_THAT(message(huge), ContainsSubstring("strategy.partition_bytes = 1.02 kB cuts the gradients into 244") &&
                                 ContainsSubstring("at most 200000, and 65536 of one gradient"));
 }
+
+}  // namespace byteps_test

@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace coalesced_groups_test {
+
 using namespace foretrain;
 
 namespace {
@@ -51,3 +53,5 @@ TEST_CASE("no tensors make no message") {
   CHECK(broadcast_groups({}, 4).empty());
   CHECK(reduce_groups({}, 4).empty());
 }
+
+}  // namespace coalesced_groups_test

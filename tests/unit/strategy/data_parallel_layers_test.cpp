@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace data_parallel_layers_test {
+
 using namespace foretrain;
 using test::plan_of;
 using test::run_plan;
@@ -82,3 +84,5 @@ TEST_CASE("GPU 0 holds the gathered outputs of all layers") {
   for (const WrappedModule& layer : wrap_layers(expand(test::mnist_net()).model)) outputs += layer.output_elements;
   CHECK(plan.memory.per_sample.count == 2 * 4 * outputs + 28 * 28 * 4 + 8);
 }
+
+}  // namespace data_parallel_layers_test

@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace data_parallel_test {
+
 using namespace foretrain;
 using test::plan_of;
 using test::Ran;
@@ -260,3 +262,5 @@ TEST_CASE("the planner says what is broadcast, what is summed and who waits for 
     CHECK(decision_on(plan, subject) != nullptr);
   CHECK(decision_on(plan, "forward")->choice == "4 threads under one GIL");
 }
+
+}  // namespace data_parallel_test

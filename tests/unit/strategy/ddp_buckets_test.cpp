@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace ddp_buckets_test {
+
 using namespace foretrain;
 
 namespace {
@@ -119,3 +121,5 @@ TEST_CASE("gradients of 16-bit weights take half, so a bucket holds twice as man
   workload.half_weights = false;
   CHECK(gradient_element_bytes(workload) == 4);  // autocast
 }
+
+}  // namespace ddp_buckets_test

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace ddp_hook_test {
+
 using namespace foretrain;
 using test::plan_of;
 using test::run_plan;
@@ -130,3 +132,5 @@ TEST_CASE("steps with hooks are steady from the third on") {
     CHECK(ran.step_s(4) == Approx(ran.step_s(3)).epsilon(1e-9));
   }
 }
+
+}  // namespace ddp_hook_test

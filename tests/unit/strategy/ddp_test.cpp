@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace ddp_test {
+
 using namespace foretrain;
 using test::plan_of;
 using test::run_plan;
@@ -215,3 +217,5 @@ TEST_CASE("a plan of one step is a prefix of a plan of two") {
   REQUIRE(a.graph.tasks().size() < b.graph.tasks().size());
   CHECK(a.step_ends[0] == b.step_ends[0]);
 }
+
+}  // namespace ddp_test

@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 
+namespace fsdp_gathering_test {
+
 using namespace foretrain;
 using test::blocks_on;
 using test::kLinear;
@@ -193,3 +195,5 @@ TEST_CASE("accumulation gathers anew in every micro-step, shard_grad_op keeps wh
   const Plan kept = plan_of(with_sharding(full, Sharding::shard_grad_op), "fsdp");
   CHECK(sent_per_step(kept, "all_gather in forward").count == 5);
 }
+
+}  // namespace fsdp_gathering_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 
+namespace fsdp_reduction_test {
+
 using namespace foretrain;
 using test::blocks_on;
 using test::kernels_per_step;
@@ -135,3 +137,5 @@ TEST_CASE("a script that does not set gradients to None adds to the shards, not 
   CHECK(kernels_per_step(plan, "gradient to shard") == 5);
   CHECK(test::tasks_labelled(plan.graph, TaskKind::kernel, "gradient").size() == 5u * 5);
 }
+
+}  // namespace fsdp_reduction_test

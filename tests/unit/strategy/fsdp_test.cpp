@@ -7,6 +7,8 @@
 #include "tests/support/model_file.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 
+namespace fsdp_test {
+
 using namespace foretrain;
 using test::blocks_on;
 using test::decision_about;
@@ -222,3 +224,5 @@ TEST_CASE("the catalog knows both with their options") {
   CHECK(two->knobs.size() == 2);
   CHECK(one->framework == FrameworkKind::pytorch);
 }
+
+}  // namespace fsdp_test

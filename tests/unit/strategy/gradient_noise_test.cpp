@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace gradient_noise_test {
+
 using namespace foretrain;
 using test::SmallPlan;
 using test::tasks_labelled;
@@ -45,3 +47,5 @@ TEST_CASE("on several GPUs gradient noise takes 9 kernels a tensor and one small
 TEST_CASE("measuring gradient noise makes a step longer") {
   CHECK(run_plan(measuring(1), "single").last_step_s() > run_plan(SmallPlan(), "single").last_step_s() + 1e-4);
 }
+
+}  // namespace gradient_noise_test

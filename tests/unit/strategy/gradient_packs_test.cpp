@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace gradient_packs_test {
+
 using namespace foretrain;
 
 namespace {
@@ -79,3 +81,5 @@ TEST_CASE("without a limit there is one pack, and 16-bit gradients make it half 
   REQUIRE(packs.size() == 1);
   CHECK(packs[0].size().count == 2 * 1'199'882);
 }
+
+}  // namespace gradient_packs_test

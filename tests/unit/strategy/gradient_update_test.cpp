@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace gradient_update_test {
+
 using namespace foretrain;
 using test::SmallPlan;
 using test::tasks_labelled;
@@ -52,3 +54,5 @@ TEST_CASE("accuracy is counted and read where the loss is, by two more items") {
   CHECK(count_kind(counted, TaskKind::wait) == count_kind(plain, TaskKind::wait) + 3 * 2);
   CHECK(tasks_labelled(counted.graph, TaskKind::kernel, "metrics").size() == 3 * 10);
 }
+
+}  // namespace gradient_update_test

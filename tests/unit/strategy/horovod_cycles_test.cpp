@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace horovod_cycles_test {
+
 using namespace foretrain;
 
 namespace {
@@ -127,3 +129,5 @@ TEST_CASE("the cycles of a hundred thousand gradients are found as fast as they 
   rules.launch = [](const FusedMessage&) { return Time{}; };
   CHECK(run_cycles(arrivals, rules, Time{}).front().messages.size() == 100'000 / 4);  // each takes 16 bytes with its padding
 }
+
+}  // namespace horovod_cycles_test

@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace horovod_fusion_test {
+
 using namespace foretrain;
 
 namespace {
@@ -111,3 +113,5 @@ TEST_CASE("a gathered gradient is a message of its own and is not padded, and th
   CHECK(messages[1].parameters == std::vector<std::uint32_t>{1});
   CHECK(messages[1].size.count == 5004);
 }
+
+}  // namespace horovod_fusion_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace horovod_negotiation_test {
+
 using namespace foretrain;
 
 namespace {
@@ -61,3 +63,5 @@ TEST_CASE("a cache that is too small costs the bits and the requests") {
   CHECK(small.of_cycle(0) == microseconds(3));
   CHECK(small.of_cycle(10) == microseconds(3 + 4 * 3 + 10 * 16));
 }
+
+}  // namespace horovod_negotiation_test

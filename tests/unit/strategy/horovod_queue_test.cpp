@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace horovod_queue_test {
+
 using namespace foretrain;
 using test::SmallPlan;
 
@@ -110,3 +112,5 @@ TEST_CASE("what was taken is not handed out again") {
   CHECK(queue.take().size() == 1);
   CHECK(queue.take().empty());
 }
+
+}  // namespace horovod_queue_test

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace horovod_reduction_test {
+
 using namespace foretrain;
 using test::SmallPlan;
 
@@ -72,3 +74,5 @@ TEST_CASE("between nodes every NIC carries 2 (n - 1) / n of the whole message, w
 TEST_CASE("torus is quicker than hierarchical: nothing passes the host's memory") {
   CHECK(reduced(HorovodLevels::torus, {64 << 20}).ended_s < reduced(HorovodLevels::hierarchical, {64 << 20}).ended_s);
 }
+
+}  // namespace horovod_reduction_test

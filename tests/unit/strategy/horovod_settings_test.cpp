@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace horovod_settings_test {
+
 using namespace foretrain;
 using test::SmallPlan;
 
@@ -93,3 +95,5 @@ TEST_CASE("compression makes elements of two bytes out of those of four") {
   CHECK(settings_of(small).compresses);
   CHECK(settings_of(small).element_bytes == 2);
 }
+
+}  // namespace horovod_settings_test

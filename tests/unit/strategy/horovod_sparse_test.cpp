@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace horovod_sparse_test {
+
 using namespace foretrain;
 using test::plan_of;
 using test::Ran;
@@ -202,3 +204,5 @@ TEST_CASE("over slow links a large batch of a small table is better reduced whol
   whole.knobs.sparse_as_dense = true;
   CHECK(run_plan(whole, "horovod").last_step_s() < run_plan(rows, "horovod").last_step_s());
 }
+
+}  // namespace horovod_sparse_test

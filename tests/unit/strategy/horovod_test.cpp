@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace horovod_test {
+
 using namespace foretrain;
 using test::plan_of;
 using test::Ran;
@@ -355,3 +357,5 @@ TEST_CASE("the planner names the messages and the cycles they came from") {
   const Plan plan = plan_of(on(4, test::resnet18()), "horovod");
   CHECK_THAT(choice(plan, "fused messages"), ContainsSubstring("since the last cycle"));
 }
+
+}  // namespace horovod_test

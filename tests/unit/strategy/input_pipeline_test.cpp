@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace input_pipeline_test {
+
 using namespace foretrain;
 using test::run_plan;
 using test::SmallPlan;
@@ -182,3 +184,5 @@ TEST_CASE("the explanation says where samples come from and why") {
   small.workload.data.cached = true;
   CHECK_THAT(said(), ContainsSubstring("page_cache: data.cached = true"));
 }
+
+}  // namespace input_pipeline_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace loss_constants_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -16,3 +18,5 @@ TEST_CASE("a cluster without a calibration has the losses of its GPU's generatio
   CHECK(losses_of(cluster).rank_spread == volta.rank_spread);
   CHECK(losses_of(cluster).busy_node == volta.busy_node);
 }
+
+}  // namespace loss_constants_test

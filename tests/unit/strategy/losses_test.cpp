@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace losses_test {
+
 using namespace foretrain;
 using test::run_plan;
 using test::SmallPlan;
@@ -100,3 +102,5 @@ TEST_CASE("one GPU loses nothing") {
   one.device.busy_node = 0.5, one.device.rank_spread = 0.5;
   CHECK(run_plan(one, "ddp").last_step_s() == without);
 }
+
+}  // namespace losses_test

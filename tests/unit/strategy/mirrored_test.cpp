@@ -7,6 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace mirrored_test {
+
 using namespace foretrain;
 using test::plan_of;
 using test::run_plan;
@@ -290,3 +292,5 @@ TEST_CASE("XLA hands out no gradient before backward has ended") {
   CHECK(kernels_before_first_sum(early) < all(early));
   CHECK(kernels_before_first_sum(late) == all(late));
 }
+
+}  // namespace mirrored_test

@@ -7,6 +7,8 @@
 #include "tests/support/model_file.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 
+namespace model_units_test {
+
 using namespace foretrain;
 using test::kLinear;
 using test::model_file;
@@ -107,3 +109,5 @@ TEST_CASE("the smallest size makes a unit of every layer with parameters") {
   CHECK(units.units.size() == 6);
   CHECK(sum(units) == 5 * kLinear);
 }
+
+}  // namespace model_units_test

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace multi_worker_mirrored_test {
+
 using namespace foretrain;
 using test::plan_of;
 using test::run_plan;
@@ -92,3 +94,5 @@ TEST_CASE("what is said of the ring is TensorFlow's: 150 us a message, 1.5 GB/s 
   CHECK(grpc.message_overhead == microseconds(150));
   CHECK(grpc.stream_rate.per_second == 1.5e9);
 }
+
+}  // namespace multi_worker_mirrored_test

@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace node_sums_test {
+
 using namespace foretrain;
 using test::SmallPlan;
 
@@ -87,3 +89,5 @@ TEST_CASE("gradients in 16 bit are half the work") {
   node.sums.add(node.queue, kLargest, {}, node.label(), Account::other);
   CHECK(node.run_s() == Approx(3.0 * 3 * 2 * 1'179'648 / 80e9).epsilon(1e-6));
 }
+
+}  // namespace node_sums_test

@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace parameter_server_test {
+
 using namespace foretrain;
 using test::plan_of;
 using test::Ran;
@@ -233,3 +235,5 @@ TEST_CASE("every way of running a parameter server is steady from the third step
     }
   }
 }
+
+}  // namespace parameter_server_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace power_sgd_test {
+
 using namespace foretrain;
 
 namespace {
@@ -80,3 +82,5 @@ TEST_CASE("Gram-Schmidt normalises every column and subtracts it from those that
   CHECK(gram_schmidt_kernels(1) == 2);
   CHECK(gram_schmidt_kernels(4) == 2 * 4 + 3 * 3);
 }
+
+}  // namespace power_sgd_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace process_group_test {
+
 using namespace foretrain;
 using test::plan_of;
 using test::run_plan;
@@ -138,3 +140,5 @@ TEST_CASE("nodes without GPUs use gloo whatever was asked for") {
   const auto& list = asked.decisions.list();
   CHECK(std::any_of(list.begin(), list.end(), [](const Decision& d) { return d.subject == "backend" && d.choice == "gloo"; }));
 }
+
+}  // namespace process_group_test

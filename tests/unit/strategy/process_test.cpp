@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace process_test {
+
 using namespace foretrain;
 using test::SmallPlan;
 
@@ -67,3 +69,5 @@ TEST_CASE("a copy between GPUs and a transfer along the same route keep their ow
     CHECK(weight(transfer_is_first ? second : first) == Approx(1 / 0.64));
   }
 }
+
+}  // namespace process_test

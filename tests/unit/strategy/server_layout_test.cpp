@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace server_layout_test {
+
 using namespace foretrain;
 
 namespace {
@@ -72,3 +74,5 @@ TEST_CASE("what 4096 servers hold of a million tensors is counted in one pass ov
   const std::vector<Shard> shards(1'000'000, Shard{0, 7, 3});
   CHECK(elements_of_servers(shards, 4096)[7] == 3'000'000);
 }
+
+}  // namespace server_layout_test

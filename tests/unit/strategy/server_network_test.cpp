@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace server_network_test {
+
 using namespace foretrain;
 using test::SmallPlan;
 
@@ -204,3 +206,5 @@ TEST_CASE("gRPC cuts messages into frames that take turns, ps-lite does not") {
   CHECK_FALSE(grpc_server_transport().in_order);
   CHECK(ps_lite_transport(test::hdr100()).in_order);
 }
+
+}  // namespace server_network_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace single_test {
+
 using namespace foretrain;
 using test::run_plan;
 using test::SmallPlan;
@@ -141,3 +143,5 @@ TEST_CASE("the host is never more than 1024 launches ahead of the GPU") {
   REQUIRE(called.size() > 1024);
   for (std::size_t i = 1024; i < called.size(); ++i) REQUIRE(called[i] >= ran_at[i - 1024]);
 }
+
+}  // namespace single_test

@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace step_launches_test {
+
 using namespace foretrain;
 using test::run_plan;
 using test::SmallPlan;
@@ -84,3 +86,5 @@ TEST_CASE("TensorFlow's gradients are new in every step, whatever zero_grad says
   small.workload.loop.zero_grad = TrainingLoop::ZeroGrad::zero;
   CHECK(kernels(small) == bare);
 }
+
+}  // namespace step_launches_test

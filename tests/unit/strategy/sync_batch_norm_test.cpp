@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
+namespace sync_batch_norm_test {
+
 using namespace foretrain;
 using test::plan_of;
 using test::run_plan;
@@ -65,3 +67,5 @@ TEST_CASE("steps with synchronised norms are steady from the third on") {
   CHECK(ran.step_s(3) == Approx(ran.step_s(2)).epsilon(1e-9));
   CHECK(ran.step_s(4) == Approx(ran.step_s(3)).epsilon(1e-9));
 }
+
+}  // namespace sync_batch_norm_test

@@ -2,6 +2,8 @@
 #include "sim/strategy/catalog.hpp"
 #include "tests/support/catch.hpp"
 
+namespace training_step_test {
+
 using namespace foretrain;
 
 TEST_CASE("strategies are found by name and nothing else") {
@@ -11,3 +13,5 @@ TEST_CASE("strategies are found by name and nothing else") {
   CHECK(find_strategy("") == nullptr);
   CHECK(strategy_names().size() == strategy_catalog().size());
 }
+
+}  // namespace training_step_test

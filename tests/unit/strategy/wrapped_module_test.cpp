@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace wrapped_module_test {
+
 using namespace foretrain;
 
 namespace {
@@ -58,3 +60,5 @@ TEST_CASE("the layers of a residual network have all its parameters, buffers and
   CHECK(forward == network.forward.size());
   CHECK(backward == network.backward.size());
 }
+
+}  // namespace wrapped_module_test

@@ -7,6 +7,8 @@
 #include "tests/support/model_file.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 
+namespace zero_fetch_test {
+
 using namespace foretrain;
 using test::blocks_on;
 using test::decision_about;
@@ -150,3 +152,5 @@ TEST_CASE("every micro-step follows the trace anew") {
   // Nothing comes back after backward, so all is released and gathered again.
   CHECK(sent_per_step(plan_of(small, "zero3"), "all_gather of parameters") == Sent{2 * 4 * 6 * kWeight, 4});
 }
+
+}  // namespace zero_fetch_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 
+namespace zero_reduction_test {
+
 using namespace foretrain;
 using test::blocks_on;
 using test::kernels_per_step;
@@ -156,3 +158,5 @@ TEST_CASE("with offload each slice goes to host memory") {
   REQUIRE(copies.size() == plan.step_ends.size());
   CHECK(plan.graph.tasks()[copies[0]].traffic.count == 4 * kAll / 4);
 }
+
+}  // namespace zero_reduction_test

@@ -7,6 +7,8 @@
 #include "tests/support/model_file.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 
+namespace zero_test {
+
 using namespace foretrain;
 using test::blocks_on;
 using test::decision_about;
@@ -174,3 +176,5 @@ TEST_CASE("stages have the options that mean something to them") {
   CHECK(find_strategy("zero2")->knobs.size() == 4);
   CHECK(find_strategy("zero3")->knobs.size() == 7);
 }
+
+}  // namespace zero_test

@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 
+namespace zero_update_test {
+
 using namespace foretrain;
 using test::blocks_on;
 using test::kernels_per_step;
@@ -156,3 +158,5 @@ TEST_CASE("offload makes the step longer and the GPU's memory smaller") {
   CHECK(plan_of(offloaded, "zero2").memory.optimizer == 0);
   CHECK(plan_of(small, "zero2").memory.optimizer == 1.0 / 4);
 }
+
+}  // namespace zero_update_test

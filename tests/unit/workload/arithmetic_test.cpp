@@ -4,6 +4,8 @@
 #include "sim/workload/tape.hpp"
 #include "tests/support/catch.hpp"
 
+namespace arithmetic_test {
+
 using namespace foretrain;
 
 namespace {
@@ -69,3 +71,5 @@ TEST_CASE("the clock follows from the peak and the cores of a multiprocessor") {
   rtx3090.compute_capability = 8.6, rtx3090.sm_count = 82;
   CHECK(clock_rate(rtx3090) == Approx(1.695e9).epsilon(0.01));
 }
+
+}  // namespace arithmetic_test

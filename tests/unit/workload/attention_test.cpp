@@ -3,6 +3,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace attention_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -79,3 +81,5 @@ TEST_CASE("an embedding reads rows, and its gradient fills the table") {
   CHECK(model.backward.back().op.flops.fixed == V * h);
   CHECK(model.backward.back().ready == std::vector<std::uint32_t>{0});
 }
+
+}  // namespace attention_test

@@ -3,6 +3,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace convolution_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -110,3 +112,5 @@ TEST_CASE("numbers for three sides do not fit an image, and no kernel is larger 
              ContainsSubstring("kernel of [1, 9] does not fit the input [1, 8, 8]"));
   CHECK_THAT(fault_of({1, 8, 8}, convolution(LayerType::conv_transpose, 8, 1, 1, 4)), ContainsSubstring("does not fit"));
 }
+
+}  // namespace convolution_test

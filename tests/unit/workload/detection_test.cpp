@@ -3,6 +3,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace detection_test {
+
 using namespace foretrain;
 
 namespace {
@@ -92,3 +94,5 @@ TEST_CASE("numbers of pointwise operators and regions have ranges") {
   CHECK(check_layer(pointwise(1, 0, true)).empty());
   CHECK_FALSE(check_layer(roi_align(0, 7)).empty());
 }
+
+}  // namespace detection_test

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace device_constants_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -43,3 +45,5 @@ TEST_CASE("each class of kernels has a share for each kind of arithmetic") {
   CHECK(kernels.attention.fp32 == Approx(0.15));
   CHECK(kernels.attention.fp8 == Approx(0.18));
 }
+
+}  // namespace device_constants_test

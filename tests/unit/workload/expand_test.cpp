@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace expand_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -236,3 +238,5 @@ TEST_CASE("too many layers and too deep a nest are faults") {
   for (int depth = 0; depth < 60; ++depth) nest = {add(nest, {})};
   CHECK_THAT(fault_of(model_of({4}, nest)), ContainsSubstring("nested more than 50 deep"));
 }
+
+}  // namespace expand_test

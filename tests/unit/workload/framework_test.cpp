@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace framework_test {
+
 using namespace foretrain;
 
 TEST_CASE("a framework's version is compared number by number, not as text") {
@@ -47,3 +49,5 @@ TEST_CASE("PyTorch 1.7 to 1.11 and TensorFlow since 2.4 multiply matrices in TF3
   tensorflow.version = {2, 3};
   CHECK_FALSE(products_default_to_tf32(tensorflow));
 }
+
+}  // namespace framework_test

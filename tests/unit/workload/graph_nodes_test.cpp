@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace graph_nodes_test {
+
 using namespace foretrain;
 
 namespace {
@@ -49,3 +51,5 @@ TEST_CASE("the call of a graph is handed weights, slots and moving averages") {
   CHECK(captured_variables(resnet, {OptimizerKind::momentum}) == 2 * 62 + 40);
   CHECK(captured_variables(resnet, {OptimizerKind::adam}) == 3 * 62 + 40);
 }
+
+}  // namespace graph_nodes_test

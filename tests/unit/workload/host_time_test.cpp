@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace host_time_test {
+
 using namespace foretrain;
 
 namespace {
@@ -98,3 +100,5 @@ TEST_CASE("ResNet-50's forward calls cost a DGX-1's host what its published late
   CHECK(forward_ms(test::resnet50(), 2.4) == Approx(9.4).epsilon(0.10));
   CHECK(forward_ms(test::resnet50(), 2.4, usual_framework(FrameworkKind::tensorflow)) == Approx(4.3).epsilon(0.15));
 }
+
+}  // namespace host_time_test

@@ -5,6 +5,8 @@
 #include "tests/support/test_clusters.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace input_time_test {
+
 using namespace foretrain;
 
 namespace {
@@ -182,3 +184,5 @@ TEST_CASE("without a loader a batch costs nothing") {
   CHECK(costs.one_batch == Time::zero());
   CHECK(costs.copied.count == 0);
 }
+
+}  // namespace input_time_test

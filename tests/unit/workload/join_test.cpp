@@ -3,6 +3,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace join_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -126,3 +128,5 @@ TEST_CASE("lists of names do not make the number of joined results explode") {
   }
   CHECK_THAT(fault_of({1}, layers), ContainsSubstring("joins more than 1000000 results"));
 }
+
+}  // namespace join_test

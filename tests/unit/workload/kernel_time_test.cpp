@@ -9,6 +9,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace kernel_time_test {
+
 using namespace foretrain;
 
 namespace {
@@ -243,3 +245,5 @@ TEST_CASE("a large bf16 matrix product reaches about what was measured") {
   CHECK(flops / to_seconds(time) > 0.6 * 312e12);
   CHECK(flops / to_seconds(time) < 275e12);
 }
+
+}  // namespace kernel_time_test

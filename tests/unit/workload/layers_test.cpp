@@ -3,6 +3,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace layers_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -166,3 +168,5 @@ TEST_CASE("further losses are added to the first, and backward begins with a one
   CHECK(model.backward[2].op.kernels == 1);  // the first loss
   CHECK(model.gradient_ready_order() == std::vector<std::uint32_t>{3, 2, 1, 0});
 }
+
+}  // namespace layers_test

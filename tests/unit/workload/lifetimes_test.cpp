@@ -4,6 +4,8 @@
 #include "sim/workload/tape.hpp"
 #include "tests/support/catch.hpp"
 
+namespace lifetimes_test {
+
 using namespace foretrain;
 
 namespace {
@@ -114,3 +116,5 @@ TEST_CASE("gradients of parameters come one by one, unless they are always there
   // Second layer's gradient of 8 MiB beside batch, x and the gradient of x; at the end 12 MiB of gradients beside two.
   CHECK(peak(model, ActivationWidth::full, GradientTensors::made_anew) == 20);
 }
+
+}  // namespace lifetimes_test

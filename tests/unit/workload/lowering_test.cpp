@@ -4,6 +4,8 @@
 #include "sim/workload/tape.hpp"
 #include "tests/support/catch.hpp"
 
+namespace lowering_test {
+
 using namespace foretrain;
 
 namespace {
@@ -61,3 +63,5 @@ TEST_CASE("eager frameworks run the operators as they are") {
   CHECK(lower(model, running(Execution::eager)).forward.size() == 3);
   CHECK(lower(model, running(Execution::cuda_graphs)).forward.size() == 3);
 }
+
+}  // namespace lowering_test

@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace memory_test {
+
 using namespace foretrain;
 
 namespace {
@@ -122,3 +124,5 @@ TEST_CASE("absurd batches saturate") {
   CHECK(use.total().count > 0);
   CHECK(memory_use(workload_of(test::vgg16(), -1), {}).activations.count < 1000);
 }
+
+}  // namespace memory_test

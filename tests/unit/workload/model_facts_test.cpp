@@ -9,6 +9,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace model_facts_test {
+
 using namespace foretrain;
 using nlohmann::json;
 
@@ -148,3 +150,5 @@ TEST_CASE("every backward operator of ResNet-50 does the traced work") {
   CHECK(bytes == traced_bytes);
   CHECK(fixed == traced_fixed);
 }
+
+}  // namespace model_facts_test

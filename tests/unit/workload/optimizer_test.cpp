@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace optimizer_test {
+
 using namespace foretrain;
 
 namespace {
@@ -180,3 +182,5 @@ TEST_CASE("no tensors, no launches, and monstrous tensors, still a short list") 
   CHECK(launches.size() < 60'000);
   CHECK(bytes_of(launches) == 12LL * 100 * (std::int64_t{1} << 40));
 }
+
+}  // namespace optimizer_test

@@ -6,6 +6,8 @@
 #include "sim/base/random.hpp"
 #include "tests/support/catch.hpp"
 
+namespace product_time_test {
+
 using namespace foretrain;
 
 namespace {
@@ -125,3 +127,5 @@ TEST_CASE("a larger product is never faster and never beats the peak") {
     CHECK(time >= p.flops_per_sample() / (d.flops_per_s * d.multiprocessors) * (1 - 1e-12));
   }
 }
+
+}  // namespace product_time_test

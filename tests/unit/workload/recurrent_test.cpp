@@ -3,6 +3,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace recurrent_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -148,3 +150,5 @@ TEST_CASE("attention in a decoder's loop projects its keys once and scores them 
   CHECK(context.serial == 8);
   CHECK(context.flops_per_sample() == 2 * 8 * s * 5);
 }
+
+}  // namespace recurrent_test

@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace script_time_test {
+
 using namespace foretrain;
 
 namespace {
@@ -62,3 +64,5 @@ TEST_CASE("a line profiler costs more the more Python there is") {
   CHECK(profiler_time(loop, 0) > Time{});
   CHECK(profiler_time(loop, 100) == profiler_time(loop, 0) + microseconds(100));
 }
+
+}  // namespace script_time_test

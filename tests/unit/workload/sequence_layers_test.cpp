@@ -3,6 +3,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace sequence_layers_test {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -284,3 +286,5 @@ TEST_CASE("samples that are parts of an input divide all that grows with the bat
   CHECK(part.input_elements == 2);
   CHECK(part.parameter_elements() == whole.parameter_elements());
 }
+
+}  // namespace sequence_layers_test

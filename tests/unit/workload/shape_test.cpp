@@ -5,6 +5,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace shape_test {
+
 using namespace foretrain;
 
 TEST_CASE("an input is read by the number of its dimensions") {
@@ -41,3 +43,5 @@ TEST_CASE("shapes print as lists") {
   CHECK(to_string(Shape::features(8)) == "[8]");
   CHECK(to_string(*input_shape({16}, true)) == "[16] (tokens)");
 }
+
+}  // namespace shape_test

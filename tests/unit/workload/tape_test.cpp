@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace tape_test {
+
 using namespace foretrain;
 
 namespace {
@@ -69,3 +71,5 @@ TEST_CASE("aliases are kept once, ids in eight bytes") {
   for (const TensorId tensor : {ids, y, view, ids}) tape.save(tensor);
   CHECK(std::move(tape).finish().saved_bytes.per_sample == 8 * 10 + 4 * 4);
 }
+
+}  // namespace tape_test

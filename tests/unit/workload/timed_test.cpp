@@ -3,6 +3,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace timed_test {
+
 using namespace foretrain;
 
 namespace {
@@ -71,3 +73,5 @@ TEST_CASE("a timed layer cannot work on token ids") {
   REQUIRE_FALSE(result.faults.empty());
   CHECK_THAT(result.faults[0].message, ContainsSubstring("timed cannot work on token ids"));
 }
+
+}  // namespace timed_test

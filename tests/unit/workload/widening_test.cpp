@@ -5,6 +5,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
+namespace widening_test {
+
 using namespace foretrain;
 
 namespace {
@@ -137,3 +139,5 @@ TEST_CASE("a network with sizes that are no widths has no wider sister, and the 
   CHECK_THAT(why_not_widened(model), ContainsSubstring("a layer of type slice"));
   CHECK(why_not_widened(test::resnet18()).empty());
 }
+
+}  // namespace widening_test

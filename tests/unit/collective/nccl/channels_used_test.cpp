@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace channels_used_test {
+
 using namespace foretrain;
 using namespace foretrain::nccl;
 
@@ -18,11 +20,11 @@ RunSetting a100_node(Version version = {2, 20, 5}) {
   return setting;
 }
 
-RunShape run(const RunSetting& setting, Algorithm algorithm, Protocol protocol, std::int64_t bytes) {
+RunShape run(const RunSetting& setting, nccl::Algorithm algorithm, Protocol protocol, std::int64_t bytes) {
   return run_shape(setting, CollectiveOp::all_reduce, algorithm, protocol, bytes);
 }
 
-ChunkShape chunks(const RunSetting& setting, CollectiveOp op, Algorithm algorithm, Protocol protocol, std::int64_t bytes) {
+ChunkShape chunks(const RunSetting& setting, CollectiveOp op, nccl::Algorithm algorithm, Protocol protocol, std::int64_t bytes) {
   return chunk_shape(setting, op, algorithm, protocol, bytes, run_shape(setting, op, algorithm, protocol, bytes));
 }
 
@@ -30,7 +32,7 @@ ChunkShape chunks(const RunSetting& setting, CollectiveOp op, Algorithm algorith
 
 TEST_CASE("a simple ring runs one channel per 512 threads with 64 bytes each") {
   const RunSetting node = a100_node();
-  const auto simple = [&](std::int64_t bytes) { return run(node, Algorithm::ring, Protocol::simple, bytes); };
+  const auto simple = [&](std::int64_t bytes) { return run(node, nccl::Algorithm::ring, Protocol::simple, bytes); };
   CHECK(simple(768 * kKib) == RunShape{24, 544});  // 24 * 512 * 64 B, and one warp to synchronize
   CHECK(simple(768 * kKib - 1) == RunShape{23, 544});
   CHECK(simple(64 * kKib) == RunShape{2, 544});
@@ -42,31 +44,31 @@ TEST_CASE("a simple ring runs one channel per 512 threads with 64 bytes each") {
 
 TEST_CASE("LL runs a channel per 4 KiB in a tree and per rank's 4 KiB in a ring") {
   const RunSetting node = a100_node();
-  CHECK(run(node, Algorithm::tree, Protocol::ll, 8 * kKib).channels == 2);
-  CHECK(run(node, Algorithm::ring, Protocol::ll, 64 * kKib).channels == 2);    // 512 threads * 8 B * 8 ranks = 32 KiB
-  CHECK(run(node, Algorithm::ring, Protocol::ll128, 5 * kKib).channels == 1);  // 640 threads * 8 B
-  CHECK(run(node, Algorithm::ring, Protocol::ll128, 10 * kKib).channels == 2);
+  CHECK(run(node, nccl::Algorithm::tree, Protocol::ll, 8 * kKib).channels == 2);
+  CHECK(run(node, nccl::Algorithm::ring, Protocol::ll, 64 * kKib).channels == 2);    // 512 threads * 8 B * 8 ranks = 32 KiB
+  CHECK(run(node, nccl::Algorithm::ring, Protocol::ll128, 5 * kKib).channels == 1);  // 640 threads * 8 B
+  CHECK(run(node, nccl::Algorithm::ring, Protocol::ll128, 10 * kKib).channels == 2);
 }
 
 TEST_CASE("rings as slow as PCIe take half the threads, trees since 2.22 always 640") {
   RunSetting node = a100_node();
   node.ring_gbps = 12;
-  CHECK(run(node, Algorithm::ring, Protocol::simple, kMib).threads == 256 + 32);
-  CHECK(run(a100_node(), Algorithm::tree, Protocol::simple, 64 * kMib).threads == 512 + 128);
-  CHECK(run(a100_node({2, 22, 3}), Algorithm::tree, Protocol::ll, kKib).threads == 640);
+  CHECK(run(node, nccl::Algorithm::ring, Protocol::simple, kMib).threads == 256 + 32);
+  CHECK(run(a100_node(), nccl::Algorithm::tree, Protocol::simple, 64 * kMib).threads == 512 + 128);
+  CHECK(run(a100_node({2, 22, 3}), nccl::Algorithm::tree, Protocol::ll, kKib).threads == 640);
 }
 
 TEST_CASE("NVLS runs all its channels, unless there is less than a cell for each") {
   RunSetting node = a100_node({2, 22, 3});
   node.nvls_channels = 16;
-  CHECK(run(node, Algorithm::nvls, Protocol::simple, kMib).channels == 16);
-  CHECK(run(node, Algorithm::nvls, Protocol::simple, 512).channels == 2);  // 2 B of traffic per byte, 512 B at least per channel
+  CHECK(run(node, nccl::Algorithm::nvls, Protocol::simple, kMib).channels == 16);
+  CHECK(run(node, nccl::Algorithm::nvls, Protocol::simple, 512).channels == 2);  // 2 B of traffic per byte, 512 B at least per channel
   node.version = {2, 21, 5};
-  CHECK(run(node, Algorithm::nvls, Protocol::simple, 8).channels == 16);
+  CHECK(run(node, nccl::Algorithm::nvls, Protocol::simple, 8).channels == 16);
 }
 
 TEST_CASE("a simple ring moves 2 MiB chunks in two slices, and a loop has a chunk for every rank and channel") {
-  const ChunkShape shape = chunks(a100_node(), CollectiveOp::all_reduce, Algorithm::ring, Protocol::simple, 1024 * kMib);
+  const ChunkShape shape = chunks(a100_node(), CollectiveOp::all_reduce, nccl::Algorithm::ring, Protocol::simple, 1024 * kMib);
   CHECK(shape.chunk == 2 * kMib);
   CHECK(shape.slice() == kMib);
   CHECK(shape.loop_bytes == 24 * 8 * 2 * kMib);
@@ -77,7 +79,7 @@ TEST_CASE("a simple ring moves 2 MiB chunks in two slices, and a loop has a chun
 }
 
 TEST_CASE("broadcast moves single slots of 512 KiB") {
-  const ChunkShape shape = chunks(a100_node(), CollectiveOp::broadcast, Algorithm::ring, Protocol::simple, 1024 * kMib);
+  const ChunkShape shape = chunks(a100_node(), CollectiveOp::broadcast, nccl::Algorithm::ring, Protocol::simple, 1024 * kMib);
   CHECK(shape.chunk == 512 * kKib);
   CHECK(shape.slices == 1);
   CHECK(shape.loop_bytes == 24 * 512 * kKib);
@@ -99,7 +101,7 @@ TEST_CASE("until 2.19 a simple tree halves its chunks while the message is short
   RunSetting two_nodes = a100_node({2, 18, 6});
   two_nodes.ranks = 16, two_nodes.nodes = 2;  // depth 7 + 1 = 8
   const auto chunk = [&](std::int64_t bytes) {
-    return chunks(two_nodes, CollectiveOp::all_reduce, Algorithm::tree, Protocol::simple, bytes).chunk;
+    return chunks(two_nodes, CollectiveOp::all_reduce, nccl::Algorithm::tree, Protocol::simple, bytes).chunk;
   };
   CHECK(chunk(24 * 64 * 512 * kKib) == 512 * kKib);  // 64 chunks per channel are 8 depths
   CHECK(chunk(24 * 64 * 512 * kKib - 24) == 256 * kKib);
@@ -117,3 +119,5 @@ TEST_CASE("sends are cut smaller over the network when they are short") {
   CHECK(send_chunk_bytes(PeerPath::network, kMib - 1) == 64 * kKib);
   CHECK(send_chunk_bytes(PeerPath::network, kMib) == 128 * kKib);
 }
+
+}  // namespace channels_used_test

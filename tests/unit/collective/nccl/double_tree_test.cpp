@@ -5,6 +5,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace double_tree_test {
+
 using namespace foretrain::nccl;
 
 namespace {
@@ -73,3 +75,5 @@ TEST_CASE("two nodes are one edge per tree, each the root once") {
   CHECK(double_tree_place(1, 2) == DoubleTreePlace{{0, {-1, -1}}, {-1, {-1, 0}}});
   CHECK(double_tree_place(0, 1) == DoubleTreePlace{});
 }
+
+}  // namespace double_tree_test

@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
+namespace job_test {
+
 using namespace foretrain;
 using namespace foretrain::nccl;
 using namespace foretrain::test;
@@ -75,7 +77,7 @@ TEST_CASE("a PCIe node is one channel in the order of its GPUs") {
   CHECK(job.search_channels == 1);
   CHECK(job.coll_channels == 2);
   CHECK(job.ring_order(0) == std::vector<int>{0, 1, 2, 3});
-  CHECK_FALSE(ll128_is_safe(job.input, CollectiveOp::all_reduce, Algorithm::ring));
+  CHECK_FALSE(ll128_is_safe(job.input, CollectiveOp::all_reduce, nccl::Algorithm::ring));
 }
 
 TEST_CASE("rings over nodes come in and leave by one NIC, and every rank is on every channel") {
@@ -114,13 +116,13 @@ TEST_CASE("channel limits clip what runs") {
 
 TEST_CASE("a forced algorithm is planned, and one that cannot run gives way to NCCL's choice") {
   Settings settings;
-  settings.algorithm = Algorithm::tree;
+  settings.algorithm = nccl::Algorithm::tree;
   const Cluster cluster = Cluster::build(nvswitch_node(), 1);
-  CHECK(inspect(cluster, place_packed(8, 8), settings).plan(CollectiveOp::all_reduce, 1 << 30).choice.algorithm == Algorithm::tree);
-  settings.algorithm = Algorithm::nvls;
+  CHECK(inspect(cluster, place_packed(8, 8), settings).plan(CollectiveOp::all_reduce, 1 << 30).choice.algorithm == nccl::Algorithm::tree);
+  settings.algorithm = nccl::Algorithm::nvls;
   const Job job = inspect(cluster, place_packed(8, 8), settings);
   const Plan plan = job.plan(CollectiveOp::all_reduce, 1 << 30);
-  CHECK(plan.choice.algorithm == Algorithm::ring);
+  CHECK(plan.choice.algorithm == nccl::Algorithm::ring);
   CHECK_THAT(job.reason(CollectiveOp::all_reduce, 1 << 30, plan), ContainsSubstring("24 channels of 544 threads"));
 }
 
@@ -154,3 +156,5 @@ TEST_CASE("searching a hostile node ends soon") {
   CHECK(is_permutation_of_ranks(job.ring_order(0), 64));
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
 }
+
+}  // namespace job_test

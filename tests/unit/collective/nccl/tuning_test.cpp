@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace tuning_test {
+
 using namespace foretrain;
 using namespace foretrain::nccl;
 
@@ -32,70 +34,74 @@ constexpr CollectiveOp kReduce = CollectiveOp::all_reduce;
 
 TEST_CASE("NVLS of one node is five sixths of its channels' speed") {
   const TuningTable table = tuning_table(h100({2, 20, 5}, 1));
-  const Forecast& nvls = table.at(kReduce, Algorithm::nvls, Protocol::simple);
+  const Forecast& nvls = table.at(kReduce, nccl::Algorithm::nvls, Protocol::simple);
   CHECK(nvls.algbw == Approx(8 * 40 * 5.0 / 6));
   CHECK(nvls.latency_us == Approx(23));
-  CHECK(table.at(kReduce, Algorithm::nvls, Protocol::ll).algbw == 0);
-  CHECK(table.at(kReduce, Algorithm::nvls_tree, Protocol::simple).algbw == 0);
-  CHECK(choose(table, kReduce, 1 << 30).algorithm == Algorithm::nvls);
+  CHECK(table.at(kReduce, nccl::Algorithm::nvls, Protocol::ll).algbw == 0);
+  CHECK(table.at(kReduce, nccl::Algorithm::nvls_tree, Protocol::simple).algbw == 0);
+  CHECK(choose(table, kReduce, 1 << 30).algorithm == nccl::Algorithm::nvls);
 }
 
 TEST_CASE("NVLS between nodes needs a fabric that reduces, NVLSTree does not") {
   const TuningTable table = tuning_table(h100({2, 20, 5}, 4));
-  CHECK(table.at(kReduce, Algorithm::nvls, Protocol::simple).algbw == 0);
+  CHECK(table.at(kReduce, nccl::Algorithm::nvls, Protocol::simple).algbw == 0);
   // min(40, 45 / 2) * 8 channels * 5/6; 23 + 2 * 2 * 14 us
-  CHECK(table.at(kReduce, Algorithm::nvls_tree, Protocol::simple).algbw == Approx(8 * 22.5 * 5 / 6));
-  CHECK(table.at(kReduce, Algorithm::nvls_tree, Protocol::simple).latency_us == Approx(79));
+  CHECK(table.at(kReduce, nccl::Algorithm::nvls_tree, Protocol::simple).algbw == Approx(8 * 22.5 * 5 / 6));
+  CHECK(table.at(kReduce, nccl::Algorithm::nvls_tree, Protocol::simple).latency_us == Approx(79));
 }
 
 TEST_CASE("a tree that fell back to the plain pattern is forecast at 85 percent") {
   TuningInput input = h100({2, 20, 5}, 4);
-  const float balanced = algorithm_bandwidth(input, kReduce, Algorithm::tree, Protocol::simple);
+  const float balanced = algorithm_bandwidth(input, kReduce, nccl::Algorithm::tree, Protocol::simple);
   input.tree.pattern = Pattern::tree;
-  CHECK(algorithm_bandwidth(input, kReduce, Algorithm::tree, Protocol::simple) == Approx(balanced * .85));
+  CHECK(algorithm_bandwidth(input, kReduce, nccl::Algorithm::tree, Protocol::simple) == Approx(balanced * .85));
   input.job.version = {2, 17, 1};
-  CHECK(algorithm_bandwidth(input, kReduce, Algorithm::tree, Protocol::simple) == Approx(4 * 33));  // 8 * 33 GB/s of perChMaxTree, halved
+  CHECK(algorithm_bandwidth(input, kReduce, nccl::Algorithm::tree, Protocol::simple) ==
+        Approx(4 * 33));  // 8 * 33 GB/s of perChMaxTree, halved
 }
 
 TEST_CASE("LL128 waits for NVLink, a near NIC and a GPU generation that NCCL trusts") {
   TuningInput input = h100({2, 14, 3}, 2);
-  CHECK_FALSE(ll128_is_safe(input, kReduce, Algorithm::ring));  // Hopper since 2.15
+  CHECK_FALSE(ll128_is_safe(input, kReduce, nccl::Algorithm::ring));  // Hopper since 2.15
   input.job.version = {2, 15, 1};
-  CHECK(ll128_is_safe(input, kReduce, Algorithm::ring));
+  CHECK(ll128_is_safe(input, kReduce, nccl::Algorithm::ring));
   input.ring.type_inter = PathClass::pxn;
-  CHECK_FALSE(ll128_is_safe(input, kReduce, Algorithm::ring));
+  CHECK_FALSE(ll128_is_safe(input, kReduce, nccl::Algorithm::ring));
   input.job.version = {2, 17, 1};
-  CHECK(ll128_is_safe(input, kReduce, Algorithm::ring));
+  CHECK(ll128_is_safe(input, kReduce, nccl::Algorithm::ring));
   input.ring.type_intra = PathClass::phb;
-  CHECK_FALSE(ll128_is_safe(input, kReduce, Algorithm::ring));
+  CHECK_FALSE(ll128_is_safe(input, kReduce, nccl::Algorithm::ring));
 }
 
 TEST_CASE("a forced algorithm or protocol leaves the others out, one that cannot run is not available") {
   const TuningTable table = tuning_table(h100({2, 20, 5}, 1));
-  const Choice tree = choose(table, kReduce, 1 << 30, {Algorithm::tree, Protocol::ll});
-  CHECK(tree.algorithm == Algorithm::tree);
+  const Choice tree = choose(table, kReduce, 1 << 30, {nccl::Algorithm::tree, Protocol::ll});
+  CHECK(tree.algorithm == nccl::Algorithm::tree);
   CHECK(tree.protocol == Protocol::ll);
-  CHECK_FALSE(choose(table, kReduce, 1 << 30, {Algorithm::pat, {}}).available);
+  CHECK_FALSE(choose(table, kReduce, 1 << 30, {nccl::Algorithm::pat, {}}).available);
   CHECK_FALSE(choose(table, CollectiveOp::alltoall, 1 << 30).available);
 }
 
 TEST_CASE("rings pay their latency for every grouped operation, trees once per kernel") {
   const TuningTable table = tuning_table(h100({2, 20, 5}, 1));
-  const auto at = [&](Algorithm algorithm, int grouped) { return *predicted_us(table, kReduce, 64, algorithm, Protocol::ll, grouped); };
-  CHECK(at(Algorithm::ring, 9) - at(Algorithm::ring, 1) == Approx(8 * table.at(kReduce, Algorithm::ring, Protocol::ll).latency_us));
-  CHECK(at(Algorithm::tree, 9) == at(Algorithm::tree, 1));
-  CHECK(at(Algorithm::tree, 10) > at(Algorithm::tree, 9));
+  const auto at = [&](nccl::Algorithm algorithm, int grouped) {
+    return *predicted_us(table, kReduce, 64, algorithm, Protocol::ll, grouped);
+  };
+  CHECK(at(nccl::Algorithm::ring, 9) - at(nccl::Algorithm::ring, 1) ==
+        Approx(8 * table.at(kReduce, nccl::Algorithm::ring, Protocol::ll).latency_us));
+  CHECK(at(nccl::Algorithm::tree, 9) == at(nccl::Algorithm::tree, 1));
+  CHECK(at(nccl::Algorithm::tree, 10) > at(nccl::Algorithm::tree, 9));
 }
 
 TEST_CASE("PAT exists for one GPU per node since 2.23") {
   TuningInput input = h100({2, 23, 4}, 4);
-  CHECK_FALSE(is_considered(input.job, CollectiveOp::all_gather, Algorithm::pat, Protocol::simple));
+  CHECK_FALSE(is_considered(input.job, CollectiveOp::all_gather, nccl::Algorithm::pat, Protocol::simple));
   input.job.ranks = 4;
-  CHECK(is_considered(input.job, CollectiveOp::all_gather, Algorithm::pat, Protocol::simple));
+  CHECK(is_considered(input.job, CollectiveOp::all_gather, nccl::Algorithm::pat, Protocol::simple));
   // 8 + log2(4) * 14 / 3.5 + 2.8 * 4
-  CHECK(latency_us(input, CollectiveOp::all_gather, Algorithm::pat, Protocol::simple) == Approx(27.2));
+  CHECK(latency_us(input, CollectiveOp::all_gather, nccl::Algorithm::pat, Protocol::simple) == Approx(27.2));
   input.job.version = {2, 22, 3};
-  CHECK_FALSE(is_considered(input.job, CollectiveOp::all_gather, Algorithm::pat, Protocol::simple));
+  CHECK_FALSE(is_considered(input.job, CollectiveOp::all_gather, nccl::Algorithm::pat, Protocol::simple));
 }
 
 TEST_CASE("the reason names the choice and the next best") {
@@ -120,3 +126,5 @@ TEST_CASE("every version, size and operation has a choice, and no forecast is ne
     }
   }
 }
+
+}  // namespace tuning_test

@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace version_test {
+
 using namespace foretrain::nccl;
 
 TEST_CASE("an NCCL version has two or three numbers, and what follows a dash does not matter") {
@@ -26,3 +28,5 @@ TEST_CASE("what is no NCCL version is refused") {
     CHECK_FALSE(parse_version(text));
   }
 }
+
+}  // namespace version_test
