@@ -13,7 +13,7 @@ help:                     ## print this list
 build:
 	@tools/install_packages build
 	@$(MAKE) --silent $(call CONFIGURED,release)
-	@ninja -C build/release
+	@ninja -C build/release foretrain
 
 run: build                ## install missing packages, build, predict ResNet-50 on CSC Mahti
 	@$(BINARY) predict mahti-resnet50-ddp

@@ -231,7 +231,7 @@ void add_reference(CLI::App& app, Options& options) {
 }
 
 void declare(CLI::App& app, Options& options) {
-  app.set_version_flag("--version", "foretrain 0.2.0");
+  app.set_version_flag("--version", "foretrain " FORETRAIN_VERSION);
   app.require_subcommand(1);
   app.footer("Exit codes: 0 ok, 1 wrong input, 2 wrong usage, 3 the world failed (a file cannot be read or written).");
   add_predict(app, options.training);

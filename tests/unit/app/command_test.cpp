@@ -28,6 +28,10 @@ TEST_CASE("every command explains itself") {
   CHECK_THAT(folder.run("foretrain predict --help").output, ContainsSubstring("Examples:"));
 }
 
+TEST_CASE("the version is the project's") {
+  CHECK(TemporaryFolder().run("foretrain --version").output == "foretrain " FORETRAIN_VERSION "\n");
+}
+
 TEST_CASE("wrong usage ends with code 2 and points to the help") {
   const TemporaryFolder folder;
   for (const char* arguments : {"", "frobnicate", "predict --no-such-option", "predict --format xml", "list", "list planets",
