@@ -10,11 +10,9 @@ namespace {
 
 constexpr std::size_t kArity = 4;
 
-bool comes_before(const Event& a, const Event& b) { return a.time != b.time ? a.time < b.time : a.rank < b.rank; }
-
 }  // namespace
 
-void EventQueue::push(const Event& event) {
+void EventQueue::to_heap(const Event& event) {
   std::size_t hole = heap_.size();
   heap_.push_back(event);
   while (hole > 0) {
@@ -26,7 +24,7 @@ void EventQueue::push(const Event& event) {
   heap_[hole] = event;
 }
 
-Event EventQueue::pop() {
+Event EventQueue::from_heap() {
   assert(!heap_.empty());
   const Event first = heap_.front();
   const Event moved = heap_.back();

@@ -8,17 +8,19 @@
 #include <cmath>
 #include <deque>
 #include <stdexcept>
+#include <utility>
 
 #include "sim/engine/event_queue.hpp"
 #include "sim/engine/fold.hpp"
 #include "sim/engine/shared_device.hpp"
-#include "sim/engine/successors.hpp"
 
 namespace foretrain {
 
 namespace {
 
 constexpr double kMostBytes = 4e18;
+/// End of a task that has not been timed.
+constexpr Time kOpen{-1};
 
 enum class EventKind : std::uint64_t { end, transfer, ready };
 
@@ -31,10 +33,10 @@ class Executor {
   Timeline run();
 
  private:
-  /// What a task is waiting for.
+  /// What a task is waiting for: one dependency at a time, of which it is one of a list of waiters.
   struct Waiting {
-    std::uint32_t missing = 0;
-    std::uint32_t position = kNone;  ///< of the dependency that released it
+    std::uint32_t passed = 0;  ///< dependencies that have ended, the first ones
+    TaskId first_waiter = kNone, next_waiter = kNone;
     std::uint32_t flows = 0;
   };
   struct Line {
@@ -48,11 +50,15 @@ class Executor {
   bool is_shared_kernel(const Task& task) const {
     return task.kind == TaskKind::kernel && task.device != kNone && is_shared_[task.device] && !takes_share(task);
   }
+  void look_at(TaskId task);
   void release(TaskId task);
   void settle();
+  bool is_next(Time moment);
+  Time next_end_of_flows();
   void handle(const Event& event);
   void request(TaskId task, Time now);
   void start(TaskId task, Time now);
+  void start_kernel(TaskId task, Time now);
   void begin_transfer(TaskId task, Time now);
   void finish(TaskId task, Time now);
   void give_back(PoolId pool, TaskId task, Time now);
@@ -63,16 +69,17 @@ class Executor {
   const std::vector<Task>& tasks_;
   Network& network_;
   FoldedPatterns patterns_;
-  Successors successors_;
   Timeline timeline_;
   std::vector<Waiting> waiting_;
   std::vector<SharedDevice> devices_;
-  std::vector<bool> is_shared_;  ///< devices some task takes a share of
+  std::vector<char> is_shared_;  ///< devices some task takes a share of
   std::vector<Line> lines_;
   EventQueue agenda_;
-  std::vector<TaskId> settled_;  ///< ended, successors not told yet
+  std::vector<TaskId> settled_;  ///< ended, waiters not told yet
   std::vector<TaskId> task_of_flow_;
   std::vector<FlowId> idle_flows_, ended_flows_;
+  Time flows_end_{};
+  bool flows_changed_ = true;
   std::size_t done_ = 0;
 };
 
@@ -81,11 +88,10 @@ Executor::Executor(const TaskGraph& graph, Network& network, Folding folding)
       tasks_(graph.tasks()),
       network_(network),
       patterns_(graph, network.capacities(), folding),
-      successors_(graph),
       waiting_(tasks_.size()),
       devices_(graph.devices().size()),
       is_shared_(devices_.size()) {
-  timeline_.spans.resize(tasks_.size());
+  timeline_.spans.resize(tasks_.size(), Span{.end = kOpen});
   for (const Pool& pool : graph.pools()) lines_.push_back({pool.capacity, {}});
   for (const Task& task : tasks_) {
     if (takes_share(task)) is_shared_[task.device] = true;
@@ -97,33 +103,44 @@ bool Executor::competes(const Task& task) const {
   return is_shared_kernel(task) || takes_share(task);
 }
 
+/// Goes on where it had to stop: at the first dependency that had not ended. The one that passes last releases the task, of several the
+/// first. Requires that the task before it on its queue has ended.
+void Executor::look_at(TaskId task) {
+  Span& span = timeline_.spans[task];
+  Waiting& waiting = waiting_[task];
+  const std::span<const Dependency> needs = graph_.dependencies(task);
+  for (std::uint32_t i = waiting.passed; i < needs.size(); ++i) {
+    const Dependency& need = needs[i];
+    const Time end = timeline_.spans[need.before].end;
+    if (end == kOpen) {
+      waiting.passed = i;
+      waiting.next_waiter = std::exchange(waiting_[need.before].first_waiter, task);
+      return;
+    }
+    const Time at = later(end, need.lag);
+    if (i > 0 && at <= span.start) continue;
+    span.start = at, span.released_by = need.before, span.lag = at - end;
+  }
+  release(task);
+}
+
 /// All dependencies have ended; spans[task].start is the moment of release.
 void Executor::release(TaskId task) {
   Span& span = timeline_.spans[task];
   if (competes(tasks_[task])) return agenda_.push(event_of(EventKind::ready, span.start, task));
   span.end = later(span.start, tasks_[task].duration);
+  ++done_;
   settled_.push_back(task);
 }
 
-/// Tells the successors of ended tasks, which may end others at once.
+/// Tells who waits for ended tasks, which may end others at once.
 void Executor::settle() {
   while (!settled_.empty()) {
     const TaskId ended = settled_.back();
     settled_.pop_back();
-    ++done_;
-    const Time end = timeline_.spans[ended].end;
-    for (const Successors::Edge& edge : successors_.of(ended)) {
-      Span& span = timeline_.spans[edge.task];
-      Waiting& waiting = waiting_[edge.task];
-      const Time at = later(end, edge.lag);
-      if (waiting.position == kNone || at > span.start || (at == span.start && edge.position < waiting.position)) {
-        span.start = at;
-        span.released_by = ended;
-        span.lag = at - end;
-        waiting.position = edge.position;
-      }
-      if (--waiting.missing == 0) release(edge.task);
-    }
+    TaskId waiter = waiting_[ended].first_waiter;
+    while (waiter != kNone) look_at(std::exchange(waiter, waiting_[waiter].next_waiter));
+    if (const TaskId next = graph_.next_on_queue(ended); next != kNone) look_at(next);
   }
 }
 
@@ -139,9 +156,25 @@ void Executor::start(TaskId id, Time now) {
   const Task& task = tasks_[id];
   timeline_.spans[id].start = now;
   share_device(task, task.device_share, now);
-  if (is_shared_kernel(task)) return agenda_.push(event_of(EventKind::end, devices_[task.device].begin(id, task.duration, now), id));
+  if (is_shared_kernel(task)) return start_kernel(id, now);
   const EventKind next = task.pattern == kNone ? EventKind::end : EventKind::transfer;
   agenda_.push(event_of(next, later(now, task.duration), id));
+}
+
+/// A kernel that ends before anything else happens needs no event.
+void Executor::start_kernel(TaskId id, Time now) {
+  const Task& task = tasks_[id];
+  SharedDevice& device = devices_[task.device];
+  const Time end = device.end_of(task.duration, now);
+  if (task.pool == kNone && task.pattern == kNone && is_next(end)) return finish(id, end);
+  agenda_.push(event_of(EventKind::end, device.begin(id, task.duration, now), id));
+}
+
+bool Executor::is_next(Time moment) { return (agenda_.empty() || agenda_.top().time > moment) && next_end_of_flows() > moment; }
+
+Time Executor::next_end_of_flows() {
+  if (flows_changed_) flows_end_ = network_.next_end(), flows_changed_ = false;
+  return flows_end_;
 }
 
 /// A task that takes a share of its device starts or ends: kernels in progress get new ends, their old end events become stale.
@@ -166,6 +199,7 @@ void Executor::begin_transfer(TaskId id, Time now) {
       task_of_flow_[flow_id] = id;
     }
     ++waiting_[id].flows;
+    flows_changed_ = true;
     network_.start(flow_id, patterns_.route(flow), bytes, now);
   }
   if (waiting_[id].flows == 0) finish(id, now);
@@ -176,6 +210,7 @@ void Executor::finish(TaskId id, Time now) {
   timeline_.spans[id].end = now;
   share_device(task, -task.device_share, now);
   if (task.pool != kNone) give_back(task.pool, id, now);
+  ++done_;
   settled_.push_back(id);
   settle();
 }
@@ -208,6 +243,7 @@ void Executor::handle(const Event& event) {
 
 void Executor::end_flows(Time now) {
   ended_flows_.clear();
+  flows_changed_ = true;
   network_.advance(now, ended_flows_);
   for (const FlowId flow : ended_flows_) {
     const TaskId task = task_of_flow_[flow];
@@ -217,13 +253,12 @@ void Executor::end_flows(Time now) {
 }
 
 Timeline Executor::run() {
-  for (TaskId task = 0; task < tasks_.size(); ++task) waiting_[task].missing = static_cast<std::uint32_t>(graph_.dependencies(task).size());
-  for (TaskId task = 0; task < tasks_.size(); ++task) {
-    if (graph_.dependencies(task).empty()) release(task);
+  for (QueueId queue = 0; queue < graph_.queues().size(); ++queue) {
+    if (const TaskId first = graph_.first_on(queue); first != kNone) look_at(first);
   }
   settle();
   while (done_ < tasks_.size()) {
-    const Time flows_end = network_.next_end();
+    const Time flows_end = next_end_of_flows();
     if (agenda_.empty() && flows_end > kHorizon) throw std::logic_error("the simulation stalls: a flow has no bandwidth or takes months");
     const Time now = agenda_.empty() ? flows_end : std::min(flows_end, agenda_.top().time);
     if (flows_end == now) end_flows(now);

@@ -19,11 +19,13 @@ Time stretched(double work, double speed) { return Time{std::llround(std::min(wo
 
 double SharedDevice::speed() const { return std::max(kLeastSpeed, 1 - taken_); }
 
+Time SharedDevice::end_of(Time length, Time now) const {
+  return later(now, taken_ > 0 ? stretched(static_cast<double>(length.count()), speed()) : length);
+}
+
 Time SharedDevice::begin(TaskId kernel, Time length, Time now) {
-  const double work = static_cast<double>(length.count());
-  const Time end = later(now, taken_ > 0 ? stretched(work, speed()) : length);
-  running_.push_back({kernel, work, now, end});
-  return end;
+  running_.push_back({kernel, static_cast<double>(length.count()), now, end_of(length, now)});
+  return running_.back().end;
 }
 
 void SharedDevice::take(double share, Time now) {

@@ -19,7 +19,9 @@ class SharedDevice {
     Time end;
   };
 
-  /// A kernel of `length` at full speed begins; the moment it ends if no collective starts or ends before.
+  /// When a kernel of `length` at full speed would end if it began now and no collective started or ended before.
+  Time end_of(Time length, Time now) const;
+  /// It begins; the moment it ends if no collective starts or ends before.
   Time begin(TaskId kernel, Time length, Time now);
   /// A collective takes `share` of the device, or gives it back when negative: every kernel in progress gets a new end.
   void take(double share, Time now);

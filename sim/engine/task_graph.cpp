@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,8 @@
 namespace foretrain {
 
 namespace {
+
+constexpr std::size_t kFewestLabelPlaces = 512;
 
 [[noreturn]] void refuse_more_tasks() {
   throw InputError(fmt::format("the simulated steps have more than {} tasks", TaskGraph::kMostTasks),
@@ -22,6 +25,7 @@ namespace {
 
 QueueId TaskGraph::add_queue(std::string name) {
   queues_.push_back({std::move(name)});
+  first_on_.push_back(kNone);
   last_on_.push_back(kNone);
   return static_cast<QueueId>(queues_.size() - 1);
 }
@@ -38,21 +42,46 @@ DeviceId TaskGraph::add_device(std::string name) {
 }
 
 PatternId TaskGraph::add_pattern(std::vector<PatternFlow> flows) {
+  return share_pattern(std::make_shared<const std::vector<PatternFlow>>(std::move(flows)));
+}
+
+PatternId TaskGraph::share_pattern(std::shared_ptr<const std::vector<PatternFlow>> flows) {
   patterns_.push_back(std::move(flows));
   return static_cast<PatternId>(patterns_.size() - 1);
 }
 
+/// Where the label stands in the table, or where it would. Requires a free place.
+LabelId& TaskGraph::place_of(std::size_t hash, std::string_view text) {
+  std::size_t place = hash;
+  while (true) {
+    LabelId& id = label_places_[place & (label_places_.size() - 1)];
+    if (id == kNone || (labels_[id].hash == hash && labels_[id].text == text)) return id;
+    ++place;
+  }
+}
+
 LabelId TaskGraph::label(std::string_view text) {
-  const auto known = label_ids_.find(text);
-  if (known != label_ids_.end()) return known->second;
-  labels_.emplace_back(text);
-  const auto id = static_cast<LabelId>(labels_.size() - 1);
-  label_ids_.emplace(labels_.back(), id);
-  return id;
+  if (label_places_.size() <= 2 * labels_.size()) {
+    label_places_.assign(std::max(kFewestLabelPlaces, 2 * label_places_.size()), kNone);
+    labels_.reserve(label_places_.size() / 2);
+    for (LabelId id = 0; id < labels_.size(); ++id) place_of(labels_[id].hash, labels_[id].text) = id;
+  }
+  const std::size_t hash = std::hash<std::string_view>()(text);
+  LabelId& id = place_of(hash, text);
+  if (id != kNone) return id;
+  labels_.push_back({hash, std::string(text)});
+  return id = static_cast<LabelId>(labels_.size() - 1);
 }
 
 std::string_view TaskGraph::label_text(LabelId id) const {
-  return id < labels_.size() ? std::string_view(labels_[id]) : std::string_view();
+  return id < labels_.size() ? std::string_view(labels_[id].text) : std::string_view();
+}
+
+void TaskGraph::reserve(std::size_t tasks, std::size_t dependencies) {
+  tasks_.reserve(tasks);
+  next_on_queue_.reserve(tasks);
+  first_dependency_.reserve(tasks + 1);
+  dependencies_.reserve(dependencies);
 }
 
 TaskId TaskGraph::add(const Task& task, std::span<const Dependency> after) {
@@ -64,6 +93,8 @@ TaskId TaskGraph::add(const Task& task, std::span<const Dependency> after) {
   assert(task.pattern == kNone || task.pattern < patterns_.size());
   tasks_.push_back(task);
   TaskId& previous = last_on_[task.queue];
+  (previous == kNone ? first_on_[task.queue] : next_on_queue_[previous]) = id;
+  next_on_queue_.push_back(kNone);
   if (previous != kNone) dependencies_.push_back({previous, Time::zero()});
   previous = id;
   for (const Dependency& dependency : after) {
@@ -80,10 +111,6 @@ void TaskGraph::scale_transfers(std::uint8_t account, double factor) {
     task.duration = seconds(to_seconds(task.duration) * factor);
     task.traffic = {static_cast<std::int64_t>(std::llround(static_cast<double>(task.traffic.count) * factor))};
   }
-}
-
-std::span<const Dependency> TaskGraph::dependencies(TaskId task) const {
-  return std::span(dependencies_).subspan(first_dependency_[task], first_dependency_[task + 1] - first_dependency_[task]);
 }
 
 }  // namespace foretrain

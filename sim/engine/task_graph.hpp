@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "sim/base/units.hpp"
@@ -75,8 +74,12 @@ class TaskGraph {
   PoolId add_pool(std::string name, std::uint32_t capacity);
   DeviceId add_device(std::string name);
   PatternId add_pattern(std::vector<PatternFlow> flows);
+  /// Of flows that several graphs have.
+  PatternId share_pattern(std::shared_ptr<const std::vector<PatternFlow>> flows);
   LabelId label(std::string_view text);  ///< interned
 
+  /// Makes room for so many tasks and for the dependencies of all of them.
+  void reserve(std::size_t tasks, std::size_t dependencies);
   /// Appends to the task's queue. Requires: known queue/pool/device/pattern, dependencies on earlier tasks. Throws InputError beyond
   /// kMostTasks: whatever asks for so many was not meant.
   TaskId add(const Task& task, std::span<const Dependency> after = {});
@@ -97,27 +100,42 @@ class TaskGraph {
 
   const std::vector<Task>& tasks() const { return tasks_; }
   /// The task's dependencies: first the previous task of its queue if there is one (lag 0), then those given to add().
-  std::span<const Dependency> dependencies(TaskId task) const;
+  std::span<const Dependency> dependencies(TaskId task) const {
+    const std::uint32_t first = first_dependency_[task];
+    return {dependencies_.data() + first, first_dependency_[task + 1] - first};
+  }
+  std::size_t dependency_count() const { return dependencies_.size(); }
   const std::vector<Queue>& queues() const { return queues_; }
   const std::vector<Pool>& pools() const { return pools_; }
   const std::vector<Device>& devices() const { return devices_; }
-  const std::vector<PatternFlow>& pattern(PatternId id) const { return patterns_[id]; }
+  const std::vector<PatternFlow>& pattern(PatternId id) const { return *patterns_[id]; }
   std::size_t pattern_count() const { return patterns_.size(); }
-  std::string_view label_text(LabelId id) const;
+  std::string_view label_text(LabelId id) const;  ///< until the next label is added
+  std::size_t label_count() const { return labels_.size(); }
   /// The last task added to a queue, kNone when it has none.
   TaskId last_on(QueueId queue) const { return last_on_[queue]; }
+  /// The first one.
+  TaskId first_on(QueueId queue) const { return first_on_[queue]; }
+  /// The task of the same queue that was added next, kNone when there is none.
+  TaskId next_on_queue(TaskId task) const { return next_on_queue_[task]; }
 
  private:
   std::vector<Task> tasks_;
   std::vector<std::uint32_t> first_dependency_{0};
   std::vector<Dependency> dependencies_;
   std::vector<Queue> queues_;
-  std::vector<TaskId> last_on_;
+  std::vector<TaskId> first_on_, last_on_;
+  std::vector<TaskId> next_on_queue_;
   std::vector<Pool> pools_;
   std::vector<Device> devices_;
-  std::vector<std::vector<PatternFlow>> patterns_;
-  std::deque<std::string> labels_;  ///< a deque: the keys below point into it
-  std::unordered_map<std::string_view, LabelId> label_ids_;
+  std::vector<std::shared_ptr<const std::vector<PatternFlow>>> patterns_;
+  struct Label {
+    std::size_t hash;
+    std::string text;
+  };
+  LabelId& place_of(std::size_t hash, std::string_view text);
+  std::vector<Label> labels_;
+  std::vector<LabelId> label_places_;  ///< a hash table with open addressing, a power of two; kNone: nothing there
 };
 
 }  // namespace foretrain

@@ -6,6 +6,7 @@
 #include "sim/base/random.hpp"
 #include "sim/engine/executor.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/event_executor.hpp"
 #include "tests/support/naive_executor.hpp"
 
 namespace foretrain {
@@ -201,6 +202,13 @@ TEST_CASE("law: without pools and shared devices links without limit give the ru
     }
     REQUIRE(run_fluid(with).spans == naive_run(without).spans);
   }
+}
+
+TEST_CASE("law: what is timed early is timed as by one event after the other, competition or not") {
+  for_random_graphs([](const TaskGraph& graph, const Timeline&) {
+    const auto network = make_max_min_network(kLinks), of_twin = make_max_min_network(kLinks);
+    REQUIRE(run(graph, *network, Folding::off).spans == EventExecutor(graph, *of_twin).run().spans);
+  });
 }
 
 }  // namespace engine_laws

@@ -1,7 +1,6 @@
-// Tests of a GPU shared by kernels and collectives, and of the list of who waits for whom.
+// Tests of a GPU shared by kernels and collectives.
 #include "sim/engine/shared_device.hpp"
 
-#include "sim/engine/successors.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/small_graph.hpp"
 
@@ -39,23 +38,6 @@ TEST_CASE("moments do not pass the horizon") {
   CHECK(later(2 * us, 3 * us) == 5 * us);
   CHECK(later(kHorizon, us) == kHorizon);
   CHECK(later(us, Time::max()) == kHorizon);
-}
-
-TEST_CASE("the successors of a task come in the order they were added, with their place in the list of dependencies") {
-  TaskGraph graph;
-  const QueueId a = graph.add_queue("a"), b = graph.add_queue("b");
-  const TaskId first = graph.add(host_task(a, us));
-  const TaskId other = graph.add(host_task(b, us));
-  const TaskId second = graph.add(host_task(a, us), {{other, 2 * us}});
-  const TaskId third = graph.add(host_task(b, us), {{first, 3 * us}});
-  const Successors successors(graph);
-  REQUIRE(successors.of(first).size() == 2);
-  CHECK(successors.of(first)[0].task == second);
-  CHECK(successors.of(first)[1].task == third);
-  CHECK(successors.of(first)[1].position == 1);
-  CHECK(successors.of(first)[1].lag == 3 * us);
-  CHECK(successors.of(other).size() == 2);
-  CHECK(successors.of(third).empty());
 }
 
 }  // namespace shared_device_test

@@ -64,6 +64,34 @@ TEST_CASE("a queue knows its last task") {
   CHECK(graph.last_on(empty) == kNone);
 }
 
+TEST_CASE("a queue's tasks are a chain from its first to its last") {
+  TaskGraph graph;
+  const QueueId a = graph.add_queue("a"), b = graph.add_queue("b"), empty = graph.add_queue("empty");
+  const TaskId first = graph.add(on(a)), other = graph.add(on(b)), second = graph.add(on(a));
+  CHECK(graph.first_on(a) == first);
+  CHECK(graph.next_on_queue(first) == second);
+  CHECK(graph.next_on_queue(second) == kNone);
+  CHECK(graph.first_on(b) == other);
+  CHECK(graph.next_on_queue(other) == kNone);
+  CHECK(graph.first_on(empty) == kNone);
+}
+
+TEST_CASE("room reserved is not a task") {
+  TaskGraph graph;
+  graph.reserve(100, 200);
+  CHECK(graph.tasks().empty());
+  CHECK(graph.dependency_count() == 0);
+}
+
+TEST_CASE("a shared pattern is that of every graph that has it") {
+  const auto flows = std::make_shared<const std::vector<PatternFlow>>(std::vector<PatternFlow>{{{3, 4}, 0.5}});
+  TaskGraph one, other;
+  one.add_pattern(std::vector<PatternFlow>{{{0}, 1}});
+  CHECK(one.share_pattern(flows) == 1);
+  CHECK(other.share_pattern(flows) == 0);
+  CHECK(&one.pattern(1) == &other.pattern(0));
+}
+
 TEST_CASE("equal labels are one label") {
   TaskGraph graph;
   const LabelId forward = graph.label("forward");
