@@ -34,13 +34,14 @@ DeviceModel scaled(DeviceModel device, Side side, double factor) {
   return device;
 }
 
-/// Solves predicted(factor) = measured; false position on log-log, safeguarded by bisection.
-std::optional<double> find_factor(const StepSimulator& simulator, const DeviceModel& device, const Anchor& anchor, Side side) {
+/// Solves predicted(factor) = measured; false position on log-log, safeguarded by bisection. `plain_s`: predicted(1).
+std::optional<double> find_factor(const StepSimulator& simulator, const DeviceModel& device, const Anchor& anchor, Side side,
+                                  double plain_s) {
   const auto error = [&](double log_factor) {
-    return std::log(simulator.simulate(anchor.gpus, scaled(device, side, std::exp(log_factor))).step_s / anchor.step_s);
+    return std::log(simulator.step_s(anchor.gpus, scaled(device, side, std::exp(log_factor))) / anchor.step_s);
   };
   double low = -std::log(kLargestFactor), high = std::log(kLargestFactor);
-  double at = 0, miss = error(0);
+  double at = 0, miss = std::log(plain_s / anchor.step_s);
   for (int i = 0; i < 60 && std::abs(miss) > kTolerance; ++i) {
     (miss > 0 ? high : low) = at;
     const double newton = at - miss;
@@ -55,7 +56,7 @@ std::optional<double> find_factor(const StepSimulator& simulator, const DeviceMo
 std::array<double, 3> anchor_shares_of(const StepSimulator& simulator, const DeviceModel& device, int gpus, double plain_s) {
   std::array<double, 3> shares{};
   for (const Side side : {Side::kernels, Side::host, Side::input}) {
-    const double raised = simulator.simulate(gpus, scaled(device, side, kProbe)).step_s;
+    const double raised = simulator.step_s(gpus, scaled(device, side, kProbe));
     shares[static_cast<std::size_t>(side)] = std::max(0.0, (raised / plain_s - 1) / (kProbe - 1));
   }
   return shares;
@@ -86,13 +87,13 @@ std::string plural(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? 
 Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled, const Anchor& anchor) {
   DeviceModel device = unscaled;
   if (anchor.reused_batch) device.input_time_scale = 0;
-  const SimulatedStep plain = simulator.simulate(anchor.gpus, device);
-  const std::array<double, 3> shares = anchor_shares_of(simulator, device, anchor.gpus, plain.step_s);
+  const double plain_s = simulator.step_s(anchor.gpus, device);
+  const std::array<double, 3> shares = anchor_shares_of(simulator, device, anchor.gpus, plain_s);
   const auto most = static_cast<Side>(std::max_element(shares.begin(), shares.end()) - shares.begin());
   std::vector<Side> sides{most, Side::kernels_and_host};
   if (anchor.scales) sides = {asked_side(*anchor.scales)};
   for (const Side side : sides) {
-    const auto factor = find_factor(simulator, device, anchor, side);
+    const auto factor = find_factor(simulator, device, anchor, side, plain_s);
     if (!factor) continue;
     std::string why = fmt::format("the predicted step follows kernels to {:.0f} %, host {:.0f} %, input {:.0f} %", 100 * shares[0],
                                   100 * shares[1], 100 * shares[2]);
@@ -102,7 +103,7 @@ Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled,
             implied_efficiency(simulator.scenario(), simulator.batch_per_gpu(anchor.gpus), anchor.step_s)};
   }
   throw InputError(fmt::format("the measured step of {} on {} cannot be reached: the model says {}", to_string(seconds(anchor.step_s)),
-                               plural(anchor.gpus), to_string(seconds(plain.step_s))),
+                               plural(anchor.gpus), to_string(seconds(plain_s))),
                    anchor.scales ? "leave measured.scales out, or check the unit and the batch size"
                                  : "check the unit, the batch size and the input pipeline");
 }

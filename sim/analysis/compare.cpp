@@ -38,7 +38,7 @@ class Comparer {
   Comparer(const ComparedScenarios& scenarios, const Progress& progress)
       : own_(scenarios.own), progress_(progress), plain_(plain_loop(own_)), base_(own_, most_gpus(own_)) {
     if (own_.anchor) anchor();
-    for (const Scenario& scenario : scenarios.strategies) predictors_.emplace_back(scenario, base_);
+    for (const Scenario& scenario : scenarios.strategies) predictors_.emplace_back(scenario, base_).read_parts();
   }
 
   Comparison compare() {

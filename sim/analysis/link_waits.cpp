@@ -1,4 +1,4 @@
-// The same walk as the breakdown's; each pattern of traffic has one slowest link.
+// The same path as the breakdown's; each pattern of traffic has one slowest link.
 #include "sim/analysis/link_waits.hpp"
 
 #include <algorithm>
@@ -6,8 +6,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-
-#include "sim/engine/path_walk.hpp"
 
 namespace foretrain {
 
@@ -72,10 +70,9 @@ const LinkType* type_of(LinkKind kind, const ClusterSpec& cluster) {
 
 }  // namespace
 
-LinkWaits link_waits(const Plan& plan, const Timeline& timeline, const Cluster& cluster, TaskId before, TaskId last, int steps) {
-  Waits waits(plan.graph, cluster);
-  walk_queue(plan.graph, timeline, plan.graph.tasks()[last].queue, timeline.end_of(before), timeline.end_of(last),
-             [&waits](TaskId task, Time spent, Time) { waits.add(task, spent); });
+LinkWaits link_waits(const TaskGraph& graph, const std::vector<PathPiece>& path, const Cluster& cluster, int steps) {
+  Waits waits(graph, cluster);
+  for (const PathPiece& piece : path) waits.add(piece.task, piece.spent);
   return waits.per_step(steps);
 }
 

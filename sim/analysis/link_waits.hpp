@@ -14,9 +14,9 @@ inline constexpr std::size_t kWaitKinds = 5;
 /// Seconds of a step, by LinkKind; their sum is its exposed communication.
 using LinkWaits = std::array<double, kWaitKinds>;
 
-/// What the stream of `last` waited for messages from the end of `before` to the end of `last`, in the mean of `steps` steps. A message is
-/// counted with the link that needs longest for its bytes.
-LinkWaits link_waits(const Plan& plan, const Timeline& timeline, const Cluster& cluster, TaskId before, TaskId last, int steps);
+/// What a stream waited for messages in `steps` steps (queue_path), in the mean of them. A message is counted with the link that needs
+/// longest for its bytes.
+LinkWaits link_waits(const TaskGraph& graph, const std::vector<PathPiece>& path, const Cluster& cluster, int steps);
 
 /// "exposed communication over the network (hdr)", with the cluster's own name of the link; "coordination between ranks" for the last kind.
 std::string name_of_wait(std::size_t kind, const ClusterSpec& cluster);

@@ -21,7 +21,7 @@ PointPredictor::PointPredictor(const Scenario& scenario, const PointPredictor& o
 const SimulatedStep& PointPredictor::step(int gpus) {
   const auto known = simulated_.find(gpus);
   if (known != simulated_.end()) return known->second;
-  return simulated_.emplace(gpus, simulator_.simulate(gpus, device_)).first->second;
+  return simulated_.emplace(gpus, simulator_.simulate(gpus, device_, reading_)).first->second;
 }
 
 Throughput PointPredictor::throughput(int gpus) {
@@ -55,9 +55,10 @@ PredictionPoint PointPredictor::point(int gpus, Decisions& decisions) {
 }
 
 const SimulatedStep& PointPredictor::one_gpu(std::int64_t batch) {
+  if (batch == simulator_.batch_per_gpu(1)) return step(1);
   const auto known = one_gpu_steps_.find(batch);
   if (known != one_gpu_steps_.end()) return known->second;
-  return one_gpu_steps_.emplace(batch, simulator_.simulate(1, batch, device_)).first->second;
+  return one_gpu_steps_.emplace(batch, simulator_.simulate(1, batch, device_, Reading::accounts)).first->second;
 }
 
 /// The last step of an epoch is shorter by what its smaller batch saves on one GPU.

@@ -20,6 +20,8 @@ class PointPredictor {
   void set_device(const DeviceModel& device) { device_ = device; }
   const StepSimulator& simulator() const { return simulator_; }
   const DeviceModel& device() const { return device_; }
+  /// From here on steps are read by kind of work, too.
+  void read_parts() { reading_ = Reading::parts; }
   const SimulatedStep& step(int gpus);
   /// What has been simulated so far, by the number of GPUs.
   const std::map<int, SimulatedStep>& evaluated() const { return simulated_; }
@@ -39,6 +41,7 @@ class PointPredictor {
   const Scenario& scenario_;
   StepSimulator simulator_;
   DeviceModel device_;
+  Reading reading_ = Reading::accounts;
   std::map<int, SimulatedStep> simulated_;
   std::map<std::int64_t, SimulatedStep> one_gpu_steps_;
 };

@@ -1,4 +1,4 @@
-// The same walk as the breakdown's, with labels in place of accounts. Tasks of one label are told apart by account where the label says
+// The same path as the breakdown's, with labels in place of accounts. Tasks of one label are told apart by account where the label says
 // less: a layer's kernels are compute, whatever the layer is called.
 #include "sim/analysis/step_parts.hpp"
 
@@ -7,8 +7,6 @@
 #include <cmath>
 #include <map>
 #include <unordered_set>
-
-#include "sim/engine/path_walk.hpp"
 
 namespace foretrain {
 
@@ -29,16 +27,21 @@ std::string_view kind_of(std::string_view label) {
 
 class Parts {
  public:
-  Parts(const TaskGraph& graph, const std::vector<std::string>& layers) : graph_(graph), layers_(layers.begin(), layers.end()) {}
+  Parts(const TaskGraph& graph, const std::vector<std::string>& layers)
+      : graph_(graph), layers_(layers.begin(), layers.end()), by_kind_((graph.label_count() + 1) * kAccountCount) {}
 
-  void add(TaskId task, Time spent, Time lag) {
-    by_kind_[key_of(graph_.tasks()[task])] += spent;
+  void add(TaskId id, Time spent, Time lag) {
+    const Task& task = graph_.tasks()[id];
+    const std::size_t label = task.label == kNone ? graph_.label_count() : task.label;
+    by_kind_[label * kAccountCount + task.account] += spent;
     waits_ += lag;
   }
 
   std::vector<StepPart> named(int steps) const {
     std::map<std::string_view, double> sums;
-    for (const auto& [key, time] : by_kind_) sums[name_of(key)] += to_seconds(time) / steps;
+    for (std::size_t kind = 0; kind < by_kind_.size(); ++kind) {
+      if (by_kind_[kind] != Time::zero()) sums[name_of(kind)] += to_seconds(by_kind_[kind]) / steps;
+    }
     sums[kHost] += to_seconds(waits_) / steps;
     std::vector<StepPart> out;
     for (const auto& [name, seconds] : sums) {
@@ -49,31 +52,26 @@ class Parts {
   }
 
  private:
-  using Key = std::pair<LabelId, std::uint8_t>;
-
-  static Key key_of(const Task& task) { return {task.label, task.account}; }
-
-  std::string_view name_of(Key key) const {
-    const auto [label, account] = key;
-    if (label == kNone) return kUnlabelled[account];
-    const std::string_view text = graph_.label_text(label);
+  std::string_view name_of(std::size_t kind) const {
+    const std::size_t label = kind / kAccountCount;
+    if (label == graph_.label_count()) return kUnlabelled[kind % kAccountCount];
+    const std::string_view text = graph_.label_text(static_cast<LabelId>(label));
     if (layers_.count(text) > 0) return kLayers;
     return kind_of(text);
   }
 
   const TaskGraph& graph_;
   std::unordered_set<std::string_view> layers_;
-  std::map<Key, Time> by_kind_;
+  std::vector<Time> by_kind_;  ///< by label and account; tasks without a label come last
   Time waits_{};
 };
 
 }  // namespace
 
-std::vector<StepPart> step_parts(const Plan& plan, const Timeline& timeline, const std::vector<std::string>& layers, TaskId before,
-                                 TaskId last, int steps) {
-  Parts parts(plan.graph, layers);
-  walk_queue(plan.graph, timeline, plan.graph.tasks()[last].queue, timeline.end_of(before), timeline.end_of(last),
-             [&parts](TaskId task, Time spent, Time lag) { parts.add(task, spent, lag); });
+std::vector<StepPart> step_parts(const TaskGraph& graph, const std::vector<PathPiece>& path, const std::vector<std::string>& layers,
+                                 int steps) {
+  Parts parts(graph, layers);
+  for (const auto& [task, spent, lag] : path) parts.add(task, spent, lag);
   return parts.named(steps);
 }
 

@@ -15,11 +15,10 @@ struct StepPart {
   double seconds = 0;
 };
 
-/// What the stream of `last` did from the end of `before` to the end of `last`, in the mean of `steps` steps: by the labels of the tasks,
-/// without their numbers ("all_reduce bucket"); the network's layers are one part, and so is host work without a label. Largest first; sums
-/// to the step.
-std::vector<StepPart> step_parts(const Plan& plan, const Timeline& timeline, const std::vector<std::string>& layers, TaskId before,
-                                 TaskId last, int steps);
+/// What a stream did in `steps` steps (queue_path), in the mean of them: by the labels of the tasks, without their numbers ("all_reduce
+/// bucket"); the network's layers are one part, and so is host work without a label. Largest first; sums to the step.
+std::vector<StepPart> step_parts(const TaskGraph& graph, const std::vector<PathPiece>& path, const std::vector<std::string>& layers,
+                                 int steps);
 
 /// How `parts` differ from `others`: named parts of either, seconds of `parts` minus seconds of `others`, largest difference first whatever
 /// its sign.

@@ -96,7 +96,7 @@ StepResponse simulated_response(const StepSimulator& simulator, const DeviceMode
   const auto raise = [&](Uncertain input, bool is_there) {
     const double spread = spreads[index_of(input)];
     if (!is_there || spread < kSmall || share_of(input, shares) > 1 - kSmall) return;
-    const double raised_s = simulator.simulate(gpus, moved(device, input, kReach * spread)).step_s;
+    const double raised_s = simulator.step_s(gpus, moved(device, input, kReach * spread));
     double& up = out.up[index_of(input)];
     up = std::max(up, std::log(raised_s / step.step_s));
   };

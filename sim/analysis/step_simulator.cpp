@@ -25,9 +25,7 @@ constexpr int kMostMicroSteps = 8;
 int window_of(const TrainingLoop& loop) { return std::clamp(loop.loss_item_every, 1, kLongestWindow); }
 
 /// Refuses plans whose durations alone add up to more than the clock can hold.
-void refuse_endless(const TaskGraph& graph, const std::vector<ByteRate>& capacities, int steps) {
-  double slowest = 1e18;
-  for (const ByteRate& capacity : capacities) slowest = std::min(slowest, capacity.per_second);
+void refuse_endless(const TaskGraph& graph, double slowest, int steps) {
   double total = 0;
   for (const Task& task : graph.tasks()) total += to_seconds(task.duration) + static_cast<double>(task.traffic.count) / slowest;
   if (total <= StepSimulator::kLongestStep * steps) return;
@@ -80,10 +78,25 @@ DeviceModel default_device_model(const Scenario& scenario) {
   return device;
 }
 
+StepSimulator::Machine::Machine(const ClusterSpec& spec, int nodes)
+    : cluster(Cluster::build(spec, nodes)),
+      capacities(cluster.capacities()),
+      slowest(1e18),
+      collectives(std::make_shared<ClusterCollectives>(cluster)) {
+  for (const ByteRate& capacity : capacities) slowest = std::min(slowest, capacity.per_second);
+}
+
 StepSimulator::StepSimulator(const Scenario& scenario, int most_gpus, int most_nodes)
     : scenario_(scenario),
-      cluster_(std::make_shared<const Cluster>(
-          Cluster::build(scenario.cluster, std::max(reserved_gpus(scenario, most_gpus).nodes, most_nodes)))) {}
+      machine_(std::make_shared<const Machine>(scenario.cluster, std::max(reserved_gpus(scenario, most_gpus).nodes, most_nodes))),
+      reuse_(std::make_shared<PlanReuse>(
+          PlanReuse{machine_->collectives, OperatorCosts(scenario.workload, cluster().spec().node.gpu)})) {}
+
+StepSimulator::StepSimulator(const Scenario& scenario, const StepSimulator& other)
+    : scenario_(scenario),
+      machine_(other.machine_),
+      reuse_(std::make_shared<PlanReuse>(
+          PlanReuse{machine_->collectives, OperatorCosts(scenario.workload, cluster().spec().node.gpu)})) {}
 
 int StepSimulator::cluster_gpus() const { return scenario_.cluster.nodes * scenario_.cluster.node.gpus; }
 
@@ -113,12 +126,13 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
   StrategyKnobs knobs = scenario_.knobs;
   knobs.accumulation = wanted.micro_steps;
   const Placement ranks = placement(wanted.gpus);
-  Plan plan = make_plan({workload, *cluster_, ranks, knobs, device, wanted.steps, scenario_.collective});
+  Plan plan = make_plan({workload, cluster(), ranks, knobs, device, wanted.steps, scenario_.collective, reuse_.get()});
   if (device.communication_time_scale != 1)
     plan.graph.scale_transfers(static_cast<std::uint8_t>(Account::exposed_communication), device.communication_time_scale);
-  const std::vector<ByteRate> capacities = cluster_->capacities();
-  refuse_endless(plan.graph, capacities, wanted.steps);
-  Timeline timeline = run(plan.graph, *make_max_min_network(capacities));
+  reuse_->tasks = std::max(reuse_->tasks, plan.graph.tasks().size());
+  reuse_->dependencies = std::max(reuse_->dependencies, plan.graph.dependency_count());
+  refuse_endless(plan.graph, machine_->slowest, wanted.steps);
+  Timeline timeline = run(plan.graph, *make_max_min_network(machine_->capacities));
   return {std::move(plan), std::move(timeline)};
 }
 
@@ -127,22 +141,31 @@ RecordedSteps StepSimulator::record(int gpus, const DeviceModel& device) const {
   return run_steps({gpus, batch_per_gpu(gpus), micro_steps, kWarmUpSteps + 1}, device, find_strategy(scenario_.strategy)->plan);
 }
 
-SimulatedStep StepSimulator::simulate_micro_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps) const {
+void StepSimulator::read_accounts(const RecordedSteps& run, Reading reading, SimulatedStep& step) const {
+  const TaskGraph& graph = run.plan.graph;
+  const TaskId before = run.plan.step_ends[kWarmUpSteps - 1], last = run.plan.step_ends.back();
   const int window = window_of(scenario_.workload.loop);
-  const auto [plan, timeline] =
-      run_steps({gpus, batch_per_gpu, micro_steps, kWarmUpSteps + window}, device, find_strategy(scenario_.strategy)->plan);
-  const TaskId last = plan.step_ends.back();
-  const Time from = timeline.end_of(plan.step_ends[kWarmUpSteps - 1]);
+  const QueueId stream = graph.tasks()[last].queue;
+  const TaskId first = graph.tasks()[before].queue == stream ? before + 1 : 0;
+  const std::vector<PathPiece> path =
+      queue_path(graph, run.timeline, stream, run.timeline.end_of(before), run.timeline.end_of(last), first);
+  step.breakdown = to_breakdown(sum_of(graph, path), window);
+  step.critical = sensitivity(graph, run.timeline, before, last, window);
+  step.waits = link_waits(graph, path, cluster(), window);
+  if (reading == Reading::parts) step.parts = step_parts(graph, path, scenario_.workload.model->layer_names, window);
+}
+
+SimulatedStep StepSimulator::simulate_micro_steps(const Run& wanted, const DeviceModel& device, Reading reading) const {
+  RecordedSteps run = run_steps(wanted, device, find_strategy(scenario_.strategy)->plan);
+  const std::vector<TaskId>& ends = run.plan.step_ends;
   SimulatedStep step;
-  const Time until = timeline.end_of(last);
-  step.step_s = to_seconds(until - from) / window;
-  step.breakdown = to_breakdown(queue_time(plan.graph, timeline, plan.graph.tasks()[last].queue, from, until), window);
-  step.critical = sensitivity(plan.graph, timeline, plan.step_ends[kWarmUpSteps - 1], last, window);
-  step.parts = step_parts(plan, timeline, scenario_.workload.model->layer_names, plan.step_ends[kWarmUpSteps - 1], last, window);
-  step.waits = link_waits(plan, timeline, *cluster_, plan.step_ends[kWarmUpSteps - 1], last, window);
-  step.buckets = plan.buckets;
-  step.memory = plan.memory;
-  step.decisions = plan.decisions;
+  step.step_s = to_seconds(run.timeline.end_of(ends.back()) - run.timeline.end_of(ends[kWarmUpSteps - 1])) /
+                window_of(scenario_.workload.loop);
+  if (reading == Reading::time) return step;
+  read_accounts(run, reading, step);
+  step.buckets = std::move(run.plan.buckets);
+  step.memory = run.plan.memory;
+  step.decisions = std::move(run.plan.decisions);
   return step;
 }
 
@@ -152,11 +175,11 @@ double StepSimulator::simulate_evaluation(int gpus, std::int64_t batch_per_gpu, 
   return to_seconds(timeline.end_of(plan.step_ends.back()) - timeline.end_of(plan.step_ends[kWarmUpSteps - 1])) / window;
 }
 
-SimulatedStep StepSimulator::simulate(int gpus, std::int64_t batch, const DeviceModel& device) const {
-  const int wanted = scenario_.knobs.accumulation;
-  if (wanted <= kMostMicroSteps) return simulate_micro_steps(gpus, batch, device, wanted);
-  return extrapolate(simulate_micro_steps(gpus, batch, device, kMostMicroSteps - 1),
-                     simulate_micro_steps(gpus, batch, device, kMostMicroSteps), wanted - kMostMicroSteps);
+SimulatedStep StepSimulator::simulate(int gpus, std::int64_t batch, const DeviceModel& device, Reading reading) const {
+  const int wanted = scenario_.knobs.accumulation, steps = kWarmUpSteps + window_of(scenario_.workload.loop);
+  const auto simulated = [&](int micro_steps) { return simulate_micro_steps({gpus, batch, micro_steps, steps}, device, reading); };
+  if (wanted <= kMostMicroSteps) return simulated(wanted);
+  return extrapolate(simulated(kMostMicroSteps - 1), simulated(kMostMicroSteps), wanted - kMostMicroSteps);
 }
 
 }  // namespace foretrain

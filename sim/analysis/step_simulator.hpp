@@ -11,9 +11,14 @@
 #include "sim/analysis/step_parts.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/strategy/plan_reuse.hpp"
 
 namespace foretrain {
 
+/// How much is read off a run: the time of a step; what it went to and what was planned; that by kind of work, too.
+enum class Reading : std::uint8_t { time, accounts, parts };
+
+/// Beyond what was read the fields are empty.
 struct SimulatedStep {
   double step_s = 0;
   Breakdown breakdown{};        ///< what the compute stream did or waited for
@@ -34,18 +39,22 @@ struct RecordedSteps {
 /// The device model a scenario starts from, before any anchor.
 DeviceModel default_device_model(const Scenario& scenario);
 
-/// Simulates steps of one scenario; keeps the cluster's graph, which all numbers of GPUs share.
+/// Simulates steps of one scenario; keeps the cluster's graph, which all numbers of GPUs share, and what their plans have in common. Not for
+/// several threads at once, nor are those made from one another.
 class StepSimulator {
  public:
   /// `most_gpus`: the largest number that will be asked for; `most_nodes`: of spread().
   StepSimulator(const Scenario& scenario, int most_gpus, int most_nodes = 1);
   /// With the graph of `other`, whose scenario has the same cluster.
-  StepSimulator(const Scenario& scenario, const StepSimulator& other) : scenario_(scenario), cluster_(other.cluster_) {}
+  StepSimulator(const Scenario& scenario, const StepSimulator& other);
 
   /// The mean step in the steady state. `batch_per_gpu` replaces the scenario's (the last batch of an epoch is smaller).
   /// Throws InputError when one step would take longer than kLongestStep.
-  SimulatedStep simulate(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device) const;
-  SimulatedStep simulate(int gpus, const DeviceModel& device) const { return simulate(gpus, batch_per_gpu(gpus), device); }
+  SimulatedStep simulate(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, Reading reading = Reading::parts) const;
+  SimulatedStep simulate(int gpus, const DeviceModel& device, Reading reading = Reading::parts) const {
+    return simulate(gpus, batch_per_gpu(gpus), device, reading);
+  }
+  double step_s(int gpus, const DeviceModel& device) const { return simulate(gpus, device, Reading::time).step_s; }
 
   /// Seconds a rank takes for one batch of a validation pass, in the steady state.
   double simulate_evaluation(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device) const;
@@ -64,7 +73,7 @@ class StepSimulator {
   void spread(int gpus, int nodes) { nodes_of_.insert_or_assign(gpus, nodes); }
   /// GPUs the cluster has.
   int cluster_gpus() const;
-  const Cluster& cluster() const { return *cluster_; }
+  const Cluster& cluster() const { return machine_->cluster; }
 
   static constexpr double kLongestStep = 86400;
 
@@ -74,12 +83,22 @@ class StepSimulator {
     std::int64_t batch_per_gpu = 1;
     int micro_steps = 1, steps = 1;
   };
+  /// Of a cluster, whatever runs on it.
+  struct Machine {
+    Machine(const ClusterSpec& spec, int nodes);
+    Cluster cluster;
+    std::vector<ByteRate> capacities;
+    double slowest = 0;  ///< of the capacities
+    std::shared_ptr<ClusterCollectives> collectives;
+  };
   int working(int gpus) const;
   RecordedSteps run_steps(const Run& run, const DeviceModel& device, PlanFunction plan) const;
-  SimulatedStep simulate_micro_steps(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device, int micro_steps) const;
+  SimulatedStep simulate_micro_steps(const Run& run, const DeviceModel& device, Reading reading) const;
+  void read_accounts(const RecordedSteps& run, Reading reading, SimulatedStep& step) const;
 
   const Scenario& scenario_;
-  std::shared_ptr<const Cluster> cluster_;
+  std::shared_ptr<const Machine> machine_;
+  std::shared_ptr<PlanReuse> reuse_;  ///< of this scenario
   std::map<int, int> nodes_of_;  ///< where spread() was called
 };
 

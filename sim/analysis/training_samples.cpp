@@ -40,7 +40,7 @@ std::optional<double> predict_training_sample(const ClusterSpec& cluster, const 
     scenario.cluster = cluster;
     StepSimulator simulator(scenario, sample.gpus, sample.nodes);
     simulator.spread(sample.gpus, sample.nodes);
-    const double step_s = simulator.simulate(sample.gpus, default_device_model(scenario)).step_s;
+    const double step_s = simulator.step_s(sample.gpus, default_device_model(scenario));
     return is_rate ? static_cast<double>(simulator.global_batch(sample.gpus)) / step_s : step_s * 1e6;
   } catch (const InputError& error) {
     return nothing(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);

@@ -138,7 +138,7 @@ class GroupValidator {
     }
     if (anchor) use_anchor();
     const int smallest = anchor ? rows.front()->gpus : 1;
-    const SimulatedStep step = simulator_.simulate(smallest, device_);
+    const SimulatedStep step = simulator_.simulate(smallest, device_, Reading::accounts);
     reference_ = reference_at(simulator_, smallest, step.step_s);
     if (anchor) at_anchor_ = simulated_response(simulator_, device_, step, smallest, spreads_at(smallest), reference_);
   }
@@ -168,7 +168,7 @@ class GroupValidator {
   }
 
   void use_ratios() {
-    unit_ = anchor_->value / in_metric(simulator_, *anchor_, simulator_.simulate(anchor_->gpus, device_).step_s);
+    unit_ = anchor_->value / in_metric(simulator_, *anchor_, simulator_.step_s(anchor_->gpus, device_));
     only_ratios_ = anchor_->metric != Metric::rate;
   }
 
@@ -183,7 +183,7 @@ class GroupValidator {
   }
 
   ValidatedPoint point(const Measurement& m) const {
-    const SimulatedStep step = simulator_.simulate(m.gpus, device_);
+    const SimulatedStep step = simulator_.simulate(m.gpus, device_, Reading::accounts);
     const Interval interval = step_interval(step.step_s, response(m.gpus, step), draws_, m.gpus);
     ValidatedPoint p;
     p.gpus = m.gpus;

@@ -27,11 +27,12 @@ void walk_critical_path(const Timeline& timeline, TaskId last, Time from, Take t
 }
 
 /// The same for what one queue did between two moments: its own tasks, and in each gap the critical path of the task that ends it. The
-/// pieces sum to until - from exactly. Requires 0 <= from <= until, and that the queue's tasks reach `until`.
+/// pieces sum to until - from exactly. Requires 0 <= from <= until, that the queue's tasks reach `until`, and that those before `first` end by
+/// `from`.
 template <class Take>
-void walk_queue(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from, Time until, Take take) {
+void walk_queue(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from, Time until, Take take, TaskId first = 0) {
   Time at = from;
-  for (TaskId task = 0; task < graph.tasks().size() && at < until; ++task) {
+  for (TaskId task = first; task < graph.tasks().size() && at < until; ++task) {
     const Span& span = timeline.spans[task];
     if (graph.tasks()[task].queue != queue || span.end <= at) continue;
     Time lag{};

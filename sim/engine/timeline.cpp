@@ -26,10 +26,21 @@ CriticalPath critical_path(const TaskGraph& graph, const Timeline& timeline, Tas
   return path;
 }
 
-CriticalPath queue_time(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from, Time until) {
+std::vector<PathPiece> queue_path(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from, Time until, TaskId first) {
+  std::vector<PathPiece> pieces;
+  pieces.reserve(graph.tasks().size() - first);
+  const auto take = [&pieces](TaskId task, Time spent, Time lag) { pieces.push_back({task, spent, lag}); };
+  walk_queue(graph, timeline, queue, from, until, take, first);
+  return pieces;
+}
+
+CriticalPath sum_of(const TaskGraph& graph, const std::vector<PathPiece>& pieces) {
   CriticalPath sum;
-  sum.total = until - from;
-  walk_queue(graph, timeline, queue, from, until, adder_to(sum, graph));
+  const auto add = adder_to(sum, graph);
+  for (const auto& [task, spent, lag] : pieces) {
+    add(task, spent, lag);
+    sum.total += spent + lag;
+  }
   return sum;
 }
 

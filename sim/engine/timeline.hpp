@@ -35,8 +35,18 @@ struct CriticalPath {
 /// end_of(last) - from exactly. Requires 0 <= from <= end_of(last).
 CriticalPath critical_path(const TaskGraph& graph, const Timeline& timeline, TaskId last, Time from);
 
-/// What one queue did between two moments: its tasks' time by account, and each gap charged to the critical path of the task
-/// that ends it. The shares sum to until - from exactly. Requires 0 <= from <= until, and that the queue's tasks reach `until`.
-CriticalPath queue_time(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from, Time until);
+/// A stretch of time that belongs to one task: it ran, or was released and waited.
+struct PathPiece {
+  TaskId task;
+  Time spent, lag;
+};
+
+/// What one queue did between two moments, in pieces: its tasks, and of each gap the critical path of the task that ends it. The pieces
+/// sum to until - from exactly. Requires 0 <= from <= until, and that the queue's tasks reach `until`; those before `first` are known to end
+/// by `from`.
+std::vector<PathPiece> queue_path(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from, Time until, TaskId first = 0);
+
+/// The accounts of pieces.
+CriticalPath sum_of(const TaskGraph& graph, const std::vector<PathPiece>& pieces);
 
 }  // namespace foretrain

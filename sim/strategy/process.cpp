@@ -7,6 +7,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/peer_copy.hpp"
 #include "sim/strategy/losses.hpp"
+#include "sim/strategy/plan_reuse.hpp"
 
 namespace foretrain {
 
@@ -38,6 +39,12 @@ HostCalibration in_a_busy_node(const PlanRequest& request) {
   return costs;
 }
 
+std::unique_ptr<PlanReuse> reuse_of_its_own(const PlanRequest& request) {
+  if (request.reuse != nullptr) return nullptr;
+  return std::make_unique<PlanReuse>(PlanReuse{std::make_shared<ClusterCollectives>(request.cluster),
+                                               OperatorCosts(request.workload, request.cluster.spec().node.gpu)});
+}
+
 }  // namespace
 
 Process::Process(const PlanRequest& request, TaskGraph& graph)
@@ -45,12 +52,17 @@ Process::Process(const PlanRequest& request, TaskGraph& graph)
       graph_(graph),
       host_costs_(in_a_busy_node(request)),
       kernels_(slowed(request.device.kernel, loss_factor(request))),
-      communicator_(request.cluster, request.placement, request.collective) {
+      own_reuse_(reuse_of_its_own(request)),
+      reuse_(own_reuse_ ? own_reuse_.get() : request.reuse) {
+  reuse_->operators.use(kernels_, host_costs_);
+  graph.reserve(reuse_->tasks, reuse_->dependencies);
   lanes_.push_back(make_lane(0, ""));
   loader = graph.add_queue("loader workers");
   pinner = graph.add_queue("pin-memory thread");
   use_gpu(0);
 }
+
+Process::~Process() = default;
 
 Process::Lane Process::make_lane(int rank, const std::string& suffix) {
   Lane lane{};
@@ -115,16 +127,19 @@ Time Process::launch_in_turn(Time host) const {
   return std::max(host, (host - on_this_host(host_costs().bare_node)) * turns_);
 }
 
-TaskId Process::enqueue(QueueId thread, Time host, Task kernel) {
+TaskId Process::enqueue(QueueId thread, Time host, const Task& kernel) {
   const Task call = host_task(thread, launch_in_turn(host), Account::host);
   const bool queue_is_full = launched_.size() >= kDriverQueue;
-  const TaskId call_id = queue_is_full ? graph_.add(call, {{launched_[launched_.size() - kDriverQueue]}}) : graph_.add(call);
-  std::vector<Dependency> after;
-  after.reserve(stream_waits_.size() + 1);
-  after.push_back({call_id, host_costs().launch_latency});
-  for (const TaskId event : stream_waits_) after.push_back({event});
-  stream_waits_.clear();
-  launched_.push_back(graph_.add(kernel, after));
+  const Dependency launched{queue_is_full ? graph_.add(call, {{launched_[launched_.size() - kDriverQueue]}}) : graph_.add(call),
+                            host_costs().launch_latency};
+  if (stream_waits_.empty()) {
+    launched_.push_back(graph_.add(kernel, {&launched, 1}));
+  } else {
+    std::vector<Dependency> after{launched};
+    for (const TaskId event : stream_waits_) after.push_back({event});
+    stream_waits_.clear();
+    launched_.push_back(graph_.add(kernel, after));
+  }
   return launched_.back();
 }
 
@@ -167,49 +182,28 @@ void Process::hand_over(QueueId from, QueueId to) {
   if (last != kNone) graph_.add(wait, {{last}});
 }
 
-const Communicator& Process::communicator(Group group) {
-  if (group == Group::world) return communicator_;
-  std::vector<Placement> sets(1);
-  const std::vector<GpuPlace>& ranks = request_.placement.ranks;
-  if (group == Group::node) {
-    if (node_communicator_) return *node_communicator_;
-    for (const GpuPlace& rank : ranks) {
-      if (rank.node == ranks.front().node) sets.front().ranks.push_back(rank);
-    }
-    return node_communicator_.emplace(request_.cluster, sets.front(), request_.collective);
-  }
-  if (!across_communicators_.empty()) return across_communicators_.front();
-  for (const GpuPlace& first : ranks) {
-    if (first.node != ranks.front().node) continue;
-    Placement set{{}, 0};
-    for (const GpuPlace& rank : ranks) {
-      if (rank.gpu != first.gpu) continue;
-      set.ranks.push_back(rank);
-      ++set.nodes;
-    }
-    across_communicators_.emplace_back(request_.cluster, set, request_.collective);
-  }
-  return across_communicators_.front();
+OperatorCosts& Process::operator_costs() { return reuse_->operators; }
+
+GroupCollectives& Process::collectives(Group group) {
+  std::shared_ptr<GroupCollectives>& known = collectives_[static_cast<std::size_t>(group)];
+  if (!known) known = reuse_->collectives->of(request_.placement, group, request_.collective);
+  return *known;
 }
 
-std::vector<PatternFlow> Process::flows_of(const CollectivePlan& plan, Group group) {
-  if (group != Group::across) return communicator(group).flows(plan);
-  std::vector<PatternFlow> flows;
-  for (const Communicator& set : across_communicators_) {
-    if (set.size() == 1) continue;
-    std::vector<PatternFlow> own = set.flows(set.plan(plan.op, plan.size, false));
-    flows.insert(flows.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
-  }
-  return flows;
+void Process::explain(const GroupCollective& collective) {
+  if (!explained_.insert(&collective).second) return;
+  const Decision& why = collective.decision;
+  decisions_.add(why.subject, why.choice, why.why);
 }
 
-PatternId Process::pattern_of(const CollectivePlan& plan, Group group) {
+PatternId Process::pattern_of(GroupCollective& collective, Group group) {
+  const CollectivePlan& plan = collective.plan;
   const CachedPattern wanted{plan.op, plan.algorithm, plan.protocol, plan.stretch, group, kNone};
   for (const CachedPattern& known : patterns_) {
     if (known.is_like(wanted)) return known.pattern;
   }
   patterns_.push_back(wanted);
-  patterns_.back().pattern = graph_.add_pattern(flows_of(plan, group));
+  patterns_.back().pattern = graph_.share_pattern(collectives(group).flows(collective));
   return patterns_.back().pattern;
 }
 
@@ -222,17 +216,17 @@ PatternId Process::pattern_of(const Route& route, double weight) {
 TaskId Process::collective(QueueId thread, CollectiveOp op, Bytes size, LabelId label) { return collective({thread, op, size, label}); }
 
 TaskId Process::collective(const CollectiveCall& wanted) {
-  const Communicator& ranks = communicator(wanted.among);
-  const CollectivePlan plan = ranks.plan(wanted.op, wanted.size);
-  decisions_.add(fmt::format("{} {}", name_of(wanted.op), to_string(wanted.size)),
-                 fmt::format("{}, {}, {} channels", plan.algorithm_name(), name_of(plan.protocol), plan.channels), plan.why);
+  GroupCollectives& group = collectives(wanted.among);
+  GroupCollective& known = group.at(wanted.op, wanted.size);
+  explain(known);
+  const int ranks = group.communicator().size();
   const QueueId stream = wanted.stream == kNone ? nccl_stream : wanted.stream;
-  Task task = task_of(TaskKind::collective, Account::exposed_communication, stream, plan.latency);
+  Task task = task_of(TaskKind::collective, Account::exposed_communication, stream, known.plan.latency);
   task.device = device_;
-  task.device_share = share_of_collective(plan, gpu(), ranks.size(), request_.device.collective_share);
+  task.device_share = share_of_collective(known.plan, gpu(), ranks, request_.device.collective_share);
   task.label = wanted.label;
-  if (ranks.size() > 1) {
-    task.pattern = pattern_of(plan, wanted.among);
+  if (ranks > 1) {
+    task.pattern = pattern_of(known, wanted.among);
     task.traffic = wanted.size;
   }
   std::vector<Dependency> after{{host(wanted.thread, host_costs().collective_call, Account::host), host_costs().launch_latency}};

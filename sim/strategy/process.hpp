@@ -1,22 +1,22 @@
 // One rank's process as the framework runs it: host threads, streams, and the primitives a step is made of.
 #pragma once
 
+#include <array>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "sim/collective/communicator.hpp"
+#include "sim/strategy/group_collectives.hpp"
 #include "sim/strategy/strategy.hpp"
+#include "sim/workload/device/operator_costs.hpp"
 
 namespace foretrain {
-
-/// Ranks that take part in a collective: all; those of the first rank's node; or on every node those with the same place in it, each such
-/// set by itself and all sets at once.
-enum class Group : std::uint8_t { world, node, across };
 
 /// A collective as a strategy issues it.
 struct CollectiveCall {
@@ -45,6 +45,7 @@ struct SideKernel {
 class Process {
  public:
   Process(const PlanRequest& request, TaskGraph& graph);
+  ~Process();
 
   /// Of the GPU in use: the thread that issues its forward pass, the one that issues its backward pass, and its streams.
   QueueId main_thread, autograd_thread, compute_stream, nccl_stream;
@@ -111,7 +112,7 @@ class Process {
   std::size_t gpus() const { return lanes_.size(); }
   std::size_t gpu_in_use() const { return in_use_; }
   GpuPlace place(std::size_t gpu) const { return lanes_[gpu].place; }
-  const Communicator& communicator(Group group);
+  const Communicator& communicator(Group group) { return collectives(group).communicator(); }
   TaskGraph& graph() { return graph_; }
   const PlanRequest& request() const { return request_; }
   const KernelCalibration& kernels() const { return kernels_; }
@@ -119,6 +120,8 @@ class Process {
   const Host& host_cpu() const { return request_.cluster.spec().node.host; }
   const HostCalibration& host_costs() const { return host_costs_; }
   Time on_this_host(Time reference) const;
+  /// Of this process's kernels and host calls, before their time scales.
+  OperatorCosts& operator_costs();
   Decisions& decisions() { return decisions_; }
 
  private:
@@ -135,10 +138,11 @@ class Process {
   Lane make_lane(int rank, const std::string& suffix);
   void save_lane();
   Task host_task(QueueId thread, Time duration, Account account, LabelId label = kNone) const;
-  TaskId enqueue(QueueId thread, Time host, Task kernel);
+  TaskId enqueue(QueueId thread, Time host, const Task& kernel);
   Time launch_in_turn(Time host) const;
-  PatternId pattern_of(const CollectivePlan& plan, Group group);
-  std::vector<PatternFlow> flows_of(const CollectivePlan& plan, Group group);
+  GroupCollectives& collectives(Group group);
+  void explain(const GroupCollective& collective);
+  PatternId pattern_of(GroupCollective& collective, Group group);
   PatternId pattern_of(const Route& route, double weight = 1);
 
   static constexpr std::size_t kDriverQueue = 1024;
@@ -147,9 +151,10 @@ class Process {
   TaskGraph& graph_;
   HostCalibration host_costs_;  ///< on a node as busy as the job makes it
   KernelCalibration kernels_;   ///< of the slowest rank
-  Communicator communicator_;
-  std::optional<Communicator> node_communicator_;
-  std::vector<Communicator> across_communicators_;  ///< one per place in a node
+  std::unique_ptr<PlanReuse> own_reuse_;  ///< where the request has none
+  PlanReuse* reuse_;
+  std::array<std::shared_ptr<GroupCollectives>, 3> collectives_;  ///< by group, once asked for
+  std::set<const GroupCollective*> explained_;
   std::vector<Lane> lanes_;
   std::size_t in_use_ = 0;
   PoolId held_pool_ = kNone;

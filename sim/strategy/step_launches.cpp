@@ -50,16 +50,20 @@ void StepLaunches::begin_backward(QueueId thread) {
   process_.host(thread, costs.backward_call + (compiled ? costs.compiled_call : Time{}), Account::host);
 }
 
-Time StepLaunches::kernel_time_of(const Operator& op, std::int64_t batch) {
-  const auto [found, is_new] = kernel_times_.try_emplace(&op);
-  const KernelContext context{process_.gpu(), process_.kernels(), workload_.precision, framework_, workload_.half_weights};
-  if (is_new) found->second = kernel_time(op, context, batch);
-  return found->second;
+const StepLaunches::Price& StepLaunches::price_of(const Operator& op, std::int64_t batch) {
+  OperatorCosts& costs = process_.operator_costs();
+  if (prices_.empty()) prices_.resize(costs.size());
+  const std::size_t number = costs.number_of(op);
+  Price& price = prices_[number];
+  if (price.batch == batch) return price;
+  const OperatorCosts::Cost& cost = costs.at(number, batch);
+  price = {batch, process_.on_this_host(cost.host), seconds(cost.kernel_s * process_.kernels().time_scale)};
+  return price;
 }
 
 void StepLaunches::operator_call(QueueId thread, const Operator& op, LabelId label, std::int64_t batch) {
-  const Time host = host_time(op, process_.host_cpu(), process_.host_costs(), workload_.precision, framework_);
-  process_.launch(thread, host, kernel_time_of(op, batch), Account::compute, label);
+  const Price& price = price_of(op, batch);
+  process_.launch(thread, price.host, price.kernel, Account::compute, label);
   if (is_graph()) nodes(thread, nodes_beside(op), Account::compute, label);
 }
 

@@ -1,7 +1,7 @@
 // Kernels of a step as its framework issues them: one by one, beside a graph's own nodes, or captured in one launch for all.
 #pragma once
 
-#include <unordered_map>
+#include <vector>
 
 #include "sim/strategy/process.hpp"
 #include "sim/workload/graph_nodes.hpp"
@@ -17,9 +17,9 @@ class StepLaunches {
   void begin_forward();
   void begin_backward(QueueId thread);
 
-  /// `op` must live as long as this object: its kernel time is looked up by its address.
+  /// `op` must be one of the workload's network.
   void operator_call(QueueId thread, const Operator& op, LabelId label) { operator_call(thread, op, label, workload_.batch_per_gpu); }
-  /// The same on `batch` samples; an operator has always the same number.
+  /// The same on `batch` samples.
   void operator_call(QueueId thread, const Operator& op, LabelId label, std::int64_t batch);
   /// A kernel that moves `bytes`; `reference` is its host cost on the reference CPU when it is a call of its own, without the launch.
   TaskId kernel(QueueId thread, Bytes bytes, Time reference, Account account, LabelId label);
@@ -32,13 +32,17 @@ class StepLaunches {
  private:
   void launch_captured_graph();
   Time own_cost() const;
-  Time kernel_time_of(const Operator& op, std::int64_t batch);
+  struct Price {
+    std::int64_t batch = -1;
+    Time host{}, kernel{};
+  };
+  const Price& price_of(const Operator& op, std::int64_t batch);
 
   Process& process_;
   const Workload& workload_;
   const Framework& framework_;
   LabelId inputs_label_;
-  std::unordered_map<const Operator*, Time> kernel_times_;  ///< every step runs the same operators
+  std::vector<Price> prices_;  ///< by number of OperatorCosts: every step runs the same operators
 };
 
 }  // namespace foretrain

@@ -36,6 +36,8 @@ struct DeviceModel {
   double collective_share = 1;          ///< what collectives take of a GPU, over the formula's
 };
 
+struct PlanReuse;  // plan_reuse.hpp
+
 struct PlanRequest {
   const Workload& workload;
   const Cluster& cluster;
@@ -44,6 +46,7 @@ struct PlanRequest {
   const DeviceModel& device;
   int steps = 3;
   CollectiveSettings collective{};
+  PlanReuse* reuse = nullptr;  ///< of this workload, whatever its batch, and this cluster; none: everything is computed anew
 };
 
 /// Tasks of `steps` optimizer steps on the representative (slowest) rank, with the collectives' traffic of all ranks.

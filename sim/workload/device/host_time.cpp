@@ -80,18 +80,22 @@ Time on_host(Time reference, const Host& host, const HostCalibration& calibratio
   return seconds(to_seconds(reference) * host.slowdown * calibration.time_scale);
 }
 
-Time host_time(const Operator& op, const Host& host, const HostCalibration& calibration, Precision precision, const Framework& framework) {
+Time host_reference(const Operator& op, const HostCalibration& calibration, Precision precision, const Framework& framework) {
   switch (framework.execution) {
     case Execution::eager:
-      return on_host(eager_time(op, precision, calibration, framework), host, calibration);
+      return eager_time(op, precision, calibration, framework);
     case Execution::graph:
-      return on_host(graph_time(op, precision, calibration), host, calibration);
+      return graph_time(op, precision, calibration);
     case Execution::compiled:
-      return on_host(compiled_time(op, precision, calibration, framework), host, calibration);
+      return compiled_time(op, precision, calibration, framework);
     case Execution::cuda_graphs:
-      return Time{};
+      break;
   }
   return Time{};
+}
+
+Time host_time(const Operator& op, const Host& host, const HostCalibration& calibration, Precision precision, const Framework& framework) {
+  return on_host(host_reference(op, calibration, precision, framework), host, calibration);
 }
 
 }  // namespace foretrain

@@ -34,11 +34,14 @@ struct HostCalibration {
   Time captured_variable = microseconds(1);    ///< TensorFlow: each variable handed to it
   double cached_library = 0.4;                 ///< TensorFlow: share of the library's cost that is left when its plans are kept
   double time_scale = 1;                       ///< anchor
+  friend bool operator==(const HostCalibration&, const HostCalibration&) = default;
 };
 
 /// Host time of one operator (its framework call and all its launches), already multiplied.
 Time host_time(const Operator& op, const Host& host, const HostCalibration& calibration, Precision precision,
                const Framework& framework = {});
+/// The same on the reference CPU: before Host::slowdown and time_scale.
+Time host_reference(const Operator& op, const HostCalibration& calibration, Precision precision, const Framework& framework);
 
 /// A cost of the table on this host.
 Time on_host(Time reference, const Host& host, const HostCalibration& calibration);

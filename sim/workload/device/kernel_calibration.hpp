@@ -12,12 +12,14 @@ struct ComputeEfficiency {
   double tf32 = 0.35;  ///< tensor cores, fp32 data
   double half = 0.45;  ///< tensor cores, 16-bit data
   double fp8 = 0.4;    ///< tensor cores, 8-bit data
+  friend bool operator==(const ComputeEfficiency&, const ComputeEfficiency&) = default;
 };
 
 /// What makes a small or narrow product slower than a large one (product_time).
 struct ProductCosts {
   double operand_loading = 1.3;  ///< times a tile's operands pass the multiprocessor's 128-byte-a-clock shared memory
   double prologue_depth = 77;    ///< depth's worth of time to fill and drain a tile's pipeline
+  friend bool operator==(const ProductCosts&, const ProductCosts&) = default;
 };
 
 /// Everything the kernel-time formula needs besides the data sheet. Defaults: docs/models/kernel_time.md with their sources.
@@ -35,6 +37,7 @@ struct KernelCalibration {
   double normalization_forward_passes = 1.5, normalization_backward_passes = 5.0 / 3;
   double transpose_passes = 2.0;  ///< over the tensors of a 16-bit convolution in channels-first layout: read and write each, padded
   double time_scale = 1;          ///< anchor: measured / predicted
+  friend bool operator==(const KernelCalibration&, const KernelCalibration&) = default;
 };
 
 /// Defaults of a GPU's family: its architecture, where consumer and workstation Ampere (8.6) stands apart.

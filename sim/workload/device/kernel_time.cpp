@@ -112,8 +112,8 @@ double fixed_seconds(int kernels, const KernelCalibration& calibration) {
 
 }  // namespace
 
-Time kernel_time(const Operator& operation, const KernelContext& context, std::int64_t batch) {
-  if (operation.stated) return seconds(to_seconds(*operation.stated) * context.calibration.time_scale);
+double kernel_seconds(const Operator& operation, const KernelContext& context, std::int64_t batch) {
+  if (operation.stated) return to_seconds(*operation.stated);
   Operator op = operation;
   op.half_capable = op.half_capable || (context.half_weights && op.call != HostCall::loss);
   const auto samples = static_cast<double>(std::max<std::int64_t>(batch, 0));
@@ -125,7 +125,11 @@ Time kernel_time(const Operator& operation, const KernelContext& context, std::i
   busy +=
       memory_seconds(std::max(0.0, rest) * element_share(op, context.precision) * passes(op, context), context.gpu, context.calibration);
   busy += memory_seconds(cast_bytes(op, context, samples), context.gpu, context.calibration);
-  return seconds((fixed_seconds(op.kernels, context.calibration) + busy) * context.calibration.time_scale);
+  return fixed_seconds(op.kernels, context.calibration) + busy;
+}
+
+Time kernel_time(const Operator& op, const KernelContext& context, std::int64_t batch) {
+  return seconds(kernel_seconds(op, context, batch) * context.calibration.time_scale);
 }
 
 Time memory_kernel_time(Bytes bytes, const Gpu& gpu, const KernelCalibration& calibration) {

@@ -24,6 +24,8 @@ struct KernelContext {
 ///   the rest of its bytes at the achieved bandwidth; bytes that fit the cache at the cache's;
 /// or of the time that the operator states.
 Time kernel_time(const Operator& op, const KernelContext& context, std::int64_t batch);
+/// That sum, before time_scale.
+double kernel_seconds(const Operator& op, const KernelContext& context, std::int64_t batch);
 
 /// A kernel that only moves bytes (bucket copies, casts, optimizer launches).
 Time memory_kernel_time(Bytes bytes, const Gpu& gpu, const KernelCalibration& calibration);

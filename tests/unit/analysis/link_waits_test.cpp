@@ -35,7 +35,7 @@ LinkWaits waits_for(const Cluster& cluster, std::vector<PatternFlow> flows, Byte
   const TaskId sent = graph.add(message, {{first}});
   const TaskId last = graph.add(test::kernel_task(stream, 5 * us), {{sent}});
   const Timeline timeline = run(graph, *make_max_min_network(cluster.capacities()));
-  return link_waits(plan, timeline, cluster, first, last, 1);
+  return link_waits(graph, queue_path(graph, timeline, stream, timeline.end_of(first), timeline.end_of(last)), cluster, 1);
 }
 
 std::size_t place_of(LinkKind kind) { return static_cast<std::size_t>(kind); }

@@ -46,7 +46,10 @@ struct TwoSteps {
   }
 
   std::vector<StepPart> parts(int steps = 1) const {
-    return step_parts(plan, timeline, {"conv1", "fc 2"}, plan.step_ends[0], plan.step_ends[1], steps);
+    const auto [first, last] = std::pair(plan.step_ends[0], plan.step_ends[1]);
+    const QueueId stream = plan.graph.tasks()[last].queue;
+    return step_parts(plan.graph, queue_path(plan.graph, timeline, stream, timeline.end_of(first), timeline.end_of(last)),
+                      {"conv1", "fc 2"}, steps);
   }
 };
 

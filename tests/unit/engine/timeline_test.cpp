@@ -152,7 +152,7 @@ TEST_CASE("a queue's time is its tasks and, in its gaps, what the next task wait
   const TaskId first = step.launch(1, 0), last = step.launch(1, 0);
   const Timeline timeline = run(step.graph, *make_ideal_network({}));
   // Kernels run at 11..15 us and 21..25 us. Between the two ends: 4 us kernel, 1 us launch latency, 5 us of the second call.
-  const CriticalPath path = queue_time(step.graph, timeline, step.stream, timeline.end_of(first), timeline.end_of(last));
+  const CriticalPath path = sum_of(step.graph, queue_path(step.graph, timeline, step.stream, timeline.end_of(first), timeline.end_of(last)));
   CHECK(path.total == microseconds(10));
   CHECK(path.spent[0] == microseconds(4));
   CHECK(path.lag[0] == microseconds(1));
@@ -179,9 +179,26 @@ TEST_CASE("work that another queue does under a busy queue is not in its time") 
   const TaskId last = graph.add(after, {{reduced}});
   const Timeline timeline = run(graph, *make_ideal_network({}));
   // The collective takes 26 us, 20 of them under the kernel: 6 are exposed.
-  const CriticalPath path = queue_time(graph, timeline, stream, Time::zero(), timeline.end_of(last));
+  const CriticalPath path = sum_of(graph, queue_path(graph, timeline, stream, Time::zero(), timeline.end_of(last)));
   CHECK(path.spent[0] == microseconds(23));
   CHECK(path.spent[1] == microseconds(6));
+}
+
+TEST_CASE("tasks that ended before need not be looked at again") {
+  using namespace foretrain;
+  HostBound step;
+  step.launch(1, 0);
+  const TaskId first = step.launch(1, 0), last = step.launch(1, 0);
+  const Timeline timeline = run(step.graph, *make_ideal_network({}));
+  const Time from = timeline.end_of(first), until = timeline.end_of(last);
+  const std::vector<PathPiece> all = queue_path(step.graph, timeline, step.stream, from, until);
+  const std::vector<PathPiece> after = queue_path(step.graph, timeline, step.stream, from, until, first + 1);
+  REQUIRE(after.size() == all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CHECK(after[i].task == all[i].task);
+    CHECK(after[i].spent == all[i].spent);
+    CHECK(after[i].lag == all[i].lag);
+  }
 }
 
 }  // namespace timeline_test

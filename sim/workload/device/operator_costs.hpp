@@ -1,0 +1,46 @@
+// What the operators of a network cost before the run's own factors: computed once, however many runs are priced.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "sim/workload/device/host_time.hpp"
+#include "sim/workload/device/kernel_time.hpp"
+
+namespace foretrain {
+
+/// Of the operators of one workload's network on one GPU. Runs that differ in KernelCalibration::time_scale, in
+/// HostCalibration::time_scale and in the batch may ask for them in turn; runs with other constants do, too, but compute them anew.
+class OperatorCosts {
+ public:
+  struct Cost {
+    double kernel_s = 0;  ///< kernel_time() before its time_scale
+    Time host{};          ///< host_time() on the reference CPU
+  };
+
+  /// Both must outlive it; the workload's batch does not matter.
+  OperatorCosts(const Workload& workload, const Gpu& gpu);
+
+  /// From here on with these constants.
+  void use(const KernelCalibration& kernels, const HostCalibration& host);
+  std::size_t size() const { return known_.size(); }
+  /// The number of an operator of the network, below size().
+  std::size_t number_of(const Operator& op) const { return numbers_.at(&op); }
+  /// Of that operator on a batch. Requires use().
+  const Cost& at(std::size_t number, std::int64_t batch);
+
+ private:
+  struct Known {
+    const Operator* op;
+    std::int64_t batch = -1;
+    Cost cost{};
+  };
+  const Workload& workload_;
+  const Gpu& gpu_;
+  KernelCalibration kernels_;
+  HostCalibration host_;
+  std::vector<Known> known_;
+  std::unordered_map<const Operator*, std::size_t> numbers_;
+};
+
+}  // namespace foretrain
