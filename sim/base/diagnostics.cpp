@@ -1,4 +1,4 @@
-// Formatting and collecting diagnostics. Long lines are cut to a window around the caret; unprintable bytes become '?'.
+// Formatting and collecting diagnostics. Long lines are cut to a window around the caret; what would act on a terminal is written out.
 #include "sim/base/diagnostics.hpp"
 
 #include <algorithm>
@@ -6,26 +6,34 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
+
 namespace foretrain {
 
 namespace {
 
 constexpr std::size_t kWindow = 100;
-
-std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c == '\t') c = ' ';
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return out;
-}
+constexpr std::size_t kLongestShownFile = 400;  ///< or option, with what follows it
 
 bool continues_a_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-/// How many characters (UTF-8 code points) a text shows.
+/// How many characters (UTF-8 code points) a text shows when it is printed.
 std::size_t shown_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues_a_character(c); }));
+  const std::string shown = printable(text);
+  return static_cast<std::size_t>(std::count_if(shown.begin(), shown.end(), [](char c) { return !continues_a_character(c); }));
+}
+
+/// The place itself, or where the character that it would cut in two begins.
+std::size_t character_begin(std::string_view text, std::size_t at) {
+  while (at > 0 && at < text.size() && continues_a_character(text[at])) --at;
+  return at;
+}
+
+/// The same with the character's end; at most the text's.
+std::size_t character_end(std::string_view text, std::size_t at) {
+  at = std::min(at, text.size());
+  while (at < text.size() && continues_a_character(text[at])) ++at;
+  return at;
 }
 
 /// The part of a line that is shown: whole characters from about half a window before the caret, if the caret is far right.
@@ -36,8 +44,7 @@ struct Window {
 
 Window window_of(std::string_view line, std::size_t column) {
   column = std::min(column, line.size());
-  std::size_t begin = column > kWindow * 3 / 4 ? column - kWindow / 2 : 0;
-  while (begin > 0 && begin < line.size() && continues_a_character(line[begin])) --begin;
+  const std::size_t begin = character_begin(line, column > kWindow * 3 / 4 ? column - kWindow / 2 : 0);
   std::size_t end = std::min(line.size(), begin + kWindow);
   while (end > column && end < line.size() && continues_a_character(line[end])) --end;
   return {line.substr(begin, end - begin), column - begin};
@@ -46,11 +53,12 @@ Window window_of(std::string_view line, std::size_t column) {
 /// The quoted line and its caret line.
 std::string quote(const Diagnostic& d) {
   const Window window = window_of(d.line_text, static_cast<std::size_t>(std::max(d.span.column, 1)) - 1);
-  const std::string_view marked = window.text.substr(window.caret, static_cast<std::size_t>(std::max(d.span.length, 1)));
-  const std::string carets(std::max<std::size_t>(1, shown_width(marked)), '^');
+  const std::size_t begin = character_begin(window.text, window.caret);
+  const std::size_t end = character_end(window.text, window.caret + static_cast<std::size_t>(std::max(d.span.length, 1)));
+  const std::string carets(std::max<std::size_t>(1, shown_width(window.text.substr(begin, end - begin))), '^');
   const std::string number = std::to_string(d.span.line);
   return fmt::format("  {} | {}\n  {:{}} | {:{}}{}\n", number, printable(window.text), "", number.size(), "",
-                     shown_width(window.text.substr(0, window.caret)), carets);
+                     shown_width(window.text.substr(0, begin)), carets);
 }
 
 bool comes_before(const Diagnostic& a, const Diagnostic& b) {
@@ -74,7 +82,7 @@ std::string_view SourceText::line(int number) const {
 
 std::string format(const Diagnostic& d) {
   std::string out;
-  if (!d.file.empty()) out += printable(d.file) + ":";
+  if (!d.file.empty()) out += printable(shortened(d.file, kLongestShownFile)) + ":";
   if (d.span.line > 0) out += fmt::format("{}:{}:", d.span.line, std::max(d.span.column, 1));
   if (!out.empty()) out += " ";
   out += "error: " + printable(d.message) + "\n";

@@ -35,7 +35,7 @@ struct Diagnostic {
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };
 
-/// "file:line:column: error: message", the line, a caret, "hint: …"; long lines are cut around the caret.
+/// "file:line:column: error: message", the line, a caret, "hint: …"; long lines are cut around the caret. All of it as printable().
 std::string format(const Diagnostic& diagnostic);
 /// All of them, sorted, each formatted, with a closing count when there is more than one.
 std::string format(std::vector<Diagnostic> diagnostics);

@@ -6,7 +6,7 @@
 
 namespace foretrain {
 
-/// With & < > " as entities; control characters become spaces and what is no UTF-8 '?', so that every parser takes it.
+/// With & < > " as entities and all else as printable_lines(), so that every parser takes it and lines stay lines.
 std::string xml_text(std::string_view text);
 
 }  // namespace foretrain

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -113,24 +115,6 @@ class Scanner {
   TextScan scan_;
 };
 
-/// Length of the UTF-8 sequence at the front, 0 when it is malformed.
-std::size_t sequence_length(std::string_view bytes) {
-  const auto byte = [&](std::size_t i) { return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u; };
-  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead < 0xE0) return continues(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead < 0xF0) {
-    const bool overlong = lead == 0xE0 && byte(1) < 0xA0, surrogate = lead == 0xED && byte(1) >= 0xA0;
-    return continues(1) && continues(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (lead >= 0xF0 && lead < 0xF5) {
-    const bool overlong = lead == 0xF0 && byte(1) < 0x90, beyond = lead == 0xF4 && byte(1) >= 0x90;
-    return continues(1) && continues(2) && continues(3) && !overlong && !beyond ? 4 : 0;
-  }
-  return 0;
-}
-
 }  // namespace
 
 TextScan scan_text(std::string_view text) { return Scanner(text).run(); }
@@ -138,7 +122,7 @@ TextScan scan_text(std::string_view text) { return Scanner(text).run(); }
 bool is_text(std::string_view bytes) {
   if (bytes.find('\0') != std::string_view::npos) return false;
   while (!bytes.empty()) {
-    const std::size_t length = sequence_length(bytes);
+    const std::size_t length = static_cast<unsigned char>(bytes.front()) < 0x80 ? 1 : utf8_length(bytes);
     if (length == 0) return false;
     bytes.remove_prefix(length);
   }

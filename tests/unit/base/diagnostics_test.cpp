@@ -65,9 +65,15 @@ TEST_CASE("the margin is as wide as the line number") {
   CHECK(format(Diagnostic{"f", {1234, 2, 1}, "ab", "bad", ""}) == "f:1234:2: error: bad\n  1234 | ab\n       |  ^\n");
 }
 
-TEST_CASE("a tab counts as one column and control characters become question marks") {
+TEST_CASE("a tab counts as one column and control characters are written out") {
   CHECK(format(Diagnostic{"f\x1b", {1, 2, 1}, "\tx\x1b[31m\x07", "bad\nthing", "do\r"}) ==
-        "f?:1:2: error: bad?thing\n  1 |  x?[31m?\n    |  ^\n  hint: do?\n");
+        "f\\u001b:1:2: error: bad\\u000athing\n  1 |  x\\u001b[31m\\u0007\n    |  ^\n  hint: do\\u000d\n");
+}
+
+TEST_CASE("the caret stands under what it marks, behind and under characters that are written out") {
+  // ESC takes six columns as \u001b, so the letter x, byte 4, is in column 9; the mark of direction, three bytes, takes six as well.
+  CHECK(format(Diagnostic{"f", {1, 4, 1}, "a\x1b[x", "bad", ""}) == "f:1:4: error: bad\n  1 | a\\u001b[x\n    |         ^\n");
+  CHECK(format(Diagnostic{"f", {1, 2, 3}, "a\u202eb", "bad", ""}) == "f:1:2: error: bad\n  1 | a\\u202eb\n    |  ^^^^^^\n");
 }
 
 TEST_CASE("a long line is cut to a hundred bytes around the caret") {
