@@ -8,6 +8,7 @@
 #include "calibrate/micro/gpu/benchmark.hpp"
 #include "calibrate/micro/plan/options.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/printable.hpp"
 
 namespace {
 
@@ -15,8 +16,14 @@ constexpr int kWrongInput = 1, kUsage = 2, kWorldFailed = 3;
 
 int fail(std::string_view text, int code) {
   std::fflush(stdout);
-  fmt::print(stderr, "{}", text);
+  fmt::print(stderr, "{}", foretrain::printable_lines(text));
   return code;
+}
+
+/// Everything that was printed has arrived.
+int finish(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  return fail("error: standard output: cannot be written\n", kWorldFailed);
 }
 
 int run(int argc, char** argv) {
@@ -42,7 +49,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return finish(run(argc, argv));
   } catch (const foretrain::micro::UsageError& error) {
     return fail(fmt::format("error: {}\n", error.what()), kUsage);
   } catch (const foretrain::InputError& error) {

@@ -13,6 +13,7 @@
 #include "calibrate/micro/plan/progress.hpp"
 #include "calibrate/micro/plan/sample_store.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/printable.hpp"
 
 namespace foretrain::micro {
 
@@ -40,7 +41,7 @@ void expect_possible(const Options& options) {
 }
 
 /// To standard output, or to standard error when the samples go there.
-void say(const Options& options, const std::string& text) { fmt::print(options.output == "-" ? stderr : stdout, "{}\n", text); }
+void say(const Options& options, const std::string& text) { fmt::print(options.output == "-" ? stderr : stdout, "{}\n", printable(text)); }
 
 std::vector<FamilyRun> plan_runs(const Session& session, const Options& options, const std::vector<Sample>& known) {
   if (!options.points.empty() && !std::filesystem::exists(options.points))

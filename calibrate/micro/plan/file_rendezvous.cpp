@@ -1,4 +1,4 @@
-// A rank writes its text under a temporary name and renames it, then waits for the others' files. Who has all files of a turn knows that
+// A rank writes its text so that it is there whole, then waits for the others' files. Who has all files of a turn knows that
 // all have read those of the turn before, so it removes its own.
 #include <chrono>
 #include <filesystem>
@@ -11,6 +11,7 @@
 
 #include "calibrate/micro/plan/rendezvous.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/whole_file.hpp"
 
 namespace foretrain::micro {
 
@@ -41,11 +42,7 @@ class Mailbox {
     const fs::path path = name(turn_, job_.rank);
     if (turn_ == 0 && fs::exists(path))
       throw WorldError(fmt::format("{}: is left from an earlier start; give --rendezvous an empty folder", path.string()));
-    const fs::path temporary = path.string() + ".part";
-    std::error_code problem;
-    std::ofstream(temporary, std::ios::binary) << text;
-    fs::rename(temporary, path, problem);
-    if (problem) throw WorldError(fmt::format("{}: cannot be written: {}", path.string(), problem.message()));
+    replace_entry(path.string(), text);
   }
 
   std::string wait_for(int rank, std::chrono::steady_clock::time_point end) const {

@@ -10,7 +10,9 @@
 #include <iterator>
 
 #include <fmt/format.h>
-#include <unistd.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/base/whole_file.hpp"
 
 namespace foretrain::micro {
 
@@ -23,16 +25,6 @@ namespace {
 std::string value_of(const Settings& settings, std::string_view key) {
   const auto at = std::find_if(settings.begin(), settings.end(), [&](const auto& setting) { return setting.first == key; });
   return at == settings.end() ? "" : at->second;
-}
-
-void write_text(const std::string& path, std::string_view text) {
-  std::FILE* file = path == "-" ? stdout : std::fopen(path.c_str(), "wb");
-  if (file == nullptr) fail(path, "cannot be written");
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
-  const int cause = errno;
-  const bool closed = file == stdout || std::fclose(file) == 0;
-  if (!written) errno = cause;
-  if (!written || !closed) fail(path, "cannot be written");
 }
 
 }  // namespace
@@ -69,27 +61,10 @@ Settings merged_provenance(const Settings& known, const Settings& own) {
 }
 
 void write_store(const std::string& path, const Settings& provenance, const std::vector<Sample>& samples) {
-  namespace fs = std::filesystem;
-  const std::string text = write_samples_csv(provenance, samples);
-  std::error_code unknown;
-  const fs::file_status status = fs::status(path, unknown);
-  const bool is_in_place = path == "-" || (fs::exists(status) && !fs::is_regular_file(status));
-  if (is_in_place) return write_text(path, text);
-  const std::string target = fs::is_symlink(fs::symlink_status(path, unknown)) ? fs::canonical(path, unknown).string() : path;
-  const std::string temporary = fmt::format("{}.{}.part", target, ::getpid());
-  try {
-    write_text(temporary, text);
-  } catch (const WorldError&) {
-    const int cause = errno;
-    std::remove(temporary.c_str());
-    errno = cause;
-    fail(path, "cannot be written");
-  }
-  if (std::rename(temporary.c_str(), target.c_str()) == 0) return;
-  const int cause = errno;
-  std::remove(temporary.c_str());
-  errno = cause;
-  fail(path, "cannot be written");
+  const std::string text = printable_lines(write_samples_csv(provenance, samples));
+  if (path != "-") return write_whole_file(path, text);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    fail("standard output", "cannot be written");
 }
 
 }  // namespace foretrain::micro

@@ -19,7 +19,7 @@ std::string mismatch(const Settings& known, const Settings& own);
 /// `own`, and what only `known` has.
 Settings merged_provenance(const Settings& known, const Settings& own);
 
-/// Writes a temporary file beside it and renames: the file is there whole or as before. "-" is standard output. Throws WorldError.
+/// As write_whole_file(): the file is there whole or as before. "-" is standard output. Throws WorldError.
 void write_store(const std::string& path, const Settings& provenance, const std::vector<Sample>& samples);
 
 }  // namespace foretrain::micro

@@ -61,6 +61,19 @@ TEST_CASE("another table is refused, and a folder that is not there") {
   CHECK_THROWS_AS(write_store(folder.file("no/such/x.csv"), {}, {example()}), WorldError);
 }
 
+TEST_CASE("a link planted under the name of an earlier version's temporary file is not followed, and permissions stay") {
+  const Folder folder;
+  std::ofstream(folder.file("victim")) << "precious";
+  std::filesystem::create_symlink(folder.file("victim"), folder.file("x.csv") + "." + std::to_string(::getpid()) + ".part");
+  std::ofstream(folder.file("x.csv")) << "";
+  std::filesystem::permissions(folder.file("x.csv"), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  write_store(folder.file("x.csv"), {}, {example()});
+  std::ifstream victim(folder.file("victim"));
+  CHECK(std::string(std::istreambuf_iterator<char>(victim), {}) == "precious");
+  CHECK(std::filesystem::status(folder.file("x.csv")).permissions() ==
+        (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
+}
+
 TEST_CASE("GPU, driver and processor tell machines apart, where both say them") {
   const Settings a100{{"gpu", "A100"}, {"driver", "535"}, {"date", "monday"}};
   CHECK(mismatch(a100, {{"gpu", "A100"}, {"driver", "535"}, {"date", "tuesday"}}).empty());

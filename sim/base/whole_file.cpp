@@ -1,0 +1,204 @@
+// The rename is the only moment at which the final name changes.
+#include "sim/base/whole_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sim/base/diagnostics.hpp"
+
+namespace foretrain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kWrittenAtOnce = 1 << 20;
+constexpr int kMostLinksInARow = 40, kMostNamesTried = 100;
+constexpr mode_t kModeOfNewFiles = 0666, kModeOfOthersText = 0600, kPermissions = 0777;
+
+[[noreturn]] void fail_to_write(const std::string& path, std::string_view cause) {
+  throw WorldError(fmt::format("{}: cannot be written: {}", path, cause));
+}
+
+[[noreturn]] void fail_to_write(const std::string& path) { fail_to_write(path, std::strerror(errno)); }
+
+/// Keeps signals that would end the program waiting, as long as it lives; those that are ignored stay so.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    ::sigemptyset(&held_);
+    for (const int signal : kEnding) {
+      struct sigaction action {};
+      if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) ::sigaddset(&held_, signal);
+    }
+    ::pthread_sigmask(SIG_BLOCK, &held_, &before_);
+  }
+  ~HeldSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  /// Whether one of them waits for us alone.
+  bool has_come() const {
+    sigset_t waiting{};
+    ::sigpending(&waiting);
+    return std::any_of(kEnding.begin(), kEnding.end(), [&](int signal) {
+      return ::sigismember(&waiting, signal) == 1 && ::sigismember(&held_, signal) == 1 && ::sigismember(&before_, signal) == 0;
+    });
+  }
+
+ private:
+  static constexpr std::array<int, 7> kEnding{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
+  sigset_t held_{}, before_{};
+};
+
+/// A file that is open for writing; where a call fails, errno says why.
+class OpenFile {
+ public:
+  explicit OpenFile(int descriptor) : descriptor_(descriptor) {}
+  ~OpenFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+
+  bool write(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t written = ::write(descriptor_, text.data(), text.size());
+      if (written < 0 && errno != EINTR) return false;
+      text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
+    }
+    return true;
+  }
+
+  bool close() { return ::close(std::exchange(descriptor_, -1)) == 0; }
+
+ private:
+  int descriptor_;
+};
+
+std::uint64_t number_nobody_knows() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) throw WorldError("the system has no random numbers");
+  return number;
+}
+
+/// Of `folder`, as yet without a file; errno says why not when the descriptor is -1.
+int create_unguessable(const fs::path& folder, mode_t mode, std::string& name) {
+  for (int i = 0; i < kMostNamesTried; ++i) {
+    name = (folder / fmt::format("foretrain-{:016x}.part", number_nobody_knows())).string();
+    const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (descriptor >= 0 || errno != EEXIST) return descriptor;
+  }
+  return -1;
+}
+
+/// A file in the folder of `target` that is gone at the end, unless it took the target's name.
+class PartFile {
+ public:
+  PartFile(const std::string& target, mode_t mode)
+      : target_(target), file_(create_unguessable(fs::path(target).parent_path(), mode, name_)) {}
+  ~PartFile() {
+    if (file_.descriptor() >= 0 || is_left_) ::unlink(name_.c_str());
+  }
+  PartFile(const PartFile&) = delete;
+  PartFile& operator=(const PartFile&) = delete;
+
+  bool is_open() const { return file_.descriptor() >= 0; }
+
+  /// Owner, group and permissions of another file.
+  bool becomes_like(const struct stat& other) const {
+    struct stat own {};
+    if (::fstat(file_.descriptor(), &own) != 0) return false;
+    const bool is_same = own.st_uid == other.st_uid && own.st_gid == other.st_gid;
+    if (!is_same && ::fchown(file_.descriptor(), other.st_uid, other.st_gid) != 0) return false;
+    return ::fchmod(file_.descriptor(), other.st_mode & kPermissions) == 0;
+  }
+
+  bool write(std::string_view text, const HeldSignals& signals) const {
+    for (; !text.empty(); text.remove_prefix(std::min(kWrittenAtOnce, text.size()))) {
+      errno = EINTR;
+      if (signals.has_come() || !file_.write(text.substr(0, kWrittenAtOnce))) return false;
+    }
+    return true;
+  }
+
+  bool take_name() {
+    is_left_ = true;
+    if (!file_.close() || ::rename(name_.c_str(), target_.c_str()) != 0) return false;
+    is_left_ = false;
+    return true;
+  }
+
+ private:
+  std::string target_, name_;
+  OpenFile file_;
+  bool is_left_ = false;  ///< closed, without the name it was for
+};
+
+/// `path` is the name for messages, `there` what is at `target`, or nothing. False when its owner or permissions cannot be kept.
+bool replace_whole(const std::string& path, const std::string& target, const struct stat* there, std::string_view text) {
+  const HeldSignals signals;
+  PartFile part(target, there == nullptr ? kModeOfNewFiles : kModeOfOthersText);
+  if (!part.is_open()) fail_to_write(path);
+  if (there != nullptr && !part.becomes_like(*there)) return false;
+  if (!part.write(text, signals) || !part.take_name()) fail_to_write(path);
+  return true;
+}
+
+/// Opening does not wait for a reader of a pipe, writing does.
+void write_in_place(const std::string& path, std::string_view text) {
+  OpenFile file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (file.descriptor() < 0) fail_to_write(path, errno == ENXIO ? "nobody reads from this pipe" : std::strerror(errno));
+  ::fcntl(file.descriptor(), F_SETFL, ::fcntl(file.descriptor(), F_GETFL) & ~O_NONBLOCK);
+  if (!file.write(text) || !file.close()) fail_to_write(path);
+}
+
+void rewrite(const std::string& path, const struct stat& there, std::string_view text) {
+  if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) fail_to_write(path);
+  const std::string target = behind_links(path);
+  struct stat found {};
+  const bool is_found = ::lstat(target.c_str(), &found) == 0 && found.st_dev == there.st_dev && found.st_ino == there.st_ino;
+  if (is_found && there.st_nlink == 1 && replace_whole(path, target, &there, text)) return;
+  write_in_place(path, text);
+}
+
+}  // namespace
+
+std::string behind_links(std::string path) {
+  std::error_code none;
+  for (int i = 0; i < kMostLinksInARow && fs::is_symlink(fs::symlink_status(path, none)); ++i)
+    path = (fs::path(path).parent_path() / fs::read_symlink(path, none)).string();
+  return path;
+}
+
+void write_whole_file(const std::string& path, std::string_view text) {
+  struct stat there {};
+  if (::stat(path.c_str(), &there) != 0) {
+    if (errno != ENOENT) fail_to_write(path);
+    replace_whole(path, behind_links(path), nullptr, text);
+  } else if (S_ISREG(there.st_mode)) {
+    rewrite(path, there, text);
+  } else if (S_ISCHR(there.st_mode) || S_ISFIFO(there.st_mode)) {
+    write_in_place(path, text);
+  } else {
+    fail_to_write(path, S_ISDIR(there.st_mode) ? std::strerror(EISDIR) : "a disk or a socket is no place for a file");
+  }
+}
+
+void replace_entry(const std::string& path, std::string_view text) { replace_whole(path, path, nullptr, text); }
+
+}  // namespace foretrain
