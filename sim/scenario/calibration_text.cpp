@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
 #include "sim/scenario/calibration_constants.hpp"
-#include "sim/scenario/text_scan.hpp"
 
 namespace foretrain {
 
@@ -110,16 +110,13 @@ std::string collective_text(const CalibratedCollective& c) {
 }  // namespace
 
 std::string quoted(std::string_view text) {
-  const bool is_utf8 = is_text(text);
   std::string out = "\"";
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      out += '\\', out += c;
-    else if (code < 0x20 || code == 0x7f)
-      out += fmt::format("\\u{:04x}", code);
+  for (const char c : printable_lines(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\t')
+      out += "\\t";
     else
-      out += code < 0x80 || is_utf8 ? c : '?';
+      out += c == '\n' ? ' ' : c;
   }
   return out + '"';
 }

@@ -19,7 +19,7 @@ std::string write_calibration(const Calibration& calibration);  ///< with calibr
 Calibration as_written(Calibration calibration, const std::vector<ConstantRange>& known);
 Calibration as_written(Calibration calibration);
 
-/// A text as a TOML string; in one that is no UTF-8 (a log may say anything) the bytes beyond ASCII become "?".
+/// A text as a TOML string on one line, as printable() but for tabs: the reader takes nothing else.
 std::string quoted(std::string_view text);
 
 /// A quantity with six significant digits in the unit of its size: "3.41 us", "24.1 GBps"; sizes as whole "64 KiB" or "12345 B".

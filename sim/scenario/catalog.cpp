@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/names.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/scenario/reader.hpp"
 
 namespace foretrain {
@@ -99,6 +100,8 @@ std::vector<std::string> catalog_roots() {
   return roots;
 }
 
+std::string name_of_file(const std::string& path) { return printable(fs::path(path).stem().string()); }
+
 std::vector<std::string> names_in(CatalogKind kind) {
   std::vector<std::string> names;
   for (const std::string& root : catalog_roots()) add_names(fs::path(root) / folder_of(kind), names);
@@ -120,7 +123,7 @@ std::optional<SourceText> find_named(CatalogKind kind, const std::string& name, 
     return std::nullopt;
   }
   if (const std::string refusal = text_file_refusal(*path); !refusal.empty()) {
-    diagnostics.report(span, fmt::format("{} {}", *path, refusal));
+    diagnostics.report(span, fmt::format("{} {}", shortened(*path), refusal));
     return std::nullopt;
   }
   return read_text_file(*path);

@@ -20,6 +20,9 @@ std::string_view noun_of(CatalogKind kind);
 /// in (found by walking up from the binary), PREFIX/share/foretrain beside the binary.
 std::vector<std::string> catalog_roots();
 
+/// The name of what a file describes: the file's, without folder and ending, as printable().
+std::string name_of_file(const std::string& path);
+
 /// Names in a catalog (file names without ".toml"), sorted, each once.
 std::vector<std::string> names_in(CatalogKind kind);
 

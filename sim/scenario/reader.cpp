@@ -24,6 +24,7 @@
 #include <toml++/toml.h>
 // clang-format on
 
+#include "sim/base/printable.hpp"
 #include "sim/scenario/text_scan.hpp"
 
 namespace foretrain {
@@ -100,6 +101,7 @@ class Converter {
     out.damaged = damaged_;
     for (const auto& [key, node] : from) {
       if (damaged_ && key.str().starts_with(kThrowaway)) continue;
+      if (!is_printable(key.str())) refuse_unseen("a key", key.str(), places_.span(key.source()));
       out.entries.push_back({std::string(key.str()), places_.span(key.source()), value(node, depth + 1)});
     }
     const auto place = [](const Entry& entry) { return std::pair(entry.key_span.line, entry.key_span.column); };
@@ -123,6 +125,7 @@ class Converter {
         break;
       case toml::node_type::string:
         out.data = node.as_string()->get();
+        if (!is_lines(node.as_string()->get())) refuse_unseen("a text", node.as_string()->get(), out.span);
         break;
       case toml::node_type::integer:
         out.data = node.as_integer()->get();
@@ -146,8 +149,21 @@ class Converter {
     return out;
   }
 
-  void report(SourceSpan span, std::string message) {
-    if (diagnostics_.found().size() < Diagnostics::kMostDiagnostics) diagnostics_.report(span, std::move(message));
+  /// Whether a value has nothing but what can be seen, and line ends; which values may have those is for their schema to say.
+  static bool is_lines(std::string text) {
+    if (is_printable(text)) return true;
+    std::erase(text, '\r');
+    return printable_lines(text) == text;
+  }
+
+  void refuse_unseen(std::string_view what, std::string_view text, SourceSpan span) {
+    report(span,
+           fmt::format("{} must not hold control characters or marks of writing direction: \"{}\"", what, printable(text.substr(0, 60))),
+           "leave out what begins with a backslash there");
+  }
+
+  void report(SourceSpan span, std::string message, std::string hint = "") {
+    if (diagnostics_.found().size() < Diagnostics::kMostDiagnostics) diagnostics_.report(span, std::move(message), std::move(hint));
   }
 
   TextPlaces& places_;

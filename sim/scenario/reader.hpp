@@ -20,4 +20,7 @@ SourceText read_text_file(const std::string& path, std::size_t largest = kLarges
 /// Why read_text_file would refuse a path before opening it ("is a folder, not a file"); empty when it would not.
 std::string text_file_refusal(const std::string& path, std::size_t largest = kLargestText);
 
+/// Whether read_text_file() has read the file that `path` names now, under this name or another (a link).
+bool was_read(const std::string& path);
+
 }  // namespace foretrain

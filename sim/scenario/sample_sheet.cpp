@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/scenario/text_scan.hpp"
+#include "sim/base/printable.hpp"
 
 namespace foretrain {
 
@@ -16,11 +16,9 @@ namespace {
 constexpr std::size_t kMostFacts = 200;
 constexpr std::size_t kLongestFact = 2000;
 
-/// Logs come in every encoding, and a cut may fall into a character; what is written is UTF-8.
-void make_text(std::string& text) {
-  if (is_text(text)) return;
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\0' || static_cast<unsigned char>(c) >= 0x80; }, '?');
+/// Logs come in every encoding, with the colours of terminals, and a cut may fall into a character.
+void make_printable(std::string& text) {
+  if (!is_printable(text)) text = printable(text);
 }
 
 }  // namespace
@@ -42,8 +40,8 @@ std::string fault_of(const Sample& sample) {
   return "";
 }
 
-SampleSheet::SampleSheet(std::string file, std::string format) {
-  file_.file = std::move(file);
+SampleSheet::SampleSheet(const std::string& file, std::string format) {
+  file_.file = printable(file);
   file_.format = std::move(format);
 }
 
@@ -59,13 +57,13 @@ void SampleSheet::add(Sample sample) {
     return skip(sample.line, fmt::format("the file holds more than {} samples; this one and all below it are left out", kMostSamples));
   }
   if (std::string why = fault_of(sample); !why.empty()) return skip(sample.line, std::move(why));
-  make_text(sample.what), make_text(sample.source);
-  for (auto& [key, value] : sample.settings) make_text(key), make_text(value);
+  make_printable(sample.what), make_printable(sample.source);
+  for (auto& [key, value] : sample.settings) make_printable(key), make_printable(value);
   file_.samples.push_back(std::move(sample));
 }
 
 void SampleSheet::skip(int line, std::string why) {
-  make_text(why);
+  make_printable(why);
   if (file_.skipped.size() < kMostSkippedLines) {
     file_.skipped.push_back({line, std::move(why)});
     return;
@@ -75,8 +73,8 @@ void SampleSheet::skip(int line, std::string why) {
 
 void SampleSheet::state(const std::string& key, std::string value) {
   if (value.empty() || file_.provenance.size() >= kMostFacts || !stated(key).empty()) return;
-  value.resize(std::min(value.size(), kLongestFact));
-  make_text(value);
+  value = shortened(value, kLongestFact);
+  make_printable(value);
   file_.provenance.emplace_back(key, std::move(value));
 }
 

@@ -17,7 +17,7 @@ inline constexpr int kMostSampleGpus = 10'000'000;
 
 class SampleSheet {
  public:
-  SampleSheet(std::string file, std::string format);
+  SampleSheet(const std::string& file, std::string format);
 
   /// One more line of a table. False once kMostSamples rows were counted: the reader may stop.
   bool count_row();

@@ -1,6 +1,5 @@
 // The calibration file: provenance, constants with their spreads, collectives as pieces of time over size.
 #include <cmath>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include "sim/scenario/calibration_constants.hpp"
 #include "sim/scenario/calibration_tables.hpp"
 #include "sim/scenario/calibration_text.hpp"
+#include "sim/scenario/catalog.hpp"
 #include "sim/scenario/reader.hpp"
 #include "sim/scenario/schemas.hpp"
 
@@ -120,7 +120,7 @@ Calibration read_calibration(const SourceText& source, Diagnostics& diagnostics,
   const Table table = parse_toml(source, diagnostics);
   TableReader document(table, "", diagnostics);
   Calibration calibration;
-  calibration.name = std::filesystem::path(source.name).stem().string();
+  calibration.name = name_of_file(source.name);
   calibration.description = document.string("description").value_or("");
   calibration.provenance = read_calibration_provenance(document);
   calibration.constants = read_constants(document, known);

@@ -1,12 +1,12 @@
 // The cluster file: node, its links, fabric. Faults that check() finds are shown at the link or table they belong to.
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/fabrics/catalog.hpp"
+#include "sim/scenario/catalog.hpp"
 #include "sim/scenario/cluster_tables.hpp"
 #include "sim/scenario/reader.hpp"
 
@@ -22,7 +22,7 @@ class ClusterReader {
   ClusterSpec read() {
     const Table table = parse_toml(source_, diagnostics_);
     TableReader document(table, "", diagnostics_);
-    spec_.name = std::filesystem::path(source_.name).stem().string();
+    spec_.name = name_of_file(source_.name);
     spec_.description = document.string("description").value_or("");
     document.require("nodes", "24");
     document.require("node", "[node]");

@@ -1,6 +1,5 @@
 // The data-set file: how many samples there are, how large, and what preparing one costs.
-#include <filesystem>
-
+#include "sim/scenario/catalog.hpp"
 #include "sim/scenario/data_set_keys.hpp"
 #include "sim/scenario/reader.hpp"
 #include "sim/scenario/schemas.hpp"
@@ -20,7 +19,7 @@ DataSet read_data_set(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics);
   TableReader reader(table, "", diagnostics);
   DataSet set;
-  set.name = std::filesystem::path(source.name).stem().string();
+  set.name = name_of_file(source.name);
   reader.require("description", "\"ImageNet-1k, JPEG files\"");
   reader.string("description");
   reader.require("samples", "1_281_167");

@@ -1,7 +1,7 @@
 // The GPU file: data-sheet rates and memory.
 #include <algorithm>
-#include <filesystem>
 
+#include "sim/scenario/catalog.hpp"
 #include "sim/scenario/reader.hpp"
 #include "sim/scenario/schemas.hpp"
 
@@ -47,7 +47,7 @@ Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics);
   TableReader reader(table, "", diagnostics);
   Gpu gpu;
-  gpu.name = std::filesystem::path(source.name).stem().string();
+  gpu.name = name_of_file(source.name);
   reader.require("architecture", "\"volta\"");
   reader.require("fp32", "\"15.7 TFLOPs\"");
   reader.require("memory", "\"32 GB\"");

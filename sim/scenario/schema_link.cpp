@@ -1,8 +1,8 @@
 // The link file: one kind of link, per direction.
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
+#include "sim/scenario/catalog.hpp"
 #include "sim/scenario/reader.hpp"
 #include "sim/scenario/schemas.hpp"
 
@@ -45,7 +45,7 @@ LinkType read_link_type(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics);
   TableReader reader(table, "", diagnostics);
   LinkType link;
-  link.name = std::filesystem::path(source.name).stem().string();
+  link.name = name_of_file(source.name);
   reader.require("kind", "\"nvlink\"");
   reader.require("bandwidth", "\"25 GBps\"");
   const auto kind = reader.one_of("kind", kinds);

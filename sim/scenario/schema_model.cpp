@@ -1,12 +1,12 @@
 // The model file: input shape, layers, blocks. Templates are read first, then checked as a whole, expanded, and last shown to the
 // workload's expand(), which knows whether each layer fits its input.
-#include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "sim/scenario/block_check.hpp"
 #include "sim/scenario/block_expansion.hpp"
+#include "sim/scenario/catalog.hpp"
 #include "sim/scenario/layer_template.hpp"
 #include "sim/scenario/reader.hpp"
 #include "sim/scenario/schemas.hpp"
@@ -64,7 +64,7 @@ ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics) {
   TableReader document(table, "", diagnostics);
   ModelFile file;
   Model& model = file.model;
-  model.name = std::filesystem::path(source.name).stem().string();
+  model.name = name_of_file(source.name);
   model.description = document.string("description").value_or("");
   model.input = read_input(document);
   model.input_is_tokens = document.boolean("input_is_tokens").value_or(false);

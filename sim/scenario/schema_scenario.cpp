@@ -1,6 +1,5 @@
 // The scenario file. Model and cluster are read first, because the other tables are checked against them; their own mistakes are
 // reported with their own file names, together with those of the scenario.
-#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -152,7 +151,7 @@ void read_collective_sections(TableReader& document, Scenario& scenario) {
 
 void read_document(ScenarioDocument& source, Scenario& scenario) {
   TableReader document(source.table(), "", source.diagnostics());
-  scenario.note = document.string("note").value_or("");
+  scenario.note = document.lines("note").value_or("");
   Section model(document, "model"), cluster(document, "cluster"), data(document, "data"), strategy(document, "strategy");
   read_strategy_name(strategy.reader(), scenario);
   read_section(document, "framework", read_framework, scenario);
@@ -174,7 +173,7 @@ void read_document(ScenarioDocument& source, Scenario& scenario) {
 }
 
 void complete(Scenario& scenario, const std::string& file) {
-  const std::string stem = std::filesystem::path(file).stem().string();
+  const std::string stem = name_of_file(file);
   Workload& work = scenario.workload;
   if (is_lowered(work.framework)) work.model = std::make_shared<const ExpandedModel>(lower(*work.model, work.framework));
   scenario.name = stem.empty() ? fmt::format("{} on {}", scenario.model.name, scenario.cluster.name) : stem;

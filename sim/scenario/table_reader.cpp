@@ -76,12 +76,31 @@ std::optional<std::string> TableReader::spelling(std::string_view key) {
   return std::string(line.substr(begin, static_cast<std::size_t>(value->span.length)));
 }
 
-std::optional<std::string> TableReader::string(std::string_view key) {
+const Value* TableReader::take_text(std::string_view key) {
   const Value* value = take(key);
-  if (value == nullptr) return std::nullopt;
-  if (const auto* text = std::get_if<std::string>(&value->data)) return *text;
+  if (value == nullptr || std::holds_alternative<std::string>(value->data)) return value;
   must_be(key, *value, "a string");
-  return std::nullopt;
+  return nullptr;
+}
+
+bool TableReader::is_one_line(std::string_view key, const Value& value) {
+  if (std::get<std::string>(value.data).find_first_of("\r\n") == std::string::npos) return true;
+  report(value.span, fmt::format("{} must be one line of text", full_name(key)));
+  return false;
+}
+
+std::optional<std::string> TableReader::string(std::string_view key) {
+  const Value* value = take_text(key);
+  if (value == nullptr || !is_one_line(key, *value)) return std::nullopt;
+  return std::get<std::string>(value->data);
+}
+
+std::optional<std::string> TableReader::lines(std::string_view key) {
+  const Value* value = take_text(key);
+  if (value == nullptr) return std::nullopt;
+  std::string text = std::get<std::string>(value->data);
+  std::erase(text, '\r');
+  return text;
 }
 
 std::optional<bool> TableReader::boolean(std::string_view key) {
@@ -181,10 +200,11 @@ std::optional<std::vector<std::string>> TableReader::strings(std::string_view ke
   if (values == nullptr) return std::nullopt;
   std::vector<std::string> out;
   for (const Value& value : *values) {
-    if (const auto* text = std::get_if<std::string>(&value.data))
-      out.push_back(*text);
-    else
+    const auto* text = std::get_if<std::string>(&value.data);
+    if (text == nullptr)
       report(value.span, fmt::format("{} must hold strings", full_name(key)));
+    else if (is_one_line(key, value))
+      out.push_back(*text);
   }
   if (out.size() != values->size()) return std::nullopt;
   return out;

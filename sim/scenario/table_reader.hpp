@@ -24,7 +24,10 @@ class TableReader {
   /// Where a key's value stands; the table itself when it is missing.
   SourceSpan span_of(std::string_view key) const;
 
+  /// One line of text.
   std::optional<std::string> string(std::string_view key);
+  /// Any number of lines, each ending with "\n" alone.
+  std::optional<std::string> lines(std::string_view key);
   /// The value as it stands in the text, for versions, whose last zero counts; nothing for what is no number or text.
   std::optional<std::string> spelling(std::string_view key);
   std::optional<bool> boolean(std::string_view key);
@@ -60,6 +63,8 @@ class TableReader {
  private:
   const Value* take(std::string_view key);
   void must_be(std::string_view key, const Value& value, std::string_view what);
+  const Value* take_text(std::string_view key);
+  bool is_one_line(std::string_view key, const Value& value);
   std::optional<double> quantity(std::string_view key, Dimension dimension);
 
   const Table* table_;

@@ -141,11 +141,15 @@ TEST_CASE("a quantity is written in the unit of its size") {
   CHECK(write_quantity(2.5, Dimension::bytes) == "2.5 B");
 }
 
-TEST_CASE("a text with quotes, line ends and control characters is read back") {
+TEST_CASE("a text with quotes, tabs and backslashes is read back; line ends become spaces, control characters are written out") {
   Calibration c;
-  c.name = "ours", c.description = "a\n\"b\"\t\\c\x01 ü";
+  c.name = "ours", c.description = "a\n\"b\"\t\\c\x01 ü\u202e\xff";
   c.provenance = {{"key with \"quotes\"", "two\nlines"}};
-  CHECK(read_back(write_calibration(c, known_constants())) == c);
+  Calibration readable = c;
+  readable.description = "a \"b\"\t\\c\\u0001 ü\\u202e\\xff";
+  readable.provenance = {{"key with \"quotes\"", "two lines"}};
+  CHECK(read_back(write_calibration(c, known_constants())) == readable);
+  CHECK(read_back(write_calibration(readable, known_constants())) == readable);
 }
 
 }  // namespace calibration_text_test

@@ -216,4 +216,34 @@ TEST_CASE("an endless device is read only up to the limit") {
   CHECK_THROWS_WITH(read_text_file("/dev/zero", 1000), "/dev/zero: error: is larger than 1000 bytes\n");
 }
 
+TEST_CASE("characters that nobody sees are refused where they stand, in texts and keys, however they are written") {
+  for (const char* hidden :
+       {"\\u001b[31m", "\\u0007", "\\u007f", "\\u009b", "\\u202e", "\u202e", "\u2066", "\u200f", "\u2028", "\\u0000"}) {
+    INFO(hidden);
+    CHECK_THAT(parse("a = 1\nname = \"x" + std::string(hidden) + "\"\n").errors,
+               ContainsSubstring("t.toml:2:8: error: a text must not hold"));
+    CHECK_THAT(parse("a = 1\n\"x" + std::string(hidden) + "\" = 2\n").errors, ContainsSubstring("t.toml:2:1: error: a key must not hold"));
+    CHECK_THAT(parse("a = [1, \"x" + std::string(hidden) + "\"]\n").errors, ContainsSubstring("t.toml:1:9: error: a text must not hold"));
+  }
+  CHECK_THAT(parse("\"a\\nb\" = 1\n").errors, ContainsSubstring("t.toml:1:1: error: a key must not hold"));
+  CHECK(parse("a = \"x\\u001b\"\n").errors ==
+        "t.toml:1:5: error: a text must not hold control characters or marks of writing direction: \"x\\u001b\"\n  1 | a = \"x\\u001b\"\n"
+        "    |     ^^^^^^^^^\n  hint: leave out what begins with a backslash there\n");
+}
+
+TEST_CASE("line ends, tabs and foreign letters stay in texts") {
+  const auto [table, errors] = parse("a = \"two\\nlines\\tand\\r\\nthree\"\nb = \"µ é → 测试\"\n");
+  CHECK(errors.empty());
+  CHECK(std::get<std::string>(value_of(table, "a").data) == "two\nlines\tand\r\nthree");
+  CHECK(std::get<std::string>(value_of(table, "b").data) == "µ é → 测试");
+}
+
+TEST_CASE("a name that is too long for any file is the user's mistake") {
+  for (const std::size_t length : {300u, 5000u}) {
+    const std::string path = std::string(length, 'x') + ".toml";
+    CHECK(text_file_refusal(path) == "is longer than a file's name can be");
+    CHECK_THROWS_AS(read_text_file("./" + path), InputError);
+  }
+}
+
 }  // namespace reader_test
