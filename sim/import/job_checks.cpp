@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/import/job_scenario.hpp"
 #include "sim/import/program_arguments.hpp"
@@ -257,7 +258,7 @@ std::string one_line(const Diagnostic& diagnostic) {
   std::string out = diagnostic.file;
   if (diagnostic.span.line > 0) out += fmt::format(":{}", diagnostic.span.line);
   out += ": " + diagnostic.message;
-  return diagnostic.hint.empty() ? out : out + fmt::format(" ({})", diagnostic.hint);
+  return printable(diagnostic.hint.empty() ? out : out + fmt::format(" ({})", diagnostic.hint));
 }
 
 }  // namespace foretrain

@@ -8,23 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
 #include "sim/import/program_arguments.hpp"
+#include "sim/scenario/calibration_text.hpp"
 #include "sim/scenario/launch.hpp"
 
 namespace foretrain {
 
 namespace {
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      out += std::string("\\") + c;
-    else
-      out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
-  }
-  return out + "\"";
-}
 
 /// Strategies as programs call them, and what they are here.
 std::string strategy_named(std::string word) {
@@ -110,15 +101,8 @@ class ScenarioWriter {
   void table(std::string_view name) { out_ += fmt::format("{}[{}]\n", out_.empty() ? "" : "\n", name); }
   void key(std::string_view name, const std::string& value, const std::string& why) {
     const std::string line = fmt::format("{} = {}", name, value);
-    out_ += why.empty() ? line + "\n" : fmt::format("{:<32}# {}\n", line, clean(why));
+    out_ += why.empty() ? line + "\n" : fmt::format("{:<32}# {}\n", line, printable(why));
   }
-  /// A comment ends with its line.
-  static std::string clean(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
-    return text;
-  }
-
   std::string said(const ProgramArgument& argument) const {
     return fmt::format("{}: {}", place_of(script_.launch, argument.span), argument.option);
   }

@@ -178,7 +178,8 @@ std::string unknown_option_hint(std::string_view name) {
   return near.empty() ? "no option of Slurm that is known here" : fmt::format("no option of Slurm: did you mean --{}?", near.front());
 }
 
-/// Words of a directive: quotes hold words together, a '#' at the beginning of one ends the line.
+/// Words of a directive: quotes hold words together, a backslash stands for the character behind it (in either kind of quotes, as sbatch
+/// reads it), a '#' at the beginning of a word ends the line.
 std::vector<ShellWord> directive_words(std::string_view line, int number) {
   std::vector<ShellWord> words;
   for (std::size_t at = kDirective.size(); at < line.size();) {
@@ -191,7 +192,9 @@ std::vector<ShellWord> directive_words(std::string_view line, int number) {
     const std::size_t begin = at;
     char quote = 0;
     for (; at < line.size() && (quote != 0 || (line[at] != ' ' && line[at] != '\t' && line[at] != '\r')); ++at) {
-      if (quote == 0 && (line[at] == '"' || line[at] == '\''))
+      if (line[at] == '\\' && at + 1 < line.size())
+        word.text += line[++at];
+      else if (quote == 0 && (line[at] == '"' || line[at] == '\''))
         quote = line[at];
       else if (quote != 0 && line[at] == quote)
         quote = 0;

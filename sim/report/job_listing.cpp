@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/json_value.hpp"
 
@@ -97,7 +98,7 @@ Json findings_json(const std::vector<Diagnostic>& findings) {
 std::string place_of_row(const JobScript& script, const Row& row, bool of_launch) {
   if (row.line == 0) return "by rule";
   const bool elsewhere = of_launch && !script.launch.file.empty();
-  return elsewhere ? fmt::format("{}:{}", script.launch.file, row.line) : fmt::format("line {}", row.line);
+  return elsewhere ? fmt::format("{}:{}", printable(script.launch.file), row.line) : fmt::format("line {}", row.line);
 }
 
 bool is_of_launch(const Row& row) { return row.key == "launcher" || row.key == "processes_per_node" || row.key == "program"; }
@@ -110,14 +111,14 @@ std::string_view name_of_system(BatchSystem system) {
 
 std::string write_job_table(const JobListing& listing) {
   const JobScript& script = listing.script;
-  std::string out = fmt::format("{}: {}\n\n", script.file,
+  std::string out = fmt::format("{}: {}\n\n", printable(script.file),
                                 script.system == BatchSystem::htcondor ? "a submit file of HTCondor" : "a job script of Slurm");
   for (const Row& row : rows_of(script)) {
-    if (row.known) out += fmt::format("  {:<19} {:<28} {}\n", row.label, row.text, place_of_row(script, row, is_of_launch(row)));
+    if (row.known) out += fmt::format("  {:<19} {:<28} {}\n", row.label, printable(row.text), place_of_row(script, row, is_of_launch(row)));
   }
-  const std::string before = script.launch.file.empty() ? "line " : script.launch.file + ":";
+  const std::string before = script.launch.file.empty() ? "line " : printable(script.launch.file) + ":";
   for (const ProgramArgument& argument : script.launch.arguments)
-    out += fmt::format("  {:<19} {:<28} {}{}\n", argument.option, argument.value, before, argument.span.line);
+    out += fmt::format("  {:<19} {:<28} {}{}\n", printable(argument.option), printable(argument.value), before, argument.span.line);
   if (!listing.cluster.empty()) out += fmt::format("\nCluster: {}\n\nAs a scenario\n\n{}", listing.cluster, listing.toml);
   if (listing.cluster.empty()) out += "\n" + listing.no_cluster;
   if (!listing.findings.refused.empty()) out += "\n" + format(listing.findings.refused);

@@ -1,4 +1,5 @@
-// The request, the environment, the launch line; each launcher is one case of script_launch_line().
+// The request, the environment, the launch line; each launcher is one case of script_launch_line(). Texts of a plan come from other
+// people's files: they stand in comments, on one line, or quoted.
 #include "sim/report/job_script.hpp"
 
 #include <algorithm>
@@ -7,11 +8,33 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
+
 namespace foretrain {
 
 namespace {
 
 std::int64_t limit_s(const JobPlan& plan) { return static_cast<std::int64_t>(std::ceil(std::min(plan.time_limit_s, 1e12))); }
+
+/// A value of a #SBATCH line, on that line: in quotes unless it is plain. Inside them sbatch takes a backslash for an escape.
+std::string slurm_value(std::string_view text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-:=,@%/";
+  const std::string line = printable(text);
+  if (!line.empty() && line.find_first_not_of(kPlain) == std::string::npos) return line;
+  std::string out = "'";
+  for (const char c : line) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "'";
+}
+
+/// A value of a submit file, to the end of its line: `$` begins no macro, and a backslash at the end takes no line from below.
+std::string condor_value(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) out += c == '$' ? "$(DOLLAR)" : std::string(1, c);
+  return out.ends_with('\\') ? out + " " : out;
+}
 
 std::string clock(std::int64_t seconds) {
   return fmt::format("{}-{:02}:{:02}:{:02}", seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
@@ -94,12 +117,17 @@ std::string script_heading(const JobPlan& plan) {
                                                : "";
   return fmt::format(
       "# {} with {} on {}: {} GPU{} on {} node{}{}.\n# Written by foretrain; fill in what stands in <…>, and the program's own options.\n",
-      plan.model, plan.strategy, plan.cluster, plan.nodes * plan.gpus_per_node, plan.nodes * plan.gpus_per_node == 1 ? "" : "s", plan.nodes,
-      plan.nodes == 1 ? "" : "s", batch);
+      printable(plan.model), printable(plan.strategy), printable(plan.cluster), plan.nodes * plan.gpus_per_node,
+      plan.nodes * plan.gpus_per_node == 1 ? "" : "s", plan.nodes, plan.nodes == 1 ? "" : "s", batch);
 }
 
 std::string directive(std::string_view option, const std::string& comment = "") {
   return comment.empty() ? fmt::format("#SBATCH --{}\n", option) : fmt::format("#SBATCH --{:<28} # {}\n", option, comment);
+}
+
+std::string gres(const JobPlan& plan) {
+  return fmt::format("gres={}",
+                     slurm_value(fmt::format("gpu:{}{}{}", plan.gpu_type, plan.gpu_type.empty() ? "" : ":", plan.gpus_per_node)));
 }
 
 }  // namespace
@@ -108,15 +136,15 @@ std::string write_sbatch(const JobPlan& plan) {
   assert(plan.nodes >= 1 && plan.gpus_per_node >= 1 && plan.processes_per_node >= 1 && plan.cores_per_node >= 1);
   const int tasks = tasks_per_node(plan);
   std::string out = "#!/bin/bash\n" + script_heading(plan);
-  out += directive(fmt::format("job-name={}", plan.name));
+  out += directive(fmt::format("job-name={}", slurm_value(plan.name)));
   out += directive("account=<project>", "who pays");
-  if (!plan.partition.empty()) out += directive(fmt::format("partition={}", plan.partition));
-  if (!plan.constraint.empty()) out += directive(fmt::format("constraint={}", plan.constraint));
+  if (!plan.partition.empty()) out += directive(fmt::format("partition={}", slurm_value(plan.partition)));
+  if (!plan.constraint.empty()) out += directive(fmt::format("constraint={}", slurm_value(plan.constraint)));
   out += directive(fmt::format("nodes={}", plan.nodes));
   out += directive(fmt::format("ntasks-per-node={}", tasks),
                    tasks == 1 ? fmt::format("{} starts the processes itself", name_of(plan.launcher)) : "one for each process");
   out += directive(fmt::format("cpus-per-task={}", std::max(1, plan.cores_per_node / tasks)));
-  out += directive(fmt::format("gres=gpu:{}{}{}", plan.gpu_type, plan.gpu_type.empty() ? "" : ":", plan.gpus_per_node));
+  out += directive(gres(plan));
   if (plan.memory_per_node.count > 0) out += directive(fmt::format("mem={}M", mebibytes(plan.memory_per_node)));
   if (limit_s(plan) > 0) out += directive(fmt::format("time={}", clock(limit_s(plan))), "days-hours:minutes:seconds");
   out += directive("output=%x-%j.out");
@@ -145,14 +173,14 @@ std::string write_condor(const JobPlan& plan) {
   out += fmt::format("request_gpus = {}\nrequest_cpus = {}\n", plan.gpus_per_node, plan.cores_per_node);
   if (plan.memory_per_node.count > 0) out += fmt::format("request_memory = {}MB\n", mebibytes(plan.memory_per_node));
   out += "# <room for environment, data and checkpoints>\nrequest_disk = 40GB\n";
-  if (!plan.requirements.empty()) out += fmt::format("require_gpus = {}\n", plan.requirements);
+  if (!plan.requirements.empty()) out += fmt::format("require_gpus = {}\n", condor_value(plan.requirements));
   if (limit_s(plan) > 0) out += fmt::format("allowed_job_duration = {}\n", limit_s(plan));
   if (plan.cluster.starts_with("chtc")) {
     out += fmt::format("+WantGPULab = true\n+GPUJobLength = \"{}\"\n", limit_s(plan) <= 12 * 3600   ? "short"
                                                                        : limit_s(plan) <= 24 * 3600 ? "medium"
                                                                                                     : "long");
   }
-  return out + fmt::format("\nlog = {0}.log\noutput = {0}.out\nerror = {0}.err\n\nqueue 1\n", plan.name);
+  return out + fmt::format("\nlog = {0}.log\noutput = {0}.out\nerror = {0}.err\n\nqueue 1\n", condor_value(plan.name));
 }
 
 }  // namespace foretrain

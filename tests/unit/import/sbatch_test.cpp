@@ -93,6 +93,15 @@ TEST_CASE("trailing comments, disabled directives, tabs and Windows line ends ar
   CHECK_THAT(script.remarks[0].why, ContainsSubstring("Windows line ends"));
 }
 
+TEST_CASE("a backslash stands for the character behind it, in either kind of quotes, as sbatch reads directives") {
+  const auto partition = [](const std::string& value) { return shown(slurm("--nodes=1\n--partition=" + value).request.partition); };
+  CHECK(partition("'a b'") == "a b");
+  CHECK(partition("'a\\'b\\\\'") == "a'b\\");
+  CHECK(partition("\"a\\\"b\"") == "a\"b");
+  CHECK(partition("a\\ b") == "a b");
+  CHECK(partition("a\\") == "a\\");
+}
+
 TEST_CASE("the last of several directives counts") {
   const JobScript script = slurm("--nodes=2\n--gres=gpu:2\n--nodes=4\n--gpus-per-node=4");
   CHECK(shown(script.resources.nodes) == "4");

@@ -1,8 +1,10 @@
 // Job scripts out: what is written, the reader reads back, for every launcher, number of nodes, GPUs and processes.
 #include "sim/report/job_script.hpp"
 
+#include <algorithm>
 #include <sstream>
 
+#include "sim/base/printable.hpp"
 #include "sim/import/job_script.hpp"
 #include "tests/support/catch.hpp"
 
@@ -24,6 +26,8 @@ JobPlan plan_for(Launcher launcher, int nodes, int gpus, int processes) {
   plan.workers_per_gpu = 4, plan.batch_per_gpu = 32, plan.epochs = 90;
   return plan;
 }
+
+bool is_printable_text(const std::string& text) { return printable_lines(text) == text; }
 
 /// As the reader calls it: a script that spawns its processes is started by python.
 StartedBy started_by(Launcher launcher) {
@@ -104,6 +108,34 @@ TEST_CASE("a script for two nodes meets at the first of them, and says what to f
   CHECK_THAT(text, ContainsSubstring("srun torchrun --nnodes=2 --nproc_per_node=4 "));
   CHECK_THAT(text, ContainsSubstring("export OMP_NUM_THREADS=6\n"));
   CHECK_THAT(text, ContainsSubstring("export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK "));
+}
+
+TEST_CASE("texts of a plan, whatever they hold, are quoted or stand in a comment: the lines of a script stay the same") {
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  const JobPlan good = plan_for(Launcher::torchrun, 1, 4, 4);
+  for (const char* bad : {"x\ntouch pwned\n#", "x\r", "'; touch pwned; '", "$(touch pwned)", "a b\\", "\x1b[31m\u202e", "\"`b`"}) {
+    JobPlan plan = good;
+    plan.name = plan.model = plan.cluster = plan.strategy = plan.partition = plan.gpu_type = plan.constraint = plan.requirements = bad;
+    const std::string sbatch = write_sbatch(plan), condor = write_condor(plan);
+    INFO(sbatch << condor);
+    CHECK(lines(sbatch) == lines(write_sbatch(good)) + 1);  // the constraint
+    CHECK(lines(condor) == lines(write_condor(good)) + 1);  // the requirements
+    CHECK(is_printable_text(sbatch));
+    CHECK(is_printable_text(condor));
+    CHECK(condor.find("= $(touch") == std::string::npos);
+    const JobScript script = read_job_script({"job.sbatch", sbatch});
+    const bool has_variable = std::string(bad).find('$') != std::string::npos;  // which the reader takes for a mistake
+    CHECK((has_variable || script.request.partition->value == printable(bad)));
+    CHECK(script.launch.program->value == "train.py");
+  }
+}
+
+TEST_CASE("a plain text of a plan stands without quotes, one with operators in quotes") {
+  JobPlan plan = plan_for(Launcher::torchrun, 1, 4, 4);
+  plan.constraint = "gpu-bw";
+  CHECK_THAT(write_sbatch(plan), ContainsSubstring("#SBATCH --constraint=gpu-bw\n"));
+  plan.constraint = "a100&nvlink";
+  CHECK_THAT(write_sbatch(plan), ContainsSubstring("#SBATCH --constraint='a100&nvlink'\n"));
 }
 
 TEST_CASE("a submit file has comments on lines of their own, as HTCondor wants them") {
