@@ -7,9 +7,9 @@
 #include <cassert>
 #include <cmath>
 #include <deque>
-#include <stdexcept>
 #include <utility>
 
+#include "sim/base/diagnostics.hpp"
 #include "sim/engine/event_queue.hpp"
 #include "sim/engine/fold.hpp"
 #include "sim/engine/shared_device.hpp"
@@ -21,6 +21,11 @@ namespace {
 constexpr double kMostBytes = 4e18;
 /// End of a task that has not been timed.
 constexpr Time kOpen{-1};
+
+InputError endless_transfer() {
+  return InputError("a transfer takes more than 46 days, or never ends",
+                    "a link is too slow for what crosses it: check bandwidths and the sizes of messages");
+}
 
 enum class EventKind : std::uint64_t { end, transfer, ready };
 
@@ -259,7 +264,7 @@ Timeline Executor::run() {
   settle();
   while (done_ < tasks_.size()) {
     const Time flows_end = next_end_of_flows();
-    if (agenda_.empty() && flows_end > kHorizon) throw std::logic_error("the simulation stalls: a flow has no bandwidth or takes months");
+    if (agenda_.empty() && flows_end > kHorizon) throw endless_transfer();
     const Time now = agenda_.empty() ? flows_end : std::min(flows_end, agenda_.top().time);
     if (flows_end == now) end_flows(now);
     while (!agenda_.empty() && agenda_.top().time == now) handle(agenda_.pop());

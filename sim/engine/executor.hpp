@@ -11,7 +11,7 @@ namespace foretrain {
 /// Every task starts when all its dependencies (with their lags) have passed and its pool has a free unit; ties go to the task
 /// added first. Kernels on a device run at 1 minus the sum of the shares of the collectives active there (never below 0.05).
 /// Deterministic: two runs of one graph are equal to the picosecond. The clock stops at 46 days; a flow that could only end
-/// later (a link of no bandwidth) throws std::logic_error. Folding changes the cost, not the answer (fold.hpp); off is for tests.
+/// later (a link of no bandwidth) throws InputError. Folding changes the cost, not the answer (fold.hpp); off is for tests.
 Timeline run(const TaskGraph& graph, Network& network, Folding folding = Folding::on);
 
 }  // namespace foretrain
