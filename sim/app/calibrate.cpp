@@ -2,7 +2,7 @@
 #include "sim/analysis/calibrate.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <map>
 #include <tuple>
 
@@ -11,7 +11,9 @@
 
 #include "sim/analysis/calibration_check.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/import/sample_log.hpp"
 #include "sim/report/calibration_check_table.hpp"
@@ -71,8 +73,7 @@ Settings provenance_of(const std::vector<SampleFile>& files) {
     names.push_back(fmt::format("{} ({}, {} samples)", file.file, file.format, file.samples.size()));
   }
   state("files", fmt::format("{}", fmt::join(names, "; ")));
-  const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
-  state("fitted", fmt::format("{:%Y-%m-%d}", std::chrono::system_clock::time_point(today)));
+  state("fitted", fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))));  // the day of UTC, wherever the machine stands
   return provenance;
 }
 
@@ -118,11 +119,12 @@ void refuse_empty(const CalibrationFit& fit) {
 void run_calibrate_fit(const CalibrateCommand& command) {
   const std::vector<SampleFile> files = read_samples(command);
   const ClusterSpec cluster = open_uncalibrated_cluster(command.cluster);
+  check_outputs({{"-o", command.output}, {"--svg", command.svg}});
   ProgressLine progress("fitting");
   CalibrationFit fit = calibrate(cluster, all_of(files), [&progress](double done) { progress.show(done); });
   progress.clear();
   refuse_empty(fit);
-  fit.calibration.description = command.description.empty() ? "measured on " + cluster.name : command.description;
+  fit.calibration.description = command.description.empty() ? "measured on " + cluster.name : printable(command.description);
   fit.calibration.provenance = provenance_of(files);
   const std::string text = write_calibration(fit.calibration) + write_calibration_points(points_of(fit));
   if (!command.svg.empty()) write_file(command.svg, draw_calibration(fit));
@@ -141,6 +143,7 @@ void run_calibrate_show(const CalibrateCommand& command) {
   fit.calibration = read_calibration(*source, diagnostics);
   fit.residuals = residuals_of(read_calibration_points(*source, diagnostics));
   diagnostics.throw_if_any();
+  check_outputs({{"-o", command.output}, {"--svg", command.svg}});
   const auto beyond = static_cast<int>(fit.calibration.collectives.size());
   for (CalibrationFit::Residual& residual : fit.residuals) residual.collective = residual.collective < beyond ? residual.collective : -1;
   if (!command.svg.empty()) write_file(command.svg, draw_calibration(fit));
@@ -162,6 +165,7 @@ void run_calibrate_check(const CalibrateCommand& command) {
   const bool named = std::ranges::all_of(samples, [](const Sample& s) { return !setting_of(s, "cluster").empty(); });
   if (command.cluster.empty() && !named)
     throw InputError("these samples do not say which cluster they are from", "name it: --cluster NAME");
+  check_outputs({{"-o", command.output}});
   ProgressLine progress("checking");
   const CalibrationCheck check = check_calibration(platforms_of(samples, command.cluster), command.hold_out, open_uncalibrated_cluster,
                                                    [&progress](double done) { progress.show(done); });

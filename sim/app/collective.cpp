@@ -3,6 +3,7 @@
 
 #include "sim/analysis/collective_curve.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/app/named_outputs.hpp"
 #include "sim/base/names.hpp"
 #include "sim/report/busbw_chart.hpp"
 #include "sim/report/collective_catalog.hpp"
@@ -102,6 +103,7 @@ MeasurementFile read_measured(const std::string& file) {
 void run_collective(const CollectiveCommand& command) {
   const CollectiveQuestion question = question_of(command);
   const MeasurementFile measured = command.measured.empty() ? MeasurementFile{} : read_measured(command.measured);
+  check_outputs({{"-o", command.output}, {"--svg", command.svg}});
   const CollectiveCurve curve = predict_collective(question);
   if (!command.svg.empty()) write_file(command.svg, draw_busbw(busbw_chart(curve, measured.collective)));
   write_output(command.output, find_collective_report(command.format)->write(curve, {.explain = command.explain}));

@@ -1,12 +1,16 @@
 // One function per command declares its options; the callbacks carry it out.
 #include "sim/app/command_line.hpp"
 
+#include <cstdio>
+#include <sstream>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "sim/app/calibrate_options.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/training_options.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/report/collective_catalog.hpp"
 #include "sim/report/model_catalog.hpp"
 #include "sim/report/output_file.hpp"
@@ -268,6 +272,15 @@ std::string commands_page() {
   return out;
 }
 
+/// Help and version to standard output; mistakes, with what the user typed in them, to standard error.
+int answer(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream asked_for, mistakes;
+  const bool is_mistake = app.exit(error, asked_for, mistakes) != 0;
+  write_output("", asked_for.str());
+  fmt::print(stderr, "{}", printable_lines(mistakes.str()));
+  return is_mistake ? kUsageError : 0;
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -277,7 +290,7 @@ int run_command_line(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsageError;
+    return answer(app, error);
   }
   return 0;
 }

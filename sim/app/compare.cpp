@@ -7,6 +7,7 @@
 
 #include "sim/analysis/strategy_matrix.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/app/several_scenarios.hpp"
 #include "sim/report/comparison_catalog.hpp"
@@ -42,6 +43,7 @@ std::string compare_scenarios(const CompareCommand& command, const std::vector<s
     read.push_back(read_compared(named.source, command.overrides, strategies));
     if (named.job) apply_job(*named.job, read.back().own);
   });
+  check_outputs({{"-o", command.output}});
   std::vector<Comparison> comparisons;
   for (const ComparedScenarios& scenarios : read) {
     comparisons.push_back(compared(scenarios));

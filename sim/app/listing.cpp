@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/fabrics/catalog.hpp"
 #include "sim/collective/algorithms/catalog.hpp"
@@ -71,7 +72,7 @@ std::string describe_scenario(const std::string& name) {
 
 std::vector<ListedEntry> list_files(CatalogKind kind, std::string (*describe)(const std::string&)) {
   std::vector<ListedEntry> entries;
-  for (const std::string& name : names_in(kind)) entries.push_back({name, describe(name)});
+  for (const std::string& name : names_in(kind)) entries.push_back({printable(name), describe(name)});
   return entries;
 }
 

@@ -1,6 +1,9 @@
 // model show: a network as the simulator sees it.
+#include <fmt/format.h>
+
 #include "sim/analysis/model_summary.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/report/model_catalog.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/scenario/catalog.hpp"
@@ -15,7 +18,7 @@ constexpr const char* kAnyCluster = "star-1gpu";
 
 Gpu open_gpu(const std::string& name) {
   const auto source = open_named(CatalogKind::gpus, name);
-  if (!source) throw InputError("unknown GPU \"" + name + "\"", unknown_name_hint(CatalogKind::gpus, name));
+  if (!source) throw InputError(fmt::format("unknown GPU \"{}\"", shortened(name, 60)), unknown_name_hint(CatalogKind::gpus, name));
   Diagnostics diagnostics(*source);
   const Gpu gpu = read_gpu(*source, diagnostics);
   diagnostics.throw_if_any();

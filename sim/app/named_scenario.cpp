@@ -3,6 +3,9 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/reader.hpp"
 
@@ -22,7 +25,7 @@ SourceText open_scenario_text(const std::string& name) {
   if (has_ending && is_file(name)) return read_text_file(name);
   if (auto found = open_named(CatalogKind::scenarios, name)) return *std::move(found);
   if (is_file(name)) return read_text_file(name);
-  throw InputError("unknown scenario \"" + name + "\"", unknown_name_hint(CatalogKind::scenarios, name));
+  throw InputError(fmt::format("unknown scenario \"{}\"", shortened(name, 60)), unknown_name_hint(CatalogKind::scenarios, name));
 }
 
 NamedScenario open_scenario(const std::string& name, const ScenarioOverrides& overrides) {

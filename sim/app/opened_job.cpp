@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/time_limit.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/import/job_cluster.hpp"
 #include "sim/import/job_scenario.hpp"
 #include "sim/scenario/reader.hpp"
@@ -102,7 +103,7 @@ void check_time_limit(const OpenedJob& job, Prediction& prediction) {
   const auto& limit = job.script.request.seconds;
   if (!limit) return;
   const std::string why = time_limit_warning(limit->value, reserved_gpus(job.script), prediction);
-  if (!why.empty()) prediction.warnings.push_back(fmt::format("{}:{}: {}", job.text.name, limit->span.line, why));
+  if (!why.empty()) prediction.warnings.push_back(fmt::format("{}:{}: {}", printable(job.text.name), limit->span.line, why));
 }
 
 }  // namespace foretrain

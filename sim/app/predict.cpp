@@ -6,6 +6,7 @@
 #include "sim/analysis/recommend.hpp"
 #include "sim/analysis/study.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/app/several_scenarios.hpp"
 #include "sim/report/both_scalings.hpp"
@@ -136,6 +137,11 @@ void predict_several(const PredictCommand& command, const std::vector<Question>&
 
 void run_predict(const PredictCommand& command) {
   const std::vector<Question> questions = read_all(command);
+  check_outputs({{"-o", command.output},
+                 {"--html", command.html},
+                 {"--trace", command.trace},
+                 {"--sbatch", command.recommendation.sbatch},
+                 {"--condor", command.recommendation.condor}});
   if (questions.size() > 1) return predict_several(command, questions);
   const Question& question = questions.front();
   has_study(question) ? predict_study(command, question) : predict_one(command, question);

@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "sim/base/printable.hpp"
+
 namespace foretrain {
 
-ProgressLine::ProgressLine(std::string what) : what_(std::move(what)), on_terminal_(::isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine(const std::string& what) : what_(printable(what)), on_terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 void ProgressLine::show(double done) {
   using namespace std::chrono_literals;

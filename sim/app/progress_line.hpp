@@ -9,7 +9,7 @@ namespace foretrain {
 /// Writes to standard error when that is a terminal, at most ten times a second, and only after the first second.
 class ProgressLine {
  public:
-  explicit ProgressLine(std::string what);
+  explicit ProgressLine(const std::string& what);
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;

@@ -5,6 +5,7 @@
 #include "sim/analysis/error_groups.hpp"
 #include "sim/analysis/validation.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/base/names.hpp"
 #include "sim/report/json.hpp"
@@ -47,6 +48,7 @@ void run_validate(const ValidateCommand& command) {
   Diagnostics diagnostics(source);
   const MeasurementFile file = read_measurements(source, diagnostics);
   diagnostics.throw_if_any();
+  check_outputs({{"-o", command.output}});
   ProgressLine progress("validating " + command.file);
   const auto show = [&progress](double done) { progress.show(done); };
   const bool json = command.format == "json";

@@ -1,16 +1,16 @@
-// A file appears whole or not at all.
+// What a result is written to: what is refused, and what a terminal gets to see. How files are replaced:
+// tests/unit/base/whole_file_test.cpp.
 #include "sim/report/output_file.hpp"
 
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
 
 namespace output_file_test {
@@ -48,77 +48,55 @@ std::string content(const std::string& path) {
 
 TEST_CASE("a new file holds the text and nothing else is left") {
   const Folder folder;
-  write_file(folder / "out.json", std::string("a\0b\n", 4));
-  CHECK(content(folder / "out.json") == std::string("a\0b\n", 4));
+  write_file(folder / "out.json", "{\"µ\": 1}\n");
+  CHECK(content(folder / "out.json") == "{\"µ\": 1}\n");
   CHECK(folder.entries() == 1);
 }
 
-TEST_CASE("an existing file is replaced") {
+TEST_CASE("what would act on a terminal is written out, lines and tabs stay") {
   const Folder folder;
-  write_file(folder / "out", "a much longer first text");
-  write_file(folder / "out", "short");
-  CHECK(content(folder / "out") == "short");
-  CHECK(folder.entries() == 1);
+  write_file(folder / "out", "a\x1b[31m\tb\n\u202ec\n");
+  CHECK(content(folder / "out") == "a\\u001b[31m\tb\n\\u202ec\n");
 }
 
 TEST_CASE("a missing folder is reported with path and cause") {
   const Folder folder;
-  try {
-    write_file(folder / "no/such/out", "x");
-    FAIL("nothing was thrown");
-  } catch (const WorldError& error) {
-    CHECK_THAT(error.what(), ContainsSubstring("no/such/out: cannot be written: No such file or directory"));
+  CHECK_THROWS_WITH(write_file(folder / "no/such/out", "x"),
+                    ContainsSubstring("no/such/out: cannot be written: No such file or directory"));
+  CHECK(folder.entries() == 0);
+}
+
+TEST_CASE("a file that was read is not overwritten, under whatever name") {
+  const Folder folder;
+  std::ofstream(folder / "in") << "input";
+  fs::create_symlink("in", folder / "link");
+  fs::create_hard_link(folder / "in", folder / "other");
+  CHECK_FALSE(was_read(folder / "in"));
+  read_text_file(folder / "in");
+  for (const char* name : {"in", "./in", "link", "other"}) {
+    INFO(name);
+    CHECK(was_read(folder / name));
+    CHECK_THROWS_AS(write_file(folder / name, "x"), InputError);
   }
-  CHECK(folder.entries() == 0);
+  CHECK(content(folder / "in") == "input");
+  CHECK_FALSE(was_read(folder / "none"));
+  CHECK_NOTHROW(write_file(folder / "out", "x"));
 }
 
-TEST_CASE("a folder of that name is left alone") {
+TEST_CASE("two names of one file are the same output, those of devices are not") {
   const Folder folder;
-  fs::create_directory(folder / "out");
-  CHECK_THROWS_AS(write_file(folder / "out", "x"), WorldError);
-  CHECK_THROWS_AS(write_file(folder / "out/", "x"), WorldError);
-  CHECK(fs::is_directory(folder / "out"));
-  CHECK(fs::is_empty(folder / "out"));
-  CHECK(folder.entries() == 1);
-}
-
-TEST_CASE("a folder without write permission stays as it is") {
-  if (::geteuid() == 0) FORETRAIN_SKIP("the superuser may write anywhere");
-  const Folder folder;
-  fs::permissions(folder / "", fs::perms::owner_read | fs::perms::owner_exec);
-  CHECK_THROWS_AS(write_file(folder / "out", "x"), WorldError);
-  fs::permissions(folder / "", fs::perms::owner_all);
-  CHECK(folder.entries() == 0);
-}
-
-TEST_CASE("a link keeps pointing where it does") {
-  const Folder folder;
-  write_file(folder / "real", "old");
-  fs::create_symlink(folder / "real", folder / "link");
-  write_file(folder / "link", "new");
-  CHECK(fs::is_symlink(folder / "link"));
-  CHECK(content(folder / "real") == "new");
-  CHECK(folder.entries() == 2);
-}
-
-TEST_CASE("a pipe is written to, not replaced by a file") {
-  const Folder folder;
-  const std::string pipe = folder / "pipe";
-  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
-  REQUIRE(reader >= 0);
-  write_file(pipe, "through");
-  std::array<char, 16> got{};
-  const auto length = ::read(reader, got.data(), got.size());
-  ::close(reader);
-  CHECK(fs::is_fifo(pipe));
-  CHECK(std::string(got.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0))) == "through");
-  CHECK(folder.entries() == 1);
-}
-
-TEST_CASE("a path that is too long is reported") {
-  const Folder folder;
-  CHECK_THROWS_AS(write_file(folder / std::string(5000, 'x'), "x"), WorldError);
+  fs::create_directory(folder / "sub");
+  CHECK(is_same_output(folder / "new", folder / "new"));
+  CHECK(is_same_output(folder / "new", folder / "sub/../new"));
+  CHECK_FALSE(is_same_output(folder / "new", folder / "sub/new"));
+  fs::create_symlink("new", folder / "link");  // which points nowhere yet
+  CHECK(is_same_output(folder / "new", folder / "link"));
+  std::ofstream(folder / "new") << "there";
+  fs::create_hard_link(folder / "new", folder / "sub/hard");
+  CHECK(is_same_output(folder / "new", folder / "link"));
+  CHECK(is_same_output(folder / "new", folder / "sub/hard"));
+  CHECK_FALSE(is_same_output("/dev/null", "/dev/null"));
+  CHECK(is_same_output("here", "./here"));
 }
 
 }  // namespace output_file_test

@@ -1,0 +1,20 @@
+// The files that a command line names for results.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace foretrain {
+
+/// An option and its file; empty: not given, "-": standard output.
+struct NamedOutput {
+  std::string_view option;
+  std::string file;
+};
+
+/// Throws InputError when two of them are one file, of which only the later text would stay, or when one of them was read. To be called
+/// when everything is read and before anything is computed.
+void check_outputs(const std::vector<NamedOutput>& outputs);
+
+}  // namespace foretrain
