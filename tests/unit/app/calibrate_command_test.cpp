@@ -218,4 +218,18 @@ TEST_CASE("without the benchmark beside it or on the path, run says how it is bu
   CHECK(folder.entries() == 0);
 }
 
+TEST_CASE("the day of a fit is that of UTC, east and west of it") {
+  const TemporaryFolder folder;
+  folder.write("samples.csv", slow_all_reduces());
+  for (const char* zone : {"UTC0", "WEST12", "EAST-14"}) {
+    const ProgramRun run = folder.run(std::string("date -u +%F; TZ=") + zone +
+                                      " foretrain calibrate fit samples.csv --cluster puhti -o fit.toml > table; date -u +%F");
+    INFO(zone << ": " << run.output);
+    REQUIRE(run.output.size() == 22);  // two days, each with its line end
+    const std::string fitted = folder.read("fit.toml"), before = run.output.substr(0, 10), after = run.output.substr(11, 10);
+    const bool is_today = fitted.find("fitted = \"" + before + "\"") != std::string::npos;
+    CHECK((is_today || fitted.find("fitted = \"" + after + "\"") != std::string::npos));
+  }
+}
+
 }  // namespace calibrate_command_test

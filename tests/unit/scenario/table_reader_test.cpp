@@ -129,4 +129,16 @@ TEST_CASE("half a million unknown keys are answered with the first fifty, at onc
   CHECK(d.diagnostics.found().size() == Diagnostics::kMostDiagnostics);
 }
 
+TEST_CASE("a text is one line, unless lines are asked for") {
+  Document d("a = \"x\\ny\"\nb = \"x\\r\\ny\"\nc = [\"x\", \"x\\ny\"]\nd = 3\n");
+  CHECK(d.reader.string("a") == std::nullopt);
+  CHECK(d.reader.lines("a") == "x\ny");
+  CHECK(d.reader.lines("b") == "x\ny");
+  CHECK(d.reader.strings("c", 9) == std::nullopt);
+  CHECK(d.reader.lines("d") == std::nullopt);
+  CHECK_THAT(d.errors(), ContainsSubstring("t.toml:1:5: error: a must be one line of text") &&
+                             ContainsSubstring("t.toml:3:11: error: c must be one line of text") &&
+                             ContainsSubstring("t.toml:4:5: error: d must be a string, not an integer"));
+}
+
 }  // namespace table_reader_test
