@@ -2,6 +2,8 @@
 // a version, which TOML takes for the number 2.2; its spelling is read from the text.
 #include "sim/scenario/collective_sections.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"

@@ -11,8 +11,6 @@ namespace foretrain::micro {
 
 namespace {
 
-constexpr std::int64_t kMi = 1 << 20;
-
 /// `is_split`: its bytes fall into one part for each rank.
 struct CollectiveRow {
   const char* op;

@@ -9,7 +9,6 @@ namespace foretrain::micro {
 
 namespace {
 
-constexpr std::int64_t kKi = 1024, kMi = 1024 * kKi;
 constexpr std::int64_t kLarge = 64 * kMi;  ///< where copies have long reached their bandwidth
 constexpr int kMostPairs = 8;              ///< GPUs of which every pair is measured
 

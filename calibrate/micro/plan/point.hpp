@@ -35,6 +35,9 @@ struct Rung {
   friend bool operator==(const Rung&, const Rung&) = default;
 };
 
+/// Bytes that ladders are stated in.
+inline constexpr std::int64_t kKi = 1024, kMi = 1024 * kKi;
+
 /// first, first x factor, … up to last; requires 0 < first and 1 < factor.
 std::vector<Rung> ladder(std::int64_t first, std::int64_t last, int factor);
 
