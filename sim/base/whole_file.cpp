@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ constexpr mode_t kModeOfNewFiles = 0666, kModeOfOthersText = 0600, kPermissions 
   throw WorldError(fmt::format("{}: cannot be written: {}", path, cause));
 }
 
-[[noreturn]] void fail_to_write(const std::string& path) { fail_to_write(path, std::strerror(errno)); }
+[[noreturn]] void fail_to_write(const std::string& path) { fail_to_write(path, std::generic_category().message(errno)); }
 
 /// Keeps signals that would end the program waiting, as long as it lives; those that are ignored stay so.
 class HeldSignals {
@@ -162,7 +162,8 @@ bool replace_whole(const std::string& path, const std::string& target, const str
 /// Opening does not wait for a reader of a pipe, writing does.
 void write_in_place(const std::string& path, std::string_view text) {
   OpenFile file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (file.descriptor() < 0) fail_to_write(path, errno == ENXIO ? "nobody reads from this pipe" : std::strerror(errno));
+  if (file.descriptor() < 0)
+    fail_to_write(path, errno == ENXIO ? std::string("nobody reads from this pipe") : std::generic_category().message(errno));
   ::fcntl(file.descriptor(), F_SETFL, ::fcntl(file.descriptor(), F_GETFL) & ~O_NONBLOCK);
   if (!file.write(text) || !file.close()) fail_to_write(path);
 }
@@ -195,7 +196,8 @@ void write_whole_file(const std::string& path, std::string_view text) {
   } else if (S_ISCHR(there.st_mode) || S_ISFIFO(there.st_mode)) {
     write_in_place(path, text);
   } else {
-    fail_to_write(path, S_ISDIR(there.st_mode) ? std::strerror(EISDIR) : "a disk or a socket is no place for a file");
+    fail_to_write(
+        path, S_ISDIR(there.st_mode) ? std::generic_category().message(EISDIR) : std::string("a disk or a socket is no place for a file"));
   }
 }
 

@@ -19,7 +19,7 @@ std::int64_t limit_s(const JobPlan& plan) { return static_cast<std::int64_t>(std
 /// A value of a #SBATCH line, on that line: in quotes unless it is plain. Inside them sbatch takes a backslash for an escape.
 std::string slurm_value(std::string_view text) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-:=,@%/";
-  const std::string line = printable(text);
+  std::string line = printable(text);
   if (!line.empty() && line.find_first_not_of(kPlain) == std::string::npos) return line;
   std::string out = "'";
   for (const char c : line) {

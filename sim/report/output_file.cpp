@@ -3,8 +3,8 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -22,7 +22,7 @@ namespace {
 void write_standard_output(std::string_view text) {
   const std::string shown = printable_lines(text);
   if (std::fwrite(shown.data(), 1, shown.size(), stdout) == shown.size() && std::fflush(stdout) == 0) return;
-  throw WorldError(fmt::format("standard output: cannot be written: {}", std::strerror(errno)));
+  throw WorldError(fmt::format("standard output: cannot be written: {}", std::generic_category().message(errno)));
 }
 
 /// As behind `foretrain … -o /dev/stdout >> log`, where a new file would not be the one that is open.

@@ -2,10 +2,10 @@
 // output takes the place of one.
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -65,14 +65,14 @@ SourceText read_text_file(const std::string& path, std::size_t largest) {
   if (std::string why = text_file_refusal(path, largest); !why.empty()) throw refused(path, std::move(why));
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw WorldError(fmt::format("cannot read {}: {}", shortened(path), std::strerror(errno)));
+  if (!stream) throw WorldError(fmt::format("cannot read {}: {}", shortened(path), std::generic_category().message(errno)));
   SourceText source{path, std::string()};
   std::string block(64 << 10, '\0');
   while (stream && source.text.size() <= largest) {
     stream.read(block.data(), static_cast<std::streamsize>(block.size()));
     source.text.append(block, 0, static_cast<std::size_t>(stream.gcount()));
   }
-  if (stream.bad()) throw WorldError(fmt::format("cannot read {}: {}", shortened(path), std::strerror(errno)));
+  if (stream.bad()) throw WorldError(fmt::format("cannot read {}: {}", shortened(path), std::generic_category().message(errno)));
   if (source.text.size() > largest) throw refused(path, too_large(largest));
   if (source.text.empty()) throw refused(path, "is empty");
   if (const auto mark = mark_of(path)) files_read().push_back(*mark);
