@@ -103,6 +103,9 @@ TEST_CASE("the layer checker finds a package outside its door or in a header") {
         "sim/collective/a.cpp:2: <boost/graph/adjacency_list.hpp> belongs in sim/cluster/");
   CHECK(breach("sim/report/json.cpp", "nlohmann/json.hpp") == "");
   CHECK(breach("sim/report/json.hpp", "nlohmann/json.hpp") == "sim/report/json.hpp:2: <nlohmann/json.hpp> may not be in a header");
+  CHECK(breach("sim/report/json_value.hpp", "nlohmann/json.hpp") == "");
+  CHECK(joined(layer_breaches({file_with("sim/app/a.cpp", "#include \"sim/report/json_value.hpp\"\n")})) ==
+        "sim/app/a.cpp:2: <sim/report/json_value.hpp> belongs in sim/report/");
   CHECK(breach("sim/app/list.cpp", "CLI/CLI.hpp") == "");
   CHECK(breach("sim/report/table.cpp", "CLI/CLI.hpp") == "sim/report/table.cpp:2: <CLI/CLI.hpp> belongs in sim/app/");
   CHECK(breach("sim/scenario/a.cpp", "Eigen/Dense") == "sim/scenario/a.cpp:2: <Eigen/Dense> belongs in calibrate/fit");
