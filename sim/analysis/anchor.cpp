@@ -34,22 +34,28 @@ DeviceModel scaled(DeviceModel device, Side side, double factor) {
   return device;
 }
 
-/// Solves predicted(factor) = measured; false position on log-log, safeguarded by bisection. `plain_s`: predicted(1).
-std::optional<double> find_factor(const StepSimulator& simulator, const DeviceModel& device, const Anchor& anchor, Side side,
-                                  double plain_s) {
-  const auto error = [&](double log_factor) {
-    return std::log(simulator.step_s(anchor.gpus, scaled(device, side, std::exp(log_factor))) / anchor.step_s);
-  };
+struct Solution {
+  double factor = 1;
+  SimulatedStep step;
+};
+
+/// Solves predicted(factor) = measured; false position on log-log, safeguarded by bisection. `plain`: predicted(1).
+std::optional<Solution> find_factor(const StepSimulator& simulator, const DeviceModel& device, const Anchor& anchor, Side side,
+                                    const SimulatedStep& plain) {
+  SimulatedStep step = plain;
+  const auto error = [&] { return std::log(step.step_s / anchor.step_s); };
   double low = -std::log(kLargestFactor), high = std::log(kLargestFactor);
-  double at = 0, miss = std::log(plain_s / anchor.step_s);
+  double at = 0, miss = error();
   for (int i = 0; i < 60 && std::abs(miss) > kTolerance; ++i) {
     (miss > 0 ? high : low) = at;
     const double newton = at - miss;
     at = newton > low && newton < high && i < 8 ? newton : (low + high) / 2;
     if (high - low < kTolerance) return std::nullopt;
-    miss = error(at);
+    step = simulator.simulate(anchor.gpus, scaled(device, side, std::exp(at)), Reading::accounts);
+    miss = error();
   }
-  return std::abs(miss) <= kTolerance ? std::optional(std::exp(at)) : std::nullopt;
+  if (std::abs(miss) > kTolerance) return std::nullopt;
+  return Solution{std::exp(at), std::move(step)};
 }
 
 /// By which share of `kProbe` the step grows when kernels, host and input are raised, each alone.
@@ -87,23 +93,25 @@ std::string plural(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? 
 Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled, const Anchor& anchor) {
   DeviceModel device = unscaled;
   if (anchor.reused_batch) device.input_time_scale = 0;
-  const double plain_s = simulator.step_s(anchor.gpus, device);
-  const std::array<double, 3> shares = anchor_shares_of(simulator, device, anchor.gpus, plain_s);
+  const SimulatedStep plain = simulator.simulate(anchor.gpus, device, Reading::accounts);
+  const std::array<double, 3> shares = anchor_shares_of(simulator, device, anchor.gpus, plain.step_s);
   const auto most = static_cast<Side>(std::max_element(shares.begin(), shares.end()) - shares.begin());
   std::vector<Side> sides{most, Side::kernels_and_host};
   if (anchor.scales) sides = {asked_side(*anchor.scales)};
   for (const Side side : sides) {
-    const auto factor = find_factor(simulator, device, anchor, side, plain_s);
-    if (!factor) continue;
+    auto found = find_factor(simulator, device, anchor, side, plain);
+    if (!found) continue;
     std::string why = fmt::format("the predicted step follows kernels to {:.0f} %, host {:.0f} %, input {:.0f} %", 100 * shares[0],
                                   100 * shares[1], 100 * shares[2]);
     if (anchor.scales) why += "; asked for by measured.scales";
     if (anchor.reused_batch) why += "; measured on one batch again and again, without the input pipeline";
-    return {scaled(unscaled, side, *factor), std::string(name_of_side(side)), *factor, std::move(why),
-            implied_efficiency(simulator.scenario(), simulator.batch_per_gpu(anchor.gpus), anchor.step_s)};
+    Anchored out{scaled(unscaled, side, found->factor), std::string(name_of_side(side)), found->factor, std::move(why), {}, 0};
+    if (!anchor.reused_batch) out.step = std::move(found->step);
+    out.efficiency = implied_efficiency(simulator.scenario(), simulator.batch_per_gpu(anchor.gpus), anchor.step_s);
+    return out;
   }
   throw InputError(fmt::format("the measured step of {} on {} cannot be reached: the model says {}", to_string(seconds(anchor.step_s)),
-                               plural(anchor.gpus), to_string(seconds(plain_s))),
+                               plural(anchor.gpus), to_string(seconds(plain.step_s))),
                    anchor.scales ? "leave measured.scales out, or check the unit and the batch size"
                                  : "check the unit, the batch size and the input pipeline");
 }

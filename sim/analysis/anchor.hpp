@@ -9,9 +9,11 @@ namespace foretrain {
 /// What the anchor did to the model.
 struct Anchored {
   DeviceModel device;
-  std::string scaled;     ///< "kernels", "host", "input" or "kernels and host"
-  double factor = 1;      ///< measured / predicted time of what was scaled
-  std::string why;        ///< how the step follows each side
+  std::string scaled;  ///< "kernels", "host", "input" or "kernels and host"
+  double factor = 1;   ///< measured / predicted time of what was scaled
+  std::string why;     ///< how the step follows each side
+  /// The step it leads to on the anchor's GPUs, as far as the search came by it, read by accounts.
+  std::optional<SimulatedStep> step{};
   double efficiency = 0;  ///< share of the measured step that its products would take at the GPU's peak; 0 = there are none
 };
 

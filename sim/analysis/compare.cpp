@@ -11,6 +11,7 @@
 #include "sim/base/names.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/scenario/opened_catalogs.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
@@ -140,8 +141,9 @@ const ComparedStrategy* ComparedGpus::best() const {
 }
 
 ComparedScenarios read_compared(const SourceText& source, const ScenarioOverrides& overrides, const std::vector<std::string>& strategies) {
-  const auto read = [&source](const ScenarioOverrides& asked) {
-    return source.text.empty() ? make_scenario(asked) : read_scenario(source, asked);
+  OpenedCatalogs opened;
+  const auto read = [&source, &opened](const ScenarioOverrides& asked) {
+    return source.text.empty() ? make_scenario(asked, opened) : read_scenario(source, asked, opened);
   };
   ScenarioOverrides asked = overrides;
   asked.one_of_several = true;

@@ -88,16 +88,21 @@ StepResponse Intervals::cheap_response(int gpus) {
   return against_anchor(linear_response(points_.simulator(), points_.device(), points_.step(gpus), gpus, spreads_at(gpus), reference_));
 }
 
-Interval Intervals::total_interval(const PredictionPoint& p, const StepResponse& response, double startup_spread) const {
-  return around_value(interval_of(totals(p, step_factors(response, draws_, p.gpus), draws_, startup_spread)), p.total_s);
+Interval Intervals::total_interval(const PredictionPoint& p, const std::vector<double>& factors, double startup_spread) const {
+  return around_value(interval_of(totals(p, factors, draws_, startup_spread)), p.total_s);
+}
+
+const std::vector<double>& Intervals::factors_of_one_gpu() {
+  if (of_one_gpu_.empty()) of_one_gpu_ = step_factors(response(1), draws_, 1);
+  return of_one_gpu_;
 }
 
 void Intervals::add_to(PredictionPoint& p) {
-  const std::vector<double> here = factors(p.gpus);
-  p.interval = step_interval(p.step_s, response(p.gpus), draws_, p.gpus);
+  const std::vector<double> here = step_factors(response(p.gpus), draws_, p.gpus);
+  p.interval = step_interval(p.step_s, here);
   p.epoch_interval = {p.epoch_s * p.interval.low_s / p.step_s, p.epoch_s * p.interval.high_s / p.step_s, p.interval.level};
-  p.total_interval = total_interval(p, response(p.gpus), spreads_[index_of(Uncertain::startup)]);
-  const std::vector<double> speedups = ratios(factors(1), here, p.speedup);
+  p.total_interval = total_interval(p, here, spreads_[index_of(Uncertain::startup)]);
+  const std::vector<double> speedups = ratios(factors_of_one_gpu(), here, p.speedup);
   const Interval range = interval_of(speedups);
   p.speedup_range = {std::min(range.low_s, p.speedup), std::max(range.high_s, p.speedup)};
   p.chance_of_gain = p.gpus == 1 ? 0 : share_above(speedups, 1);

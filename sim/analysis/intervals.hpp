@@ -29,8 +29,8 @@ class Intervals {
   /// With what the cluster's calibration knows of that job.
   Spreads spreads_at(int gpus) const;
   StepResponse against_anchor(const StepResponse& here);
-  std::vector<double> factors(int gpus) { return step_factors(response(gpus), draws_, gpus); }
-  Interval total_interval(const PredictionPoint& point, const StepResponse& response, double startup_spread) const;
+  const std::vector<double>& factors_of_one_gpu();
+  Interval total_interval(const PredictionPoint& point, const std::vector<double>& factors, double startup_spread) const;
   StepResponse narrowed(int gpus, Narrowing measurement);
 
   PointPredictor& points_;
@@ -40,6 +40,7 @@ class Intervals {
   std::optional<StepResponse> at_anchor_;  ///< simulated once it is asked for
   Draws draws_;
   std::map<int, StepResponse> responses_;  ///< simulated ones, against the anchor
+  std::vector<double> of_one_gpu_;         ///< by draw, once asked for
 };
 
 }  // namespace foretrain

@@ -87,7 +87,7 @@ Sensitivity Intervals::sensitivity(const PredictionPoint& p) {
        {Narrowing::one_gpu, Narrowing::many_gpus, Narrowing::collectives, Narrowing::input_alone, Narrowing::whole_job}) {
     if (measurement == Narrowing::many_gpus && p.gpus == 1) continue;  // that is one_gpu
     const double spread = measurement == Narrowing::whole_job ? kMeasured : startup;
-    const Interval then = total_interval(p, narrowed(p.gpus, measurement), spread);
+    const Interval then = total_interval(p, step_factors(narrowed(p.gpus, measurement), draws_, p.gpus), spread);
     const bool is_narrower = then.high_s - then.low_s < 0.99 * (out.interval.high_s - out.interval.low_s);
     if (is_narrower) out.narrowed.push_back({std::string(describe(measurement)), then.low_s, then.high_s});
   }

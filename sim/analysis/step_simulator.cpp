@@ -89,14 +89,12 @@ StepSimulator::Machine::Machine(const ClusterSpec& spec, int nodes)
 StepSimulator::StepSimulator(const Scenario& scenario, int most_gpus, int most_nodes)
     : scenario_(scenario),
       machine_(std::make_shared<const Machine>(scenario.cluster, std::max(reserved_gpus(scenario, most_gpus).nodes, most_nodes))),
-      reuse_(std::make_shared<PlanReuse>(
-          PlanReuse{machine_->collectives, OperatorCosts(scenario.workload, cluster().spec().node.gpu)})) {}
+      reuse_(std::make_shared<PlanReuse>(PlanReuse{machine_->collectives, OperatorCosts(scenario.workload, cluster().spec().node.gpu)})) {}
 
 StepSimulator::StepSimulator(const Scenario& scenario, const StepSimulator& other)
     : scenario_(scenario),
       machine_(other.machine_),
-      reuse_(std::make_shared<PlanReuse>(
-          PlanReuse{machine_->collectives, OperatorCosts(scenario.workload, cluster().spec().node.gpu)})) {}
+      reuse_(std::make_shared<PlanReuse>(PlanReuse{machine_->collectives, OperatorCosts(scenario.workload, cluster().spec().node.gpu)})) {}
 
 int StepSimulator::cluster_gpus() const { return scenario_.cluster.nodes * scenario_.cluster.node.gpus; }
 
@@ -159,8 +157,8 @@ SimulatedStep StepSimulator::simulate_micro_steps(const Run& wanted, const Devic
   RecordedSteps run = run_steps(wanted, device, find_strategy(scenario_.strategy)->plan);
   const std::vector<TaskId>& ends = run.plan.step_ends;
   SimulatedStep step;
-  step.step_s = to_seconds(run.timeline.end_of(ends.back()) - run.timeline.end_of(ends[kWarmUpSteps - 1])) /
-                window_of(scenario_.workload.loop);
+  step.step_s =
+      to_seconds(run.timeline.end_of(ends.back()) - run.timeline.end_of(ends[kWarmUpSteps - 1])) / window_of(scenario_.workload.loop);
   if (reading == Reading::time) return step;
   read_accounts(run, reading, step);
   step.buckets = std::move(run.plan.buckets);

@@ -13,6 +13,7 @@
 #include "sim/analysis/point_predictor.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/scenario/opened_catalogs.hpp"
 
 namespace foretrain {
 
@@ -71,7 +72,8 @@ class StudyRunner {
     if (!group.why_not.empty()) return refuse(group, group.why_not);
     ScenarioOverrides overrides = question_.overrides;
     overrides.combination = group.settings;
-    Scenario scenario = question_.source.text.empty() ? make_scenario(overrides) : read_scenario(question_.source, overrides);
+    Scenario scenario =
+        question_.source.text.empty() ? make_scenario(overrides, opened_) : read_scenario(question_.source, overrides, opened_);
     if (is_anchored(scenario)) scenario.anchor = own_.anchor;
     for (const std::string& warning : scenario.warnings) warn(warning);
     const std::vector<int> all = asked_of(group, scenario);
@@ -170,6 +172,7 @@ class StudyRunner {
   std::vector<std::vector<StudyRow>> rows_;  ///< per point
   std::optional<Anchored> anchored_;
   StudyResult result_;
+  OpenedCatalogs opened_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "sim/analysis/study.hpp"
+#include "sim/scenario/opened_catalogs.hpp"
 
 namespace foretrain {
 
@@ -25,11 +26,11 @@ std::vector<StudyGroup> groups_of(const Study& study, const std::vector<StudyPoi
 }
 
 /// The mistakes of one combination; empty when it is right.
-std::vector<Diagnostic> mistakes_of(const StudyQuestion& question, const StudyGroup& group) {
+std::vector<Diagnostic> mistakes_of(const StudyQuestion& question, const StudyGroup& group, OpenedCatalogs& opened) {
   ScenarioOverrides overrides = question.overrides;
   overrides.combination = group.settings;
   try {
-    question.source.text.empty() ? make_scenario(overrides) : read_scenario(question.source, overrides);
+    question.source.text.empty() ? make_scenario(overrides, opened) : read_scenario(question.source, overrides, opened);
   } catch (const InputError& error) {
     return error.diagnostics();
   }
@@ -57,7 +58,8 @@ StudyQuestion read_study(const SourceText& source, const ScenarioOverrides& over
   question.points = study_points(question.own.study, question.own.strategy);
   question.groups = groups_of(question.own.study, question.points);
   std::vector<std::vector<Diagnostic>> mistakes;
-  for (const StudyGroup& group : question.groups) mistakes.push_back(mistakes_of(question, group));
+  OpenedCatalogs opened;
+  for (const StudyGroup& group : question.groups) mistakes.push_back(mistakes_of(question, group, opened));
   Diagnostics found(source);
   for (std::size_t g = 0; g < question.groups.size(); ++g) {
     StudyGroup& group = question.groups[g];

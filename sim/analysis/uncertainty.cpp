@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "sim/base/random.hpp"
 
@@ -27,11 +28,13 @@ double loss_factor(const StepResponse& response, double loss) {
   return 1 + response.up[kLoss] * loss + response.down[kLoss];
 }
 
-double quantile(const std::vector<double>& sorted, double p) {
-  const double at = p * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  if (below + 1 >= sorted.size()) return sorted.back();
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
+/// Moves the values about.
+double quantile(std::vector<double>& values, double p) {
+  const double at = p * static_cast<double>(values.size() - 1);
+  const auto below = values.begin() + static_cast<std::ptrdiff_t>(at);
+  std::nth_element(values.begin(), below, values.end());
+  if (below + 1 == values.end()) return *below;
+  return *below + (at - std::floor(at)) * (*std::min_element(below + 1, values.end()) - *below);
 }
 
 }  // namespace
@@ -62,12 +65,12 @@ std::vector<double> step_factors(const StepResponse& response, const Draws& draw
 }
 
 Interval interval_of(std::vector<double> values, double level) {
-  std::sort(values.begin(), values.end());
-  return {quantile(values, (1 - level) / 2), quantile(values, (1 + level) / 2), level};
+  const double low = quantile(values, (1 - level) / 2), high = quantile(values, (1 + level) / 2);
+  return {low, high, level};
 }
 
-Interval step_interval(double step_s, const StepResponse& response, const Draws& draws, int gpus) {
-  Interval interval = interval_of(step_factors(response, draws, gpus));
+Interval step_interval(double step_s, std::vector<double> factors) {
+  Interval interval = interval_of(std::move(factors));
   interval.low_s = step_s * std::min(1.0, interval.low_s);
   interval.high_s = step_s * std::max(1.0, interval.high_s);
   return interval;

@@ -34,7 +34,7 @@ std::vector<double> step_factors(const StepResponse& response, const Draws& draw
 /// The middle part `level` of the values; quantiles between two values on a straight line. Requires values.
 Interval interval_of(std::vector<double> values, double level = 0.9);
 
-/// Of the step. Contains `step_s`.
-Interval step_interval(double step_s, const StepResponse& response, const Draws& draws, int gpus);
+/// Of the step that is so many times as long in each draw. Contains `step_s`.
+Interval step_interval(double step_s, std::vector<double> factors);
 
 }  // namespace foretrain

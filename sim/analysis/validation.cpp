@@ -12,6 +12,7 @@
 #include "sim/analysis/anchor.hpp"
 #include "sim/analysis/epoch.hpp"
 #include "sim/analysis/uncertainty.hpp"
+#include "sim/scenario/opened_catalogs.hpp"
 
 namespace foretrain {
 
@@ -126,24 +127,23 @@ int most_nodes(const TrainingRows& rows, const ClusterSpec& cluster) {
   return most;
 }
 
+/// Predicts the rows of one group. A number of GPUs is simulated once, however many rows have it.
 class GroupValidator {
  public:
-  GroupValidator(const TrainingRows& rows, const Scenario& scenario, bool anchor)
+  GroupValidator(const TrainingRows& rows, const Scenario& scenario, const Draws& draws, bool anchor)
       : rows_(rows),
+        draws_(draws),
         simulator_(scenario, rows.back()->gpus, most_nodes(rows, scenario.cluster)),
         device_(default_device_model(scenario)),
-        spreads_(spreads_of({}, framework())) {
+        spreads_(spreads_of({}, framework())),
+        reference_gpus_(anchor ? rows.front()->gpus : 1) {
     for (const Measurement* m : rows) {
       if (fits(*m, scenario.cluster)) simulator_.spread(m->gpus, m->nodes);
     }
     if (anchor) use_anchor();
-    const int smallest = anchor ? rows.front()->gpus : 1;
-    const SimulatedStep step = simulator_.simulate(smallest, device_, Reading::accounts);
-    reference_ = reference_at(simulator_, smallest, step.step_s);
-    if (anchor) at_anchor_ = simulated_response(simulator_, device_, step, smallest, spreads_at(smallest), reference_);
   }
 
-  std::vector<ValidatedPoint> points() const {
+  std::vector<ValidatedPoint> points() {
     std::vector<ValidatedPoint> points;
     for (const Measurement* m : rows_) {
       if (m != anchor_) points.push_back(point(*m));
@@ -159,8 +159,9 @@ class GroupValidator {
     spreads_ = spreads_of({.kernels = true}, framework());
     if (anchor_->metric == Metric::rate) return use_ratios();
     try {
-      const Anchored anchored = fit_anchor(simulator_, device_, {anchor_->gpus, step_of(simulator_, *anchor_)});
+      Anchored anchored = fit_anchor(simulator_, device_, {anchor_->gpus, step_of(simulator_, *anchor_)});
       device_ = anchored.device;
+      if (anchored.step) steps_.emplace(anchor_->gpus, *std::move(anchored.step));
       spreads_ = spreads_of(parts_of(anchored), framework());
     } catch (const InputError&) {
       use_ratios();  // no speed of GPU or host explains the row: it counts something else than the model's samples (frames, tokens)
@@ -168,8 +169,13 @@ class GroupValidator {
   }
 
   void use_ratios() {
-    unit_ = anchor_->value / in_metric(simulator_, *anchor_, simulator_.step_s(anchor_->gpus, device_));
+    unit_ = anchor_->value / in_metric(simulator_, *anchor_, step(anchor_->gpus).step_s);
     only_ratios_ = anchor_->metric != Metric::rate;
+  }
+
+  const SimulatedStep& step(int gpus) {
+    if (const auto known = steps_.find(gpus); known != steps_.end()) return known->second;
+    return steps_.emplace(gpus, simulator_.simulate(gpus, device_, Reading::accounts)).first->second;
   }
 
   Spreads spreads_at(int gpus) const {
@@ -177,21 +183,30 @@ class GroupValidator {
   }
   FrameworkKind framework() const { return simulator_.scenario().workload.framework.kind; }
 
-  StepResponse response(int gpus, const SimulatedStep& step) const {
-    const StepResponse here = simulated_response(simulator_, device_, step, gpus, spreads_at(gpus), reference_);
-    return anchor_ == nullptr ? here : relative_to(at_anchor_, here);
+  /// Of the prediction itself, whatever the anchor made up for.
+  const StepResponse& own_response(int gpus) {
+    if (const auto known = responses_.find(gpus); known != responses_.end()) return known->second;
+    const Reference reference = reference_at(simulator_, reference_gpus_, step(reference_gpus_).step_s);
+    return responses_.emplace(gpus, simulated_response(simulator_, device_, step(gpus), gpus, spreads_at(gpus), reference)).first->second;
   }
 
-  ValidatedPoint point(const Measurement& m) const {
-    const SimulatedStep step = simulator_.simulate(m.gpus, device_, Reading::accounts);
-    const Interval interval = step_interval(step.step_s, response(m.gpus, step), draws_, m.gpus);
+  StepResponse response(int gpus) {
+    return anchor_ == nullptr ? own_response(gpus) : relative_to(own_response(reference_gpus_), own_response(gpus));
+  }
+
+  const Interval& interval(int gpus) {
+    if (const auto known = intervals_.find(gpus); known != intervals_.end()) return known->second;
+    return intervals_.emplace(gpus, step_interval(step(gpus).step_s, step_factors(response(gpus), draws_, gpus))).first->second;
+  }
+
+  ValidatedPoint point(const Measurement& m) {
     ValidatedPoint p;
     p.gpus = m.gpus;
     p.measured = m.value;
-    p.predicted = unit_ * in_metric(simulator_, m, step.step_s);
+    p.predicted = unit_ * in_metric(simulator_, m, step(m.gpus).step_s);
     p.error = std::abs(p.predicted / p.measured - 1);
-    p.low = unit_ * in_metric(simulator_, m, interval.low_s);
-    p.high = unit_ * in_metric(simulator_, m, interval.high_s);
+    p.low = unit_ * in_metric(simulator_, m, interval(m.gpus).low_s);
+    p.high = unit_ * in_metric(simulator_, m, interval(m.gpus).high_s);
     if (p.low > p.high) std::swap(p.low, p.high);
     if (anchor_ != nullptr) p.linear = linear_scaling(*anchor_, m);
     p.row = {m.model, m.cluster, simulator_.scenario().cluster.node.gpu.name, m.strategy, m.precision, m.batch_per_gpu};
@@ -199,15 +214,17 @@ class GroupValidator {
   }
 
   const TrainingRows& rows_;
+  const Draws& draws_;
   StepSimulator simulator_;
   DeviceModel device_;
   Spreads spreads_;
-  Reference reference_;
-  StepResponse at_anchor_;  ///< only with an anchor
-  Draws draws_;
+  int reference_gpus_;
   const Measurement* anchor_ = nullptr;
   double unit_ = 1;  ///< of the file's values, by the anchor's row
   bool only_ratios_ = false;
+  std::map<int, SimulatedStep> steps_;
+  std::map<int, StepResponse> responses_;
+  std::map<int, Interval> intervals_;
 };
 
 /// Whether a mistake stands in a setting of the command line, which is no fault of the row.
@@ -285,6 +302,8 @@ Validation validate(const MeasurementFile& file, const ValidationOptions& option
   validation.rows =
       static_cast<int>(std::count_if(measured.begin(), measured.end(), [&](const Measurement& m) { return is_wanted(m, options.gpus); }));
   const std::vector<TrainingRows> groups = keep_wanted(group(measured), options);
+  OpenedCatalogs opened;
+  const Draws draws;
   int ratios = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (progress) progress(static_cast<double>(i) / static_cast<double>(groups.size()));
@@ -294,8 +313,8 @@ Validation validate(const MeasurementFile& file, const ValidationOptions& option
       continue;
     }
     try {
-      const Scenario scenario = make_scenario(overrides_for(rows, options.settings));
-      const GroupValidator group(rows, scenario, options.anchor);
+      const Scenario scenario = make_scenario(overrides_for(rows, options.settings), opened);
+      GroupValidator group(rows, scenario, draws, options.anchor);
       add_validated_points(rows.front()->series, group.points(), validation);
       if (group.only_ratios()) ratios += static_cast<int>(rows.size());
     } catch (const InputError& error) {

@@ -27,8 +27,8 @@ void walk_critical_path(const Timeline& timeline, TaskId last, Time from, Take t
 }
 
 /// The same for what one queue did between two moments: its own tasks, and in each gap the critical path of the task that ends it. The
-/// pieces sum to until - from exactly. Requires 0 <= from <= until, that the queue's tasks reach `until`, and that those before `first` end by
-/// `from`.
+/// pieces sum to until - from exactly. Requires 0 <= from <= until, that the queue's tasks reach `until`, and that those before `first` end
+/// by `from`.
 template <class Take>
 void walk_queue(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from, Time until, Take take, TaskId first = 0) {
   Time at = from;

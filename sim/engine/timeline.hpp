@@ -42,8 +42,8 @@ struct PathPiece {
 };
 
 /// What one queue did between two moments, in pieces: its tasks, and of each gap the critical path of the task that ends it. The pieces
-/// sum to until - from exactly. Requires 0 <= from <= until, and that the queue's tasks reach `until`; those before `first` are known to end
-/// by `from`.
+/// sum to until - from exactly. Requires 0 <= from <= until, and that the queue's tasks reach `until`; those before `first` are known to
+/// end by `from`.
 std::vector<PathPiece> queue_path(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from, Time until, TaskId first = 0);
 
 /// The accounts of pieces.

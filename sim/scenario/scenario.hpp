@@ -77,9 +77,14 @@ struct ScenarioOverrides {
   std::vector<StudySetting> combination;
 };
 
+struct OpenedCatalogs;  // opened_catalogs.hpp
+
 /// Reads a scenario from its text; names resolve in the catalogs. Throws InputError with every mistake.
 Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides);
 /// A scenario from the command line alone; needs a model and a cluster.
 Scenario make_scenario(const ScenarioOverrides& overrides);
+/// The same for one of many: what another one has read from the catalogs is not read again.
+Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides, OpenedCatalogs& opened);
+Scenario make_scenario(const ScenarioOverrides& overrides, OpenedCatalogs& opened);
 
 }  // namespace foretrain

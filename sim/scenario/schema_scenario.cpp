@@ -12,6 +12,7 @@
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/launch_section.hpp"
 #include "sim/scenario/named_cluster.hpp"
+#include "sim/scenario/opened_catalogs.hpp"
 #include "sim/scenario/part_reader.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/scenario_document.hpp"
@@ -47,16 +48,18 @@ class Section {
   TableReader reader_;
 };
 
-std::optional<ModelFile> load_model(TableReader& section) {
+std::optional<OpenedModel> load_model(TableReader& section, OpenedCatalogs& opened) {
   const auto name = section.string("name");
   if (!name) return std::nullopt;
+  if (const auto known = opened.models.find(*name); known != opened.models.end()) return known->second;
   const auto source = find_named(CatalogKind::models, *name, section.span_of("name"), section.diagnostics());
   if (!source) return std::nullopt;
   Diagnostics problems(*source);
   ModelFile file = read_model_file(*source, problems);
   section.diagnostics().include(problems.found());
   if (!problems.empty()) return std::nullopt;
-  return file;
+  OpenedModel model{std::move(file.model), std::make_shared<const ExpandedModel>(std::move(file.expanded))};
+  return opened.models.emplace(*name, std::move(model)).first->second;
 }
 
 /// cluster.calibration replaces the one that the cluster's file names.
@@ -68,32 +71,40 @@ Calibration read_calibration_key(TableReader& section, Calibration own) {
   return PartReader<Calibration>(CatalogKind::calibrations, read_calibration).read(section, "calibration");
 }
 
-std::optional<ClusterSpec> load_cluster(TableReader& section) {
+std::optional<ClusterSpec> load_uncalibrated_cluster(TableReader& section, OpenedCatalogs& opened) {
   const auto name = section.string("name");
   if (!name) return std::nullopt;
+  if (const auto known = opened.clusters.find(*name); known != opened.clusters.end()) return known->second;
   const auto source = find_named(CatalogKind::clusters, *name, section.span_of("name"), section.diagnostics());
   if (!source) return std::nullopt;
   Diagnostics problems(*source);
   ClusterSpec cluster = read_uncalibrated_cluster(*source, problems);
   section.diagnostics().include(problems.found());
-  Calibration calibration = read_calibration_key(section, std::move(cluster.calibration));
-  if (!problems.empty()) return std::nullopt;
-  return calibrated(std::move(cluster), std::move(calibration));
+  if (problems.empty()) return opened.clusters.emplace(*name, std::move(cluster)).first->second;
+  read_calibration_key(section, {});  // its mistakes, too
+  return std::nullopt;
 }
 
-void read_model_section(TableReader& model, Scenario& scenario) {
+std::optional<ClusterSpec> load_cluster(TableReader& section, OpenedCatalogs& opened) {
+  std::optional<ClusterSpec> cluster = load_uncalibrated_cluster(section, opened);
+  if (!cluster) return std::nullopt;
+  Calibration calibration = read_calibration_key(section, std::move(cluster->calibration));
+  return calibrated(*std::move(cluster), std::move(calibration));
+}
+
+void read_model_section(TableReader& model, OpenedCatalogs& opened, Scenario& scenario) {
   model.require("name", "name = \"resnet50\"");
-  if (auto loaded = load_model(model)) {
-    scenario.workload.model = std::make_shared<const ExpandedModel>(std::move(loaded->expanded));
+  if (auto loaded = load_model(model, opened)) {
+    scenario.workload.model = std::move(loaded->expanded);
     scenario.model = std::move(loaded->model);
   }
   read_training(model, scenario);
   read_optimizer(model, scenario);
 }
 
-void read_cluster_section(TableReader& cluster, Scenario& scenario) {
+void read_cluster_section(TableReader& cluster, OpenedCatalogs& opened, Scenario& scenario) {
   cluster.require("name", "name = \"mahti\"");
-  auto loaded = load_cluster(cluster);
+  auto loaded = load_cluster(cluster, opened);
   const auto layout = cluster.one_of("layout", {"packed", "spread"});
   scenario.layout = layout == "spread" ? Layout::spread : Layout::packed;
   cluster.finish();
@@ -149,14 +160,14 @@ void read_collective_sections(TableReader& document, Scenario& scenario) {
   if (knobs.gpudirect) scenario.cluster.node.gpudirect = *knobs.gpudirect;
 }
 
-void read_document(ScenarioDocument& source, Scenario& scenario) {
+void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& scenario) {
   TableReader document(source.table(), "", source.diagnostics());
   scenario.note = document.lines("note").value_or("");
   Section model(document, "model"), cluster(document, "cluster"), data(document, "data"), strategy(document, "strategy");
   read_strategy_name(strategy.reader(), scenario);
   read_section(document, "framework", read_framework, scenario);
-  read_model_section(model.reader(), scenario);
-  read_cluster_section(cluster.reader(), scenario);
+  read_model_section(model.reader(), opened, scenario);
+  read_cluster_section(cluster.reader(), opened, scenario);
   model.reader().finish();
   read_data(data.reader(), scenario);
   read_sampler(data.reader(), scenario);
@@ -184,10 +195,10 @@ void complete(Scenario& scenario, const std::string& file) {
 
 }  // namespace
 
-Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides) {
+Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides, OpenedCatalogs& opened) {
   ScenarioDocument document(source, overrides);
   Scenario scenario;
-  read_document(document, scenario);
+  read_document(document, opened, scenario);
   if (std::vector<Diagnostic> mistakes = document.found(); !mistakes.empty()) throw InputError(std::move(mistakes));
   complete(scenario, source.name);
   for (std::string& warning : settle_precision(scenario)) scenario.warnings.push_back(std::move(warning));
@@ -197,14 +208,24 @@ Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overri
   return scenario;
 }
 
+Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides) {
+  OpenedCatalogs opened;
+  return read_scenario(source, overrides, opened);
+}
+
 Scenario make_scenario(const ScenarioOverrides& overrides) {
+  OpenedCatalogs opened;
+  return make_scenario(overrides, opened);
+}
+
+Scenario make_scenario(const ScenarioOverrides& overrides, OpenedCatalogs& opened) {
   const SourceText nothing;
   const ScenarioDocument document(nothing, overrides);
   for (const char* key : {"model.name", "cluster.name"}) {
     const std::string_view noun = std::string_view(key).substr(0, std::string_view(key).find('.'));
     if (!document.has(key)) throw InputError(fmt::format("which {}?", noun), fmt::format("give --{} NAME, or a scenario file", noun));
   }
-  return read_scenario(nothing, overrides);
+  return read_scenario(nothing, overrides, opened);
 }
 
 }  // namespace foretrain

@@ -63,7 +63,8 @@ const TrafficFlows& GroupCollectives::flows(GroupCollective& collective) const {
   std::vector<PatternFlow> flows;
   for (const Communicator& set : sets_) {
     if (sets_.size() > 1 && set.size() == 1) continue;
-    std::vector<PatternFlow> own = set.flows(&set == &sets_.front() ? collective.plan : set.plan(collective.plan.op, collective.plan.size, false));
+    std::vector<PatternFlow> own =
+        set.flows(&set == &sets_.front() ? collective.plan : set.plan(collective.plan.op, collective.plan.size, false));
     flows.insert(flows.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
   }
   collective.flows = std::make_shared<const std::vector<PatternFlow>>(std::move(flows));
@@ -71,9 +72,8 @@ const TrafficFlows& GroupCollectives::flows(GroupCollective& collective) const {
 }
 
 std::shared_ptr<GroupCollectives> ClusterCollectives::of(const Placement& job, Group group, const CollectiveSettings& settings) {
-  const auto known = std::ranges::find_if(known_, [&](const Known& other) {
-    return other.group == group && other.ranks == job.ranks && other.settings == settings;
-  });
+  const auto known = std::ranges::find_if(
+      known_, [&](const Known& other) { return other.group == group && other.ranks == job.ranks && other.settings == settings; });
   if (known != known_.end()) return known->collectives;
   known_.push_back({job.ranks, group, settings, std::make_shared<GroupCollectives>(cluster_, job, group, settings)});
   return known_.back().collectives;

@@ -41,8 +41,8 @@ HostCalibration in_a_busy_node(const PlanRequest& request) {
 
 std::unique_ptr<PlanReuse> reuse_of_its_own(const PlanRequest& request) {
   if (request.reuse != nullptr) return nullptr;
-  return std::make_unique<PlanReuse>(PlanReuse{std::make_shared<ClusterCollectives>(request.cluster),
-                                               OperatorCosts(request.workload, request.cluster.spec().node.gpu)});
+  return std::make_unique<PlanReuse>(
+      PlanReuse{std::make_shared<ClusterCollectives>(request.cluster), OperatorCosts(request.workload, request.cluster.spec().node.gpu)});
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST_CASE("an interval of the middle 90 percent of 0 to 100 is 5 to 95") {
 }
 
 TEST_CASE("one lognormal input of 10 percent gives exp(1.645 * 0.1) on either side") {
-  const Interval interval = step_interval(2, only(Uncertain::kernels, 0.1), Draws(), 1);
+  const Interval interval = step_interval(2, step_factors(only(Uncertain::kernels, 0.1), Draws(), 1));
   CHECK(interval.low_s == Approx(2 * std::exp(-0.1644854)).epsilon(2e-3));
   CHECK(interval.high_s == Approx(2 * std::exp(0.1644854)).epsilon(2e-3));
 }
@@ -96,7 +96,7 @@ TEST_CASE("one lognormal input of 10 percent gives exp(1.645 * 0.1) on either si
 TEST_CASE("lost time is one-sided: ln 20 times its mean at 95 percent") {
   StepResponse response;
   response.up[kLoss] = 0.1;
-  const Interval interval = step_interval(1, response, Draws(), 4);
+  const Interval interval = step_interval(1, step_factors(response, Draws(), 4));
   CHECK(interval.low_s == 1);
   CHECK(interval.high_s == Approx(1 + 0.1 * std::log(20.0)).epsilon(2e-3));
 }
@@ -104,7 +104,7 @@ TEST_CASE("lost time is one-sided: ln 20 times its mean at 95 percent") {
 TEST_CASE("an interval contains the step whatever the response") {
   StepResponse response;
   response.up[kLoss] = 0.5;
-  const Interval interval = step_interval(3, response, Draws(), 2);
+  const Interval interval = step_interval(3, step_factors(response, Draws(), 2));
   CHECK(interval.low_s <= 3);
   CHECK(interval.high_s >= 3);
 }

@@ -1,0 +1,26 @@
+// What was read from the catalogs already, so that a hundred scenarios of one cluster read its files once.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "sim/cluster/hardware.hpp"
+#include "sim/workload/layer.hpp"
+#include "sim/workload/operators.hpp"
+
+namespace foretrain {
+
+/// A network and what it expands to.
+struct OpenedModel {
+  Model model;
+  std::shared_ptr<const ExpandedModel> expanded;
+};
+
+/// By the name or path they were opened with; only what has no mistakes. The files must not change meanwhile.
+struct OpenedCatalogs {
+  std::map<std::string, OpenedModel> models{};
+  std::map<std::string, ClusterSpec> clusters{};  ///< without the constants of their calibration in place
+};
+
+}  // namespace foretrain
