@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "calibrate/fit/segments.hpp"
 #include "sim/analysis/calibration_stages.hpp"
 #include "sim/analysis/collective_curve.hpp"
+#include "sim/analysis/fitted_samples.hpp"
 #include "sim/analysis/rank_jitter.hpp"
 #include "sim/analysis/sample_prediction.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
@@ -21,29 +23,62 @@ namespace {
 
 /// Fewer sizes than this make no curve.
 constexpr std::size_t kFewestSizes = 3;
-/// Finding a reason costs as much as a prediction.
+/// More are not told one by one.
 constexpr std::size_t kMostReasons = 1000;
 
 bool is_second_time(const Sample& sample) { return setting_of(sample, "in_place") == "1"; }
 
-/// Samples that the model predicts and physics allows.
-std::vector<Sample> usable(const ClusterSpec& cluster, const std::vector<Sample>& samples, std::vector<CalibrationFit::LeftOut>& left_out) {
-  std::vector<Sample> kept;
-  const SamplePredictions predictions = predict_samples(cluster, samples);
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (is_second_time(samples[i])) continue;
-    const std::string_view own = setting_of(samples[i], "cluster");
-    std::string why = own.empty() || own == cluster.name ? why_impossible(cluster, samples[i]) : "measured on another cluster";
-    if (why.empty() && !predictions[i]) why = left_out.size() < kMostReasons ? why_not_predicted(cluster, samples[i]) : "as others above";
-    if (why.empty() && !(*predictions[i] > 0)) why = "the model has nothing to compare it with";
-    if (why.empty() && !(samples[i].value > 0)) why = "no time was lost";
-    if (why.empty())
-      kept.push_back(samples[i]);
-    else
-      left_out.push_back({samples[i].source, samples[i].line, std::move(why)});
+/// Samples that the model predicts and physics allows, and why others are left out.
+class Usable {
+ public:
+  Usable(const ClusterSpec& cluster, const std::vector<Sample>& samples, SampleContext& context) {
+    for (const Sample& sample : samples) {
+      if (is_second_time(sample)) continue;
+      const std::string_view own = setting_of(sample, "cluster");
+      std::string why = own.empty() || own == cluster.name ? why_impossible(cluster, sample) : "measured on another cluster";
+      whys_.push_back(std::move(why));
+      places_.emplace_back(&sample, kept_.size());
+      if (whys_.back().empty()) kept_.push_back(sample);
+    }
+    refuse_unpredicted(predict_samples(cluster, kept_, context), context);
   }
-  return kept;
-}
+
+  std::vector<CalibrationFit::LeftOut> left_out() const {
+    std::vector<CalibrationFit::LeftOut> out;
+    for (std::size_t i = 0; i < whys_.size(); ++i) {
+      const Sample& sample = *places_[i].first;
+      if (!whys_[i].empty()) out.push_back({sample.source, sample.line, out.size() < kMostReasons ? whys_[i] : "as others above"});
+    }
+    return out;
+  }
+
+  std::vector<Sample> take() {
+    std::vector<Sample> usable;
+    usable.reserve(kept_.size());
+    for (std::size_t i = 0; i < whys_.size(); ++i) {
+      if (whys_[i].empty()) usable.push_back(std::move(kept_[places_[i].second]));
+    }
+    return usable;
+  }
+
+ private:
+  void refuse_unpredicted(const SamplePredictions& predictions, SampleContext& context) {
+    for (std::size_t i = 0; i < whys_.size(); ++i) {
+      if (!whys_[i].empty()) continue;
+      const auto& [sample, at] = places_[i];
+      if (!predictions[at])
+        whys_[i] = std::move(context.reasons[at]);
+      else if (!(*predictions[at] > 0))
+        whys_[i] = "the model has nothing to compare it with";
+      else if (!(sample->value > 0))
+        whys_[i] = "no time was lost";
+    }
+  }
+
+  std::vector<Sample> kept_;
+  std::vector<std::string> whys_;                              ///< of each first time; empty: it is usable
+  std::vector<std::pair<const Sample*, std::size_t>> places_;  ///< of each: where it came from, and where it is in kept_
+};
 
 /// Operation, GPUs, nodes, processes per node, forced algorithm and protocol.
 using MeasuredKey = std::tuple<std::string, int, int, int, std::string, std::string>;
@@ -75,23 +110,30 @@ std::vector<CalibratedCollective> measured_collectives(const std::vector<Sample>
   return collectives;
 }
 
-/// The collective that a sample is part of; -1: none.
-int collective_of(const std::vector<CalibratedCollective>& collectives, const Sample& sample) {
-  if (sample.kind != SampleKind::collective) return -1;
-  const auto found = std::ranges::find_if(collectives, [key = key_of(sample)](const CalibratedCollective& c) {
-    return key == MeasuredKey{c.op, c.gpus, c.nodes, c.processes_per_node, c.algorithm, c.protocol};
-  });
-  return found == collectives.end() ? -1 : static_cast<int>(found - collectives.begin());
+/// The collectives by what makes them differ.
+std::map<MeasuredKey, int> numbered(const std::vector<CalibratedCollective>& collectives) {
+  std::map<MeasuredKey, int> numbers;
+  for (const CalibratedCollective& c : collectives)
+    numbers.try_emplace({c.op, c.gpus, c.nodes, c.processes_per_node, c.algorithm, c.protocol}, static_cast<int>(numbers.size()));
+  return numbers;
 }
 
-std::vector<CalibrationFit::Residual> residuals_of(const ClusterSpec& fitted, const std::vector<Sample>& samples) {
-  const SamplePredictions predictions = predict_samples(fitted, samples);
+/// The collective that a sample is part of; -1: none.
+int collective_of(const std::map<MeasuredKey, int>& collectives, const Sample& sample) {
+  if (sample.kind != SampleKind::collective) return -1;
+  const auto found = collectives.find(key_of(sample));
+  return found == collectives.end() ? -1 : found->second;
+}
+
+std::vector<CalibrationFit::Residual> residuals_of(const ClusterSpec& fitted, const std::vector<Sample>& samples, SampleContext& context) {
+  const SamplePredictions predictions = predict_samples(fitted, samples, context);
+  const std::map<MeasuredKey, int> collectives = numbered(fitted.calibration.collectives);
   std::vector<CalibrationFit::Residual> residuals;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Sample& s = samples[i];
     if (!predictions[i]) continue;
-    residuals.push_back({describe(s), s.source, s.line, static_cast<double>(s.bytes), s.value, *predictions[i], s.unit,
-                         collective_of(fitted.calibration.collectives, s)});
+    residuals.push_back(
+        {describe(s), s.source, s.line, static_cast<double>(s.bytes), s.value, *predictions[i], s.unit, collective_of(collectives, s)});
   }
   return residuals;
 }
@@ -107,15 +149,19 @@ std::string describe(const Sample& sample) {
 
 CalibrationFit calibrate(const ClusterSpec& cluster, const std::vector<Sample>& samples, const Progress& progress) {
   CalibrationFit result;
-  const std::vector<Sample> kept = usable(cluster, samples, result.left_out);
+  SampleContext context;
+  context.wants_reasons = true;
+  Usable usable(cluster, samples, context);
+  context.wants_reasons = false;
+  result.left_out = usable.left_out();
+  const std::vector<Sample> kept = usable.take();
   ClusterSpec current = cluster;
   const std::vector<CalibrationStage>& stages = calibration_stages();
   for (std::size_t i = 0; i < stages.size(); ++i) {
     if (progress) progress(static_cast<double>(i) / static_cast<double>(stages.size()));
-    std::vector<Sample> own;
-    std::ranges::copy_if(kept, std::back_inserter(own), stages[i].takes);
+    const std::vector<Sample> own = samples_to_fit(kept, stages[i].takes);
     if (own.empty()) continue;
-    ConstantFit fitted = fit_constants(current, own, stages[i].constants(current));
+    ConstantFit fitted = fit_constants(current, own, stages[i].constants(current), context);
     std::ranges::move(fitted.refused, std::back_inserter(result.refused));
     std::ranges::move(fitted.constants, std::back_inserter(result.calibration.constants));
     std::ranges::copy(fitted.defaults, std::back_inserter(result.defaults));
@@ -127,7 +173,7 @@ CalibrationFit calibrate(const ClusterSpec& cluster, const std::vector<Sample>& 
   }
   result.calibration.collectives = measured_collectives(kept);
   current = calibrated(cluster, result.calibration);
-  result.residuals = residuals_of(current, kept);
+  result.residuals = residuals_of(current, kept, context);
   return result;
 }
 

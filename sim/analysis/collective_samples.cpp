@@ -1,7 +1,11 @@
 // Collective samples of one job share a communicator.
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "sim/analysis/collective_curve.hpp"
 #include "sim/analysis/sample_prediction.hpp"
@@ -29,68 +33,81 @@ std::optional<CollectiveOp> op_named(std::string_view name) {
   return found == kCollectiveOps.end() ? std::nullopt : std::optional(*found);
 }
 
-/// A communicator with the cluster it needs.
-class CollectiveJob {
+/// Graphs of one cluster that jobs share: by nodes, and whether NICs reach the GPUs' memory.
+class SharedGraphs {
  public:
-  CollectiveJob(ClusterSpec spec, const JobKey& key) {
-    const auto& [gpus, nodes, settings] = key;
-    const CollectiveKnobs knobs = read_collective_knobs(settings);
-    if (knobs.gpudirect) spec.node.gpudirect = *knobs.gpudirect;
-    const Placement placement = place_job(spec, gpus, nodes);
-    cluster_ = std::make_unique<Cluster>(Cluster::build(spec, placement.nodes));
-    CollectiveSettings job = knobs.settings();
-    if (!knobs.processes_per_node) job.processes_per_node = usual_processes_per_node(placement.nodes);
-    communicator_.emplace(*cluster_, placement, job);
+  explicit SharedGraphs(const ClusterSpec& spec) : spec_(spec) {}
+  const Cluster& graph(int nodes, bool gpudirect) {
+    const auto [known, is_new] = graphs_.try_emplace({nodes, gpudirect});
+    if (is_new) {
+      ClusterSpec spec = spec_;
+      spec.node.gpudirect = gpudirect;
+      known->second = std::make_unique<Cluster>(Cluster::build(spec, nodes));
+    }
+    return *known->second;
   }
-  CollectivePlan plan(CollectiveOp op, std::int64_t bytes) const { return communicator_->plan(op, {bytes}, false); }
-  const ClusterSpec& spec() const { return cluster_->spec(); }
-  int ranks() const { return communicator_->size(); }
 
  private:
-  std::unique_ptr<Cluster> cluster_;
-  std::optional<Communicator> communicator_;
+  const ClusterSpec& spec_;
+  std::map<std::pair<int, bool>, std::unique_ptr<Cluster>> graphs_;
 };
 
+Communicator communicator_of(const ClusterSpec& spec, const JobKey& key, SharedGraphs& graphs, nccl::NodeBook& searched) {
+  const auto& [gpus, nodes, settings] = key;
+  const CollectiveKnobs knobs = read_collective_knobs(settings);
+  const Placement placement = place_job(spec, gpus, nodes);
+  CollectiveSettings job = knobs.settings();
+  if (!knobs.processes_per_node) job.processes_per_node = usual_processes_per_node(placement.nodes);
+  return {graphs.graph(placement.nodes, knobs.gpudirect.value_or(spec.node.gpudirect)), placement, job, searched};
+}
+
+/// More jobs than this are not told apart: each costs a communicator in every prediction.
+constexpr std::size_t kMostJobs = 1000;
+
 template <class Predict>
-void by_job(const ClusterSpec& cluster, SampleKind kind, const std::vector<Sample>& samples, Why why, const Predict& predict) {
+void by_job(SampleRun& run, SampleKind kind, const Predict& predict) {
   std::map<JobKey, std::vector<std::size_t>> jobs;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (samples[i].kind == kind) jobs[{samples[i].gpus, samples[i].nodes, job_settings(samples[i])}].push_back(i);
+  for (std::size_t i = 0; i < run.samples.size(); ++i) {
+    const Sample& sample = run.samples[i];
+    if (sample.kind != kind) continue;
+    const JobKey key{sample.gpus, sample.nodes, job_settings(sample)};
+    if (jobs.size() < kMostJobs || jobs.count(key) > 0)
+      jobs[key].push_back(i);
+    else
+      run.take(i, SampleAnswer::nothing(fmt::format("{} other jobs come before it, no more are compared", kMostJobs)));
   }
+  SharedGraphs graphs(run.cluster);
   for (const auto& [key, members] : jobs) {
     try {
-      const CollectiveJob job(cluster, key);
-      for (const std::size_t i : members) predict(job, i);
+      const Communicator job = communicator_of(run.cluster, key, graphs, run.context.searched);
+      for (const std::size_t i : members) run.take(i, predict(job, run.samples[i]));
     } catch (const InputError& error) {
-      if (why != nullptr) *why = error.diagnostics().empty() ? error.what() : error.diagnostics().front().message;
+      for (const std::size_t i : members) run.take(i, SampleAnswer::nothing(error));
     }
   }
 }
 
 }  // namespace
 
-void predict_collective_samples(const ClusterSpec& cluster, const std::vector<Sample>& samples, SamplePredictions& predictions, Why why) {
-  by_job(cluster, SampleKind::collective, samples, why, [&](const CollectiveJob& job, std::size_t i) {
-    const std::optional<CollectiveOp> op = op_named(samples[i].what);
-    if (setting_of(samples[i], "library") == "mpi") {
-      if (why != nullptr) *why = "a collective of MPI, not of NCCL";
-    } else if (op && samples[i].bytes > 0 && samples[i].unit == SampleUnit::us)
-      predictions[i] = to_seconds(job.plan(*op, samples[i].bytes).back_to_back()) * 1e6;
-    else if (why != nullptr)
-      *why = op ? "nothing is sent" : "no collective of NCCL is called " + samples[i].what;
+void predict_collective_samples(SampleRun& run) {
+  by_job(run, SampleKind::collective, [](const Communicator& job, const Sample& sample) -> SampleAnswer {
+    const std::optional<CollectiveOp> op = op_named(sample.what);
+    if (setting_of(sample, "library") == "mpi") return SampleAnswer::nothing("a collective of MPI, not of NCCL");
+    if (!op) return SampleAnswer::nothing("no collective of NCCL is called " + sample.what);
+    if (sample.bytes <= 0 || sample.unit != SampleUnit::us) return SampleAnswer::nothing("nothing is sent");
+    return {to_seconds(job.plan(*op, {sample.bytes}, false).back_to_back()) * 1e6};
   });
 }
 
-void predict_tax_samples(const ClusterSpec& cluster, const std::vector<Sample>& samples, SamplePredictions& predictions, Why why) {
-  by_job(cluster, SampleKind::tax, samples, why, [&](const CollectiveJob& job, std::size_t i) {
-    const std::optional<CollectiveOp> op = op_named(setting_of(samples[i], "op"));
-    if (!op || samples[i].bytes < 1 || samples[i].unit != SampleUnit::share || job.ranks() < 2) {
-      if (why != nullptr) *why = "a tax needs op, bytes and two GPUs";
-      return;
-    }
-    const CalibratedConstant* scale = cluster.calibration.find("loss.collective_share");
-    const double taken = share_of_collective(job.plan(*op, samples[i].bytes), job.spec().node.gpu, job.ranks(), scale ? scale->value : 1);
-    predictions[i] = 1 / (1 - taken) - 1;
+void predict_tax_samples(SampleRun& run) {
+  const CalibratedConstant* scale = run.cluster.calibration.find("loss.collective_share");
+  by_job(run, SampleKind::tax, [scale](const Communicator& job, const Sample& sample) -> SampleAnswer {
+    const std::optional<CollectiveOp> op = op_named(setting_of(sample, "op"));
+    if (!op || sample.bytes < 1 || sample.unit != SampleUnit::share || job.size() < 2)
+      return SampleAnswer::nothing("a tax needs op, bytes and two GPUs");
+    const CollectivePlan plan = job.plan(*op, {sample.bytes}, false);
+    const double taken = share_of_collective(plan, job.cluster().spec().node.gpu, job.size(), scale ? scale->value : 1);
+    return {1 / (1 - taken) - 1};
   });
 }
 

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "calibrate/fit/least_squares.hpp"
-#include "sim/analysis/sample_prediction.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/scenario/calibration_text.hpp"
 
@@ -29,7 +28,8 @@ Calibration with_values(Calibration calibration, const std::vector<WantedConstan
   return calibration;
 }
 
-fit::Problem problem_of(const ClusterSpec& cluster, const std::vector<Sample>& samples, const std::vector<WantedConstant>& wanted) {
+fit::Problem problem_of(const ClusterSpec& cluster, const std::vector<Sample>& samples, const std::vector<WantedConstant>& wanted,
+                        SampleContext& context) {
   fit::Problem problem;
   for (const WantedConstant& constant : wanted)
     problem.parameters.push_back({constant.range.name, constant.start, constant.range.least, constant.range.most, constant.range.prior});
@@ -40,7 +40,7 @@ fit::Problem problem_of(const ClusterSpec& cluster, const std::vector<Sample>& s
   problem.predict = [&](const std::vector<double>& values) {
     const ClusterSpec trial = calibrated(cluster, with_values(cluster.calibration, wanted, values));
     std::vector<double> predicted;
-    for (const std::optional<double>& value : predict_samples(trial, samples))
+    for (const std::optional<double>& value : predict_samples(trial, samples, context))
       predicted.push_back(value && *value > 0 && std::isfinite(*value) ? *value : kImpossible);
     return predicted;
   };
@@ -48,9 +48,10 @@ fit::Problem problem_of(const ClusterSpec& cluster, const std::vector<Sample>& s
 }
 
 /// Constants that no sample depends on cost an evaluation in every step of the fit; far to both sides shows them at once.
-void drop_inert(const ClusterSpec& cluster, const std::vector<Sample>& samples, std::vector<WantedConstant>& wanted) {
+void drop_inert(const ClusterSpec& cluster, const std::vector<Sample>& samples, std::vector<WantedConstant>& wanted,
+                SampleContext& context) {
   constexpr double kFar = 1.5;
-  const fit::Problem problem = problem_of(cluster, samples, wanted);
+  const fit::Problem problem = problem_of(cluster, samples, wanted, context);
   std::vector<double> start;
   for (const WantedConstant& constant : wanted) start.push_back(constant.start);
   const std::vector<double> usual = problem.predict(start);
@@ -99,11 +100,17 @@ double root_mean_square(const std::vector<double>& residuals, const std::vector<
 }  // namespace
 
 ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>& samples, std::vector<WantedConstant> wanted) {
+  SampleContext context;
+  return fit_constants(cluster, samples, std::move(wanted), context);
+}
+
+ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>& samples, std::vector<WantedConstant> wanted,
+                          SampleContext& context) {
   ConstantFit result;
   std::erase_if(wanted, [](const WantedConstant& c) { return !(c.start > 0) || !(c.range.least < c.range.most); });
-  if (!samples.empty()) drop_inert(cluster, samples, wanted);
+  if (!samples.empty()) drop_inert(cluster, samples, wanted, context);
   while (!wanted.empty() && !samples.empty()) {
-    const fit::Fit fitted = fit::fit(problem_of(cluster, samples, wanted));
+    const fit::Fit fitted = fit::fit(problem_of(cluster, samples, wanted, context));
     std::vector<WantedConstant> rest;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (fitted.parameters[i].at_limit)

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/sample_prediction.hpp"
 #include "sim/cluster/calibration.hpp"
 #include "sim/cluster/hardware.hpp"
 #include "sim/scenario/samples.hpp"
@@ -24,6 +25,9 @@ struct ConstantFit {
 };
 
 /// `cluster` carries what was fitted before; samples must all be predictable on it, with a positive value.
+ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>& samples, std::vector<WantedConstant> wanted,
+                          SampleContext& context);
+/// The same with nothing known before.
 ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>& samples, std::vector<WantedConstant> wanted);
 
 }  // namespace foretrain

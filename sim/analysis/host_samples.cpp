@@ -1,4 +1,6 @@
 // Calls of CUDA on this host, and what the host itself does.
+#include <algorithm>
+
 #include "sim/analysis/sample_prediction.hpp"
 #include "sim/workload/device/device_constants.hpp"
 
@@ -23,14 +25,18 @@ std::optional<double> cpu_sample(const Host& host, const Sample& sample) {
   return std::nullopt;
 }
 
-std::optional<Time> call_time(const ClusterSpec& cluster, const Sample& sample) {
+/// The constants that calls take, looked up once.
+struct HostCalls {
+  const Host& host;
   HostCalibration calls;
-  apply(cluster.calibration, host_call_constants(), calls);
-  const Host& host = cluster.node.host;
-  const auto here = [&](Time reference) { return on_host(reference, host, calls); };
-  const KernelCalibration kernels = kernel_calibration_of(cluster);
+  KernelCalibration kernels;
+};
+
+std::optional<Time> call_time(const HostCalls& known, const Sample& sample) {
+  const HostCalibration& calls = known.calls;
+  const auto here = [&](Time reference) { return on_host(reference, known.host, calls); };
   if (sample.what == "launch_latency") return calls.launch_latency;
-  if (sample.what == "launch_gap") return kernels.launch_gap + kernels.minimum;
+  if (sample.what == "launch_gap") return known.kernels.launch_gap + known.kernels.minimum;
   if (sample.what == "enqueue") return here(calls.launch);
   if (sample.what == "sync_wake") return calls.sync_wake;
   if (sample.what == "event") return here(calls.event);
@@ -39,21 +45,29 @@ std::optional<Time> call_time(const ClusterSpec& cluster, const Sample& sample) 
   return std::nullopt;
 }
 
+SampleAnswer answer_of(const HostCalls& known, const Sample& sample) {
+  if (setting_of(sample, "peer") == "0") return SampleAnswer::nothing("peer access was off: the driver copies through host memory");
+  SampleAnswer answer;
+  if (sample.kind == SampleKind::cpu) {
+    answer.value = cpu_sample(known.host, sample);
+  } else if (const std::optional<Time> time = call_time(known, sample); time && sample.unit == SampleUnit::us) {
+    answer.value = to_seconds(*time) * 1e6;
+  }
+  if (!answer.value) answer.why = "no constant of the model is about " + sample.what;
+  return answer;
+}
+
+bool is_of_host(const Sample& sample) { return sample.kind == SampleKind::host || sample.kind == SampleKind::cpu; }
+
 }  // namespace
 
-std::optional<double> predict_host_sample(const ClusterSpec& cluster, const Sample& sample, Why why) {
-  if (setting_of(sample, "peer") == "0") {
-    if (why != nullptr) *why = "peer access was off: the driver copies through host memory";
-    return std::nullopt;
+void predict_host_samples(SampleRun& run) {
+  if (std::ranges::none_of(run.samples, is_of_host)) return;
+  HostCalls known{run.cluster.node.host, {}, kernel_calibration_of(run.cluster)};
+  apply(run.cluster.calibration, host_call_constants(), known.calls);
+  for (std::size_t i = 0; i < run.samples.size(); ++i) {
+    if (is_of_host(run.samples[i])) run.take(i, answer_of(known, run.samples[i]));
   }
-  std::optional<double> predicted;
-  if (sample.kind == SampleKind::cpu) {
-    predicted = cpu_sample(cluster.node.host, sample);
-  } else if (const std::optional<Time> time = call_time(cluster, sample); time && sample.unit == SampleUnit::us) {
-    predicted = to_seconds(*time) * 1e6;
-  }
-  if (!predicted && why != nullptr) *why = "no constant of the model is about " + sample.what;
-  return predicted;
 }
 
 }  // namespace foretrain

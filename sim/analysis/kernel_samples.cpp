@@ -67,32 +67,52 @@ std::optional<Operator> convolution_of(const Sample& sample) {
   return with_product(depthwise ? OperatorClass::depthwise_conv : OperatorClass::conv, HostCall::conv2d, product);
 }
 
-std::optional<double> nothing(Why why, const std::string& reason) {
-  if (why != nullptr) *why = reason;
-  return std::nullopt;
+/// What kernels take on one cluster.
+class KernelSampleTimes {
+ public:
+  explicit KernelSampleTimes(const ClusterSpec& cluster) : gpu_(cluster.node.gpu), kernels_(kernel_calibration_of(cluster)) {}
+
+  SampleAnswer predict(const Sample& sample) const {
+    if (sample.unit != SampleUnit::us) return SampleAnswer::nothing("a kernel's sample is in us");
+    return sample.kind == SampleKind::memory ? memory(sample) : product(sample);
+  }
+
+ private:
+  SampleAnswer memory(const Sample& sample) const {
+    if (sample.bytes < 1) return SampleAnswer::nothing("no bytes");
+    return {to_seconds(memory_kernel_time({sample.bytes}, gpu_, kernels_)) * 1e6};
+  }
+
+  SampleAnswer product(const Sample& sample) const {
+    const std::optional<Precision> precision = precision_of(sample);
+    if (!precision) return SampleAnswer::nothing("trainings do not run in this precision");
+    if (sample.kind == SampleKind::conv && *precision == Precision::fp32 && gpu_.tf32 > gpu_.fp32)
+      return SampleAnswer::nothing("fp32 trainings convolve in TF32 on this GPU");
+    const std::optional<Operator> op = sample.kind == SampleKind::gemm ? gemm_of(sample) : convolution_of(sample);
+    const std::int64_t batch = number_of(sample, "batch", 1);
+    if (!op || batch < 1) return SampleAnswer::nothing("the shape is incomplete");
+    KernelContext context{gpu_, kernels_, *precision};
+    context.half_weights = true;  // the operands lie there in that precision: nothing is cast
+    if (setting_of(sample, "layout") != "nchw") context.framework.layout = ImageLayout::channels_last;
+    return {to_seconds(kernel_time(*op, context, batch)) * 1e6};
+  }
+
+  const Gpu& gpu_;
+  KernelCalibration kernels_;
+};
+
+bool is_of_kernel(const Sample& sample) {
+  return sample.kind == SampleKind::memory || sample.kind == SampleKind::gemm || sample.kind == SampleKind::conv;
 }
 
 }  // namespace
 
-std::optional<double> predict_kernel_sample(const ClusterSpec& cluster, const Sample& sample, Why why) {
-  if (sample.unit != SampleUnit::us) return nothing(why, "a kernel's sample is in us");
-  const Gpu& gpu = cluster.node.gpu;
-  const KernelCalibration kernels = kernel_calibration_of(cluster);
-  if (sample.kind == SampleKind::memory) {
-    if (sample.bytes < 1) return nothing(why, "no bytes");
-    return to_seconds(memory_kernel_time({sample.bytes}, gpu, kernels)) * 1e6;
+void predict_kernel_samples(SampleRun& run) {
+  if (std::ranges::none_of(run.samples, is_of_kernel)) return;
+  const KernelSampleTimes times(run.cluster);
+  for (std::size_t i = 0; i < run.samples.size(); ++i) {
+    if (is_of_kernel(run.samples[i])) run.take(i, times.predict(run.samples[i]));
   }
-  const std::optional<Precision> precision = precision_of(sample);
-  if (!precision) return nothing(why, "trainings do not run in this precision");
-  if (sample.kind == SampleKind::conv && *precision == Precision::fp32 && gpu.tf32 > gpu.fp32)
-    return nothing(why, "fp32 trainings convolve in TF32 on this GPU");
-  const std::optional<Operator> op = sample.kind == SampleKind::gemm ? gemm_of(sample) : convolution_of(sample);
-  const std::int64_t batch = number_of(sample, "batch", 1);
-  if (!op || batch < 1) return nothing(why, "the shape is incomplete");
-  KernelContext context{gpu, kernels, *precision};
-  context.half_weights = true;  // the operands lie there in that precision: nothing is cast
-  if (setting_of(sample, "layout") != "nchw") context.framework.layout = ImageLayout::channels_last;
-  return to_seconds(kernel_time(*op, context, batch)) * 1e6;
 }
 
 }  // namespace foretrain

@@ -13,34 +13,32 @@ namespace {
 
 class CopyTimes {
  public:
-  explicit CopyTimes(const Cluster& cluster, Why why) : cluster_(cluster), why_(why) {}
+  explicit CopyTimes(const Cluster& cluster) : cluster_(cluster) {}
 
-  std::optional<double> predict(const Sample& sample) const {
+  SampleAnswer predict(const Sample& sample) const {
     if (sample.kind == SampleKind::network) return network(sample);
     if (setting_of(sample, "test") == "host_device_latency_sm") return nothing("the latency of a load, not of a copy");
     if (setting_of(sample, "test") == "device_local_copy") return nothing("whether it counts reads and writes is not known");
     if (setting_of(sample, "memory") == "pageable") return nothing("pageable memory is copied by the driver");
     if (sample.what == "d2d") return on_device(sample);
-    const std::optional<std::vector<Route>> routes = routes_of(sample);
-    if (!routes) return std::nullopt;
-    return of_routes(sample, *routes);
+    SampleAnswer refused;
+    const std::vector<Route> routes = routes_of(sample, refused.why);
+    return routes.empty() ? refused : of_routes(sample, routes);
   }
 
  private:
-  std::optional<double> nothing(const std::string& reason) const {
-    if (why_ != nullptr) *why_ = reason;
-    return std::nullopt;
-  }
+  static SampleAnswer nothing(std::string why) { return SampleAnswer::nothing(std::move(why)); }
 
   bool is_gpu(std::int64_t index) const { return index >= 0 && index < cluster_.spec().node.gpus; }
   VertexId gpu(std::int64_t index) const { return cluster_.gpu(0, static_cast<int>(index)); }
 
-  std::optional<std::vector<Route>> routes_of(const Sample& sample) const {
+  /// None: `why` says why not.
+  std::vector<Route> routes_of(const Sample& sample, std::string& why) const {
     const std::int64_t together = number_of(sample, "together", 1);
     std::vector<Route> routes;
     const auto fail = [&](const std::string& reason) {
-      nothing(reason);
-      return std::nullopt;
+      why = reason;
+      return std::vector<Route>{};
     };
     if (sample.what == "p2p") {
       const std::int64_t from = number_of(sample, "src", 0), to = number_of(sample, "dst", 1);
@@ -77,53 +75,52 @@ class CopyTimes {
     return sum;
   }
 
-  std::optional<double> of_routes(const Sample& sample, const std::vector<Route>& routes) const {
+  SampleAnswer of_routes(const Sample& sample, const std::vector<Route>& routes) const {
     const double ways = number_of(sample, "both_ways", 0) == 1 ? 2 : 1;
     const double share = sample.what == "p2p" ? peer_copy_share(cluster_, routes.front()) : 1;
     const double rate = bytes_per_s(routes) * share, latency = to_seconds(routes.front().latency);
     const auto bytes = static_cast<double>(sample.bytes) * static_cast<double>(routes.size());
-    if (sample.unit == SampleUnit::us) return (latency + bytes / rate) * 1e6;
+    if (sample.unit == SampleUnit::us) return {(latency + bytes / rate) * 1e6};
     if (sample.unit != SampleUnit::gigabytes_per_s) return nothing("a copy is in us or GBps");
-    return (bytes > 0 ? bytes / (latency + bytes / rate) : rate) * ways / 1e9;
+    return {(bytes > 0 ? bytes / (latency + bytes / rate) : rate) * ways / 1e9};
   }
 
   /// What is read and written, as bandwidthTest counts.
-  std::optional<double> on_device(const Sample& sample) const {
+  SampleAnswer on_device(const Sample& sample) const {
     const Gpu& own = cluster_.spec().node.gpu;
     if (sample.unit != SampleUnit::gigabytes_per_s) return nothing("a copy inside a GPU is in GBps");
     if (sample.bytes > 0 && sample.bytes < 8 * own.l2_cache.count) return nothing("small copies stay in the cache");
-    return own.memory_bandwidth.per_second * own.memory_efficiency / 1e9;
+    return {own.memory_bandwidth.per_second * own.memory_efficiency / 1e9};
   }
 
-  std::optional<double> network(const Sample& sample) const {
+  SampleAnswer network(const Sample& sample) const {
     const FabricSpec& fabric = cluster_.spec().fabric;
     if (fabric.link.bandwidth.per_second <= 0) return nothing("the cluster has no network");
     const double latency = to_seconds(2 * fabric.link.latency + fabric.switch_latency);
     const double ways = number_of(sample, "both_ways", 0) == 1 ? 2 : 1;
     if (sample.what == "latency") {
       if (sample.unit != SampleUnit::us) return nothing("a latency is in us");
-      return (latency + static_cast<double>(sample.bytes) / fabric.link.bandwidth.per_second) * 1e6;
+      return {(latency + static_cast<double>(sample.bytes) / fabric.link.bandwidth.per_second) * 1e6};
     }
     if (sample.unit != SampleUnit::gigabytes_per_s) return nothing("a bandwidth is in GBps");
     constexpr std::int64_t kBandwidthBound = 1 << 20;
     if (sample.bytes > 0 && sample.bytes < kBandwidthBound) return nothing("the rate of small messages is the library's");
-    return ways * fabric.link.bandwidth.per_second / 1e9;
+    return {ways * fabric.link.bandwidth.per_second / 1e9};
   }
 
   const Cluster& cluster_;
-  Why why_;
 };
 
 bool is_about_links(const Sample& sample) { return sample.kind == SampleKind::copy || sample.kind == SampleKind::network; }
 
 }  // namespace
 
-void predict_link_samples(const ClusterSpec& spec, const std::vector<Sample>& samples, SamplePredictions& predictions, Why why) {
-  if (std::ranges::none_of(samples, is_about_links)) return;
-  const Cluster cluster = Cluster::build(spec, 1);
-  const CopyTimes times(cluster, why);
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (is_about_links(samples[i])) predictions[i] = times.predict(samples[i]);
+void predict_link_samples(SampleRun& run) {
+  if (std::ranges::none_of(run.samples, is_about_links)) return;
+  const Cluster cluster = Cluster::build(run.cluster, 1);
+  const CopyTimes times(cluster);
+  for (std::size_t i = 0; i < run.samples.size(); ++i) {
+    if (is_about_links(run.samples[i])) run.take(i, times.predict(run.samples[i]));
   }
 }
 

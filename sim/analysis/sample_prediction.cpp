@@ -1,4 +1,4 @@
-// Kinds that share a communicator or a cluster's graph are predicted together, the others one by one.
+// Each kind has its predictor; those that share a communicator or a cluster's graph are predicted together.
 #include "sim/analysis/sample_prediction.hpp"
 
 #include <charconv>
@@ -7,47 +7,43 @@ namespace foretrain {
 
 namespace {
 
-void predict(const ClusterSpec& cluster, const std::vector<Sample>& samples, SamplePredictions& predictions, Why why) {
-  predict_collective_samples(cluster, samples, predictions, why);
-  predict_tax_samples(cluster, samples, predictions, why);
-  predict_link_samples(cluster, samples, predictions, why);
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const Sample& sample = samples[i];
-    switch (sample.kind) {
-      case SampleKind::memory:
-      case SampleKind::gemm:
-      case SampleKind::conv:
-        predictions[i] = predict_kernel_sample(cluster, sample, why);
-        break;
-      case SampleKind::host:
-      case SampleKind::cpu:
-        predictions[i] = predict_host_sample(cluster, sample, why);
-        break;
-      case SampleKind::training:
-        predictions[i] = predict_training_sample(cluster, sample, why);
-        break;
-      case SampleKind::mix:
-        if (why != nullptr) *why = "a mix of operators is for comparing by eye";
-        break;
-      default:
-        break;
-    }
+/// Kinds that no predictor is about.
+void say_nothing_of_mixes(SampleRun& run) {
+  for (std::size_t i = 0; i < run.samples.size(); ++i) {
+    if (run.samples[i].kind == SampleKind::mix) run.take(i, SampleAnswer::nothing("a mix of operators is for comparing by eye"));
   }
 }
 
 }  // namespace
 
-SamplePredictions predict_samples(const ClusterSpec& cluster, const std::vector<Sample>& samples) {
+SampleAnswer SampleAnswer::nothing(const InputError& error) {
+  return nothing(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
+}
+
+SamplePredictions predict_samples(const ClusterSpec& cluster, const std::vector<Sample>& samples, SampleContext& context) {
   SamplePredictions predictions(samples.size());
-  predict(cluster, samples, predictions, nullptr);
+  context.reasons.assign(context.wants_reasons ? samples.size() : 0, "");
+  SampleRun run{cluster, samples, context, predictions};
+  predict_collective_samples(run);
+  predict_tax_samples(run);
+  predict_link_samples(run);
+  predict_kernel_samples(run);
+  predict_host_samples(run);
+  predict_training_samples(run);
+  say_nothing_of_mixes(run);
   return predictions;
 }
 
+SamplePredictions predict_samples(const ClusterSpec& cluster, const std::vector<Sample>& samples) {
+  SampleContext context;
+  return predict_samples(cluster, samples, context);
+}
+
 std::string why_not_predicted(const ClusterSpec& cluster, const Sample& sample) {
-  SamplePredictions predictions(1);
-  std::string why;
-  predict(cluster, {sample}, predictions, &why);
-  return predictions.front() ? "" : why;
+  SampleContext context;
+  context.wants_reasons = true;
+  predict_samples(cluster, {sample}, context);
+  return context.reasons.front();
 }
 
 std::int64_t number_of(const Sample& sample, std::string_view key, std::int64_t fallback) {

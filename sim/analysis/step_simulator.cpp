@@ -20,6 +20,7 @@ namespace {
 constexpr int kWarmUpSteps = 2;
 constexpr int kLongestWindow = 10;
 constexpr int kMostMicroSteps = 8;
+constexpr double kFastestLink = 1e18;
 
 /// Steps over which the script repeats itself: one, or as many as lie between two loss.item() calls.
 int window_of(const TrainingLoop& loop) { return std::clamp(loop.loss_item_every, 1, kLongestWindow); }
@@ -79,12 +80,7 @@ DeviceModel default_device_model(const Scenario& scenario) {
 }
 
 StepSimulator::Machine::Machine(const ClusterSpec& spec, int nodes)
-    : cluster(Cluster::build(spec, nodes)),
-      capacities(cluster.capacities()),
-      slowest(1e18),
-      collectives(std::make_shared<ClusterCollectives>(cluster)) {
-  for (const ByteRate& capacity : capacities) slowest = std::min(slowest, capacity.per_second);
-}
+    : cluster(Cluster::build(spec, nodes)), collectives(std::make_shared<ClusterCollectives>(cluster)) {}
 
 StepSimulator::StepSimulator(const Scenario& scenario, int most_gpus, int most_nodes)
     : scenario_(scenario),
@@ -129,8 +125,9 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
     plan.graph.scale_transfers(static_cast<std::uint8_t>(Account::exposed_communication), device.communication_time_scale);
   reuse_->tasks = std::max(reuse_->tasks, plan.graph.tasks().size());
   reuse_->dependencies = std::max(reuse_->dependencies, plan.graph.dependency_count());
-  refuse_endless(plan.graph, machine_->slowest, wanted.steps);
-  Timeline timeline = run(plan.graph, *make_max_min_network(machine_->capacities));
+  const ClusterLinks& links = cluster().links();
+  refuse_endless(plan.graph, std::min(kFastestLink, links.slowest()), wanted.steps);
+  Timeline timeline = run(plan.graph, [&links](LinkId link) { return links[link].bandwidth; });
   return {std::move(plan), std::move(timeline)};
 }
 

@@ -39,8 +39,8 @@ struct RecordedSteps {
 /// The device model a scenario starts from, before any anchor.
 DeviceModel default_device_model(const Scenario& scenario);
 
-/// Simulates steps of one scenario; keeps the cluster's graph, which all numbers of GPUs share, and what their plans have in common. Not for
-/// several threads at once, nor are those made from one another.
+/// Simulates steps of one scenario; keeps the cluster's graph, which all numbers of GPUs share, and what their plans have in common. Not
+/// for several threads at once, nor are those made from one another.
 class StepSimulator {
  public:
   /// `most_gpus`: the largest number that will be asked for; `most_nodes`: of spread().
@@ -87,8 +87,6 @@ class StepSimulator {
   struct Machine {
     Machine(const ClusterSpec& spec, int nodes);
     Cluster cluster;
-    std::vector<ByteRate> capacities;
-    double slowest = 0;  ///< of the capacities
     std::shared_ptr<ClusterCollectives> collectives;
   };
   int working(int gpus) const;
@@ -99,7 +97,7 @@ class StepSimulator {
   const Scenario& scenario_;
   std::shared_ptr<const Machine> machine_;
   std::shared_ptr<PlanReuse> reuse_;  ///< of this scenario
-  std::map<int, int> nodes_of_;  ///< where spread() was called
+  std::map<int, int> nodes_of_;       ///< where spread() was called
 };
 
 }  // namespace foretrain

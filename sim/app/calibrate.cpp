@@ -51,11 +51,11 @@ std::vector<SampleFile> read_samples(const CalibrateCommand& command) {
 /// With the file's name where the sample does not say where it was published.
 std::vector<Sample> all_of(const std::vector<SampleFile>& files) {
   std::vector<Sample> samples;
+  std::size_t count = 0;
+  for (const SampleFile& file : files) count += file.samples.size();
+  samples.reserve(count);
   for (const SampleFile& file : files) {
-    for (Sample sample : file.samples) {
-      sample.source = file.file;
-      samples.push_back(std::move(sample));
-    }
+    for (const Sample& sample : file.samples) samples.emplace_back(sample).source = file.file;
   }
   return samples;
 }

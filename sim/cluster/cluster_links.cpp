@@ -1,6 +1,9 @@
 // A link of a node is that of node 0 with its ends shifted; a link of the fabric takes the rest from its type.
 #include "sim/cluster/cluster_links.hpp"
 
+#include <algorithm>
+#include <limits>
+
 namespace foretrain {
 
 ClusterLinks::ClusterLinks(std::vector<ClusterLink> of_node, int nodes, std::uint32_t vertices_per_node)
@@ -17,6 +20,13 @@ ClusterLink ClusterLinks::operator[](std::size_t id) const {
   ClusterLink link = types_[row.type];
   link.from = row.from, link.to = row.to;
   return link;
+}
+
+double ClusterLinks::slowest() const {
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const ClusterLink& link : of_node_) slowest = std::min(slowest, link.bandwidth.per_second);
+  for (const ClusterLink& type : types_) slowest = std::min(slowest, type.bandwidth.per_second);
+  return slowest;
 }
 
 void ClusterLinks::add(VertexId from, VertexId to, const LinkType& type, int count) {

@@ -29,6 +29,8 @@ class ClusterLinks {
 
   std::size_t size() const { return in_nodes_ + fabric_.size(); }
   ClusterLink operator[](std::size_t id) const;
+  /// The least bandwidth of any link; infinite when there is none.
+  double slowest() const;
   /// The links of node 0.
   std::span<const ClusterLink> of_first_node() const { return of_node_; }
 

@@ -32,6 +32,7 @@ struct Gpu {
   double sustained_clock = 1;  ///< clock under training load / clock of the data sheet's rates; cards with a small power budget fall behind
   double staging_share = 0.92;  ///< of its host link's rate, reads and writes of host memory together, when peers exchange data through it
   Bytes capacity() const { return usable_memory.count > 0 ? usable_memory : memory; }
+  friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
 enum class LinkKind { pcie, nvlink, socket, network };
@@ -48,6 +49,7 @@ struct LinkType {
   Time collective_latency{};         ///< one step of a collective between two nodes, small message: proxies, NIC and wire; 0: unknown
   Time rendezvous_latency{};         ///< more of it for messages beyond `eager_limit`
   Bytes eager_limit{};               ///< largest message that needs no handshake; 0: none does
+  friend bool operator==(const LinkType&, const LinkType&) = default;
 };
 
 /// CPU generations NCCL tells apart when it books the link between sockets and chooses protocols.
@@ -61,6 +63,7 @@ struct Host {
   double slowdown = 1;  ///< single-thread time relative to the reference CPU of the host-time table (Zen 5, 1.0); larger = slower
   Bytes memory{};
   ByteRate memory_bandwidth{};  ///< one core's memcpy, for pinning batches
+  friend bool operator==(const Host&, const Host&) = default;
 };
 
 /// A connection inside a node, between devices named "gpu0", "cpu1", "switch0", "nvswitch0", "nic0".
@@ -69,6 +72,7 @@ struct NodeLink {
   LinkType type;
   int count = 1;  ///< parallel links, their bandwidths add
   SourceSpan span{};
+  friend bool operator==(const NodeLink&, const NodeLink&) = default;
 };
 
 struct NodeSpec {
@@ -80,6 +84,7 @@ struct NodeSpec {
   PathClass gpudirect_reach = PathClass::pxb;  ///< farthest NIC that does (NCCL_NET_GDR_LEVEL); from beyond, messages are staged
   bool multicast = false;                      ///< NVSwitches that reduce and multicast (NVLink SHARP, Hopper and later)
   std::vector<NodeLink> links;
+  friend bool operator==(const NodeSpec&, const NodeSpec&) = default;
 };
 
 /// A connection of an `explicit` fabric: two switches, or a switch and a NIC ("node3.nic0") or a range of them ("node0-17.nic1", "node4").

@@ -26,7 +26,7 @@ class PlanBuilder {
     places_.resize(static_cast<std::size_t>(communicator.size()));
     for (const nccl::JobNode& node : job_.nodes) {
       const std::vector<int>& gpus = job_.shapes[static_cast<std::size_t>(node.shape)].gpus;
-      for (std::size_t i = 0; i < gpus.size(); ++i) places_[static_cast<std::size_t>(node.ranks[i])] = {node.node, gpus[i]};
+      for (std::size_t i = 0; i < gpus.size(); ++i) places_[static_cast<std::size_t>(job_.ranks_of(node)[i])] = {node.node, gpus[i]};
     }
     for (std::size_t n = 0; n < job_.nodes.size(); ++n) node_index_[job_.nodes[n].node] = n;
     step_.protocol = plan.protocol;
@@ -76,7 +76,7 @@ class PlanBuilder {
   int rank_at(std::size_t node, int gpu) const {
     const nccl::JobNode& place = job_.nodes[node];
     const std::vector<int>& gpus = job_.shapes[static_cast<std::size_t>(place.shape)].gpus;
-    return place.ranks[static_cast<std::size_t>(std::ranges::find(gpus, gpu) - gpus.begin())];
+    return job_.ranks_of(place)[static_cast<std::size_t>(std::ranges::find(gpus, gpu) - gpus.begin())];
   }
 
   void build_on(nccl::Pattern pattern, std::string_view family) {
@@ -155,7 +155,8 @@ class PlanBuilder {
   void build_multicast() {
     const Algorithm* algorithm = find_algorithm(plan_.op, "nvls");
     if (algorithm == nullptr) return static_cast<void>(result_.problem = "NVLS has no schedule for this operation");
-    const std::vector<int>& order = job_.nodes.front().ranks;
+    const std::span<const int> first = job_.ranks_of(job_.nodes.front());
+    const std::vector<int> order(first.begin(), first.end());
     const int pieces = multicast_pieces(step_);
     const Lanes lanes = lanes_of(*algorithm, {order, 0, pieces, {}});
     const VertexId hub = cluster_.gpu(job_.nodes.front().node, 0) + first_of(cluster_.spec().node, VertexKind::nvswitch);

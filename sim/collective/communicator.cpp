@@ -13,11 +13,12 @@
 namespace foretrain {
 
 struct Communicator::State {
-  State(const Cluster& cluster_, const Placement& placement, const CollectiveSettings& settings_, const CollectiveCosts& costs_)
+  State(const Cluster& cluster_, const Placement& placement, const CollectiveSettings& settings_, const CollectiveCosts& costs_,
+        nccl::NodeBook& searched)
       : cluster(cluster_),
         settings(settings_),
         costs(costs_),
-        job(nccl::inspect(cluster_, placement, settings_.nccl)),
+        job(nccl::inspect(cluster_, placement, settings_.nccl, searched)),
         traffic(cluster, job, costs) {}
 
   int ranks() const { return job.input.job.ranks; }
@@ -125,8 +126,13 @@ Communicator::Communicator(const Cluster& cluster, const Placement& placement, c
     : Communicator(cluster, placement, settings, costs_of(cluster.spec())) {}
 
 Communicator::Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings,
-                           const CollectiveCosts& costs)
-    : state_(std::make_unique<State>(cluster, placement, settings, costs)) {}
+                           const CollectiveCosts& costs) {
+  nccl::NodeBook none;
+  state_ = std::make_unique<State>(cluster, placement, settings, costs, none);
+}
+
+Communicator::Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings, nccl::NodeBook& searched)
+    : state_(std::make_unique<State>(cluster, placement, settings, costs_of(cluster.spec()), searched)) {}
 
 Communicator::~Communicator() = default;
 Communicator::Communicator(Communicator&&) noexcept = default;

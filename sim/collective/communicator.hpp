@@ -53,6 +53,8 @@ class Communicator {
   Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings = {});
   /// The same with other cost constants (fits, calibrations).
   Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings, const CollectiveCosts& costs);
+  /// The same with nodes that were searched before.
+  Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings, nccl::NodeBook& searched);
   ~Communicator();
   Communicator(Communicator&&) noexcept;
 

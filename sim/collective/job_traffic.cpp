@@ -82,8 +82,8 @@ Route JobTraffic::route(const TrafficEdge& edge) const {
 
 int JobTraffic::root_gpu() const {
   const nccl::JobNode& first = job_.nodes.front();
-  const auto place = std::ranges::find(first.ranks, 0) - first.ranks.begin();
-  return job_.shapes[static_cast<std::size_t>(first.shape)].gpus[static_cast<std::size_t>(place)];
+  const std::span<const int> ranks = job_.ranks_of(first);
+  return job_.shape_of(first).gpus[static_cast<std::size_t>(std::ranges::find(ranks, 0) - ranks.begin())];
 }
 
 void JobTraffic::visit(TrafficKey key, const EdgeVisitor& visitor) const {
@@ -104,9 +104,7 @@ void JobTraffic::visit(TrafficKey key, const EdgeVisitor& visitor) const {
   }
 }
 
-const LinkLoads& JobTraffic::loads(TrafficKey key) const {
-  const auto known = loads_.find(key);
-  if (known != loads_.end()) return known->second;
+LinkLoads JobTraffic::loads(TrafficKey key) const {
   const NodeClasses classes = classes_of(key);
   std::vector<int> shape_of(static_cast<std::size_t>(cluster_.nodes()));
   for (const nccl::JobNode& node : job_.nodes) shape_of[static_cast<std::size_t>(node.node)] = node.shape;
@@ -122,7 +120,7 @@ const LinkLoads& JobTraffic::loads(TrafficKey key) const {
     }
   });
   if (key.pattern == TrafficPattern::multicast) add_multicast(loads, classes);
-  return loads_.emplace(key, std::move(loads)).first->second;
+  return loads;
 }
 
 NodeClasses JobTraffic::classes_of(TrafficKey key) const {
@@ -159,14 +157,17 @@ LinkLoads::Efficiency JobTraffic::efficiency(Protocol protocol, bool peers) cons
   return efficiency;
 }
 
+/// Loads of a large job are large; what is asked of them is found for all protocols, and they are gone.
 const Pace& JobTraffic::pace(TrafficKey key, Protocol protocol) const {
-  const std::pair place{key, protocol};
-  const auto known = paces_.find(place);
+  const auto known = paces_.find({key, protocol});
   if (known != paces_.end()) return known->second;
-  const LinkLoads& all = loads(key);
-  const LinkLoads::Efficiency reached = efficiency(protocol, key.pattern == TrafficPattern::peers);
-  const Pace pace{all.slowest(reached, Leg::inside), all.slowest(reached, Leg::between), all.alone_between(reached)};
-  return paces_.emplace(place, pace).first->second;
+  const LinkLoads all = loads(key);
+  for (const Protocol each : kProtocols) {
+    const LinkLoads::Efficiency reached = efficiency(each, key.pattern == TrafficPattern::peers);
+    paces_.emplace(std::pair{key, each},
+                   Pace{all.slowest(reached, Leg::inside), all.slowest(reached, Leg::between), all.alone_between(reached)});
+  }
+  return paces_.at({key, protocol});
 }
 
 const std::vector<std::vector<SharedPath>>& JobTraffic::paths(nccl::Pattern pattern) const {

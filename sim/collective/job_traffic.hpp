@@ -59,7 +59,7 @@ class JobTraffic {
   const Route& inside_route(const TrafficEdge& edge) const;
   bool has_nvlink() const;
   int root_gpu() const;
-  const LinkLoads& loads(TrafficKey key) const;
+  LinkLoads loads(TrafficKey key) const;
   NodeClasses classes_of(TrafficKey key) const;
   void add_multicast(LinkLoads& loads, const NodeClasses& classes) const;
 
@@ -69,7 +69,6 @@ class JobTraffic {
   std::vector<std::vector<SharedPath>> ring_paths_, tree_paths_, head_paths_;
   int ranks_per_node_ = 1;
   bool nvlink_ = true;
-  mutable std::map<TrafficKey, LinkLoads> loads_;
   mutable std::map<std::pair<TrafficKey, Protocol>, Pace> paces_;
 };
 

@@ -1,4 +1,4 @@
-// A link of a node has one slot per class of nodes, one of the fabric its own.
+// A link of a node has one load per class of nodes; those of NICs stand in a row, and of the fabric inside only what is used.
 #include "sim/collective/link_loads.hpp"
 
 #include <algorithm>
@@ -15,24 +15,33 @@ LinkLoads::LinkLoads(const Cluster& cluster, std::vector<int> class_of)
     if (c >= first_of_class_.size()) first_of_class_.resize(c + 1, -1);
     if (class_of_[node] >= 0 && first_of_class_[c] < 0) first_of_class_[c] = static_cast<int>(node);
   }
-  loads_.resize(first_of_class_.size() * links_per_node_ + (cluster.links().size() - first_fabric_link_));
+  of_nodes_.resize(first_of_class_.size() * links_per_node_);
+  const auto last = std::find_if(class_of_.rbegin(), class_of_.rend(), [](int node_class) { return node_class >= 0; });
+  const auto nodes = static_cast<std::size_t>(class_of_.rend() - last);
+  const std::size_t nic_links = 2 * nodes * static_cast<std::size_t>(cluster.spec().node.nics);
+  of_nics_.resize(std::min(nic_links, cluster.links().size() - first_fabric_link_));
 }
 
-std::size_t LinkLoads::slot_of(LinkId link) const {
-  if (link >= first_fabric_link_) return first_of_class_.size() * links_per_node_ + (link - first_fabric_link_);
-  const std::size_t node_class = static_cast<std::size_t>(class_of_[link / links_per_node_]);
-  return node_class * links_per_node_ + link % links_per_node_;
+const LinkLoads::Load* LinkLoads::find(LinkId link) const {
+  if (is_at_nic(link)) return &of_nics_[link - first_fabric_link_];
+  if (link < first_fabric_link_) {
+    const int node_class = class_of_[link / links_per_node_];
+    return node_class < 0 ? nullptr : &of_nodes_[static_cast<std::size_t>(node_class) * links_per_node_ + link % links_per_node_];
+  }
+  const auto number = std::ranges::find(inner_.links(), link) - inner_.links().begin();
+  return static_cast<std::size_t>(number) == of_inner_.size() ? nullptr : &of_inner_[static_cast<std::size_t>(number)];
 }
 
-LinkId LinkLoads::link_of(std::size_t slot) const {
-  const std::size_t inside = first_of_class_.size() * links_per_node_;
-  if (slot >= inside) return first_fabric_link_ + static_cast<LinkId>(slot - inside);
-  return cluster_.first_link(first_of_class_[slot / links_per_node_]) + static_cast<LinkId>(slot % links_per_node_);
+LinkLoads::Load& LinkLoads::at(LinkId link) {
+  if (link < first_fabric_link_) return at_node(class_of_[link / links_per_node_], link % links_per_node_);
+  if (is_at_nic(link)) return of_nics_[link - first_fabric_link_];
+  const std::uint32_t number = inner_.of(link);
+  if (number == of_inner_.size()) of_inner_.emplace_back();
+  return of_inner_[number];
 }
 
 void LinkLoads::add_inside(int node_class, const Route& route, double share) {
-  const std::size_t first = static_cast<std::size_t>(node_class) * links_per_node_;
-  for (const LinkId link : route.links) loads_[first + link].inside += share / route.collective_efficiency;
+  for (const LinkId link : route.links) at_node(node_class, link).inside += share / route.collective_efficiency;
 }
 
 void LinkLoads::add_between(int from_node, int to_node, const Route& route, double share) {
@@ -46,7 +55,7 @@ void LinkLoads::add_between(int from_node, int to_node, const Route& route, doub
       const bool in_from = link / links_per_node_ == static_cast<LinkId>(from_node);
       if (in_from ? !count_from : !count_to) continue;
     }
-    Load& load = loads_[slot_of(link)];
+    Load& load = at(link);
     load.between += share / route.collective_efficiency;
     load.between_plain += share;
   }
@@ -60,15 +69,22 @@ double LinkLoads::seconds(const Load& load, const ClusterLink& link, const Effic
   return inside + load.between_plain / (rate * std::min(efficiency.between, efficiency.most_between.per_second / nic));
 }
 
+/// Of equally slow links the one with the lowest number.
+void LinkLoads::take_slower(Bottleneck& slowest, LinkId link, const Load& load, const Efficiency& efficiency, Leg leg) const {
+  if ((leg == Leg::inside ? load.inside : load.between) <= 0) return;
+  const double taken = seconds(load, cluster_.links()[link], efficiency);
+  if (taken > slowest.seconds_per_byte || (taken == slowest.seconds_per_byte && link < slowest.link)) slowest = {taken, link};
+}
+
 Bottleneck LinkLoads::slowest(const Efficiency& efficiency, Leg leg) const {
   Bottleneck slowest;
-  for (std::size_t slot = 0; slot < loads_.size(); ++slot) {
-    const Load& load = loads_[slot];
-    if ((leg == Leg::inside ? load.inside : load.between) <= 0) continue;
-    const LinkId link = link_of(slot);
-    const double taken = seconds(load, cluster_.links()[link], efficiency);
-    if (taken > slowest.seconds_per_byte) slowest = {taken, link};
+  for (std::size_t slot = 0; slot < of_nodes_.size(); ++slot) {
+    const LinkId first = cluster_.first_link(first_of_class_[slot / links_per_node_]);
+    take_slower(slowest, first + static_cast<LinkId>(slot % links_per_node_), of_nodes_[slot], efficiency, leg);
   }
+  for (std::size_t i = 0; i < of_nics_.size(); ++i)
+    take_slower(slowest, first_fabric_link_ + static_cast<LinkId>(i), of_nics_[i], efficiency, leg);
+  for (std::size_t i = 0; i < of_inner_.size(); ++i) take_slower(slowest, inner_.links()[i], of_inner_[i], efficiency, leg);
   return slowest;
 }
 
@@ -79,9 +95,9 @@ double LinkLoads::alone_between(const Efficiency& efficiency) const {
 }
 
 double LinkLoads::load(LinkId link, Leg leg) const {
-  if (link < first_fabric_link_ && class_of_[link / links_per_node_] < 0) return 0;
-  const Load& load = loads_[slot_of(link)];
-  return leg == Leg::inside ? load.inside : load.between;
+  const Load* load = find(link);
+  if (load == nullptr) return 0;
+  return leg == Leg::inside ? load->inside : load->between;
 }
 
 }  // namespace foretrain

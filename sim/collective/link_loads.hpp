@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/cluster/cluster.hpp"
+#include "sim/engine/link_numbers.hpp"
 
 namespace foretrain {
 
@@ -19,7 +20,7 @@ struct Bottleneck {
 enum class Leg : std::uint8_t { inside, between };
 
 /// Loads by link. Nodes are in classes (the NodeShapes of a job): all nodes of a class carry the same traffic, which is counted once
-/// (folding); the links of the fabric are counted one by one.
+/// (folding); the links of the fabric are counted one by one, those that carry something.
 class LinkLoads {
  public:
   /// `class_of` by node of the cluster.
@@ -50,8 +51,13 @@ class LinkLoads {
     double inside = 0, between = 0;
     double between_plain = 0;  ///< without what the routes lose
   };
-  std::size_t slot_of(LinkId link) const;
-  LinkId link_of(std::size_t slot) const;
+  /// Where a link's load is; null: nothing was sent over it.
+  const Load* find(LinkId link) const;
+  Load& at(LinkId link);
+  Load& at_node(int node_class, LinkId link) { return of_nodes_[static_cast<std::size_t>(node_class) * links_per_node_ + link]; }
+  /// Of a link between a NIC and its switch, from the first on.
+  bool is_at_nic(LinkId link) const { return link - first_fabric_link_ < of_nics_.size(); }
+  void take_slower(Bottleneck& slowest, LinkId link, const Load& load, const Efficiency& efficiency, Leg leg) const;
   double seconds(const Load& load, const ClusterLink& link, const Efficiency& efficiency) const;
 
   const Cluster& cluster_;
@@ -59,7 +65,10 @@ class LinkLoads {
   std::vector<int> first_of_class_;
   LinkId links_per_node_ = 0, first_fabric_link_ = 0;
   double alone_between_ = 0, alone_between_plain_ = 0;  ///< share / rate of the slowest route
-  std::vector<Load> loads_;                             ///< class by class the links of a node, then the fabric's
+  std::vector<Load> of_nodes_;                          ///< class by class the links of a node
+  std::vector<Load> of_nics_;                           ///< between NICs and their switches, up to the last node of the job
+  LinkNumbers inner_;                                   ///< the fabric's other links that carry something
+  std::vector<Load> of_inner_;                          ///< by number in inner_
 };
 
 }  // namespace foretrain

@@ -67,8 +67,8 @@ class NodeGroups {
 std::vector<GpuPlace> places_of(const nccl::Job& job) {
   std::vector<GpuPlace> places(static_cast<std::size_t>(job.input.job.ranks));
   for (const nccl::JobNode& node : job.nodes) {
-    const std::vector<int>& gpus = job.shapes[static_cast<std::size_t>(node.shape)].gpus;
-    for (std::size_t i = 0; i < gpus.size(); ++i) places[static_cast<std::size_t>(node.ranks[i])] = {node.node, gpus[i]};
+    const std::vector<int>& gpus = job.shape_of(node).gpus;
+    for (std::size_t i = 0; i < gpus.size(); ++i) places[static_cast<std::size_t>(job.ranks_of(node)[i])] = {node.node, gpus[i]};
   }
   return places;
 }

@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cmath>
 #include <deque>
+#include <memory>
 #include <utility>
 
 #include "sim/base/diagnostics.hpp"
@@ -34,7 +35,7 @@ EventKind kind_of(const Event& event) { return static_cast<EventKind>(event.rank
 
 class Executor {
  public:
-  Executor(const TaskGraph& graph, Network& network, Folding folding);
+  Executor(const TaskGraph& graph, Network& network, FoldedPatterns patterns);
   Timeline run();
 
  private:
@@ -88,11 +89,11 @@ class Executor {
   std::size_t done_ = 0;
 };
 
-Executor::Executor(const TaskGraph& graph, Network& network, Folding folding)
+Executor::Executor(const TaskGraph& graph, Network& network, FoldedPatterns patterns)
     : graph_(graph),
       tasks_(graph.tasks()),
       network_(network),
-      patterns_(graph, network.capacities(), folding),
+      patterns_(std::move(patterns)),
       waiting_(tasks_.size()),
       devices_(graph.devices().size()),
       is_shared_(devices_.size()) {
@@ -274,6 +275,14 @@ Timeline Executor::run() {
 
 }  // namespace
 
-Timeline run(const TaskGraph& graph, Network& network, Folding folding) { return Executor(graph, network, folding).run(); }
+Timeline run(const TaskGraph& graph, Network& network, Folding folding) {
+  return Executor(graph, network, FoldedPatterns(graph, network.capacities(), folding)).run();
+}
+
+Timeline run(const TaskGraph& graph, const std::function<ByteRate(LinkId)>& capacity_of) {
+  FoldedPatterns patterns(graph, capacity_of);
+  const std::unique_ptr<Network> network = make_max_min_network(patterns.capacities());
+  return Executor(graph, *network, std::move(patterns)).run();
+}
 
 }  // namespace foretrain

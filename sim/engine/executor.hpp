@@ -1,6 +1,8 @@
 // Runs a TaskGraph to a Timeline: the only place with a clock.
 #pragma once
 
+#include <functional>
+
 #include "sim/engine/fold.hpp"
 #include "sim/engine/network.hpp"
 #include "sim/engine/task_graph.hpp"
@@ -13,5 +15,8 @@ namespace foretrain {
 /// Deterministic: two runs of one graph are equal to the picosecond. The clock stops at 46 days; a flow that could only end
 /// later (a link of no bandwidth) throws InputError. Folding changes the cost, not the answer (fold.hpp); off is for tests.
 Timeline run(const TaskGraph& graph, Network& network, Folding folding = Folding::on);
+
+/// The same over links of those capacities with fluid max-min sharing; costs nothing for links that no pattern crosses.
+Timeline run(const TaskGraph& graph, const std::function<ByteRate(LinkId)>& capacity_of);
 
 }  // namespace foretrain

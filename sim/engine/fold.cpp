@@ -9,21 +9,30 @@
 #include <utility>
 
 #include "sim/engine/equitable_classes.hpp"
+#include "sim/engine/link_numbers.hpp"
 
 namespace foretrain {
 
 class PatternFolder {
  public:
-  PatternFolder(const TaskGraph& graph, std::span<const ByteRate> capacities, FoldedPatterns& out);
+  PatternFolder(const TaskGraph& graph, const std::function<ByteRate(LinkId)>& capacity_of, FoldedPatterns& out);
   void copy();
   /// False: the flows cannot be told to be alike.
   bool fold();
+  /// By the numbers in the routes.
+  const std::vector<LinkId>& links() const { return numbers_.links(); }
+  std::vector<ByteRate>& capacities() { return capacities_; }
 
  private:
+  /// A flow that is on its way; links by their numbers.
   struct Member {
     PatternId pattern;
-    const PatternFlow* flow;
+    double weight;
+    std::uint32_t first_link, end_link;
   };
+  std::span<const std::uint32_t> route(const Member& member) const {
+    return std::span(routes_).subspan(member.first_link, member.end_link - member.first_link);
+  }
   /// How many flows of a class cross a link.
   using Row = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
@@ -36,9 +45,11 @@ class PatternFolder {
   void close();
 
   static constexpr LinkId kNoLink = kNone;
-  std::span<const ByteRate> capacities_;
+  LinkNumbers numbers_;
+  std::vector<ByteRate> capacities_;  ///< by number, as everything below
   FoldedPatterns& out_;
   std::size_t patterns_;
+  std::vector<std::uint32_t> routes_;
   std::vector<Member> members_;
   std::vector<std::uint32_t> crossings_;  ///< per link: by all flows
   std::vector<LinkId> lone_link_;         ///< per flow: the narrowest of those it has for itself
@@ -47,8 +58,8 @@ class PatternFolder {
   std::map<std::tuple<PatternId, double, double>, std::uint64_t> kinds_;
 };
 
-PatternFolder::PatternFolder(const TaskGraph& graph, std::span<const ByteRate> capacities, FoldedPatterns& out)
-    : capacities_(capacities), out_(out), patterns_(graph.pattern_count()) {
+PatternFolder::PatternFolder(const TaskGraph& graph, const std::function<ByteRate(LinkId)>& capacity_of, FoldedPatterns& out)
+    : out_(out), patterns_(graph.pattern_count()) {
   std::vector<bool> used(patterns_);
   for (const Task& task : graph.tasks()) {
     if (task.pattern != kNone) used[task.pattern] = true;
@@ -56,9 +67,13 @@ PatternFolder::PatternFolder(const TaskGraph& graph, std::span<const ByteRate> c
   for (PatternId pattern = 0; pattern < patterns_; ++pattern) {
     if (!used[pattern]) continue;
     for (const PatternFlow& flow : graph.pattern(pattern)) {
-      if (flow.weight > 0) members_.push_back({pattern, &flow});
+      if (flow.weight <= 0) continue;
+      const auto first = static_cast<std::uint32_t>(routes_.size());
+      for (const LinkId link : flow.route) routes_.push_back(numbers_.of(link));
+      members_.push_back({pattern, flow.weight, first, static_cast<std::uint32_t>(routes_.size())});
     }
   }
+  for (const LinkId link : numbers_.links()) capacities_.push_back(capacity_of(link));
 }
 
 /// Flows come by ascending pattern.
@@ -76,8 +91,8 @@ void PatternFolder::copy() {
   std::vector<LinkShare> route;
   for (const Member& member : members_) {
     route.clear();
-    for (const LinkId link : member.flow->route) route.push_back({link, 1});
-    add(member.pattern, {.weight = member.flow->weight}, route);
+    for (const std::uint32_t link : this->route(member)) route.push_back({link, 1});
+    add(member.pattern, {.weight = member.weight}, route);
   }
   close();
 }
@@ -85,11 +100,11 @@ void PatternFolder::copy() {
 void PatternFolder::find_lone_links() {
   crossings_.assign(capacities_.size(), 0);
   for (const Member& member : members_) {
-    for (const LinkId link : member.flow->route) ++crossings_[link];
+    for (const std::uint32_t link : route(member)) ++crossings_[link];
   }
   lone_link_.assign(members_.size(), kNoLink);
   for (std::size_t f = 0; f < members_.size(); ++f) {
-    for (const LinkId link : members_[f].flow->route) {
+    for (const std::uint32_t link : route(members_[f])) {
       LinkId& lone = lone_link_[f];
       if (crossings_[link] == 1 && (lone == kNoLink || capacities_[link] < capacities_[lone])) lone = link;
     }
@@ -99,13 +114,13 @@ void PatternFolder::find_lone_links() {
 std::uint64_t PatternFolder::kind_of(std::size_t f) {
   const LinkId lone = lone_link_[f];
   const double limit = lone == kNoLink ? std::numeric_limits<double>::infinity() : capacities_[lone].per_second;
-  return kinds_.try_emplace({members_[f].pattern, members_[f].flow->weight, limit}, kinds_.size()).first->second;
+  return kinds_.try_emplace({members_[f].pattern, members_[f].weight, limit}, kinds_.size()).first->second;
 }
 
 void PatternFolder::build_incidence() {
   std::vector<std::uint32_t> number_of(capacities_.size(), kNone);
   for (std::size_t f = 0; f < members_.size(); ++f) {
-    for (const LinkId link : members_[f].flow->route) {
+    for (const std::uint32_t link : route(members_[f])) {
       if (crossings_[link] == 1) continue;
       if (number_of[link] == kNone) {
         number_of[link] = static_cast<std::uint32_t>(shared_links_.size());
@@ -172,7 +187,7 @@ bool PatternFolder::fold() {
     if (classes->of_flow[f] != next) continue;
     std::vector<LinkShare>& route = routes[next];
     if (lone_link_[f] != kNoLink) route.push_back({lone_link_[f], 1});
-    add(members_[f].pattern, {.weight = members_[f].flow->weight, .members = members[next]}, route);
+    add(members_[f].pattern, {.weight = members_[f].weight, .members = members[next]}, route);
     ++next;
   }
   close();
@@ -180,8 +195,16 @@ bool PatternFolder::fold() {
 }
 
 FoldedPatterns::FoldedPatterns(const TaskGraph& graph, std::span<const ByteRate> capacities, Folding folding) {
-  PatternFolder folder(graph, capacities, *this);
+  PatternFolder folder(
+      graph, [capacities](LinkId link) { return capacities[link]; }, *this);
   if (folding == Folding::off || !folder.fold()) folder.copy();
+  for (LinkShare& share : shares_) share.link = folder.links()[share.link];
+}
+
+FoldedPatterns::FoldedPatterns(const TaskGraph& graph, const std::function<ByteRate(LinkId)>& capacity_of) {
+  PatternFolder folder(graph, capacity_of, *this);
+  if (!folder.fold()) folder.copy();
+  capacities_ = std::move(folder.capacities());
 }
 
 std::span<const FoldedPatterns::Flow> FoldedPatterns::flows(PatternId pattern) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -33,18 +34,24 @@ class FoldedPatterns {
     std::uint32_t first_share = 0, end_share = 0;
   };
 
+  /// Routes name links by LinkId.
   FoldedPatterns(const TaskGraph& graph, std::span<const ByteRate> capacities, Folding folding);
+  /// Routes name links by their place in capacities(), which holds no others: of a large cluster only what the patterns cross.
+  FoldedPatterns(const TaskGraph& graph, const std::function<ByteRate(LinkId)>& capacity_of);
 
   /// Flows that carry something; nothing for a pattern that no task uses.
   std::span<const Flow> flows(PatternId pattern) const;
   std::span<const LinkShare> route(const Flow& flow) const;
   std::size_t flow_count() const { return flows_.size(); }
+  /// Of the links that routes name by their places; else empty.
+  const std::vector<ByteRate>& capacities() const { return capacities_; }
 
  private:
   friend class PatternFolder;
   std::vector<Flow> flows_;
   std::vector<std::uint32_t> first_flow_;  ///< per pattern
   std::vector<LinkShare> shares_;
+  std::vector<ByteRate> capacities_;
 };
 
 }  // namespace foretrain

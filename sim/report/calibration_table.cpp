@@ -88,12 +88,22 @@ double distance(const CalibrationFit::Residual& r) {
 
 std::string place(const std::string& source, int line) { return line > 0 ? fmt::format("{}:{}", source, line) : source; }
 
-std::string residual_lines(std::vector<CalibrationFit::Residual> residuals, std::size_t most) {
+/// Places of those that are furthest off, the furthest first; of equal ones the first.
+std::vector<std::size_t> worst_of(const std::vector<CalibrationFit::Residual>& residuals, std::size_t most) {
+  std::vector<std::pair<double, std::size_t>> places;  // how near, and where
+  for (std::size_t i = 0; i < residuals.size(); ++i) places.emplace_back(-distance(residuals[i]), i);
+  const std::size_t count = std::min(most, places.size());
+  std::partial_sort(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(count), places.end());
+  std::vector<std::size_t> worst;
+  for (std::size_t i = 0; i < count; ++i) worst.push_back(places[i].second);
+  return worst;
+}
+
+std::string residual_lines(const std::vector<CalibrationFit::Residual>& residuals, std::size_t most) {
   if (residuals.empty() || most == 0) return "";
-  std::stable_sort(residuals.begin(), residuals.end(), [](const auto& a, const auto& b) { return distance(a) > distance(b); });
-  residuals.resize(std::min(residuals.size(), most));
   std::string out = fmt::format("{:>9} {:>11} {:>11} {:<6} {:>10}   worst residuals\n", "error", "measured", "fitted", "", "size");
-  for (const CalibrationFit::Residual& r : residuals) {
+  for (const std::size_t place_of_worst : worst_of(residuals, most)) {
+    const CalibrationFit::Residual& r = residuals[place_of_worst];
     const std::string error = r.measured > 0 ? fmt::format("{:+.1f} %", 100 * (r.fitted / r.measured - 1)) : "-";
     const std::string size = r.bytes > 0 ? write_quantity(r.bytes, Dimension::bytes) : "-";
     out += fmt::format("{:>9} {:>11.4g} {:>11.4g} {:<6} {:>10}   {}, {}\n", error, r.measured, r.fitted,

@@ -44,8 +44,9 @@ std::vector<Placement> sets_of(const Placement& job, Group group) {
 
 }  // namespace
 
-GroupCollectives::GroupCollectives(const Cluster& cluster, const Placement& job, Group group, const CollectiveSettings& settings) {
-  for (const Placement& set : sets_of(job, group)) sets_.emplace_back(cluster, set, settings);
+GroupCollectives::GroupCollectives(const Cluster& cluster, const Placement& job, Group group, const CollectiveSettings& settings,
+                                   nccl::NodeBook& searched) {
+  for (const Placement& set : sets_of(job, group)) sets_.emplace_back(cluster, set, settings, searched);
 }
 
 GroupCollective& GroupCollectives::at(CollectiveOp op, Bytes size) {
@@ -74,9 +75,13 @@ const TrafficFlows& GroupCollectives::flows(GroupCollective& collective) const {
 std::shared_ptr<GroupCollectives> ClusterCollectives::of(const Placement& job, Group group, const CollectiveSettings& settings) {
   const auto known = std::ranges::find_if(
       known_, [&](const Known& other) { return other.group == group && other.ranks == job.ranks && other.settings == settings; });
-  if (known != known_.end()) return known->collectives;
-  known_.push_back({job.ranks, group, settings, std::make_shared<GroupCollectives>(cluster_, job, group, settings)});
-  return known_.back().collectives;
+  if (known != known_.end()) {
+    known_.splice(known_.begin(), known_, known);
+    return known->collectives;
+  }
+  known_.push_front({job.ranks, group, settings, std::make_shared<GroupCollectives>(cluster_, job, group, settings, searched_)});
+  for (ranks_ += job.ranks.size(); ranks_ > kMostRanks && known_.size() > 1; known_.pop_back()) ranks_ -= known_.back().ranks.size();
+  return known_.front().collectives;
 }
 
 }  // namespace foretrain

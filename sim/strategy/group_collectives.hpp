@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <utility>
@@ -29,7 +30,7 @@ struct GroupCollective {
 class GroupCollectives {
  public:
   /// Requires that the ranks' nodes are part of the cluster, which must outlive this.
-  GroupCollectives(const Cluster& cluster, const Placement& job, Group group, const CollectiveSettings& settings);
+  GroupCollectives(const Cluster& cluster, const Placement& job, Group group, const CollectiveSettings& settings, nccl::NodeBook& searched);
 
   const Communicator& communicator() const { return sets_.front(); }
   /// Stays where it is.
@@ -42,14 +43,19 @@ class GroupCollectives {
   std::map<std::pair<CollectiveOp, std::int64_t>, GroupCollective> known_;
 };
 
-/// The groups of all jobs on one cluster that plans have asked for. Not for several threads at once.
+/// The groups of jobs on one cluster that plans have asked for, the latest ones as long as all of them together have no more ranks than
+/// kMostRanks; and NCCL's channels of every set of GPUs. Not for several threads at once.
 class ClusterCollectives {
  public:
   /// The cluster must outlive this and what it hands out.
   explicit ClusterCollectives(const Cluster& cluster) : cluster_(cluster) {}
   std::shared_ptr<GroupCollectives> of(const Placement& job, Group group, const CollectiveSettings& settings);
-  /// How many were made.
+  /// How many are kept.
   std::size_t size() const { return known_.size(); }
+  /// NCCL's searches so far: one for each set of GPUs of a node.
+  int searches() const { return searched_.searches(); }
+
+  static constexpr std::size_t kMostRanks = 1 << 20;
 
  private:
   struct Known {
@@ -59,7 +65,9 @@ class ClusterCollectives {
     std::shared_ptr<GroupCollectives> collectives;
   };
   const Cluster& cluster_;
-  std::vector<Known> known_;
+  nccl::NodeBook searched_;
+  std::list<Known> known_;  ///< the latest first
+  std::size_t ranks_ = 0;   ///< of all
 };
 
 }  // namespace foretrain

@@ -148,6 +148,16 @@ TEST_CASE("law: folded ends are full ends where there is little symmetry") {
   }
 }
 
+TEST_CASE("law: a network of the links that patterns cross is as good as one of all links") {
+  for (std::uint64_t seed = 0; seed < kSystems; ++seed) {
+    CAPTURE(seed);
+    const Scene scene = seed % 2 == 0 ? with_symmetry(seed) : without_symmetry(seed);
+    const Timeline of_all = run(scene.graph, *make_max_min_network(scene.links));
+    const Timeline of_crossed = run(scene.graph, [&](LinkId link) { return scene.links[link]; });
+    REQUIRE(of_crossed.spans == of_all.spans);
+  }
+}
+
 TEST_CASE("law: folding changes nothing without contention either") {
   for (std::uint64_t seed = 0; seed < kSystems; ++seed) {
     CAPTURE(seed);

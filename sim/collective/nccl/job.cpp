@@ -1,13 +1,16 @@
-// Groups the ranks by node, searches every distinct set of GPUs once, and takes the slowest node's figures for the forecast.
+// Groups the ranks by node, asks for every distinct set of GPUs once, and takes the slowest node's figures for the forecast.
 #include "sim/collective/nccl/job.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "sim/collective/nccl/channel_count.hpp"
-#include "sim/collective/nccl/graph_search.hpp"
+#include "sim/collective/nccl/link_book.hpp"
 
 namespace foretrain::nccl {
 
@@ -37,14 +40,15 @@ void take_slower(std::optional<GraphResult>& slowest, const GraphResult& graph) 
 
 class Inspector {
  public:
-  Inspector(const Cluster& cluster, const Placement& placement, const Settings& settings) : spec_(cluster.spec()), placement_(placement) {
+  Inspector(const Cluster& cluster, const Placement& placement, const Settings& settings, NodeBook& searched)
+      : spec_(cluster.spec()), placement_(placement), searched_(searched) {
     job_.settings = settings;
   }
 
   Job inspect() {
     group();
     describe();
-    for (std::size_t i = 0; i < job_.shapes.size(); ++i) search(job_.shapes[i]);
+    for (NodeShape& shape : job_.shapes) search(shape);
     merge();
     count();
     job_.table = tuning_table(job_.input);
@@ -52,31 +56,45 @@ class Inspector {
   }
 
  private:
+  /// Ranks of a node stand together in most placements; where they do not, they are brought together first.
   void group() {
-    std::map<int, std::vector<std::pair<int, int>>> by_node;
-    std::vector<int> order;
-    for (int rank = 0; rank < placement_.size(); ++rank) {
-      const GpuPlace& place = placement_.ranks[static_cast<std::size_t>(rank)];
-      std::vector<std::pair<int, int>>& on_node = by_node[place.node];
-      if (on_node.empty()) order.push_back(place.node);
-      on_node.emplace_back(place.gpu, rank);
+    const std::vector<GpuPlace>& ranks = placement_.ranks;
+    std::vector<int> order(ranks.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (!ascend_by_node()) sort_by_node(order);
+    for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+      const int node = ranks[static_cast<std::size_t>(order[begin])].node;
+      while (end < order.size() && ranks[static_cast<std::size_t>(order[end])].node == node) ++end;
+      add_node(node, std::span(order).subspan(begin, end - begin));
     }
-    std::map<std::vector<int>, int> known;
-    for (const int node : order) add_node(node, by_node[node], known);
+    job_.ranks = std::move(order);
   }
 
-  void add_node(int node, std::vector<std::pair<int, int>>& places, std::map<std::vector<int>, int>& known) {
-    std::ranges::sort(places);
-    std::vector<int> gpus;
-    JobNode& entry = job_.nodes.emplace_back();
-    entry.node = node;
-    for (const auto& [gpu, rank] : places) {
-      gpus.push_back(gpu);
-      entry.ranks.push_back(rank);
+  bool ascend_by_node() const { return std::ranges::is_sorted(placement_.ranks, {}, &GpuPlace::node); }
+
+  /// Nodes in the order of their lowest ranks.
+  void sort_by_node(std::vector<int>& order) const {
+    std::map<int, int> lowest;
+    for (std::size_t rank = 0; rank < placement_.ranks.size(); ++rank)
+      lowest.try_emplace(placement_.ranks[rank].node, static_cast<int>(rank));
+    std::ranges::stable_sort(order, {}, [&](int rank) { return lowest.at(placement_.ranks[static_cast<std::size_t>(rank)].node); });
+  }
+
+  /// Puts the ranks of a node into the order of their GPUs.
+  void add_node(int node, std::span<int> ranks) {
+    const auto gpu_of = [this](int rank) { return placement_.ranks[static_cast<std::size_t>(rank)].gpu; };
+    if (!std::ranges::is_sorted(ranks, {}, gpu_of)) std::ranges::stable_sort(ranks, {}, gpu_of);
+    job_.nodes.push_back({node, shape_with(ranks, gpu_of), static_cast<int>(places_)});
+    places_ += ranks.size();
+  }
+
+  int shape_with(std::span<const int> ranks, const auto& gpu_of) {
+    const auto is_like = [&](const NodeShape& shape) { return std::ranges::equal(shape.gpus, ranks, {}, {}, gpu_of); };
+    for (std::size_t shape = job_.shapes.size(); shape > 0; --shape) {
+      if (is_like(job_.shapes[shape - 1])) return static_cast<int>(shape - 1);
     }
-    const auto [row, is_new] = known.try_emplace(gpus, static_cast<int>(job_.shapes.size()));
-    if (is_new) job_.shapes.emplace_back().gpus = gpus;
-    entry.shape = row->second;
+    std::ranges::transform(ranks, std::back_inserter(job_.shapes.emplace_back().gpus), gpu_of);
+    return static_cast<int>(job_.shapes.size()) - 1;
   }
 
   void describe() {
@@ -88,49 +106,15 @@ class Inspector {
     job.max_compute_capability = job.min_compute_capability;
     job.cpu = vendor_of(spec_.node.host.family);
     job.nvswitch = spec_.node.nvswitches > 0;
-    job.collnet = settings.collnet && spec_.fabric.in_network_reduction && job.nodes > 1 && settings.version >= Version{2, 7, 0};
     job.cuda_11_8 = settings.cuda_11_8;
   }
 
-  bool multicast() const {
-    const bool version = job_.settings.version >= Version{2, 17, 0};
-    return version && job_.settings.nvls && spec_.node.multicast && spec_.node.nvswitches > 0 && spec_.node.gpu.compute_capability >= 9;
-  }
-
   void search(NodeShape& shape) {
-    const JobFacts& job = job_.input.job;
-    const Settings& settings = job_.settings;
-    const NodeMap map = NodeMap::build({spec_.node, spec_.fabric.link, shape.gpus, job.nodes > 1, settings});
-    const int most = most_channels(settings.version) / 2;
-    GraphRequest request{Pattern::ring, 1, most, settings.cross_nic, settings.version};
-    shape.ring = search_graph(map, request);
-    const int rings = std::max(1, shape.ring.channels);
-    const Pattern tree = settings.version >= Version{2, 8, 0} ? Pattern::balanced_tree : Pattern::split_tree;
-    shape.tree = search_graph(map, {tree, rings, rings, settings.cross_nic, settings.version});
-    if (job.collnet) {
-      shape.collnet_chain = search_graph(map, {Pattern::tree, rings, rings, settings.cross_nic, settings.version});
-      const bool direct = settings.version >= Version{2, 14, 0};
-      shape.collnet_direct =
-          direct ? search_graph(map, {Pattern::collnet_direct, 1, 2 * most, settings.cross_nic, settings.version}) : shape.collnet_chain;
-    }
-    if (multicast() && shape.gpus.size() > 1) {
-      shape.nvls = search_graph(map, {Pattern::nvls, 1, 2 * most, settings.cross_nic, settings.version});
-    }
-    note_peers(map);
-  }
-
-  /// Sends and receives: the NVLinks of the narrowest pair.
-  void note_peers(const NodeMap& map) {
-    const Milli link = nvlink_booked(job_.settings.version, map.compute_capability());
-    for (int a = 0; a < map.gpus(); ++a) {
-      for (int b = 0; b < map.gpus(); ++b) {
-        if (a == b) continue;
-        const NodePath& path = map.gpu_to_gpu(a, b);
-        if (path.type != PathClass::nvl) all_on_nvlink_ = false;
-        const int links = std::max(1, path.bandwidth / std::max(1, link));
-        nvlinks_ = nvlinks_ == 0 ? links : std::min(nvlinks_, links);
-      }
-    }
+    NodeQuestion question = question_of(spec_, shape.gpus, job_.input.job.nodes > 1, job_.settings);
+    job_.input.job.collnet = has_collnet(question);
+    static_cast<NodeGraphs&>(shape) = searched_.graphs(std::move(question));
+    all_on_nvlink_ = all_on_nvlink_ && shape.all_on_nvlink;
+    if (shape.nvlinks > 0) nvlinks_ = nvlinks_ == 0 ? shape.nvlinks : std::min(nvlinks_, shape.nvlinks);
   }
 
   void merge() {
@@ -160,7 +144,9 @@ class Inspector {
 
   const ClusterSpec& spec_;
   const Placement& placement_;
+  NodeBook& searched_;
   Job job_;
+  std::size_t places_ = 0;  ///< of job_.ranks, given away so far
   int nvlinks_ = 0;
   bool all_on_nvlink_ = true;
 };
@@ -168,7 +154,12 @@ class Inspector {
 }  // namespace
 
 Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings) {
-  return Inspector(cluster, placement, settings).inspect();
+  NodeBook none;
+  return inspect(cluster, placement, settings, none);
+}
+
+Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings, NodeBook& searched) {
+  return Inspector(cluster, placement, settings, searched).inspect();
 }
 
 }  // namespace foretrain::nccl

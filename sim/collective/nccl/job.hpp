@@ -2,28 +2,29 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/placement.hpp"
 #include "sim/collective/nccl/channels_used.hpp"
+#include "sim/collective/nccl/node_graphs.hpp"
 #include "sim/collective/nccl/settings.hpp"
 #include "sim/collective/nccl/tuning.hpp"
 
 namespace foretrain::nccl {
 
 /// Nodes of which the job has the same GPUs; searched once.
-struct NodeShape {
+struct NodeShape : NodeGraphs {
   std::vector<int> gpus;  ///< ascending
-  GraphResult ring, tree, nvls, collnet_chain, collnet_direct;
 };
 
 /// The job's part of one node.
 struct JobNode {
-  int node = 0;            ///< of the cluster
-  int shape = 0;           ///< index into Job::shapes
-  std::vector<int> ranks;  ///< of the shape's GPUs, in their order
+  int node = 0;   ///< of the cluster
+  int shape = 0;  ///< index into Job::shapes
+  int first = 0;  ///< where its ranks begin in Job::ranks
 };
 
 /// A rank's place in one channel's tree; -1: none. `down` is the next GPU of its own node, then the other nodes.
@@ -45,12 +46,18 @@ class Job {
   Settings settings;
   std::vector<NodeShape> shapes;
   std::vector<JobNode> nodes;  ///< in the order of their lowest ranks
+  std::vector<int> ranks;      ///< node by node, of the shape's GPUs, in their order
   TuningInput input;           ///< every figure the smallest over all nodes
   TuningTable table;
   int search_channels = 1;  ///< rings the search found
   int coll_channels = 1;    ///< that run: channel c follows the search's ring c mod search_channels
   int nvls_channels = 0;
   int p2p_channels = 1, p2p_per_peer = 1;
+
+  const NodeShape& shape_of(const JobNode& node) const { return shapes[static_cast<std::size_t>(node.shape)]; }
+  std::span<const int> ranks_of(const JobNode& node) const {
+    return std::span(ranks).subspan(static_cast<std::size_t>(node.first), shape_of(node).gpus.size());
+  }
 
   /// Requires is_tuned(op), at least two ranks. When what the settings force is not available, what NCCL would choose freely.
   Plan plan(CollectiveOp op, std::int64_t bytes, int grouped = 1) const;
@@ -71,5 +78,7 @@ class Job {
 
 /// Requires every rank's node to be part of the cluster, and at least one rank.
 Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings = {});
+/// The same with what was searched before.
+Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings, NodeBook& searched);
 
 }  // namespace foretrain::nccl

@@ -17,9 +17,9 @@ const ChannelPath& path_of(const GraphResult& graph, int channel) {
 }
 
 /// Rank of a GPU of the node.
-int rank_of(const JobNode& node, const NodeShape& shape, int gpu) {
-  const auto place = std::ranges::find(shape.gpus, gpu) - shape.gpus.begin();
-  return node.ranks[static_cast<std::size_t>(place)];
+int rank_of(const Job& job, const JobNode& node, int gpu) {
+  const std::vector<int>& gpus = job.shape_of(node).gpus;
+  return job.ranks_of(node)[static_cast<std::size_t>(std::ranges::find(gpus, gpu) - gpus.begin())];
 }
 
 /// The GPU of a tree's way that talks to the parent (0), the first child (1) or the second child (2) of another node.
@@ -67,20 +67,17 @@ std::string Job::reason(CollectiveOp op, std::int64_t bytes, const Plan& plan) c
 }
 
 const ChannelPath& Job::ring_path(int channel, int node) const {
-  const NodeShape& shape = shapes[static_cast<std::size_t>(nodes[static_cast<std::size_t>(node)].shape)];
-  return path_of(shape.ring, channel % search_channels);
+  return path_of(shape_of(nodes[static_cast<std::size_t>(node)]).ring, channel % search_channels);
 }
 
 const ChannelPath& Job::tree_path(int channel, int node) const {
-  const NodeShape& shape = shapes[static_cast<std::size_t>(nodes[static_cast<std::size_t>(node)].shape)];
-  return path_of(shape.tree, channel % search_channels);
+  return path_of(shape_of(nodes[static_cast<std::size_t>(node)]).tree, channel % search_channels);
 }
 
 std::vector<int> Job::ring_order(int channel) const {
   std::vector<int> order;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
-    const NodeShape& shape = shapes[static_cast<std::size_t>(nodes[n].shape)];
-    for (const int gpu : ring_path(channel, static_cast<int>(n)).gpus) order.push_back(rank_of(nodes[n], shape, gpu));
+    for (const int gpu : ring_path(channel, static_cast<int>(n)).gpus) order.push_back(rank_of(*this, nodes[n], gpu));
   }
   return order;
 }
@@ -92,16 +89,14 @@ std::vector<TreeLinks> Job::tree_links(int channel) const {
   const auto at = [&](int rank) -> TreeLinks& { return links[static_cast<std::size_t>(rank)]; };
   const auto contact = [&](int node, int partner) {
     const JobNode& place = nodes[static_cast<std::size_t>(node)];
-    const NodeShape& shape = shapes[static_cast<std::size_t>(place.shape)];
     const ChannelPath& path = tree_path(channel, node);
-    return rank_of(place, shape, path.gpus[network_place(shape.tree.pattern, partner, path.gpus.size())]);
+    return rank_of(*this, place, path.gpus[network_place(shape_of(place).tree.pattern, partner, path.gpus.size())]);
   };
   for (int node = 0; node < count; ++node) {
     const JobNode& place = nodes[static_cast<std::size_t>(node)];
-    const NodeShape& shape = shapes[static_cast<std::size_t>(place.shape)];
     const ChannelPath& path = tree_path(channel, node);
     for (std::size_t i = 0; i + 1 < path.gpus.size(); ++i) {
-      const int upper = rank_of(place, shape, path.gpus[i]), lower = rank_of(place, shape, path.gpus[i + 1]);
+      const int upper = rank_of(*this, place, path.gpus[i]), lower = rank_of(*this, place, path.gpus[i + 1]);
       at(lower).up = upper;
       hang_below(at(upper), lower);
     }

@@ -212,6 +212,24 @@ TEST_CASE("every sample belongs to one stage at most, and stages come in the ord
   }
 }
 
+TEST_CASE("a training on more GPUs than its nodes have is left out with the reason") {
+  const ClusterSpec cluster = nvlink_cluster(2, 1);
+  Sample training = sample_of(SampleKind::training, "samples_per_s", 0, SampleUnit::per_s, {{"model", "mnist_net"}});
+  training.gpus = 8, training.nodes = 1, training.line = 7;
+  const CalibrationFit fit = calibrate(cluster, {training});
+  REQUIRE(fit.left_out.size() == 1);
+  CHECK(fit.left_out[0].line == 7);
+  CHECK_THAT(fit.left_out[0].why, ContainsSubstring("8 GPUs do not fit on 1 node"));
+}
+
+TEST_CASE("a fit searches NCCL's channels once for each set of GPUs, however often it predicts") {
+  const ClusterSpec cluster = nvlink_cluster(3, 1);
+  const std::vector<Sample> samples = measure(cluster, {}, all_reduces(10, 3, 1 << 10, 1 << 24), 2, kNoise);  // 4, 3 and 3 GPUs
+  SampleContext context;
+  fit_constants(cluster, samples, calibration_stages()[5].constants(cluster), context);
+  CHECK(context.searched.searches() == 2);
+}
+
 TEST_CASE("samples are described by their kind, and jobs by their size") {
   CHECK(describe(collective_sample("all_reduce", 8, 1, 8)) == "collective all_reduce, 8 GPUs on 1 node");
   CHECK(describe(collective_sample("all_reduce", 1, 1, 8)) == "collective all_reduce, 1 GPU on 1 node");

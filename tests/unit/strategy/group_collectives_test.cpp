@@ -16,6 +16,7 @@ constexpr Bytes kMessage{25 << 20};
 struct TwoNodes {
   Cluster cluster = Cluster::build(test::pcie_cluster(2, 4), 2);
   Placement job = place_packed(8, 4);
+  nccl::NodeBook searched;
 };
 
 double weights(const std::vector<PatternFlow>& flows) {
@@ -27,17 +28,17 @@ double weights(const std::vector<PatternFlow>& flows) {
 }  // namespace
 
 TEST_CASE("a group is the job, the ranks of its first node, or those at one place of every node") {
-  const TwoNodes two;
-  CHECK(GroupCollectives(two.cluster, two.job, Group::world, {}).communicator().size() == 8);
-  CHECK(GroupCollectives(two.cluster, two.job, Group::node, {}).communicator().size() == 4);
-  CHECK(GroupCollectives(two.cluster, two.job, Group::node, {}).communicator().nodes() == 1);
-  CHECK(GroupCollectives(two.cluster, two.job, Group::across, {}).communicator().size() == 2);
-  CHECK(GroupCollectives(two.cluster, two.job, Group::across, {}).communicator().nodes() == 2);
+  TwoNodes two;
+  CHECK(GroupCollectives(two.cluster, two.job, Group::world, {}, two.searched).communicator().size() == 8);
+  CHECK(GroupCollectives(two.cluster, two.job, Group::node, {}, two.searched).communicator().size() == 4);
+  CHECK(GroupCollectives(two.cluster, two.job, Group::node, {}, two.searched).communicator().nodes() == 1);
+  CHECK(GroupCollectives(two.cluster, two.job, Group::across, {}, two.searched).communicator().size() == 2);
+  CHECK(GroupCollectives(two.cluster, two.job, Group::across, {}, two.searched).communicator().nodes() == 2);
 }
 
 TEST_CASE("a message's plan is a communicator's own, its decision says it in words, and asked again it is the same") {
-  const TwoNodes two;
-  GroupCollectives group(two.cluster, two.job, Group::world, {});
+  TwoNodes two;
+  GroupCollectives group(two.cluster, two.job, Group::world, {}, two.searched);
   const Communicator own(two.cluster, two.job, {});
   const GroupCollective& known = group.at(CollectiveOp::all_reduce, kMessage);
   const CollectivePlan plan = own.plan(CollectiveOp::all_reduce, kMessage);
@@ -50,8 +51,8 @@ TEST_CASE("a message's plan is a communicator's own, its decision says it in wor
 }
 
 TEST_CASE("flows are found once, and those of sets across nodes are the flows of every set") {
-  const TwoNodes two;
-  GroupCollectives across(two.cluster, two.job, Group::across, {});
+  TwoNodes two;
+  GroupCollectives across(two.cluster, two.job, Group::across, {}, two.searched);
   GroupCollective& known = across.at(CollectiveOp::all_reduce, kMessage);
   const TrafficFlows& flows = across.flows(known);
   CHECK(across.flows(known).get() == flows.get());
@@ -64,7 +65,7 @@ TEST_CASE("flows are found once, and those of sets across nodes are the flows of
 }
 
 TEST_CASE("a cluster knows each job's group once, and jobs with other ranks or settings are others") {
-  const TwoNodes two;
+  TwoNodes two;
   ClusterCollectives known(two.cluster);
   CollectiveSettings without_nvls;
   without_nvls.nccl.nvls = false;
@@ -74,6 +75,27 @@ TEST_CASE("a cluster knows each job's group once, and jobs with other ranks or s
   CHECK(known.of(place_packed(4, 4), Group::world, {}) != world);
   CHECK(known.of(two.job, Group::world, without_nvls) != world);
   CHECK(known.size() == 4);
+}
+
+TEST_CASE("NCCL searches a set of a node's GPUs once, whatever jobs have it") {
+  const Cluster cluster = Cluster::build(test::pcie_cluster(64, 4), 64);
+  ClusterCollectives known(cluster);
+  for (int gpus = 1; gpus <= 256; ++gpus) known.of(place_packed(gpus, 4), Group::world, {});
+  // 1, 2, 3 or 4 GPUs of one node that is alone, or of one of several.
+  CHECK(known.searches() == 8);
+}
+
+TEST_CASE("of many large jobs only the latest are kept") {
+  const Cluster cluster = Cluster::build(test::star_cluster(1000, {10e9}), 1000);
+  ClusterCollectives known(cluster);
+  const auto first = known.of(place_packed(1000, 1), Group::world, {});
+  for (int processes = 1; processes < 1100; ++processes) {
+    CollectiveSettings other;
+    other.processes_per_node = processes;
+    known.of(place_packed(1000, 1), Group::world, other);
+  }
+  CHECK(known.size() == ClusterCollectives::kMostRanks / 1000);
+  CHECK(known.of(place_packed(1000, 1), Group::world, {}) != first);
 }
 
 }  // namespace group_collectives_test

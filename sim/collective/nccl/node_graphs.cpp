@@ -1,0 +1,105 @@
+// The question is reduced to what NodeMap and the choice of patterns read, and the search sees nothing but it: what is not in the question
+// cannot change the answer.
+#include "sim/collective/nccl/node_graphs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/collective/nccl/channel_count.hpp"
+#include "sim/collective/nccl/graph_search.hpp"
+
+namespace foretrain::nccl {
+
+namespace {
+
+/// Kind and booked rate alone.
+LinkType booked_link(const LinkType& type) {
+  LinkType seen;
+  seen.kind = type.kind;
+  seen.nccl_bandwidth = type.nccl_bandwidth.per_second > 0 ? type.nccl_bandwidth : type.bandwidth;
+  return seen;
+}
+
+NodeSpec seen_node(const NodeSpec& node) {
+  NodeSpec seen;
+  seen.gpus = node.gpus, seen.cpus = node.cpus, seen.switches = node.switches, seen.nvswitches = node.nvswitches, seen.nics = node.nics;
+  seen.gpu.compute_capability = node.gpu.compute_capability;
+  seen.host.family = node.host.family;
+  seen.peer_access = node.peer_access;
+  seen.gpudirect = node.gpudirect, seen.gpudirect_reach = node.gpudirect_reach;
+  seen.multicast = node.multicast;
+  for (const NodeLink& link : node.links) seen.links.push_back({link.a, link.b, booked_link(link.type), link.count, {}});
+  return seen;
+}
+
+Settings seen_settings(const Settings& settings) {
+  Settings seen;
+  seen.version = settings.version;
+  seen.nvls = settings.nvls, seen.collnet = settings.collnet;
+  seen.p2p = settings.p2p, seen.pxn = settings.pxn;
+  seen.p2p_level = settings.p2p_level, seen.gdr_level = settings.gdr_level;
+  seen.cross_nic = settings.cross_nic;
+  return seen;
+}
+
+bool has_multicast(const NodeQuestion& question) {
+  const bool version = question.settings.version >= Version{2, 17, 0};
+  return version && question.settings.nvls && question.node.multicast && question.node.nvswitches > 0 &&
+         question.node.gpu.compute_capability >= 9;
+}
+
+/// Sends and receives: the NVLinks of the narrowest pair.
+void note_peers(const NodeMap& map, const Version& version, NodeGraphs& graphs) {
+  const Milli link = nvlink_booked(version, map.compute_capability());
+  for (int a = 0; a < map.gpus(); ++a) {
+    for (int b = 0; b < map.gpus(); ++b) {
+      if (a == b) continue;
+      const NodePath& path = map.gpu_to_gpu(a, b);
+      if (path.type != PathClass::nvl) graphs.all_on_nvlink = false;
+      const int links = std::max(1, path.bandwidth / std::max(1, link));
+      graphs.nvlinks = graphs.nvlinks == 0 ? links : std::min(graphs.nvlinks, links);
+    }
+  }
+}
+
+}  // namespace
+
+NodeQuestion question_of(const ClusterSpec& cluster, std::vector<int> gpus, bool several_nodes, const Settings& settings) {
+  const LinkType network = several_nodes ? booked_link(cluster.fabric.link) : LinkType{};
+  return {std::move(gpus),         several_nodes, several_nodes && cluster.fabric.in_network_reduction,
+          seen_settings(settings), network,       seen_node(cluster.node)};
+}
+
+bool has_collnet(const NodeQuestion& question) {
+  return question.settings.collnet && question.reduces && question.several_nodes && question.settings.version >= Version{2, 7, 0};
+}
+
+NodeGraphs search_node(const NodeQuestion& question) {
+  NodeGraphs graphs;
+  const Settings& settings = question.settings;
+  const NodeMap map = NodeMap::build({question.node, question.network, question.gpus, question.several_nodes, settings});
+  const auto search = [&](Pattern pattern, int least, int most) {
+    return search_graph(map, {pattern, least, most, settings.cross_nic, settings.version});
+  };
+  const int most = most_channels(settings.version) / 2;
+  graphs.ring = search(Pattern::ring, 1, most);
+  const int rings = std::max(1, graphs.ring.channels);
+  graphs.tree = search(settings.version >= Version{2, 8, 0} ? Pattern::balanced_tree : Pattern::split_tree, rings, rings);
+  if (has_collnet(question)) {
+    graphs.collnet_chain = search(Pattern::tree, rings, rings);
+    const bool direct = settings.version >= Version{2, 14, 0};
+    graphs.collnet_direct = direct ? search(Pattern::collnet_direct, 1, 2 * most) : graphs.collnet_chain;
+  }
+  if (has_multicast(question) && question.gpus.size() > 1) graphs.nvls = search(Pattern::nvls, 1, 2 * most);
+  note_peers(map, settings.version, graphs);
+  return graphs;
+}
+
+const NodeGraphs& NodeBook::graphs(NodeQuestion question) {
+  const auto known = std::ranges::find(known_, question, &Entry::question);
+  if (known != known_.end()) return known->graphs;
+  NodeGraphs found = search_node(question);
+  return known_.emplace_back(Entry{std::move(question), std::move(found)}).graphs;
+}
+
+}  // namespace foretrain::nccl

@@ -1,0 +1,57 @@
+// What NCCL's search finds on one node for a set of its GPUs, and a book that keeps it, so that alike nodes are searched once.
+#pragma once
+
+#include <list>
+#include <vector>
+
+#include "sim/cluster/hardware.hpp"
+#include "sim/collective/nccl/graph.hpp"
+#include "sim/collective/nccl/settings.hpp"
+
+namespace foretrain::nccl {
+
+/// Of one node. A graph without channels was not found, or is not asked for.
+struct NodeGraphs {
+  GraphResult ring, tree, nvls, collnet_chain, collnet_direct;
+  int nvlinks = 0;            ///< between the narrowest pair of GPUs; 0: one GPU
+  bool all_on_nvlink = true;  ///< every pair of GPUs
+  friend bool operator==(const NodeGraphs&, const NodeGraphs&) = default;
+};
+
+/// Everything that the search reads: two that are equal have equal graphs. What has no say in it (names, rates that NCCL does not book,
+/// what is forced or limited once the channels are known) is left at its default.
+struct NodeQuestion {
+  std::vector<int> gpus;  ///< of the node, ascending
+  bool several_nodes = false;
+  bool reduces = false;  ///< the fabric can
+  Settings settings;
+  LinkType network;
+  NodeSpec node;
+  friend bool operator==(const NodeQuestion&, const NodeQuestion&) = default;
+};
+
+NodeQuestion question_of(const ClusterSpec& cluster, std::vector<int> gpus, bool several_nodes, const Settings& settings);
+
+/// Searches, without any book. Requires at least one GPU.
+NodeGraphs search_node(const NodeQuestion& question);
+
+/// Whether the settings and the hardware of a question have CollNet.
+bool has_collnet(const NodeQuestion& question);
+
+/// Answers that were found already; of any number of clusters.
+class NodeBook {
+ public:
+  /// The answer stays where it is as long as the book.
+  const NodeGraphs& graphs(NodeQuestion question);
+  /// Questions that had to be searched.
+  int searches() const { return static_cast<int>(known_.size()); }
+
+ private:
+  struct Entry {
+    NodeQuestion question;
+    NodeGraphs graphs;
+  };
+  std::list<Entry> known_;
+};
+
+}  // namespace foretrain::nccl
