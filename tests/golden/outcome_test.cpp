@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/run_program.hpp"
 
+namespace outcome_test {
+
 using namespace foretrain;
 
 namespace {
@@ -48,3 +50,5 @@ TEST_CASE("a run of several tests is skipped only when all of them are") {
   CHECK(run_hidden("'hidden: passes'").exit_code == 0);
   CHECK(run_hidden("'hidden: passes','hidden: skipped'").exit_code == 0);
 }
+
+}  // namespace outcome_test
