@@ -1,4 +1,5 @@
-// The plain twin of the executor for any graph: every task by events, taken from an unsorted list, with no flow folded and nothing timed early.
+// The plain twin of the executor for any graph: every task by events, taken from an unsorted list, with no flow folded and nothing timed
+// early.
 #pragma once
 
 #include <algorithm>
