@@ -2,7 +2,11 @@
 find_package(Catch2 REQUIRED)
 include(Catch)
 
+# Seconds after which a test is taken to hang: ten times what the slowest takes alone, so that no busy machine fails one.
+set(FORETRAIN_TEST_TIMEOUT 900)
+
 file(GLOB support_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cpp)
+list(REMOVE_ITEM support_sources ${PROJECT_SOURCE_DIR}/tests/support/outcome.cpp)
 add_library(test_support STATIC ${support_sources})
 target_link_libraries(test_support PUBLIC foretrain_flags fmt::fmt Catch2::Catch2WithMain)
 # g++ 12 sees overflows in std::string(n, c) + "…" that are not there (GCC bugs 105329, 105651).
@@ -11,10 +15,15 @@ target_compile_options(test_support PUBLIC $<$<CXX_COMPILER_ID:GNU>:-Wno-array-b
 target_compile_options(test_support PUBLIC $<$<CONFIG:Dev>:-O0>)
 target_precompile_headers(test_support PRIVATE ${PROJECT_SOURCE_DIR}/cmake/standard_headers.hpp ${PROJECT_SOURCE_DIR}/tests/support/catch.hpp)
 
+# An object, because a linker takes from a library only what is asked for: every program's exit code says what was skipped.
+add_library(test_outcome OBJECT ${PROJECT_SOURCE_DIR}/tests/support/outcome.cpp)
+target_link_libraries(test_outcome PRIVATE foretrain_flags Catch2::Catch2WithMain)
+
 if(Catch2_VERSION VERSION_LESS 3)
   set(FORETRAIN_CATCH_ARGS --warn NoTests)
 endif()
 
+# The arguments after the folder are libraries.
 function(foretrain_add_tests name folder)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp)
   if(NOT sources)
@@ -22,7 +31,7 @@ function(foretrain_add_tests name folder)
   endif()
   add_executable(${name} ${sources})
   foretrain_compile_together(${name})
-  target_link_libraries(${name} PRIVATE test_support ${FORETRAIN_LIBRARIES} ${ARGN})
+  target_link_libraries(${name} PRIVATE test_support test_outcome ${ARGN})
   target_precompile_headers(${name} REUSE_FROM test_support)
   target_compile_definitions(${name} PRIVATE FORETRAIN_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FORETRAIN_BINARY="${PROJECT_BINARY_DIR}/foretrain"
                                                 FORETRAIN_VERSION="${PROJECT_VERSION}")
@@ -31,21 +40,31 @@ function(foretrain_add_tests name folder)
   endif()
   # Catch2 2.x passes when a name finds no test (one with a semicolon), and lists nothing when two tests have one name.
   add_custom_command(TARGET ${name} POST_BUILD COMMAND sh -c "$<TARGET_FILE:${name}> --list-tests | grep -Eq '^[1-9][0-9]* test case'" VERBATIM)
-  catch_discover_tests(${name} TEST_PREFIX "${folder}: " EXTRA_ARGS ${FORETRAIN_CATCH_ARGS} PROPERTIES TIMEOUT 120)
+  catch_discover_tests(${name} TEST_PREFIX "${folder}: " EXTRA_ARGS ${FORETRAIN_CATCH_ARGS}
+                       PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4)
 endfunction()
 
 foreach(layer IN LISTS FORETRAIN_LAYERS)
-  foretrain_add_tests(unit_${layer} unit/${layer})
+  foretrain_add_tests(unit_${layer} unit/${layer} ${FORETRAIN_LIBRARIES})
 endforeach()
-foretrain_add_tests(unit_calibrate unit/calibrate foretrain_bench_plan)
+# Not the simulator: foretrain-bench has the samples' reader by itself.
+foretrain_add_tests(unit_calibrate unit/calibrate foretrain_fit foretrain_bench_plan)
 foreach(kind laws physics golden measured)
-  foretrain_add_tests(${kind} ${kind})
+  foretrain_add_tests(${kind} ${kind} ${FORETRAIN_LIBRARIES})
+endforeach()
+# Every page of the documentation is a test of its own.
+file(GLOB root_pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/*.md)
+file(GLOB_RECURSE pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/*.md)
+foreach(page IN LISTS root_pages pages)
+  add_test(NAME "docs: ${page}" COMMAND golden "the page named by FORETRAIN_PAGE is right" ${FORETRAIN_CATCH_ARGS})
+  # The slow ones begin first.
+  set_tests_properties("docs: ${page}" PROPERTIES ENVIRONMENT FORETRAIN_PAGE=${page} TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
 endforeach()
 include(cmake/toy_strategy.cmake)
 find_path(SIMGRID_INCLUDE_DIR simgrid/s4u.hpp)
 find_library(SIMGRID_LIBRARY simgrid)
 if(SIMGRID_INCLUDE_DIR AND SIMGRID_LIBRARY)
-  foretrain_add_tests(crosscheck crosscheck ${SIMGRID_LIBRARY})
+  foretrain_add_tests(crosscheck crosscheck ${FORETRAIN_LIBRARIES} ${SIMGRID_LIBRARY})
 endif()
 
 find_package(benchmark QUIET)
@@ -55,11 +74,18 @@ if(benchmark_FOUND AND speed_sources)
   target_link_libraries(speed PRIVATE ${FORETRAIN_LIBRARIES} foretrain_flags benchmark::benchmark_main)
 endif()
 
-# The fuzz targets as ordinary tests: each runs once over its seed corpus and its kept crashes.
+# The fuzz targets as ordinary tests: each runs once over its seed corpus and its kept crashes. One program holds them all.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.cpp)
+set(replay_includes "")
+set(replay_rows "")
 foreach(source IN LISTS fuzz_sources)
   get_filename_component(name ${source} NAME_WE)
-  add_executable(replay_${name} ${source} tests/fuzz/replay.cpp)
-  target_link_libraries(replay_${name} PRIVATE ${FORETRAIN_LIBRARIES} foretrain_flags)
-  add_test(NAME "fuzz: ${name} over its corpus" COMMAND replay_${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
+  string(APPEND replay_includes "#define LLVMFuzzerTestOneInput ${name}\n#include \"tests/fuzz/${name}.cpp\"\n#undef LLVMFuzzerTestOneInput\n")
+  string(APPEND replay_rows "    {\"${name}\", ${name}},\n")
+  add_test(NAME "fuzz: ${name} over its corpus" COMMAND replay ${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
+  set_tests_properties("fuzz: ${name} over its corpus" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT})
 endforeach()
+configure_file(${PROJECT_SOURCE_DIR}/tests/fuzz/replay_targets.hpp.in ${PROJECT_BINARY_DIR}/generated/replay_targets.hpp @ONLY)
+add_executable(replay tests/fuzz/replay.cpp)
+target_include_directories(replay PRIVATE ${PROJECT_BINARY_DIR}/generated)
+target_link_libraries(replay PRIVATE ${FORETRAIN_LIBRARIES} foretrain_flags)

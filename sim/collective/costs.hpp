@@ -18,7 +18,7 @@ const Value& of(const ByProtocol<Value>& values, Protocol protocol) {
   return values[static_cast<std::size_t>(protocol)];
 }
 
-/// Fitted on ../shared/measured/nccl_open.csv per generation of GPU and kind of link, never per cluster, size or row
+/// Fitted on docs/measured/nccl.csv per generation of GPU and kind of link, never per cluster, size or row
 /// (docs/models/collective_time.md says how, and what is left over).
 struct CollectiveCosts {
   Time launch{};                                           ///< host time of one launch; follows the GPU, not the CPU, in the open rows

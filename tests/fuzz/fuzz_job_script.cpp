@@ -1,21 +1,18 @@
 // Fuzz target: job scripts and submit files from any bytes. Nothing outside is read; what comes out has counts in range, findings that can
 // be printed, and a scenario that is TOML.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "sim/import/gpu_requirements.hpp"
 #include "sim/import/job_checks.hpp"
 #include "sim/import/job_scenario.hpp"
 #include "sim/scenario/reader.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace {
 
 using namespace foretrain;
-
-void require(bool fact) {
-  if (!fact) std::abort();
-}
+using test::require;
 
 ClusterSpec small_cluster() {
   ClusterSpec cluster;

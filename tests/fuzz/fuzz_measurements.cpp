@@ -5,12 +5,11 @@
 #include <string>
 
 #include "sim/scenario/measurements.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace {
 
-void require(bool fact) {
-  if (!fact) std::abort();
-}
+using foretrain::test::require;
 
 void check_sound(const foretrain::MeasurementFile& file) {
   const bool is_scaling = file.kind == foretrain::MeasurementFile::Kind::scaling;

@@ -1,23 +1,38 @@
-// Runs a fuzz target over the files of folders: the ordinary test of each corpus, without libFuzzer.
+// Runs a fuzz target over the files of a folder: the ordinary test of its corpus, without libFuzzer. Every target is in this one program.
+// Arguments: target, folder.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#include "replay_targets.hpp"  // made by cmake/tests.cmake: every fuzz_*.cpp, its function named after the file, and kReplayTargets
+
+namespace {
+
+int replay_folder(const ReplayTarget& target, const char* folder) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream stream(entry.path(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    target.run(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    ++files;
+  }
+  return files;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
-  int files = 0;
-  for (int i = 1; i < argc; ++i) {
-    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
-      std::ifstream stream(entry.path(), std::ios::binary);
-      const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
-      LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-      ++files;
-    }
+  if (argc != 3) return 2;
+  for (const ReplayTarget& target : kReplayTargets) {
+    if (std::string_view(target.name) != argv[1]) continue;
+    const int files = replay_folder(target, argv[2]);
+    std::printf("%d inputs\n", files);
+    return files > 0 ? 0 : 1;
   }
-  std::printf("%d inputs\n", files);
-  return files > 0 ? 0 : 1;
+  std::printf("no target %s\n", argv[1]);
+  return 2;
 }

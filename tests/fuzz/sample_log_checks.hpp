@@ -2,17 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "sim/import/logs/readers.hpp"
 #include "sim/scenario/sample_sheet.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace foretrain::test {
-
-inline void require(bool fact) {
-  if (!fact) std::abort();
-}
 
 inline SourceText fuzz_text(const std::uint8_t* data, std::size_t size) {
   return {"fuzz.log", std::string(reinterpret_cast<const char*>(data), size)};

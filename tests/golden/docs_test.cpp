@@ -3,7 +3,10 @@
 // Commands are the lines of ```console and ```sh blocks that call foretrain. They run in a folder that looks like the root of the
 // source tree, where they may write. <!-- expect 1 --> above a block says how its commands end, ```console-error that they fail.
 // <!-- scenario -->, <!-- model --> or <!-- cluster --> above a ```toml block has it read; a file name in the comment, as in
-// <!-- scenario my.toml -->, puts it where the commands below find it. Below <!-- output: foretrain … --> stands what that prints.
+// <!-- scenario my.toml -->, puts it where the commands below find it. Below <!-- output: foretrain … --> stands what that prints, and
+// below
+// <!-- image: foretrain … --> the picture that it draws with --svg. Each page is a test of its own (cmake/tests.cmake), which names it in
+// the environment.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -33,7 +36,7 @@ test::ProgramRun run(const std::string& line, const fs::path& folder) {
   return test::run_program("export FORETRAIN_PATH='" + kRoot.string() + "'\n" + line, folder.string(), FORETRAIN_BINARY);
 }
 
-/// A folder that can be written to, with links to everything in the root of the tree and to shared/ beside it; gone when it ends.
+/// A folder that can be written to, with links to everything in the root of the tree; gone when it ends.
 class Playground {
  public:
   Playground() {
@@ -42,29 +45,16 @@ class Playground {
     top_ = name;
     fs::create_directory(folder());
     for (const auto& entry : fs::directory_iterator(kRoot)) fs::create_symlink(entry.path(), folder() / entry.path().filename());
-    if (fs::exists(kRoot / "../shared")) fs::create_directory_symlink(fs::canonical(kRoot / "../shared"), top_ / "shared");
   }
   ~Playground() { fs::remove_all(top_); }
   Playground(const Playground&) = delete;
   Playground& operator=(const Playground&) = delete;
 
   fs::path folder() const { return top_ / "main"; }
-  bool can_run(const std::string& line) const { return line.find("../shared/") == std::string::npos || fs::exists(top_ / "shared"); }
 
  private:
   fs::path top_;
 };
-
-std::vector<fs::path> pages() {
-  std::vector<fs::path> found;
-  for (const std::string name : {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}) {
-    if (fs::exists(kRoot / name)) found.push_back(kRoot / name);
-  }
-  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs")) {
-    if (entry.path().extension() == ".md") found.push_back(entry.path());
-  }
-  return found;
-}
 
 bool holds_commands(const test::FencedBlock& block) {
   return block.language == "console" || block.language == "sh" || block.language == "console-error";
@@ -72,7 +62,6 @@ bool holds_commands(const test::FencedBlock& block) {
 
 void check_commands(const test::FencedBlock& block, const Playground& playground) {
   for (const std::string& line : test::command_lines(block.text)) {
-    if (!playground.can_run(line)) continue;
     const test::ProgramRun outcome = run(line, playground.folder());
     INFO(line << "\n" << outcome.output);
     if (block.note.starts_with("expect ")) {
@@ -104,25 +93,36 @@ void check_toml(const test::FencedBlock& block, const Playground& playground) {
 
 void check_output(const test::FencedBlock& block, const Playground& playground) {
   const std::string line = block.note.substr(std::string_view("output: ").size());
-  if (!playground.can_run(line)) return;
   const test::ProgramRun outcome = run(line, playground.folder());
   INFO(line);
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.output == block.text);
 }
 
+void check_picture(const test::Picture& picture, const fs::path& folder, const Playground& playground) {
+  const fs::path drawn = playground.folder() / "drawn.svg";
+  fs::remove(drawn);
+  const test::ProgramRun outcome = run(picture.command + " -o /dev/null --svg drawn.svg", playground.folder());
+  INFO(picture.command << "\n" << outcome.output);
+  CHECK(outcome.exit_code == 0);
+  CHECK(text_of(folder / picture.file) == text_of(drawn));
+}
+
 }  // namespace
 
-TEST_CASE("the commands, outputs and TOML files of the documentation are right (`make docs` writes the outputs)") {
-  for (const fs::path& page : pages()) {
-    const Playground playground;
-    for (const test::FencedBlock& block : test::fenced_blocks(text_of(page))) {
-      INFO(page.string() << ":" << block.line);
-      if (holds_commands(block)) check_commands(block, playground);
-      if (block.language == "toml") check_toml(block, playground);
-      if (block.note.starts_with("output: ")) check_output(block, playground);
-    }
+TEST_CASE("the page named by FORETRAIN_PAGE is right", "[.]") {  // `make docs` writes its outputs and pictures
+  const char* page = std::getenv("FORETRAIN_PAGE");
+  REQUIRE(page != nullptr);
+  const std::string text = text_of(kRoot / page);
+  REQUIRE_FALSE(text.empty());
+  const Playground playground;
+  for (const test::FencedBlock& block : test::fenced_blocks(text)) {
+    INFO(page << ":" << block.line);
+    if (holds_commands(block)) check_commands(block, playground);
+    if (block.language == "toml") check_toml(block, playground);
+    if (block.note.starts_with("output: ")) check_output(block, playground);
   }
+  for (const test::Picture& picture : test::pictures(text)) check_picture(picture, (kRoot / page).parent_path(), playground);
 }
 
 TEST_CASE("the reference pages are what the program prints (`make docs` writes them)") {
@@ -144,6 +144,14 @@ TEST_CASE("fenced blocks are found with their language, their line and the comme
   CHECK(blocks[1].language == "toml");
   CHECK(blocks[1].note.empty());
   CHECK(blocks[1].text == "b = 1\n");
+}
+
+TEST_CASE("pictures are found with their command and file") {
+  const auto pictures =
+      test::pictures("<!-- image: foretrain a b -->\n![c](d/e.svg)\n\n![no command](f.svg)\n<!-- image: foretrain g -->\n");
+  REQUIRE(pictures.size() == 1);
+  CHECK(pictures[0].command == "foretrain a b");
+  CHECK(pictures[0].file == "d/e.svg");
 }
 
 TEST_CASE("command lines are those that call foretrain, with their continuations") {

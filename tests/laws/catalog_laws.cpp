@@ -1,14 +1,19 @@
 // Laws of the hardware catalogs: every file reads, names its sources, and every cluster is one connected machine.
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <sstream>
 
 #include "sim/cluster/cluster.hpp"
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/csv_line.hpp"
+#include "sim/scenario/measurements.hpp"
 #include "sim/scenario/reader.hpp"
 #include "sim/scenario/schemas.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/measured.hpp"
 
 namespace catalog_laws {
 
@@ -80,17 +85,24 @@ void check_sources(CatalogKind kind, const std::string& name, const std::set<std
   }
 }
 
-std::string lower_case(std::string name) {
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name;
+/// Records of a file of docs/measured by column name; a field that is not there is empty.
+std::vector<std::map<std::string, std::string>> measured_records(const std::string& file) {
+  const SourceText source = read_text_file((test::kMeasured / file).string(), kLargestMeasurements);
+  CsvLines lines(source.text);
+  const auto names = lines.next();
+  REQUIRE(names);
+  std::vector<std::map<std::string, std::string>> records;
+  while (const auto fields = lines.next()) {
+    auto& record = records.emplace_back();
+    for (std::size_t i = 0; i < std::min(names->size(), fields->size()); ++i) record[(*names)[i].text] = (*fields)[i].text;
+  }
+  return records;
 }
 
-/// A figure of the fact sheet; 0 where it has none.
-double figure(const Entry& gpu, std::string_view key) {
-  const Entry* entry = std::get<Table>(gpu.value.data).find(key);
-  if (entry == nullptr) return 0;
-  if (const auto* whole = std::get_if<std::int64_t>(&entry->value.data)) return static_cast<double>(*whole);
-  return std::get<double>(entry->value.data);
+/// A figure; 0 where the record has none.
+double figure(const std::map<std::string, std::string>& record, const std::string& key) {
+  const std::string& text = record.at(key);
+  return text.empty() ? 0 : std::stod(text);
 }
 
 void check_reach(const Cluster& cluster) {
@@ -144,26 +156,20 @@ TEST_CASE("every GPU of the catalog reads and is plausible") {
   }
 }
 
-TEST_CASE("the catalog's figures are those of the fact sheet") {
-  const std::string path = std::string(FORETRAIN_SOURCE_DIR) + "/../shared/facts/hardware.toml";
-  if (!std::filesystem::exists(path)) FORETRAIN_SKIP("no shared folder");
-  const SourceText sheet = read_text_file(path);
-  Diagnostics diagnostics(sheet);
-  const Table table = parse_toml(sheet, diagnostics);
-  REQUIRE(diagnostics.empty());
-  for (const Entry& entry : std::get<Table>(table.find("gpu")->value.data).entries) {
-    INFO(entry.key);
-    const Gpu gpu = part_of(CatalogKind::gpus, lower_case(entry.key), read_gpu);
-    CHECK(gpu.fp64.per_second == Approx(figure(entry, "fp64_tflops") * 1e12));
-    CHECK(gpu.fp32.per_second == Approx(figure(entry, "fp32_tflops") * 1e12));
-    CHECK(gpu.tf32.per_second == Approx(figure(entry, "tf32_tensor_tflops") * 1e12));
-    CHECK(gpu.fp16.per_second == Approx((figure(entry, "fp16_tensor_tflops") + figure(entry, "fp16_nontensor_tflops")) * 1e12));
-    CHECK(gpu.bf16.per_second == Approx(figure(entry, "bf16_tensor_tflops") * 1e12));
-    CHECK(gpu.fp8.per_second == Approx(figure(entry, "fp8_tensor_tflops") * 1e12));
-    CHECK(gpu.memory_bandwidth.per_second == Approx(figure(entry, "memory_bw_gbs") * 1e9));
-    CHECK(static_cast<double>(gpu.memory.count) == Approx(figure(entry, "memory_gb") * 1e9));
-    CHECK(static_cast<double>(gpu.l2_cache.count) == Approx(figure(entry, "l2_mb") * 1e6));
-    CHECK(gpu.sm_count == figure(entry, "sm_count"));
+TEST_CASE("the catalog's figures are those that were published") {
+  for (const auto& published : measured_records("gpus.csv")) {
+    INFO(published.at("gpu"));
+    const Gpu gpu = part_of(CatalogKind::gpus, published.at("gpu"), read_gpu);
+    CHECK(gpu.fp64.per_second == Approx(figure(published, "fp64_tflops") * 1e12));
+    CHECK(gpu.fp32.per_second == Approx(figure(published, "fp32_tflops") * 1e12));
+    CHECK(gpu.tf32.per_second == Approx(figure(published, "tf32_tensor_tflops") * 1e12));
+    CHECK(gpu.fp16.per_second == Approx((figure(published, "fp16_tensor_tflops") + figure(published, "fp16_nontensor_tflops")) * 1e12));
+    CHECK(gpu.bf16.per_second == Approx(figure(published, "bf16_tensor_tflops") * 1e12));
+    CHECK(gpu.fp8.per_second == Approx(figure(published, "fp8_tensor_tflops") * 1e12));
+    CHECK(gpu.memory_bandwidth.per_second == Approx(figure(published, "memory_bw_gbs") * 1e9));
+    CHECK(static_cast<double>(gpu.memory.count) == Approx(figure(published, "memory_gb") * 1e9));
+    CHECK(static_cast<double>(gpu.l2_cache.count) == Approx(figure(published, "l2_mb") * 1e6));
+    CHECK(gpu.sm_count == figure(published, "sm_count"));
   }
 }
 
@@ -234,44 +240,48 @@ TEST_CASE("every cluster names the family of its CPU and books its network's por
 }
 
 TEST_CASE("every cluster that measurements name is in the catalog") {
-  const std::string folder = std::string(FORETRAIN_SOURCE_DIR) + "/../shared/measured/";
-  if (!std::filesystem::exists(folder)) FORETRAIN_SKIP("no shared folder");
   const std::vector<std::string> names = names_in(CatalogKind::clusters);
-  for (const auto& [file, column] : {std::pair{"nccl_open.csv", 1}, {"scaling_open.csv", 2}, {"slower_open.csv", 2}}) {
-    std::istringstream lines(read_text_file(folder + file, std::size_t{16} << 20).text);
+  for (const char* file : {"nccl.csv", "nccl_2.csv", "scaling.csv", "csc_puhti.csv", "slower.csv"}) {
     std::set<std::string> wanted;
-    for (std::string line; std::getline(lines, line);) {
-      if (line.starts_with("#") || line.starts_with("series,") || line.starts_with("\"")) continue;
-      std::istringstream fields(line);
-      std::string field;
-      for (int i = 0; i <= column; ++i) std::getline(fields, field, ',');
-      if (field.find(' ') == std::string::npos) wanted.insert(field);
-    }
+    for (const auto& row : measured_records(file)) wanted.insert(row.at("cluster"));
     for (const std::string& cluster : wanted) {
+      if (cluster.find(' ') != std::string::npos) continue;  // words that describe a machine nobody named
       INFO(file << ": " << cluster);
       CHECK(std::find(names.begin(), names.end(), cluster) != names.end());
     }
   }
 }
 
-TEST_CASE("every cluster that the fact sheet describes has the GPUs and nodes that were measured") {
-  const std::string path = std::string(FORETRAIN_SOURCE_DIR) + "/../shared/facts/MEASURED_CLUSTERS.md";
-  if (!std::filesystem::exists(path)) FORETRAIN_SKIP("no shared folder");
-  std::istringstream lines(read_text_file(path).text);
-  int rows = 0;
-  for (std::string line; std::getline(lines, line);) {
-    std::vector<std::string> cells;
-    std::istringstream row(line);
-    for (std::string cell; std::getline(row, cell, '|');) cells.push_back(cell);
-    if (cells.size() != 8 || cells[1] == " cluster " || cells[1].starts_with("---")) continue;
-    const std::string name = cells[1].substr(1, cells[1].size() - 2);
-    INFO(line);
-    const ClusterSpec spec = part_of(CatalogKind::clusters, name, read_cluster);
-    CHECK(spec.node.gpus >= std::stoi(cells[3].substr(cells[3].rfind(',') == std::string::npos ? 0 : cells[3].rfind(',') + 1)));
-    CHECK(spec.nodes >= std::stoi(cells[7].substr(cells[7].rfind(',') == std::string::npos ? 0 : cells[7].rfind(',') + 1)));
-    ++rows;
+TEST_CASE("every cluster has the GPUs and nodes that were measured") {
+  const auto records = measured_records("clusters.csv");
+  CHECK(records.size() >= 37);
+  for (const auto& measured : records) {
+    INFO(measured.at("cluster"));
+    const ClusterSpec spec = part_of(CatalogKind::clusters, measured.at("cluster"), read_cluster);
+    CHECK(spec.node.gpus >= std::stoi(measured.at("gpus_per_node")));
+    CHECK(spec.nodes >= std::stoi(measured.at("nodes")));
   }
-  CHECK(rows >= 50);
+}
+
+TEST_CASE("every file of measured figures is in the list that says where its rows come from") {
+  const std::string list = read_text_file((test::kMeasured / "README.md").string()).text;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test::kMeasured)) {
+    if (!entry.is_regular_file() || entry.path().filename() == "README.md") continue;
+    std::string name = std::filesystem::relative(entry.path(), test::kMeasured).string();
+    if (name.starts_with("networks/") && list.find(name) == std::string::npos) name = "networks/NAME.json";
+    if (name.starts_with("pytorch/ddp_buckets")) name = "pytorch/ddp_buckets*.json";
+    INFO(name);
+    CHECK(list.find("`" + name + "`") != std::string::npos);
+  }
+}
+
+TEST_CASE("every measured row names its source") {
+  for (const char* file :
+       {"nccl.csv", "nccl_2.csv", "nccl_graphs.csv", "scaling.csv", "csc_puhti.csv", "puhti.csv", "slower.csv", "input.csv"}) {
+    INFO(file);
+    const auto records = measured_records(file);
+    CHECK(std::ranges::none_of(records, [](const auto& row) { return row.at("source").empty(); }));
+  }
 }
 
 }  // namespace catalog_laws

@@ -1,13 +1,9 @@
 // DDP's buckets to the byte: what PyTorch 1.13 reports of itself for 17 networks and the options that change buckets
-// (../shared/facts/measured/ddp_buckets*.json: two processes over gloo, _get_ddp_logging_data), and sizes derived by its own algorithm from
+// (docs/measured/pytorch/ddp_buckets*.json: two processes over gloo, _get_ddp_logging_data), and sizes derived by its own algorithm from
 // lists of parameters (derived_buckets.json).
-#include <filesystem>
-#include <fstream>
-
-#include <nlohmann/json.hpp>
-
 #include "sim/strategy/ddp_buckets.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/measured_json.hpp"
 #include "tests/support/model_file.hpp"
 
 namespace bucket_facts {
@@ -18,11 +14,7 @@ using test::model_file;
 
 namespace {
 
-const std::filesystem::path kFacts = FORETRAIN_SOURCE_DIR "/../shared/facts/measured";
-
-bool has_facts() { return std::filesystem::exists(kFacts / "ddp_buckets.json"); }
-
-json facts(const std::string& file) { return json::parse(std::ifstream(kFacts / file)); }
+json facts(const std::string& file) { return test::measured_json("pytorch/" + file); }
 
 std::vector<std::int64_t> sizes_of(const std::vector<Bucket>& buckets) {
   std::vector<std::int64_t> sizes;
@@ -72,24 +64,20 @@ std::size_t check_file(const std::string& file) {
 }  // namespace
 
 TEST_CASE("the buckets of 17 networks are those that PyTorch reports, parameter by parameter") {
-  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
   CHECK(check_file("ddp_buckets.json") == 17);
 }
 
 TEST_CASE("the buckets with caps of 1 and 10 MiB are those that PyTorch reports") {
-  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
   CHECK(check_file("ddp_buckets_cap1.json") == 3);
   CHECK(check_file("ddp_buckets_cap10.json") == 4);
 }
 
 TEST_CASE("the buckets of a static graph and of a search for unused parameters are those that PyTorch reports") {
-  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
   CHECK(check_file("ddp_buckets_static.json") == 2);
   CHECK(check_file("ddp_buckets_find_unused.json") == 5);
 }
 
 TEST_CASE("the buckets of 21 networks are those derived by PyTorch's algorithm, also of 16-bit weights") {
-  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
   using Sizes = std::vector<std::int64_t>;
   const json all = facts("derived_buckets.json");
   StrategyKnobs plain, unused;

@@ -1,12 +1,12 @@
 // Calibrations of the clusters that others measured: how well they predict what they have not seen.
 #include <algorithm>
-#include <filesystem>
 
 #include "sim/analysis/calibration_check.hpp"
 #include "sim/import/sample_log.hpp"
 #include "sim/scenario/named_cluster.hpp"
 #include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/measured.hpp"
 
 namespace calibration_measured {
 
@@ -14,12 +14,10 @@ using namespace foretrain;
 
 namespace {
 
-const std::string kRows = std::string(FORETRAIN_SOURCE_DIR) + "/../shared/measured/nccl_open.csv";
-
 /// All but those clusters.
 CalibrationCheck check(HoldOut hold_out, const std::vector<std::string>& without) {
   setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
-  const std::vector<Sample> samples = read_sample_log(read_text_file(kRows, kLargestSamples)).samples;
+  const std::vector<Sample> samples = read_sample_log(read_text_file((test::kMeasured / "nccl.csv").string(), kLargestSamples)).samples;
   std::vector<Platform> platforms = platforms_of(samples, "");
   std::erase_if(platforms, [&](const Platform& platform) { return std::ranges::count(without, platform.cluster) > 0; });
   return check_calibration(platforms, hold_out, open_uncalibrated_cluster);
@@ -28,7 +26,6 @@ CalibrationCheck check(HoldOut hold_out, const std::vector<std::string>& without
 }  // namespace
 
 TEST_CASE("every second size of the open nccl-tests rows is predicted from the others within 5 % on four platforms of five") {
-  if (!std::filesystem::exists(kRows)) FORETRAIN_SKIP("no ../shared/measured/nccl_open.csv");
   const CalibrationCheck sizes = check(HoldOut::sizes, {"gcp-a3-mega", "alps-gh200"});  // those take seconds each
   INFO("sizes: median " << sizes.before.median << " before, " << sizes.after.median << " after; " << sizes.within_five_percent << " of "
                         << sizes.platforms << " platforms within 5 %");
@@ -38,7 +35,6 @@ TEST_CASE("every second size of the open nccl-tests rows is predicted from the o
 }
 
 TEST_CASE("jobs on more nodes are predicted better from the open nccl-tests rows of the fewest nodes than with the defaults") {
-  if (!std::filesystem::exists(kRows)) FORETRAIN_SKIP("no ../shared/measured/nccl_open.csv");
   const CalibrationCheck nodes = check(HoldOut::nodes, {});
   INFO("nodes: median " << nodes.before.median << " before, " << nodes.after.median << " after; " << nodes.platforms << " platforms");
   REQUIRE(nodes.platforms >= 3);

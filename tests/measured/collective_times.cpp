@@ -1,10 +1,8 @@
 // Published times of collectives against the model: error statistics over all open rows, and single figures with their sources.
-#include <filesystem>
-
 #include "sim/analysis/collective_curve.hpp"
 #include "sim/analysis/collective_validation.hpp"
 #include "sim/scenario/named_cluster.hpp"
-#include "sim/scenario/reader.hpp"
+#include "tests/measured/measured_rows.hpp"
 #include "tests/support/catch.hpp"
 
 namespace collective_times {
@@ -13,15 +11,7 @@ using namespace foretrain;
 
 namespace {
 
-const std::filesystem::path kMeasured = FORETRAIN_SOURCE_DIR "/../shared/measured/nccl_open.csv";
-
-CollectiveValidation validated() {
-  const SourceText source = read_text_file(kMeasured.string(), kLargestMeasurements);
-  Diagnostics diagnostics(source);
-  const MeasurementFile file = read_measurements(source, diagnostics);
-  diagnostics.throw_if_any();
-  return validate_collectives(file.collective, {});
-}
+CollectiveValidation collectives_validated() { return validate_collectives(test::measured_rows("nccl.csv").collective, {}); }
 
 /// all_reduce over the given GPUs of one node, or over whole nodes.
 double busbw(const ClusterSpec& spec, const Placement& placement, Bytes size) {
@@ -42,8 +32,7 @@ constexpr Bytes kLarge{std::int64_t{4} << 30};
 }  // namespace
 
 TEST_CASE("open nccl-tests rows are met within 15 percent in the median, and within 10 percent from 4 MiB on") {
-  if (!std::filesystem::exists(kMeasured)) FORETRAIN_SKIP("no ../shared/measured");
-  const CollectiveValidation v = validated();
+  const CollectiveValidation v = collectives_validated();
   INFO("median " << v.error.median << ", p90 " << v.error.p90 << ", large " << v.large.median << ", scored " << v.scored);
   CHECK(v.scored >= 1700);
   CHECK(v.skipped.empty());

@@ -1,30 +1,20 @@
 // DataParallel against PyTorch: broadcast groups to the byte, counts of modules, and the measured time of copying them in Python
-// (../shared/facts/measured/derived_buckets.json, dp_replicate_gil.json).
-#include <filesystem>
-#include <fstream>
+// (docs/measured/pytorch/derived_buckets.json, replicas.json).
 #include <set>
 
 #include "sim/strategy/coalesced_groups.hpp"
 #include "sim/strategy/wrapped_module.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/measured_json.hpp"
 #include "tests/support/model_file.hpp"
 
 namespace data_parallel_facts {
 
 using namespace foretrain;
 
-namespace {
-
-const std::string kFacts = FORETRAIN_SOURCE_DIR "/../shared/facts/measured/";
-
-nlohmann::json facts(const std::string& file) { return nlohmann::json::parse(std::ifstream(kFacts + file)); }
-
-}  // namespace
-
 TEST_CASE("the broadcast groups of every derived network are PyTorch's to the byte") {
-  if (!std::filesystem::exists(kFacts + "derived_buckets.json")) FORETRAIN_SKIP("no ../shared/facts");
   int networks = 0;
-  const nlohmann::json derived = facts("derived_buckets.json");
+  const nlohmann::json derived = test::measured_json("pytorch/derived_buckets.json");
   for (const auto& [name, fact] : derived.items()) {
     INFO(name);
     const WrappedModule network = wrap_network(test::model_file(name));
@@ -43,10 +33,9 @@ TEST_CASE("the broadcast groups of every derived network are PyTorch's to the by
 // A file of layers does not say which activations are modules and which are functions (docs/models/data_parallel.md): the MNIST net calls
 // functions, MobileNetV2 and the transformers have modules for all of them and containers around them.
 TEST_CASE("copying a network's modules takes what was measured on the reference core, as far as modules can be counted") {
-  if (!std::filesystem::exists(kFacts + "dp_replicate_gil.json")) FORETRAIN_SKIP("no ../shared/facts");
   const std::set<std::string> miscounted{"mnist_net", "mobilenet_v2", "swin_t", "vit_b_16"};
   int networks = 0;
-  const nlohmann::json measured = facts("dp_replicate_gil.json");
+  const nlohmann::json measured = test::measured_json("pytorch/replicas.json");
   for (const auto& [name, fact] : measured.items()) {
     if (!fact.contains("n_modules")) continue;
     const WrappedModule network = wrap_network(test::model_file(name));
@@ -67,8 +56,7 @@ TEST_CASE("copying a network's modules takes what was measured on the reference 
 
 // 200 calls a thread on two cores: one thread's calls in a row 0.848 ms; 2, 4 and 8 threads 1.92, 5.70 and 13.76 ms.
 TEST_CASE("calls under one GIL take as long as measured with two, four and eight threads") {
-  if (!std::filesystem::exists(kFacts + "dp_replicate_gil.json")) FORETRAIN_SKIP("no ../shared/facts");
-  const nlohmann::json gil = facts("dp_replicate_gil.json").at("gil");
+  const nlohmann::json gil = test::measured_json("pytorch/replicas.json").at("gil");
   const double alone = gil.at("tiny200op_serial_ms").get<double>();
   for (const int threads : {2, 4, 8}) {
     const double predicted = threads * (alone + 0.2 * 0.6 * (threads - 1) + 0.037);  // 0.6 us a call and other thread; 37 us to start one

@@ -1,10 +1,9 @@
 // Horovod's scaling as others measured it: the paper's cluster, CSC's Puhti, and published rows of several frameworks.
-#include <filesystem>
-
 #include "sim/analysis/predict.hpp"
 #include "sim/analysis/step_simulator.hpp"
 #include "sim/analysis/validation.hpp"
 #include "sim/scenario/reader.hpp"
+#include "tests/measured/measured_rows.hpp"
 #include "tests/support/catch.hpp"
 
 namespace horovod_measured {
@@ -12,8 +11,6 @@ namespace horovod_measured {
 using namespace foretrain;
 
 namespace {
-
-const std::filesystem::path kRows = FORETRAIN_SOURCE_DIR "/../shared/measured/scaling_open.csv";
 
 /// tf_cnn_benchmarks, batch 64 per GPU, on as many nodes of four P100 as it takes.
 Scenario on_ubers_cluster(const std::string& model, int gpus) {
@@ -67,11 +64,7 @@ TEST_CASE("ResNet-50 on 8 GPUs of Puhti is met within 12 percent of both measure
 
 // 285 rows: NVIDIA's examples (TensorFlow, MXNet), DLPerf, Horovod's README. Ours 6.4 % in the median, perfect scaling 13.8 %.
 TEST_CASE("published rows with Horovod are met within eight percent in the median, twice as well as by perfect scaling") {
-  if (!std::filesystem::exists(kRows)) FORETRAIN_SKIP("no ../shared/measured");
-  const SourceText source = read_text_file(kRows.string(), kLargestMeasurements);
-  Diagnostics diagnostics(source);
-  MeasurementFile file = read_measurements(source, diagnostics);
-  diagnostics.throw_if_any();
+  MeasurementFile file = test::measured_rows("scaling.csv");
   std::erase_if(file.scaling, [](const Measurement& row) { return row.strategy != "horovod"; });
   const Validation v = validate(file, {.anchor = true, .settings = {}});
   INFO("median " << v.error.median << ", p90 " << v.error.p90 << ", bias " << v.error.bias << ", linear " << v.linear.median);

@@ -111,7 +111,7 @@ TEST_CASE("the step of small networks is dominated by the host on every GPU sinc
 }
 
 // PrincetonUniversity/multi_gpu_training 01_single_gpu, batch 64 on an A100 PCIe, under a line profiler; host microseconds per iteration
-// (../shared/measured/input_open.csv). The job had one core for script and loader worker (assumed), so calls may have taken longer there.
+// (docs/measured/input.csv). The job had one core for script and loader worker (assumed), so calls may have taken longer there.
 TEST_CASE("the MNIST step of Princeton's tutorial costs the host at most what was measured and more than half of it") {
   Scenario scenario = question("mnist_net", "raven", {"model.batch_per_gpu=64", "model.optimizer=adadelta", "loop.profiler=line"});
   double forward = 0, backward = 0, optimizer = 0;

@@ -1,4 +1,4 @@
-// Input pipelines measured elsewhere (../shared/measured/input_open.csv): sweeps over workers and cores, and one loader wait. Run with -s
+// Input pipelines measured elsewhere (docs/measured/input.csv): sweeps over workers and cores, and one loader wait. Run with -s
 // to see predicted beside measured.
 #include <cmath>
 

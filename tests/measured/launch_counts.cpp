@@ -1,20 +1,18 @@
 // Optimizer launches of SGD with momentum and weight decay against those derived from PyTorch's own packing
-// (../shared/facts/measured/ops_per_iteration.json), exactly, for every network of models/ that the file has.
+// (docs/measured/pytorch/optimizer_kernels.csv), exactly, for every network of models/ that the file has.
 #include <filesystem>
 #include <fstream>
-
-#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "sim/scenario/scenario.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/measured.hpp"
 
 namespace launch_counts {
 
 using namespace foretrain;
 
 namespace {
-
-const std::filesystem::path kFacts = FORETRAIN_SOURCE_DIR "/../shared/facts/measured/ops_per_iteration.json";
 
 bool is_here(const std::string& model) { return std::filesystem::exists(FORETRAIN_SOURCE_DIR "/models/" + model + ".toml"); }
 
@@ -31,14 +29,17 @@ int launches(const std::string& model, OptimizerForm form) {
 }  // namespace
 
 TEST_CASE("momentum launches as many kernels as PyTorch's packing makes of each network") {
-  if (!std::filesystem::exists(kFacts)) FORETRAIN_SKIP("no ../shared/facts");
+  std::ifstream rows(test::kMeasured / "pytorch/optimizer_kernels.csv");
   int checked = 0;
-  for (const nlohmann::json& row : nlohmann::json::parse(std::ifstream(kFacts))) {
-    const std::string model = row.at("name");
-    if (!is_here(model)) continue;
+  for (std::string line; std::getline(rows, line);) {
+    std::istringstream fields(line);
+    std::string model;
+    int for_loop = 0, foreach = 0;
+    char comma = 0;
+    if (!std::getline(fields, model, ',') || !(fields >> for_loop >> comma >> foreach) || !is_here(model)) continue;
     INFO(model);
-    CHECK(launches(model, OptimizerForm::for_loop) == row.at("sgd_mom_wd_forloop_kernels").get<int>());
-    CHECK(launches(model, OptimizerForm::foreach) == row.at("sgd_mom_wd_foreach_kernels_est").get<int>());
+    CHECK(launches(model, OptimizerForm::for_loop) == for_loop);
+    CHECK(launches(model, OptimizerForm::foreach) == foreach);
     ++checked;
   }
   CHECK(checked >= 4);

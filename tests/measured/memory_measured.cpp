@@ -5,7 +5,6 @@
 // with Apex O2 (16-bit weights). A run counts as one at the limit unless cards of other sizes ran it with clearly fewer bytes a sample:
 // those of 80 GB ran twice the batch of 40 GB, and 40 GB less than 24, 32 and 48 GB suggest.
 #include <cstdlib>
-#include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
@@ -15,6 +14,7 @@
 #include "sim/scenario/reader.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/workload/device/memory.hpp"
+#include "tests/measured/measured_rows.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memory_measured {
@@ -110,14 +110,10 @@ TEST_CASE("nvidia-smi shows what was predicted, within ten percent") {
 }
 
 TEST_CASE("no row of the open data is said not to fit") {
-  const std::filesystem::path path = FORETRAIN_SOURCE_DIR "/../shared/measured/scaling_open.csv";
-  if (!std::filesystem::exists(path)) FORETRAIN_SKIP("no ../shared/measured");
   setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
-  const SourceText source = read_text_file(path.string(), kLargestMeasurements);
-  Diagnostics diagnostics(source);
   std::set<std::string> seen;
   int checked = 0;
-  for (const Measurement& row : read_measurements(source, diagnostics).scaling) {
+  for (const Measurement& row : test::measured_rows("scaling.csv").scaling) {
     // Their inputs differ in length and size; the networks here take the largest for all of a batch.
     if (row.model == "tacotron2" || row.model == "mask_rcnn_r50_fpn") continue;
     const bool tensorflow = row.series.find("tf") != std::string::npos || row.series.find("TF") != std::string::npos ||

@@ -1,19 +1,16 @@
 // The model files against the published networks: parameters, tensors and multiply-adds, layer list by layer list.
-#include <filesystem>
-
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/measured_json.hpp"
 #include "tests/support/model_file.hpp"
 
 namespace model_facts {
 
 using namespace foretrain;
 using nlohmann::json;
-using test::facts_of;
-using test::facts_path;
 using test::model_file;
+using test::traced_network;
 
 namespace {
 
@@ -68,14 +65,12 @@ TEST_CASE("model files expand to the traced parameters, order, FLOPs and kept by
   for (const std::string name :
        {"mnist_net", "resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "vgg16", "alexnet", "densenet121", "inception_v3",
         "mobilenet_v2", "efficientnet_b0", "cifar_tutorial_net", "cifar_small_cnn", "mnist_horovod_net"}) {
-    if (!std::filesystem::exists(facts_path(name))) FORETRAIN_SKIP("no ../shared/facts");
     INFO(name);
-    const json facts = facts_of(name);
+    const json facts = traced_network(name);
     const ExpandedModel model = model_file(name);
-    std::vector<std::int64_t> sizes, traced_sizes;
+    std::vector<std::int64_t> sizes;
     for (const Parameter& parameter : model.parameters) sizes.push_back(parameter.elements);
-    for (const json& parameter : facts["params"]) traced_sizes.push_back(parameter["numel"]);
-    CHECK(sizes == traced_sizes);
+    CHECK(sizes == facts["param_elements"].get<std::vector<std::int64_t>>());
     CHECK(model.gradient_ready_order() == facts["grad_ready_order"].get<std::vector<std::uint32_t>>());
     CHECK(model.forward_flops().per_sample == facts["fwd_flops_per_sample_total"].get<double>());
     CHECK(model.forward_gemm_flops().per_sample == facts["fwd_flops_per_sample_gemmconv"].get<double>());
@@ -113,23 +108,14 @@ TEST_CASE("model files issue the traced number of kernels but for the fused drop
 
 TEST_CASE("model files without dropout move the traced bytes") {
   for (const std::string name : {"resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "densenet121", "cifar_tutorial_net"}) {
-    if (!std::filesystem::exists(facts_path(name))) FORETRAIN_SKIP("no ../shared/facts");
     INFO(name);
-    const json facts = facts_of(name);
-    const auto traced = [&](const std::string& ops) {
-      double bytes = 0;
-      for (const json& op : facts[ops]) {
-        if (op.contains("op") && !op.contains("view"))
-          bytes += op["in_bytes_per_sample"].get<double>() + op["out_bytes_per_sample"].get<double>();
-      }
-      return bytes;
-    };
+    const json facts = traced_network(name);
     const ExpandedModel model = model_file(name);
     double forward = 0, backward = 0;
     for (const Operator& op : model.forward) forward += op.bytes.per_sample;
     for (const BackwardStep& step : model.backward) backward += step.op.bytes.per_sample;
-    CHECK(forward == traced("forward_ops"));
-    CHECK(backward == traced("backward_ops"));
+    CHECK(forward == facts["forward_bytes_per_sample"].get<double>());
+    CHECK(backward == facts["backward_bytes_per_sample"].get<double>());
   }
 }
 

@@ -1,17 +1,15 @@
-// What real NCCL runs printed of themselves, read from ../shared/measured/nccl_*.csv.
+// What real NCCL runs printed of themselves, read from docs/measured/nccl_*.csv.
 #pragma once
 
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "sim/scenario/csv_line.hpp"
+#include "tests/support/measured.hpp"
 
 namespace foretrain::test {
-
-inline const std::filesystem::path kMeasured = FORETRAIN_SOURCE_DIR "/../shared/measured";
 
 using PrintedRow = std::map<std::string, std::string>;
 

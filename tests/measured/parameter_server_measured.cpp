@@ -1,8 +1,6 @@
 // Parameter servers of tf_cnn_benchmarks and MXNet as measured by others: anchored predictions on several GPUs.
-#include <filesystem>
-
 #include "sim/analysis/validation.hpp"
-#include "sim/scenario/reader.hpp"
+#include "tests/measured/measured_rows.hpp"
 #include "tests/support/catch.hpp"
 
 namespace parameter_server_measured {
@@ -11,14 +9,9 @@ using namespace foretrain;
 
 namespace {
 
-const std::filesystem::path kMeasured = FORETRAIN_SOURCE_DIR "/../shared/measured/scaling_open.csv";
-
 /// The rows whose series begins with `series`, anchored at one GPU.
-Validation validated(std::string_view series) {
-  const SourceText source = read_text_file(kMeasured.string(), kLargestMeasurements);
-  Diagnostics diagnostics(source);
-  MeasurementFile file = read_measurements(source, diagnostics);
-  diagnostics.throw_if_any();
+Validation servers_validated(std::string_view series) {
+  MeasurementFile file = test::measured_rows("scaling.csv");
   std::erase_if(file.scaling, [&](const Measurement& m) { return m.strategy != "parameter_server" || !m.series.starts_with(series); });
   return validate(file, {.anchor = true, .settings = {}});
 }
@@ -26,8 +19,7 @@ Validation validated(std::string_view series) {
 }  // namespace
 
 TEST_CASE("XLA on eight RTX 8000 exposes every copy of the parameter server: throughputs within 10 percent") {
-  if (!std::filesystem::exists(kMeasured)) FORETRAIN_SKIP("no ../shared/measured");
-  const Validation v = validated("LTF-");
+  const Validation v = servers_validated("LTF-");
   INFO("median " << v.error.median << ", p90 " << v.error.p90 << ", linear " << v.linear.median);
   CHECK(v.scored == 18);
   CHECK(v.error.median <= 0.06);
@@ -36,16 +28,14 @@ TEST_CASE("XLA on eight RTX 8000 exposes every copy of the parameter server: thr
 }
 
 TEST_CASE("variables in the host memory of a DGX-1 are fetched and updated beside the work of Inception") {
-  if (!std::filesystem::exists(kMeasured)) FORETRAIN_SKIP("no ../shared/measured");
-  const Validation v = validated("TFBENCH-DGX1P100");
+  const Validation v = servers_validated("TFBENCH-DGX1P100");
   INFO("median " << v.error.median << ", p90 " << v.error.p90);
   CHECK(v.scored == 6);
   CHECK(v.error.p90 <= 0.05);
 }
 
 TEST_CASE("MXNet's ResNet-152 keeps its pace from one node to sixteen") {
-  if (!std::filesystem::exists(kMeasured)) FORETRAIN_SKIP("no ../shared/measured");
-  const Validation v = validated("MXNET-P2-ResNet-152");
+  const Validation v = servers_validated("MXNET-P2-ResNet-152");
   INFO("median " << v.error.median << ", p90 " << v.error.p90);
   CHECK(v.scored == 8);
   CHECK(v.error.p90 <= 0.08);

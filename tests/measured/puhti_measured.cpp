@@ -3,7 +3,7 @@
 #include <set>
 
 #include "sim/analysis/validation.hpp"
-#include "sim/scenario/reader.hpp"
+#include "tests/measured/measured_rows.hpp"
 #include "tests/support/catch.hpp"
 
 namespace puhti_measured {
@@ -12,21 +12,12 @@ using namespace foretrain;
 
 namespace {
 
-const std::filesystem::path kMeasured = FORETRAIN_SOURCE_DIR "/../shared/measured/csc_puhti_open.csv";
-
-Validation validated(bool anchor) {
-  const SourceText source = read_text_file(kMeasured.string(), kLargestMeasurements);
-  Diagnostics diagnostics(source);
-  const MeasurementFile file = read_measurements(source, diagnostics);
-  diagnostics.throw_if_any();
-  return validate(file, {.anchor = anchor, .settings = {}});
-}
+Validation puhti_validated(bool anchor) { return validate(test::measured_rows("csc_puhti.csv"), {.anchor = anchor, .settings = {}}); }
 
 }  // namespace
 
 TEST_CASE("anchored at one GPU, Puhti's measured throughput is met within four percent in the median") {
-  if (!std::filesystem::exists(kMeasured)) FORETRAIN_SKIP("no ../shared/measured");
-  const Validation v = validated(true);
+  const Validation v = puhti_validated(true);
   INFO("median " << v.error.median << ", p90 " << v.error.p90 << ", bias " << v.error.bias << ", scored " << v.scored << ", linear "
                  << v.linear.median);
   CHECK(v.scored >= 20);
@@ -34,8 +25,7 @@ TEST_CASE("anchored at one GPU, Puhti's measured throughput is met within four p
 }
 
 TEST_CASE("nine of ten of Puhti's measurements lie in the 90 percent interval, and it is narrower than a factor of two") {
-  if (!std::filesystem::exists(kMeasured)) FORETRAIN_SKIP("no ../shared/measured");
-  const Validation v = validated(true);
+  const Validation v = puhti_validated(true);
   CHECK(v.coverage >= 0.9);
   for (const ValidatedSeries& series : v.series) {
     for (const ValidatedPoint& p : series.points) CHECK(p.high / p.low < 2);
@@ -43,15 +33,13 @@ TEST_CASE("nine of ten of Puhti's measurements lie in the 90 percent interval, a
 }
 
 TEST_CASE("the prediction is closer to Puhti's measurements than perfect scaling") {
-  if (!std::filesystem::exists(kMeasured)) FORETRAIN_SKIP("no ../shared/measured");
-  const Validation v = validated(true);
+  const Validation v = puhti_validated(true);
   CHECK(v.error.median < v.linear.median);
   CHECK(v.error.mean < v.linear.mean);
 }
 
 TEST_CASE("every row of the Puhti file is scored, anchors a series or is skipped for a reason") {
-  if (!std::filesystem::exists(kMeasured)) FORETRAIN_SKIP("no ../shared/measured");
-  const Validation v = validated(false);
+  const Validation v = puhti_validated(false);
   CHECK(v.scored + static_cast<int>(v.skipped.size()) == v.rows);
   for (const SkippedRow& row : v.skipped) CHECK_FALSE(row.why.empty());
 }

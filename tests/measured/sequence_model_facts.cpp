@@ -1,21 +1,19 @@
 // Networks over sequences against traced and published ones: parameters, tensors, their order, FLOPs and kept bytes.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/measured_json.hpp"
 #include "tests/support/model_file.hpp"
 
 namespace sequence_model_facts {
 
 using namespace foretrain;
 using nlohmann::json;
-using test::facts_of;
-using test::facts_path;
 using test::model_file;
+using test::traced_network;
 
 namespace {
 
@@ -25,21 +23,16 @@ std::vector<std::int64_t> sizes_of(const ExpandedModel& model) {
   return sizes;
 }
 
-std::vector<std::int64_t> sizes_of(const json& parameters) {
-  std::vector<std::int64_t> sizes;
-  for (const json& parameter : parameters) sizes.push_back(parameter["numel"].get<std::int64_t>());
-  return sizes;
-}
+std::vector<std::int64_t> sizes_of(const json& elements) { return elements.get<std::vector<std::int64_t>>(); }
 
 }  // namespace
 
 TEST_CASE("transformers expand to the traced parameters, order, FLOPs and kept bytes") {
   for (const std::string name : {"bert_base_s128", "bert_base_s512", "bert_large_s128", "gpt2_s128", "vit_b_16", "swin_t"}) {
-    if (!std::filesystem::exists(facts_path(name))) FORETRAIN_SKIP("no ../shared/facts");
     INFO(name);
-    const json facts = facts_of(name);
+    const json facts = traced_network(name);
     const ExpandedModel model = model_file(name);
-    CHECK(sizes_of(model) == sizes_of(facts["params"]));
+    CHECK(sizes_of(model) == sizes_of(facts["param_elements"]));
     CHECK(model.gradient_ready_order() == facts["grad_ready_order"].get<std::vector<std::uint32_t>>());
     CHECK(model.forward_flops().per_sample == facts["fwd_flops_per_sample_total"].get<double>());
     CHECK(model.backward_flops().per_sample == facts["bwd_flops_per_sample_total"].get<double>());
@@ -50,26 +43,18 @@ TEST_CASE("transformers expand to the traced parameters, order, FLOPs and kept b
 
 TEST_CASE("transformers move the traced bytes, but for the masks that are one byte on a GPU") {
   // Left out of the trace: what dropout writes on a CPU in operators of its own. The rest differs by masks and by indexing undone.
-  const std::vector<std::string> on_cpu_only{"empty_like", "empty", "bernoulli_", "div_"};
-  const auto traced = [&](const json& operators) {
-    double sum = 0;
-    for (const json& op : operators) {
-      if (!op.contains("op") || op.value("view", false)) continue;
-      if (std::find(on_cpu_only.begin(), on_cpu_only.end(), op["op"].get<std::string>()) != on_cpu_only.end()) continue;
-      sum += op["in_bytes_per_sample"].get<double>() + op["out_bytes_per_sample"].get<double>();
-    }
-    return sum;
+  const auto traced = [](const json& facts, const std::string& direction) {
+    return facts[direction + "_bytes_per_sample"].get<double>() - facts[direction + "_cpu_only_bytes_per_sample"].get<double>();
   };
   for (const std::string name : {"bert_base_s128", "bert_base_s512", "bert_large_s128", "gpt2_s128", "vit_b_16", "swin_t"}) {
-    if (!std::filesystem::exists(facts_path(name))) FORETRAIN_SKIP("no ../shared/facts");
     INFO(name);
-    const json facts = facts_of(name);
+    const json facts = traced_network(name);
     const ExpandedModel model = model_file(name);
     double forward = 0, backward = 0;
     for (const Operator& op : model.forward) forward += op.bytes.per_sample;
     for (const BackwardStep& step : model.backward) backward += step.op.bytes.per_sample;
-    CHECK(forward == Approx(traced(facts["forward_ops"])).epsilon(0.06));
-    CHECK(backward == Approx(traced(facts["backward_ops"])).epsilon(0.06));
+    CHECK(forward == Approx(traced(facts, "forward")).epsilon(0.06));
+    CHECK(backward == Approx(traced(facts, "backward")).epsilon(0.06));
   }
 }
 
@@ -79,11 +64,10 @@ TEST_CASE("larger transformers have the parameters of their published configurat
                                                              {"gpt2_medium", "gpt2_medium"},
                                                              {"gpt2_large", "gpt2_large"},
                                                              {"gpt2_xl", "gpt2_xl"}};
-  if (!std::filesystem::exists(facts_path("transformers_formula"))) FORETRAIN_SKIP("no ../shared/facts");
-  const json facts = facts_of("transformers_formula");
+  const json facts = traced_network("transformer_tensors");
   for (const auto& [file, key] : all) {
     INFO(file);
-    CHECK(sizes_of(model_file(file)) == sizes_of(facts[key]["params"]));
+    CHECK(sizes_of(model_file(file)) == sizes_of(facts[key]));
   }
 }
 

@@ -1,4 +1,4 @@
-// More GPUs, less throughput: MirroredStrategy on MASSIVE M3 against the published chart (../shared/measured/slower_open.csv).
+// More GPUs, less throughput: MirroredStrategy on MASSIVE M3 against the published chart (docs/measured/slower.csv).
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -9,14 +9,13 @@
 #include "sim/scenario/schemas.hpp"
 #include "sim/strategy/sums_over_replicas.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/measured.hpp"
 
 namespace slower_mirrored {
 
 using namespace foretrain;
 
 namespace {
-
-const std::filesystem::path kSlower = FORETRAIN_SOURCE_DIR "/../shared/measured/slower_open.csv";
 
 Scenario scenario_named(const std::string& name) {
   setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
@@ -47,7 +46,7 @@ std::vector<std::string> cells(const std::string& line) {
 /// series,model,cluster,strategy,global_batch,gpus,throughput_ratio,source
 std::vector<Row> mirrored_rows() {
   std::vector<Row> rows;
-  std::ifstream file(kSlower);
+  std::ifstream file(test::kMeasured / "slower.csv");
   for (std::string line; std::getline(file, line);) {
     const std::vector<std::string> row = cells(line);
     if (row.size() > 6 && row[3] == "mirrored") rows.push_back({row[2], std::stoi(row[5]), std::stod(row[6])});
@@ -60,7 +59,6 @@ double part(const SimulatedStep& step, Account account) { return step.breakdown[
 }  // namespace
 
 TEST_CASE("every mirrored row of the chart comes out on its side of one, within 30 percent") {
-  if (!std::filesystem::exists(kSlower)) FORETRAIN_SKIP("no ../shared/measured");
   const std::vector<Row> rows = mirrored_rows();
   REQUIRE(rows.size() == 5);
   for (const Row& row : rows) {

@@ -1,4 +1,4 @@
-// More GPUs, less throughput: DataParallel in published comparisons (../shared/measured/slower_open.csv) and in CHTC's example.
+// More GPUs, less throughput: DataParallel in published comparisons (docs/measured/slower.csv) and in CHTC's example.
 #include "sim/analysis/step_simulator.hpp"
 #include "sim/scenario/reader.hpp"
 #include "sim/scenario/schemas.hpp"

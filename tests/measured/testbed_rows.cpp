@@ -1,4 +1,4 @@
-// Steps of real PyTorch DDP over gloo between rate-limited network namespaces against ours (../shared/measured/testbed_open.jsonl; more
+// Steps of real PyTorch DDP over gloo between rate-limited network namespaces against ours (docs/measured/testbed.jsonl; more
 // rows of the kind come from testbed/run_testbed), and gloo's all-reduce alone. Computing is sleeps of known length: all that is predicted
 // are buckets, overlap and collectives.
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "sim/scenario/named_cluster.hpp"
 #include "sim/strategy/ddp.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/measured.hpp"
 
 namespace testbed_rows {
 
@@ -22,10 +23,10 @@ using nlohmann::json;
 
 namespace {
 
-/// Rows of one kind; none when the file is not there. FORETRAIN_TESTBED names another file, say of an own run.
+/// Rows of one kind. FORETRAIN_TESTBED names another file, say of an own run.
 std::vector<json> rows_of(std::string_view kind) {
   const char* own = std::getenv("FORETRAIN_TESTBED");
-  std::ifstream file(own != nullptr ? own : FORETRAIN_SOURCE_DIR "/../shared/measured/testbed_open.jsonl");
+  std::ifstream file(own != nullptr ? std::filesystem::path(own) : test::kMeasured / "testbed.jsonl");
   std::vector<json> rows;
   for (std::string line; std::getline(file, line);) {
     json row = json::parse(line);
@@ -93,7 +94,7 @@ double median(std::vector<double> values) {
 
 TEST_CASE("steps of real DDP over gloo are predicted within 5 % in the median and 15 % at worst") {
   const std::vector<json> rows = rows_of("ddp_step");
-  if (rows.empty()) FORETRAIN_SKIP("no ../shared/measured/testbed_open.jsonl");
+  REQUIRE_FALSE(rows.empty());
   std::vector<double> errors;
   for (const json& row : rows) {
     const std::string name = fmt::format("{} Mbit/s, {} ranks, {}, cap {} MiB", row.at("link_mbit").get<int>(), row.at("ranks").get<int>(),
@@ -110,7 +111,7 @@ TEST_CASE("steps of real DDP over gloo are predicted within 5 % in the median an
 
 TEST_CASE("all-reduces of gloo from 64 KiB up are predicted within 6 % in the median") {
   const std::vector<json> rows = rows_of("all_reduce");
-  if (rows.empty()) FORETRAIN_SKIP("no ../shared/measured/testbed_open.jsonl");
+  REQUIRE_FALSE(rows.empty());
   const Transport transport = gloo_over_tcp();
   std::vector<double> errors;
   for (const json& row : rows) {

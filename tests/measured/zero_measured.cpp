@@ -1,9 +1,8 @@
 // ResNet-50 with DeepSpeed on Puhti, measured by CSC (ml-benchmarks): from one node of four V100 to two nodes.
 #include <cmath>
-#include <filesystem>
 
 #include "sim/analysis/validation.hpp"
-#include "sim/scenario/reader.hpp"
+#include "tests/measured/measured_rows.hpp"
 #include "tests/support/catch.hpp"
 
 namespace zero_measured {
@@ -12,15 +11,10 @@ using namespace foretrain;
 
 namespace {
 
-const std::filesystem::path kMeasured = FORETRAIN_SOURCE_DIR "/../shared/measured/scaling_open.csv";
-
 /// The rows of strategy `zero`, run with `strategy`.
-Validation validated(const std::string& strategy, bool anchor) {
+Validation zero_validated(const std::string& strategy, bool anchor) {
   setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
-  const SourceText source = read_text_file(kMeasured.string(), kLargestMeasurements);
-  Diagnostics diagnostics(source);
-  MeasurementFile file = read_measurements(source, diagnostics);
-  diagnostics.throw_if_any();
+  MeasurementFile file = test::measured_rows("scaling.csv");
   std::erase_if(file.scaling, [](const Measurement& m) { return m.strategy != "zero"; });
   for (Measurement& m : file.scaling) m.strategy = strategy;
   return validate(file, {.anchor = anchor, .settings = {}});
@@ -29,8 +23,7 @@ Validation validated(const std::string& strategy, bool anchor) {
 }  // namespace
 
 TEST_CASE("anchored at one node, DeepSpeed on two nodes of Puhti is met within three percent") {
-  if (!std::filesystem::exists(kMeasured)) FORETRAIN_SKIP("no ../shared/measured");
-  const Validation v = validated("zero", true);
+  const Validation v = zero_validated("zero", true);
   CHECK(v.rows == 12);
   CHECK(v.skipped.empty());
   INFO("median " << v.error.median << ", worst of perfect scaling " << v.linear.p90);
@@ -40,17 +33,15 @@ TEST_CASE("anchored at one node, DeepSpeed on two nodes of Puhti is met within t
 }
 
 TEST_CASE("without an anchor both are met within ten percent") {
-  if (!std::filesystem::exists(kMeasured)) FORETRAIN_SKIP("no ../shared/measured");
-  const Validation v = validated("zero", false);
+  const Validation v = zero_validated("zero", false);
   CHECK(v.scored == 12);
   CHECK(v.error.p90 <= 0.1);
 }
 
 TEST_CASE("the measured step loses more to the second node than one whose reduction overlaps backward") {
-  if (!std::filesystem::exists(kMeasured)) FORETRAIN_SKIP("no ../shared/measured");
   // DDP on the same rows comes out too fast on two nodes; reducing behind backward too slow by less.
-  CHECK(validated("ddp", true).error.bias > 0);
-  CHECK(std::abs(validated("zero", true).error.bias) < validated("ddp", true).error.bias);
+  CHECK(zero_validated("ddp", true).error.bias > 0);
+  CHECK(std::abs(zero_validated("zero", true).error.bias) < zero_validated("ddp", true).error.bias);
 }
 
 }  // namespace zero_measured

@@ -57,4 +57,19 @@ std::vector<std::string> command_lines(std::string_view text) {
   return commands;
 }
 
+std::vector<Picture> pictures(std::string_view page) {
+  constexpr std::string_view kMark = "image: ";
+  std::vector<Picture> found;
+  std::istringstream lines{std::string(page)};
+  std::string line, above;
+  while (std::getline(lines, line)) {
+    const std::size_t begin = line.find("]("), end = line.rfind(".svg)");
+    const std::string note = comment_in(above);
+    if (note.starts_with(kMark) && begin != std::string::npos && end != std::string::npos && begin < end)
+      found.push_back({note.substr(kMark.size()), line.substr(begin + 2, end + 4 - (begin + 2))});
+    above = line;
+  }
+  return found;
+}
+
 }  // namespace foretrain::test

@@ -1,4 +1,4 @@
-// The fenced blocks of a Markdown page, and the command lines in them.
+// The fenced blocks of a Markdown page, the command lines in them, and the pictures that a command draws.
 #pragma once
 
 #include <string>
@@ -19,5 +19,13 @@ std::vector<FencedBlock> fenced_blocks(std::string_view page);
 
 /// The lines that begin with "foretrain " or "$ foretrain ", without the "$ "; a backslash at the end joins the next line.
 std::vector<std::string> command_lines(std::string_view text);
+
+struct Picture {
+  std::string command;  ///< begins with "foretrain "
+  std::string file;     ///< as the page names it
+};
+
+/// The pictures on the line below <!-- image: COMMAND -->.
+std::vector<Picture> pictures(std::string_view page);
 
 }  // namespace foretrain::test

@@ -1,11 +1,9 @@
 // Networks of models/ as tests read them.
 #pragma once
 
-#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/scenario/reader.hpp"
 #include "sim/scenario/schemas.hpp"
@@ -21,12 +19,5 @@ inline ExpandedModel model_file(const std::string& name) {
   diagnostics.throw_if_any();
   return expand(model).model;
 }
-
-/// Where the traced table of a network lies, when ../shared is there.
-inline std::string facts_path(const std::string& name) {
-  return fmt::format("{}/../shared/facts/models/{}.json", FORETRAIN_SOURCE_DIR, name);
-}
-
-inline nlohmann::json facts_of(const std::string& name) { return nlohmann::json::parse(std::ifstream(facts_path(name))); }
 
 }  // namespace foretrain::test

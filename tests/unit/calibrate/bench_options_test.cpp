@@ -94,7 +94,7 @@ TEST_CASE("ranks meet in a folder, turn after turn, and leave one file each") {
     std::vector<std::jthread> ranks;
     for (int rank = 0; rank < kRanks; ++rank) {
       ranks.emplace_back([&, rank] {
-        const AllGather gather = through_files(folder.string(), {rank, kRanks, rank, "job", {}}, 30);
+        const AllGather gather = through_files(folder.string(), {rank, kRanks, rank, "job", {}}, 3600);
         for (int turn = 0; turn < kTurns; ++turn) last[static_cast<std::size_t>(rank)] = gather(std::to_string(10 * turn + rank));
       });
     }

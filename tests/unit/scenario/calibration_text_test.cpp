@@ -141,7 +141,7 @@ TEST_CASE("a quantity is written in the unit of its size") {
   CHECK(write_quantity(2.5, Dimension::bytes) == "2.5 B");
 }
 
-TEST_CASE("a text with quotes, tabs and backslashes is read back; line ends become spaces, control characters are written out") {
+TEST_CASE("a text with quotes, tabs and backslashes is read back, line ends become spaces, control characters are written out") {
   Calibration c;
   c.name = "ours", c.description = "a\n\"b\"\t\\c\x01 ü\u202e\xff";
   c.provenance = {{"key with \"quotes\"", "two\nlines"}};

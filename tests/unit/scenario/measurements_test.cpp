@@ -1,11 +1,10 @@
 // Tests of measurement files: both kinds, quotes, columns by name, and every wrong field under its caret.
 #include "sim/scenario/measurements.hpp"
 
-#include <filesystem>
-
 #include "sim/scenario/csv_line.hpp"
 #include "sim/scenario/reader.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/measured.hpp"
 
 namespace measurements_test {
 
@@ -28,11 +27,9 @@ ReadFile read(const std::string& text) {
   return {file, format(diagnostics.found())};
 }
 
-/// Rows of a file from the shared folder; -1 where it is not there.
-int rows_of_shared(const std::string& name) {
-  const std::string path = std::string(FORETRAIN_SOURCE_DIR) + "/../shared/measured/" + name;
-  if (!std::filesystem::exists(path)) return -1;
-  const SourceText source = read_text_file(path, kLargestMeasurements);
+/// Rows of a file of docs/measured.
+int rows_of(const std::string& name) {
+  const SourceText source = read_text_file((test::kMeasured / name).string(), kLargestMeasurements);
   Diagnostics diagnostics(source);
   const MeasurementFile file = read_measurements(source, diagnostics);
   INFO(format(diagnostics.found()));
@@ -244,11 +241,10 @@ TEST_CASE("at most 50 mistakes are reported") {
 }
 
 TEST_CASE("the measured files of others read without a mistake") {
-  const int scaling = rows_of_shared("scaling_open.csv");
-  if (scaling < 0) FORETRAIN_SKIP("no shared folder");
-  CHECK(scaling == 2624);
-  CHECK(rows_of_shared("csc_puhti_open.csv") == 66);
-  CHECK(rows_of_shared("nccl_open.csv") == 1712);
+  CHECK(rows_of("scaling.csv") == 2624);
+  CHECK(rows_of("csc_puhti.csv") == 66);
+  CHECK(rows_of("nccl.csv") == 1712);
+  CHECK(rows_of("nccl_2.csv") == 1088);
 }
 
 }  // namespace measurements_test

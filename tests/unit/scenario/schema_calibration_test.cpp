@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <unistd.h>
+
 #include "sim/scenario/calibration_constants.hpp"
 #include "sim/scenario/schemas.hpp"
 #include "tests/support/catch.hpp"
@@ -175,7 +177,7 @@ TEST_CASE("more segments than any library has protocols are refused") {
 
 TEST_CASE("a cluster names its calibration, whose mistakes are shown in its own file") {
   test::use_source_catalogs();
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / "foretrain_calibration_test.toml";
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / ("foretrain_calibration_" + std::to_string(::getpid()) + ".toml");
   const std::string cluster =
       "nodes = 2\nnode = \"dgx-a100\"\ncalibration = \"" + file.string() + "\"\n[fabric]\nkind = \"star\"\nlink = \"ib_hdr\"\n";
   const auto read_with = [&](const std::string& text) {
@@ -186,7 +188,7 @@ TEST_CASE("a cluster names its calibration, whose mistakes are shown in its own 
     return std::pair(spec.calibration, format(diagnostics.found()));
   };
   const auto [right, none] = read_with(collective_with("", "{ from = \"8 B\", to = \"1 KiB\", latency = \"9 us\" }"));
-  CHECK(right.name == "foretrain_calibration_test");
+  CHECK(right.name == file.stem().string());
   CHECK(right.collectives.size() == 1);
   const auto [wrong, errors] = read_with(collective_with("nodes = 0", "3"));
   CHECK_THAT(errors, Catch::Matchers::ContainsSubstring(file.string() + ":4:9: error: collectives.nodes must be"));

@@ -1,29 +1,16 @@
-// The expanded networks against operator tables traced from the real framework (../shared/facts/models).
-#include <filesystem>
-#include <fstream>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
+// The expanded networks against operator tables traced from the real framework (docs/measured/networks).
 #include "sim/workload/operators.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/measured_json.hpp"
 #include "tests/support/test_models.hpp"
 
 namespace model_facts_test {
 
 using namespace foretrain;
 using nlohmann::json;
+using test::traced_network;
 
 namespace {
-
-std::string facts_path(const std::string& name) { return fmt::format("{}/../shared/facts/models/{}.json", FORETRAIN_SOURCE_DIR, name); }
-
-bool has_facts() { return std::filesystem::exists(facts_path("resnet50")); }
-
-json facts_of(const std::string& name) {
-  std::ifstream file(facts_path(name));
-  return json::parse(file);
-}
 
 std::vector<ExpandedModel> traced_models() {
   std::vector<ExpandedModel> models;
@@ -31,36 +18,30 @@ std::vector<ExpandedModel> traced_models() {
   return models;
 }
 
-double bytes_of(const json& op) { return op["in_bytes_per_sample"].get<double>() + op["out_bytes_per_sample"].get<double>(); }
-double fixed_bytes_of(const json& op) { return op["in_bytes_fixed"].get<double>() + op["out_bytes_fixed"].get<double>(); }
-
 }  // namespace
 
 TEST_CASE("parameters have the traced sizes in registration order") {
-  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
   for (const ExpandedModel& model : traced_models()) {
     INFO(model.name);
-    const json facts = facts_of(model.name);
-    REQUIRE(model.parameters.size() == facts["params"].size());
-    for (std::size_t i = 0; i < model.parameters.size(); ++i) CHECK(model.parameters[i].elements == facts["params"][i]["numel"]);
+    const json facts = traced_network(model.name);
+    REQUIRE(model.parameters.size() == facts["param_elements"].size());
+    for (std::size_t i = 0; i < model.parameters.size(); ++i) CHECK(model.parameters[i].elements == facts["param_elements"][i]);
     CHECK(model.parameter_elements() == facts["n_params"]);
     CHECK(model.gradient_bytes().count == facts["param_bytes_fp32"]);
   }
 }
 
 TEST_CASE("gradients become ready in the traced order") {
-  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
   for (const ExpandedModel& model : traced_models()) {
     INFO(model.name);
-    CHECK(model.gradient_ready_order() == facts_of(model.name)["grad_ready_order"].get<std::vector<std::uint32_t>>());
+    CHECK(model.gradient_ready_order() == traced_network(model.name)["grad_ready_order"].get<std::vector<std::uint32_t>>());
   }
 }
 
 TEST_CASE("forward and backward FLOPs equal the traced sums") {
-  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
   for (const ExpandedModel& model : traced_models()) {
     INFO(model.name);
-    const json facts = facts_of(model.name);
+    const json facts = traced_network(model.name);
     CHECK(model.forward_flops().per_sample == facts["fwd_flops_per_sample_total"].get<double>());
     CHECK(model.forward_gemm_flops().per_sample == facts["fwd_flops_per_sample_gemmconv"].get<double>());
     CHECK(model.backward_flops().per_sample == facts["bwd_flops_per_sample_total"].get<double>());
@@ -68,20 +49,18 @@ TEST_CASE("forward and backward FLOPs equal the traced sums") {
 }
 
 TEST_CASE("saved activations equal the traced storages") {
-  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
   for (const ExpandedModel& model : traced_models()) {
     INFO(model.name);
-    const json facts = facts_of(model.name);
+    const json facts = traced_network(model.name);
     CHECK(model.saved_bytes.per_sample == facts["saved_for_backward_bytes_per_sample_fp32_cpu"].get<double>());
     CHECK(model.saved_bytes.fixed == facts["saved_for_backward_bytes_fixed_cpu"].get<double>());
   }
 }
 
 TEST_CASE("buffers have the traced number and size") {
-  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
   for (const ExpandedModel& model : traced_models()) {
     INFO(model.name);
-    const json facts = facts_of(model.name);
+    const json facts = traced_network(model.name);
     std::int64_t bytes = 0;
     for (const Buffer& buffer : model.buffers) bytes += buffer.elements * buffer.element_bytes;
     CHECK(model.buffers.size() == facts["n_buffers"]);
@@ -90,9 +69,8 @@ TEST_CASE("buffers have the traced number and size") {
 }
 
 TEST_CASE("modules are counted to a twentieth where activations are modules") {
-  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
   for (const Model& model : {test::resnet18(), test::resnet50(), test::vgg16()}) {
-    const double traced = facts_of(model.name)["n_modules"].get<double>();
+    const double traced = traced_network(model.name)["n_modules"].get<double>();
     // 64 of 68, 147 of 151, 40 of 42: the stages' containers are not in the description.
     CHECK(static_cast<double>(expand(model).model.modules) == Approx(traced).epsilon(0.06));
   }
@@ -114,19 +92,16 @@ TEST_CASE("kernels are those of the traced table but for the fused dropout") {
 }
 
 TEST_CASE("every convolution, norm and pool moves the traced bytes") {
-  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
-  const json facts = facts_of("resnet50");
-  std::vector<json> traced;
-  for (const json& op : facts["forward_ops"]) {
-    if (!op.contains("view") && op["op"] != "empty") traced.push_back(op);
-  }
+  const json facts = traced_network("resnet50");
+  // Name, FLOPs a sample, bytes whatever the batch, bytes a sample.
+  const json& traced = facts["forward_ops"];
   std::size_t at = 0;
   for (const Operator& op : expand(test::resnet50()).model.forward) {
     double fixed = 0, per_sample = 0, flops = 0;
     // batch_norm folds the batch counter in, one traced operator more.
     for (int part = 0; part < (op.call == HostCall::batch_norm ? 2 : 1); ++part, ++at) {
-      fixed += fixed_bytes_of(traced.at(at)), per_sample += bytes_of(traced.at(at)),
-          flops += traced.at(at)["flops_per_sample"].get<double>();
+      flops += traced.at(at).at(1).get<double>(), fixed += traced.at(at).at(2).get<double>(),
+          per_sample += traced.at(at).at(3).get<double>();
     }
     INFO(traced.at(at - 1).dump());
     CHECK(op.bytes.fixed == fixed);
@@ -137,18 +112,13 @@ TEST_CASE("every convolution, norm and pool moves the traced bytes") {
 }
 
 TEST_CASE("every backward operator of ResNet-50 does the traced work") {
-  if (!has_facts()) FORETRAIN_SKIP("no ../shared/facts");
-  double traced_bytes = 0, traced_fixed = 0, bytes = 0, fixed = 0;
-  const json facts = facts_of("resnet50");
-  for (const json& op : facts["backward_ops"]) {
-    if (op.contains("grad_ready") || op.contains("view")) continue;
-    traced_bytes += bytes_of(op), traced_fixed += fixed_bytes_of(op);
-  }
+  double bytes = 0, fixed = 0;
+  const json facts = traced_network("resnet50");
   for (const BackwardStep& step : expand(test::resnet50()).model.backward) {
     bytes += step.op.bytes.per_sample, fixed += step.op.bytes.fixed;
   }
-  CHECK(bytes == traced_bytes);
-  CHECK(fixed == traced_fixed);
+  CHECK(bytes == facts["backward_bytes_per_sample"].get<double>());
+  CHECK(fixed == facts["backward_bytes_fixed"].get<double>());
 }
 
 }  // namespace model_facts_test
