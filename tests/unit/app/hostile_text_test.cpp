@@ -112,7 +112,7 @@ TEST_CASE("the log of a measurement is read with its colours written out, and th
   run_shown(folder, "foretrain calibrate show ./fit.toml", 0);
 }
 
-TEST_CASE("a text of [site] that would run something from a job script is refused where it stands") {
+TEST_CASE("a text of a site that would run something from a job script is refused where it stands") {
   const TemporaryFolder folder;
   const std::string recommend = "foretrain predict --model mnist_net --cluster ./c.toml --gpus 1 --set data.samples=60000 --recommend ";
   for (const char* line :
