@@ -51,10 +51,20 @@ Breakdown sensitivity(const TaskGraph& graph, const Timeline& timeline, TaskId b
   return out;
 }
 
+/// What shrinks from one micro-step to the next ends at zero; the others still sum to the step.
+void end_at_zero(SimulatedStep& step) {
+  for (double& wait : step.waits) wait = std::max(0.0, wait);
+  std::erase_if(step.parts, [](const StepPart& part) { return part.seconds < 0; });
+  if (std::ranges::min(step.breakdown) >= 0) return;
+  double sum = 0;
+  for (double& account : step.breakdown) sum += account = std::max(0.0, account);
+  for (double& account : step.breakdown) account *= step.step_s / sum;
+}
+
 /// Extends a step of `fewer` and one of `more` micro-steps to `wanted`: in the steady state each further one costs the same.
 SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int extra) {
   const auto extend = [extra](double a, double b) { return b + extra * (b - a); };
-  more.step_s = extend(fewer.step_s, more.step_s);
+  more.step_s = std::max(more.step_s, extend(fewer.step_s, more.step_s));
   for (std::size_t i = 0; i < kAccountCount; ++i) {
     more.breakdown[i] = extend(fewer.breakdown[i], more.breakdown[i]);
     more.critical[i] = extend(fewer.critical[i], more.critical[i]);
@@ -64,6 +74,7 @@ SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int ex
     const auto same = std::find_if(fewer.parts.begin(), fewer.parts.end(), [&](const StepPart& other) { return other.name == part.name; });
     part.seconds = extend(same == fewer.parts.end() ? 0 : same->seconds, part.seconds);
   }
+  end_at_zero(more);
   return more;
 }
 

@@ -9,7 +9,7 @@ namespace foretrain {
 
 namespace {
 
-constexpr double kMostInDigits = 1e7;
+constexpr double kMostInDigits = 1e9;
 
 std::string digits_of(double magnitude, int decimals) {
   return magnitude < kMostInDigits ? fmt::format("{:.{}f}", magnitude, decimals) : fmt::format("{:.3g}", magnitude);

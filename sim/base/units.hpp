@@ -23,6 +23,9 @@ inline Time milliseconds(double value) { return seconds(value * 1e-3); }
 inline double to_seconds(Time time) { return static_cast<double>(time.count()) * 1e-12; }
 inline double to_microseconds(Time time) { return static_cast<double>(time.count()) * 1e-6; }
 
+/// Differences of times in floating point that are shorter than the clock's tick are rounding, in seconds.
+inline constexpr double kShortestTime = 1e-12;
+
 /// An amount of data in bytes. Sums, differences and products saturate at the ends of 64 bits.
 struct Bytes {
   std::int64_t count = 0;
