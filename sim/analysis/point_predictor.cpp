@@ -20,10 +20,11 @@ namespace {
 /// The part of the run that takes longest, in words.
 std::string longest_part(const PredictionPoint& p, double epochs) {
   const AroundSteps& around = p.around;
-  const std::array<std::pair<double, std::string>, 4> parts{{{epochs * p.epoch_s, fmt::format("{:g} epochs of {:.3g} s", epochs, p.epoch_s)},
-                                                             {around.validation_s, "validation"},
-                                                             {around.checkpoint_s, "checkpoints"},
-                                                             {around.periodic_s, "what happens every so many epochs"}}};
+  const std::array<std::pair<double, std::string>, 4> parts{
+      {{epochs * p.epoch_s, fmt::format("{:g} epochs of {:.3g} s", epochs, p.epoch_s)},
+       {around.validation_s, "validation"},
+       {around.checkpoint_s, "checkpoints"},
+       {around.periodic_s, "what happens every so many epochs"}}};
   return std::max_element(parts.begin(), parts.end())->second;
 }
 

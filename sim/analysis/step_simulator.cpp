@@ -25,13 +25,17 @@ constexpr double kFastestLink = 1e18;
 /// Steps over which the script repeats itself: one, or as many as lie between two loss.item() calls.
 int window_of(const TrainingLoop& loop) { return std::clamp(loop.loss_item_every, 1, kLongestWindow); }
 
+void refuse_endless_step(double step_s) {
+  if (step_s <= StepSimulator::kLongestStep) return;
+  throw InputError(fmt::format("one training step would take about {:.3g} s", step_s),
+                   "the longest step that is simulated is one day; check batch, decode and overhead");
+}
+
 /// Refuses plans whose durations alone add up to more than the clock can hold.
 void refuse_endless(const TaskGraph& graph, double slowest, int steps) {
   double total = 0;
   for (const Task& task : graph.tasks()) total += to_seconds(task.duration) + static_cast<double>(task.traffic.count) / slowest;
-  if (total <= StepSimulator::kLongestStep * steps) return;
-  throw InputError(fmt::format("one training step would take about {:.3g} s", total / steps),
-                   "the longest step that is simulated is one day; check batch, decode and overhead");
+  refuse_endless_step(total / steps);
 }
 
 Breakdown to_breakdown(const CriticalPath& path, int steps) {
@@ -139,6 +143,7 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
   const ClusterLinks& links = cluster().links();
   refuse_endless(plan.graph, std::min(kFastestLink, links.slowest()), wanted.steps);
   Timeline timeline = run(plan.graph, [&links](LinkId link) { return links[link].bandwidth; });
+  refuse_endless_step(to_seconds(timeline.end_of(plan.step_ends.back())) / wanted.steps);
   return {std::move(plan), std::move(timeline)};
 }
 

@@ -25,6 +25,8 @@ struct QuantityRange {
 const QuantityRange& range_of(Dimension dimension);
 /// A time that is simulated: up to kLongestTime.
 inline constexpr QuantityRange kDurationRange{1e-12, 1e6};
+/// What one message waits on one link or switch: collectives take millions of steps.
+inline constexpr QuantityRange kLatencyRange{1e-12, 1};
 
 /// The outcome of reading a quantity: a value in base units (s, B, FLOP, B/s, FLOP/s, W) or what is wrong with the text.
 struct ParsedQuantity {

@@ -148,8 +148,8 @@ std::optional<double> TableReader::quantity(std::string_view key, Dimension dime
   return std::nullopt;
 }
 
-std::optional<Time> TableReader::time(std::string_view key) {
-  const auto found = quantity(key, Dimension::time, kDurationRange);
+std::optional<Time> TableReader::time(std::string_view key, const QuantityRange& range) {
+  const auto found = quantity(key, Dimension::time, range);
   if (!found) return std::nullopt;
   return seconds(*found);
 }

@@ -36,7 +36,7 @@ class TableReader {
   /// A plain number in [least, most]; NaN and infinity are reported.
   std::optional<double> number(std::string_view key, double least, double most);
   /// A quantity with its unit, in the range of its dimension. A bare number is an error that shows the spelling.
-  std::optional<Time> time(std::string_view key);
+  std::optional<Time> time(std::string_view key, const QuantityRange& range = kDurationRange);
   std::optional<Bytes> bytes(std::string_view key);
   std::optional<ByteRate> byte_rate(std::string_view key);
   std::optional<FlopRate> flop_rate(std::string_view key);

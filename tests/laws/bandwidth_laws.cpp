@@ -11,6 +11,8 @@
 #include "tests/support/one_job.hpp"
 #include "tests/support/random_links.hpp"
 
+namespace bandwidth_laws {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -226,3 +228,5 @@ TEST_CASE("law: one wider link in a cluster makes no collective slower, as a pla
     CHECK(after.flow <= before.flow * (1 + 1e-9) + before.rounding + 100e-12);
   }
 }
+
+}  // namespace bandwidth_laws

@@ -5,6 +5,8 @@
 #include "tests/support/test_models.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
+namespace faster_training_laws {
+
 using namespace foretrain;
 using namespace foretrain::test;
 
@@ -38,3 +40,5 @@ TEST_CASE("law: one wider link in a cluster makes no step of DDP slower") {
     REQUIRE(step_s(scenario) <= before * (1 + 1e-6));
   }
 }
+
+}  // namespace faster_training_laws

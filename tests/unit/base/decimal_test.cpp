@@ -5,6 +5,8 @@
 
 #include "tests/support/catch.hpp"
 
+namespace decimal_test {
+
 using namespace foretrain;
 
 namespace {
@@ -52,3 +54,5 @@ TEST_CASE("a share is a percentage") {
   CHECK(signed_percent(0.0035, 2) == "+0.35");
   CHECK(signed_percent(-0.00003, 2) == "0.00");
 }
+
+}  // namespace decimal_test

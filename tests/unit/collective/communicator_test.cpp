@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/collective/fidelity.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
