@@ -20,8 +20,7 @@ std::string_view example_of(Dimension dimension);
 struct QuantityRange {
   double least = 0, most = 0;
 };
-/// The widest range of each dimension; keys may narrow it. Within it no sum or quotient of the program leaves what a double and 64 bits
-/// hold: docs/models/limits.md has the reasons.
+/// The widest range of each dimension; keys may narrow it. docs/models/limits.md: what this leaves of doubles and 64 bits.
 const QuantityRange& range_of(Dimension dimension);
 /// A time that is simulated: up to kLongestTime.
 inline constexpr QuantityRange kDurationRange{1e-12, 1e6};

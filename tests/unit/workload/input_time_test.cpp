@@ -1,6 +1,7 @@
 // What one batch costs storage, workers, pin-memory thread and main thread, against the sums by hand.
 #include "sim/workload/device/input_time.hpp"
 
+#include "sim/base/diagnostics.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 #include "tests/support/test_models.hpp"
