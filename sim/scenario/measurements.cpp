@@ -127,7 +127,7 @@ class Record {
     if (!whole || !(value > 0) || !std::isfinite(value))
       report(diagnostics_, f.span, fmt::format("{} must be a number more than zero", column));
     else if (value < least || value > most)
-      report(diagnostics_, f.span, fmt::format("{} must be a number from {} to {}", column, least, most), "check the unit");
+      report(diagnostics_, f.span, fmt::format("{} must be a number from {:g} to {:g}", column, least, most), "check the unit");
     return value;
   }
 
