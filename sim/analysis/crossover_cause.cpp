@@ -19,7 +19,7 @@ constexpr std::size_t kCompute = static_cast<std::size_t>(Account::compute),
 class CauseParts {
  public:
   void add(std::string what, double seconds) {
-    if (seconds > 0) parts_.push_back({std::move(what), seconds, 0});
+    if (seconds >= kShortestTime) parts_.push_back({std::move(what), seconds, 0});
   }
 
   CrossoverCause summing_to(double loss, int gpus) && {

@@ -1,6 +1,9 @@
 // Steps are kept by their number of GPUs: the search for the crossover comes back to those of the table.
 #include "sim/analysis/point_predictor.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "sim/analysis/around_steps.hpp"
@@ -11,6 +14,28 @@
 #include "sim/scenario/job.hpp"
 
 namespace foretrain {
+
+namespace {
+
+/// The part of the run that takes longest, in words.
+std::string longest_part(const PredictionPoint& p, double epochs) {
+  const AroundSteps& around = p.around;
+  const std::array<std::pair<double, std::string>, 4> parts{
+      {{epochs * p.epoch_s, fmt::format("{:g} epochs of {:.3g} s", epochs, p.epoch_s)},
+       {around.validation_s, "validation"},
+       {around.checkpoint_s, "checkpoints"},
+       {around.periodic_s, "what happens every so many epochs"}}};
+  return std::max_element(parts.begin(), parts.end())->second;
+}
+
+void refuse_endless_run(const PredictionPoint& p, double epochs) {
+  if (p.total_s <= kLongestRun) return;
+  throw InputError(fmt::format("the training would take longer than {:.0f} days on {} GPU{}: {}", kLongestRun / 86400, p.gpus,
+                               p.gpus == 1 ? "" : "s", longest_part(p, epochs)),
+                   "check run.epochs, data.samples and run.every");
+}
+
+}  // namespace
 
 PointPredictor::PointPredictor(const Scenario& scenario, int most_gpus)
     : scenario_(scenario), simulator_(scenario, most_gpus), device_(default_device_model(scenario)) {}
@@ -63,7 +88,7 @@ const SimulatedStep& PointPredictor::one_gpu(std::int64_t batch) {
 
 /// The last step of an epoch is shorter by what its smaller batch saves on one GPU.
 double PointPredictor::partial_step(const PredictionPoint& p, std::int64_t batch) {
-  return p.step_s - (one_gpu(p.batch_per_gpu).step_s - one_gpu(batch).step_s);
+  return std::max(0.0, p.step_s - (one_gpu(p.batch_per_gpu).step_s - one_gpu(batch).step_s));
 }
 
 void PointPredictor::add_epoch(PredictionPoint& p) {
@@ -76,6 +101,7 @@ void PointPredictor::add_epoch(PredictionPoint& p) {
   p.epoch_s = epoch_s(shape, p.step_s, partial, restart_s);
   p.around = around_steps(simulator_, device_, p.gpus, restart_s);
   p.total_s = scenario_.epochs * (p.epoch_s - restart_s) + p.around.total_s();
+  refuse_endless_run(p, scenario_.epochs);
   p.gpu_hours = p.total_s * p.gpus / 3600;
 }
 

@@ -84,6 +84,7 @@ std::vector<StepPart> difference(const std::vector<StepPart>& parts, const std::
     else
       found->seconds -= other.seconds;
   }
+  std::erase_if(out, [](const StepPart& part) { return std::abs(part.seconds) < kShortestTime; });
   std::stable_sort(out.begin(), out.end(), [](const StepPart& a, const StepPart& b) { return std::abs(a.seconds) > std::abs(b.seconds); });
   return out;
 }

@@ -25,13 +25,17 @@ constexpr double kFastestLink = 1e18;
 /// Steps over which the script repeats itself: one, or as many as lie between two loss.item() calls.
 int window_of(const TrainingLoop& loop) { return std::clamp(loop.loss_item_every, 1, kLongestWindow); }
 
+void refuse_endless_step(double step_s) {
+  if (step_s <= StepSimulator::kLongestStep) return;
+  throw InputError(fmt::format("one training step would take about {:.3g} s", step_s),
+                   "the longest step that is simulated is one day; check batch, decode and overhead");
+}
+
 /// Refuses plans whose durations alone add up to more than the clock can hold.
 void refuse_endless(const TaskGraph& graph, double slowest, int steps) {
   double total = 0;
   for (const Task& task : graph.tasks()) total += to_seconds(task.duration) + static_cast<double>(task.traffic.count) / slowest;
-  if (total <= StepSimulator::kLongestStep * steps) return;
-  throw InputError(fmt::format("one training step would take about {:.3g} s", total / steps),
-                   "the longest step that is simulated is one day; check batch, decode and overhead");
+  refuse_endless_step(total / steps);
 }
 
 Breakdown to_breakdown(const CriticalPath& path, int steps) {
@@ -51,10 +55,20 @@ Breakdown sensitivity(const TaskGraph& graph, const Timeline& timeline, TaskId b
   return out;
 }
 
+/// What shrinks from one micro-step to the next ends at zero; the others still sum to the step.
+void end_at_zero(SimulatedStep& step) {
+  for (double& wait : step.waits) wait = std::max(0.0, wait);
+  std::erase_if(step.parts, [](const StepPart& part) { return part.seconds < 0; });
+  if (std::ranges::min(step.breakdown) >= 0) return;
+  double sum = 0;
+  for (double& account : step.breakdown) sum += account = std::max(0.0, account);
+  for (double& account : step.breakdown) account *= step.step_s / sum;
+}
+
 /// Extends a step of `fewer` and one of `more` micro-steps to `wanted`: in the steady state each further one costs the same.
 SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int extra) {
   const auto extend = [extra](double a, double b) { return b + extra * (b - a); };
-  more.step_s = extend(fewer.step_s, more.step_s);
+  more.step_s = std::max(more.step_s, extend(fewer.step_s, more.step_s));
   for (std::size_t i = 0; i < kAccountCount; ++i) {
     more.breakdown[i] = extend(fewer.breakdown[i], more.breakdown[i]);
     more.critical[i] = extend(fewer.critical[i], more.critical[i]);
@@ -64,6 +78,7 @@ SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int ex
     const auto same = std::find_if(fewer.parts.begin(), fewer.parts.end(), [&](const StepPart& other) { return other.name == part.name; });
     part.seconds = extend(same == fewer.parts.end() ? 0 : same->seconds, part.seconds);
   }
+  end_at_zero(more);
   return more;
 }
 
@@ -128,6 +143,7 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
   const ClusterLinks& links = cluster().links();
   refuse_endless(plan.graph, std::min(kFastestLink, links.slowest()), wanted.steps);
   Timeline timeline = run(plan.graph, [&links](LinkId link) { return links[link].bandwidth; });
+  refuse_endless_step(to_seconds(timeline.end_of(plan.step_ends.back())) / wanted.steps);
   return {std::move(plan), std::move(timeline)};
 }
 

@@ -12,7 +12,7 @@ namespace foretrain {
 namespace {
 
 std::string clock(double value) {
-  const auto all = static_cast<long long>(std::min(value, 1e12));
+  const auto all = static_cast<long long>(std::min(value, 1e15));
   return fmt::format("{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60);
 }
 

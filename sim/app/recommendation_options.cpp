@@ -22,7 +22,8 @@ class Reader {
   double duration(std::string_view option, std::string_view text) {
     const ParsedQuantity parsed = parse_quantity(text, Dimension::time);
     if (parsed && parsed.value > 0) return parsed.value;
-    report(fmt::format("{}: {}", option, parsed ? "a duration is longer than zero" : parsed.error), "as in 8h or 90min");
+    report(fmt::format("{}: {}", option, parsed ? "a duration is longer than zero" : parsed.error),
+           parsed.error.ends_with("out of range") ? parsed.hint : "as in 8h or 90min");
     return 0;
   }
 

@@ -1,8 +1,11 @@
 // reference: pages that only the program can keep true.
+#include <array>
+
 #include <fmt/format.h>
 
 #include "sim/app/commands.hpp"
 #include "sim/app/listing.hpp"
+#include "sim/base/quantity.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/scenario/scenario_keys.hpp"
 
@@ -19,6 +22,29 @@ std::string cell(std::string_view text) {
   return out;
 }
 
+/// Lowest and highest value of each dimension, why there.
+std::string ranges_table() {
+  struct Row {
+    Dimension dimension;
+    std::string_view unit, why;
+  };
+  static constexpr std::array<Row, 6> kRows{{{Dimension::time, "s", "the clock's tick; 100 million days, the longest run"},
+                                             {Dimension::bytes, "B", "one byte; a ninth of what 64 bits count"},
+                                             {Dimension::byte_rate, "B/s", "a byte every second; a megabyte every tick of the clock"},
+                                             {Dimension::flops, "FLOP", ""},
+                                             {Dimension::flop_rate, "FLOP/s", ""},
+                                             {Dimension::power, "W", "a power station"}}};
+  std::string out = "\n| quantity | zero, or from | to | why |\n|---|---|---|---|\n";
+  for (const Row& row : kRows) {
+    const QuantityRange& range = range_of(row.dimension);
+    out += fmt::format("| {} | {:g} {} | {:g} {} | {} |\n", name_of(row.dimension), range.least, row.unit, range.most, row.unit, row.why);
+  }
+  out += fmt::format("| a time that is simulated | {:g} s | {:g} s | 64 bits of picoseconds hold nine of them |\n", kDurationRange.least,
+                     kDurationRange.most);
+  return out + fmt::format("| a latency of one hop | {:g} s | {:g} s | collectives take millions of steps |\n", kLatencyRange.least,
+                           kLatencyRange.most);
+}
+
 std::string scenario_page() {
   std::string out = "# Keys of a scenario" + printed_by("scenario") +
                     "\nA quantity is a string with its unit. Unknown keys are errors. `--set KEY=VALUE` takes every key by its full "
@@ -27,7 +53,8 @@ std::string scenario_page() {
     const std::string of = key.strategies.empty() ? "" : fmt::format("{}: ", fmt::join(key.strategies, ", "));
     out += fmt::format("| `{}` | {} | {} | {}{} |\n", key.name, cell(key.kind), cell(key.fallback), of, cell(key.meaning));
   }
-  return out;
+  return out + "\n## Ranges\n\nWhat lies beyond is refused, with the limits in the unit it was written in. A key may narrow its range.\n" +
+         ranges_table();
 }
 
 std::string catalogs_page() {

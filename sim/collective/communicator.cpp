@@ -165,8 +165,7 @@ double Communicator::wire_bytes(const CollectivePlan& plan, const Route& route) 
   const LinkLoads::Efficiency reached = state_->traffic.efficiency(plan.protocol, !plan.algorithm);
   if (!route.crosses_network) return 1 / (route.collective_efficiency * reached.inside);
   if (reached.most_between.per_second <= 0) return 1 / (route.collective_efficiency * reached.between);
-  const double rate = state_->cluster.spec().fabric.link.bandwidth.per_second;
-  return rate / std::min(rate * reached.between, reached.most_between.per_second);
+  return state_->traffic.pace(traffic_of(plan.op, plan.algorithm), plan.protocol).nic_stretch() / reached.between;
 }
 
 void Communicator::add_rest_of_worst(std::vector<PatternFlow>& flows, const Bottleneck& worst, double factor) const {
@@ -190,7 +189,10 @@ std::vector<PatternFlow> Communicator::flows(const CollectivePlan& plan) const {
     const double weight = edge.share * factor * wire_bytes(plan, route);
     flows.push_back({std::move(route.links), weight});
   });
-  add_rest_of_worst(flows, state_->traffic.pace(key, plan.protocol).worst(), factor);
+  const Pace& pace = state_->traffic.pace(key, plan.protocol);
+  // What a NIC limits keeps the links busy in proportion, so that the narrowest of them is so for all of the time.
+  const Bottleneck between{pace.between.seconds_per_byte, pace.of_links.link};
+  add_rest_of_worst(flows, pace.inside.seconds_per_byte < between.seconds_per_byte ? between : pace.inside, factor);
   return flows;
 }
 

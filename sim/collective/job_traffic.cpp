@@ -2,6 +2,7 @@
 #include "sim/collective/job_traffic.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "sim/cluster/node_layout.hpp"
 #include "sim/collective/peer_traffic.hpp"
@@ -27,6 +28,11 @@ TrafficPattern pattern_of(CollectiveOp op, std::optional<nccl::Algorithm> algori
       break;
   }
   return TrafficPattern::tree;
+}
+
+LinkLoads::Efficiency without_limit(LinkLoads::Efficiency reached) {
+  reached.most_between = {std::numeric_limits<double>::max()};
+  return reached;
 }
 
 }  // namespace
@@ -164,8 +170,9 @@ const Pace& JobTraffic::pace(TrafficKey key, Protocol protocol) const {
   const LinkLoads all = loads(key);
   for (const Protocol each : kProtocols) {
     const LinkLoads::Efficiency reached = efficiency(each, key.pattern == TrafficPattern::peers);
-    paces_.emplace(std::pair{key, each},
-                   Pace{all.slowest(reached, Leg::inside), all.slowest(reached, Leg::between), all.alone_between(reached)});
+    Pace pace{all.slowest(reached, Leg::inside), all.slowest(reached, Leg::between), all.alone_between(reached), {}};
+    pace.of_links = reached.most_between.per_second > 0 ? all.slowest(without_limit(reached), Leg::between) : pace.between;
+    paces_.emplace(std::pair{key, each}, pace);
   }
   return paces_.at({key, protocol});
 }

@@ -34,6 +34,9 @@ double edge_bytes(CollectiveOp op, TrafficPattern pattern, int ranks);
 struct Pace {
   Bottleneck inside, between;
   double between_alone = 0;  ///< the slowest route between nodes with nothing else on its links
+  Bottleneck of_links;       ///< between nodes, if NICs had no limit of their own
+  /// Traffic between nodes takes so much longer than the links alone would need.
+  double nic_stretch() const { return of_links.seconds_per_byte > 0 ? between.seconds_per_byte / of_links.seconds_per_byte : 1; }
   const Bottleneck& worst() const { return inside.seconds_per_byte < between.seconds_per_byte ? between : inside; }
 };
 

@@ -48,6 +48,7 @@ void LinkLoads::add_between(int from_node, int to_node, const Route& route, doub
   const double plain = share / route.bandwidth.per_second;
   alone_between_ = std::max(alone_between_, plain / route.collective_efficiency);
   alone_between_plain_ = std::max(alone_between_plain_, plain);
+  largest_share_ = std::max(largest_share_, share);
   const bool count_from = first_of_class_[static_cast<std::size_t>(class_of_[static_cast<std::size_t>(from_node)])] == from_node;
   const bool count_to = first_of_class_[static_cast<std::size_t>(class_of_[static_cast<std::size_t>(to_node)])] == to_node;
   for (const LinkId link : route.links) {
@@ -61,12 +62,18 @@ void LinkLoads::add_between(int from_node, int to_node, const Route& route, doub
   }
 }
 
+bool LinkLoads::has_limit_of_nic(const ClusterLink& link) const {
+  const auto is_nic = [this](VertexId vertex) { return cluster_.vertices()[vertex].kind == VertexKind::nic; };
+  return link.kind == LinkKind::network && (is_nic(link.from) || is_nic(link.to));
+}
+
+/// The limit is the NIC's: a faster wire behind it, or in front of it, makes nothing slower.
 double LinkLoads::seconds(const Load& load, const ClusterLink& link, const Efficiency& efficiency) const {
   const double rate = link.bandwidth.per_second;
   const double inside = load.inside / (rate * efficiency.inside);
   if (efficiency.most_between.per_second <= 0) return inside + load.between / (rate * efficiency.between);
-  const double nic = cluster_.spec().fabric.link.bandwidth.per_second;
-  return inside + load.between_plain / (rate * std::min(efficiency.between, efficiency.most_between.per_second / nic));
+  const double limit = has_limit_of_nic(link) ? efficiency.most_between.per_second / rate : efficiency.between;
+  return inside + load.between_plain / (rate * std::min(efficiency.between, limit));
 }
 
 /// Of equally slow links the one with the lowest number.
@@ -90,8 +97,7 @@ Bottleneck LinkLoads::slowest(const Efficiency& efficiency, Leg leg) const {
 
 double LinkLoads::alone_between(const Efficiency& efficiency) const {
   if (efficiency.most_between.per_second <= 0) return alone_between_ / efficiency.between;
-  const double nic = cluster_.spec().fabric.link.bandwidth.per_second;
-  return alone_between_plain_ / std::min(efficiency.between, efficiency.most_between.per_second / nic);
+  return std::max(alone_between_plain_ / efficiency.between, largest_share_ / efficiency.most_between.per_second);
 }
 
 double LinkLoads::load(LinkId link, Leg leg) const {

@@ -32,7 +32,7 @@ class LinkLoads {
   void add_between(int from_node, int to_node, const Route& route, double share);
 
   /// Efficiencies: of traffic inside a node, of traffic between nodes (both beyond what links and routes lose by themselves), and the
-  /// most bytes per second that traffic between nodes gets out of a NIC (links of another rate in proportion).
+  /// most bytes per second that traffic between nodes gets out of a NIC, however fast its link is.
   struct Efficiency {
     double inside = 1, between = 1;
     ByteRate most_between{};  ///< 0: no limit
@@ -58,6 +58,7 @@ class LinkLoads {
   /// Of a link between a NIC and its switch, from the first on.
   bool is_at_nic(LinkId link) const { return link - first_fabric_link_ < of_nics_.size(); }
   void take_slower(Bottleneck& slowest, LinkId link, const Load& load, const Efficiency& efficiency, Leg leg) const;
+  bool has_limit_of_nic(const ClusterLink& link) const;
   double seconds(const Load& load, const ClusterLink& link, const Efficiency& efficiency) const;
 
   const Cluster& cluster_;
@@ -65,6 +66,7 @@ class LinkLoads {
   std::vector<int> first_of_class_;
   LinkId links_per_node_ = 0, first_fabric_link_ = 0;
   double alone_between_ = 0, alone_between_plain_ = 0;  ///< share / rate of the slowest route
+  double largest_share_ = 0;                            ///< of a route between nodes
   std::vector<Load> of_nodes_;                          ///< class by class the links of a node
   std::vector<Load> of_nics_;                           ///< between NICs and their switches, up to the last node of the job
   LinkNumbers inner_;                                   ///< the fabric's other links that carry something

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/decimal.hpp"
 #include "sim/report/json_value.hpp"
 
 namespace foretrain {
@@ -28,7 +29,8 @@ std::string_view name_of_hold_out(HoldOut hold_out) {
 }
 
 std::string errors_line(std::string_view name, const ErrorStatistics& e) {
-  return fmt::format("{:<8} median {:>6.2f} %   p90 {:>6.2f} %   bias {:>+7.2f} %\n", name, 100 * e.median, 100 * e.p90, 100 * e.bias);
+  return fmt::format("{:<8} median {:>6} %   p90 {:>6} %   bias {:>7} %\n", name, percent(e.median, 2), percent(e.p90, 2),
+                     signed_percent(e.bias, 2));
 }
 
 Json json_of(const ErrorStatistics& e) { return {{"median", e.median}, {"p90", e.p90}, {"mean", e.mean}, {"bias", e.bias}}; }
@@ -46,8 +48,8 @@ std::string write_check_table(const CalibrationCheck& check) {
   out += fmt::format("\n{:>9} {:>9} {:>9} {:>9} {:>7} {:>7}  platform\n", "before", "after", "p90", "bias", "fitted", "held");
   for (const CheckedPlatform& p : check.checked) {
     if (!p.why_not.empty()) continue;
-    out += fmt::format("{:>7.1f} % {:>7.1f} % {:>7.1f} % {:>+7.1f} % {:>7} {:>7}  {}\n", 100 * p.before.median, 100 * p.after.median,
-                       100 * p.after.p90, 100 * p.after.bias, p.fitted, p.held, p.name);
+    out += fmt::format("{:>7} % {:>7} % {:>7} % {:>7} % {:>7} {:>7}  {}\n", percent(p.before.median, 1), percent(p.after.median, 1),
+                       percent(p.after.p90, 1), signed_percent(p.after.bias, 1), p.fitted, p.held, p.name);
   }
   const auto left = std::ranges::count_if(check.checked, [](const CheckedPlatform& p) { return !p.why_not.empty(); });
   if (left > 0) out += fmt::format("\nnot checked ({}):\n", left);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/decimal.hpp"
 #include "sim/scenario/calibration_constants.hpp"
 #include "sim/scenario/calibration_text.hpp"
 
@@ -35,7 +36,7 @@ std::string quantity(double value, const std::optional<Dimension>& dimension) {
 /// How far the upper end of the 90 % interval lies above the value.
 std::string interval(double spread) {
   const double share = 100 * std::expm1(kDeviationsOf90 * spread);
-  return share < 1000 ? fmt::format("{:.1f} %", share) : fmt::format("x {:.3g}", 1 + share / 100);
+  return share < 1000 ? decimal(share, 1) + " %" : fmt::format("x {:.3g}", 1 + share / 100);
 }
 
 std::string sizes(double least, double most) {
@@ -53,8 +54,8 @@ std::string constant_lines(const CalibrationFit& fit, const std::vector<Constant
     const ConstantRange* range = find_constant(known, c.name);
     const std::optional<Dimension> dimension = range == nullptr ? std::nullopt : range->dimension;
     const double before = i < fit.defaults.size() ? fit.defaults[i] : 0;
-    out += fmt::format("{:<26} {:>12} {:>9} {:>24} {:>8} {:>7.1f} % {:>12} {:>7}\n", c.name, quantity(c.value, dimension),
-                       interval(c.spread), sizes(c.least, c.most), c.samples, 100 * c.residual, quantity(before, dimension),
+    out += fmt::format("{:<26} {:>12} {:>9} {:>24} {:>8} {:>7} % {:>12} {:>7}\n", c.name, quantity(c.value, dimension), interval(c.spread),
+                       sizes(c.least, c.most), c.samples, percent(c.residual, 1), quantity(before, dimension),
                        before > 0 ? fmt::format("{:.3g}", c.value / before) : "-");
   }
   return out + "\n";
@@ -104,7 +105,7 @@ std::string residual_lines(const std::vector<CalibrationFit::Residual>& residual
   std::string out = fmt::format("{:>9} {:>11} {:>11} {:<6} {:>10}   worst residuals\n", "error", "measured", "fitted", "", "size");
   for (const std::size_t place_of_worst : worst_of(residuals, most)) {
     const CalibrationFit::Residual& r = residuals[place_of_worst];
-    const std::string error = r.measured > 0 ? fmt::format("{:+.1f} %", 100 * (r.fitted / r.measured - 1)) : "-";
+    const std::string error = r.measured > 0 ? signed_percent(r.fitted / r.measured - 1, 1) + " %" : "-";
     const std::string size = r.bytes > 0 ? write_quantity(r.bytes, Dimension::bytes) : "-";
     out += fmt::format("{:>9} {:>11.4g} {:>11.4g} {:<6} {:>10}   {}, {}\n", error, r.measured, r.fitted,
                        kSampleUnitNames[static_cast<std::size_t>(r.unit)], size, r.what, place(r.source, r.line));

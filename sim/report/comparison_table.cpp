@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/table.hpp"
 
@@ -22,8 +23,8 @@ std::size_t width_of(const std::vector<std::string>& names, std::size_t least) {
 
 /// A signed time in milliseconds, or in microseconds below a tenth of one.
 std::string signed_time(double seconds) {
-  if (std::abs(seconds) < 1e-4) return fmt::format("{:+.1f} us", seconds * 1e6);
-  return fmt::format("{:+.{}f} ms", seconds * 1e3, std::abs(seconds) < 1e-2 ? 2 : 1);
+  if (std::abs(seconds) < 1e-4) return signed_decimal(seconds * 1e6, 1) + " us";
+  return signed_decimal(seconds * 1e3, std::abs(seconds) < 1e-2 ? 2 : 1) + " ms";
 }
 
 std::string heading(const Comparison& c) {
@@ -40,9 +41,9 @@ std::string heading(const Comparison& c) {
 std::string figures(const ComparedStrategy& row, const Comparison& c, std::size_t width) {
   const PredictionPoint& p = row.point;
   const double exposed = p.breakdown[static_cast<std::size_t>(Account::exposed_communication)];
-  return fmt::format("  {:<{}} {:>9} {:>11} {:>11.1f} {:>8.2f} {:>9} {:>9}{}\n", row.strategy, width, to_string(seconds(p.step_s)),
-                     c.samples > 0 ? spoken_time(p.epoch_s) : "-", p.samples_per_s, p.speedup, to_string(seconds(exposed)),
-                     to_string(p.memory.total()), p.fits() ? "" : " !");
+  return fmt::format("  {:<{}} {:>9} {:>11} {:>11} {:>8} {:>9} {:>9}{}\n", row.strategy, width, to_string(seconds(p.step_s)),
+                     c.samples > 0 ? spoken_time(p.epoch_s) : "-", decimal(p.samples_per_s, 1), decimal(p.speedup, 2),
+                     to_string(seconds(exposed)), to_string(p.memory.total()), p.fits() ? "" : " !");
 }
 
 std::string made_of(const ComparedStrategy& best) {
@@ -50,7 +51,7 @@ std::string made_of(const ComparedStrategy& best) {
   for (std::size_t i = 0; i < std::min(kMostReasons, best.parts.size()); ++i) {
     const double share = best.parts[i].seconds / best.point.step_s;
     if (i > 0 && share < 0.01) break;
-    text += fmt::format("{}{:.0f} % {}", text.empty() ? "" : ", ", 100 * share, best.parts[i].name);
+    text += fmt::format("{}{} % {}", text.empty() ? "" : ", ", percent(share, 0), best.parts[i].name);
   }
   return "of its step " + text;
 }
@@ -86,8 +87,8 @@ std::string decisions(const Comparison& c) {
 }
 
 std::string cell(const StrategyChoice& choice) {
-  std::string text = fmt::format("{} {:.2f}x{}", choice.best, choice.speedup, choice.fits ? "" : " !");
-  if (!choice.runner_up.empty()) text += fmt::format(", {} {:.0f} %", choice.runner_up, 100 * choice.runner_up_by);
+  std::string text = fmt::format("{} {}x{}", choice.best, decimal(choice.speedup, 2), choice.fits ? "" : " !");
+  if (!choice.runner_up.empty()) text += fmt::format(", {} {} %", choice.runner_up, percent(choice.runner_up_by, 0));
   return text;
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 
 namespace foretrain {
@@ -24,7 +25,7 @@ std::string range_of(const WorthRequesting& w, int searched) {
 std::string worth_line(const Crossover& c) {
   std::string out;
   for (const WorthRequesting& w : c.worth_requesting)
-    out += fmt::format("{} {:.0f} %: {}", out.empty() ? "" : ";", 100 * w.efficiency, range_of(w, c.searched));
+    out += fmt::format("{} {} %: {}", out.empty() ? "" : ";", percent(w.efficiency, 0), range_of(w, c.searched));
   return out.empty() ? out : fmt::format("GPUs worth requesting at efficiency of at least{}.\n", out);
 }
 
@@ -34,14 +35,14 @@ std::string spread_lines(const CrossoverSpread& spread) {
   if (spread.fastest_low < spread.fastest_high)
     out += fmt::format("The fastest is {} to {} GPUs with 90 %.\n", spread.fastest_low, spread.fastest_high);
   const double p = spread.chance_slower_than_one;
-  if (p > 0.01 && p < 0.99) out += fmt::format("That some number of GPUs is slower than one has a chance of {:.0f} %.\n", 100 * p);
+  if (p > 0.01 && p < 0.99) out += fmt::format("That some number of GPUs is slower than one has a chance of {} %.\n", percent(p, 0));
   return out;
 }
 
 std::string parts_of(const CrossoverCause& cause) {
   std::string out;
   for (const LossPart& part : cause.parts) {
-    if (part.share >= 0.1 || out.empty()) out += fmt::format("{}{:.0f} % {}", out.empty() ? "" : ", ", 100 * part.share, part.what);
+    if (part.share >= 0.1 || out.empty()) out += fmt::format("{}{} % {}", out.empty() ? "" : ", ", percent(part.share, 0), part.what);
   }
   return out;
 }
@@ -128,7 +129,7 @@ std::string cause_lines(const Crossover& c) {
     if (cause.parts.empty()) continue;
     out += fmt::format("  lost at {}: {} of each step (", gpus_text(cause.gpus), to_string(seconds(cause.loss_s)));
     for (std::size_t i = 0; i < cause.parts.size(); ++i)
-      out += fmt::format("{}{:.1f} % {}", i == 0 ? "" : ", ", 100 * cause.parts[i].share, cause.parts[i].what);
+      out += fmt::format("{}{} % {}", i == 0 ? "" : ", ", percent(cause.parts[i].share, 1), cause.parts[i].what);
     out += ")\n";
   }
   return out;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/table.hpp"
 #include "sim/report/xml_text.hpp"
@@ -47,8 +48,8 @@ std::string efficiency_figure(const Prediction& prediction) {
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"#4c78a8\"><title>{} GPUs: speedup {:.2f}, {:.1f} "
         "samples/s</title></rect>\n",
         column_x(i) + 8, kBarsHeight - height + 8, kBarsColumn - 16, height, p.gpus, p.speedup, p.samples_per_s);
-    out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">{:.0f} %</text>\n", column_x(i) + kBarsColumn / 2,
-                       kBarsHeight - height + 2, 100 * p.efficiency) +
+    out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">{} %</text>\n", column_x(i) + kBarsColumn / 2,
+                       kBarsHeight - height + 2, percent(p.efficiency, 0)) +
            column_label(i, p);
   }
   return out + "</svg></figure>\n";

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/table.hpp"
 
@@ -18,7 +19,7 @@ constexpr int kBarWidth = 32;
 std::string between(double low, double high) { return fmt::format("{} .. {}", spoken_time(low), spoken_time(high)); }
 
 /// Certainty is never claimed.
-std::string chance(double p) { return p > 0.99 ? "> 99 %" : p < 0.01 ? "< 1 %" : fmt::format("{:.0f} %", 100 * p); }
+std::string chance(double p) { return p > 0.99 ? "> 99 %" : p < 0.01 ? "< 1 %" : percent(p, 0) + " %"; }
 
 /// Where the bars begin and end.
 struct Scale {
@@ -42,7 +43,7 @@ std::string write_intervals(const Prediction& prediction) {
     const std::string total = prediction.samples > 0 ? between(p.total_interval.low_s, p.total_interval.high_s) : "-";
     const bool is_one = p.gpus == 1;
     out += fmt::format("{:>6}   {:>22} {:>26} {:>16} {:>20}\n", p.gpus, between(p.interval.low_s, p.interval.high_s), total,
-                       is_one ? "1" : fmt::format("{:.2f} .. {:.2f}", p.speedup_range.low, p.speedup_range.high),
+                       is_one ? "1" : fmt::format("{} .. {}", decimal(p.speedup_range.low, 2), decimal(p.speedup_range.high, 2)),
                        is_one ? "-" : chance(p.chance_of_gain));
   }
   for (const std::string& beyond : prediction.extrapolated) out += "extrapolated: " + beyond + "\n";
@@ -55,8 +56,8 @@ std::string write_sensitivity(const Sensitivity& s) {
   std::string out = fmt::format("\nWhat the total on {} GPU{} depends on: {}, 90 %: {}\n", s.gpus, s.gpus == 1 ? "" : "s",
                                 spoken_time(s.total_s), between(s.interval.low_s, s.interval.high_s));
   for (const TornadoBar& bar : s.bars)
-    out += fmt::format("  {:<34} {:>26} {} {:>4.0f} %\n", bar.input, between(bar.low_s, bar.high_s), drawn(bar, s.total_s, scale),
-                       100 * bar.share);
+    out += fmt::format("  {:<34} {:>26} {} {:>4} %\n", bar.input, between(bar.low_s, bar.high_s), drawn(bar, s.total_s, scale),
+                       percent(bar.share, 0));
   if (!s.narrowed.empty()) out += "What to measure, and what would be left:\n";
   for (const NarrowedBy& n : s.narrowed) out += fmt::format("  {:>26}  {}\n", between(n.low_s, n.high_s), n.measurement);
   return out;

@@ -14,7 +14,7 @@ namespace foretrain {
 
 namespace {
 
-std::int64_t limit_s(const JobPlan& plan) { return static_cast<std::int64_t>(std::ceil(std::min(plan.time_limit_s, 1e12))); }
+std::int64_t limit_s(const JobPlan& plan) { return static_cast<std::int64_t>(std::ceil(std::min(plan.time_limit_s, 1e15))); }
 
 /// A value of a #SBATCH line, on that line: in quotes unless it is plain. Inside them sbatch takes a backslash for an escape.
 std::string slurm_value(std::string_view text) {

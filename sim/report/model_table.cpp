@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 
 namespace foretrain {
@@ -104,17 +105,17 @@ std::string total_lines(const ModelSummary& summary) {
 
 std::string time_lines(const ModelSummary& summary) {
   const KernelTimes& times = *summary.times;
-  const auto share = [&](Time part) { return 100 * to_seconds(part) / to_seconds(times.total); };
+  const auto share = [&](Time part) { return percent(to_seconds(part) / to_seconds(times.total), 1); };
   std::string out = fmt::format("\nKernels of a step on {}: {}\n{:<14} {:>7} {:>9} {:>8}\n", times.gpu, to_string(times.total), "class",
                                 "kernels", "time", "share");
   for (const ClassTime& time : times.classes) {
-    out += fmt::format("{:<14} {:>7} {:>9} {:>6.1f} %\n", time.kind ? name_of(*time.kind) : "optimizer", time.kernels, to_string(time.time),
+    out += fmt::format("{:<14} {:>7} {:>9} {:>6} %\n", time.kind ? name_of(*time.kind) : "optimizer", time.kernels, to_string(time.time),
                        share(time.time));
   }
   out += fmt::format("\nSlowest layers, equal ones together\n{:>5} {:>9} {:>8}  {}\n", "count", "time", "share", "layer");
   for (const SlowLayer& slow : times.slowest) {
     const LayerSummary& layer = summary.layers[slow.layer];
-    out += fmt::format("{:>5} {:>9} {:>6.1f} %  {}, {}\n", slow.count, to_string(slow.time), share(slow.time), layer.name,
+    out += fmt::format("{:>5} {:>9} {:>6} %  {}, {}\n", slow.count, to_string(slow.time), share(slow.time), layer.name,
                        to_string(layer.result));
   }
   return out;

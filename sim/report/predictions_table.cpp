@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/comparison_table.hpp"
 #include "sim/report/table.hpp"
@@ -49,9 +50,9 @@ std::string summary(const std::vector<Prediction>& predictions) {
                                 "samples/s", "speedup", "effic.", "fastest", "why");
   for (const Prediction& p : predictions) {
     const PredictionPoint& point = point_on(p, common);
-    out += fmt::format("{:<{}} {:>6} {:>9} {:>11} {:>11.1f} {:>8.2f} {:>5.1f} % {:>8}   {}\n", p.scenario, width, point.gpus,
-                       to_string(seconds(point.step_s)), p.samples > 0 ? spoken_time(point.epoch_s) : "-", point.samples_per_s,
-                       point.speedup, 100 * point.efficiency, p.crossover.fastest_gpus, p.crossover.cause);
+    out += fmt::format("{:<{}} {:>6} {:>9} {:>11} {:>11} {:>8} {:>5} % {:>8}   {}\n", p.scenario, width, point.gpus,
+                       to_string(seconds(point.step_s)), p.samples > 0 ? spoken_time(point.epoch_s) : "-", decimal(point.samples_per_s, 1),
+                       decimal(point.speedup, 2), percent(point.efficiency, 1), p.crossover.fastest_gpus, p.crossover.cause);
   }
   return out;
 }
@@ -65,7 +66,7 @@ const ComparedGpus& numbers_on(const Comparison& comparison, int gpus) {
 std::string runner_up(const ComparedGpus& numbers) {
   if (numbers.strategies.size() < 2 || !numbers.strategies[1].why_not.empty()) return "";
   const double share = numbers.strategies[1].point.samples_per_s / numbers.best()->point.samples_per_s;
-  return fmt::format("{} {:.0f} %", numbers.strategies[1].strategy, 100 * share);
+  return fmt::format("{} {} %", numbers.strategies[1].strategy, percent(share, 0));
 }
 
 std::string line(const Comparison& c, const ComparedGpus& numbers, std::size_t width) {
@@ -73,8 +74,8 @@ std::string line(const Comparison& c, const ComparedGpus& numbers, std::size_t w
   const ComparedStrategy* best = numbers.best();
   if (best == nullptr) return begin + "none runs here\n";
   const PredictionPoint& p = best->point;
-  std::string out = fmt::format("{}{:<22} {:>9} {:>11.1f} {:>8.2f}   {}", begin, best->strategy, to_string(seconds(p.step_s)),
-                                p.samples_per_s, p.speedup, runner_up(numbers));
+  std::string out = fmt::format("{}{:<22} {:>9} {:>11} {:>8}   {}", begin, best->strategy, to_string(seconds(p.step_s)),
+                                decimal(p.samples_per_s, 1), decimal(p.speedup, 2), runner_up(numbers));
   out.erase(out.find_last_not_of(' ') + 1);
   return out + "\n";
 }

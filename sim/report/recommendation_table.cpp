@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/table.hpp"
 
@@ -53,9 +54,9 @@ std::string line(const Recommendation& r, const JobOption& job) {
   const std::string cost = cost_heading(r).empty() ? "" : fmt::format(" {:>9.4g}", job.cost);
   const std::string result = r.has_queue_wait ? fmt::format(" {:>12}", spoken_time(job.time_to_result_s)) : "";
   const std::string energy = job.energy_kwh > 0 ? fmt::format("{:.3g}", job.energy_kwh) : "-";
-  return fmt::format("{:>6} {:>5} {:>20} {:>12}{} {:>8.2f} {:>6.0f} % {:>9.4g} {:>8}{}{}\n", job.point.gpus, job.point.nodes, job.strategy,
-                     spoken_time(job.point.total_s), result, job.point.speedup, 100 * job.point.efficiency, job.gpu_hours, energy, cost,
-                     job.trade.empty() ? "" : "  " + job.trade);
+  return fmt::format("{:>6} {:>5} {:>20} {:>12}{} {:>8} {:>6} % {:>9.4g} {:>8}{}{}\n", job.point.gpus, job.point.nodes, job.strategy,
+                     spoken_time(job.point.total_s), result, decimal(job.point.speedup, 2), percent(job.point.efficiency, 0), job.gpu_hours,
+                     energy, cost, job.trade.empty() ? "" : "  " + job.trade);
 }
 
 std::string options(const Recommendation& r) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/table.hpp"
 
@@ -63,7 +64,7 @@ std::string heading(const StudyResult& study) {
 std::string bound(const PredictionPoint& p) {
   static constexpr std::array<std::string_view, kAccountCount> kNames{"compute", "communication", "input", "host", "optimizer", "other"};
   const auto most = std::max_element(p.breakdown.begin(), p.breakdown.end());
-  return fmt::format("{} {:.0f} %", kNames[static_cast<std::size_t>(most - p.breakdown.begin())], 100 * *most / p.step_s);
+  return fmt::format("{} {} %", kNames[static_cast<std::size_t>(most - p.breakdown.begin())], percent(*most / p.step_s, 0));
 }
 
 std::string marks(const StudyResult& study, std::size_t row) {
@@ -75,9 +76,10 @@ std::string marks(const StudyResult& study, std::size_t row) {
 std::string figures(const StudyResult& study, std::size_t row) {
   const PredictionPoint& p = study.rows[row].point;
   const auto when_known = [&](double value) { return study.samples > 0 ? spoken_time(value) : std::string("-"); };
-  return fmt::format("{:>10} {:>11} {:>11} {:>11} {:>11.1f} {:>8.2f} {:>5.1f} % {:>9}{}  {:<18}{}", to_string(seconds(p.step_s)),
-                     when_known(p.epoch_s), when_known(p.total_s), when_known(p.gpu_hours * 3600), p.samples_per_s, p.speedup,
-                     100 * p.efficiency, to_string(p.memory.total()), p.fits() ? "  " : " !", bound(p), marks(study, row));
+  return fmt::format("{:>10} {:>11} {:>11} {:>11} {:>11} {:>8} {:>5} % {:>9}{}  {:<18}{}", to_string(seconds(p.step_s)),
+                     when_known(p.epoch_s), when_known(p.total_s), when_known(p.gpu_hours * 3600), decimal(p.samples_per_s, 1),
+                     decimal(p.speedup, 2), percent(p.efficiency, 1), to_string(p.memory.total()), p.fits() ? "  " : " !", bound(p),
+                     marks(study, row));
 }
 
 std::string trimmed(std::string line) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/crossover_table.hpp"
 #include "sim/report/interval_table.hpp"
@@ -27,9 +28,9 @@ std::string curve(const Prediction& prediction) {
                                 "epoch", "total", "samples/s", "speedup", "effic.", "memory");
   const auto when_known = [&](double value) { return prediction.samples > 0 ? spoken_time(value) : std::string("-"); };
   for (const PredictionPoint& p : prediction.points) {
-    out += fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11.1f} {:>8.2f} {:>5.1f} % {:>9}{}\n", p.gpus, p.nodes, p.global_batch,
-                       to_string(seconds(p.step_s)), when_known(p.epoch_s), when_known(p.total_s), p.samples_per_s, p.speedup,
-                       100 * p.efficiency, to_string(p.memory.total()), p.fits() ? "" : " !");
+    out += fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11} {:>8} {:>5} % {:>9}{}\n", p.gpus, p.nodes, p.global_batch,
+                       to_string(seconds(p.step_s)), when_known(p.epoch_s), when_known(p.total_s), decimal(p.samples_per_s, 1),
+                       decimal(p.speedup, 2), percent(p.efficiency, 1), to_string(p.memory.total()), p.fits() ? "" : " !");
   }
   return out;
 }
@@ -38,8 +39,8 @@ std::string breakdown(const Prediction& prediction) {
   std::string out = fmt::format("\n{:>6}   {:>8} {:>14} {:>8} {:>8} {:>10} {:>8}   {}\n", "GPUs", "compute", "exposed comm.", "input",
                                 "host", "optimizer", "other", "% of the step");
   for (const PredictionPoint& p : prediction.points) {
-    const auto share = [&](Account account) { return 100 * p.breakdown[static_cast<std::size_t>(account)] / p.step_s; };
-    out += fmt::format("{:>6}   {:>8.1f} {:>14.1f} {:>8.1f} {:>8.1f} {:>10.1f} {:>8.1f}\n", p.gpus, share(Account::compute),
+    const auto share = [&](Account account) { return percent(p.breakdown[static_cast<std::size_t>(account)] / p.step_s, 1); };
+    out += fmt::format("{:>6}   {:>8} {:>14} {:>8} {:>8} {:>10} {:>8}\n", p.gpus, share(Account::compute),
                        share(Account::exposed_communication), share(Account::input_stall), share(Account::host), share(Account::optimizer),
                        share(Account::other));
   }
@@ -59,8 +60,8 @@ std::string around_steps(const PredictionPoint& p) {
   add("checkpoints", around.checkpoint_s);
   add("other periodic work", around.periodic_s);
   if (parts.empty()) return {};
-  return fmt::format("Besides the steps, on {} GPU{}: {}; {:.1f} % of the total.\n", p.gpus, p.gpus == 1 ? "" : "s", parts,
-                     100 * around.total_s() / p.total_s);
+  return fmt::format("Besides the steps, on {} GPU{}: {}; {} % of the total.\n", p.gpus, p.gpus == 1 ? "" : "s", parts,
+                     percent(around.total_s() / p.total_s, 1));
 }
 
 std::string decisions(const Prediction& p) {
@@ -74,6 +75,7 @@ std::string decisions(const Prediction& p) {
 std::string counted(int count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
 
 std::string spoken_time(double value) {
+  if (!std::isfinite(value)) return "-";
   if (value < 600) return to_string(seconds(value));
   const auto minutes = static_cast<long long>(std::llround(std::min(value, 1e15) / 60));
   if (minutes < 60) return fmt::format("{} min", minutes);

@@ -6,20 +6,22 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/decimal.hpp"
+
 namespace foretrain {
 
 namespace {
 
 std::string statistics_line(std::string_view name, const ErrorStatistics& s) {
-  return fmt::format("{:<16} median {:>5.2f} %   p90 {:>5.2f} %   mean {:>5.2f} %   bias {:>+6.2f} %\n", name, 100 * s.median, 100 * s.p90,
-                     100 * s.mean, 100 * s.bias);
+  return fmt::format("{:<16} median {:>5} %   p90 {:>5} %   mean {:>5} %   bias {:>6} %\n", name, percent(s.median, 2), percent(s.p90, 2),
+                     percent(s.mean, 2), signed_percent(s.bias, 2));
 }
 
 std::string series_lines(const ValidatedSeries& s) {
   std::string out = fmt::format("\n{}\n", s.series);
   for (const ValidatedPoint& p : s.points) {
-    out += fmt::format("{:>6} {:>12.4g} {:>12.4g} {:>+8.2f} %   [{:.4g}, {:.4g}]\n", p.gpus, p.measured, p.predicted,
-                       100 * (p.predicted / p.measured - 1), p.low, p.high);
+    out += fmt::format("{:>6} {:>12.4g} {:>12.4g} {:>8} %   [{:.4g}, {:.4g}]\n", p.gpus, p.measured, p.predicted,
+                       signed_percent(p.predicted / p.measured - 1, 2), p.low, p.high);
   }
   return out;
 }
@@ -40,8 +42,8 @@ std::string worst_lines(const Validation& validation, std::size_t count) {
   rows.resize(std::min(rows.size(), count));
   std::string out = fmt::format("\n{:>6} {:>12} {:>12} {:>10}   series\n", "GPUs", "measured", "predicted", "error");
   for (const auto& [series, p] : rows)
-    out += fmt::format("{:>6} {:>12.4g} {:>12.4g} {:>+8.2f} %   {}\n", p->gpus, p->measured, p->predicted,
-                       100 * (p->predicted / p->measured - 1), series->series);
+    out += fmt::format("{:>6} {:>12.4g} {:>12.4g} {:>8} %   {}\n", p->gpus, p->measured, p->predicted,
+                       signed_percent(p->predicted / p->measured - 1, 2), series->series);
   return out;
 }
 
@@ -63,16 +65,17 @@ std::string group_lines(const Validation& validation, const GroupKeys& keys) {
   std::string out =
       fmt::format("\n{:>5} {:>9} {:>9} {:>9} {:>10}   {}\n", "rows", "median", "p90", "bias", "in 90 %", fmt::join(keys, ", "));
   for (const ErrorGroup& group : group_errors(validation, keys)) {
-    out += fmt::format("{:>5} {:>7.1f} % {:>7.1f} % {:>+7.1f} % {:>8.1f} %   {}\n", group.rows, 100 * group.error.median,
-                       100 * group.error.p90, 100 * group.error.bias, 100 * group.coverage, fmt::join(group.values, ", "));
+    out +=
+        fmt::format("{:>5} {:>7} % {:>7} % {:>7} % {:>8} %   {}\n", group.rows, percent(group.error.median, 1), percent(group.error.p90, 1),
+                    signed_percent(group.error.bias, 1), percent(group.coverage, 1), fmt::join(group.values, ", "));
   }
   return out;
 }
 
 std::string series_line(const ValidatedCollectiveSeries& s) {
   const bool has_large = std::ranges::any_of(s.points, [](const ValidatedCollective& p) { return p.bytes >= kLargeMessage; });
-  return fmt::format("{:>6.1f} % {:>6.1f} % {:>6.1f} % {:>+6.1f} %  {:>10} {:>5}  {}\n", 100 * s.median, 100 * s.p90, 100 * s.worst,
-                     100 * s.bias, has_large ? fmt::format("{:.1f} %", 100 * s.large_median) : "-", s.points.size(), s.series);
+  return fmt::format("{:>6} % {:>6} % {:>6} % {:>6} %  {:>10} {:>5}  {}\n", percent(s.median, 1), percent(s.p90, 1), percent(s.worst, 1),
+                     signed_percent(s.bias, 1), has_large ? percent(s.large_median, 1) + " %" : "-", s.points.size(), s.series);
 }
 
 }  // namespace
@@ -83,7 +86,7 @@ std::string write_validation_table(const Validation& v, const ValidationTableOpt
                   v.anchored ? "anchored at the smallest number of GPUs of each series (that row is not scored)" : "no anchor");
   out += statistics_line("predicted", v.error);
   if (v.anchored) out += statistics_line("perfect scaling", v.linear);
-  if (v.scored > 0) out += fmt::format("90 % interval    holds {:.1f} % of the measured values\n", 100 * v.coverage);
+  if (v.scored > 0) out += fmt::format("90 % interval    holds {} % of the measured values\n", percent(v.coverage, 1));
   out += fact_lines(v.row_facts);
   for (const GroupKeys& keys : options.groups) out += group_lines(v, keys);
   if (options.worst > 0) return out + worst_lines(v, static_cast<std::size_t>(options.worst)) + skipped_lines(v.skipped);

@@ -59,8 +59,7 @@ double number_in(const std::string& text) {
 
 double rounded_quantity(double value, Dimension dimension) {
   const ParsedQuantity parsed = parse_quantity(write_quantity(value, dimension), dimension);
-  assert(parsed);
-  return parsed.value;
+  return parsed ? parsed.value : value;
 }
 
 double rounded_share(double value) { return number_in(four_digits(value)); }

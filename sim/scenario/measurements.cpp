@@ -119,13 +119,15 @@ class Record {
     return std::nullopt;
   }
 
-  double positive(std::string_view column) const {
+  double positive(std::string_view column, double least, double most) const {
     const CsvField& f = field(column);
     double value = 0;
     const auto [end, problem] = std::from_chars(f.text.data(), f.text.data() + f.text.size(), value);
     const bool whole = problem == std::errc{} && end == f.text.data() + f.text.size();
     if (!whole || !(value > 0) || !std::isfinite(value))
       report(diagnostics_, f.span, fmt::format("{} must be a number more than zero", column));
+    else if (value < least || value > most)
+      report(diagnostics_, f.span, fmt::format("{} must be a number from {:g} to {:g}", column, least, most), "check the unit");
     return value;
   }
 
@@ -191,7 +193,7 @@ Measurement read_scaling(const Record& record, int line) {
   m.gpus = record.gpus();
   m.nodes = record.nodes(m.gpus);
   m.metric = record.metric();
-  m.value = record.positive("value");
+  m.value = record.positive("value", kLeastMeasured, kMostMeasured);
   m.settings = record.settings();
   m.source = record.text("source");
   m.line = line;
@@ -206,7 +208,7 @@ CollectiveMeasurement read_collective(const Record& record, int line) {
   m.gpus = record.gpus();
   m.nodes = record.nodes(m.gpus);
   m.bytes = record.integer("bytes", 0, std::int64_t{1} << 50).value_or(0);
-  m.time_us = record.positive("time_us");
+  m.time_us = record.positive("time_us", kShortestTime * 1e6, to_seconds(kLongestTime) * 1e6);
   m.settings = record.settings();
   m.source = record.text("source");
   m.line = line;

@@ -10,6 +10,9 @@
 
 namespace foretrain {
 
+/// What a measured value may be in its unit: what lies beyond was not meant, and errors against it are no numbers.
+inline constexpr double kLeastMeasured = 1e-9, kMostMeasured = 1e15;
+
 /// Largest measurement file, and its largest number of rows.
 inline constexpr std::size_t kLargestMeasurements = 16u << 20;
 inline constexpr std::size_t kMostMeasurements = 1'000'000;

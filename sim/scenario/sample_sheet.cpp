@@ -30,6 +30,8 @@ std::string fault_of(const Sample& sample) {
   const bool is_share = sample.unit == SampleUnit::share;
   if (!is_share && sample.value == 0) return fmt::format("the value is 0 {}", unit);
   if (!is_share && sample.value < 0) return fmt::format("the value is negative: {} {}", sample.value, unit);
+  if (!is_share && (sample.value < kLeastMeasured || sample.value > kMostMeasured))
+    return fmt::format("the value is not from {:g} to {:g} {}", kLeastMeasured, kMostMeasured, unit);
   if (!std::isfinite(sample.spread) || sample.spread < 0) return "the spread is no number from 0 up";
   if (sample.repeats < 1) return "repeats must be at least 1";
   if (sample.bytes < 0 || sample.bytes > kLargestSampleBytes) return "the size is impossible";

@@ -47,7 +47,7 @@ class FabricReader {
     if (fabric.kind != "none") reader_.require("link", "\"ib_hdr\"");
     fabric.link = read_link(reader_, "link");
     fabric.uplink = read_link(reader_, "uplink");
-    fabric.switch_latency = reader_.time("switch_latency").value_or(Time::zero());
+    fabric.switch_latency = reader_.time("switch_latency", kLatencyRange).value_or(Time::zero());
     for (const FabricCountKey& key : kFabricCounts)
       fabric.*key.member = static_cast<int>(reader_.integer(key.name, key.least, key.most).value_or(fabric.*key.member));
     if (const auto sizes = reader_.integers("dimensions", 1, kMostNodes, kMostDimensions))

@@ -35,7 +35,7 @@ void read_rates(TableReader& reader, LinkType& link) {
 }
 
 void read_times(TableReader& reader, LinkType& link) {
-  for (const TimeKey& key : kLinkTimes) link.*key.member = reader.time(key.name).value_or(link.*key.member);
+  for (const TimeKey& key : kLinkTimes) link.*key.member = reader.time(key.name, kLatencyRange).value_or(link.*key.member);
 }
 
 }  // namespace

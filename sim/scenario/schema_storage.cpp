@@ -25,7 +25,7 @@ StorageSpec read_kind(TableReader& reader, StorageKind kind) {
       reader.report(reader.span_of(key.name), reader.full_name(key.name) + " must be at least one byte per second");
     keep(rate, spec.*key.member);
   }
-  keep(reader.time("latency"), spec.latency);
+  keep(reader.time("latency", kLatencyRange), spec.latency);
   reader.finish();
   return spec;
 }

@@ -2,6 +2,7 @@
 #include "sim/scenario/strategy_section.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -61,8 +62,16 @@ class KnobReader {
   template <typename Value, typename Number>
   std::optional<Value> in_range(std::optional<Value> found, Number number) {
     if (!found || (number(*found) >= knob_.least && number(*found) <= knob_.most)) return found;
-    reader_.report(reader_.span_of(key_), fmt::format("{} is out of range", reader_.full_name(key_)), example());
+    reader_.report(reader_.span_of(key_), fmt::format("{} is out of range", reader_.full_name(key_)),
+                   fmt::format("from {}, {}", range_text(*found), example()));
     return std::nullopt;
+  }
+
+  std::string range_text(Bytes) const { return between(Bytes{std::llround(knob_.least)}, Bytes{std::llround(std::min(knob_.most, 1e18))}); }
+  std::string range_text(Time) const { return between(seconds(knob_.least), seconds(std::min(knob_.most, kDurationRange.most))); }
+  template <typename Quantity>
+  std::string between(Quantity least, Quantity most) const {
+    return fmt::format("{} to {}", to_string(least), to_string(most));
   }
 
   template <typename Member, typename Value>

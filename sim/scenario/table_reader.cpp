@@ -129,11 +129,15 @@ std::optional<double> TableReader::number(std::string_view key, double least, do
 }
 
 std::optional<double> TableReader::quantity(std::string_view key, Dimension dimension) {
+  return quantity(key, dimension, range_of(dimension));
+}
+
+std::optional<double> TableReader::quantity(std::string_view key, Dimension dimension, const QuantityRange& range) {
   const Value* value = take(key);
   if (value == nullptr) return std::nullopt;
   const std::string_view noun = name_of(dimension), example = example_of(dimension);
   if (const auto* text = std::get_if<std::string>(&value->data)) {
-    ParsedQuantity parsed = parse_quantity(*text, dimension);
+    ParsedQuantity parsed = parse_quantity(*text, dimension, range);
     if (parsed) return parsed.value;
     report(value->span, fmt::format("{}: {}", full_name(key), parsed.error), std::move(parsed.hint));
   } else if (is_number(*value)) {
@@ -144,12 +148,10 @@ std::optional<double> TableReader::quantity(std::string_view key, Dimension dime
   return std::nullopt;
 }
 
-std::optional<Time> TableReader::time(std::string_view key) {
-  const auto found = quantity(key, Dimension::time);
+std::optional<Time> TableReader::time(std::string_view key, const QuantityRange& range) {
+  const auto found = quantity(key, Dimension::time, range);
   if (!found) return std::nullopt;
-  if (*found <= to_seconds(kLongestTime)) return seconds(*found);
-  report(span_of(key), fmt::format("{} is longer than {}", full_name(key), to_string(kLongestTime)));
-  return std::nullopt;
+  return seconds(*found);
 }
 
 std::optional<Bytes> TableReader::bytes(std::string_view key) {

@@ -35,8 +35,8 @@ class TableReader {
   std::optional<std::int64_t> integer(std::string_view key, std::int64_t least, std::int64_t most);
   /// A plain number in [least, most]; NaN and infinity are reported.
   std::optional<double> number(std::string_view key, double least, double most);
-  /// A quantity with its unit. A bare number is an error that shows the spelling.
-  std::optional<Time> time(std::string_view key);
+  /// A quantity with its unit, in the range of its dimension. A bare number is an error that shows the spelling.
+  std::optional<Time> time(std::string_view key, const QuantityRange& range = kDurationRange);
   std::optional<Bytes> bytes(std::string_view key);
   std::optional<ByteRate> byte_rate(std::string_view key);
   std::optional<FlopRate> flop_rate(std::string_view key);
@@ -66,6 +66,7 @@ class TableReader {
   const Value* take_text(std::string_view key);
   bool is_one_line(std::string_view key, const Value& value);
   std::optional<double> quantity(std::string_view key, Dimension dimension);
+  std::optional<double> quantity(std::string_view key, Dimension dimension, const QuantityRange& range);
 
   const Table* table_;
   std::string path_;

@@ -26,12 +26,23 @@ class EveryLink {
   }
 
   void send(const Route& route, double share) {
-    const double wire = share * communicator_.wire_bytes(plan_, route);
-    for (const LinkId link : route.links) seconds_[link] += wire / cluster_.links()[link].bandwidth.per_second;
+    const bool limited = plan_.protocol == Protocol::ll && route.crosses_network;
+    const double wire = limited ? 1 / of(communicator_.costs().network_efficiency, Protocol::ll) : communicator_.wire_bytes(plan_, route);
+    for (const LinkId id : route.links) {
+      const ClusterLink link = cluster_.links()[id];
+      double pace = wire / link.bandwidth.per_second;
+      if (limited && is_at_nic(link)) pace = std::max(pace, 1 / communicator_.costs().low_latency_network.per_second);
+      seconds_[id] += share * pace;
+    }
   }
   double worst() const { return *std::ranges::max_element(seconds_); }
 
  private:
+  bool is_at_nic(const ClusterLink& link) const {
+    const auto is_nic = [this](VertexId vertex) { return cluster_.vertices()[vertex].kind == VertexKind::nic; };
+    return link.kind == LinkKind::network && (is_nic(link.from) || is_nic(link.to));
+  }
+
   const Cluster& cluster_;
   const Communicator& communicator_;
   CollectivePlan plan_;

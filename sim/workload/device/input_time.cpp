@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/quantity.hpp"
 #include "sim/base/random.hpp"
 
 namespace foretrain {
@@ -104,6 +108,19 @@ Time taking_time(const Workload& workload, const LoaderTraits& loader, const Hos
   return times(loader.taking, host.slowdown) + seconds(unmaps ? kUnmapPages * static_cast<double>(batch_bytes(workload).count) : 0);
 }
 
+constexpr double kLargestGpuBatch = 1e15, kLargestJobBatch = 1e18;  ///< bytes
+
+/// What the times below would be cut off at is no answer.
+void refuse_endless_input(const InputCosts& costs, Time made, const Workload& workload, const InputSite& site) {
+  const double batch = static_cast<double>(std::max(batch_bytes(workload), stored_bytes(workload)).count);
+  if (batch > kLargestGpuBatch || batch * site.ranks > kLargestJobBatch)
+    throw InputError(fmt::format("the samples of one step are {:.3g} bytes for each GPU", batch),
+                     "at most 1 PB for a GPU and 1000 PB for all are simulated; check data.sample_bytes, data.stored_bytes and the batch");
+  if (std::max({made, costs.one_batch, costs.storage, costs.memory, costs.pinning}) < kLongestTime) return;
+  throw InputError(fmt::format("loading one batch would take longer than {}", to_string(kLongestTime)),
+                   "check data.decode, the samples' sizes, the batch and the storage's bandwidth");
+}
+
 }  // namespace
 
 Bytes batch_bytes(const Workload& workload) {
@@ -140,6 +157,7 @@ InputCosts input_costs(const Workload& workload, const InputSite& site) {
   costs.cores = cores_of_rank(data, site.node);
   costs.copied = data.loader == LoaderKind::dali_gpu ? stored_bytes(workload) : batch;
   if (data.loader == LoaderKind::dali_gpu) costs.gpu_traffic = stored_bytes(workload) * static_cast<std::int64_t>(kDecodePasses);
+  refuse_endless_input(costs, made, workload, site);
   return costs;
 }
 

@@ -72,4 +72,40 @@ TEST_CASE("in strong scaling the GPUs that work share the global batch") {
   CHECK(p.global_batch == 64);
 }
 
+TEST_CASE("a training without end is refused, with what takes longest") {
+  const auto refusal = [](const Scenario& scenario) {
+    try {
+      point_of(scenario, 4);
+    } catch (const InputError& error) {
+      return error.diagnostics().front().message;
+    }
+    return std::string("none");
+  };
+  Scenario scenario = scenario_with({}, Sampler::distributed);
+  scenario.epochs = 1e6;
+  CHECK(refusal(scenario) == "none");
+  Periodic checkpoint;
+  checkpoint.name = "checkpoint", checkpoint.bandwidth = {1};  // about 90 MB: 10^6 times three years
+  scenario.periodic = {checkpoint};
+  CHECK(refusal(scenario) == "the training would take longer than 100000000 days on 4 GPUs: checkpoints");
+  scenario.periodic.clear();
+  scenario.workload.data.samples = 1'000'000'000'000'000;
+  CHECK_THAT(refusal(scenario), ContainsSubstring("on 4 GPUs: 1e+06 epochs of "));
+}
+
+TEST_CASE("over many micro-steps no account falls below zero, and all of them sum to the step") {
+  Scenario scenario = scenario_with({}, Sampler::distributed);
+  scenario.strategy = "byteps";
+  for (const int accumulation : {8, 9, 100, 4096}) {
+    scenario.knobs.accumulation = accumulation;
+    const PredictionPoint p = point_of(scenario, 8);
+    double sum = 0;
+    for (const double account : p.breakdown) {
+      CHECK(account >= 0);
+      sum += account;
+    }
+    CHECK(sum == Approx(p.step_s));
+  }
+}
+
 }  // namespace point_predictor_test

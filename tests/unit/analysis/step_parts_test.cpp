@@ -82,4 +82,10 @@ TEST_CASE("a difference names what either has, largest first whatever its sign")
   CHECK(found[2].seconds == 0.5);
 }
 
+TEST_CASE("what is left of equal parts by rounding is no difference") {
+  const double once = 0.1 + 0.2, other = 0.3;  // 5.6e-17 apart
+  REQUIRE(once != other);
+  CHECK(difference({{"a", once}, {"b", 1e-12}}, {{"a", other}}).size() == 1);
+}
+
 }  // namespace step_parts_test

@@ -115,4 +115,19 @@ TEST_CASE("a file of mistakes only is reported within bounds") {
   refuse(folder, "foretrain predict wrong.toml -o out");
 }
 
+TEST_CASE("numbers nobody means are refused, and no total is a limit of the machine") {
+  const TemporaryFolder folder;
+  const std::string predict = "foretrain predict puhti-resnet50-ddp --gpus 8 -o out ";
+  refuse(folder, predict + "--set 'run.every.checkpoint.bandwidth=\"1e-320 GBps\"'");
+  refuse(folder, predict + "--set 'run.every.checkpoint.bandwidth=\"1 Bps\"' --set run.epochs=1000000");
+  refuse(folder, predict + "--set run.epochs=1000000 --set data.samples=1000000000000");
+  refuse(folder, predict + "--set 'data.decode=\"11 d\"' --set data.workers_per_gpu=200 --set data.cores_per_gpu=200");
+  refuse(folder, predict + "--recommend --deadline 1e-320s");
+  refuse(folder, predict + "--recommend --queue-wait 1e300h");
+  folder.write("tiny.csv",
+               "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n"
+               "a,resnet50,puhti,ddp,fp32,32,1,1,samples_per_s,1e-320,,x\n");
+  refuse(folder, "foretrain validate tiny.csv -o out");
+}
+
 }  // namespace hostile_input_test

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/collective/fidelity.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 
@@ -193,6 +194,18 @@ TEST_CASE("messages of 0 and of 2^60 bytes have times") {
 TEST_CASE("huge messages saturate instead of overflowing") {
   const OneJob job(star_cluster(2, {1}), 2);
   CHECK(job.plan(CollectiveOp::all_reduce, std::numeric_limits<std::int64_t>::max()).alone >= kLongestTime);
+}
+
+TEST_CASE("LL between nodes takes as long as its NIC lets it, however fast the network is") {
+  // A ring of two nodes: 64 KiB at 2.3 GB/s, once; before, 1000 PB/s took 7 million times as long.
+  for (const double network : {12.3e9, 1e15, 1e18}) {
+    ClusterSpec spec = pcie_cluster(2, 1);
+    spec.fabric.link.bandwidth = {network}, spec.fabric.link.nccl_bandwidth = {12.5e9};
+    const OneJob job(spec, 2, forced(nccl::Algorithm::ring, Protocol::ll));
+    const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 64 << 10);
+    CHECK(to_seconds(plan.timing.data) == Approx((64 << 10) / 2.3e9));
+    CHECK(to_seconds(simulate(job.communicator, plan, Fidelity::flow)) == Approx(to_seconds(plan.alone)));
+  }
 }
 
 }  // namespace communicator_test

@@ -97,4 +97,20 @@ TEST_CASE("a limit of the network hides what the route loses") {
   CHECK(loads.slowest({1, 0.8, {30e9}}, Leg::between).seconds_per_byte == Approx(1 / (12.3e9 * 0.8)));
 }
 
+TEST_CASE("what LL gets out of a NIC is the NIC's limit: a faster network makes the PCIe links before it no slower") {
+  for (const double network : {12.3e9, 100e9, 1e18}) {
+    ClusterSpec spec = pcie_cluster(3, 2);
+    spec.fabric.link.bandwidth = {network};
+    const Cluster cluster = Cluster::build(spec, 3);
+    LinkLoads loads(cluster, {0, 0, 0});
+    Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(1, 0), 0);
+    route.collective_efficiency = 1;
+    loads.add_between(0, 1, route, 2);
+    const LinkLoads::Efficiency limited{1, 0.5, {2.3e9}};
+    // 2.3 GB/s are less than half of PCIe's 12.3 GB/s.
+    CHECK(loads.slowest(limited, Leg::between).seconds_per_byte == Approx(2 / 2.3e9));
+    CHECK(loads.alone_between(limited) == Approx(2 / 2.3e9));
+  }
+}
+
 }  // namespace link_loads_test

@@ -152,4 +152,16 @@ TEST_CASE("the worst rows of a validation stand in the order of the factor they 
   CHECK_THAT(write_validation_table(v, {.worst = 100}), ContainsSubstring("     8           10           10"));
 }
 
+TEST_CASE("no table shows a minus before zero, nor what is no number") {
+  CHECK(spoken_time(std::numeric_limits<double>::quiet_NaN()) == "-");
+  CHECK(spoken_time(std::numeric_limits<double>::infinity()) == "-");
+  Validation v;
+  ValidatedPoint close;
+  close.gpus = 2, close.measured = 10, close.predicted = 9.9999;
+  v.series = {{"one", 0, 0, {close}}};
+  CHECK_THAT(write_validation_table(v), ContainsSubstring("     2           10           10     0.00 %"));
+  v.series[0].points[0].measured = 0;
+  CHECK_THAT(write_validation_table(v), ContainsSubstring("     2            0           10        - %"));
+}
+
 }  // namespace table_test

@@ -104,9 +104,11 @@ TEST_CASE("any numbers are read back as they were written, within six digits") {
     c.name = "ours";
     std::uint64_t k = 0;
     const auto any = [&](double least, double most) { return least * std::pow(most / least, random.uniform(draw, k++)); };
-    for (const ConstantRange& range : known_constants())
-      c.constants.push_back(
-          {std::string(range.name), any(1e-13, 9e14), any(1e-3, 9), std::floor(any(1, 1e3)), std::floor(any(1e4, 1e12)), 3, any(1e-3, 9)});
+    for (const ConstantRange& range : known_constants()) {
+      const QuantityRange limits = range.dimension ? range_of(*range.dimension) : QuantityRange{1e-13, 9e14};
+      c.constants.push_back({std::string(range.name), any(limits.least, limits.most), any(1e-3, 9), std::floor(any(1, 1e3)),
+                             std::floor(any(1e4, 1e12)), 3, any(1e-3, 9)});
+    }
     CalibratedCollective one{"all_gather", 4, 2, 0, "", "", {}};
     double begin = 1;
     for (int i = 0; i < 5; ++i) {

@@ -247,4 +247,17 @@ TEST_CASE("the measured files of others read without a mistake") {
   CHECK(rows_of("nccl_2.csv") == 1088);
 }
 
+TEST_CASE("a measured value that nothing has is refused with its limits") {
+  const std::string row =
+      "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\na,resnet50,puhti,ddp,fp32,32,1,1,"
+      "samples_per_s,";
+  for (const char* value : {"1e-300", "1e300"})
+    CHECK_THAT(read(row + value + ",,x\n").errors, ContainsSubstring("error: value must be a number from 1e-09 to 1e+15\n"));
+  CHECK(read(row + "1e-9,,x\n").errors.empty());
+  const std::string collective = "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\na,puhti,all_reduce,4,1,8,";
+  for (const char* value : {"1e-7", "1e13"})
+    CHECK_THAT(read(collective + value + ",,x\n").errors, ContainsSubstring("error: time_us must be a number from 1e-06 to 1e+12\n"));
+  CHECK(read(collective + "1e12,,x\n").errors.empty());
+}
+
 }  // namespace measurements_test

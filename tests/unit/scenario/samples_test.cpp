@@ -152,6 +152,8 @@ TEST_CASE("NaN, infinite, zero and negative values are left out, shares may be z
   CHECK(why_skipped("copy,h2d,1,1,8,1e999,us,0,1,,") == "column 16: value \"1e999\": must be a finite number");
   CHECK(why_skipped("copy,h2d,1,1,8,0,us,0,1,,") == "the value is 0 us");
   CHECK(why_skipped("copy,h2d,1,1,8,-4,GBps,0,1,,") == "the value is negative: -4 GBps");
+  CHECK(why_skipped("copy,h2d,1,1,8,1e-300,us,0,1,,") == "the value is not from 1e-09 to 1e+15 us");
+  CHECK(why_skipped("copy,h2d,1,1,8,1e300,GBps,0,1,,") == "the value is not from 1e-09 to 1e+15 GBps");
   CHECK(why_skipped("tax,gemm,1,1,8,0,share,0,1,,").empty());
   CHECK(why_skipped("tax,gemm,1,1,8,-0.01,share,0,1,,").empty());
 }

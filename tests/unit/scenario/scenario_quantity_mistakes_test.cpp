@@ -109,9 +109,10 @@ name = "raven"
 [run]
 startup = "900 days"
 )",
-     R"(s.toml:6:11: error: run.startup is longer than 278 h
+     R"(s.toml:6:11: error: run.startup: "900 days" is out of range
   6 | startup = "900 days"
     |           ^^^^^^^^^^
+  hint: a time is 0, or from 1.15741e-17 days to 11.5741 days
 )"},
     {"a size of zero",
      R"([model]

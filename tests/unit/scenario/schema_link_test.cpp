@@ -97,4 +97,15 @@ TEST_CASE("a link file may say what NCCL books for the link") {
         "    |                  ^^^^^^^^\n");
 }
 
+TEST_CASE("a bandwidth or a latency that no link has is refused with its limits") {
+  CHECK(read("kind = \"network\"\nbandwidth = \"1e-320 GBps\"\n").errors ==
+        "nvlink2.toml:2:13: error: bandwidth: \"1e-320 GBps\" is out of range\n"
+        "  2 | bandwidth = \"1e-320 GBps\"\n"
+        "    |             ^^^^^^^^^^^^^\n"
+        "  hint: a bandwidth is 0, or from 1e-09 GBps to 1e+09 GBps\n");
+  for (const char* key : {"latency", "collective_latency", "rendezvous_latency"})
+    CHECK_THAT(read("kind = \"network\"\nbandwidth = \"1 GBps\"\n" + std::string(key) + " = \"1e300 s\"\n").errors,
+               ContainsSubstring("hint: a time is 0, or from 1e-12 s to 1 s"));
+}
+
 }  // namespace schema_link_test

@@ -1,6 +1,7 @@
 // What one batch costs storage, workers, pin-memory thread and main thread, against the sums by hand.
 #include "sim/workload/device/input_time.hpp"
 
+#include "sim/base/diagnostics.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 #include "tests/support/test_models.hpp"
@@ -183,6 +184,26 @@ TEST_CASE("without a loader a batch costs nothing") {
   const InputCosts costs = input_costs(workload, {node()});
   CHECK(costs.one_batch == Time::zero());
   CHECK(costs.copied.count == 0);
+}
+
+TEST_CASE("a batch that takes longer than the clock holds is refused, however many workers divide it") {
+  Workload workload = mnist();
+  workload.data.decode = seconds(950'400);  // 11 days, ten times
+  workload.data.workers_per_gpu = 200;
+  CHECK_THROWS_AS(input_costs(workload, {node()}), InputError);
+  workload.data.decode = seconds(95'000);
+  CHECK(to_seconds(input_costs(workload, {node()}).workers) == Approx(10 * 95'000 / 200.0));
+}
+
+TEST_CASE("a batch of more bytes than 64 bits hold for all GPUs is refused") {
+  Workload workload = mnist();
+  workload.data.sample_bytes = {100'000'000'000'000};  // 10 samples are 1 PB
+  CHECK_NOTHROW(input_costs(workload, {node()}));
+  InputSite site{node()};
+  site.ranks = 1001;
+  CHECK_THROWS_AS(input_costs(workload, site), InputError);
+  workload.data.sample_bytes = {1'000'000'000'000'000'000};
+  CHECK_THROWS_AS(input_costs(workload, {node()}), InputError);
 }
 
 }  // namespace input_time_test

@@ -1,0 +1,36 @@
+// The sign is taken off first and put back when a digit is left.
+#include "sim/base/decimal.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace foretrain {
+
+namespace {
+
+constexpr double kMostInDigits = 1e9;
+
+std::string digits_of(double magnitude, int decimals) {
+  return magnitude < kMostInDigits ? fmt::format("{:.{}f}", magnitude, decimals) : fmt::format("{:.3g}", magnitude);
+}
+
+bool is_zero(const std::string& digits) { return digits.find_first_not_of("0.") == std::string::npos; }
+
+}  // namespace
+
+std::string decimal(double value, int decimals) {
+  if (!std::isfinite(value)) return "-";
+  const std::string digits = digits_of(std::abs(value), decimals);
+  return value < 0 && !is_zero(digits) ? "-" + digits : digits;
+}
+
+std::string signed_decimal(double value, int decimals) {
+  const std::string text = decimal(value, decimals);
+  return value > 0 && std::isfinite(value) && !is_zero(text) ? "+" + text : text;
+}
+
+std::string percent(double share, int decimals) { return decimal(100 * share, decimals); }
+std::string signed_percent(double share, int decimals) { return signed_decimal(100 * share, decimals); }
+
+}  // namespace foretrain
