@@ -15,6 +15,7 @@ struct Span {
   Time end{};
   TaskId released_by = kNone;
   Time lag{};
+  friend bool operator==(const Span&, const Span&) = default;
 };
 
 /// One Span per task of the graph, same ids.

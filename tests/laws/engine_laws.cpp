@@ -9,14 +9,6 @@
 #include "tests/support/event_executor.hpp"
 #include "tests/support/naive_executor.hpp"
 
-namespace foretrain {
-
-static bool operator==(const Span& a, const Span& b) {
-  return a.start == b.start && a.end == b.end && a.released_by == b.released_by && a.lag == b.lag;
-}
-
-}  // namespace foretrain
-
 namespace engine_laws {
 
 using namespace foretrain;

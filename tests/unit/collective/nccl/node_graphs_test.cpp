@@ -40,7 +40,7 @@ TEST_CASE("graphs from the book are those of a search, on every node, set of GPU
   CHECK(book.searches() == asked);
 }
 
-TEST_CASE("names, plain rates, efficiencies and what is forced do not make another question; booked rates and GPUs do") {
+TEST_CASE("names, plain rates, efficiencies and what is forced do not make another question, booked rates and GPUs do") {
   const ClusterSpec spec = nvlink_cluster(2, 2);
   const std::vector<int> gpus{0, 1, 2, 3};
   const NodeQuestion question = question_of(spec, gpus, true, {});
