@@ -314,8 +314,8 @@ Plan plan_parameter_server(const PlanRequest& request) {
   if (alone && (!is_tensorflow(request) || request.knobs.server_on_gpu)) return plan_alone(request);
   DeviceModel device = request.device;
   if (request.knobs.asynchronous) device.rank_spread = 0;  // nobody waits for the slowest
-  const PlanRequest asked{request.workload, request.cluster, request.placement, request.knobs, device, request.steps, request.collective,
-                          request.reuse};
+  const PlanRequest asked{request.workload, request.cluster, request.placement,  request.knobs,
+                          device,           request.steps,   request.collective, request.reuse};
   Plan plan;
   Process process(asked, plan.graph);
   TrainingStep step(process);

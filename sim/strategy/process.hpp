@@ -149,8 +149,8 @@ class Process {
 
   const PlanRequest& request_;
   TaskGraph& graph_;
-  HostCalibration host_costs_;  ///< on a node as busy as the job makes it
-  KernelCalibration kernels_;   ///< of the slowest rank
+  HostCalibration host_costs_;            ///< on a node as busy as the job makes it
+  KernelCalibration kernels_;             ///< of the slowest rank
   std::unique_ptr<PlanReuse> own_reuse_;  ///< where the request has none
   PlanReuse* reuse_;
   std::array<std::shared_ptr<GroupCollectives>, 3> collectives_;  ///< by group, once asked for

@@ -1,4 +1,5 @@
-// Inputs that nobody should give, and some will: refused with code 1, and nothing is written. What would take for ever ends at the test's time limit.
+// Inputs that nobody should give, and some will: refused with code 1, and nothing is written. What would take for ever ends at the test's
+// time limit.
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 

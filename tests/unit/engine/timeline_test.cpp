@@ -152,7 +152,8 @@ TEST_CASE("a queue's time is its tasks and, in its gaps, what the next task wait
   const TaskId first = step.launch(1, 0), last = step.launch(1, 0);
   const Timeline timeline = run(step.graph, *make_ideal_network({}));
   // Kernels run at 11..15 us and 21..25 us. Between the two ends: 4 us kernel, 1 us launch latency, 5 us of the second call.
-  const CriticalPath path = sum_of(step.graph, queue_path(step.graph, timeline, step.stream, timeline.end_of(first), timeline.end_of(last)));
+  const CriticalPath path =
+      sum_of(step.graph, queue_path(step.graph, timeline, step.stream, timeline.end_of(first), timeline.end_of(last)));
   CHECK(path.total == microseconds(10));
   CHECK(path.spent[0] == microseconds(4));
   CHECK(path.lag[0] == microseconds(1));

@@ -177,7 +177,8 @@ TEST_CASE("more segments than any library has protocols are refused") {
 
 TEST_CASE("a cluster names its calibration, whose mistakes are shown in its own file") {
   test::use_source_catalogs();
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / ("foretrain_calibration_" + std::to_string(::getpid()) + ".toml");
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("foretrain_calibration_" + std::to_string(::getpid()) + ".toml");
   const std::string cluster =
       "nodes = 2\nnode = \"dgx-a100\"\ncalibration = \"" + file.string() + "\"\n[fabric]\nkind = \"star\"\nlink = \"ib_hdr\"\n";
   const auto read_with = [&](const std::string& text) {
