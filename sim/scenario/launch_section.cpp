@@ -1,6 +1,8 @@
 // Launchers that start a process per GPU do not suit strategies in which one process drives several.
 #include "sim/scenario/launch_section.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/scenario/job.hpp"

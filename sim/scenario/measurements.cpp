@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/names.hpp"
+#include "sim/base/units.hpp"
 #include "sim/scenario/csv_line.hpp"
 #include "sim/scenario/text_scan.hpp"
 
