@@ -22,6 +22,7 @@ Cluster Cluster::build(const ClusterSpec& spec, int nodes) {
   cluster.first_staging_ = node.first_staging;
   cluster.add_nodes(std::move(node));
   cluster.add_gpudirect();
+  cluster.add_nic_legs();
   cluster.add_fabric();
   return cluster;
 }
@@ -101,47 +102,66 @@ Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int rail)
 }
 
 Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic) const {
-  const int from_node = vertices_[from_gpu].node, to_node = vertices_[to_gpu].node;
+  WayBetweenNodes way;
+  find_way_between_nodes(from_gpu, to_gpu, from_nic, to_nic, way);
   std::vector<LinkId> links;
-  links.reserve(16);
-  const Leg out = add_leg(links, from_gpu, nic(from_node, from_nic));
-  const int switches = fabric_->route(spec_.fabric, fabric_site(), {from_node, from_nic}, {to_node, to_nic}, links);
-  const Leg in = add_leg(links, nic(to_node, to_nic), to_gpu);
-  Route route = cluster_route(std::move(links), links_);
-  route.latency += spec_.fabric.switch_latency * switches;
-  const double reached = std::min(out.reached.per_second, in.reached.per_second);
-  route.collective_efficiency = std::min(route.collective_efficiency, reached / route.bandwidth.per_second);
-  route.staged = out.staged || in.staged;
+  links.reserve(way.out->links.size() + way.fabric.size() + way.in->links.size());
+  for (const LinkId link : way.out->links) links.push_back(link + first_link(vertices_[from_gpu].node));
+  links.insert(links.end(), way.fabric.begin(), way.fabric.end());
+  for (const LinkId link : way.in->links) links.push_back(link + first_link(vertices_[to_gpu].node));
+  Route route = route_of(std::move(links), way.sum);
+  route.collective_efficiency = way.collective_efficiency;
+  route.staged = way.out->staged || way.in->staged;
   return route;
 }
 
-/// Appends the way between a GPU and a NIC, through the memory of the GPU's CPU where it must.
-Cluster::Leg Cluster::add_leg(std::vector<LinkId>& links, VertexId from, VertexId to) const {
-  const int node = vertices_[from].node;
-  const LinkId shift = first_link(node);
-  const auto append = [&](const Route& part) {
-    for (const LinkId link : part.links) links.push_back(link + shift);
-  };
-  const Vertex &a = vertices_[from], &b = vertices_[to];
-  const bool leaves = a.kind == VertexKind::gpu;
-  const int gpu_index = leaves ? a.index : b.index, nic_index = leaves ? b.index : a.index;
-  if (gpudirect(gpu_index, nic_index)) {
-    const Route& route = route_in_node(from, to);
-    append(route);
-    return {false, route.bandwidth * route.collective_efficiency};
-  }
-  const VertexId memory = cpu_of_gpu(node, gpu_index);
-  const LinkId staging = first_staging_ + shift + static_cast<LinkId>(kStagingLinks * gpu_index);
-  if (leaves) links.insert(links.end(), {staging + 2, staging});
-  append(route_in_node(from, memory));
-  append(route_in_node(memory, to));
-  if (!leaves) links.insert(links.end(), {staging + 1, staging + 2});
-  return {true, (leaves ? route_in_node(from, memory) : route_in_node(memory, to)).bandwidth};
+void Cluster::find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic, WayBetweenNodes& way) const {
+  const Vertex &from = vertices_[from_gpu], &to = vertices_[to_gpu];
+  way.out = &to_nic_[pair_of(from.index, from_nic)], way.in = &from_nic_[pair_of(to.index, to_nic)];
+  way.fabric.clear();
+  const int switches = fabric_->route(spec_.fabric, fabric_site(), {from.node, from_nic}, {to.node, to_nic}, way.fabric);
+  way.sum = way.out->sum;
+  for (const LinkId link : way.fabric) way.sum.add(links_.of_fabric(link));
+  way.sum.add(way.in->sum);
+  way.sum.latency += spec_.fabric.switch_latency * switches;
+  const double reached = std::min(way.out->reached.per_second, way.in->reached.per_second);
+  way.collective_efficiency = std::min(way.sum.collective_efficiency, reached / way.sum.bandwidth.per_second);
 }
 
-bool Cluster::gpudirect(int gpu_index, int nic_index) const {
-  return gpudirect_[static_cast<std::size_t>(gpu_index) * static_cast<std::size_t>(spec_.node.nics) + static_cast<std::size_t>(nic_index)];
+/// Through the memory of the GPU's CPU where the NIC does not reach the GPU's.
+NicLeg Cluster::nic_leg(int gpu_index, int nic_index, bool leaves) const {
+  NicLeg leg;
+  const VertexId device = gpu(0, gpu_index), port = nic(0, nic_index);
+  const auto append = [&](const Route& part) { leg.links.insert(leg.links.end(), part.links.begin(), part.links.end()); };
+  if (gpudirect(gpu_index, nic_index)) {
+    const Route& route = leaves ? route_in_node(device, port) : route_in_node(port, device);
+    append(route);
+    leg.reached = route.bandwidth * route.collective_efficiency;
+  } else {
+    leg.staged = true;
+    const VertexId memory = cpu_of_gpu(0, gpu_index);
+    const LinkId staging = first_staging_ + static_cast<LinkId>(kStagingLinks * gpu_index);
+    if (leaves) leg.links = {staging + 2, staging};
+    append(leaves ? route_in_node(device, memory) : route_in_node(port, memory));
+    append(leaves ? route_in_node(memory, port) : route_in_node(memory, device));
+    if (!leaves) leg.links.insert(leg.links.end(), {staging + 1, staging + 2});
+    leg.reached = (leaves ? route_in_node(device, memory) : route_in_node(memory, device)).bandwidth;
+  }
+  for (const LinkId link : leg.links) leg.sum.add(links_.of_first_node()[link]);
+  return leg;
 }
+
+void Cluster::add_nic_legs() {
+  for (int g = 0; g < spec_.node.gpus; ++g) {
+    for (int n = 0; n < spec_.node.nics; ++n) to_nic_.push_back(nic_leg(g, n, true)), from_nic_.push_back(nic_leg(g, n, false));
+  }
+}
+
+std::size_t Cluster::pair_of(int gpu_index, int nic_index) const {
+  return static_cast<std::size_t>(gpu_index) * static_cast<std::size_t>(spec_.node.nics) + static_cast<std::size_t>(nic_index);
+}
+
+bool Cluster::gpudirect(int gpu_index, int nic_index) const { return gpudirect_[pair_of(gpu_index, nic_index)]; }
 
 void Cluster::add_gpudirect() {
   const NodeSpec& node = spec_.node;
@@ -149,6 +169,22 @@ void Cluster::add_gpudirect() {
     for (int n = 0; n < node.nics; ++n)
       gpudirect_.push_back(node.gpudirect && host_path_class(*this, gpu(0, g), nic(0, n)) <= node.gpudirect_reach);
   }
+}
+
+void WaySum::add(const ClusterLink& link) {
+  const double effective = link.bandwidth.per_second * link.collective_efficiency;
+  const bool is_pcie = link.kind == LinkKind::pcie || link.kind == LinkKind::socket;
+  add({link.latency, link.bandwidth, link.collective_efficiency, effective, link.kind == LinkKind::network, link.kind == LinkKind::nvlink,
+       is_pcie ? 1 : 0});
+}
+
+void WaySum::add(const WaySum& part) {
+  latency += part.latency;
+  if (part.bandwidth.per_second > 0) bandwidth = bandwidth.per_second > 0 ? std::min(bandwidth, part.bandwidth) : part.bandwidth;
+  if (part.narrowest < narrowest) narrowest = part.narrowest, collective_efficiency = part.collective_efficiency;
+  crosses_network = crosses_network || part.crosses_network;
+  nvlink_only = nvlink_only && part.nvlink_only;
+  pcie_hops += part.pcie_hops;
 }
 
 }  // namespace foretrain

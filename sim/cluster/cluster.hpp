@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,36 @@ struct Vertex {
   VertexKind kind;
   int node = -1;  ///< -1 for switches of the fabric
   int index = 0;  ///< gpu0, gpu1, …
+};
+
+/// What the links of a way come to; ways add up, part by part.
+struct WaySum {
+  Time latency{};
+  ByteRate bandwidth{};              ///< smallest on the way; 0: no link yet
+  double collective_efficiency = 1;  ///< of the link with the smallest bandwidth times efficiency, of equal ones the first
+  double narrowest = std::numeric_limits<double>::infinity();  ///< that product, bytes per second
+  bool crosses_network = false, nvlink_only = true;
+  int pcie_hops = 0;  ///< links of kind pcie or socket
+
+  void add(const ClusterLink& link);
+  void add(const WaySum& part);
+};
+
+/// The way between a GPU and a NIC of one node, with the links of node 0.
+struct NicLeg {
+  std::vector<LinkId> links;
+  WaySum sum;
+  bool staged = false;  ///< through the memory of the GPU's CPU
+  ByteRate reached{};   ///< by collectives
+};
+
+/// The way between GPUs of two nodes in three parts; only the links of the fabric are its own.
+struct WayBetweenNodes {
+  const NicLeg* out = nullptr;
+  std::vector<LinkId> fabric;
+  const NicLeg* in = nullptr;
+  WaySum sum;                        ///< with the switches' latency
+  double collective_efficiency = 1;  ///< of the narrowest link or leg
 };
 
 /// The way from one device to another.
@@ -90,6 +121,8 @@ class Cluster {
   Route route_between_nodes(VertexId from_gpu, VertexId to_gpu, int rail) const;
   /// The same over any two NICs.
   Route route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic) const;
+  /// The same for one who asks for many: what `way` held is replaced, its memory used again.
+  void find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic, WayBetweenNodes& way) const;
   /// Whether the NIC reads and writes the GPU's memory: NodeSpec::gpudirect, and not farther than gpudirect_reach.
   bool gpudirect(int gpu_index, int nic_index) const;
 
@@ -104,12 +137,9 @@ class Cluster {
   void add_fabric();
   FabricSite fabric_site() const;
   void add_gpudirect();
-  /// Between a GPU and a NIC; `reached`: by collectives, if not staged.
-  struct Leg {
-    bool staged = false;
-    ByteRate reached{};
-  };
-  Leg add_leg(std::vector<LinkId>& links, VertexId from, VertexId to) const;
+  void add_nic_legs();
+  NicLeg nic_leg(int gpu_index, int nic_index, bool leaves) const;
+  std::size_t pair_of(int gpu_index, int nic_index) const;
 
   ClusterSpec spec_;
   int nodes_ = 0;
@@ -117,10 +147,11 @@ class Cluster {
   ClusterLinks links_;
   std::uint32_t vertices_per_node_ = 0;
   std::uint32_t links_per_node_ = 0;
-  std::vector<Route> node_routes_;  ///< inside node 0, by from * vertices_per_node_ + to
-  std::vector<Route> host_routes_;  ///< the same without NVLink between GPUs and without staging
-  std::vector<bool> gpudirect_;     ///< by gpu * nics + nic
-  LinkId first_staging_ = 0;        ///< of node 0; NodeGraph::first_staging
+  std::vector<Route> node_routes_;         ///< inside node 0, by from * vertices_per_node_ + to
+  std::vector<Route> host_routes_;         ///< the same without NVLink between GPUs and without staging
+  std::vector<bool> gpudirect_;            ///< by pair_of(gpu, nic)
+  std::vector<NicLeg> to_nic_, from_nic_;  ///< the same
+  LinkId first_staging_ = 0;               ///< of node 0; NodeGraph::first_staging
   FabricMap fabric_map_;
   const Fabric* fabric_ = nullptr;
 };

@@ -29,6 +29,8 @@ class ClusterLinks {
 
   std::size_t size() const { return in_nodes_ + fabric_.size(); }
   ClusterLink operator[](std::size_t id) const;
+  /// Of a link of the fabric everything but its ends, which mean nothing here.
+  const ClusterLink& of_fabric(std::size_t id) const { return types_[fabric_[id - in_nodes_].type]; }
   /// The least bandwidth of any link; infinite when there is none.
   double slowest() const;
   /// The links of node 0.

@@ -167,31 +167,17 @@ PathClass peer_reach(const NodeSpec& node) {
   return trusted ? PathClass::sys : PathClass::pxb;
 }
 
-namespace {
-
-template <class Links>
-Route route_of(std::vector<LinkId> links, const Links& all) {
-  Route route;
-  route.nvlink_only = !links.empty();
-  double narrowest = std::numeric_limits<double>::infinity();
-  for (const LinkId id : links) {
-    const ClusterLink link = all[id];
-    const double effective = link.bandwidth.per_second * link.collective_efficiency;
-    if (effective < narrowest) narrowest = effective, route.collective_efficiency = link.collective_efficiency;
-    route.bandwidth = route.bandwidth.per_second > 0 ? std::min(route.bandwidth, link.bandwidth) : link.bandwidth;
-    route.latency += link.latency;
-    route.nvlink_only = route.nvlink_only && link.kind == LinkKind::nvlink;
-    route.crosses_network = route.crosses_network || link.kind == LinkKind::network;
-    route.pcie_hops += link.kind == LinkKind::pcie || link.kind == LinkKind::socket ? 1 : 0;
-  }
-  route.links = std::move(links);
+Route route_of(std::vector<LinkId> links, const WaySum& sum) {
+  Route route{std::move(links), sum.latency, sum.bandwidth, sum.collective_efficiency, sum.crosses_network, false, false, sum.pcie_hops};
+  route.nvlink_only = sum.nvlink_only && !route.links.empty();
   return route;
 }
 
-}  // namespace
-
-Route make_route(std::vector<LinkId> links, std::span<const ClusterLink> all) { return route_of(std::move(links), all); }
-Route cluster_route(std::vector<LinkId> links, const ClusterLinks& all) { return route_of(std::move(links), all); }
+Route make_route(std::vector<LinkId> links, std::span<const ClusterLink> all) {
+  WaySum sum;
+  for (const LinkId id : links) sum.add(all[id]);
+  return route_of(std::move(links), sum);
+}
 
 NodeRoutes node_routes(const NodeGraph& node, PathClass peer_reach) {
   const std::size_t n = node.vertices.size();

@@ -10,7 +10,8 @@ namespace foretrain {
 
 /// A route from its links: latency is their sum, bandwidth the smallest, efficiency that of the narrowest.
 Route make_route(std::vector<LinkId> links, std::span<const ClusterLink> all);
-Route cluster_route(std::vector<LinkId> links, const ClusterLinks& all);
+/// The same of links that are summed already.
+Route route_of(std::vector<LinkId> links, const WaySum& sum);
 
 /// The class of a way over PCIe, CPUs and socket links by what stands on it; LOC for no links, see path_class.hpp.
 PathClass way_class(std::span<const LinkId> way, std::span<const Vertex> vertices, std::span<const ClusterLink> all);

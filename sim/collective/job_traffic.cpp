@@ -115,10 +115,13 @@ LinkLoads JobTraffic::loads(TrafficKey key) const {
   std::vector<int> shape_of(static_cast<std::size_t>(cluster_.nodes()));
   for (const nccl::JobNode& node : job_.nodes) shape_of[static_cast<std::size_t>(node.node)] = node.shape;
   LinkLoads loads(cluster_, classes.of_node);
+  WayBetweenNodes way;
   visit(key, [&](const TrafficEdge& edge) {
     const std::size_t node = static_cast<std::size_t>(edge.from.node);
     if (edge.from_nic >= 0) {
-      loads.add_between(edge.from.node, edge.to.node, route(edge), edge.share);
+      cluster_.find_way_between_nodes(cluster_.gpu(edge.from.node, edge.from.gpu), cluster_.gpu(edge.to.node, edge.to.gpu), edge.from_nic,
+                                      edge.to_nic, way);
+      loads.add_between(edge.from.node, edge.to.node, way, edge.share);
     } else if (classes.of_shape.empty()) {
       loads.add_inside(classes.of_node[node], inside_route(edge), edge.share);
     } else {
@@ -168,10 +171,11 @@ const Pace& JobTraffic::pace(TrafficKey key, Protocol protocol) const {
   const auto known = paces_.find({key, protocol});
   if (known != paces_.end()) return known->second;
   const LinkLoads all = loads(key);
+  const std::vector<AlikeLinks> links = all.distinct();
   for (const Protocol each : kProtocols) {
     const LinkLoads::Efficiency reached = efficiency(each, key.pattern == TrafficPattern::peers);
-    Pace pace{all.slowest(reached, Leg::inside), all.slowest(reached, Leg::between), all.alone_between(reached), {}};
-    pace.of_links = reached.most_between.per_second > 0 ? all.slowest(without_limit(reached), Leg::between) : pace.between;
+    Pace pace{slowest_of(links, reached, Leg::inside), slowest_of(links, reached, Leg::between), all.alone_between(reached), {}};
+    pace.of_links = reached.most_between.per_second > 0 ? slowest_of(links, without_limit(reached), Leg::between) : pace.between;
     paces_.emplace(std::pair{key, each}, pace);
   }
   return paces_.at({key, protocol});

@@ -2,6 +2,8 @@
 #include "sim/collective/link_loads.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 namespace foretrain {
 
@@ -32,8 +34,7 @@ const LinkLoads::Load* LinkLoads::find(LinkId link) const {
   return static_cast<std::size_t>(number) == of_inner_.size() ? nullptr : &of_inner_[static_cast<std::size_t>(number)];
 }
 
-LinkLoads::Load& LinkLoads::at(LinkId link) {
-  if (link < first_fabric_link_) return at_node(class_of_[link / links_per_node_], link % links_per_node_);
+LinkLoads::Load& LinkLoads::in_fabric(LinkId link) {
   if (is_at_nic(link)) return of_nics_[link - first_fabric_link_];
   const std::uint32_t number = inner_.of(link);
   if (number == of_inner_.size()) of_inner_.emplace_back();
@@ -44,54 +45,72 @@ void LinkLoads::add_inside(int node_class, const Route& route, double share) {
   for (const LinkId link : route.links) at_node(node_class, link).inside += share / route.collective_efficiency;
 }
 
-void LinkLoads::add_between(int from_node, int to_node, const Route& route, double share) {
-  const double plain = share / route.bandwidth.per_second;
-  alone_between_ = std::max(alone_between_, plain / route.collective_efficiency);
+void LinkLoad::add_between(double share, double efficiency) {
+  between += share / efficiency;
+  between_plain += share;
+}
+
+void LinkLoads::add_leg(int node, const NicLeg& leg, double share, double efficiency) {
+  const int node_class = class_of_[static_cast<std::size_t>(node)];
+  if (first_of_class_[static_cast<std::size_t>(node_class)] != node) return;
+  for (const LinkId link : leg.links) at_node(node_class, link).add_between(share, efficiency);
+}
+
+void LinkLoads::add_between(int from_node, int to_node, const WayBetweenNodes& way, double share) {
+  const double plain = share / way.sum.bandwidth.per_second, efficiency = way.collective_efficiency;
+  alone_between_ = std::max(alone_between_, plain / efficiency);
   alone_between_plain_ = std::max(alone_between_plain_, plain);
   largest_share_ = std::max(largest_share_, share);
-  const bool count_from = first_of_class_[static_cast<std::size_t>(class_of_[static_cast<std::size_t>(from_node)])] == from_node;
-  const bool count_to = first_of_class_[static_cast<std::size_t>(class_of_[static_cast<std::size_t>(to_node)])] == to_node;
-  for (const LinkId link : route.links) {
-    if (link < first_fabric_link_) {
-      const bool in_from = link / links_per_node_ == static_cast<LinkId>(from_node);
-      if (in_from ? !count_from : !count_to) continue;
-    }
-    Load& load = at(link);
-    load.between += share / route.collective_efficiency;
-    load.between_plain += share;
-  }
+  add_leg(from_node, *way.out, share, efficiency);
+  for (const LinkId link : way.fabric) in_fabric(link).add_between(share, efficiency);
+  add_leg(to_node, *way.in, share, efficiency);
 }
 
-bool LinkLoads::has_limit_of_nic(const ClusterLink& link) const {
-  const auto is_nic = [this](VertexId vertex) { return cluster_.vertices()[vertex].kind == VertexKind::nic; };
-  return link.kind == LinkKind::network && (is_nic(link.from) || is_nic(link.to));
+AlikeLinks LinkLoads::alike(LinkId id, const Load& load) const {
+  const ByteRate rate = id < first_fabric_link_ ? cluster_.links()[id].bandwidth : cluster_.links().of_fabric(id).bandwidth;
+  return {rate.per_second, is_at_nic(id), load, id};
 }
+
+/// Neighbours are mostly alike, and then nothing is looked up.
+std::vector<AlikeLinks> LinkLoads::distinct() const {
+  std::map<std::tuple<double, bool, Load>, LinkId> known;
+  AlikeLinks before;
+  const auto add = [&](LinkId id, const Load& load) {
+    if (load == Load{}) return;
+    const AlikeLinks links = alike(id, load);
+    if (links.rate == before.rate && links.at_nic == before.at_nic && load == before.load && before.first < id) return;
+    LinkId& first = known.try_emplace({links.rate, links.at_nic, load}, id).first->second;
+    first = std::min(first, id);
+    before = links;
+  };
+  for (std::size_t slot = 0; slot < of_nodes_.size(); ++slot)
+    add(cluster_.first_link(first_of_class_[slot / links_per_node_]) + static_cast<LinkId>(slot % links_per_node_), of_nodes_[slot]);
+  for (std::size_t i = 0; i < of_nics_.size(); ++i) add(first_fabric_link_ + static_cast<LinkId>(i), of_nics_[i]);
+  for (std::size_t i = 0; i < of_inner_.size(); ++i) add(inner_.links()[i], of_inner_[i]);
+  std::vector<AlikeLinks> links;
+  for (const auto& [what, first] : known) links.push_back({std::get<0>(what), std::get<1>(what), std::get<2>(what), first});
+  return links;
+}
+
+namespace {
 
 /// The limit is the NIC's: a faster wire behind it, or in front of it, makes nothing slower.
-double LinkLoads::seconds(const Load& load, const ClusterLink& link, const Efficiency& efficiency) const {
-  const double rate = link.bandwidth.per_second;
-  const double inside = load.inside / (rate * efficiency.inside);
-  if (efficiency.most_between.per_second <= 0) return inside + load.between / (rate * efficiency.between);
-  const double limit = has_limit_of_nic(link) ? efficiency.most_between.per_second / rate : efficiency.between;
-  return inside + load.between_plain / (rate * std::min(efficiency.between, limit));
+double seconds_per_byte(const AlikeLinks& links, const TrafficEfficiency& efficiency) {
+  const double inside = links.load.inside / (links.rate * efficiency.inside);
+  if (efficiency.most_between.per_second <= 0) return inside + links.load.between / (links.rate * efficiency.between);
+  const double limit = links.at_nic ? efficiency.most_between.per_second / links.rate : efficiency.between;
+  return inside + links.load.between_plain / (links.rate * std::min(efficiency.between, limit));
 }
 
-/// Of equally slow links the one with the lowest number.
-void LinkLoads::take_slower(Bottleneck& slowest, LinkId link, const Load& load, const Efficiency& efficiency, Leg leg) const {
-  if ((leg == Leg::inside ? load.inside : load.between) <= 0) return;
-  const double taken = seconds(load, cluster_.links()[link], efficiency);
-  if (taken > slowest.seconds_per_byte || (taken == slowest.seconds_per_byte && link < slowest.link)) slowest = {taken, link};
-}
+}  // namespace
 
-Bottleneck LinkLoads::slowest(const Efficiency& efficiency, Leg leg) const {
+Bottleneck slowest_of(const std::vector<AlikeLinks>& links, const TrafficEfficiency& efficiency, Leg leg) {
   Bottleneck slowest;
-  for (std::size_t slot = 0; slot < of_nodes_.size(); ++slot) {
-    const LinkId first = cluster_.first_link(first_of_class_[slot / links_per_node_]);
-    take_slower(slowest, first + static_cast<LinkId>(slot % links_per_node_), of_nodes_[slot], efficiency, leg);
+  for (const AlikeLinks& each : links) {
+    if ((leg == Leg::inside ? each.load.inside : each.load.between) <= 0) continue;
+    const double taken = seconds_per_byte(each, efficiency);
+    if (taken > slowest.seconds_per_byte || (taken == slowest.seconds_per_byte && each.first < slowest.link)) slowest = {taken, each.first};
   }
-  for (std::size_t i = 0; i < of_nics_.size(); ++i)
-    take_slower(slowest, first_fabric_link_ + static_cast<LinkId>(i), of_nics_[i], efficiency, leg);
-  for (std::size_t i = 0; i < of_inner_.size(); ++i) take_slower(slowest, inner_.links()[i], of_inner_[i], efficiency, leg);
   return slowest;
 }
 

@@ -1,8 +1,7 @@
 // How many bytes a collective puts on every link, per byte of message: nodes that do the same share one count.
 #pragma once
 
-#include <array>
-#include <span>
+#include <compare>
 #include <vector>
 
 #include "sim/cluster/cluster.hpp"
@@ -19,6 +18,32 @@ struct Bottleneck {
 /// Why traffic is where it is: what efficiency a protocol reaches depends on it.
 enum class Leg : std::uint8_t { inside, between };
 
+/// Efficiencies: of traffic inside a node, of traffic between nodes (both beyond what links and routes lose by themselves), and the
+/// most bytes per second that traffic between nodes gets out of a NIC, however fast its link is.
+struct TrafficEfficiency {
+  double inside = 1, between = 1;
+  ByteRate most_between{};  ///< 0: no limit
+};
+
+/// Bytes per byte of message over one link.
+struct LinkLoad {
+  double inside = 0, between = 0;
+  double between_plain = 0;  ///< without what the routes lose
+  void add_between(double share, double efficiency);
+  auto operator<=>(const LinkLoad&) const = default;
+};
+
+/// Links of one rate that carry the same.
+struct AlikeLinks {
+  double rate = 0;  ///< bytes per second
+  bool at_nic = false;
+  LinkLoad load;
+  LinkId first = kNone;  ///< the lowest number
+};
+
+/// Of equally slow links the one with the lowest number.
+Bottleneck slowest_of(const std::vector<AlikeLinks>& links, const TrafficEfficiency& efficiency, Leg leg);
+
 /// Loads by link. Nodes are in classes (the NodeShapes of a job): all nodes of a class carry the same traffic, which is counted once
 /// (folding); the links of the fabric are counted one by one, those that carry something.
 class LinkLoads {
@@ -28,17 +53,14 @@ class LinkLoads {
 
   /// A route of node 0 (route_in_node), `share` bytes per byte of message, in every node of a class.
   void add_inside(int node_class, const Route& route, double share);
-  /// A route between two nodes. Links in a node that is not the first of its class are left out, since that one stands for them.
-  void add_between(int from_node, int to_node, const Route& route, double share);
+  /// A way between two nodes. Links in a node that is not the first of its class are left out, since that one stands for them.
+  void add_between(int from_node, int to_node, const WayBetweenNodes& way, double share);
 
-  /// Efficiencies: of traffic inside a node, of traffic between nodes (both beyond what links and routes lose by themselves), and the
-  /// most bytes per second that traffic between nodes gets out of a NIC, however fast its link is.
-  struct Efficiency {
-    double inside = 1, between = 1;
-    ByteRate most_between{};  ///< 0: no limit
-  };
+  using Efficiency = TrafficEfficiency;
   /// Of the links that carry traffic of this leg, with everything else they carry.
-  Bottleneck slowest(const Efficiency& efficiency, Leg leg) const;
+  Bottleneck slowest(const Efficiency& efficiency, Leg leg) const { return slowest_of(distinct(), efficiency, leg); }
+  /// All links that carry something, those alike in one.
+  std::vector<AlikeLinks> distinct() const;
 
   /// Seconds per byte of message that one route between nodes needs if nothing else is on its links: the slowest route's.
   double alone_between(const Efficiency& efficiency) const;
@@ -47,19 +69,15 @@ class LinkLoads {
   double load(LinkId link, Leg leg) const;
 
  private:
-  struct Load {
-    double inside = 0, between = 0;
-    double between_plain = 0;  ///< without what the routes lose
-  };
+  using Load = LinkLoad;
   /// Where a link's load is; null: nothing was sent over it.
   const Load* find(LinkId link) const;
-  Load& at(LinkId link);
+  Load& in_fabric(LinkId link);
+  void add_leg(int node, const NicLeg& leg, double share, double efficiency);
   Load& at_node(int node_class, LinkId link) { return of_nodes_[static_cast<std::size_t>(node_class) * links_per_node_ + link]; }
   /// Of a link between a NIC and its switch, from the first on.
   bool is_at_nic(LinkId link) const { return link - first_fabric_link_ < of_nics_.size(); }
-  void take_slower(Bottleneck& slowest, LinkId link, const Load& load, const Efficiency& efficiency, Leg leg) const;
-  bool has_limit_of_nic(const ClusterLink& link) const;
-  double seconds(const Load& load, const ClusterLink& link, const Efficiency& efficiency) const;
+  AlikeLinks alike(LinkId link, const Load& load) const;
 
   const Cluster& cluster_;
   std::vector<int> class_of_;

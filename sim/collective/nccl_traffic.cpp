@@ -67,8 +67,7 @@ int child_index(const nccl::TreePlace& parent, int node) { return parent.childre
 void visit_trees_between(const TrafficInput& input, const EdgeVisitor& visit) {
   const int nodes = static_cast<int>(input.job.nodes.size());
   if (nodes < 2) return;
-  std::vector<nccl::DoubleTreePlace> places;
-  for (int node = 0; node < nodes; ++node) places.push_back(nccl::double_tree_place(node, nodes));
+  const std::vector<nccl::DoubleTreePlace> places = nccl::double_tree_places(nodes);
   for (int node = 0; node < nodes; ++node) {
     const std::size_t n = static_cast<std::size_t>(node), paths = paths_of(input, input.job.nodes[n]).size();
     for (const auto tree : {&nccl::DoubleTreePlace::first, &nccl::DoubleTreePlace::second}) {

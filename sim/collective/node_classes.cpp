@@ -48,12 +48,14 @@ NodeClasses classes_by_shape(const nccl::Job& job, int cluster_nodes) {
 }
 
 NodeClasses classes_by_tree(const nccl::Job& job, int cluster_nodes) {
-  const int nodes = static_cast<int>(job.nodes.size());
+  const std::vector<nccl::DoubleTreePlace> places = nccl::double_tree_places(static_cast<int>(job.nodes.size()));
   return classes_by(job, cluster_nodes, [&](int node) {
-    const nccl::DoubleTreePlace place = nccl::double_tree_place(node, nodes);
-    const auto parent = [&](int at) { return at < 0 ? nccl::DoubleTreePlace{} : nccl::double_tree_place(at, nodes); };
-    return Role{job.nodes[static_cast<std::size_t>(node)].shape, role_of(place.first, node, parent(place.first.parent).first),
-                role_of(place.second, node, parent(place.second.parent).second)};
+    const std::size_t n = static_cast<std::size_t>(node);
+    const auto role = [&](nccl::TreePlace nccl::DoubleTreePlace::*tree) {
+      const nccl::TreePlace& place = places[n].*tree;
+      return role_of(place, node, place.parent < 0 ? nccl::TreePlace{} : places[static_cast<std::size_t>(place.parent)].*tree);
+    };
+    return Role{job.nodes[n].shape, role(&nccl::DoubleTreePlace::first), role(&nccl::DoubleTreePlace::second)};
   });
 }
 

@@ -53,4 +53,11 @@ DoubleTreePlace double_tree_place(int node, int nodes) {
   return place;
 }
 
+std::vector<DoubleTreePlace> double_tree_places(int nodes) {
+  std::vector<DoubleTreePlace> places;
+  places.reserve(static_cast<std::size_t>(nodes));
+  for (int node = 0; node < nodes; ++node) places.push_back(double_tree_place(node, nodes));
+  return places;
+}
+
 }  // namespace foretrain::nccl

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 namespace foretrain::nccl {
 
@@ -24,5 +25,7 @@ TreePlace binary_tree_place(int node, int nodes);
 /// The second tree is the first over the nodes in mirrored order (even count) or moved on by one (odd count), so that its leaves are
 /// the first tree's inner nodes (NCCL src/graph/trees.cc).
 DoubleTreePlace double_tree_place(int node, int nodes);
+/// Those of all nodes.
+std::vector<DoubleTreePlace> double_tree_places(int nodes);
 
 }  // namespace foretrain::nccl

@@ -11,12 +11,19 @@ using namespace foretrain::test;
 
 namespace {
 
+WayBetweenNodes way_between(const Cluster& cluster, int from, int to) {
+  WayBetweenNodes way;
+  cluster.find_way_between_nodes(cluster.gpu(from, 0), cluster.gpu(to, 0), 0, 0, way);
+  return way;
+}
+
 /// Three nodes of two GPUs; the first link of a route between them is GPU to CPU, the fourth leaf to NIC.
 struct ThreeNodes {
   Cluster cluster = Cluster::build(pcie_cluster(3, 2), 3);
 
   Route inside() const { return cluster.route_in_node(cluster.gpu(0, 0), cluster.gpu(0, 1)); }
   Route between(int from, int to) const { return cluster.route_between_nodes(cluster.gpu(from, 0), cluster.gpu(to, 0), 0); }
+  WayBetweenNodes way(int from, int to) const { return way_between(cluster, from, to); }
 };
 
 }  // namespace
@@ -60,8 +67,7 @@ TEST_CASE("between nodes the first node of a class stands for the others, links 
   const ThreeNodes three;
   LinkLoads loads(three.cluster, {0, 0, 0});
   for (int node = 0; node < 3; ++node) {
-    const Route route = three.between(node, (node + 1) % 3);
-    loads.add_between(node, (node + 1) % 3, route, 2);
+    loads.add_between(node, (node + 1) % 3, three.way(node, (node + 1) % 3), 2);
   }
   for (int node = 0; node < 3; ++node) {
     const Route route = three.between(node, (node + 1) % 3);
@@ -72,14 +78,15 @@ TEST_CASE("between nodes the first node of a class stands for the others, links 
 TEST_CASE("a link needs the time of all it carries, whichever leg asks") {
   const ThreeNodes three;
   LinkLoads loads(three.cluster, {0, 0, 0});
-  Route in = three.inside(), out = three.between(0, 1);
+  Route in = three.inside();
+  WayBetweenNodes out = three.way(0, 1);
   in.collective_efficiency = out.collective_efficiency = 1;
   loads.add_inside(0, in, 4);
   loads.add_between(0, 1, out, 2);
   // GPU 0's way up carries both: 4 at 80 % of 12.3 GB/s and 2 at 50 %.
   const LinkLoads::Efficiency efficiency{0.8, 0.5, {}};
   const double expected = (4 / 0.8 + 2 / 0.5) / 12.3e9;
-  REQUIRE(in.links.front() == out.links.front());
+  REQUIRE(in.links.front() == out.out->links.front());
   for (const Leg leg : {Leg::inside, Leg::between}) {
     CHECK(loads.slowest(efficiency, leg).link == in.links.front());
     CHECK(loads.slowest(efficiency, leg).seconds_per_byte == Approx(expected));
@@ -89,9 +96,9 @@ TEST_CASE("a link needs the time of all it carries, whichever leg asks") {
 TEST_CASE("a limit of the network hides what the route loses") {
   const ThreeNodes three;
   LinkLoads loads(three.cluster, {0, 0, 0});
-  Route route = three.between(0, 1);
-  route.collective_efficiency = 0.5;
-  loads.add_between(0, 1, route, 1);
+  WayBetweenNodes way = three.way(0, 1);
+  way.collective_efficiency = 0.5;
+  loads.add_between(0, 1, way, 1);
   CHECK(loads.slowest({1, 0.8, {}}, Leg::between).seconds_per_byte == Approx(1 / (12.3e9 * 0.5 * 0.8)));
   CHECK(loads.slowest({1, 0.8, {3e9}}, Leg::between).seconds_per_byte == Approx(1 / 3e9));
   CHECK(loads.slowest({1, 0.8, {30e9}}, Leg::between).seconds_per_byte == Approx(1 / (12.3e9 * 0.8)));
@@ -103,9 +110,9 @@ TEST_CASE("what LL gets out of a NIC is the NIC's limit: a faster network makes 
     spec.fabric.link.bandwidth = {network};
     const Cluster cluster = Cluster::build(spec, 3);
     LinkLoads loads(cluster, {0, 0, 0});
-    Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(1, 0), 0);
-    route.collective_efficiency = 1;
-    loads.add_between(0, 1, route, 2);
+    WayBetweenNodes way = way_between(cluster, 0, 1);
+    way.collective_efficiency = 1;
+    loads.add_between(0, 1, way, 2);
     const LinkLoads::Efficiency limited{1, 0.5, {2.3e9}};
     // 2.3 GB/s are less than half of PCIe's 12.3 GB/s.
     CHECK(loads.slowest(limited, Leg::between).seconds_per_byte == Approx(2 / 2.3e9));
