@@ -31,7 +31,8 @@ class Search {
     found.is_certain = settle() && finish_rough();
     if (!found.is_certain) sharpen();
     read(found);
-    found.searched = space_.most_gpus;
+    found.searched = curve_.numbers().back();
+    found.numbers = static_cast<int>(curve_.size());
     found.simulated = curve_.simulated();
     return found;
   }
@@ -39,7 +40,8 @@ class Search {
  private:
   bool has_budget(double share = 1) const { return curve_.simulated() < share * space_.budget; }
 
-  /// The first few GPU by GPU, then whole nodes and last the partly used ones, further and further apart.
+  /// The first few GPU by GPU, then whole nodes and last the partly used ones, where they count, further and further apart. A tree over one
+  /// node more than 2, 4, 8, … has one level more.
   void sample() {
     const int most = space_.most_gpus, per_node = space_.gpus_per_node;
     curve_.evaluate(0);
@@ -49,9 +51,9 @@ class Search {
     for (const int n : {per_node, per_node + 1})
       if (n <= most) curve_.evaluate(curve_.place_of(n));
     sample_class(per_node, std::max(4, space_.budget - dense));
-    for (int on_last = 1; on_last < per_node; ++on_last) sample_class(on_last, space_.budget);
-    // A tree over so many nodes has one level more, and its last node a single GPU.
-    for (std::int64_t node = 2; node * per_node < most && has_budget(); node *= 2) sample_at(static_cast<double>(node), 1);
+    for (int on_last = 1; on_last < per_node && space_.every_gpu; ++on_last) sample_class(on_last, space_.budget);
+    for (std::int64_t node = 2; node * per_node < most && has_budget(); node *= 2)
+      sample_at(static_cast<double>(node + 1), space_.every_gpu ? 1 : per_node);
   }
 
   /// Numbers with so many GPUs on the last node, at most about `spare` of them.
@@ -65,7 +67,7 @@ class Search {
 
   void sample_at(double node, int on_last_node) {
     const std::int64_t gpus = std::int64_t{space_.gpus_per_node} * (static_cast<std::int64_t>(node) - 1) + on_last_node;
-    curve_.evaluate(curve_.place_of(static_cast<int>(gpus)));
+    curve_.evaluate(curve_.place_of(static_cast<int>(std::min<std::int64_t>(gpus, space_.most_gpus))));
   }
 
   /// Simulates until no number that was not could change an answer; false when the budget ends before.
@@ -98,18 +100,15 @@ class Search {
     constexpr std::size_t n = kEfficiencies.size();
     if (question < n) return open_below(limit(kEfficiencies[question]));
     if (question < 2 * n) return open_reaching(limit(kEfficiencies[question - n]));
-    if (question == 2 * n) return open_below(rate_of_one());
+    if (question == 2 * n) return open_slower_than_one();
     if (question == 2 * n + 1) return open_maximum();
     if (question == 2 * n + 2) return open_fastest();
-    return open_drop();
+    return open_slower_than_fewer();
   }
 
   using Limit = std::function<double(Place)>;
   Limit limit(double efficiency) const {
     return [this, efficiency](Place i) { return efficiency * gpus(i) * curve_.least(0); };
-  }
-  Limit rate_of_one() const {
-    return [this](Place) { return curve_.least(0); };
   }
 
   /// Places where something is possible, before the first where it is known to be.
@@ -146,11 +145,23 @@ class Search {
     return first_open([this, most = largest()](Place i) { return is_fastest(i, most); });
   }
 
-  Found open_drop() const {
+  Found open_slower_than_one() const {
+    const double limit = kSlower * curve_.least(0);
     for (Place i = 1; i < curve_.size(); ++i) {
-      if (gpus(i) != gpus(i - 1) + 1 || curve_.least(i) * kNoticeable >= curve_.most(i - 1)) continue;
-      if (!curve_.known(i)) return i;
-      return curve_.known(i - 1) ? Found() : Found(i - 1);
+      if (curve_.least(i) < limit && curve_.most(i) >= limit) return i;
+    }
+    return {};
+  }
+
+  /// A number that is or is not slower than a smaller one, or else the smaller one that may be so fast.
+  Found open_slower_than_fewer() const {
+    double surely = curve_.least(0), perhaps = surely;
+    Place fastest = 0;
+    for (Place i = 1; i < curve_.size(); ++i) {
+      const bool surely_not = curve_.least(i) >= kSlower * perhaps;
+      if (!surely_not && curve_.most(i) >= kSlower * surely) return curve_.known(i) ? fastest : i;
+      surely = std::max(surely, curve_.least(i));
+      if (curve_.most(i) > perhaps) perhaps = curve_.most(i), fastest = i;
     }
     return {};
   }
@@ -177,7 +188,7 @@ class Search {
       if (const Found last = last_known([&](Place i) { return !is_below(i); }))
         if (const Found after = known_after(*last)) bisect(*last, *after, is_below);
     }
-    const auto is_slower = [this](Place i) { return curve_.least(i) < curve_.least(0); };
+    const auto is_slower = [this](Place i) { return curve_.least(i) < kSlower * curve_.least(0); };
     if (const Found first = first_known(is_slower)) bisect(*known_before(*first), *first, is_slower);
   }
 
@@ -220,12 +231,32 @@ class Search {
     for (const auto& [answer, efficiency] : {std::pair(&found.efficiency_below_90, 0.9), std::pair(&found.efficiency_below_80, 0.8),
                                              std::pair(&found.efficiency_below_70, 0.7), std::pair(&found.efficiency_below_50, 0.5)})
       *answer = first_below(efficiency);
-    found.slower_than_one_gpu_from = gpus_at(first_known([this](Place i) { return curve_.least(i) < curve_.least(0); }));
-    found.slower_than_previous_from = gpus_at(first_known([this](Place i) {
-      return i > 0 && curve_.known(i - 1) && gpus(i - 1) + 1 == gpus(i) && curve_.least(i) * kNoticeable < curve_.least(i - 1);
-    }));
-    found.fastest_gpus = gpus(*first_known([this, most = largest()](Place i) { return is_fastest(i, most); }));
-    if (found.fastest_gpus < space_.most_gpus) found.no_gain_from = found.fastest_gpus + 1;
+    found.slower_than_one_gpu = ranges(found.is_certain, [this](Place i) { return rate(i) < kSlower * rate(0); });
+    found.slower_than_fewer = ranges(found.is_certain, [this, most = rate(0)](Place i) mutable {
+      most = std::max(most, rate(i));
+      return rate(i) < kSlower * most;
+    });
+    const Place fastest = *first_known([this, most = largest()](Place i) { return is_fastest(i, most); });
+    found.fastest_gpus = gpus(fastest);
+    if (fastest + 1 < curve_.size()) found.no_gain_from = gpus(fastest + 1);
+  }
+
+  /// Where it was not simulated, in the middle of what it can be: then no answer depends on it.
+  double rate(Place i) const { return (curve_.least(i) + curve_.most(i)) / 2; }
+
+  /// Asked from the smallest number on. What was not simulated is left out where it could be either.
+  template <class Holds>
+  std::vector<GpuRange> ranges(bool is_certain, Holds holds) const {
+    std::vector<GpuRange> out;
+    bool before = false;
+    for (Place i = 0; i < curve_.size(); ++i) {
+      if (!is_certain && !curve_.known(i)) continue;
+      const bool now = holds(i);
+      if (now && before) out.back().last = gpus(i);
+      if (now && !before) out.push_back({gpus(i), gpus(i)});
+      before = now;
+    }
+    return out;
   }
 
   std::optional<int> first_below(double efficiency) const {
@@ -234,7 +265,8 @@ class Search {
 
   WorthRequesting worth(double efficiency) const {
     const Found most = last_known([this, least = limit(efficiency)](Place i) { return curve_.least(i) >= least(i); });
-    return {efficiency, first_below(efficiency).value_or(space_.most_gpus + 1) - 1, gpus(*most)};
+    const Found below = first_known([this, least = limit(efficiency)](Place i) { return curve_.least(i) < least(i); });
+    return {efficiency, below ? gpus(*below - 1) : curve_.numbers().back(), gpus(*most)};
   }
 
   const SearchSpace& space_;

@@ -18,8 +18,10 @@ struct Throughput {
 /// Gives the throughput on N GPUs; may be expensive.
 using ThroughputFunction = std::function<Throughput(int gpus)>;
 
-/// A gain or loss below this is not worth a node-hour: it is within the run-to-run spread of any measurement.
+/// Of two numbers of GPUs with throughputs nearer than this the smaller one counts as fastest.
 inline constexpr double kNoticeable = 1.001;
+/// Nobody calls a loss of less than 2 % slower: runs of one job differ by as much (docs/models/crossover.md).
+inline constexpr double kSlower = 0.98;
 
 /// What is known about the curve before any of it is evaluated.
 struct SearchSpace {
@@ -27,11 +29,17 @@ struct SearchSpace {
   int gpus_per_node = 1;
   int budget = 100;  ///< evaluations, about
   /// What a step on N GPUs trains: it makes the curve jagged where a global batch is shared, the steps themselves are smooth. Cheap.
-  std::function<double(int gpus)> samples_per_step;
-  bool jumps = false;  ///< steps jump from one number of GPUs to the next, so that no number tells of another
+  std::function<double(int gpus)> samples_per_step{};
+  bool jumps = false;         ///< steps jump from one number of GPUs to the next, so that no number tells of another
+  bool every_gpu = false;     ///< also the numbers between whole nodes
+  std::vector<int> listed{};  ///< asked for by name: they count, whatever they are
 };
 
-/// All but the causes. The answers are those of evaluating every number from 1 to most_gpus, as long as `is_certain`
+/// What a person would request: every number within a node, whole nodes beyond, and the listed ones; ascending, thinned out far beyond any
+/// real cluster.
+std::vector<int> requested_numbers(const SearchSpace& space);
+
+/// All but the causes. The answers are those of evaluating every number of requested_numbers(), as long as `is_certain`
 /// (docs/models/crossover.md says what that rests on). Requires most_gpus, gpus_per_node >= 1.
 Crossover find_crossover(const ThroughputFunction& throughput, const SearchSpace& space);
 

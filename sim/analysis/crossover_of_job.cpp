@@ -39,38 +39,38 @@ std::string limit(const PointPredictor& points, int most_gpus) {
 }
 
 /// How far the search went, when that was not the end of the cluster, and what it took.
-void explain_search(const Crossover& found, const PointPredictor& points, Decisions& decisions) {
-  const int most = found.searched;
-  if (most < points.simulator().cluster_gpus() && !points.simulator().scenario().global_batch) {
-    const std::string why = limit(points, most);
-    decisions.add("search", fmt::format("up to {}", gpus_text(most)),
+void explain_search(const Crossover& found, const PointPredictor& points, int most_gpus, bool every_gpu, Decisions& decisions) {
+  if (most_gpus < points.simulator().cluster_gpus() && !points.simulator().scenario().global_batch) {
+    const std::string why = limit(points, most_gpus);
+    decisions.add("search", fmt::format("up to {}", gpus_text(most_gpus)),
                   why.empty() ? "larger numbers are simulated only when run.gpus lists them" : why);
   }
-  decisions.add("search", fmt::format("{} of {} numbers simulated", found.simulated, most),
-                found.simulated >= most ? "all of them"
-                : found.is_certain      ? "steps between simulated ones lie between them, and no answer lies there"
-                                        : "more would take too long; answers are exact only if nothing dips between simulated numbers");
+  const std::string_view what = every_gpu ? "" : " within a node, of whole nodes, and listed";
+  decisions.add("search", fmt::format("{} of {} numbers{} simulated", found.simulated, found.numbers, what),
+                found.simulated >= found.numbers ? "all of them"
+                : found.is_certain               ? "steps between simulated ones lie between them, and no answer lies there"
+                                   : "more would take too long; answers are exact only if nothing dips between simulated numbers");
 }
 
 /// The numbers of GPUs that some answer names.
 std::set<int> answers_of(const Crossover& c) {
   std::set<int> out{c.fastest_gpus};
-  for (const std::optional<int>& answer : {c.slower_than_one_gpu_from, c.slower_than_previous_from, c.efficiency_below_90,
-                                           c.efficiency_below_80, c.efficiency_below_70, c.efficiency_below_50})
+  for (const std::optional<int>& answer : {first_of_ranges(c.slower_than_one_gpu), first_of_ranges(c.slower_than_fewer),
+                                           c.efficiency_below_90, c.efficiency_below_80, c.efficiency_below_70, c.efficiency_below_50})
     if (answer) out.insert(*answer);
   out.erase(1);
   return out;
 }
 
-void explain_answers(PointPredictor& points, Crossover& found) {
+void explain_answers(PointPredictor& points, int most_gpus, Crossover& found) {
   for (const int gpus : answers_of(found)) found.causes.push_back(cause_of_loss(points, gpus));
-  const int most = found.searched, telling = found.slower_than_one_gpu_from.value_or(found.efficiency_below_90.value_or(most));
+  const int most = found.searched, telling = telling_number(found).value_or(most);
   found.cause = job_losses(points.simulator().scenario(), most) +
                 (most > 1 ? explain_loss(points.throughput(1), points.throughput(telling), telling) : "one GPU is all there is to use");
-  const std::string why = limit(points, most);
+  const std::string why = limit(points, most_gpus);
   if (why.empty()) return;
-  found.cause += fmt::format("; {} GPUs cannot be used: {}", most + 1, why);
-  if (!found.no_gain_from) found.no_gain_from = most + 1;
+  found.cause += fmt::format("; {} GPUs cannot be used: {}", most_gpus + 1, why);
+  if (!found.no_gain_from) found.no_gain_from = most_gpus + 1;
 }
 
 }  // namespace
@@ -82,20 +82,22 @@ int most_searched(const Scenario& scenario) {
   return most_usable_gpus(scenario, static_cast<int>(std::max<std::int64_t>({std::min(useful, kMostSearched), listed, 1})));
 }
 
-Crossover search_crossover(PointPredictor& points, int most_gpus) {
+Crossover search_crossover(PointPredictor& points, int most_gpus, bool every_gpu) {
   const Scenario& scenario = points.simulator().scenario();
   return find_crossover([&points](int gpus) { return points.throughput(gpus); },
                         {.most_gpus = most_gpus,
                          .gpus_per_node = scenario.cluster.node.gpus,
                          .budget = search_budget(*scenario.workload.model),
                          .samples_per_step = [&points](int gpus) { return points.samples_per_step(gpus); },
-                         .jumps = has_servers(scenario)});
+                         .jumps = has_servers(scenario),
+                         .every_gpu = every_gpu,
+                         .listed = scenario.gpus});
 }
 
-Crossover crossover_of_job(PointPredictor& points, int most_gpus, Decisions& decisions) {
-  Crossover found = search_crossover(points, most_gpus);
-  explain_answers(points, found);
-  explain_search(found, points, decisions);
+Crossover crossover_of_job(PointPredictor& points, int most_gpus, bool every_gpu, Decisions& decisions) {
+  Crossover found = search_crossover(points, most_gpus, every_gpu);
+  explain_answers(points, most_gpus, found);
+  explain_search(found, points, most_gpus, every_gpu, decisions);
   return found;
 }
 

@@ -8,10 +8,10 @@ namespace foretrain {
 /// The largest number of GPUs that is searched: what cluster, global batch and strategy allow, or a larger listed one.
 int most_searched(const Scenario& scenario);
 
-/// Answers, causes, and in `decisions` how it was searched.
-Crossover crossover_of_job(PointPredictor& points, int most_gpus, Decisions& decisions);
+/// Answers, causes, and in `decisions` how it was searched. `every_gpu`: also the numbers between whole nodes.
+Crossover crossover_of_job(PointPredictor& points, int most_gpus, bool every_gpu, Decisions& decisions);
 
 /// The answers alone.
-Crossover search_crossover(PointPredictor& points, int most_gpus);
+Crossover search_crossover(PointPredictor& points, int most_gpus, bool every_gpu = false);
 
 }  // namespace foretrain

@@ -126,7 +126,7 @@ CrossoverSpread Intervals::crossover_spread() {
     const Evaluated* first_slower = nullptr;
     for (const Evaluated& e : curve) {
       if (rate(e) > kNoticeable * rate(*best)) best = &e;
-      if (first_slower == nullptr && e.gpus > 1 && rate(e) < rate(curve.front())) first_slower = &e;
+      if (first_slower == nullptr && e.gpus > 1 && rate(e) < kSlower * rate(curve.front())) first_slower = &e;
     }
     fastest.push_back(best->gpus);
     if (first_slower != nullptr) slower.push_back(first_slower->gpus);

@@ -36,7 +36,7 @@ class Predictor {
       if (progress_) progress_(0.5 * static_cast<double>(i + 1) / static_cast<double>(scenario_.gpus.size()));
     }
     prediction.extrapolated = extrapolations(scenario_, prediction.points);
-    prediction.crossover = crossover_of_job(points_, most_gpus_, prediction.decisions);
+    prediction.crossover = crossover_of_job(points_, most_gpus_, options_.every_gpu, prediction.decisions);
     prediction.crossover_spread = intervals.crossover_spread();
     if (options_.sensitivity) prediction.sensitivity = intervals.sensitivity(prediction.points.back());
     if (options_.break_even) prediction.break_even = break_even(prediction.crossover);
@@ -90,9 +90,9 @@ class Predictor {
     return find_break_even(scenario_, points_.device(), gpus);
   }
 
-  /// The first number that is slower than one GPU or than the number before, or brings nothing, or else the largest.
+  /// The first number that is slower than one GPU or than fewer GPUs, or brings nothing, or else the largest.
   int where_it_stops_paying(const Crossover& c) const {
-    for (const std::optional<int>& answer : {c.slower_than_one_gpu_from, c.slower_than_previous_from, c.no_gain_from})
+    for (const std::optional<int>& answer : {first_of_ranges(c.slower_than_one_gpu), first_of_ranges(c.slower_than_fewer), c.no_gain_from})
       if (answer && *answer <= most_gpus_) return *answer;
     return most_gpus_;
   }

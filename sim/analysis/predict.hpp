@@ -19,6 +19,7 @@ RecordedSteps record_steps(const Scenario& scenario);
 struct PredictOptions {
   bool sensitivity = false;         ///< of the largest listed number of GPUs
   std::optional<int> break_even{};  ///< ask the inverse questions for so many GPUs; 0: where more GPUs stop paying
+  bool every_gpu = false;           ///< the crossover is about every number of GPUs, not only those that a person would request
 };
 
 /// Throws InputError when the scenario cannot be simulated.

@@ -13,10 +13,16 @@
 
 namespace foretrain {
 
+/// Neighbouring numbers of GPUs that a person would request, both ends included.
+struct GpuRange {
+  int first = 1, last = 1;
+  friend bool operator==(const GpuRange&, const GpuRange&) = default;
+};
+
 /// The numbers of GPUs that reach an efficiency.
 struct WorthRequesting {
   double efficiency = 0.9;
-  int every_up_to = 1;  ///< all of 1 to this
+  int every_up_to = 1;  ///< from 1 to this, all that a person would request
   int most = 1;         ///< the largest number that does; those between may miss it
   friend bool operator==(const WorthRequesting&, const WorthRequesting&) = default;
 };
@@ -35,20 +41,30 @@ struct CrossoverCause {
   std::vector<LossPart> parts{};  ///< largest first; empty when nothing is lost
 };
 
-/// Where adding GPUs stops paying; each answer as docs/models/crossover.md defines it.
+/// Where adding GPUs stops paying; each answer as docs/models/crossover.md defines it, over the numbers that a person would request.
 struct Crossover {
-  int fastest_gpus = 1;                          ///< the fewest GPUs that come within 0.1 % of the largest throughput
-  std::optional<int> slower_than_one_gpu_from;   ///< smallest N > 1 with a lower throughput than one GPU
-  std::optional<int> slower_than_previous_from;  ///< smallest N > 1 with a throughput more than 0.1 % below that of N - 1
-  std::optional<int> no_gain_from;               ///< smallest N beyond the fastest that is searched; none when the whole cluster is fastest
+  int fastest_gpus = 1;                         ///< the fewest GPUs that come within 0.1 % of the largest throughput
+  std::vector<GpuRange> slower_than_one_gpu{};  ///< throughput at least 2 % below that of one GPU
+  std::vector<GpuRange> slower_than_fewer{};    ///< at least 2 % below that of some smaller number
+  std::optional<int> no_gain_from;              ///< smallest number beyond the fastest; none when the whole cluster is fastest
   std::optional<int> efficiency_below_90, efficiency_below_80, efficiency_below_70, efficiency_below_50;
   std::vector<WorthRequesting> worth_requesting{};  ///< at 90, 80, 70 and 50 %
   std::vector<CrossoverCause> causes{};             ///< at each of the answers, fewest GPUs first
   std::string cause;
   int searched = 1;        ///< the answers are about 1 to this
-  int simulated = 0;       ///< numbers of GPUs that were simulated for them
+  int numbers = 1;         ///< so many of which a person would request
+  int simulated = 0;       ///< of these, for the answers
   bool is_certain = true;  ///< false: too expensive to look everywhere, dips between simulated numbers may be missed
 };
+
+inline std::optional<int> first_of_ranges(const std::vector<GpuRange>& ranges) {
+  return ranges.empty() ? std::nullopt : std::optional(ranges.front().first);
+}
+
+/// The number whose loss tells most: the first that is slower than one GPU, or below 90 %.
+inline std::optional<int> telling_number(const Crossover& c) {
+  return c.slower_than_one_gpu.empty() ? c.efficiency_below_90 : first_of_ranges(c.slower_than_one_gpu);
+}
 
 /// How far the answers of a crossover may be off: 90 % of the draws of all inputs, over the numbers of GPUs that were simulated.
 struct CrossoverSpread {

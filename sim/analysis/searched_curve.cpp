@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace foretrain {
 
@@ -19,24 +20,28 @@ constexpr double kFar = 3;
 constexpr int kEveryNumberUpTo = 4096;
 constexpr double kThinning = 1.002;
 
-std::vector<int> numbers_up_to(int most, int per_node) {
-  std::vector<int> out;
-  for (int n = 1; n <= std::min(most, kEveryNumberUpTo); ++n) out.push_back(n);
-  const auto last_node = static_cast<double>(most / per_node);
-  for (double node = std::floor(static_cast<double>(kEveryNumberUpTo) / per_node) + 1; node <= last_node;) {
-    if (const int gpus = static_cast<int>(node) * per_node; gpus > out.back()) out.push_back(gpus);
-    node = std::max(node + 1, node * kThinning);
-  }
-  if (out.back() < most) out.push_back(most);
-  return out;
-}
-
 }  // namespace
+
+std::vector<int> requested_numbers(const SearchSpace& space) {
+  const int most = space.most_gpus, per_node = space.gpus_per_node;
+  std::set<int> numbers;
+  const auto add = [&](int gpus) {
+    if (gpus <= most) numbers.insert(gpus);
+  };
+  for (int n = 1; n <= (space.every_gpu ? kEveryNumberUpTo : per_node); ++n) add(n);
+  for (double node = 1; node <= std::floor(static_cast<double>(most) / per_node);) {
+    add(static_cast<int>(node) * per_node);
+    node = std::max(node + 1, node * per_node <= kEveryNumberUpTo ? 0 : node * kThinning);
+  }
+  if (space.every_gpu) add(most);
+  for (const int gpus : space.listed) add(gpus);
+  return {numbers.begin(), numbers.end()};
+}
 
 SearchedCurve::SearchedCurve(const ThroughputFunction& throughput, const SearchSpace& space)
     : throughput_(throughput),
       per_node_(std::min(space.gpus_per_node, space.most_gpus)),
-      numbers_(numbers_up_to(space.most_gpus, space.gpus_per_node)),
+      numbers_(requested_numbers(space)),
       known_(numbers_.size()),
       rates_(numbers_.size(), 0),
       shortest_(numbers_.size(), 0),

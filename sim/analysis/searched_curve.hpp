@@ -13,7 +13,7 @@ class SearchedCurve {
  public:
   SearchedCurve(const ThroughputFunction& throughput, const SearchSpace& space);
 
-  /// The numbers the answers are about, ascending: all of 1..most_gpus, thinned out far beyond any real cluster.
+  /// The numbers the answers are about, ascending.
   const std::vector<int>& numbers() const { return numbers_; }
   std::size_t size() const { return numbers_.size(); }
   int simulated() const { return simulated_; }

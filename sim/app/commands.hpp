@@ -31,6 +31,7 @@ struct PredictCommand {
   std::string scaling;              ///< "weak", "strong", "both"; empty: as the scenario says
   std::optional<int> break_even{};  ///< 0: where more GPUs stop paying
   bool sensitivity = false;
+  bool every_gpu = false;
   RecommendationOptions recommendation{};
 };
 void run_predict(const PredictCommand& command);  // predict.cpp

@@ -47,7 +47,7 @@ bool has_study(const Question& question) { return !question.scenario.study.axes.
 Prediction predicted(const PredictCommand& command, const Question& question) {
   ProgressLine progress("predicting " + question.scenario.name);
   Prediction prediction = predict(question.scenario, [&progress](double done) { progress.show(done); },
-                                  {.sensitivity = command.sensitivity, .break_even = command.break_even});
+                                  {.sensitivity = command.sensitivity, .break_even = command.break_even, .every_gpu = command.every_gpu});
   if (question.named.job) check_time_limit(*question.named.job, prediction);
   return prediction;
 }
@@ -104,6 +104,7 @@ void refuse_beside_study(const PredictCommand& command) {
   const std::string_view option = !command.scaling.empty() ? "--scaling"
                                   : command.break_even     ? "--break-even"
                                   : command.sensitivity    ? "--sensitivity"
+                                  : command.every_gpu      ? "--every-gpu"
                                                            : "";
   if (!option.empty())
     throw InputError(fmt::format("{} has no effect on the combinations of a study", option),

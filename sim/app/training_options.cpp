@@ -84,6 +84,8 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
                    "Also the smallest batch, width and epoch for which N GPUs beat one, and the link speed that changes it; auto: for the "
                    "first N that does not pay")
       ->type_name("N");
+  command->add_flag("--every-gpu", predict.every_gpu,
+                    "Let the crossover count every number of GPUs, also those that leave part of a node unused");
   command->add_flag("--explain", predict.explain, "Append what was decided and why");
   command->add_flag("--sensitivity", predict.sensitivity,
                     "Append which inputs the total on the largest number of GPUs depends on, and which measurement would narrow it most");

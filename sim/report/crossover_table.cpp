@@ -14,7 +14,17 @@ namespace {
 
 std::string gpus_text(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
 
-std::string from_or_never(const std::optional<int>& gpus) { return gpus ? fmt::format("from {}", gpus_text(*gpus)) : "never"; }
+/// "at 5 to 7, 9", "from 5 on"; `searched`: the largest number.
+std::string where(const std::vector<GpuRange>& ranges, int searched) {
+  std::string out;
+  for (const GpuRange& r : ranges) {
+    const std::string_view lead = out.empty() ? r.last == searched ? "from " : "at " : r.last == searched ? ", from " : ", ";
+    out += r.last == searched  ? fmt::format("{}{} on", lead, r.first)
+           : r.first == r.last ? fmt::format("{}{}", lead, r.first)
+                               : fmt::format("{}{} to {}", lead, r.first, r.last);
+  }
+  return out.empty() ? "never" : out;
+}
 
 std::string range_of(const WorthRequesting& w, int searched) {
   if (w.every_up_to >= searched) return fmt::format("all {}", searched);
@@ -55,7 +65,7 @@ std::string cause_line(const Crossover& c, const std::optional<int>& gpus) {
 }
 
 /// The number whose loss tells most: the first that is slower than one GPU, or below 90 %, or the fastest.
-int telling(const Crossover& c) { return c.slower_than_one_gpu_from.value_or(c.efficiency_below_90.value_or(c.fastest_gpus)); }
+int telling(const Crossover& c) { return telling_number(c).value_or(c.fastest_gpus); }
 
 std::string point_text(const Prediction& p) {
   const auto found =
@@ -101,15 +111,16 @@ std::string fastest_line(const BreakEven& b) {
 std::string crossover_paragraph(const Prediction& p) {
   const Crossover& c = p.crossover;
   std::string out = fmt::format("\nFastest: {} of {}.", gpus_text(c.fastest_gpus), p.cluster_gpus);
-  out += c.no_gain_from                ? fmt::format(" No gain from {} GPUs.\n", *c.no_gain_from)
-         : c.slower_than_previous_from ? " All of them together are fastest, though not every further one helps.\n"
-                                       : " Every further GPU still helps.\n";
+  out += c.no_gain_from                 ? fmt::format(" No gain from {} GPUs.\n", *c.no_gain_from)
+         : !c.slower_than_fewer.empty() ? " All of them together are fastest, though not every further one helps.\n"
+                                        : " Every further GPU still helps.\n";
   out += spread_lines(p.crossover_spread);
   out += worth_line(c);
-  out += fmt::format("Slower than one GPU: {}. Slower than one GPU fewer: {}.\n", from_or_never(c.slower_than_one_gpu_from),
-                     from_or_never(c.slower_than_previous_from));
+  out += fmt::format("Slower than one GPU: {}. Slower than fewer GPUs: {}.\n", where(c.slower_than_one_gpu, c.searched),
+                     where(c.slower_than_fewer, c.searched));
   out += cause_line(c, telling(c));
-  if (c.slower_than_previous_from != telling(c)) out += cause_line(c, c.slower_than_previous_from);
+  const std::optional<int> drop = first_of_ranges(c.slower_than_fewer);
+  if (drop != telling(c)) out += cause_line(c, drop);
   return out + "Why: " + c.cause + ".\n";
 }
 

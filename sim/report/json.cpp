@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/headline.hpp"
 #include "sim/report/json_value.hpp"
 
 namespace foretrain {
@@ -118,16 +119,24 @@ Json cause_json(const CrossoverCause& cause) {
   return {{"gpus", cause.gpus}, {"loss_s", cause.loss_s}, {"parts", std::move(parts)}};
 }
 
+Json ranges_json(const std::vector<GpuRange>& ranges) {
+  Json out = Json::array();
+  for (const GpuRange& r : ranges) out.push_back({{"first", r.first}, {"last", r.last}});
+  return out;
+}
+
 Json crossover_json(const Crossover& c) {
   Json out{{"fastest_gpus", c.fastest_gpus},
-           {"slower_than_one_gpu_from", or_null(c.slower_than_one_gpu_from)},
+           {"slower_than_one_gpu", ranges_json(c.slower_than_one_gpu)},
+           {"slower_than_fewer_gpus", ranges_json(c.slower_than_fewer)},
            {"no_gain_from", or_null(c.no_gain_from)}};
   out["efficiency_below"] = {{"0.9", or_null(c.efficiency_below_90)},
                              {"0.8", or_null(c.efficiency_below_80)},
                              {"0.5", or_null(c.efficiency_below_50)},
                              {"0.7", or_null(c.efficiency_below_70)}};
+  out["slower_than_one_gpu_from"] = or_null(first_of_ranges(c.slower_than_one_gpu));
+  out["slower_than_previous_from"] = or_null(first_of_ranges(c.slower_than_fewer));
   out["cause"] = c.cause;
-  out["slower_than_previous_from"] = or_null(c.slower_than_previous_from);
   Json worth = Json::object();
   for (const WorthRequesting& w : c.worth_requesting)
     worth[fmt::format("{:g}", w.efficiency)] = {{"every_up_to", w.every_up_to}, {"most", w.most}};
@@ -135,7 +144,7 @@ Json crossover_json(const Crossover& c) {
   Json causes = Json::array();
   for (const CrossoverCause& cause : c.causes) causes.push_back(cause_json(cause));
   out["causes"] = std::move(causes);
-  out["search"] = {{"numbers", c.searched}, {"simulated", c.simulated}, {"certain", c.is_certain}};
+  out["search"] = {{"up_to", c.searched}, {"numbers", c.numbers}, {"simulated", c.simulated}, {"certain", c.is_certain}};
   return out;
 }
 
@@ -213,7 +222,8 @@ Json prediction_json(const Prediction& p) {
            {"cluster", p.cluster},
            {"strategy", p.strategy},
            {"precision", p.precision},
-           {"scaling", p.strong_scaling ? "strong" : "weak"}};
+           {"scaling", p.strong_scaling ? "strong" : "weak"},
+           {"headline", headline(p)}};
   Json points = Json::array();
   for (const PredictionPoint& point : p.points) points.push_back(point_json(point));
   out["points"] = std::move(points);

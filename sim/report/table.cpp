@@ -9,6 +9,7 @@
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/crossover_table.hpp"
+#include "sim/report/headline.hpp"
 #include "sim/report/interval_table.hpp"
 #include "sim/report/recommendation_table.hpp"
 
@@ -85,7 +86,7 @@ std::string spoken_time(double value) {
 
 std::string write_table(const Prediction& p, const ReportOptions& options) {
   std::string out;
-  if (!p.points.empty()) out += heading(p) + curve(p) + breakdown(p) + write_intervals(p);
+  if (!p.points.empty()) out += headline(p) + "\n\n" + heading(p) + curve(p) + breakdown(p) + write_intervals(p);
   out += crossover_paragraph(p);
   if (p.samples > 0 && !p.points.empty()) out += around_steps(p.points.back());
   if (p.samples == 0) out += "Epoch and total need data.samples, as in --set data.samples=50000.\n";

@@ -19,9 +19,10 @@ touch "$results/job0.tsv" "$results/job1.tsv"
 names() { "$program" list "$1" | awk '{ print $1 }' | grep -xE "$2"; }
 
 wanted_pairs() {
-  local model cluster
+  local model cluster all_models
+  all_models=$(names models "$models")
   for cluster in $(names clusters "$clusters"); do
-    for model in $(names models "$models"); do printf '%s\t%s\n' "$model" "$cluster"; done
+    for model in $all_models; do printf '%s\t%s\n' "$model" "$cluster"; done
   done | sort
 }
 

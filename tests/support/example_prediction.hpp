@@ -29,7 +29,7 @@ inline Prediction example_prediction() {
   eight.buckets = {{8'196'000}, {26'255'360}};
   p.points = {one, eight};
   p.crossover.fastest_gpus = 320;
-  p.crossover.efficiency_below_90 = 8, p.crossover.slower_than_previous_from = 5;
+  p.crossover.efficiency_below_90 = 8, p.crossover.slower_than_fewer = {{5, 7}};
   p.crossover.worth_requesting = {{0.9, 4, 4}, {0.8, 4, 8}, {0.7, 320, 320}, {0.5, 320, 320}};
   p.crossover.causes = {{5, 0.04, {{"exposed communication over the network (ib)", 0.04, 1}}},
                         {8,
@@ -38,7 +38,7 @@ inline Prediction example_prediction() {
                           {"copies of gradients and buffers", 0.0075, 0.3},
                           {"the slowest GPU sets the pace", 0.0025, 0.1}}}};
   p.crossover_spread = {288, 320, 0.04, 200, 320};
-  p.crossover.searched = 320, p.crossover.simulated = 60;
+  p.crossover.searched = 320, p.crossover.numbers = 83, p.crossover.simulated = 60;
   p.crossover.cause = "compute bounds the step";
   p.decisions.add("all_reduce 26.3 MB", "ring, Simple", "LL would take 3 ms");
   p.warnings = {"8 GPUs: about 8 GB are needed per GPU, it has 7 GB"};

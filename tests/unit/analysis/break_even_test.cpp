@@ -133,7 +133,7 @@ TEST_CASE("numbers of GPUs that cannot be asked about are mistakes with a hint")
 TEST_CASE("predict asks where more GPUs stop paying when no number is given") {
   const Prediction p = predict(slow_network(), nullptr, {.break_even = 0});
   REQUIRE(p.break_even);
-  CHECK(p.break_even->gpus == p.crossover.slower_than_one_gpu_from.value_or(0));
+  CHECK(p.break_even->gpus == first_of_ranges(p.crossover.slower_than_one_gpu).value_or(0));
   CHECK_FALSE(predict(test::mnist_scenario()).break_even);
 }
 

@@ -12,10 +12,12 @@ using namespace foretrain;
 
 namespace {
 
-/// With one sample per GPU and step.
+/// With one sample per GPU and step, over every number of GPUs.
 Crossover find(const ThroughputFunction& throughput, int most, int per_node, int budget) {
-  return find_crossover(throughput, {most, per_node, budget, [](int n) { return 1.0 * n; }});
+  return find_crossover(throughput, {most, per_node, budget, [](int n) { return 1.0 * n; }, false, true});
 }
+
+using Ranges = std::vector<GpuRange>;
 
 /// A curve of samples per second with a step that matches a batch of 1 per GPU.
 ThroughputFunction curve(std::function<double(int)> samples_per_s) {
@@ -40,7 +42,7 @@ TEST_CASE("perfect scaling has no crossover") {
   const Crossover c = find(curve([](int n) { return 1.0 * n; }), 64, 4, 40);
   CHECK(c.fastest_gpus == 64);
   CHECK_FALSE(c.no_gain_from);
-  CHECK_FALSE(c.slower_than_one_gpu_from);
+  CHECK(c.slower_than_one_gpu.empty());
   CHECK_FALSE(c.efficiency_below_90);
   CHECK_FALSE(c.efficiency_below_50);
 }
@@ -62,21 +64,22 @@ TEST_CASE("a peak is the fastest number, and from the next one nothing is gained
   CHECK(c.fastest_gpus == 8);
   CHECK(c.no_gain_from == 9);
   // 100 - (n-8)^2 < 100 - 49 from |n - 8| > 7, n = 16: 36 < 51.
-  CHECK(c.slower_than_one_gpu_from == 16);
+  CHECK(c.slower_than_one_gpu == Ranges{{16, 16}});
+  CHECK(c.slower_than_fewer == Ranges{{10, 16}});  // 96 < 0.98 * 100 from n = 10 on
 }
 
 TEST_CASE("two GPUs slower than one are found at once") {
   const Crossover c = find(curve([](int n) { return n == 1 ? 10.0 : 4.0; }), 32, 4, 40);
   CHECK(c.fastest_gpus == 1);
   CHECK(c.no_gain_from == 2);
-  CHECK(c.slower_than_one_gpu_from == 2);
+  CHECK(c.slower_than_one_gpu == Ranges{{2, 32}});
   CHECK(c.efficiency_below_90 == 2);
   CHECK(c.efficiency_below_50 == 2);
 }
 
 TEST_CASE("a dip at the node boundary is found although more nodes recover") {
   const Crossover c = find(curve([](int n) { return n == 5 ? 0.9 : 1.0 * n; }), 64, 4, 40);
-  CHECK(c.slower_than_one_gpu_from == 5);
+  CHECK(c.slower_than_one_gpu == Ranges{{5, 5}});
   CHECK(c.efficiency_below_50 == 5);
   CHECK(c.fastest_gpus == 64);
 }
@@ -125,12 +128,31 @@ TEST_CASE("the fastest number is the fewest GPUs within a tenth of a percent of 
   CHECK(c.fastest_gpus == 2);
 }
 
-TEST_CASE("slower than the number before is the first noticeable loss, wherever it is") {
-  const Crossover c = find(curve([](int n) { return n >= 37 ? n - 2.0 : 1.0 * n; }), 64, 4, 100);
-  CHECK(c.slower_than_previous_from == 37);
-  CHECK_FALSE(c.slower_than_one_gpu_from);
-  const Crossover slight = find(curve([](int n) { return n == 2 ? 0.9995 : 1.0 * n; }), 4, 4, 100);
-  CHECK_FALSE(slight.slower_than_previous_from);
+TEST_CASE("slower than fewer GPUs are all numbers at least 2 % below a smaller one, wherever they are") {
+  const Crossover c = find(curve([](int n) { return n >= 37 ? n - 4.0 : 1.0 * n; }), 64, 4, 100);
+  CHECK(c.slower_than_fewer == Ranges{{37, 39}});  // 36 * 0.98 = 35.28: 36 on 40 is not
+  CHECK(c.slower_than_one_gpu.empty());
+  const Crossover slight = find(curve([](int n) { return n == 2 ? 0.985 : 1.0 * n; }), 4, 4, 100);
+  CHECK(slight.slower_than_fewer.empty());
+  CHECK(slight.slower_than_one_gpu.empty());
+}
+
+TEST_CASE("by default numbers count that a person would request: within a node, whole nodes, and the listed ones") {
+  CHECK(requested_numbers({.most_gpus = 18, .gpus_per_node = 4}) == std::vector<int>{1, 2, 3, 4, 8, 12, 16});
+  CHECK(requested_numbers({.most_gpus = 18, .gpus_per_node = 4, .listed = {6, 18, 40}}) == std::vector<int>{1, 2, 3, 4, 6, 8, 12, 16, 18});
+  CHECK(requested_numbers({.most_gpus = 3, .gpus_per_node = 4}) == std::vector<int>{1, 2, 3});
+  CHECK(requested_numbers({.most_gpus = 6, .gpus_per_node = 4, .every_gpu = true}) == std::vector<int>{1, 2, 3, 4, 5, 6});
+  CHECK(requested_numbers({.most_gpus = 1'000'000, .gpus_per_node = 8}).size() < 4000);
+}
+
+TEST_CASE("a single GPU on a further node is no crossing unless every number counts") {
+  const auto lone = curve([](int n) { return n % 4 == 1 && n > 1 ? 0.5 * n : 1.0 * n; });
+  const Crossover c =
+      find_crossover(lone, {.most_gpus = 96, .gpus_per_node = 4, .budget = 400, .samples_per_step = [](int n) { return 1.0 * n; }});
+  CHECK(c.slower_than_fewer.empty());
+  CHECK(c.numbers == 27);
+  CHECK(c.fastest_gpus == 96);
+  CHECK(find(lone, 96, 4, 400).slower_than_fewer.size() == 23);
 }
 
 TEST_CASE("what is worth requesting: every number up to one, and the largest of all") {
@@ -152,8 +174,8 @@ TEST_CASE("a search that may not look everywhere says so") {
 
 TEST_CASE("a curve that is known to jump is looked at everywhere, as far as the budget goes") {
   const ThroughputFunction lone = curve([](int n) { return n == 37 ? 30.0 : 1.0 * n; });
-  const auto search = [&](int budget) { return find_crossover(lone, {100, 4, budget, [](int n) { return 1.0 * n; }, true}); };
-  CHECK(search(100).slower_than_previous_from == 37);
+  const auto search = [&](int budget) { return find_crossover(lone, {100, 4, budget, [](int n) { return 1.0 * n; }, true, true}); };
+  CHECK(search(100).slower_than_fewer == Ranges{{37, 37}});
   CHECK(search(100).simulated == 100);
   CHECK(search(100).is_certain);
   CHECK_FALSE(search(90).is_certain);
@@ -162,7 +184,8 @@ TEST_CASE("a curve that is known to jump is looked at everywhere, as far as the 
 TEST_CASE("a smooth curve needs few of many numbers") {
   // The fifth GPU, alone on its node, is a loss; from there on 2 % more of a step with each doubling.
   const Crossover c = find(curve([](int n) { return n < 5 ? 1.0 * n : 0.75 * n / (1 + 0.02 * std::log2(n / 4.0)); }), 4096, 4, 400);
-  CHECK(c.slower_than_previous_from == 5);
+  REQUIRE_FALSE(c.slower_than_fewer.empty());
+  CHECK(c.slower_than_fewer.front() == GpuRange{5, 5});
   CHECK(c.is_certain);
   CHECK(c.simulated < 200);
   CHECK(c.searched == 4096);

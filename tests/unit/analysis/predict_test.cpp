@@ -171,7 +171,7 @@ TEST_CASE("idle GPUs and missing samplers stand in the cause of the crossover") 
   scenario.launch = {};
   scenario.sampler = Sampler::none;
   const Prediction repeated = predict(scenario);
-  CHECK(repeated.crossover.slower_than_one_gpu_from == 2);
+  CHECK(first_of_ranges(repeated.crossover.slower_than_one_gpu) == 2);
   CHECK_THAT(repeated.crossover.cause, Catch::Matchers::StartsWith("processes train on the same samples; "));
 }
 

@@ -27,7 +27,7 @@ using Keys = std::vector<std::string>;
 
 TEST_CASE("a prediction has exactly the keys of the contract") {
   const Json j = Json::parse(write_json(test::example_prediction(), {}));
-  CHECK(keys(j) == Keys{"schema", "scenario", "model", "cluster", "strategy", "precision", "scaling", "points", "crossover",
+  CHECK(keys(j) == Keys{"schema", "scenario", "model", "cluster", "strategy", "precision", "scaling", "headline", "points", "crossover",
                         "crossover_interval", "decisions", "warnings", "extrapolated"});
   CHECK(keys(j["points"][0]) == Keys{"gpus",      "nodes",          "batch_per_gpu",    "global_batch",     "steps_per_epoch", "step_s",
                                      "epoch_s",   "total_s",        "samples_per_s",    "speedup",          "efficiency",      "gpu_hours",
@@ -43,14 +43,15 @@ TEST_CASE("a prediction has exactly the keys of the contract") {
                                                "activations_bytes", "workspace_bytes", "framework_bytes"});
   CHECK(keys(j["points"][0]["breakdown"]) ==
         Keys{"compute_s", "exposed_communication_s", "input_stall_s", "host_s", "optimizer_s", "other_s"});
-  CHECK(keys(j["crossover"]) == Keys{"fastest_gpus", "slower_than_one_gpu_from", "no_gain_from", "efficiency_below", "cause",
-                                     "slower_than_previous_from", "worth_requesting", "causes", "search"});
+  CHECK(keys(j["crossover"]) == Keys{"fastest_gpus", "slower_than_one_gpu", "slower_than_fewer_gpus", "no_gain_from", "efficiency_below",
+                                     "slower_than_one_gpu_from", "slower_than_previous_from", "cause", "worth_requesting", "causes",
+                                     "search"});
   CHECK(keys(j["crossover"]["efficiency_below"]) == Keys{"0.9", "0.8", "0.5", "0.7"});
   CHECK(keys(j["crossover"]["worth_requesting"]) == Keys{"0.9", "0.8", "0.7", "0.5"});
   CHECK(keys(j["crossover"]["worth_requesting"]["0.9"]) == Keys{"every_up_to", "most"});
   CHECK(keys(j["crossover"]["causes"][0]) == Keys{"gpus", "loss_s", "parts"});
   CHECK(keys(j["crossover"]["causes"][0]["parts"][0]) == Keys{"what", "seconds", "share"});
-  CHECK(keys(j["crossover"]["search"]) == Keys{"numbers", "simulated", "certain"});
+  CHECK(keys(j["crossover"]["search"]) == Keys{"up_to", "numbers", "simulated", "certain"});
   CHECK(keys(j["decisions"][0]) == Keys{"subject", "choice", "why"});
 }
 
@@ -69,7 +70,7 @@ TEST_CASE("values arrive unchanged, what is missing is null") {
   CHECK(j["points"][1]["startup_s"] == 10);
   CHECK(j["points"][1]["validation_s"] == 240);
   CHECK(j["points"][1]["other_s"] == 300);
-  CHECK(j["crossover"]["slower_than_one_gpu_from"].is_null());
+  CHECK(j["crossover"]["slower_than_one_gpu"].empty());
   CHECK(j["crossover"]["efficiency_below"]["0.9"] == 8);
   CHECK(j["crossover"]["efficiency_below"]["0.5"].is_null());
 }

@@ -58,9 +58,9 @@ TEST_CASE("decisions are shown only when asked for") {
 TEST_CASE("the crossover is told in words") {
   Prediction p = test::example_prediction();
   CHECK_THAT(write_table(p, {}), ContainsSubstring("Fastest: 320 GPUs of 320. All of them together are fastest"));
-  p.crossover.fastest_gpus = 1, p.crossover.no_gain_from = 2, p.crossover.slower_than_one_gpu_from = 2;
+  p.crossover.fastest_gpus = 1, p.crossover.no_gain_from = 2, p.crossover.slower_than_one_gpu = {{2, 3}, {12, 320}};
   CHECK_THAT(write_table(p, {}), ContainsSubstring("Fastest: 1 GPU of 320. No gain from 2 GPUs."));
-  CHECK_THAT(write_table(p, {}), ContainsSubstring("Slower than one GPU: from 2 GPUs."));
+  CHECK_THAT(write_table(p, {}), ContainsSubstring("Slower than one GPU: at 2 to 3, from 12 on."));
 }
 
 TEST_CASE("what is worth requesting, and what is lost where it stops") {
@@ -68,7 +68,7 @@ TEST_CASE("what is worth requesting, and what is lost where it stops") {
   CHECK_THAT(table,
              ContainsSubstring("GPUs worth requesting at efficiency of at least 90 %: up to 4; 80 %: up to 4, some up to 8; 70 %: all 320; "
                                "50 %: all 320.\n"));
-  CHECK_THAT(table, ContainsSubstring("Slower than one GPU: never. Slower than one GPU fewer: from 5 GPUs.\n"));
+  CHECK_THAT(table, ContainsSubstring("Slower than one GPU: never. Slower than fewer GPUs: at 5 to 7.\n"));
   CHECK_THAT(table,
              ContainsSubstring("Lost at 8 GPUs, 25 ms of each step: 60 % exposed communication over the network (ib), 30 % copies of "
                                "gradients and buffers, 10 % the slowest GPU sets the pace.\n"));
