@@ -135,7 +135,8 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
   StrategyKnobs knobs = scenario_.knobs;
   knobs.accumulation = wanted.micro_steps;
   const Placement ranks = placement(wanted.gpus);
-  Plan plan = make_plan({workload, cluster(), ranks, knobs, device, wanted.steps, scenario_.collective, reuse_.get()});
+  Plan plan =
+      make_plan({workload, cluster(), ranks, knobs, device, wanted.steps, scenario_.collective, reuse_.get(), calls_of(scenario_.cluster)});
   if (device.communication_time_scale != 1)
     plan.graph.scale_transfers(static_cast<std::uint8_t>(Account::exposed_communication), device.communication_time_scale);
   reuse_->tasks = std::max(reuse_->tasks, plan.graph.tasks().size());

@@ -7,7 +7,9 @@
 #include "sim/app/listing.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/output_file.hpp"
+#include "sim/scenario/calibration_constants.hpp"
 #include "sim/scenario/scenario_keys.hpp"
+#include "sim/strategy/call_costs.hpp"
 
 namespace foretrain {
 
@@ -66,15 +68,34 @@ std::string catalogs_page() {
   return out;
 }
 
+/// Single calls have one value; the others depend on the GPU, the CPU or the link, and a cluster's files state them.
+std::string constants_page() {
+  std::string out = "# Constants" + printed_by("constants") +
+                    "\nEvery constant that a calibration file may state (`foretrain calibrate`), with the range that physics allows. "
+                    "Calls of the host are seconds on the reference CPU, times `host.slowdown`.\n\n| constant | meaning | least | most "
+                    "|\n|---|---|---|---|\n";
+  const std::vector<ConstantOf<CallCosts>>& calls = call_constants();
+  for (const ConstantRange& range : calibratable_constants()) {
+    if (!range.name.starts_with("call."))
+      out += fmt::format("| `{}` | {} | {:g} | {:g} |\n", range.name, cell(range.meaning), range.least, range.most);
+  }
+  out += "\n## Single calls\n\n| constant | microseconds | meaning | source |\n|---|---|---|---|\n";
+  for (const auto& [range, get, set] : calls)
+    out +=
+        fmt::format("| `{}` | {:g} | {} | {} |\n", range.name, to_microseconds(seconds(get({}))), cell(range.meaning), cell(range.source));
+  return out;
+}
+
 }  // namespace
 
 const std::vector<std::string>& reference_topics() {
-  static const std::vector<std::string> topics{"commands", "scenario", "catalogs"};
+  static const std::vector<std::string> topics{"commands", "scenario", "catalogs", "constants"};
   return topics;
 }
 
 void run_reference(const ReferenceCommand& command, const std::string& commands_markdown) {
   if (command.topic == "commands") return write_output("", commands_markdown);
+  if (command.topic == "constants") return write_output("", constants_page());
   write_output("", command.topic == "scenario" ? scenario_page() : catalogs_page());
 }
 

@@ -18,6 +18,7 @@ struct ConstantRange {
   double least = 0, most = 0;          ///< what physics allows
   double prior = 0.3;                  ///< standard deviation of its logarithm among machines: what is known without samples
   std::string meaning;
+  std::string source{};  ///< of the value where nothing was measured; empty: the page of the layer's model has it
 };
 
 /// The same with the way to it in the value that holds it.

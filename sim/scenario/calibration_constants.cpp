@@ -5,6 +5,7 @@
 
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/collective/cost_constants.hpp"
+#include "sim/strategy/call_costs.hpp"
 #include "sim/strategy/loss_constants.hpp"
 #include "sim/workload/device/device_constants.hpp"
 
@@ -39,6 +40,7 @@ std::vector<ConstantRange> calibratable_constants() {
   append(ranges, kernel_constants());
   append(ranges, collective_constants());
   append(ranges, loss_constants());
+  append(ranges, call_constants());
   return ranges;
 }
 

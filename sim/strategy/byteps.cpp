@@ -22,8 +22,6 @@ namespace {
 constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kMostPartitionsOfOne = 65'536;
 constexpr std::int64_t kMostPartitions = 200'000;
-constexpr Time kWait = Time{2'000'000};       ///< Python's synchronize of one tensor that is done; 2 us
-constexpr Time kHalfCast = Time{10'000'000};  ///< tensor.half() or .float() in Python
 
 int gpus_of_first_node(const Placement& placement) {
   const int node = placement.ranks.front().node;
@@ -101,8 +99,8 @@ PushPull::PushPull(Process& process)
       gradient_bytes_(gradient_element_bytes(process.request().workload)),
       wire_bytes_(compresses() ? 2 : gradient_bytes_),
       partitions_(partitions_of(process.request(), gpus_, wire_bytes_)),
-      network_(process, server_count(process.request()), partitions_, ps_lite_transport(process.request().cluster.spec().fabric.link),
-               machines_of(process.request().knobs)),
+      network_(process, server_count(process.request()), partitions_,
+               ps_lite_transport(process.request().cluster.spec().fabric.link, process.calls()), machines_of(process.request().knobs)),
       labels_(make_labels()),
       stages_(make_stages()),
       partitions_of_(model_.parameters.size()) {
@@ -152,9 +150,10 @@ PushPull::Stages PushPull::make_stages() {
 
 void PushPull::on_gradient(std::uint32_t parameter) {
   const QueueId thread = process_.autograd_thread;
-  if (compresses()) process_.launch_copy(thread, {6 * model_.parameters[parameter].elements}, kHalfCast, Account::other, labels_.cast);
+  if (compresses())
+    process_.launch_copy(thread, {6 * model_.parameters[parameter].elements}, process_.calls().half_cast, Account::other, labels_.cast);
   const TaskId ready = process_.last_kernel();
-  const TaskId call = process_.host(thread, kHorovodHook, Account::host);
+  const TaskId call = process_.host(thread, process_.calls().horovod_hook, Account::host);
   for (const std::size_t i : partitions_of_[parameter]) exchange(i, ready, call);
 }
 
@@ -214,9 +213,9 @@ void PushPull::synchronize() {
   done_.clear();
   process_.host_for(thread, Time{}, Account::host, after);
   for (const Parameter& parameter : model_.parameters) {
-    process_.host(thread, kWait, Account::host);
+    process_.host(thread, process_.calls().wait_done, Account::host);
     process_.launch_copy(thread, {2 * wire_bytes_ * parameter.elements}, Time{}, Account::other, labels_.average);
-    if (compresses()) process_.launch_copy(thread, {6 * parameter.elements}, kHalfCast, Account::other, labels_.cast);
+    if (compresses()) process_.launch_copy(thread, {6 * parameter.elements}, process_.calls().half_cast, Account::other, labels_.cast);
   }
 }
 

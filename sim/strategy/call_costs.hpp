@@ -1,26 +1,29 @@
-// What single calls cost the host, where several strategies make the same call.
+// What single calls cost the host, in the frameworks that strategies imitate.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sim/base/units.hpp"
+#include "sim/cluster/calibration.hpp"
+#include "sim/cluster/hardware.hpp"
 
 namespace foretrain {
 
+/// On the reference CPU; call_costs.inc says what each is and where it comes from.
+struct CallCosts {
+#define CALL_COST(member, value, meaning, source) Time member = microseconds(value);
+#include "sim/strategy/call_costs.inc"
+#undef CALL_COST
+};
+
+/// "call.tensor", …
+const std::vector<ConstantOf<CallCosts>>& call_constants();
+
+/// Those of the table, replaced by those that were measured on the cluster.
+CallCosts calls_of(const ClusterSpec& cluster);
+
 inline constexpr std::int64_t kFloatBytes = 4;
-
-/// PyTorch: flatten (cat of a list), and the call of the collective behind it, 10 us.
-inline constexpr Time kFlattenCall = Time{10'000'000};
-/// One tensor operation from Python, 3 us (docs/models/host_time.md).
-inline constexpr Time kTensorCall = Time{3'000'000};
-
-/// Horovod and BytePS, which descends from it, under PyTorch: Python hook, name, event, request; 15 us.
-inline constexpr Time kHorovodHook = Time{15'000'000};
-/// Horovod's compression under PyTorch: tensor.type(), 8 us.
-inline constexpr Time kHorovodCast = Time{8'000'000};
-
-/// MPI's own part of a message between nodes, 0.8 us (topologies/transports/mpi_ib.toml).
-inline constexpr Time kMpiMessage = Time{800'000};
 /// What MPI wrote is not page-locked: a copy to or from the GPU is staged, at half the rate.
 inline constexpr int kPageableSlowdown = 2;
 

@@ -13,8 +13,6 @@ namespace foretrain {
 namespace {
 
 constexpr std::int64_t kHalfBytes = 2;
-constexpr Time kHookPython = Time{30'000'000};   ///< 30 us: the hook's own Python, assumed (its calls are counted apart)
-constexpr Time kLibraryCall = Time{10'000'000};  ///< 10 us: one with a matrix product
 
 }  // namespace
 
@@ -36,7 +34,7 @@ BucketExchange::BucketExchange(Process& process, ProcessGroup& group, const std:
 }
 
 void BucketExchange::launch(QueueId thread, std::size_t bucket) {
-  if (compression_ != Compression::none) process_.host(thread, kHookPython, Account::host);
+  if (compression_ != Compression::none) process_.host(thread, process_.calls().ddp_hook_python, Account::host);
   if (compression_ == Compression::powersgd) return low_rank(thread, bucket);
   if (compression_ != Compression::none) return halve(thread, bucket);
   works_[bucket] = group_.start(thread, CollectiveOp::all_reduce, buckets_[bucket].size, labels_[bucket]);
@@ -49,7 +47,7 @@ void BucketExchange::wait(QueueId thread, std::size_t bucket) {
   const std::int64_t bytes = 6 * elements_of(bucket);
   const TaskId reduced = works_[bucket];
   if (!group_.is_gloo()) return process_.stream_waits_for(reduced);
-  process_.launch_copy(thread, {bytes}, kTensorCall, Account::other, hook_label_);
+  process_.launch_copy(thread, {bytes}, process_.calls().tensor, Account::other, hook_label_);
 }
 
 /// Cast (6 bytes per element) and divide (4), all-reduce in 16 bit; over NCCL the cast back is launched at once on a stream of its own.
@@ -60,12 +58,12 @@ void BucketExchange::halve(QueueId thread, std::size_t bucket) {
   const TaskId reduced = group_.start(thread, CollectiveOp::all_reduce, {kHalfBytes * elements}, labels_[bucket]);
   works_[bucket] = reduced;
   if (group_.is_gloo()) return;
-  process_.host(thread, kTensorCall, Account::host);
+  process_.host(thread, process_.calls().tensor, Account::host);
   works_[bucket] = process_.launch_beside({thread, cast_stream_, {6 * elements}, hook_label_, {&reduced, 1}});
 }
 
 void BucketExchange::kernel(QueueId thread, std::int64_t bytes) {
-  process_.launch_copy(thread, {bytes}, kTensorCall, Account::other, hook_label_);
+  process_.launch_copy(thread, {bytes}, process_.calls().tensor, Account::other, hook_label_);
 }
 
 void BucketExchange::reduce_now(QueueId thread, std::int64_t elements) {
@@ -85,7 +83,7 @@ void BucketExchange::orthogonalise(QueueId thread, const PowerSgdBucket& split, 
 void BucketExchange::multiply(QueueId thread, const PowerSgdBucket& split) {
   for (const LowRank& low : split.matrices) {
     const std::int64_t elements = low.matrix.rows * low.matrix.columns + low.p_elements() + low.q_elements();
-    process_.launch_copy(thread, {element_bytes_ * elements}, kLibraryCall, Account::other, hook_label_);
+    process_.launch_copy(thread, {element_bytes_ * elements}, process_.calls().ddp_hook_library, Account::other, hook_label_);
   }
 }
 

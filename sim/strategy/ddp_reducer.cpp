@@ -8,12 +8,8 @@ namespace foretrain {
 
 namespace {
 
-constexpr Time kCopyCall = Time{570'000};         ///< 0.57 us: copy_ from C++, besides its launch
-constexpr Time kUnusedHook = Time{1'100'000};     ///< 1.1 us: measured extra of a hook with the search for unused parameters
-constexpr Time kStaticGraphHook = Time{300'000};  ///< 0.3 us: measured extra of a hook with a static graph
-constexpr Time kUnusedNode = Time{300'000};       ///< 0.3 us: measured extra of a forward pass per node of the graph that is searched
-constexpr double kViewHook = 0.9;                 ///< measured: hooks on views of buckets take 10 % less
-constexpr std::int64_t kMapBytes = 4;             ///< int32 per parameter
+constexpr double kViewHook = 0.9;      ///< measured: hooks on views of buckets take 10 % less
+constexpr std::int64_t kMapBytes = 4;  ///< int32 per parameter
 
 }  // namespace
 
@@ -46,11 +42,11 @@ void Reducer::broadcast_group(std::int64_t element_bytes) {
   }
   if (total.count == 0) return;
   const QueueId thread = process_.main_thread;
-  process_.launch_copy(thread, total * 2, kFlattenCall, Account::other, buffer_label_);
+  process_.launch_copy(thread, total * 2, process_.calls().flatten, Account::other, buffer_label_);
   group_.wait(thread, group_.start(thread, CollectiveOp::broadcast, total, buffer_label_));
   for (const Buffer& buffer : model_.buffers) {
     if (buffer.element_bytes != element_bytes) continue;
-    process_.launch_copy(thread, {2 * buffer.elements * element_bytes}, kCopyCall, Account::other, buffer_label_);
+    process_.launch_copy(thread, {2 * buffer.elements * element_bytes}, process_.calls().copy, Account::other, buffer_label_);
   }
 }
 
@@ -64,13 +60,15 @@ void Reducer::before_forward(bool first) {
 void Reducer::before_backward() {
   if (!searches_unused()) return;
   const auto nodes = static_cast<std::int64_t>(model_.backward.size() + model_.parameters.size());
-  process_.host(process_.main_thread, kUnusedNode * nodes, Account::host, map_label_);
+  process_.host(process_.main_thread, process_.calls().ddp_unused_node * nodes, Account::host, map_label_);
 }
 
 Time Reducer::hook_cost() const {
   const Time plain = process_.host_costs().ddp_hook;
   const Time own = knobs_.gradient_as_bucket_view ? seconds(to_seconds(plain) * kViewHook) : plain;
-  return own + (knobs_.static_graph ? kStaticGraphHook : knobs_.find_unused_parameters ? kUnusedHook : Time{});
+  return own + (knobs_.static_graph             ? process_.calls().ddp_static_hook
+                : knobs_.find_unused_parameters ? process_.calls().ddp_unused_hook
+                                                : Time{});
 }
 
 /// Reads the gradient, writes it divided by the number of ranks.
@@ -104,7 +102,7 @@ void Reducer::finalize_backward() {
     if (knobs_.gradient_as_bucket_view) continue;
     for (const std::uint32_t parameter : buckets_[b].parameters) {
       const Bytes bytes{2 * element_bytes_ * model_.parameters[parameter].elements};
-      process_.launch_copy(thread, bytes, kCopyCall, Account::other, copy_out_label_);
+      process_.launch_copy(thread, bytes, process_.calls().copy, Account::other, copy_out_label_);
     }
   }
   if (used_map_ != kNone) group_.wait(thread, used_map_);

@@ -28,7 +28,7 @@ FsdpGathering::FsdpGathering(Process& process, const ModelUnits& units, const Fs
 
 void FsdpGathering::hook(QueueId thread, std::uint32_t unit) {
   const auto views = static_cast<std::int64_t>(units_.units[unit].parameters.size());
-  process_.host(thread, kFsdpHook + kFsdpView * views, Account::host);
+  process_.host(thread, process_.calls().fsdp_hook + process_.calls().fsdp_view * views, Account::host);
 }
 
 void FsdpGathering::begin_iteration() {
@@ -77,7 +77,7 @@ void FsdpGathering::wait_for(QueueId thread, std::uint32_t unit) {
   process_.stream_waits_for(gathered_[unit]);
   if (!settings_.per_parameter) return;
   const Bytes copied{2 * settings_.element_bytes * units_.units[unit].elements};
-  copy_outs_.push_back(process_.launch_copy(thread, copied, microseconds(10), Account::other, copy_out_label_));
+  copy_outs_.push_back(process_.launch_copy(thread, copied, process_.calls().flatten, Account::other, copy_out_label_));
 }
 
 void FsdpGathering::free_unit(QueueId thread, std::uint32_t unit) {

@@ -27,11 +27,6 @@ struct FsdpSettings {
   bool is_half() const { return element_bytes == 2; }
 };
 
-/// Python of one hook around a unit's pass, and of one parameter's view into the flat parameter, on the reference CPU (recalled and
-/// measured for torch.Tensor.view; docs/models/fsdp.md).
-inline constexpr Time kFsdpHook = Time{60'000'000};
-inline constexpr Time kFsdpView = Time{2'000'000};
-
 /// The unshard and reshard logic of torch/distributed/fsdp/_runtime_utils.py and of FSDP2's _fsdp_param_group.py.
 class FsdpGathering {
  public:

@@ -26,8 +26,8 @@ FsdpReduction::FsdpReduction(Process& process, const ModelUnits& units, const Fs
 void FsdpReduction::flatten(std::uint32_t unit, bool accumulating) {
   const std::int64_t bytes = settings_.element_bytes * units_.units[unit].elements;
   const QueueId thread = process_.autograd_thread;
-  if (!settings_.per_parameter) process_.launch_copy(thread, {2 * bytes}, microseconds(10), Account::other, flatten_label_);
-  if (accumulating) process_.launch_copy(thread, {3 * bytes}, microseconds(1), Account::other, flatten_label_);
+  if (!settings_.per_parameter) process_.launch_copy(thread, {2 * bytes}, process_.calls().flatten, Account::other, flatten_label_);
+  if (accumulating) process_.launch_copy(thread, {3 * bytes}, process_.calls().accumulate, Account::other, flatten_label_);
 }
 
 /// FSDP1 divides in place; FSDP2 copies the gradients together, and lets NCCL average in fp32.

@@ -4,9 +4,7 @@
 
 namespace foretrain {
 
-namespace {
-constexpr Time kEagerReshape = Time{10'000'000};  ///< 10 us, as every operator of TensorFlow's eager mode
-}
+namespace {}
 
 GradientExchange::GradientExchange(Process& process, std::vector<GradientPack> packs, SumOverReplicas sum, bool halves)
     : process_(process),
@@ -33,7 +31,7 @@ void GradientExchange::on_gradient(std::uint32_t parameter) {
 void GradientExchange::reshape(QueueId thread, std::size_t tensors) {
   const auto count = static_cast<std::int64_t>(tensors);
   launches_.nodes(thread, {static_cast<int>(tensors), 0, {}}, Account::other, concat_label_);
-  if (!launches_.is_graph()) process_.host(thread, kEagerReshape * count, Account::host, concat_label_);
+  if (!launches_.is_graph()) process_.host(thread, process_.calls().eager_operator * count, Account::host, concat_label_);
 }
 
 /// A kernel for each tensor, 4 bytes on one side and 2 on the other.

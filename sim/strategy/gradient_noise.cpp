@@ -5,8 +5,7 @@ namespace foretrain {
 
 namespace {
 
-constexpr Time kCall = Time{4'000'000};  ///< one call on a tensor, 4 us
-constexpr std::int64_t kReadWrite = 8;   ///< bytes of an element read and written
+constexpr std::int64_t kReadWrite = 8;  ///< bytes of an element read and written
 constexpr std::int64_t kRead = 4;
 constexpr std::int64_t kDoubleReadWrite = 16;  ///< bytes of a double read and written
 
@@ -19,7 +18,9 @@ GradientNoise::GradientNoise(Process& process, StepLaunches& launches)
       measures_(process.request().workload.loop.hooks == LoopHooks::adaptdl),
       label_(process.graph().label("gradient noise")) {}
 
-void GradientNoise::small_kernel(QueueId thread, std::int64_t bytes) { launches_.kernel(thread, {bytes}, kCall, Account::other, label_); }
+void GradientNoise::small_kernel(QueueId thread, std::int64_t bytes) {
+  launches_.kernel(thread, {bytes}, process_.calls().scalar, Account::other, label_);
+}
 
 void GradientNoise::on_gradient(QueueId thread, std::uint32_t parameter) {
   if (!measures_) return;

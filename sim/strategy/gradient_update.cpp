@@ -8,8 +8,6 @@ namespace foretrain {
 namespace {
 
 constexpr Bytes kScalar{8};
-constexpr Time kScalarCall = Time{4'000'000};    ///< one call on a scalar tensor, 4 us
-constexpr Time kUnscaleCall = Time{20'000'000};  ///< unscale_: lists of gradients by device and type, 20 us
 
 std::vector<std::int64_t> tensor_sizes(const ExpandedModel& model) {
   std::vector<std::int64_t> sizes;
@@ -48,17 +46,17 @@ void GradientUpdate::small_kernels(int count, Time reference) {
 }
 
 void GradientUpdate::scale_loss() {
-  if (scales()) small_kernels(1, kScalarCall);
+  if (scales()) small_kernels(1, process_.calls().scalar);
 }
 
 /// Unscale and look for infinities (read and write every gradient), then the script reads the flag: `.item()`.
 void GradientUpdate::check_gradients() {
   if (!scales()) return;
   if (launches_.is_tensorflow()) {
-    each_tensor(8, kScalarCall);
-    each_tensor(4, kScalarCall);
+    each_tensor(8, process_.calls().scalar);
+    each_tensor(4, process_.calls().scalar);
   } else {
-    packed(8, kUnscaleCall);
+    packed(8, process_.calls().unscale);
   }
   process_.synchronize(process_.main_thread);
 }
@@ -69,9 +67,9 @@ void GradientUpdate::clip_norm() {
   if (clipping == GradientClipping::none) return;
   const Framework& framework = workload_.framework;
   const bool multi_tensor = framework.kind == FrameworkKind::pytorch && framework.version >= FrameworkVersion{2, 0};
-  multi_tensor ? packed(4, kScalarCall) : each_tensor(4, kScalarCall);
-  small_kernels(5, kScalarCall);  // stack, norm, add, divide, clamp
-  multi_tensor ? packed(8, kScalarCall) : each_tensor(8, kScalarCall);
+  multi_tensor ? packed(4, process_.calls().scalar) : each_tensor(4, process_.calls().scalar);
+  small_kernels(5, process_.calls().scalar);  // stack, norm, add, divide, clamp
+  multi_tensor ? packed(8, process_.calls().scalar) : each_tensor(8, process_.calls().scalar);
   if (clipping == GradientClipping::read_back) process_.synchronize(process_.main_thread);
 }
 
@@ -87,7 +85,7 @@ TaskId GradientUpdate::apply() {
   check_gradients();
   clip_norm();
   TaskId last = optimize();
-  if (scales()) small_kernels(1, kScalarCall), last = process_.last_kernel();
+  if (scales()) small_kernels(1, process_.calls().scalar), last = process_.last_kernel();
   return last;
 }
 

@@ -39,7 +39,7 @@ HorovodGathering::HorovodGathering(Process& process, const HorovodSettings& sett
   std::vector<PatternFlow> flows;
   for (int rank = 0; rank < ranks_; ++rank) {
     TransportWay way = ways.way(rank, (rank + 1) % ranks_);
-    message_latency_ = std::max(message_latency_, way.latency + kMpiMessage);
+    message_latency_ = std::max(message_latency_, way.latency + process.calls().mpi_message);
     if (way.links.empty()) continue;
     slowest_link_ = flows.empty() ? way.bandwidth : std::min(slowest_link_, way.bandwidth);
     flows.push_back({std::move(way.links), static_cast<double>(ranks_ - 1)});

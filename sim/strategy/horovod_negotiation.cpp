@@ -12,8 +12,6 @@ namespace foretrain {
 
 namespace {
 
-constexpr Time kSharedMemory = Time{500'000};  ///< between two processes of a node, 0.5 us
-
 /// Rounds of a tree of so many: log2, rounded up.
 int levels(int count) { return std::bit_width(static_cast<unsigned>(count - 1)); }
 
@@ -28,14 +26,14 @@ Time network_latency(const Cluster& cluster, const Placement& placement) {
 
 }  // namespace
 
-Time small_message_rounds(const Cluster& cluster, const Placement& placement) {
+Time small_message_rounds(const Cluster& cluster, const Placement& placement, const CallCosts& calls) {
   std::map<int, int> ranks_on;
   for (const GpuPlace& place : placement.ranks) ++ranks_on[place.node];
   int most = 1;
   for (const auto& [node, ranks] : ranks_on) most = std::max(most, ranks);
-  const Time inside = kSharedMemory * levels(most);
+  const Time inside = calls.mpi_shared_memory * levels(most);
   if (ranks_on.size() == 1) return inside;
-  return inside + (kMpiMessage + network_latency(cluster, placement)) * levels(static_cast<int>(ranks_on.size()));
+  return inside + (calls.mpi_message + network_latency(cluster, placement)) * levels(static_cast<int>(ranks_on.size()));
 }
 
 ResponseCache response_cache(int capacity, std::size_t tensors) {

@@ -6,11 +6,12 @@
 #include "sim/base/units.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/placement.hpp"
+#include "sim/strategy/call_costs.hpp"
 
 namespace foretrain {
 
 /// One small message between CPUs on every level of a binary tree of the ranks: shared memory inside nodes, the network between them.
-Time small_message_rounds(const Cluster& cluster, const Placement& placement);
+Time small_message_rounds(const Cluster& cluster, const Placement& placement, const CallCosts& calls = {});
 
 /// Which tensors the response cache knows (horovod/common/controller.cc, ComputeResponseList).
 enum class ResponseCache {

@@ -9,8 +9,6 @@ namespace foretrain {
 
 namespace {
 
-constexpr Time kCountDown = Time{4'000'000};  ///< PyTorch: a hook that only counts; 4 us
-
 /// An eager tape returns when it has launched all of backward; what XLA compiles is held back by the step itself.
 bool is_tape(const Framework& framework) { return framework.kind == FrameworkKind::tensorflow && framework.execution == Execution::eager; }
 
@@ -27,18 +25,18 @@ GradientQueue::GradientQueue(Process& process, const HorovodSettings& settings)
 
 Time GradientQueue::call_cost() const {
   const HostCalibration& costs = process_.host_costs();
-  return framework_.kind == FrameworkKind::tensorflow ? costs.node + costs.hand_over_node + costs.event : kHorovodHook;
+  return framework_.kind == FrameworkKind::tensorflow ? costs.node + costs.hand_over_node + costs.event : process_.calls().horovod_hook;
 }
 
 void GradientQueue::count_down() {
   if (framework_.kind == FrameworkKind::tensorflow) return;
-  process_.host(process_.autograd_thread, kCountDown, Account::host, hook_label_);
+  process_.host(process_.autograd_thread, process_.calls().horovod_count_down, Account::host, hook_label_);
 }
 
 void GradientQueue::enqueue(QueueId thread, std::uint32_t parameter, TaskId ready) {
   const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;
   if (settings_.compresses && !sparse_[parameter]) {
-    const Time cast = framework_.kind == FrameworkKind::tensorflow ? process_.host_costs().node : kHorovodCast;
+    const Time cast = framework_.kind == FrameworkKind::tensorflow ? process_.host_costs().node : process_.calls().horovod_cast;
     ready = process_.launch_copy(thread, {6 * elements}, cast, Account::other, compress_label_);
   }
   enqueued_.push_back({parameter, process_.host(thread, call_cost(), Account::host, hook_label_), ready});

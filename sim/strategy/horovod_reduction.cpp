@@ -35,7 +35,7 @@ HorovodReduction::HorovodReduction(Process& process, const HorovodSettings& sett
   std::vector<PatternFlow> flows;
   for (int rank = 0; rank < local; ++rank) {
     TransportWay way = ways.way(rank, rank + local);
-    message_latency_ = std::max(message_latency_, way.latency + kMpiMessage);
+    message_latency_ = std::max(message_latency_, way.latency + process.calls().mpi_message);
     if (rank == 0 || way.bandwidth < slowest_between_nodes_) slowest_between_nodes_ = way.bandwidth;
     flows.push_back({std::move(way.links), sent_per_byte()});
   }

@@ -13,15 +13,12 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::size_t kBatch = 160;          ///< BATCHED_D2D_CAPACITY: tensors copied by one kernel
-constexpr Time kRequest = Time{1'000'000};   ///< rank 0 reads and counts one request, 1 us
-constexpr Time kResponse = Time{1'000'000};  ///< table look-up and callback of one tensor, 1 us
-constexpr Time kTakeBack = Time{5'000'000};  ///< PyTorch: synchronize(handle) in Python and grad.set_(), 5 us
+constexpr std::size_t kBatch = 160;  ///< BATCHED_D2D_CAPACITY: tensors copied by one kernel
 
 Negotiation negotiation_of(const Process& process, const HorovodSettings& settings) {
   const PlanRequest& request = process.request();
-  return {small_message_rounds(request.cluster, request.placement), request.placement.size(), settings.cache,
-          process.on_this_host(kRequest)};
+  return {small_message_rounds(request.cluster, request.placement, process.calls()), request.placement.size(), settings.cache,
+          process.on_this_host(process.calls().horovod_request)};
 }
 
 }  // namespace
@@ -62,7 +59,7 @@ Time HorovodThread::launch_time(const FusedMessage& message) const {
   const auto tensors = static_cast<std::int64_t>(message.parameters.size());
   const auto copies = static_cast<std::int64_t>(copies_of(message));
   const Time held = is_sparse(message) ? gathering_.held(message.parameters.front()) : reduction_.held(message.size);
-  return process_.on_this_host((kResponse + costs.event) * tensors + costs.launch * (2 * copies)) + held;
+  return process_.on_this_host((process_.calls().horovod_response + costs.event) * tensors + costs.launch * (2 * copies)) + held;
 }
 
 /// Each tensor is read and written once.
@@ -90,7 +87,8 @@ void HorovodThread::perform(const FusedMessage& message, LabelId label) {
   TaskId ready = 0;  // all gradients come from one stream: the latest kernel is the last to end
   for (const std::uint32_t parameter : message.parameters) ready = std::max(ready, handed_over_[parameter].ready);
   if (settings_.waits_for_data) process_.host_for(thread_, {}, Account::exposed_communication, {{ready, costs.sync_wake}});
-  process_.host(thread_, (kResponse + costs.event) * static_cast<std::int64_t>(message.parameters.size()), Account::host, launch_label_);
+  process_.host(thread_, (process_.calls().horovod_response + costs.event) * static_cast<std::int64_t>(message.parameters.size()),
+                Account::host, launch_label_);
   const TaskId last = is_sparse(message) ? gathering_.gather(message.parameters.front(), ready) : reduce(message, label, ready);
   done_.push_back({last, message.parameters});
 }
@@ -120,13 +118,14 @@ void HorovodThread::take_back(const Done& done) {
   const bool tensorflow = process_.request().workload.framework.kind == FrameworkKind::tensorflow;
   const HostCalibration& costs = process_.host_costs();
   process_.host_for(thread, {}, Account::exposed_communication, {{done.last, costs.sync_wake}});
-  const Time call = tensorflow ? costs.hand_over_node : kTakeBack;
+  const Time call = tensorflow ? costs.hand_over_node : process_.calls().horovod_take_back;
   process_.host(thread, call * static_cast<std::int64_t>(done.parameters.size()), Account::host, take_back_label_);
   if (gathering_.is_sparse(done.parameters.front())) return gathering_.add_rows(thread, done.parameters.front());
   if (!settings_.compresses) return;
   for (const std::uint32_t parameter : done.parameters) {
     const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;
-    process_.launch_copy(thread, {6 * elements}, tensorflow ? costs.node : kHorovodCast, Account::other, decompress_label_);
+    process_.launch_copy(thread, {6 * elements}, tensorflow ? costs.node : process_.calls().horovod_cast, Account::other,
+                         decompress_label_);
   }
 }
 

@@ -28,7 +28,8 @@ std::vector<int> homes(const PlanRequest& request) {
 }
 
 ServerTransport transport_for(const PlanRequest& request) {
-  return is_tensorflow(request) ? grpc_server_transport() : ps_lite_transport(request.cluster.spec().fabric.link);
+  return is_tensorflow(request) ? grpc_server_transport(request.calls)
+                                : ps_lite_transport(request.cluster.spec().fabric.link, request.calls);
 }
 
 /// XLA's clusters start when all their inputs are there, and their outputs exist when they end; a CUDA graph likewise.

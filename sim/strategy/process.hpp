@@ -119,6 +119,7 @@ class Process {
   const Gpu& gpu() const { return request_.cluster.spec().node.gpu; }
   const Host& host_cpu() const { return request_.cluster.spec().node.host; }
   const HostCalibration& host_costs() const { return host_costs_; }
+  const CallCosts& calls() const { return request_.calls; }
   Time on_this_host(Time reference) const;
   /// Of this process's kernels and host calls, before their time scales.
   OperatorCosts& operator_costs();

@@ -13,18 +13,6 @@ namespace foretrain {
 namespace {
 
 // On the reference CPU (facts/measured/dp_replicate_gil.json, minima; "recalled" otherwise).
-constexpr Time kCheckTensor = Time{780'000};          ///< device check, per parameter and buffer: 0.78 us
-constexpr Time kCopyModule = Time{5'000'000};         ///< _replicate_for_data_parallel, per replica
-constexpr Time kCopyParameter = Time{1'900'000};      ///< per replica
-constexpr Time kCopyBuffer = Time{3'000'000};         ///< per replica
-constexpr Time kStartThread = Time{37'000'000};       ///< threading.Thread: create, start, join
-constexpr Time kPassGil = Time{600'000};              ///< per call and other thread that wants the GIL: 0.6 us
-constexpr Time kPlanConvolution = Time{250'000'000};  ///< cuDNN's heuristics for one convolution: 0.55 ms on a host of slowdown 2.2
-constexpr Time kView = Time{980'000};                 ///< a view of a flat tensor, as in the table of host times
-constexpr Time kScatterShare =
-    Time{36'000'000};                       ///< chunk, streams, events of one GPU's share beside the copy's own call; recalled 30-50 us
-constexpr Time kGather = Time{20'000'000};  ///< one call for all shares; recalled
-constexpr Time kFurtherLaunch = Time{4'000'000};  ///< NCCL group: each GPU after the first; recalled 3-5 us
 
 /// pytorch/pytorch #103939.
 bool plans_belong_to_threads(const Framework& framework) {
@@ -66,14 +54,14 @@ Bytes Replicas::output_bytes(const WrappedModule& module) const { return Bytes{4
 
 /// From GPU 0 to each of the others; its own share stays where it is.
 void Replicas::scatter(QueueId thread, Bytes share, LabelId label) {
-  process_.host(thread, kScatterShare * gpus_, Account::host, label);
+  process_.host(thread, process_.calls().scatter * gpus_, Account::host, label);
   for (std::size_t gpu = 1; gpu < process_.gpus(); ++gpu)
     process_.copy_between(thread, 0, gpu, share, Account::exposed_communication, label);
 }
 
 /// Into one new tensor on GPU 0, its own share too.
 void Replicas::gather(QueueId thread, Bytes share, LabelId label) {
-  process_.host(thread, kGather, Account::host, label);
+  process_.host(thread, process_.calls().gather, Account::host, label);
   process_.launch_copy(thread, share * 2, Time{}, Account::other, label);
   for (std::size_t gpu = 1; gpu < process_.gpus(); ++gpu)
     process_.copy_between(thread, gpu, 0, share, Account::exposed_communication, label);
@@ -81,16 +69,16 @@ void Replicas::gather(QueueId thread, Bytes share, LabelId label) {
 
 /// NCCL within one process: one launch for each GPU.
 void Replicas::collective(QueueId thread, CollectiveOp op, Bytes size, LabelId label) {
-  process_.host(thread, kFurtherLaunch * (gpus_ - 1), Account::host, label);
+  process_.host(thread, process_.calls().grouped_launch * (gpus_ - 1), Account::host, label);
   process_.collective_of_all_gpus(thread, op, size, label);
 }
 
 void Replicas::broadcast(const std::vector<std::int64_t>& elements, std::int64_t element_bytes, LabelId label) {
   const QueueId thread = process_.main_thread;
   for (const CoalescedGroup& group : broadcast_groups(elements, element_bytes)) {
-    process_.launch_copy(thread, group.size * 2, kFlattenCall, Account::other, labels_.flatten);
+    process_.launch_copy(thread, group.size * 2, process_.calls().flatten, Account::other, labels_.flatten);
     collective(thread, CollectiveOp::broadcast, group.size, label);
-    process_.host(thread, kView * static_cast<std::int64_t>(group.tensors) * (gpus_ - 1), Account::host, labels_.unflatten);
+    process_.host(thread, process_.calls().view * static_cast<std::int64_t>(group.tensors) * (gpus_ - 1), Account::host, labels_.unflatten);
   }
 }
 
@@ -98,8 +86,9 @@ void Replicas::replicate(const WrappedModule& module) {
   broadcast(module.elements, element_bytes_, labels_.parameters);
   broadcast(module.float_buffers, 4, labels_.buffers);
   broadcast(module.integer_buffers, 8, labels_.buffers);
-  const Time replica = kCopyModule * module.modules + kCopyParameter * static_cast<std::int64_t>(module.parameters.size()) +
-                       kCopyBuffer * static_cast<std::int64_t>(module.buffers());
+  const Time replica = process_.calls().replica_module * module.modules +
+                       process_.calls().replica_parameter * static_cast<std::int64_t>(module.parameters.size()) +
+                       process_.calls().replica_buffer * static_cast<std::int64_t>(module.buffers());
   process_.host(process_.main_thread, replica * gpus_, Account::host, labels_.replicate);
 }
 
@@ -109,9 +98,9 @@ void Replicas::run_thread(QueueId thread, const WrappedModule& module) {
   for (const Operator* op : module.forward) {
     if (plans_anew_ && op->call == HostCall::conv2d) {
       process_.hold(kNone);
-      process_.host(thread, kPlanConvolution, Account::host, labels_.plan);
+      process_.host(thread, process_.calls().plan_convolution, Account::host, labels_.plan);
     }
-    process_.hold(gil_, kPassGil * (gpus_ - 1), labels_.gil);
+    process_.hold(gil_, process_.calls().gil * (gpus_ - 1), labels_.gil);
     step_.forward_operator(*op, batch_);
   }
 }
@@ -120,8 +109,8 @@ void Replicas::run_threads(const WrappedModule& module) {
   const QueueId main = process_.main_thread;
   for (std::size_t gpu = 0; gpu < process_.gpus(); ++gpu) {
     process_.use_gpu(0);
-    process_.hold(gil_, kPassGil * (gpus_ - 1), labels_.gil);
-    process_.host(main, kStartThread, Account::host, labels_.threads);
+    process_.hold(gil_, process_.calls().gil * (gpus_ - 1), labels_.gil);
+    process_.host(main, process_.calls().thread, Account::host, labels_.threads);
     process_.hand_over(main, threads_[gpu]);
     process_.use_gpu(gpu);
     run_thread(threads_[gpu], module);
@@ -133,7 +122,8 @@ void Replicas::run_threads(const WrappedModule& module) {
 
 void Replicas::forward(const WrappedModule& module, Bytes input) {
   const QueueId main = process_.main_thread;
-  process_.host(main, kCheckTensor * static_cast<std::int64_t>(module.parameters.size() + module.buffers()), Account::host, labels_.check);
+  process_.host(main, process_.calls().replica_check * static_cast<std::int64_t>(module.parameters.size() + module.buffers()),
+                Account::host, labels_.check);
   scatter(main, input, labels_.scatter);
   if (gpus_ == 1) {
     for (const Operator* op : module.forward) step_.forward_operator(*op, batch_);
@@ -169,12 +159,12 @@ void Replicas::reduce(const WrappedModule& module) {
     const auto tensors = static_cast<std::int64_t>(group.tensors);
     for (std::size_t gpu = 0; gpu < process_.gpus(); ++gpu) {
       process_.use_gpu(gpu);
-      process_.host(thread, kCheckTensor * tensors, Account::host, labels_.flatten);
-      process_.launch_copy(thread, group.size * 2, kFlattenCall, Account::other, labels_.flatten);
+      process_.host(thread, process_.calls().replica_check * tensors, Account::host, labels_.flatten);
+      process_.launch_copy(thread, group.size * 2, process_.calls().flatten, Account::other, labels_.flatten);
     }
     process_.use_gpu(0);
     collective(thread, CollectiveOp::reduce, group.size, labels_.reduce);
-    process_.host(thread, kView * tensors * 2, Account::host, labels_.unflatten);
+    process_.host(thread, process_.calls().view * tensors * 2, Account::host, labels_.unflatten);
   }
 }
 

@@ -32,11 +32,11 @@ int busiest_machine(const std::vector<double>& held, int machines) {
 
 }  // namespace
 
-ServerTransport grpc_server_transport() { return {"gRPC", microseconds(150), {1.5e9}, 0.95, false}; }
+ServerTransport grpc_server_transport(const CallCosts& calls) { return {"gRPC", calls.grpc_message, {1.5e9}, 0.95, false}; }
 
-ServerTransport ps_lite_transport(const LinkType& link) {
-  if (link.latency < kSlowestRdma) return {"ps-lite over RDMA", microseconds(10), {}, 0.97, true};
-  return {"ps-lite over TCP", microseconds(50), {3e9}, 0.97, true};
+ServerTransport ps_lite_transport(const LinkType& link, const CallCosts& calls) {
+  if (link.latency < kSlowestRdma) return {"ps-lite over RDMA", calls.rdma_message, {}, 0.97, true};
+  return {"ps-lite over TCP", calls.tcp_message, {3e9}, 0.97, true};
 }
 
 ByteRate host_sum_rate(const Host& host) {

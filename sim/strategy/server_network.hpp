@@ -22,9 +22,9 @@ struct ServerTransport {
   bool in_order = false;  ///< a connection sends one message after the other; else messages are cut into frames that take turns (HTTP/2)
 };
 /// TensorFlow's gRPC over TCP: figures of topologies/transports/grpc.toml.
-ServerTransport grpc_server_transport();
+ServerTransport grpc_server_transport(const CallCosts& calls = {});
 /// ps-lite, which MXNet and BytePS use: RDMA where the link between nodes has it, else ZeroMQ over TCP.
-ServerTransport ps_lite_transport(const LinkType& link);
+ServerTransport ps_lite_transport(const LinkType& link, const CallCosts& calls = {});
 
 /// Bytes of memory per second that the CPU of a server, or of a worker, sums tensors and updates variables with.
 ByteRate host_sum_rate(const Host& host);

@@ -5,9 +5,7 @@
 
 namespace foretrain {
 
-namespace {
-constexpr Time kEagerOperator = Time{10'000'000};  ///< 10 us in TensorFlow's own eager mode
-}
+namespace {}
 
 StepLaunches::StepLaunches(Process& process)
     : process_(process),
@@ -72,7 +70,7 @@ Time StepLaunches::own_cost() const {
   const HostCalibration& costs = process_.host_costs();
   switch (framework_.execution) {
     case Execution::eager:
-      return kEagerOperator;
+      return process_.calls().eager_operator;
     case Execution::compiled:
       return costs.bare_node;
     default:

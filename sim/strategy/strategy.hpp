@@ -12,6 +12,7 @@
 #include "sim/cluster/placement.hpp"
 #include "sim/collective/settings.hpp"
 #include "sim/engine/task_graph.hpp"
+#include "sim/strategy/call_costs.hpp"
 #include "sim/strategy/knobs.hpp"
 #include "sim/workload/device/host_time.hpp"
 #include "sim/workload/device/kernel_time.hpp"
@@ -47,6 +48,7 @@ struct PlanRequest {
   int steps = 3;
   CollectiveSettings collective{};
   PlanReuse* reuse = nullptr;  ///< of this workload, whatever its batch, and this cluster; none: everything is computed anew
+  CallCosts calls{};
 };
 
 /// Tasks of `steps` optimizer steps on the representative (slowest) rank, with the collectives' traffic of all ranks.

@@ -36,7 +36,7 @@ class GrpcRing {
  public:
   GrpcRing(Process& process, int gpus)
       : process_(process),
-        transport_(grpc_transport()),
+        transport_(grpc_transport(process.calls())),
         job_(process.request().cluster, process.request().placement, transport_),
         down_(host_copies(process, gpus, Direction::down)),
         up_(host_copies(process, gpus, Direction::up)),
@@ -79,10 +79,10 @@ class GrpcRing {
 
 }  // namespace
 
-Transport grpc_transport() {
+Transport grpc_transport(const CallCosts& calls) {
   Transport grpc;
   grpc.library = "grpc_ring";
-  grpc.message_overhead = microseconds(150);
+  grpc.message_overhead = calls.grpc_message;
   grpc.header = {300};
   grpc.wire_efficiency = 0.95;
   grpc.stream_rate = {1.5e9};

@@ -13,8 +13,6 @@ namespace foretrain {
 
 namespace {
 
-constexpr Time kGroupedLaunch = Time{4'000'000};  ///< 4 us for each further GPU in a group of NCCL calls (framework facts §14.2)
-
 /// Between local GPUs by number, or to and from the memory of their CPUs.
 struct CopyRound {
   PatternId pattern = kNone;
@@ -133,7 +131,7 @@ SumOverReplicas sum_by_nccl(Process& process, int gpus) {
     process.host(process.autograd_thread, process.host_costs().node, Account::host);
     process.hand_over(process.autograd_thread, launcher);
     process.issue_for(1);
-    process.host(launcher, kGroupedLaunch * (gpus - 1), Account::host);
+    process.host(launcher, process.calls().grouped_launch * (gpus - 1), Account::host);
     const LabelId label = process.graph().label("all_reduce pack " + std::to_string(message));
     const TaskId sum = process.collective(launcher, CollectiveOp::all_reduce, size, label);
     process.request().knobs.private_threads ? process.issue_beside(gpus) : process.issue_for(gpus);

@@ -21,6 +21,6 @@ SumOverReplicas sum_by_copies(Process& process, int gpus, int mains);
 SumOverReplicas sum_by_grpc_ring(Process& process, int gpus);
 
 /// What that ring costs: the figures of topologies/transports/grpc.toml, whose comments have the sources.
-Transport grpc_transport();
+Transport grpc_transport(const CallCosts& calls = {});
 
 }  // namespace foretrain

@@ -29,7 +29,7 @@ void SyncBatchNorm::before(QueueId thread, const Operator& op) {
     gather_statistics(thread, channels_[op.layer]);
 }
 
-void SyncBatchNorm::small_kernel(QueueId thread) { process_.launch_copy(thread, {}, kTensorCall, Account::other, label_); }
+void SyncBatchNorm::small_kernel(QueueId thread) { process_.launch_copy(thread, {}, process_.calls().tensor, Account::other, label_); }
 
 void SyncBatchNorm::exchange(QueueId thread, CollectiveOp op, std::int64_t floats) {
   group_.wait(thread, group_.start(thread, op, {kFloatBytes * floats}, label_));

@@ -13,9 +13,8 @@ namespace foretrain {
 
 namespace {
 
-constexpr int kAccuracyKernels = 10;             ///< top-k, compare, and for each k convert, sum, scale
-constexpr Time kAccuracyCall = Time{4'300'000};  ///< of each, 4.3 us
-constexpr int kItems = 3;                        ///< the loss, top-1 and top-5
+constexpr int kAccuracyKernels = 10;  ///< top-k, compare, and for each k convert, sum, scale
+constexpr int kItems = 3;             ///< the loss, top-1 and top-5
 
 bool is_cast_by_autocast(const Operator& op) {
   return op.cls == OperatorClass::conv || op.cls == OperatorClass::depthwise_conv || op.cls == OperatorClass::gemm;
@@ -79,16 +78,16 @@ void TrainingStep::explain() {
 void TrainingStep::zero_gradients() {
   using ZeroGrad = TrainingLoop::ZeroGrad;
   if (workload_.loop.zero_grad == ZeroGrad::none || launches_.is_tensorflow()) return;
-  const Time call = microseconds(15);
+  const Time call = process_.calls().zero_grad;
   if (workload_.loop.zero_grad == ZeroGrad::set_to_none) {
     // Each gradient's memory goes back to the allocator.
-    const Time all = microseconds(1.5) * static_cast<std::int64_t>(model_.parameters.size());
+    const Time all = process_.calls().zero_grad_free * static_cast<std::int64_t>(model_.parameters.size());
     process_.host(process_.main_thread, call + all, Account::host);
     return;
   }
   process_.host(process_.main_thread, call, Account::host);
   for (const std::int64_t elements : update_.tensors()) {
-    launches_.kernel(process_.main_thread, {kFloatBytes * elements}, microseconds(0.41), Account::optimizer, optimizer_label_);
+    launches_.kernel(process_.main_thread, {kFloatBytes * elements}, process_.calls().zero_grad_fill, Account::optimizer, optimizer_label_);
   }
 }
 
@@ -131,7 +130,8 @@ void TrainingStep::read_loss(bool before_backward) {
   const QueueId thread = process_.main_thread;
   if (workload_.loop.metrics == LoopMetrics::accuracy) {
     const Bytes scores{kFloatBytes * 10 * workload_.batch_per_gpu};
-    for (int i = 0; i < kAccuracyKernels; ++i) launches_.kernel(thread, scores, kAccuracyCall, Account::compute, metrics_label_);
+    for (int i = 0; i < kAccuracyKernels; ++i)
+      launches_.kernel(thread, scores, process_.calls().accuracy, Account::compute, metrics_label_);
     for (int i = 1; i < kItems; ++i) process_.synchronize(thread);
   }
   process_.synchronize(thread);
@@ -140,7 +140,7 @@ void TrainingStep::read_loss(bool before_backward) {
 void TrainingStep::finish_gradient(QueueId thread, std::uint32_t parameter, bool adds) {
   const Parameter& p = model_.parameters[parameter];
   if (penalised_[parameter]) launches_.nodes(thread, penalty_backward(p), Account::compute, labels_[p.layer]);
-  if (adds) launches_.kernel(thread, {3 * kFloatBytes * p.elements}, microseconds(1), Account::compute, gradient_label_);
+  if (adds) launches_.kernel(thread, {3 * kFloatBytes * p.elements}, process_.calls().accumulate, Account::compute, gradient_label_);
   noise_.on_gradient(thread, parameter);
 }
 

@@ -19,7 +19,6 @@ namespace foretrain {
 namespace {
 
 /// engine.zero_grad() gives every gradient's memory back, whatever the script does.
-constexpr Time kZeroGradCall = Time{15'000'000}, kZeroGradTensor = Time{1'500'000};
 
 class ZeroEngine {
  public:
@@ -96,7 +95,7 @@ void ZeroEngine::reduce(int micro, bool boundary) {
 TaskId ZeroEngine::update() {
   const TaskId last = update_ ? update_->apply(reduction_.offloaded()) : step_.optimize();
   const auto tensors = static_cast<std::int64_t>(model_.parameters.size());
-  process_.host(process_.main_thread, kZeroGradCall + kZeroGradTensor * tensors, Account::host);
+  process_.host(process_.main_thread, process_.calls().zero_grad + process_.calls().zero_grad_free * tensors, Account::host);
   return last;
 }
 

@@ -123,7 +123,7 @@ bool ZeroFetch::is_reused(std::uint32_t layer) const {
 }
 
 void ZeroFetch::release(QueueId thread, std::uint32_t layer) {
-  process_.host(thread, kReleaseHook, Account::host);
+  process_.host(thread, process_.calls().zero_release, Account::host);
   if (gathered_[layer] == kNone || is_reused(layer)) return;
   gathered_[layer] = kNone;
   live_ -= elements_[layer];
@@ -132,7 +132,7 @@ void ZeroFetch::release(QueueId thread, std::uint32_t layer) {
 void ZeroFetch::enter(QueueId thread, std::uint32_t layer) {
   leave(thread);
   current_ = layer;
-  process_.host(thread, kFetchHook, Account::host);
+  process_.host(thread, process_.calls().zero_fetch, Account::host);
   if (gathered_[layer] == kNone) gather(thread, {layer});
   wait_for(thread, layer);
   queue_ = std::max(queue_, step_ + 1);

@@ -13,11 +13,6 @@ namespace foretrain {
 /// Layers in the order in which forward and then backward come to them, as the first iteration records it. Layers stand for modules.
 std::vector<std::uint32_t> fetch_trace(const ExpandedModel& model);
 
-/// Python of the hook before a module's forward or backward pass, and of that after it, on the reference CPU (recalled: 50 to 200 us on
-/// servers; docs/models/zero.md).
-inline constexpr Time kFetchHook = Time{50'000'000};
-inline constexpr Time kReleaseHook = Time{20'000'000};
-
 /// deepspeed/runtime/zero/partitioned_param_coordinator.py. Parameters of up to param_persistence_threshold elements are never sharded.
 class ZeroFetch {
  public:

@@ -48,11 +48,11 @@ void ZeroReduction::on_gradient(QueueId thread, std::uint32_t parameter) {
   filled_ += elements;
   const std::int64_t moved = elements > limit ? 0 : 2 * settings_.element_bytes * elements;
   if (moved == 0) {
-    process_.host(thread, kZeroHook, Account::host);
+    process_.host(thread, process_.calls().zero_hook, Account::host);
   } else if (settings_.stage == 3) {
-    kernel(thread, moved, kZeroHook, copy_label_);
+    kernel(thread, moved, process_.calls().zero_hook, copy_label_);
   } else {
-    process_.launch_copy(thread, {moved}, kZeroHook, Account::other, copy_label_);
+    process_.launch_copy(thread, {moved}, process_.calls().zero_hook, Account::other, copy_label_);
   }
 }
 
@@ -60,10 +60,10 @@ void ZeroReduction::on_gradient(QueueId thread, std::uint32_t parameter) {
 void ZeroReduction::reduce_to_slices(QueueId thread, std::int64_t elements) {
   const std::int64_t bytes = settings_.element_bytes * elements;
   if (settings_.overlap && last_beside_ != kNone) process_.stream_waits_for(last_beside_);  // the other of the two buffers
-  kernel(thread, 2 * bytes, microseconds(10), pack_label_);
-  if (settings_.ranks > 1) kernel(thread, 2 * bytes, microseconds(10), pack_label_);
+  kernel(thread, 2 * bytes, process_.calls().flatten, pack_label_);
+  if (settings_.ranks > 1) kernel(thread, 2 * bytes, process_.calls().flatten, pack_label_);
   exchange(thread, CollectiveOp::all_reduce, elements);
-  kernel(thread, 2 * bytes / settings_.ranks, microseconds(10), own_label_);
+  kernel(thread, 2 * bytes / settings_.ranks, process_.calls().flatten, own_label_);
 }
 
 /// Divided, the parts of each rank brought together, reduce-scattered, the own part into the partition.
@@ -73,10 +73,10 @@ void ZeroReduction::scatter(QueueId thread, std::int64_t elements) {
     reductions_.pop_front();
   }
   const std::int64_t bytes = settings_.element_bytes * elements;
-  kernel(thread, 2 * bytes, microseconds(10), pack_label_);
-  kernel(thread, 2 * bytes, microseconds(10), pack_label_);
+  kernel(thread, 2 * bytes, process_.calls().flatten, pack_label_);
+  kernel(thread, 2 * bytes, process_.calls().flatten, pack_label_);
   exchange(thread, CollectiveOp::reduce_scatter, elements);
-  reductions_.push_back(kernel(thread, 2 * bytes / settings_.ranks, microseconds(10), own_label_));
+  reductions_.push_back(kernel(thread, 2 * bytes / settings_.ranks, process_.calls().flatten, own_label_));
 }
 
 void ZeroReduction::reduce_bucket(QueueId thread) {
@@ -100,10 +100,10 @@ void ZeroReduction::all_reduce_everything(QueueId thread) {
   std::vector<std::int64_t> group;
   std::int64_t elements = 0;
   const auto send = [&] {
-    kernel(thread, 2 * settings_.element_bytes * elements, microseconds(10), pack_label_);
+    kernel(thread, 2 * settings_.element_bytes * elements, process_.calls().flatten, pack_label_);
     exchange(thread, CollectiveOp::all_reduce, elements);
-    kernel(thread, 2 * settings_.element_bytes * elements, microseconds(4), pack_label_);
-    for (const std::int64_t own : group) kernel(thread, 2 * settings_.element_bytes * own, microseconds(4), own_label_);
+    kernel(thread, 2 * settings_.element_bytes * elements, process_.calls().scalar, pack_label_);
+    for (const std::int64_t own : group) kernel(thread, 2 * settings_.element_bytes * own, process_.calls().scalar, own_label_);
     group.clear(), elements = 0;
   };
   for (const Parameter& parameter : model_.parameters) {
@@ -117,7 +117,8 @@ void ZeroReduction::all_reduce_everything(QueueId thread) {
 void ZeroReduction::finish(QueueId thread, bool accumulating) {
   if (settings_.stage == 0) return all_reduce_everything(thread);
   if (filled_ > 0) reduce_bucket(thread);
-  if (accumulating) kernel(thread, 3 * settings_.element_bytes * settings_.own(model_.parameter_elements()), microseconds(10), own_label_);
+  if (accumulating)
+    kernel(thread, 3 * settings_.element_bytes * settings_.own(model_.parameter_elements()), process_.calls().flatten, own_label_);
   reductions_.clear();
   if (!settings_.overlap) return;
   process_.stream_waits_for(last_beside_);

@@ -9,8 +9,6 @@
 
 namespace foretrain {
 
-/// Python of one gradient's hook, on the reference CPU (recalled for Horovod's hook, which does as much; docs/models/zero.md).
-inline constexpr Time kZeroHook = Time{15'000'000};
 /// Elements of one message where no knob says it (deepspeed/runtime/engine.py, MEMORY_OPT_ALLREDUCE_SIZE).
 inline constexpr std::int64_t kZeroMessage = 500'000'000;
 

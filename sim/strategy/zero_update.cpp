@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::int64_t kOverflowKernels = 6;       ///< float, isnan, isinf, or, float, max
 constexpr std::int64_t kOverflowBytes = 26;        ///< of them, per element, besides reading the gradient
-constexpr Time kBookkeeping = Time{3'000'000};     ///< lists and views over all parameters: Python, 3 us each (assumed)
 constexpr std::int64_t kMostGathers = 10'000;      ///< in one step
 constexpr FrameworkVersion kGathersAtOnce{1, 10};  ///< first PyTorch with _all_gather_base
 
@@ -58,7 +57,7 @@ ZeroUpdate::ZeroUpdate(Process& process, const ZeroSettings& settings, std::int6
       gather_label_(process.graph().label("all_gather of weights")) {}
 
 TaskId ZeroUpdate::kernel(std::int64_t bytes, LabelId label) {
-  return process_.launch_copy(process_.main_thread, {bytes}, microseconds(4), Account::optimizer, label);
+  return process_.launch_copy(process_.main_thread, {bytes}, process_.calls().scalar, Account::optimizer, label);
 }
 
 void ZeroUpdate::sum(Bytes size, LabelId label) {
@@ -126,7 +125,8 @@ void ZeroUpdate::gather_weights() {
 }
 
 TaskId ZeroUpdate::apply(TaskId gradients) {
-  process_.host(process_.main_thread, kBookkeeping * static_cast<std::int64_t>(workload_.model->parameters.size()), Account::host);
+  process_.host(process_.main_thread, process_.calls().zero_bookkeeping * static_cast<std::int64_t>(workload_.model->parameters.size()),
+                Account::host);
   if (settings_.checks_overflow) check_overflow();
   norm();
   const TaskId last = settings_.offload ? update_on_host(gradients) : update_on_gpu();

@@ -48,13 +48,15 @@ struct Ran {
 inline Plan plan_of(const SmallPlan& small, std::string_view strategy) {
   const Placement placement = place_packed(small.gpus, small.spec.node.gpus);
   const Cluster cluster = Cluster::build(small.spec, placement.nodes);
-  return find_strategy(strategy)->plan({small.workload, cluster, placement, small.knobs, small.device, small.steps, small.collective});
+  return find_strategy(strategy)->plan(
+      {small.workload, cluster, placement, small.knobs, small.device, small.steps, small.collective, nullptr, calls_of(small.spec)});
 }
 
 inline Ran run_plan(const SmallPlan& small, std::string_view strategy) {
   const Placement placement = place_packed(small.gpus, small.spec.node.gpus);
   const Cluster cluster = Cluster::build(small.spec, placement.nodes);
-  Ran ran{find_strategy(strategy)->plan({small.workload, cluster, placement, small.knobs, small.device, small.steps, small.collective}),
+  Ran ran{find_strategy(strategy)->plan({small.workload, cluster, placement, small.knobs, small.device, small.steps, small.collective,
+                                         nullptr, calls_of(small.spec)}),
           {}};
   ran.timeline = run(ran.plan.graph, *make_max_min_network(cluster.capacities()));
   return ran;

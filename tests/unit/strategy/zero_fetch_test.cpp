@@ -142,7 +142,7 @@ TEST_CASE("Python before and behind every module costs the host, with or without
   const auto trace = static_cast<std::int64_t>(fetch_trace(*small.workload.model).size());
   CHECK(trace == 2 * (1 + 4 * 2 + 2));
   CHECK(run_plan(small, "zero3").last_step_s() - run_plan(small, "zero2").last_step_s() >
-        0.9 * to_seconds((kFetchHook + kReleaseHook) * trace) * 10);
+        0.9 * to_seconds((CallCosts{}.zero_fetch + CallCosts{}.zero_release) * trace) * 10);
   CHECK(three.buckets.empty());
 }
 
