@@ -55,7 +55,7 @@ constexpr std::array kFacts{std::to_array<Fact>(
      {"deeplearningexamples", "framework.layout", "\"channels_last\"", "", ""},
      {"deeplearningexamples pytorch", "model.half_weights", "true", "", "bert"},
      {"deeplearning-benchmark", "model.half_weights", "true", "", "bert"},
-     {"adaptdl", "loop.hooks", "\"adaptdl\"", "", ""},
+     {"adaptdl", "loop.hooks", "\"gradient_noise\"", "", ""},
      // Its run_pretraining.py asks Apex for messages of 250,000,000 elements: one, behind backward.
      {"apex-ddp-bert-base-pretrain", "strategy.bucket_cap", "\"1 GB\"", "", "bert"},
      {"apex-ddp-bert-base-pretrain", "strategy.first_bucket", "\"1 GB\"", "", "bert"},

@@ -59,7 +59,7 @@ TEST_CASE("NVIDIA's and Lambda's BERT for PyTorch keep 16-bit weights") {
 }
 
 TEST_CASE("rows of AdaptDL's traces ran its trainer") {
-  const Settings adaptdl{{"loop.hooks", "\"adaptdl\""}};
+  const Settings adaptdl{{"loop.hooks", "\"gradient_noise\""}};
   CHECK(told(row("ddp", 4, "petuum/adaptdl sched/traces/yolov3/placements.csv")) == adaptdl);
 }
 
