@@ -171,7 +171,7 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
   command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")->type_name("FILE");
   command->footer(
       "Examples:\n  foretrain validate measured.csv --format json\n  foretrain validate measured.csv --no-anchor --gpus 1 --by gpu --by "
-      "model,precision\n  foretrain validate docs/measured/scaling.csv --provenance docs/measured/provenance.toml --worst 20");
+      "model,precision\n  foretrain validate measured.csv --provenance rules.toml --worst 20");
   command->callback([&options] {
     options.validate.anchor = !options.no_anchor;
     options.validate.gpus = parse_gpus(options.scored_gpus);
