@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace foretrain {
 
@@ -10,24 +11,24 @@ namespace {
 
 struct GroupKeyRow {
   std::string_view name;
-  std::string (*value)(const ValidatedPoint& point);
+  std::string (*value)(const ValidatedRow& row, int gpus);
 };
 
 constexpr GroupKeyRow kKeys[] = {
-    {"cluster", [](const ValidatedPoint& p) { return p.row.cluster; }},
-    {"gpu", [](const ValidatedPoint& p) { return p.row.gpu; }},
-    {"model", [](const ValidatedPoint& p) { return p.row.model; }},
-    {"precision", [](const ValidatedPoint& p) { return p.row.precision; }},
-    {"strategy", [](const ValidatedPoint& p) { return p.row.strategy; }},
-    {"batch", [](const ValidatedPoint& p) { return std::to_string(p.row.batch_per_gpu); }},
-    {"gpus", [](const ValidatedPoint& p) { return std::to_string(p.gpus); }},
+    {"cluster", [](const ValidatedRow& row, int) { return row.cluster; }},
+    {"gpu", [](const ValidatedRow& row, int) { return row.gpu; }},
+    {"model", [](const ValidatedRow& row, int) { return row.model; }},
+    {"precision", [](const ValidatedRow& row, int) { return row.precision; }},
+    {"strategy", [](const ValidatedRow& row, int) { return row.strategy; }},
+    {"batch", [](const ValidatedRow& row, int) { return std::to_string(row.batch_per_gpu); }},
+    {"gpus", [](const ValidatedRow&, int gpus) { return std::to_string(gpus); }},
 };
 
-std::vector<std::string> values_of(const ValidatedPoint& point, const GroupKeys& keys) {
+std::vector<std::string> values_of(const ValidatedRow& row, int gpus, const GroupKeys& keys) {
   std::vector<std::string> values;
   for (const std::string& key : keys) {
-    const auto* row = std::ranges::find(kKeys, std::string_view(key), &GroupKeyRow::name);
-    values.push_back(row->value(point));
+    const auto* known = std::ranges::find(kKeys, std::string_view(key), &GroupKeyRow::name);
+    values.push_back(known->value(row, gpus));
   }
   return values;
 }
@@ -46,22 +47,27 @@ const std::vector<std::string>& error_group_keys() {
 std::vector<ErrorGroup> group_errors(const Validation& validation, const GroupKeys& keys) {
   struct Members {
     std::vector<double> errors;
-    int contained = 0;
+    int contained = 0, failed = 0;
   };
   std::map<std::vector<std::string>, Members> members;
   for (const ValidatedSeries& series : validation.series) {
     for (const ValidatedPoint& point : series.points) {
-      Members& group = members[values_of(point, keys)];
+      Members& group = members[values_of(point.row, point.gpus, keys)];
       group.errors.push_back(point.predicted / point.measured - 1);
       group.contained += point.low <= point.measured && point.measured <= point.high ? 1 : 0;
     }
   }
+  for (const UnreachedAnchor& anchor : validation.unreached) {
+    for (const UnscoredRow& row : anchor.unscored) ++members[values_of(row.row, row.gpus, keys)].failed;
+  }
   std::vector<ErrorGroup> groups;
   for (const auto& [values, group] : members) {
     const auto rows = static_cast<int>(group.errors.size());
-    groups.push_back({values, rows, statistics_of(group.errors), group.contained / static_cast<double>(rows)});
+    const double coverage = rows > 0 ? group.contained / static_cast<double>(rows) : 0;
+    groups.push_back({values, rows, group.failed, statistics_of(group.errors), coverage});
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const ErrorGroup& a, const ErrorGroup& b) { return a.error.median > b.error.median; });
+  const auto badness = [](const ErrorGroup& group) { return std::pair(group.rows == 0, group.error.median); };
+  std::ranges::stable_sort(groups, std::ranges::greater{}, badness);
   return groups;
 }
 

@@ -14,7 +14,8 @@ using GroupKeys = std::vector<std::string>;
 /// Rows that agree in every key asked for.
 struct ErrorGroup {
   std::vector<std::string> values;  ///< one for each key
-  int rows = 0;
+  int rows = 0;                     ///< scored
+  int failed = 0;                   ///< not scored, since their anchor cannot be reached
   ErrorStatistics error;
   double coverage = 0;  ///< as of Validation
 };
@@ -22,7 +23,7 @@ struct ErrorGroup {
 /// "cluster", "gpu", …
 const std::vector<std::string>& error_group_keys();
 
-/// Groups of the scored rows by these keys, worst median first, then by their values.
+/// Groups of the rows by these keys, worst median first, then by their values; those of which no row is scored before all.
 std::vector<ErrorGroup> group_errors(const Validation& validation, const GroupKeys& keys);
 
 }  // namespace foretrain

@@ -1,141 +1,152 @@
-// One GPU has nobody to talk to, so the strategy's name only tells which framework ran. Sources are read as text: a word in them stands
-// for a setting.
+// Rules look for words in the texts of a row, in small letters. One GPU has nobody to talk to, so that there a strategy's name only tells
+// which framework ran.
 #include "sim/analysis/row_facts.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <map>
 #include <set>
 #include <string_view>
 
+#include <fmt/format.h>
+
+#include "sim/base/ascii.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
 namespace {
 
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
-std::string in_small_letters(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-/// Whether `word` stands in the text by itself or beside digits and signs ("tensorflow2", "_xla_"), and not denied ("without-xla").
-bool mentions(std::string_view text, std::string_view word) {
+/// Whether `word` stands in the text by itself or beside digits and signs ("tensorflow2", "_xla_"), and not right behind a denial.
+bool mentions(std::string_view text, std::string_view word, const std::vector<std::string>& denials) {
   for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
     const std::string_view before = text.substr(0, at);
     const std::size_t end = at + word.size();
     const bool alone = (at == 0 || !is_letter(text[at - 1])) && (end == text.size() || !is_letter(text[end]));
-    if (alone && !before.ends_with("without-") && !before.ends_with("w-o-")) return true;
+    if (alone && std::ranges::none_of(denials, [&](const std::string& denial) { return before.ends_with(denial); })) return true;
   }
   return false;
 }
 
-bool sets(const Measurement& row, std::string_view key) {
-  return std::any_of(row.settings.begin(), row.settings.end(), [&](const auto& setting) { return setting.first.starts_with(key); });
+/// Whether settings have the key, or one in the table of that name.
+bool say(const Settings& settings, std::string_view name) {
+  return std::ranges::any_of(settings, [&](const auto& setting) {
+    const std::string& key = setting.first;
+    return key.starts_with(name) && (key.size() == name.size() || key[name.size()] == '.');
+  });
+}
+
+std::string_view without_quotes(std::string_view text) {
+  text = trimmed(text);
+  return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2) : text;
 }
 
 bool runs(const Measurement& row, std::string_view framework) {
-  return std::any_of(row.settings.begin(), row.settings.end(),
-                     [&](const auto& setting) { return setting.first == "framework.name" && mentions(setting.second, framework); });
+  return std::ranges::any_of(
+      row.settings, [&](const auto& setting) { return setting.first == "framework.name" && without_quotes(setting.second) == framework; });
 }
 
-struct Fact {
-  std::string_view word, key, value;
-  std::string_view framework;    ///< only where this one runs
-  std::string_view model;        ///< only networks whose name begins so
-  std::string_view strategy{};   ///< only rows of this one
-  std::string_view precision{};  ///< only rows in this one
+/// A row that rules are held against.
+struct ToldRow {
+  Measurement& row;
+  Settings own;  ///< before any rule
+  std::string series, source;
 };
-constexpr std::array kFacts{std::to_array<Fact>(
-    {{"tensorflow", "framework.name", "\"tensorflow\"", "", ""},
-     {"xla", "framework.execution", "\"compiled\"", "tensorflow", ""},
-     {"deeplearningexamples", "framework.layout", "\"channels_last\"", "", ""},
-     {"deeplearningexamples pytorch", "model.half_weights", "true", "", "bert"},
-     {"deeplearning-benchmark", "model.half_weights", "true", "", "bert"},
-     {"adaptdl", "loop.hooks", "\"adaptdl\"", "", ""},
-     // Its run_pretraining.py asks Apex for messages of 250,000,000 elements: one, behind backward.
-     {"apex-ddp-bert-base-pretrain", "strategy.bucket_cap", "\"1 GB\"", "", "bert"},
-     {"apex-ddp-bert-base-pretrain", "strategy.first_bucket", "\"1 GB\"", "", "bert"},
-     // kvstore device and dist_device_sync, as its README says; local_parameter_device's default; distributed_replicated.
-     {"mxnet", "strategy.server_on_gpu", "true", "", "", "parameter_server"},
-     {"lambda-tensorflow-benchmark", "strategy.server_on_gpu", "true", "", "", "parameter_server"},
-     // tf_cnn_benchmarks, variable_update=replicated, gpu_thread_mode=gpu_private; its documentation of TensorFlow 1.1 too.
-     {"lambda-tensorflow-benchmark", "strategy.num_packs", "0", "", "", "mirrored"},
-     // compact_gradient_transfer, its default: gradients of use_fp16 travel in 16 bit.
-     {"lambda-tensorflow-benchmark", "strategy.compression", "\"fp16\"", "", "", "mirrored", "amp_fp16"},
-     {"lambda-tensorflow-benchmark", "strategy.private_threads", "true", "", "", "mirrored"},
-     // NVIDIA's scripts for BERT and Transformer-XL (optimization.py, main.py: DistributedOptimizer), which DLPerf runs as well.
-     {"languagemodeling", "strategy.sparse_as_dense", "true", "tensorflow", "", "horovod"},
-     // NVIDIA's release notes of the container.
-     {"ngc-20.03", "strategy.horovod_version", "\"0.19\"", "tensorflow", "", "horovod"},
-     // Its scripts train with --xla unless told --no_xla.
-     {"segmentation/maskrcnn", "framework.execution", "\"compiled\"", "tensorflow", "", "mirrored"},
-     {"docs_src", "strategy.num_packs", "0", "", "", "mirrored"},
-     {"tfbench-ec2dist", "strategy.server_on_gpu", "true", "", "", "parameter_server"}})};
 
-/// Lambda's TensorFlow benchmarks ran on two boards, of which logs of the one with all GPUs at one socket say trt2.
-std::string board_of(const Measurement& row, std::string_view text) {
-  const bool two_boards = row.cluster.starts_with("rtx2080ti-") || row.cluster.starts_with("rtx8000-");
-  const bool single_root = two_boards && mentions(text, "lambda-tensorflow-benchmark") && mentions(text, "trt2");
-  return single_root ? row.cluster + "-single-root" : row.cluster;
+bool has_words(const ProvenanceRule& rule, const ToldRow& told) {
+  return std::ranges::all_of(rule.words, [&](const std::string& word) {
+    return (rule.in_series && mentions(told.series, word, rule.unless_after)) ||
+           (rule.in_source && mentions(told.source, word, rule.unless_after));
+  });
 }
 
-Measurement informed(Measurement row) {
-  const std::string text = in_small_letters(row.series + "\n" + row.source);
-  const bool says_framework = sets(row, "framework.");
-  for (const Fact& fact : kFacts) {
-    const bool said = fact.key.starts_with("framework.") ? says_framework : sets(row, fact.key);
-    if (said || !mentions(text, fact.word) || !row.model.starts_with(fact.model) || (!fact.framework.empty() && !runs(row, fact.framework)))
-      continue;
-    if (!fact.strategy.empty() && row.strategy != fact.strategy) continue;
-    if (!fact.precision.empty() && row.precision != fact.precision) continue;
-    row.settings.emplace_back(fact.key, fact.value);
-  }
-  row.cluster = board_of(row, text);
-  return row;
+bool holds(const ProvenanceRule& rule, const ToldRow& told) {
+  const auto is = [](const std::string& wanted, const std::string& found) { return wanted.empty() || wanted == found; };
+  const Measurement& row = told.row;
+  return is(rule.strategy, row.strategy) && is(rule.precision, row.precision) && is(rule.cluster, row.cluster) &&
+         row.model.starts_with(rule.model_prefix) && (rule.framework.empty() || runs(row, rule.framework)) &&
+         std::ranges::none_of(rule.unless_set, [&](const std::string& name) { return say(told.own, name); }) && has_words(rule, told);
 }
 
-/// MirroredStrategy is one process: a series that goes on over several nodes is of MultiWorkerMirroredStrategy.
-void name_several_workers(std::vector<Measurement>& rows) {
-  std::set<std::string> series;
-  for (const Measurement& row : rows) {
-    if (row.strategy == "mirrored" && row.nodes > 1) series.insert(row.series);
-  }
-  for (Measurement& row : rows) {
-    if (row.strategy == "mirrored" && series.contains(row.series)) row.strategy = "multi_worker_mirrored";
-  }
+/// "cluster a for b"; nothing where it stays.
+std::string replace(std::string_view what, std::string& present, const std::string& told) {
+  if (told.empty() || told == present) return "";
+  std::string fact = fmt::format("{} {} for {}", what, told, present);
+  present = told;
+  return fact;
 }
 
-}  // namespace
-
-std::vector<Measurement> with_plain_loops(std::vector<Measurement> rows) {
-  for (Measurement& row : rows) {
-    if (row.gpus != 1 || find_strategy(row.strategy) != nullptr) continue;
-    row.strategy = "single";
+/// What one rule did, as often as it did it.
+class RuleFacts {
+ public:
+  explicit RuleFacts(const ProvenanceRule& rule) : rule_(rule) {
+    for (const ToldSetting& setting : rule.settings) rows_[text(setting)] = 0;
   }
-  return rows;
-}
 
-std::vector<RowFact> facts_between(const std::vector<Measurement>& given, const std::vector<Measurement>& run) {
-  std::map<std::string, int> counts;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    for (std::size_t added = given[i].settings.size(); added < run[i].settings.size(); ++added)
-      ++counts[run[i].settings[added].first + " = " + run[i].settings[added].second];
-    if (run[i].cluster != given[i].cluster) ++counts["cluster " + run[i].cluster + " for " + given[i].cluster];
-    if (run[i].strategy != given[i].strategy) ++counts["strategy " + run[i].strategy + " for " + given[i].strategy];
+  void apply_to(Measurement& row) {
+    for (const ToldSetting& setting : rule_.settings) {
+      if (say(row.settings, setting.key)) continue;
+      row.settings.emplace_back(setting.key, setting.value);
+      ++rows_[text(setting)];
+    }
+    for (const std::string& fact :
+         {replace("cluster", row.cluster, rule_.as_cluster), replace("strategy", row.strategy, rule_.as_strategy)})
+      if (!fact.empty()) ++rows_[fact];
   }
+
+  void add_to(std::vector<RowFact>& facts) const {
+    if (rows_.empty()) facts.push_back({unused(), 0, rule_.said_in});
+    for (const auto& [what, rows] : rows_) facts.push_back({what, rows, rule_.said_in});
+  }
+
+ private:
+  static std::string text(const ToldSetting& setting) { return setting.key + " = " + setting.value; }
+  std::string unused() const { return rule_.as_cluster.empty() ? "strategy " + rule_.as_strategy : "cluster " + rule_.as_cluster; }
+
+  const ProvenanceRule& rule_;
+  std::map<std::string, int> rows_;
+};
+
+std::vector<RowFact> facts_of(const std::map<std::string, int>& counts) {
   std::vector<RowFact> facts;
   for (const auto& [what, rows] : counts) facts.push_back({what, rows});
   return facts;
 }
 
-std::vector<Measurement> with_provenance(std::vector<Measurement> rows) {
-  name_several_workers(rows);
-  for (Measurement& row : rows) row = informed(std::move(row));
-  return rows;
+}  // namespace
+
+std::vector<RowFact> name_several_workers(std::vector<Measurement>& rows) {
+  std::set<std::string> series;
+  for (const Measurement& row : rows) {
+    if (row.strategy == "mirrored" && row.nodes > 1) series.insert(row.series);
+  }
+  std::map<std::string, int> counts;
+  for (Measurement& row : rows) {
+    if (row.strategy == "mirrored" && series.contains(row.series)) ++counts[replace("strategy", row.strategy, "multi_worker_mirrored")];
+  }
+  return facts_of(counts);
+}
+
+std::vector<RowFact> name_plain_loops(std::vector<Measurement>& rows) {
+  std::map<std::string, int> counts;
+  for (Measurement& row : rows) {
+    if (row.gpus == 1 && find_strategy(row.strategy) == nullptr) ++counts[replace("strategy", row.strategy, "single")];
+  }
+  return facts_of(counts);
+}
+
+std::vector<RowFact> tell(const Provenance& provenance, std::vector<Measurement>& rows) {
+  std::vector<RuleFacts> facts(provenance.rules.begin(), provenance.rules.end());
+  for (Measurement& row : rows) {
+    const ToldRow told{row, row.settings, lower_case(row.series), lower_case(row.source)};
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      if (holds(provenance.rules[i], told)) facts[i].apply_to(row);
+    }
+  }
+  std::vector<RowFact> out;
+  for (const RuleFacts& rule : facts) rule.add_to(out);
+  return out;
 }
 
 }  // namespace foretrain

@@ -150,27 +150,37 @@ class GroupValidator {
     }
     return points;
   }
-  /// Whether no device model could reach the anchor, so that its unit was taken for unknown.
-  bool only_ratios() const { return only_ratios_; }
+  /// Why no device model reaches the anchor; empty when one does.
+  const std::string& why_unreached() const { return why_unreached_; }
+
+  UnreachedAnchor unreached() const {
+    UnreachedAnchor out{anchor_->series, anchor_->line, anchor_->gpus, why_unreached_, {}};
+    for (const Measurement* m : rows_) {
+      if (m != anchor_) out.unscored.push_back({m->gpus, run_of(*m)});
+    }
+    return out;
+  }
 
  private:
   void use_anchor() {
     anchor_ = rows_.front();
     spreads_ = spreads_of({.kernels = true}, framework());
-    if (anchor_->metric == Metric::rate) return use_ratios();
+    if (anchor_->metric == Metric::rate) {
+      unit_ = anchor_->value / in_metric(simulator_, *anchor_, step(anchor_->gpus).step_s);
+      return;
+    }
     try {
       Anchored anchored = fit_anchor(simulator_, device_, {anchor_->gpus, step_of(simulator_, *anchor_)});
       device_ = anchored.device;
       if (anchored.step) steps_.emplace(anchor_->gpus, *std::move(anchored.step));
       spreads_ = spreads_of(parts_of(anchored), framework());
-    } catch (const InputError&) {
-      use_ratios();  // no speed of GPU or host explains the row: it counts something else than the model's samples (frames, tokens)
+    } catch (const InputError& error) {
+      why_unreached_ = error.first_message();
     }
   }
 
-  void use_ratios() {
-    unit_ = anchor_->value / in_metric(simulator_, *anchor_, step(anchor_->gpus).step_s);
-    only_ratios_ = anchor_->metric != Metric::rate;
+  ValidatedRow run_of(const Measurement& m) const {
+    return {m.model, m.cluster, simulator_.scenario().cluster.node.gpu.name, m.strategy, m.precision, m.batch_per_gpu};
   }
 
   const SimulatedStep& step(int gpus) {
@@ -209,7 +219,7 @@ class GroupValidator {
     p.high = unit_ * in_metric(simulator_, m, interval(m.gpus).high_s);
     if (p.low > p.high) std::swap(p.low, p.high);
     if (anchor_ != nullptr) p.linear = linear_scaling(*anchor_, m);
-    p.row = {m.model, m.cluster, simulator_.scenario().cluster.node.gpu.name, m.strategy, m.precision, m.batch_per_gpu};
+    p.row = run_of(m);
     return p;
   }
 
@@ -220,8 +230,8 @@ class GroupValidator {
   Spreads spreads_;
   int reference_gpus_;
   const Measurement* anchor_ = nullptr;
-  double unit_ = 1;  ///< of the file's values, by the anchor's row
-  bool only_ratios_ = false;
+  double unit_ = 1;  ///< of the file's rates, by the anchor's row
+  std::string why_unreached_;
   std::map<int, SimulatedStep> steps_;
   std::map<int, StepResponse> responses_;
   std::map<int, Interval> intervals_;
@@ -232,6 +242,21 @@ bool blames_settings(const InputError& error, const std::vector<std::string>& se
   return std::any_of(error.diagnostics().begin(), error.diagnostics().end(), [&](const Diagnostic& d) {
     return std::any_of(settings.begin(), settings.end(), [&](const std::string& setting) { return d.file.ends_with(setting); });
   });
+}
+
+/// Shows a wrong setting of a rule where it stands: no fault of the row either.
+void blame_rules(const InputError& error, const Measurement& row, const Provenance& provenance) {
+  Diagnostics mistakes(provenance.source);
+  for (const ProvenanceRule& rule : provenance.rules) {
+    for (const ToldSetting& setting : rule.settings) {
+      const std::string text = setting.key + "=" + setting.value;
+      for (const Diagnostic& d : error.diagnostics()) {
+        if (d.file.ends_with(text) && std::ranges::count(row.settings, std::pair(setting.key, setting.value)) > 0)
+          mistakes.report(setting.place, fmt::format("{} (line {} of the measurements)", d.message, row.line), d.hint);
+      }
+    }
+  }
+  mistakes.throw_if_any();
 }
 
 void skip(const TrainingRows& rows, const std::string& why, const ValidationOptions& options, Validation& validation) {
@@ -246,6 +271,35 @@ void add_validated_points(const std::string& series, std::vector<ValidatedPoint>
       std::find_if(validation.series.begin(), validation.series.end(), [&](const ValidatedSeries& s) { return s.series == series; });
   if (found == validation.series.end()) found = validation.series.insert(found, ValidatedSeries{series, 0, 0, {}});
   found->points.insert(found->points.end(), points.begin(), points.end());
+}
+
+/// What the numbers of a row say comes before the rules, so that these know its strategy, and the plain loop behind them, since they do
+/// not know it any more.
+std::vector<Measurement> rows_as_run(std::vector<Measurement> rows, const ValidationOptions& options, std::vector<RowFact>& facts) {
+  const auto add = [&](std::vector<RowFact> more) { facts.insert(facts.end(), more.begin(), more.end()); };
+  std::erase_if(rows, [&](const Measurement& m) { return !options.anchor && !is_wanted(m, options.gpus); });
+  add(name_several_workers(rows));
+  add(tell(options.provenance, rows));
+  if (!options.anchor) add(name_plain_loops(rows));
+  return rows;
+}
+
+void validate_group(const TrainingRows& rows, const ValidationOptions& options, OpenedCatalogs& opened, const Draws& draws,
+                    Validation& validation) {
+  if (!options.anchor && rows.front()->metric == Metric::rate)
+    return skip(rows, "a rate in unknown units needs an anchor", options, validation);
+  try {
+    const Scenario scenario = make_scenario(overrides_for(rows, options.settings), opened);
+    GroupValidator group(rows, scenario, draws, options.anchor);
+    if (group.why_unreached().empty())
+      add_validated_points(rows.front()->series, group.points(), validation);
+    else
+      validation.unreached.push_back(group.unreached());
+  } catch (const InputError& error) {
+    if (blames_settings(error, options.settings)) throw;
+    blame_rules(error, *rows.front(), options.provenance);
+    skip(rows, error.first_message(), options, validation);
+  }
 }
 
 void summarize(Validation& validation) {
@@ -268,6 +322,7 @@ void summarize(Validation& validation) {
   validation.linear = statistics_of(linear);
   std::stable_sort(validation.skipped.begin(), validation.skipped.end(),
                    [](const SkippedRow& a, const SkippedRow& b) { return a.row < b.row; });
+  std::ranges::stable_sort(validation.unreached, {}, &UnreachedAnchor::row);
 }
 
 /// The middle one of sorted values, of an even number the mean of the middle two.
@@ -294,35 +349,17 @@ ErrorStatistics statistics_of(std::vector<double> errors) {
 Validation validate(const MeasurementFile& file, const ValidationOptions& options, const Progress& progress) {
   Validation validation;
   validation.anchored = options.anchor;
-  std::vector<Measurement> given = file.scaling;
-  std::erase_if(given, [&](const Measurement& m) { return !options.anchor && !is_wanted(m, options.gpus); });
-  std::vector<Measurement> measured = with_provenance(given);  // first: a strategy tells less of the framework than the source
-  if (!options.anchor) measured = with_plain_loops(std::move(measured));
-  validation.row_facts = facts_between(given, measured);
+  validation.provenance = options.provenance.source.name;
+  const std::vector<Measurement> measured = rows_as_run(file.scaling, options, validation.row_facts);
   validation.rows =
       static_cast<int>(std::count_if(measured.begin(), measured.end(), [&](const Measurement& m) { return is_wanted(m, options.gpus); }));
   const std::vector<TrainingRows> groups = keep_wanted(group(measured), options);
   OpenedCatalogs opened;
   const Draws draws;
-  int ratios = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (progress) progress(static_cast<double>(i) / static_cast<double>(groups.size()));
-    const TrainingRows& rows = groups[i];
-    if (!options.anchor && rows.front()->metric == Metric::rate) {
-      skip(rows, "a rate in unknown units needs an anchor", options, validation);
-      continue;
-    }
-    try {
-      const Scenario scenario = make_scenario(overrides_for(rows, options.settings), opened);
-      GroupValidator group(rows, scenario, draws, options.anchor);
-      add_validated_points(rows.front()->series, group.points(), validation);
-      if (group.only_ratios()) ratios += static_cast<int>(rows.size());
-    } catch (const InputError& error) {
-      if (blames_settings(error, options.settings)) throw;
-      skip(rows, error.first_message(), options, validation);
-    }
+    validate_group(groups[i], options, opened, draws, validation);
   }
-  if (ratios > 0) validation.row_facts.push_back({"only ratios count: the unit of the values is unknown", ratios});
   summarize(validation);
   return validation;
 }

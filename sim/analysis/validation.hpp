@@ -43,11 +43,29 @@ struct SkippedRow {
   std::string why;
 };
 
+/// A row that is not scored, since the anchor of its group cannot be reached.
+struct UnscoredRow {
+  int gpus = 1;
+  ValidatedRow row{};
+};
+
+/// A group whose smallest number of GPUs no speed of GPU or host explains: the row counts something else than the model's samples, or ran
+/// something else. None of its rows can be predicted from it, which is a failure and no reason to leave them out.
+struct UnreachedAnchor {
+  std::string series;
+  int row = 0;  ///< line of the file
+  int gpus = 1;
+  std::string why;
+  std::vector<UnscoredRow> unscored;
+};
+
 struct Validation {
   std::string kind = "scaling";
   int rows = 0, scored = 0;
   std::vector<SkippedRow> skipped;
-  std::vector<RowFact> row_facts;  ///< what rows were run with beyond their columns
+  std::vector<UnreachedAnchor> unreached;  ///< sorted by line
+  std::string provenance;                  ///< file of the rules; empty: none were given
+  std::vector<RowFact> row_facts;          ///< what rows were run with beyond their columns
   ErrorStatistics error;
   double coverage = 0;     ///< share of scored rows whose 90 % interval contains what was measured
   ErrorStatistics linear;  ///< the same rows under perfect scaling; only with anchors
@@ -59,11 +77,12 @@ struct ValidationOptions {
   bool anchor = true;                 ///< the smallest-GPU row of a series scales the compute model and is not scored
   std::vector<std::string> settings;  ///< as for --set, over every row
   std::vector<int> gpus{};            ///< only rows on so many GPUs count; empty: all
+  Provenance provenance{};            ///< without rules, nothing is taken from the texts of a row
 };
 
 /// Without an anchor, rows on one GPU under unknown strategies are taken for the plain loop (row_facts.hpp).
 /// Rows whose model, cluster or strategy is not known here are skipped with the reason. Throws InputError when a setting of the
-/// command line is wrong.
+/// command line, or of a rule for one of its rows, is wrong.
 Validation validate(const MeasurementFile& file, const ValidationOptions& options, const Progress& progress = nullptr);
 
 }  // namespace foretrain

@@ -104,6 +104,7 @@ void run_model_show(const ModelCommand& command);  // model.cpp
 
 struct ValidateCommand {
   std::string file;
+  std::string provenance;  ///< file of rules about series and sources; empty: none
   bool anchor = true;
   std::vector<std::string> settings;
   std::vector<int> gpus;        ///< only rows on so many GPUs; empty: all

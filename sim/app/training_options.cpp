@@ -146,6 +146,11 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
       ->required();
   command->add_flag("--no-anchor", options.no_anchor,
                     "Predict the smallest number of GPUs of each series too, instead of scaling the model to it");
+  command
+      ->add_option(
+          "--provenance", validate.provenance,
+          "Rules about what words in series and source tell of a run (docs/models/provenance.md); without them both are only shown")
+      ->type_name("FILE");
   command->add_option("--set", validate.settings, "A scenario key for every row; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
@@ -168,7 +173,7 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
   command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")->type_name("FILE");
   command->footer(
       "Examples:\n  foretrain validate measured.csv --format json\n  foretrain validate measured.csv --no-anchor --gpus 1 --by gpu --by "
-      "model,precision");
+      "model,precision\n  foretrain validate measured.csv --provenance rules.toml --worst 20");
   command->callback([&options] {
     options.validate.anchor = !options.no_anchor;
     options.validate.gpus = parse_gpus(options.scored_gpus);

@@ -19,8 +19,8 @@ namespace {
 
 /// A file of collectives has series that are not rows of training runs.
 void refuse_selection(const ValidateCommand& command) {
-  if (command.gpus.empty() && command.by.empty() && command.worst == 0) return;
-  throw InputError(command.file + " holds collectives, where --gpus, --by and --worst have no effect",
+  if (command.gpus.empty() && command.by.empty() && command.worst == 0 && command.provenance.empty()) return;
+  throw InputError(command.file + " holds collectives, where --gpus, --by, --worst and --provenance have no effect",
                    "they are for files of training runs");
 }
 
@@ -40,6 +40,16 @@ std::vector<GroupKeys> group_keys_of(const ValidateCommand& command) {
   return tables;
 }
 
+/// The rules of a file, each text of which is looked for in series and sources; none without a file.
+Provenance provenance_of(const std::string& file) {
+  if (file.empty()) return {};
+  const SourceText source = read_text_file(file, kLargestProvenance);
+  Diagnostics diagnostics(source);
+  Provenance provenance = read_provenance(source, diagnostics);
+  diagnostics.throw_if_any();
+  return provenance;
+}
+
 }  // namespace
 
 void run_validate(const ValidateCommand& command) {
@@ -48,6 +58,7 @@ void run_validate(const ValidateCommand& command) {
   Diagnostics diagnostics(source);
   const MeasurementFile file = read_measurements(source, diagnostics);
   diagnostics.throw_if_any();
+  const Provenance provenance = provenance_of(command.provenance);
   check_outputs({{"-o", command.output}});
   ProgressLine progress("validating " + command.file);
   const auto show = [&progress](double done) { progress.show(done); };
@@ -58,7 +69,8 @@ void run_validate(const ValidateCommand& command) {
     const CollectiveValidation validation = validate_collectives(file.collective, command.settings, show);
     text = json ? write_validation_json(validation) : write_validation_table(validation);
   } else {
-    const Validation validation = validate(file, {.anchor = command.anchor, .settings = command.settings, .gpus = command.gpus}, show);
+    const ValidationOptions options{.anchor = command.anchor, .settings = command.settings, .gpus = command.gpus, .provenance = provenance};
+    const Validation validation = validate(file, options, show);
     text = json ? write_validation_json(validation, groups) : write_validation_table(validation, {groups, command.worst});
   }
   progress.clear();

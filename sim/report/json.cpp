@@ -178,7 +178,21 @@ Json skipped_json(const std::vector<SkippedRow>& rows) {
 
 Json facts_json(const std::vector<RowFact>& facts) {
   Json out = Json::array();
-  for (const RowFact& fact : facts) out.push_back({{"what", fact.what}, {"rows", fact.rows}});
+  for (const RowFact& fact : facts) {
+    out.push_back({{"what", fact.what}, {"rows", fact.rows}});
+    if (!fact.said_in.empty()) out.back()["said_in"] = fact.said_in;
+  }
+  return out;
+}
+
+Json unreached_json(const std::vector<UnreachedAnchor>& anchors) {
+  Json out = Json::array();
+  for (const UnreachedAnchor& anchor : anchors)
+    out.push_back({{"series", anchor.series},
+                   {"row", anchor.row},
+                   {"gpus", anchor.gpus},
+                   {"unscored_rows", anchor.unscored.size()},
+                   {"why", anchor.why}});
   return out;
 }
 
@@ -188,7 +202,11 @@ Json groups_json(const Validation& validation, const std::vector<GroupKeys>& gro
     for (const ErrorGroup& group : group_errors(validation, keys)) {
       Json by = Json::object();
       for (std::size_t i = 0; i < keys.size(); ++i) by[keys[i]] = group.values[i];
-      out.push_back({{"by", std::move(by)}, {"rows", group.rows}, {"error", statistics_json(group.error)}, {"coverage", group.coverage}});
+      out.push_back({{"by", std::move(by)},
+                     {"rows", group.rows},
+                     {"failed", group.failed},
+                     {"error", statistics_json(group.error)},
+                     {"coverage", group.coverage}});
     }
   }
   return out;
@@ -251,6 +269,8 @@ std::string write_predictions_json(const std::vector<Prediction>& predictions) {
 std::string write_validation_json(const Validation& v, const std::vector<GroupKeys>& groups) {
   Json out{{"schema", "foretrain.validation/1"}, {"kind", v.kind}, {"rows", v.rows}, {"scored", v.scored}};
   out["skipped"] = skipped_json(v.skipped);
+  if (v.anchored) out["unreached_anchors"] = unreached_json(v.unreached);
+  if (!v.provenance.empty()) out["provenance"] = v.provenance;
   if (!v.row_facts.empty()) out["row_facts"] = facts_json(v.row_facts);
   out["error"] = statistics_json(v.error);
   out["coverage"] = v.coverage;

@@ -15,7 +15,7 @@ std::string write_json(const Prediction& prediction, const ReportOptions& option
 std::string write_predictions_json(const std::vector<Prediction>& predictions);
 
 /// Schema foretrain.validation/1. Collectives: times in microseconds; "large" are the errors of sizes from kLargeMessage on. "groups", when
-/// asked for: errors of the rows that share what "by" says.
+/// asked for: errors of the rows that share what "by" says, and how many of them failed for an anchor that cannot be reached.
 std::string write_validation_json(const Validation& validation, const std::vector<GroupKeys>& groups = {});
 std::string write_validation_json(const CollectiveValidation& validation);
 

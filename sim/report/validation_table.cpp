@@ -55,9 +55,39 @@ std::string skipped_lines(const std::vector<SkippedRow>& skipped) {
   return out;
 }
 
-std::string fact_lines(const std::vector<RowFact>& facts) {
-  std::string out = facts.empty() ? "" : "\nRun with what names, sources and strategies of rows say\n";
-  for (const RowFact& fact : facts) out += fmt::format("{:>6} row{}: {}\n", fact.rows, fact.rows == 1 ? "" : "s", fact.what);
+std::string rows_text(std::size_t rows) { return fmt::format("{} row{}", rows, rows == 1 ? "" : "s"); }
+
+/// What rules tell, each with where it is said, and what strategies and numbers of nodes mean.
+std::string fact_lines(const Validation& v) {
+  if (v.row_facts.empty()) return "";
+  const std::string told = v.provenance.empty() ? "" : v.provenance + " tells, and ";
+  std::string out = fmt::format("\nRun with what {}strategies and nodes of rows mean\n", told);
+  for (std::size_t i = 0; i < v.row_facts.size(); ++i) {
+    const RowFact& fact = v.row_facts[i];
+    out += fmt::format("{:>6} row{}: {}\n", fact.rows, fact.rows == 1 ? "" : "s", fact.what);
+    const bool goes_on = i + 1 < v.row_facts.size() && v.row_facts[i + 1].said_in == fact.said_in;
+    if (!goes_on && !fact.said_in.empty()) out += fmt::format("{:>12} {}\n", "", fact.said_in);
+  }
+  return out;
+}
+
+std::size_t unscored_rows(const std::vector<UnreachedAnchor>& anchors) {
+  std::size_t rows = 0;
+  for (const UnreachedAnchor& anchor : anchors) rows += anchor.unscored.size();
+  return rows;
+}
+
+std::string unreached_count(const std::vector<UnreachedAnchor>& anchors) {
+  if (anchors.empty()) return "";
+  return fmt::format("unreachable anchors: {} group{}, {} not scored\n", anchors.size(), anchors.size() == 1 ? "" : "s",
+                     rows_text(unscored_rows(anchors)));
+}
+
+std::string unreached_lines(const std::vector<UnreachedAnchor>& anchors) {
+  std::string out = anchors.empty() ? "" : "\nUnreachable anchors\n";
+  for (const UnreachedAnchor& anchor : anchors)
+    out +=
+        fmt::format("{:>6} row{} of {}: {}\n", anchor.unscored.size(), anchor.unscored.size() == 1 ? "" : "s", anchor.series, anchor.why);
   return out;
 }
 
@@ -65,9 +95,11 @@ std::string group_lines(const Validation& validation, const GroupKeys& keys) {
   std::string out =
       fmt::format("\n{:>5} {:>9} {:>9} {:>9} {:>10}   {}\n", "rows", "median", "p90", "bias", "in 90 %", fmt::join(keys, ", "));
   for (const ErrorGroup& group : group_errors(validation, keys)) {
-    out +=
-        fmt::format("{:>5} {:>7} % {:>7} % {:>7} % {:>8} %   {}\n", group.rows, percent(group.error.median, 1), percent(group.error.p90, 1),
-                    signed_percent(group.error.bias, 1), percent(group.coverage, 1), fmt::join(group.values, ", "));
+    const std::string failed =
+        group.failed > 0 ? fmt::format(", and {} of unreachable anchors", rows_text(static_cast<std::size_t>(group.failed))) : "";
+    out += fmt::format("{:>5} {:>7} % {:>7} % {:>7} % {:>8} %   {}{}\n", group.rows, percent(group.error.median, 1),
+                       percent(group.error.p90, 1), signed_percent(group.error.bias, 1), percent(group.coverage, 1),
+                       fmt::join(group.values, ", "), failed);
   }
   return out;
 }
@@ -87,13 +119,15 @@ std::string write_validation_table(const Validation& v, const ValidationTableOpt
   out += statistics_line("predicted", v.error);
   if (v.anchored) out += statistics_line("perfect scaling", v.linear);
   if (v.scored > 0) out += fmt::format("90 % interval    holds {} % of the measured values\n", percent(v.coverage, 1));
-  out += fact_lines(v.row_facts);
+  out += unreached_count(v.unreached);
+  out += fact_lines(v);
   for (const GroupKeys& keys : options.groups) out += group_lines(v, keys);
-  if (options.worst > 0) return out + worst_lines(v, static_cast<std::size_t>(options.worst)) + skipped_lines(v.skipped);
+  const std::string left_out = unreached_lines(v.unreached) + skipped_lines(v.skipped);
+  if (options.worst > 0) return out + worst_lines(v, static_cast<std::size_t>(options.worst)) + left_out;
   if (!v.series.empty())
     out += fmt::format("\n{:>6} {:>12} {:>12} {:>10}   {}\n", "GPUs", "measured", "predicted", "error", "90 % interval");
   for (const ValidatedSeries& s : v.series) out += series_lines(s);
-  return out + skipped_lines(v.skipped);
+  return out + left_out;
 }
 
 std::string write_validation_table(const CollectiveValidation& v) {

@@ -104,10 +104,15 @@ void read_loop(TableReader& loop, Scenario& scenario) {
       {{"none", GradientClipping::none}, {"on_device", GradientClipping::on_device}, {"read_back", GradientClipping::read_back}},
       script.clip_grad_norm);
   choose<H>(loop, "hooks",
-            {{"none", H::none}, {"lightning", H::lightning}, {"huggingface", H::huggingface}, {"keras", H::keras}, {"adaptdl", H::adaptdl}},
+            {{"none", H::none},
+             {"lightning", H::lightning},
+             {"huggingface", H::huggingface},
+             {"keras", H::keras},
+             {"gradient_noise", H::gradient_noise}},
             script.hooks);
-  if (script.hooks == H::adaptdl && scenario.workload.framework.kind != FrameworkKind::pytorch)
-    loop.report(loop.span_of("hooks"), "AdaptDL trains with PyTorch", "leave loop.hooks out, or framework.name");
+  if (script.hooks == H::gradient_noise && scenario.workload.framework.kind != FrameworkKind::pytorch)
+    loop.report(loop.span_of("hooks"), "the trainer that measures gradient noise (AdaptDL) is one of PyTorch",
+                "leave loop.hooks out, or framework.name");
   keep(loop.boolean("progress_bar"), script.progress_bar);
   choose<LoopProfiler>(loop, "profiler", {{"none", LoopProfiler::none}, {"line", LoopProfiler::line}}, script.profiler);
   keep(loop.time("overhead"), script.overhead);

@@ -145,8 +145,9 @@ const std::vector<ScenarioKey>& keys_behind_options() {
        "top-1 and top-5 counted on the GPU and read by two more `.item()`, in the steps that read the loss"},
       {"loop.clip_grad_norm", "none, on_device, read_back", "\"on_device\"", "none",
        "gradients are clipped to a norm; read_back: the script also reads that norm, at which the host waits for the GPU"},
-      {"loop.hooks", "none, lightning, huggingface, keras, adaptdl", "\"lightning\"", "none; keras in TensorFlow",
-       "the trainer around the step, which costs the host some hundred microseconds; adaptdl also measures the noise of the gradients"},
+      {"loop.hooks", "none, lightning, huggingface, keras, gradient_noise", "\"lightning\"", "none; keras in TensorFlow",
+       "the trainer around the step, which costs the host some hundred microseconds; gradient_noise also measures the noise of the "
+       "gradients (AdaptDL)"},
       {"loop.progress_bar", "true, false", "true", "false",
        "Lightning's and Keras' bar shows the loss, for which the host waits in every step"},
       {"loop.profiler", "none, line", "\"line\"", "none", "a line profiler (kernprof) sees every line of Python"},

@@ -15,7 +15,7 @@ GradientNoise::GradientNoise(Process& process, StepLaunches& launches)
     : process_(process),
       launches_(launches),
       model_(*process.request().workload.model),
-      measures_(process.request().workload.loop.hooks == LoopHooks::adaptdl),
+      measures_(process.request().workload.loop.hooks == LoopHooks::gradient_noise),
       label_(process.graph().label("gradient noise")) {}
 
 void GradientNoise::small_kernel(QueueId thread, std::int64_t bytes) {

@@ -5,7 +5,7 @@
 
 namespace foretrain {
 
-/// Issues nothing unless loop.hooks is adaptdl. Kernels counted in petuum/adaptdl, adaptdl/torch/gradient_noise_scale.py; each is a call of
+/// Issues nothing unless loop.hooks is gradient_noise. Kernels counted in AdaptDL's torch/gradient_noise_scale.py; each is a call of
 /// its own for every parameter tensor (docs/models/step.md).
 class GradientNoise {
  public:

@@ -7,8 +7,9 @@
 
 namespace foretrain {
 
-/// Whose loop calls the step: plain Python, or a trainer with hooks around every batch. adaptdl: it also measures the gradients' noise.
-enum class LoopHooks : std::uint8_t { none, lightning, huggingface, keras, adaptdl };
+/// Whose loop calls the step: plain Python, or a trainer with hooks around every batch. gradient_noise: it also measures the
+/// gradients' noise, as AdaptDL does.
+enum class LoopHooks : std::uint8_t { none, lightning, huggingface, keras, gradient_noise };
 /// none; accuracy: top-1 and top-5 counted on the GPU and read by two more `.item()` where the loss is read.
 enum class LoopMetrics : std::uint8_t { none, accuracy };
 /// clip_grad_norm_: not called; called; called and its result read by the script (`.item()`, error_if_nonfinite).

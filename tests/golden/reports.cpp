@@ -33,6 +33,9 @@ Validation example_validation() {
   Validation v;
   v.rows = 4, v.scored = 2;
   v.skipped = {{5, "unknown cluster \"nowhere\""}};
+  v.unreached = {{"frames", 7, 1, "the measured step of 6.54 ms on 1 GPU cannot be reached: the model says 2.3 s", {{4, {}}, {8, {}}}}};
+  v.provenance = "rules.toml";
+  v.row_facts = {{"framework.name = \"tensorflow\"", 4, "the name of the log"}};
   v.error = statistics_of({0.02, -0.04});
   v.linear = statistics_of({0.10, 0.20});
   v.coverage = 1;

@@ -28,6 +28,15 @@ TEST_CASE("law: the sources keep to the layers, one door per package, first line
   CHECK(joined(layer_breaches(files)) == "");
 }
 
+TEST_CASE("law: the product knows no benchmark by its name") {
+  for (const SourceFile& file : test::read_sources(FORETRAIN_SOURCE_DIR, "sim")) {
+    for (const char* name : {"lambda-", "ngc-", "trt2", "adaptdl", "deeplearningexamples"}) {
+      INFO(file.path << ": " << name << " belongs into docs/measured/provenance.toml");
+      CHECK(file.text.find(name) == std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("law: the tests and build files say in their first line what they are") {
   for (const std::string folder : {"tests", "cmake"}) {
     for (const SourceFile& file : test::read_sources(FORETRAIN_SOURCE_DIR, folder)) {

@@ -66,7 +66,7 @@ TEST_CASE("ResNet-50 on 8 GPUs of Puhti is met within 12 percent of both measure
 TEST_CASE("published rows with Horovod are met within eight percent in the median, twice as well as by perfect scaling") {
   MeasurementFile file = test::measured_rows("scaling.csv");
   std::erase_if(file.scaling, [](const Measurement& row) { return row.strategy != "horovod"; });
-  const Validation v = validate(file, {.anchor = true, .settings = {}});
+  const Validation v = validate(file, {.anchor = true, .settings = {}, .provenance = test::measured_provenance()});
   INFO("median " << v.error.median << ", p90 " << v.error.p90 << ", bias " << v.error.bias << ", linear " << v.linear.median);
   CHECK(v.scored >= 190);
   CHECK(v.skipped.empty());

@@ -1,9 +1,11 @@
-// Rows of docs/measured as measurements.
+// Rows of docs/measured as measurements, and what their sources tell.
 #pragma once
 
+#include <cstdlib>
 #include <string>
 
 #include "sim/scenario/measurements.hpp"
+#include "sim/scenario/provenance.hpp"
 #include "sim/scenario/reader.hpp"
 #include "tests/support/measured.hpp"
 
@@ -16,6 +18,16 @@ inline MeasurementFile measured_rows(const std::string& file) {
   MeasurementFile rows = read_measurements(source, diagnostics);
   diagnostics.throw_if_any();
   return rows;
+}
+
+/// The rules about scaling.csv, with which the pages of accuracy are printed.
+inline Provenance measured_provenance() {
+  setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
+  const SourceText source = read_text_file((kMeasured / "provenance.toml").string(), kLargestProvenance);
+  Diagnostics diagnostics(source);
+  Provenance provenance = read_provenance(source, diagnostics);
+  diagnostics.throw_if_any();
+  return provenance;
 }
 
 }  // namespace foretrain::test

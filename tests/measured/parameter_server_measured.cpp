@@ -13,7 +13,7 @@ namespace {
 Validation servers_validated(std::string_view series) {
   MeasurementFile file = test::measured_rows("scaling.csv");
   std::erase_if(file.scaling, [&](const Measurement& m) { return m.strategy != "parameter_server" || !m.series.starts_with(series); });
-  return validate(file, {.anchor = true, .settings = {}});
+  return validate(file, {.anchor = true, .settings = {}, .provenance = test::measured_provenance()});
 }
 
 }  // namespace

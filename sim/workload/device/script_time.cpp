@@ -19,7 +19,7 @@ constexpr std::array<Trainer, 5> kTrainers{{
     {250, 150, true},  // lightning
     {300, 5, false},   // huggingface
     {150, 100, true},  // keras, besides the call of the graph
-    {300, 5, false},   // adaptdl, besides its kernels (strategy/gradient_noise); assumed
+    {300, 5, false},   // gradient_noise, besides its kernels (strategy/gradient_noise); assumed
 }};
 
 constexpr double kProfiledLines = 10;           // us: the loop's own lines

@@ -55,6 +55,24 @@ TEST_CASE("groups of equal medians stand in the order of their values") {
   for (const std::string& key : error_group_keys()) CHECK_FALSE(group_errors(v, {key}).empty());
 }
 
+TEST_CASE("rows whose anchor cannot be reached are failures of their groups, and no errors") {
+  Validation v = validation_of({point("a", "x", 0.1), point("b", "x", -0.5)});
+  const ValidatedRow of_a{"a", "cluster", "x", "single", "fp32", 32}, of_c{"c", "cluster", "y", "single", "fp32", 32};
+  v.unreached = {{"far", 5, 1, "why", {{2, of_a}, {4, of_a}}}, {"farther", 9, 1, "why", {{2, of_c}}}};
+  const std::vector<ErrorGroup> groups = group_errors(v, {"model"});
+  REQUIRE(groups.size() == 3);
+  CHECK(groups[0].values == std::vector<std::string>{"c"});  // nothing of it is scored
+  CHECK(groups[0].rows == 0);
+  CHECK(groups[0].failed == 1);
+  CHECK(groups[0].coverage == 0);
+  CHECK(groups[1].values == std::vector<std::string>{"b"});
+  CHECK(groups[1].failed == 0);
+  CHECK(groups[2].rows == 1);
+  CHECK(groups[2].failed == 2);
+  CHECK(groups[2].error.median == Approx(0.1));
+  CHECK(group_errors(v, {"gpus"}).size() == 3);
+}
+
 TEST_CASE("without scored rows there are no groups") { CHECK(group_errors({}, {"model"}).empty()); }
 
 }  // namespace error_groups_test

@@ -1,6 +1,8 @@
 // Predicted against measured on files made in memory.
 #include "sim/analysis/validation.hpp"
 
+#include <algorithm>
+
 #include "sim/analysis/anchor.hpp"
 #include "tests/support/catch.hpp"
 
@@ -201,21 +203,82 @@ TEST_CASE("a row runs on as many nodes as it says") {
 }
 
 TEST_CASE("a number of nodes that cannot hold the row's GPUs is not believed") {
-  std::vector<Measurement> rows{row(1, 300), row(8, 2'000)}, wrong = rows;
+  std::vector<Measurement> rows{row(1, 20'000), row(8, 40'000)}, wrong = rows;
   wrong[1].nodes = 1;  // Puhti's nodes have four
   CHECK(anchored(wrong).series[0].points[0].predicted == anchored(rows).series[0].points[0].predicted);
 }
 
-TEST_CASE("an anchor out of reach counts something else than samples, and ratios are left") {
-  const Validation frames = anchored({row(1, 2e9), row(4, 8e9)});
-  REQUIRE(frames.scored == 1);
-  const ValidatedPoint& p = frames.series[0].points[0];
-  const Validation rate = anchored({row(1, 1, Measurement::Metric::rate), row(4, 4, Measurement::Metric::rate)});
-  CHECK(p.predicted / 8e9 == Approx(rate.series[0].points[0].predicted / 4));
-  REQUIRE(frames.row_facts.size() == 1);
-  CHECK_THAT(frames.row_facts[0].what, ContainsSubstring("only ratios count"));
-  CHECK(frames.row_facts[0].rows == 2);
-  CHECK(rate.row_facts.empty());
+TEST_CASE("an anchor out of reach is a failure of its group and leaves the others scored") {
+  Measurement far = row(1, 2e9), far4 = row(4, 8e9), far8 = row(8, 16e9);
+  for (Measurement* m : {&far, &far4, &far8}) m->series = "frames", m->line += 100;
+  const Validation v = anchored({far, far4, far8, row(1, 20'000), row(4, 40'000)});
+  CHECK(v.rows == 5);
+  CHECK(v.scored == 1);
+  CHECK(v.skipped.empty());
+  CHECK(v.error.median == anchored({row(1, 20'000), row(4, 40'000)}).error.median);
+  REQUIRE(v.unreached.size() == 1);
+  const UnreachedAnchor& anchor = v.unreached[0];
+  CHECK(anchor.series == "frames");
+  CHECK(anchor.row == 102);
+  CHECK(anchor.gpus == 1);
+  CHECK_THAT(anchor.why, ContainsSubstring("cannot be reached"));
+  REQUIRE(anchor.unscored.size() == 2);
+  CHECK(anchor.unscored[1].gpus == 8);
+  CHECK(anchor.unscored[1].row.model == "mnist_net");
+  CHECK(anchor.unscored[1].row.gpu == "v100-sxm2-32gb");
+  CHECK(std::ranges::none_of(v.series, [](const ValidatedSeries& s) { return s.series == "frames"; }));
+}
+
+TEST_CASE("without an anchor no row is out of reach, and a rate says nothing of one") {
+  CHECK(validate(file_of({row(1, 2e9)}), {.anchor = false, .settings = {}}).unreached.empty());
+  CHECK(anchored({row(1, 2e9, Measurement::Metric::rate), row(4, 8e9, Measurement::Metric::rate)}).unreached.empty());
+}
+
+TEST_CASE("series and source say nothing of a run unless rules are given") {
+  Measurement one = row(1, 20'000), four = row(4, 40'000);
+  const Validation plain = anchored({one, four});
+  for (Measurement* m : {&one, &four}) m->source = "tensorflow xla trt2 DeepLearningExamples adaptdl";
+  const Validation v = anchored({one, four});
+  CHECK(v.row_facts.empty());
+  CHECK(v.provenance.empty());
+  CHECK(v.series[0].points[0].predicted == plain.series[0].points[0].predicted);
+}
+
+TEST_CASE("rules change what rows run, and the validation says so") {
+  ProvenanceRule rule;
+  rule.words = {"noisy"}, rule.said_in = "its log";
+  rule.settings = {{"loop.hooks", "\"gradient_noise\"", {1, 1, 1}}};
+  Measurement one = row(1, 20'000);
+  one.source = "a noisy trainer";
+  const ValidationOptions told{.anchor = false, .settings = {}, .provenance = {{"p.toml", ""}, {rule}}};
+  const Validation v = validate(file_of({one}), told), plain = validate(file_of({one}), {.anchor = false, .settings = {}});
+  CHECK(v.provenance == "p.toml");
+  CHECK(v.row_facts == std::vector<RowFact>{{"loop.hooks = \"gradient_noise\"", 1, "its log"}});
+  CHECK(v.series[0].points[0].predicted < plain.series[0].points[0].predicted);
+}
+
+TEST_CASE("a wrong setting of a rule is a mistake of the file of rules, at its place") {
+  ProvenanceRule rule;
+  rule.words = {"log"};
+  rule.settings = {{"loop.hooks", "\"hugginface\"", {2, 9, 12}}};
+  Measurement m = row(1, 20'000);
+  m.source = "a log";
+  try {
+    validate(file_of({m}), {.anchor = true, .settings = {}, .provenance = {{"p.toml", "one\nsettings \"hugginface\"\n"}, {rule}}});
+    FAIL("taken");
+  } catch (const InputError& error) {
+    const std::string shown = error.what();
+    CHECK_THAT(shown, ContainsSubstring("p.toml:2:9: error: unknown loop.hooks \"hugginface\" (line 2 of the measurements)"));
+    CHECK_THAT(shown, ContainsSubstring("did you mean \"huggingface\"?"));
+  }
+}
+
+TEST_CASE("a series of mirrored over several nodes is the workers' whatever rules say") {
+  std::vector<Measurement> rows{row(1, 20'000), row(8, 40'000)};
+  for (Measurement& m : rows) m.strategy = "mirrored";
+  const Validation v = anchored(rows);
+  CHECK(v.row_facts == std::vector<RowFact>{{"strategy multi_worker_mirrored for mirrored", 2}});
+  CHECK(v.series[0].points[0].row.strategy == "multi_worker_mirrored");
 }
 
 }  // namespace validation_test

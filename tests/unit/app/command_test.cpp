@@ -169,6 +169,29 @@ TEST_CASE("measurements are validated as a table and as JSON") {
   CHECK(nlohmann::json::parse(run.output)["scored"] == 2);
 }
 
+TEST_CASE("rules about sources are taken from the file that is named, and from none otherwise") {
+  const TemporaryFolder folder;
+  folder.write("m.csv",
+               "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n"
+               "s,mnist_net,puhti,ddp,fp32,64,1,1,samples_per_s,20000,,a noisy log\n");
+  folder.write("p.toml", "[[rule]]\nwords = [\"noisy\"]\nsettings = { loop.hooks = \"gradient_noise\" }\nsaid_in = \"the log\"\n");
+  const auto predicted = [&](const std::string& options) {
+    const ProgramRun run = folder.run("foretrain validate m.csv --no-anchor --format json" + options);
+    REQUIRE(run.exit_code == 0);
+    return nlohmann::json::parse(run.output)["series"][0]["points"][0]["predicted"].get<double>();
+  };
+  CHECK(predicted(" --provenance p.toml") < predicted(""));
+  const ProgramRun table = folder.run("foretrain validate m.csv --no-anchor --provenance p.toml");
+  CHECK_THAT(table.output,
+             ContainsSubstring("Run with what p.toml tells") && ContainsSubstring("     1 row: loop.hooks = \"gradient_noise\"\n"));
+  folder.write("wrong.toml", "[[rule]]\nword = [\"noisy\"]\n");
+  const ProgramRun wrong = folder.run("foretrain validate m.csv --provenance wrong.toml");
+  CHECK(wrong.exit_code == 1);
+  CHECK_THAT(wrong.output, ContainsSubstring("wrong.toml:2:1: error: unknown key \"word\" in [rule]"));
+  folder.write("c.csv", "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\ns,puhti,all_reduce,4,1,8,10,,made up\n");
+  CHECK_THAT(folder.run("foretrain validate c.csv --provenance p.toml").output, ContainsSubstring("holds collectives"));
+}
+
 TEST_CASE("the reference of commands shows each command's own help") {
   const TemporaryFolder folder;
   const std::string page = folder.run("foretrain reference commands").output;

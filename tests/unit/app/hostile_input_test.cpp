@@ -28,6 +28,7 @@ void refuse_everywhere(const TemporaryFolder& folder, const std::string& file) {
   refuse(folder, "foretrain predict --model resnet50 --cluster " + file + " -o out");
   refuse(folder, "foretrain topology check " + file);
   refuse(folder, "foretrain validate " + file + " -o out");
+  refuse(folder, "foretrain validate " FORETRAIN_SOURCE_DIR "/docs/measured/puhti.csv --provenance " + file + " -o out");
   refuse(folder, "foretrain collective --cluster " + file + " --op all_reduce --gpus 1 -o out");
   refuse(folder, "foretrain collective --cluster puhti --op all_reduce --gpus 1 --svg svg --measured " + file + " -o out");
   refuse(folder, "foretrain collective --cluster puhti --op all_reduce --gpus 1 --transport ./" + file + " -o out");

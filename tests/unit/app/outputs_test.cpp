@@ -118,6 +118,8 @@ TEST_CASE("measurements, logs, models, clusters and job scripts are not overwrit
   folder.write("samples.csv", samples);
   const std::string why = "was read and would be overwritten";
   refuse(folder, "foretrain validate training.csv -o training.csv", why);
+  folder.write("rules.toml", "[[rule]]\nwords = [\"x\"]\nsettings = { loop.progress_bar = true }\nsaid_in = \"its log\"\n");
+  refuse(folder, "foretrain validate training.csv --provenance rules.toml -o rules.toml", why);
   refuse(folder, "foretrain model show ./model.toml -o model.toml", why);
   refuse(folder, "foretrain collective --cluster ./cluster.toml --op all_reduce --gpus 4 --svg cluster.toml", why);
   refuse(folder, "foretrain job show job.sh -o job.sh", why);

@@ -126,18 +126,35 @@ TEST_CASE("a validation has the keys of the contract") {
   Validation v;
   v.rows = 3, v.scored = 1;
   v.skipped = {{4, "unknown model"}};
+  v.unreached = {{"far", 7, 1, "cannot be reached", {{2, {}}, {4, {}}}}};
   v.error = v.linear = statistics_of({0.1});
   v.series = {{"s", 0.1, 0.1, {{4, 100, 110, 0.1, 90, 130, 120}}}};
   const Json j = Json::parse(write_validation_json(v));
-  CHECK(keys(j) == Keys{"schema", "kind", "rows", "scored", "skipped", "error", "coverage", "baseline", "series"});
+  CHECK(keys(j) == Keys{"schema", "kind", "rows", "scored", "skipped", "unreached_anchors", "error", "coverage", "baseline", "series"});
   CHECK(j["schema"] == "foretrain.validation/1");
   CHECK(j["skipped"][0] == Json{{"row", 4}, {"why", "unknown model"}});
+  CHECK(j["unreached_anchors"][0] == Json{{"series", "far"}, {"row", 7}, {"gpus", 1}, {"unscored_rows", 2}, {"why", "cannot be reached"}});
   CHECK(keys(j["error"]) == Keys{"median", "p90", "mean", "bias"});
   CHECK(keys(j["baseline"]["linear"]) == Keys{"median", "p90", "mean", "bias"});
   CHECK(keys(j["series"][0]) == Keys{"series", "median", "worst", "points"});
   for (const char* key : {"gpus", "measured", "predicted", "error"}) CHECK(j["series"][0]["points"][0].contains(key));
   v.anchored = false;
   CHECK(Json::parse(write_validation_json(v))["baseline"].empty());
+  CHECK_FALSE(Json::parse(write_validation_json(v)).contains("unreached_anchors"));
+}
+
+TEST_CASE("a validation says which rules it was given, and what they told of how many rows") {
+  Validation v;
+  v.provenance = "p.toml";
+  v.row_facts = {{"strategy single for x", 1}, {"framework.name = \"tensorflow\"", 2, "its log"}};
+  v.unreached = {{"far", 7, 1, "cannot be reached", {{2, {"m", "c", "g", "ddp", "fp32", 1}}}}};
+  const Json j = Json::parse(write_validation_json(v, {{"model"}}));
+  CHECK(j["provenance"] == "p.toml");
+  CHECK(j["row_facts"][0] == Json{{"what", "strategy single for x"}, {"rows", 1}});
+  CHECK(j["row_facts"][1] == Json{{"what", "framework.name = \"tensorflow\""}, {"rows", 2}, {"said_in", "its log"}});
+  CHECK(j["groups"][0]["by"]["model"] == "m");
+  CHECK(j["groups"][0]["rows"] == 0);
+  CHECK(j["groups"][0]["failed"] == 1);
 }
 
 }  // namespace json_test

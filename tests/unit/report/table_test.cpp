@@ -130,6 +130,36 @@ TEST_CASE("a validation counts skipped rows by reason") {
   CHECK_THAT(table, ContainsSubstring("     1 row: too large\n"));
 }
 
+TEST_CASE("a validation tells what rows were run with, and where each rule found that") {
+  Validation v;
+  v.row_facts = {{"strategy single for x", 1}};
+  CHECK_THAT(write_validation_table(v),
+             ContainsSubstring("\nRun with what strategies and nodes of rows mean\n     1 row: strategy single for x\n"));
+  v.provenance = "p.toml";
+  v.row_facts = {{"strategy single for x", 1}, {"a = 1", 2, "its log"}, {"b = 2", 0, "its log"}, {"c = 3", 4, "its page"}};
+  CHECK_THAT(write_validation_table(v), ContainsSubstring(R"(
+Run with what p.toml tells, and strategies and nodes of rows mean
+     1 row: strategy single for x
+     2 rows: a = 1
+     0 rows: b = 2
+             its log
+     4 rows: c = 3
+             its page
+)"));
+}
+
+TEST_CASE("an anchor that cannot be reached is a failure of its group, with why") {
+  Validation v;
+  CHECK(write_validation_table(v).find("nreachable") == std::string::npos);
+  const ValidatedRow row{"m", "c", "g", "ddp", "fp32", 1};
+  v.unreached = {{"far", 7, 1, "the step cannot be reached", {{2, row}, {4, row}}}, {"alone", 9, 1, "nor this", {}}};
+  const std::string table = write_validation_table(v, {{{"model"}}, 0});
+  CHECK_THAT(table, ContainsSubstring("unreachable anchors: 2 groups, 2 rows not scored\n"));
+  CHECK_THAT(table, ContainsSubstring("    0     0.0 %     0.0 %     0.0 %      0.0 %   m, and 2 rows of unreachable anchors\n"));
+  CHECK_THAT(table,
+             ContainsSubstring("\nUnreachable anchors\n     2 rows of far: the step cannot be reached\n     0 rows of alone: nor this\n"));
+}
+
 TEST_CASE("an unanchored validation shows no perfect scaling") {
   Validation v;
   CHECK_THAT(write_validation_table(v), ContainsSubstring("perfect scaling"));

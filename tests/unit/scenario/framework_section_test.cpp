@@ -118,10 +118,10 @@ TEST_CASE("misspelt frameworks, hooks and optimizers get the nearest name") {
   CHECK_THAT(test::scenario_mistakes(kQuestion, overrides), ContainsSubstring("rmsprop"));
 }
 
-TEST_CASE("AdaptDL's trainer is one of PyTorch") {
-  CHECK(with_settings({"loop.hooks=adaptdl"}).workload.loop.hooks == LoopHooks::adaptdl);
-  CHECK_THAT(mistakes("[framework]\nname = \"tensorflow\"\n[loop]\nhooks = \"adaptdl\"\n"),
-             ContainsSubstring("s.toml:10:9: error: AdaptDL trains with PyTorch"));
+TEST_CASE("the trainer that measures gradient noise is one of PyTorch") {
+  CHECK(with_settings({"loop.hooks=gradient_noise"}).workload.loop.hooks == LoopHooks::gradient_noise);
+  CHECK_THAT(mistakes("[framework]\nname = \"tensorflow\"\n[loop]\nhooks = \"gradient_noise\"\n"),
+             ContainsSubstring("s.toml:10:9: error: the trainer that measures gradient noise (AdaptDL) is one of PyTorch"));
 }
 
 }  // namespace framework_section_test

@@ -13,7 +13,7 @@ namespace {
 SmallPlan measuring(int gpus) {
   SmallPlan small;
   small.gpus = gpus;
-  small.workload.loop.hooks = LoopHooks::adaptdl;
+  small.workload.loop.hooks = LoopHooks::gradient_noise;
   return small;
 }
 
