@@ -38,7 +38,7 @@ class Search {
   }
 
  private:
-  bool has_budget(double share = 1) const { return curve_.simulated() < share * space_.budget; }
+  bool has_budget() const { return curve_.spent() < space_.budget; }
 
   /// The first few GPU by GPU, then whole nodes and last the partly used ones, where they count, further and further apart. A tree over one
   /// node more than 2, 4, 8, … has one level more.

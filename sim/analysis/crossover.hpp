@@ -23,11 +23,14 @@ inline constexpr double kNoticeable = 1.001;
 /// Nobody calls a loss of less than 2 % slower: runs of one job differ by as much (docs/models/crossover.md).
 inline constexpr double kSlower = 0.98;
 
+/// So many nodes take as long to simulate as a job without a network: routes are walked node by node.
+inline constexpr int kNodesPerEvaluation = 128;
+
 /// What is known about the curve before any of it is evaluated.
 struct SearchSpace {
   int most_gpus = 1;
   int gpus_per_node = 1;
-  int budget = 100;  ///< evaluations, about
+  int budget = 100;  ///< evaluations, about; one of many nodes counts for several (kNodesPerEvaluation)
   /// What a step on N GPUs trains: it makes the curve jagged where a global batch is shared, the steps themselves are smooth. Cheap.
   std::function<double(int gpus)> samples_per_step{};
   bool jumps = false;         ///< steps jump from one number of GPUs to the next, so that no number tells of another
@@ -35,8 +38,7 @@ struct SearchSpace {
   std::vector<int> listed{};  ///< asked for by name: they count, whatever they are
 };
 
-/// What a person would request: every number within a node, whole nodes beyond, and the listed ones; ascending, thinned out far beyond any
-/// real cluster.
+/// What a person would request: every number within a node, whole nodes beyond up to 4,096 GPUs, and the listed ones; ascending.
 std::vector<int> requested_numbers(const SearchSpace& space);
 
 /// All but the causes. The answers are those of evaluating every number of requested_numbers(), as long as `is_certain`

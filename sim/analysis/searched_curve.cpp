@@ -16,9 +16,8 @@ namespace {
 constexpr double kStepMargin = 0.002, kOfWorst = 2, kMarginOfDifference = 0.1;
 /// Between neighbours nearer than a third of their number the second is less.
 constexpr double kFar = 3;
-/// Beyond this the numbers of GPUs are thinned out to whole nodes, each so much larger than the one before.
+/// Beyond this only listed numbers count: whoever asks for more asks for a round number.
 constexpr int kEveryNumberUpTo = 4096;
-constexpr double kThinning = 1.002;
 
 }  // namespace
 
@@ -29,11 +28,7 @@ std::vector<int> requested_numbers(const SearchSpace& space) {
     if (gpus <= most) numbers.insert(gpus);
   };
   for (int n = 1; n <= (space.every_gpu ? kEveryNumberUpTo : per_node); ++n) add(n);
-  for (double node = 1; node <= std::floor(static_cast<double>(most) / per_node);) {
-    add(static_cast<int>(node) * per_node);
-    node = std::max(node + 1, node * per_node <= kEveryNumberUpTo ? 0 : node * kThinning);
-  }
-  if (space.every_gpu) add(most);
+  for (int n = per_node; n <= kEveryNumberUpTo; n += per_node) add(n);
   for (const int gpus : space.listed) add(gpus);
   return {numbers.begin(), numbers.end()};
 }
@@ -109,6 +104,7 @@ void SearchedCurve::evaluate(std::size_t i) {
   if (known_[i]) return;
   rates_[i] = throughput_(numbers_[i]).samples_per_s;
   ++simulated_;
+  spent_ += 1 + static_cast<double>(numbers_[i] / per_node_) / kNodesPerEvaluation;
   known_[i] = true;
   shortest_[i] = longest_[i] = samples_[i] / rates_[i];
   const std::vector<std::size_t>& places = class_of(i);

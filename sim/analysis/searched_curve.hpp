@@ -17,6 +17,8 @@ class SearchedCurve {
   const std::vector<int>& numbers() const { return numbers_; }
   std::size_t size() const { return numbers_.size(); }
   int simulated() const { return simulated_; }
+  /// Of the search's budget.
+  double spent() const { return spent_; }
 
   bool known(std::size_t i) const { return known_[i]; }
   /// Evaluates the number in place `i` unless it is known.
@@ -51,6 +53,7 @@ class SearchedCurve {
   std::vector<std::vector<std::size_t>> classes_;     ///< places of the numbers with equally many GPUs on the last node
   std::vector<std::size_t> place_in_class_;
   int simulated_ = 0;
+  double spent_ = 0;
   double surprise_ = 0;  ///< by which share a step lay outside of its neighbours' at most
 };
 
