@@ -206,7 +206,10 @@ TEST_CASE("channels and their speeds are those of the graphs NCCL printed, but f
     const nccl::Job job = nccl::inspect(Cluster::build(spec, nodes), first_gpus(std::stoi(row.at("gpus_per_node")), nodes), settings);
     const bool third = ++seen[id] == 3;
     const Differences found = differences(row, spec, job, third);
-    const std::string key = fmt::format("{} {}", id, row.at("pattern").empty() ? "channels" : row.at("pattern"));
+    const std::string key = fmt::format("{} {}", id,
+                                        row.at("pattern").empty() ? "channels"
+                                        : third                   ? "CollNet's chain"
+                                                                  : row.at("pattern"));
     figures.push_back(test::Figure::within(fmt::format("values of {}", key), found.compared(), found.same(), 0));
     if (!found.text().empty()) texts += fmt::format("{}: {}\n", key, found.text());
   }
