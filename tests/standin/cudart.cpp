@@ -178,7 +178,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   move_bytes(to, from, bytes);
   if (is_wanted("wrong_copy") && bytes >= 4) *static_cast<char*>(to) ^= 1;
   const bool waits = waits_for_host(to, from);
-  enqueue(*stream, waits ? kHostLatency + static_cast<double>(bytes) / kPageableRate : copy_seconds(to, from, bytes), false);
+  enqueue(*stream, waits ? kHostLatency + static_cast<double>(bytes) / kPageableRate : copy_seconds(to, from, bytes),
+          is_on_device(to) && is_on_device(from));
   if (waits) advance_to(stream->ready);
   return cudaSuccess;
 }

@@ -5,6 +5,7 @@
 #include "calibrate/micro/gpu/collective_group.hpp"
 #include "calibrate/micro/gpu/products.hpp"
 #include "calibrate/micro/gpu/timing.hpp"
+#include "calibrate/micro/plan/plans.hpp"
 
 namespace foretrain::micro {
 
@@ -82,7 +83,7 @@ class TaxBench {
   }
 
   CollectiveGroup& group_;
-  CollectiveCall call_{"all_reduce", 64 << 20, true};
+  CollectiveCall call_{"all_reduce", kTaxedMessage, true};
   Compute compute_;
   Event begin_, end_;
   int operations_ = 1, collectives_ = 1;
