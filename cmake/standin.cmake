@@ -28,3 +28,7 @@ target_link_libraries(foretrain_bench_standin PRIVATE standin_cudart foretrain_b
 target_precompile_headers(foretrain_bench_standin REUSE_FROM foretrain_base)
 set_target_properties(foretrain_bench_standin PROPERTIES OUTPUT_NAME foretrain-bench RUNTIME_OUTPUT_DIRECTORY ${standin_folder}
                                                          BUILD_RPATH "$ORIGIN")
+
+# What it measures, what comes back of it, and what it says when calls fail.
+foretrain_add_tests(bench bench ${FORETRAIN_LIBRARIES})
+add_dependencies(bench foretrain_bench_standin standin_cublas standin_cudnn standin_nccl standin_nvml)
