@@ -23,7 +23,7 @@ using test::KnownMiss;
 namespace {
 
 /// How many lines the list has. Lower it with every line that is taken out; no change that is to land raises it.
-constexpr std::size_t kCount = 54;
+constexpr std::size_t kCount = 53;
 
 /// A listed value is written with four digits, and moves by less when a library rounds otherwise.
 constexpr double kMargin = 0.01;
