@@ -49,6 +49,7 @@ foreach(layer IN LISTS FORETRAIN_LAYERS)
 endforeach()
 # Not the simulator: foretrain-bench has the samples' reader by itself.
 foretrain_add_tests(unit_calibrate unit/calibrate foretrain_fit foretrain_bench_plan)
+include(cmake/standin.cmake)
 foreach(kind laws physics golden measured)
   foretrain_add_tests(${kind} ${kind} ${FORETRAIN_LIBRARIES})
 endforeach()

@@ -26,14 +26,14 @@ constexpr std::size_t kFewestSizes = 3;
 /// More are not told one by one.
 constexpr std::size_t kMostReasons = 1000;
 
-bool is_second_time(const Sample& sample) { return setting_of(sample, "in_place") == "1"; }
-
 /// Samples that the model predicts and physics allows, and why others are left out.
 class Usable {
  public:
   Usable(const ClusterSpec& cluster, const std::vector<Sample>& samples, SampleContext& context) {
-    for (const Sample& sample : samples) {
-      if (is_second_time(sample)) continue;
+    const std::vector<bool> second = second_times(samples);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      if (second[i]) continue;
+      const Sample& sample = samples[i];
       const std::string_view own = setting_of(sample, "cluster");
       std::string why = own.empty() || own == cluster.name ? why_impossible(cluster, sample) : "measured on another cluster";
       whys_.push_back(std::move(why));

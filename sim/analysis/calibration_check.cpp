@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "sim/analysis/calibrate.hpp"
+#include "sim/analysis/fitted_samples.hpp"
 #include "sim/analysis/sample_prediction.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
 
@@ -79,9 +80,10 @@ struct Errors {
 
 Errors errors_of(const ClusterSpec& before, const ClusterSpec& after, const std::vector<Sample>& held) {
   const SamplePredictions first = predict_samples(before, held), second = predict_samples(after, held);
+  const std::vector<bool> measured_twice = second_times(held);
   Errors errors;
   for (std::size_t i = 0; i < held.size(); ++i) {
-    if (!first[i] || !second[i] || setting_of(held[i], "in_place") == "1") continue;
+    if (!first[i] || !second[i] || measured_twice[i]) continue;
     errors.before.push_back(*first[i] / held[i].value - 1);
     errors.after.push_back(*second[i] / held[i].value - 1);
   }

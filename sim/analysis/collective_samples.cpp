@@ -24,6 +24,9 @@ std::vector<std::string> job_settings(const Sample& sample) {
   std::vector<std::string> texts;
   for (const auto& [key, value] : sample.settings) {
     if (key.starts_with("nccl.") || key == "launch.processes_per_node") texts.push_back(key + "=" + value);
+    // A tax is measured with all of its channels, no more and no less.
+    if (sample.kind == SampleKind::tax && key == "channels")
+      for (const char* bound : {"nccl.min_channels", "nccl.max_channels"}) texts.push_back(fmt::format("{}={}", bound, value));
   }
   return texts;
 }

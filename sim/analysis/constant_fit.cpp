@@ -1,4 +1,5 @@
-// A constant that ends at its limit is refused and keeps its default; the others are then fitted again.
+// A constant that ends at its limit is refused and keeps its default, and so does one that the samples say less about than the prior; the
+// others are then fitted again, beside the default that they will stand beside.
 #include "sim/analysis/constant_fit.hpp"
 
 #include <algorithm>
@@ -76,6 +77,17 @@ std::string refusal_of(const WantedConstant& constant, double value) {
                      range.meaning);
 }
 
+/// Takes out the constant that the samples say least about, measured by what was known before, if that is less than the prior. One at a
+/// time: of two that only their product shows, the other is then known.
+void drop_least_known(std::vector<WantedConstant>& wanted, const fit::Fit& fitted) {
+  std::size_t least = wanted.size();
+  const auto width = [&](std::size_t i) { return fitted.parameters[i].spread / wanted[i].range.prior; };
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (fitted.parameters[i].by_prior && (least == wanted.size() || width(i) > width(least))) least = i;
+  }
+  if (least < wanted.size()) wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(least));
+}
+
 struct SizeRange {
   double least = 0, most = 0;
 };
@@ -115,16 +127,16 @@ ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>&
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (fitted.parameters[i].at_limit)
         result.refused.push_back(refusal_of(wanted[i], fitted.parameters[i].value));
-      else
+      else if (fitted.parameters[i].samples > 0)
         rest.push_back(wanted[i]);
     }
+    if (rest.size() == wanted.size()) drop_least_known(rest, fitted);
     if (rest.size() < wanted.size()) {
       wanted = std::move(rest);
       continue;
     }
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const fit::FittedParameter& p = fitted.parameters[i];
-      if (p.by_prior || p.samples == 0) continue;
       const SizeRange sizes = sizes_of(samples, p.measurements);
       result.defaults.push_back(wanted[i].start);
       result.constants.push_back({wanted[i].range.name, p.value, p.spread, sizes.least, sizes.most, p.samples,

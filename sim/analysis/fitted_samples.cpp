@@ -78,6 +78,23 @@ void thin_out(Chosen& samples) {
 
 }  // namespace
 
+std::vector<bool> second_times(const std::vector<Sample>& samples) {
+  const auto is_in_place = [](const Sample& sample) { return setting_of(sample, "in_place") == "1"; };
+  const auto job_of = [](const Sample& sample) {
+    Settings settings = sample.settings;
+    std::erase_if(settings, [](const auto& setting) { return setting.first == "in_place"; });
+    return std::tuple(sample.what, sample.gpus, sample.nodes, sample.bytes, sample.source, std::move(settings));
+  };
+  std::vector<bool> second(samples.size(), false);
+  if (std::ranges::none_of(samples, is_in_place)) return second;
+  std::set<decltype(job_of(samples.front()))> first;
+  for (const Sample& sample : samples) {
+    if (sample.kind == SampleKind::collective && !is_in_place(sample)) first.insert(job_of(sample));
+  }
+  for (std::size_t i = 0; i < samples.size(); ++i) second[i] = is_in_place(samples[i]) && first.count(job_of(samples[i])) > 0;
+  return second;
+}
+
 std::vector<Sample> samples_to_fit(const std::vector<Sample>& samples, bool (*takes)(const Sample&)) {
   Chosen chosen;
   for (const Sample& sample : samples) {

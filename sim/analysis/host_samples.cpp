@@ -41,7 +41,7 @@ std::optional<Time> call_time(const HostCalls& known, const Sample& sample) {
   if (sample.what == "sync_wake") return calls.sync_wake;
   if (sample.what == "event") return here(calls.event);
   if (sample.what == "copy_call") return here(calls.copy_call);
-  if (sample.what == "graph_launch") return here(calls.graph_launch) + number_of(sample, "nodes", 1) * here(calls.graph_launch_node);
+  if (sample.what == "graph_launch") return here(calls.graph_launch) + number_of(sample, "kernels", 1) * here(calls.graph_launch_node);
   return std::nullopt;
 }
 

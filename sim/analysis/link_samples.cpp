@@ -6,6 +6,7 @@
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/peer_copy.hpp"
 #include "sim/workload/device/device_constants.hpp"
+#include "sim/workload/device/kernel_time.hpp"
 
 namespace foretrain {
 
@@ -85,10 +86,12 @@ class CopyTimes {
     return {(bytes > 0 ? bytes / (latency + bytes / rate) : rate) * ways / 1e9};
   }
 
-  /// What is read and written, as bandwidthTest counts.
+  /// In GBps what is read and written, as bandwidthTest counts; in us a kernel that moves it.
   SampleAnswer on_device(const Sample& sample) const {
     const Gpu& own = cluster_.spec().node.gpu;
-    if (sample.unit != SampleUnit::gigabytes_per_s) return nothing("a copy inside a GPU is in GBps");
+    if (sample.unit == SampleUnit::us && sample.bytes > 0)
+      return {to_seconds(memory_kernel_time({2 * sample.bytes}, own, kernel_calibration_of(cluster_.spec()))) * 1e6};
+    if (sample.unit != SampleUnit::gigabytes_per_s) return nothing("a copy inside a GPU is in GBps, or in us with its bytes");
     if (sample.bytes > 0 && sample.bytes < 8 * own.l2_cache.count) return nothing("small copies stay in the cache");
     return {own.memory_bandwidth.per_second * own.memory_efficiency / 1e9};
   }

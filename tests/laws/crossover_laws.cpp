@@ -187,7 +187,7 @@ TEST_CASE("on steps that do not turn between nodes the search is exact, whatever
     const int per_node = static_cast<int>(1 + random() % 8), most = static_cast<int>(1 + random() % 300);
     const Curve curve = made_up_curve(random, most, per_node);
     const bool every_gpu = i % 2 == 0;
-    const Crossover found = searched(curve, per_node, 400, every_gpu);
+    const Crossover found = searched(curve, per_node, 1000, every_gpu);
     INFO("curve " << i << ", " << most << " GPUs, " << per_node << " per node" << (every_gpu ? ", every one" : ""));
     const Crossover brute = test::brute_force_crossover(curve.rates, test::requested(per_node, every_gpu));
     REQUIRE(test::answers_text(found) == test::answers_text(brute));

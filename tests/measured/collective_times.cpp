@@ -2,12 +2,14 @@
 #include "sim/analysis/collective_curve.hpp"
 #include "sim/analysis/collective_validation.hpp"
 #include "sim/scenario/named_cluster.hpp"
+#include "tests/measured/known_misses.hpp"
 #include "tests/measured/measured_rows.hpp"
 #include "tests/support/catch.hpp"
 
 namespace collective_times {
 
 using namespace foretrain;
+using test::Figure;
 
 namespace {
 
@@ -28,6 +30,7 @@ double busbw_of_nodes(const std::string& cluster, int nodes, Bytes size) {
 }
 
 constexpr Bytes kLarge{std::int64_t{4} << 30};
+constexpr double kGoalOfNineInTen = 0.45;
 
 }  // namespace
 
@@ -38,8 +41,16 @@ TEST_CASE("open nccl-tests rows are met within 15 percent in the median, and wit
   CHECK(v.skipped.empty());
   CHECK(v.error.median <= 0.15);
   CHECK(v.large.median <= 0.10);
-  CHECK(v.error.p90 <= 0.52);  // the goal is 0.45; docs/accuracy_collectives.md says what is missing
   CHECK(v.error.median < v.nccl_model.median / 2);
+}
+
+// docs/accuracy_collectives.md says which effect is missing in each series that is listed.
+TEST_CASE("nine of ten open nccl-tests rows are met within 45 percent, in all and in each series but for known misses") {
+  const CollectiveValidation v = collectives_validated();
+  CHECK(v.series.size() >= 69);
+  std::vector<Figure> figures{Figure::at_most("all series", kGoalOfNineInTen, v.error.p90)};
+  for (const ValidatedCollectiveSeries& series : v.series) figures.push_back(Figure::at_most(series.series, kGoalOfNineInTen, series.p90));
+  test::check_figures("collective_times/p90", figures);
 }
 
 TEST_CASE("pairs of a DGX-1 reach 22.0 and 42.4 GB/s over one and two NVLinks, and 5.6 where there is none") {

@@ -1,9 +1,10 @@
 // DataParallel against PyTorch: broadcast groups to the byte, counts of modules, and the measured time of copying them in Python
 // (docs/measured/pytorch/derived_buckets.json, replicas.json).
-#include <set>
+#include <fmt/format.h>
 
 #include "sim/strategy/coalesced_groups.hpp"
 #include "sim/strategy/wrapped_module.hpp"
+#include "tests/measured/known_misses.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/measured_json.hpp"
 #include "tests/support/model_file.hpp"
@@ -11,6 +12,7 @@
 namespace data_parallel_facts {
 
 using namespace foretrain;
+using test::Figure;
 
 TEST_CASE("the broadcast groups of every derived network are PyTorch's to the byte") {
   int networks = 0;
@@ -32,8 +34,8 @@ TEST_CASE("the broadcast groups of every derived network are PyTorch's to the by
 
 // A file of layers does not say which activations are modules and which are functions (docs/models/data_parallel.md): the MNIST net calls
 // functions, MobileNetV2 and the transformers have modules for all of them and containers around them.
-TEST_CASE("copying a network's modules takes what was measured on the reference core, as far as modules can be counted") {
-  const std::set<std::string> miscounted{"mnist_net", "mobilenet_v2", "swin_t", "vit_b_16"};
+TEST_CASE("copying a network's modules takes what was measured on the reference core, but for known misses") {
+  std::vector<Figure> figures;
   int networks = 0;
   const nlohmann::json measured = test::measured_json("pytorch/replicas.json");
   for (const auto& [name, fact] : measured.items()) {
@@ -41,17 +43,19 @@ TEST_CASE("copying a network's modules takes what was measured on the reference 
     const WrappedModule network = wrap_network(test::model_file(name));
     const double counted = static_cast<double>(network.modules), traced = fact.at("n_modules").get<double>();
     const double tensors = 1.9 * static_cast<double>(network.parameters.size()) + 3.0 * static_cast<double>(network.buffers());
-    INFO(name << ": " << counted << " modules of " << traced);
-    CHECK(counted == Approx(traced).epsilon(miscounted.count(name) > 0 ? 0.60 : 0.15));
+    INFO(name);
+    figures.push_back(Figure::within(fmt::format("modules of {}", name), traced, counted, 0.15));
     for (const int gpus : {4, 8}) {
       const double ms = fact.at("replicate_ms_" + std::to_string(gpus)).get<double>();
       INFO(gpus << " GPUs");
       CHECK(gpus * (5.0 * traced + tensors) / 1e3 == Approx(ms).epsilon(0.30));
-      CHECK(gpus * (5.0 * counted + tensors) / 1e3 == Approx(ms).epsilon(miscounted.count(name) > 0 ? 0.65 : 0.30));
+      figures.push_back(
+          Figure::within(fmt::format("ms to copy {} to {} GPUs", name, gpus), ms, gpus * (5.0 * counted + tensors) / 1e3, 0.30));
     }
     ++networks;
   }
   CHECK(networks == 12);
+  test::check_figures("data_parallel_facts/copying modules", figures);
 }
 
 // 200 calls a thread on two cores: one thread's calls in a row 0.848 ms; 2, 4 and 8 threads 1.92, 5.70 and 13.76 ms.

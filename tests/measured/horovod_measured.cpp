@@ -3,12 +3,14 @@
 #include "sim/analysis/step_simulator.hpp"
 #include "sim/analysis/validation.hpp"
 #include "sim/scenario/reader.hpp"
+#include "tests/measured/known_misses.hpp"
 #include "tests/measured/measured_rows.hpp"
 #include "tests/support/catch.hpp"
 
 namespace horovod_measured {
 
 using namespace foretrain;
+using test::Figure;
 
 namespace {
 
@@ -33,19 +35,14 @@ double efficiency(const Scenario& scenario, int gpus) {
 
 }  // namespace
 
-// Horovod, docs/benchmarks.rst: 90 % on 512 GPUs for both. Ours 87 and 89 %.
-TEST_CASE("Inception V3 and ResNet-101 keep 90 percent of perfect scaling on 512 P100 with 25 Gb/s") {
-  for (const char* model : {"inception_v3", "resnet101"}) {
-    const double ours = efficiency(on_ubers_cluster(model, 512), 512);
-    INFO(model << " " << ours);
-    CHECK(ours == Approx(0.90).margin(0.05));
-  }
-}
-
-// The same page: 68 % for VGG-16. Ours 88 %: its gradients come early in backward, and an assumed kernel speed leaves much to hide them
-// behind. Known to be wrong by that much; the order is right.
-TEST_CASE("VGG-16 scales no better than Inception V3 there") {
-  CHECK(efficiency(on_ubers_cluster("vgg16", 512), 512) < efficiency(on_ubers_cluster("inception_v3", 512), 512) + 0.02);
+// Horovod, docs/benchmarks.rst: 90 % of perfect scaling for the first two, 68 % for VGG-16. That is missed: its gradients come early in
+// backward, and an assumed kernel speed leaves much to hide them behind.
+TEST_CASE("efficiencies on 512 P100 with 25 Gb/s are Horovod's published ones, but for known misses") {
+  std::vector<Figure> figures;
+  for (const auto& [model, published] : {std::pair{"inception_v3", 0.90}, {"resnet101", 0.90}, {"vgg16", 0.68}})
+    figures.push_back(Figure::within(model, published, efficiency(on_ubers_cluster(model, 512), 512), 0.06));
+  test::check_figures("horovod_measured/512 P100", figures);
+  CHECK(figures[2].ours < figures[0].ours + 0.02);  // VGG-16 scales no better than Inception V3
 }
 
 // CSC ml-benchmarks: 2220.04 (2022) and 2310.85 (2023-09) images/s on 8 GPUs. Ours 2453 (+10 % and +6 %), from 325.95 on one.

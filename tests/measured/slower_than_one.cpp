@@ -2,13 +2,17 @@
 #include "sim/analysis/step_simulator.hpp"
 #include "sim/scenario/reader.hpp"
 #include "sim/scenario/schemas.hpp"
+#include "tests/measured/known_misses.hpp"
 #include "tests/support/catch.hpp"
 
 namespace slower_than_one {
 
 using namespace foretrain;
+using test::Figure;
 
 namespace {
+
+constexpr double kTolerance = 0.15;
 
 Scenario scenario_named(const std::string& name) {
   setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
@@ -31,26 +35,28 @@ double part(const SimulatedStep& step, Account account) { return step.breakdown[
 
 }  // namespace
 
-// Measured 0.30 and 0.42 of one GPU on a server that is not named; ours 0.97 and 0.62. The published steps on two and four GPUs (220 and
+// Measured 0.30 and 0.42 of one GPU on a server that is not named. Both are missed: the published steps on two and four GPUs (220 and
 // 160 ms) follow 100 ms + 240 ms / GPUs: the second part is what this network takes in fp32 on a V100, while one GPU's 67 ms are not. So
 // what ran on one GPU was probably not what ran on two (docs/models/data_parallel.md).
 TEST_CASE("DataParallel makes ResNet-50 on CIFAR-10 slower than one GPU, on two and on four, and the host is why") {
   const Scenario scenario = scenario_named("aisummer-resnet50-cifar-dp");
   const double two = throughput_ratio(scenario, 2), four = throughput_ratio(scenario, 4);
-  INFO("two " << two << " (published 0.30), four " << four << " (published 0.42)");
   CHECK(two < 1);
   CHECK(four < 1);
+  test::check_figures("slower_than_one/dp", {Figure::within("2 GPUs over one", 0.30, two, kTolerance),
+                                             Figure::within("4 GPUs over one", 0.42, four, kTolerance)});
   const SimulatedStep step = step_on(scenario, 4);
   CHECK(part(step, Account::host) > 0.5 * step.step_s);
 }
 
-// Measured 1.34 and 2.14 of one GPU; ours 1.44 and 2.84 with SyncBatchNorm, 1.88 and 3.67 without it.
+// Measured 1.34 and 2.14 of one GPU; ours is with SyncBatchNorm, 1.88 and 3.67 without it.
 TEST_CASE("DistributedDataParallel makes the same network faster on the same server") {
   const Scenario scenario = scenario_named("aisummer-resnet50-cifar-ddp");
   const double two = throughput_ratio(scenario, 2), four = throughput_ratio(scenario, 4);
-  INFO("two " << two << " (published 1.34), four " << four << " (published 2.14)");
   CHECK(two > 1);
   CHECK(four > two);
+  test::check_figures("slower_than_one/ddp", {Figure::within("2 GPUs over one", 1.34, two, kTolerance),
+                                              Figure::within("4 GPUs over one", 2.14, four, kTolerance)});
 }
 
 // "The two/four GPU jobs should take more time than the single GPU job" (CHTC/templates-GPUs, July 2022): an epoch, whatever the batch.

@@ -11,6 +11,15 @@ namespace foretrain::micro {
 
 namespace {
 
+/// Since version 9 codes have classes of a thousand: 2 is a wrong parameter, 3 what is not supported, and in each the first stands for all;
+/// of 4, what is wrong inside, two are memory that was not to be had. Before, each stood alone, and what runs or starts wrong were three.
+bool is_about_point(cudnnStatus_t status) {
+  constexpr int kClass = 1000, kHostMemory = 4003, kDeviceMemory = 4004;
+  const int code = static_cast<int>(status);
+  if (code >= kClass) return code / kClass == 2 || code / kClass == 3 || code == kHostMemory || code == kDeviceMemory;
+  return status != CUDNN_STATUS_NOT_INITIALIZED && status != CUDNN_STATUS_EXECUTION_FAILED && status != CUDNN_STATUS_INTERNAL_ERROR;
+}
+
 bool load_all(Cudnn& c) {
   const SharedLibrary& library = c.library;
   return library.load(c.get_version, "cudnnGetVersion") && library.load(c.error_string, "cudnnGetErrorString") &&
@@ -45,9 +54,7 @@ std::string cudnn_version(const Cudnn& cudnn) {
 
 void Cudnn::check(cudnnStatus_t status, const char* call, const char* file, int line) const {
   if (status == CUDNN_STATUS_SUCCESS) return;
-  const bool is_about_point =
-      status != CUDNN_STATUS_NOT_INITIALIZED && status != CUDNN_STATUS_EXECUTION_FAILED && status != CUDNN_STATUS_INTERNAL_ERROR;
-  fail_call(fmt::format("cudnn {}", call).c_str(), file, line, error_string(status), is_about_point);
+  fail_call(fmt::format("cudnn {}", call).c_str(), file, line, error_string(status), is_about_point(status));
 }
 
 #else

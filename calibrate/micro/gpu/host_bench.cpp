@@ -33,8 +33,7 @@ double launch_latency(HostBench& bench) {
   const std::uint32_t turn = ++bench.turn;
   const double seconds = host_seconds([&] {
     FORETRAIN_CUDA(launch_flag(bench.word(), turn, 0, bench.stream.get()));
-    while (*bench.word() != turn) {
-    }
+    wait_for_flag(bench.word(), turn);
   });
   bench.stream.wait();
   return seconds;
@@ -61,8 +60,7 @@ Summary sync_wake(HostBench& bench, std::string_view wait, const RepeatRule& rul
         done.record(bench.stream);
         // A second thread sees the kernel's last write; the wait returns later.
         std::thread watcher([&] {
-          while (*bench.word() != turn) {
-          }
+          wait_for_flag(bench.word(), turn);
           seen = std::chrono::steady_clock::now();
         });
         done.wait();

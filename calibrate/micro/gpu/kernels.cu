@@ -161,6 +161,11 @@ cudaError_t launch_flag(volatile std::uint32_t* flag, std::uint32_t value, std::
   return cudaGetLastError();
 }
 
+void wait_for_flag(const volatile std::uint32_t* flag, std::uint32_t value) {
+  while (*flag != value) {
+  }
+}
+
 cudaError_t launch_copy(const float* from, float* to, std::int64_t count, cudaStream_t stream) {
   copy_kernel<<<blocks_for(count / 4), kThreads, 0, stream>>>(reinterpret_cast<const float4*>(from), reinterpret_cast<float4*>(to),
                                                               count / 4);

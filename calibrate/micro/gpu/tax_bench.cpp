@@ -5,6 +5,7 @@
 #include "calibrate/micro/gpu/collective_group.hpp"
 #include "calibrate/micro/gpu/products.hpp"
 #include "calibrate/micro/gpu/timing.hpp"
+#include "calibrate/micro/plan/plans.hpp"
 
 namespace foretrain::micro {
 
@@ -12,7 +13,7 @@ namespace foretrain::micro {
 
 namespace {
 
-constexpr double kBatchSeconds = 5e-3;
+constexpr double kTaxedSeconds = 5e-3;
 
 /// What is slowed down: products, or copies within the GPU's memory.
 class Compute {
@@ -52,7 +53,7 @@ class TaxBench {
     group_.expect_right(call_);
     group_.allocate(call_);
     const double one = time_on_stream(compute_.stream(), [&] { compute_.launch(); }, {0.1, 3, 10, 0.01}).median;
-    operations_ = std::max(1, static_cast<int>(kBatchSeconds / one));
+    operations_ = std::max(1, static_cast<int>(kTaxedSeconds / one));
     const double collective = group_.time(call_, {0.1, 3, 10, 0.01}).median;
     collectives_ = 2 + static_cast<int>(2 * one * operations_ / collective);
     return repeat([&] { return beside_collectives() / batch_seconds() - 1; }, rule);
@@ -82,7 +83,7 @@ class TaxBench {
   }
 
   CollectiveGroup& group_;
-  CollectiveCall call_{"all_reduce", 64 << 20, true};
+  CollectiveCall call_{"all_reduce", kTaxedMessage, true};
   Compute compute_;
   Event begin_, end_;
   int operations_ = 1, collectives_ = 1;

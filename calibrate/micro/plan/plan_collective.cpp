@@ -92,6 +92,7 @@ Point tax_point(const char* what, const Settings& environment, int gpus, int ran
   Point point;
   point.sample.kind = SampleKind::tax;
   point.sample.what = what;
+  point.sample.bytes = kTaxedMessage;
   point.sample.gpus = gpus;
   point.sample.unit = SampleUnit::share;
   point.sample.settings = {{"op", "all_reduce"}};

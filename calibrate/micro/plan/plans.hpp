@@ -30,7 +30,8 @@ std::vector<Point> plan_mix(const Machine& machine);
 /// Collectives: us each; bytes as nccl-tests counts. Only those whose NCCL_* variables this process has, unless it may spawn.
 std::vector<Point> plan_collective(const Machine& machine);
 
-/// How much longer a product or a memory-bound kernel takes on GPU 0 while all GPUs all-reduce: a share.
+/// How much longer a product or a memory-bound kernel takes on GPU 0 while all GPUs all-reduce `bytes`, always kTaxedMessage: a share.
+inline constexpr std::int64_t kTaxedMessage = 64 << 20;
 std::vector<Point> plan_tax(const Machine& machine);
 
 /// memcpy: us, of `bytes` in each thread; decode: images per s of all threads; python_loop, torch_dispatch: us each.

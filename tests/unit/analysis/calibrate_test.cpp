@@ -178,6 +178,17 @@ TEST_CASE("in-place collectives are a second measurement of the same: they are n
   CHECK(two.left_out.empty());
 }
 
+TEST_CASE("collectives that were measured in place alone, as foretrain-bench's all-reduce, are fitted and kept as measured") {
+  const ClusterSpec cluster = star_cluster(2, {12.3e9});
+  std::vector<Sample> samples = measure(cluster, constants({{"nccl.kernel", 20e-6}}), all_reduces(2, 2, 1 << 10, 1 << 28), 1, 0);
+  const CalibrationFit apart = calibrate(cluster, samples);
+  for (Sample& sample : samples) sample.settings.emplace_back("in_place", "1");
+  const CalibrationFit fit = calibrate(cluster, samples);
+  CHECK(fit.calibration.constants == apart.calibration.constants);
+  CHECK(fit.calibration.collectives == apart.calibration.collectives);
+  CHECK_FALSE(fit.calibration.collectives.empty());
+}
+
 TEST_CASE("a collective of three sizes is kept as measured, one of two sizes is not") {
   const ClusterSpec cluster = star_cluster(4, {12.3e9});
   std::vector<Sample> samples = measure(cluster, {}, all_reduces(4, 4, 1 << 20, 1 << 24), 1, 0);

@@ -128,4 +128,20 @@ TEST_CASE("what one refused constant leaves over is fitted by the others") {
   CHECK(fit.constants[0].value < 3.1e-6);
 }
 
+// Launches back to back show the sum of a kernel's shortest time and of the gap before it, 3 us of the model and 6 measured.
+TEST_CASE("of two constants that only show together one stays, fitted beside the other's default") {
+  const ClusterSpec cluster = nvlink_cluster(1, 1);
+  Sample sample = sample_of(SampleKind::host, "launch_gap", 0, SampleUnit::us);
+  const double before = *predict_samples(cluster, {sample}).front();
+  sample.value = 2 * before;
+  const KernelCalibration usual = kernel_calibration_of(cluster);
+  const ConstantFit fit = fit_constants(cluster, {sample, sample, sample},
+                                        {wanted("kernel.launch_gap", to_seconds(usual.launch_gap), 1e-9, 1e-3, 1.5),
+                                         wanted("kernel.minimum", to_seconds(usual.minimum), 1e-9, 1e-3, 1.4)});
+  REQUIRE(fit.constants.size() == 1);
+  Calibration calibration;
+  calibration.constants = fit.constants;
+  CHECK(*predict_samples(calibrated(cluster, calibration), {sample}).front() == Approx(2 * before).epsilon(0.03));
+}
+
 }  // namespace constant_fit_test

@@ -169,21 +169,28 @@ TEST_CASE("what is worth requesting: every number up to one, and the largest of 
 TEST_CASE("a search that may not look everywhere says so") {
   const ThroughputFunction rough = curve([](int n) { return n * (0.8 + 0.15 * std::sin(n)); });
   CHECK_FALSE(find(rough, 2000, 4, 12).is_certain);
-  CHECK(find(rough, 2000, 4, 4000).is_certain);
+  CHECK(find(rough, 2000, 4, 8000).is_certain);
+}
+
+TEST_CASE("the budget pays for nodes: of a job on many, fewer numbers are simulated") {
+  const ThroughputFunction rough = curve([](int n) { return n * (0.8 + 0.15 * std::sin(n)); });
+  const auto simulated = [&](int per_node) { return find(rough, 4096, per_node, 200).simulated; };
+  CHECK(simulated(1) < simulated(8));
+  CHECK(simulated(8) < simulated(64));
 }
 
 TEST_CASE("a curve that is known to jump is looked at everywhere, as far as the budget goes") {
   const ThroughputFunction lone = curve([](int n) { return n == 37 ? 30.0 : 1.0 * n; });
   const auto search = [&](int budget) { return find_crossover(lone, {100, 4, budget, [](int n) { return 1.0 * n; }, true, true}); };
-  CHECK(search(100).slower_than_fewer == Ranges{{37, 37}});
-  CHECK(search(100).simulated == 100);
-  CHECK(search(100).is_certain);
+  CHECK(search(120).slower_than_fewer == Ranges{{37, 37}});
+  CHECK(search(120).simulated == 100);
+  CHECK(search(120).is_certain);
   CHECK_FALSE(search(90).is_certain);
 }
 
 TEST_CASE("a smooth curve needs few of many numbers") {
   // The fifth GPU, alone on its node, is a loss; from there on 2 % more of a step with each doubling.
-  const Crossover c = find(curve([](int n) { return n < 5 ? 1.0 * n : 0.75 * n / (1 + 0.02 * std::log2(n / 4.0)); }), 4096, 4, 400);
+  const Crossover c = find(curve([](int n) { return n < 5 ? 1.0 * n : 0.75 * n / (1 + 0.02 * std::log2(n / 4.0)); }), 4096, 4, 2000);
   REQUIRE_FALSE(c.slower_than_fewer.empty());
   CHECK(c.slower_than_fewer.front() == GpuRange{5, 5});
   CHECK(c.is_certain);

@@ -46,8 +46,8 @@ TEST_CASE("calls of the host are slower on a slower CPU, waiting for the GPU is 
   CHECK_FALSE(predict_samples(slow_host(), {call("copy_call", {{"peer", "0"}})}).front());  // the driver's own way through host memory
   CHECK(predicted(slow_host(), call("launch_latency")) == Approx(to_seconds(calls.launch_latency) * us));
   CHECK(predicted(slow_host(), call("sync_wake")) == Approx(to_seconds(calls.sync_wake) * us));
-  const double one = predicted(slow_host(), call("graph_launch", {{"nodes", "1"}}));
-  const double hundred = predicted(slow_host(), call("graph_launch", {{"nodes", "101"}}));
+  const double one = predicted(slow_host(), call("graph_launch", {{"kernels", "1"}}));
+  const double hundred = predicted(slow_host(), call("graph_launch", {{"kernels", "101"}}));
   CHECK(hundred - one == Approx(100 * 2 * to_seconds(calls.graph_launch_node) * us));
 }
 
@@ -116,6 +116,17 @@ TEST_CASE("of collectives that cannot be the reason is said, and the others are 
   CHECK_FALSE(all[0]);
   CHECK(all[1]);
   CHECK(all[2]);
+}
+
+TEST_CASE("a tax measured with fewer channels is less: they are those of its collective") {
+  const ClusterSpec cluster = nvlink_cluster(1, 1);
+  const auto with_channels = [&](const char* channels) {
+    Sample sample = tax("all_reduce", 4, 1 << 26);
+    sample.settings.emplace_back("channels", channels);
+    return predicted(cluster, sample);
+  };
+  CHECK(with_channels("2") < with_channels("4"));
+  CHECK(with_channels("4") <= predicted(cluster, tax("all_reduce", 4, 1 << 26)));
 }
 
 TEST_CASE("a tax is what the collective takes of the GPU, as time that compute takes longer") {

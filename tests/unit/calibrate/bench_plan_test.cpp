@@ -93,6 +93,10 @@ TEST_CASE("messages that fall into parts are whole numbers of floats for each ra
   }
 }
 
+TEST_CASE("a tax says of which message it is: without, the model has nothing to compare it with") {
+  for (const Point& point : plan_tax(machine_of(2))) CHECK(point.sample.bytes == kTaxedMessage);
+}
+
 TEST_CASE("forced algorithms belong to child processes, unless this process has its own variables or may have none") {
   Machine machine = machine_of(8);
   CHECK(any_has(plan_collective(machine), "nccl.algorithm", "tree"));
