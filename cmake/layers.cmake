@@ -40,7 +40,7 @@ foretrain_compile_together(foretrain_fit)
 
 # The samples' reader and writer by themselves: on a cluster foretrain-bench is built in a minute, without the simulator.
 set(FORETRAIN_SAMPLES_SOURCES samples.cpp samples_reader.cpp sample_sheet.cpp csv_line.cpp text_scan.cpp)
-list(TRANSFORM FORETRAIN_SAMPLES_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/sim/scenario/)
+list(TRANSFORM FORETRAIN_SAMPLES_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/sim/scenario/csv/)
 add_library(foretrain_samples STATIC ${FORETRAIN_SAMPLES_SOURCES})
 foretrain_compile_together(foretrain_samples)
 

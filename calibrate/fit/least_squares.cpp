@@ -1,6 +1,6 @@
-// Unknowns are logarithms of the parameters; what is known before stands in the normal equations as one more row for each. Weights and
-// their scale are renewed before every step, so the reweighting costs no iterations of its own; a Jacobian serves until the point has
-// moved by more than a hundredth or two.
+// Unknowns are logarithms of the parameters; what is known before stands in the normal equations as one more
+// row for each. Weights and their scale are renewed before every step, so the reweighting costs no iterations
+// of its own; a Jacobian serves until the point has moved by more than a hundredth or two.
 #include "calibrate/fit/least_squares.hpp"
 
 #include <algorithm>
@@ -20,15 +20,18 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr int kMostIterations = 30;
-constexpr double kDifference = 5e-3;    ///< of a logarithm: far above rounded picoseconds, far below what curvature shows
+constexpr double kDifference =
+    5e-3;  ///< of a logarithm: far above rounded picoseconds, far below what curvature shows
 constexpr double kReuse = 0.02;         ///< a Jacobian serves within this distance of where it was taken
 constexpr double kLongestStep = 2;      ///< a factor of seven
 constexpr double kSmallestStep = 1e-6;  ///< a step below it ends the search
-constexpr double kSmallestGain = 1e-4;  ///< so does one that promises less chi-square: a hundredth of a standard deviation
+constexpr double kSmallestGain =
+    1e-4;  ///< so does one that promises less chi-square: a hundredth of a standard deviation
 constexpr double kSettledScale = 0.01;  ///< together with a scale that changes by less
-constexpr double kNothingKnown = 30;    ///< standard deviation of a logarithm about which nobody knows anything; keeps matrices regular
-constexpr double kWidestSpread = 10;    ///< that is ever stated
-constexpr double kSensitive = 0.01;     ///< a measurement depends on a parameter
+constexpr double kNothingKnown =
+    30;  ///< standard deviation of a logarithm about which nobody knows anything; keeps matrices regular
+constexpr double kWidestSpread = 10;  ///< that is ever stated
+constexpr double kSensitive = 0.01;   ///< a measurement depends on a parameter
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double precision_before(const Parameter& parameter) {
@@ -58,7 +61,8 @@ class Fitter {
   }
 
   Fit run() {
-    for (int i = 0; i < kMostIterations && !fit_.converged && p_ > 0 && n_ > 0; ++i, ++fit_.iterations) iterate();
+    for (int i = 0; i < kMostIterations && !fit_.converged && p_ > 0 && n_ > 0; ++i, ++fit_.iterations)
+      iterate();
     if (p_ > 0 && n_ > 0 && moved_ > 0) renew_jacobian();
     reweigh();
     conclude();
@@ -70,7 +74,8 @@ class Fitter {
     assert(problem_.spread.empty() || problem_.spread.size() == problem_.measured.size());
     for ([[maybe_unused]] const double value : problem_.measured) assert(value > 0 && std::isfinite(value));
     for ([[maybe_unused]] const Parameter& p : problem_.parameters) {
-      assert(p.start > 0 && std::isfinite(p.start) && p.prior >= 0 && p.least >= 0 && (p.most == 0 || p.most >= p.least));
+      assert(p.start > 0 && std::isfinite(p.start) && p.prior >= 0 && p.least >= 0 &&
+             (p.most == 0 || p.most >= p.least));
     }
   }
 
@@ -90,21 +95,24 @@ class Fitter {
     return out;
   }
 
-  /// By differences away from the nearer limit; where a prediction fails, as if it did not depend on the parameter.
+  /// By differences away from the nearer limit; where a prediction fails, as if it did not depend on the
+  /// parameter.
   void renew_jacobian() {
     for (Eigen::Index j = 0; j < p_; ++j) {
       VectorXd beside = x_;
       const double step = x_[j] + kDifference <= most_[j] ? kDifference : -kDifference;
       beside[j] += step;
       const VectorXd residuals = residuals_at(beside);
-      for (Eigen::Index i = 0; i < n_; ++i) jacobian_(i, j) = std::isfinite(residuals[i]) ? (residuals[i] - residuals_[i]) / step : 0;
+      for (Eigen::Index i = 0; i < n_; ++i)
+        jacobian_(i, j) = std::isfinite(residuals[i]) ? (residuals[i] - residuals_[i]) / step : 0;
     }
     moved_ = 0;
   }
 
   void reweigh() {
     const Unexplained rest = unexplained();
-    RobustScale scale = robust_scale({rest.residuals.data(), static_cast<std::size_t>(n_)}, problem_.spread, rest.freedom);
+    RobustScale scale =
+        robust_scale({rest.residuals.data(), static_cast<std::size_t>(n_)}, problem_.spread, rest.freedom);
     scale_change_ = std::abs(std::log(scale.residuals / std::max(scale_.residuals, 1e-12)));
     scale_ = std::move(scale);
     freedom_ = rest.freedom;
@@ -122,7 +130,8 @@ class Fitter {
     double freedom = 0;  ///< measurements less the constants that they can tell apart
   };
 
-  /// What of the residuals no change of the constants would explain, be it allowed or not: that is noise, the rest is only not yet fitted.
+  /// What of the residuals no change of the constants would explain, be it allowed or not: that is noise, the
+  /// rest is only not yet fitted.
   Unexplained unexplained() const {
     if (p_ == 0 || n_ == 0) return {residuals_, static_cast<double>(n_)};
     VectorXd roots = VectorXd::Ones(n_);
@@ -130,7 +139,8 @@ class Fitter {
     Eigen::ColPivHouseholderQR<MatrixXd> qr;
     qr.setThreshold(1e-6);
     qr.compute(roots.asDiagonal() * jacobian_);
-    return {residuals_ - jacobian_ * qr.solve(roots.cwiseProduct(residuals_)), static_cast<double>(n_ - qr.rank())};
+    return {residuals_ - jacobian_ * qr.solve(roots.cwiseProduct(residuals_)),
+            static_cast<double>(n_ - qr.rank())};
   }
 
   /// Soft-l1 of residuals over their deviations, plus the squared distances from what was known before.
@@ -150,7 +160,9 @@ class Fitter {
   }
 
   /// Whether a limit holds the parameter back against this slope of the cost.
-  bool is_held(Eigen::Index j, double slope) const { return (x_[j] <= least_[j] && slope > 0) || (x_[j] >= most_[j] && slope < 0); }
+  bool is_held(Eigen::Index j, double slope) const {
+    return (x_[j] <= least_[j] && slope > 0) || (x_[j] >= most_[j] && slope < 0);
+  }
 
   /// The damped Gauss-Newton step of the parameters that no limit holds back.
   VectorXd step_for(const VectorXd& slope, double damping) const {
@@ -173,7 +185,8 @@ class Fitter {
     const VectorXd slope = gradient();
     if (-slope.dot(clamped(x_ + step_for(slope, 0)) - x_) < kSmallestGain) return stop_or_refresh();
     for (; damping_ < 1e9; damping_ = std::max(damping_ * 8, 1e-3)) {
-      const VectorXd next = clamped(x_ + step_for(slope, damping_).cwiseMax(-kLongestStep).cwiseMin(kLongestStep));
+      const VectorXd next =
+          clamped(x_ + step_for(slope, damping_).cwiseMax(-kLongestStep).cwiseMin(kLongestStep));
       const double length = (next - x_).cwiseAbs().maxCoeff();
       if (length < kSmallestStep) return stop_or_refresh();
       const VectorXd residuals = residuals_at(next);
@@ -184,7 +197,8 @@ class Fitter {
     stop_or_refresh();
   }
 
-  /// A step that is short, or that nothing gains by, ends the search when the scale has settled too and the Jacobian is of this place.
+  /// A step that is short, or that nothing gains by, ends the search when the scale has settled too and the
+  /// Jacobian is of this place.
   void stop_or_refresh() {
     fit_.converged = moved_ == 0 && (scale_change_ < kSettledScale || damping_ >= 1e9);
     if (moved_ > 0) renew_jacobian();
@@ -192,9 +206,11 @@ class Fitter {
   }
 
   void conclude() {
-    const double data_variance = variance_of_estimate(scale_, {residuals_.data(), static_cast<std::size_t>(n_)}, freedom_);
+    const double data_variance =
+        variance_of_estimate(scale_, {residuals_.data(), static_cast<std::size_t>(n_)}, freedom_);
     // The information of the samples without the weights, which variance_of_estimate() accounts for.
-    const MatrixXd samples = jacobian_.transpose() * inverse_variance_.asDiagonal() * jacobian_ / data_variance;
+    const MatrixXd samples =
+        jacobian_.transpose() * inverse_variance_.asDiagonal() * jacobian_ / data_variance;
     const MatrixXd all = samples + MatrixXd(precision_.asDiagonal());
     const VectorXd variance = all.ldlt().solve(MatrixXd::Identity(p_, p_)).diagonal();
     const VectorXd slope = gradient();
@@ -204,11 +220,13 @@ class Fitter {
       fitted.value = value_of(j);
       fitted.spread = std::clamp(std::sqrt(std::max(variance[j], 0.0)), 0.0, kWidestSpread);
       for (Eigen::Index i = 0; i < n_; ++i) {
-        if (std::abs(jacobian_(i, j)) > kSensitive) fitted.measurements.push_back(static_cast<std::size_t>(i));
+        if (std::abs(jacobian_(i, j)) > kSensitive)
+          fitted.measurements.push_back(static_cast<std::size_t>(i));
       }
       fitted.samples = static_cast<int>(fitted.measurements.size());
       fitted.at_limit = is_held(j, slope[j]);
-      fitted.by_prior = fitted.samples == 0 || (parameter.prior > 0 && 2 * variance[j] > parameter.prior * parameter.prior);
+      fitted.by_prior =
+          fitted.samples == 0 || (parameter.prior > 0 && 2 * variance[j] > parameter.prior * parameter.prior);
       fit_.parameters.push_back(fitted);
     }
     fit_.residuals.assign(residuals_.data(), residuals_.data() + n_);

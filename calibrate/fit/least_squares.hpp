@@ -1,4 +1,5 @@
-// Fits positive constants of any model to positive measurements: robust, bounded, with what was known before, and how sure it is.
+// Fits positive constants of any model to positive measurements: robust, bounded, with what was known before,
+// and how sure it is.
 #pragma once
 
 #include <functional>
@@ -18,15 +19,16 @@ struct Parameter {
 struct Problem {
   std::vector<Parameter> parameters;
   std::vector<double> measured;  ///< positive
-  std::vector<double> spread;    ///< standard deviation of each measurement's logarithm, as far as it is known; empty: all alike
+  std::vector<double> spread;  ///< standard deviation of each measurement's logarithm, as far as it is known;
+                               ///< empty: all alike
   /// Predicted values for values of the parameters, one for each measurement; positive.
   std::function<std::vector<double>(const std::vector<double>& values)> predict;
 };
 
 struct FittedParameter {
   double value = 0;
-  double spread = 0;                        ///< standard deviation of its logarithm; value x exp(±1.645 spread) is a 90 % interval
-  int samples = 0;                          ///< measurements that change by more than a hundredth of its own relative change
+  double spread = 0;  ///< standard deviation of its logarithm; value x exp(±1.645 spread) is a 90 % interval
+  int samples = 0;    ///< measurements that change by more than a hundredth of its own relative change
   std::vector<std::size_t> measurements{};  ///< which those are
   bool at_limit = false;                    ///< physics, not the samples, set it
   bool by_prior = false;                    ///< the samples say less about it than was known before
@@ -41,8 +43,9 @@ struct Fit {
   bool converged = false;
 };
 
-/// Levenberg-Marquardt over logarithms of the parameters, with derivatives by differences; iteratively reweighted (soft-l1), so that
-/// outliers count little. Spreads from the curvature at the end times the residuals' scale. Requires finite positive numbers.
+/// Levenberg-Marquardt over logarithms of the parameters, with derivatives by differences; iteratively
+/// reweighted (soft-l1), so that outliers count little. Spreads from the curvature at the end times the
+/// residuals' scale. Requires finite positive numbers.
 Fit fit(const Problem& problem);
 
 }  // namespace foretrain::fit

@@ -1,4 +1,5 @@
-// Two unknowns that may not be negative: the free solution where it is allowed, else the better of latency alone and slope alone.
+// Two unknowns that may not be negative: the free solution where it is allowed, else the better of latency
+// alone and slope alone.
 #include "calibrate/fit/piece.hpp"
 
 #include <algorithm>
@@ -13,10 +14,12 @@ namespace foretrain::fit {
 namespace {
 
 constexpr double kLeastNoise = 0.003, kMostNoise = 0.015;
-constexpr double kCauchyBend = 2.385;  ///< Cauchy's weights, 95 % efficient on normal residuals; far points count nothing
+constexpr double kCauchyBend =
+    2.385;  ///< Cauchy's weights, 95 % efficient on normal residuals; far points count nothing
 constexpr int kPasses = 4;
 
-/// latency + slope x bytes with weights. Sizes are taken relative to the largest, so that sums keep their digits.
+/// latency + slope x bytes with weights. Sizes are taken relative to the largest, so that sums keep their
+/// digits.
 struct Line {
   double latency = 0, slope = 0;
 };
@@ -60,7 +63,9 @@ double weight_of(const MergedPoint& p, const Line& line, double noise) {
 
 }  // namespace
 
-double price_of_piece(std::size_t points) { return 3 * std::log(static_cast<double>(std::max<std::size_t>(points, 2))); }
+double price_of_piece(std::size_t points) {
+  return 3 * std::log(static_cast<double>(std::max<std::size_t>(points, 2)));
+}
 
 double noise_of(std::span<const MergedPoint> points) {
   const double most = std::max(kMostNoise, usual_spread(points));
@@ -69,7 +74,8 @@ double noise_of(std::span<const MergedPoint> points) {
     const MergedPoint &a = points[i - 1], &b = points[i], &c = points[i + 1];
     const double share = (b.bytes - a.bytes) / (c.bytes - a.bytes);
     const double line = (1 - share) * a.seconds + share * c.seconds;
-    const double variance = 1 + std::pow((1 - share) * a.seconds / line, 2) + std::pow(share * c.seconds / line, 2);
+    const double variance =
+        1 + std::pow((1 - share) * a.seconds / line, 2) + std::pow(share * c.seconds / line, 2);
     deviations.push_back(std::abs(std::log(b.seconds / line)) / std::sqrt(variance));
   }
   if (deviations.size() < 3) return most;
@@ -92,8 +98,10 @@ Piece fit_piece(std::span<const MergedPoint> points, double noise) {
     piece.loss += std::min(std::pow(residuals.back() / noise, 2), kMostLoss);
     piece.segment.samples += p.count;
   }
-  const double widening = std::sqrt(static_cast<double>(points.size()) / std::max<double>(1, static_cast<double>(points.size()) - 2));
-  piece.segment.spread = std::max(1.4826 * median(std::move(residuals)) * widening, points.size() > 2 ? 0 : noise);
+  const double widening = std::sqrt(static_cast<double>(points.size()) /
+                                    std::max<double>(1, static_cast<double>(points.size()) - 2));
+  piece.segment.spread =
+      std::max(1.4826 * median(std::move(residuals)) * widening, points.size() > 2 ? 0 : noise);
   return piece;
 }
 

@@ -1,4 +1,5 @@
-// The scale is a median, which a few outliers do not move; where a fit leaves nothing to judge it by, what collectives usually scatter.
+// The scale is a median, which a few outliers do not move; where a fit leaves nothing to judge it by, what
+// collectives usually scatter.
 #include "calibrate/fit/robust_scale.hpp"
 
 #include <algorithm>
@@ -55,7 +56,8 @@ double median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-RobustScale robust_scale(std::span<const double> residuals, const std::vector<double>& spread, double freedom) {
+RobustScale robust_scale(std::span<const double> residuals, const std::vector<double>& spread,
+                         double freedom) {
   const auto n = static_cast<double>(residuals.size());
   const double widening = std::sqrt(n / std::max(freedom, 1.0));
   RobustScale scale;
@@ -87,7 +89,8 @@ double variance_of_estimate(const RobustScale& scale, std::span<const double> re
   const auto n = static_cast<double>(residuals.size());
   const double mean_slope = slope / n;
   const double usual = median(scale.deviations);
-  const double variance = blended(squares / std::max(freedom, 1.0) * usual * usual, freedom) / (usual * usual);
+  const double variance =
+      blended(squares / std::max(freedom, 1.0) * usual * usual, freedom) / (usual * usual);
   const double small = kSmallest / usual;
   const double widening = student_widening(freedom);
   return std::max(variance, small * small) / (mean_slope * mean_slope) * widening * widening;

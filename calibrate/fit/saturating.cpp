@@ -1,4 +1,5 @@
-// Two parameters for fit(); it starts near the fastest points and at the half size that the middle one implies.
+// Two parameters for fit(); it starts near the fastest points and at the half size that the middle one
+// implies.
 #include "calibrate/fit/saturating.hpp"
 
 #include <algorithm>
@@ -34,7 +35,8 @@ double start_of_half(const std::vector<RatePoint>& points, double peak) {
 Saturating fit_saturating(const std::vector<RatePoint>& points) {
   if (points.empty()) return {};
   Problem problem;
-  for (const RatePoint& p : points) problem.measured.push_back(p.bytes_per_second), problem.spread.push_back(p.spread);
+  for (const RatePoint& p : points)
+    problem.measured.push_back(p.bytes_per_second), problem.spread.push_back(p.spread);
   const double peak = start_of_peak(points), half = start_of_half(points, peak);
   problem.parameters = {{"peak", peak, 0, 0, kPeakPrior}, {"half", half, 0, 0, kHalfPrior}};
   problem.predict = [&points](const std::vector<double>& values) {
@@ -44,7 +46,8 @@ Saturating fit_saturating(const std::vector<RatePoint>& points) {
   };
   const Fit found = fit(problem);
   const FittedParameter &fitted_peak = found.parameters[0], &fitted_half = found.parameters[1];
-  return {fitted_peak.value, fitted_half.value, fitted_peak.spread, fitted_half.spread, found.scale, static_cast<int>(points.size())};
+  return {fitted_peak.value,  fitted_half.value, fitted_peak.spread,
+          fitted_half.spread, found.scale,       static_cast<int>(points.size())};
 }
 
 }  // namespace foretrain::fit

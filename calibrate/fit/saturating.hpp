@@ -1,4 +1,5 @@
-// Bandwidth over size as it saturates, of copy engines and memory kernels: the peak and the size that reaches half of it.
+// Bandwidth over size as it saturates, of copy engines and memory kernels: the peak and the size that reaches
+// half of it.
 #pragma once
 
 #include <vector>
@@ -10,7 +11,8 @@ struct RatePoint {
   double spread = 0;  ///< standard deviation of log(bytes_per_second); 0: unknown
 };
 
-/// rate(bytes) = peak x bytes / (bytes + half): the same as time = half / peak + bytes / peak (Hockney's r_infinity and n_1/2, 1982).
+/// rate(bytes) = peak x bytes / (bytes + half): the same as time = half / peak + bytes / peak (Hockney's
+/// r_infinity and n_1/2, 1982).
 struct Saturating {
   double peak = 0;                          ///< bytes per second
   double half = 0;                          ///< bytes
@@ -20,8 +22,8 @@ struct Saturating {
   double at(double bytes) const { return peak * bytes / (bytes + half); }
 };
 
-/// Robust, in logarithms. A curve whose points show no bend gets a half size below its smallest point (or a peak above its fastest)
-/// with a wide spread. Zero for no points. Requires positive finite numbers.
+/// Robust, in logarithms. A curve whose points show no bend gets a half size below its smallest point (or a
+/// peak above its fastest) with a wide spread. Zero for no points. Requires positive finite numbers.
 Saturating fit_saturating(const std::vector<RatePoint>& points);
 
 }  // namespace foretrain::fit

@@ -1,5 +1,5 @@
-// The least sum of losses and prices over all ways to cut the points: the best way up to a point is the best way up to where its last
-// piece begins, and that piece.
+// The least sum of losses and prices over all ways to cut the points: the best way up to a point is the best
+// way up to where its last piece begins, and that piece.
 #include "calibrate/fit/segments.hpp"
 
 #include <algorithm>
@@ -14,10 +14,12 @@ namespace foretrain::fit {
 
 namespace {
 
-constexpr std::size_t kMostPoints = 128;  ///< more are merged with their neighbours; no more than half as many pieces come out
-constexpr std::size_t kShortest = 2;      ///< points of a piece, when there are as many
+constexpr std::size_t kMostPoints =
+    128;  ///< more are merged with their neighbours; no more than half as many pieces come out
+constexpr std::size_t kShortest = 2;  ///< points of a piece, when there are as many
 
-/// The median of points of one size, with its standard error as the repeats show it, or as the points state it.
+/// The median of points of one size, with its standard error as the repeats show it, or as the points state
+/// it.
 MergedPoint merged(const std::vector<SizePoint>& same) {
   std::vector<double> times, stated, deviations;
   for (const SizePoint& p : same) times.push_back(p.seconds), stated.push_back(p.spread);
@@ -25,11 +27,13 @@ MergedPoint merged(const std::vector<SizePoint>& same) {
   for (const double time : times) deviations.push_back(std::abs(std::log(time / middle)));
   const double shown = same.size() >= 3 ? 1.4826 * median(std::move(deviations)) : 0;
   const double of_one = std::max(shown, median(std::move(stated)));
-  return {same.front().bytes, middle, static_cast<int>(same.size()), 1.25 * of_one / std::sqrt(static_cast<double>(same.size()))};
+  return {same.front().bytes, middle, static_cast<int>(same.size()),
+          1.25 * of_one / std::sqrt(static_cast<double>(same.size()))};
 }
 
 std::vector<MergedPoint> merged_by_size(std::vector<SizePoint> points) {
-  std::sort(points.begin(), points.end(), [](const SizePoint& a, const SizePoint& b) { return a.bytes < b.bytes; });
+  std::sort(points.begin(), points.end(),
+            [](const SizePoint& a, const SizePoint& b) { return a.bytes < b.bytes; });
   std::vector<MergedPoint> out;
   for (std::size_t i = 0; i < points.size();) {
     std::vector<SizePoint> same;
@@ -40,12 +44,14 @@ std::vector<MergedPoint> merged_by_size(std::vector<SizePoint> points) {
   return out;
 }
 
-/// Neighbours in equal groups, each as the mean size and the mean time, which lie on the line that the points lie on.
+/// Neighbours in equal groups, each as the mean size and the mean time, which lie on the line that the points
+/// lie on.
 std::vector<MergedPoint> thinned(const std::vector<MergedPoint>& points) {
   if (points.size() <= kMostPoints) return points;
   std::vector<MergedPoint> out;
   for (std::size_t group = 0; group < kMostPoints; ++group) {
-    const std::size_t begin = group * points.size() / kMostPoints, end = (group + 1) * points.size() / kMostPoints;
+    const std::size_t begin = group * points.size() / kMostPoints,
+                      end = (group + 1) * points.size() / kMostPoints;
     MergedPoint sum{0, 0, 0, 0};
     for (std::size_t i = begin; i < end; ++i) {
       sum.bytes += points[i].bytes, sum.seconds += points[i].seconds, sum.count += points[i].count;
@@ -96,7 +102,8 @@ std::vector<Segment> fit_segments(std::vector<SizePoint> points) {
 
 double time_at(const std::vector<Segment>& segments, double bytes) {
   assert(!segments.empty());
-  const auto next = std::find_if(segments.begin(), segments.end(), [&](const Segment& s) { return bytes <= s.most; });
+  const auto next =
+      std::find_if(segments.begin(), segments.end(), [&](const Segment& s) { return bytes <= s.most; });
   if (next == segments.end()) return segments.back().at(bytes);
   if (bytes >= next->least) return next->at(bytes);
   if (next == segments.begin()) return next->at(next->least);

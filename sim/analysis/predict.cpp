@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "sim/analysis/anchor.hpp"
-#include "sim/analysis/crossover_of_job.hpp"
-#include "sim/analysis/extrapolation.hpp"
-#include "sim/analysis/intervals.hpp"
-#include "sim/analysis/memory_verdict.hpp"
-#include "sim/analysis/point_predictor.hpp"
+#include "sim/analysis/search/crossover_of_job.hpp"
+#include "sim/analysis/step/anchor.hpp"
+#include "sim/analysis/step/memory_verdict.hpp"
+#include "sim/analysis/step/point_predictor.hpp"
+#include "sim/analysis/uncertainty/extrapolation.hpp"
+#include "sim/analysis/uncertainty/intervals.hpp"
 #include "sim/base/quantity.hpp"
 
 namespace foretrain {
@@ -67,12 +67,15 @@ class Predictor {
     const Anchored& anchored = *anchored_;
     points_.set_device(anchored.device);
     const int gpus = scenario_.anchor->gpus;
-    prediction.decisions.add("anchor", fmt::format("{} x {:.3f}", anchored.scaled, anchored.factor),
-                             fmt::format("measured step {} on {} GPU{}; {}", to_string(seconds(scenario_.anchor->step_s)), gpus,
-                                         gpus == 1 ? "" : "s", anchored.why));
+    prediction.decisions.add(
+        "anchor", fmt::format("{} x {:.3f}", anchored.scaled, anchored.factor),
+        fmt::format("measured step {} on {} GPU{}; {}", to_string(seconds(scenario_.anchor->step_s)), gpus,
+                    gpus == 1 ? "" : "s", anchored.why));
     if (anchored.efficiency > 0) {
-      prediction.decisions.add("implied efficiency", fmt::format("{:.1f} % of peak", 100 * anchored.efficiency),
-                               "what the step's matrix products and convolutions would take at the GPU's peak, over the measured step");
+      prediction.decisions.add("implied efficiency",
+                               fmt::format("{:.1f} % of peak", 100 * anchored.efficiency),
+                               "what the step's matrix products and convolutions would take at the GPU's "
+                               "peak, over the measured step");
     }
     for (std::string& doubt : doubts_about(anchored)) prediction.warnings.push_back(std::move(doubt));
   }
@@ -92,18 +95,22 @@ class Predictor {
 
   /// The first number that is slower than one GPU or than fewer GPUs, or brings nothing, or else the largest.
   int where_it_stops_paying(const Crossover& c) const {
-    for (const std::optional<int>& answer : {first_of_ranges(c.slower_than_one_gpu), first_of_ranges(c.slower_than_fewer), c.no_gain_from})
+    for (const std::optional<int>& answer :
+         {first_of_ranges(c.slower_than_one_gpu), first_of_ranges(c.slower_than_fewer), c.no_gain_from})
       if (answer && *answer <= most_gpus_) return *answer;
     return most_gpus_;
   }
 
   void warn(const PredictionPoint& p, std::vector<std::string>& warnings) {
-    if (p.steps_per_epoch == 0) warnings.push_back(fmt::format("{} GPUs: drop_last leaves no full batch in an epoch", p.gpus));
+    if (p.steps_per_epoch == 0)
+      warnings.push_back(fmt::format("{} GPUs: drop_last leaves no full batch in an epoch", p.gpus));
     if (p.fits_tightly()) warnings.push_back(tightness_warning(p));
     if (!p.fits()) warnings.push_back(memory_warning(p, scenario_, points_.step(p.gpus).memory));
   }
 
-  Intervals intervals_of() { return anchored_ ? Intervals(points_, parts_of(*anchored_), scenario_.anchor->gpus) : Intervals(points_); }
+  Intervals intervals_of() {
+    return anchored_ ? Intervals(points_, parts_of(*anchored_), scenario_.anchor->gpus) : Intervals(points_);
+  }
 
   const Scenario& scenario_;
   const Progress& progress_;

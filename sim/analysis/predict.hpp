@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "sim/analysis/prediction.hpp"
-#include "sim/analysis/step_simulator.hpp"
+#include "sim/analysis/step/step_simulator.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
@@ -17,12 +17,15 @@ RecordedSteps record_steps(const Scenario& scenario);
 
 /// What is predicted besides the curve and its crossover.
 struct PredictOptions {
-  bool sensitivity = false;         ///< of the largest listed number of GPUs
-  std::optional<int> break_even{};  ///< ask the inverse questions for so many GPUs; 0: where more GPUs stop paying
-  bool every_gpu = false;           ///< the crossover is about every number of GPUs, not only those that a person would request
+  bool sensitivity = false;  ///< of the largest listed number of GPUs
+  std::optional<int>
+      break_even{};  ///< ask the inverse questions for so many GPUs; 0: where more GPUs stop paying
+  bool every_gpu =
+      false;  ///< the crossover is about every number of GPUs, not only those that a person would request
 };
 
 /// Throws InputError when the scenario cannot be simulated.
-Prediction predict(const Scenario& scenario, const Progress& progress = nullptr, const PredictOptions& options = {});
+Prediction predict(const Scenario& scenario, const Progress& progress = nullptr,
+                   const PredictOptions& options = {});
 
 }  // namespace foretrain

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/analysis/break_even.hpp"
-#include "sim/analysis/prediction_point.hpp"
-#include "sim/analysis/recommendation.hpp"
+#include "sim/analysis/advice/recommendation.hpp"
+#include "sim/analysis/search/break_even.hpp"
+#include "sim/analysis/step/prediction_point.hpp"
 #include "sim/base/decisions.hpp"
 
 namespace foretrain {
@@ -34,27 +34,31 @@ struct LossPart {
   double share = 0;  ///< of the whole loss
 };
 
-/// What a step takes longer than it would if every GPU were as fast as one alone: the parts sum to the loss, their shares to 1.
+/// What a step takes longer than it would if every GPU were as fast as one alone: the parts sum to the loss,
+/// their shares to 1.
 struct CrossoverCause {
   int gpus = 1;
   double loss_s = 0;
   std::vector<LossPart> parts{};  ///< largest first; empty when nothing is lost
 };
 
-/// Where adding GPUs stops paying; each answer as docs/models/crossover.md defines it, over the numbers that a person would request.
+/// Where adding GPUs stops paying; each answer as docs/models/crossover.md defines it, over the numbers that
+/// a person would request.
 struct Crossover {
-  int fastest_gpus = 1;                         ///< the fewest GPUs that come within 0.1 % of the largest throughput
+  int fastest_gpus = 1;  ///< the fewest GPUs that come within 0.1 % of the largest throughput
   std::vector<GpuRange> slower_than_one_gpu{};  ///< throughput at least 2 % below that of one GPU
   std::vector<GpuRange> slower_than_fewer{};    ///< at least 2 % below that of some smaller number
-  std::optional<int> no_gain_from;              ///< smallest number beyond the fastest; none when the whole cluster is fastest
+  std::optional<int>
+      no_gain_from;  ///< smallest number beyond the fastest; none when the whole cluster is fastest
   std::optional<int> efficiency_below_90, efficiency_below_80, efficiency_below_70, efficiency_below_50;
   std::vector<WorthRequesting> worth_requesting{};  ///< at 90, 80, 70 and 50 %
   std::vector<CrossoverCause> causes{};             ///< at each of the answers, fewest GPUs first
   std::string cause;
-  int searched = 1;        ///< the answers are about 1 to this
-  int numbers = 1;         ///< so many of which a person would request
-  int simulated = 0;       ///< of these, for the answers
-  bool is_certain = true;  ///< false: too expensive to look everywhere, dips between simulated numbers may be missed
+  int searched = 1;   ///< the answers are about 1 to this
+  int numbers = 1;    ///< so many of which a person would request
+  int simulated = 0;  ///< of these, for the answers
+  bool is_certain =
+      true;  ///< false: too expensive to look everywhere, dips between simulated numbers may be missed
 };
 
 inline std::optional<int> first_of_ranges(const std::vector<GpuRange>& ranges) {
@@ -66,7 +70,8 @@ inline std::optional<int> telling_number(const Crossover& c) {
   return c.slower_than_one_gpu.empty() ? c.efficiency_below_90 : first_of_ranges(c.slower_than_one_gpu);
 }
 
-/// How far the answers of a crossover may be off: 90 % of the draws of all inputs, over the numbers of GPUs that were simulated.
+/// How far the answers of a crossover may be off: 90 % of the draws of all inputs, over the numbers of GPUs
+/// that were simulated.
 struct CrossoverSpread {
   int fastest_low = 1, fastest_high = 1;
   double chance_slower_than_one = 0;                     ///< that some number of GPUs is slower than one

@@ -1,5 +1,6 @@
-// calibrate: logs → samples → calibration → file; or what a calibration rests on, or how well one predicts what it has not seen.
-#include "sim/analysis/calibrate.hpp"
+// calibrate: logs → samples → calibration → file; or what a calibration rests on, or how well one predicts
+// what it has not seen.
+#include "sim/analysis/fit/calibrate.hpp"
 
 #include <algorithm>
 #include <ctime>
@@ -9,25 +10,25 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "sim/analysis/calibration_check.hpp"
+#include "sim/analysis/fit/calibration_check.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/import/sample_log.hpp"
-#include "sim/report/calibration_check_table.hpp"
-#include "sim/report/calibration_drawing.hpp"
-#include "sim/report/calibration_table.hpp"
+#include "sim/report/calibration/calibration_check_table.hpp"
+#include "sim/report/calibration/calibration_drawing.hpp"
+#include "sim/report/calibration/calibration_table.hpp"
+#include "sim/report/calibration/sample_listing.hpp"
 #include "sim/report/output_file.hpp"
-#include "sim/report/sample_listing.hpp"
-#include "sim/scenario/calibration_constants.hpp"
-#include "sim/scenario/calibration_points.hpp"
-#include "sim/scenario/calibration_text.hpp"
+#include "sim/scenario/calibration/calibration_constants.hpp"
+#include "sim/scenario/calibration/calibration_points.hpp"
+#include "sim/scenario/calibration/calibration_text.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/named_cluster.hpp"
-#include "sim/scenario/reader.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
 
@@ -73,7 +74,9 @@ Settings provenance_of(const std::vector<SampleFile>& files) {
     names.push_back(fmt::format("{} ({}, {} samples)", file.file, file.format, file.samples.size()));
   }
   state("files", fmt::format("{}", fmt::join(names, "; ")));
-  state("fitted", fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))));  // the day of UTC, wherever the machine stands
+  state("fitted",
+        fmt::format("{:%Y-%m-%d}",
+                    fmt::gmtime(std::time(nullptr))));  // the day of UTC, wherever the machine stands
   return provenance;
 }
 
@@ -98,7 +101,8 @@ std::vector<CalibrationFit::Residual> residuals_of(const std::vector<Calibration
   std::vector<CalibrationFit::Residual> residuals;
   for (const CalibrationPoints& group : points) {
     for (const CalibrationPoints::Row& row : group.rows)
-      residuals.push_back({group.what, group.source, row.line, row.bytes, row.measured, row.fitted, group.unit, group.collective});
+      residuals.push_back({group.what, group.source, row.line, row.bytes, row.measured, row.fitted,
+                           group.unit, group.collective});
   }
   return residuals;
 }
@@ -124,13 +128,15 @@ void run_calibrate_fit(const CalibrateCommand& command) {
   CalibrationFit fit = calibrate(cluster, all_of(files), [&progress](double done) { progress.show(done); });
   progress.clear();
   refuse_empty(fit);
-  fit.calibration.description = command.description.empty() ? "measured on " + cluster.name : printable(command.description);
+  fit.calibration.description =
+      command.description.empty() ? "measured on " + cluster.name : printable(command.description);
   fit.calibration.provenance = provenance_of(files);
   const std::string text = write_calibration(fit.calibration) + write_calibration_points(points_of(fit));
   if (!command.svg.empty()) write_file(command.svg, draw_calibration(fit));
   if (command.output.empty() || command.output == "-") return write_output("", text);
   write_file(command.output, text);
-  write_output("", list_sample_files(files, SampleListing::files) + "\n" + write_calibration_table(fit, table_options(command)));
+  write_output("", list_sample_files(files, SampleListing::files) + "\n" +
+                       write_calibration_table(fit, table_options(command)));
 }
 
 void run_calibrate_show(const CalibrateCommand& command) {
@@ -145,7 +151,8 @@ void run_calibrate_show(const CalibrateCommand& command) {
   diagnostics.throw_if_any();
   check_outputs({{"-o", command.output}, {"--svg", command.svg}});
   const auto beyond = static_cast<int>(fit.calibration.collectives.size());
-  for (CalibrationFit::Residual& residual : fit.residuals) residual.collective = residual.collective < beyond ? residual.collective : -1;
+  for (CalibrationFit::Residual& residual : fit.residuals)
+    residual.collective = residual.collective < beyond ? residual.collective : -1;
   if (!command.svg.empty()) write_file(command.svg, draw_calibration(fit));
   write_output(command.output, write_calibration_table(fit, table_options(command)));
 }
@@ -154,7 +161,8 @@ void run_calibrate_samples(const CalibrateCommand& command) {
   const std::vector<SampleFile> files = read_samples(command);
   if (command.format == "csv") {
     std::vector<Sample> samples;
-    for (const SampleFile& file : files) samples.insert(samples.end(), file.samples.begin(), file.samples.end());
+    for (const SampleFile& file : files)
+      samples.insert(samples.end(), file.samples.begin(), file.samples.end());
     return write_output(command.output, write_samples_csv(provenance_of(files), samples));
   }
   write_output(command.output, list_sample_files(files, SampleListing::samples));
@@ -162,13 +170,15 @@ void run_calibrate_samples(const CalibrateCommand& command) {
 
 void run_calibrate_check(const CalibrateCommand& command) {
   const std::vector<Sample> samples = all_of(read_samples(command));
-  const bool named = std::ranges::all_of(samples, [](const Sample& s) { return !setting_of(s, "cluster").empty(); });
+  const bool named =
+      std::ranges::all_of(samples, [](const Sample& s) { return !setting_of(s, "cluster").empty(); });
   if (command.cluster.empty() && !named)
     throw InputError("these samples do not say which cluster they are from", "name it: --cluster NAME");
   check_outputs({{"-o", command.output}});
   ProgressLine progress("checking");
-  const CalibrationCheck check = check_calibration(platforms_of(samples, command.cluster), command.hold_out, open_uncalibrated_cluster,
-                                                   [&progress](double done) { progress.show(done); });
+  const CalibrationCheck check =
+      check_calibration(platforms_of(samples, command.cluster), command.hold_out, open_uncalibrated_cluster,
+                        [&progress](double done) { progress.show(done); });
   progress.clear();
   write_output(command.output, command.format == "json" ? write_check_json(check) : write_check_table(check));
 }

@@ -33,7 +33,8 @@ void run_calibrate_run(const CalibrateCommand& command) {
   execvp(program.c_str(), arguments.data());
   if (errno == ENOENT)
     throw WorldError(
-        "foretrain-bench is neither beside foretrain nor on the PATH; where there is a CUDA toolkit, `cmake --preset cuda && "
+        "foretrain-bench is neither beside foretrain nor on the PATH; where there is a CUDA toolkit, `cmake "
+        "--preset cuda && "
         "cmake --build --preset cuda` builds it");
   throw WorldError(program + ": " + std::strerror(errno));
 }

@@ -1,20 +1,20 @@
 // collective: question → curve → report, one line per arrow.
 #include <fmt/format.h>
 
-#include "sim/analysis/collective_curve.hpp"
+#include "sim/analysis/collective/collective_curve.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/base/names.hpp"
-#include "sim/report/busbw_chart.hpp"
-#include "sim/report/collective_catalog.hpp"
+#include "sim/report/collective/busbw_chart.hpp"
+#include "sim/report/collective/collective_catalog.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/collective_sections.hpp"
-#include "sim/scenario/measurements.hpp"
-#include "sim/scenario/message_sizes.hpp"
+#include "sim/scenario/csv/measurements.hpp"
+#include "sim/scenario/csv/message_sizes.hpp"
 #include "sim/scenario/named_cluster.hpp"
-#include "sim/scenario/reader.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/sections/collective_sections.hpp"
+#include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
 
@@ -40,7 +40,8 @@ std::vector<Bytes> sizes_of(const std::string& text) {
 /// The options that are short for a setting.
 std::vector<std::string> settings_of(const CollectiveCommand& command) {
   std::vector<std::string> settings = command.settings;
-  if (!command.algorithm.empty() && command.transport == "nccl") settings.push_back("nccl.algorithm=" + command.algorithm);
+  if (!command.algorithm.empty() && command.transport == "nccl")
+    settings.push_back("nccl.algorithm=" + command.algorithm);
   if (!command.protocol.empty()) settings.push_back("nccl.protocol=" + command.protocol);
   if (command.channels) {
     settings.push_back(fmt::format("nccl.min_channels={}", *command.channels));
@@ -53,7 +54,8 @@ std::optional<Transport> transport_of(const std::string& name) {
   if (name == "nccl") return std::nullopt;
   const auto source = open_named(CatalogKind::transports, name);
   if (!source)
-    throw InputError(fmt::format("unknown transport \"{}\"", name.substr(0, 60)), unknown_name_hint(CatalogKind::transports, name));
+    throw InputError(fmt::format("unknown transport \"{}\"", name.substr(0, 60)),
+                     unknown_name_hint(CatalogKind::transports, name));
   Diagnostics diagnostics(*source);
   Transport transport = read_transport(*source, diagnostics);
   diagnostics.throw_if_any();
@@ -82,7 +84,8 @@ CollectiveQuestion question_of(const CollectiveCommand& command) {
   question.explain = command.explain;
   question.settings = knobs.settings();
   const Placement placement = place_job(question.cluster, question.gpus, question.nodes);
-  if (!knobs.processes_per_node) question.settings.processes_per_node = usual_processes_per_node(placement.nodes);
+  if (!knobs.processes_per_node)
+    question.settings.processes_per_node = usual_processes_per_node(placement.nodes);
   if (command.launch_processes == "one") question.settings.processes_per_node = 1;
   if (command.launch_processes == "per-gpu") question.settings.processes_per_node = 0;
   return question;
@@ -102,11 +105,13 @@ MeasurementFile read_measured(const std::string& file) {
 
 void run_collective(const CollectiveCommand& command) {
   const CollectiveQuestion question = question_of(command);
-  const MeasurementFile measured = command.measured.empty() ? MeasurementFile{} : read_measured(command.measured);
+  const MeasurementFile measured =
+      command.measured.empty() ? MeasurementFile{} : read_measured(command.measured);
   check_outputs({{"-o", command.output}, {"--svg", command.svg}});
   const CollectiveCurve curve = predict_collective(question);
   if (!command.svg.empty()) write_file(command.svg, draw_busbw(busbw_chart(curve, measured.collective)));
-  write_output(command.output, find_collective_report(command.format)->write(curve, {.explain = command.explain}));
+  write_output(command.output,
+               find_collective_report(command.format)->write(curve, {.explain = command.explain}));
 }
 
 }  // namespace foretrain

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/analysis/calibration_check.hpp"
-#include "sim/analysis/recommendation.hpp"
+#include "sim/analysis/advice/recommendation.hpp"
+#include "sim/analysis/fit/calibration_check.hpp"
 #include "sim/import/logs/log_hints.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -21,7 +21,8 @@ struct RecommendationOptions {
 };
 
 struct PredictCommand {
-  std::vector<std::string> scenarios;  ///< files or catalog names; none: model and cluster come from the overrides
+  std::vector<std::string>
+      scenarios;  ///< files or catalog names; none: model and cluster come from the overrides
   ScenarioOverrides overrides;
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
@@ -127,7 +128,8 @@ struct CalibrateCommand {
   int worst = 10;
   std::vector<std::string> bench_arguments;
 };
-void run_calibrate_run(const CalibrateCommand& command);      // calibrate_run.cpp; does not return when it succeeds
+void run_calibrate_run(
+    const CalibrateCommand& command);  // calibrate_run.cpp; does not return when it succeeds
 void run_calibrate_fit(const CalibrateCommand& command);      // calibrate.cpp
 void run_calibrate_show(const CalibrateCommand& command);     // calibrate.cpp
 void run_calibrate_samples(const CalibrateCommand& command);  // calibrate.cpp
@@ -146,7 +148,8 @@ struct ReferenceCommand {
 };
 /// Topics of the reference, each a file docs/reference/TOPIC.md.
 const std::vector<std::string>& reference_topics();
-/// Prints one topic; `commands_markdown` is the page of the commands, which only the command line itself can write.
+/// Prints one topic; `commands_markdown` is the page of the commands, which only the command line itself can
+/// write.
 void run_reference(const ReferenceCommand& command, const std::string& commands_markdown);  // reference.cpp
 
 }  // namespace foretrain

@@ -1,16 +1,17 @@
-// compare: scenarios → the same for each strategy → comparisons → report; or the best strategy of each model and cluster.
-#include "sim/analysis/compare.hpp"
+// compare: scenarios → the same for each strategy → comparisons → report; or the best strategy of each model
+// and cluster.
+#include "sim/analysis/search/compare.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "sim/analysis/strategy_matrix.hpp"
+#include "sim/analysis/search/strategy_matrix.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/app/several_scenarios.hpp"
-#include "sim/report/comparison_catalog.hpp"
+#include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/output_file.hpp"
 
 namespace foretrain {
@@ -20,7 +21,8 @@ namespace {
 /// Empty names come from empty lists, as in --strategies "".
 void refuse_empty(const std::vector<std::string>& names, std::string_view option) {
   if (std::find(names.begin(), names.end(), "") != names.end())
-    throw InputError(fmt::format("{} has an empty name", option), fmt::format("names with commas, as in {} a,b", option));
+    throw InputError(fmt::format("{} has an empty name", option),
+                     fmt::format("names with commas, as in {} a,b", option));
 }
 
 void refuse_repeated(const std::vector<std::string>& names, std::string_view option) {
@@ -48,22 +50,27 @@ std::string compare_scenarios(const CompareCommand& command, const std::vector<s
   for (const ComparedScenarios& scenarios : read) {
     comparisons.push_back(compared(scenarios));
     if (!scenarios.own.study.axes.empty())
-      comparisons.back().warnings.emplace_back("the combinations of [study] are not compared: predict shows them");
+      comparisons.back().warnings.emplace_back(
+          "the combinations of [study] are not compared: predict shows them");
   }
   const ComparisonReportEntry& report = *find_comparison_report(command.format);
   const ReportOptions options{.explain = command.explain};
-  return comparisons.size() == 1 ? report.write(comparisons.front(), options) : report.write_several(comparisons, options);
+  return comparisons.size() == 1 ? report.write(comparisons.front(), options)
+                                 : report.write_several(comparisons, options);
 }
 
 std::string compare_pairs(const CompareCommand& command, const std::vector<std::string>& strategies) {
   if (!command.scenarios.empty())
-    throw InputError("a scenario has one model and one cluster", "leave SCENARIO out, or --models and --clusters");
+    throw InputError("a scenario has one model and one cluster",
+                     "leave SCENARIO out, or --models and --clusters");
   if (command.models.empty() || command.clusters.empty())
-    throw InputError("--models and --clusters go together", "as in --models resnet50,bert-base --clusters puhti,mahti --gpus 4");
+    throw InputError("--models and --clusters go together",
+                     "as in --models resnet50,bert-base --clusters puhti,mahti --gpus 4");
   if (command.overrides.gpus.size() != 1) throw InputError("how many GPUs?", "one number, as in --gpus 4");
   ProgressLine progress("comparing");
   const StrategyMatrix matrix =
-      choose_strategies(command.models, command.clusters, command.overrides, strategies, [&progress](double done) { progress.show(done); });
+      choose_strategies(command.models, command.clusters, command.overrides, strategies,
+                        [&progress](double done) { progress.show(done); });
   progress.clear();
   return find_comparison_report(command.format)->write_matrix(matrix);
 }
@@ -75,9 +82,13 @@ void run_compare(const CompareCommand& command) {
   refuse_empty(command.models, "--models"), refuse_empty(command.clusters, "--clusters");
   refuse_repeated(command.models, "--models"), refuse_repeated(command.clusters, "--clusters");
   const std::vector<std::string> strategies = strategies_named(command.strategies);
-  if (command.models.empty() && command.clusters.empty()) return write_output(command.output, compare_scenarios(command, strategies));
-  // Two frameworks differ in more than their strategies: which of one is best is the question, unless both are named.
-  write_output(command.output, compare_pairs(command, command.strategies.empty() ? strategies_of(FrameworkKind::pytorch) : strategies));
+  if (command.models.empty() && command.clusters.empty())
+    return write_output(command.output, compare_scenarios(command, strategies));
+  // Two frameworks differ in more than their strategies: which of one is best is the question, unless both
+  // are named.
+  write_output(command.output,
+               compare_pairs(
+                   command, command.strategies.empty() ? strategies_of(FrameworkKind::pytorch) : strategies));
 }
 
 }  // namespace foretrain

@@ -1,22 +1,24 @@
 // job show: a job script as it was understood.
 #include "sim/app/commands.hpp"
 #include "sim/app/named_scenario.hpp"
-#include "sim/report/job_listing.hpp"
 #include "sim/report/output_file.hpp"
-#include "sim/scenario/reader.hpp"
+#include "sim/report/prediction/job_listing.hpp"
+#include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
 
 void run_job_show(const JobCommand& command) {
   SourceText text = read_text_file(command.file);
   if (!is_job_script(text.text))
-    throw InputError(std::vector<Diagnostic>{{text.name,
-                                              {},
-                                              "",
-                                              "is no job script: it has no #SBATCH lines, no #! and no request_gpus",
-                                              "scenarios are for foretrain predict"}});
+    throw InputError(
+        std::vector<Diagnostic>{{text.name,
+                                 {},
+                                 "",
+                                 "is no job script: it has no #SBATCH lines, no #! and no request_gpus",
+                                 "scenarios are for foretrain predict"}});
   const OpenedJob job = read_job(std::move(text), command.overrides);
-  const JobListing listing{job.script, job.findings, job.cluster ? job.cluster->name : "", job.no_cluster, job.toml};
+  const JobListing listing{job.script, job.findings, job.cluster ? job.cluster->name : "", job.no_cluster,
+                           job.toml};
   write_output(command.output, command.format == "json" ? write_job_json(listing) : write_job_table(listing));
 }
 

@@ -10,8 +10,9 @@
 namespace foretrain {
 
 const std::vector<std::string>& listable() {
-  static const std::vector<std::string> nouns{"models",     "clusters",  "gpus",    "links",    "strategies",  "collectives",
-                                              "transports", "scenarios", "fabrics", "datasets", "calibrations"};
+  static const std::vector<std::string> nouns{"models",     "clusters",    "gpus",        "links",
+                                              "strategies", "collectives", "transports",  "scenarios",
+                                              "fabrics",    "datasets",    "calibrations"};
   return nouns;
 }
 
@@ -20,7 +21,8 @@ void run_list(const ListCommand& command) {
   std::size_t width = 0;
   for (const ListedEntry& entry : entries) width = std::max(width, entry.name.size());
   std::string out;
-  for (const ListedEntry& entry : entries) out += fmt::format("{:<{}}  {}\n", entry.name, width, entry.summary);
+  for (const ListedEntry& entry : entries)
+    out += fmt::format("{:<{}}  {}\n", entry.name, width, entry.summary);
   write_output("", out);
 }
 

@@ -10,9 +10,9 @@
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/named_cluster.hpp"
 #include "sim/scenario/scenario.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 #include "sim/strategy/catalog.hpp"
-#include "sim/workload/operators.hpp"
+#include "sim/workload/lowering/operators.hpp"
 
 namespace foretrain {
 
@@ -32,15 +32,18 @@ std::string describe_model(const std::string& name) {
   const Model model = read_entry(CatalogKind::models, name, read_model);
   const ExpandedModel expanded = expand(model).model;
   return fmt::format("{} parameters, {} gradients, {} forward per sample; {}", expanded.parameter_elements(),
-                     to_string(expanded.gradient_bytes()), to_string(Flops{expanded.forward_gemm_flops().per_sample}), model.description);
+                     to_string(expanded.gradient_bytes()),
+                     to_string(Flops{expanded.forward_gemm_flops().per_sample}), model.description);
 }
 
-std::string describe_cluster(const std::string& name) { return read_entry(CatalogKind::clusters, name, read_cluster).description; }
+std::string describe_cluster(const std::string& name) {
+  return read_entry(CatalogKind::clusters, name, read_cluster).description;
+}
 
 std::string describe_gpu(const std::string& name) {
   const Gpu gpu = read_entry(CatalogKind::gpus, name, read_gpu);
-  return fmt::format("{} fp32, {} fp16, {} at {}", to_string(gpu.fp32), to_string(gpu.fp16), to_string(gpu.memory),
-                     to_string(gpu.memory_bandwidth));
+  return fmt::format("{} fp32, {} fp16, {} at {}", to_string(gpu.fp32), to_string(gpu.fp16),
+                     to_string(gpu.memory), to_string(gpu.memory_bandwidth));
 }
 
 std::string describe_link(const std::string& name) {
@@ -50,19 +53,22 @@ std::string describe_link(const std::string& name) {
 
 std::string describe_transport(const std::string& name) {
   const Transport transport = read_entry(CatalogKind::transports, name, read_transport);
-  return fmt::format("{}, {} per message", find_transport_library(transport.library)->summary, to_string(transport.message_overhead));
+  return fmt::format("{}, {} per message", find_transport_library(transport.library)->summary,
+                     to_string(transport.message_overhead));
 }
 
 std::string describe_data_set(const std::string& name) {
   const DataSet set = read_entry(CatalogKind::datasets, name, read_data_set);
-  return fmt::format("{} samples, {} per sample on the reference core, {}", set.samples, to_string(set.decode),
-                     set.storage == StorageKind::none ? "in memory" : fmt::format("{} stored each", to_string(set.stored_bytes)));
+  return fmt::format(
+      "{} samples, {} per sample on the reference core, {}", set.samples, to_string(set.decode),
+      set.storage == StorageKind::none ? "in memory"
+                                       : fmt::format("{} stored each", to_string(set.stored_bytes)));
 }
 
 std::string describe_calibration(const std::string& name) {
   const Calibration calibration = open_calibration(name);
-  return fmt::format("{} constants, {} collectives; {}", calibration.constants.size(), calibration.collectives.size(),
-                     calibration.description);
+  return fmt::format("{} constants, {} collectives; {}", calibration.constants.size(),
+                     calibration.collectives.size(), calibration.description);
 }
 
 std::string describe_scenario(const std::string& name) {

@@ -21,7 +21,8 @@ int fail(const std::string& text, int code) {
   return code;
 }
 
-/// A file that is opened takes the lowest free number: without this it would be where a closed standard output was.
+/// A file that is opened takes the lowest free number: without this it would be where a closed standard
+/// output was.
 void keep_standard_numbers() {
   int descriptor = 0;
   while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = ::open("/dev/null", O_RDONLY);

@@ -1,13 +1,13 @@
 // model show: a network as the simulator sees it.
 #include <fmt/format.h>
 
-#include "sim/analysis/model_summary.hpp"
+#include "sim/analysis/step/model_summary.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/base/printable.hpp"
-#include "sim/report/model_catalog.hpp"
+#include "sim/report/model/model_catalog.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 
 namespace foretrain {
 
@@ -18,7 +18,9 @@ constexpr const char* kAnyCluster = "star-1gpu";
 
 Gpu open_gpu(const std::string& name) {
   const auto source = open_named(CatalogKind::gpus, name);
-  if (!source) throw InputError(fmt::format("unknown GPU \"{}\"", shortened(name, 60)), unknown_name_hint(CatalogKind::gpus, name));
+  if (!source)
+    throw InputError(fmt::format("unknown GPU \"{}\"", shortened(name, 60)),
+                     unknown_name_hint(CatalogKind::gpus, name));
   Diagnostics diagnostics(*source);
   const Gpu gpu = read_gpu(*source, diagnostics);
   diagnostics.throw_if_any();
@@ -32,7 +34,8 @@ Scenario scenario_of(const ModelCommand& command) {
   overrides.batch = command.batch;
   overrides.gpus = {1};
   overrides.settings = command.settings;
-  if (!command.precision.empty()) overrides.settings.push_back("model.precision=\"" + command.precision + "\"");
+  if (!command.precision.empty())
+    overrides.settings.push_back("model.precision=\"" + command.precision + "\"");
   Scenario scenario = make_scenario(overrides);
   if (!command.gpu.empty()) scenario.cluster.node.gpu = open_gpu(command.gpu);
   return scenario;
@@ -51,7 +54,8 @@ const std::vector<std::string>& layer_listings() {
 }
 
 void run_model_show(const ModelCommand& command) {
-  const ModelSummary summary = summarize_model(scenario_of(command), !command.cluster.empty() || !command.gpu.empty());
+  const ModelSummary summary =
+      summarize_model(scenario_of(command), !command.cluster.empty() || !command.gpu.empty());
   write_output(command.output, find_model_report(command.format)->write(summary, listing_of(command.layers)));
 }
 

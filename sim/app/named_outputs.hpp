@@ -13,8 +13,8 @@ struct NamedOutput {
   std::string file;
 };
 
-/// Throws InputError when two of them are one file, of which only the later text would stay, or when one of them was read. To be called
-/// when everything is read and before anything is computed.
+/// Throws InputError when two of them are one file, of which only the later text would stay, or when one of
+/// them was read. To be called when everything is read and before anything is computed.
 void check_outputs(const std::vector<NamedOutput>& outputs);
 
 }  // namespace foretrain

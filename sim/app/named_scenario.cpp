@@ -1,4 +1,5 @@
-// What a file is, is told by its text, not by its name: job scripts are called .sh, .sbatch, .slurm, .sub or nothing at all.
+// What a file is, is told by its text, not by its name: job scripts are called .sh, .sbatch, .slurm, .sub or
+// nothing at all.
 #include "sim/app/named_scenario.hpp"
 
 #include <filesystem>
@@ -7,7 +8,7 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/reader.hpp"
+#include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
 
@@ -25,7 +26,8 @@ SourceText open_scenario_text(const std::string& name) {
   if (has_ending && is_file(name)) return read_text_file(name);
   if (auto found = open_named(CatalogKind::scenarios, name)) return *std::move(found);
   if (is_file(name)) return read_text_file(name);
-  throw InputError(fmt::format("unknown scenario \"{}\"", shortened(name, 60)), unknown_name_hint(CatalogKind::scenarios, name));
+  throw InputError(fmt::format("unknown scenario \"{}\"", shortened(name, 60)),
+                   unknown_name_hint(CatalogKind::scenarios, name));
 }
 
 NamedScenario open_scenario(const std::string& name, const ScenarioOverrides& overrides) {

@@ -14,8 +14,9 @@ struct NamedScenario {
   std::optional<OpenedJob> job;  ///< of a job script
 };
 
-/// A file when there is one of that name, else an entry of the scenario catalog. A file that is a job script by what stands in it becomes a
-/// scenario; `overrides` may name its cluster and must name its model. Throws InputError with near names, or with the script's mistakes.
+/// A file when there is one of that name, else an entry of the scenario catalog. A file that is a job script
+/// by what stands in it becomes a scenario; `overrides` may name its cluster and must name its model. Throws
+/// InputError with near names, or with the script's mistakes.
 NamedScenario open_scenario(const std::string& name, const ScenarioOverrides& overrides);
 
 /// The text of the file, or of the catalog's entry.

@@ -21,10 +21,12 @@ struct OpenedJob {
   std::string toml;  ///< the scenario; empty without a cluster
 };
 
-/// Reads and checks; a cluster that cannot be told stays open. Throws InputError for what is no script that is read.
+/// Reads and checks; a cluster that cannot be told stays open. Throws InputError for what is no script that
+/// is read.
 OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides);
 
-/// The same, but everything that keeps it from being predicted is thrown at once: mistakes, no cluster, no model.
+/// The same, but everything that keeps it from being predicted is thrown at once: mistakes, no cluster, no
+/// model.
 OpenedJob open_job(SourceText text, const ScenarioOverrides& overrides);
 
 /// Puts into the scenario what its TOML cannot say: warnings, and nodes of which the job has some GPUs only.

@@ -11,7 +11,8 @@
 
 namespace foretrain {
 
-ProgressLine::ProgressLine(const std::string& what) : what_(printable(what)), on_terminal_(::isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine(const std::string& what)
+    : what_(printable(what)), on_terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 void ProgressLine::show(double done) {
   using namespace std::chrono_literals;
@@ -20,7 +21,8 @@ void ProgressLine::show(double done) {
   last_ = now;
   shown_ = true;
   const int filled = static_cast<int>(std::clamp(done, 0.0, 1.0) * 30);
-  fmt::print(stderr, "\r\x1b[K{} [{:<30}] {:3.0f} %", what_, std::string(static_cast<std::size_t>(filled), '='), 100 * done);
+  fmt::print(stderr, "\r\x1b[K{} [{:<30}] {:3.0f} %", what_,
+             std::string(static_cast<std::size_t>(filled), '='), 100 * done);
   std::fflush(stderr);
 }
 

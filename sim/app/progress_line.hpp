@@ -6,7 +6,8 @@
 
 namespace foretrain {
 
-/// Writes to standard error when that is a terminal, at most ten times a second, and only after the first second.
+/// Writes to standard error when that is a terminal, at most ten times a second, and only after the first
+/// second.
 class ProgressLine {
  public:
   explicit ProgressLine(const std::string& what);

@@ -37,7 +37,8 @@ class Reader {
     int gpus = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + equals, gpus);
     if (problem != std::errc{} || end != text.data() + equals || gpus < 1)
-      return report(fmt::format("--queue-wait: \"{}\" is no number of GPUs", text.substr(0, std::min<std::size_t>(equals, 20))),
+      return report(fmt::format("--queue-wait: \"{}\" is no number of GPUs",
+                                text.substr(0, std::min<std::size_t>(equals, 20))),
                     "as in --queue-wait 30min,8=4h");
     request.queue_waits_s[gpus] = duration("--queue-wait", text.substr(equals + 1));
   }
@@ -52,7 +53,9 @@ class Reader {
   }
 
  private:
-  void report(std::string message, std::string hint) { mistakes_.push_back({"", {}, "", std::move(message), std::move(hint)}); }
+  void report(std::string message, std::string hint) {
+    mistakes_.push_back({"", {}, "", std::move(message), std::move(hint)});
+  }
 
   std::vector<Diagnostic> mistakes_;
 };
@@ -66,30 +69,42 @@ Goal goal_named(std::string_view name) {
 void add_recommendation(CLI::App& command, RecommendationOptions& options, RecommendationTexts& texts) {
   const std::vector<std::string> goals(kGoalNames.begin(), kGoalNames.end());
   const char* group = "Which job to ask for";
-  command.add_flag("--recommend", options.recommend, "Also say how many GPUs to request, for how long, and what two others would trade")
+  command
+      .add_flag("--recommend", options.recommend,
+                "Also say how many GPUs to request, for how long, and what two others would trade")
       ->group(group);
   command
       .add_option("--goal", texts.goal,
-                  "fastest: the shortest run; cheapest: the least cost; balanced: the least product of both (default)")
+                  "fastest: the shortest run; cheapest: the least cost; balanced: the least product of both "
+                  "(default)")
       ->check(CLI::IsMember(goals))
       ->type_name(joined(goals))
       ->group(group);
-  command.add_option("--deadline", texts.deadline, "The run is over in time with 95 %, as in 8h")->type_name("TIME")->group(group);
-  command.add_option("--budget", texts.budget, "GPU-hours at most")->check(CLI::Range(1e-6, kMostNumber))->type_name("GPUh")->group(group);
+  command.add_option("--deadline", texts.deadline, "The run is over in time with 95 %, as in 8h")
+      ->type_name("TIME")
+      ->group(group);
+  command.add_option("--budget", texts.budget, "GPU-hours at most")
+      ->check(CLI::Range(1e-6, kMostNumber))
+      ->type_name("GPUh")
+      ->group(group);
   command.add_option("--price", texts.price, "Of a GPU-hour, instead of what the cluster's file says")
       ->check(CLI::Range(1e-6, kMostNumber))
       ->type_name("X")
       ->group(group);
   command
-      .add_option(
-          "--queue-wait", texts.queue_wait,
-          "How long jobs wait, as in 30min,8=4h: for any number of GPUs, and for 8. Never part of the speedup; the time to the result "
-          "is a column of its own")
+      .add_option("--queue-wait", texts.queue_wait,
+                  "How long jobs wait, as in 30min,8=4h: for any number of GPUs, and for 8. Never part of "
+                  "the speedup; the time to the result "
+                  "is a column of its own")
       ->delimiter(',')
       ->type_name("LIST")
       ->group(group);
-  command.add_option("--sbatch", options.sbatch, "Also write the job as a Slurm script, ready to edit")->type_name("FILE")->group(group);
-  command.add_option("--condor", options.condor, "The same as an HTCondor submit file")->type_name("FILE")->group(group);
+  command.add_option("--sbatch", options.sbatch, "Also write the job as a Slurm script, ready to edit")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--condor", options.condor, "The same as an HTCondor submit file")
+      ->type_name("FILE")
+      ->group(group);
 }
 
 void read_recommendation(const RecommendationTexts& texts, RecommendationOptions& options) {
@@ -103,8 +118,8 @@ void read_recommendation(const RecommendationTexts& texts, RecommendationOptions
   if (texts.price > 0) request.price_per_gpu_hour = texts.price;
   for (const std::string& wait : texts.queue_wait) reader.queue_wait(wait, request);
   reader.throw_if_any();
-  const bool is_asked = request.goal != Goal::balanced || request.deadline_s || request.budget_gpu_hours || request.price_per_gpu_hour ||
-                        !texts.queue_wait.empty() || !texts.goal.empty();
+  const bool is_asked = request.goal != Goal::balanced || request.deadline_s || request.budget_gpu_hours ||
+                        request.price_per_gpu_hour || !texts.queue_wait.empty() || !texts.goal.empty();
   options.recommend = options.recommend || is_asked;
 }
 

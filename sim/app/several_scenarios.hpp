@@ -9,8 +9,9 @@
 
 namespace foretrain {
 
-/// Opens each of `names` for these overrides and hands it to `read`; no name at all is a text without a name, whose scenario comes from the
-/// options alone. The mistakes of all are thrown at once as InputError, each once.
+/// Opens each of `names` for these overrides and hands it to `read`; no name at all is a text without a name,
+/// whose scenario comes from the options alone. The mistakes of all are thrown at once as InputError, each
+/// once.
 void read_scenarios(const std::vector<std::string>& names, const ScenarioOverrides& overrides,
                     const std::function<void(const NamedScenario&)>& read);
 

@@ -19,9 +19,10 @@ namespace {
 
 std::string heading(const ClusterSpec& spec) {
   const Gpu& gpu = spec.node.gpu;
-  return fmt::format("{}: {}\n{} nodes with {} x {} ({} fp32, {} at {}), {} cores, fabric {}\n\n", spec.name, spec.description, spec.nodes,
-                     spec.node.gpus, gpu.name, to_string(gpu.fp32), to_string(gpu.memory), to_string(gpu.memory_bandwidth),
-                     spec.node.host.cores, spec.fabric.kind);
+  return fmt::format("{}: {}\n{} nodes with {} x {} ({} fp32, {} at {}), {} cores, fabric {}\n\n", spec.name,
+                     spec.description, spec.nodes, spec.node.gpus, gpu.name, to_string(gpu.fp32),
+                     to_string(gpu.memory), to_string(gpu.memory_bandwidth), spec.node.host.cores,
+                     spec.fabric.kind);
 }
 
 std::string connections(const ClusterSpec& spec) {
@@ -42,7 +43,8 @@ std::string switches_of(const Cluster& cluster) {
   std::string out;
   for (const auto& [kind, count] : counts) {
     const std::string first = name_of(Vertex{kind, -1, 0});
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, std::string_view(first).substr(0, first.size() - 1));
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count,
+                       std::string_view(first).substr(0, first.size() - 1));
   }
   return out;
 }
@@ -54,8 +56,9 @@ std::string fabric_summary(const ClusterSpec& spec) {
   const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(spec.nodes - 1, 0), nic);
   int hops = 0;
   for (const LinkId link : route.links) hops += cluster.links()[link].kind == LinkKind::network ? 1 : 0;
-  return fmt::format("\nFabric {}: {} switches; first to last node: {} links, {}{}\n", spec.fabric.kind, switches_of(cluster), hops,
-                     to_string(route.latency), route.staged ? ", staged through host memory" : "");
+  return fmt::format("\nFabric {}: {} switches; first to last node: {} links, {}{}\n", spec.fabric.kind,
+                     switches_of(cluster), hops, to_string(route.latency),
+                     route.staged ? ", staged through host memory" : "");
 }
 
 /// What is between the devices, in the classes of nvidia-smi topo -m, and the NIC that each GPU uses.
@@ -102,8 +105,8 @@ std::string all_reduce_line(const ClusterSpec& spec, int gpus) {
   constexpr Bytes kMessage{std::int64_t{256} << 20};
   const CollectivePlan plan = Communicator(cluster, placement).plan(CollectiveOp::all_reduce, kMessage);
   const double busbw = 2.0 * (gpus - 1) / gpus * static_cast<double>(kMessage.count) / to_seconds(plan.alone);
-  return fmt::format("  {:>4} GPUs on {} node{}: {:>9} for 256 MiB, busbw {}\n", gpus, placement.nodes, placement.nodes == 1 ? " " : "s",
-                     to_string(plan.alone), to_string(ByteRate{busbw}));
+  return fmt::format("  {:>4} GPUs on {} node{}: {:>9} for 256 MiB, busbw {}\n", gpus, placement.nodes,
+                     placement.nodes == 1 ? " " : "s", to_string(plan.alone), to_string(ByteRate{busbw}));
 }
 
 }  // namespace
@@ -117,15 +120,17 @@ void run_topology_show(const TopologyCommand& command) {
   if (spec.nodes > 1) out += fabric_summary(spec);
   out += "\nRing all_reduce on idle links\n";
   for (const int gpus : {2, spec.node.gpus, 2 * spec.node.gpus}) {
-    if (gpus > 1 && (gpus + spec.node.gpus - 1) / spec.node.gpus <= spec.nodes) out += all_reduce_line(spec, gpus);
+    if (gpus > 1 && (gpus + spec.node.gpus - 1) / spec.node.gpus <= spec.nodes)
+      out += all_reduce_line(spec, gpus);
   }
   write_output("", out);
 }
 
 void run_topology_check(const TopologyCommand& command) {
   const ClusterSpec spec = open_cluster(command.cluster);
-  write_output("", fmt::format("{}: {} nodes, {} GPUs, {} links per node: no faults\n", spec.name, spec.nodes,
-                               static_cast<long long>(spec.nodes) * spec.node.gpus, 2 * spec.node.links.size()));
+  write_output("",
+               fmt::format("{}: {} nodes, {} GPUs, {} links per node: no faults\n", spec.name, spec.nodes,
+                           static_cast<long long>(spec.nodes) * spec.node.gpus, 2 * spec.node.links.size()));
 }
 
 }  // namespace foretrain

@@ -4,14 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "sim/analysis/collective_curve.hpp"
+#include "sim/analysis/collective/collective_curve.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/base/diagnostics.hpp"
-#include "sim/report/channel_listing.hpp"
+#include "sim/report/collective/channel_listing.hpp"
+#include "sim/report/drawing/topology_drawing.hpp"
 #include "sim/report/output_file.hpp"
-#include "sim/report/topology_drawing.hpp"
-#include "sim/scenario/collective_sections.hpp"
 #include "sim/scenario/named_cluster.hpp"
+#include "sim/scenario/sections/collective_sections.hpp"
 
 namespace foretrain {
 
@@ -27,7 +27,8 @@ CollectiveKnobs knobs_of(const TopologyCommand& command) {
 nccl::Job job_of(const TopologyCommand& command, ClusterSpec spec) {
   const CollectiveKnobs knobs = knobs_of(command);
   if (knobs.gpudirect) spec.node.gpudirect = *knobs.gpudirect;
-  const int all = std::clamp(command.nodes, 1, spec.nodes) * spec.node.gpus, gpus = command.gpus != 0 ? command.gpus : all;
+  const int all = std::clamp(command.nodes, 1, spec.nodes) * spec.node.gpus,
+            gpus = command.gpus != 0 ? command.gpus : all;
   const Placement placement = place_job(spec, gpus, command.nodes);
   return nccl::inspect(Cluster::build(spec, placement.nodes), placement, knobs.nccl);
 }

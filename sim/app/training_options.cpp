@@ -6,9 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "sim/analysis/error_groups.hpp"
+#include "sim/analysis/validation/error_groups.hpp"
 #include "sim/report/catalog.hpp"
-#include "sim/report/comparison_catalog.hpp"
+#include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
@@ -22,7 +22,8 @@ std::vector<int> parse_gpus(const std::vector<std::string>& texts) {
     int value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (problem != std::errc{} || end != text.data() + text.size() || value < 1)
-      throw InputError(fmt::format("--gpus: \"{}\" is no number of GPUs", text.substr(0, 40)), "as in --gpus 1,2,4");
+      throw InputError(fmt::format("--gpus: \"{}\" is no number of GPUs", text.substr(0, 40)),
+                       "as in --gpus 1,2,4");
     gpus.push_back(value);
   }
   return gpus;
@@ -40,23 +41,32 @@ int parse_break_even(const std::string& text) {
 }
 
 /// What predict and compare ask alike.
-void add_question(CLI::App& command, std::vector<std::string>& scenarios, ScenarioOverrides& overrides, std::vector<std::string>& gpus,
-                  long long& batch) {
-  command.add_option(
-      "SCENARIO", scenarios,
-      "A scenario file, the name of one in the catalog, or a job script (Slurm, HTCondor), or several; without one --model and "
-      "--cluster are needed");
+void add_question(CLI::App& command, std::vector<std::string>& scenarios, ScenarioOverrides& overrides,
+                  std::vector<std::string>& gpus, long long& batch) {
+  command.add_option("SCENARIO", scenarios,
+                     "A scenario file, the name of one in the catalog, or a job script (Slurm, HTCondor), or "
+                     "several; without one --model and "
+                     "--cluster are needed");
   command.add_option("--gpus", gpus, "Numbers of GPUs, as in 1,2,4")->delimiter(',')->type_name("LIST");
   command.add_option("--model", overrides.model, "A model of the catalog or a file")->type_name("NAME");
   command.add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
-  command.add_option("--batch", batch, "Samples per GPU and step, of all GPUs where the scenario has a global batch")->type_name("N");
-  command.add_option("--set", overrides.settings, "Any key of the scenario, as in strategy.bucket_cap=10MiB; may be repeated")
+  command
+      .add_option("--batch", batch,
+                  "Samples per GPU and step, of all GPUs where the scenario has a global batch")
+      ->type_name("N");
+  command
+      .add_option("--set", overrides.settings,
+                  "Any key of the scenario, as in strategy.bucket_cap=10MiB; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
 }
 
-void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& names, std::string& output) {
-  command.add_option("--format", format, joined(names))->check(CLI::IsMember(names))->type_name("FORMAT")->capture_default_str();
+void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& names,
+                std::string& output) {
+  command.add_option("--format", format, joined(names))
+      ->check(CLI::IsMember(names))
+      ->type_name("FORMAT")
+      ->capture_default_str();
   command.add_option("-o,--output", output, "Write to a file instead of standard output")->type_name("FILE");
 }
 
@@ -71,29 +81,38 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
   command->add_option("--strategy", predict.overrides.strategy, joined(strategy_names()))->type_name("NAME");
   add_format(*command, predict.format, report_names(), predict.output);
   command->add_option("--html", predict.html, "Also write a page with drawings")->type_name("FILE");
-  command->add_option("--trace", predict.trace, "Also write the steps on the largest number of GPUs for chrome://tracing or Perfetto")
+  command
+      ->add_option("--trace", predict.trace,
+                   "Also write the steps on the largest number of GPUs for chrome://tracing or Perfetto")
       ->type_name("FILE");
   command
       ->add_option("--scaling", predict.scaling,
-                   "weak|strong|both: keep the batch of each GPU or that of all; by default as the scenario says. Its first number of GPUs "
+                   "weak|strong|both: keep the batch of each GPU or that of all; by default as the scenario "
+                   "says. Its first number of GPUs "
                    "(or the measured one) has the same batch in both")
       ->check(CLI::IsMember(std::vector<std::string>{"weak", "strong", "both"}))
       ->type_name("KIND");
   command
       ->add_option("--break-even", options.break_even,
-                   "Also the smallest batch, width and epoch for which N GPUs beat one, and the link speed that changes it; auto: for the "
+                   "Also the smallest batch, width and epoch for which N GPUs beat one, and the link speed "
+                   "that changes it; auto: for the "
                    "first N that does not pay")
       ->type_name("N");
-  command->add_flag("--every-gpu", predict.every_gpu,
-                    "Let the crossover count every number of GPUs, also those that leave part of a node unused");
+  command->add_flag(
+      "--every-gpu", predict.every_gpu,
+      "Let the crossover count every number of GPUs, also those that leave part of a node unused");
   command->add_flag("--explain", predict.explain, "Append what was decided and why");
   command->add_flag("--sensitivity", predict.sensitivity,
-                    "Append which inputs the total on the largest number of GPUs depends on, and which measurement would narrow it most");
+                    "Append which inputs the total on the largest number of GPUs depends on, and which "
+                    "measurement would narrow it most");
   add_recommendation(*command, predict.recommendation, options.recommendation);
   command->footer(
-      "Examples:\n  foretrain predict mahti-resnet50-ddp\n  foretrain predict --model resnet50 --cluster puhti --gpus 1,2,4,8\n  foretrain "
-      "predict puhti-resnet50-ddp mahti-resnet50-ddp --gpus 1,4\n  foretrain predict workshop-mnist-study\n  foretrain predict my.toml "
-      "--set strategy.bucket_cap=10MiB --format json -o my.json\n  foretrain predict mahti-resnet50-ddp --recommend --deadline 12h "
+      "Examples:\n  foretrain predict mahti-resnet50-ddp\n  foretrain predict --model resnet50 --cluster "
+      "puhti --gpus 1,2,4,8\n  foretrain "
+      "predict puhti-resnet50-ddp mahti-resnet50-ddp --gpus 1,4\n  foretrain predict workshop-mnist-study\n  "
+      "foretrain predict my.toml "
+      "--set strategy.bucket_cap=10MiB --format json -o my.json\n  foretrain predict mahti-resnet50-ddp "
+      "--recommend --deadline 12h "
       "--sbatch "
       "job.sh");
   command->callback([command, &options] {
@@ -106,27 +125,32 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
 }
 
 void add_compare(CLI::App& app, TrainingOptions& options) {
-  CLI::App* command = app.add_subcommand("compare", "The same training with several strategies, best first, and why");
+  CLI::App* command =
+      app.add_subcommand("compare", "The same training with several strategies, best first, and why");
   CompareCommand& compare = options.compare;
   add_question(*command, compare.scenarios, compare.overrides, options.compared_gpus, options.compared_batch);
   command
-      ->add_option(
-          "--strategies", compare.strategies,
-          joined(strategy_names()) +
-              "; with commas, otherwise all (in the table of --models and --clusters those of PyTorch). Options in the scenario that a "
-              "strategy does not have are left out for it")
+      ->add_option("--strategies", compare.strategies,
+                   joined(strategy_names()) +
+                       "; with commas, otherwise all (in the table of --models and --clusters those of "
+                       "PyTorch). Options in the scenario that a "
+                       "strategy does not have are left out for it")
       ->delimiter(',')
       ->type_name("LIST");
-  command->add_option("--models", compare.models, "Instead of a scenario: the best strategy for each of these models …")
+  command
+      ->add_option("--models", compare.models,
+                   "Instead of a scenario: the best strategy for each of these models …")
       ->delimiter(',')
       ->type_name("LIST");
-  command->add_option("--clusters", compare.clusters, "… on each of these clusters, on the one number of --gpus")
+  command
+      ->add_option("--clusters", compare.clusters, "… on each of these clusters, on the one number of --gpus")
       ->delimiter(',')
       ->type_name("LIST");
   add_format(*command, compare.format, comparison_report_names(), compare.output);
   command->add_flag("--explain", compare.explain, "Append what was decided and why");
   command->footer(
-      "Examples:\n  foretrain compare puhti-resnet50-ddp --gpus 4,8\n  foretrain compare puhti-resnet50-ddp mahti-resnet50-ddp --gpus 8\n  "
+      "Examples:\n  foretrain compare puhti-resnet50-ddp --gpus 4,8\n  foretrain compare puhti-resnet50-ddp "
+      "mahti-resnet50-ddp --gpus 8\n  "
       "foretrain compare --model resnet50 --cluster puhti --strategies "
       "dp,ddp --gpus 1,4\n  foretrain compare --models resnet50,mnist_net --clusters puhti,mahti --gpus 4");
   command->callback([command, &options] {
@@ -140,16 +164,19 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
   CLI::App* command = app.add_subcommand("validate", "Predicted against measured, row by row");
   ValidateCommand& validate = options.validate;
   command
-      ->add_option("FILE", validate.file,
-                   "CSV with the columns series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source "
-                   "(training) or series,cluster,op,gpus,nodes,bytes,time_us,settings,source (collectives)")
-      ->required();
-  command->add_flag("--no-anchor", options.no_anchor,
-                    "Predict the smallest number of GPUs of each series too, instead of scaling the model to it");
-  command
       ->add_option(
-          "--provenance", validate.provenance,
-          "Rules about what words in series and source tell of a run (docs/models/provenance.md); without them both are only shown")
+          "FILE", validate.file,
+          "CSV with the columns "
+          "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source "
+          "(training) or series,cluster,op,gpus,nodes,bytes,time_us,settings,source (collectives)")
+      ->required();
+  command->add_flag(
+      "--no-anchor", options.no_anchor,
+      "Predict the smallest number of GPUs of each series too, instead of scaling the model to it");
+  command
+      ->add_option("--provenance", validate.provenance,
+                   "Rules about what words in series and source tell of a run (docs/models/provenance.md); "
+                   "without them both are only shown")
       ->type_name("FILE");
   command->add_option("--set", validate.settings, "A scenario key for every row; may be repeated")
       ->type_name("KEY=VALUE")
@@ -158,21 +185,25 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
       ->delimiter(',')
       ->type_name("LIST");
   command
-      ->add_option(
-          "--by", validate.by,
-          "Also errors by " + joined(error_group_keys()) + ", or by several of them, as in gpu,model; may be repeated for more tables")
+      ->add_option("--by", validate.by,
+                   "Also errors by " + joined(error_group_keys()) +
+                       ", or by several of them, as in gpu,model; may be repeated for more tables")
       ->type_name("KEYS")
       ->allow_extra_args(false);
-  command->add_option("--worst", validate.worst, "Show only so many rows, those that are furthest off, instead of every series")
+  command
+      ->add_option("--worst", validate.worst,
+                   "Show only so many rows, those that are furthest off, instead of every series")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
   command->add_option("--format", validate.format, "table|json")
       ->check(CLI::IsMember(std::vector<std::string>{"table", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();
-  command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")->type_name("FILE");
+  command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")
+      ->type_name("FILE");
   command->footer(
-      "Examples:\n  foretrain validate measured.csv --format json\n  foretrain validate measured.csv --no-anchor --gpus 1 --by gpu --by "
+      "Examples:\n  foretrain validate measured.csv --format json\n  foretrain validate measured.csv "
+      "--no-anchor --gpus 1 --by gpu --by "
       "model,precision\n  foretrain validate measured.csv --provenance rules.toml --worst 20");
   command->callback([&options] {
     options.validate.anchor = !options.no_anchor;

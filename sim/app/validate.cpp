@@ -1,17 +1,17 @@
 // validate: measurements → validation → report.
 #include <algorithm>
 
-#include "sim/analysis/collective_validation.hpp"
-#include "sim/analysis/error_groups.hpp"
-#include "sim/analysis/validation.hpp"
+#include "sim/analysis/validation/collective_validation.hpp"
+#include "sim/analysis/validation/error_groups.hpp"
+#include "sim/analysis/validation/validation.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
 #include "sim/base/names.hpp"
-#include "sim/report/json.hpp"
 #include "sim/report/output_file.hpp"
-#include "sim/report/validation_table.hpp"
-#include "sim/scenario/reader.hpp"
+#include "sim/report/prediction/json.hpp"
+#include "sim/report/validation/validation_table.hpp"
+#include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
 
@@ -20,8 +20,9 @@ namespace {
 /// A file of collectives has series that are not rows of training runs.
 void refuse_selection(const ValidateCommand& command) {
   if (command.gpus.empty() && command.by.empty() && command.worst == 0 && command.provenance.empty()) return;
-  throw InputError(command.file + " holds collectives, where --gpus, --by, --worst and --provenance have no effect",
-                   "they are for files of training runs");
+  throw InputError(
+      command.file + " holds collectives, where --gpus, --by, --worst and --provenance have no effect",
+      "they are for files of training runs");
 }
 
 /// "gpu,model" for each table.
@@ -34,7 +35,8 @@ std::vector<GroupKeys> group_keys_of(const ValidateCommand& command) {
       keys.push_back(text.substr(begin, end - begin));
       begin = end + 1;
       if (std::ranges::count(error_group_keys(), keys.back()) == 0)
-        throw InputError("--by: no row has a \"" + keys.back().substr(0, 40) + "\"", did_you_mean(keys.back(), error_group_keys()));
+        throw InputError("--by: no row has a \"" + keys.back().substr(0, 40) + "\"",
+                         did_you_mean(keys.back(), error_group_keys()));
     }
   }
   return tables;
@@ -69,9 +71,13 @@ void run_validate(const ValidateCommand& command) {
     const CollectiveValidation validation = validate_collectives(file.collective, command.settings, show);
     text = json ? write_validation_json(validation) : write_validation_table(validation);
   } else {
-    const ValidationOptions options{.anchor = command.anchor, .settings = command.settings, .gpus = command.gpus, .provenance = provenance};
+    const ValidationOptions options{.anchor = command.anchor,
+                                    .settings = command.settings,
+                                    .gpus = command.gpus,
+                                    .provenance = provenance};
     const Validation validation = validate(file, options, show);
-    text = json ? write_validation_json(validation, groups) : write_validation_table(validation, {groups, command.worst});
+    text = json ? write_validation_json(validation, groups)
+                : write_validation_table(validation, {groups, command.worst});
   }
   progress.clear();
   write_output(command.output, text);

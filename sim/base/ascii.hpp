@@ -1,4 +1,5 @@
-// What readers of foreign text do to ASCII: blanks around it cut off, letters lowered. Other bytes stay as they are.
+// What readers of foreign text do to ASCII: blanks around it cut off, letters lowered. Other bytes stay as
+// they are.
 #pragma once
 
 #include <string>

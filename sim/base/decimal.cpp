@@ -12,7 +12,8 @@ namespace {
 constexpr double kMostInDigits = 1e9;
 
 std::string digits_of(double magnitude, int decimals) {
-  return magnitude < kMostInDigits ? fmt::format("{:.{}f}", magnitude, decimals) : fmt::format("{:.3g}", magnitude);
+  return magnitude < kMostInDigits ? fmt::format("{:.{}f}", magnitude, decimals)
+                                   : fmt::format("{:.3g}", magnitude);
 }
 
 bool is_zero(const std::string& digits) { return digits.find_first_not_of("0.") == std::string::npos; }

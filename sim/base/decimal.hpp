@@ -5,7 +5,8 @@
 
 namespace foretrain {
 
-/// "0.54": `decimals` digits behind the point. What rounds to zero has no sign; from a billion on three significant digits ("1.2e+09");
+/// "0.54": `decimals` digits behind the point. What rounds to zero has no sign; from a billion on three
+/// significant digits ("1.2e+09");
 /// "-" for NaN and infinity.
 std::string decimal(double value, int decimals);
 /// The same with a plus before what is more than zero: "+0.54", "-0.54", "0.00".

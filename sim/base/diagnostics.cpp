@@ -1,4 +1,5 @@
-// Formatting and collecting diagnostics. Long lines are cut to a window around the caret; what would act on a terminal is written out.
+// Formatting and collecting diagnostics. Long lines are cut to a window around the caret; what would act on a
+// terminal is written out.
 #include "sim/base/diagnostics.hpp"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ bool continues_a_character(char c) { return (static_cast<unsigned char>(c) & 0xC
 /// How many characters (UTF-8 code points) a text shows when it is printed.
 std::size_t shown_width(std::string_view text) {
   const std::string shown = printable(text);
-  return static_cast<std::size_t>(std::count_if(shown.begin(), shown.end(), [](char c) { return !continues_a_character(c); }));
+  return static_cast<std::size_t>(
+      std::count_if(shown.begin(), shown.end(), [](char c) { return !continues_a_character(c); }));
 }
 
 /// The place itself, or where the character that it would cut in two begins.
@@ -36,7 +38,8 @@ std::size_t character_end(std::string_view text, std::size_t at) {
   return at;
 }
 
-/// The part of a line that is shown: whole characters from about half a window before the caret, if the caret is far right.
+/// The part of a line that is shown: whole characters from about half a window before the caret, if the caret
+/// is far right.
 struct Window {
   std::string_view text;
   std::size_t caret;  ///< byte of `text` the caret stands under; its size when that is beyond the line
@@ -54,8 +57,10 @@ Window window_of(std::string_view line, std::size_t column) {
 std::string quote(const Diagnostic& d) {
   const Window window = window_of(d.line_text, static_cast<std::size_t>(std::max(d.span.column, 1)) - 1);
   const std::size_t begin = character_begin(window.text, window.caret);
-  const std::size_t end = character_end(window.text, window.caret + static_cast<std::size_t>(std::max(d.span.length, 1)));
-  const std::string carets(std::max<std::size_t>(1, shown_width(window.text.substr(begin, end - begin))), '^');
+  const std::size_t end =
+      character_end(window.text, window.caret + static_cast<std::size_t>(std::max(d.span.length, 1)));
+  const std::string carets(std::max<std::size_t>(1, shown_width(window.text.substr(begin, end - begin))),
+                           '^');
   const std::string number = std::to_string(d.span.line);
   return fmt::format("  {} | {}\n  {:{}} | {:{}}{}\n", number, printable(window.text), "", number.size(), "",
                      shown_width(window.text.substr(0, begin)), carets);
@@ -107,10 +112,13 @@ InputError::InputError(std::vector<Diagnostic> diagnostics) : diagnostics_(std::
 InputError::InputError(std::string message, std::string hint)
     : InputError(std::vector<Diagnostic>{{"", {}, "", std::move(message), std::move(hint)}}) {}
 
-std::string InputError::first_message() const { return diagnostics_.empty() ? text_ : diagnostics_.front().message; }
+std::string InputError::first_message() const {
+  return diagnostics_.empty() ? text_ : diagnostics_.front().message;
+}
 
 void Diagnostics::report(SourceSpan span, std::string message, std::string hint) {
-  include({{source_->name, span, std::string(source_->line(span.line)), std::move(message), std::move(hint)}});
+  include(
+      {{source_->name, span, std::string(source_->line(span.line)), std::move(message), std::move(hint)}});
 }
 
 void Diagnostics::include(const std::vector<Diagnostic>& others) {

@@ -9,7 +9,8 @@
 
 namespace foretrain {
 
-/// A place in a text: 1-based line and column (bytes), and how many characters the caret underlines. Line 0 = the file as a whole.
+/// A place in a text: 1-based line and column (bytes), and how many characters the caret underlines. Line 0 =
+/// the file as a whole.
 struct SourceSpan {
   int line = 0;
   int column = 0;
@@ -35,7 +36,8 @@ struct Diagnostic {
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };
 
-/// "file:line:column: error: message", the line, a caret, "hint: …"; long lines are cut around the caret. All of it as printable().
+/// "file:line:column: error: message", the line, a caret, "hint: …"; long lines are cut around the caret. All
+/// of it as printable().
 std::string format(const Diagnostic& diagnostic);
 /// All of them, sorted, each formatted, with a closing count when there is more than one.
 std::string format(std::vector<Diagnostic> diagnostics);

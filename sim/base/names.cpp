@@ -21,10 +21,12 @@ std::string folded(std::string_view text) {
 }
 
 bool contains_other(const std::string& a, const std::string& b) {
-  return std::min(a.size(), b.size()) >= 3 && (a.find(b) != std::string::npos || b.find(a) != std::string::npos);
+  return std::min(a.size(), b.size()) >= 3 &&
+         (a.find(b) != std::string::npos || b.find(a) != std::string::npos);
 }
 
-std::string joined(const std::vector<std::string>& names, std::string_view separator, std::string_view last, std::string_view quote) {
+std::string joined(const std::vector<std::string>& names, std::string_view separator, std::string_view last,
+                   std::string_view quote) {
   std::string out;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i > 0) out += i + 1 == names.size() ? last : separator;
@@ -53,7 +55,8 @@ int edit_distance(std::string_view a, std::string_view b) {
   return previous[y.size()];
 }
 
-std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known, std::size_t most) {
+std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known,
+                                       std::size_t most) {
   const int reach = std::max(2, static_cast<int>(name.size()) / 3);
   std::vector<std::pair<int, std::string>> near;
   for (const std::string& candidate : known) {

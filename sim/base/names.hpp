@@ -7,13 +7,17 @@
 
 namespace foretrain {
 
-/// Damerau-Levenshtein distance (swap of neighbours counts one), case-insensitive. Strings are cut at 64 characters.
+/// Damerau-Levenshtein distance (swap of neighbours counts one), case-insensitive. Strings are cut at 64
+/// characters.
 int edit_distance(std::string_view a, std::string_view b);
 
-/// Up to `most` known names close to `name` (distance at most a third of its length, at least 2; or one contains the other), best first.
-std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known, std::size_t most = 3);
+/// Up to `most` known names close to `name` (distance at most a third of its length, at least 2; or one
+/// contains the other), best first.
+std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known,
+                                       std::size_t most = 3);
 
-/// A hint: `did you mean "mahti" or "puhti"?`, or `known: a, b, c` when nothing is near; empty when `known` is empty.
+/// A hint: `did you mean "mahti" or "puhti"?`, or `known: a, b, c` when nothing is near; empty when `known`
+/// is empty.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace foretrain

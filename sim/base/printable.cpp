@@ -21,7 +21,8 @@ unsigned code_point(std::string_view character) {
   return code;
 }
 
-/// Control characters; the Arabic letter mark; direction marks; separators, embeddings and overrides; isolates.
+/// Control characters; the Arabic letter mark; direction marks; separators, embeddings and overrides;
+/// isolates.
 bool acts_unseen(unsigned code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C || code == 0x200E || code == 0x200F ||
          (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
@@ -46,8 +47,11 @@ std::string shown(std::string_view text, bool keeps_lines) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const auto stays = [keeps_lines](char c) { return is_plain(c) || (keeps_lines && (c == '\n' || c == '\t')); };
-    const auto plain = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), stays) - text.begin());
+    const auto stays = [keeps_lines](char c) {
+      return is_plain(c) || (keeps_lines && (c == '\n' || c == '\t'));
+    };
+    const auto plain =
+        static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), stays) - text.begin());
     out += text.substr(0, plain);
     text.remove_prefix(plain);
     if (text.empty()) break;
@@ -87,6 +91,8 @@ std::string shortened(std::string_view text, std::size_t most) {
   return std::string(text.substr(0, most)) + "…";
 }
 
-bool is_printable(std::string_view text) { return std::all_of(text.begin(), text.end(), is_plain) || shown(text, false) == text; }
+bool is_printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), is_plain) || shown(text, false) == text;
+}
 
 }  // namespace foretrain

@@ -107,10 +107,11 @@ std::string with_article(Dimension dimension) {
 std::string shown(std::string_view text) { return std::string(text.substr(0, 40)); }
 
 /// The limits in the unit that the user wrote.
-ParsedQuantity out_of_range(std::string_view text, std::string_view unit_text, const Unit& unit, const QuantityRange& range) {
+ParsedQuantity out_of_range(std::string_view text, std::string_view unit_text, const Unit& unit,
+                            const QuantityRange& range) {
   return {0, fmt::format("\"{}\" is out of range", shown(text)),
-          fmt::format("{} is 0, or from {:.6g} {} to {:.6g} {}", with_article(unit.dimension), range.least / unit.factor, unit_text,
-                      range.most / unit.factor, unit_text)};
+          fmt::format("{} is 0, or from {:.6g} {} to {:.6g} {}", with_article(unit.dimension),
+                      range.least / unit.factor, unit_text, range.most / unit.factor, unit_text)};
 }
 
 /// Three significant digits without trailing zeros.
@@ -133,41 +134,51 @@ std::string with_prefix(double value, std::string_view base) {
 }  // namespace
 
 std::string_view name_of(Dimension dimension) {
-  static constexpr std::array<std::string_view, 6> kNames{"time", "size", "amount of work", "bandwidth", "compute rate", "power"};
+  static constexpr std::array<std::string_view, 6> kNames{"time",      "size",         "amount of work",
+                                                          "bandwidth", "compute rate", "power"};
   return kNames[static_cast<std::size_t>(dimension)];
 }
 
 std::string_view example_of(Dimension dimension) {
-  static constexpr std::array<std::string_view, 6> kExamples{"2.5 us", "25 MiB", "4.1 GFLOP", "25 GBps", "312 TFLOPs", "300 W"};
+  static constexpr std::array<std::string_view, 6> kExamples{"2.5 us",  "25 MiB",     "4.1 GFLOP",
+                                                             "25 GBps", "312 TFLOPs", "300 W"};
   return kExamples[static_cast<std::size_t>(dimension)];
 }
 
 const QuantityRange& range_of(Dimension dimension) {
-  static constexpr std::array<QuantityRange, 6> kRanges{{{1e-12, kLongestRun},  // the clock's tick; the longest run
-                                                         {1, 1e18},             // 64 bits hold nine times as much
-                                                         {1, 1e18},             //
-                                                         {1, 1e18},             // a byte every second; a megabyte every tick
-                                                         {1, 1e18},             //
-                                                         {1e-3, 1e9}}};         // a power station
+  static constexpr std::array<QuantityRange, 6> kRanges{
+      {{1e-12, kLongestRun},  // the clock's tick; the longest run
+       {1, 1e18},             // 64 bits hold nine times as much
+       {1, 1e18},             //
+       {1, 1e18},             // a byte every second; a megabyte every tick
+       {1, 1e18},             //
+       {1e-3, 1e9}}};         // a power station
   return kRanges[static_cast<std::size_t>(dimension)];
 }
 
-ParsedQuantity parse_quantity(std::string_view text, Dimension wanted) { return parse_quantity(text, wanted, range_of(wanted)); }
+ParsedQuantity parse_quantity(std::string_view text, Dimension wanted) {
+  return parse_quantity(text, wanted, range_of(wanted));
+}
 
 ParsedQuantity parse_quantity(std::string_view text, Dimension wanted, const QuantityRange& range) {
   const std::string_view body = trim(text);
   double value = 0;
   const auto [end, problem] = std::from_chars(body.data(), body.data() + body.size(), value);
   const bool overflows = problem == std::errc::result_out_of_range;
-  if (problem != std::errc{} && !overflows) return failure(fmt::format("\"{}\" does not start with a number", shown(text)), wanted);
-  if (!std::isfinite(value)) return failure(fmt::format("\"{}\" is not a finite number", shown(text)), wanted);
-  if (value < 0 || body.front() == '-') return failure(fmt::format("\"{}\" is negative", shown(text)), wanted);
+  if (problem != std::errc{} && !overflows)
+    return failure(fmt::format("\"{}\" does not start with a number", shown(text)), wanted);
+  if (!std::isfinite(value))
+    return failure(fmt::format("\"{}\" is not a finite number", shown(text)), wanted);
+  if (value < 0 || body.front() == '-')
+    return failure(fmt::format("\"{}\" is negative", shown(text)), wanted);
   const std::string_view unit_text = trim(body.substr(static_cast<std::size_t>(end - body.data())));
   if (unit_text.empty()) return failure(fmt::format("\"{}\" has no unit", shown(text)), wanted);
   const auto unit = find_unit(unit_text);
   if (!unit) return failure(fmt::format("unknown unit \"{}\"", shown(unit_text)), wanted);
   if (unit->dimension != wanted)
-    return failure(fmt::format("\"{}\" is {}, {} is needed", shown(text), with_article(unit->dimension), with_article(wanted)), wanted);
+    return failure(fmt::format("\"{}\" is {}, {} is needed", shown(text), with_article(unit->dimension),
+                               with_article(wanted)),
+                   wanted);
   const double result = value * unit->factor;
   if (overflows || !is_within(result, range)) return out_of_range(text, unit_text, *unit, range);
   return {result, "", ""};

@@ -8,7 +8,8 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max(), kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max(),
+                       kLeast = std::numeric_limits<std::int64_t>::min();
 
 }  // namespace
 
@@ -24,7 +25,8 @@ Bytes& Bytes::operator-=(Bytes other) {
 
 Bytes operator*(Bytes a, std::int64_t times) {
   std::int64_t product = 0;
-  if (__builtin_mul_overflow(a.count, times, &product)) product = (a.count < 0) == (times < 0) ? kMost : kLeast;
+  if (__builtin_mul_overflow(a.count, times, &product))
+    product = (a.count < 0) == (times < 0) ? kMost : kLeast;
   return {product};
 }
 

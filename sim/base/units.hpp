@@ -10,13 +10,16 @@ namespace foretrain {
 /// Simulated time and durations: integer picoseconds, so that order and ties are exact.
 using Time = std::chrono::duration<std::int64_t, std::pico>;
 
-/// The longest single duration the library will produce from floating point (about 11.5 days); longer ones saturate.
+/// The longest single duration the library will produce from floating point (about 11.5 days); longer ones
+/// saturate.
 inline constexpr Time kLongestTime{1'000'000'000'000'000'000};
 
-/// The longest run that is predicted, in seconds: 100 million days. GPT-3 on one core takes a third of it; more was not meant.
+/// The longest run that is predicted, in seconds: 100 million days. GPT-3 on one core takes a third of it;
+/// more was not meant.
 inline constexpr double kLongestRun = 1e8 * 86400;
 
-/// A duration from seconds, rounded to the nearest picosecond. NaN and negative values give zero, huge ones kLongestTime.
+/// A duration from seconds, rounded to the nearest picosecond. NaN and negative values give zero, huge ones
+/// kLongestTime.
 Time seconds(double value);
 inline Time microseconds(double value) { return seconds(value * 1e-6); }
 inline Time milliseconds(double value) { return seconds(value * 1e-3); }

@@ -32,7 +32,9 @@ constexpr mode_t kModeOfNewFiles = 0666, kModeOfOthersText = 0600, kPermissions 
   throw WorldError(fmt::format("{}: cannot be written: {}", path, cause));
 }
 
-[[noreturn]] void fail_to_write(const std::string& path) { fail_to_write(path, std::generic_category().message(errno)); }
+[[noreturn]] void fail_to_write(const std::string& path) {
+  fail_to_write(path, std::generic_category().message(errno));
+}
 
 /// Keeps signals that would end the program waiting, as long as it lives; those that are ignored stay so.
 class HeldSignals {
@@ -41,7 +43,8 @@ class HeldSignals {
     ::sigemptyset(&held_);
     for (const int signal : kEnding) {
       struct sigaction action {};
-      if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) ::sigaddset(&held_, signal);
+      if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
+        ::sigaddset(&held_, signal);
     }
     ::pthread_sigmask(SIG_BLOCK, &held_, &before_);
   }
@@ -54,7 +57,8 @@ class HeldSignals {
     sigset_t waiting{};
     ::sigpending(&waiting);
     return std::any_of(kEnding.begin(), kEnding.end(), [&](int signal) {
-      return ::sigismember(&waiting, signal) == 1 && ::sigismember(&held_, signal) == 1 && ::sigismember(&before_, signal) == 0;
+      return ::sigismember(&waiting, signal) == 1 && ::sigismember(&held_, signal) == 1 &&
+             ::sigismember(&before_, signal) == 0;
     });
   }
 
@@ -92,7 +96,8 @@ class OpenFile {
 
 std::uint64_t number_nobody_knows() {
   std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) throw WorldError("the system has no random numbers");
+  if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number))
+    throw WorldError("the system has no random numbers");
   return number;
 }
 
@@ -149,8 +154,10 @@ class PartFile {
   bool is_left_ = false;  ///< closed, without the name it was for
 };
 
-/// `path` is the name for messages, `there` what is at `target`, or nothing. False when its owner or permissions cannot be kept.
-bool replace_whole(const std::string& path, const std::string& target, const struct stat* there, std::string_view text) {
+/// `path` is the name for messages, `there` what is at `target`, or nothing. False when its owner or
+/// permissions cannot be kept.
+bool replace_whole(const std::string& path, const std::string& target, const struct stat* there,
+                   std::string_view text) {
   const HeldSignals signals;
   PartFile part(target, there == nullptr ? kModeOfNewFiles : kModeOfOthersText);
   if (!part.is_open()) fail_to_write(path);
@@ -163,7 +170,8 @@ bool replace_whole(const std::string& path, const std::string& target, const str
 void write_in_place(const std::string& path, std::string_view text) {
   OpenFile file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.descriptor() < 0)
-    fail_to_write(path, errno == ENXIO ? std::string("nobody reads from this pipe") : std::generic_category().message(errno));
+    fail_to_write(path, errno == ENXIO ? std::string("nobody reads from this pipe")
+                                       : std::generic_category().message(errno));
   ::fcntl(file.descriptor(), F_SETFL, ::fcntl(file.descriptor(), F_GETFL) & ~O_NONBLOCK);
   if (!file.write(text) || !file.close()) fail_to_write(path);
 }
@@ -172,7 +180,8 @@ void rewrite(const std::string& path, const struct stat& there, std::string_view
   if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) fail_to_write(path);
   const std::string target = behind_links(path);
   struct stat found {};
-  const bool is_found = ::lstat(target.c_str(), &found) == 0 && found.st_dev == there.st_dev && found.st_ino == there.st_ino;
+  const bool is_found =
+      ::lstat(target.c_str(), &found) == 0 && found.st_dev == there.st_dev && found.st_ino == there.st_ino;
   if (is_found && there.st_nlink == 1 && replace_whole(path, target, &there, text)) return;
   write_in_place(path, text);
 }
@@ -196,11 +205,13 @@ void write_whole_file(const std::string& path, std::string_view text) {
   } else if (S_ISCHR(there.st_mode) || S_ISFIFO(there.st_mode)) {
     write_in_place(path, text);
   } else {
-    fail_to_write(
-        path, S_ISDIR(there.st_mode) ? std::generic_category().message(EISDIR) : std::string("a disk or a socket is no place for a file"));
+    fail_to_write(path, S_ISDIR(there.st_mode) ? std::generic_category().message(EISDIR)
+                                               : std::string("a disk or a socket is no place for a file"));
   }
 }
 
-void replace_entry(const std::string& path, std::string_view text) { replace_whole(path, path, nullptr, text); }
+void replace_entry(const std::string& path, std::string_view text) {
+  replace_whole(path, path, nullptr, text);
+}
 
 }  // namespace foretrain

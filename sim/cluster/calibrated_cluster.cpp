@@ -19,13 +19,16 @@ void visit_links(ClusterSpec& cluster, const Visitor& visit) {
 
 const std::vector<ConstantOf<Gpu>>& gpu_constants() {
   static const std::vector<ConstantOf<Gpu>> rows{
-      {{"gpu.memory_efficiency", std::nullopt, 0.05, 1, 0.1, "what streaming kernels reach of the data sheet's memory bandwidth"},
+      {{"gpu.memory_efficiency", std::nullopt, 0.05, 1, 0.1,
+        "what streaming kernels reach of the data sheet's memory bandwidth"},
        [](const Gpu& gpu) { return gpu.memory_efficiency; },
        [](Gpu& gpu, double value) { gpu.memory_efficiency = value; }},
-      {{"gpu.sustained_clock", std::nullopt, 0.1, 1.2, 0.1, "clock under load over the clock of the data sheet's rates"},
+      {{"gpu.sustained_clock", std::nullopt, 0.1, 1.2, 0.1,
+        "clock under load over the clock of the data sheet's rates"},
        [](const Gpu& gpu) { return gpu.sustained_clock; },
        [](Gpu& gpu, double value) { gpu.sustained_clock = value; }},
-      {{"gpu.staging_share", std::nullopt, 0.05, 1, 0.3, "of its host link's rate, when peers exchange data through host memory"},
+      {{"gpu.staging_share", std::nullopt, 0.05, 1, 0.3,
+        "of its host link's rate, when peers exchange data through host memory"},
        [](const Gpu& gpu) { return gpu.staging_share; },
        [](Gpu& gpu, double value) { gpu.staging_share = value; }},
   };
@@ -46,26 +49,32 @@ const std::vector<ConstantOf<Host>>& host_constants() {
 
 const std::vector<ConstantOf<LinkType>>& link_constants() {
   static const std::vector<ConstantOf<LinkType>> rows{
-      {{"bandwidth", Dimension::byte_rate, 1e6, 2e12, 0.2, "what a plain copy reaches, one link, one direction"},
+      {{"bandwidth", Dimension::byte_rate, 1e6, 2e12, 0.2,
+        "what a plain copy reaches, one link, one direction"},
        [](const LinkType& link) { return link.bandwidth.per_second; },
        [](LinkType& link, double value) { link.bandwidth = {value}; }},
       {{"latency", Dimension::time, 1e-9, 1e-2, 0.7, "one hop, small message"},
        [](const LinkType& link) { return to_seconds(link.latency); },
        [](LinkType& link, double value) { link.latency = seconds(value); }},
-      {{"collective_efficiency", std::nullopt, 0.02, 1.3, 0.15, "what NCCL's Simple protocol reaches / bandwidth"},
+      {{"collective_efficiency", std::nullopt, 0.02, 1.3, 0.15,
+        "what NCCL's Simple protocol reaches / bandwidth"},
        [](const LinkType& link) { return link.collective_efficiency; },
        [](LinkType& link, double value) { link.collective_efficiency = value; }},
-      {{"collective_latency", Dimension::time, 1e-7, 1e-2, 0.5, "one step of a collective between nodes, small message"},
+      {{"collective_latency", Dimension::time, 1e-7, 1e-2, 0.5,
+        "one step of a collective between nodes, small message"},
        [](const LinkType& link) { return to_seconds(link.collective_latency); },
        [](LinkType& link, double value) { link.collective_latency = seconds(value); }},
-      {{"rendezvous_latency", Dimension::time, 1e-7, 1e-2, 0.7, "more of it for messages beyond the eager limit"},
+      {{"rendezvous_latency", Dimension::time, 1e-7, 1e-2, 0.7,
+        "more of it for messages beyond the eager limit"},
        [](const LinkType& link) { return to_seconds(link.rendezvous_latency); },
        [](LinkType& link, double value) { link.rendezvous_latency = seconds(value); }},
   };
   return rows;
 }
 
-std::string name_of_link_constant(const std::string& link, const std::string& constant) { return "link." + link + "." + constant; }
+std::string name_of_link_constant(const std::string& link, const std::string& constant) {
+  return "link." + link + "." + constant;
+}
 
 std::vector<LinkType> link_types_of(const ClusterSpec& cluster) {
   std::vector<LinkType> types;
@@ -84,7 +93,8 @@ ClusterSpec calibrated(ClusterSpec cluster, Calibration calibration) {
   apply(calibration, host_constants(), cluster.node.host);
   visit_links(cluster, [&](LinkType& type) {
     for (const ConstantOf<LinkType>& constant : link_constants()) {
-      const CalibratedConstant* fitted = calibration.find(name_of_link_constant(type.name, constant.range.name));
+      const CalibratedConstant* fitted =
+          calibration.find(name_of_link_constant(type.name, constant.range.name));
       if (fitted != nullptr) constant.set(type, fitted->value);
     }
   });

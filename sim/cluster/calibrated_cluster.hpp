@@ -22,8 +22,8 @@ std::string name_of_link_constant(const std::string& link, const std::string& co
 /// The types of links in a cluster, each once, in the order of their names.
 std::vector<LinkType> link_types_of(const ClusterSpec& cluster);
 
-/// The cluster with the constants of `calibration` in its GPU, host and links; what concerns kernels and collectives stays in
-/// ClusterSpec::calibration for those who time them.
+/// The cluster with the constants of `calibration` in its GPU, host and links; what concerns kernels and
+/// collectives stays in ClusterSpec::calibration for those who time them.
 ClusterSpec calibrated(ClusterSpec cluster, Calibration calibration);
 
 }  // namespace foretrain

@@ -6,7 +6,8 @@
 namespace foretrain {
 
 const CalibratedConstant* Calibration::find(std::string_view wanted) const {
-  const auto found = std::find_if(constants.begin(), constants.end(), [&](const CalibratedConstant& c) { return c.name == wanted; });
+  const auto found = std::find_if(constants.begin(), constants.end(),
+                                  [&](const CalibratedConstant& c) { return c.name == wanted; });
   return found == constants.end() ? nullptr : &*found;
 }
 

@@ -1,4 +1,5 @@
-// Constants of the model as measured on one cluster, each with its spread and range, and its collectives as measured.
+// Constants of the model as measured on one cluster, each with its spread and range, and its collectives as
+// measured.
 #pragma once
 
 #include <optional>
@@ -11,14 +12,16 @@
 
 namespace foretrain {
 
-/// A constant of the model that measurements may replace. Its value in SI units: seconds, bytes/s, FLOP/s, or a plain number.
+/// A constant of the model that measurements may replace. Its value in SI units: seconds, bytes/s, FLOP/s, or
+/// a plain number.
 struct ConstantRange {
   std::string name;                    ///< "nccl.kernel", "gemm.half"
   std::optional<Dimension> dimension;  ///< how it is spelt in a file; none: a plain number
   double least = 0, most = 0;          ///< what physics allows
-  double prior = 0.3;                  ///< standard deviation of its logarithm among machines: what is known without samples
+  double prior = 0.3;  ///< standard deviation of its logarithm among machines: what is known without samples
   std::string meaning;
-  std::string source{};  ///< of the value where nothing was measured; empty: the page of the layer's model has it
+  std::string
+      source{};  ///< of the value where nothing was measured; empty: the page of the layer's model has it
 };
 
 /// The same with the way to it in the value that holds it.
@@ -34,7 +37,8 @@ struct CalibratedConstant {
   std::string name;
   double value = 0;            ///< SI
   double spread = 0;           ///< standard deviation of its logarithm
-  double least = 0, most = 0;  ///< bytes of the messages, copies or operands it was fitted on; both 0: does not depend on a size
+  double least = 0, most = 0;  ///< bytes of the messages, copies or operands it was fitted on; both 0: does
+                               ///< not depend on a size
   int samples = 0;             ///< that it depends on
   double residual = 0;         ///< root mean square of log(fitted / measured) over them
   friend bool operator==(const CalibratedConstant&, const CalibratedConstant&) = default;
@@ -62,7 +66,8 @@ struct CalibratedCollective {
 /// What a cluster's file names with `calibration = "…"`.
 struct Calibration {
   std::string name, description;
-  std::vector<std::pair<std::string, std::string>> provenance;  ///< gpu, driver, cuda, nccl, host, date, sources …
+  std::vector<std::pair<std::string, std::string>>
+      provenance;  ///< gpu, driver, cuda, nccl, host, date, sources …
   std::vector<CalibratedConstant> constants;
   std::vector<CalibratedCollective> collectives;
   bool empty() const { return constants.empty() && collectives.empty(); }
@@ -74,7 +79,8 @@ struct Calibration {
 template <class Holder, class Constants>
 void apply(const Calibration& calibration, const Constants& constants, Holder& holder) {
   for (const auto& constant : constants) {
-    if (const CalibratedConstant* fitted = calibration.find(constant.range.name)) constant.set(holder, fitted->value);
+    if (const CalibratedConstant* fitted = calibration.find(constant.range.name))
+      constant.set(holder, fitted->value);
   }
 }
 

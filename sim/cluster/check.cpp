@@ -1,4 +1,5 @@
-// Names and numbers first; only a description that is right link by link is searched for devices that cannot be reached.
+// Names and numbers first; only a description that is right link by link is searched for devices that cannot
+// be reached.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -25,7 +26,8 @@ constexpr std::int64_t kMostLinks = 20'000'000;
 constexpr Time kLongestLatency = std::chrono::seconds(1);
 
 void check_count(Faults& faults, std::string_view what, int count, int least, int most) {
-  if (count < least) faults.push_back({fmt::format("{} must be at least {}, not {}", what, least, count), ""});
+  if (count < least)
+    faults.push_back({fmt::format("{} must be at least {}, not {}", what, least, count), ""});
   if (count > most) faults.push_back({fmt::format("{} must be at most {}, not {}", what, most, count), ""});
 }
 
@@ -37,14 +39,18 @@ void check_counts(Faults& faults, const ClusterSpec& spec) {
   check_count(faults, "the number of PCIe switches of a node", node.switches, 0, kMostSwitchesPerNode);
   check_count(faults, "the number of NVSwitches of a node", node.nvswitches, 0, kMostSwitchesPerNode);
   check_count(faults, "the number of NICs of a node", node.nics, 0, kMostNicsPerNode);
-  check_count(faults, "the number of links of a node", static_cast<int>(std::min<std::size_t>(node.links.size(), kMostLinksPerNode + 1)), 0,
+  check_count(faults, "the number of links of a node",
+              static_cast<int>(std::min<std::size_t>(node.links.size(), kMostLinksPerNode + 1)), 0,
               kMostLinksPerNode);
   if (faults.empty() && spec.nodes * node.gpus > kMostClusterGpus) {
-    faults.push_back({fmt::format("{} nodes of {} GPUs are more than {} GPUs", spec.nodes, node.gpus, kMostClusterGpus), ""});
+    faults.push_back(
+        {fmt::format("{} nodes of {} GPUs are more than {} GPUs", spec.nodes, node.gpus, kMostClusterGpus),
+         ""});
   }
   const std::int64_t connections = static_cast<std::int64_t>(node.links.size()) + node.nics;
   if (faults.empty() && 2 * connections * spec.nodes > kMostLinks) {
-    faults.push_back({fmt::format("{} nodes with {} connections each are too many", spec.nodes, connections), "describe fewer nodes"});
+    faults.push_back({fmt::format("{} nodes with {} connections each are too many", spec.nodes, connections),
+                      "describe fewer nodes"});
   }
 }
 
@@ -73,11 +79,13 @@ bool check_ends(Faults& faults, const NodeSpec& node, const NodeLink& link, int 
   const std::size_t before = faults.size();
   for (const std::string& end : {link.a, link.b}) {
     if (find_device(node, end)) continue;
-    faults.push_back({fmt::format("there is no device \"{}\" in the node", end), did_you_mean(end, device_names(node)), number});
+    faults.push_back({fmt::format("there is no device \"{}\" in the node", end),
+                      did_you_mean(end, device_names(node)), number});
     if (link.a == link.b) break;
   }
   if (faults.size() == before && link.a == link.b) {
-    faults.push_back({fmt::format("a link from {} to itself", link.a), "a link connects two different devices", number});
+    faults.push_back(
+        {fmt::format("a link from {} to itself", link.a), "a link connects two different devices", number});
   }
   return faults.size() == before;
 }
@@ -87,7 +95,8 @@ void check_link_type(Faults& faults, const NodeLink& link, int number) {
   if (!wrong.empty()) faults.push_back({between(link) + " " + wrong, "", number});
   if (link.count < 1 || link.count > kMostParallelLinks) {
     faults.push_back({fmt::format("{} has count {}", between(link), link.count),
-                      fmt::format("count is the number of parallel links, 1 to {}", kMostParallelLinks), number});
+                      fmt::format("count is the number of parallel links, 1 to {}", kMostParallelLinks),
+                      number});
   }
   if (link.type.kind == LinkKind::network) {
     faults.push_back({between(link) + " is a network link inside a node",
@@ -107,7 +116,8 @@ void check_links(Faults& faults, const NodeSpec& node) {
     if (!check_ends(faults, node, link, number)) continue;
     const auto [low, high] = std::minmax({*find_device(node, link.a), *find_device(node, link.b)});
     if (seen.try_emplace({low, high, link.type.kind}, number).second) continue;
-    faults.push_back({between(link) + " is there twice", "one link with count = 2 describes two parallel links", number});
+    faults.push_back(
+        {between(link) + " is there twice", "one link with count = 2 describes two parallel links", number});
   }
 }
 
@@ -116,27 +126,32 @@ void check_fabric(Faults& faults, const ClusterSpec& spec) {
   if (fabric == nullptr) {
     std::vector<std::string> known;
     for (const Fabric& row : fabrics()) known.emplace_back(row.name);
-    faults.push_back({fmt::format("there is no fabric kind \"{}\"", spec.fabric.kind), did_you_mean(spec.fabric.kind, known)});
+    faults.push_back({fmt::format("there is no fabric kind \"{}\"", spec.fabric.kind),
+                      did_you_mean(spec.fabric.kind, known)});
     return;
   }
   for (ClusterFault& fault : fabric->check(spec)) faults.push_back(std::move(fault));
   if (spec.nodes > 1 && spec.node.nics < 1)
-    faults.push_back({"more than one node needs a NIC in every node", "set nics = 1 and connect nic0 to cpu0 or a switch"});
+    faults.push_back({"more than one node needs a NIC in every node",
+                      "set nics = 1 and connect nic0 to cpu0 or a switch"});
   if (fabric->name == "none" || spec.node.nics < 1) return;
   const std::string wrong = wrong_numbers(spec.fabric.link);
-  if (!wrong.empty()) faults.push_back({"the link of the fabric " + wrong, "name a network link, say link = \"ib_hdr100\""});
+  if (!wrong.empty())
+    faults.push_back({"the link of the fabric " + wrong, "name a network link, say link = \"ib_hdr100\""});
   if (spec.fabric.uplink.bandwidth.per_second != 0) {
     const std::string wrong_uplink = wrong_numbers(spec.fabric.uplink);
     if (!wrong_uplink.empty()) faults.push_back({"the uplink of the fabric " + wrong_uplink, ""});
   }
   if (spec.fabric.switch_latency < Time::zero()) faults.push_back({"the switch latency is negative", ""});
-  if (spec.fabric.switch_latency > kLongestLatency) faults.push_back({"the switch latency is more than a second", ""});
+  if (spec.fabric.switch_latency > kLongestLatency)
+    faults.push_back({"the switch latency is more than a second", ""});
 }
 
 /// Answers which devices reach which.
 class Reach {
  public:
-  explicit Reach(const NodeSpec& spec) : node_(node_graph(spec)), routes_(node_routes(node_, PathClass::sys).best) {}
+  explicit Reach(const NodeSpec& spec)
+      : node_(node_graph(spec)), routes_(node_routes(node_, PathClass::sys).best) {}
 
   bool has_route(VertexId from, VertexId to) const {
     return from == to || !routes_[std::size_t{from} * node_.vertices.size() + to].links.empty();
@@ -166,7 +181,8 @@ void check_reach(Faults& faults, const NodeSpec& node) {
   const Reach reach(node);
   const std::vector<VertexId> gpus = reach.all(VertexKind::gpu);
   const auto unreached = [&](VertexId from, VertexId to, std::string hint) {
-    faults.push_back({fmt::format("{} cannot be reached from {}", reach.name(to), reach.name(from)), std::move(hint)});
+    faults.push_back(
+        {fmt::format("{} cannot be reached from {}", reach.name(to), reach.name(from)), std::move(hint)});
   };
   std::vector<VertexId> connected;
   for (const VertexId gpu : gpus) {
@@ -183,7 +199,9 @@ void check_reach(Faults& faults, const NodeSpec& node) {
   for (const VertexId nic : reach.all(VertexKind::nic)) {
     for (const VertexId gpu : connected) {
       if (reach.has_route(gpu, nic)) continue;
-      unreached(gpu, nic, fmt::format("connect {} by PCIe to a CPU or switch that leads to {}", reach.name(nic), reach.name(gpu)));
+      unreached(gpu, nic,
+                fmt::format("connect {} by PCIe to a CPU or switch that leads to {}", reach.name(nic),
+                            reach.name(gpu)));
       break;
     }
   }

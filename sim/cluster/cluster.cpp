@@ -61,7 +61,9 @@ std::vector<ByteRate> Cluster::capacities() const {
   return rates;
 }
 
-VertexId Cluster::gpu(int node, int index) const { return static_cast<VertexId>(node) * vertices_per_node_ + static_cast<VertexId>(index); }
+VertexId Cluster::gpu(int node, int index) const {
+  return static_cast<VertexId>(node) * vertices_per_node_ + static_cast<VertexId>(index);
+}
 
 VertexId Cluster::nic(int node, int index) const {
   return gpu(node, 0) + first_of(spec_.node, VertexKind::nic) + static_cast<VertexId>(index);
@@ -78,7 +80,9 @@ VertexId Cluster::cpu_of_gpu(int node, int index) const {
   return nearest;
 }
 
-int Cluster::nic_distance(int gpu_index, int nic_index) const { return route_in_node(gpu(0, gpu_index), nic(0, nic_index)).pcie_hops; }
+int Cluster::nic_distance(int gpu_index, int nic_index) const {
+  return route_in_node(gpu(0, gpu_index), nic(0, nic_index)).pcie_hops;
+}
 
 const Route& Cluster::route_in_node(VertexId from, VertexId to) const {
   assert(from / vertices_per_node_ == to / vertices_per_node_);
@@ -115,11 +119,13 @@ Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_
   return route;
 }
 
-void Cluster::find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic, WayBetweenNodes& way) const {
+void Cluster::find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic,
+                                     WayBetweenNodes& way) const {
   const Vertex &from = vertices_[from_gpu], &to = vertices_[to_gpu];
   way.out = &to_nic_[pair_of(from.index, from_nic)], way.in = &from_nic_[pair_of(to.index, to_nic)];
   way.fabric.clear();
-  const int switches = fabric_->route(spec_.fabric, fabric_site(), {from.node, from_nic}, {to.node, to_nic}, way.fabric);
+  const int switches =
+      fabric_->route(spec_.fabric, fabric_site(), {from.node, from_nic}, {to.node, to_nic}, way.fabric);
   way.sum = way.out->sum;
   for (const LinkId link : way.fabric) way.sum.add(links_.of_fabric(link));
   way.sum.add(way.in->sum);
@@ -132,7 +138,9 @@ void Cluster::find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int fro
 NicLeg Cluster::nic_leg(int gpu_index, int nic_index, bool leaves) const {
   NicLeg leg;
   const VertexId device = gpu(0, gpu_index), port = nic(0, nic_index);
-  const auto append = [&](const Route& part) { leg.links.insert(leg.links.end(), part.links.begin(), part.links.end()); };
+  const auto append = [&](const Route& part) {
+    leg.links.insert(leg.links.end(), part.links.begin(), part.links.end());
+  };
   if (gpudirect(gpu_index, nic_index)) {
     const Route& route = leaves ? route_in_node(device, port) : route_in_node(port, device);
     append(route);
@@ -153,35 +161,42 @@ NicLeg Cluster::nic_leg(int gpu_index, int nic_index, bool leaves) const {
 
 void Cluster::add_nic_legs() {
   for (int g = 0; g < spec_.node.gpus; ++g) {
-    for (int n = 0; n < spec_.node.nics; ++n) to_nic_.push_back(nic_leg(g, n, true)), from_nic_.push_back(nic_leg(g, n, false));
+    for (int n = 0; n < spec_.node.nics; ++n)
+      to_nic_.push_back(nic_leg(g, n, true)), from_nic_.push_back(nic_leg(g, n, false));
   }
 }
 
 std::size_t Cluster::pair_of(int gpu_index, int nic_index) const {
-  return static_cast<std::size_t>(gpu_index) * static_cast<std::size_t>(spec_.node.nics) + static_cast<std::size_t>(nic_index);
+  return static_cast<std::size_t>(gpu_index) * static_cast<std::size_t>(spec_.node.nics) +
+         static_cast<std::size_t>(nic_index);
 }
 
-bool Cluster::gpudirect(int gpu_index, int nic_index) const { return gpudirect_[pair_of(gpu_index, nic_index)]; }
+bool Cluster::gpudirect(int gpu_index, int nic_index) const {
+  return gpudirect_[pair_of(gpu_index, nic_index)];
+}
 
 void Cluster::add_gpudirect() {
   const NodeSpec& node = spec_.node;
   for (int g = 0; g < node.gpus; ++g) {
     for (int n = 0; n < node.nics; ++n)
-      gpudirect_.push_back(node.gpudirect && host_path_class(*this, gpu(0, g), nic(0, n)) <= node.gpudirect_reach);
+      gpudirect_.push_back(node.gpudirect &&
+                           host_path_class(*this, gpu(0, g), nic(0, n)) <= node.gpudirect_reach);
   }
 }
 
 void WaySum::add(const ClusterLink& link) {
   const double effective = link.bandwidth.per_second * link.collective_efficiency;
   const bool is_pcie = link.kind == LinkKind::pcie || link.kind == LinkKind::socket;
-  add({link.latency, link.bandwidth, link.collective_efficiency, effective, link.kind == LinkKind::network, link.kind == LinkKind::nvlink,
-       is_pcie ? 1 : 0});
+  add({link.latency, link.bandwidth, link.collective_efficiency, effective, link.kind == LinkKind::network,
+       link.kind == LinkKind::nvlink, is_pcie ? 1 : 0});
 }
 
 void WaySum::add(const WaySum& part) {
   latency += part.latency;
-  if (part.bandwidth.per_second > 0) bandwidth = bandwidth.per_second > 0 ? std::min(bandwidth, part.bandwidth) : part.bandwidth;
-  if (part.narrowest < narrowest) narrowest = part.narrowest, collective_efficiency = part.collective_efficiency;
+  if (part.bandwidth.per_second > 0)
+    bandwidth = bandwidth.per_second > 0 ? std::min(bandwidth, part.bandwidth) : part.bandwidth;
+  if (part.narrowest < narrowest)
+    narrowest = part.narrowest, collective_efficiency = part.collective_efficiency;
   crosses_network = crosses_network || part.crosses_network;
   nvlink_only = nvlink_only && part.nvlink_only;
   pcie_hops += part.pcie_hops;

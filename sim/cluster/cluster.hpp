@@ -1,4 +1,5 @@
-// A cluster as one graph: devices, switches and directed links of the nodes in use, with routes between devices.
+// A cluster as one graph: devices, switches and directed links of the nodes in use, with routes between
+// devices.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +41,9 @@ struct Vertex {
 /// What the links of a way come to; ways add up, part by part.
 struct WaySum {
   Time latency{};
-  ByteRate bandwidth{};              ///< smallest on the way; 0: no link yet
-  double collective_efficiency = 1;  ///< of the link with the smallest bandwidth times efficiency, of equal ones the first
+  ByteRate bandwidth{};  ///< smallest on the way; 0: no link yet
+  double collective_efficiency =
+      1;  ///< of the link with the smallest bandwidth times efficiency, of equal ones the first
   double narrowest = std::numeric_limits<double>::infinity();  ///< that product, bytes per second
   bool crosses_network = false, nvlink_only = true;
   int pcie_hops = 0;  ///< links of kind pcie or socket
@@ -79,7 +81,8 @@ struct Route {
   int pcie_hops = 0;    ///< links of kind pcie or socket on the way
 };
 
-/// What is wrong with a cluster description. `link` indexes NodeSpec::links, -1 when no single link is to blame.
+/// What is wrong with a cluster description. `link` indexes NodeSpec::links, -1 when no single link is to
+/// blame.
 struct ClusterFault {
   std::string message, hint;
   int link = -1;
@@ -87,15 +90,18 @@ struct ClusterFault {
 };
 
 /// Largest descriptions the program takes.
-inline constexpr int kMostGpusPerNode = 64, kMostCpusPerNode = 16, kMostSwitchesPerNode = 64, kMostNicsPerNode = 64;
+inline constexpr int kMostGpusPerNode = 64, kMostCpusPerNode = 16, kMostSwitchesPerNode = 64,
+                     kMostNicsPerNode = 64;
 inline constexpr int kMostDimensions = 6;
 inline constexpr int kMostNodes = 100'000, kMostClusterGpus = 1'000'000, kMostFabricLinks = 4'000'000;
 
-/// All faults: unreachable GPU, zero bandwidth, two links that cannot both exist (same pair twice, a device name that does not
-/// exist), no NIC for more than one node, fabric parameters missing, more parts than the limits below.
+/// All faults: unreachable GPU, zero bandwidth, two links that cannot both exist (same pair twice, a device
+/// name that does not exist), no NIC for more than one node, fabric parameters missing, more parts than the
+/// limits below.
 std::vector<ClusterFault> check(const ClusterSpec& spec);
 
-/// The graph of the first `nodes` nodes. Vertices and links of a node are contiguous and laid out alike in every node.
+/// The graph of the first `nodes` nodes. Vertices and links of a node are contiguous and laid out alike in
+/// every node.
 class Cluster {
  public:
   /// Requires check(spec) to be empty and 1 <= nodes <= spec.nodes.
@@ -114,16 +120,20 @@ class Cluster {
   /// Fewest PCIe hops from the GPU to each NIC of its node.
   int nic_distance(int gpu_index, int nic_index) const;
 
-  /// Inside a node: NVLink where there is a direct or switched path, else PCIe. Requires vertices of one node.
+  /// Inside a node: NVLink where there is a direct or switched path, else PCIe. Requires vertices of one
+  /// node.
   Route route(VertexId from, VertexId to) const;
-  /// Between nodes: GPU, NIC, fabric, NIC, GPU. `rail` picks the NIC index on both sides. Where the NIC does not reach GPU memory (see
-  /// gpudirect()) the way leads through the memory of the GPU's CPU and the route is staged.
+  /// Between nodes: GPU, NIC, fabric, NIC, GPU. `rail` picks the NIC index on both sides. Where the NIC does
+  /// not reach GPU memory (see gpudirect()) the way leads through the memory of the GPU's CPU and the route
+  /// is staged.
   Route route_between_nodes(VertexId from_gpu, VertexId to_gpu, int rail) const;
   /// The same over any two NICs.
   Route route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic) const;
   /// The same for one who asks for many: what `way` held is replaced, its memory used again.
-  void find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic, WayBetweenNodes& way) const;
-  /// Whether the NIC reads and writes the GPU's memory: NodeSpec::gpudirect, and not farther than gpudirect_reach.
+  void find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic,
+                              WayBetweenNodes& way) const;
+  /// Whether the NIC reads and writes the GPU's memory: NodeSpec::gpudirect, and not farther than
+  /// gpudirect_reach.
   bool gpudirect(int gpu_index, int nic_index) const;
 
   /// The same route as seen in node 0; that of node k has first_link(k) added to every link. No copy.

@@ -1,4 +1,5 @@
-// A link of a node is that of node 0 with its ends shifted; a link of the fabric takes the rest from its type.
+// A link of a node is that of node 0 with its ends shifted; a link of the fabric takes the rest from its
+// type.
 #include "sim/cluster/cluster_links.hpp"
 
 #include <algorithm>
@@ -7,7 +8,9 @@
 namespace foretrain {
 
 ClusterLinks::ClusterLinks(std::vector<ClusterLink> of_node, int nodes, std::uint32_t vertices_per_node)
-    : of_node_(std::move(of_node)), in_nodes_(of_node_.size() * static_cast<std::size_t>(nodes)), vertices_per_node_(vertices_per_node) {}
+    : of_node_(std::move(of_node)),
+      in_nodes_(of_node_.size() * static_cast<std::size_t>(nodes)),
+      vertices_per_node_(vertices_per_node) {}
 
 ClusterLink ClusterLinks::operator[](std::size_t id) const {
   if (id < in_nodes_) {
@@ -30,7 +33,8 @@ double ClusterLinks::slowest() const {
 }
 
 void ClusterLinks::add(VertexId from, VertexId to, const LinkType& type, int count) {
-  const std::uint32_t number = number_of({0, 0, LinkKind::network, type.bandwidth * count, type.collective_efficiency, type.latency});
+  const std::uint32_t number =
+      number_of({0, 0, LinkKind::network, type.bandwidth * count, type.collective_efficiency, type.latency});
   fabric_.push_back({from, to, number});
 }
 
@@ -38,7 +42,8 @@ void ClusterLinks::add(VertexId from, VertexId to, const LinkType& type, int cou
 std::uint32_t ClusterLinks::number_of(const ClusterLink& type) {
   for (std::size_t i = types_.size(); i > 0; --i) {
     const ClusterLink& known = types_[i - 1];
-    if (known.bandwidth == type.bandwidth && known.collective_efficiency == type.collective_efficiency && known.latency == type.latency)
+    if (known.bandwidth == type.bandwidth && known.collective_efficiency == type.collective_efficiency &&
+        known.latency == type.latency)
       return static_cast<std::uint32_t>(i - 1);
   }
   types_.push_back(type);

@@ -1,5 +1,5 @@
-// The links of a cluster, held once per node layout and in twelve bytes each for the fabric, so that 100,000 GPUs fit a cache better than a
-// list.
+// The links of a cluster, held once per node layout and in twelve bytes each for the fabric, so that 100,000
+// GPUs fit a cache better than a list.
 #pragma once
 
 #include <cstdint>

@@ -21,16 +21,19 @@ struct Gpu {
   std::string name;
   Architecture architecture = Architecture::volta;
   double compute_capability = 7.0;
-  FlopRate fp64{}, fp32{}, tf32{}, fp16{}, bf16{}, fp8{};  ///< fp16/bf16/fp8: tensor cores where there are some
-  Bytes memory{};                                          ///< data sheet
-  Bytes usable_memory{};                                   ///< what the driver leaves to programs (nvidia-smi's total); 0 = `memory`
-  ByteRate memory_bandwidth{};                             ///< data sheet
-  double memory_efficiency = 0.8;                          ///< reached by streaming kernels / data sheet
+  FlopRate fp64{}, fp32{}, tf32{}, fp16{}, bf16{},
+      fp8{};                       ///< fp16/bf16/fp8: tensor cores where there are some
+  Bytes memory{};                  ///< data sheet
+  Bytes usable_memory{};           ///< what the driver leaves to programs (nvidia-smi's total); 0 = `memory`
+  ByteRate memory_bandwidth{};     ///< data sheet
+  double memory_efficiency = 0.8;  ///< reached by streaming kernels / data sheet
   Bytes l2_cache{};
   int sm_count = 0;
-  double tdp_w = 0;            ///< board power in watts; 0: unknown
-  double sustained_clock = 1;  ///< clock under training load / clock of the data sheet's rates; cards with a small power budget fall behind
-  double staging_share = 0.92;  ///< of its host link's rate, reads and writes of host memory together, when peers exchange data through it
+  double tdp_w = 0;             ///< board power in watts; 0: unknown
+  double sustained_clock = 1;   ///< clock under training load / clock of the data sheet's rates; cards with a
+                                ///< small power budget fall behind
+  double staging_share = 0.92;  ///< of its host link's rate, reads and writes of host memory together, when
+                                ///< peers exchange data through it
   Bytes capacity() const { return usable_memory.count > 0 ? usable_memory : memory; }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
@@ -45,22 +48,33 @@ struct LinkType {
   ByteRate line_rate{};              ///< what the wire carries; nothing measured may be above it; 0: unknown
   double collective_efficiency = 1;  ///< what NCCL's Simple protocol reaches / bandwidth
   Time latency{};                    ///< one hop, small message
-  ByteRate nccl_bandwidth{};         ///< what NCCL's graph search books for it (src/graph/topo.h); 0: by GPU for NVLink, else `bandwidth`
-  Time collective_latency{};         ///< one step of a collective between two nodes, small message: proxies, NIC and wire; 0: unknown
-  Time rendezvous_latency{};         ///< more of it for messages beyond `eager_limit`
-  Bytes eager_limit{};               ///< largest message that needs no handshake; 0: none does
+  ByteRate nccl_bandwidth{};  ///< what NCCL's graph search books for it (src/graph/topo.h); 0: by GPU for
+                              ///< NVLink, else `bandwidth`
+  Time collective_latency{};  ///< one step of a collective between two nodes, small message: proxies, NIC and
+                              ///< wire; 0: unknown
+  Time rendezvous_latency{};  ///< more of it for messages beyond `eager_limit`
+  Bytes eager_limit{};        ///< largest message that needs no handshake; 0: none does
   friend bool operator==(const LinkType&, const LinkType&) = default;
 };
 
 /// CPU generations NCCL tells apart when it books the link between sockets and chooses protocols.
-enum class HostFamily { intel_broadwell, intel_skylake, intel_sapphire_rapids, intel_emerald_rapids, amd, power9, arm };
+enum class HostFamily {
+  intel_broadwell,
+  intel_skylake,
+  intel_sapphire_rapids,
+  intel_emerald_rapids,
+  amd,
+  power9,
+  arm
+};
 
 /// The CPU side of a node.
 struct Host {
   std::string cpu;
   HostFamily family = HostFamily::intel_skylake;
   int cores = 1;
-  double slowdown = 1;  ///< single-thread time relative to the reference CPU of the host-time table (Zen 5, 1.0); larger = slower
+  double slowdown = 1;  ///< single-thread time relative to the reference CPU of the host-time table (Zen
+                        ///< 5, 1.0); larger = slower
   Bytes memory{};
   ByteRate memory_bandwidth{};  ///< one core's memcpy, for pinning batches
   friend bool operator==(const Host&, const Host&) = default;
@@ -79,15 +93,19 @@ struct NodeSpec {
   int gpus = 0, cpus = 1, switches = 0, nvswitches = 0, nics = 0;
   Gpu gpu;
   Host host;
-  bool peer_access = true;  ///< GPUs may read each other over PCIe; otherwise traffic is staged through host memory
-  bool gpudirect = true;    ///< NICs reach GPU memory (GPUDirect RDMA); otherwise messages are staged through host memory
-  PathClass gpudirect_reach = PathClass::pxb;  ///< farthest NIC that does (NCCL_NET_GDR_LEVEL); from beyond, messages are staged
-  bool multicast = false;                      ///< NVSwitches that reduce and multicast (NVLink SHARP, Hopper and later)
+  bool peer_access =
+      true;  ///< GPUs may read each other over PCIe; otherwise traffic is staged through host memory
+  bool gpudirect =
+      true;  ///< NICs reach GPU memory (GPUDirect RDMA); otherwise messages are staged through host memory
+  PathClass gpudirect_reach =
+      PathClass::pxb;      ///< farthest NIC that does (NCCL_NET_GDR_LEVEL); from beyond, messages are staged
+  bool multicast = false;  ///< NVSwitches that reduce and multicast (NVLink SHARP, Hopper and later)
   std::vector<NodeLink> links;
   friend bool operator==(const NodeSpec&, const NodeSpec&) = default;
 };
 
-/// A connection of an `explicit` fabric: two switches, or a switch and a NIC ("node3.nic0") or a range of them ("node0-17.nic1", "node4").
+/// A connection of an `explicit` fabric: two switches, or a switch and a NIC ("node3.nic0") or a range of
+/// them ("node0-17.nic1", "node4").
 struct FabricLink {
   std::string a, b;
   LinkType type;
@@ -95,28 +113,31 @@ struct FabricLink {
   SourceSpan span{};
 };
 
-/// How a switch chooses between equally short ways: by the receiving NIC alone (InfiniBand's static tables), or by a hash of both ends
-/// (Ethernet's ECMP). Both are deterministic.
+/// How a switch chooses between equally short ways: by the receiving NIC alone (InfiniBand's static tables),
+/// or by a hash of both ends (Ethernet's ECMP). Both are deterministic.
 enum class PathChoice { destination, flow };
 
 struct FabricSpec {
-  std::string kind;                   ///< a row of fabrics/catalog.hpp
-  LinkType link;                      ///< NIC to first switch
-  Time switch_latency{};              ///< added per switch passed
-  int nodes_per_leaf = 0;             ///< fat_tree, rail_optimized, dragonfly_plus
-  int uplinks_per_leaf = 0;           ///< fat_tree, rail_optimized, dragonfly_plus: spines above a leaf, one link to each
-  LinkType uplink;                    ///< between switches; defaults to `link`
+  std::string kind;        ///< a row of fabrics/catalog.hpp
+  LinkType link;           ///< NIC to first switch
+  Time switch_latency{};   ///< added per switch passed
+  int nodes_per_leaf = 0;  ///< fat_tree, rail_optimized, dragonfly_plus
+  int uplinks_per_leaf =
+      0;            ///< fat_tree, rail_optimized, dragonfly_plus: spines above a leaf, one link to each
+  LinkType uplink;  ///< between switches; defaults to `link`
   bool in_network_reduction = false;  ///< switches that reduce (InfiniBand SHARP), used by CollNet
   PathChoice ecmp = PathChoice::destination;
-  int levels = 2;                   ///< fat_tree: 2 or 3
-  int leaves_per_group = 0;         ///< fat_tree of 3 levels (a group is a pod), dragonfly_plus
-  int uplinks_per_spine = 0;        ///< fat_tree of 3 levels: cores above a spine; 0 = as many as leaves below it
-  int groups = 0;                   ///< dragonfly, dragonfly_plus
-  int routers_per_group = 0;        ///< dragonfly
-  int nodes_per_router = 0;         ///< dragonfly, torus
-  int parallel_links = 1;           ///< between a leaf and a spine, a spine and a core, two routers of a dragonfly's group; one fat link
-  bool spread_nics = false;         ///< dragonfly: the NICs of a node are at as many routers, those of one number at one
-  int global_links = 0;             ///< dragonfly, dragonfly_plus: links between two groups
+  int levels = 2;             ///< fat_tree: 2 or 3
+  int leaves_per_group = 0;   ///< fat_tree of 3 levels (a group is a pod), dragonfly_plus
+  int uplinks_per_spine = 0;  ///< fat_tree of 3 levels: cores above a spine; 0 = as many as leaves below it
+  int groups = 0;             ///< dragonfly, dragonfly_plus
+  int routers_per_group = 0;  ///< dragonfly
+  int nodes_per_router = 0;   ///< dragonfly, torus
+  int parallel_links = 1;  ///< between a leaf and a spine, a spine and a core, two routers of a dragonfly's
+                           ///< group; one fat link
+  bool spread_nics =
+      false;             ///< dragonfly: the NICs of a node are at as many routers, those of one number at one
+  int global_links = 0;  ///< dragonfly, dragonfly_plus: links between two groups
   std::vector<int> dimensions{};    ///< torus
   std::vector<FabricLink> graph{};  ///< explicit
   SourceSpan span{};

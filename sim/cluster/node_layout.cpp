@@ -48,7 +48,9 @@ std::optional<int> index_in(std::string_view digits, int count) {
   int index = -1;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
   const bool canonical = digits.size() == 1 || (!digits.empty() && digits.front() != '0');
-  if (error != std::errc{} || end != digits.data() + digits.size() || !canonical || index < 0 || index >= count) return std::nullopt;
+  if (error != std::errc{} || end != digits.data() + digits.size() || !canonical || index < 0 ||
+      index >= count)
+    return std::nullopt;
   return index;
 }
 
@@ -57,7 +59,8 @@ ByteRate host_rate(const NodeGraph& graph, VertexId gpu) {
   ByteRate widest{1e9};
   for (const ClusterLink& link : graph.links) {
     const VertexKind other = graph.vertices[link.to].kind;
-    if (link.from == gpu && (other == VertexKind::cpu || other == VertexKind::pcie_switch)) widest = std::max(widest, link.bandwidth);
+    if (link.from == gpu && (other == VertexKind::cpu || other == VertexKind::pcie_switch))
+      widest = std::max(widest, link.bandwidth);
   }
   return widest;
 }

@@ -10,9 +10,9 @@
 
 namespace foretrain {
 
-/// The vertices and directed links of one node; connection i of the NodeSpec is links 2i (a to b) and 2i + 1 (b to a). They are followed
-/// by kStagingLinks links per GPU from the GPU to itself: what it copies to host memory, what from there, and both together
-/// (Gpu::staging_share), because its peer is out of reach.
+/// The vertices and directed links of one node; connection i of the NodeSpec is links 2i (a to b) and 2i + 1
+/// (b to a). They are followed by kStagingLinks links per GPU from the GPU to itself: what it copies to host
+/// memory, what from there, and both together (Gpu::staging_share), because its peer is out of reach.
 struct NodeGraph {
   std::vector<Vertex> vertices;
   std::vector<ClusterLink> links;
@@ -23,15 +23,17 @@ struct NodeGraph {
 };
 inline constexpr int kStagingLinks = 3;
 
-/// The share of PCIe's rate that peers reach through a CPU's root complex, and one way through host memory: two A100 on different root
-/// complexes 14.5 to 16.6 GB/s of 26.3, a NIC on another root complex than its GPU 14.7 and 18.2 GB/s; two RTX 4090 over host memory one
-/// way 18 GB/s, two V100 8 to 9 of 12.3 (nccl_open.csv, p2p_open.csv).
+/// The share of PCIe's rate that peers reach through a CPU's root complex, and one way through host memory:
+/// two A100 on different root complexes 14.5 to 16.6 GB/s of 26.3, a NIC on another root complex than its
+/// GPU 14.7 and 18.2 GB/s; two RTX 4090 over host memory one way 18 GB/s, two V100 8 to 9 of 12.3
+/// (nccl_open.csv, p2p_open.csv).
 inline constexpr double kRootComplexShare = 0.64;
 
 /// Number of the first device of a kind: GPUs, then CPUs, PCIe switches, NVSwitches, NICs.
 VertexId first_of(const NodeSpec& node, VertexKind kind);
 
-/// Number of a device inside its node by name ("gpu0", "cpu1", "switch0", "nvswitch0", "nic0"); nothing when there is no such device.
+/// Number of a device inside its node by name ("gpu0", "cpu1", "switch0", "nvswitch0", "nic0"); nothing when
+/// there is no such device.
 std::optional<VertexId> find_device(const NodeSpec& node, std::string_view name);
 
 /// "gpu0", "cpu1", "switch0", "nvswitch0", "nic0", "leaf3", "spine2", "core1", "router0".

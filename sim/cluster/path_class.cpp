@@ -1,4 +1,5 @@
-// NVLink between GPUs and the relay over a peer GPU come before the way over PCIe. Routes are those of node 0, where numbers need no shift.
+// NVLink between GPUs and the relay over a peer GPU come before the way over PCIe. Routes are those of node
+// 0, where numbers need no shift.
 #include "sim/cluster/path_class.hpp"
 
 #include <array>
@@ -11,7 +12,9 @@ namespace foretrain {
 
 namespace {
 
-bool over_nvlink(const Cluster& cluster, VertexId from, VertexId to) { return cluster.route_in_node(from, to).nvlink_only; }
+bool over_nvlink(const Cluster& cluster, VertexId from, VertexId to) {
+  return cluster.route_in_node(from, to).nvlink_only;
+}
 
 /// Whether some GPU of the node fulfils a condition.
 template <class Condition>
@@ -34,7 +37,8 @@ PathClass to_nic(const Cluster& cluster, VertexId gpu, VertexId nic) {
   const PathClass direct = host_path_class(cluster, gpu, nic);
   if (direct <= PathClass::pxb) return direct;
   const bool relayed = any_gpu(cluster, cluster.vertices()[gpu].node, [&](VertexId peer) {
-    return peer != gpu && over_nvlink(cluster, gpu, peer) && host_path_class(cluster, peer, nic) <= PathClass::pxb;
+    return peer != gpu && over_nvlink(cluster, gpu, peer) &&
+           host_path_class(cluster, peer, nic) <= PathClass::pxb;
   });
   return relayed ? PathClass::pxn : direct;
 }
@@ -42,12 +46,14 @@ PathClass to_nic(const Cluster& cluster, VertexId gpu, VertexId nic) {
 }  // namespace
 
 std::string_view name_of(PathClass path) {
-  static constexpr std::array<std::string_view, 10> kNames{"LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "PXN", "PHB", "SYS", "NET"};
+  static constexpr std::array<std::string_view, 10> kNames{"LOC", "NVL", "NVB", "C2C", "PIX",
+                                                           "PXB", "PXN", "PHB", "SYS", "NET"};
   return kNames[static_cast<std::size_t>(path)];
 }
 
 PathClass host_path_class(const Cluster& cluster, VertexId from, VertexId to) {
-  return way_class(cluster.host_route_in_node(from, to).links, cluster.vertices(), cluster.links().of_first_node());
+  return way_class(cluster.host_route_in_node(from, to).links, cluster.vertices(),
+                   cluster.links().of_first_node());
 }
 
 PathClass path_class(const Cluster& cluster, VertexId from, VertexId to) {

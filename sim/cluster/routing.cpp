@@ -1,5 +1,6 @@
-// Two shortest-path problems on the node: one over NVLink alone, one over everything; in each, only some kinds of devices may be
-// passed through, so every link that leaves another kind is closed unless it leaves the source.
+// Two shortest-path problems on the node: one over NVLink alone, one over everything; in each, only some
+// kinds of devices may be passed through, so every link that leaves another kind is closed unless it leaves
+// the source.
 #include "sim/cluster/routing.hpp"
 
 #include <algorithm>
@@ -37,8 +38,9 @@ Search make_search(const NodeGraph& node, bool nvlink_only, bool (*may_pass)(Ver
   std::map<std::pair<VertexId, VertexId>, LinkId> fastest;
   for (LinkId id = 0; id < node.links.size(); ++id) {
     const ClusterLink& link = node.links[id];
-    const bool is_peer_link =
-        link.kind == LinkKind::nvlink && node.vertices[link.from].kind == VertexKind::gpu && node.vertices[link.to].kind == VertexKind::gpu;
+    const bool is_peer_link = link.kind == LinkKind::nvlink &&
+                              node.vertices[link.from].kind == VertexKind::gpu &&
+                              node.vertices[link.to].kind == VertexKind::gpu;
     if (nvlink_only ? link.kind != LinkKind::nvlink : is_peer_link) continue;
     const auto [known, is_new] = fastest.try_emplace({link.from, link.to}, id);
     if (!is_new && link.bandwidth > node.links[known->second].bandwidth) known->second = id;
@@ -65,14 +67,16 @@ Tree shortest_paths(const Search& search, const NodeGraph& node, VertexId source
     const VertexId leaves = node.links[search.links[edge]].from;
     if (leaves != source && !search.may_pass(node.vertices[leaves].kind)) costs[edge] = kClosed;
   }
-  Tree tree{source, std::vector<Cost>(node.vertices.size()), std::vector<Graph::vertex_descriptor>(node.vertices.size())};
+  Tree tree{source, std::vector<Cost>(node.vertices.size()),
+            std::vector<Graph::vertex_descriptor>(node.vertices.size())};
   const auto edge_index = boost::get(boost::edge_index, search.graph);
-  boost::dijkstra_shortest_paths(search.graph, source,
-                                 boost::predecessor_map(tree.before.data())
-                                     .distance_map(tree.cost.data())
-                                     .distance_inf(kClosed)
-                                     .distance_combine(boost::closed_plus<Cost>(kClosed))
-                                     .weight_map(boost::make_iterator_property_map(costs.begin(), edge_index)));
+  boost::dijkstra_shortest_paths(
+      search.graph, source,
+      boost::predecessor_map(tree.before.data())
+          .distance_map(tree.cost.data())
+          .distance_inf(kClosed)
+          .distance_combine(boost::closed_plus<Cost>(kClosed))
+          .weight_map(boost::make_iterator_property_map(costs.begin(), edge_index)));
   return tree;
 }
 
@@ -87,7 +91,9 @@ std::vector<LinkId> path_to(const Search& search, const Tree& tree, VertexId to)
   return links;
 }
 
-bool is_gpu(const NodeGraph& node, std::size_t vertex) { return node.vertices[vertex].kind == VertexKind::gpu; }
+bool is_gpu(const NodeGraph& node, std::size_t vertex) {
+  return node.vertices[vertex].kind == VertexKind::gpu;
+}
 
 std::size_t nearest_cpu(const NodeGraph& node, const Tree& tree) {
   std::size_t nearest = node.vertices.size();
@@ -102,7 +108,9 @@ std::size_t nearest_cpu(const NodeGraph& node, const Tree& tree) {
 bool passes_root_complex(std::span<const LinkId> way, const NodeGraph& node) {
   for (std::size_t i = 0; i + 1 < way.size(); ++i) {
     const ClusterLink &in = node.links[way[i]], &out = node.links[way[i + 1]];
-    if (node.vertices[in.to].kind == VertexKind::cpu && in.kind != LinkKind::nvlink && out.kind != LinkKind::nvlink) return true;
+    if (node.vertices[in.to].kind == VertexKind::cpu && in.kind != LinkKind::nvlink &&
+        out.kind != LinkKind::nvlink)
+      return true;
   }
   return false;
 }
@@ -111,20 +119,25 @@ void slow_down_peers(std::vector<Route>& routes, const NodeGraph& node) {
   for (Route& route : routes) {
     if (!passes_root_complex(route.links, node)) continue;
     double narrowest = std::numeric_limits<double>::infinity();
-    for (const LinkId link : route.links) narrowest = std::min(narrowest, node.links[link].bandwidth.per_second);
-    route.collective_efficiency = std::min(route.collective_efficiency, kRootComplexShare * narrowest / route.bandwidth.per_second);
+    for (const LinkId link : route.links)
+      narrowest = std::min(narrowest, node.links[link].bandwidth.per_second);
+    route.collective_efficiency =
+        std::min(route.collective_efficiency, kRootComplexShare * narrowest / route.bandwidth.per_second);
   }
 }
 
 /// Replaces PCIe routes between GPUs that are beyond reach by the way through host memory.
-void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<Tree>& host, PathClass reach) {
+void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<Tree>& host,
+           PathClass reach) {
   const std::size_t n = node.vertices.size();
   for (std::size_t from = 0; from < n; ++from) {
     const std::size_t cpu = is_gpu(node, from) ? nearest_cpu(node, host[from]) : n;
     if (cpu == n) continue;
     for (std::size_t to = 0; to < n; ++to) {
       Route& route = routes[from * n + to];
-      if (from == to || !is_gpu(node, to) || route.nvlink_only || way_class(route.links, node.vertices, node.links) <= reach) continue;
+      if (from == to || !is_gpu(node, to) || route.nvlink_only ||
+          way_class(route.links, node.vertices, node.links) <= reach)
+        continue;
       const std::vector<LinkId>& down = routes[cpu * n + to].links;
       if (down.empty()) continue;
       const VertexId sender = static_cast<VertexId>(from), receiver = static_cast<VertexId>(to);
@@ -141,7 +154,8 @@ void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<
 
 }  // namespace
 
-PathClass way_class(std::span<const LinkId> way, std::span<const Vertex> vertices, std::span<const ClusterLink> all) {
+PathClass way_class(std::span<const LinkId> way, std::span<const Vertex> vertices,
+                    std::span<const ClusterLink> all) {
   if (way.empty()) return PathClass::loc;
   int switches = 0, cpus = 0;
   bool crosses_sockets = false, all_nvlink = true;
@@ -168,7 +182,8 @@ PathClass peer_reach(const NodeSpec& node) {
 }
 
 Route route_of(std::vector<LinkId> links, const WaySum& sum) {
-  Route route{std::move(links), sum.latency, sum.bandwidth, sum.collective_efficiency, sum.crosses_network, false, false, sum.pcie_hops};
+  Route route{std::move(links),    sum.latency, sum.bandwidth, sum.collective_efficiency,
+              sum.crosses_network, false,       false,         sum.pcie_hops};
   route.nvlink_only = sum.nvlink_only && !route.links.empty();
   return route;
 }
@@ -191,7 +206,8 @@ NodeRoutes node_routes(const NodeGraph& node, PathClass peer_reach) {
     const Tree over_nvlink = shortest_paths(nvlink, node, from);
     host_trees.push_back(shortest_paths(host, node, from));
     for (VertexId to = 0; to < n; ++to) {
-      std::vector<LinkId> links = is_gpu(node, from) && is_gpu(node, to) ? path_to(nvlink, over_nvlink, to) : std::vector<LinkId>{};
+      std::vector<LinkId> links =
+          is_gpu(node, from) && is_gpu(node, to) ? path_to(nvlink, over_nvlink, to) : std::vector<LinkId>{};
       routes.host.push_back(make_route(path_to(host, host_trees.back(), to), node.links));
       routes.best.push_back(links.empty() ? routes.host.back() : make_route(std::move(links), node.links));
     }

@@ -13,11 +13,14 @@ Route make_route(std::vector<LinkId> links, std::span<const ClusterLink> all);
 /// The same of links that are summed already.
 Route route_of(std::vector<LinkId> links, const WaySum& sum);
 
-/// The class of a way over PCIe, CPUs and socket links by what stands on it; LOC for no links, see path_class.hpp.
-PathClass way_class(std::span<const LinkId> way, std::span<const Vertex> vertices, std::span<const ClusterLink> all);
+/// The class of a way over PCIe, CPUs and socket links by what stands on it; LOC for no links, see
+/// path_class.hpp.
+PathClass way_class(std::span<const LinkId> way, std::span<const Vertex> vertices,
+                    std::span<const ClusterLink> all);
 
-/// The farthest GPU whose memory a GPU reads over PCIe; LOC when none. NCCL trusts the root complexes of AMD and POWER CPUs only
-/// (src/graph/paths.cc: Intel and ARM up to PXB), so that farther GPUs exchange data through host memory.
+/// The farthest GPU whose memory a GPU reads over PCIe; LOC when none. NCCL trusts the root complexes of AMD
+/// and POWER CPUs only (src/graph/paths.cc: Intel and ARM up to PXB), so that farther GPUs exchange data
+/// through host memory.
 PathClass peer_reach(const NodeSpec& node);
 
 /// Routes of one node by from * vertices + to.
@@ -27,10 +30,10 @@ struct NodeRoutes {
 };
 
 /// The routes between every two devices; a route without links between two different devices means that there
-/// is none. GPU to GPU: fewest NVLinks, passing NVSwitches but no GPU; else over PCIe switches and CPUs, never through a GPU or a
-/// NIC. Such a route beyond `peer_reach` is staged: up to the memory of the sender's CPU and down again, over the staging links
-/// of both GPUs.
-/// Where several links join one pair, the one with the highest bandwidth counts. Ties go to the path found first in device order.
+/// is none. GPU to GPU: fewest NVLinks, passing NVSwitches but no GPU; else over PCIe switches and CPUs,
+/// never through a GPU or a NIC. Such a route beyond `peer_reach` is staged: up to the memory of the sender's
+/// CPU and down again, over the staging links of both GPUs. Where several links join one pair, the one with
+/// the highest bandwidth counts. Ties go to the path found first in device order.
 NodeRoutes node_routes(const NodeGraph& node, PathClass peer_reach);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// How a computing centre hands out a cluster: its batch system, partitions with their limits, and what an hour costs.
+// How a computing centre hands out a cluster: its batch system, partitions with their limits, and what an
+// hour costs.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +32,10 @@ struct Billing {
 
 struct Site {
   BatchSystem system = BatchSystem::none;
-  std::string gpu_type;                  ///< as in --gres=gpu:TYPE:N; empty: without a type
-  std::vector<std::string> constraints;  ///< features by which a job asks for these nodes, as in --constraint=gpu
-  std::string requirements;              ///< HTCondor's require_gpus that selects these GPUs
+  std::string gpu_type;  ///< as in --gres=gpu:TYPE:N; empty: without a type
+  std::vector<std::string>
+      constraints;           ///< features by which a job asks for these nodes, as in --constraint=gpu
+  std::string requirements;  ///< HTCondor's require_gpus that selects these GPUs
   std::vector<Partition> partitions;
   Billing billing;
 };

@@ -9,8 +9,8 @@
 
 namespace foretrain {
 
-/// none: samples are in the process's memory or made on the spot. page_cache: files the node's memory holds. nvme: a disk of the node.
-/// lustre: a parallel file system of the machine. nfs: one file server.
+/// none: samples are in the process's memory or made on the spot. page_cache: files the node's memory holds.
+/// nvme: a disk of the node. lustre: a parallel file system of the machine. nfs: one file server.
 enum class StorageKind : std::uint8_t { none, page_cache, nvme, lustre, nfs };
 inline constexpr std::array<std::string_view, 5> kStorageNames{"none", "page_cache", "nvme", "lustre", "nfs"};
 inline std::string_view name_of(StorageKind kind) { return kStorageNames[static_cast<std::size_t>(kind)]; }

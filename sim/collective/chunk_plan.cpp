@@ -1,4 +1,5 @@
-// Channels with equal paths are one, as wide as all of them; every lane of the algorithm's schedule becomes a connection.
+// Channels with equal paths are one, as wide as all of them; every lane of the algorithm's schedule becomes a
+// connection.
 #include "sim/collective/chunk_plan.hpp"
 
 #include <algorithm>
@@ -26,7 +27,8 @@ class PlanBuilder {
     places_.resize(static_cast<std::size_t>(communicator.size()));
     for (const nccl::JobNode& node : job_.nodes) {
       const std::vector<int>& gpus = job_.shapes[static_cast<std::size_t>(node.shape)].gpus;
-      for (std::size_t i = 0; i < gpus.size(); ++i) places_[static_cast<std::size_t>(job_.ranks_of(node)[i])] = {node.node, gpus[i]};
+      for (std::size_t i = 0; i < gpus.size(); ++i)
+        places_[static_cast<std::size_t>(job_.ranks_of(node)[i])] = {node.node, gpus[i]};
     }
     for (std::size_t n = 0; n < job_.nodes.size(); ++n) node_index_[job_.nodes[n].node] = n;
     step_.protocol = plan.protocol;
@@ -63,7 +65,8 @@ class PlanBuilder {
   };
 
   const SharedPath& path_in(const Channel& channel, std::size_t node) const {
-    return communicator_.paths(channel.pattern)[static_cast<std::size_t>(job_.nodes[node].shape)][channel.path];
+    return communicator_.paths(
+        channel.pattern)[static_cast<std::size_t>(job_.nodes[node].shape)][channel.path];
   }
 
   /// A thread block moves so much of its channels' data, however many edges it has.
@@ -81,7 +84,8 @@ class PlanBuilder {
 
   void build_on(nccl::Pattern pattern, std::string_view family) {
     const Algorithm* algorithm = find_algorithm(plan_.op, family);
-    if (algorithm == nullptr) return static_cast<void>(result_.problem = fmt::format("no {} for {}", family, name_of(plan_.op)));
+    if (algorithm == nullptr)
+      return static_cast<void>(result_.problem = fmt::format("no {} for {}", family, name_of(plan_.op)));
     const std::size_t paths = communicator_.paths(pattern).front().size();
     for (std::size_t p = 0; p < paths && result_.problem.empty(); ++p) {
       add_channel({p, pattern, communicator_.paths(pattern).front()[p].share}, *algorithm);
@@ -95,11 +99,14 @@ class PlanBuilder {
       for (const int gpu : gpus) order.push_back(rank_at(n, gpu));
       groups.push_back(static_cast<int>(gpus.size()));
     }
-    const double data = step_.bytes * channel.share;                               // of this group of channels
-    const bool ring_of_parts = algorithm.family == "ring" && !is_chain(plan_.op);  // cut by ranks, not in pieces
+    const double data = step_.bytes * channel.share;  // of this group of channels
+    const bool ring_of_parts =
+        algorithm.family == "ring" && !is_chain(plan_.op);  // cut by ranks, not in pieces
     const double unit = forwarding_unit(step_) * std::max(1, plan_.channels) * channel.share;
     const int pieces =
-        ring_of_parts ? 1 : static_cast<int>(std::clamp(std::ceil(data / std::max(1.0, unit) / (is_tree(algorithm) ? 2 : 1)), 1.0, 1e6));
+        ring_of_parts ? 1
+                      : static_cast<int>(std::clamp(
+                            std::ceil(data / std::max(1.0, unit) / (is_tree(algorithm) ? 2 : 1)), 1.0, 1e6));
     const Lanes lanes = lanes_of(algorithm, {order, 0, pieces, groups});
     add_lanes(lanes, channel, is_tree(algorithm));
   }
@@ -115,70 +122,84 @@ class PlanBuilder {
     for (const Lane& lane : lanes.lanes) {
       const Route route = route_of(lane, channel);
       Connection connection;
-      connection.from = static_cast<std::uint32_t>(lane.from), connection.to = static_cast<std::uint32_t>(lane.to);
+      connection.from = static_cast<std::uint32_t>(lane.from),
+      connection.to = static_cast<std::uint32_t>(lane.to);
       connection.transfers = static_cast<std::uint32_t>(lane.messages);
       const double data = lanes.message_share(lane) * step_.bytes * channel.share;
       connection.bytes = data * communicator_.wire_bytes(plan_, route);
-      const double message = data / (channel.share * plan_.channels / (tree ? 2 : 1));  // a channel runs on one of the trees
+      const double message =
+          data / (channel.share * plan_.channels / (tree ? 2 : 1));  // a channel runs on one of the trees
       connection.latency = route.crosses_network ? network_step(step_, message) : inner_step(step_, tree);
-      add(connection, route, channel, connection.bytes / std::max(1e-9, data), std::span(lanes.needs).subspan(lane.first_need, lane.needs),
-          first);
+      add(connection, route, channel, connection.bytes / std::max(1e-9, data),
+          std::span(lanes.needs).subspan(lane.first_need, lane.needs), first);
     }
   }
 
   /// `wire`: bytes on the wire per byte of data; thread blocks count data.
-  void add(const Connection& connection, const Route& route, const Channel& channel, double wire, std::span<const LaneNeed> needs,
-           std::uint32_t first) {
+  void add(const Connection& connection, const Route& route, const Channel& channel, double wire,
+           std::span<const LaneNeed> needs, std::uint32_t first) {
     std::vector<Need> after;
     for (const LaneNeed& need : needs) after.push_back({first + need.lane, need.lag});
     std::vector<LinkId> links = route.links;
-    const double trees = channel.pattern == nccl::Pattern::ring ? 1 : 2;  // half of the channels run on each tree
+    const double trees =
+        channel.pattern == nccl::Pattern::ring ? 1 : 2;  // half of the channels run on each tree
     links.push_back(add_blocks(channel.share * plan_.channels / trees * wire));
     result_.graph.add(connection, links, after);
   }
 
   Route route_of(const Lane& lane, const Channel& channel) const {
-    const GpuPlace from = places_[static_cast<std::size_t>(lane.from)], to = places_[static_cast<std::size_t>(lane.to)];
+    const GpuPlace from = places_[static_cast<std::size_t>(lane.from)],
+                   to = places_[static_cast<std::size_t>(lane.to)];
     const VertexId a = cluster_.gpu(from.node, from.gpu), b = cluster_.gpu(to.node, to.gpu);
     if (from.node == to.node) return cluster_.route(a, b);
     const nccl::ChannelPath& out = path_in(channel, node_index_.at(from.node)).path;
     const nccl::ChannelPath& in = path_in(channel, node_index_.at(to.node)).path;
     const bool ring = channel.pattern == nccl::Pattern::ring;
-    return cluster_.route_between_nodes(a, b, std::max(0, ring ? out.nic_out : nic_at(out, from.gpu)), std::max(0, nic_at(in, to.gpu)));
+    return cluster_.route_between_nodes(a, b, std::max(0, ring ? out.nic_out : nic_at(out, from.gpu)),
+                                        std::max(0, nic_at(in, to.gpu)));
   }
 
   /// Trees have their second GPU at the NIC that rings leave by.
   static int nic_at(const nccl::ChannelPath& path, int gpu) {
-    return path.gpus.size() > 1 && gpu == path.gpus[1] && path.nic_out >= 0 && gpu != path.gpus.front() ? path.nic_out : path.nic_in;
+    return path.gpus.size() > 1 && gpu == path.gpus[1] && path.nic_out >= 0 && gpu != path.gpus.front()
+               ? path.nic_out
+               : path.nic_in;
   }
 
   void build_multicast() {
     const Algorithm* algorithm = find_algorithm(plan_.op, "nvls");
-    if (algorithm == nullptr) return static_cast<void>(result_.problem = "NVLS has no schedule for this operation");
+    if (algorithm == nullptr)
+      return static_cast<void>(result_.problem = "NVLS has no schedule for this operation");
     const std::span<const int> first = job_.ranks_of(job_.nodes.front());
     const std::vector<int> order(first.begin(), first.end());
     const int pieces = multicast_pieces(step_);
     const Lanes lanes = lanes_of(*algorithm, {order, 0, pieces, {}});
-    const VertexId hub = cluster_.gpu(job_.nodes.front().node, 0) + first_of(cluster_.spec().node, VertexKind::nvswitch);
+    const VertexId hub =
+        cluster_.gpu(job_.nodes.front().node, 0) + first_of(cluster_.spec().node, VertexKind::nvswitch);
     result_.graph.ranks = lanes.ranks + lanes.switches;
     const auto vertex = [&](int rank) {
       return rank >= lanes.ranks ? hub
-                                 : cluster_.gpu(places_[static_cast<std::size_t>(rank)].node, places_[static_cast<std::size_t>(rank)].gpu);
+                                 : cluster_.gpu(places_[static_cast<std::size_t>(rank)].node,
+                                                places_[static_cast<std::size_t>(rank)].gpu);
     };
     for (const Lane& lane : lanes.lanes) {
       const Route route = cluster_.route(vertex(lane.from), vertex(lane.to));
       Connection connection;
-      connection.from = static_cast<std::uint32_t>(lane.from), connection.to = static_cast<std::uint32_t>(lane.to);
+      connection.from = static_cast<std::uint32_t>(lane.from),
+      connection.to = static_cast<std::uint32_t>(lane.to);
       connection.transfers = static_cast<std::uint32_t>(lane.messages);
-      connection.bytes = lanes.message_share(lane) * step_.bytes / communicator_.costs().multicast_efficiency / route.collective_efficiency;
+      connection.bytes = lanes.message_share(lane) * step_.bytes /
+                         communicator_.costs().multicast_efficiency / route.collective_efficiency;
       std::vector<Need> after;
-      for (const LaneNeed& need : std::span(lanes.needs).subspan(lane.first_need, lane.needs)) after.push_back({need.lane, need.lag});
+      for (const LaneNeed& need : std::span(lanes.needs).subspan(lane.first_need, lane.needs))
+        after.push_back({need.lane, need.lag});
       result_.graph.add(connection, route.links, after);
     }
   }
 
   void build_peers() {
-    const Algorithm* algorithm = find_algorithm(plan_.op, plan_.op == CollectiveOp::sendrecv ? "shift" : "direct");
+    const Algorithm* algorithm =
+        find_algorithm(plan_.op, plan_.op == CollectiveOp::sendrecv ? "shift" : "direct");
     const std::size_t n = places_.size(), lanes_needed = plan_.op == CollectiveOp::alltoall ? n * (n - 1) : n;
     if (algorithm == nullptr || lanes_needed > kMostLanes)
       return static_cast<void>(result_.problem = fmt::format("more than {} lanes", kMostLanes));
@@ -186,25 +207,31 @@ class PlanBuilder {
     for (std::size_t i = 0; i < n; ++i) order[i] = static_cast<int>(i);
     const Lanes lanes = lanes_of(*algorithm, {order, 0, 1, {}});
     std::vector<Lane> turn(lanes.lanes);  // NCCL starts with the next rank, not with rank 0
-    std::ranges::stable_sort(turn, {}, [&](const Lane& lane) { return (lane.to - lane.from + lanes.ranks) % lanes.ranks; });
+    std::ranges::stable_sort(
+        turn, {}, [&](const Lane& lane) { return (lane.to - lane.from + lanes.ranks) % lanes.ranks; });
     for (const Lane& lane : turn) add_peer(lane, lanes.message_share(lane) * step_.bytes);
   }
 
   void add_peer(const Lane& lane, double data) {
-    const GpuPlace from = places_[static_cast<std::size_t>(lane.from)], to = places_[static_cast<std::size_t>(lane.to)];
+    const GpuPlace from = places_[static_cast<std::size_t>(lane.from)],
+                   to = places_[static_cast<std::size_t>(lane.to)];
     const VertexId a = cluster_.gpu(from.node, from.gpu), b = cluster_.gpu(to.node, to.gpu);
-    const Route route = from.node == to.node ? cluster_.route(a, b)
-                                             : cluster_.route_between_nodes(a, b, std::max(0, nearest_nic(cluster_, from.gpu)),
-                                                                            std::max(0, nearest_nic(cluster_, to.gpu)));
+    const Route route = from.node == to.node
+                            ? cluster_.route(a, b)
+                            : cluster_.route_between_nodes(a, b, std::max(0, nearest_nic(cluster_, from.gpu)),
+                                                           std::max(0, nearest_nic(cluster_, to.gpu)));
     Connection connection;
-    connection.from = static_cast<std::uint32_t>(lane.from), connection.to = static_cast<std::uint32_t>(lane.to);
+    connection.from = static_cast<std::uint32_t>(lane.from),
+    connection.to = static_cast<std::uint32_t>(lane.to);
     const double wire = communicator_.wire_bytes(plan_, route);
-    const double pieces = std::clamp(std::ceil(data / (route.nvlink_only ? 524288.0 : 131072.0)), kLeastPieces, 1024.0);
+    const double pieces =
+        std::clamp(std::ceil(data / (route.nvlink_only ? 524288.0 : 131072.0)), kLeastPieces, 1024.0);
     connection.transfers = static_cast<std::uint32_t>(pieces);
     connection.bytes = data * wire / pieces;
     connection.latency = route.crosses_network ? network_step(step_, data) : inner_step(step_, false);
     std::vector<LinkId> links = route.links;
-    result_.capacities.push_back({peer_rate(communicator_.costs(), communicator_.job().p2p_per_peer, data).per_second * wire});
+    result_.capacities.push_back(
+        {peer_rate(communicator_.costs(), communicator_.job().p2p_per_peer, data).per_second * wire});
     links.push_back(static_cast<LinkId>(result_.capacities.size()) - 1);
     result_.graph.add(connection, links, {});
   }
@@ -221,6 +248,8 @@ class PlanBuilder {
 
 }  // namespace
 
-ChunkPlan chunk_plan(const Communicator& communicator, const CollectivePlan& plan) { return PlanBuilder(communicator, plan).build(); }
+ChunkPlan chunk_plan(const Communicator& communicator, const CollectivePlan& plan) {
+  return PlanBuilder(communicator, plan).build();
+}
 
 }  // namespace foretrain

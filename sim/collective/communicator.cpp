@@ -13,8 +13,8 @@
 namespace foretrain {
 
 struct Communicator::State {
-  State(const Cluster& cluster_, const Placement& placement, const CollectiveSettings& settings_, const CollectiveCosts& costs_,
-        nccl::NodeBook& searched)
+  State(const Cluster& cluster_, const Placement& placement, const CollectiveSettings& settings_,
+        const CollectiveCosts& costs_, nccl::NodeBook& searched)
       : cluster(cluster_),
         settings(settings_),
         costs(costs_),
@@ -54,15 +54,18 @@ struct Communicator::State {
 
   /// Beyond the measured sizes the plan is off by what it is at the nearest one.
   void use_measurements(CollectivePlan& plan) const {
-    const CalibratedCollective* measured =
-        find_measured(cluster.spec().calibration, plan.op, {ranks(), nodes(), traffic.ranks_per_node(), &settings});
+    const CalibratedCollective* measured = find_measured(
+        cluster.spec().calibration, plan.op, {ranks(), nodes(), traffic.ranks_per_node(), &settings});
     if (measured == nullptr || plan.size.count < 1) return;
     const double bytes = static_cast<double>(plan.size.count);
-    const double nearest = std::clamp(bytes, measured->segments.front().least, measured->segments.back().most);
+    const double nearest =
+        std::clamp(bytes, measured->segments.front().least, measured->segments.back().most);
     double wanted = measured_seconds(*measured, nearest);
     if (nearest != bytes) wanted *= of_model(plan.op, bytes) / of_model(plan.op, nearest);
     const int theirs = processes_of(measured->processes_per_node, traffic.ranks_per_node());
-    settle(plan, wanted, {launch(!plan.algorithm, theirs), theirs == processes_of(settings.processes_per_node, traffic.ranks_per_node())});
+    settle(plan, wanted,
+           {launch(!plan.algorithm, theirs),
+            theirs == processes_of(settings.processes_per_node, traffic.ranks_per_node())});
   }
 
   double of_model(CollectiveOp op, double bytes) const {
@@ -73,8 +76,8 @@ struct Communicator::State {
     const nccl::Plan nccl = job.plan(op, size.count);
     CollectivePlan plan;
     plan.op = op, plan.size = size;
-    plan.algorithm = nccl.choice.algorithm, plan.protocol = nccl.choice.protocol, plan.channels = nccl.run.channels,
-    plan.chunk = nccl.chunk;
+    plan.algorithm = nccl.choice.algorithm, plan.protocol = nccl.choice.protocol,
+    plan.channels = nccl.run.channels, plan.chunk = nccl.chunk;
     const TrafficKey key = traffic_of(op, plan.algorithm);
     TimingInput input = timing_input(op, size);
     input.algorithm = nccl.choice.algorithm, input.protocol = nccl.choice.protocol;
@@ -100,12 +103,14 @@ struct Communicator::State {
     return plan;
   }
 
-  void finish(CollectivePlan& plan, const TimingInput& input, const CollectiveTiming& timing, TrafficKey key) const {
+  void finish(CollectivePlan& plan, const TimingInput& input, const CollectiveTiming& timing,
+              TrafficKey key) const {
     plan.timing = timing;
     plan.latency = timing.latency(), plan.alone = timing.total();
     if (ranks() < 2) return;
     plan.bottleneck = traffic.pace(key, plan.protocol).worst();
-    const double of_links = input.bytes * std::max(input.inside_seconds_per_byte, input.between_seconds_per_byte);
+    const double of_links =
+        input.bytes * std::max(input.inside_seconds_per_byte, input.between_seconds_per_byte);
     plan.stretch = of_links > 0 ? std::max(1.0, to_seconds(timing.data) / of_links) : 1;
   }
 
@@ -120,18 +125,22 @@ Time CollectivePlan::occupied() const { return is_chain(op) && algorithm ? alone
 
 Time CollectivePlan::back_to_back() const { return std::max(occupied(), launch); }
 
-std::string_view CollectivePlan::algorithm_name() const { return algorithm ? nccl::name_of(*algorithm) : "Peers"; }
+std::string_view CollectivePlan::algorithm_name() const {
+  return algorithm ? nccl::name_of(*algorithm) : "Peers";
+}
 
-Communicator::Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings)
+Communicator::Communicator(const Cluster& cluster, const Placement& placement,
+                           const CollectiveSettings& settings)
     : Communicator(cluster, placement, settings, costs_of(cluster.spec())) {}
 
-Communicator::Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings,
-                           const CollectiveCosts& costs) {
+Communicator::Communicator(const Cluster& cluster, const Placement& placement,
+                           const CollectiveSettings& settings, const CollectiveCosts& costs) {
   nccl::NodeBook none;
   state_ = std::make_unique<State>(cluster, placement, settings, costs, none);
 }
 
-Communicator::Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings, nccl::NodeBook& searched)
+Communicator::Communicator(const Cluster& cluster, const Placement& placement,
+                           const CollectiveSettings& settings, nccl::NodeBook& searched)
     : state_(std::make_unique<State>(cluster, placement, settings, costs_of(cluster.spec()), searched)) {}
 
 Communicator::~Communicator() = default;
@@ -159,16 +168,20 @@ const nccl::Job& Communicator::job() const { return state_->job; }
 const Cluster& Communicator::cluster() const { return state_->cluster; }
 bool Communicator::nvlink() const { return state_->traffic.nvlink(); }
 
-const std::vector<std::vector<SharedPath>>& Communicator::paths(nccl::Pattern pattern) const { return state_->traffic.paths(pattern); }
+const std::vector<std::vector<SharedPath>>& Communicator::paths(nccl::Pattern pattern) const {
+  return state_->traffic.paths(pattern);
+}
 
 double Communicator::wire_bytes(const CollectivePlan& plan, const Route& route) const {
   const LinkLoads::Efficiency reached = state_->traffic.efficiency(plan.protocol, !plan.algorithm);
   if (!route.crosses_network) return 1 / (route.collective_efficiency * reached.inside);
   if (reached.most_between.per_second <= 0) return 1 / (route.collective_efficiency * reached.between);
-  return state_->traffic.pace(traffic_of(plan.op, plan.algorithm), plan.protocol).nic_stretch() / reached.between;
+  return state_->traffic.pace(traffic_of(plan.op, plan.algorithm), plan.protocol).nic_stretch() /
+         reached.between;
 }
 
-void Communicator::add_rest_of_worst(std::vector<PatternFlow>& flows, const Bottleneck& worst, double factor) const {
+void Communicator::add_rest_of_worst(std::vector<PatternFlow>& flows, const Bottleneck& worst,
+                                     double factor) const {
   if (worst.link == kNone) return;
   double rest = worst.seconds_per_byte * state_->cluster.links()[worst.link].bandwidth.per_second * factor;
   for (const PatternFlow& flow : flows) {
@@ -190,9 +203,11 @@ std::vector<PatternFlow> Communicator::flows(const CollectivePlan& plan) const {
     flows.push_back({std::move(route.links), weight});
   });
   const Pace& pace = state_->traffic.pace(key, plan.protocol);
-  // What a NIC limits keeps the links busy in proportion, so that the narrowest of them is so for all of the time.
+  // What a NIC limits keeps the links busy in proportion, so that the narrowest of them is so for all of the
+  // time.
   const Bottleneck between{pace.between.seconds_per_byte, pace.of_links.link};
-  add_rest_of_worst(flows, pace.inside.seconds_per_byte < between.seconds_per_byte ? between : pace.inside, factor);
+  add_rest_of_worst(flows, pace.inside.seconds_per_byte < between.seconds_per_byte ? between : pace.inside,
+                    factor);
   return flows;
 }
 

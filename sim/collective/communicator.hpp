@@ -1,4 +1,5 @@
-// The ranks of a job as NCCL sees them: what it would choose for a collective, what links that loads, and how long it takes.
+// The ranks of a job as NCCL sees them: what it would choose for a collective, what links that loads, and how
+// long it takes.
 #pragma once
 
 #include <memory>
@@ -27,42 +28,47 @@ struct CollectivePlan {
   std::optional<nccl::Algorithm> algorithm{};  ///< none: sends and receives between peers
   Protocol protocol = Protocol::simple;
   Bytes size{};
-  int channels = 0;    ///< thread blocks, one SM each
-  Time launch{};       ///< host time of the launches of one process; one after the other they bound the rate of small messages
-  Time latency{};      ///< before the data flows
-  Time alone{};        ///< latency and data on an idle machine, without the launch
-  double stretch = 1;  ///< the traffic takes so much longer than the links alone would need: thread blocks are the bottleneck
+  int channels = 0;  ///< thread blocks, one SM each
+  Time launch{};     ///< host time of the launches of one process; one after the other they bound the rate of
+                     ///< small messages
+  Time latency{};    ///< before the data flows
+  Time alone{};      ///< latency and data on an idle machine, without the launch
+  double stretch = 1;  ///< the traffic takes so much longer than the links alone would need: thread blocks
+                       ///< are the bottleneck
   nccl::ChunkShape chunk{};
   CollectiveTiming timing{};
   Bottleneck bottleneck{};
   std::string why;  ///< what lost, for Decisions
   /// "Ring", "Tree", "NVLS", …; "Peers" for sends and receives.
   std::string_view algorithm_name() const;
-  /// What nccl-tests would print: back to back, the launches overlap with the collectives before; and down a chain (broadcast, reduce)
-  /// one follows the other without waiting for the last rank.
+  /// What nccl-tests would print: back to back, the launches overlap with the collectives before; and down a
+  /// chain (broadcast, reduce) one follows the other without waiting for the last rank.
   Time back_to_back() const;
   /// That without the launches.
   Time occupied() const;
 };
 
-/// Size of a collective: as nccl-tests counts it (all_gather, reduce_scatter, gather, scatter: all ranks' parts together; alltoall,
-/// sendrecv: what one rank sends). Root: rank 0.
+/// Size of a collective: as nccl-tests counts it (all_gather, reduce_scatter, gather, scatter: all ranks'
+/// parts together; alltoall, sendrecv: what one rank sends). Root: rank 0.
 class Communicator {
  public:
   /// Requires the ranks' nodes to be part of the cluster, which must outlive this.
   Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings = {});
   /// The same with other cost constants (fits, calibrations).
-  Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings, const CollectiveCosts& costs);
+  Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings,
+               const CollectiveCosts& costs);
   /// The same with nodes that were searched before.
-  Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings, nccl::NodeBook& searched);
+  Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings,
+               nccl::NodeBook& searched);
   ~Communicator();
   Communicator(Communicator&&) noexcept;
 
-  /// What NCCL would take (its own forecast decides; settings may force), timed by our model. One rank: a copy, by the kernel alone.
-  /// `explain`: also fill `why`.
+  /// What NCCL would take (its own forecast decides; settings may force), timed by our model. One rank: a
+  /// copy, by the kernel alone. `explain`: also fill `why`.
   CollectivePlan plan(CollectiveOp op, Bytes size, bool explain = true) const;
-  /// The traffic per byte of message: the flows that touch the first node of the job, and the busiest link of all with its whole load.
-  /// Nodes that do the same are one node here (folding); `tests/laws` compares with every flow written out.
+  /// The traffic per byte of message: the flows that touch the first node of the job, and the busiest link of
+  /// all with its whole load. Nodes that do the same are one node here (folding); `tests/laws` compares with
+  /// every flow written out.
   std::vector<PatternFlow> flows(const CollectivePlan& plan) const;
 
   int size() const;
@@ -74,7 +80,8 @@ class Communicator {
   bool nvlink() const;
   /// By NodeShape of the job: the search's paths, equal ones in one.
   const std::vector<std::vector<SharedPath>>& paths(nccl::Pattern pattern) const;
-  /// Bytes on the wire for one byte of data: flags of the protocol, what the route loses, and for LL between nodes the CPU that checks.
+  /// Bytes on the wire for one byte of data: flags of the protocol, what the route loses, and for LL between
+  /// nodes the CPU that checks.
   double wire_bytes(const CollectivePlan& plan, const Route& route) const;
 
  private:

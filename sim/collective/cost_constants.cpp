@@ -7,7 +7,8 @@ namespace {
 
 using CostRow = ConstantOf<CollectiveCosts>;
 
-/// Among generations and clusters of the open rows times differ by about a factor of two, rates by a third (docs/models/calibration.md).
+/// Among generations and clusters of the open rows times differ by about a factor of two, rates by a third
+/// (docs/models/calibration.md).
 constexpr double kTimePrior = 0.6, kRatePrior = 0.35, kSharePrior = 0.2;
 constexpr double kLongest = 1e-2;
 
@@ -84,8 +85,10 @@ std::vector<CostRow> make_rows() {
       time_row<&C::multicast_start>("nccl.multicast_start", "NVLS beyond nccl.kernel"),
       rate_row<&C::low_latency_network>("nccl.low_latency_network", "most that LL gets out of a NIC"),
       rate_row<&C::peer_channel_rate>("nccl.peer_channel_rate", "one channel of a send"),
-      share_row<&C::peer_network_efficiency>("nccl.peer_network_efficiency", "share of a NIC's rate that sends to many peers reach"),
-      share_row<&C::multicast_efficiency>("nccl.multicast_efficiency", "share of the NVLinks' rate that NVLS reaches"),
+      share_row<&C::peer_network_efficiency>("nccl.peer_network_efficiency",
+                                             "share of a NIC's rate that sends to many peers reach"),
+      share_row<&C::multicast_efficiency>("nccl.multicast_efficiency",
+                                          "share of the NVLinks' rate that NVLS reaches"),
       channel_row<&C::channel_rate, 0>("nccl.channel_rate", "data one thread block moves"),
       channel_row<&C::channel_rate, 1>("nccl.channel_rate", "data one thread block moves"),
       channel_row<&C::channel_rate, 2>("nccl.channel_rate", "data one thread block moves"),
@@ -93,10 +96,14 @@ std::vector<CostRow> make_rows() {
   add_steps<&C::ring_step>(rows, "nccl.ring_step", "a ring's step to the next GPU over NVLink");
   add_steps<&C::tree_step>(rows, "nccl.tree_step", "a tree's step to the next GPU over NVLink");
   add_steps<&C::pcie_step>(rows, "nccl.pcie_step", "a step to the next GPU over PCIe");
-  add_steps<&C::network_step>(rows, "nccl.network_step", "a step between nodes beyond the link's collective_latency");
-  add_shares<&C::network_factor>(rows, "nccl.network_factor", 20, "multiples of the link's collective_latency in a step between nodes");
-  add_shares<&C::link_efficiency>(rows, "nccl.link_efficiency", 1, "share of a link's rate that is data, inside a node");
-  add_shares<&C::network_efficiency>(rows, "nccl.network_efficiency", 1, "share of a link's rate that is data, between nodes");
+  add_steps<&C::network_step>(rows, "nccl.network_step",
+                              "a step between nodes beyond the link's collective_latency");
+  add_shares<&C::network_factor>(rows, "nccl.network_factor", 20,
+                                 "multiples of the link's collective_latency in a step between nodes");
+  add_shares<&C::link_efficiency>(rows, "nccl.link_efficiency", 1,
+                                  "share of a link's rate that is data, inside a node");
+  add_shares<&C::network_efficiency>(rows, "nccl.network_efficiency", 1,
+                                     "share of a link's rate that is data, between nodes");
   return rows;
 }
 

@@ -1,4 +1,5 @@
-// The constants of collectives that a calibration may replace, by name, and the costs of a cluster with its own in place.
+// The constants of collectives that a calibration may replace, by name, and the costs of a cluster with its
+// own in place.
 #pragma once
 
 #include <vector>

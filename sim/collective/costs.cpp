@@ -1,4 +1,5 @@
-// One row per generation that the open measurements cover; older GPUs take Volta's, Ada takes Ampere's (docs/models/collective_time.md).
+// One row per generation that the open measurements cover; older GPUs take Volta's, Ada takes Ampere's
+// (docs/models/collective_time.md).
 #include "sim/collective/costs.hpp"
 
 namespace foretrain {

@@ -1,4 +1,5 @@
-// What the parts of a collective take on real GPUs, by generation: the constants of our time model, and where they are from.
+// What the parts of a collective take on real GPUs, by generation: the constants of our time model, and where
+// they are from.
 #pragma once
 
 #include <array>
@@ -21,23 +22,25 @@ const Value& of(const ByProtocol<Value>& values, Protocol protocol) {
 /// Fitted on docs/measured/nccl.csv per generation of GPU and kind of link, never per cluster, size or row
 /// (docs/models/collective_time.md says how, and what is left over).
 struct CollectiveCosts {
-  Time launch{};                                           ///< host time of one launch; follows the GPU, not the CPU, in the open rows
-  Time group_launch{};                                     ///< of a group of sends and receives
-  Time kernel{};                                           ///< a kernel that starts, meets its peers and ends
-  Time simple_start{};                                     ///< what Simple needs beyond its steps, on NVLink: fences, first slices
-  Time peer_start{};                                       ///< a kernel of sends and receives beyond `kernel`
-  ByProtocol<Time> ring_step{}, tree_step{}, pcie_step{};  ///< to the next GPU: NVLink in rings and trees, PCIe
-  ByProtocol<double> network_factor{};                     ///< multiples of LinkType::collective_latency in a step between nodes
-  ByProtocol<Time> network_step{};                         ///< and beyond it: fences, flushes
-  ByProtocol<ByteRate> channel_rate{};                     ///< data one thread block moves
-  ByProtocol<double> link_efficiency{};                    ///< share of a link's rate that is data, inside a node
-  ByProtocol<double> network_efficiency{};                 ///< the same between nodes
-  ByteRate low_latency_network{};                          ///< most that LL gets out of a NIC: a CPU thread checks every line
-  ByteRate peer_channel_rate{};                            ///< one channel of a send
-  double peer_network_efficiency = 1;                      ///< share of a NIC's rate that sends to many peers reach, in small messages
-  Time multicast_start{};                                  ///< NVLS: beyond `kernel`
-  double multicast_efficiency = 0.8;                       ///< NVLS: of the NVLinks' rate
-  Time default_network_step{};                             ///< where the link gives no collective_latency
+  Time launch{};        ///< host time of one launch; follows the GPU, not the CPU, in the open rows
+  Time group_launch{};  ///< of a group of sends and receives
+  Time kernel{};        ///< a kernel that starts, meets its peers and ends
+  Time simple_start{};  ///< what Simple needs beyond its steps, on NVLink: fences, first slices
+  Time peer_start{};    ///< a kernel of sends and receives beyond `kernel`
+  ByProtocol<Time> ring_step{}, tree_step{},
+      pcie_step{};                      ///< to the next GPU: NVLink in rings and trees, PCIe
+  ByProtocol<double> network_factor{};  ///< multiples of LinkType::collective_latency in a step between nodes
+  ByProtocol<Time> network_step{};      ///< and beyond it: fences, flushes
+  ByProtocol<ByteRate> channel_rate{};  ///< data one thread block moves
+  ByProtocol<double> link_efficiency{};     ///< share of a link's rate that is data, inside a node
+  ByProtocol<double> network_efficiency{};  ///< the same between nodes
+  ByteRate low_latency_network{};  ///< most that LL gets out of a NIC: a CPU thread checks every line
+  ByteRate peer_channel_rate{};    ///< one channel of a send
+  double peer_network_efficiency =
+      1;                   ///< share of a NIC's rate that sends to many peers reach, in small messages
+  Time multicast_start{};  ///< NVLS: beyond `kernel`
+  double multicast_efficiency = 0.8;  ///< NVLS: of the NVLinks' rate
+  Time default_network_step{};        ///< where the link gives no collective_latency
 };
 
 CollectiveCosts costs_of(Architecture architecture);

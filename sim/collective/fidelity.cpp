@@ -19,14 +19,16 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kFidelityNames{"analytic", "flow", "chunk"};
 
-/// Renumbers the links of the flows from 0 on, so that a network needs no other links of a large cluster; returns their capacities.
+/// Renumbers the links of the flows from 0 on, so that a network needs no other links of a large cluster;
+/// returns their capacities.
 std::vector<ByteRate> keep_used_links(std::vector<PatternFlow>& flows, const ClusterLinks& links) {
   std::vector<LinkId> used;
   for (const PatternFlow& flow : flows) used.insert(used.end(), flow.route.begin(), flow.route.end());
   std::ranges::sort(used);
   used.erase(std::unique(used.begin(), used.end()), used.end());
   for (PatternFlow& flow : flows) {
-    for (LinkId& link : flow.route) link = static_cast<LinkId>(std::ranges::lower_bound(used, link) - used.begin());
+    for (LinkId& link : flow.route)
+      link = static_cast<LinkId>(std::ranges::lower_bound(used, link) - used.begin());
   }
   std::vector<ByteRate> capacities;
   for (const LinkId link : used) capacities.push_back(links[link].bandwidth);
@@ -36,7 +38,8 @@ std::vector<ByteRate> keep_used_links(std::vector<PatternFlow>& flows, const Clu
 /// One task: the latency, then the flows.
 Time simulate_flows(const Communicator& communicator, const CollectivePlan& plan) {
   std::vector<PatternFlow> flows = communicator.flows(plan);
-  const std::unique_ptr<Network> network = make_max_min_network(keep_used_links(flows, communicator.cluster().links()));
+  const std::unique_ptr<Network> network =
+      make_max_min_network(keep_used_links(flows, communicator.cluster().links()));
   TaskGraph graph;
   Task task;
   task.kind = TaskKind::collective;
@@ -50,9 +53,12 @@ Time simulate_flows(const Communicator& communicator, const CollectivePlan& plan
 
 Time simulate_chunk_level(const Communicator& communicator, const CollectivePlan& plan) {
   const ChunkPlan chunks = chunk_plan(communicator, plan);
-  if (!chunks.problem.empty()) throw InputError(fmt::format("no chunk level for this collective: {}", chunks.problem), "--fidelity flow");
+  if (!chunks.problem.empty())
+    throw InputError(fmt::format("no chunk level for this collective: {}", chunks.problem),
+                     "--fidelity flow");
   const ChunkResult result = simulate_chunks(chunks.graph, chunks.capacities);
-  if (!result.problem.empty()) throw InputError(fmt::format("chunk level: {}", result.problem), "--fidelity flow");
+  if (!result.problem.empty())
+    throw InputError(fmt::format("chunk level: {}", result.problem), "--fidelity flow");
   return plan.timing.start + result.end;
 }
 
@@ -69,7 +75,8 @@ std::optional<Fidelity> find_fidelity(std::string_view name) {
 
 Time simulate(const Communicator& communicator, const CollectivePlan& plan, Fidelity fidelity) {
   if (fidelity == Fidelity::analytic || communicator.size() < 2) return plan.alone;
-  return fidelity == Fidelity::flow ? simulate_flows(communicator, plan) : simulate_chunk_level(communicator, plan);
+  return fidelity == Fidelity::flow ? simulate_flows(communicator, plan)
+                                    : simulate_chunk_level(communicator, plan);
 }
 
 }  // namespace foretrain

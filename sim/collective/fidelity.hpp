@@ -18,8 +18,8 @@ inline constexpr std::array<Fidelity, 3> kFidelities{Fidelity::analytic, Fidelit
 std::string_view name_of(Fidelity fidelity);
 std::optional<Fidelity> find_fidelity(std::string_view name);
 
-/// What CollectivePlan::alone is, at the given fidelity: one collective on an idle machine, without the launch. The plan must be of this
-/// communicator. Throws InputError for a fidelity that is not there yet.
+/// What CollectivePlan::alone is, at the given fidelity: one collective on an idle machine, without the
+/// launch. The plan must be of this communicator. Throws InputError for a fidelity that is not there yet.
 Time simulate(const Communicator& communicator, const CollectivePlan& plan, Fidelity fidelity);
 
 }  // namespace foretrain

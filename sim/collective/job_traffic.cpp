@@ -82,8 +82,10 @@ const Route& JobTraffic::inside_route(const TrafficEdge& edge) const {
 }
 
 Route JobTraffic::route(const TrafficEdge& edge) const {
-  const VertexId from = cluster_.gpu(edge.from.node, edge.from.gpu), to = cluster_.gpu(edge.to.node, edge.to.gpu);
-  return edge.from_nic < 0 ? cluster_.route(from, to) : cluster_.route_between_nodes(from, to, edge.from_nic, edge.to_nic);
+  const VertexId from = cluster_.gpu(edge.from.node, edge.from.gpu),
+                 to = cluster_.gpu(edge.to.node, edge.to.gpu);
+  return edge.from_nic < 0 ? cluster_.route(from, to)
+                           : cluster_.route_between_nodes(from, to, edge.from_nic, edge.to_nic);
 }
 
 int JobTraffic::root_gpu() const {
@@ -119,13 +121,15 @@ LinkLoads JobTraffic::loads(TrafficKey key) const {
   visit(key, [&](const TrafficEdge& edge) {
     const std::size_t node = static_cast<std::size_t>(edge.from.node);
     if (edge.from_nic >= 0) {
-      cluster_.find_way_between_nodes(cluster_.gpu(edge.from.node, edge.from.gpu), cluster_.gpu(edge.to.node, edge.to.gpu), edge.from_nic,
-                                      edge.to_nic, way);
+      cluster_.find_way_between_nodes(cluster_.gpu(edge.from.node, edge.from.gpu),
+                                      cluster_.gpu(edge.to.node, edge.to.gpu), edge.from_nic, edge.to_nic,
+                                      way);
       loads.add_between(edge.from.node, edge.to.node, way, edge.share);
     } else if (classes.of_shape.empty()) {
       loads.add_inside(classes.of_node[node], inside_route(edge), edge.share);
     } else {
-      for (const int c : classes.of_shape[static_cast<std::size_t>(shape_of[node])]) loads.add_inside(c, inside_route(edge), edge.share);
+      for (const int c : classes.of_shape[static_cast<std::size_t>(shape_of[node])])
+        loads.add_inside(c, inside_route(edge), edge.share);
     }
   });
   if (key.pattern == TrafficPattern::multicast) add_multicast(loads, classes);
@@ -133,14 +137,15 @@ LinkLoads JobTraffic::loads(TrafficKey key) const {
 }
 
 NodeClasses JobTraffic::classes_of(TrafficKey key) const {
-  const bool trees =
-      key.pattern == TrafficPattern::tree || key.pattern == TrafficPattern::multicast || key.pattern == TrafficPattern::collnet;
+  const bool trees = key.pattern == TrafficPattern::tree || key.pattern == TrafficPattern::multicast ||
+                     key.pattern == TrafficPattern::collnet;
   if (trees) return classes_by_tree(job_, cluster_.nodes());
   const bool alike = key.pattern != TrafficPattern::peers || key.op == CollectiveOp::alltoall;
   return alike ? classes_by_shape(job_, cluster_.nodes()) : class_per_node(job_, cluster_.nodes());
 }
 
-/// Every GPU sends its data to the switch, which sums, and takes the sums from there; its own share goes there and back once more.
+/// Every GPU sends its data to the switch, which sums, and takes the sums from there; its own share goes
+/// there and back once more.
 void JobTraffic::add_multicast(LinkLoads& loads, const NodeClasses& classes) const {
   for (std::size_t shape = 0; shape < job_.shapes.size(); ++shape) {
     const std::vector<int>& gpus = job_.shapes[shape].gpus;
@@ -174,8 +179,13 @@ const Pace& JobTraffic::pace(TrafficKey key, Protocol protocol) const {
   const std::vector<AlikeLinks> links = all.distinct();
   for (const Protocol each : kProtocols) {
     const LinkLoads::Efficiency reached = efficiency(each, key.pattern == TrafficPattern::peers);
-    Pace pace{slowest_of(links, reached, Leg::inside), slowest_of(links, reached, Leg::between), all.alone_between(reached), {}};
-    pace.of_links = reached.most_between.per_second > 0 ? slowest_of(links, without_limit(reached), Leg::between) : pace.between;
+    Pace pace{slowest_of(links, reached, Leg::inside),
+              slowest_of(links, reached, Leg::between),
+              all.alone_between(reached),
+              {}};
+    pace.of_links = reached.most_between.per_second > 0
+                        ? slowest_of(links, without_limit(reached), Leg::between)
+                        : pace.between;
     paces_.emplace(std::pair{key, each}, pace);
   }
   return paces_.at({key, protocol});

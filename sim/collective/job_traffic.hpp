@@ -1,4 +1,5 @@
-// Where the bytes of a job's collectives go: the edges of every pattern on the channels NCCL found, and what they ask of the links.
+// Where the bytes of a job's collectives go: the edges of every pattern on the channels NCCL found, and what
+// they ask of the links.
 #pragma once
 
 #include <compare>
@@ -16,7 +17,15 @@
 namespace foretrain {
 
 /// Kinds of traffic that load the same links.
-enum class TrafficPattern : std::uint8_t { ring, ring_into_root, ring_out_of_root, tree, multicast, collnet, peers };
+enum class TrafficPattern : std::uint8_t {
+  ring,
+  ring_into_root,
+  ring_out_of_root,
+  tree,
+  multicast,
+  collnet,
+  peers
+};
 
 struct TrafficKey {
   TrafficPattern pattern = TrafficPattern::ring;
@@ -36,8 +45,12 @@ struct Pace {
   double between_alone = 0;  ///< the slowest route between nodes with nothing else on its links
   Bottleneck of_links;       ///< between nodes, if NICs had no limit of their own
   /// Traffic between nodes takes so much longer than the links alone would need.
-  double nic_stretch() const { return of_links.seconds_per_byte > 0 ? between.seconds_per_byte / of_links.seconds_per_byte : 1; }
-  const Bottleneck& worst() const { return inside.seconds_per_byte < between.seconds_per_byte ? between : inside; }
+  double nic_stretch() const {
+    return of_links.seconds_per_byte > 0 ? between.seconds_per_byte / of_links.seconds_per_byte : 1;
+  }
+  const Bottleneck& worst() const {
+    return inside.seconds_per_byte < between.seconds_per_byte ? between : inside;
+  }
 };
 
 /// Loads are counted once per pattern, when first asked for.

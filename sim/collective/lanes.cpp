@@ -91,7 +91,8 @@ void settle(const Dataflow& flow, std::vector<int>& step) {
   }
 }
 
-/// Pairs of messages (arriving, leaving) of the same chunk at the same rank, where the one that leaves does not wait for the other.
+/// Pairs of messages (arriving, leaving) of the same chunk at the same rank, where the one that leaves does
+/// not wait for the other.
 std::vector<std::pair<std::size_t, std::size_t>> unordered_pairs(const Lanes& lanes, const Dataflow& flow) {
   std::map<std::pair<int, int>, std::vector<std::size_t>> leaving;
   const auto for_chunks = [&](std::size_t m, const auto& use) {
@@ -149,7 +150,8 @@ LaneNeed last_of(const Lanes& lanes, std::uint32_t lane) { return {lane, 1 - lan
 std::vector<PairShare> pair_shares(const Lanes& lanes) {
   std::vector<PairShare> pairs;
   pairs.reserve(lanes.lanes.size());
-  for (const Lane& lane : lanes.lanes) pairs.push_back({lane.from, lane.to, lane.messages * lanes.message_share(lane)});
+  for (const Lane& lane : lanes.lanes)
+    pairs.push_back({lane.from, lane.to, lane.messages * lanes.message_share(lane)});
   std::ranges::sort(pairs, {}, [](const PairShare& pair) { return std::pair(pair.from, pair.to); });
   std::size_t kept = 0;
   for (std::size_t i = 1; i < pairs.size(); ++i) {
@@ -175,7 +177,8 @@ Schedule expand(const Lanes& lanes) {
   std::vector<int> step(flow.size()), before;
   settle(flow, step);
   const auto pairs = unordered_pairs(lanes, flow);
-  // Each round moves some message at least one step on; a round more than messages means that no order satisfies all.
+  // Each round moves some message at least one step on; a round more than messages means that no order
+  // satisfies all.
   for (std::size_t round = 0; before != step && round <= flow.size(); ++round) {
     before = step;
     for (const auto& [arriving, leaving] : pairs) step[arriving] = std::max(step[arriving], step[leaving]);
@@ -185,7 +188,8 @@ Schedule expand(const Lanes& lanes) {
     const Lane& lane = lanes.lanes[flow.lane(m)];
     const Transfer::Combine combine = flow.index(m) < lane.first_copy ? Transfer::reduce : Transfer::copy;
     for (int i = 0; i < lane.width; ++i)
-      schedule.transfers.push_back({step[m], lane.from, lane.to, lanes.chunk(lane, flow.index(m), i), combine});
+      schedule.transfers.push_back(
+          {step[m], lane.from, lane.to, lanes.chunk(lane, flow.index(m), i), combine});
   }
   return schedule;
 }

@@ -10,16 +10,16 @@
 
 namespace foretrain {
 
-/// Message k of a lane may start when message k - lag of lane `lane` has arrived. Before the first message there is nothing to wait
-/// for; k - lag beyond the last one means the last one.
+/// Message k of a lane may start when message k - lag of lane `lane` has arrived. Before the first message
+/// there is nothing to wait for; k - lag beyond the last one means the last one.
 struct LaneNeed {
   std::uint32_t lane = 0;
   std::int32_t lag = 0;
   friend bool operator==(const LaneNeed&, const LaneNeed&) = default;
 };
 
-/// One direction between two ranks, over which `messages` messages of equal size follow each other and arrive in order. Message k
-/// carries the `width` chunks base + (first + k stride + i) mod wrap, i = 0 … width - 1.
+/// One direction between two ranks, over which `messages` messages of equal size follow each other and arrive
+/// in order. Message k carries the `width` chunks base + (first + k stride + i) mod wrap, i = 0 … width - 1.
 struct Lane {
   int from = 0;
   int to = 0;
@@ -27,17 +27,18 @@ struct Lane {
   int first = 0, stride = 1, width = 1;
   int base = 0, wrap = 1;
   int first_copy = 0;  ///< messages from this one on overwrite, earlier ones add
-  /// Not negative (alltoall by digits): the one message carries, of every row d of chunks that has this bit set, the chunk of place
-  /// first - (d mod 2^digit); width counts those rows.
+  /// Not negative (alltoall by digits): the one message carries, of every row d of chunks that has this bit
+  /// set, the chunk of place first - (d mod 2^digit); width counts those rows.
   int digit = -1;
   std::uint32_t first_need = 0;
   std::uint32_t needs = 0;
   friend bool operator==(const Lane&, const Lane&) = default;
 };
 
-/// A collective. Chunks, order, root and switches as in Schedule. A rank that sends a chunk sends what it had at the start together with
-/// what the needs of the message say has arrived: data that comes earlier than anybody waits for it stays in a buffer.
-/// Memory: lanes and needs only; a ring of n ranks has n lanes, however many messages.
+/// A collective. Chunks, order, root and switches as in Schedule. A rank that sends a chunk sends what it had
+/// at the start together with what the needs of the message say has arrived: data that comes earlier than
+/// anybody waits for it stays in a buffer. Memory: lanes and needs only; a ring of n ranks has n lanes,
+/// however many messages.
 struct Lanes {
   CollectiveOp op = CollectiveOp::all_reduce;
   int ranks = 1;
@@ -50,8 +51,8 @@ struct Lanes {
 
   /// Chunk i of message k.
   int chunk(const Lane& lane, int message, int i) const;
-  /// Bytes of a chunk per byte of size as nccl-tests counts it: 1 / chunks; ranks / chunks for alltoall and sendrecv, where the size is
-  /// one rank's.
+  /// Bytes of a chunk per byte of size as nccl-tests counts it: 1 / chunks; ranks / chunks for alltoall and
+  /// sendrecv, where the size is one rank's.
   double chunk_share() const;
   /// Bytes of one message of the lane, of the same.
   double message_share(const Lane& lane) const { return lane.width * chunk_share(); }
@@ -83,7 +84,8 @@ struct LaneCosts {
 /// Counts them message by message. Requires lanes that do not wait for themselves.
 LaneCosts count_costs(const Lanes& lanes);
 
-/// What goes from one rank (or switch) to another, all lanes together, per byte of size: the flows of the collective.
+/// What goes from one rank (or switch) to another, all lanes together, per byte of size: the flows of the
+/// collective.
 struct PairShare {
   int from = 0;
   int to = 0;
@@ -94,12 +96,14 @@ struct PairShare {
 /// One entry per pair that talks, in the order of from, then to.
 std::vector<PairShare> pair_shares(const Lanes& lanes);
 
-/// Every transfer at the earliest step its needs and its lane allow; where a message would arrive before another one that does not wait
-/// for it has left with the same chunk, it arrives in the step of that one. Requires lanes that do not wait for themselves.
+/// Every transfer at the earliest step its needs and its lane allow; where a message would arrive before
+/// another one that does not wait for it has left with the same chunk, it arrives in the step of that one.
+/// Requires lanes that do not wait for themselves.
 Schedule expand(const Lanes& lanes);
 
-/// Proves the post-condition (see disprove of a Schedule) for every order of messages that the needs allow: a message carries what the
-/// needs guarantee, and two messages into one chunk, one of which overwrites, must be in order. Returns the first thing that is wrong.
+/// Proves the post-condition (see disprove of a Schedule) for every order of messages that the needs allow: a
+/// message carries what the needs guarantee, and two messages into one chunk, one of which overwrites, must
+/// be in order. Returns the first thing that is wrong.
 std::optional<std::string> disprove(const Lanes& lanes);
 
 /// The rest of a division that is never negative. Requires modulus > 0.

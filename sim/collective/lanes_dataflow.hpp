@@ -1,4 +1,5 @@
-// The messages of lanes one by one: what each waits for, in which order they may go, what has surely happened before.
+// The messages of lanes one by one: what each waits for, in which order they may go, what has surely happened
+// before.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ class MessageSet {
   std::vector<std::uint64_t> words_;
 };
 
-/// Messages are numbered lane by lane. Memory: O(messages) for the order, O(messages²) bits for `arrived`; for proofs, not for timing.
+/// Messages are numbered lane by lane. Memory: O(messages) for the order, O(messages²) bits for `arrived`;
+/// for proofs, not for timing.
 class Dataflow {
  public:
   explicit Dataflow(const Lanes& lanes);
@@ -41,8 +43,8 @@ class Dataflow {
       if (awaited >= 0) use(first_[need.lane] + static_cast<std::size_t>(awaited));
     }
   }
-  /// An order in which every message comes after those it waits for and its lane's earlier ones; shorter than size() when some wait for
-  /// themselves.
+  /// An order in which every message comes after those it waits for and its lane's earlier ones; shorter than
+  /// size() when some wait for themselves.
   const std::vector<std::size_t>& order() const { return order_; }
   /// For each message, those that have arrived before it can start. Requires a full order.
   std::vector<MessageSet> arrived() const;

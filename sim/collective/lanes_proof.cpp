@@ -1,4 +1,5 @@
-// The proof follows the data: what a message carries is the fold of the arrivals that its needs guarantee, whatever the timing.
+// The proof follows the data: what a message carries is the fold of the arrivals that its needs guarantee,
+// whatever the timing.
 #include <algorithm>
 #include <utility>
 
@@ -19,13 +20,16 @@ struct Arrival {
 class Proof {
  public:
   explicit Proof(const Lanes& lanes)
-      : lanes_(lanes), flow_(lanes), contract_(lanes.op, lanes.ranks, lanes.chunks, lanes.root, lanes.order) {}
+      : lanes_(lanes),
+        flow_(lanes),
+        contract_(lanes.op, lanes.ranks, lanes.chunks, lanes.root, lanes.order) {}
 
   std::optional<std::string> fail() {
     if (flow_.order().size() != flow_.size()) return "some messages wait for themselves";
     arrived_ = flow_.arrived();
     contents_.resize(flow_.size());
-    arrivals_.resize(static_cast<std::size_t>(lanes_.ranks + lanes_.switches) * static_cast<std::size_t>(lanes_.chunks));
+    arrivals_.resize(static_cast<std::size_t>(lanes_.ranks + lanes_.switches) *
+                     static_cast<std::size_t>(lanes_.chunks));
     for (const std::size_t m : flow_.order()) send(m);
     for (int rank = 0; rank < lanes_.ranks; ++rank) {
       for (int chunk = 0; chunk < lanes_.chunks && !wrong_; ++chunk) check_end(rank, chunk);
@@ -37,18 +41,23 @@ class Proof {
   const Lane& lane(std::size_t m) const { return lanes_.lanes[flow_.lane(m)]; }
   bool adds(std::size_t m) const { return flow_.index(m) < lane(m).first_copy; }
   std::string describe(std::size_t m, int chunk) const {
-    return fmt::format("message {} of rank {} to rank {}, chunk {}", flow_.index(m), lane(m).from, lane(m).to, chunk);
+    return fmt::format("message {} of rank {} to rank {}, chunk {}", flow_.index(m), lane(m).from, lane(m).to,
+                       chunk);
   }
   std::vector<Arrival>& arrivals(int rank, int chunk) {
-    return arrivals_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(lanes_.chunks) + static_cast<std::size_t>(chunk)];
+    return arrivals_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(lanes_.chunks) +
+                     static_cast<std::size_t>(chunk)];
   }
-  bool in_order(std::size_t a, std::size_t b) const { return arrived_[b].has(a) || (flow_.lane(a) == flow_.lane(b) && a < b); }
+  bool in_order(std::size_t a, std::size_t b) const {
+    return arrived_[b].has(a) || (flow_.lane(a) == flow_.lane(b) && a < b);
+  }
 
   void send(std::size_t m) {
     for (int i = 0; i < lane(m).width && !wrong_; ++i) {
       const int chunk = lanes_.chunk(lane(m), flow_.index(m), i);
       contents_[m].push_back(held(lane(m).from, chunk, &arrived_[m]));
-      if (!wrong_ && contents_[m].back().empty()) wrong_ = describe(m, chunk) + ": the sender has nothing there";
+      if (!wrong_ && contents_[m].back().empty())
+        wrong_ = describe(m, chunk) + ": the sender has nothing there";
       arrivals(lane(m).to, chunk).push_back({m, i});
     }
   }
@@ -60,7 +69,8 @@ class Proof {
     for (const Arrival& arrival : arrivals(rank, chunk)) {
       const std::size_t m = arrival.message;
       if (arrived != nullptr && !arrived->has(m)) continue;
-      const bool race = std::ranges::any_of(seen, [&](std::size_t s) { return (!adds(s) || !adds(m)) && !in_order(s, m); });
+      const bool race =
+          std::ranges::any_of(seen, [&](std::size_t s) { return (!adds(s) || !adds(m)) && !in_order(s, m); });
       if (race) return wrong(describe(m, chunk) + ": written twice, in no order");
       seen.push_back(m);
       const Contributions& data = contents_[m][static_cast<std::size_t>(arrival.part)];
@@ -78,7 +88,8 @@ class Proof {
     const Contributions want = contract_.after(rank, chunk);
     if (want.empty()) return;
     if (held(rank, chunk, nullptr) != want && !wrong_)
-      wrong_ = fmt::format("{}: rank {} ends with the wrong data in chunk {}", name_of(lanes_.op), rank, chunk);
+      wrong_ =
+          fmt::format("{}: rank {} ends with the wrong data in chunk {}", name_of(lanes_.op), rank, chunk);
   }
 
   Contributions wrong(std::string what) {
@@ -99,9 +110,10 @@ std::optional<std::string> wrong_lane(const Lanes& lanes) {
   const int holders = lanes.ranks + lanes.switches;
   for (std::size_t l = 0; l < lanes.lanes.size(); ++l) {
     const Lane& lane = lanes.lanes[l];
-    const bool ranks_exist = lane.from >= 0 && lane.from < holders && lane.to >= 0 && lane.to < holders && lane.from != lane.to;
-    const bool chunks_exist =
-        lane.digit >= 0 || (lane.wrap >= 1 && lane.width <= lane.wrap && lane.base >= 0 && lane.base + lane.wrap <= lanes.chunks);
+    const bool ranks_exist =
+        lane.from >= 0 && lane.from < holders && lane.to >= 0 && lane.to < holders && lane.from != lane.to;
+    const bool chunks_exist = lane.digit >= 0 || (lane.wrap >= 1 && lane.width <= lane.wrap &&
+                                                  lane.base >= 0 && lane.base + lane.wrap <= lanes.chunks);
     if (!ranks_exist || !chunks_exist || lane.messages < 1 || lane.width < 1)
       return fmt::format("lane {} from rank {} to rank {} does not exist", l, lane.from, lane.to);
     for (std::uint32_t i = 0; i < lane.needs; ++i) {
@@ -115,7 +127,9 @@ std::optional<std::string> wrong_lane(const Lanes& lanes) {
 }  // namespace
 
 std::optional<std::string> disprove(const Lanes& lanes) {
-  if (std::optional<std::string> wrong = wrong_shape(lanes.op, lanes.ranks, lanes.chunks, lanes.root, lanes.order)) return wrong;
+  if (std::optional<std::string> wrong =
+          wrong_shape(lanes.op, lanes.ranks, lanes.chunks, lanes.root, lanes.order))
+    return wrong;
   if (std::optional<std::string> wrong = wrong_lane(lanes)) return wrong;
   return Proof(lanes).fail();
 }

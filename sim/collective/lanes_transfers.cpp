@@ -1,4 +1,5 @@
-// A lane is a connection and its needs are the connection's; only the numbers move on by what the graph has already.
+// A lane is a connection and its needs are the connection's; only the numbers move on by what the graph has
+// already.
 #include "sim/collective/lanes_transfers.hpp"
 
 #include <algorithm>
@@ -6,7 +7,8 @@
 
 namespace foretrain {
 
-void add_transfers(TransferGraph& graph, const Lanes& lanes, double bytes, const std::function<LaneCarrier(int from, int to)>& carrier) {
+void add_transfers(TransferGraph& graph, const Lanes& lanes, double bytes,
+                   const std::function<LaneCarrier(int from, int to)>& carrier) {
   const std::uint32_t first = static_cast<std::uint32_t>(graph.connections.size());
   graph.ranks = std::max(graph.ranks, lanes.ranks + lanes.switches);
   graph.connections.reserve(graph.connections.size() + lanes.lanes.size());

@@ -17,9 +17,11 @@ struct LaneCarrier {
   double wire_bytes = 1;  ///< on the wire per byte of data
 };
 
-/// Adds one connection per lane to the graph, with messages of `bytes` (the size as nccl-tests counts it) times the lane's share. Ranks of
-/// the lanes are ranks of the graph, switches those from lanes.ranks on; the graph gets at least as many. Several collectives may be added
-/// to one graph: they run at once. Calls `carrier` once per lane.
-void add_transfers(TransferGraph& graph, const Lanes& lanes, double bytes, const std::function<LaneCarrier(int from, int to)>& carrier);
+/// Adds one connection per lane to the graph, with messages of `bytes` (the size as nccl-tests counts it)
+/// times the lane's share. Ranks of the lanes are ranks of the graph, switches those from lanes.ranks on; the
+/// graph gets at least as many. Several collectives may be added to one graph: they run at once. Calls
+/// `carrier` once per lane.
+void add_transfers(TransferGraph& graph, const Lanes& lanes, double bytes,
+                   const std::function<LaneCarrier(int from, int to)>& carrier);
 
 }  // namespace foretrain

@@ -8,11 +8,13 @@ namespace foretrain {
 
 namespace {
 
-/// Host times of launches differ by so much from run to run: a collective within that of its launches may be hidden behind them.
+/// Host times of launches differ by so much from run to run: a collective within that of its launches may be
+/// hidden behind them.
 constexpr double kLaunchNoise = 1.3;
 
 bool is_same(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 bool is_forced_alike(const CalibratedCollective& measured, const nccl::Settings& settings) {
@@ -21,7 +23,8 @@ bool is_forced_alike(const CalibratedCollective& measured, const nccl::Settings&
 }
 
 void scale(CollectivePlan& plan, double factor) {
-  for (Time* part : {&plan.latency, &plan.alone, &plan.timing.start, &plan.timing.steps, &plan.timing.fill, &plan.timing.data})
+  for (Time* part : {&plan.latency, &plan.alone, &plan.timing.start, &plan.timing.steps, &plan.timing.fill,
+                     &plan.timing.data})
     *part = seconds(to_seconds(*part) * factor);
   plan.stretch *= factor;
 }
@@ -30,11 +33,14 @@ void scale(CollectivePlan& plan, double factor) {
 
 int processes_of(int stated, int ranks_per_node) { return stated > 0 ? stated : ranks_per_node; }
 
-const CalibratedCollective* find_measured(const Calibration& calibration, CollectiveOp op, const MeasuredJob& job) {
+const CalibratedCollective* find_measured(const Calibration& calibration, CollectiveOp op,
+                                          const MeasuredJob& job) {
   const int processes = processes_of(job.settings->processes_per_node, job.ranks_per_node);
   const CalibratedCollective* best = nullptr;
   for (const CalibratedCollective& measured : calibration.collectives) {
-    if (measured.op != name_of(op) || measured.gpus != job.ranks || measured.nodes != job.nodes || measured.segments.empty()) continue;
+    if (measured.op != name_of(op) || measured.gpus != job.ranks || measured.nodes != job.nodes ||
+        measured.segments.empty())
+      continue;
     if (!is_forced_alike(measured, job.settings->nccl)) continue;
     if (processes_of(measured.processes_per_node, job.ranks_per_node) == processes) return &measured;
     if (best == nullptr) best = &measured;
@@ -44,8 +50,11 @@ const CalibratedCollective* find_measured(const Calibration& calibration, Collec
 
 double measured_seconds(const CalibratedCollective& measured, double bytes) {
   const std::vector<TimeSegment>& all = measured.segments;
-  const auto at = [](const TimeSegment& segment, double size) { return segment.latency_s + size * segment.seconds_per_byte; };
-  const auto next = std::ranges::find_if(all, [&](const TimeSegment& segment) { return bytes <= segment.most; });
+  const auto at = [](const TimeSegment& segment, double size) {
+    return segment.latency_s + size * segment.seconds_per_byte;
+  };
+  const auto next =
+      std::ranges::find_if(all, [&](const TimeSegment& segment) { return bytes <= segment.most; });
   if (next == all.end()) return at(all.back(), bytes);
   if (bytes >= next->least || next == all.begin()) return at(*next, bytes);
   const TimeSegment& before = *std::prev(next);
@@ -55,7 +64,8 @@ double measured_seconds(const CalibratedCollective& measured, double bytes) {
 
 void settle(CollectivePlan& plan, double measured, const MeasuredLaunches& launches) {
   const double modelled = to_seconds(plan.occupied()), of_launches = to_seconds(launches.time);
-  const bool hidden = measured <= of_launches || (modelled <= of_launches && measured <= kLaunchNoise * of_launches);
+  const bool hidden =
+      measured <= of_launches || (modelled <= of_launches && measured <= kLaunchNoise * of_launches);
   if (launches.own && (hidden || measured < to_seconds(plan.launch))) plan.launch = seconds(measured);
   if (modelled > 0 && (!hidden || modelled > measured)) scale(plan, measured / modelled);
 }

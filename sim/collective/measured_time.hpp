@@ -16,11 +16,13 @@ struct MeasuredJob {
 /// Processes on a node; 0 stands for one per GPU.
 int processes_of(int stated, int ranks_per_node);
 
-/// What was measured of that operation and job, with that algorithm and protocol forced; null when nothing was. Of several the one with
-/// the job's processes.
-const CalibratedCollective* find_measured(const Calibration& calibration, CollectiveOp op, const MeasuredJob& job);
+/// What was measured of that operation and job, with that algorithm and protocol forced; null when nothing
+/// was. Of several the one with the job's processes.
+const CalibratedCollective* find_measured(const Calibration& calibration, CollectiveOp op,
+                                          const MeasuredJob& job);
 
-/// Seconds at a size: on the pieces' lines, on a straight line between two pieces, and beyond the ends on the nearest piece's line.
+/// Seconds at a size: on the pieces' lines, on a straight line between two pieces, and beyond the ends on the
+/// nearest piece's line.
 double measured_seconds(const CalibratedCollective& measured, double bytes);
 
 /// What the launches of one process took in the measured job. `own`: the job at hand has the same processes.
@@ -29,8 +31,8 @@ struct MeasuredLaunches {
   bool own = true;
 };
 
-/// Stretches latency and data of `plan` alike, until nccl-tests would print `measured` seconds. Where the launches alone explain that time,
-/// all that is known is that the collective takes no longer.
+/// Stretches latency and data of `plan` alike, until nccl-tests would print `measured` seconds. Where the
+/// launches alone explain that time, all that is known is that the collective takes no longer.
 void settle(CollectivePlan& plan, double measured, const MeasuredLaunches& launches);
 
 }  // namespace foretrain

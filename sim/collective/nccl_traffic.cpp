@@ -1,4 +1,5 @@
-// Inside a node all channels of a class are walked once; between nodes every pair of neighbours is visited, path by path.
+// Inside a node all channels of a class are walked once; between nodes every pair of neighbours is visited,
+// path by path.
 #include "sim/collective/nccl_traffic.hpp"
 
 #include <algorithm>
@@ -27,10 +28,12 @@ TrafficEdge inside(const nccl::JobNode& group, int from, int to, double share) {
 }
 
 bool is_idle(const TrafficEdge& edge, IdleEdge idle, int root_gpu) {
-  return idle == IdleEdge::into_root ? edge.to.gpu == root_gpu : idle == IdleEdge::out_of_root && edge.from.gpu == root_gpu;
+  return idle == IdleEdge::into_root ? edge.to.gpu == root_gpu
+                                     : idle == IdleEdge::out_of_root && edge.from.gpu == root_gpu;
 }
 
-void visit_ring_inside(const nccl::JobNode& group, const SharedPath& path, bool closed, const EdgeVisitor& visit) {
+void visit_ring_inside(const nccl::JobNode& group, const SharedPath& path, bool closed,
+                       const EdgeVisitor& visit) {
   const std::vector<int>& gpus = path.path.gpus;
   for (std::size_t i = 0; i + 1 < gpus.size(); ++i) visit(inside(group, gpus[i], gpus[i + 1], path.share));
   if (closed && gpus.size() > 1) visit(inside(group, gpus.back(), gpus.front(), path.share));
@@ -41,18 +44,21 @@ struct Port {
   int gpu = 0, nic = 0;
 };
 
-/// Parent and first child hang at the first GPU, or the child at the second one, or both children (facts/NCCL_TUNING.md 4.1).
+/// Parent and first child hang at the first GPU, or the child at the second one, or both children
+/// (facts/NCCL_TUNING.md 4.1).
 Port parent_port(const nccl::ChannelPath& path) { return {path.gpus.front(), path.nic_in}; }
 
 Port child_port(const nccl::ChannelPath& path, nccl::Pattern pattern, int child) {
-  const bool second_gpu = pattern == nccl::Pattern::split_tree || (pattern == nccl::Pattern::balanced_tree && child == 1);
+  const bool second_gpu =
+      pattern == nccl::Pattern::split_tree || (pattern == nccl::Pattern::balanced_tree && child == 1);
   if (!second_gpu || path.gpus.size() < 2) return parent_port(path);
   return {path.gpus[1], path.nic_out < 0 ? path.nic_in : path.nic_out};
 }
 
-void visit_both_ways(const TrafficInput& input, std::size_t node, const nccl::TreePlace& place, int tree_nodes_child, std::size_t p,
-                     const EdgeVisitor& visit) {
-  const nccl::JobNode &low = input.job.nodes[node], &high = input.job.nodes[static_cast<std::size_t>(place.parent)];
+void visit_both_ways(const TrafficInput& input, std::size_t node, const nccl::TreePlace& place,
+                     int tree_nodes_child, std::size_t p, const EdgeVisitor& visit) {
+  const nccl::JobNode &low = input.job.nodes[node],
+                      &high = input.job.nodes[static_cast<std::size_t>(place.parent)];
   // A partly used node may have fewer distinct paths than the other end: its paths take turns.
   const std::vector<SharedPath>& paths_above = paths_of(input, high);
   const SharedPath &below = paths_of(input, low)[p], &above = paths_above[p % paths_above.size()];
@@ -102,7 +108,8 @@ void visit_ring(const TrafficInput& input, IdleEdge idle, int root_gpu, const Ed
     if (!is_idle(edge, idle, root_gpu)) visit(edge);
   };
   for_each_shape(input.job, [&](const nccl::JobNode& group) {
-    for (const SharedPath& path : paths_of(input, group)) visit_ring_inside(group, path, one_node, one_node ? busy : visit);
+    for (const SharedPath& path : paths_of(input, group))
+      visit_ring_inside(group, path, one_node, one_node ? busy : visit);
   });
   if (one_node) return;
   for (std::size_t n = 0; n < nodes.size(); ++n) {

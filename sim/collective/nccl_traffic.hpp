@@ -14,7 +14,8 @@ struct SharedPath {
   double share = 1;
 };
 
-/// The first `count` channels, with equal shares that are 1 together; `merge`: equal paths are one, with the sum of their shares.
+/// The first `count` channels, with equal shares that are 1 together; `merge`: equal paths are one, with the
+/// sum of their shares.
 std::vector<SharedPath> share_paths(const std::vector<nccl::ChannelPath>& channels, int count, bool merge);
 
 /// One stream of bytes between two ranks' GPUs.
@@ -34,13 +35,14 @@ struct TrafficInput {
   nccl::Pattern pattern = nccl::Pattern::ring;
 };
 
-/// Edges of a ring, each with a share of 1 on all channels together. `idle`: on one node, the GPU whose inbound (broadcast) or outbound
-/// (reduce) edge carries nothing.
+/// Edges of a ring, each with a share of 1 on all channels together. `idle`: on one node, the GPU whose
+/// inbound (broadcast) or outbound (reduce) edge carries nothing.
 enum class IdleEdge : std::uint8_t { none, into_root, out_of_root };
 void visit_ring(const TrafficInput& input, IdleEdge idle, int root_gpu, const EdgeVisitor& visit);
 /// Edges of the double binary tree of all_reduce, up and down (facts/NCCL_TUNING.md 4.3).
 void visit_trees(const TrafficInput& input, const EdgeVisitor& visit);
-/// Between nodes, of NVLSTree: the first GPU of every channel joins its like on other nodes by the double binary tree.
+/// Between nodes, of NVLSTree: the first GPU of every channel joins its like on other nodes by the double
+/// binary tree.
 void visit_heads(const TrafficInput& input, const EdgeVisitor& visit);
 
 }  // namespace foretrain

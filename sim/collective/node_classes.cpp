@@ -25,13 +25,17 @@ struct Role {
 };
 
 TreeRole role_of(const nccl::TreePlace& place, int node, const nccl::TreePlace& parent) {
-  return {place.parent < 0 ? -1 : parent.children[1] == node ? 1 : 0, {place.children[0] >= 0, place.children[1] >= 0}};
+  return {place.parent < 0             ? -1
+          : parent.children[1] == node ? 1
+                                       : 0,
+          {place.children[0] >= 0, place.children[1] >= 0}};
 }
 
 /// `key(i)` for node i of the job.
 template <typename Key>
 NodeClasses classes_by(const nccl::Job& job, int cluster_nodes, Key key) {
-  NodeClasses classes{std::vector<int>(static_cast<std::size_t>(cluster_nodes), -1), std::vector<std::vector<int>>(job.shapes.size())};
+  NodeClasses classes{std::vector<int>(static_cast<std::size_t>(cluster_nodes), -1),
+                      std::vector<std::vector<int>>(job.shapes.size())};
   std::map<decltype(key(0)), int> known;
   for (std::size_t i = 0; i < job.nodes.size(); ++i) {
     const auto [row, is_new] = known.try_emplace(key(static_cast<int>(i)), static_cast<int>(known.size()));
@@ -44,18 +48,23 @@ NodeClasses classes_by(const nccl::Job& job, int cluster_nodes, Key key) {
 }  // namespace
 
 NodeClasses classes_by_shape(const nccl::Job& job, int cluster_nodes) {
-  return classes_by(job, cluster_nodes, [&](int node) { return job.nodes[static_cast<std::size_t>(node)].shape; });
+  return classes_by(job, cluster_nodes,
+                    [&](int node) { return job.nodes[static_cast<std::size_t>(node)].shape; });
 }
 
 NodeClasses classes_by_tree(const nccl::Job& job, int cluster_nodes) {
-  const std::vector<nccl::DoubleTreePlace> places = nccl::double_tree_places(static_cast<int>(job.nodes.size()));
+  const std::vector<nccl::DoubleTreePlace> places =
+      nccl::double_tree_places(static_cast<int>(job.nodes.size()));
   return classes_by(job, cluster_nodes, [&](int node) {
     const std::size_t n = static_cast<std::size_t>(node);
     const auto role = [&](nccl::TreePlace nccl::DoubleTreePlace::*tree) {
       const nccl::TreePlace& place = places[n].*tree;
-      return role_of(place, node, place.parent < 0 ? nccl::TreePlace{} : places[static_cast<std::size_t>(place.parent)].*tree);
+      return role_of(
+          place, node,
+          place.parent < 0 ? nccl::TreePlace{} : places[static_cast<std::size_t>(place.parent)].*tree);
     };
-    return Role{job.nodes[n].shape, role(&nccl::DoubleTreePlace::first), role(&nccl::DoubleTreePlace::second)};
+    return Role{job.nodes[n].shape, role(&nccl::DoubleTreePlace::first),
+                role(&nccl::DoubleTreePlace::second)};
   });
 }
 

@@ -14,7 +14,8 @@ struct NodeClasses {
 
 /// Rings, alltoall: nodes of one shape do the same.
 NodeClasses classes_by_shape(const nccl::Job& job, int cluster_nodes);
-/// Trees over nodes: those of one shape that have the same place in both trees; a root has fewer neighbours than others.
+/// Trees over nodes: those of one shape that have the same place in both trees; a root has fewer neighbours
+/// than others.
 NodeClasses classes_by_tree(const nccl::Job& job, int cluster_nodes);
 /// Traffic of a rank with its neighbour or a root: every node is a class of its own; `of_shape` is empty.
 NodeClasses class_per_node(const nccl::Job& job, int cluster_nodes);

@@ -1,4 +1,5 @@
-// alltoall counts pairs of nodes, not of ranks: GPUs of a node that share a NIC are one source, but on the nodes whose own links count.
+// alltoall counts pairs of nodes, not of ranks: GPUs of a node that share a NIC are one source, but on the
+// nodes whose own links count.
 #include "sim/collective/peer_traffic.hpp"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ struct NicGroup {
 NicGroup alone(const PeerInput& input, int gpu) {
   const int nic = std::max(0, nearest_nic(input.cluster, gpu));
   const Route& route = input.cluster.route_in_node(input.cluster.gpu(0, gpu), input.cluster.nic(0, nic));
-  const double reached = input.cluster.gpudirect(gpu, nic) ? route.bandwidth.per_second * route.collective_efficiency : -1;
+  const double reached =
+      input.cluster.gpudirect(gpu, nic) ? route.bandwidth.per_second * route.collective_efficiency : -1;
   return {nic, reached, {gpu}};
 }
 
@@ -28,8 +30,9 @@ std::vector<NicGroup> nic_groups(const PeerInput& input, const nccl::NodeShape& 
   std::vector<NicGroup> groups;
   for (const int gpu : shape.gpus) {
     NicGroup group = alone(input, gpu);
-    const auto known =
-        std::ranges::find_if(groups, [&](const NicGroup& other) { return other.nic == group.nic && other.reached == group.reached; });
+    const auto known = std::ranges::find_if(groups, [&](const NicGroup& other) {
+      return other.nic == group.nic && other.reached == group.reached;
+    });
     if (merge && known != groups.end())
       known->gpus.push_back(gpu);
     else
@@ -38,8 +41,8 @@ std::vector<NicGroup> nic_groups(const PeerInput& input, const nccl::NodeShape& 
   return groups;
 }
 
-/// What a pair of nodes exchanges: GPU by GPU at the job's first node and the one that stands for its shape, whose own links count; NIC by
-/// NIC elsewhere.
+/// What a pair of nodes exchanges: GPU by GPU at the job's first node and the one that stands for its shape,
+/// whose own links count; NIC by NIC elsewhere.
 class NodeGroups {
  public:
   explicit NodeGroups(const PeerInput& input) : job_(input.job), first_(input.job.shapes.size(), -1) {
@@ -68,14 +71,16 @@ std::vector<GpuPlace> places_of(const nccl::Job& job) {
   std::vector<GpuPlace> places(static_cast<std::size_t>(job.input.job.ranks));
   for (const nccl::JobNode& node : job.nodes) {
     const std::vector<int>& gpus = job.shape_of(node).gpus;
-    for (std::size_t i = 0; i < gpus.size(); ++i) places[static_cast<std::size_t>(job.ranks_of(node)[i])] = {node.node, gpus[i]};
+    for (std::size_t i = 0; i < gpus.size(); ++i)
+      places[static_cast<std::size_t>(job.ranks_of(node)[i])] = {node.node, gpus[i]};
   }
   return places;
 }
 
 TrafficEdge edge_between(const PeerInput& input, GpuPlace from, GpuPlace to, double share) {
   if (from.node == to.node) return {from, to, -1, -1, share};
-  return {from, to, std::max(0, nearest_nic(input.cluster, from.gpu)), std::max(0, nearest_nic(input.cluster, to.gpu)), share};
+  return {from, to, std::max(0, nearest_nic(input.cluster, from.gpu)),
+          std::max(0, nearest_nic(input.cluster, to.gpu)), share};
 }
 
 void visit_alltoall_inside(const PeerInput& input, double share, const EdgeVisitor& visit) {
@@ -113,7 +118,9 @@ void visit_alltoall(const PeerInput& input, const EdgeVisitor& visit) {
 
 }  // namespace
 
-double peer_share(CollectiveOp op, int ranks) { return op == CollectiveOp::sendrecv ? 1 : 1.0 / std::max(1, ranks); }
+double peer_share(CollectiveOp op, int ranks) {
+  return op == CollectiveOp::sendrecv ? 1 : 1.0 / std::max(1, ranks);
+}
 
 void visit_peers(const PeerInput& input, const EdgeVisitor& visit) {
   const int ranks = input.job.input.job.ranks;

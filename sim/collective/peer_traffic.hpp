@@ -7,9 +7,10 @@
 
 namespace foretrain {
 
-/// Every pair that exchanges data, each over the NIC nearest to its GPU; alltoall: inside nodes only the first of each
-/// shape is told; pairs of two other nodes that use the same NICs equally well are one edge with the sum of their shares. Beyond
-/// kMostPeerNodes nodes, that many partners per node at equal distances stand for all.
+/// Every pair that exchanges data, each over the NIC nearest to its GPU; alltoall: inside nodes only the
+/// first of each shape is told; pairs of two other nodes that use the same NICs equally well are one edge
+/// with the sum of their shares. Beyond kMostPeerNodes nodes, that many partners per node at equal distances
+/// stand for all.
 struct PeerInput {
   const Cluster& cluster;
   const nccl::Job& job;

@@ -21,7 +21,8 @@ class Holdings {
   }
 
   Contributions& at(int rank, int chunk) {
-    return held_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(chunks_) + static_cast<std::size_t>(chunk)];
+    return held_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(chunks_) +
+                 static_cast<std::size_t>(chunk)];
   }
 
  private:
@@ -29,19 +30,23 @@ class Holdings {
   std::vector<Contributions> held_;
 };
 
-std::string describe(const Transfer& t) { return fmt::format("step {}: rank {} to rank {}, chunk {}", t.step, t.from, t.to, t.chunk); }
+std::string describe(const Transfer& t) {
+  return fmt::format("step {}: rank {} to rank {}, chunk {}", t.step, t.from, t.to, t.chunk);
+}
 
 std::optional<std::string> wrong_transfer(const Schedule& s) {
   const int holders = s.ranks + s.switches;
   for (const Transfer& t : s.transfers) {
     const bool ranks_exist = t.from >= 0 && t.from < holders && t.to >= 0 && t.to < holders && t.from != t.to;
-    if (!ranks_exist || t.step < 0 || t.chunk < 0 || t.chunk >= s.chunks) return describe(t) + " does not exist";
+    if (!ranks_exist || t.step < 0 || t.chunk < 0 || t.chunk >= s.chunks)
+      return describe(t) + " does not exist";
   }
   return std::nullopt;
 }
 
 /// Two transfers of one step to one place, one of which overwrites.
-bool written_twice(const std::vector<Transfer>& transfers, std::size_t begin, std::size_t end, std::size_t i) {
+bool written_twice(const std::vector<Transfer>& transfers, std::size_t begin, std::size_t end,
+                   std::size_t i) {
   const Transfer& t = transfers[i];
   for (std::size_t other = begin; other < end; ++other) {
     const Transfer& o = transfers[other];
@@ -52,7 +57,8 @@ bool written_twice(const std::vector<Transfer>& transfers, std::size_t begin, st
 }
 
 /// Plays the transfers of one step on what was held before it.
-std::optional<std::string> play_step(Holdings& held, const std::vector<Transfer>& transfers, std::size_t begin, std::size_t end) {
+std::optional<std::string> play_step(Holdings& held, const std::vector<Transfer>& transfers,
+                                     std::size_t begin, std::size_t end) {
   std::vector<Contributions> sent;
   for (std::size_t i = begin; i < end; ++i) {
     sent.push_back(held.at(transfers[i].from, transfers[i].chunk));
@@ -81,23 +87,28 @@ bool cut_by_rank(CollectiveOp op) {
 }  // namespace
 
 std::string_view name_of(CollectiveOp op) {
-  constexpr std::array<std::string_view, kCollectiveOps.size()> kNames{"all_reduce", "broadcast", "reduce_scatter", "all_gather", "reduce",
-                                                                       "alltoall",   "sendrecv",  "gather",         "scatter"};
+  constexpr std::array<std::string_view, kCollectiveOps.size()> kNames{
+      "all_reduce", "broadcast", "reduce_scatter", "all_gather", "reduce",
+      "alltoall",   "sendrecv",  "gather",         "scatter"};
   return kNames[static_cast<std::size_t>(op)];
 }
 
 double busbw_factor(CollectiveOp op, int n) {
   const double once = static_cast<double>(n - 1) / n;
   if (op == CollectiveOp::all_reduce) return 2 * once;
-  const bool whole = op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::sendrecv;
+  const bool whole =
+      op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::sendrecv;
   return whole ? 1 : once;
 }
 
 bool has_root(CollectiveOp op) {
-  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather || op == CollectiveOp::scatter;
+  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather ||
+         op == CollectiveOp::scatter;
 }
 
-bool adds(CollectiveOp op) { return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce || op == CollectiveOp::reduce_scatter; }
+bool adds(CollectiveOp op) {
+  return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce || op == CollectiveOp::reduce_scatter;
+}
 
 int Schedule::steps() const {
   int last = -1;
@@ -108,7 +119,9 @@ int Schedule::steps() const {
 Contract::Contract(CollectiveOp op, int ranks, int chunks, int root, std::vector<int> order)
     : op_(op), ranks_(ranks), chunks_(chunks), root_(root), order_(std::move(order)) {}
 
-int Contract::rank_at(int place) const { return order_.empty() ? place : order_[static_cast<std::size_t>(place)]; }
+int Contract::rank_at(int place) const {
+  return order_.empty() ? place : order_[static_cast<std::size_t>(place)];
+}
 
 int Contract::receiver(int chunk) const {
   if (op_ == CollectiveOp::alltoall) return rank_at((chunk % ranks_ + chunk / ranks_) % ranks_);
@@ -125,7 +138,8 @@ Contributions Contract::before(int rank, int chunk) const {
   if (rank >= ranks_) return adds(op_) ? Contributions(static_cast<std::size_t>(ranks_)) : Contributions{};
   bool starts_with = true;
   if (op_ == CollectiveOp::broadcast || op_ == CollectiveOp::scatter) starts_with = rank == root_;
-  if (op_ == CollectiveOp::all_gather || op_ == CollectiveOp::gather || op_ == CollectiveOp::sendrecv) starts_with = rank == owner(chunk);
+  if (op_ == CollectiveOp::all_gather || op_ == CollectiveOp::gather || op_ == CollectiveOp::sendrecv)
+    starts_with = rank == owner(chunk);
   if (op_ == CollectiveOp::alltoall) starts_with = rank == rank_at(chunk % ranks_);
   return starts_with ? only(rank) : Contributions{};
 }
@@ -155,11 +169,14 @@ Contributions Contract::after(int rank, int chunk) const {
   return any;
 }
 
-std::optional<std::string> wrong_shape(CollectiveOp op, int ranks, int chunks, int root, const std::vector<int>& order) {
+std::optional<std::string> wrong_shape(CollectiveOp op, int ranks, int chunks, int root,
+                                       const std::vector<int>& order) {
   constexpr int kMost = 4096;
-  if (ranks < 1 || ranks > kMost || chunks < 1 || chunks > kMost) return fmt::format("{} ranks and {} chunks", ranks, chunks);
+  if (ranks < 1 || ranks > kMost || chunks < 1 || chunks > kMost)
+    return fmt::format("{} ranks and {} chunks", ranks, chunks);
   if (root < 0 || root >= ranks) return fmt::format("root {} is not a rank", root);
-  const bool uneven = (cut_by_rank(op) && chunks % ranks != 0) || (op == CollectiveOp::alltoall && chunks != ranks * ranks);
+  const bool uneven =
+      (cut_by_rank(op) && chunks % ranks != 0) || (op == CollectiveOp::alltoall && chunks != ranks * ranks);
   if (uneven) return fmt::format("{} chunks for {} ranks", chunks, ranks);
   std::vector<int> sorted = order;
   std::ranges::sort(sorted);

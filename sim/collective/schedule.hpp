@@ -10,20 +10,31 @@
 
 namespace foretrain {
 
-enum class CollectiveOp : std::uint8_t { all_reduce, broadcast, reduce_scatter, all_gather, reduce, alltoall, sendrecv, gather, scatter };
+enum class CollectiveOp : std::uint8_t {
+  all_reduce,
+  broadcast,
+  reduce_scatter,
+  all_gather,
+  reduce,
+  alltoall,
+  sendrecv,
+  gather,
+  scatter
+};
 
 /// Whether data passes from rank to rank, from or to a root, piece after piece.
 inline bool is_chain(CollectiveOp op) { return op == CollectiveOp::broadcast || op == CollectiveOp::reduce; }
-inline constexpr std::array<CollectiveOp, 9> kCollectiveOps{CollectiveOp::all_reduce, CollectiveOp::broadcast, CollectiveOp::reduce_scatter,
-                                                            CollectiveOp::all_gather, CollectiveOp::reduce,    CollectiveOp::alltoall,
-                                                            CollectiveOp::sendrecv,   CollectiveOp::gather,    CollectiveOp::scatter};
+inline constexpr std::array<CollectiveOp, 9> kCollectiveOps{
+    CollectiveOp::all_reduce, CollectiveOp::broadcast, CollectiveOp::reduce_scatter,
+    CollectiveOp::all_gather, CollectiveOp::reduce,    CollectiveOp::alltoall,
+    CollectiveOp::sendrecv,   CollectiveOp::gather,    CollectiveOp::scatter};
 
 /// "all_reduce", "broadcast", …, as in nccl-tests.
 std::string_view name_of(CollectiveOp op);
 
-/// Bus bandwidth over algorithm bandwidth as nccl-tests prints them: 2(n-1)/n for all_reduce; (n-1)/n for reduce_scatter, all_gather,
-/// alltoall, gather, scatter; 1 for broadcast, reduce, sendrecv. Also the least bytes per byte of size that some rank must send or
-/// receive. Requires n >= 1.
+/// Bus bandwidth over algorithm bandwidth as nccl-tests prints them: 2(n-1)/n for all_reduce; (n-1)/n for
+/// reduce_scatter, all_gather, alltoall, gather, scatter; 1 for broadcast, reduce, sendrecv. Also the least
+/// bytes per byte of size that some rank must send or receive. Requires n >= 1.
 double busbw_factor(CollectiveOp op, int n);
 
 /// The op has a root: broadcast, reduce, gather, scatter.
@@ -31,7 +42,8 @@ bool has_root(CollectiveOp op);
 /// The op adds: all_reduce, reduce, reduce_scatter.
 bool adds(CollectiveOp op);
 
-/// In step `step`, rank `from` sends its `chunk` to `to`, which overwrites its own (copy) or adds to it (reduce).
+/// In step `step`, rank `from` sends its `chunk` to `to`, which overwrites its own (copy) or adds to it
+/// (reduce).
 struct Transfer {
   enum Combine : std::uint8_t { copy, reduce };
   int step = 0;
@@ -44,11 +56,12 @@ struct Transfer {
 
 /// All transfers of one collective; the message is cut in `chunks` equal pieces. What the chunks are:
 ///  all_reduce, broadcast, reduce   any number of pieces of the buffer
-///  reduce_scatter, all_gather, gather, scatter   a multiple of the ranks; the chunks / ranks pieces of place p's part follow each other
-///  sendrecv   likewise; place p's pieces go to the rank after it
-///  alltoall   ranks x ranks; chunk d * ranks + p goes from place p to place p + d (mod ranks)
-/// Place p is rank order[p], or rank p when `order` is empty. `root` matters to the ops that have one. Ranks from `ranks` on are
-/// `switches` switches: they hold no data of their own, and what they add they add to nothing.
+///  reduce_scatter, all_gather, gather, scatter   a multiple of the ranks; the chunks / ranks pieces of place
+///  p's part follow each other sendrecv   likewise; place p's pieces go to the rank after it alltoall   ranks
+///  x ranks; chunk d * ranks + p goes from place p to place p + d (mod ranks)
+/// Place p is rank order[p], or rank p when `order` is empty. `root` matters to the ops that have one. Ranks
+/// from `ranks` on are `switches` switches: they hold no data of their own, and what they add they add to
+/// nothing.
 struct Schedule {
   CollectiveOp op = CollectiveOp::all_reduce;
   int ranks = 1;
@@ -85,13 +98,15 @@ class Contract {
 };
 
 /// Why the numbers of ranks and chunks, the root or the order cannot be; nothing when they can.
-std::optional<std::string> wrong_shape(CollectiveOp op, int ranks, int chunks, int root, const std::vector<int>& order);
+std::optional<std::string> wrong_shape(CollectiveOp op, int ranks, int chunks, int root,
+                                       const std::vector<int>& order);
 
-/// Plays the schedule with the sets of ranks whose data each rank holds per chunk. Within one step a rank sends what it had before
-/// the step. Afterwards: all_reduce: every rank has every rank's contribution exactly once in every chunk; broadcast: the root's
-/// data everywhere; reduce: the root has every contribution once; reduce_scatter: each rank has that of its part; all_gather: every
-/// rank has every part; gather: the root has; scatter: each rank has its part of the root's buffer; alltoall, sendrecv: the chunk is
-/// where it goes. Returns the first thing that is wrong, nothing when the schedule is proven.
+/// Plays the schedule with the sets of ranks whose data each rank holds per chunk. Within one step a rank
+/// sends what it had before the step. Afterwards: all_reduce: every rank has every rank's contribution
+/// exactly once in every chunk; broadcast: the root's data everywhere; reduce: the root has every
+/// contribution once; reduce_scatter: each rank has that of its part; all_gather: every rank has every part;
+/// gather: the root has; scatter: each rank has its part of the root's buffer; alltoall, sendrecv: the chunk
+/// is where it goes. Returns the first thing that is wrong, nothing when the schedule is proven.
 std::optional<std::string> disprove(const Schedule& schedule);
 
 }  // namespace foretrain

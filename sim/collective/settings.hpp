@@ -9,7 +9,8 @@ namespace foretrain {
 
 struct CollectiveSettings {
   nccl::Settings nccl{};
-  int processes_per_node = 0;  ///< 0: one per GPU; one process that drives several GPUs launches their kernels one after the other
+  int processes_per_node =
+      0;  ///< 0: one per GPU; one process that drives several GPUs launches their kernels one after the other
   bool operator==(const CollectiveSettings&) const = default;
 };
 

@@ -1,4 +1,5 @@
-// Every algorithm: how many steps of which kind come one after the other, and what then flows at the rate of the narrowest place.
+// Every algorithm: how many steps of which kind come one after the other, and what then flows at the rate of
+// the narrowest place.
 #include "sim/collective/timing.hpp"
 
 #include <algorithm>
@@ -53,15 +54,19 @@ Time inner_step(const TimingInput& in, bool tree) {
 
 Time network_step(const TimingInput& in, double message) {
   if (in.network == nullptr) return Time::zero();
-  const Time small = in.network->collective_latency > Time::zero() ? in.network->collective_latency : in.costs->default_network_step;
-  const Time one = seconds(to_seconds(small) * of(in.costs->network_factor, in.protocol)) + of(in.costs->network_step, in.protocol);
+  const Time small = in.network->collective_latency > Time::zero() ? in.network->collective_latency
+                                                                   : in.costs->default_network_step;
+  const Time one = seconds(to_seconds(small) * of(in.costs->network_factor, in.protocol)) +
+                   of(in.costs->network_step, in.protocol);
   const bool handshake =
-      in.network->eager_limit.count > 0 && with_flags(in.protocol, message) > static_cast<double>(in.network->eager_limit.count);
+      in.network->eager_limit.count > 0 &&
+      with_flags(in.protocol, message) > static_cast<double>(in.network->eager_limit.count);
   return one + (handshake ? in.network->rendezvous_latency : Time::zero());
 }
 
 int multicast_pieces(const TimingInput& in) {
-  const double loop = static_cast<double>(std::max<std::int64_t>(1, in.chunk.chunk)) * std::max(1, in.run.channels) * in.ranks_per_node;
+  const double loop = static_cast<double>(std::max<std::int64_t>(1, in.chunk.chunk)) *
+                      std::max(1, in.run.channels) * in.ranks_per_node;
   return static_cast<int>(std::clamp(std::ceil(in.bytes / loop), 1.0, 65536.0));
 }
 
@@ -86,7 +91,8 @@ Pace pace_of(const TimingInput& in, double edge, CollectiveTiming& timing) {
 }
 
 Time simple_start(const TimingInput& in) {
-  return in.protocol == Protocol::simple && in.nvlink && in.ranks_per_node > 1 ? in.costs->simple_start : Time::zero();
+  return in.protocol == Protocol::simple && in.nvlink && in.ranks_per_node > 1 ? in.costs->simple_start
+                                                                               : Time::zero();
 }
 
 /// Equal pieces, none larger than what all channels pass on at once.
@@ -103,14 +109,18 @@ struct RingStep {
 RingStep ring_step(const TimingInput& in, const Pace& pace, double step_bytes, double blocks) {
   const double message = in.bytes / (std::max(1, in.run.channels) * static_cast<double>(in.ranks));
   RingStep step;
-  step.inner_hop = to_seconds(inner_step(in, false)) + step_bytes * pace.inside;  // rings that share a link meet there
-  if (in.nodes > 1) step.network_hop = to_seconds(network_step(in, message)) + step_bytes * std::max(in.between_alone, blocks);
+  step.inner_hop =
+      to_seconds(inner_step(in, false)) + step_bytes * pace.inside;  // rings that share a link meet there
+  if (in.nodes > 1)
+    step.network_hop =
+        to_seconds(network_step(in, message)) + step_bytes * std::max(in.between_alone, blocks);
   step.stay = step_bytes * pace.slowest();
   return step;
 }
 
-/// Every step moves one message over every edge; what a rank sends has just come in. The longest chain of messages walks along the ring, a
-/// latency and a message per hop, or stays on an edge that is slower than that; it may cross between nodes as often as its steps allow.
+/// Every step moves one message over every edge; what a rank sends has just come in. The longest chain of
+/// messages walks along the ring, a latency and a message per hop, or stays on an edge that is slower than
+/// that; it may cross between nodes as often as its steps allow.
 double longest_chain(const RingStep& step, int steps, int crossings, int ranks_per_node) {
   if (crossings == 0) return step.inner_hop + (steps - 1) * std::max(step.inner_hop, step.stay);
   double longest = 0;
@@ -126,11 +136,13 @@ double longest_chain(const RingStep& step, int steps, int crossings, int ranks_p
 void time_ring(const TimingInput& in, CollectiveTiming& timing) {
   const RingTraffic ring = ring_traffic(in.op, in.ranks);
   const int turns = in.op == CollectiveOp::all_reduce ? 2 : 1;
-  timing.network_steps = in.nodes > 1 ? std::min(ring.steps, turns * in.nodes) : 0;  // of almost so many turns, the worst begins at a NIC
+  timing.network_steps = in.nodes > 1 ? std::min(ring.steps, turns * in.nodes)
+                                      : 0;  // of almost so many turns, the worst begins at a NIC
   timing.inner_steps = ring.steps - timing.network_steps;
   timing.start += simple_start(in);
   const Pace pace = pace_of(in, ring.bytes_per_edge, timing);
-  const RingStep step = ring_step(in, pace, in.bytes / std::max(1, ring.steps), ring.bytes_per_edge * of_channels(in));
+  const RingStep step =
+      ring_step(in, pace, in.bytes / std::max(1, ring.steps), ring.bytes_per_edge * of_channels(in));
   const Time chain = seconds(longest_chain(step, ring.steps, timing.network_steps, in.ranks_per_node));
   timing.data = seconds(in.bytes * pace.slowest());
   timing.steps = std::max(Time::zero(), chain - timing.data);
@@ -138,13 +150,17 @@ void time_ring(const TimingInput& in, CollectiveTiming& timing) {
 
 /// A chain from the root; pieces follow each other.
 void time_chain(const TimingInput& in, CollectiveTiming& timing) {
-  timing.network_steps = in.nodes > 1 && in.ranks_per_node > 1 ? in.nodes : in.nodes - 1;  // the root stands somewhere in its node's chain
+  timing.network_steps = in.nodes > 1 && in.ranks_per_node > 1
+                             ? in.nodes
+                             : in.nodes - 1;  // the root stands somewhere in its node's chain
   timing.inner_steps = in.ranks - 1 - timing.network_steps;
   timing.start += simple_start(in);
   const double piece = piece_of(in);
   const Pace pace = pace_of(in, 1, timing);
-  timing.steps = timing.inner_steps * inner_step(in, false) + timing.network_steps * network_step(in, forwarding_unit(in));
-  timing.fill = seconds(piece * (timing.inner_steps * pace.inside + timing.network_steps * pace.between - pace.slowest()));
+  timing.steps = timing.inner_steps * inner_step(in, false) +
+                 timing.network_steps * network_step(in, forwarding_unit(in));
+  timing.fill = seconds(
+      piece * (timing.inner_steps * pace.inside + timing.network_steps * pace.between - pace.slowest()));
   timing.data = seconds(in.bytes * pace.slowest());
 }
 
@@ -156,10 +172,12 @@ void time_tree(const TimingInput& in, CollectiveTiming& timing) {
   const double unit = forwarding_unit(in), piece = piece_of(in);
   timing.steps = timing.inner_steps * inner_step(in, true) + timing.network_steps * network_step(in, unit);
   const Pace pace = pace_of(in, 1, timing);
-  // A piece meets half of what a link carries in all, the other tree's; between nodes the pieces before and after it as well.
+  // A piece meets half of what a link carries in all, the other tree's; between nodes the pieces before and
+  // after it as well.
   const double inner_hop = std::max(of_channels(in), pace.inside / 2);
   const double network_hop = std::max(of_channels(in), piece < in.bytes ? pace.between : pace.between / 2);
-  timing.fill = seconds(piece * std::max(0.0, timing.inner_steps * inner_hop + timing.network_steps * network_hop - pace.slowest()));
+  timing.fill = seconds(piece * std::max(0.0, timing.inner_steps * inner_hop +
+                                                  timing.network_steps * network_hop - pace.slowest()));
   timing.data = seconds(in.bytes * pace.slowest());
 }
 
@@ -167,10 +185,13 @@ void time_multicast(const TimingInput& in, CollectiveTiming& timing) {
   timing.start += in.costs->multicast_start;
   timing.network_steps = (in.op == CollectiveOp::all_reduce ? 2 : 1) * levels(in.nodes);
   timing.steps = timing.network_steps * network_step(in, static_cast<double>(in.chunk.chunk));
-  const double pace = std::max(in.inside_seconds_per_byte, in.between_seconds_per_byte), n = in.ranks_per_node;
+  const double pace = std::max(in.inside_seconds_per_byte, in.between_seconds_per_byte),
+               n = in.ranks_per_node;
   const int pieces = multicast_pieces(in);
-  const double after = pieces == 1 ? 1 + 1 / n : 1 - 1 / n;  // what a head returns waits behind what it sends next
-  timing.fill = seconds(in.bytes / pieces * (pieces == 1 ? after : 1 + after) / (1 + 1 / n) * in.inside_seconds_per_byte);
+  const double after =
+      pieces == 1 ? 1 + 1 / n : 1 - 1 / n;  // what a head returns waits behind what it sends next
+  timing.fill = seconds(in.bytes / pieces * (pieces == 1 ? after : 1 + after) / (1 + 1 / n) *
+                        in.inside_seconds_per_byte);
   timing.data = seconds(in.bytes * pace);
 }
 
@@ -179,7 +200,8 @@ void time_others(const TimingInput& in, CollectiveTiming& timing) {
   const bool pat = in.algorithm == nccl::Algorithm::pat;
   timing.inner_steps = pat ? 0 : 2 * (in.ranks_per_node - 1);
   timing.network_steps = pat ? std::bit_width(static_cast<unsigned>(in.nodes - 1)) : 2;
-  timing.steps = timing.inner_steps * inner_step(in, true) + timing.network_steps * network_step(in, forwarding_unit(in));
+  timing.steps = timing.inner_steps * inner_step(in, true) +
+                 timing.network_steps * network_step(in, forwarding_unit(in));
   timing.data = seconds(in.bytes * pace_of(in, 1, timing).slowest());
 }
 
@@ -218,7 +240,8 @@ CollectiveTiming time_of_peers(const TimingInput& input, const PeerChannels& pee
   timing.start += input.costs->peer_start;
   timing.inner_steps = input.nodes > 1 ? 0 : 1;
   timing.network_steps = input.nodes > 1 ? 1 : 0;
-  timing.steps = timing.inner_steps * inner_step(input, false) + timing.network_steps * network_step(input, peers.bytes);
+  timing.steps =
+      timing.inner_steps * inner_step(input, false) + timing.network_steps * network_step(input, peers.bytes);
   const double blocks = peers.bytes / peer_rate(*input.costs, peers.per_peer, peers.bytes).per_second;
   const double links = input.bytes * std::max(input.inside_seconds_per_byte, input.between_seconds_per_byte);
   timing.channel_bound = blocks > links;

@@ -21,9 +21,10 @@ struct TimingInput {
   nccl::RunShape run{};
   nccl::ChunkShape chunk{};
   double inside_seconds_per_byte = 0,
-         between_seconds_per_byte = 0;  ///< of the busiest link inside nodes and between them, per byte of message
-  double between_alone = 0;             ///< of the slowest route between nodes, if nothing else was on its links
-  const LinkType* network = nullptr;    ///< between nodes
+         between_seconds_per_byte =
+             0;              ///< of the busiest link inside nodes and between them, per byte of message
+  double between_alone = 0;  ///< of the slowest route between nodes, if nothing else was on its links
+  const LinkType* network = nullptr;  ///< between nodes
   const CollectiveCosts* costs = nullptr;
 };
 
@@ -39,8 +40,8 @@ struct CollectiveTiming {
   Time total() const { return latency() + data; }
 };
 
-/// start + steps + fill + data; around a ring every step is a hop, so that either the hops or the slowest edge set the pace
-/// (docs/models/collective_time.md). One rank: nothing but the kernel.
+/// start + steps + fill + data; around a ring every step is a hop, so that either the hops or the slowest
+/// edge set the pace (docs/models/collective_time.md). One rank: nothing but the kernel.
 CollectiveTiming time_of(const TimingInput& input);
 
 /// One step, small message: between GPUs of a node, and between nodes with a message of `data` bytes.

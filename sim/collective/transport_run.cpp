@@ -31,7 +31,8 @@ std::vector<int> groups_of(const Placement& placement) {
   return groups;
 }
 
-/// Switches that reduce are reached by NCCL's kernels alone. Any few ranks show whether an algorithm sends to them.
+/// Switches that reduce are reached by NCCL's kernels alone. Any few ranks show whether an algorithm sends to
+/// them.
 bool needs_switches(const Algorithm& algorithm) {
   static constexpr std::array<int, 4> kOrder{0, 1, 2, 3};
   static constexpr std::array<int, 2> kGroups{2, 2};
@@ -44,20 +45,24 @@ const Algorithm& find_family(CollectiveOp op, std::string_view family) {
   for (const Algorithm& row : algorithms()) {
     if (row.op == op && !needs_switches(row)) known.emplace_back(row.family);
   }
-  throw InputError(fmt::format("unknown algorithm \"{}\" for {}", family.substr(0, 60), name_of(op)), did_you_mean(family, known));
+  throw InputError(fmt::format("unknown algorithm \"{}\" for {}", family.substr(0, 60), name_of(op)),
+                   did_you_mean(family, known));
 }
 
 void refuse_what_cannot_run(const Algorithm& algorithm, const AlgorithmRequest& request) {
   if (needs_switches(algorithm))
-    throw InputError(fmt::format("{} needs switches that reduce, which only NCCL uses", algorithm.family), "--transport nccl");
+    throw InputError(fmt::format("{} needs switches that reduce, which only NCCL uses", algorithm.family),
+                     "--transport nccl");
   if (const std::string_view reason = algorithm.refuse(request); !reason.empty())
-    throw InputError(fmt::format("{} cannot do {} here: {}", algorithm.family, name_of(algorithm.op), reason));
+    throw InputError(
+        fmt::format("{} cannot do {} here: {}", algorithm.family, name_of(algorithm.op), reason));
 }
 
 Lanes lanes_to_play(const Algorithm& algorithm, const AlgorithmRequest& request) {
   Lanes lanes = lanes_of(algorithm, request);
   if (lanes.lanes.size() > kMostLanes)
-    throw InputError(fmt::format("{} among {} ranks has more than {} lanes", algorithm.family, request.ranks(), kMostLanes));
+    throw InputError(fmt::format("{} among {} ranks has more than {} lanes", algorithm.family,
+                                 request.ranks(), kMostLanes));
   return lanes;
 }
 
@@ -81,10 +86,13 @@ Time mean_latency(const std::vector<RankLoad>& ranks) {
 /// Links of connections and processes, numbered after those of the cluster.
 class PrivateLinks {
  public:
-  PrivateLinks(const Cluster& cluster, const Transport& transport, const TransportPlan& plan, std::size_t ranks)
+  PrivateLinks(const Cluster& cluster, const Transport& transport, const TransportPlan& plan,
+               std::size_t ranks)
       : capacities(cluster.capacities()), copies_(ranks, kNone), work_(ranks, kNone) {
-    stream_rate_ = transport.stream_rate.per_second * std::max(1, transport.streams) / transport.wire_efficiency;
-    if (plan.choice.pieces > 1 && plan.host_seconds_per_byte > 0) work_rate_ = 1 / plan.host_seconds_per_byte / transport.wire_efficiency;
+    stream_rate_ =
+        transport.stream_rate.per_second * std::max(1, transport.streams) / transport.wire_efficiency;
+    if (plan.choice.pieces > 1 && plan.host_seconds_per_byte > 0)
+      work_rate_ = 1 / plan.host_seconds_per_byte / transport.wire_efficiency;
   }
 
   /// Appends to the way those that a message to rank `to` crosses.
@@ -128,7 +136,8 @@ TransportChoice TransportJob::choice_of(CollectiveOp op, Bytes size, std::string
   const Algorithm& row = find_family(op, family);
   refuse_what_cannot_run(row, request_of(1));
   const double whole = costs_of(row, request_of(1)).message, half = costs_of(row, request_of(2)).message;
-  const int pieces = half < whole ? pieces_of(static_cast<double>(size.count) * whole, transport_.segment, ranks) : 1;
+  const int pieces =
+      half < whole ? pieces_of(static_cast<double>(size.count) * whole, transport_.segment, ranks) : 1;
   return {op, row.family, pieces, "asked for"};
 }
 
@@ -143,7 +152,8 @@ TransportRun TransportJob::run(CollectiveOp op, Bytes size, std::string_view fam
   const Load& load = load_of(algorithm);
   const LaneCosts costs = costs_of(algorithm, request);
   const double bytes = std::max({costs.sent, costs.received, costs.chain}), needed = load.needed(bytes);
-  Transport transport = transport_;  // of which a rank has one connection to every peer that it exchanges with at once
+  Transport transport =
+      transport_;  // of which a rank has one connection to every peer that it exchanges with at once
   if (load.at_once) transport.streams *= std::max(1, costs.messages);
   run.bottleneck = needed > load.seconds_per_byte ? load.narrowest_link : load.busiest_link;
   run.plan = plan(transport, TransportChoice(choice), costs, size, load.latency, {bytes / needed});
@@ -165,10 +175,12 @@ const TransportJob::Load& TransportJob::load_of(const Algorithm& algorithm) {
   for (const Lane& lane : lanes.lanes) {
     const TransportWay way = ways_.way(lane.from, lane.to);
     const double bytes = lane.messages * lanes.message_share(lane), needed = bytes / way.bandwidth.per_second;
-    RankLoad &from = ranks[static_cast<std::size_t>(lane.from)], &to = ranks[static_cast<std::size_t>(lane.to)];
+    RankLoad &from = ranks[static_cast<std::size_t>(lane.from)],
+             &to = ranks[static_cast<std::size_t>(lane.to)];
     from.sent += bytes, to.received += bytes, from.sending += needed, to.receiving += needed;
     if (way.links.empty()) to.copying += needed;
-    for (RankLoad* rank : {&from, &to}) rank->messages += lane.messages, rank->latencies += lane.messages * to_seconds(way.latency);
+    for (RankLoad* rank : {&from, &to})
+      rank->messages += lane.messages, rank->latencies += lane.messages * to_seconds(way.latency);
     if (way.bandwidth < narrowest) narrowest = way.bandwidth, load.narrowest_link = way.narrowest;
     for (const LinkId link : way.links) shares[link] += bytes;
     if (load.at_once && needed > load.unshared) load.unshared = needed, load.unshared_bytes = bytes;
@@ -201,7 +213,8 @@ double TransportJob::seconds_per_byte(const std::vector<PatternFlow>& flows) con
   std::vector<double> bytes(cluster_.links().size());
   double most = 0;
   for (const PatternFlow& flow : flows) {
-    for (const LinkId link : flow.route) most = std::max(most, (bytes[link] += flow.weight) / cluster_.links()[link].bandwidth.per_second);
+    for (const LinkId link : flow.route)
+      most = std::max(most, (bytes[link] += flow.weight) / cluster_.links()[link].bandwidth.per_second);
   }
   return most;
 }
@@ -220,7 +233,8 @@ TransportTraffic TransportJob::traffic(CollectiveOp op, Bytes size) {
   traffic.plan = alone.plan;
   if (alone.plan.choice.family.empty()) return traffic;
   traffic.flows = flows_of(find_family(alone.plan.choice.runs_as, alone.plan.choice.family));
-  const double links = seconds_per_byte(traffic.flows), needed = std::max(links, connection_seconds_per_byte(traffic.flows));
+  const double links = seconds_per_byte(traffic.flows),
+               needed = std::max(links, connection_seconds_per_byte(traffic.flows));
   for (PatternFlow& flow : traffic.flows) flow.weight *= needed / links;
   traffic.before = std::max(Time{}, alone.time - seconds(needed * static_cast<double>(size.count)));
   return traffic;
@@ -242,7 +256,8 @@ Time TransportJob::flow_level(const Algorithm& algorithm, Bytes size, const Tran
     flows.push_back({std::move(way.links), weight});
   }
   double busiest = 0;
-  for (std::size_t link = 0; link < weights.size(); ++link) busiest = std::max(busiest, weights[link] / links.capacities[link].per_second);
+  for (std::size_t link = 0; link < weights.size(); ++link)
+    busiest = std::max(busiest, weights[link] / links.capacities[link].per_second);
   TaskGraph graph;
   Task task;
   task.kind = TaskKind::collective;
@@ -258,7 +273,8 @@ Time TransportJob::flow_level(const Algorithm& algorithm, Bytes size, const Tran
 Time TransportJob::chunk_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const {
   const Lanes lanes = lanes_to_play(algorithm, request_of(plan.choice.pieces));
   PrivateLinks links(cluster_, transport_, plan, order_.size());
-  const double host = plan.choice.pieces > 1 ? 0 : plan.host_seconds_per_byte * static_cast<double>(plan.message.count);
+  const double host =
+      plan.choice.pieces > 1 ? 0 : plan.host_seconds_per_byte * static_cast<double>(plan.message.count);
   const Time busy = plan.overhead + seconds(host);
   const double wire_bytes = static_cast<double>(plan.message.count) / transport_.wire_efficiency;
   const bool at_once = lanes.needs.empty() && busy > Time{} && plan.message.count > 0;
@@ -268,7 +284,8 @@ Time TransportJob::chunk_level(const Algorithm& algorithm, Bytes size, const Tra
     const Time latency = way.latency * (plan.rendezvous ? 3 : 1) + transport_.header / plan.rate;
     const ByteRate wire = way.bandwidth;
     links.extend(way, to);
-    if (!at_once) return LaneCarrier{std::move(way.links), latency + busy, busy, 1 / transport_.wire_efficiency};
+    if (!at_once)
+      return LaneCarrier{std::move(way.links), latency + busy, busy, 1 / transport_.wire_efficiency};
     way.links.push_back(links.add_software(senders[static_cast<std::size_t>(from)], wire_bytes, busy, wire));
     way.links.push_back(links.add_software(receivers[static_cast<std::size_t>(to)], wire_bytes, busy, wire));
     return LaneCarrier{std::move(way.links), latency, {}, 1 / transport_.wire_efficiency};
@@ -276,7 +293,8 @@ Time TransportJob::chunk_level(const Algorithm& algorithm, Bytes size, const Tra
   TransferGraph graph;
   add_transfers(graph, lanes, static_cast<double>(size.count), carrier);
   const ChunkResult result = simulate_chunks(graph, links.capacities);
-  if (!result.problem.empty()) throw InputError(fmt::format("chunk level: {}", result.problem), "--fidelity flow");
+  if (!result.problem.empty())
+    throw InputError(fmt::format("chunk level: {}", result.problem), "--fidelity flow");
   return result.end;
 }
 

@@ -1,4 +1,5 @@
-// A route between hosts is the fabric's part of a route between GPUs, with the ways between CPU and NIC at its ends.
+// A route between hosts is the fabric's part of a route between GPUs, with the ways between CPU and NIC at
+// its ends.
 #include "sim/collective/transport_ways.hpp"
 
 #include <algorithm>
@@ -33,27 +34,32 @@ TransportWays::TransportWays(const Cluster& cluster, const Placement& placement,
 }
 
 TransportWay TransportWays::way(int from, int to) const {
-  const GpuPlace &a = placement_.ranks[static_cast<std::size_t>(from)], &b = placement_.ranks[static_cast<std::size_t>(to)];
+  const GpuPlace &a = placement_.ranks[static_cast<std::size_t>(from)],
+                 &b = placement_.ranks[static_cast<std::size_t>(to)];
   if (data_ == DataPlace::host_memory) return between_hosts(a, b);
   const VertexId out = cluster_.gpu(a.node, a.gpu), in = cluster_.gpu(b.node, b.gpu);
-  Route route = a.node == b.node ? cluster_.route(out, in)
-                                 : cluster_.route_between_nodes(out, in, nic_of_gpu_[static_cast<std::size_t>(a.gpu)],
-                                                                nic_of_gpu_[static_cast<std::size_t>(b.gpu)]);
+  Route route = a.node == b.node
+                    ? cluster_.route(out, in)
+                    : cluster_.route_between_nodes(out, in, nic_of_gpu_[static_cast<std::size_t>(a.gpu)],
+                                                   nic_of_gpu_[static_cast<std::size_t>(b.gpu)]);
   TransportWay way{std::move(route.links), route.latency, {}, kNone};
   note_narrowest(way, cluster_);
   return way;
 }
 
 TransportWay TransportWays::between_hosts(const GpuPlace& from, const GpuPlace& to) const {
-  const VertexId a = cpu_of_gpu_[static_cast<std::size_t>(from.gpu)], b = cpu_of_gpu_[static_cast<std::size_t>(to.gpu)];
+  const VertexId a = cpu_of_gpu_[static_cast<std::size_t>(from.gpu)],
+                 b = cpu_of_gpu_[static_cast<std::size_t>(to.gpu)];
   TransportWay way;
   if (from.node == to.node) {
     if (a == b) return {{}, {}, cluster_.spec().node.host.memory_bandwidth, kNone};
     append_leg(way, cluster_, cluster_.host_route_in_node(a, b), from.node);
     return note_narrowest(way, cluster_), way;
   }
-  const int out = nic_of_gpu_[static_cast<std::size_t>(from.gpu)], in = nic_of_gpu_[static_cast<std::size_t>(to.gpu)];
-  const Route route = cluster_.route_between_nodes(cluster_.gpu(from.node, from.gpu), cluster_.gpu(to.node, to.gpu), out, in);
+  const int out = nic_of_gpu_[static_cast<std::size_t>(from.gpu)],
+            in = nic_of_gpu_[static_cast<std::size_t>(to.gpu)];
+  const Route route =
+      cluster_.route_between_nodes(cluster_.gpu(from.node, from.gpu), cluster_.gpu(to.node, to.gpu), out, in);
   append_leg(way, cluster_, cluster_.host_route_in_node(a, cluster_.nic(0, out)), from.node);
   Time in_nodes{};
   for (const LinkId id : route.links) {

@@ -16,9 +16,9 @@ struct TransportWay {
   LinkId narrowest = kNone;  ///< kNone: both ends are in the memory of one CPU, where one core copies
 };
 
-/// Between nodes over the NIC nearest to each end's GPU. Data in GPU memory takes the cluster's routes (NVLink or PCIe; through host memory
-/// where the hardware must). Data in host memory is with the CPU nearest to the rank's GPU: it crosses sockets and PCIe between there and
-/// the NIC, never a GPU's own link.
+/// Between nodes over the NIC nearest to each end's GPU. Data in GPU memory takes the cluster's routes
+/// (NVLink or PCIe; through host memory where the hardware must). Data in host memory is with the CPU nearest
+/// to the rank's GPU: it crosses sockets and PCIe between there and the NIC, never a GPU's own link.
 class TransportWays {
  public:
   /// Keeps references.

@@ -1,5 +1,6 @@
-// Messages of a connection arrive in order, so one counter per connection says which have. What a connection's next messages need is a
-// minimum over a few counters, so a connection advances by as many messages as are known to be possible in one go.
+// Messages of a connection arrive in order, so one counter per connection says which have. What a
+// connection's next messages need is a minimum over a few counters, so a connection advances by as many
+// messages as are known to be possible in one go.
 #include "sim/engine/chunk_progress.hpp"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace foretrain {
 
 namespace {
 
-/// Room for this many arrivals in the beginning: long strides through a connection's messages, and few kilobytes per rank.
+/// Room for this many arrivals in the beginning: long strides through a connection's messages, and few
+/// kilobytes per rank.
 constexpr std::uint32_t kFirstWindow = 64;
 
 }  // namespace
@@ -48,7 +50,8 @@ void ChunkProgress::link_dependents() {
   }
   dependents_.resize(sum);
   for (std::uint32_t c = 0; c < states_.size(); ++c) {
-    for (const Need& need : graph_.needs_of(c)) dependents_[states_[need.connection].end_dependent++] = {c, need.lag};
+    for (const Need& need : graph_.needs_of(c))
+      dependents_[states_[need.connection].end_dependent++] = {c, need.lag};
   }
 }
 
@@ -79,8 +82,8 @@ std::int64_t ChunkProgress::room_to(const State& state) const {
   for (std::uint32_t i = state.first_dependent; i < state.end_dependent; ++i) {
     const State& after = states_[dependents_[i].connection];
     if (after.next == after.transfers) continue;
-    const std::int64_t oldest =
-        std::clamp<std::int64_t>(std::int64_t{after.next} - dependents_[i].lag, 0, std::int64_t{state.transfers} - 1);
+    const std::int64_t oldest = std::clamp<std::int64_t>(std::int64_t{after.next} - dependents_[i].lag, 0,
+                                                         std::int64_t{state.transfers} - 1);
     to = std::min(to, oldest + state.mask + 1);
   }
   return to;
@@ -128,7 +131,8 @@ void ChunkProgress::record(State& state, Time sent) {
 }
 
 void ChunkProgress::wake_neighbours(const State& state) {
-  for (std::uint32_t i = state.first_dependent; i < state.end_dependent; ++i) enqueue(dependents_[i].connection);
+  for (std::uint32_t i = state.first_dependent; i < state.end_dependent; ++i)
+    enqueue(dependents_[i].connection);
   for (std::uint32_t i = state.first_need; i < state.end_need; ++i) {
     if (states_[graph_.needs[i].connection].wants_room) enqueue(graph_.needs[i].connection);
   }
@@ -149,7 +153,8 @@ void ChunkProgress::send(std::uint32_t connection, Time moment) {
 void ChunkProgress::run_ahead(std::uint32_t connection, Time duration) {
   State& state = states_[connection];
   bool moved = false;
-  for (std::uint32_t count = possible(connection); count > 0 && !beyond_horizon_; count = possible(connection)) {
+  for (std::uint32_t count = possible(connection); count > 0 && !beyond_horizon_;
+       count = possible(connection)) {
     for (; count > 0; --count) record(state, earliest(state) + duration);
     moved = true;
   }
@@ -213,10 +218,12 @@ std::string ChunkProgress::circle() const {
       const State& before = states_[other];
       const std::int64_t message = std::int64_t{state.next} - graph_.needs[i].lag;
       if (before.next == before.transfers || message < before.next) continue;
-      return fmt::format("deadlock: message {} from rank {} to rank {} waits for message {} from rank {} to rank {}, which cannot start",
-                         state.next, graph_.connections[c].from, graph_.connections[c].to,
-                         std::min<std::int64_t>(message, before.transfers - 1), graph_.connections[other].from,
-                         graph_.connections[other].to);
+      return fmt::format(
+          "deadlock: message {} from rank {} to rank {} waits for message {} from rank {} to rank {}, which "
+          "cannot start",
+          state.next, graph_.connections[c].from, graph_.connections[c].to,
+          std::min<std::int64_t>(message, before.transfers - 1), graph_.connections[other].from,
+          graph_.connections[other].to);
     }
   }
   return {};

@@ -1,4 +1,5 @@
-// How far each connection of a transfer graph has come, when its next message may start, and who waits for whom.
+// How far each connection of a transfer graph has come, when its next message may start, and who waits for
+// whom.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +13,27 @@
 
 namespace foretrain {
 
-/// The data flow of a run at chunk level, apart from any model of the links. A message is timed once it is known when its last byte
-/// is sent, which may lie ahead of the clock. Of each connection only a window of arrivals is kept: those that a connection which needs
-/// them has not consumed; a connection that would overwrite one of these waits for room.
+/// The data flow of a run at chunk level, apart from any model of the links. A message is timed once it is
+/// known when its last byte is sent, which may lie ahead of the clock. Of each connection only a window of
+/// arrivals is kept: those that a connection which needs them has not consumed; a connection that would
+/// overwrite one of these waits for room.
 class ChunkProgress {
  public:
   ChunkProgress(const TransferGraph& graph, std::span<const Time> start);
 
-  /// When the connection's next message may start; nothing when that is not known yet, when there is no room, or when it has no more.
+  /// When the connection's next message may start; nothing when that is not known yet, when there is no room,
+  /// or when it has no more.
   std::optional<Time> next_start(std::uint32_t connection);
   /// The last byte of the connection's next message leaves the last link at `moment`.
   void send(std::uint32_t connection, Time moment);
   /// Times as many messages as can be, each of which takes `duration` on the links.
   void run_ahead(std::uint32_t connection, Time duration);
 
-  /// A connection whose next message may have become possible; kNone when there is none. All of them in the beginning.
+  /// A connection whose next message may have become possible; kNone when there is none. All of them in the
+  /// beginning.
   std::uint32_t next_to_visit();
-  /// Gives room to the connections that wait for it although they could send at `now` or before; to be called before the clock goes on
-  /// to `now`, so that nobody misses his turn. False: there was none.
+  /// Gives room to the connections that wait for it although they could send at `now` or before; to be called
+  /// before the clock goes on to `now`, so that nobody misses his turn. False: there was none.
   bool make_room(Time now);
   bool is_beyond_horizon() const { return beyond_horizon_; }
 

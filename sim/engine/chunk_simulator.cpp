@@ -13,7 +13,8 @@ namespace foretrain {
 
 namespace {
 
-std::string find_problem(const TransferGraph& graph, std::span<const ByteRate> capacities, const ChunkOptions& options) {
+std::string find_problem(const TransferGraph& graph, std::span<const ByteRate> capacities,
+                         const ChunkOptions& options) {
   if (const std::uint64_t transfers = graph.transfers(); transfers > options.most_transfers) {
     return fmt::format("{} transfers are more than the {} a run may have", transfers, options.most_transfers);
   }
@@ -22,7 +23,8 @@ std::string find_problem(const TransferGraph& graph, std::span<const ByteRate> c
     if (connection.transfers == 0 || !(connection.bytes > 0)) continue;
     for (const LinkId link : graph.route(c)) {
       if (capacities[link].per_second > 0) continue;
-      return fmt::format("rank {} cannot send to rank {}: link {} has no bandwidth", connection.from, connection.to, link);
+      return fmt::format("rank {} cannot send to rank {}: link {} has no bandwidth", connection.from,
+                         connection.to, link);
     }
   }
   return {};
@@ -30,7 +32,8 @@ std::string find_problem(const TransferGraph& graph, std::span<const ByteRate> c
 
 }  // namespace
 
-ChunkResult simulate_chunks(const TransferGraph& graph, std::span<const ByteRate> capacities, const ChunkOptions& options) {
+ChunkResult simulate_chunks(const TransferGraph& graph, std::span<const ByteRate> capacities,
+                            const ChunkOptions& options) {
   assert(options.start.empty() || options.start.size() == static_cast<std::size_t>(graph.ranks));
   ChunkProgress progress(graph, options.start);
   std::string problem = find_problem(graph, capacities, options);

@@ -12,24 +12,27 @@ namespace foretrain {
 
 /// What a link does with several messages at once.
 ///
-/// serve_in_order: first come, first served, by the moment the first byte reaches the link (ties: the connection added first). Messages
-/// are cut through: the first byte goes on to the next link as soon as this one takes the message up, a link is taken for
-/// bytes / its own rate, and the last byte leaves when the slowest link of the route or the longest queue lets it.
-/// So many slow senders do not hold each other up on a fast link, and no link idles while a message waits at it.
+/// serve_in_order: first come, first served, by the moment the first byte reaches the link (ties: the
+/// connection added first). Messages are cut through: the first byte goes on to the next link as soon as this
+/// one takes the message up, a link is taken for bytes / its own rate, and the last byte leaves when the
+/// slowest link of the route or the longest queue lets it. So many slow senders do not hold each other up on
+/// a fast link, and no link idles while a message waits at it.
 ///
-/// fair_share: all messages on their way share the links max-min, as in flow mode; their rates change when one starts or ends.
+/// fair_share: all messages on their way share the links max-min, as in flow mode; their rates change when
+/// one starts or ends.
 enum class LinkSharing : std::uint8_t { serve_in_order, fair_share };
 
 struct ChunkOptions {
   LinkSharing sharing = LinkSharing::serve_in_order;
   std::span<const Time> start{};                  ///< per rank: sends nothing before; empty: all at 0
   std::uint64_t most_transfers = 20'000'000'000;  ///< more than these are refused, not begun
-  /// Connections whose links nobody else uses are timed ahead of the clock. False: they wait their turn like all; the answer is the same.
+  /// Connections whose links nobody else uses are timed ahead of the clock. False: they wait their turn like
+  /// all; the answer is the same.
   bool run_ahead = true;
 };
 
-/// `problem` is empty when all went well; otherwise it says what is wrong (needs that wait for each other, a link without bandwidth, too
-/// many transfers, an end beyond 46 days), and the times are those reached.
+/// `problem` is empty when all went well; otherwise it says what is wrong (needs that wait for each other, a
+/// link without bandwidth, too many transfers, an end beyond 46 days), and the times are those reached.
 struct ChunkResult {
   Time end{};                ///< the latest finish
   std::vector<Time> finish;  ///< per rank: its last message is sent, and the last one for it has arrived
@@ -37,8 +40,9 @@ struct ChunkResult {
   std::string problem;
 };
 
-/// Requires: ranks, links and connections named by the graph exist. Deterministic, to the picosecond. Memory: O(connections + route
-/// links), not O(transfers).
-ChunkResult simulate_chunks(const TransferGraph& graph, std::span<const ByteRate> capacities, const ChunkOptions& options = {});
+/// Requires: ranks, links and connections named by the graph exist. Deterministic, to the picosecond. Memory:
+/// O(connections + route links), not O(transfers).
+ChunkResult simulate_chunks(const TransferGraph& graph, std::span<const ByteRate> capacities,
+                            const ChunkOptions& options = {});
 
 }  // namespace foretrain

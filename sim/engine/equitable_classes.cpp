@@ -1,5 +1,5 @@
-// Every node gets a colour of 64 bits; in each round it becomes a hash of the old one and of the sum of its neighbours'. When a round
-// makes no more colours than there were, the partition is stable.
+// Every node gets a colour of 64 bits; in each round it becomes a hash of the old one and of the sum of its
+// neighbours'. When a round makes no more colours than there were, the partition is stable.
 #include "sim/engine/equitable_classes.hpp"
 
 #include <algorithm>
@@ -19,7 +19,8 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// Numbers colours in the order in which they first come; returns how many there are. Open addressing, at most half full.
+/// Numbers colours in the order in which they first come; returns how many there are. Open addressing, at
+/// most half full.
 std::uint32_t number(const std::vector<std::uint64_t>& colours, std::vector<std::uint32_t>& numbers) {
   const std::size_t mask = std::bit_ceil(2 * colours.size() + 1) - 1;
   constexpr std::uint32_t kFree = ~0u;
@@ -41,7 +42,8 @@ std::uint32_t number(const std::vector<std::uint64_t>& colours, std::vector<std:
 
 class Refinement {
  public:
-  explicit Refinement(const Incidence& incidence) : in_(incidence), flow_(incidence.flow_kind), link_(incidence.link_kind) {}
+  explicit Refinement(const Incidence& incidence)
+      : in_(incidence), flow_(incidence.flow_kind), link_(incidence.link_kind) {}
 
   std::optional<EquitableClasses> run() {
     std::uint32_t before = count();
@@ -132,7 +134,8 @@ bool links_are_alike(const Incidence& in, const EquitableClasses& classes) {
 
 std::optional<EquitableClasses> equitable_classes(const Incidence& incidence) {
   std::optional<EquitableClasses> classes = Refinement(incidence).run();
-  if (!classes || !flows_are_alike(incidence, *classes) || !links_are_alike(incidence, *classes)) return std::nullopt;
+  if (!classes || !flows_are_alike(incidence, *classes) || !links_are_alike(incidence, *classes))
+    return std::nullopt;
   return classes;
 }
 

@@ -8,17 +8,20 @@
 
 namespace foretrain {
 
-/// A moment at which something is due. Equal times come by ascending `rank`, so that a run does not depend on the heap's history.
+/// A moment at which something is due. Equal times come by ascending `rank`, so that a run does not depend on
+/// the heap's history.
 struct Event {
   Time time{};
   std::uint64_t rank = 0;
   std::uint32_t payload = 0;
 };
 
-inline bool comes_before(const Event& a, const Event& b) { return a.time != b.time ? a.time < b.time : a.rank < b.rank; }
+inline bool comes_before(const Event& a, const Event& b) {
+  return a.time != b.time ? a.time < b.time : a.rank < b.rank;
+}
 
-/// A 4-ary heap of events, and one in the hand: what is due soon is often taken again before anything else is added, and then never
-/// enters the heap. No allocation per event once it has grown.
+/// A 4-ary heap of events, and one in the hand: what is due soon is often taken again before anything else is
+/// added, and then never enters the heap. No allocation per event once it has grown.
 class EventQueue {
  public:
   bool empty() const { return !in_hand_ && heap_.empty(); }

@@ -1,6 +1,7 @@
-// Tasks whose length cannot change once they are released (host work, kernels nobody disturbs) are timed as soon as their last
-// predecessor is: a graph of fixed durations needs no agenda. Only tasks that compete go through the event queue: for a pool, for
-// links, or for the GPU with a collective. Whatever is timed early lies in the future of the clock, so the order of events holds.
+// Tasks whose length cannot change once they are released (host work, kernels nobody disturbs) are timed as
+// soon as their last predecessor is: a graph of fixed durations needs no agenda. Only tasks that compete go
+// through the event queue: for a pool, for links, or for the GPU with a collective. Whatever is timed early
+// lies in the future of the clock, so the order of events holds.
 #include "sim/engine/executor.hpp"
 
 #include <algorithm>
@@ -30,7 +31,9 @@ InputError endless_transfer() {
 
 enum class EventKind : std::uint64_t { end, transfer, ready };
 
-Event event_of(EventKind kind, Time time, TaskId task) { return {time, (static_cast<std::uint64_t>(kind) << 40) | task, task}; }
+Event event_of(EventKind kind, Time time, TaskId task) {
+  return {time, (static_cast<std::uint64_t>(kind) << 40) | task, task};
+}
 EventKind kind_of(const Event& event) { return static_cast<EventKind>(event.rank >> 40); }
 
 class Executor {
@@ -54,7 +57,8 @@ class Executor {
   /// A collective, or a kernel of another stream; itself it is not stretched.
   static bool takes_share(const Task& task) { return task.device != kNone && task.device_share > 0; }
   bool is_shared_kernel(const Task& task) const {
-    return task.kind == TaskKind::kernel && task.device != kNone && is_shared_[task.device] && !takes_share(task);
+    return task.kind == TaskKind::kernel && task.device != kNone && is_shared_[task.device] &&
+           !takes_share(task);
   }
   void look_at(TaskId task);
   void release(TaskId task);
@@ -109,8 +113,8 @@ bool Executor::competes(const Task& task) const {
   return is_shared_kernel(task) || takes_share(task);
 }
 
-/// Goes on where it had to stop: at the first dependency that had not ended. The one that passes last releases the task, of several the
-/// first. Requires that the task before it on its queue has ended.
+/// Goes on where it had to stop: at the first dependency that had not ended. The one that passes last
+/// releases the task, of several the first. Requires that the task before it on its queue has ended.
 void Executor::look_at(TaskId task) {
   Span& span = timeline_.spans[task];
   Waiting& waiting = waiting_[task];
@@ -176,25 +180,30 @@ void Executor::start_kernel(TaskId id, Time now) {
   agenda_.push(event_of(EventKind::end, device.begin(id, task.duration, now), id));
 }
 
-bool Executor::is_next(Time moment) { return (agenda_.empty() || agenda_.top().time > moment) && next_end_of_flows() > moment; }
+bool Executor::is_next(Time moment) {
+  return (agenda_.empty() || agenda_.top().time > moment) && next_end_of_flows() > moment;
+}
 
 Time Executor::next_end_of_flows() {
   if (flows_changed_) flows_end_ = network_.next_end(), flows_changed_ = false;
   return flows_end_;
 }
 
-/// A task that takes a share of its device starts or ends: kernels in progress get new ends, their old end events become stale.
+/// A task that takes a share of its device starts or ends: kernels in progress get new ends, their old end
+/// events become stale.
 void Executor::share_device(const Task& task, double share, Time now) {
   if (!takes_share(task)) return;
   SharedDevice& device = devices_[task.device];
   device.take(share, now);
-  for (const SharedDevice::Running& kernel : device.running()) agenda_.push(event_of(EventKind::end, kernel.end, kernel.task));
+  for (const SharedDevice::Running& kernel : device.running())
+    agenda_.push(event_of(EventKind::end, kernel.end, kernel.task));
 }
 
 void Executor::begin_transfer(TaskId id, Time now) {
   const Task& task = tasks_[id];
   for (const FoldedPatterns::Flow& flow : patterns_.flows(task.pattern)) {
-    const Bytes bytes{std::llround(std::min(static_cast<double>(task.traffic.count) * flow.weight, kMostBytes))};
+    const Bytes bytes{
+        std::llround(std::min(static_cast<double>(task.traffic.count) * flow.weight, kMostBytes))};
     if (bytes.count <= 0) continue;
     FlowId flow_id = static_cast<FlowId>(task_of_flow_.size());
     if (idle_flows_.empty()) {

@@ -1,6 +1,7 @@
-// When messages start or end, only those that share a link with them, directly or through others, can get another rate: these are
-// solved anew, once per moment, and the others keep their ends. Links that one connection has for itself are one limit of its own; a
-// connection with no other links always runs at that limit and needs no events.
+// When messages start or end, only those that share a link with them, directly or through others, can get
+// another rate: these are solved anew, once per moment, and the others keep their ends. Links that one
+// connection has for itself are one limit of its own; a connection with no other links always runs at that
+// limit and needs no events.
 #include "sim/engine/fair_share.hpp"
 
 #include <algorithm>
@@ -31,7 +32,8 @@ struct Message {
 
 class SharedLinks {
  public:
-  SharedLinks(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead, ChunkProgress& progress);
+  SharedLinks(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
+              ChunkProgress& progress);
   void run();
 
  private:
@@ -60,7 +62,8 @@ class SharedLinks {
 };
 
 /// Capacities of the links, then for each connection the least of those it has for itself.
-std::vector<ByteRate> with_lone_limits(const TransferGraph& graph, std::span<const ByteRate> capacities, const std::vector<bool>& shared) {
+std::vector<ByteRate> with_lone_limits(const TransferGraph& graph, std::span<const ByteRate> capacities,
+                                       const std::vector<bool>& shared) {
   std::vector<ByteRate> all(capacities.begin(), capacities.end());
   all.resize(capacities.size() + graph.connections.size(), {std::numeric_limits<double>::infinity()});
   for (std::uint32_t c = 0; c < graph.connections.size(); ++c) {
@@ -72,7 +75,8 @@ std::vector<ByteRate> with_lone_limits(const TransferGraph& graph, std::span<con
   return all;
 }
 
-SharedLinks::SharedLinks(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead, ChunkProgress& progress)
+SharedLinks::SharedLinks(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
+                         ChunkProgress& progress)
     : graph_(graph),
       run_ahead_(run_ahead),
       progress_(progress),
@@ -109,7 +113,8 @@ std::span<const LinkId> SharedLinks::links_of(const Message& message) const {
 void SharedLinks::run() {
   while (!progress_.is_beyond_horizon()) {
     visit_all();
-    const Time now = std::min(starts_.empty() ? Time::max() : starts_.top().time, ends_.empty() ? Time::max() : ends_.top().time);
+    const Time now = std::min(starts_.empty() ? Time::max() : starts_.top().time,
+                              ends_.empty() ? Time::max() : ends_.top().time);
     if (progress_.make_room(now)) continue;
     if (now == Time::max()) return;
     end_messages(now);
@@ -121,14 +126,17 @@ void SharedLinks::run() {
 }
 
 void SharedLinks::visit_all() {
-  for (std::uint32_t c = progress_.next_to_visit(); c != kNone && !progress_.is_beyond_horizon(); c = progress_.next_to_visit()) visit(c);
+  for (std::uint32_t c = progress_.next_to_visit(); c != kNone && !progress_.is_beyond_horizon();
+       c = progress_.next_to_visit())
+    visit(c);
 }
 
 void SharedLinks::visit(std::uint32_t connection) {
   Message& message = messages_[connection];
   if (message.under_way) return;
   const bool weightless = !(graph_.connections[connection].bytes > 0);
-  if (weightless || (run_ahead_ && message.lone)) return progress_.run_ahead(connection, lone_time_[connection]);
+  if (weightless || (run_ahead_ && message.lone))
+    return progress_.run_ahead(connection, lone_time_[connection]);
   const std::optional<Time> start = progress_.next_start(connection);
   if (!start) return;
   message.under_way = true;
@@ -178,8 +186,8 @@ void SharedLinks::start_messages(Time now) {
   }
 }
 
-/// Walks from the links that changed over their messages to the links of these, and so on. Sorted, so that sums are rounded alike
-/// whatever else happens at the moment.
+/// Walks from the links that changed over their messages to the links of these, and so on. Sorted, so that
+/// sums are rounded alike whatever else happens at the moment.
 void SharedLinks::find_affected() {
   affected_.clear();
   for (std::size_t i = 0; i < changed_.size(); ++i) {
@@ -225,7 +233,8 @@ void SharedLinks::expect_end(std::uint32_t connection) {
 
 }  // namespace
 
-void fair_share(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead, ChunkProgress& progress) {
+void fair_share(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
+                ChunkProgress& progress) {
   SharedLinks(graph, capacities, run_ahead, progress).run();
 }
 

@@ -8,6 +8,7 @@
 namespace foretrain {
 
 /// Plays the graph to its end. Requires that every link of a route that carries bytes has a bandwidth.
-void fair_share(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead, ChunkProgress& progress);
+void fair_share(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
+                ChunkProgress& progress);
 
 }  // namespace foretrain

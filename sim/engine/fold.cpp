@@ -1,4 +1,5 @@
-// Lone links first: they only set a limit to their flow. What is left goes to the search for classes, and the classes become flows.
+// Lone links first: they only set a limit to their flow. What is left goes to the search for classes, and the
+// classes become flows.
 #include "sim/engine/fold.hpp"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace foretrain {
 
 class PatternFolder {
  public:
-  PatternFolder(const TaskGraph& graph, const std::function<ByteRate(LinkId)>& capacity_of, FoldedPatterns& out);
+  PatternFolder(const TaskGraph& graph, const std::function<ByteRate(LinkId)>& capacity_of,
+                FoldedPatterns& out);
   void copy();
   /// False: the flows cannot be told to be alike.
   bool fold();
@@ -58,7 +60,8 @@ class PatternFolder {
   std::map<std::tuple<PatternId, double, double>, std::uint64_t> kinds_;
 };
 
-PatternFolder::PatternFolder(const TaskGraph& graph, const std::function<ByteRate(LinkId)>& capacity_of, FoldedPatterns& out)
+PatternFolder::PatternFolder(const TaskGraph& graph, const std::function<ByteRate(LinkId)>& capacity_of,
+                             FoldedPatterns& out)
     : out_(out), patterns_(graph.pattern_count()) {
   std::vector<bool> used(patterns_);
   for (const Task& task : graph.tasks()) {
@@ -77,7 +80,8 @@ PatternFolder::PatternFolder(const TaskGraph& graph, const std::function<ByteRat
 }
 
 /// Flows come by ascending pattern.
-void PatternFolder::add(PatternId pattern, const FoldedPatterns::Flow& flow, std::span<const LinkShare> route) {
+void PatternFolder::add(PatternId pattern, const FoldedPatterns::Flow& flow,
+                        std::span<const LinkShare> route) {
   out_.first_flow_.resize(pattern + 1, static_cast<std::uint32_t>(out_.flows_.size()));
   out_.flows_.push_back(flow);
   out_.flows_.back().first_share = static_cast<std::uint32_t>(out_.shares_.size());
@@ -85,7 +89,9 @@ void PatternFolder::add(PatternId pattern, const FoldedPatterns::Flow& flow, std
   out_.flows_.back().end_share = static_cast<std::uint32_t>(out_.shares_.size());
 }
 
-void PatternFolder::close() { out_.first_flow_.resize(patterns_ + 1, static_cast<std::uint32_t>(out_.flows_.size())); }
+void PatternFolder::close() {
+  out_.first_flow_.resize(patterns_ + 1, static_cast<std::uint32_t>(out_.flows_.size()));
+}
 
 void PatternFolder::copy() {
   std::vector<LinkShare> route;
@@ -113,7 +119,8 @@ void PatternFolder::find_lone_links() {
 
 std::uint64_t PatternFolder::kind_of(std::size_t f) {
   const LinkId lone = lone_link_[f];
-  const double limit = lone == kNoLink ? std::numeric_limits<double>::infinity() : capacities_[lone].per_second;
+  const double limit =
+      lone == kNoLink ? std::numeric_limits<double>::infinity() : capacities_[lone].per_second;
   return kinds_.try_emplace({members_[f].pattern, members_[f].weight, limit}, kinds_.size()).first->second;
 }
 
@@ -144,7 +151,8 @@ std::vector<PatternFolder::Row> PatternFolder::rows_of_links(const EquitableClas
   std::vector<std::pair<std::uint32_t, std::uint32_t>> crossings;  // class of link, class of flow
   for (std::size_t f = 0; f < members_.size(); ++f) {
     for (const std::uint32_t link : incidence_.route(f)) {
-      if (first[classes.of_link[link]] == link) crossings.emplace_back(classes.of_link[link], classes.of_flow[f]);
+      if (first[classes.of_link[link]] == link)
+        crossings.emplace_back(classes.of_link[link], classes.of_flow[f]);
     }
   }
   std::ranges::sort(crossings);
@@ -161,11 +169,13 @@ std::vector<PatternFolder::Row> PatternFolder::rows_of_links(const EquitableClas
 std::vector<std::vector<LinkShare>> PatternFolder::routes_of_classes(const EquitableClasses& classes) const {
   const std::vector<Row> rows = rows_of_links(classes);
   std::vector<LinkId> link_of(classes.links, kNoLink);
-  for (std::size_t link = shared_links_.size(); link > 0; --link) link_of[classes.of_link[link - 1]] = shared_links_[link - 1];
+  for (std::size_t link = shared_links_.size(); link > 0; --link)
+    link_of[classes.of_link[link - 1]] = shared_links_[link - 1];
   std::map<Row, LinkId> narrowest;
   for (std::uint32_t link_class = 0; link_class < classes.links; ++link_class) {
     const auto [known, is_new] = narrowest.try_emplace(rows[link_class], link_of[link_class]);
-    if (!is_new && capacities_[link_of[link_class]] < capacities_[known->second]) known->second = link_of[link_class];
+    if (!is_new && capacities_[link_of[link_class]] < capacities_[known->second])
+      known->second = link_of[link_class];
   }
   std::vector<std::vector<LinkShare>> routes(classes.flows);
   for (const auto& [row, link] : narrowest) {
@@ -194,7 +204,8 @@ bool PatternFolder::fold() {
   return true;
 }
 
-FoldedPatterns::FoldedPatterns(const TaskGraph& graph, std::span<const ByteRate> capacities, Folding folding) {
+FoldedPatterns::FoldedPatterns(const TaskGraph& graph, std::span<const ByteRate> capacities,
+                               Folding folding) {
   PatternFolder folder(
       graph, [capacities](LinkId link) { return capacities[link]; }, *this);
   if (folding == Folding::off || !folder.fold()) folder.copy();

@@ -15,15 +15,17 @@ enum class Folding : std::uint8_t { on, off };
 
 /// The patterns that tasks of a graph use, for links of given capacities.
 ///
-/// Why it is exact: let flows and links be divided so that flows of a class have one pattern and weight and cross equally many links of
-/// each class, and links of a class have one capacity and carry equally many flows of each class. All flows of a class start together
-/// (they are one task's) with equal bytes. If at some moment the flows of each class that are on their way are all of it, then rates that
-/// are equal within classes satisfy the condition for max-min fairness on every link of a class or on none; max-min rates are unique, so
-/// these are they, and the flows of a class end together. So one flow stands for its class; on one link for each class it takes as
-/// many shares as that link carries of its class. This holds for any set of patterns at once, and for one pattern several times.
-/// Links that carry the same shares of the same classes limit alike: the one with the least capacity is kept. A link that only one flow
-/// crosses limits this flow alone, so of these too the least is kept, and other lone links may differ.
-/// Rates are the same real numbers; sums of other roundings may move an end by a picosecond.
+/// Why it is exact: let flows and links be divided so that flows of a class have one pattern and weight and
+/// cross equally many links of each class, and links of a class have one capacity and carry equally many
+/// flows of each class. All flows of a class start together (they are one task's) with equal bytes. If at
+/// some moment the flows of each class that are on their way are all of it, then rates that are equal within
+/// classes satisfy the condition for max-min fairness on every link of a class or on none; max-min rates are
+/// unique, so these are they, and the flows of a class end together. So one flow stands for its class; on one
+/// link for each class it takes as many shares as that link carries of its class. This holds for any set of
+/// patterns at once, and for one pattern several times. Links that carry the same shares of the same classes
+/// limit alike: the one with the least capacity is kept. A link that only one flow crosses limits this flow
+/// alone, so of these too the least is kept, and other lone links may differ. Rates are the same real
+/// numbers; sums of other roundings may move an end by a picosecond.
 ///
 /// Flows are not merged where the partition is not found in few rounds (no symmetry to speak of).
 class FoldedPatterns {
@@ -36,7 +38,8 @@ class FoldedPatterns {
 
   /// Routes name links by LinkId.
   FoldedPatterns(const TaskGraph& graph, std::span<const ByteRate> capacities, Folding folding);
-  /// Routes name links by their place in capacities(), which holds no others: of a large cluster only what the patterns cross.
+  /// Routes name links by their place in capacities(), which holds no others: of a large cluster only what
+  /// the patterns cross.
   FoldedPatterns(const TaskGraph& graph, const std::function<ByteRate(LinkId)>& capacity_of);
 
   /// Flows that carry something; nothing for a pattern that no task uses.

@@ -1,4 +1,5 @@
-// Links numbered in the order in which they are first met, so that what few links concern is no longer than they are many.
+// Links numbered in the order in which they are first met, so that what few links concern is no longer than
+// they are many.
 #pragma once
 
 #include <cstddef>
@@ -35,11 +36,13 @@ class LinkNumbers {
   }
   void grow() {
     places_.assign(2 * places_.size(), kNone);
-    for (std::uint32_t number = 0; number < links_.size(); ++number) places_[place_of(links_[number])] = number;
+    for (std::uint32_t number = 0; number < links_.size(); ++number)
+      places_[place_of(links_[number])] = number;
   }
 
   std::vector<LinkId> links_;
-  std::vector<std::uint32_t> places_ = std::vector<std::uint32_t>(64, kNone);  ///< a power of two, at most half full
+  std::vector<std::uint32_t> places_ =
+      std::vector<std::uint32_t>(64, kNone);  ///< a power of two, at most half full
 };
 
 }  // namespace foretrain

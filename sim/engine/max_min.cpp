@@ -1,7 +1,8 @@
-// Progressive filling, many links a round. A link's share can only grow while other links fill, so a link whose share none of its
-// flows undercuts elsewhere will fill at exactly this share, whatever happens first: its flows are fixed at once, and what they take
-// leaves the other links they cross. The link with the least share of all is always such a one, so every round gets further.
-// Links are renumbered densely, so idle links of a large cluster cost nothing.
+// Progressive filling, many links a round. A link's share can only grow while other links fill, so a link
+// whose share none of its flows undercuts elsewhere will fill at exactly this share, whatever happens first:
+// its flows are fixed at once, and what they take leaves the other links they cross. The link with the least
+// share of all is always such a one, so every round gets further. Links are renumbered densely, so idle links
+// of a large cluster cost nothing.
 #include "sim/engine/max_min.hpp"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ std::vector<ByteRate> max_min_rates(const MaxMinProblem& problem) {
   MaxMinSolver solver(problem.capacities);
   solver.clear();
   for (std::size_t f = 0; f < problem.flow_count(); ++f) {
-    solver.add_flow(std::span(problem.links).subspan(problem.first_link[f], problem.first_link[f + 1] - problem.first_link[f]));
+    solver.add_flow(std::span(problem.links)
+                        .subspan(problem.first_link[f], problem.first_link[f + 1] - problem.first_link[f]));
   }
   const std::vector<double>& rates = solver.solve();
   std::vector<ByteRate> out;
@@ -35,7 +37,8 @@ std::vector<ByteRate> max_min_rates(const MaxMinProblem& problem) {
   return out;
 }
 
-MaxMinSolver::MaxMinSolver(std::vector<ByteRate> capacities) : capacities_(std::move(capacities)), slot_of_(capacities_.size(), kNoSlot) {}
+MaxMinSolver::MaxMinSolver(std::vector<ByteRate> capacities)
+    : capacities_(std::move(capacities)), slot_of_(capacities_.size(), kNoSlot) {}
 
 void MaxMinSolver::clear() {
   for (const Slot& slot : slots_) slot_of_[slot.link] = kNoSlot;
@@ -88,7 +91,9 @@ void MaxMinSolver::find_lowest() {
 
 /// The shares stay as they were at the start of the round, so the order of the flows does not matter.
 void MaxMinSolver::fix_flows_of_full_links() {
-  const auto is_full = [this](const Hop& hop) { return slots_[hop.slot].lowest >= slots_[hop.slot].share * (1 - kSameShare); };
+  const auto is_full = [this](const Hop& hop) {
+    return slots_[hop.slot].lowest >= slots_[hop.slot].share * (1 - kSameShare);
+  };
   std::erase_if(open_, [&](std::uint32_t flow) {
     if (std::ranges::none_of(route(flow), is_full)) return false;
     for (const Hop& hop : route(flow)) {

@@ -1,4 +1,5 @@
-// Max-min fair sharing: the rates of flows over links such that no flow can grow without shrinking one that has no more.
+// Max-min fair sharing: the rates of flows over links such that no flow can grow without shrinking one that
+// has no more.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace foretrain {
 
-/// Flows over links, as rows of link indices. A route may name a link more than once: it then takes that many shares of it.
+/// Flows over links, as rows of link indices. A route may name a link more than once: it then takes that many
+/// shares of it.
 struct MaxMinProblem {
   std::vector<ByteRate> capacities;
   std::vector<std::uint32_t> first_link{0};  ///< flow f uses links[first_link[f] .. first_link[f + 1])
@@ -19,12 +21,14 @@ struct MaxMinProblem {
   std::size_t flow_count() const { return first_link.size() - 1; }
 };
 
-/// The result of progressive filling (Bertsekas & Gallager, Data Networks §6.5.2): all rates rise together; when a link is full its
-/// flows are fixed. Flows with an empty route get infinity. Cost O(rounds x (links in use + routes)), with a round for each link on
-/// the longest chain of links that wait for one another to fill: few on real machines.
+/// The result of progressive filling (Bertsekas & Gallager, Data Networks §6.5.2): all rates rise together;
+/// when a link is full its flows are fixed. Flows with an empty route get infinity. Cost O(rounds x (links in
+/// use + routes)), with a round for each link on the longest chain of links that wait for one another to
+/// fill: few on real machines.
 std::vector<ByteRate> max_min_rates(const MaxMinProblem& problem);
 
-/// The same, for many problems over one set of links: reuses its memory. Order of calls: clear, add_flow…, solve.
+/// The same, for many problems over one set of links: reuses its memory. Order of calls: clear, add_flow…,
+/// solve.
 class MaxMinSolver {
  public:
   explicit MaxMinSolver(std::vector<ByteRate> capacities);

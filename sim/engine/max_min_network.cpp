@@ -1,6 +1,7 @@
-// Fluid network: between two events every flow runs at its max-min rate. When flows start or end, the bytes left are brought up
-// to date, the rates solved anew (once per moment, however many flows change), and each flow's end predicted, rounded up to a
-// picosecond. A flow ends when the clock reaches its predicted end, never because its rest looks like zero.
+// Fluid network: between two events every flow runs at its max-min rate. When flows start or end, the bytes
+// left are brought up to date, the rates solved anew (once per moment, however many flows change), and each
+// flow's end predicted, rounded up to a picosecond. A flow ends when the clock reaches its predicted end,
+// never because its rest looks like zero.
 #include <algorithm>
 #include <cassert>
 #include <cmath>

@@ -12,12 +12,15 @@ namespace foretrain {
 struct Moment {
   Time time{};
   std::uint32_t index = 0;
-  friend bool operator<(const Moment& a, const Moment& b) { return a.time != b.time ? a.time < b.time : a.index < b.index; }
+  friend bool operator<(const Moment& a, const Moment& b) {
+    return a.time != b.time ? a.time < b.time : a.index < b.index;
+  }
   friend bool operator==(const Moment&, const Moment&) = default;
 };
 
-/// A 4-ary heap: one cache line holds the four children. In the header, because its caller's loop is short and runs often. A ladder
-/// queue wins where it is all there is (tests/speed/queue_speed.cpp), but not inside the simulator, where most pushes are near.
+/// A 4-ary heap: one cache line holds the four children. In the header, because its caller's loop is short
+/// and runs often. A ladder queue wins where it is all there is (tests/speed/queue_speed.cpp), but not inside
+/// the simulator, where most pushes are near.
 class MomentQueue {
  public:
   bool empty() const { return heap_.empty(); }
@@ -60,7 +63,8 @@ inline void MomentQueue::sink(const Moment& moment) {
   for (std::size_t child = 1; child < size; child = hole * kArity + 1) {
     std::size_t least = child;
     const std::size_t end = child + kArity < size ? child + kArity : size;
-    for (std::size_t other = child + 1; other < end; ++other) least = heap[other] < heap[least] ? other : least;
+    for (std::size_t other = child + 1; other < end; ++other)
+      least = heap[other] < heap[least] ? other : least;
     if (!(heap[least] < moment)) break;
     heap[hole] = heap[least];
     hole = least;

@@ -17,8 +17,8 @@ using FlowId = std::uint32_t;
 class Network {
  public:
   virtual ~Network() = default;
-  /// Starts a flow of `bytes` over `route` (may be empty: ends at once). The id is the caller's and not in use; the links of the
-  /// route must stay where they are until the flow has ended.
+  /// Starts a flow of `bytes` over `route` (may be empty: ends at once). The id is the caller's and not in
+  /// use; the links of the route must stay where they are until the flow has ended.
   virtual void start(FlowId flow, std::span<const LinkShare> route, Bytes bytes, Time now) = 0;
   /// The moment of the next end of a flow if nothing else starts; Time::max() when no flow is active.
   virtual Time next_end() = 0;

@@ -1,6 +1,7 @@
-// A link needs no queue: messages come to it in the order of time, so the moment it is free again says all. A message that finds the
-// links free passes them all in one event. Links that one connection has for itself can never keep it waiting: they only add their
-// length to the connection, and a connection with no other links needs no events at all.
+// A link needs no queue: messages come to it in the order of time, so the moment it is free again says all. A
+// message that finds the links free passes them all in one event. Links that one connection has for itself
+// can never keep it waiting: they only add their length to the connection, and a connection with no other
+// links needs no events at all.
 #include "sim/engine/serve_in_order.hpp"
 
 #include <algorithm>
@@ -31,7 +32,8 @@ struct Lane {
 
 class InOrderLinks {
  public:
-  InOrderLinks(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead, ChunkProgress& progress);
+  InOrderLinks(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
+               ChunkProgress& progress);
   void run();
 
  private:
@@ -46,7 +48,8 @@ class InOrderLinks {
   MomentQueue agenda_;      ///< the first byte of a connection's message is at its next hop
 };
 
-InOrderLinks::InOrderLinks(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead, ChunkProgress& progress)
+InOrderLinks::InOrderLinks(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
+                           ChunkProgress& progress)
     : run_ahead_(run_ahead), progress_(progress), lanes_(graph.connections.size()), free_(capacities.size()) {
   const std::vector<bool> shared = shared_links(graph, capacities.size());
   for (std::uint32_t c = 0; c < lanes_.size(); ++c) {
@@ -106,7 +109,8 @@ void InOrderLinks::serve(std::uint32_t connection, Time now) {
 
 }  // namespace
 
-void serve_in_order(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead, ChunkProgress& progress) {
+void serve_in_order(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
+                    ChunkProgress& progress) {
   InOrderLinks(graph, capacities, run_ahead, progress).run();
 }
 

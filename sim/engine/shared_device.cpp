@@ -1,4 +1,5 @@
-// Each kernel keeps the work it has left; whenever the speed changes, the work done since is taken off and the end reckoned anew.
+// Each kernel keeps the work it has left; whenever the speed changes, the work done since is taken off and
+// the end reckoned anew.
 #include "sim/engine/shared_device.hpp"
 
 #include <algorithm>
@@ -13,7 +14,9 @@ constexpr double kLeastSpeed = 0.05;
 constexpr double kNoShare = 1e-9;
 
 /// The time a kernel needs for work given in picoseconds at full speed.
-Time stretched(double work, double speed) { return Time{std::llround(std::min(work / speed, static_cast<double>(kHorizon.count())))}; }
+Time stretched(double work, double speed) {
+  return Time{std::llround(std::min(work / speed, static_cast<double>(kHorizon.count())))};
+}
 
 }  // namespace
 
@@ -30,7 +33,8 @@ Time SharedDevice::begin(TaskId kernel, Time length, Time now) {
 
 void SharedDevice::take(double share, Time now) {
   for (Running& kernel : running_) {
-    kernel.work_left = std::max(0.0, kernel.work_left - static_cast<double>((now - kernel.since).count()) * speed());
+    kernel.work_left =
+        std::max(0.0, kernel.work_left - static_cast<double>((now - kernel.since).count()) * speed());
     kernel.since = now;
   }
   taken_ = taken_ + share < kNoShare ? 0 : taken_ + share;
@@ -38,7 +42,8 @@ void SharedDevice::take(double share, Time now) {
 }
 
 bool SharedDevice::ended(TaskId kernel, Time now) {
-  const auto current = std::find_if(running_.begin(), running_.end(), [kernel](const Running& other) { return other.task == kernel; });
+  const auto current = std::find_if(running_.begin(), running_.end(),
+                                    [kernel](const Running& other) { return other.task == kernel; });
   if (current == running_.end() || current->end != now) return false;
   running_.erase(current);
   return true;

@@ -17,8 +17,9 @@ namespace {
 constexpr std::size_t kFewestLabelPlaces = 512;
 
 [[noreturn]] void refuse_more_tasks() {
-  throw InputError(fmt::format("the simulated steps have more than {} tasks", TaskGraph::kMostTasks),
-                   "a network with fewer layers, less accumulation, or larger buckets and partitions have fewer");
+  throw InputError(
+      fmt::format("the simulated steps have more than {} tasks", TaskGraph::kMostTasks),
+      "a network with fewer layers, less accumulation, or larger buckets and partitions have fewer");
 }
 
 }  // namespace
@@ -107,9 +108,11 @@ TaskId TaskGraph::add(const Task& task, std::span<const Dependency> after) {
 
 void TaskGraph::scale_transfers(std::uint8_t account, double factor) {
   for (Task& task : tasks_) {
-    if (task.account != account || (task.kind != TaskKind::collective && task.kind != TaskKind::copy)) continue;
+    if (task.account != account || (task.kind != TaskKind::collective && task.kind != TaskKind::copy))
+      continue;
     task.duration = seconds(to_seconds(task.duration) * factor);
-    task.traffic = {static_cast<std::int64_t>(std::llround(static_cast<double>(task.traffic.count) * factor))};
+    task.traffic = {
+        static_cast<std::int64_t>(std::llround(static_cast<double>(task.traffic.count) * factor))};
   }
 }
 

@@ -1,4 +1,5 @@
-// What must happen: tasks on queues, the order between them, the resources and traffic they need. No clock, no machine learning.
+// What must happen: tasks on queues, the order between them, the resources and traffic they need. No clock,
+// no machine learning.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ struct Queue {
   std::string name;
 };
 
-/// A resource several queues compete for: a mutex (capacity 1, say the GIL) or CPU cores. Served first come, first served.
+/// A resource several queues compete for: a mutex (capacity 1, say the GIL) or CPU cores. Served first come,
+/// first served.
 struct Pool {
   std::string name;
   std::uint32_t capacity = 1;
@@ -46,15 +48,17 @@ struct PatternFlow {
   double weight = 1;
 };
 
-/// One task. `duration` is the time it keeps its queue before its traffic starts (latency of a transfer, length of a kernel);
-/// a task with a pattern ends when the last flow has ended.
+/// One task. `duration` is the time it keeps its queue before its traffic starts (latency of a transfer,
+/// length of a kernel); a task with a pattern ends when the last flow has ended.
 struct Task {
   TaskKind kind = TaskKind::host;
   std::uint8_t account = 0;  ///< which account the time is charged to; the planner gives the meaning
   QueueId queue = kNone;     ///< required
   PoolId pool = kNone;       ///< holds one unit from start to end
-  DeviceId device = kNone;   ///< where it runs; kernels without a share of their own are stretched by those who take one
-  double device_share = 0;   ///< fraction of the device's throughput the running task takes from other kernels, [0, 1)
+  DeviceId device =
+      kNone;  ///< where it runs; kernels without a share of their own are stretched by those who take one
+  double device_share =
+      0;  ///< fraction of the device's throughput the running task takes from other kernels, [0, 1)
   Time duration{};
   PatternId pattern = kNone;  ///< flows started after `duration`
   Bytes traffic{};            ///< multiplied by each flow's weight
@@ -80,14 +84,15 @@ class TaskGraph {
 
   /// Makes room for so many tasks and for the dependencies of all of them.
   void reserve(std::size_t tasks, std::size_t dependencies);
-  /// Appends to the task's queue. Requires: known queue/pool/device/pattern, dependencies on earlier tasks. Throws InputError beyond
-  /// kMostTasks: whatever asks for so many was not meant.
+  /// Appends to the task's queue. Requires: known queue/pool/device/pattern, dependencies on earlier tasks.
+  /// Throws InputError beyond kMostTasks: whatever asks for so many was not meant.
   TaskId add(const Task& task, std::span<const Dependency> after = {});
   TaskId add(const Task& task, std::initializer_list<Dependency> after) {
     return add(task, std::span<const Dependency>(after.begin(), after.size()));
   }
 
-  /// Times and traffic of every collective and copy charged to `account` become `factor` times as long. Requires factor > 0.
+  /// Times and traffic of every collective and copy charged to `account` become `factor` times as long.
+  /// Requires factor > 0.
   void scale_transfers(std::uint8_t account, double factor);
 
   static constexpr std::size_t kMostTasks = 5'000'000;
@@ -99,7 +104,8 @@ class TaskGraph {
   TaskGraph& operator=(const TaskGraph&) = delete;
 
   const std::vector<Task>& tasks() const { return tasks_; }
-  /// The task's dependencies: first the previous task of its queue if there is one (lag 0), then those given to add().
+  /// The task's dependencies: first the previous task of its queue if there is one (lag 0), then those given
+  /// to add().
   std::span<const Dependency> dependencies(TaskId task) const {
     const std::uint32_t first = first_dependency_[task];
     return {dependencies_.data() + first, first_dependency_[task + 1] - first};
@@ -135,7 +141,8 @@ class TaskGraph {
   };
   LabelId& place_of(std::size_t hash, std::string_view text);
   std::vector<Label> labels_;
-  std::vector<LabelId> label_places_;  ///< a hash table with open addressing, a power of two; kNone: nothing there
+  std::vector<LabelId>
+      label_places_;  ///< a hash table with open addressing, a power of two; kNone: nothing there
 };
 
 }  // namespace foretrain

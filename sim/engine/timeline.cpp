@@ -26,7 +26,8 @@ CriticalPath critical_path(const TaskGraph& graph, const Timeline& timeline, Tas
   return path;
 }
 
-std::vector<PathPiece> queue_path(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from, Time until, TaskId first) {
+std::vector<PathPiece> queue_path(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from,
+                                  Time until, TaskId first) {
   std::vector<PathPiece> pieces;
   pieces.reserve(graph.tasks().size() - first);
   const auto take = [&pieces](TaskId task, Time spent, Time lag) { pieces.push_back({task, spent, lag}); };

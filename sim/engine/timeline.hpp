@@ -1,4 +1,5 @@
-// What happened: when each task ran and which event let it start; and the accounts of the critical path between two moments.
+// What happened: when each task ran and which event let it start; and the accounts of the critical path
+// between two moments.
 #pragma once
 
 #include <array>
@@ -8,8 +9,8 @@
 
 namespace foretrain {
 
-/// When a task ran. `released_by` is the task whose end (plus `lag`) was the last thing it waited for: a dependency, or the
-/// task that gave back the pool unit; kNone for a task that could start at time 0.
+/// When a task ran. `released_by` is the task whose end (plus `lag`) was the last thing it waited for: a
+/// dependency, or the task that gave back the pool unit; kNone for a task that could start at time 0.
 struct Span {
   Time start{};
   Time end{};
@@ -24,7 +25,8 @@ struct Timeline {
   Time end_of(TaskId task) const { return spans[task].end; }
 };
 
-/// Time on the critical path per account (Task::account), and the waiting between a task's release and its start (`lag`).
+/// Time on the critical path per account (Task::account), and the waiting between a task's release and its
+/// start (`lag`).
 struct CriticalPath {
   static constexpr std::size_t kAccounts = 16;
   std::array<Time, kAccounts> spent{};
@@ -32,8 +34,8 @@ struct CriticalPath {
   Time total{};                       ///< exactly to - from
 };
 
-/// Walks back from the end of `last`, over released_by, to the moment `from`, clipping the first span there. The shares sum to
-/// end_of(last) - from exactly. Requires 0 <= from <= end_of(last).
+/// Walks back from the end of `last`, over released_by, to the moment `from`, clipping the first span there.
+/// The shares sum to end_of(last) - from exactly. Requires 0 <= from <= end_of(last).
 CriticalPath critical_path(const TaskGraph& graph, const Timeline& timeline, TaskId last, Time from);
 
 /// A stretch of time that belongs to one task: it ran, or was released and waited.
@@ -42,10 +44,11 @@ struct PathPiece {
   Time spent, lag;
 };
 
-/// What one queue did between two moments, in pieces: its tasks, and of each gap the critical path of the task that ends it. The pieces
-/// sum to until - from exactly. Requires 0 <= from <= until, and that the queue's tasks reach `until`; those before `first` are known to
-/// end by `from`.
-std::vector<PathPiece> queue_path(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from, Time until, TaskId first = 0);
+/// What one queue did between two moments, in pieces: its tasks, and of each gap the critical path of the
+/// task that ends it. The pieces sum to until - from exactly. Requires 0 <= from <= until, and that the
+/// queue's tasks reach `until`; those before `first` are known to end by `from`.
+std::vector<PathPiece> queue_path(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from,
+                                  Time until, TaskId first = 0);
 
 /// The accounts of pieces.
 CriticalPath sum_of(const TaskGraph& graph, const std::vector<PathPiece>& pieces);

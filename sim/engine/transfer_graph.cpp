@@ -3,7 +3,8 @@
 
 namespace foretrain {
 
-std::uint32_t TransferGraph::add(Connection connection, std::span<const LinkId> route, std::span<const Need> after) {
+std::uint32_t TransferGraph::add(Connection connection, std::span<const LinkId> route,
+                                 std::span<const Need> after) {
   connection.first_link = static_cast<std::uint32_t>(route_links.size());
   connection.links = static_cast<std::uint32_t>(route.size());
   connection.first_need = static_cast<std::uint32_t>(needs.size());

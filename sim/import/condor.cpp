@@ -18,12 +18,14 @@ constexpr int kDeepestMacro = 8;
 constexpr std::size_t kLongestCommand = 64u << 10;
 
 bool is_key(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '+'; });
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '+';
+  });
 }
 
 bool starts_queue(std::string_view line) {
-  return lower_case(line.substr(0, 5)) == "queue" && (line.size() == 5 || line[5] == ' ' || line[5] == '\t' || line[5] == '(');
+  return lower_case(line.substr(0, 5)) == "queue" &&
+         (line.size() == 5 || line[5] == ' ' || line[5] == '\t' || line[5] == '(');
 }
 
 /// Puts $(name) and $(name:default) in; unknown ones stay.
@@ -51,7 +53,8 @@ std::string put_macros_in(const SubmitCommands& commands, std::string_view text,
 
 class SubmitReader {
  public:
-  SubmitReader(SubmitCommands commands, JobScript& script) : commands_(std::move(commands)), script_(script) {}
+  SubmitReader(SubmitCommands commands, JobScript& script)
+      : commands_(std::move(commands)), script_(script) {}
 
   void read(const ScriptFinder& find) {
     JobRequest& request = script_.request;
@@ -81,7 +84,8 @@ class SubmitReader {
     const SubmitCommand* command = find_command(key);
     if (command == nullptr) return {};
     const auto number = whole_number(command->value);
-    if (number && *number >= 0 && *number <= 1'000'000) return Found<int>{static_cast<int>(*number), command->span};
+    if (number && *number >= 0 && *number <= 1'000'000)
+      return Found<int>{static_cast<int>(*number), command->span};
     not_understood(*command, key + " is no number");
     return {};
   }
@@ -100,20 +104,25 @@ class SubmitReader {
 
   void read_requirements() {
     for (const char* key : {"require_gpus", "requirements"}) {
-      if (const SubmitCommand* command = find_command(key)) script_.request.requirements.push_back({command->value, command->span});
+      if (const SubmitCommand* command = find_command(key))
+        script_.request.requirements.push_back({command->value, command->span});
     }
     const auto add_limit = [&](const char* key, const char* expression) {
       if (const SubmitCommand* command = find_command(key))
-        script_.request.requirements.push_back({fmt::format("{} {}", expression, command->value), command->span});
+        script_.request.requirements.push_back(
+            {fmt::format("{} {}", expression, command->value), command->span});
     };
     add_limit("gpus_minimum_capability", "Capability >=");
     add_limit("gpus_maximum_capability", "Capability <=");
     const SubmitCommand* least = find_command("gpus_minimum_memory");
     const auto amount = least == nullptr ? std::nullopt : slurm_memory(least->value);
-    if (amount) script_.request.requirements.push_back({fmt::format("GlobalMemoryMb >= {}", amount->bytes.count >> 20), least->span});
+    if (amount)
+      script_.request.requirements.push_back(
+          {fmt::format("GlobalMemoryMb >= {}", amount->bytes.count >> 20), least->span});
   }
 
-  /// Times by which CHTC's GPU Lab classes jobs (docs/models/job_scripts.md); elsewhere the attribute means nothing.
+  /// Times by which CHTC's GPU Lab classes jobs (docs/models/job_scripts.md); elsewhere the attribute means
+  /// nothing.
   void read_time() {
     if (const SubmitCommand* command = find_command("allowed_job_duration")) {
       const auto seconds = whole_number(command->value);
@@ -131,14 +140,17 @@ class SubmitReader {
     script_.request.seconds = {hours * 3600, length->span};
   }
 
-  /// queue, queue 4, queue 4 name in (…); with a list of items the number of jobs is that of the items, which may be in another file.
+  /// queue, queue 4, queue 4 name in (…); with a list of items the number of jobs is that of the items, which
+  /// may be in another file.
   void read_queue() {
     const SubmitCommand* queue = find_command("queue");
-    if (queue == nullptr) return script_.remarks.push_back({{}, "", "without a queue line nothing is submitted"});
+    if (queue == nullptr)
+      return script_.remarks.push_back({{}, "", "without a queue line nothing is submitted"});
     const std::string_view rest = trimmed(std::string_view(queue->value));
     if (rest.empty()) return script_.request.array = {1, queue->span}, void();
     const auto number = whole_number(rest);
-    if (number && *number >= 0 && *number <= 1'000'000) return script_.request.array = {static_cast<int>(*number), queue->span}, void();
+    if (number && *number >= 0 && *number <= 1'000'000)
+      return script_.request.array = {static_cast<int>(*number), queue->span}, void();
     not_understood(*queue, "how many jobs a list makes is not counted");
   }
 
@@ -151,7 +163,9 @@ class SubmitReader {
     ShellValues values;
     if (script_.resources.gpus_per_node) values.gpus_on_node = script_.resources.gpus_per_node->value;
     const auto source = find ? find(executable->value) : std::nullopt;
-    if (!source) return read_launch(read_commands(executable->value + " " + text, values, executable->span.line), values, nullptr, script_);
+    if (!source)
+      return read_launch(read_commands(executable->value + " " + text, values, executable->span.line), values,
+                         nullptr, script_);
     int number = 0;
     for (const ShellCommand& command : read_commands("arguments " + text, values)) {
       for (const ShellWord& word : command.words) {
@@ -188,7 +202,8 @@ SubmitCommands read_submit_commands(std::string_view text) {
       at = end + 1, ++number;
     }
     if (line.empty() || line[0] == '#') continue;
-    const SourceSpan span{first, static_cast<int>(indent) + 1, static_cast<int>(std::min<std::size_t>(line.size(), 200))};
+    const SourceSpan span{first, static_cast<int>(indent) + 1,
+                          static_cast<int>(std::min<std::size_t>(line.size(), 200))};
     if (starts_queue(line)) {
       commands["queue"] = {{}, std::string(trimmed(std::string_view(line).substr(5))), span};
       continue;
@@ -201,8 +216,9 @@ SubmitCommands read_submit_commands(std::string_view text) {
   }
   std::size_t budget = kMostExpanded;
   for (auto& [key, command] : commands) {
-    command.value =
-        command.written.find("$(") == std::string::npos || budget == 0 ? command.written : put_macros_in(commands, command.written, 0);
+    command.value = command.written.find("$(") == std::string::npos || budget == 0
+                        ? command.written
+                        : put_macros_in(commands, command.written, 0);
     budget -= std::min(budget, command.value.size());
   }
   return commands;
@@ -217,8 +233,8 @@ bool is_submit_file(std::string_view text) {
     if (line.starts_with('[')) return false;
     queues = queues || starts_queue(line);
     const std::string key = lower_case(trimmed(line.substr(0, line.find('='))));
-    const bool is_request =
-        key == "request_gpus" || key == "request_cpus" || key == "request_memory" || key == "executable" || key == "universe";
+    const bool is_request = key == "request_gpus" || key == "request_cpus" || key == "request_memory" ||
+                            key == "executable" || key == "universe";
     requests = requests || (line.find('=') != std::string_view::npos && is_request);
   }
   return requests || (queues && text.find('=') != std::string_view::npos);

@@ -9,7 +9,8 @@
 
 namespace foretrain {
 
-/// Whether a text looks like a submit file: commands "key = value" and a queue line or a request, and no table of TOML.
+/// Whether a text looks like a submit file: commands "key = value" and a queue line or a request, and no
+/// table of TOML.
 bool is_submit_file(std::string_view text);
 
 /// Reads a submit file into `script`. The executable's script is read through `find` when it lies beside.
@@ -23,7 +24,8 @@ struct SubmitCommand {
 };
 using SubmitCommands = std::map<std::string, SubmitCommand>;
 
-/// All "key = value" lines; queue lines under "queue". Later ones replace earlier ones, macros take the last value, as in HTCondor.
+/// All "key = value" lines; queue lines under "queue". Later ones replace earlier ones, macros take the last
+/// value, as in HTCondor.
 SubmitCommands read_submit_commands(std::string_view text);
 
 }  // namespace foretrain

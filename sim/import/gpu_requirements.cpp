@@ -28,7 +28,8 @@ std::vector<std::string> expression_words(std::string_view text) {
   }
   words.pop_back();
   std::erase_if(words, [](const std::string& word) {
-    return word == "nvidia" || word == "tesla" || word == "geforce" || word == "quadro" || word.starts_with("hbm");
+    return word == "nvidia" || word == "tesla" || word == "geforce" || word == "quadro" ||
+           word.starts_with("hbm");
   });
   return words;
 }
@@ -42,7 +43,9 @@ bool is_device(const Gpu& gpu, std::string_view device) {
   std::string joined;
   for (const std::string& word : wanted) joined += word;
   return !wanted.empty() && (std::all_of(wanted.begin(), wanted.end(),
-                                         [&](const std::string& word) { return std::find(own.begin(), own.end(), word) != own.end(); }) ||
+                                         [&](const std::string& word) {
+                                           return std::find(own.begin(), own.end(), word) != own.end();
+                                         }) ||
                              name == joined);
 }
 
@@ -67,8 +70,12 @@ class Expression {
     return true;
   }
 
-  static Truth both(Truth a, Truth b) { return a == false || b == false ? Truth(false) : a && b ? Truth(true) : std::nullopt; }
-  static Truth any(Truth a, Truth b) { return a == true || b == true ? Truth(true) : a && b ? Truth(false) : std::nullopt; }
+  static Truth both(Truth a, Truth b) {
+    return a == false || b == false ? Truth(false) : a && b ? Truth(true) : std::nullopt;
+  }
+  static Truth any(Truth a, Truth b) {
+    return a == true || b == true ? Truth(true) : a && b ? Truth(false) : std::nullopt;
+  }
 
   Truth either(int depth) {
     Truth value = all(depth);
@@ -105,9 +112,11 @@ class Expression {
       at_ = std::min(text_.find('"', at_ + 1), text_.size() - 1) + 1;
       return std::string(text_.substr(begin, at_ - begin));
     }
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_' || text_[at_] == '.'))
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 ||
+                                  text_[at_] == '_' || text_[at_] == '.'))
       ++at_;
-    if (at_ < text_.size() && text_[at_] == '(' && at_ > begin) at_ = std::min(text_.find(')', at_), text_.size() - 1) + 1;
+    if (at_ < text_.size() && text_[at_] == '(' && at_ > begin)
+      at_ = std::min(text_.find(')', at_), text_.size() - 1) + 1;
     if (at_ == begin && at_ < text_.size()) ++at_;
     return std::string(text_.substr(begin, at_ - begin));
   }
@@ -136,7 +145,8 @@ class Expression {
   /// regexp("H200", TARGET.CUDADeviceName): plain words only.
   Truth matches(std::string_view call) const {
     const std::size_t open = call.find('"'), close = call.find('"', open + 1);
-    if (lower_case(call).find("devicename") == std::string::npos || close == std::string_view::npos) return std::nullopt;
+    if (lower_case(call).find("devicename") == std::string::npos || close == std::string_view::npos)
+      return std::nullopt;
     return is_device(gpu_, call.substr(open + 1, close - open - 1));
   }
 
@@ -152,7 +162,8 @@ class Expression {
   static std::optional<double> number(std::string_view text) {
     double value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return problem == std::errc{} && end == text.data() + text.size() ? std::optional<double>(value) : std::nullopt;
+    return problem == std::errc{} && end == text.data() + text.size() ? std::optional<double>(value)
+                                                                      : std::nullopt;
   }
 
   static std::string attribute(std::string_view text) {
@@ -177,6 +188,8 @@ class Expression {
 
 }  // namespace
 
-std::optional<bool> satisfies(const Gpu& gpu, std::string_view expression) { return Expression(gpu, expression).evaluate(); }
+std::optional<bool> satisfies(const Gpu& gpu, std::string_view expression) {
+  return Expression(gpu, expression).evaluate();
+}
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// One function per kind of mistake: the request against node, partition and cluster, then the launch against the request.
+// One function per kind of mistake: the request against node, partition and cluster, then the launch against
+// the request.
 #include "sim/import/job_checks.hpp"
 
 #include <algorithm>
@@ -43,33 +44,38 @@ class JobChecker {
     check_program();
     check_kind();
     for (const NotUnderstood& line : script_.remarks)
-      warn(line.span, line.text.empty() ? line.why : fmt::format("\"{}\" {}", line.text.substr(0, 120), line.why));
+      warn(line.span,
+           line.text.empty() ? line.why : fmt::format("\"{}\" {}", line.text.substr(0, 120), line.why));
     for (const NotUnderstood& line : script_.not_understood)
-      warn(line.span, line.text.empty() ? "not understood: " + line.why
-                                        : fmt::format("not understood: \"{}\": {}", line.text.substr(0, 120), line.why));
+      warn(line.span, line.text.empty()
+                          ? "not understood: " + line.why
+                          : fmt::format("not understood: \"{}\": {}", line.text.substr(0, 120), line.why));
     return std::move(findings_);
   }
 
  private:
   Diagnostic finding(const SourceSpan& span, std::string message, std::string hint) const {
-    const bool other_file =
-        !script_.launch.file.empty() && span.line > 0 && script_.launch.started_by && span == script_.launch.started_by->span;
+    const bool other_file = !script_.launch.file.empty() && span.line > 0 && script_.launch.started_by &&
+                            span == script_.launch.started_by->span;
     if (other_file) return {script_.launch.file, span, "", std::move(message), std::move(hint)};
     return {source_.name, span, std::string(source_.line(span.line)), std::move(message), std::move(hint)};
   }
   void refuse(const SourceSpan& span, std::string message, std::string hint = "") {
-    if (findings_.refused.size() < kMostFindings) findings_.refused.push_back(finding(span, std::move(message), std::move(hint)));
+    if (findings_.refused.size() < kMostFindings)
+      findings_.refused.push_back(finding(span, std::move(message), std::move(hint)));
   }
   void warn(const SourceSpan& span, std::string message, std::string hint = "") {
-    if (findings_.warnings.size() < kMostFindings) findings_.warnings.push_back(finding(span, std::move(message), std::move(hint)));
+    if (findings_.warnings.size() < kMostFindings)
+      findings_.warnings.push_back(finding(span, std::move(message), std::move(hint)));
   }
 
   void check_gpus() {
     const JobResources& have = script_.resources;
     const auto& type = script_.request.gpu_type;
     if (have.gpus && have.gpus->value == 0)
-      refuse(have.gpus->span, "reserves no GPU",
-             script_.system == BatchSystem::htcondor ? "as in request_gpus = 1" : "as in #SBATCH --gres=gpu:1");
+      refuse(
+          have.gpus->span, "reserves no GPU",
+          script_.system == BatchSystem::htcondor ? "as in request_gpus = 1" : "as in #SBATCH --gres=gpu:1");
     if (have.nodes && have.nodes->value == 0) refuse(have.nodes->span, "reserves no node");
     if (have.tasks && have.tasks->value == 0) refuse(have.tasks->span, "reserves no task");
     if (type && is_slice(type->value))
@@ -82,20 +88,24 @@ class JobChecker {
     const NodeSpec& node = cluster_.node;
     if (script_.request.gpus_per_node && have.gpus_per_node && have.gpus_per_node->value > node.gpus)
       refuse(have.gpus_per_node->span,
-             fmt::format("{} on each node, but nodes of {} have {}", gpus_text(have.gpus_per_node->value), cluster_.name, node.gpus),
-             fmt::format("--nodes={} with {} on each", (have.gpus_per_node->value + node.gpus - 1) / node.gpus, gpus_text(node.gpus)));
+             fmt::format("{} on each node, but nodes of {} have {}", gpus_text(have.gpus_per_node->value),
+                         cluster_.name, node.gpus),
+             fmt::format("--nodes={} with {} on each",
+                         (have.gpus_per_node->value + node.gpus - 1) / node.gpus, gpus_text(node.gpus)));
     if (have.gpus && have.gpus->value > std::int64_t{cluster_.nodes} * node.gpus)
-      refuse(have.gpus->span,
-             fmt::format("{}, but {} has {}", gpus_text(have.gpus->value), cluster_.name, std::int64_t{cluster_.nodes} * node.gpus));
+      refuse(have.gpus->span, fmt::format("{}, but {} has {}", gpus_text(have.gpus->value), cluster_.name,
+                                          std::int64_t{cluster_.nodes} * node.gpus));
     if (have.nodes && have.nodes->value > cluster_.nodes)
-      refuse(have.nodes->span, fmt::format("{}, but {} has {}", nodes_text(have.nodes->value), cluster_.name, cluster_.nodes));
+      refuse(have.nodes->span,
+             fmt::format("{}, but {} has {}", nodes_text(have.nodes->value), cluster_.name, cluster_.nodes));
     check_cores();
     const bool asks_memory = have.memory_per_node && !have.memory_per_node->value.whole_node;
-    if (asks_memory &&
-        static_cast<double>(have.memory_per_node->value.bytes.count) > static_cast<double>(node.host.memory.count) * kGibPerGb)
-      refuse(have.memory_per_node->span, fmt::format("{:.1f} GiB of memory, but nodes of {} have {}",
-                                                     static_cast<double>(have.memory_per_node->value.bytes.count) / (1 << 30),
-                                                     cluster_.name, to_string(node.host.memory)));
+    if (asks_memory && static_cast<double>(have.memory_per_node->value.bytes.count) >
+                           static_cast<double>(node.host.memory.count) * kGibPerGb)
+      refuse(have.memory_per_node->span,
+             fmt::format("{:.1f} GiB of memory, but nodes of {} have {}",
+                         static_cast<double>(have.memory_per_node->value.bytes.count) / (1 << 30),
+                         cluster_.name, to_string(node.host.memory)));
   }
 
   void check_cores() {
@@ -103,15 +113,17 @@ class JobChecker {
     const int cores = cluster_.node.host.cores;
     if (!have.cpus_per_node || have.cpus_per_node->value <= cores) return;
     const SourceSpan span = have.cpus_per_task ? have.cpus_per_task->span : have.cpus_per_node->span;
-    const std::string what = have.tasks_per_node && have.tasks_per_node->value > 1 && have.cpus_per_task
-                                 ? fmt::format("{} tasks with {} CPUs each are {} CPUs", have.tasks_per_node->value,
-                                               have.cpus_per_task->value, have.cpus_per_node->value)
-                                 : fmt::format("{} CPUs", have.cpus_per_node->value);
+    const std::string what =
+        have.tasks_per_node && have.tasks_per_node->value > 1 && have.cpus_per_task
+            ? fmt::format("{} tasks with {} CPUs each are {} CPUs", have.tasks_per_node->value,
+                          have.cpus_per_task->value, have.cpus_per_node->value)
+            : fmt::format("{} CPUs", have.cpus_per_node->value);
     if (script_.request.physical_cores || have.cpus_per_node->value > kThreadsPerCore * cores)
       refuse(span, fmt::format("{} on a node, but nodes of {} have {} cores", what, cluster_.name, cores),
              "fewer --cpus-per-task, or more --nodes");
     else
-      warn(span, fmt::format("{} on a node, but nodes of {} have {} cores: only where hardware threads count as CPUs is that possible",
+      warn(span, fmt::format("{} on a node, but nodes of {} have {} cores: only where hardware threads count "
+                             "as CPUs is that possible",
                              what, cluster_.name, cores));
   }
 
@@ -120,11 +132,13 @@ class JobChecker {
     const Site& site = cluster_.site;
     if (!asked || site.partitions.empty()) return;
     const std::vector<std::string_view> names = split_at(asked->value, ',');
-    const auto own = std::find_if(site.partitions.begin(), site.partitions.end(), [&](const Partition& p) { return p.name == names[0]; });
+    const auto own = std::find_if(site.partitions.begin(), site.partitions.end(),
+                                  [&](const Partition& p) { return p.name == names[0]; });
     if (own == site.partitions.end()) {
       std::vector<std::string> known;
       for (const Partition& partition : site.partitions) known.push_back(partition.name);
-      return warn(asked->span, fmt::format("{} has no partition {} that is known here", cluster_.name, asked->value),
+      return warn(asked->span,
+                  fmt::format("{} has no partition {} that is known here", cluster_.name, asked->value),
                   fmt::format("known: {}", fmt::join(known, ", ")));
     }
     check_limits(*own);
@@ -135,16 +149,19 @@ class JobChecker {
     const JobResources& have = script_.resources;
     if (partition.most_gpus > 0 && have.gpus && have.gpus->value > partition.most_gpus)
       refuse(have.gpus->span,
-             fmt::format("{}, but a job gets at most {} in partition {} of {}", gpus_text(have.gpus->value), partition.most_gpus,
-                         partition.name, cluster_.name),
+             fmt::format("{}, but a job gets at most {} in partition {} of {}", gpus_text(have.gpus->value),
+                         partition.most_gpus, partition.name, cluster_.name),
              larger_partition(have.gpus->value));
     if (partition.most_nodes > 0 && have.nodes && have.nodes->value > partition.most_nodes)
-      refuse(have.nodes->span, fmt::format("{}, but a job gets at most {} in partition {} of {}", nodes_text(have.nodes->value),
-                                           partition.most_nodes, partition.name, cluster_.name));
+      refuse(have.nodes->span,
+             fmt::format("{}, but a job gets at most {} in partition {} of {}", nodes_text(have.nodes->value),
+                         partition.most_nodes, partition.name, cluster_.name));
     const auto& seconds = script_.request.seconds;
-    if (partition.longest > Time::zero() && seconds && static_cast<double>(seconds->value) > to_seconds(partition.longest) + 0.5)
-      refuse(seconds->span, fmt::format("a time limit of {}, but jobs in partition {} of {} end after {}", clock(seconds->value),
-                                        partition.name, cluster_.name, clock(static_cast<std::int64_t>(to_seconds(partition.longest)))));
+    if (partition.longest > Time::zero() && seconds &&
+        static_cast<double>(seconds->value) > to_seconds(partition.longest) + 0.5)
+      refuse(seconds->span, fmt::format("a time limit of {}, but jobs in partition {} of {} end after {}",
+                                        clock(seconds->value), partition.name, cluster_.name,
+                                        clock(static_cast<std::int64_t>(to_seconds(partition.longest)))));
   }
 
   std::string larger_partition(int gpus) const {
@@ -160,16 +177,18 @@ class JobChecker {
     if (asked.tasks && asked.tasks_per_node && script_.resources.nodes) {
       const std::int64_t room = std::int64_t{asked.tasks_per_node->value} * script_.resources.nodes->value;
       if (asked.tasks->value > room)
-        refuse(asked.tasks->span, fmt::format("{} tasks, but {} with {} tasks each have room for {}", asked.tasks->value,
-                                              nodes_text(script_.resources.nodes->value), asked.tasks_per_node->value, room));
-      else if (asked.tasks->value < room && asked.tasks->value % std::max(1, script_.resources.nodes->value) != 0)
-        warn(asked.tasks->span,
-             fmt::format("{} tasks do not divide among {}", asked.tasks->value, nodes_text(script_.resources.nodes->value)));
+        refuse(asked.tasks->span,
+               fmt::format("{} tasks, but {} with {} tasks each have room for {}", asked.tasks->value,
+                           nodes_text(script_.resources.nodes->value), asked.tasks_per_node->value, room));
+      else if (asked.tasks->value < room &&
+               asked.tasks->value % std::max(1, script_.resources.nodes->value) != 0)
+        warn(asked.tasks->span, fmt::format("{} tasks do not divide among {}", asked.tasks->value,
+                                            nodes_text(script_.resources.nodes->value)));
     }
     if (asked.most_nodes && !script_.resources.nodes)
       warn(asked.nodes->span,
-           fmt::format("not understood: from {} to {} nodes: how many the job gets is not known", asked.nodes->value,
-                       asked.most_nodes->value),
+           fmt::format("not understood: from {} to {} nodes: how many the job gets is not known",
+                       asked.nodes->value, asked.most_nodes->value),
            "say one number");
   }
 
@@ -190,26 +209,34 @@ class JobChecker {
     if (!launch.processes_per_node || drives_all_gpus(script_)) return;
     const int processes = launch.processes_per_node->value;
     if (launch.started_by->value == StartedBy::python && gpus > 1)
-      return warn(span, fmt::format("one process for {}: it uses one of them, unless the program itself spreads over all", gpus_text(gpus)),
-                  "srun or torchrun start one for each; --strategy data_parallel or mirrored if it does spread");
+      return warn(
+          span,
+          fmt::format("one process for {}: it uses one of them, unless the program itself spreads over all",
+                      gpus_text(gpus)),
+          "srun or torchrun start one for each; --strategy data_parallel or mirrored if it does spread");
     if (processes < gpus)
-      warn(span, fmt::format("{} process{} on a node for {}: {} unused", processes, processes == 1 ? "" : "es", gpus_text(gpus),
-                             gpus - processes));
-    if (processes > gpus) warn(span, fmt::format("{} processes on a node for {}: NCCL refuses two on one GPU", processes, gpus_text(gpus)));
+      warn(span, fmt::format("{} process{} on a node for {}: {} unused", processes,
+                             processes == 1 ? "" : "es", gpus_text(gpus), gpus - processes));
+    if (processes > gpus)
+      warn(span, fmt::format("{} processes on a node for {}: NCCL refuses two on one GPU", processes,
+                             gpus_text(gpus)));
   }
 
   void check_srun(const SourceSpan& span, std::string_view starter) {
     const JobLaunch& launch = script_.launch;
     const Field<int>& tasks = script_.resources.tasks;
     const bool runs_once = !launch.under_srun && launch.started_by->value == StartedBy::python;
-    if (runs_once && script_.system == BatchSystem::slurm && tasks && tasks->value > 1 && script_.request.tasks)
+    if (runs_once && script_.system == BatchSystem::slurm && tasks && tasks->value > 1 &&
+        script_.request.tasks)
       warn(script_.request.tasks->span,
-           fmt::format("srun is missing: {} tasks are reserved, but {} in line {} runs once", tasks->value, starter, span.line),
+           fmt::format("srun is missing: {} tasks are reserved, but {} in line {} runs once", tasks->value,
+                       starter, span.line),
            "srun starts a process for each task; for cores of one process there is --cpus-per-task");
     else if (runs_once && script_.system == BatchSystem::slurm && script_.request.tasks_per_node &&
              script_.request.tasks_per_node->value > 1)
-      warn(script_.request.tasks_per_node->span, fmt::format("srun is missing: {} tasks per node are reserved, but {} in line {} runs once",
-                                                             script_.request.tasks_per_node->value, starter, span.line));
+      warn(script_.request.tasks_per_node->span,
+           fmt::format("srun is missing: {} tasks per node are reserved, but {} in line {} runs once",
+                       script_.request.tasks_per_node->value, starter, span.line));
   }
 
   void check_program() {
@@ -217,19 +244,20 @@ class JobChecker {
     const ProgramArgument* workers = find_argument(launch.arguments, "workers");
     const Field<int>& cpus = script_.resources.cpus_per_node;
     const auto count = workers == nullptr ? std::nullopt : whole_number(workers->value);
-    if (count && cpus && launch.processes_per_node && *count > 0 && *count < 100'000 && launch.processes_per_node->value < 100'000) {
+    if (count && cpus && launch.processes_per_node && *count > 0 && *count < 100'000 &&
+        launch.processes_per_node->value < 100'000) {
       const std::int64_t all = *count * std::max(1, launch.processes_per_node->value);
       if (all > cpus->value)
         warn(workers->span,
-             fmt::format("{} loader workers on a node, {} for each process, share {} CPU{}", all, *count, cpus->value,
-                         cpus->value == 1 ? "" : "s"),
+             fmt::format("{} loader workers on a node, {} for each process, share {} CPU{}", all, *count,
+                         cpus->value, cpus->value == 1 ? "" : "s"),
              fmt::format("--cpus-per-task, or {} {}", workers->option,
                          std::max(1, cpus->value / std::max(1, launch.processes_per_node->value))));
     }
     const ProgramArgument* no_gpu = find_argument(launch.arguments, "no_gpu");
     if (no_gpu != nullptr && script_.resources.gpus && script_.resources.gpus->value > 0)
-      warn(no_gpu->span,
-           fmt::format("{} are reserved, but {} tells the program to use none", gpus_text(script_.resources.gpus->value), no_gpu->option));
+      warn(no_gpu->span, fmt::format("{} are reserved, but {} tells the program to use none",
+                                     gpus_text(script_.resources.gpus->value), no_gpu->option));
     if (launch.repeated)
       warn(launch.started_by ? launch.started_by->span : SourceSpan{},
            "stands in a loop: one run of it is predicted, the time limit is for all");
@@ -238,7 +266,8 @@ class JobChecker {
   void check_kind() {
     const auto& array = script_.request.array;
     if (array && array->value > 1)
-      warn(array->span, fmt::format("{} jobs of this kind are submitted; one of them is predicted", array->value));
+      warn(array->span,
+           fmt::format("{} jobs of this kind are submitted; one of them is predicted", array->value));
     if (array && array->value == 0) refuse(array->span, "submits no job");
   }
 

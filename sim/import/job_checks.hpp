@@ -9,8 +9,8 @@
 
 namespace foretrain {
 
-/// `refused`: the batch system would not take the job, or there is nothing to predict. `warnings`: it runs, but hardly as meant; lines that
-/// were not understood are among them. Both point at the script's lines.
+/// `refused`: the batch system would not take the job, or there is nothing to predict. `warnings`: it runs,
+/// but hardly as meant; lines that were not understood are among them. Both point at the script's lines.
 struct JobFindings {
   std::vector<Diagnostic> refused, warnings;
 };

@@ -23,7 +23,8 @@ constexpr int kOut = -1, kPartition = 8, kGpuType = 4, kConstraint = 1;
 struct ForeignPartition {
   std::string_view name, machine;
 };
-constexpr std::array<ForeignPartition, 3> kForeignPartitions{{{"dev-g", "LUMI"}, {"small-g", "LUMI"}, {"standard-g", "LUMI"}}};
+constexpr std::array<ForeignPartition, 3> kForeignPartitions{
+    {{"dev-g", "LUMI"}, {"small-g", "LUMI"}, {"standard-g", "LUMI"}}};
 
 /// "a100_1g.5gb" is a slice of an a100.
 bool is_gpu_type(std::string_view asked, std::string_view own) {
@@ -35,7 +36,8 @@ int points_for_partition(const JobScript& script, const Site& site) {
   const auto& asked = script.request.partition;
   if (!asked || site.partitions.empty()) return 0;
   for (const std::string_view name : split_at(asked->value, ',')) {
-    if (std::any_of(site.partitions.begin(), site.partitions.end(), [&](const Partition& own) { return own.name == name; }))
+    if (std::any_of(site.partitions.begin(), site.partitions.end(),
+                    [&](const Partition& own) { return own.name == name; }))
       return kPartition;
   }
   return kOut;
@@ -44,7 +46,8 @@ int points_for_partition(const JobScript& script, const Site& site) {
 int points_for_constraints(const JobScript& script, const Site& site) {
   int points = 0;
   for (const Found<std::string>& feature : script.request.constraints) {
-    const bool has = std::find(site.constraints.begin(), site.constraints.end(), feature.value) != site.constraints.end();
+    const bool has =
+        std::find(site.constraints.begin(), site.constraints.end(), feature.value) != site.constraints.end();
     if (!has) return kOut;
     points += kConstraint;
   }
@@ -52,7 +55,8 @@ int points_for_constraints(const JobScript& script, const Site& site) {
 }
 
 int points_under_slurm(const JobScript& script, const ClusterSpec& cluster) {
-  const int partition = points_for_partition(script, cluster.site), constraints = points_for_constraints(script, cluster.site);
+  const int partition = points_for_partition(script, cluster.site),
+            constraints = points_for_constraints(script, cluster.site);
   const auto& type = script.request.gpu_type;
   if (partition == kOut || constraints == kOut) return kOut;
   if (type && !is_gpu_type(type->value, cluster.site.gpu_type)) return kOut;
@@ -70,7 +74,8 @@ int points_under_condor(const JobScript& script, const ClusterSpec& cluster) {
   return points;
 }
 
-/// Whether the nodes have what is asked of each; breaks ties only, since asking for too much is a mistake of its own.
+/// Whether the nodes have what is asked of each; breaks ties only, since asking for too much is a mistake of
+/// its own.
 bool has_room(const JobScript& script, const ClusterSpec& cluster) {
   const JobResources& asked = script.resources;
   const bool gpus = !asked.gpus_per_node || asked.gpus_per_node->value <= cluster.node.gpus;
@@ -83,18 +88,22 @@ std::string said_by(const JobScript& script) {
   const JobRequest& request = script.request;
   if (request.partition) parts.push_back(fmt::format("partition {}", request.partition->value));
   if (request.gpu_type) parts.push_back(fmt::format("GPU type {}", request.gpu_type->value));
-  for (const auto& feature : request.constraints) parts.push_back(fmt::format("constraint {}", feature.value));
-  for (const auto& expression : request.requirements) parts.push_back(fmt::format("requirement {}", expression.value));
+  for (const auto& feature : request.constraints)
+    parts.push_back(fmt::format("constraint {}", feature.value));
+  for (const auto& expression : request.requirements)
+    parts.push_back(fmt::format("requirement {}", expression.value));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string why_none(const JobScript& script) {
   for (const ForeignPartition& foreign : kForeignPartitions) {
     if (script.request.partition && script.request.partition->value == foreign.name)
-      return fmt::format("partition {} is of {}, whose GPUs (AMD) are in no catalog", foreign.name, foreign.machine);
+      return fmt::format("partition {} is of {}, whose GPUs (AMD) are in no catalog", foreign.name,
+                         foreign.machine);
   }
   const std::string said = said_by(script);
-  return said.empty() ? "the script names no partition, type of GPU or constraint" : "no cluster of the catalog has " + said;
+  return said.empty() ? "the script names no partition, type of GPU or constraint"
+                      : "no cluster of the catalog has " + said;
 }
 
 }  // namespace
@@ -108,12 +117,15 @@ ClusterMatch match_cluster(const JobScript& script, const std::vector<ClusterSpe
   std::vector<Scored> scored;
   for (const ClusterSpec& cluster : clusters) {
     if (cluster.site.system != script.system) continue;
-    const int points = script.system == BatchSystem::htcondor ? points_under_condor(script, cluster) : points_under_slurm(script, cluster);
+    const int points = script.system == BatchSystem::htcondor ? points_under_condor(script, cluster)
+                                                              : points_under_slurm(script, cluster);
     if (points > 0) scored.push_back({points, has_room(script, cluster), cluster.name});
   }
   ClusterMatch match;
   if (scored.empty()) return match.why = why_none(script), match;
-  const auto better = [](const Scored& a, const Scored& b) { return std::pair(a.points, a.room) < std::pair(b.points, b.room); };
+  const auto better = [](const Scored& a, const Scored& b) {
+    return std::pair(a.points, a.room) < std::pair(b.points, b.room);
+  };
   const Scored best = *std::max_element(scored.begin(), scored.end(), better);
   for (const Scored& row : scored) {
     if (!better(row, best)) match.names.push_back(row.name);
@@ -136,10 +148,14 @@ ClusterSpec choose_cluster(const JobScript& script, const std::string& name) {
   std::vector<ClusterSpec> clusters = clusters_with_site();
   const ClusterMatch match = match_cluster(script, clusters);
   if (match.names.size() == 1)
-    return std::move(
-        *std::find_if(clusters.begin(), clusters.end(), [&](const ClusterSpec& cluster) { return cluster.name == match.names[0]; }));
-  if (match.names.empty()) throw InputError(fmt::format("{}: which cluster is it for? {}", script.file, match.why), "give --cluster NAME");
-  throw InputError(fmt::format("{}: which cluster is it for? Several have {}: {}", script.file, match.why, fmt::join(match.names, ", ")),
+    return std::move(*std::find_if(clusters.begin(), clusters.end(), [&](const ClusterSpec& cluster) {
+      return cluster.name == match.names[0];
+    }));
+  if (match.names.empty())
+    throw InputError(fmt::format("{}: which cluster is it for? {}", script.file, match.why),
+                     "give --cluster NAME");
+  throw InputError(fmt::format("{}: which cluster is it for? Several have {}: {}", script.file, match.why,
+                               fmt::join(match.names, ", ")),
                    fmt::format("give --cluster NAME, as in --cluster {}", match.names[0]));
 }
 

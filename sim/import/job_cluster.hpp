@@ -15,16 +15,16 @@ struct ClusterMatch {
   std::string why;                 ///< what led there, or why nothing did
 };
 
-/// A cluster fits when it is of the same batch system and contradicts nothing the script says. The one that most of what is said leads to
-/// is taken: a partition counts more than a type of GPU, that more than a constraint; among equals those whose nodes have the GPUs and
-/// cores.
+/// A cluster fits when it is of the same batch system and contradicts nothing the script says. The one that
+/// most of what is said leads to is taken: a partition counts more than a type of GPU, that more than a
+/// constraint; among equals those whose nodes have the GPUs and cores.
 ClusterMatch match_cluster(const JobScript& script, const std::vector<ClusterSpec>& clusters);
 
 /// Every cluster of the catalog that has a table [site]. Reads files.
 std::vector<ClusterSpec> clusters_with_site();
 
-/// The script's cluster: `name` where the command line says one, else the match. Throws InputError that names the candidates when there are
-/// several, or none.
+/// The script's cluster: `name` where the command line says one, else the match. Throws InputError that names
+/// the candidates when there are several, or none.
 ClusterSpec choose_cluster(const JobScript& script, const std::string& name);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// One table after the other; a value that is out of the schema's range is left out, as it would only be a mistake there.
+// One table after the other; a value that is out of the schema's range is left out, as it would only be a
+// mistake there.
 #include "sim/import/job_scenario.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/import/program_arguments.hpp"
-#include "sim/scenario/calibration_text.hpp"
+#include "sim/scenario/calibration/calibration_text.hpp"
 #include "sim/scenario/launch.hpp"
 
 namespace foretrain {
@@ -19,29 +20,32 @@ namespace {
 
 /// Strategies as programs call them, and what they are here.
 std::string strategy_named(std::string word) {
-  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  static const std::map<std::string, std::string, std::less<>> rows{{"ddp", "ddp"},
-                                                                    {"ddp_spawn", "ddp"},
-                                                                    {"ddp_find_unused_parameters_false", "ddp"},
-                                                                    {"dp", "data_parallel"},
-                                                                    {"fsdp", "fsdp"},
-                                                                    {"deepspeed", "zero0"},
-                                                                    {"deepspeed_stage_1", "zero1"},
-                                                                    {"deepspeed_stage_2", "zero2"},
-                                                                    {"deepspeed_stage_3", "zero3"},
-                                                                    {"mirrored", "mirrored"},
-                                                                    {"multi_worker_mirrored", "multi_worker_mirrored"},
-                                                                    {"parameter_server", "parameter_server"},
-                                                                    {"one_device", "single"},
-                                                                    {"off", "single"},
-                                                                    {"horovod", "horovod"}};
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  static const std::map<std::string, std::string, std::less<>> rows{
+      {"ddp", "ddp"},
+      {"ddp_spawn", "ddp"},
+      {"ddp_find_unused_parameters_false", "ddp"},
+      {"dp", "data_parallel"},
+      {"fsdp", "fsdp"},
+      {"deepspeed", "zero0"},
+      {"deepspeed_stage_1", "zero1"},
+      {"deepspeed_stage_2", "zero2"},
+      {"deepspeed_stage_3", "zero3"},
+      {"mirrored", "mirrored"},
+      {"multi_worker_mirrored", "multi_worker_mirrored"},
+      {"parameter_server", "parameter_server"},
+      {"one_device", "single"},
+      {"off", "single"},
+      {"horovod", "horovod"}};
   const auto found = rows.find(word);
   return found == rows.end() ? std::string() : found->second;
 }
 
 /// "line 12", or "run.sh:12" when the launch line stands in another script.
 std::string place_of(const JobLaunch& launch, const SourceSpan& span) {
-  return launch.file.empty() ? fmt::format("line {}", span.line) : fmt::format("{}:{}", launch.file, span.line);
+  return launch.file.empty() ? fmt::format("line {}", span.line)
+                             : fmt::format("{}:{}", launch.file, span.line);
 }
 
 struct Chosen {
@@ -78,7 +82,8 @@ std::string_view launcher_name(StartedBy starter) {
 }
 
 bool is_one_process(const std::string& strategy) {
-  return strategy == "data_parallel" || strategy == "mirrored" || strategy == "single" || strategy == "parameter_server";
+  return strategy == "data_parallel" || strategy == "mirrored" || strategy == "single" ||
+         strategy == "parameter_server";
 }
 
 class ScenarioWriter {
@@ -92,7 +97,8 @@ class ScenarioWriter {
     add_strategy();
     add_launch();
     table("cluster");
-    key("name", quoted(cluster_.name), script_.request.partition ? fmt::format("line {}", script_.request.partition->span.line) : "");
+    key("name", quoted(cluster_.name),
+        script_.request.partition ? fmt::format("line {}", script_.request.partition->span.line) : "");
     add_run();
     return out_;
   }
@@ -108,29 +114,38 @@ class ScenarioWriter {
   }
 
   /// An argument's value as an integer of the schema's range.
-  static std::optional<std::int64_t> integer(const ProgramArgument* argument, std::int64_t least, std::int64_t most) {
+  static std::optional<std::int64_t> integer(const ProgramArgument* argument, std::int64_t least,
+                                             std::int64_t most) {
     const auto value = argument == nullptr ? std::nullopt : whole_number(argument->value);
     return value && *value >= least && *value <= most ? value : std::nullopt;
   }
 
-  const ProgramArgument* argument(std::string_view name) const { return find_argument(script_.launch.arguments, name); }
+  const ProgramArgument* argument(std::string_view name) const {
+    return find_argument(script_.launch.arguments, name);
+  }
 
   void add_model() {
     table("model");
     if (options_.model.empty())
-      out_ += "# name = \"resnet50\"             # the script does not say which network: fill it in, or --model NAME\n";
+      out_ +=
+          "# name = \"resnet50\"             # the script does not say which network: fill it in, or --model "
+          "NAME\n";
     else
       key("name", quoted(options_.model), "--model");
     add_batch();
     const ProgramArgument* bf16 = argument("bf16");
     const ProgramArgument* half = bf16 != nullptr ? bf16 : argument("fp16");
     const ProgramArgument* precision = argument("precision");
-    const bool off = half != nullptr && (half->value == "false" || half->value == "False" || half->value == "0");
-    if (half != nullptr && !off) return key("precision", quoted(half == bf16 ? "bf16" : "amp_fp16"), said(*half));
+    const bool off =
+        half != nullptr && (half->value == "false" || half->value == "False" || half->value == "0");
+    if (half != nullptr && !off)
+      return key("precision", quoted(half == bf16 ? "bf16" : "amp_fp16"), said(*half));
     if (precision == nullptr) return;
     const std::string& word = precision->value;
-    if (word.find("bf16") != word.npos || word == "bfloat16") key("precision", quoted("bf16"), said(*precision));
-    if (word == "fp16" || word == "16" || word == "16-mixed" || word == "float16") key("precision", quoted("amp_fp16"), said(*precision));
+    if (word.find("bf16") != word.npos || word == "bfloat16")
+      key("precision", quoted("bf16"), said(*precision));
+    if (word == "fp16" || word == "16" || word == "16-mixed" || word == "float16")
+      key("precision", quoted("amp_fp16"), said(*precision));
   }
 
   /// A batch is that of a process; one process that drives all GPUs shares it out among them.
@@ -138,12 +153,15 @@ class ScenarioWriter {
     const ProgramArgument* global = argument("global_batch");
     const ProgramArgument* own = argument("batch_per_gpu");
     const ProgramArgument* batch = argument("batch");
-    if (const auto value = integer(global, 1, 100'000'000)) return key("global_batch", std::to_string(*value), said(*global));
-    if (const auto value = integer(own, 1, 1'000'000)) return key("batch_per_gpu", std::to_string(*value), said(*own));
+    if (const auto value = integer(global, 1, 100'000'000))
+      return key("global_batch", std::to_string(*value), said(*global));
+    if (const auto value = integer(own, 1, 1'000'000))
+      return key("batch_per_gpu", std::to_string(*value), said(*own));
     const auto value = integer(batch, 1, 1'000'000);
     if (!value) return;
     const bool shared = is_one_process(strategy_.value) && strategy_.value != "single";
-    key(shared ? "global_batch" : "batch_per_gpu", std::to_string(*value), said(*batch) + (shared ? ", of all GPUs" : ", of a process"));
+    key(shared ? "global_batch" : "batch_per_gpu", std::to_string(*value),
+        said(*batch) + (shared ? ", of all GPUs" : ", of a process"));
   }
 
   void add_data() {
@@ -152,20 +170,23 @@ class ScenarioWriter {
     const JobResources& have = script_.resources;
     const bool knows_cores = have.cpus_per_node && have.gpus_per_node && have.gpus_per_node->value > 0;
     const int sharing = knows_cores ? sharing_cores() : 1;
-    const std::int64_t cores = knows_cores ? std::min(have.cpus_per_node->value, cluster_.node.host.cores) / sharing : 0;
+    const std::int64_t cores =
+        knows_cores ? std::min(have.cpus_per_node->value, cluster_.node.host.cores) / sharing : 0;
     if (!count && !options_.loads_data) return;
     table("data");
     if (count) key("workers_per_gpu", std::to_string(*count), said(*workers));
     if (cores >= 1 && cores <= 1024 && count != 0)
       key("cores_per_gpu", std::to_string(cores),
-          fmt::format("{} CPUs of a node for {} GPU{}", have.cpus_per_node->value, sharing, sharing == 1 ? "" : "s"));
+          fmt::format("{} CPUs of a node for {} GPU{}", have.cpus_per_node->value, sharing,
+                      sharing == 1 ? "" : "s"));
   }
 
   /// GPUs of a node that share its cores: those that work.
   int sharing_cores() const {
     const int gpus = script_.resources.gpus_per_node->value;
     const Field<int>& processes = script_.launch.processes_per_node;
-    const bool some_idle = processes && processes->value >= 1 && processes->value < gpus && !drives_all_gpus(script_);
+    const bool some_idle =
+        processes && processes->value >= 1 && processes->value < gpus && !drives_all_gpus(script_);
     return some_idle ? processes->value : gpus;
   }
 
@@ -184,12 +205,13 @@ class ScenarioWriter {
     table("launch");
     key("with", quoted(launcher_name(launch.started_by->value)),
         fmt::format("{}: {}", place_of(launch, launch.started_by->span), name_of(launch.started_by->value)));
-    const bool counts =
-        launch.processes_per_node && launch.started_by->value != StartedBy::python && strategy_.value != "multi_worker_mirrored";
+    const bool counts = launch.processes_per_node && launch.started_by->value != StartedBy::python &&
+                        strategy_.value != "multi_worker_mirrored";
     const int processes = counts ? launch.processes_per_node->value : 0;
     if (processes >= 1 && processes <= cluster_.node.gpus)
       key("processes_per_node", std::to_string(processes),
-          place_of(launch, launch.processes_per_node->span.line > 0 ? launch.processes_per_node->span : launch.started_by->span));
+          place_of(launch, launch.processes_per_node->span.line > 0 ? launch.processes_per_node->span
+                                                                    : launch.started_by->span));
   }
 
   void add_run() {
@@ -197,11 +219,14 @@ class ScenarioWriter {
     const int reserved = reserved_gpus(script_);
     if (reserved >= 1) {
       const std::string why =
-          script_.resources.gpus->span.line > 0 ? fmt::format("line {}: {} reserved", script_.resources.gpus->span.line, reserved) : "";
+          script_.resources.gpus->span.line > 0
+              ? fmt::format("line {}: {} reserved", script_.resources.gpus->span.line, reserved)
+              : "";
       key("gpus", reserved == 1 ? "[1]" : fmt::format("[1, {}]", reserved), why);
     }
     const ProgramArgument* epochs = argument("epochs");
-    if (const auto value = integer(epochs, 1, 1'000'000)) key("epochs", std::to_string(*value), said(*epochs));
+    if (const auto value = integer(epochs, 1, 1'000'000))
+      key("epochs", std::to_string(*value), said(*epochs));
   }
 
   const JobScript& script_;
@@ -215,13 +240,17 @@ class ScenarioWriter {
 
 bool drives_all_gpus(const JobScript& script) {
   const std::string strategy = strategy_of(script).value;
-  return strategy == "data_parallel" || strategy == "mirrored" || strategy == "multi_worker_mirrored" || strategy == "parameter_server";
+  return strategy == "data_parallel" || strategy == "mirrored" || strategy == "multi_worker_mirrored" ||
+         strategy == "parameter_server";
 }
 
-std::string write_job_scenario(const JobScript& script, const ClusterSpec& cluster, const JobScenarioOptions& options) {
+std::string write_job_scenario(const JobScript& script, const ClusterSpec& cluster,
+                               const JobScenarioOptions& options) {
   return ScenarioWriter(script, cluster, options).write();
 }
 
-int reserved_gpus(const JobScript& script) { return script.resources.gpus ? script.resources.gpus->value : 0; }
+int reserved_gpus(const JobScript& script) {
+  return script.resources.gpus ? script.resources.gpus->value : 0;
+}
 
 }  // namespace foretrain

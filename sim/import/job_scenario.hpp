@@ -10,11 +10,14 @@ namespace foretrain {
 
 struct JobScenarioOptions {
   std::string model;        ///< of --model; empty: the key is left to be filled in
-  bool loads_data = false;  ///< [data] is described elsewhere, so the job's cores count even when the script names no workers
+  bool loads_data = false;  ///< [data] is described elsewhere, so the job's cores count even when the script
+                            ///< names no workers
 };
 
-/// Valid TOML. Rules of docs/models/job_scripts.md: run.gpus are 1 and what is reserved; launch and strategy follow from the launch line.
-std::string write_job_scenario(const JobScript& script, const ClusterSpec& cluster, const JobScenarioOptions& options);
+/// Valid TOML. Rules of docs/models/job_scripts.md: run.gpus are 1 and what is reserved; launch and strategy
+/// follow from the launch line.
+std::string write_job_scenario(const JobScript& script, const ClusterSpec& cluster,
+                               const JobScenarioOptions& options);
 
 /// Whether the program is told a strategy in which one process drives all GPUs of its node.
 bool drives_all_gpus(const JobScript& script);

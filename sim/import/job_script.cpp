@@ -1,4 +1,5 @@
-// Which system a text is for, then its directives, then its commands with the variables that the batch system sets.
+// Which system a text is for, then its directives, then its commands with the variables that the batch system
+// sets.
 #include "sim/import/job_script.hpp"
 
 #include <algorithm>
@@ -53,7 +54,9 @@ ForeignLine find_foreign(std::string_view text) {
   return found;
 }
 
-bool has_directives(std::string_view text) { return text.starts_with("#SBATCH") || text.find("\n#SBATCH") != std::string_view::npos; }
+bool has_directives(std::string_view text) {
+  return text.starts_with("#SBATCH") || text.find("\n#SBATCH") != std::string_view::npos;
+}
 
 bool asks_on_command_line(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n$");
@@ -87,9 +90,11 @@ void set_variables(const JobScript& script, ShellValues& values) {
 void remark_on_text(std::string_view text, JobScript& script) {
   const std::size_t end = text.find('\n');
   if (end != std::string_view::npos && end > 0 && text[end - 1] == '\r')
-    script.remarks.push_back({{1, 1, 1}, "", "has Windows line ends, which sbatch refuses; dos2unix changes them"});
+    script.remarks.push_back(
+        {{1, 1, 1}, "", "has Windows line ends, which sbatch refuses; dos2unix changes them"});
   if (has_directives(text) && !text.starts_with("#!"))
-    script.remarks.push_back({{1, 1, 1}, "", "does not begin with #!, without which sbatch refuses a script; as in #!/bin/bash"});
+    script.remarks.push_back(
+        {{1, 1, 1}, "", "does not begin with #!, without which sbatch refuses a script; as in #!/bin/bash"});
 }
 
 class SlurmReader {
@@ -116,12 +121,14 @@ class SlurmReader {
     read_launch(commands, values, find_, script_);
   }
 
-  /// smux new-session …, salloc …, sbatch …, srun …: the command line asks for a job, and a script or a command follows.
+  /// smux new-session …, salloc …, sbatch …, srun …: the command line asks for a job, and a script or a
+  /// command follows.
   bool read_request(const ShellCommand& command, int depth) {
     const std::vector<ShellWord>& words = command.words;
     const std::string& name = words[0].text;
     std::size_t i = 1;
-    if (name == "smux" && words.size() > 1 && words[1].text != "attach-session" && words[1].text != "a") i = 2;
+    if (name == "smux" && words.size() > 1 && words[1].text != "attach-session" && words[1].text != "a")
+      i = 2;
     if (name != "salloc" && name != "sbatch" && name != "srun" && i != 2) return false;
     JobScript asked;
     SlurmOptions options(asked);
@@ -147,10 +154,12 @@ class SlurmReader {
     ShellValues values;
     set_variables(script_, values);
     ShellCommand rest = command;
-    if (name != "srun") rest.words.erase(rest.words.begin(), rest.words.begin() + static_cast<std::ptrdiff_t>(i));
+    if (name != "srun")
+      rest.words.erase(rest.words.begin(), rest.words.begin() + static_cast<std::ptrdiff_t>(i));
     const bool is_text = name == "smux" && rest.words.size() == 1;  // smux takes the command as one word
     const std::vector<ShellCommand> commands =
-        is_text ? read_commands(rest.words[0].text, values, rest.words[0].span.line) : std::vector<ShellCommand>{rest};
+        is_text ? read_commands(rest.words[0].text, values, rest.words[0].span.line)
+                : std::vector<ShellCommand>{rest};
     if (!rest.words.empty()) read_launch(commands, values, find_, script_);
   }
 
@@ -162,22 +171,24 @@ class SlurmReader {
 
 bool is_job_script(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  return text.starts_with("#!") || has_directives(text) || find_foreign(text).system != nullptr || asks_on_command_line(text) ||
-         is_submit_file(text);
+  return text.starts_with("#!") || has_directives(text) || find_foreign(text).system != nullptr ||
+         asks_on_command_line(text) || is_submit_file(text);
 }
 
 JobScript read_job_script(const SourceText& source, const ScriptFinder& find) {
   std::string_view text = source.text;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  if (text.find('\0') != std::string_view::npos) throw InputError(std::vector<Diagnostic>{{source.name, {}, "", "is no text", ""}});
+  if (text.find('\0') != std::string_view::npos)
+    throw InputError(std::vector<Diagnostic>{{source.name, {}, "", "is no text", ""}});
   const ForeignLine foreign = has_directives(text) ? ForeignLine{} : find_foreign(text);
   if (foreign.system != nullptr) {
     const std::string line(source.line(foreign.line));
-    throw InputError(std::vector<Diagnostic>{{source.name,
-                                              {foreign.line, 1, static_cast<int>(foreign.system->mark.size())},
-                                              line,
-                                              fmt::format("is a script for {}, which is not read", foreign.system->name),
-                                              "scripts of Slurm and submit files of HTCondor are"}});
+    throw InputError(
+        std::vector<Diagnostic>{{source.name,
+                                 {foreign.line, 1, static_cast<int>(foreign.system->mark.size())},
+                                 line,
+                                 fmt::format("is a script for {}, which is not read", foreign.system->name),
+                                 "scripts of Slurm and submit files of HTCondor are"}});
   }
   JobScript script;
   script.file = source.name;

@@ -1,4 +1,5 @@
-// A job script as a value: what it asks of the batch system and how it starts the training, each with the place it was read from.
+// A job script as a value: what it asks of the batch system and how it starts the training, each with the
+// place it was read from.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ struct MemoryRequest {
   bool whole_node = false;
 };
 
-/// What the directives say, word for word; the last of several counts, as in Slurm. Empty: not said, or not understood.
+/// What the directives say, word for word; the last of several counts, as in Slurm. Empty: not said, or not
+/// understood.
 struct JobRequest {
   std::string name;
   Field<int> nodes, most_nodes;  ///< --nodes=2-4: from `nodes` to `most_nodes`
@@ -45,7 +47,7 @@ struct JobRequest {
   Field<int> array;                              ///< number of jobs: --array, queue N
   Field<bool> exclusive;
   bool physical_cores = false;  ///< --hint=nomultithread: a CPU is a core
-  bool asks = false;            ///< whether there is a request at all: defaults only hold in a script that makes one
+  bool asks = false;  ///< whether there is a request at all: defaults only hold in a script that makes one
 };
 
 /// What the batch system makes of it. Empty: unknown.
@@ -54,13 +56,23 @@ struct JobResources {
   Field<MemoryRequest> memory_per_node;
 };
 
-/// What starts the training. Its value is Launcher's where there is one; accelerate and lightning start processes as torchrun does.
-enum class StartedBy : std::uint8_t { torchrun, srun, mpirun, horovodrun, deepspeed, accelerate, lightning, python };
+/// What starts the training. Its value is Launcher's where there is one; accelerate and lightning start
+/// processes as torchrun does.
+enum class StartedBy : std::uint8_t {
+  torchrun,
+  srun,
+  mpirun,
+  horovodrun,
+  deepspeed,
+  accelerate,
+  lightning,
+  python
+};
 std::string_view name_of(StartedBy starter);
 
 /// An argument of the training program that says something about the run.
 struct ProgramArgument {
-  std::string key;     ///< "batch_size", "epochs", "workers", "strategy", "precision", …: one spelling for all
+  std::string key;  ///< "batch_size", "epochs", "workers", "strategy", "precision", …: one spelling for all
   std::string option;  ///< as written
   std::string value;
   SourceSpan span{};
@@ -94,17 +106,21 @@ struct JobScript {
   std::vector<NotUnderstood> remarks;  ///< understood, but not what its writer may expect
 };
 
-/// Finds a script that lies beside the one being read; nothing when there is none. Names are as written in the script.
+/// Finds a script that lies beside the one being read; nothing when there is none. Names are as written in
+/// the script.
 using ScriptFinder = std::function<std::optional<SourceText>(const std::string& name)>;
 
-/// Whether a text is a job script (and no scenario): a shell script, directives of a batch system, a submit file.
+/// Whether a text is a job script (and no scenario): a shell script, directives of a batch system, a submit
+/// file.
 bool is_job_script(std::string_view text);
 
-/// Reads a Slurm script, a submit file of HTCondor, or the command line that asks for a job (smux, salloc, srun, sbatch). Nothing is run.
-/// Throws InputError for binary text and for scripts of other batch systems (PBS, LSF, …), whose name it says.
+/// Reads a Slurm script, a submit file of HTCondor, or the command line that asks for a job (smux, salloc,
+/// srun, sbatch). Nothing is run. Throws InputError for binary text and for scripts of other batch systems
+/// (PBS, LSF, …), whose name it says.
 JobScript read_job_script(const SourceText& source, const ScriptFinder& find = nullptr);
 
-/// By Slurm's rules: one node unless tasks need more, one task per node, one CPU per task, GPUs per node as --gres says.
+/// By Slurm's rules: one node unless tasks need more, one task per node, one CPU per task, GPUs per node as
+/// --gres says.
 JobResources resolve(const JobRequest& request);
 
 }  // namespace foretrain

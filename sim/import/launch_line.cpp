@@ -1,4 +1,5 @@
-// All commands that start a training program are candidates; a part of the answer counts when all candidates that remain agree on it.
+// All commands that start a training program are candidates; a part of the answer counts when all candidates
+// that remain agree on it.
 #include "sim/import/launch_line.hpp"
 
 #include <algorithm>
@@ -18,8 +19,9 @@ using Candidates = std::vector<LaunchCandidate>;
 /// Programs whose names say that they do not train.
 bool is_aside(const LaunchCandidate& candidate) {
   static constexpr std::array<std::string_view, 20> kWords{
-      "prepare", "preprocess", "prepro", "download", "convert", "eval",   "evaluate", "test",     "infer",     "inference",
-      "predict", "plot",       "merge",  "split",    "check",   "export", "tokenize", "generate", "visualize", "summarize"};
+      "prepare", "preprocess", "prepro",    "download", "convert",   "eval",     "evaluate",
+      "test",    "infer",      "inference", "predict",  "plot",      "merge",    "split",
+      "check",   "export",     "tokenize",  "generate", "visualize", "summarize"};
   if (!candidate.launch.program) return false;
   std::string word;
   for (const char c : std::string(base_name(candidate.launch.program->value)) + ".") {
@@ -33,7 +35,9 @@ bool is_aside(const LaunchCandidate& candidate) {
   return false;
 }
 
-bool is_plain(const LaunchCandidate& candidate) { return candidate.launch.started_by->value == StartedBy::python; }
+bool is_plain(const LaunchCandidate& candidate) {
+  return candidate.launch.started_by->value == StartedBy::python;
+}
 
 /// Leaves those without `property`, unless all have it.
 template <class Property>
@@ -74,38 +78,42 @@ void choose(Candidates candidates, JobScript& script) {
   for (const LaunchCandidate& candidate : candidates) lines.push_back(line_of_candidate(candidate));
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   const SourceSpan span = first.launch.started_by->span;
-  const bool agreed =
-      script.launch.started_by && script.launch.processes_per_node.has_value() == first.launch.processes_per_node.has_value();
+  const bool agreed = script.launch.started_by && script.launch.processes_per_node.has_value() ==
+                                                      first.launch.processes_per_node.has_value();
   if (!agreed)
-    script.not_understood.push_back({span, "", fmt::format("lines {} start programs in different ways", fmt::join(lines, ", "))});
+    script.not_understood.push_back(
+        {span, "", fmt::format("lines {} start programs in different ways", fmt::join(lines, ", "))});
   else if (lines.size() > 1)
-    script.remarks.push_back(
-        {span, "",
-         fmt::format("lines {} start programs one after the other; one of them is predicted, the time limit is for all",
-                     fmt::join(lines, ", "))});
+    script.remarks.push_back({span, "",
+                              fmt::format("lines {} start programs one after the other; one of them is "
+                                          "predicted, the time limit is for all",
+                                          fmt::join(lines, ", "))});
 }
 
 }  // namespace
 
 std::string_view name_of(StartedBy starter) {
-  static constexpr std::array<std::string_view, 8> kNames{"torchrun",  "srun",       "mpirun",    "horovodrun",
-                                                          "deepspeed", "accelerate", "lightning", "python"};
+  static constexpr std::array<std::string_view, 8> kNames{
+      "torchrun", "srun", "mpirun", "horovodrun", "deepspeed", "accelerate", "lightning", "python"};
   return kNames[static_cast<std::size_t>(starter)];
 }
 
-void read_launch(const std::vector<ShellCommand>& commands, const ShellValues& values, const ScriptFinder& find, JobScript& script) {
+void read_launch(const std::vector<ShellCommand>& commands, const ShellValues& values,
+                 const ScriptFinder& find, JobScript& script) {
   LaunchReader reader(script.resources, values, find);
   for (const ShellCommand& command : commands) reader.read(command);
   const auto is_certain = [](const LaunchCandidate& candidate) { return candidate.certain; };
   const bool sure = std::any_of(reader.found().begin(), reader.found().end(), is_certain);
   if (!reader.found().empty()) choose(reader.found(), script);
   if (sure) return;
-  const std::vector<NotUnderstood>& open = reader.found().empty() && reader.unknown().empty() ? reader.unread() : reader.unknown();
+  const std::vector<NotUnderstood>& open =
+      reader.found().empty() && reader.unknown().empty() ? reader.unread() : reader.unknown();
   for (const NotUnderstood& line : open) {
     if (script.not_understood.size() < 100) script.not_understood.push_back(line);
   }
   // Another branch may start the program in another way.
-  if (!reader.unknown().empty()) script.launch.started_by.reset(), script.launch.processes_per_node.reset(), script.launch.nodes.reset();
+  if (!reader.unknown().empty())
+    script.launch.started_by.reset(), script.launch.processes_per_node.reset(), script.launch.nodes.reset();
 }
 
 }  // namespace foretrain

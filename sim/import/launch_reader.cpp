@@ -1,4 +1,5 @@
-// Each launcher is one function that counts its processes and goes on with the rest of the line; the recursion ends at a Python program.
+// Each launcher is one function that counts its processes and goes on with the rest of the line; the
+// recursion ends at a Python program.
 #include "sim/import/launch_reader.hpp"
 
 #include <algorithm>
@@ -17,7 +18,8 @@ constexpr int kDeepestScript = 4;
 /// python3.11, /usr/bin/python; and a variable that is called PYTHON… and set elsewhere.
 bool is_python(const ShellWord& word) {
   std::string name(base_name(word.text));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (!word.known) return name.starts_with("${python");
   if (name == "ipython" || name == "ipython3" || name == "kernprof" || name == "scalene") return true;
   return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == std::string::npos;
@@ -28,8 +30,10 @@ bool is_script(std::string_view text) { return text.ends_with(".sh") || text.end
 /// Scripts that set up an environment.
 bool sets_up(std::string_view text) {
   const std::string_view name = base_name(text);
-  return is_one_of(name, {"conda.sh", "activate", "profile", "modules.sh", "lmod.sh", "bash.sh", "init.sh"}) || name.starts_with("Mini") ||
-         name.starts_with("Anaconda") || name.starts_with("Mamba") || name.starts_with("setup") || name.starts_with("env");
+  return is_one_of(name,
+                   {"conda.sh", "activate", "profile", "modules.sh", "lmod.sh", "bash.sh", "init.sh"}) ||
+         name.starts_with("Mini") || name.starts_with("Anaconda") || name.starts_with("Mamba") ||
+         name.starts_with("setup") || name.starts_with("env");
 }
 
 bool holds_python_file(const std::vector<ShellWord>& words, std::size_t from) {
@@ -55,7 +59,8 @@ void LaunchReader::read_words(const Words& words, std::size_t i, const Way& way)
   if (is_python(words[i])) return read_python(words, i, way);
   if (!words[i].known) return read_unknown(words, i);
   if (read_launcher(name, words, i, way) || read_wrapper(name, words, i, way)) return;
-  if (name.ends_with(".py") && !is_one_of(name, {"setup.py"})) return add_program(words, i, begin(words[i], StartedBy::python, way));
+  if (name.ends_with(".py") && !is_one_of(name, {"setup.py"}))
+    return add_program(words, i, begin(words[i], StartedBy::python, way));
   if (is_script(name)) return read_other_script(words, i, way);
   read_unknown(words, i);
 }
@@ -67,18 +72,21 @@ bool LaunchReader::read_launcher(std::string_view name, const Words& words, std:
     return read_mpirun(words, i, way, StartedBy::mpirun), true;
   if (name == "horovodrun") return read_mpirun(words, i, way, StartedBy::horovodrun), true;
   if (name == "deepspeed") return read_deepspeed(words, i, way), true;
-  const std::string_view second = i + 1 < words.size() ? std::string_view(words[i + 1].text) : std::string_view();
+  const std::string_view second =
+      i + 1 < words.size() ? std::string_view(words[i + 1].text) : std::string_view();
   if (name == "accelerate" || name == "accelerate-launch") {
     if (second == "launch" || name == "accelerate-launch") read_accelerate(words, i, way);
     return true;
   }
-  if ((name == "fabric" || name == "lightning") && second == "run") return read_lightning(words, i, way), true;
+  if ((name == "fabric" || name == "lightning") && second == "run")
+    return read_lightning(words, i, way), true;
   return false;
 }
 
 bool LaunchReader::read_wrapper(std::string_view name, const Words& words, std::size_t i, const Way& way) {
   if (is_one_of(name, {"bash", "sh", "zsh", "eval", "source", "."})) return read_shell(words, i, way), true;
-  const std::string_view second = i + 1 < words.size() ? std::string_view(words[i + 1].text) : std::string_view();
+  const std::string_view second =
+      i + 1 < words.size() ? std::string_view(words[i + 1].text) : std::string_view();
   if (name == "singularity_wrapper" || name == "apptainer_wrapper")
     return read_words(words, second == "exec" || second == "run" ? i + 2 : i + 1, way), true;
   const bool container = name == "singularity" || name == "apptainer",
@@ -120,7 +128,8 @@ void LaunchReader::read_shell(const Words& words, std::size_t i, const Way& way)
   }
   for (++i; i < words.size() && words[i].text.size() > 1 && words[i].text[0] == '-'; ++i) {
     const bool is_command = words[i].text[1] != '-' && words[i].text.ends_with('c');
-    if (is_command && i + 1 < words.size()) return read_script(words[i + 1].text, words[i + 1].span.line, way, values_);
+    if (is_command && i + 1 < words.size())
+      return read_script(words[i + 1].text, words[i + 1].span.line, way, values_);
   }
   if (i < words.size() && !(words[i].known && sets_up(words[i].text))) read_other_script(words, i, way);
 }
@@ -137,18 +146,21 @@ void LaunchReader::read_other_script(const Words& words, std::size_t i, const Wa
     inner.file = name;
     return read_script(script->text, 1, inner, values);
   }
-  if (is_script(name) || !words[i].known) unread_.push_back({words[i].span, name, "starts another script, which is not read here"});
+  if (is_script(name) || !words[i].known)
+    unread_.push_back({words[i].span, name, "starts another script, which is not read here"});
 }
 
 void LaunchReader::read_unknown(const Words& words, std::size_t i) {
   const std::string_view name = base_name(words[i].text);
   const bool handles_files =
-      is_one_of(name, {"cp",  "mv",    "ls",     "cat",  "tar",   "rsync",  "sed",   "echo",  "chmod",    "cd",     "ln",
-                       "git", "pip",   "black",  "diff", "touch", "printf", "tee",   "wc",    "head",     "tail",   "grep",
-                       "rm",  "which", "export", "scp",  "wget",  "curl",   "unzip", "mkdir", "dos2unix", "sbcast", "test"});
+      is_one_of(name, {"cp",   "mv",    "ls",    "cat",      "tar",    "rsync", "sed",    "echo",   "chmod",
+                       "cd",   "ln",    "git",   "pip",      "black",  "diff",  "touch",  "printf", "tee",
+                       "wc",   "head",  "tail",  "grep",     "rm",     "which", "export", "scp",    "wget",
+                       "curl", "unzip", "mkdir", "dos2unix", "sbcast", "test"});
   if (handles_files || !holds_python_file(words, i)) return;
   unknown_.push_back({words[i].span, words[i].text,
-                      words[i].known ? fmt::format("{} is no launcher that is read here", name) : "what it stands for is not known"});
+                      words[i].known ? fmt::format("{} is no launcher that is read here", name)
+                                     : "what it stands for is not known"});
 }
 
 LaunchCandidate LaunchReader::begin(const ShellWord& word, StartedBy starter, const Way& way) const {
@@ -167,7 +179,8 @@ LaunchCandidate LaunchReader::begin(const ShellWord& word, StartedBy starter, co
 
 void LaunchReader::add_program(const Words& words, std::size_t i, LaunchCandidate candidate) {
   if (i >= words.size()) return;
-  const bool has_name = base_name(words[i].text).find('$') == std::string_view::npos;  // only the folder is not known
+  const bool has_name =
+      base_name(words[i].text).find('$') == std::string_view::npos;  // only the folder is not known
   if (words[i].known || has_name)
     candidate.launch.program = {words[i].text, words[i].span};
   else
@@ -193,8 +206,8 @@ Field<int> LaunchReader::count_of(const LauncherOption& option, std::vector<NotU
   }
   const auto count = option.word->known ? whole_number(option.value) : std::nullopt;
   if (count && *count >= 0 && *count <= 1'000'000) return Found<int>{static_cast<int>(*count), span};
-  open.push_back(
-      {span, option.name + " " + option.value, option.word->known ? "is no count" : "its value is not known before the script runs"});
+  open.push_back({span, option.name + " " + option.value,
+                  option.word->known ? "is no count" : "its value is not known before the script runs"});
   return {};
 }
 
@@ -206,16 +219,21 @@ void LaunchReader::read_srun(const Words& words, std::size_t i, Way way) {
   const Field<int> all = tasks != nullptr ? count_of(*tasks, way.open) : Field<int>();
   way.outer = StartedBy::srun;
   way.nodes = nodes != nullptr ? count_of(*nodes, way.open) : resources_.nodes;
-  if (nodes == nullptr && all && way.nodes && all->value < way.nodes->value) way.nodes = Found<int>{std::max(1, all->value), all->span};
-  way.per_node = each != nullptr ? count_of(*each, way.open) : tasks != nullptr ? per_node(all, way.nodes) : resources_.tasks_per_node;
+  if (nodes == nullptr && all && way.nodes && all->value < way.nodes->value)
+    way.nodes = Found<int>{std::max(1, all->value), all->span};
+  way.per_node = each != nullptr    ? count_of(*each, way.open)
+                 : tasks != nullptr ? per_node(all, way.nodes)
+                                    : resources_.tasks_per_node;
   read_words(words, i, way);
 }
 
 /// mpirun and horovodrun take the job's tasks when no number is given, as under Slurm.
 void LaunchReader::read_mpirun(const Words& words, std::size_t i, Way way, StartedBy starter) {
-  const Options options = read_options(words, ++i, starter == StartedBy::mpirun ? mpirun_syntax() : horovodrun_syntax());
+  const Options options =
+      read_options(words, ++i, starter == StartedBy::mpirun ? mpirun_syntax() : horovodrun_syntax());
   const LauncherOption* all = find_option(options, {"-np", "-n", "--np", "-c", "--num-proc"});
-  const LauncherOption* each = find_option(options, {"-ppn", "-perhost", "--npernode", "-npernode", "-N", "--ppn", "--perhost"});
+  const LauncherOption* each =
+      find_option(options, {"-ppn", "-perhost", "--npernode", "-npernode", "-N", "--ppn", "--perhost"});
   way.outer = starter;
   way.nodes = resources_.nodes;
   if (each != nullptr)
@@ -235,7 +253,8 @@ void LaunchReader::read_python(const Words& words, std::size_t i, const Way& way
   if (find_option(options, {"-c", "-V", "--version", "--help", "-h"}) != nullptr) return;
   const LauncherOption* module = tool == "kernprof" ? nullptr : find_option(options, {"-m"});
   if (module == nullptr) {
-    const bool prepares = i < words.size() && is_one_of(base_name(words[i].text), {"setup.py", "collect_env.py", "manage.py"});
+    const bool prepares =
+        i < words.size() && is_one_of(base_name(words[i].text), {"setup.py", "collect_env.py", "manage.py"});
     return prepares ? void() : add_program(words, i, begin(python, StartedBy::python, way));
   }
   const std::size_t at = static_cast<std::size_t>(module->word - words.data());
@@ -244,14 +263,15 @@ void LaunchReader::read_python(const Words& words, std::size_t i, const Way& way
     return read_torchrun(words, at, way);
   if (name == "accelerate.commands.launch") return read_accelerate(words, at, way);
   if (name == "deepspeed.launcher.runner" || name == "deepspeed") return read_deepspeed(words, at, way);
-  if (is_one_of(name, {"cProfile", "torch.utils.bottleneck", "kernprof", "memory_profiler", "line_profiler", "scalene", "viztracer"})) {
+  if (is_one_of(name, {"cProfile", "torch.utils.bottleneck", "kernprof", "memory_profiler", "line_profiler",
+                       "scalene", "viztracer"})) {
     i = at + 1;
     read_options(words, i, kernprof);
     return add_program(words, i, begin(python, StartedBy::python, way));
   }
   const std::string first = name.substr(0, name.find('.'));
-  if (is_one_of(first, {"pip", "venv", "ensurepip", "site", "http", "json", "zipfile", "virtualenv", "wandb", "ipykernel", "compileall",
-                        "pytest", "unittest", "sglang", "vllm"}))
+  if (is_one_of(first, {"pip", "venv", "ensurepip", "site", "http", "json", "zipfile", "virtualenv", "wandb",
+                        "ipykernel", "compileall", "pytest", "unittest", "sglang", "vllm"}))
     return;
   if (name != "torch.utils.collect_env") add_program(words, at, begin(python, StartedBy::python, way));
 }
@@ -261,10 +281,13 @@ void LaunchReader::read_torchrun(const Words& words, std::size_t i, const Way& w
   LaunchCandidate out = begin(words[i], StartedBy::torchrun, way);
   const Options options = read_options(words, ++i, torchrun_syntax());
   const LauncherOption* each = find_option(options, {"--nproc-per-node"});
-  const Field<int> started = each != nullptr ? count_of(*each, out.not_understood) : Field<int>(Found<int>{1, words[i - 1].span});
+  const Field<int> started =
+      each != nullptr ? count_of(*each, out.not_understood) : Field<int>(Found<int>{1, words[i - 1].span});
   const Field<int> agents = out.launch.processes_per_node;
   out.launch.processes_per_node =
-      started && agents ? Field<int>(Found<int>{started->value * std::max(1, std::min(agents->value, 1024)), started->span}) : Field<int>();
+      started && agents
+          ? Field<int>(Found<int>{started->value * std::max(1, std::min(agents->value, 1024)), started->span})
+          : Field<int>();
   add_program(words, i, std::move(out));
 }
 
@@ -279,9 +302,11 @@ void LaunchReader::read_accelerate(const Words& words, std::size_t i, const Way&
   const Field<int> nodes = machines != nullptr ? count_of(*machines, out.not_understood)
                            : config == nullptr ? Field<int>(Found<int>{1, span})
                                                : Field<int>();
-  out.launch.processes_per_node = all != nullptr ? per_node(count_of(*all, out.not_understood), nodes) : Field<int>();
+  out.launch.processes_per_node =
+      all != nullptr ? per_node(count_of(*all, out.not_understood), nodes) : Field<int>();
   if (all == nullptr)
-    out.not_understood.push_back({span, "accelerate launch", "how many processes is said in a configuration file, not here"});
+    out.not_understood.push_back(
+        {span, "accelerate launch", "how many processes is said in a configuration file, not here"});
   for (const char* strategy : {"--use-deepspeed", "--use-fsdp"}) {
     if (const LauncherOption* found = find_option(options, {strategy}))
       out.launch.arguments.push_back({std::string(strategy).substr(6), strategy, "true", found->word->span});
@@ -292,7 +317,8 @@ void LaunchReader::read_accelerate(const Words& words, std::size_t i, const Way&
   if (found_.empty() || i >= words.size()) return;
   std::vector<ProgramArgument>& arguments = found_.back().launch.arguments;
   arguments.insert(arguments.begin(), own.begin(), own.end());
-  if (precision != nullptr) arguments.push_back({"precision", precision->name, precision->value, precision->word->span});
+  if (precision != nullptr)
+    arguments.push_back({"precision", precision->name, precision->value, precision->word->span});
 }
 
 /// fabric run --devices=4 --num-nodes=2 train.py: it starts processes through torchrun.
@@ -302,8 +328,8 @@ void LaunchReader::read_lightning(const Words& words, std::size_t i, const Way& 
   if (i < words.size() && words[i].text == "model") ++i;
   const Options options = read_options(words, i, lightning_syntax());
   const LauncherOption* devices = find_option(options, {"--devices"});
-  out.launch.processes_per_node =
-      devices != nullptr ? count_of(*devices, out.not_understood) : Field<int>(Found<int>{1, out.launch.started_by->span});
+  out.launch.processes_per_node = devices != nullptr ? count_of(*devices, out.not_understood)
+                                                     : Field<int>(Found<int>{1, out.launch.started_by->span});
   add_program(words, i, std::move(out));
 }
 

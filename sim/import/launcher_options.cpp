@@ -15,7 +15,8 @@ bool has(const std::vector<std::string_view>& names, std::string_view name) {
 /// A variable that nobody knows, where options may stand: options too, when a program follows further on.
 bool may_be_options(const std::vector<ShellWord>& words, std::size_t i) {
   const std::string& text = words[i].text;
-  const bool is_variable = !words[i].known && ((text.starts_with("${") && text.ends_with('}')) || (text.size() == 2 && text[0] == '$'));
+  const bool is_variable = !words[i].known && ((text.starts_with("${") && text.ends_with('}')) ||
+                                               (text.size() == 2 && text[0] == '$'));
   if (!is_variable) return false;
   for (std::size_t k = i + 1; k < words.size(); ++k) {
     if (words[k].text.ends_with(".py")) return true;
@@ -60,47 +61,50 @@ const LauncherSyntax& accelerate_syntax() {
 
 const LauncherSyntax& deepspeed_syntax() {
   static const LauncherSyntax syntax{
-      {"--no-local-rank", "--no-python", "--no-ssh", "--no-ssh-check", "-m", "--module", "--force-multi", "--elastic-training",
-       "--bind-cores-to-rank", "--save-pid", "--enable-each-rank-log", "--ssh", "--autotuning"},
+      {"--no-local-rank", "--no-python", "--no-ssh", "--no-ssh-check", "-m", "--module", "--force-multi",
+       "--elastic-training", "--bind-cores-to-rank", "--save-pid", "--enable-each-rank-log", "--ssh",
+       "--autotuning"},
       {},
       true};
   return syntax;
 }
 
 const LauncherSyntax& mpirun_syntax() {
-  static const LauncherSyntax syntax{{"--allow-run-as-root",
-                                      "--report-bindings",
-                                      "--oversubscribe",
-                                      "--tag-output",
-                                      "-tag-output",
-                                      "-v",
-                                      "--verbose",
-                                      "-q",
-                                      "--quiet",
-                                      "--bynode",
-                                      "-bynode",
-                                      "--nooversubscribe",
-                                      "--display-map",
-                                      "--display-allocation",
-                                      "--use-hwthread-cpus",
-                                      "-l",
-                                      "-prepend-rank",
-                                      "--timestamp-output",
-                                      "-nolocal",
-                                      "--nolocal",
-                                      "--enable-recovery",
-                                      "-novm",
-                                      "-s",
-                                      "--pernode",
-                                      "-pernode"},
-                                     {"--mca", "-mca", "--gmca", "-gmca", "-genv", "-env", "--pmixmca", "--prtemca"}};
+  static const LauncherSyntax syntax{
+      {"--allow-run-as-root",
+       "--report-bindings",
+       "--oversubscribe",
+       "--tag-output",
+       "-tag-output",
+       "-v",
+       "--verbose",
+       "-q",
+       "--quiet",
+       "--bynode",
+       "-bynode",
+       "--nooversubscribe",
+       "--display-map",
+       "--display-allocation",
+       "--use-hwthread-cpus",
+       "-l",
+       "-prepend-rank",
+       "--timestamp-output",
+       "-nolocal",
+       "--nolocal",
+       "--enable-recovery",
+       "-novm",
+       "-s",
+       "--pernode",
+       "-pernode"},
+      {"--mca", "-mca", "--gmca", "-gmca", "-genv", "-env", "--pmixmca", "--prtemca"}};
   return syntax;
 }
 
 const LauncherSyntax& horovodrun_syntax() {
   static const LauncherSyntax syntax{
-      {"--gloo", "--use-gloo", "--mpi", "--use-mpi", "--js", "--verbose", "--disable-cache", "--autotune", "--no-autotune",
-       "--timeline-mark-cycles", "--hierarchical-allreduce", "--check-build", "-cb", "--no-stall-check", "--tcp"},
+      {"--gloo", "--use-gloo", "--mpi", "--use-mpi", "--js", "--verbose", "--disable-cache", "--autotune",
+       "--no-autotune", "--timeline-mark-cycles", "--hierarchical-allreduce", "--check-build", "-cb",
+       "--no-stall-check", "--tcp"},
       {}};
   return syntax;
 }
@@ -150,14 +154,17 @@ const LauncherSyntax& container_syntax() {
 }
 
 const LauncherSyntax& docker_syntax() {
-  static const LauncherSyntax syntax{
-      {"--rm", "-i", "-t", "-it", "-ti", "-d", "--privileged", "--init", "--read-only", "--interactive", "--tty", "--detach"}, {}};
+  static const LauncherSyntax syntax{{"--rm", "-i", "-t", "-it", "-ti", "-d", "--privileged", "--init",
+                                      "--read-only", "--interactive", "--tty", "--detach"},
+                                     {}};
   return syntax;
 }
 
 const LauncherSyntax& python_syntax() {
   static const LauncherSyntax syntax{
-      {"-u", "-O", "-OO", "-B", "-E", "-I", "-s", "-S", "-v", "-q", "-b", "-bb", "-i", "-d", "-P", "-x"}, {}, true};
+      {"-u", "-O", "-OO", "-B", "-E", "-I", "-s", "-S", "-v", "-q", "-b", "-bb", "-i", "-d", "-P", "-x"},
+      {},
+      true};
   return syntax;
 }
 
@@ -208,20 +215,23 @@ const LauncherSyntax& srun_syntax() {
 
 const LauncherSyntax* prefix_syntax(std::string_view command) {
   static const LauncherSyntax none{{}, {}}, time{{"-p", "-v", "-a"}, {}}, env{{"-i", "-", "-0"}, {}},
-      numactl{{"--localalloc", "-l", "--show", "-s"}, {}}, nsys{{"--stats"}, {}}, timeout{{"--foreground", "--preserve-status", "-v"}, {}},
+      numactl{{"--localalloc", "-l", "--show", "-s"}, {}}, nsys{{"--stats"}, {}},
+      timeout{{"--foreground", "--preserve-status", "-v"}, {}},
       conda{{"--no-capture-output", "--live-stream", "-v"}, {}};
   static const std::map<std::string_view, const LauncherSyntax*> rows{
-      {"time", &time},    {"/usr/bin/time", &time}, {"exec", &none},      {"nohup", &none},       {"env", &env},
-      {"command", &none}, {"numactl", &numactl},    {"nice", &none},      {"ionice", &none},      {"stdbuf", &none},
-      {"taskset", &time}, {"timeout", &timeout},    {"nsys", &nsys},      {"ncu", &nsys},         {"nvprof", &nsys},
-      {"dlprof", &nsys},  {"conda", &conda},        {"mamba", &conda},    {"micromamba", &conda}, {"uv", &none},
-      {"poetry", &none},  {"pipenv", &none},        {"catchsegv", &none}, {"unbuffer", &none},    {"ltrace", &none},
-      {"perf", &none},    {"set_gpu", &none}};
+      {"time", &time},   {"/usr/bin/time", &time}, {"exec", &none},        {"nohup", &none},
+      {"env", &env},     {"command", &none},       {"numactl", &numactl},  {"nice", &none},
+      {"ionice", &none}, {"stdbuf", &none},        {"taskset", &time},     {"timeout", &timeout},
+      {"nsys", &nsys},   {"ncu", &nsys},           {"nvprof", &nsys},      {"dlprof", &nsys},
+      {"conda", &conda}, {"mamba", &conda},        {"micromamba", &conda}, {"uv", &none},
+      {"poetry", &none}, {"pipenv", &none},        {"catchsegv", &none},   {"unbuffer", &none},
+      {"ltrace", &none}, {"perf", &none},          {"set_gpu", &none}};
   const auto found = rows.find(command);
   return found == rows.end() ? nullptr : found->second;
 }
 
-std::vector<LauncherOption> read_options(const std::vector<ShellWord>& words, std::size_t& i, const LauncherSyntax& syntax) {
+std::vector<LauncherOption> read_options(const std::vector<ShellWord>& words, std::size_t& i,
+                                         const LauncherSyntax& syntax) {
   std::vector<LauncherOption> out;
   for (; i < words.size(); ++i) {
     if (syntax.starts_python && may_be_options(words, i)) continue;
@@ -240,14 +250,16 @@ std::vector<LauncherOption> read_options(const std::vector<ShellWord>& words, st
     } else {
       const std::size_t values = has(syntax.pairs, name) ? 2 : 1;
       const std::size_t last = std::min(i + values, words.size() - 1);
-      out.push_back({std::move(name), last > i ? words[i + 1].text : std::string(), last > i ? &words[i + 1] : &words[i]});
+      out.push_back({std::move(name), last > i ? words[i + 1].text : std::string(),
+                     last > i ? &words[i + 1] : &words[i]});
       i = last;
     }
   }
   return out;
 }
 
-const LauncherOption* find_option(const std::vector<LauncherOption>& options, std::initializer_list<std::string_view> names) {
+const LauncherOption* find_option(const std::vector<LauncherOption>& options,
+                                  std::initializer_list<std::string_view> names) {
   for (auto option = options.rbegin(); option != options.rend(); ++option) {
     if (std::find(names.begin(), names.end(), option->name) != names.end()) return &*option;
   }

@@ -17,8 +17,8 @@ struct LauncherOption {
   const ShellWord* word = nullptr;  ///< that holds the value, or the option itself
 };
 
-/// How a launcher's command line is cut. Options with '=' hold their value; of the others those in `flags` have none, those in `pairs` two,
-/// all others one.
+/// How a launcher's command line is cut. Options with '=' hold their value; of the others those in `flags`
+/// have none, those in `pairs` two, all others one.
 struct LauncherSyntax {
   std::vector<std::string_view> flags, pairs;
   bool starts_python = false;  ///< what follows the options is a Python program, no other command
@@ -38,9 +38,11 @@ const LauncherSyntax& srun_syntax();
 const LauncherSyntax* prefix_syntax(std::string_view command);
 
 /// Reads options from `words[i]` on and moves `i` to the first word that is none.
-std::vector<LauncherOption> read_options(const std::vector<ShellWord>& words, std::size_t& i, const LauncherSyntax& syntax);
+std::vector<LauncherOption> read_options(const std::vector<ShellWord>& words, std::size_t& i,
+                                         const LauncherSyntax& syntax);
 
 /// The last option of one of the names; nullptr when there is none.
-const LauncherOption* find_option(const std::vector<LauncherOption>& options, std::initializer_list<std::string_view> names);
+const LauncherOption* find_option(const std::vector<LauncherOption>& options,
+                                  std::initializer_list<std::string_view> names);
 
 }  // namespace foretrain

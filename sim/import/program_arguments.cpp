@@ -74,11 +74,14 @@ constexpr Spelling kSpellings[] = {{"--batch_size", "batch"},
 
 const Spelling* find_spelling(std::string option) {
   std::replace(option.begin() + std::min<std::ptrdiff_t>(2, std::ssize(option)), option.end(), '-', '_');
-  const auto found = std::find_if(std::begin(kSpellings), std::end(kSpellings), [&](const Spelling& row) { return row.option == option; });
+  const auto found = std::find_if(std::begin(kSpellings), std::end(kSpellings),
+                                  [&](const Spelling& row) { return row.option == option; });
   return found == std::end(kSpellings) ? nullptr : found;
 }
 
-bool is_option(const ShellWord& word) { return word.text.size() > 1 && word.text[0] == '-' && (word.text[1] < '0' || word.text[1] > '9'); }
+bool is_option(const ShellWord& word) {
+  return word.text.size() > 1 && word.text[0] == '-' && (word.text[1] < '0' || word.text[1] > '9');
+}
 
 }  // namespace
 
@@ -96,19 +99,21 @@ std::vector<ProgramArgument> read_arguments(const std::vector<ShellWord>& words,
     const bool has_value = equals != std::string::npos || (has_next && !row->is_flag);
     if (!has_value && !row->is_flag) continue;
     if (has_value && !holder.known) {
-      not_understood.push_back(
-          {words[i].span, has_next ? text + " " + holder.text : text, "its value is not known before the script runs"});
+      not_understood.push_back({words[i].span, has_next ? text + " " + holder.text : text,
+                                "its value is not known before the script runs"});
       continue;
     }
-    const std::string value = equals != std::string::npos ? text.substr(equals + 1) : has_value ? holder.text : "true";
+    const std::string value = equals != std::string::npos ? text.substr(equals + 1)
+                              : has_value                 ? holder.text
+                                                          : "true";
     out.push_back({std::string(row->key), option, value, words[i].span});
   }
   return out;
 }
 
 const ProgramArgument* find_argument(const std::vector<ProgramArgument>& arguments, std::string_view key) {
-  const auto found =
-      std::find_if(arguments.rbegin(), arguments.rend(), [key](const ProgramArgument& argument) { return argument.key == key; });
+  const auto found = std::find_if(arguments.rbegin(), arguments.rend(),
+                                  [key](const ProgramArgument& argument) { return argument.key == key; });
   return found == arguments.rend() ? nullptr : &*found;
 }
 

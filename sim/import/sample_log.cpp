@@ -1,4 +1,5 @@
-// Formats that stand alone are tried first; all that may be mixed read the same text, and their samples are put in the order of lines.
+// Formats that stand alone are tried first; all that may be mixed read the same text, and their samples are
+// put in the order of lines.
 #include "sim/import/sample_log.hpp"
 
 #include <algorithm>
@@ -29,12 +30,15 @@ std::vector<const LogFormat*> recognised(std::string_view text) {
 
 std::string known_formats() {
   std::string names;
-  for (const LogFormat& format : log_formats()) names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
+  for (const LogFormat& format : log_formats())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
   return "these are read: " + names;
 }
 
 /// A NUL byte among the first ones; logs with a few wrong bytes are still read.
-bool is_binary(std::string_view text) { return text.substr(0, 1u << 16).find('\0') != std::string_view::npos; }
+bool is_binary(std::string_view text) {
+  return text.substr(0, 1u << 16).find('\0') != std::string_view::npos;
+}
 
 }  // namespace
 
@@ -48,7 +52,8 @@ SampleFile read_sample_log(const SourceText& source, const LogHints& hints) {
   for (const LogFormat* format : formats) names += (names.empty() ? "" : " + ") + std::string(format->name);
   SampleSheet sheet(source.name, names);
   for (const LogFormat* format : formats) format->read(source, hints, sheet);
-  for (const char* key : {"gpu", "driver", "cuda", "nccl", "host", "date", "topology", "link", "source", "notes"})
+  for (const char* key :
+       {"gpu", "driver", "cuda", "nccl", "host", "date", "topology", "link", "source", "notes"})
     sheet.state(key, std::string(comment_fact(source.text, key)));
   SampleFile file = sheet.take();
   const auto by_line = [](const auto& a, const auto& b) { return a.line < b.line; };

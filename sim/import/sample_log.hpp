@@ -3,13 +3,13 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/import/logs/log_hints.hpp"
-#include "sim/scenario/samples.hpp"
+#include "sim/scenario/csv/samples.hpp"
 
 namespace foretrain {
 
-/// Reads every format of sim/import/logs/catalog.hpp, several in one text too; `format` then names all of them. Throws InputError for a
-/// text in which no format is recognised, for binary files and for those above kLargestSamples; a file that is recognised never
-/// fails as a whole, what is wrong in it is in `skipped`.
+/// Reads every format of sim/import/logs/catalog.hpp, several in one text too; `format` then names all of
+/// them. Throws InputError for a text in which no format is recognised, for binary files and for those above
+/// kLargestSamples; a file that is recognised never fails as a whole, what is wrong in it is in `skipped`.
 SampleFile read_sample_log(const SourceText& source, const LogHints& hints = {});
 
 }  // namespace foretrain

@@ -1,6 +1,8 @@
 // Slurm's options, from #SBATCH lines and from command lines, into a request.
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -8,24 +10,57 @@
 
 namespace foretrain {
 
-/// Reads options from words of sbatch, salloc, srun or smux; what it cannot read goes to script.not_understood.
+/// Reads options from words of sbatch, salloc, srun or smux; what it cannot read goes to
+/// script.not_understood.
 class SlurmOptions {
  public:
   explicit SlurmOptions(JobScript& script) : script_(script) {}
-  /// Reads options from `words[from]` on, up to the first word that is none; returns its index. `expands`: words come from a shell, where
-  /// variables have values; in #SBATCH lines Slurm takes them as they stand.
+  /// Reads options from `words[from]` on, up to the first word that is none; returns its index. `expands`:
+  /// words come from a shell, where variables have values; in #SBATCH lines Slurm takes them as they stand.
   std::size_t read(const std::vector<ShellWord>& words, std::size_t from, bool expands);
   /// The command of --wrap, where there was one.
   const Field<std::string>& wrapped() const { return wrapped_; }
-  /// Whether anything read so far asks for a job, and is no option of a step inside one: GPUs, a partition, an account, a time.
+  /// Whether anything read so far asks for a job, and is no option of a step inside one: GPUs, a partition,
+  /// an account, a time.
   bool asks_for_job() const { return asks_for_job_; }
 
  private:
+  /// An option's value and where it stands.
+  struct Value {
+    const ShellWord& word;
+    std::string_view text;
+  };
+  /// A row of the table of options that are read.
+  struct Option {
+    std::string_view name;
+    char letter = 0;
+    void (SlurmOptions::*take)(const Value&) = nullptr;
+  };
+  static std::span<const Option> options();
+  static std::string unknown_option_hint(std::string_view name);
+
   std::size_t read_one(const std::vector<ShellWord>& words, std::size_t i, bool expands);
-  void take(std::string_view name, const ShellWord& value, std::string_view text, bool expands);
-  void take_gpus(std::string_view name, Field<int>& field, const ShellWord& word, std::string_view text);
+  void take(const Option& option, const Value& value, bool expands);
   void take_count(Field<int>& field, const ShellWord& word, std::string_view text);
-  void take_nodes(const ShellWord& word, std::string_view text);
+  void take_gpus(Field<int>& field, const Value& value, bool with_kind);
+  template <auto Member>
+  void count(const Value& value);
+  template <auto Member>
+  void gpus(const Value& value);
+  template <auto Member>
+  void resource(const Value& value);  ///< gres: kinds of resources, GPUs among them
+  template <auto Member>
+  void memory(const Value& value);
+  template <auto Member>
+  void words(const Value& value);
+  void nodes(const Value& value);
+  void job_name(const Value& value);
+  void hint(const Value& value);
+  void wrap(const Value& value);
+  void gpus_per_socket(const Value& value);
+  void array(const Value& value);
+  void constraint(const Value& value);
+  void time(const Value& value);
   void not_understood(const ShellWord& word, std::string_view text, std::string why);
 
   JobScript& script_;
@@ -33,7 +68,8 @@ class SlurmOptions {
   bool asks_for_job_ = false;
 };
 
-/// The #SBATCH lines before the first command, as Slurm reads them; later ones become remarks. `first_line` is the number of the first.
+/// The #SBATCH lines before the first command, as Slurm reads them; later ones become remarks. `first_line`
+/// is the number of the first.
 void read_directives(std::string_view text, int first_line, JobScript& script);
 
 }  // namespace foretrain

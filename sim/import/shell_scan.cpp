@@ -1,4 +1,5 @@
-// One pass over the characters. The end of $(…) is found by a small scanner that knows quotes, parentheses and here-documents.
+// One pass over the characters. The end of $(…) is found by a small scanner that knows quotes, parentheses
+// and here-documents.
 #include "sim/import/shell_scan.hpp"
 
 #include <algorithm>
@@ -12,7 +13,9 @@ using Kind = WordPart::Kind;
 
 bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_shell_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-bool ends_word(char c) { return is_shell_blank(c) || c == '\n' || std::string_view(";&|()<>").find(c) != std::string_view::npos; }
+bool ends_word(char c) {
+  return is_shell_blank(c) || c == '\n' || std::string_view(";&|()<>").find(c) != std::string_view::npos;
+}
 
 /// The line from `at`, without its end.
 std::string_view line_at(std::string_view text, std::size_t at) {
@@ -126,7 +129,8 @@ WordPart read_expansion(std::string_view text, std::size_t& at, int depth) {
     at = end;
     const std::string_view inside = text.substr(begin, end - begin);
     if (inside.ends_with("))"))
-      return {Kind::arithmetic, std::string(inside.substr(3, inside.size() - std::min<std::size_t>(5, inside.size())))};
+      return {Kind::arithmetic,
+              std::string(inside.substr(3, inside.size() - std::min<std::size_t>(5, inside.size())))};
     return {Kind::command, std::string(inside.substr(2))};
   }
   if (text.substr(at, 2) == "$(") {
@@ -142,7 +146,9 @@ WordPart read_expansion(std::string_view text, std::size_t& at, int depth) {
     while (name < inside.size() && is_name_character(inside[name])) ++name;
     const std::string_view rest = inside.substr(name);
     if (rest.empty() && name > 0) return {Kind::variable, std::string(inside)};
-    const std::size_t skip = rest.starts_with(":-") || rest.starts_with(":=") ? 2 : rest.starts_with('-') ? 1 : 0;
+    const std::size_t skip = rest.starts_with(":-") || rest.starts_with(":=") ? 2
+                             : rest.starts_with('-')                          ? 1
+                                                                              : 0;
     if (name == 0 || skip == 0) return {Kind::command, std::string(text.substr(begin, at - begin))};
     return {Kind::variable, std::string(inside.substr(0, name)), std::string(rest.substr(skip)), true};
   }
@@ -203,13 +209,17 @@ class ShellScanner {
   bool is_placeholder() const {
     if (here() != '<') return false;
     std::size_t end = at_ + 1;
-    while (end < text_.size() && (is_name_character(text_[end]) || text_[end] == '-' || text_[end] == '@' || text_[end] == '.')) ++end;
-    return end > at_ + 1 && end < text_.size() && text_[end] == '>' && std::isalpha(static_cast<unsigned char>(text_[at_ + 1])) != 0;
+    while (end < text_.size() &&
+           (is_name_character(text_[end]) || text_[end] == '-' || text_[end] == '@' || text_[end] == '.'))
+      ++end;
+    return end > at_ + 1 && end < text_.size() && text_[end] == '>' &&
+           std::isalpha(static_cast<unsigned char>(text_[at_ + 1])) != 0;
   }
 
   void add_operator() {
     static constexpr std::string_view kDouble[] = {";;", "&&", "||"};
-    const bool is_double = std::find(std::begin(kDouble), std::end(kDouble), text_.substr(at_, 2)) != std::end(kDouble);
+    const bool is_double =
+        std::find(std::begin(kDouble), std::end(kDouble), text_.substr(at_, 2)) != std::end(kDouble);
     const std::size_t length = is_double ? 2 : 1;
     tokens_.push_back({ShellToken::Kind::op, std::string(text_.substr(at_, length)), {}, span_here()});
     move(at_ + length);
@@ -220,7 +230,10 @@ class ShellScanner {
     const std::size_t end = skip_parentheses(text_, at_, 0);
     if (end < at_ + 4 || text_.substr(end - 2, 2) != "))") return add_operator();
     ShellToken name{ShellToken::Kind::word, {}, {{Kind::text, "(("}}, span_here()};
-    ShellToken expression{ShellToken::Kind::word, {}, {{Kind::arithmetic, std::string(text_.substr(at_ + 2, end - at_ - 4))}}, span_here()};
+    ShellToken expression{ShellToken::Kind::word,
+                          {},
+                          {{Kind::arithmetic, std::string(text_.substr(at_ + 2, end - at_ - 4))}},
+                          span_here()};
     tokens_.push_back(std::move(name));
     tokens_.push_back(std::move(expression));
     move(end);
@@ -231,25 +244,33 @@ class ShellScanner {
     move(at_ + 1);
     for (const HereDocument& here : pending_) {
       const HereEnd end = find_end(text_, at_, here);
-      tokens_.push_back({ShellToken::Kind::here, std::string(text_.substr(at_, end.body - at_)), {}, span_here(), here.quoted});
+      tokens_.push_back({ShellToken::Kind::here,
+                         std::string(text_.substr(at_, end.body - at_)),
+                         {},
+                         span_here(),
+                         here.quoted});
       move(end.next);
     }
     pending_.clear();
   }
 
-  /// Redirections say nothing of what is run: operator and file are left out, also the number of the stream before them.
+  /// Redirections say nothing of what is run: operator and file are left out, also the number of the stream
+  /// before them.
   void redirect() {
     if (looking_at("<<") && !looking_at("<<<")) {
       std::size_t at = at_;
       pending_.push_back(read_here(text_, at));
       return move(at);
     }
-    if (!tokens_.empty() && tokens_.back().kind == ShellToken::Kind::word && at_ > 0 && !is_shell_blank(text_[at_ - 1])) {
+    if (!tokens_.empty() && tokens_.back().kind == ShellToken::Kind::word && at_ > 0 &&
+        !is_shell_blank(text_[at_ - 1])) {
       const auto& parts = tokens_.back().parts;
-      if (parts.size() == 1 && parts[0].kind == Kind::text && std::all_of(parts[0].text.begin(), parts[0].text.end(), ::isdigit))
+      if (parts.size() == 1 && parts[0].kind == Kind::text &&
+          std::all_of(parts[0].text.begin(), parts[0].text.end(), ::isdigit))
         tokens_.pop_back();
     }
-    while (at_ < text_.size() && std::string_view("<>&|").find(here()) != std::string_view::npos) move(at_ + 1);
+    while (at_ < text_.size() && std::string_view("<>&|").find(here()) != std::string_view::npos)
+      move(at_ + 1);
     if (at_ < text_.size() && here() == '(') return move(skip_parentheses(text_, at_, 0));
     while (at_ < text_.size() && is_shell_blank(here())) move(at_ + 1);
     if (at_ < text_.size() && !ends_word(here())) {
@@ -287,7 +308,8 @@ class ShellScanner {
     }
     if (here() == '"') {
       const std::size_t end = skip_double_quotes(text_, at_, 0);
-      for (WordPart& part : scan_quoted(text_.substr(at_ + 1, end - at_ - std::min<std::size_t>(2, end - at_))))
+      for (WordPart& part :
+           scan_quoted(text_.substr(at_ + 1, end - at_ - std::min<std::size_t>(2, end - at_))))
         word.parts.push_back(std::move(part));
       if (end == at_ + 2) add_text(word.parts, "", true);
       word.quoted = true;
@@ -321,7 +343,9 @@ class ShellScanner {
 
 }  // namespace
 
-std::vector<ShellToken> scan_shell(std::string_view text, int first_line) { return ShellScanner(text, first_line).scan(); }
+std::vector<ShellToken> scan_shell(std::string_view text, int first_line) {
+  return ShellScanner(text, first_line).scan();
+}
 
 std::vector<WordPart> scan_quoted(std::string_view text) {
   std::vector<WordPart> parts;
@@ -334,7 +358,8 @@ std::vector<WordPart> scan_quoted(std::string_view text) {
         add_text(parts, part.text, true);
       else
         parts.push_back(std::move(part));
-    } else if (c == '\\' && at + 1 < text.size() && std::string_view("$`\"\\\n").find(text[at + 1]) != std::string_view::npos) {
+    } else if (c == '\\' && at + 1 < text.size() &&
+               std::string_view("$`\"\\\n").find(text[at + 1]) != std::string_view::npos) {
       if (text[at + 1] != '\n') add_text(parts, text.substr(at + 1, 1), true);
       at += 2;
     } else {

@@ -10,7 +10,8 @@
 
 namespace foretrain {
 
-/// A piece of a word. text: as it stands. variable: $NAME or ${NAME:-fallback}. arithmetic: $((…)). command: $(…) or `…`.
+/// A piece of a word. text: as it stands. variable: $NAME or ${NAME:-fallback}. arithmetic: $((…)). command:
+/// $(…) or `…`.
 struct WordPart {
   enum class Kind : std::uint8_t { text, variable, arithmetic, command };
   Kind kind = Kind::text;
@@ -20,17 +21,20 @@ struct WordPart {
   bool quoted = false;        ///< its value is not split into words
 };
 
-/// A word, an operator (newline ; ;; & && || | ( ) ), or the body of a here-document, which follows the line of its command.
+/// A word, an operator (newline ; ;; & && || | ( ) ), or the body of a here-document, which follows the line
+/// of its command.
 struct ShellToken {
   enum class Kind : std::uint8_t { word, op, here };
   Kind kind = Kind::word;
   std::string text{};             ///< of an operator; the body of a here-document
   std::vector<WordPart> parts{};  ///< of a word
   SourceSpan span{};
-  bool quoted = false;  ///< a word with quotes or escapes is no keyword; a here-document with a quoted end is not expanded
+  bool quoted = false;  ///< a word with quotes or escapes is no keyword; a here-document with a quoted end is
+                        ///< not expanded
 };
 
-/// Cuts `text`; its first line is number `first_line`. Whatever is unbalanced ends with the text. Cost is linear in the text.
+/// Cuts `text`; its first line is number `first_line`. Whatever is unbalanced ends with the text. Cost is
+/// linear in the text.
 std::vector<ShellToken> scan_shell(std::string_view text, int first_line = 1);
 
 /// Cuts what stands between double quotes, or in a here-document, into parts.

@@ -1,5 +1,5 @@
-// Tokens become commands one after the other; a stack of blocks knows what if, case and loops make of them. Conditions are tests of
-// numbers and texts (as in [ "$SLURM_NNODES" -gt 1 ]); everything else is unknown.
+// Tokens become commands one after the other; a stack of blocks knows what if, case and loops make of them.
+// Conditions are tests of numbers and texts (as in [ "$SLURM_NNODES" -gt 1 ]); everything else is unknown.
 #include "sim/import/shell_script.hpp"
 
 #include <algorithm>
@@ -14,12 +14,17 @@ namespace {
 enum class Outcome : std::uint8_t { no, yes, unknown };
 
 Outcome both(Outcome a, Outcome b) {
-  return a == Outcome::no || b == Outcome::no ? Outcome::no : a == Outcome::yes && b == Outcome::yes ? Outcome::yes : Outcome::unknown;
+  return a == Outcome::no || b == Outcome::no     ? Outcome::no
+         : a == Outcome::yes && b == Outcome::yes ? Outcome::yes
+                                                  : Outcome::unknown;
 }
-Outcome opposite(Outcome a) { return a == Outcome::unknown ? a : a == Outcome::yes ? Outcome::no : Outcome::yes; }
+Outcome opposite(Outcome a) {
+  return a == Outcome::unknown ? a : a == Outcome::yes ? Outcome::no : Outcome::yes;
+}
 Outcome truth(bool value) { return value ? Outcome::yes : Outcome::no; }
 
-/// A block that is open. `taken`: whether its present branch runs; `done`: whether an earlier branch of the same if did.
+/// A block that is open. `taken`: whether its present branch runs; `done`: whether an earlier branch of the
+/// same if did.
 struct Block {
   enum class Kind : std::uint8_t { condition, loop, choice, group };
   Kind kind = Kind::group;
@@ -43,7 +48,8 @@ Outcome test_of(std::vector<ShellWord> words) {
   if (words.size() < 3) return Outcome::unknown;
   words.erase(words.begin());
   if (words.back().text == "]" || words.back().text == "]]") words.pop_back();
-  if (std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return !word.known; })) return Outcome::unknown;
+  if (std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return !word.known; }))
+    return Outcome::unknown;
   if (words.size() == 2 && words[0].text == "-z") return truth(words[1].text.empty());
   if (words.size() == 2 && words[0].text == "-n") return truth(!words[1].text.empty());
   if (words.size() != 3) return Outcome::unknown;
@@ -62,7 +68,8 @@ Outcome arithmetic_test(std::string_view expression, ShellValues& values) {
   for (const std::string_view sign : kSigns) {
     const std::size_t at = expression.find(sign);
     if (at == std::string_view::npos) continue;
-    const auto a = values.evaluate(expression.substr(0, at)), b = values.evaluate(expression.substr(at + sign.size()));
+    const auto a = values.evaluate(expression.substr(0, at)),
+               b = values.evaluate(expression.substr(at + sign.size()));
     return a && b ? compare_numbers(sign, *a, *b) : Outcome::unknown;
   }
   return Outcome::unknown;
@@ -70,13 +77,14 @@ Outcome arithmetic_test(std::string_view expression, ShellValues& values) {
 
 bool is_name(std::string_view text) {
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
 }
 
 /// An unquoted word of plain text; empty otherwise.
 std::string_view plain_text(const ShellToken& token) {
-  const bool plain =
-      token.kind == ShellToken::Kind::word && !token.quoted && token.parts.size() == 1 && token.parts[0].kind == WordPart::Kind::text;
+  const bool plain = token.kind == ShellToken::Kind::word && !token.quoted && token.parts.size() == 1 &&
+                     token.parts[0].kind == WordPart::Kind::text;
   return plain ? std::string_view(token.parts[0].text) : std::string_view();
 }
 
@@ -99,11 +107,13 @@ class ShellReader {
     words_.push_back(&token);
   }
 
-  /// The body of a here-document comes behind the end of its line: it belongs to the last command that was there.
+  /// The body of a here-document comes behind the end of its line: it belongs to the last command that was
+  /// there.
   void take_here(const ShellToken& token) {
     if (last_ == kNone || last_ >= commands_.size() || commands_[last_].here_line > 0) return;
     std::string body = token.text;
-    if (!token.quoted && body.find_first_of("$`") != std::string::npos) body = without_marks(values_.expand(scan_quoted(body)));
+    if (!token.quoted && body.find_first_of("$`") != std::string::npos)
+      body = without_marks(values_.expand(scan_quoted(body)));
     commands_[last_].here = std::move(body);
     commands_[last_].here_line = token.span.line;
   }
@@ -115,7 +125,8 @@ class ShellReader {
   }
 
   static bool is_keyword(std::string_view word) {
-    return is_one_of(word, {"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "{", "}", "!", "function"});
+    return is_one_of(word, {"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "{",
+                            "}", "!", "function"});
   }
 
   void take_keyword(std::string_view word) {
@@ -128,7 +139,8 @@ class ShellReader {
     if (word == "done") close(Block::Kind::loop);
     if (word == "esac") close(Block::Kind::choice);
     if (word == "!") negated_ = true;
-    Block* branch = blocks_.empty() || blocks_.back().kind != Block::Kind::condition ? nullptr : &blocks_.back();
+    Block* branch =
+        blocks_.empty() || blocks_.back().kind != Block::Kind::condition ? nullptr : &blocks_.back();
     if (branch == nullptr) return;
     if (word == "then") begin_branch(*branch, condition_);
     if (word == "elif" || word == "else") next_branch(*branch, word == "elif");
@@ -138,7 +150,9 @@ class ShellReader {
     block.in_test = false;
     block.taken = both(opposite(block.done), condition);
     if (block.taken != Outcome::no)
-      block.done = block.taken == Outcome::yes ? Outcome::yes : block.done == Outcome::yes ? Outcome::yes : Outcome::unknown;
+      block.done = block.taken == Outcome::yes  ? Outcome::yes
+                   : block.done == Outcome::yes ? Outcome::yes
+                                                : Outcome::unknown;
   }
 
   void next_branch(Block& block, bool has_test) {
@@ -153,7 +167,8 @@ class ShellReader {
   }
 
   void close(Block::Kind kind) {
-    const auto last = std::find_if(blocks_.rbegin(), blocks_.rend(), [kind](const Block& block) { return block.kind == kind; });
+    const auto last = std::find_if(blocks_.rbegin(), blocks_.rend(),
+                                   [kind](const Block& block) { return block.kind == kind; });
     if (last != blocks_.rend()) blocks_.erase(std::prev(last.base()), blocks_.end());
   }
 
@@ -164,20 +179,24 @@ class ShellReader {
     return all;
   }
   bool repeats() const {
-    return std::any_of(blocks_.begin(), blocks_.end(), [](const Block& block) { return block.kind == Block::Kind::loop; });
+    return std::any_of(blocks_.begin(), blocks_.end(),
+                       [](const Block& block) { return block.kind == Block::Kind::loop; });
   }
 
   void end_command(std::string_view sign) {
     if (sign == "(" && words_.empty()) return open({});
     const bool is_function = sign == "(" && words_.size() == 1;
-    if (is_function) return words_.clear(), void(names_function_ = true);  // what stands in a function is read where it stands
+    if (is_function)
+      return words_.clear(),
+             void(names_function_ = true);  // what stands in a function is read where it stands
     if (sign == ")" && std::exchange(names_function_, false)) return;
     const bool is_choice = !words_.empty() && plain_text(*words_.front()) == "case";
     Outcome status = Outcome::unknown;
     if (!words_.empty()) status = finish_words();
     if (is_choice) blocks_.back().in_pattern = sign != ")";  // case $x in a) … on one line
     if (sign == ")" && !is_choice) close(Block::Kind::group);
-    if (sign == ";;" && !blocks_.empty() && blocks_.back().kind == Block::Kind::choice) blocks_.back().in_pattern = true;
+    if (sign == ";;" && !blocks_.empty() && blocks_.back().kind == Block::Kind::choice)
+      blocks_.back().in_pattern = true;
     link(sign, status);
   }
 
@@ -203,7 +222,8 @@ class ShellReader {
     Outcome status = Outcome::unknown;
     was_test_ = is_one_of(first, {"[", "[[", "test", "(("});
     if (was_test_)
-      status = first == "((" ? arithmetic_test(words.back()->parts[0].text, values_) : test_of(expand(words, 0));
+      status =
+          first == "((" ? arithmetic_test(words.back()->parts[0].text, values_) : test_of(expand(words, 0));
     else if (runs() != Outcome::no)
       run(words);
     if (negated) status = opposite(status);
@@ -255,8 +275,8 @@ class ShellReader {
     const std::string* before = values_.raw(name);
     if (appends) text = (before != nullptr ? *before : kUnknown + ("${" + name + "}")) + text;
     const bool same = before != nullptr && *before == text;
-    const bool fixed =
-        std::all_of(value.parts.begin(), value.parts.end(), [](const WordPart& part) { return part.kind == WordPart::Kind::text; });
+    const bool fixed = std::all_of(value.parts.begin(), value.parts.end(),
+                                   [](const WordPart& part) { return part.kind == WordPart::Kind::text; });
     const bool is_sure = runs() == Outcome::yes && (!repeats() || (fixed && !appends));
     if (is_sure && text.size() <= kLongestValue)
       values_.set(name, std::move(text));
@@ -267,9 +287,11 @@ class ShellReader {
   void run(const std::vector<const ShellToken*>& words) {
     std::size_t i = 0;
     bool appends = false;
-    const bool only_assigns =
-        std::all_of(words.begin(), words.end(), [&](const ShellToken* word) { return !assigned_name(*word, appends).empty(); });
-    const bool declares = is_one_of(plain_text(*words[0]), {"export", "declare", "local", "readonly", "typeset"});
+    const bool only_assigns = std::all_of(words.begin(), words.end(), [&](const ShellToken* word) {
+      return !assigned_name(*word, appends).empty();
+    });
+    const bool declares =
+        is_one_of(plain_text(*words[0]), {"export", "declare", "local", "readonly", "typeset"});
     if (only_assigns || declares) {
       for (const ShellToken* word : words) {
         const std::string name = assigned_name(*word, appends);
@@ -278,7 +300,8 @@ class ShellReader {
       last_ = kNone;
       return;
     }
-    while (i < words.size() && !assigned_name(*words[i], appends).empty()) ++i;  // NAME=value command: for that command alone
+    while (i < words.size() && !assigned_name(*words[i], appends).empty())
+      ++i;  // NAME=value command: for that command alone
     ShellCommand command{expand(words, i), runs() == Outcome::yes, repeats()};
     if (command.words.empty()) return;
     forget_changed(command);
@@ -287,7 +310,8 @@ class ShellReader {
   }
 
   void forget_changed(const ShellCommand& command) {
-    if (!is_one_of(command.words[0].text, {"read", "unset", "mapfile", "readarray", "getopts", "let"})) return;
+    if (!is_one_of(command.words[0].text, {"read", "unset", "mapfile", "readarray", "getopts", "let"}))
+      return;
     for (const ShellWord& word : command.words) {
       if (is_name(word.text)) values_.forget(word.text);
     }

@@ -1,4 +1,5 @@
-// The commands of a shell script in the order of the text, with what is known of their words; nothing is ever run.
+// The commands of a shell script in the order of the text, with what is known of their words; nothing is ever
+// run.
 #pragma once
 
 #include <string>
@@ -18,8 +19,9 @@ struct ShellCommand {
   int here_line = 0;      ///< first line of it; 0: there is none
 };
 
-/// Reads `text`, whose first line is number `first_line`. Assignments change `values` as the script would, as far as that is known:
-/// branches whose condition is known to be false are left out; after a branch that may have been taken its variables are unknown.
+/// Reads `text`, whose first line is number `first_line`. Assignments change `values` as the script would, as
+/// far as that is known: branches whose condition is known to be false are left out; after a branch that may
+/// have been taken its variables are unknown.
 std::vector<ShellCommand> read_commands(std::string_view text, ShellValues& values, int first_line = 1);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Unknown expansions stay in the text as they were written, behind a mark, so that a later reading of the same text meets them again.
+// Unknown expansions stay in the text as they were written, behind a mark, so that a later reading of the
+// same text meets them again.
 #include "sim/import/shell_values.hpp"
 
 #include <algorithm>
@@ -29,7 +30,9 @@ std::string written(const WordPart& part) {
   return part.text.starts_with('$') || part.text.starts_with('(') ? part.text : "$(" + part.text + ")";
 }
 
-bool contains(std::string_view text, std::string_view what) { return text.find(what) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view what) {
+  return text.find(what) != std::string_view::npos;
+}
 
 /// Commands by which scripts count the GPUs they were given.
 bool counts_gpus(std::string_view command) {
@@ -37,13 +40,15 @@ bool counts_gpus(std::string_view command) {
   const bool counts = contains(command, "wc -l") || contains(command, "grep -c");
   if (lists && counts) return true;
   if (!contains(command, "CUDA_VISIBLE_DEVICES")) return false;
-  return contains(command, "print NF") || contains(command, "| length") || (contains(command, "tr ") && contains(command, "wc "));
+  return contains(command, "print NF") || contains(command, "| length") ||
+         (contains(command, "tr ") && contains(command, "wc "));
 }
 
 /// + - * / % and parentheses over integers and variables.
 class Arithmetic {
  public:
-  Arithmetic(std::string_view text, ShellValues& values, int depth) : text_(text), values_(values), depth_(depth) {}
+  Arithmetic(std::string_view text, ShellValues& values, int depth)
+      : text_(text), values_(values), depth_(depth) {}
 
   std::optional<std::int64_t> evaluate() {
     const auto value = sum(0);
@@ -111,7 +116,9 @@ class Arithmetic {
     if (take('-')) return combine('-', 0, factor(nesting + 1));
     skip_blanks();
     const std::size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
+      ++at_;
     const std::string word(text_.substr(begin, at_ - begin));
     if (word.empty()) return std::nullopt;
     if (std::isdigit(static_cast<unsigned char>(word[0])) != 0) return whole_number(word);
@@ -125,7 +132,8 @@ class Arithmetic {
   std::size_t at_ = 0;
 };
 
-/// Where an expansion that begins at `at`, behind a mark, ends: $(…) and ${…} hold blanks that are none of the text's.
+/// Where an expansion that begins at `at`, behind a mark, ends: $(…) and ${…} hold blanks that are none of
+/// the text's.
 std::size_t end_of_unknown(std::string_view text, std::size_t at) {
   const bool braces = text.substr(at, 2) == "${";
   if (!braces && text.substr(at, 2) != "$(") return at;
@@ -175,7 +183,9 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return value;
 }
 
-void ShellValues::forget(const std::string& name) { values_[name] = std::string(1, kUnknown) + "${" + name + "}"; }
+void ShellValues::forget(const std::string& name) {
+  values_[name] = std::string(1, kUnknown) + "${" + name + "}";
+}
 
 const std::string* ShellValues::raw(const std::string& name) const {
   const auto found = values_.find(name);
@@ -189,7 +199,9 @@ std::optional<std::string> ShellValues::find(const std::string& name) const {
 }
 
 std::optional<std::int64_t> ShellValues::evaluate(std::string_view expression, int depth) {
-  std::string text = expression.find('$') == std::string_view::npos ? std::string(expression) : expand(scan_quoted(expression), depth + 1);
+  std::string text = expression.find('$') == std::string_view::npos
+                         ? std::string(expression)
+                         : expand(scan_quoted(expression), depth + 1);
   if (text.size() > kLongestValue || !is_known(text)) return std::nullopt;
   return Arithmetic(text, *this, depth).evaluate();
 }
@@ -222,8 +234,8 @@ std::string ShellValues::expand(const std::vector<WordPart>& parts, int depth) {
   std::string out;
   for (const WordPart& part : parts) {
     std::string value = value_of(part, depth);
-    const bool too_much =
-        part.kind != Kind::text && (out.size() + value.size() > kLongestValue || *expanded_ + value.size() > kMostExpanded);
+    const bool too_much = part.kind != Kind::text && (out.size() + value.size() > kLongestValue ||
+                                                      *expanded_ + value.size() > kMostExpanded);
     if (too_much) value = kUnknown + written(part).substr(0, 80);
     if (part.kind != Kind::text) *expanded_ += value.size();
     out += value;
@@ -250,7 +262,8 @@ std::vector<ShellWord> ShellValues::expand_word(const ShellToken& word) {
   }
   std::vector<ShellWord> out;
   if (!any) return out;
-  for (std::string& text : texts) out.push_back({without_marks(text), is_known(text), word.quoted, word.span});
+  for (std::string& text : texts)
+    out.push_back({without_marks(text), is_known(text), word.quoted, word.span});
   return out;
 }
 

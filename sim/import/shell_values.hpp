@@ -1,4 +1,5 @@
-// What is known of a script's variables, and words with the known ones put in. Commands are never run: what they print is unknown.
+// What is known of a script's variables, and words with the known ones put in. Commands are never run: what
+// they print is unknown.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,8 @@ class ShellValues {
   std::string expand(const std::vector<WordPart>& parts, int depth = 0);
   /// Into as many words as the shell makes of it: unquoted values are split at blanks.
   std::vector<ShellWord> expand_word(const ShellToken& word);
-  /// A sum of integers as in $(( a / b )); nothing when a name or sign in it is unknown, or on division by zero.
+  /// A sum of integers as in $(( a / b )); nothing when a name or sign in it is unknown, or on division by
+  /// zero.
   std::optional<std::int64_t> evaluate(std::string_view expression, int depth = 0);
 
  private:

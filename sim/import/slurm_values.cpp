@@ -15,7 +15,8 @@ namespace {
 constexpr std::int64_t kMostCount = 1'000'000;
 
 bool is_number(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
 /// Seconds of numbers with colons between them, the first of which counts `unit` seconds.
@@ -82,7 +83,8 @@ std::optional<std::int64_t> slurm_time(std::string_view text) {
   const std::string_view before = text.substr(0, dash);
   const std::int64_t days = is_number(before) ? whole_number(before).value_or(-1) : -1;
   const auto rest = clock_time(text.substr(dash + 1), 3600);
-  if (days < 0 || days > kMostCount || !rest || std::count(text.begin(), text.end(), ':') > 2) return std::nullopt;
+  if (days < 0 || days > kMostCount || !rest || std::count(text.begin(), text.end(), ':') > 2)
+    return std::nullopt;
   return days * 86400 + *rest;
 }
 
@@ -91,7 +93,8 @@ std::optional<MemoryRequest> slurm_memory(std::string_view text) {
   int power = 2;  // MiB
   if (text.size() > 1 && (text.back() == 'B' || text.back() == 'b')) text.remove_suffix(1);
   if (!text.empty() && std::isalpha(static_cast<unsigned char>(text.back())) != 0) {
-    const std::size_t unit = kUnits.find(static_cast<char>(std::toupper(static_cast<unsigned char>(text.back()))));
+    const std::size_t unit =
+        kUnits.find(static_cast<char>(std::toupper(static_cast<unsigned char>(text.back()))));
     if (unit == std::string_view::npos) return std::nullopt;
     power = static_cast<int>(unit) + 1;
     text.remove_suffix(1);
@@ -126,10 +129,12 @@ std::optional<int> slurm_array(std::string_view text) {
   for (const std::string_view part : split_at(text, ',')) {
     const std::size_t colon = part.find(':'), dash = part.find('-');
     const auto from = slurm_count(part.substr(0, std::min(dash, colon)));
-    const auto step = colon == std::string_view::npos ? std::optional<int>(1) : slurm_count(part.substr(colon + 1));
-    const auto to = dash == std::string_view::npos
-                        ? from
-                        : slurm_count(part.substr(dash + 1, colon == std::string_view::npos ? colon : colon - dash - 1));
+    const auto step =
+        colon == std::string_view::npos ? std::optional<int>(1) : slurm_count(part.substr(colon + 1));
+    const auto to =
+        dash == std::string_view::npos
+            ? from
+            : slurm_count(part.substr(dash + 1, colon == std::string_view::npos ? colon : colon - dash - 1));
     if (!from || !to || !step || *step == 0 || *to < *from) return std::nullopt;
     jobs += (*to - *from) / *step + 1;
   }
@@ -139,7 +144,8 @@ std::optional<int> slurm_array(std::string_view text) {
 
 bool is_slice(std::string_view gpu_type) {
   const std::size_t at = gpu_type.find("g.");
-  return at != std::string_view::npos && at > 0 && std::isdigit(static_cast<unsigned char>(gpu_type[at - 1])) != 0 &&
+  return at != std::string_view::npos && at > 0 &&
+         std::isdigit(static_cast<unsigned char>(gpu_type[at - 1])) != 0 &&
          gpu_type.find("gb", at) != std::string_view::npos;
 }
 

@@ -18,7 +18,8 @@ std::optional<std::int64_t> slurm_time(std::string_view text);
 /// "64G", "500000" (MB), "0" (all of the node); K, M, G, T are powers of two, as Slurm has them.
 std::optional<MemoryRequest> slurm_memory(std::string_view text);
 
-/// GPUs of --gres=gpu:a100:4,nvme:200, --gpus-per-node=a100:2, --gpus=4. `is_gres`: entries of other kinds may stand beside.
+/// GPUs of --gres=gpu:a100:4,nvme:200, --gpus-per-node=a100:2, --gpus=4. `is_gres`: entries of other kinds
+/// may stand beside.
 struct GpuRequest {
   int count = 0;
   std::string type;     ///< empty: any

@@ -1,14 +1,14 @@
 // One row per format.
 #include "sim/report/catalog.hpp"
 
-#include "sim/report/csv.hpp"
-#include "sim/report/html.hpp"
-#include "sim/report/json.hpp"
-#include "sim/report/predictions_table.hpp"
-#include "sim/report/study_csv.hpp"
-#include "sim/report/study_json.hpp"
-#include "sim/report/study_table.hpp"
-#include "sim/report/table.hpp"
+#include "sim/report/prediction/csv.hpp"
+#include "sim/report/prediction/html.hpp"
+#include "sim/report/prediction/json.hpp"
+#include "sim/report/prediction/predictions_table.hpp"
+#include "sim/report/prediction/table.hpp"
+#include "sim/report/study/study_csv.hpp"
+#include "sim/report/study/study_json.hpp"
+#include "sim/report/study/study_table.hpp"
 
 namespace foretrain {
 
@@ -22,10 +22,13 @@ std::string write_several_json(const std::vector<Prediction>& predictions, const
 
 const std::vector<ReportEntry>& report_catalog() {
   static const std::vector<ReportEntry> rows{
-      {"table", "for people: the scaling table and the crossover", write_table, write_predictions_table, write_study_table},
-      {"json", "for programs: foretrain.prediction/1, keys are stable", write_json, write_several_json, write_study_json},
+      {"table", "for people: the scaling table and the crossover", write_table, write_predictions_table,
+       write_study_table},
+      {"json", "for programs: foretrain.prediction/1, keys are stable", write_json, write_several_json,
+       write_study_json},
       {"html", "one self-contained page with drawings", write_html, nullptr, nullptr},
-      {"csv", "for spreadsheets: one line per number of GPUs", write_csv, write_predictions_csv, write_study_csv},
+      {"csv", "for spreadsheets: one line per number of GPUs", write_csv, write_predictions_csv,
+       write_study_csv},
   };
   return rows;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/analysis/prediction.hpp"
-#include "sim/analysis/study.hpp"
+#include "sim/analysis/search/study.hpp"
 
 namespace foretrain {
 
@@ -20,8 +20,10 @@ struct ReportEntry {
   std::string_view name;
   std::string_view summary;
   ReportFunction write;
-  std::string (*write_several)(const std::vector<Prediction>& predictions, const ReportOptions& options);  ///< nullptr: only one
-  std::string (*write_study)(const StudyResult& study, const ReportOptions& options);                      ///< nullptr: no studies
+  std::string (*write_several)(const std::vector<Prediction>& predictions,
+                               const ReportOptions& options);  ///< nullptr: only one
+  std::string (*write_study)(const StudyResult& study,
+                             const ReportOptions& options);  ///< nullptr: no studies
 };
 
 const std::vector<ReportEntry>& report_catalog();

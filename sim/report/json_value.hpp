@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/analysis/prediction_point.hpp"
+#include "sim/analysis/step/prediction_point.hpp"
 #include "sim/base/decisions.hpp"
 
 namespace foretrain {

@@ -13,7 +13,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/whole_file.hpp"
-#include "sim/scenario/reader.hpp"
+#include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
 
@@ -22,21 +22,23 @@ namespace {
 void write_standard_output(std::string_view text) {
   const std::string shown = printable_lines(text);
   if (std::fwrite(shown.data(), 1, shown.size(), stdout) == shown.size() && std::fflush(stdout) == 0) return;
-  throw WorldError(fmt::format("standard output: cannot be written: {}", std::generic_category().message(errno)));
+  throw WorldError(
+      fmt::format("standard output: cannot be written: {}", std::generic_category().message(errno)));
 }
 
 /// As behind `foretrain … -o /dev/stdout >> log`, where a new file would not be the one that is open.
 bool is_standard_output(const std::string& path) {
   struct stat named {
   }, standard{};
-  return ::stat(path.c_str(), &named) == 0 && ::fstat(STDOUT_FILENO, &standard) == 0 && S_ISREG(named.st_mode) &&
-         named.st_dev == standard.st_dev && named.st_ino == standard.st_ino;
+  return ::stat(path.c_str(), &named) == 0 && ::fstat(STDOUT_FILENO, &standard) == 0 &&
+         S_ISREG(named.st_mode) && named.st_dev == standard.st_dev && named.st_ino == standard.st_ino;
 }
 
 }  // namespace
 
 void write_file(const std::string& path, std::string_view text) {
-  if (was_read(path)) throw InputError(fmt::format("{} was read and would be overwritten", path), "write to another file");
+  if (was_read(path))
+    throw InputError(fmt::format("{} was read and would be overwritten", path), "write to another file");
   if (is_standard_output(path)) return write_standard_output(text);
   write_whole_file(path, printable_lines(text));
 }
@@ -48,8 +50,10 @@ void write_output(const std::string& path, std::string_view text) {
 bool is_same_output(const std::string& a, const std::string& b) {
   namespace fs = std::filesystem;
   std::error_code none;
-  if (fs::exists(a, none) && fs::exists(b, none)) return fs::is_regular_file(a, none) && fs::equivalent(a, b, none);
-  return fs::weakly_canonical(fs::absolute(behind_links(a)), none) == fs::weakly_canonical(fs::absolute(behind_links(b)), none);
+  if (fs::exists(a, none) && fs::exists(b, none))
+    return fs::is_regular_file(a, none) && fs::equivalent(a, b, none);
+  return fs::weakly_canonical(fs::absolute(behind_links(a)), none) ==
+         fs::weakly_canonical(fs::absolute(behind_links(b)), none);
 }
 
 }  // namespace foretrain

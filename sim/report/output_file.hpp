@@ -6,14 +6,16 @@
 
 namespace foretrain {
 
-/// As write_whole_file(), with the text as printable_lines(): results hold names and notes that others wrote. To standard output when that
-/// is the file which `path` names. Throws WorldError with path and cause, and InputError for a file that was read: nothing is lost.
+/// As write_whole_file(), with the text as printable_lines(): results hold names and notes that others wrote.
+/// To standard output when that is the file which `path` names. Throws WorldError with path and cause, and
+/// InputError for a file that was read: nothing is lost.
 void write_file(const std::string& path, std::string_view text);
 
 /// To `path`, or to standard output when it is empty or "-".
 void write_output(const std::string& path, std::string_view text);
 
-/// Whether what is written to one of two paths would be lost, or mixed up, by writing to the other. Never of devices and pipes.
+/// Whether what is written to one of two paths would be lost, or mixed up, by writing to the other. Never of
+/// devices and pipes.
 bool is_same_output(const std::string& a, const std::string& b);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Catalogs are folders below a few roots; a name is looked up root by root, so that a user's folder can shadow ours.
+// Catalogs are folders below a few roots; a name is looked up root by root, so that a user's folder can
+// shadow ours.
 #include "sim/scenario/catalog.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 #include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
-#include "sim/scenario/reader.hpp"
+#include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
 
@@ -38,7 +39,9 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-bool holds_catalogs(const fs::path& folder) { return is_folder(folder / "models") && is_folder(folder / "topologies"); }
+bool holds_catalogs(const fs::path& folder) {
+  return is_folder(folder / "models") && is_folder(folder / "topologies");
+}
 
 void add_user_roots(std::vector<std::string>& roots) {
   const char* variable = std::getenv("FORETRAIN_PATH");
@@ -70,7 +73,9 @@ void add_names(const fs::path& folder, std::vector<std::string>& names) {
   }
 }
 
-bool is_path(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".toml"); }
+bool is_path(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.ends_with(".toml");
+}
 
 /// The file that a name stands for; nullopt for a name that is in no catalog.
 std::optional<std::string> path_of(CatalogKind kind, const std::string& name) {
@@ -88,8 +93,8 @@ std::optional<std::string> path_of(CatalogKind kind, const std::string& name) {
 }  // namespace
 
 std::string_view noun_of(CatalogKind kind) {
-  static constexpr std::array<std::string_view, 9> kNouns{"model", "cluster",   "GPU",      "link",       "scenario",
-                                                          "node",  "transport", "data set", "calibration"};
+  static constexpr std::array<std::string_view, 9> kNouns{
+      "model", "cluster", "GPU", "link", "scenario", "node", "transport", "data set", "calibration"};
   return kNouns[static_cast<std::size_t>(kind)];
 }
 
@@ -116,10 +121,12 @@ std::optional<SourceText> open_named(CatalogKind kind, const std::string& name) 
   return read_text_file(*path);
 }
 
-std::optional<SourceText> find_named(CatalogKind kind, const std::string& name, SourceSpan span, Diagnostics& diagnostics) {
+std::optional<SourceText> find_named(CatalogKind kind, const std::string& name, SourceSpan span,
+                                     Diagnostics& diagnostics) {
   const auto path = path_of(kind, name);
   if (!path) {
-    diagnostics.report(span, fmt::format("unknown {} \"{}\"", noun_of(kind), name.substr(0, 60)), unknown_name_hint(kind, name));
+    diagnostics.report(span, fmt::format("unknown {} \"{}\"", noun_of(kind), name.substr(0, 60)),
+                       unknown_name_hint(kind, name));
     return std::nullopt;
   }
   if (const std::string refusal = text_file_refusal(*path); !refusal.empty()) {
@@ -133,8 +140,10 @@ std::string unknown_name_hint(CatalogKind kind, std::string_view name) {
   const std::vector<std::string> names = names_in(kind);
   if (!names.empty()) return did_you_mean(name, names);
   std::string places;
-  for (const std::string& root : catalog_roots()) places += fmt::format("{}{}/{}", places.empty() ? "" : ", ", root, folder_of(kind));
-  if (places.empty()) return "no catalogs were found; set FORETRAIN_PATH to the folder that holds models/ and topologies/";
+  for (const std::string& root : catalog_roots())
+    places += fmt::format("{}{}/{}", places.empty() ? "" : ", ", root, folder_of(kind));
+  if (places.empty())
+    return "no catalogs were found; set FORETRAIN_PATH to the folder that holds models/ and topologies/";
   return fmt::format("there is none in {}", places);
 }
 

@@ -1,5 +1,5 @@
-// Where the catalogs lie and what is in them: models, clusters, GPUs, links, scenarios, data sets, calibrations, each a folder of TOML
-// files.
+// Where the catalogs lie and what is in them: models, clusters, GPUs, links, scenarios, data sets,
+// calibrations, each a folder of TOML files.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,23 @@
 
 namespace foretrain {
 
-enum class CatalogKind { models, clusters, gpus, links, scenarios, nodes, transports, datasets, calibrations };
+enum class CatalogKind {
+  models,
+  clusters,
+  gpus,
+  links,
+  scenarios,
+  nodes,
+  transports,
+  datasets,
+  calibrations
+};
 
 /// "model", "cluster", …: for messages.
 std::string_view noun_of(CatalogKind kind);
 
-/// Folders that hold catalogs, first match wins: those in $FORETRAIN_PATH (separated by ':'), the source tree the binary was built
-/// in (found by walking up from the binary), PREFIX/share/foretrain beside the binary.
+/// Folders that hold catalogs, first match wins: those in $FORETRAIN_PATH (separated by ':'), the source tree
+/// the binary was built in (found by walking up from the binary), PREFIX/share/foretrain beside the binary.
 std::vector<std::string> catalog_roots();
 
 /// The name of what a file describes: the file's, without folder and ending, as printable().
@@ -26,14 +36,18 @@ std::string name_of_file(const std::string& path);
 /// Names in a catalog (file names without ".toml"), sorted, each once.
 std::vector<std::string> names_in(CatalogKind kind);
 
-/// The text of a catalog entry, or of a file when `name` has a slash or ends in ".toml" (relative to the working folder).
-/// nullopt when there is no such entry. Throws InputError for a file that is missing, empty or too large.
+/// The text of a catalog entry, or of a file when `name` has a slash or ends in ".toml" (relative to the
+/// working folder). nullopt when there is no such entry. Throws InputError for a file that is missing, empty
+/// or too large.
 std::optional<SourceText> open_named(CatalogKind kind, const std::string& name);
 
-/// The same for a name that stands at `span` of a text: unknown names and unreadable files are reported there instead of thrown.
-std::optional<SourceText> find_named(CatalogKind kind, const std::string& name, SourceSpan span, Diagnostics& diagnostics);
+/// The same for a name that stands at `span` of a text: unknown names and unreadable files are reported there
+/// instead of thrown.
+std::optional<SourceText> find_named(CatalogKind kind, const std::string& name, SourceSpan span,
+                                     Diagnostics& diagnostics);
 
-/// A hint for an unknown name: the nearest ones, or the whole list; tells where catalogs were looked for when there are none.
+/// A hint for an unknown name: the nearest ones, or the whole list; tells where catalogs were looked for when
+/// there are none.
 std::string unknown_name_hint(CatalogKind kind, std::string_view name);
 
 }  // namespace foretrain

@@ -1,5 +1,6 @@
-// A launch decides how many processes run on each reserved node, the strategy how many GPUs a process drives; GPUs beyond that are idle. A
-// sampler divides the epoch between the processes; without one each runs through all of it.
+// A launch decides how many processes run on each reserved node, the strategy how many GPUs a process drives;
+// GPUs beyond that are idle. A sampler divides the epoch between the processes; without one each runs through
+// all of it.
 #include "sim/scenario/job.hpp"
 
 #include <algorithm>
@@ -41,36 +42,42 @@ std::string gpus_text(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1
 /// How to start it so that every GPU works.
 std::string right_launch(const Scenario& scenario, int gpus) {
   const int per_node = std::min(scenario.cluster.node.gpus, gpus);
-  if (strategy_of(scenario).processes == Processes::per_node) return "start one process on each node, as with srun --ntasks-per-node=1";
+  if (strategy_of(scenario).processes == Processes::per_node)
+    return "start one process on each node, as with srun --ntasks-per-node=1";
   if (scenario.strategy == "horovod")
     return fmt::format("start one per GPU, as with horovodrun -np N or srun --ntasks-per-node={}", per_node);
-  return fmt::format("start one per GPU, as with torchrun --nproc_per_node={} or srun --ntasks-per-node={}", per_node, per_node);
+  return fmt::format("start one per GPU, as with torchrun --nproc_per_node={} or srun --ntasks-per-node={}",
+                     per_node, per_node);
 }
 
 std::string idle_warning(const Scenario& scenario, int gpus) {
   const Placement working = working_gpus(scenario, gpus);
   const int started = processes(scenario, working);
-  return fmt::format("of {} reserved GPUs {} work{} and {} {} idle: {} process{} of {}; {}", gpus, working.size(),
-                     working.size() == 1 ? "s" : "", gpus - working.size(), gpus - working.size() == 1 ? "is" : "are", started,
-                     started == 1 ? "" : "es", scenario.strategy, right_launch(scenario, gpus));
+  return fmt::format("of {} reserved GPUs {} work{} and {} {} idle: {} process{} of {}; {}", gpus,
+                     working.size(), working.size() == 1 ? "s" : "", gpus - working.size(),
+                     gpus - working.size() == 1 ? "is" : "are", started, started == 1 ? "" : "es",
+                     scenario.strategy, right_launch(scenario, gpus));
 }
 
 std::string sampler_warning(const Scenario& scenario, int gpus) {
   const int readers = readers_of_a_sample(scenario, gpus);
   if (scenario.sampler == Sampler::none)
     return fmt::format(
-        "{}: without a DistributedSampler each of {} processes runs through the whole data set: an epoch has as many steps as on the GPUs "
+        "{}: without a DistributedSampler each of {} processes runs through the whole data set: an epoch has "
+        "as many steps as on the GPUs "
         "of "
         "one process; samples/s and speedup count every sample once",
         gpus_text(gpus), readers);
   return fmt::format(
-      "{}: with LOCAL_RANK as the sampler's rank {} nodes train on the same samples and an epoch leaves out {} of {}: give the sampler "
+      "{}: with LOCAL_RANK as the sampler's rank {} nodes train on the same samples and an epoch leaves out "
+      "{} of {}: give the sampler "
       "RANK; "
       "samples/s and speedup count every sample once",
       gpus_text(gpus), readers, readers - 1, readers);
 }
 
-/// Micro-steps that cannot have the same number of samples: the first such number of GPUs, empty when there is none.
+/// Micro-steps that cannot have the same number of samples: the first such number of GPUs, empty when there
+/// is none.
 std::string uneven_warning(const Scenario& scenario) {
   const std::int64_t steps = scenario.knobs.accumulation;
   if (!scenario.global_batch || steps == 1) return {};
@@ -78,8 +85,9 @@ std::string uneven_warning(const Scenario& scenario) {
     const std::int64_t batch = *scenario.global_batch, shares = steps * working_gpus(scenario, gpus).size();
     if (batch % shares == 0) continue;
     return fmt::format(
-        "strategy.accumulation = {} on {} GPU{} does not divide the global batch of {}: micro-steps of {} samples are computed", steps,
-        gpus, gpus == 1 ? "" : "s", batch, (batch + shares - 1) / shares);
+        "strategy.accumulation = {} on {} GPU{} does not divide the global batch of {}: micro-steps of {} "
+        "samples are computed",
+        steps, gpus, gpus == 1 ? "" : "s", batch, (batch + shares - 1) / shares);
   }
   return {};
 }
@@ -96,7 +104,9 @@ Placement working_gpus(const Scenario& scenario, int gpus) {
   Placement placement = reserved_gpus(scenario, gpus);
   const int driven = driven_per_node(scenario);
   const bool first_node_only = is_one_process(scenario);
-  std::erase_if(placement.ranks, [&](const GpuPlace& place) { return place.gpu >= driven || (first_node_only && place.node > 0); });
+  std::erase_if(placement.ranks, [&](const GpuPlace& place) {
+    return place.gpu >= driven || (first_node_only && place.node > 0);
+  });
   if (first_node_only) placement.nodes = 1;
   return placement;
 }
@@ -106,7 +116,9 @@ int working_gpu_count(const Scenario& scenario, int gpus) {
   return all_work ? gpus : working_gpus(scenario, gpus).size();
 }
 
-std::string why_not(const Scenario& scenario, int gpus) { return why_not(strategy_of(scenario), reserved_gpus(scenario, gpus)); }
+std::string why_not(const Scenario& scenario, int gpus) {
+  return why_not(strategy_of(scenario), reserved_gpus(scenario, gpus));
+}
 
 std::string why_not_together(const Scenario& scenario, int gpus) {
   return scenario.strategy == "single" && gpus > 1 ? "single trains on one GPU" : why_not(scenario, gpus);
@@ -123,7 +135,8 @@ int most_usable_gpus(const Scenario& scenario, int most) {
 
 int shares_of_data(const Scenario& scenario, int gpus) {
   const Placement working = working_gpus(scenario, gpus);
-  return scenario.sampler == Sampler::none ? std::max(1, working.size() / processes(scenario, working)) : working.size();
+  return scenario.sampler == Sampler::none ? std::max(1, working.size() / processes(scenario, working))
+                                           : working.size();
 }
 
 int readers_of_a_sample(const Scenario& scenario, int gpus) {

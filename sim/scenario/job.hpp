@@ -10,8 +10,8 @@ namespace foretrain {
 /// The places of `gpus` reserved GPUs. Requires 1 <= gpus <= the cluster's size.
 Placement reserved_gpus(const Scenario& scenario, int gpus);
 
-/// Those of them that a process drives: with one process per GPU as many as there are processes; a process of the other strategies drives
-/// all GPUs of its node.
+/// Those of them that a process drives: with one process per GPU as many as there are processes; a process of
+/// the other strategies drives all GPUs of its node.
 Placement working_gpus(const Scenario& scenario, int gpus);
 
 /// How many those are.
@@ -24,7 +24,8 @@ std::string why_not_together(const Scenario& scenario, int gpus);
 /// The largest number of GPUs up to `most` on which the strategy can run, at least 1.
 int most_usable_gpus(const Scenario& scenario, int most);
 
-/// Into how many shares an epoch's samples are cut, one for each working GPU; without a sampler only the GPUs of one process share.
+/// Into how many shares an epoch's samples are cut, one for each working GPU; without a sampler only the GPUs
+/// of one process share.
 int shares_of_data(const Scenario& scenario, int gpus);
 /// How many processes train on the same samples in a step: 1 with a sampler that works.
 int readers_of_a_sample(const Scenario& scenario, int gpus);

@@ -8,19 +8,23 @@
 
 namespace foretrain {
 
-/// What starts the processes. python: one process, whatever was reserved. mp_spawn: a script that starts one process per GPU by itself.
+/// What starts the processes. python: one process, whatever was reserved. mp_spawn: a script that starts one
+/// process per GPU by itself.
 enum class Launcher : std::uint8_t { torchrun, mp_spawn, srun, mpirun, horovodrun, deepspeed, python };
 inline constexpr std::array<std::string_view, 7> kLauncherNames{"torchrun",   "mp_spawn",  "srun",  "mpirun",
                                                                 "horovodrun", "deepspeed", "python"};
-inline std::string_view name_of(Launcher launcher) { return kLauncherNames[static_cast<std::size_t>(launcher)]; }
+inline std::string_view name_of(Launcher launcher) {
+  return kLauncherNames[static_cast<std::size_t>(launcher)];
+}
 
 struct Launch {
   std::optional<Launcher> with;  ///< none: something that starts as many processes as the strategy wants
   int processes_per_node = 0;    ///< 0: as many as the strategy wants
 };
 
-/// Which samples a process trains on. distributed: its share of the data set. none: all of them, as every other process does. local_rank:
-/// the share of its place in the node, so that all nodes train on the same samples (LOCAL_RANK given to DistributedSampler as the rank).
+/// Which samples a process trains on. distributed: its share of the data set. none: all of them, as every
+/// other process does. local_rank: the share of its place in the node, so that all nodes train on the same
+/// samples (LOCAL_RANK given to DistributedSampler as the rank).
 enum class Sampler : std::uint8_t { distributed, none, local_rank };
 inline constexpr std::array<std::string_view, 3> kSamplerNames{"distributed", "none", "local_rank"};
 

@@ -5,7 +5,7 @@
 
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 
 namespace foretrain {
 
@@ -14,7 +14,9 @@ namespace {
 template <class Value>
 Value open_by(CatalogKind kind, Value (*read)(const SourceText&, Diagnostics&), const std::string& name) {
   const auto source = open_named(kind, name);
-  if (!source) throw InputError(fmt::format("unknown {} \"{}\"", noun_of(kind), name.substr(0, 60)), unknown_name_hint(kind, name));
+  if (!source)
+    throw InputError(fmt::format("unknown {} \"{}\"", noun_of(kind), name.substr(0, 60)),
+                     unknown_name_hint(kind, name));
   Diagnostics diagnostics(*source);
   Value value = read(*source, diagnostics);
   diagnostics.throw_if_any();
@@ -23,7 +25,9 @@ Value open_by(CatalogKind kind, Value (*read)(const SourceText&, Diagnostics&), 
 
 }  // namespace
 
-ClusterSpec open_cluster(const std::string& name) { return open_by<ClusterSpec>(CatalogKind::clusters, read_cluster, name); }
+ClusterSpec open_cluster(const std::string& name) {
+  return open_by<ClusterSpec>(CatalogKind::clusters, read_cluster, name);
+}
 
 ClusterSpec open_uncalibrated_cluster(const std::string& name) {
   ClusterSpec spec = open_by<ClusterSpec>(CatalogKind::clusters, read_uncalibrated_cluster, name);
@@ -37,6 +41,8 @@ ClusterSpec open_cluster(const std::string& name, const std::optional<std::strin
   return calibrated(open_uncalibrated_cluster(name), open_calibration(*calibration));
 }
 
-Calibration open_calibration(const std::string& name) { return open_by<Calibration>(CatalogKind::calibrations, read_calibration, name); }
+Calibration open_calibration(const std::string& name) {
+  return open_by<Calibration>(CatalogKind::calibrations, read_calibration, name);
+}
 
 }  // namespace foretrain

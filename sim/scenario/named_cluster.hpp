@@ -9,12 +9,13 @@
 
 namespace foretrain {
 
-/// Reads an entry of the cluster catalog, or a file when the name has a slash or ends in ".toml". Throws InputError with every mistake in
-/// the file, or with near names when there is none.
+/// Reads an entry of the cluster catalog, or a file when the name has a slash or ends in ".toml". Throws
+/// InputError with every mistake in the file, or with near names when there is none.
 ClusterSpec open_cluster(const std::string& name);
 /// The same as if its file named no calibration.
 ClusterSpec open_uncalibrated_cluster(const std::string& name);
-/// The same with a calibration of the catalog, or a file, instead of its own; kNoCalibration: with none. Nothing: its own.
+/// The same with a calibration of the catalog, or a file, instead of its own; kNoCalibration: with none.
+/// Nothing: its own.
 ClusterSpec open_cluster(const std::string& name, const std::optional<std::string>& calibration);
 
 /// Reads an entry of the catalog, or a file. Throws InputError as open_cluster() does.

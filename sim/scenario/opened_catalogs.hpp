@@ -6,8 +6,8 @@
 #include <string>
 
 #include "sim/cluster/hardware.hpp"
-#include "sim/workload/layer.hpp"
-#include "sim/workload/operators.hpp"
+#include "sim/workload/layers/layer.hpp"
+#include "sim/workload/lowering/operators.hpp"
 
 namespace foretrain {
 

@@ -1,4 +1,5 @@
-// The names that a model gives to results, block by block: each use of a block sees the names outside, and keeps its own to itself.
+// The names that a model gives to results, block by block: each use of a block sees the names outside, and
+// keeps its own to itself.
 #pragma once
 
 #include <functional>
@@ -10,8 +11,8 @@
 
 namespace foretrain {
 
-/// Turns the names of a file into names that are unique in the flattened model. Names inside a block's use get the number of their
-/// scope behind them.
+/// Turns the names of a file into names that are unique in the flattened model. Names inside a block's use
+/// get the number of their scope behind them.
 class ResultNames {
  public:
   void enter() { scopes_.push_back({++entered_, {}}); }

@@ -13,7 +13,7 @@
 #include "sim/scenario/launch.hpp"
 #include "sim/scenario/study.hpp"
 #include "sim/strategy/strategy.hpp"
-#include "sim/workload/layer.hpp"
+#include "sim/workload/layers/layer.hpp"
 #include "sim/workload/workload.hpp"
 
 namespace foretrain {
@@ -26,11 +26,12 @@ struct Anchor {
   int gpus = 1;
   double step_s = 0;
   std::optional<AnchorSide> scales{};  ///< which side is wrong; by default the one that bounds the step
-  bool reused_batch = false;           ///< the measured run loaded one batch and trained on it again and again
+  bool reused_batch = false;  ///< the measured run loaded one batch and trained on it again and again
 };
 
-/// Work that happens every so many epochs: as long as `duration` says, or else a pass over `samples` (validation), or else writing the
-/// weights and the optimizer's state from one rank at `bandwidth` (checkpoint).
+/// Work that happens every so many epochs: as long as `duration` says, or else a pass over `samples`
+/// (validation), or else writing the weights and the optimizer's state from one rank at `bandwidth`
+/// (checkpoint).
 struct Periodic {
   std::string name;  ///< "validation", "checkpoint"
   double every_epochs = 1;
@@ -45,7 +46,7 @@ struct Scenario {
   std::string note;  ///< shown under the table
   Model model;
   ClusterSpec cluster;
-  Workload workload;                         ///< workload.model is the expanded `model`; batch_per_gpu in weak scaling
+  Workload workload;  ///< workload.model is the expanded `model`; batch_per_gpu in weak scaling
   std::optional<std::int64_t> global_batch;  ///< strong scaling when set
   std::string strategy = "ddp";
   StrategyKnobs knobs;
@@ -69,11 +70,12 @@ struct ScenarioOverrides {
   std::optional<std::int64_t> batch;
   std::vector<int> gpus;
   std::vector<std::string> settings;  ///< "key=value" as for --set
-  /// `strategy` is one of several to compare: options of others, a foreign framework and a launch meant for another are left out, and
-  /// numbers of GPUs that it cannot use stay in the scenario.
+  /// `strategy` is one of several to compare: options of others, a foreign framework and a launch meant for
+  /// another are left out, and numbers of GPUs that it cannot use stay in the scenario.
   bool one_of_several = false;
-  /// One combination of [study]: these settings win over all others, the table itself and [measured] are left out, and like
-  /// `one_of_several` but for each setting of strategy.name. Numbers of GPUs that are too many are left out.
+  /// One combination of [study]: these settings win over all others, the table itself and [measured] are left
+  /// out, and like `one_of_several` but for each setting of strategy.name. Numbers of GPUs that are too many
+  /// are left out.
   std::vector<StudySetting> combination;
 };
 

@@ -1,4 +1,5 @@
-// Counting through the axes as through digits; an option that the strategy of a combination lacks stays at its first digit.
+// Counting through the axes as through digits; an option that the strategy of a combination lacks stays at
+// its first digit.
 #include "sim/scenario/study.hpp"
 
 #include <algorithm>
@@ -14,11 +15,13 @@ namespace {
 bool has_option(const StrategyEntry& strategy, std::string_view key) {
   const auto is_it = [&](const Knob& knob) { return fmt::format("strategy.{}", knob.name) == key; };
   const std::vector<Knob> shared = shared_knobs();
-  return std::any_of(strategy.knobs.begin(), strategy.knobs.end(), is_it) || std::any_of(shared.begin(), shared.end(), is_it);
+  return std::any_of(strategy.knobs.begin(), strategy.knobs.end(), is_it) ||
+         std::any_of(shared.begin(), shared.end(), is_it);
 }
 
 /// Unknown strategies are reported when their combination is read, with everything that is set.
-const StrategyEntry* strategy_of_study(const Study& study, const std::vector<std::size_t>& digits, const std::string& otherwise) {
+const StrategyEntry* strategy_of_study(const Study& study, const std::vector<std::size_t>& digits,
+                                       const std::string& otherwise) {
   for (std::size_t i = 0; i < study.axes.size(); ++i) {
     if (study.axes[i].key != "strategy.name") continue;
     const auto* name = std::get_if<std::string>(&study.axes[i].values[digits[i]].data);
@@ -28,7 +31,8 @@ const StrategyEntry* strategy_of_study(const Study& study, const std::vector<std
 }
 
 bool applies(const StudyAxis& axis, const StrategyEntry* strategy) {
-  return strategy == nullptr || axis.key == "strategy.name" || !axis.key.starts_with("strategy.") || has_option(*strategy, axis.key);
+  return strategy == nullptr || axis.key == "strategy.name" || !axis.key.starts_with("strategy.") ||
+         has_option(*strategy, axis.key);
 }
 
 /// Counts on; false after the last combination.

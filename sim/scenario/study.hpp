@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/value.hpp"
+#include "sim/scenario/toml/value.hpp"
 
 namespace foretrain {
 
@@ -34,15 +34,16 @@ struct StudySetting {
   SourceSpan span;
 };
 
-/// One value per axis, in their order; nothing (std::monostate) where the combination's strategy does not have the option.
+/// One value per axis, in their order; nothing (std::monostate) where the combination's strategy does not
+/// have the option.
 using StudyPoint = std::vector<Value>;
 
-/// Every combination in the order written, the last axis fastest. Those that differ only in options which their strategy does not have are
-/// one. `strategy`: of the scenario, where no axis has strategies.
+/// Every combination in the order written, the last axis fastest. Those that differ only in options which
+/// their strategy does not have are one. `strategy`: of the scenario, where no axis has strategies.
 std::vector<StudyPoint> study_points(const Study& study, const std::string& strategy);
 
-/// The settings of a point. Numbers of GPUs are no part of them: run.gpus holds all that the study asks for, so that one scenario serves
-/// all combinations that differ only there.
+/// The settings of a point. Numbers of GPUs are no part of them: run.gpus holds all that the study asks for,
+/// so that one scenario serves all combinations that differ only there.
 std::vector<StudySetting> settings_of(const Study& study, const StudyPoint& point);
 
 /// "64", "dp", "true": a value as the table shows it; "-" for nothing.

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/job.hpp"
-#include "sim/workload/lowering.hpp"
-#include "sim/workload/widening.hpp"
+#include "sim/workload/layers/widening.hpp"
+#include "sim/workload/lowering/lowering.hpp"
 
 namespace foretrain {
 
@@ -35,12 +35,14 @@ void share_batch(Scenario& scenario) {
 
 Scenario with_scaling(Scenario scenario, Scaling scaling) {
   if (scenario.global_batch.has_value() == (scaling == Scaling::strong)) return scenario;
-  const std::int64_t micro_steps = std::int64_t{working_gpu_count(scenario, shared_gpus(scenario))} * scenario.knobs.accumulation;
+  const std::int64_t micro_steps =
+      std::int64_t{working_gpu_count(scenario, shared_gpus(scenario))} * scenario.knobs.accumulation;
   if (scaling == Scaling::strong) {
     scenario.global_batch = scenario.workload.batch_per_gpu * micro_steps;
     share_batch(scenario);
   } else {
-    scenario.workload.batch_per_gpu = std::max<std::int64_t>(1, (*scenario.global_batch + micro_steps - 1) / micro_steps);
+    scenario.workload.batch_per_gpu =
+        std::max<std::int64_t>(1, (*scenario.global_batch + micro_steps - 1) / micro_steps);
     scenario.global_batch.reset();
   }
   for (std::string& warning : job_warnings(scenario)) {
@@ -50,7 +52,9 @@ Scenario with_scaling(Scenario scenario, Scaling scaling) {
   return scenario;
 }
 
-std::int64_t batch_of(const Scenario& scenario) { return scenario.global_batch.value_or(scenario.workload.batch_per_gpu); }
+std::int64_t batch_of(const Scenario& scenario) {
+  return scenario.global_batch.value_or(scenario.workload.batch_per_gpu);
+}
 
 Scenario with_batch(Scenario scenario, std::int64_t batch) {
   if (scenario.global_batch)
@@ -65,7 +69,8 @@ Scenario with_width(Scenario scenario, double factor) {
   scenario.model = widened(scenario.model, factor);
   ExpansionResult expansion = expand(scenario.model);
   if (!expansion.faults.empty())
-    throw InputError(fmt::format("{} {:g} times as wide: {}", scenario.model.name, factor, expansion.faults.front().message));
+    throw InputError(fmt::format("{} {:g} times as wide: {}", scenario.model.name, factor,
+                                 expansion.faults.front().message));
   Workload& work = scenario.workload;
   if (is_lowered(work.framework)) expansion.model = lower(expansion.model, work.framework);
   work.model = std::make_shared<const ExpandedModel>(std::move(expansion.model));

@@ -1,4 +1,5 @@
-// The same question with one thing changed, as a user would change it in the file. Other settings, and what was measured, stay.
+// The same question with one thing changed, as a user would change it in the file. Other settings, and what
+// was measured, stay.
 #pragma once
 
 #include "sim/scenario/scenario.hpp"
@@ -7,15 +8,16 @@ namespace foretrain {
 
 enum class Scaling : std::uint8_t { weak, strong };
 
-/// The batch that stays the same: of each GPU, or of all. Both scalings share the number of GPUs that the scenario's measurement or else
-/// its first row has, where a GPU keeps its batch. In strong scaling numbers of GPUs beyond the global batch are left out.
+/// The batch that stays the same: of each GPU, or of all. Both scalings share the number of GPUs that the
+/// scenario's measurement or else its first row has, where a GPU keeps its batch. In strong scaling numbers
+/// of GPUs beyond the global batch are left out.
 Scenario with_scaling(Scenario scenario, Scaling scaling);
 
 /// Samples per GPU and micro-step in weak scaling, of all GPUs in strong.
 Scenario with_batch(Scenario scenario, std::int64_t batch);
 std::int64_t batch_of(const Scenario& scenario);
 
-/// Throws InputError when the network has no such sister (sim/workload/widening.hpp).
+/// Throws InputError when the network has no such sister (sim/workload/layers/widening.hpp).
 Scenario with_width(Scenario scenario, double factor);
 
 /// The bandwidth of all links of one kind times `factor`.

@@ -3,17 +3,17 @@
 
 #include <fmt/format.h>
 
-#include "sim/strategy/byteps.hpp"
-#include "sim/strategy/data_parallel.hpp"
-#include "sim/strategy/data_parallel_layers.hpp"
-#include "sim/strategy/ddp.hpp"
-#include "sim/strategy/fsdp.hpp"
-#include "sim/strategy/horovod.hpp"
-#include "sim/strategy/mirrored.hpp"
-#include "sim/strategy/multi_worker_mirrored.hpp"
-#include "sim/strategy/parameter_server.hpp"
-#include "sim/strategy/single.hpp"
-#include "sim/strategy/zero.hpp"
+#include "sim/strategy/ddp/ddp.hpp"
+#include "sim/strategy/fsdp/fsdp.hpp"
+#include "sim/strategy/horovod/horovod.hpp"
+#include "sim/strategy/replicas/data_parallel.hpp"
+#include "sim/strategy/replicas/data_parallel_layers.hpp"
+#include "sim/strategy/replicas/mirrored.hpp"
+#include "sim/strategy/replicas/multi_worker_mirrored.hpp"
+#include "sim/strategy/servers/byteps.hpp"
+#include "sim/strategy/servers/parameter_server.hpp"
+#include "sim/strategy/step/single.hpp"
+#include "sim/strategy/zero/zero.hpp"
 
 namespace foretrain {
 
@@ -61,7 +61,8 @@ const std::vector<Knob>& shared_knobs() {
 
 std::string why_not(const StrategyEntry& strategy, const Placement& placement) {
   if (strategy.processes != Processes::one || placement.nodes == 1) return {};
-  return fmt::format("{} is one process, which cannot drive GPUs of {} nodes", strategy.name, placement.nodes);
+  return fmt::format("{} is one process, which cannot drive GPUs of {} nodes", strategy.name,
+                     placement.nodes);
 }
 
 }  // namespace foretrain

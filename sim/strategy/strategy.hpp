@@ -1,4 +1,5 @@
-// What a strategy is: a function from workload, cluster, placement and knobs to the tasks of a few training steps.
+// What a strategy is: a function from workload, cluster, placement and knobs to the tasks of a few training
+// steps.
 #pragma once
 
 #include <optional>
@@ -12,8 +13,8 @@
 #include "sim/cluster/placement.hpp"
 #include "sim/collective/settings.hpp"
 #include "sim/engine/task_graph.hpp"
-#include "sim/strategy/call_costs.hpp"
 #include "sim/strategy/knobs.hpp"
+#include "sim/strategy/process/call_costs.hpp"
 #include "sim/workload/device/host_time.hpp"
 #include "sim/workload/device/kernel_time.hpp"
 #include "sim/workload/device/memory.hpp"
@@ -31,10 +32,10 @@ struct DeviceModel {
   HostCalibration host;
   double input_time_scale = 1;          ///< on the time the input pipeline takes for a batch, from an anchor
   double communication_time_scale = 1;  ///< on latencies and bytes of everything between GPUs
-  double rank_spread = 0.01;            ///< standard deviation of step time between ranks (docs/models/losses.md)
-  double busy_node = 0;                 ///< by how much kernels are slower when all GPUs of a node work
-  double busy_host = 0;                 ///< by how much host calls are slower then
-  double collective_share = 1;          ///< what collectives take of a GPU, over the formula's
+  double rank_spread = 0.01;    ///< standard deviation of step time between ranks (docs/models/losses.md)
+  double busy_node = 0;         ///< by how much kernels are slower when all GPUs of a node work
+  double busy_host = 0;         ///< by how much host calls are slower then
+  double collective_share = 1;  ///< what collectives take of a GPU, over the formula's
 };
 
 struct PlanReuse;  // plan_reuse.hpp
@@ -47,23 +48,26 @@ struct PlanRequest {
   const DeviceModel& device;
   int steps = 3;
   CollectiveSettings collective{};
-  PlanReuse* reuse = nullptr;  ///< of this workload, whatever its batch, and this cluster; none: everything is computed anew
+  PlanReuse* reuse =
+      nullptr;  ///< of this workload, whatever its batch, and this cluster; none: everything is computed anew
   CallCosts calls{};
 };
 
-/// Tasks of `steps` optimizer steps on the representative (slowest) rank, with the collectives' traffic of all ranks.
+/// Tasks of `steps` optimizer steps on the representative (slowest) rank, with the collectives' traffic of
+/// all ranks.
 struct Plan {
   TaskGraph graph;
   std::vector<TaskId> step_ends;  ///< last task of each step on the GPU
-  std::vector<Bytes> buckets;     ///< messages that carry the gradients of a step, launch order; empty for one GPU
-  StrategyMemory memory;          ///< of the GPU that holds most
+  std::vector<Bytes>
+      buckets;            ///< messages that carry the gradients of a step, launch order; empty for one GPU
+  StrategyMemory memory;  ///< of the GPU that holds most
   Decisions decisions;
 };
 
 using PlanFunction = Plan (*)(const PlanRequest&);
 
-/// How a strategy is launched: one process per GPU; one per node that drives all its GPUs; one for the whole job, which must then fit into
-/// one node.
+/// How a strategy is launched: one process per GPU; one per node that drives all its GPUs; one for the whole
+/// job, which must then fit into one node.
 enum class Processes : std::uint8_t { per_gpu, per_node, one };
 
 /// A row of the catalog: one per strategy, made by the file of the same name.

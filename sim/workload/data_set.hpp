@@ -12,10 +12,12 @@
 
 namespace foretrain {
 
-/// torch: worker processes of PyTorch's DataLoader. tf_data: threads of TensorFlow's runtime. dali_cpu, dali_gpu: threads of NVIDIA DALI;
-/// in the second the GPU decodes. none: batches lie on the GPU already (benchmarks on synthetic data).
+/// torch: worker processes of PyTorch's DataLoader. tf_data: threads of TensorFlow's runtime. dali_cpu,
+/// dali_gpu: threads of NVIDIA DALI; in the second the GPU decodes. none: batches lie on the GPU already
+/// (benchmarks on synthetic data).
 enum class LoaderKind : std::uint8_t { torch, tf_data, dali_cpu, dali_gpu, none };
-inline constexpr std::array<std::string_view, 5> kLoaderNames{"torch", "tf_data", "dali_cpu", "dali_gpu", "none"};
+inline constexpr std::array<std::string_view, 5> kLoaderNames{"torch", "tf_data", "dali_cpu", "dali_gpu",
+                                                              "none"};
 inline std::string_view name_of(LoaderKind kind) { return kLoaderNames[static_cast<std::size_t>(kind)]; }
 
 struct DataSet {
@@ -23,10 +25,11 @@ struct DataSet {
   std::int64_t samples = 0;  ///< per epoch over all ranks; 0 = unknown, epochs are then one step
   Bytes sample_bytes{};      ///< as copied to the GPU; 0 = the network's input in fp32 plus an 8-byte label
   Bytes stored_bytes{};      ///< read from storage per sample (a JPEG file); 0 = sample_bytes
-  Time decode{};             ///< CPU time of reading, decoding and augmenting one sample on the reference core
+  Time decode{};  ///< CPU time of reading, decoding and augmenting one sample on the reference core
   double decode_spread = 0;  ///< its standard deviation over samples / mean
   StorageKind storage = StorageKind::none;
-  std::optional<bool> cached;  ///< the node's page cache holds the set after the first epoch; by default when it fits into host memory
+  std::optional<bool> cached;  ///< the node's page cache holds the set after the first epoch; by default when
+                               ///< it fits into host memory
   LoaderKind loader = LoaderKind::torch;
   int workers_per_gpu = 4;  ///< processes (torch) or threads; 0: in the main thread
   int prefetch = 2;         ///< batches per worker (torch), batches (others)

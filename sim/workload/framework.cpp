@@ -25,7 +25,8 @@ std::optional<FrameworkVersion> parse_framework_version(std::string_view text) {
   if (!major || text.empty() || text.front() != '.') return std::nullopt;
   text.remove_prefix(1);
   const std::optional<int> minor = take_number(text);
-  if (!minor || (!text.empty() && text.find_first_of(" \t\"'") != std::string_view::npos)) return std::nullopt;
+  if (!minor || (!text.empty() && text.find_first_of(" \t\"'") != std::string_view::npos))
+    return std::nullopt;
   return FrameworkVersion{*major, *minor};
 }
 
@@ -44,7 +45,9 @@ std::vector<Execution> executions_of(FrameworkKind kind) {
   return {Execution::eager, Execution::compiled, Execution::cuda_graphs};
 }
 
-std::string_view name_of(FrameworkKind kind) { return kind == FrameworkKind::pytorch ? "pytorch" : "tensorflow"; }
+std::string_view name_of(FrameworkKind kind) {
+  return kind == FrameworkKind::pytorch ? "pytorch" : "tensorflow";
+}
 
 std::string_view name_of(Execution execution) {
   switch (execution) {
@@ -61,7 +64,8 @@ std::string_view name_of(Execution execution) {
 }
 
 std::string title_of(const Framework& framework) {
-  return fmt::format("{} {}", framework.kind == FrameworkKind::pytorch ? "PyTorch" : "TensorFlow", to_text(framework.version));
+  return fmt::format("{} {}", framework.kind == FrameworkKind::pytorch ? "PyTorch" : "TensorFlow",
+                     to_text(framework.version));
 }
 
 bool products_default_to_tf32(const Framework& framework) {

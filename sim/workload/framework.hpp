@@ -1,4 +1,5 @@
-// Which framework runs the step and how: it decides what an operator costs the host, which kernels are fused, how tensors are laid out.
+// Which framework runs the step and how: it decides what an operator costs the host, which kernels are fused,
+// how tensors are laid out.
 #pragma once
 
 #include <compare>
@@ -11,10 +12,12 @@
 namespace foretrain {
 
 enum class FrameworkKind : std::uint8_t { pytorch, tensorflow };
-/// eager: one host call per operator (PyTorch). graph: a graph executor issues operators without Python (tf.function). compiled: element-
-/// wise chains are fused and host calls shrink to launches (torch.compile, XLA). cuda_graphs: the whole step is one launch.
+/// eager: one host call per operator (PyTorch). graph: a graph executor issues operators without Python
+/// (tf.function). compiled: element- wise chains are fused and host calls shrink to launches (torch.compile,
+/// XLA). cuda_graphs: the whole step is one launch.
 enum class Execution : std::uint8_t { eager, graph, compiled, cuda_graphs };
-/// Images in memory: NCHW or NHWC. 16-bit convolutions on tensor cores want channels last; otherwise each is transposed.
+/// Images in memory: NCHW or NHWC. 16-bit convolutions on tensor cores want channels last; otherwise each is
+/// transposed.
 enum class ImageLayout : std::uint8_t { channels_first, channels_last };
 
 /// Compared number by number: 1.9 < 1.13.
@@ -34,8 +37,8 @@ struct Framework {
 std::optional<FrameworkVersion> parse_framework_version(std::string_view text);
 std::string to_text(FrameworkVersion version);
 
-/// What runs when nothing is said: PyTorch 2.3 eager, TensorFlow 2.15 as a graph, whose layout pass makes convolutions channels first
-/// too; compilers (XLA, TorchInductor) make them channels last.
+/// What runs when nothing is said: PyTorch 2.3 eager, TensorFlow 2.15 as a graph, whose layout pass makes
+/// convolutions channels first too; compilers (XLA, TorchInductor) make them channels last.
 Framework usual_framework(FrameworkKind kind);
 /// The ways of running this framework offers, the usual one first.
 std::vector<Execution> executions_of(FrameworkKind kind);
@@ -46,13 +49,14 @@ std::string_view name_of(Execution execution);
 /// "PyTorch 2.3".
 std::string title_of(const Framework& framework);
 
-/// Whether nothing outside sees a gradient before backward has ended: XLA compiles forward and backward into one cluster, whose outputs
-/// come when it has run. torch.compile cuts its graph where DDP's buckets end.
+/// Whether nothing outside sees a gradient before backward has ended: XLA compiles forward and backward into
+/// one cluster, whose outputs come when it has run. torch.compile cuts its graph where DDP's buckets end.
 inline bool gradients_come_together(const Framework& framework) {
   return framework.kind == FrameworkKind::tensorflow && framework.execution == Execution::compiled;
 }
 
-/// PyTorch 1.7 to 1.11 and TensorFlow since 2.4 multiply fp32 matrices in TF32 on GPUs that have it; the others only convolve in it.
+/// PyTorch 1.7 to 1.11 and TensorFlow since 2.4 multiply fp32 matrices in TF32 on GPUs that have it; the
+/// others only convolve in it.
 bool products_default_to_tf32(const Framework& framework);
 
 }  // namespace foretrain

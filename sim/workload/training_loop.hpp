@@ -1,4 +1,5 @@
-// The script around the step: what the host does besides the framework's own calls, and where it waits for the GPU.
+// The script around the step: what the host does besides the framework's own calls, and where it waits for
+// the GPU.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +8,13 @@
 
 namespace foretrain {
 
-/// Whose loop calls the step: plain Python, or a trainer with hooks around every batch. gradient_noise: it also measures the
-/// gradients' noise, as AdaptDL does.
+/// Whose loop calls the step: plain Python, or a trainer with hooks around every batch. gradient_noise: it
+/// also measures the gradients' noise, as AdaptDL does.
 enum class LoopHooks : std::uint8_t { none, lightning, huggingface, keras, gradient_noise };
 /// none; accuracy: top-1 and top-5 counted on the GPU and read by two more `.item()` where the loss is read.
 enum class LoopMetrics : std::uint8_t { none, accuracy };
-/// clip_grad_norm_: not called; called; called and its result read by the script (`.item()`, error_if_nonfinite).
+/// clip_grad_norm_: not called; called; called and its result read by the script (`.item()`,
+/// error_if_nonfinite).
 enum class GradientClipping : std::uint8_t { none, on_device, read_back };
 /// line: a line profiler (kernprof), whose trace function sees every line of Python.
 enum class LoopProfiler : std::uint8_t { none, line };

@@ -1,4 +1,5 @@
-// Standard output and error go to files outside of the folder, so that what the program leaves there is its own.
+// Standard output and error go to files outside of the folder, so that what the program leaves there is its
+// own.
 #include "tests/bench/bench_run.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include <stdexcept>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/scenario/reader.hpp"
+#include "sim/scenario/toml/reader.hpp"
 #include "tests/support/run_program.hpp"
 
 namespace foretrain::test {
@@ -23,7 +24,8 @@ std::string read_whole(const std::filesystem::path& path) {
 }  // namespace
 
 bool BenchOutcome::says_one_sentence() const {
-  return err.starts_with("error: ") && err.size() > 20 && std::count(err.begin(), err.end(), '\n') == 1 && err.back() == '\n';
+  return err.starts_with("error: ") && err.size() > 20 && std::count(err.begin(), err.end(), '\n') == 1 &&
+         err.back() == '\n';
 }
 
 BenchFolder::BenchFolder() {
@@ -40,13 +42,15 @@ std::filesystem::path BenchFolder::program() {
 }
 
 BenchOutcome BenchFolder::run_line(const std::string& line) const {
-  const ProgramRun run = run_program("TMPDIR=. " + line + " >../out 2>../err", path_.string(), FORETRAIN_BINARY);
+  const ProgramRun run =
+      run_program("TMPDIR=. " + line + " >../out 2>../err", path_.string(), FORETRAIN_BINARY);
   return {run.exit_code, read_whole(path_.parent_path() / "out"), read_whole(path_.parent_path() / "err")};
 }
 
 BenchOutcome BenchFolder::run(const std::string& arguments, const std::string& environment) const {
   // No Python is found: starting it would be most of a run.
-  return run_line("env -u LD_LIBRARY_PATH PATH=/none " + environment + " '" + program().string() + "' --budget 100s " + arguments);
+  return run_line("env -u LD_LIBRARY_PATH PATH=/none " + environment + " '" + program().string() +
+                  "' --budget 100s " + arguments);
 }
 
 BenchOutcome BenchFolder::foretrain(const std::string& arguments) const {
@@ -66,7 +70,8 @@ std::vector<Sample> BenchFolder::samples(const std::string& name) const {
 
 std::vector<std::string> BenchFolder::files() const {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename().string());
+  for (const auto& entry : std::filesystem::directory_iterator(path_))
+    names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }

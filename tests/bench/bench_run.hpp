@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/samples.hpp"
+#include "sim/scenario/csv/samples.hpp"
 
 namespace foretrain::test {
 

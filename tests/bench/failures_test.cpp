@@ -1,5 +1,5 @@
-// Each call that foretrain-bench makes of CUDA, cuBLAS, cuDNN, NCCL and NVML fails once with each kind of code: it says so in one sentence,
-// ends with a code that --help names, and leaves a whole file or none.
+// Each call that foretrain-bench makes of CUDA, cuBLAS, cuDNN, NCCL and NVML fails once with each kind of
+// code: it says so in one sentence, ends with a code that --help names, and leaves a whole file or none.
 #include <algorithm>
 #include <fstream>
 
@@ -34,16 +34,18 @@ void check_order(const BenchFolder& folder, const BenchOutcome& run) {
 /// Of some points of each family, enough for every call.
 constexpr const char* kSomePoints = " --points '" FORETRAIN_SOURCE_DIR "/tests/bench/points.csv'";
 
-void check_effect(const std::string& family, const std::string& wish, const std::string& named, Effect effect) {
+void check_effect(const std::string& family, const std::string& wish, const std::string& named,
+                  Effect effect) {
   const BenchFolder folder;
-  const BenchOutcome run =
-      folder.run("-o samples.csv --only " + family + kSomePoints, "FORETRAIN_STANDIN_MEMORY=200e6 FORETRAIN_STANDIN_FAIL=" + wish);
+  const BenchOutcome run = folder.run("-o samples.csv --only " + family + kSomePoints,
+                                      "FORETRAIN_STANDIN_MEMORY=200e6 FORETRAIN_STANDIN_FAIL=" + wish);
   INFO(family << ", " << wish << ": " << run.exit_code << "\n" << run.out << run.err);
   check_order(folder, run);
   CHECK(run.exit_code == (effect == Effect::ends ? 3 : 0));
   CHECK(run.says_one_sentence() == (effect == Effect::ends));
   if (effect == Effect::ends) CHECK_THAT(run.err, ContainsSubstring(named));
-  if (effect == Effect::skips) CHECK_THAT(run.out, ContainsSubstring("skipped: ") && ContainsSubstring(named));
+  if (effect == Effect::skips)
+    CHECK_THAT(run.out, ContainsSubstring("skipped: ") && ContainsSubstring(named));
 }
 
 struct CudaCode {
@@ -51,7 +53,8 @@ struct CudaCode {
   const char* name;
   Effect effect;
 };
-/// Of a call in the middle of a point. The context is lost after most; the first four are about the point alone.
+/// Of a call in the middle of a point. The context is lost after most; the first four are about the point
+/// alone.
 constexpr CudaCode kCudaCodes[] = {
     {1, "cudaErrorInvalidValue", Effect::skips},
     {2, "cudaErrorMemoryAllocation", Effect::skips},
@@ -117,8 +120,8 @@ constexpr CudaCall kCudaCalls[] = {
 };
 
 bool is_made_once(std::string_view call) {
-  for (const char* one : {"cudaGetDeviceCount", "cudaMalloc", "cudaGraphInstantiateWithFlags", "cudaStreamBeginCapture",
-                          "cudaStreamEndCapture", "cudaMemcpyPeerAsync"}) {
+  for (const char* one : {"cudaGetDeviceCount", "cudaMalloc", "cudaGraphInstantiateWithFlags",
+                          "cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaMemcpyPeerAsync"}) {
     if (call == one) return true;
   }
   return false;
@@ -156,59 +159,71 @@ TEST_CASE("each call of CUDA that fails is named, from its first time on and lat
   for (const CudaCall& call : kCudaCalls) {
     const std::string name = std::string_view(call.call) == "launch" ? "launch_" : call.call;
     check_effect(call.family, fmt::format("{}=719", call.call), name, Effect::ends);
-    if (!is_made_once(call.call)) check_effect(call.family, fmt::format("{}=719@2", call.call), name, Effect::ends);
+    if (!is_made_once(call.call))
+      check_effect(call.family, fmt::format("{}=719@2", call.call), name, Effect::ends);
   }
 }
 
 TEST_CASE("what is freed with an error costs nothing") {
-  for (const char* call : {"cudaFree", "cudaFreeHost", "cudaStreamDestroy", "cudaEventDestroy", "cudaGraphDestroy", "cudaGraphExecDestroy"})
+  for (const char* call : {"cudaFree", "cudaFreeHost", "cudaStreamDestroy", "cudaEventDestroy",
+                           "cudaGraphDestroy", "cudaGraphExecDestroy"})
     check_effect("host", fmt::format("{}=719", call), "", Effect::is_not_noticed);
   check_effect("copy", "cudaDeviceDisablePeerAccess=719", "", Effect::is_not_noticed);
   check_effect("gemm", "cublasDestroy_v2=14", "", Effect::is_not_noticed);
-  for (const char* call :
-       {"cudnnDestroy", "cudnnDestroyTensorDescriptor", "cudnnDestroyFilterDescriptor", "cudnnDestroyConvolutionDescriptor"})
+  for (const char* call : {"cudnnDestroy", "cudnnDestroyTensorDescriptor", "cudnnDestroyFilterDescriptor",
+                           "cudnnDestroyConvolutionDescriptor"})
     check_effect("conv", fmt::format("{}=4000", call), "", Effect::is_not_noticed);
   check_effect("collective --no-children", "ncclCommDestroy=3", "", Effect::is_not_noticed);
 }
 
 TEST_CASE("each code that cuBLAS can return in each of its calls") {
-  for (const int code : {1, 7, 11, 13, 14, 16}) check_effect("gemm", fmt::format("cublasGemmEx={}", code), "cublas gemm", Effect::ends);
-  for (const int code : {3, 8, 15}) check_effect("gemm", fmt::format("cublasGemmEx={}", code), "cublas gemm", Effect::skips);
+  for (const int code : {1, 7, 11, 13, 14, 16})
+    check_effect("gemm", fmt::format("cublasGemmEx={}", code), "cublas gemm", Effect::ends);
+  for (const int code : {3, 8, 15})
+    check_effect("gemm", fmt::format("cublasGemmEx={}", code), "cublas gemm", Effect::skips);
   check_effect("gemm", "cublasCreate_v2=1", "cublas create failed", Effect::ends);
   check_effect("gemm", "cublasSetStream_v2=13", "cublas set_stream failed", Effect::ends);
   check_effect("gemm", "cublasGemmStridedBatchedEx=13", "cublas gemm_batched failed", Effect::ends);
   check_effect("gemm", "cublasGetProperty=7", "", Effect::is_not_noticed);
 }
 
-TEST_CASE("each code that cuDNN can return: classes 2 and 3 and memory are about the point, the others end the run") {
+TEST_CASE(
+    "each code that cuDNN can return: classes 2 and 3 and memory are about the point, the others end the "
+    "run") {
   std::vector<int> ending, skipping;
   for (int code = 1001; code <= 1008; ++code) ending.push_back(code);
   for (int code = 5000; code <= 5004; ++code) ending.push_back(code);
   for (const int code : {4000, 4001, 4002, 4005, 4006}) ending.push_back(code);
-  for (const int code : {2000, 2002, 2003, 2004, 2005, 2006, 2007, 2008, 2009, 2010, 2011, 2012, 4003, 4004}) skipping.push_back(code);
+  for (const int code : {2000, 2002, 2003, 2004, 2005, 2006, 2007, 2008, 2009, 2010, 2011, 2012, 4003, 4004})
+    skipping.push_back(code);
   for (int code = 3000; code <= 3014; ++code) skipping.push_back(code);
-  for (const int code : ending) check_effect("conv", fmt::format("cudnnConvolutionForward={}", code), "cudnn forward failed", Effect::ends);
+  for (const int code : ending)
+    check_effect("conv", fmt::format("cudnnConvolutionForward={}", code), "cudnn forward failed",
+                 Effect::ends);
   for (const int code : skipping)
-    check_effect("conv", fmt::format("cudnnConvolutionForward={}", code), "cudnn forward failed", Effect::skips);
+    check_effect("conv", fmt::format("cudnnConvolutionForward={}", code), "cudnn forward failed",
+                 Effect::skips);
 }
 
 TEST_CASE("each call of cuDNN that fails is named") {
-  const std::pair<const char*, const char*> calls[] = {{"cudnnCreate", "cudnn create"},
-                                                       {"cudnnSetStream", "cudnn set_stream"},
-                                                       {"cudnnCreateTensorDescriptor", "creating a descriptor"},
-                                                       {"cudnnCreateFilterDescriptor", "creating a descriptor"},
-                                                       {"cudnnCreateConvolutionDescriptor", "creating a descriptor"},
-                                                       {"cudnnSetTensor4dDescriptor", "cudnn set_tensor"},
-                                                       {"cudnnSetFilter4dDescriptor", "cudnn set_filter"},
-                                                       {"cudnnSetConvolution2dDescriptor", "cudnn set_convolution"},
-                                                       {"cudnnSetConvolutionGroupCount", "cudnn set_groups"},
-                                                       {"cudnnSetConvolutionMathType", "cudnn set_math"},
-                                                       {"cudnnGetConvolutionForwardAlgorithm_v7", "cudnn forward_algorithms"},
-                                                       {"cudnnGetConvolutionBackwardDataAlgorithm_v7", "cudnn data_algorithms"},
-                                                       {"cudnnGetConvolutionBackwardFilterAlgorithm_v7", "cudnn weights_algorithms"},
-                                                       {"cudnnConvolutionBackwardData", "cudnn backward_data"},
-                                                       {"cudnnConvolutionBackwardFilter", "cudnn backward_weights"}};
-  for (const auto& [call, name] : calls) check_effect("conv", fmt::format("{}=5000", call), name, Effect::ends);
+  const std::pair<const char*, const char*> calls[] = {
+      {"cudnnCreate", "cudnn create"},
+      {"cudnnSetStream", "cudnn set_stream"},
+      {"cudnnCreateTensorDescriptor", "creating a descriptor"},
+      {"cudnnCreateFilterDescriptor", "creating a descriptor"},
+      {"cudnnCreateConvolutionDescriptor", "creating a descriptor"},
+      {"cudnnSetTensor4dDescriptor", "cudnn set_tensor"},
+      {"cudnnSetFilter4dDescriptor", "cudnn set_filter"},
+      {"cudnnSetConvolution2dDescriptor", "cudnn set_convolution"},
+      {"cudnnSetConvolutionGroupCount", "cudnn set_groups"},
+      {"cudnnSetConvolutionMathType", "cudnn set_math"},
+      {"cudnnGetConvolutionForwardAlgorithm_v7", "cudnn forward_algorithms"},
+      {"cudnnGetConvolutionBackwardDataAlgorithm_v7", "cudnn data_algorithms"},
+      {"cudnnGetConvolutionBackwardFilterAlgorithm_v7", "cudnn weights_algorithms"},
+      {"cudnnConvolutionBackwardData", "cudnn backward_data"},
+      {"cudnnConvolutionBackwardFilter", "cudnn backward_weights"}};
+  for (const auto& [call, name] : calls)
+    check_effect("conv", fmt::format("{}=5000", call), name, Effect::ends);
   check_effect("conv", "no_algorithm", "cuDNN has no algorithm for this convolution", Effect::skips);
 }
 
@@ -216,7 +231,8 @@ TEST_CASE("each code that NCCL can return in each of its calls, and what fails b
   const std::string family = "collective --no-children";
   for (const int code : {1, 2, 3, 6, 7, 99})
     check_effect(family, fmt::format("ncclAllReduce={}", code), "nccl all_reduce failed", Effect::ends);
-  for (const int code : {4, 5}) check_effect(family, fmt::format("ncclAllReduce={}", code), "nccl all_reduce failed", Effect::skips);
+  for (const int code : {4, 5})
+    check_effect(family, fmt::format("ncclAllReduce={}", code), "nccl all_reduce failed", Effect::skips);
   const std::pair<const char*, const char*> calls[] = {{"ncclCommInitAll", "init_all"},
                                                        {"ncclGroupStart", "group_start"},
                                                        {"ncclGroupEnd", "group_end"},
@@ -228,17 +244,20 @@ TEST_CASE("each code that NCCL can return in each of its calls, and what fails b
                                                        {"ncclRecv", "receive"},
                                                        {"ncclCommGetAsyncError", "async_error"},
                                                        {"asynchronous", "an asynchronous collective"}};
-  for (const auto& [call, name] : calls) check_effect(family, fmt::format("{}=2", call), fmt::format("nccl {} failed", name), Effect::ends);
+  for (const auto& [call, name] : calls)
+    check_effect(family, fmt::format("{}=2", call), fmt::format("nccl {} failed", name), Effect::ends);
   check_effect(family, "hang", "NCCL did not finish a collective in 120 s", Effect::ends);
   check_effect(family, "ncclGetVersion=2", "", Effect::is_not_noticed);
 }
 
 TEST_CASE("NVML tells what is good to know: no code of its calls ends a run") {
-  for (const char* call :
-       {"nvmlInit_v2", "nvmlSystemGetDriverVersion", "nvmlDeviceGetHandleByPciBusId_v2", "nvmlDeviceGetClockInfo",
-        "nvmlDeviceGetMaxClockInfo", "nvmlDeviceGetTemperature", "nvmlDeviceGetMaxPcieLinkGeneration", "nvmlDeviceGetMaxPcieLinkWidth",
-        "nvmlDeviceGetTopologyCommonAncestor", "nvmlDeviceGetNvLinkState", "nvmlDeviceGetNvLinkRemotePciInfo_v2"}) {
-    for (const int code : {1, 3, 15, 999}) check_effect("host", fmt::format("{}={}", call, code), "", Effect::is_not_noticed);
+  for (const char* call : {"nvmlInit_v2", "nvmlSystemGetDriverVersion", "nvmlDeviceGetHandleByPciBusId_v2",
+                           "nvmlDeviceGetClockInfo", "nvmlDeviceGetMaxClockInfo", "nvmlDeviceGetTemperature",
+                           "nvmlDeviceGetMaxPcieLinkGeneration", "nvmlDeviceGetMaxPcieLinkWidth",
+                           "nvmlDeviceGetTopologyCommonAncestor", "nvmlDeviceGetNvLinkState",
+                           "nvmlDeviceGetNvLinkRemotePciInfo_v2"}) {
+    for (const int code : {1, 3, 15, 999})
+      check_effect("host", fmt::format("{}={}", call, code), "", Effect::is_not_noticed);
   }
 }
 
@@ -249,8 +268,9 @@ TEST_CASE("a wrong result is said, its point discarded, and the program ends wit
                                      {"wrong_copy", "copy"},
                                      {"wrong_memory", "memory"}}) {
     const BenchFolder folder;
-    const BenchOutcome run = folder.run(std::string("-o samples.csv --only ") + family,
-                                        std::string("FORETRAIN_STANDIN_MEMORY=20e6 FORETRAIN_STANDIN_FAIL=") + wish);
+    const BenchOutcome run =
+        folder.run(std::string("-o samples.csv --only ") + family,
+                   std::string("FORETRAIN_STANDIN_MEMORY=20e6 FORETRAIN_STANDIN_FAIL=") + wish);
     INFO(wish << "\n" << run.out << run.err);
     check_order(folder, run);
     CHECK(run.exit_code == 3);
@@ -262,7 +282,8 @@ TEST_CASE("a run that ends early keeps what was measured before it") {
   const BenchFolder folder;
   CHECK(folder.run("-o samples.csv --only host").exit_code == 0);
   const std::vector<Sample> before = folder.samples("samples.csv");
-  const BenchOutcome run = folder.run("-o samples.csv --only host,gemm,memory", "FORETRAIN_STANDIN_FAIL=cublasGemmEx=13");
+  const BenchOutcome run =
+      folder.run("-o samples.csv --only host,gemm,memory", "FORETRAIN_STANDIN_FAIL=cublasGemmEx=13");
   CHECK(run.exit_code == 3);
   CHECK(folder.samples("samples.csv") == before);
   CHECK(folder.run("-o samples.csv --only memory", "FORETRAIN_STANDIN_MEMORY=1e9").exit_code == 0);
@@ -278,12 +299,15 @@ TEST_CASE("libraries that are not there, are none or lack functions are left out
   const BenchFolder folder;
   const fs::path own = folder / "libraries", standin = BenchFolder::program().parent_path();
   fs::create_directory(own);
-  for (const char* name : {"foretrain-bench", "libcudart-standin.so"}) fs::copy_file(standin / name, own / name);
+  for (const char* name : {"foretrain-bench", "libcudart-standin.so"})
+    fs::copy_file(standin / name, own / name);
   fs::copy_file(standin / "libnvidia-ml.so.1", own / "libcublas.so.12");  // a library, and another one
-  for (const char* name : {"libnccl.so.2", "libnccl.so", "libcudnn.so.9", "libnvidia-ml.so.1"}) std::ofstream(own / name) << "none";
+  for (const char* name : {"libnccl.so.2", "libnccl.so", "libcudnn.so.9", "libnvidia-ml.so.1"})
+    std::ofstream(own / name) << "none";
   const test::BenchOutcome run = folder.run("--version");
   CHECK(run.exit_code == 0);
-  const std::string line = fmt::format("'{}' --only host,gemm,conv,collective,tax -o samples.csv", (own / "foretrain-bench").string());
+  const std::string line = fmt::format("'{}' --only host,gemm,conv,collective,tax -o samples.csv",
+                                       (own / "foretrain-bench").string());
   const BenchOutcome left = folder.foretrain("--version >/dev/null && env -u LD_LIBRARY_PATH " + line);
   INFO(left.out << left.err);
   CHECK(left.exit_code == 0);

@@ -1,12 +1,13 @@
-// From the made-up machine through foretrain-bench and `foretrain calibrate fit` back to its constants (tests/standin/constants.hpp).
+// From the made-up machine through foretrain-bench and `foretrain calibrate fit` back to its constants
+// (tests/standin/constants.hpp).
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "sim/scenario/calibration_points.hpp"
-#include "sim/scenario/reader.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/calibration/calibration_points.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/toml/reader.hpp"
 #include "tests/bench/bench_run.hpp"
 #include "tests/standin/constants.hpp"
 #include "tests/support/catch.hpp"
@@ -32,12 +33,15 @@ class Recovered {
   explicit Recovered(const std::vector<Family>& families) {
     std::string files;
     for (const auto& [family, memory] : families) {
-      const BenchOutcome run = folder_.run("--only " + family + " -o " + family + ".csv", "FORETRAIN_STANDIN_MEMORY=" + memory);
+      const BenchOutcome run =
+          folder_.run("--only " + family + " -o " + family + ".csv", "FORETRAIN_STANDIN_MEMORY=" + memory);
       INFO(run.err);
       REQUIRE(run.exit_code == 0);
       files += family + ".csv ";
     }
-    fitted_ = folder_.foretrain("calibrate fit " + files + "--cluster '" FORETRAIN_SOURCE_DIR "/tests/standin/machine.toml' -o out.toml");
+    fitted_ =
+        folder_.foretrain("calibrate fit " + files +
+                          "--cluster '" FORETRAIN_SOURCE_DIR "/tests/standin/machine.toml' -o out.toml");
     INFO(fitted_.err);
     REQUIRE(fitted_.exit_code == 0);
     const SourceText source = read_text_file((folder_ / "out.toml").string());
@@ -106,16 +110,19 @@ TEST_CASE("the GPU's memory, its cache and its shortest kernel come back within 
         Approx(standin::kMinimum + standin::kGap).epsilon(kTolerance));
 }
 
-TEST_CASE("every collective comes back as one piece of latency and rate, and NCCL's share of the link from them") {
+TEST_CASE(
+    "every collective comes back as one piece of latency and rate, and NCCL's share of the link from them") {
   const Recovered found({{"copy", "20e6"}, {"collective", "300e6"}});
   int all_reduces = 0;
   for (const CalibratedCollective& measured : found.calibration().collectives) {
     INFO(measured.op << " " << measured.algorithm << " " << measured.protocol);
     REQUIRE(measured.segments.size() == 1);
     const double factor = measured.protocol == "ll" ? 0.5 : measured.protocol == "ll128" ? 0.75 : 1;
-    const bool is_halved = measured.op == "all_gather" || measured.op == "reduce_scatter" || measured.op == "alltoall";
+    const bool is_halved =
+        measured.op == "all_gather" || measured.op == "reduce_scatter" || measured.op == "alltoall";
     CHECK(measured.segments[0].latency_s == Approx(factor * standin::kCollectiveLatency).epsilon(kTolerance));
-    CHECK(1 / measured.segments[0].seconds_per_byte == Approx(factor * standin::kCollectiveRate * (is_halved ? 2 : 1)).epsilon(kTolerance));
+    CHECK(1 / measured.segments[0].seconds_per_byte ==
+          Approx(factor * standin::kCollectiveRate * (is_halved ? 2 : 1)).epsilon(kTolerance));
     all_reduces += measured.op == "all_reduce" ? 1 : 0;
   }
   CHECK(found.calibration().collectives.size() == 13);
@@ -124,7 +131,8 @@ TEST_CASE("every collective comes back as one piece of latency and rate, and NCC
   found.check("link.nvlink3.collective_efficiency", standin::kCollectiveRate / standin::kPeerRate, 0.025);
 }
 
-// The machine computes at a flat rate, the model in tiles and waves: what comes back are times, not shares of the peak.
+// The machine computes at a flat rate, the model in tiles and waves: what comes back are times, not shares of
+// the peak.
 TEST_CASE("products come back by their times: half of them within 16 percent, nine of ten within 40") {
   const Recovered found({{"memory", "1e9"}, {"gemm", "900e6"}});
   const std::vector<double> errors = found.errors("gemm");

@@ -1,4 +1,5 @@
-// The same flows over the same links in SimGrid, with its network model reduced to fluid max-min sharing: ends agree within 1e-6.
+// The same flows over the same links in SimGrid, with its network model reduced to fluid max-min sharing:
+// ends agree within 1e-6.
 #include <cstdint>
 #include <vector>
 
@@ -28,15 +29,18 @@ constexpr double kNic = 12.5e9;
 }  // namespace
 
 TEST_CASE("SimGrid agrees: four flows of different sizes over one link") {
-  check_against_simgrid({{10e9}, {{{0}, 100'000'000}, {{0}, 200'000'000}, {{0}, 300'000'000}, {{0}, 400'000'000}}});
+  check_against_simgrid(
+      {{10e9}, {{{0}, 100'000'000}, {{0}, 200'000'000}, {{0}, 300'000'000}, {{0}, 400'000'000}}});
 }
 
 TEST_CASE("SimGrid agrees: a long flow over two links and short flows on each") {
-  check_against_simgrid({{10e9, 4e9}, {{{0, 1}, 500'000'000}, {{0}, 900'000'000}, {{0}, 100'000'000}, {{1}, 250'000'000}}});
+  check_against_simgrid(
+      {{10e9, 4e9}, {{{0, 1}, 500'000'000}, {{0}, 900'000'000}, {{0}, 100'000'000}, {{1}, 250'000'000}}});
 }
 
 TEST_CASE("SimGrid agrees: two rings of two four-GPU nodes share one NIC per node") {
-  // Links 0-7 leave the GPUs, 8-15 enter them; 16, 17 leave the NICs and 18, 19 enter them. The second ring runs backward.
+  // Links 0-7 leave the GPUs, 8-15 enter them; 16, 17 leave the NICs and 18, 19 enter them. The second ring
+  // runs backward.
   Scene scene{std::vector<double>(16, kPcie), {}};
   scene.capacities.insert(scene.capacities.end(), 4, kNic);
   for (const LinkId step : {1u, 7u}) {
@@ -56,8 +60,8 @@ TEST_CASE("SimGrid agrees: two leaves of four hosts under a spine of half the ba
   scene.capacities.insert(scene.capacities.end(), 4, 2 * kNic);
   for (LinkId host = 0; host < 8; ++host) {
     const LinkId across = (host + 4) % 8, beside = host / 4 * 4 + (host + 1) % 4;
-    scene.transfers.push_back(
-        {{host, 16 + host / 4, 18 + across / 4, 8 + across}, 100'000'000 + 10'000'000 * static_cast<std::int64_t>(host)});
+    scene.transfers.push_back({{host, 16 + host / 4, 18 + across / 4, 8 + across},
+                               100'000'000 + 10'000'000 * static_cast<std::int64_t>(host)});
     scene.transfers.push_back({{host, 8 + beside}, 300'000'000});
   }
   check_against_simgrid(scene);
@@ -81,7 +85,8 @@ TEST_CASE("SimGrid agrees: a copy to the GPU starts in the middle of a ring over
 TEST_CASE("SimGrid agrees: forty flows over random links with random starts") {
   const CounterRandom random(8);
   Scene scene;
-  for (std::uint64_t link = 0; link < 12; ++link) scene.capacities.push_back(1e9 + 20e9 * random.uniform(0, link));
+  for (std::uint64_t link = 0; link < 12; ++link)
+    scene.capacities.push_back(1e9 + 20e9 * random.uniform(0, link));
   for (std::uint64_t flow = 0; flow < 40; ++flow) {
     Transfer transfer;
     for (LinkId link = 0; link < 12; ++link) {

@@ -1,4 +1,5 @@
-// 210 random flow sets on random stars, fat trees and DGX-like machines: rates and ends as SimGrid's within 1e-6.
+// 210 random flow sets on random stars, fat trees and DGX-like machines: rates and ends as SimGrid's within
+// 1e-6.
 #include <algorithm>
 #include <functional>
 
@@ -21,9 +22,13 @@ const CounterRandom kRandom(1209);
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : seed_(seed) {}
-  std::uint32_t below(std::uint64_t limit) { return static_cast<std::uint32_t>(kRandom.bits(seed_, index_++) % limit); }
+  std::uint32_t below(std::uint64_t limit) {
+    return static_cast<std::uint32_t>(kRandom.bits(seed_, index_++) % limit);
+  }
   /// 1 to 25 GB/s: round every other time, so that several links fill at once.
-  double capacity() { return below(2) == 0 ? 6.25e9 * (1 + below(4)) : 1e9 * (1 + 24 * kRandom.uniform(seed_, index_++)); }
+  double capacity() {
+    return below(2) == 0 ? 6.25e9 * (1 + below(4)) : 1e9 * (1 + 24 * kRandom.uniform(seed_, index_++));
+  }
 
  private:
   std::uint64_t seed_, index_ = 0;
@@ -46,7 +51,9 @@ Machine random_star(Draw& draw) {
   machine.hosts = 2 + draw.below(15);
   const LinkId up = machine.add(machine.hosts, [&] { return draw.capacity(); });
   const LinkId down = machine.add(machine.hosts, [&] { return draw.capacity(); });
-  machine.route = [up, down](std::uint32_t from, std::uint32_t to) { return std::vector<LinkId>{up + from, down + to}; };
+  machine.route = [up, down](std::uint32_t from, std::uint32_t to) {
+    return std::vector<LinkId>{up + from, down + to};
+  };
   return machine;
 }
 
@@ -56,7 +63,8 @@ Machine random_fat_tree(Draw& draw) {
   const std::uint32_t leaves = 2 + draw.below(7), spines = 1 + draw.below(4);
   const double nic = draw.capacity(), trunk = draw.capacity();
   machine.hosts = 4 * leaves;
-  const LinkId up = machine.add(machine.hosts, [=] { return nic; }), down = machine.add(machine.hosts, [=] { return nic; });
+  const LinkId up = machine.add(machine.hosts, [=] { return nic; }),
+               down = machine.add(machine.hosts, [=] { return nic; });
   const LinkId to_spine = machine.add(leaves * spines, [=] { return trunk; }),
                to_leaf = machine.add(leaves * spines, [=] { return trunk; });
   machine.route = [=](std::uint32_t from, std::uint32_t to) -> std::vector<LinkId> {
@@ -67,18 +75,23 @@ Machine random_fat_tree(Draw& draw) {
   return machine;
 }
 
-/// Nodes of eight GPUs with NVSwitch inside; to other nodes over PCIe, two GPUs to a PCIe switch with a NIC, and one switch for all NICs.
-/// Every third GPU has no NIC near it and goes through the CPU, whose links all share.
+/// Nodes of eight GPUs with NVSwitch inside; to other nodes over PCIe, two GPUs to a PCIe switch with a NIC,
+/// and one switch for all NICs. Every third GPU has no NIC near it and goes through the CPU, whose links all
+/// share.
 Machine random_dgx(Draw& draw) {
   Machine machine;
   const std::uint32_t nodes = 1 + draw.below(4);
-  const double nvlink = 10 * draw.capacity(), pcie = draw.capacity(), nic = draw.capacity(), socket = 2 * draw.capacity();
+  const double nvlink = 10 * draw.capacity(), pcie = draw.capacity(), nic = draw.capacity(),
+               socket = 2 * draw.capacity();
   machine.hosts = 8 * nodes;
   const LinkId nvlink_out = machine.add(machine.hosts, [=] { return nvlink; }),
                nvlink_in = machine.add(machine.hosts, [=] { return nvlink; });
-  const LinkId pcie_out = machine.add(machine.hosts, [=] { return pcie; }), pcie_in = machine.add(machine.hosts, [=] { return pcie; });
-  const LinkId nic_out = machine.add(4 * nodes, [=] { return nic; }), nic_in = machine.add(4 * nodes, [=] { return nic; });
-  const LinkId cpu_out = machine.add(nodes, [=] { return socket; }), cpu_in = machine.add(nodes, [=] { return socket; });
+  const LinkId pcie_out = machine.add(machine.hosts, [=] { return pcie; }),
+               pcie_in = machine.add(machine.hosts, [=] { return pcie; });
+  const LinkId nic_out = machine.add(4 * nodes, [=] { return nic; }),
+               nic_in = machine.add(4 * nodes, [=] { return nic; });
+  const LinkId cpu_out = machine.add(nodes, [=] { return socket; }),
+               cpu_in = machine.add(nodes, [=] { return socket; });
   machine.route = [=](std::uint32_t from, std::uint32_t to) -> std::vector<LinkId> {
     if (from / 8 == to / 8) return {nvlink_out + from, nvlink_in + to};
     std::vector<LinkId> links{pcie_out + from};
@@ -96,8 +109,10 @@ Machine random_dgx(Draw& draw) {
 Scene random_flows(const Machine& machine, Draw& draw, bool staggered) {
   Scene scene{machine.capacities, {}};
   for (std::uint32_t n = 1 + draw.below(30); n > 0; --n) {
-    const std::uint32_t from = draw.below(machine.hosts), to = (from + 1 + draw.below(machine.hosts - 1)) % machine.hosts;
-    scene.transfers.push_back({machine.route(from, to), 10'000'000 + draw.below(490'000'000), staggered ? 0.001 * draw.below(60) : 0});
+    const std::uint32_t from = draw.below(machine.hosts),
+                        to = (from + 1 + draw.below(machine.hosts - 1)) % machine.hosts;
+    scene.transfers.push_back({machine.route(from, to), 10'000'000 + draw.below(490'000'000),
+                               staggered ? 0.001 * draw.below(60) : 0});
   }
   return scene;
 }
@@ -133,7 +148,11 @@ void check_random_sets(Machine (*make)(Draw&), std::uint64_t first_seed) {
 }  // namespace
 
 TEST_CASE("SimGrid agrees: 70 random flow sets on random stars") { check_random_sets(random_star, 0); }
-TEST_CASE("SimGrid agrees: 70 random flow sets on random fat trees") { check_random_sets(random_fat_tree, 1000); }
-TEST_CASE("SimGrid agrees: 70 random flow sets on random DGX-like machines") { check_random_sets(random_dgx, 2000); }
+TEST_CASE("SimGrid agrees: 70 random flow sets on random fat trees") {
+  check_random_sets(random_fat_tree, 1000);
+}
+TEST_CASE("SimGrid agrees: 70 random flow sets on random DGX-like machines") {
+  check_random_sets(random_dgx, 2000);
+}
 
 }  // namespace random_platforms

@@ -1,4 +1,5 @@
-// SimGrid allows one engine per process, so each scene gets a child of its own, which sends back numbers through a pipe.
+// SimGrid allows one engine per process, so each scene gets a child of its own, which sends back numbers
+// through a pipe.
 #include "tests/crosscheck/simgrid.hpp"
 
 #include <functional>
@@ -25,7 +26,8 @@ std::vector<double> in_child(const std::function<std::vector<double>()>& work) {
   }
   close(pipe_ends[1]);
   std::vector<double> numbers;
-  for (double number = 0; child > 0 && read(pipe_ends[0], &number, sizeof number) == sizeof number;) numbers.push_back(number);
+  for (double number = 0; child > 0 && read(pipe_ends[0], &number, sizeof number) == sizeof number;)
+    numbers.push_back(number);
   close(pipe_ends[0]);
   if (child > 0) waitpid(child, nullptr, 0);
   return numbers;
@@ -57,7 +59,8 @@ Pairs make_platform(const Scene& scene) {
   auto* zone = sg::create_full_zone("world");
   std::vector<sg::Link*> links;
   for (std::size_t i = 0; i < scene.capacities.size(); ++i) {
-    links.push_back(zone->create_link("link" + std::to_string(i), scene.capacities[i])->set_latency(0)->seal());
+    links.push_back(
+        zone->create_link("link" + std::to_string(i), scene.capacities[i])->set_latency(0)->seal());
   }
   Pairs hosts;
   for (std::size_t i = 0; i < scene.transfers.size(); ++i) {
@@ -87,19 +90,22 @@ std::vector<double> run_ends(const Scene& scene) {
   return ends;
 }
 
-/// From what is left after a while in which nothing can have ended: all bytes at once over the fastest link take twice as long.
+/// From what is left after a while in which nothing can have ended: all bytes at once over the fastest link
+/// take twice as long.
 std::vector<double> run_rates(const Scene& scene) {
   sg::Engine& engine = make_engine();
   const Pairs hosts = make_platform(scene);
   double soon = 1e9;
   for (const Transfer& transfer : scene.transfers) {
-    for (const double capacity : scene.capacities) soon = std::min(soon, static_cast<double>(transfer.bytes) / capacity / 2);
+    for (const double capacity : scene.capacities)
+      soon = std::min(soon, static_cast<double>(transfer.bytes) / capacity / 2);
   }
   std::vector<double> rates(scene.transfers.size(), -1);
   sg::Actor::create("observer", hosts.front().first, [&] {
     std::vector<sg::CommPtr> sent;
     for (std::size_t i = 0; i < hosts.size(); ++i) {
-      sent.push_back(sg::Comm::sendto_async(hosts[i].first, hosts[i].second, static_cast<std::uint64_t>(scene.transfers[i].bytes)));
+      sent.push_back(sg::Comm::sendto_async(hosts[i].first, hosts[i].second,
+                                            static_cast<std::uint64_t>(scene.transfers[i].bytes)));
     }
     sg::this_actor::sleep_for(soon);
     for (std::size_t i = 0; i < sent.size(); ++i)
@@ -116,14 +122,17 @@ std::vector<sg::Host*> make_ring(const RingScene& ring) {
   for (const std::vector<LinkId>& route : ring.routes) latencies[route.front()] = ring.latency;
   std::vector<sg::Link*> links;
   for (std::size_t i = 0; i < ring.capacities.size(); ++i) {
-    links.push_back(zone->create_link("link" + std::to_string(i), ring.capacities[i])->set_latency(latencies[i])->seal());
+    links.push_back(
+        zone->create_link("link" + std::to_string(i), ring.capacities[i])->set_latency(latencies[i])->seal());
   }
   std::vector<sg::Host*> hosts;
-  for (std::size_t r = 0; r < ring.routes.size(); ++r) hosts.push_back(zone->create_host("host" + std::to_string(r), 1e9)->seal());
+  for (std::size_t r = 0; r < ring.routes.size(); ++r)
+    hosts.push_back(zone->create_host("host" + std::to_string(r), 1e9)->seal());
   for (std::size_t r = 0; r < hosts.size(); ++r) {
     std::vector<sg::LinkInRoute> route;
     for (const LinkId link : ring.routes[r]) route.emplace_back(links[link]);
-    zone->add_route(hosts[r]->get_netpoint(), hosts[(r + 1) % hosts.size()]->get_netpoint(), nullptr, nullptr, route, false);
+    zone->add_route(hosts[r]->get_netpoint(), hosts[(r + 1) % hosts.size()]->get_netpoint(), nullptr, nullptr,
+                    route, false);
   }
   zone->seal();
   return hosts;

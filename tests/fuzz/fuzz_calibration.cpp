@@ -1,13 +1,14 @@
-// Fuzz target: calibration files from any bytes; constants, pieces that ascend and points without mistakes come back from their own text.
+// Fuzz target: calibration files from any bytes; constants, pieces that ascend and points without mistakes
+// come back from their own text.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
-#include "sim/scenario/calibration_constants.hpp"
-#include "sim/scenario/calibration_points.hpp"
-#include "sim/scenario/calibration_text.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/calibration/calibration_constants.hpp"
+#include "sim/scenario/calibration/calibration_points.hpp"
+#include "sim/scenario/calibration/calibration_text.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 
 namespace {
 
@@ -42,7 +43,9 @@ void check_points(const SourceText& source) {
   std::size_t rows = 0;
   for (const CalibrationPoints& group : points) {
     for (const CalibrationPoints::Row& row : group.rows) {
-      if (row.line < 0 || !(row.bytes >= 0) || !(row.measured > 0) || !(row.fitted > 0) || !std::isfinite(row.measured)) std::abort();
+      if (row.line < 0 || !(row.bytes >= 0) || !(row.measured > 0) || !(row.fitted > 0) ||
+          !std::isfinite(row.measured))
+        std::abort();
     }
     rows += group.rows.size();
   }

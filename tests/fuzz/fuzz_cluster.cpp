@@ -1,11 +1,12 @@
-// Fuzz target: cluster files from any bytes; a cluster without mistakes must pass check(), build, and have its routes.
+// Fuzz target: cluster files from any bytes; a cluster without mistakes must pass check(), build, and have
+// its routes.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
 #include "sim/cluster/cluster.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 
 namespace {
 
@@ -31,7 +32,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (cluster.capacities().size() != cluster.links().size()) std::abort();
   const int last = cluster.nodes() - 1;
   for (int nic = 0; last > 0 && nic < spec.node.nics; ++nic) {
-    const foretrain::Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(last, 0), nic, spec.node.nics - 1 - nic);
+    const foretrain::Route route =
+        cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(last, 0), nic, spec.node.nics - 1 - nic);
     if (route.links.empty() || cluster.links()[route.links.back()].to != cluster.gpu(last, 0)) std::abort();
   }
   return 0;

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const foretrain::SourceText source{"fuzz.toml", std::string(reinterpret_cast<const char*>(data), size)};

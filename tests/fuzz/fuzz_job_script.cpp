@@ -1,12 +1,12 @@
-// Fuzz target: job scripts and submit files from any bytes. Nothing outside is read; what comes out has counts in range, findings that can
-// be printed, and a scenario that is TOML.
+// Fuzz target: job scripts and submit files from any bytes. Nothing outside is read; what comes out has
+// counts in range, findings that can be printed, and a scenario that is TOML.
 #include <cstdint>
 #include <string>
 
 #include "sim/import/gpu_requirements.hpp"
 #include "sim/import/job_checks.hpp"
 #include "sim/import/job_scenario.hpp"
-#include "sim/scenario/reader.hpp"
+#include "sim/scenario/toml/reader.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {
@@ -33,7 +33,8 @@ void check(const JobScript& script, const SourceText& source) {
   const SourceText toml{"box.toml", write_job_scenario(script, cluster, {"resnet50", true})};
   Diagnostics problems(toml);
   parse_toml(toml, problems);
-  for (const Diagnostic& problem : problems.found()) require(problem.message.find("UTF-8") != std::string::npos);
+  for (const Diagnostic& problem : problems.found())
+    require(problem.message.find("UTF-8") != std::string::npos);
   for (const auto& expression : script.request.requirements) satisfies(cluster.node.gpu, expression.value);
 }
 
@@ -41,7 +42,9 @@ void check(const JobScript& script, const SourceText& source) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const SourceText source{"job.sh", std::string(reinterpret_cast<const char*>(data), size)};
-  const ScriptFinder itself = [&](const std::string& name) { return name == "self.sh" ? std::optional<SourceText>(source) : std::nullopt; };
+  const ScriptFinder itself = [&](const std::string& name) {
+    return name == "self.sh" ? std::optional<SourceText>(source) : std::nullopt;
+  };
   try {
     is_job_script(source.text);
     check(read_job_script(source, itself), source);

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "sim/scenario/measurements.hpp"
+#include "sim/scenario/csv/measurements.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {
@@ -15,7 +15,8 @@ void check_sound(const foretrain::MeasurementFile& file) {
   const bool is_scaling = file.kind == foretrain::MeasurementFile::Kind::scaling;
   require(is_scaling ? file.collective.empty() : file.scaling.empty());
   for (const auto& m : file.scaling)
-    require(m.value > 0 && std::isfinite(m.value) && m.nodes >= 1 && m.gpus >= m.nodes && m.batch_per_gpu >= 1);
+    require(m.value > 0 && std::isfinite(m.value) && m.nodes >= 1 && m.gpus >= m.nodes &&
+            m.batch_per_gpu >= 1);
   for (const auto& m : file.collective)
     require(m.time_us > 0 && std::isfinite(m.time_us) && m.nodes >= 1 && m.gpus >= m.nodes && m.bytes >= 0);
 }

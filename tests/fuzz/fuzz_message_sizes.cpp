@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "sim/scenario/message_sizes.hpp"
+#include "sim/scenario/csv/message_sizes.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const foretrain::SourceText source{"--sizes", std::string(reinterpret_cast<const char*>(data), size)};

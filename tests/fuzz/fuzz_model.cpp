@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "sim/scenario/schemas.hpp"
-#include "sim/workload/operators.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/workload/lowering/operators.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const foretrain::SourceText source{"fuzz.toml", std::string(reinterpret_cast<const char*>(data), size)};

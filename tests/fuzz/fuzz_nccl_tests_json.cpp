@@ -1,4 +1,5 @@
-// Fuzz target: JSON of nccl-tests from any bytes; every sample is possible, every reason is said, and all of it can be written.
+// Fuzz target: JSON of nccl-tests from any bytes; every sample is possible, every reason is said, and all of
+// it can be written.
 #include "tests/fuzz/sample_log_checks.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,9 +1,10 @@
-// Fuzz target: files of rules from any bytes; those without mistakes find words where they stand and leave every row its own settings.
+// Fuzz target: files of rules from any bytes; those without mistakes find words where they stand and leave
+// every row its own settings.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
-#include "sim/analysis/row_facts.hpp"
+#include "sim/analysis/validation/row_facts.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {
@@ -11,7 +12,8 @@ namespace {
 /// A row in which a rule finds all its words, for those without conditions.
 foretrain::Measurement row_with(const foretrain::ProvenanceRule& rule) {
   foretrain::Measurement row;
-  row.model = rule.model_prefix, row.cluster = rule.cluster, row.strategy = rule.strategy, row.precision = rule.precision;
+  row.model = rule.model_prefix, row.cluster = rule.cluster, row.strategy = rule.strategy,
+  row.precision = rule.precision;
   for (const std::string& word : rule.words) (rule.in_source ? row.source : row.series) += "1" + word + "1\n";
   return row;
 }

@@ -1,5 +1,5 @@
 // Fuzz target: samples CSV from any bytes; what is read without a mistake is possible and can be written.
-#include "sim/scenario/samples.hpp"
+#include "sim/scenario/csv/samples.hpp"
 #include "tests/fuzz/sample_log_checks.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

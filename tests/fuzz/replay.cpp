@@ -1,5 +1,5 @@
-// Runs a fuzz target over the files of a folder: the ordinary test of its corpus, without libFuzzer. Every target is in this one program.
-// Arguments: target, folder.
+// Runs a fuzz target over the files of a folder: the ordinary test of its corpus, without libFuzzer. Every
+// target is in this one program. Arguments: target, folder.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

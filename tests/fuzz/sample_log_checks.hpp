@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sim/import/logs/readers.hpp"
-#include "sim/scenario/sample_sheet.hpp"
+#include "sim/scenario/csv/sample_sheet.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace foretrain::test {
@@ -17,7 +17,8 @@ inline SourceText fuzz_text(const std::uint8_t* data, std::size_t size) {
 /// Gaps are filled, so that tables without a list of devices become samples too.
 inline LogHints fuzz_hints() {
   LogHints hints;
-  hints.op = "all_gather", hints.gpus = 8, hints.nodes = 2, hints.model = "resnet50", hints.batch_per_gpu = 32;
+  hints.op = "all_gather", hints.gpus = 8, hints.nodes = 2, hints.model = "resnet50",
+  hints.batch_per_gpu = 32;
   return hints;
 }
 
@@ -31,8 +32,8 @@ inline void check_file(const SampleFile& file) {
   require(diagnostics.empty() && again.skipped.empty() && again.samples.size() == file.samples.size());
   for (std::size_t i = 0; i < again.samples.size(); ++i) {
     const Sample &a = file.samples[i], &b = again.samples[i];
-    require(a.kind == b.kind && a.bytes == b.bytes && a.value == b.value && a.unit == b.unit && a.spread == b.spread &&
-            a.repeats == b.repeats);
+    require(a.kind == b.kind && a.bytes == b.bytes && a.value == b.value && a.unit == b.unit &&
+            a.spread == b.spread && a.repeats == b.repeats);
   }
 }
 

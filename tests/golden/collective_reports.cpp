@@ -1,14 +1,14 @@
-// Reports of collectives against approved texts in tests/golden/approved; a wanted change is approved by copying what the failing test
-// prints.
+// Reports of collectives against approved texts in tests/golden/approved; a wanted change is approved by
+// copying what the failing test prints.
 
 #include <fmt/format.h>
 
-#include "sim/report/busbw_chart.hpp"
-#include "sim/report/collective_csv.hpp"
-#include "sim/report/collective_json.hpp"
-#include "sim/report/json.hpp"
-#include "sim/report/nccl_tests.hpp"
-#include "sim/report/validation_table.hpp"
+#include "sim/report/collective/busbw_chart.hpp"
+#include "sim/report/collective/collective_csv.hpp"
+#include "sim/report/collective/collective_json.hpp"
+#include "sim/report/collective/nccl_tests.hpp"
+#include "sim/report/prediction/json.hpp"
+#include "sim/report/validation/validation_table.hpp"
 #include "tests/support/approved.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_curve.hpp"
@@ -24,7 +24,8 @@ CollectiveValidation example_validation() {
   CollectiveValidation v;
   v.rows = 4, v.scored = 3;
   v.skipped = {{5, "unknown cluster \"nowhere\""}};
-  v.error = statistics_of({0.5, -0.1, 0.02}), v.large = statistics_of({-0.1}), v.nccl_model = statistics_of({0.2, 0.4});
+  v.error = statistics_of({0.5, -0.1, 0.02}), v.large = statistics_of({-0.1}),
+  v.nccl_model = statistics_of({0.2, 0.4});
   v.large_rows = 1, v.nccl_rows = 2;
   v.series = {{"one node",
                "dgx1-v100",
@@ -36,14 +37,26 @@ CollectiveValidation example_validation() {
                0.5,
                0.2,
                0.1,
-               {{8, 20, 30, 0.5, 24, "Tree", Protocol::ll, 1}, {8 << 20, 200, 180, 0.1, 280, "Ring", Protocol::simple, 12}}},
-              {"peers", "puhti", "alltoall", 4, 1, 0.02, 0.02, 0.02, 0.02, 0, {{1024, 50, 51, 0.02, 0, "Peers", Protocol::simple, 4}}}};
+               {{8, 20, 30, 0.5, 24, "Tree", Protocol::ll, 1},
+                {8 << 20, 200, 180, 0.1, 280, "Ring", Protocol::simple, 12}}},
+              {"peers",
+               "puhti",
+               "alltoall",
+               4,
+               1,
+               0.02,
+               0.02,
+               0.02,
+               0.02,
+               0,
+               {{1024, 50, 51, 0.02, 0, "Peers", Protocol::simple, 4}}}};
   return v;
 }
 
 std::vector<CollectiveMeasurement> example_rows() {
   CollectiveMeasurement m;
-  m.series = "a published run", m.cluster = "puhti", m.op = "all_reduce", m.gpus = 4, m.nodes = 2, m.bytes = 1 << 20, m.time_us = 40;
+  m.series = "a published run", m.cluster = "puhti", m.op = "all_reduce", m.gpus = 4, m.nodes = 2,
+  m.bytes = 1 << 20, m.time_us = 40;
   return {m};
 }
 

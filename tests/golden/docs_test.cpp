@@ -1,10 +1,13 @@
-// What the documentation says is true: its commands run, its TOML is read, its reference pages are what the program prints.
+// What the documentation says is true: its commands run, its TOML is read, its reference pages are what the
+// program prints.
 //
-// Commands are the lines of ```console and ```sh blocks that call foretrain. They run in a folder that looks like the root of the
-// source tree, where they may write. <!-- expect 1 --> above a block says how its commands end, ```console-error that they fail.
-// <!-- scenario -->, <!-- model -->, <!-- cluster --> or <!-- provenance --> above a ```toml block has it read; a file name in the comment,
-// as in <!-- scenario my.toml -->, puts it where the commands below find it. Below <!-- output: foretrain … --> (or tools/…) stands what that
-// prints, and below <!-- image: foretrain … --> the picture that it draws with --svg. Each page is a test of its own (cmake/tests.cmake),
+// Commands are the lines of ```console and ```sh blocks that call foretrain. They run in a folder that looks
+// like the root of the source tree, where they may write. <!-- expect 1 --> above a block says how its
+// commands end, ```console-error that they fail.
+// <!-- scenario -->, <!-- model -->, <!-- cluster --> or <!-- provenance --> above a ```toml block has it
+// read; a file name in the comment, as in <!-- scenario my.toml -->, puts it where the commands below find
+// it. Below <!-- output: foretrain … --> (or tools/…) stands what that prints, and below <!-- image:
+// foretrain … --> the picture that it draws with --svg. Each page is a test of its own (cmake/tests.cmake),
 // which names it in the environment.
 #include <cstdlib>
 #include <filesystem>
@@ -32,7 +35,8 @@ std::string text_of(const fs::path& path) {
 }
 
 test::ProgramRun run(const std::string& line, const fs::path& folder) {
-  return test::run_program("export FORETRAIN_PATH='" + kRoot.string() + "'\n" + line, folder.string(), FORETRAIN_BINARY);
+  return test::run_program("export FORETRAIN_PATH='" + kRoot.string() + "'\n" + line, folder.string(),
+                           FORETRAIN_BINARY);
 }
 
 /// A folder that can be written to, with links to everything in the root of the tree; gone when it ends.
@@ -43,7 +47,8 @@ class Playground {
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
     top_ = name;
     fs::create_directory(folder());
-    for (const auto& entry : fs::directory_iterator(kRoot)) fs::create_symlink(entry.path(), folder() / entry.path().filename());
+    for (const auto& entry : fs::directory_iterator(kRoot))
+      fs::create_symlink(entry.path(), folder() / entry.path().filename());
   }
   ~Playground() { fs::remove_all(top_); }
   Playground(const Playground&) = delete;
@@ -82,7 +87,8 @@ std::string reading_command(const std::string& kind, const std::string& file) {
 
 void check_toml(const test::FencedBlock& block, const Playground& playground) {
   const std::size_t space = block.note.find(' ');
-  const std::string file = space == std::string::npos ? fmt::format("block_{}.toml", block.line) : block.note.substr(space + 1);
+  const std::string file =
+      space == std::string::npos ? fmt::format("block_{}.toml", block.line) : block.note.substr(space + 1);
   const std::string command = reading_command(block.note.substr(0, space), file);
   if (command.empty()) return;
   std::ofstream(playground.folder() / file) << block.text;
@@ -102,7 +108,8 @@ void check_output(const test::FencedBlock& block, const Playground& playground) 
 void check_picture(const test::Picture& picture, const fs::path& folder, const Playground& playground) {
   const fs::path drawn = playground.folder() / "drawn.svg";
   fs::remove(drawn);
-  const test::ProgramRun outcome = run(picture.command + " -o /dev/null --svg drawn.svg", playground.folder());
+  const test::ProgramRun outcome =
+      run(picture.command + " -o /dev/null --svg drawn.svg", playground.folder());
   INFO(picture.command << "\n" << outcome.output);
   CHECK(outcome.exit_code == 0);
   CHECK(text_of(folder / picture.file) == text_of(drawn));
@@ -110,7 +117,8 @@ void check_picture(const test::Picture& picture, const fs::path& folder, const P
 
 }  // namespace
 
-TEST_CASE("the page named by FORETRAIN_PAGE is right", "[.]") {  // `make docs` writes its outputs and pictures
+TEST_CASE("the page named by FORETRAIN_PAGE is right",
+          "[.]") {  // `make docs` writes its outputs and pictures
   const char* page = std::getenv("FORETRAIN_PAGE");
   REQUIRE(page != nullptr);
   const std::string text = text_of(kRoot / page);
@@ -122,7 +130,8 @@ TEST_CASE("the page named by FORETRAIN_PAGE is right", "[.]") {  // `make docs` 
     if (block.language == "toml") check_toml(block, playground);
     if (block.note.starts_with("output: ")) check_output(block, playground);
   }
-  for (const test::Picture& picture : test::pictures(text)) check_picture(picture, (kRoot / page).parent_path(), playground);
+  for (const test::Picture& picture : test::pictures(text))
+    check_picture(picture, (kRoot / page).parent_path(), playground);
 }
 
 TEST_CASE("the reference pages are what the program prints (`make docs` writes them)") {
@@ -135,7 +144,8 @@ TEST_CASE("the reference pages are what the program prints (`make docs` writes t
 }
 
 TEST_CASE("fenced blocks are found with their language, their line and the comment above") {
-  const auto blocks = test::fenced_blocks("text\n\n<!-- expect 1 -->\n\n```console title\n$ a\n```\nmore\n  ```toml\nb = 1\n");
+  const auto blocks = test::fenced_blocks(
+      "text\n\n<!-- expect 1 -->\n\n```console title\n$ a\n```\nmore\n  ```toml\nb = 1\n");
   REQUIRE(blocks.size() == 2);
   CHECK(blocks[0].line == 5);
   CHECK(blocks[0].language == "console");
@@ -147,15 +157,16 @@ TEST_CASE("fenced blocks are found with their language, their line and the comme
 }
 
 TEST_CASE("pictures are found with their command and file") {
-  const auto pictures =
-      test::pictures("<!-- image: foretrain a b -->\n![c](d/e.svg)\n\n![no command](f.svg)\n<!-- image: foretrain g -->\n");
+  const auto pictures = test::pictures(
+      "<!-- image: foretrain a b -->\n![c](d/e.svg)\n\n![no command](f.svg)\n<!-- image: foretrain g -->\n");
   REQUIRE(pictures.size() == 1);
   CHECK(pictures[0].command == "foretrain a b");
   CHECK(pictures[0].file == "d/e.svg");
 }
 
 TEST_CASE("command lines are those that call foretrain, with their continuations") {
-  const auto commands = test::command_lines("$ foretrain list gpus\nfoo\nls foretrain\nforetrain predict \\\n  --gpus 1\n$ cd x\n");
+  const auto commands = test::command_lines(
+      "$ foretrain list gpus\nfoo\nls foretrain\nforetrain predict \\\n  --gpus 1\n$ cd x\n");
   CHECK(commands == std::vector<std::string>{"foretrain list gpus", "foretrain predict --gpus 1"});
 }
 

@@ -1,11 +1,11 @@
-// Reports of a network against approved texts in tests/golden/approved; a wanted change is approved by copying what the failing test
-// prints.
+// Reports of a network against approved texts in tests/golden/approved; a wanted change is approved by
+// copying what the failing test prints.
 
 #include <fmt/format.h>
 
-#include "sim/report/model_csv.hpp"
-#include "sim/report/model_json.hpp"
-#include "sim/report/model_table.hpp"
+#include "sim/report/model/model_csv.hpp"
+#include "sim/report/model/model_json.hpp"
+#include "sim/report/model/model_table.hpp"
 #include "tests/support/approved.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_model_summary.hpp"
@@ -16,10 +16,12 @@ using namespace foretrain;
 using test::approved;
 
 TEST_CASE("the table of a model is as approved") {
-  CHECK(write_model_table(test::example_timed_model_summary(), LayerListing::folded) == approved("model.txt"));
+  CHECK(write_model_table(test::example_timed_model_summary(), LayerListing::folded) ==
+        approved("model.txt"));
 }
 TEST_CASE("the JSON of a model is as approved") {
-  CHECK(write_model_json(test::example_timed_model_summary(), LayerListing::folded) == approved("model.json"));
+  CHECK(write_model_json(test::example_timed_model_summary(), LayerListing::folded) ==
+        approved("model.json"));
 }
 TEST_CASE("the CSV of a model is as approved") {
   CHECK(write_model_csv(test::example_model_summary(), LayerListing::folded) == approved("model.csv"));

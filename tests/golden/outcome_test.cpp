@@ -1,4 +1,5 @@
-// A test that is skipped shows as skipped in ctest, and one that fails never does, however many checks failed.
+// A test that is skipped shows as skipped in ctest, and one that fails never does, however many checks
+// failed.
 #include <filesystem>
 
 #include "tests/support/catch.hpp"
@@ -38,7 +39,8 @@ TEST_CASE("a skipped test ends with the code that ctest is told, with its reason
 }
 
 TEST_CASE("a failed test never ends with the code of a skipped one") {
-  for (const char* tests : {"'hidden: four checks fail'", "'hidden: a check fails before the rest is skipped'", "'hidden: *'"}) {
+  for (const char* tests :
+       {"'hidden: four checks fail'", "'hidden: a check fails before the rest is skipped'", "'hidden: *'"}) {
     INFO(tests);
     const int code = run_hidden(tests).exit_code;
     CHECK(code != 0);

@@ -1,9 +1,10 @@
-// Drawings of nodes against tests/golden/approved; a wanted change is approved by copying what the failing test prints.
+// Drawings of nodes against tests/golden/approved; a wanted change is approved by copying what the failing
+// test prints.
 
 #include <fmt/format.h>
 
 #include "sim/cluster/cluster.hpp"
-#include "sim/report/topology_drawing.hpp"
+#include "sim/report/drawing/topology_drawing.hpp"
 #include "tests/support/approved.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"

@@ -1,4 +1,5 @@
-// Laws of more bandwidth, with links from 1 kbit/s to 10^18 bit/s on one machine: what becomes faster makes nothing slower.
+// Laws of more bandwidth, with links from 1 kbit/s to 10^18 bit/s on one machine: what becomes faster makes
+// nothing slower.
 #include <algorithm>
 #include <cmath>
 
@@ -63,7 +64,8 @@ Time last_end(const Flows& flows) {
   Time now{};
   FlowId next = 0;
   while (ended.size() < flows.sizes.size()) {
-    const Time end = network->next_end(), start = next < flows.starts.size() ? flows.starts[next] : Time::max();
+    const Time end = network->next_end(),
+               start = next < flows.starts.size() ? flows.starts[next] : Time::max();
     now = std::min(end, start);
     REQUIRE(now < Time::max());
     if (end == now) network->advance(now, ended);
@@ -74,7 +76,8 @@ Time last_end(const Flows& flows) {
   return now;
 }
 
-/// What a link of this rate carries in at most 100 s, so that a picosecond is more than the rounding of a double.
+/// What a link of this rate carries in at most 100 s, so that a picosecond is more than the rounding of a
+/// double.
 Bytes size_for(Draws& draws, ByteRate rate) {
   const double bytes = rate.per_second * draws.magnitude(1e-6, 100);
   return {static_cast<std::int64_t>(std::clamp(bytes, 1.0, 1e18))};
@@ -98,7 +101,8 @@ Flows flows_on_one_chain(Draws& draws) {
   return flows;
 }
 
-/// A ring in which every hop has a link of its own, with latencies and overheads; each message needs the one before it.
+/// A ring in which every hop has a link of its own, with latencies and overheads; each message needs the one
+/// before it.
 TransferGraph ring_of_own_links(Draws& draws, const std::vector<ByteRate>& capacities) {
   TransferGraph graph;
   const auto ranks = static_cast<std::uint32_t>(capacities.size());
@@ -108,7 +112,8 @@ TransferGraph ring_of_own_links(Draws& draws, const std::vector<ByteRate>& capac
     Connection connection;
     connection.from = rank, connection.to = (rank + 1) % ranks;
     connection.transfers = 2 * (ranks - 1), connection.bytes = bytes;
-    connection.latency = seconds(draws.magnitude(1e-9, 1e-3)), connection.overhead = Time{draws.below(1'000'000)};
+    connection.latency = seconds(draws.magnitude(1e-9, 1e-3)),
+    connection.overhead = Time{draws.below(1'000'000)};
     const Need need{(rank + ranks - 1) % ranks, 1};
     graph.add(connection, std::vector<LinkId>{rank}, std::vector<Need>{need});
   }
@@ -123,11 +128,12 @@ struct Question {
 };
 
 Question random_question(Draws& draws) {
-  constexpr std::array kOps{CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter, CollectiveOp::broadcast,
-                            CollectiveOp::reduce};
+  constexpr std::array kOps{CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter,
+                            CollectiveOp::broadcast, CollectiveOp::reduce};
   const bool tree = draws.below(3) == 0;
-  return {tree ? CollectiveOp::all_reduce : kOps[draws.below(kOps.size())], tree ? nccl::Algorithm::tree : nccl::Algorithm::ring,
-          static_cast<Protocol>(draws.below(3)), static_cast<std::int64_t>(draws.magnitude(1, 1 << 24))};
+  return {tree ? CollectiveOp::all_reduce : kOps[draws.below(kOps.size())],
+          tree ? nccl::Algorithm::tree : nccl::Algorithm::ring, static_cast<Protocol>(draws.below(3)),
+          static_cast<std::int64_t>(draws.magnitude(1, 1 << 24))};
 }
 
 struct Answer {
@@ -141,7 +147,8 @@ Answer answer(const ClusterSpec& spec, const Question& question) {
   Answer answer{job.plan(question.op, question.bytes)};
   answer.analytic = to_seconds(answer.plan.alone);
   answer.flow = to_seconds(simulate(job.communicator, answer.plan, Fidelity::flow));
-  answer.rounding = static_cast<double>(job.communicator.flows(answer.plan).size()) / narrowest(job.cluster.capacities()).per_second;
+  answer.rounding = static_cast<double>(job.communicator.flows(answer.plan).size()) /
+                    narrowest(job.cluster.capacities()).per_second;
   return answer;
 }
 
@@ -159,8 +166,10 @@ TEST_CASE("law: one wider link makes the sorted max-min rates no worse, from 1 k
   }
 }
 
-// Elsewhere it is no law of max-min sharing: a flow that gets faster may take from one that its own link holds back afterwards.
-TEST_CASE("law: on one chain of links no wider link makes the last flow end later, but for a picosecond per flow") {
+// Elsewhere it is no law of max-min sharing: a flow that gets faster may take from one that its own link
+// holds back afterwards.
+TEST_CASE(
+    "law: on one chain of links no wider link makes the last flow end later, but for a picosecond per flow") {
   for (std::uint64_t seed = 0; seed < kCases; ++seed) {
     Draws draws(seed);
     Flows flows = flows_on_one_chain(draws);
@@ -172,7 +181,8 @@ TEST_CASE("law: on one chain of links no wider link makes the last flow end late
   }
 }
 
-TEST_CASE("law: all links wider by one factor make all flows that start together end earlier by that factor") {
+TEST_CASE(
+    "law: all links wider by one factor make all flows that start together end earlier by that factor") {
   for (std::uint64_t seed = 0; seed < kCases; ++seed) {
     Draws draws(seed);
     const MaxMinProblem problem = random_flows(draws);
@@ -180,7 +190,8 @@ TEST_CASE("law: all links wider by one factor make all flows that start together
     flows.capacities = problem.capacities;
     for (std::size_t f = 0; f < problem.flow_count(); ++f) {
       std::vector<LinkShare>& route = flows.routes.emplace_back();
-      for (std::uint32_t i = problem.first_link[f]; i < problem.first_link[f + 1]; ++i) route.push_back({problem.links[i], 1});
+      for (std::uint32_t i = problem.first_link[f]; i < problem.first_link[f + 1]; ++i)
+        route.push_back({problem.links[i], 1});
     }
     flows.sizes.assign(flows.routes.size(), size_for(draws, narrowest(problem.capacities)));
     flows.starts.assign(flows.routes.size(), Time::zero());
@@ -188,7 +199,8 @@ TEST_CASE("law: all links wider by one factor make all flows that start together
     for (ByteRate& rate : flows.capacities) rate.per_second *= factor;
     CAPTURE(seed);
     // Each end is rounded up to a picosecond.
-    REQUIRE(to_seconds(last_end(flows)) == Approx(before / factor).epsilon(1e-9).margin(1e-12 * static_cast<double>(flows.sizes.size())));
+    REQUIRE(to_seconds(last_end(flows)) ==
+            Approx(before / factor).epsilon(1e-9).margin(1e-12 * static_cast<double>(flows.sizes.size())));
   }
 }
 
@@ -203,12 +215,14 @@ TEST_CASE("law: around a ring of links that nobody shares a wider one makes no c
     link = draws.faster(link);
     for (const LinkSharing sharing : {LinkSharing::serve_in_order, LinkSharing::fair_share}) {
       CAPTURE(seed);
-      REQUIRE(simulate_chunks(graph, wider, {.sharing = sharing}).end <= simulate_chunks(graph, capacities, {.sharing = sharing}).end);
+      REQUIRE(simulate_chunks(graph, wider, {.sharing = sharing}).end <=
+              simulate_chunks(graph, capacities, {.sharing = sharing}).end);
     }
   }
 }
 
-// NCCL's own choice is held fixed: it plans with bandwidths from its tables, and takes an algorithm that is slower on links so uneven.
+// NCCL's own choice is held fixed: it plans with bandwidths from its tables, and takes an algorithm that is
+// slower on links so uneven.
 TEST_CASE("law: one wider link in a cluster makes no collective slower, as a plan and as flows") {
   for (std::uint64_t seed = 0; seed < kCases; ++seed) {
     Draws draws(seed);
@@ -219,8 +233,8 @@ TEST_CASE("law: one wider link in a cluster makes no collective slower, as a pla
     LinkType& link = *links[draws.below(links.size())];
     link.bandwidth = draws.faster(link.bandwidth);
     const Answer after = answer(spec, question);
-    CAPTURE(seed, spec.name, spec.fabric.kind, name_of(question.op), before.plan.algorithm_name(), name_of(before.plan.protocol),
-            question.bytes, link.name);
+    CAPTURE(seed, spec.name, spec.fabric.kind, name_of(question.op), before.plan.algorithm_name(),
+            name_of(before.plan.protocol), question.bytes, link.name);
     REQUIRE(after.plan.algorithm == before.plan.algorithm);
     REQUIRE(after.plan.protocol == before.plan.protocol);
     REQUIRE(after.plan.channels == before.plan.channels);

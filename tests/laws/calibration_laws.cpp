@@ -1,4 +1,5 @@
-// Laws of the constants that a calibration may replace: named once, taken back as they were put in, defaults that physics allows.
+// Laws of the constants that a calibration may replace: named once, taken back as they were put in, defaults
+// that physics allows.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -6,10 +7,10 @@
 
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/collective/cost_constants.hpp"
-#include "sim/scenario/calibration_constants.hpp"
+#include "sim/scenario/calibration/calibration_constants.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/named_cluster.hpp"
-#include "sim/strategy/loss_constants.hpp"
+#include "sim/strategy/process/loss_constants.hpp"
 #include "sim/workload/device/device_constants.hpp"
 #include "tests/support/catch.hpp"
 
@@ -19,8 +20,9 @@ using namespace foretrain;
 
 namespace {
 
-constexpr Architecture kGpus[] = {Architecture::kepler, Architecture::pascal, Architecture::volta,  Architecture::turing,
-                                  Architecture::ampere, Architecture::ada,    Architecture::hopper, Architecture::blackwell};
+constexpr Architecture kGpus[] = {Architecture::kepler, Architecture::pascal,   Architecture::volta,
+                                  Architecture::turing, Architecture::ampere,   Architecture::ada,
+                                  Architecture::hopper, Architecture::blackwell};
 
 /// Times are whole picoseconds: the shortest in any range is 1 ns, a thousand of them.
 constexpr double kRounding = 1e-3;
@@ -33,7 +35,8 @@ void check_round_trips(const std::vector<ConstantOf<Holder>>& table) {
     Holder holder;
     std::vector<double> before;
     for (const ConstantOf<Holder>& other : table) before.push_back(other.get(holder));
-    for (const double value : {row.range.least, std::sqrt(row.range.least * row.range.most), row.range.most}) {
+    for (const double value :
+         {row.range.least, std::sqrt(row.range.least * row.range.most), row.range.most}) {
       row.set(holder, value);
       CHECK(row.get(holder) == Approx(value).epsilon(kRounding));
     }
@@ -45,7 +48,8 @@ void check_round_trips(const std::vector<ConstantOf<Holder>>& table) {
 
 /// Defaults are allowed values, or zero: the machine has no such thing, or nobody knows.
 template <class Holder>
-void check_defaults(const std::vector<ConstantOf<Holder>>& table, const Holder& holder, const std::string& whose) {
+void check_defaults(const std::vector<ConstantOf<Holder>>& table, const Holder& holder,
+                    const std::string& whose) {
   for (const ConstantOf<Holder>& row : table) {
     const double value = row.get(holder);
     INFO(whose << ": " << row.range.name << " = " << value);
@@ -67,8 +71,9 @@ TEST_CASE("every constant that can be calibrated has a name of its own, a meanin
     CHECK(range.prior < 1);  // two thirds of machines within a factor of e
     CHECK_FALSE(range.meaning.empty());
     CHECK(range.name.find('.') != std::string::npos);
-    CHECK(std::ranges::all_of(range.name,
-                              [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_' || c == '.' || c == '*'; }));
+    CHECK(std::ranges::all_of(range.name, [](unsigned char c) {
+      return std::islower(c) || std::isdigit(c) || c == '_' || c == '.' || c == '*';
+    }));
   }
 }
 
@@ -76,7 +81,8 @@ TEST_CASE("every constant that can be calibrated is found by its name, and is th
   const std::vector<ConstantRange> known = calibratable_constants();
   for (const ConstantRange& range : known) {
     std::string name = range.name;
-    if (const std::size_t star = name.find('*'); star != std::string::npos) name.replace(star, 1, "ib_hdr100");
+    if (const std::size_t star = name.find('*'); star != std::string::npos)
+      name.replace(star, 1, "ib_hdr100");
     INFO(name);
     REQUIRE(find_constant(known, name) != nullptr);
     CHECK(find_constant(known, name)->name == range.name);
@@ -107,7 +113,9 @@ TEST_CASE("the defaults of every generation of GPU are values that a calibration
   check_defaults(host_call_constants(), HostCalibration{}, "any host");
 }
 
-TEST_CASE("the GPU, the host and the links of every cluster of the catalog are within the ranges of their constants") {
+TEST_CASE(
+    "the GPU, the host and the links of every cluster of the catalog are within the ranges of their "
+    "constants") {
   setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
   for (const std::string& name : names_in(CatalogKind::clusters)) {
     const ClusterSpec cluster = open_uncalibrated_cluster(name);
@@ -127,8 +135,10 @@ TEST_CASE("a calibration of nothing leaves every cluster of the catalog as it is
     INFO(name);
     const ClusterSpec before = open_uncalibrated_cluster(name), after = calibrated(before, {});
     check_defaults(gpu_constants(), after.node.gpu, name);
-    for (const ConstantOf<Gpu>& row : gpu_constants()) CHECK(row.get(after.node.gpu) == row.get(before.node.gpu));
-    for (const ConstantOf<Host>& row : host_constants()) CHECK(row.get(after.node.host) == row.get(before.node.host));
+    for (const ConstantOf<Gpu>& row : gpu_constants())
+      CHECK(row.get(after.node.gpu) == row.get(before.node.gpu));
+    for (const ConstantOf<Host>& row : host_constants())
+      CHECK(row.get(after.node.host) == row.get(before.node.host));
     const std::vector<LinkType> links = link_types_of(before), same = link_types_of(after);
     REQUIRE(links.size() == same.size());
     for (std::size_t i = 0; i < links.size(); ++i) {

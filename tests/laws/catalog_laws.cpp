@@ -1,4 +1,5 @@
-// Laws of the hardware catalogs: every file reads, names its sources, and every cluster is one connected machine.
+// Laws of the hardware catalogs: every file reads, names its sources, and every cluster is one connected
+// machine.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -8,10 +9,10 @@
 
 #include "sim/cluster/cluster.hpp"
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/csv_line.hpp"
-#include "sim/scenario/measurements.hpp"
-#include "sim/scenario/reader.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/csv/csv_line.hpp"
+#include "sim/scenario/csv/measurements.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/toml/reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/measured.hpp"
 
@@ -45,16 +46,18 @@ std::string comment_of(const std::string& line) {
 }
 
 bool is_figure(const std::string& line) {
-  return line.find(" = ") != std::string::npos && !line.starts_with("architecture") && !line.starts_with("compute_capability") &&
-         !line.starts_with("kind");
+  return line.find(" = ") != std::string::npos && !line.starts_with("architecture") &&
+         !line.starts_with("compute_capability") && !line.starts_with("kind");
 }
 
 /// The keys in the table of docs/reference/sources.md.
 std::set<std::string> source_keys() {
-  std::istringstream page(read_text_file(std::string(FORETRAIN_SOURCE_DIR) + "/docs/reference/sources.md").text);
+  std::istringstream page(
+      read_text_file(std::string(FORETRAIN_SOURCE_DIR) + "/docs/reference/sources.md").text);
   std::set<std::string> keys;
   for (std::string line; std::getline(page, line);) {
-    if (line.starts_with("| ") && !line.starts_with("| key")) keys.insert(line.substr(2, line.find(' ', 2) - 2));
+    if (line.starts_with("| ") && !line.starts_with("| key"))
+      keys.insert(line.substr(2, line.find(' ', 2) - 2));
   }
   return keys;
 }
@@ -66,7 +69,8 @@ std::vector<std::string> keys_in(const std::string& comment) {
   for (std::string word; words >> word;) {
     while (!word.empty() && word.back() == ',') word.pop_back();
     const bool is_key = word.size() > 1 && std::isupper(static_cast<unsigned char>(word[0])) &&
-                        std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isupper(c) || std::isdigit(c); });
+                        std::all_of(word.begin(), word.end(),
+                                    [](unsigned char c) { return std::isupper(c) || std::isdigit(c); });
     if (is_key) keys.push_back(word);
   }
   return keys;
@@ -94,7 +98,8 @@ std::vector<std::map<std::string, std::string>> measured_records(const std::stri
   std::vector<std::map<std::string, std::string>> records;
   while (const auto fields = lines.next()) {
     auto& record = records.emplace_back();
-    for (std::size_t i = 0; i < std::min(names->size(), fields->size()); ++i) record[(*names)[i].text] = (*fields)[i].text;
+    for (std::size_t i = 0; i < std::min(names->size(), fields->size()); ++i)
+      record[(*names)[i].text] = (*fields)[i].text;
   }
   return records;
 }
@@ -123,7 +128,8 @@ void check_reach_between_nodes(const Cluster& cluster) {
   const NodeSpec& node = cluster.spec().node;
   for (int rail = 0; rail < node.nics; ++rail) {
     for (int i = 0; i < node.gpus * node.gpus; ++i) {
-      const VertexId from = cluster.gpu(0, i / node.gpus), to = cluster.gpu(cluster.nodes() - 1, i % node.gpus);
+      const VertexId from = cluster.gpu(0, i / node.gpus),
+                     to = cluster.gpu(cluster.nodes() - 1, i % node.gpus);
       const Route route = cluster.route_between_nodes(from, to, rail);
       CHECK(route.crosses_network);
       CHECK(route.bandwidth.per_second > 0);
@@ -163,7 +169,9 @@ TEST_CASE("the catalog's figures are those that were published") {
     CHECK(gpu.fp64.per_second == Approx(figure(published, "fp64_tflops") * 1e12));
     CHECK(gpu.fp32.per_second == Approx(figure(published, "fp32_tflops") * 1e12));
     CHECK(gpu.tf32.per_second == Approx(figure(published, "tf32_tensor_tflops") * 1e12));
-    CHECK(gpu.fp16.per_second == Approx((figure(published, "fp16_tensor_tflops") + figure(published, "fp16_nontensor_tflops")) * 1e12));
+    CHECK(gpu.fp16.per_second ==
+          Approx((figure(published, "fp16_tensor_tflops") + figure(published, "fp16_nontensor_tflops")) *
+                 1e12));
     CHECK(gpu.bf16.per_second == Approx(figure(published, "bf16_tensor_tflops") * 1e12));
     CHECK(gpu.fp8.per_second == Approx(figure(published, "fp8_tensor_tflops") * 1e12));
     CHECK(gpu.memory_bandwidth.per_second == Approx(figure(published, "memory_bw_gbs") * 1e9));
@@ -235,7 +243,8 @@ TEST_CASE("every cluster names the family of its CPU and books its network's por
     const std::string text = text_of(CatalogKind::clusters, name).text;
     CHECK((text.find("family = ") != std::string::npos || text.find("template = ") != std::string::npos ||
            text.find("node = \"") != std::string::npos));
-    if (spec.nodes > 1 && name != "coreweave-gb200") CHECK(spec.fabric.link.nccl_bandwidth >= spec.fabric.link.bandwidth);
+    if (spec.nodes > 1 && name != "coreweave-gb200")
+      CHECK(spec.fabric.link.nccl_bandwidth >= spec.fabric.link.bandwidth);
   }
 }
 
@@ -276,8 +285,8 @@ TEST_CASE("every file of measured figures is in the list that says where its row
 }
 
 TEST_CASE("every measured row names its source") {
-  for (const char* file :
-       {"nccl.csv", "nccl_2.csv", "nccl_graphs.csv", "scaling.csv", "csc_puhti.csv", "puhti.csv", "slower.csv", "input.csv"}) {
+  for (const char* file : {"nccl.csv", "nccl_2.csv", "nccl_graphs.csv", "scaling.csv", "csc_puhti.csv",
+                           "puhti.csv", "slower.csv", "input.csv"}) {
     INFO(file);
     const auto records = measured_records(file);
     CHECK(std::ranges::none_of(records, [](const auto& row) { return row.at("source").empty(); }));

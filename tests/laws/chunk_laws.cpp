@@ -1,4 +1,5 @@
-// Laws of the chunk level over random transfer graphs: equal to a plain twin, with and without running ahead, in both ways of sharing.
+// Laws of the chunk level over random transfer graphs: equal to a plain twin, with and without running ahead,
+// in both ways of sharing.
 #include <algorithm>
 
 #include "tests/support/catch.hpp"
@@ -21,8 +22,9 @@ struct Scene {
   std::vector<Time> start;
 };
 
-/// 1 to 8 ranks, 1 to 10 links and 1 to 14 connections over 0 to 4 of them, with up to 2 needs each, some of which wait in a circle.
-/// Sizes, rates and delays are round, so that ties are common; every message takes a while, so that no moment has an order inside.
+/// 1 to 8 ranks, 1 to 10 links and 1 to 14 connections over 0 to 4 of them, with up to 2 needs each, some of
+/// which wait in a circle. Sizes, rates and delays are round, so that ties are common; every message takes a
+/// while, so that no moment has an order inside.
 class RandomScene {
  public:
   explicit RandomScene(std::uint64_t seed) : seed_(seed) {}
@@ -38,7 +40,9 @@ class RandomScene {
   }
 
  private:
-  std::uint32_t below(std::uint64_t limit) { return static_cast<std::uint32_t>(kRandom.bits(seed_, draw_++) % limit); }
+  std::uint32_t below(std::uint64_t limit) {
+    return static_cast<std::uint32_t>(kRandom.bits(seed_, draw_++) % limit);
+  }
 
   void add_connection(Scene& scene, std::uint32_t connections) {
     const auto ranks = static_cast<std::uint32_t>(scene.graph.ranks);
@@ -93,9 +97,10 @@ TEST_CASE("law: links that serve in order give what the plain twin gives, to the
 TEST_CASE("law: timing connections ahead of the clock changes nothing, in both ways of sharing") {
   for_random_scenes([](const Scene& scene) {
     for (const LinkSharing sharing : {LinkSharing::serve_in_order, LinkSharing::fair_share}) {
-      const ChunkResult ahead = simulate_chunks(scene.graph, scene.capacities, {.sharing = sharing, .start = scene.start});
-      const ChunkResult events =
-          simulate_chunks(scene.graph, scene.capacities, {.sharing = sharing, .start = scene.start, .run_ahead = false});
+      const ChunkResult ahead =
+          simulate_chunks(scene.graph, scene.capacities, {.sharing = sharing, .start = scene.start});
+      const ChunkResult events = simulate_chunks(
+          scene.graph, scene.capacities, {.sharing = sharing, .start = scene.start, .run_ahead = false});
       REQUIRE(ahead.finish == events.finish);
       REQUIRE(ahead.transfers == events.transfers);
       REQUIRE(ahead.problem == events.problem);

@@ -65,7 +65,8 @@ TEST_CASE("every route leads from its source to its target, link by link") {
   }
 }
 
-TEST_CASE("every link has its other direction beside it, but a GPU's staging link, which leads back to the GPU") {
+TEST_CASE(
+    "every link has its other direction beside it, but a GPU's staging link, which leads back to the GPU") {
   for (const ClusterSpec& spec : fabric_examples()) {
     const Cluster cluster = Cluster::build(spec, spec.nodes);
     for (std::size_t i = 0; i < cluster.links().size(); ++i) {
@@ -89,7 +90,8 @@ TEST_CASE("all nodes are laid out alike") {
     const VertexId per_node = spec.nodes > 1 ? cluster.gpu(1, 0) - cluster.gpu(0, 0) : 0;
     for (int node = 1; node < spec.nodes; ++node) {
       for (VertexId v = 0; v < per_node; ++v) {
-        const Vertex &first = cluster.vertices()[v], &same = cluster.vertices()[static_cast<VertexId>(node) * per_node + v];
+        const Vertex &first = cluster.vertices()[v],
+                     &same = cluster.vertices()[static_cast<VertexId>(node) * per_node + v];
         REQUIRE(first.kind == same.kind);
         REQUIRE(first.index == same.index);
         REQUIRE(same.node == node);
@@ -101,7 +103,8 @@ TEST_CASE("all nodes are laid out alike") {
 TEST_CASE("a cluster of fewer nodes has the same routes inside its nodes") {
   const ClusterSpec spec = nvlink_cluster(4, 2);
   const Cluster two = Cluster::build(spec, 2), four = Cluster::build(spec, 4);
-  for (int g = 1; g < 4; ++g) CHECK(two.route(two.gpu(1, 0), two.gpu(1, g)).links == four.route(four.gpu(1, 0), four.gpu(1, g)).links);
+  for (int g = 1; g < 4; ++g)
+    CHECK(two.route(two.gpu(1, 0), two.gpu(1, g)).links == four.route(four.gpu(1, 0), four.gpu(1, g)).links);
 }
 
 TEST_CASE("no route takes a link twice, and each switch on it costs its latency") {
@@ -130,7 +133,8 @@ TEST_CASE("the first nodes of a cluster have their routes, however few nodes are
       const Cluster few = Cluster::build(spec, nodes);
       for (int node = 1; node < nodes; ++node) {
         for (const int nic : {0, 1})
-          require_connected(few, few.route_between_nodes(few.gpu(0, 0), few.gpu(node, 3), nic), few.gpu(0, 0), few.gpu(node, 3));
+          require_connected(few, few.route_between_nodes(few.gpu(0, 0), few.gpu(node, 3), nic), few.gpu(0, 0),
+                            few.gpu(node, 3));
       }
     }
   }
@@ -140,9 +144,11 @@ TEST_CASE("a route there has as many links as the route back") {
   for (const ClusterSpec& spec : fabric_examples()) {
     const Cluster cluster = Cluster::build(spec, spec.nodes);
     for (int a = 0; a < spec.nodes; ++a) {
-      for (int b = 0; b < a && spec.fabric.kind != "dragonfly"; ++b) {  // a dragonfly's links between groups differ by receiver
+      for (int b = 0; b < a && spec.fabric.kind != "dragonfly";
+           ++b) {  // a dragonfly's links between groups differ by receiver
         const VertexId from = cluster.gpu(a, 0), to = cluster.gpu(b, 0);
-        REQUIRE(cluster.route_between_nodes(from, to, 1).links.size() == cluster.route_between_nodes(to, from, 1).links.size());
+        REQUIRE(cluster.route_between_nodes(from, to, 1).links.size() ==
+                cluster.route_between_nodes(to, from, 1).links.size());
       }
     }
   }

@@ -23,7 +23,8 @@ std::vector<int> some_order(int n) {
   return order;
 }
 
-/// What the ranks must send together at least, per byte of size: every contribution must leave its rank, every result arrive.
+/// What the ranks must send together at least, per byte of size: every contribution must leave its rank,
+/// every result arrive.
 double least_total_bytes(CollectiveOp op, int n) {
   switch (op) {
     case CollectiveOp::all_reduce:
@@ -81,8 +82,9 @@ void for_everything(const std::vector<int>& pieces, const Use& use) {
   }
 }
 
-constexpr CollectiveOp kRingOps[] = {CollectiveOp::all_reduce, CollectiveOp::broadcast, CollectiveOp::reduce_scatter,
-                                     CollectiveOp::all_gather, CollectiveOp::reduce};
+constexpr CollectiveOp kRingOps[] = {CollectiveOp::all_reduce, CollectiveOp::broadcast,
+                                     CollectiveOp::reduce_scatter, CollectiveOp::all_gather,
+                                     CollectiveOp::reduce};
 
 }  // namespace
 
@@ -114,7 +116,8 @@ TEST_CASE("every algorithm works for every root") {
 
 TEST_CASE("the closed forms of every algorithm equal what its lanes count") {
   for_everything({1, 4}, [](const Algorithm& row, const Asked& asked) {
-    const LaneCosts counted = count_costs(lanes_of(row, asked.request())), closed = costs_of(row, asked.request());
+    const LaneCosts counted = count_costs(lanes_of(row, asked.request())),
+                    closed = costs_of(row, asked.request());
     INFO(row.name << " with " << asked);
     CHECK(counted.hops == closed.hops);
     CHECK(counted.steps == closed.steps);
@@ -128,12 +131,16 @@ TEST_CASE("the closed forms of every algorithm equal what its lanes count") {
   });
 }
 
-TEST_CASE("the written-out schedule has as many steps as the longest chain, one more where data must not come early") {
+TEST_CASE(
+    "the written-out schedule has as many steps as the longest chain, one more where data must not come "
+    "early") {
   for_everything({1, 3}, [](const Algorithm& row, const Asked& asked) {
     const Lanes lanes = lanes_of(row, asked.request());
     INFO(row.name << " with " << asked);
-    // Ranks that fold in are one message behind their partners, whose data must wait for theirs in a schedule without buffers.
-    const bool folds = row.family == "recursive_doubling" && !std::has_single_bit(static_cast<unsigned>(lanes.ranks));
+    // Ranks that fold in are one message behind their partners, whose data must wait for theirs in a schedule
+    // without buffers.
+    const bool folds =
+        row.family == "recursive_doubling" && !std::has_single_bit(static_cast<unsigned>(lanes.ranks));
     const int least = count_costs(lanes).steps, steps = expand(lanes).steps();
     CHECK(steps >= least);
     CHECK(steps <= least + (folds ? 1 : 0));

@@ -49,7 +49,8 @@ TEST_CASE("the parts of a plan add up and none is negative") {
   for (const ClusterSpec& spec : some_clusters()) {
     const OneJob job(spec, gpus_of(spec));
     for (const CollectiveOp op : kCollectiveOps) {
-      for (std::int64_t size = 0; size <= std::int64_t{1} << 40; size = std::max<std::int64_t>(1, 16 * size)) {
+      for (std::int64_t size = 0; size <= std::int64_t{1} << 40;
+           size = std::max<std::int64_t>(1, 16 * size)) {
         const CollectivePlan plan = job.plan(op, size);
         const CollectiveTiming& t = plan.timing;
         INFO(spec.name << ", " << name_of(op) << ", " << size << " bytes");
@@ -74,10 +75,12 @@ TEST_CASE("the data time is the fullest link of the flows") {
         double slowest = 0;
         for (const PatternFlow& flow : job.communicator.flows(plan)) {
           for (const LinkId link : flow.route) {
-            slowest = std::max(slowest, (load[link] += flow.weight) / job.cluster.links()[link].bandwidth.per_second);
+            slowest = std::max(slowest,
+                               (load[link] += flow.weight) / job.cluster.links()[link].bandwidth.per_second);
           }
         }
-        INFO(spec.name << ", " << name_of(op) << ", " << size << " bytes, " << plan.algorithm_name() << "/" << name_of(plan.protocol));
+        INFO(spec.name << ", " << name_of(op) << ", " << size << " bytes, " << plan.algorithm_name() << "/"
+                       << name_of(plan.protocol));
         CHECK(to_seconds(plan.timing.data) == Approx(slowest * static_cast<double>(size)).epsilon(1e-6));
       }
     }
@@ -91,11 +94,12 @@ TEST_CASE("relabelled ranks take the same time") {
     std::ranges::reverse(relabelled.ranks);
     std::swap(relabelled.ranks[0], relabelled.ranks[2]);
     const OneJob one(spec, packed), other(spec, relabelled);
-    for (const CollectiveOp op :
-         {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter, CollectiveOp::alltoall}) {
+    for (const CollectiveOp op : {CollectiveOp::all_reduce, CollectiveOp::all_gather,
+                                  CollectiveOp::reduce_scatter, CollectiveOp::alltoall}) {
       for (const std::int64_t size : {1'000LL, 1'000'000LL, 1'000'000'000LL}) {
         INFO(spec.name << ", " << name_of(op) << ", " << size << " bytes");
-        CHECK(to_seconds(one.plan(op, size).alone) == Approx(to_seconds(other.plan(op, size).alone)).epsilon(1e-9));
+        CHECK(to_seconds(one.plan(op, size).alone) ==
+              Approx(to_seconds(other.plan(op, size).alone)).epsilon(1e-9));
       }
     }
   }
@@ -109,8 +113,10 @@ TEST_CASE("more bandwidth is never slower for one algorithm and protocol") {
         for (std::int64_t size = 1; size <= std::int64_t{1} << 34; size *= 8) {
           const CollectivePlan now = job.plan(op, size), then = faster.plan(op, size);
           if (!obeys(now, settings) || !obeys(then, settings)) continue;
-          if (then.channels < now.channels) continue;  // NCCL gives a fast ring more threads, so that a small message fills fewer channels
-          INFO(spec.name << ", " << name_of(op) << ", " << size << " bytes, " << now.algorithm_name() << "/" << name_of(now.protocol));
+          if (then.channels < now.channels)
+            continue;  // NCCL gives a fast ring more threads, so that a small message fills fewer channels
+          INFO(spec.name << ", " << name_of(op) << ", " << size << " bytes, " << now.algorithm_name() << "/"
+                         << name_of(now.protocol));
           CHECK(then.alone <= now.alone + Time{2});  // fill and data are each rounded to a picosecond
         }
       }
@@ -127,7 +133,8 @@ TEST_CASE("from 16 MiB up more bytes are slower for one algorithm and protocol")
         for (std::int64_t size = 16 << 20; size <= std::int64_t{1} << 36; size *= 2) {
           const CollectivePlan plan = job.plan(op, size);
           if (!obeys(plan, settings)) continue;
-          INFO(spec.name << ", " << name_of(op) << ", " << size << " bytes, " << plan.algorithm_name() << "/" << name_of(plan.protocol));
+          INFO(spec.name << ", " << name_of(op) << ", " << size << " bytes, " << plan.algorithm_name() << "/"
+                         << name_of(plan.protocol));
           CHECK(plan.alone > before);
           before = plan.alone;
         }
@@ -140,9 +147,11 @@ TEST_CASE("two communicators of one job have the same flows") {
   for (const ClusterSpec& spec : some_clusters()) {
     const OneJob one(spec, gpus_of(spec)), other(spec, gpus_of(spec));
     for (const CollectiveOp op : kCollectiveOps) {
-      const auto a = one.communicator.flows(one.plan(op, 1 << 20)), b = other.communicator.flows(other.plan(op, 1 << 20));
-      CHECK(
-          std::ranges::equal(a, b, [](const PatternFlow& x, const PatternFlow& y) { return x.route == y.route && x.weight == y.weight; }));
+      const auto a = one.communicator.flows(one.plan(op, 1 << 20)),
+                 b = other.communicator.flows(other.plan(op, 1 << 20));
+      CHECK(std::ranges::equal(a, b, [](const PatternFlow& x, const PatternFlow& y) {
+        return x.route == y.route && x.weight == y.weight;
+      }));
     }
   }
 }

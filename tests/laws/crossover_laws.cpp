@@ -1,8 +1,8 @@
 // The crossover by search is the crossover by looking at every number of GPUs.
 #include <random>
 
-#include "sim/analysis/crossover.hpp"
-#include "sim/analysis/point_predictor.hpp"
+#include "sim/analysis/search/crossover.hpp"
+#include "sim/analysis/step/point_predictor.hpp"
 #include "sim/scenario/job.hpp"
 #include "tests/support/brute_force_crossover.hpp"
 #include "tests/support/catch.hpp"
@@ -35,7 +35,8 @@ Model random_model(Random& random) {
   } else {
     model.input = {3, 32, 32};
     for (std::size_t i = 0; i < 1 + random() % 3; ++i) {
-      model.layers.push_back(test::conv(pick<std::int64_t>(random, {16, 64, 256}), 3, pick<std::int64_t>(random, {1, 2}), 1, false));
+      model.layers.push_back(test::conv(pick<std::int64_t>(random, {16, 64, 256}), 3,
+                                        pick<std::int64_t>(random, {1, 2}), 1, false));
       model.layers.push_back(test::plain(LayerType::batch_norm));
       model.layers.push_back(test::relu(true));
     }
@@ -79,8 +80,9 @@ Scenario random_scenario(Random& random) {
   scenario.model = random_model(random);
   scenario.workload.model = std::make_shared<const ExpandedModel>(expand(scenario.model).model);
   scenario.cluster = random_cluster(random);
-  scenario.strategy = pick<std::string>(random, {"ddp", "ddp", "horovod", "mirrored", "multi_worker_mirrored", "data_parallel", "zero1",
-                                                 "zero2", "zero3", "fsdp", "parameter_server"});
+  scenario.strategy =
+      pick<std::string>(random, {"ddp", "ddp", "horovod", "mirrored", "multi_worker_mirrored",
+                                 "data_parallel", "zero1", "zero2", "zero3", "fsdp", "parameter_server"});
   const std::int64_t batch = pick<std::int64_t>(random, {1, 4, 16, 64, 256, 1024});
   scenario.workload.batch_per_gpu = batch;
   if (random() % 3 == 0) scenario.global_batch = pick<std::int64_t>(random, {16, 50, 128, 200, 1024});
@@ -97,7 +99,8 @@ struct Curve {
 /// Simulates every number.
 Curve simulated(const Scenario& scenario) {
   const std::int64_t all = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
-  const int most = most_usable_gpus(scenario, static_cast<int>(std::min(all, scenario.global_batch.value_or(all))));
+  const int most =
+      most_usable_gpus(scenario, static_cast<int>(std::min(all, scenario.global_batch.value_or(all))));
   PointPredictor points(scenario, most);
   Curve curve;
   for (int n = 1; n <= most; ++n) {
@@ -113,7 +116,8 @@ Crossover searched(const Curve& curve, int per_node, int budget, bool every_gpu)
       [&](int n) {
         return Throughput{curve.rates[at(n)], {}, 0};
       },
-      {static_cast<int>(curve.rates.size()), per_node, budget, [&](int n) { return curve.samples[at(n)]; }, false, every_gpu});
+      {static_cast<int>(curve.rates.size()), per_node, budget, [&](int n) { return curve.samples[at(n)]; },
+       false, every_gpu});
 }
 
 struct Counts {
@@ -131,8 +135,11 @@ Counts search_against_every_number(int scenarios, unsigned seed) {
     const Crossover found = searched(curve, scenario.cluster.node.gpus, 400, every_gpu);
     if (every_gpu) counts.numbers += found.numbers, counts.simulated += found.simulated;
     const auto counted = test::requested(scenario.cluster.node.gpus, every_gpu);
-    const std::string is = test::answers_text(found), should = test::answers_text(test::brute_force_crossover(curve.rates, counted));
-    if (is != should) counts.wrong.push_back(scenario.strategy + " on " + scenario.cluster.name + ": " + is + " but " + should);
+    const std::string is = test::answers_text(found),
+                      should = test::answers_text(test::brute_force_crossover(curve.rates, counted));
+    if (is != should)
+      counts.wrong.push_back(scenario.strategy + " on " + scenario.cluster.name + ": " + is + " but " +
+                             should);
   }
   return counts;
 }
@@ -146,19 +153,21 @@ TEST_CASE("the crossover by search equals that by brute force on 200 random scen
   CHECK(counts.simulated < 0.9 * counts.numbers);
 }
 
-TEST_CASE("of a thousand random scenarios the search misses a lone slow number in a few at most", "[.][long]") {
+TEST_CASE("of a thousand random scenarios the search misses a lone slow number in a few at most",
+          "[.][long]") {
   const Counts counts = search_against_every_number(1000, 2);
   CHECK(counts.wrong.size() <= 3);
 }
 
 namespace {
 
-/// Steps that only grow, or only shrink, with the number of nodes, in each place of the last node by itself, with jumps; a batch per GPU or
-/// one shared by all.
+/// Steps that only grow, or only shrink, with the number of nodes, in each place of the last node by itself,
+/// with jumps; a batch per GPU or one shared by all.
 Curve made_up_curve(Random& random, int most, int per_node) {
   std::uniform_real_distribution<double> unit(0, 1);
   Curve curve;
-  const double sign = random() % 4 == 0 ? -1 : 1, node_cost = unit(random) * 0.4, per_node_cost = std::pow(unit(random), 4) * 0.2;
+  const double sign = random() % 4 == 0 ? -1 : 1, node_cost = unit(random) * 0.4,
+               per_node_cost = std::pow(unit(random), 4) * 0.2;
   std::vector<double> place_cost, jump_at, jump;
   for (int place = 0; place < per_node; ++place) {
     place_cost.push_back(random() % 3 == 0 ? unit(random) : 0.1 * unit(random));
@@ -169,9 +178,14 @@ Curve made_up_curve(Random& random, int most, int per_node) {
   for (int n = 1; n <= most; ++n) {
     const auto place = static_cast<std::size_t>((n - 1) % per_node);
     const int nodes = (n - 1) / per_node + 1;
-    const double grown = node_cost * (1 - 1.0 / nodes) + per_node_cost * nodes + (nodes > jump_at[place] ? jump[place] : 0);
+    const double grown =
+        node_cost * (1 - 1.0 / nodes) + per_node_cost * nodes + (nodes > jump_at[place] ? jump[place] : 0);
     const double compute = batch > 0 ? std::ceil(batch / n) / batch : 1;
-    const double step = n == 1 ? 1 : compute + place_cost[place] + (sign > 0 ? grown : batch > 0 ? 0 : 1 / (1 + grown));
+    const double step = n == 1 ? 1
+                               : compute + place_cost[place] +
+                                     (sign > 0    ? grown
+                                      : batch > 0 ? 0
+                                                  : 1 / (1 + grown));
     curve.samples.push_back(batch > 0 ? batch : n);
     curve.rates.push_back(curve.samples.back() / step);
   }
@@ -188,7 +202,8 @@ TEST_CASE("on steps that do not turn between nodes the search is exact, whatever
     const Curve curve = made_up_curve(random, most, per_node);
     const bool every_gpu = i % 2 == 0;
     const Crossover found = searched(curve, per_node, 1000, every_gpu);
-    INFO("curve " << i << ", " << most << " GPUs, " << per_node << " per node" << (every_gpu ? ", every one" : ""));
+    INFO("curve " << i << ", " << most << " GPUs, " << per_node << " per node"
+                  << (every_gpu ? ", every one" : ""));
     const Crossover brute = test::brute_force_crossover(curve.rates, test::requested(per_node, every_gpu));
     REQUIRE(test::answers_text(found) == test::answers_text(brute));
     numbers += found.numbers, simulations += found.simulated;

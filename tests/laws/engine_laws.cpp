@@ -1,4 +1,5 @@
-// Laws of the executor over 2,000 random task graphs: lags, dependencies, queues, pools, the critical path, and a plain twin.
+// Laws of the executor over 2,000 random task graphs: lags, dependencies, queues, pools, the critical path,
+// and a plain twin.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -28,7 +29,9 @@ struct Kinds {
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : seed_(seed) {}
-  std::uint32_t below(std::uint64_t limit) { return static_cast<std::uint32_t>(kRandom.bits(seed_, index_++) % limit); }
+  std::uint32_t below(std::uint64_t limit) {
+    return static_cast<std::uint32_t>(kRandom.bits(seed_, index_++) % limit);
+  }
   bool one_in(std::uint64_t n) { return below(n) == 0; }
   /// Few distinct values, zero among them, so that ties are common.
   Time time() { return Time{below(8) * 1000}; }
@@ -70,7 +73,8 @@ TaskGraph random_graph(std::uint64_t seed, Kinds kinds) {
   add_resources(graph, draw);
   for (std::uint32_t id = 0, count = 1 + draw.below(60); id < count; ++id) {
     std::vector<Dependency> after;
-    for (std::uint32_t n = id == 0 ? 0 : draw.below(4); n > 0; --n) after.push_back({draw.below(id), draw.time()});
+    for (std::uint32_t n = id == 0 ? 0 : draw.below(4); n > 0; --n)
+      after.push_back({draw.below(id), draw.time()});
     graph.add(random_task(graph, kinds, draw), after);
   }
   return graph;
@@ -96,7 +100,8 @@ void for_random_graphs(const Check& check) {
 TEST_CASE("law: a task starts exactly at the end of what released it plus the lag") {
   for_random_graphs([](const TaskGraph&, const Timeline& timeline) {
     for (const Span& span : timeline.spans) {
-      const Time released = span.released_by == kNone ? Time::zero() : timeline.end_of(span.released_by) + span.lag;
+      const Time released =
+          span.released_by == kNone ? Time::zero() : timeline.end_of(span.released_by) + span.lag;
       REQUIRE(span.start == released);
     }
   });
@@ -105,7 +110,8 @@ TEST_CASE("law: a task starts exactly at the end of what released it plus the la
 TEST_CASE("law: no task starts before any of its dependencies and lags have passed") {
   for_random_graphs([](const TaskGraph& graph, const Timeline& timeline) {
     for (TaskId task = 0; task < timeline.spans.size(); ++task) {
-      for (const Dependency& d : graph.dependencies(task)) REQUIRE(timeline.spans[task].start >= timeline.end_of(d.before) + d.lag);
+      for (const Dependency& d : graph.dependencies(task))
+        REQUIRE(timeline.spans[task].start >= timeline.end_of(d.before) + d.lag);
     }
   });
 }
@@ -143,7 +149,8 @@ TEST_CASE("law: a pool never lends more units than it has") {
         --change[timeline.end_of(id)];
       }
       int taken = 0;
-      for (const auto& [time, by] : change) REQUIRE((taken += by) <= static_cast<int>(graph.pools()[pool].capacity));
+      for (const auto& [time, by] : change)
+        REQUIRE((taken += by) <= static_cast<int>(graph.pools()[pool].capacity));
     }
   });
 }
@@ -165,7 +172,9 @@ TEST_CASE("law: the critical path adds up to the picosecond, from any moment") {
 }
 
 TEST_CASE("law: two runs of one graph are equal to the picosecond") {
-  for_random_graphs([](const TaskGraph& graph, const Timeline& timeline) { REQUIRE(run_fluid(graph).spans == timeline.spans); });
+  for_random_graphs([](const TaskGraph& graph, const Timeline& timeline) {
+    REQUIRE(run_fluid(graph).spans == timeline.spans);
+  });
 }
 
 TEST_CASE("law: without pools and traffic the executor is its plain twin") {

@@ -1,4 +1,5 @@
-// Laws of competition over random task graphs: who waits and why, fairness of pools, bounds on kernels, what bandwidth buys.
+// Laws of competition over random task graphs: who waits and why, fairness of pools, bounds on kernels, what
+// bandwidth buys.
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +18,8 @@ constexpr std::uint64_t kGraphs = 500;
 const CounterRandom kRandom(77);
 const std::vector<ByteRate> kLinks{{1e9}, {2e9}, {2e9}, {3e9}};
 
-/// 1 to 60 tasks on 1 to 5 queues with up to 3 dependencies each, in whole microseconds, so that ties are common.
+/// 1 to 60 tasks on 1 to 5 queues with up to 3 dependencies each, in whole microseconds, so that ties are
+/// common.
 class RandomGraph {
  public:
   explicit RandomGraph(std::uint64_t seed) : seed_(seed) {
@@ -40,13 +42,16 @@ class RandomGraph {
   }
 
  private:
-  std::uint32_t below(std::uint64_t limit) { return static_cast<std::uint32_t>(kRandom.bits(seed_, draw_++) % limit); }
+  std::uint32_t below(std::uint64_t limit) {
+    return static_cast<std::uint32_t>(kRandom.bits(seed_, draw_++) % limit);
+  }
   QueueId queue() { return below(graph_.queues().size()); }
 
   std::vector<Dependency> dependencies() {
     std::vector<Dependency> after;
     const std::size_t earlier = graph_.tasks().size();
-    for (std::uint32_t i = earlier == 0 ? 0 : below(4); i > 0; --i) after.push_back({below(earlier), below(3) * us});
+    for (std::uint32_t i = earlier == 0 ? 0 : below(4); i > 0; --i)
+      after.push_back({below(earlier), below(3) * us});
     return after;
   }
 
@@ -71,13 +76,16 @@ TaskGraph competing_graph(std::uint64_t seed) { return RandomGraph(seed).build_c
 /// When all dependencies of a task have passed.
 Time ready(const TaskGraph& graph, const Timeline& timeline, TaskId task) {
   Time at{};
-  for (const Dependency& dependency : graph.dependencies(task)) at = std::max(at, timeline.end_of(dependency.before) + dependency.lag);
+  for (const Dependency& dependency : graph.dependencies(task))
+    at = std::max(at, timeline.end_of(dependency.before) + dependency.lag);
   return at;
 }
 
 }  // namespace
 
-TEST_CASE("law: no task starts before its dependencies and their lags have passed, and only a pool makes it wait longer") {
+TEST_CASE(
+    "law: no task starts before its dependencies and their lags have passed, and only a pool makes it wait "
+    "longer") {
   for (std::uint64_t seed = 0; seed < kGraphs; ++seed) {
     const TaskGraph graph = competing_graph(seed);
     const Timeline timeline = run_on(graph, kLinks);
@@ -85,7 +93,8 @@ TEST_CASE("law: no task starts before its dependencies and their lags have passe
       CAPTURE(seed, task);
       REQUIRE(timeline.spans[task].start >= ready(graph, timeline, task));
       REQUIRE(timeline.spans[task].end >= timeline.spans[task].start);
-      if (graph.tasks()[task].pool == kNone) REQUIRE(timeline.spans[task].start == ready(graph, timeline, task));
+      if (graph.tasks()[task].pool == kNone)
+        REQUIRE(timeline.spans[task].start == ready(graph, timeline, task));
     }
   }
 }
@@ -98,9 +107,11 @@ TEST_CASE("law: a pool serves who was ready first, and who waits is released by 
       const PoolId pool = graph.tasks()[a].pool;
       if (pool == kNone) continue;
       CAPTURE(seed, a);
-      if (timeline.spans[a].start > ready(graph, timeline, a)) REQUIRE(graph.tasks()[timeline.spans[a].released_by].pool == pool);
+      if (timeline.spans[a].start > ready(graph, timeline, a))
+        REQUIRE(graph.tasks()[timeline.spans[a].released_by].pool == pool);
       for (TaskId b = 0; b < graph.tasks().size(); ++b) {
-        const bool earlier = graph.tasks()[b].pool == pool && ready(graph, timeline, b) < ready(graph, timeline, a);
+        const bool earlier =
+            graph.tasks()[b].pool == pool && ready(graph, timeline, b) < ready(graph, timeline, a);
         if (earlier) REQUIRE(timeline.spans[b].start <= timeline.spans[a].start);
       }
     }
@@ -127,7 +138,8 @@ TEST_CASE("law: without contention, more bandwidth makes no task end later") {
     const TaskGraph graph = RandomGraph(seed).build_with_traffic_only();
     const auto narrow_links = make_ideal_network(kLinks), wide_links = make_ideal_network(wider);
     const Timeline narrow = run(graph, *narrow_links), wide = run(graph, *wide_links);
-    for (TaskId task = 0; task < graph.tasks().size(); ++task) REQUIRE(wide.end_of(task) <= narrow.end_of(task));
+    for (TaskId task = 0; task < graph.tasks().size(); ++task)
+      REQUIRE(wide.end_of(task) <= narrow.end_of(task));
   }
 }
 
@@ -137,7 +149,8 @@ TEST_CASE("law: contention makes no transfer end earlier") {
     const auto ideal = make_ideal_network(kLinks);
     const Timeline alone = run(graph, *ideal), shared = run_on(graph, kLinks);
     // Up to one picosecond of rounding per task on the way.
-    for (TaskId task = 0; task < graph.tasks().size(); ++task) REQUIRE(shared.end_of(task) + Time{100} >= alone.end_of(task));
+    for (TaskId task = 0; task < graph.tasks().size(); ++task)
+      REQUIRE(shared.end_of(task) + Time{100} >= alone.end_of(task));
   }
 }
 

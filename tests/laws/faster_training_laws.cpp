@@ -1,7 +1,7 @@
 // Laws of more bandwidth through the whole pipeline: a training on a faster machine is never slower.
 #include <limits>
 
-#include "sim/analysis/step_simulator.hpp"
+#include "sim/analysis/step/step_simulator.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/random_links.hpp"
 #include "tests/support/test_models.hpp"
@@ -33,8 +33,8 @@ double step_s(const Scenario& scenario) {
 
 }  // namespace
 
-// NCCL's algorithm and protocol are held fixed: it chooses by its own tables, not by what these links reach. A collective's flows are
-// rounded to whole bytes and picoseconds: nothing beside a millionth of a step.
+// NCCL's algorithm and protocol are held fixed: it chooses by its own tables, not by what these links reach.
+// A collective's flows are rounded to whole bytes and picoseconds: nothing beside a millionth of a step.
 TEST_CASE("law: one wider link in a cluster makes no step of DDP slower") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Draws draws(seed);

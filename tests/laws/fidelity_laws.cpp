@@ -25,8 +25,8 @@ struct Case {
 
 std::string text_of(const Case& one, const CollectivePlan& plan) {
   return one.spec.name + " " + std::to_string(one.gpus) + " GPUs, " + std::string(name_of(plan.op)) + " " +
-         std::string(plan.algorithm_name()) + "/" + std::string(name_of(plan.protocol)) + " " + std::to_string(plan.size.count) +
-         " bytes, " + std::to_string(plan.channels) + " channels";
+         std::string(plan.algorithm_name()) + "/" + std::string(name_of(plan.protocol)) + " " +
+         std::to_string(plan.size.count) + " bytes, " + std::to_string(plan.channels) + " channels";
 }
 
 std::vector<Case> idle_machines() {
@@ -70,7 +70,8 @@ std::vector<Case> even_rings() {
           {h100_cluster(1), 8}};
 }
 
-constexpr std::array kRingOps{CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter};
+constexpr std::array kRingOps{CollectiveOp::all_reduce, CollectiveOp::all_gather,
+                              CollectiveOp::reduce_scatter};
 constexpr std::array kChainOps{CollectiveOp::broadcast, CollectiveOp::reduce};
 
 /// Checks |chunk / flow - 1| <= bound from 4 KiB to 1 GiB.
@@ -87,7 +88,8 @@ void check_gaps(const Case& one, CollectiveOp op, AlgorithmId algorithm, Protoco
 }
 
 /// Both communicators' collectives at once, as flows.
-Time flows_together(const Cluster& cluster, const CollectivePlan& plan, const Communicator& first, const Communicator& second) {
+Time flows_together(const Cluster& cluster, const CollectivePlan& plan, const Communicator& first,
+                    const Communicator& second) {
   TaskGraph graph;
   std::vector<TaskId> tasks;
   for (const Communicator* communicator : {&first, &second}) {
@@ -112,7 +114,8 @@ Time chunks_together(const CollectivePlan& plan, const Communicator& first, cons
   const LinkId more = static_cast<LinkId>(both.capacities.size() - links);
   const std::uint32_t lanes = static_cast<std::uint32_t>(both.graph.connections.size()),
                       ranks = static_cast<std::uint32_t>(both.graph.ranks);
-  both.capacities.insert(both.capacities.end(), other.capacities.begin() + static_cast<std::ptrdiff_t>(links), other.capacities.end());
+  both.capacities.insert(both.capacities.end(), other.capacities.begin() + static_cast<std::ptrdiff_t>(links),
+                         other.capacities.end());
   for (std::uint32_t c = 0; c < other.graph.connections.size(); ++c) {
     Connection connection = other.graph.connections[c];
     connection.from += ranks, connection.to += ranks;
@@ -130,22 +133,25 @@ Time chunks_together(const CollectivePlan& plan, const Communicator& first, cons
 
 }  // namespace
 
-TEST_CASE("flows take what was measured: a calibrated collective is as long at flow level as in closed form") {
+TEST_CASE(
+    "flows take what was measured: a calibrated collective is as long at flow level as in closed form") {
   for (Case one : {Case{nvlink_cluster(4, 2), 16}, Case{pcie_cluster(2, 4), 8}, Case{h100_cluster(2), 16}}) {
     for (const CollectiveOp op : kCollectiveOps)
-      one.spec.calibration.collectives.push_back({std::string(name_of(op)),
-                                                  one.gpus,
-                                                  one.spec.nodes,
-                                                  0,
-                                                  "",
-                                                  "",
-                                                  {{8, 1 << 20, 70e-6, 1 / 3e9, 0, 9}, {2 << 20, 1 << 28, 0, 1 / 9e9, 0, 7}}});
+      one.spec.calibration.collectives.push_back(
+          {std::string(name_of(op)),
+           one.gpus,
+           one.spec.nodes,
+           0,
+           "",
+           "",
+           {{8, 1 << 20, 70e-6, 1 / 3e9, 0, 9}, {2 << 20, 1 << 28, 0, 1 / 9e9, 0, 7}}});
     const OneJob job(one.spec, one.gpus);
     for (const CollectiveOp op : kCollectiveOps) {
       for (std::int64_t size = 1 << 10; size <= 1 << 30; size *= 32) {
         const CollectivePlan plan = job.plan(op, size);
         INFO(text_of(one, plan));
-        CHECK(seconds_of(job, plan, Fidelity::flow) == Approx(to_seconds(plan.alone)).epsilon(1e-3).margin(1e-9));
+        CHECK(seconds_of(job, plan, Fidelity::flow) ==
+              Approx(to_seconds(plan.alone)).epsilon(1e-3).margin(1e-9));
       }
     }
   }
@@ -161,13 +167,15 @@ TEST_CASE("flow level takes the time of the closed form on an idle machine") {
         const CollectivePlan plan = job.plan(op, size);
         INFO(text_of(one, plan));
         // Flows carry whole bytes: one byte at 12 GB/s takes 80 ps, and a link may carry a dozen flows.
-        CHECK(std::abs(seconds_of(job, plan, Fidelity::flow) - to_seconds(plan.alone)) <= 2e-9 + 1e-6 * to_seconds(plan.alone));
+        CHECK(std::abs(seconds_of(job, plan, Fidelity::flow) - to_seconds(plan.alone)) <=
+              2e-9 + 1e-6 * to_seconds(plan.alone));
       }
     }
   }
 }
 
-TEST_CASE("rings of like hops take within 2 % of their flows at chunk level on an idle machine from 4 KiB up") {
+TEST_CASE(
+    "rings of like hops take within 2 % of their flows at chunk level on an idle machine from 4 KiB up") {
   for (const Case& one : even_rings()) {
     for (const CollectiveOp op : kRingOps) {
       for (const Protocol protocol : kProtocols) check_gaps(one, op, AlgorithmId::ring, protocol, 0.02);
@@ -175,11 +183,14 @@ TEST_CASE("rings of like hops take within 2 % of their flows at chunk level on a
   }
 }
 
-// Messages of two pieces are cut in halves at chunk level, in a whole piece and a rest by NCCL and the closed form: up to 25 %.
-TEST_CASE("chains of single-GPU nodes take within 2 % of their flows at chunk level, those in a node within 25 %") {
+// Messages of two pieces are cut in halves at chunk level, in a whole piece and a rest by NCCL and the closed
+// form: up to 25 %.
+TEST_CASE(
+    "chains of single-GPU nodes take within 2 % of their flows at chunk level, those in a node within 25 %") {
   for (const Case& one : even_rings()) {
     for (const CollectiveOp op : kChainOps) {
-      for (const Protocol protocol : kProtocols) check_gaps(one, op, AlgorithmId::ring, protocol, one.spec.name == "star" ? 0.02 : 0.25);
+      for (const Protocol protocol : kProtocols)
+        check_gaps(one, op, AlgorithmId::ring, protocol, one.spec.name == "star" ? 0.02 : 0.25);
     }
   }
 }
@@ -194,17 +205,22 @@ TEST_CASE("two rings over one NIC take within 10 % of their flows at chunk level
   spec.fabric.link.bandwidth = {5e9};
   const Cluster cluster = Cluster::build(spec, 2);
   const CollectiveSettings settings = forced(AlgorithmId::ring, Protocol::simple);
-  const Communicator first(cluster, {{{0, 0}, {1, 0}}, 2}, settings), second(cluster, {{{0, 1}, {1, 1}}, 2}, settings);
+  const Communicator first(cluster, {{{0, 0}, {1, 0}}, 2}, settings),
+      second(cluster, {{{0, 1}, {1, 1}}, 2}, settings);
   for (std::int64_t size = 1 << 20; size <= 1 << 30; size *= 8) {
     const CollectivePlan plan = first.plan(CollectiveOp::all_reduce, {size});
-    const double gap = to_seconds(chunks_together(plan, first, second)) / to_seconds(flows_together(cluster, plan, first, second)) - 1;
+    const double gap = to_seconds(chunks_together(plan, first, second)) /
+                           to_seconds(flows_together(cluster, plan, first, second)) -
+                       1;
     INFO(size << " bytes each");
     CHECK(gap == Approx(0).margin(0.10));
   }
 }
 
-// Below, where steps cost as much as their data, ranks out of step leave the uplink to each other, which flows do not see: 8 MiB -16 %.
-TEST_CASE("from 64 MiB up a ring over an oversubscribed spine takes within 10 % of its flows at chunk level") {
+// Below, where steps cost as much as their data, ranks out of step leave the uplink to each other, which
+// flows do not see: 8 MiB -16 %.
+TEST_CASE(
+    "from 64 MiB up a ring over an oversubscribed spine takes within 10 % of its flows at chunk level") {
   ClusterSpec spec = star_cluster(16, {10e9});
   spec.fabric.kind = "fat_tree";
   spec.fabric.uplink = spec.fabric.link;
@@ -217,7 +233,8 @@ TEST_CASE("from 64 MiB up a ring over an oversubscribed spine takes within 10 % 
     const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, size);
     REQUIRE(plan.bottleneck.seconds_per_byte == Approx(4 / 10e9));  // four edges of the ring over each uplink
     INFO(size << " bytes");
-    CHECK(seconds_of(job, plan, Fidelity::chunk) / seconds_of(job, plan, Fidelity::flow) == Approx(1).epsilon(0.10));
+    CHECK(seconds_of(job, plan, Fidelity::chunk) / seconds_of(job, plan, Fidelity::flow) ==
+          Approx(1).epsilon(0.10));
   }
 }
 

@@ -1,4 +1,5 @@
-// Laws of folding: a run over classes of flows ends when the run over all flows does, on machines with symmetry and without.
+// Laws of folding: a run over classes of flows ends when the run over all flows does, on machines with
+// symmetry and without.
 #include <algorithm>
 #include <numeric>
 
@@ -21,7 +22,9 @@ const CounterRandom kRandom(31);
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : seed_(seed) {}
-  std::uint32_t below(std::uint64_t limit) { return static_cast<std::uint32_t>(kRandom.bits(seed_, index_++) % limit); }
+  std::uint32_t below(std::uint64_t limit) {
+    return static_cast<std::uint32_t>(kRandom.bits(seed_, index_++) % limit);
+  }
 
  private:
   std::uint64_t seed_, index_ = 0;
@@ -38,7 +41,8 @@ void add_collectives(Scene& scene, Draw& draw) {
   for (std::uint32_t n = 1 + draw.below(4); n > 0; --n) queues.push_back(scene.graph.add_queue("queue"));
   for (std::uint32_t n = 1 + draw.below(8); n > 0; --n) {
     const QueueId queue = queues[draw.below(queues.size())];
-    scene.graph.add(collective_task(queue, draw.below(4) * us, draw.below(scene.graph.pattern_count()), {1000 * draw.below(50)}));
+    scene.graph.add(collective_task(queue, draw.below(4) * us, draw.below(scene.graph.pattern_count()),
+                                    {1000 * draw.below(50)}));
   }
 }
 
@@ -61,8 +65,9 @@ Scene without_symmetry(std::uint64_t seed) {
   return scene;
 }
 
-/// Nodes with some GPUs and NICs under leaves with fewer links up than down; each pattern is rings that skip one, two, … GPUs. Links:
-/// per GPU out and in, per NIC out and in, per leaf and spine up and down. Now and then one NIC is slower.
+/// Nodes with some GPUs and NICs under leaves with fewer links up than down; each pattern is rings that skip
+/// one, two, … GPUs. Links: per GPU out and in, per NIC out and in, per leaf and spine up and down. Now and
+/// then one NIC is slower.
 class Machine {
  public:
   Machine(std::uint32_t nodes, std::uint32_t gpus, std::uint32_t nics, std::uint32_t spines)
@@ -78,7 +83,8 @@ class Machine {
   std::vector<PatternFlow> ring(std::uint32_t step, double weight) const {
     std::vector<PatternFlow> flows;
     const std::uint32_t ranks = nodes_ * gpus_;
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) flows.push_back({route(rank, (rank + step) % ranks), weight});
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      flows.push_back({route(rank, (rank + step) % ranks), weight});
     return flows;
   }
 
@@ -116,14 +122,17 @@ Scene with_symmetry(std::uint64_t seed) {
   return scene;
 }
 
-std::size_t flows_of(const Scene& scene, Folding folding) { return FoldedPatterns(scene.graph, scene.links, folding).flow_count(); }
+std::size_t flows_of(const Scene& scene, Folding folding) {
+  return FoldedPatterns(scene.graph, scene.links, folding).flow_count();
+}
 
 void require_same_ends(const Scene& scene) {
   const auto folded_links = make_max_min_network(scene.links), links = make_max_min_network(scene.links);
   const Timeline folded = run(scene.graph, *folded_links), full = run(scene.graph, *links, Folding::off);
   for (TaskId task = 0; task < full.spans.size(); ++task) {
     // A sum rounded another way may move each end before this one by a picosecond.
-    REQUIRE(std::abs((folded.end_of(task) - full.end_of(task)).count()) <= static_cast<std::int64_t>(full.spans.size()));
+    REQUIRE(std::abs((folded.end_of(task) - full.end_of(task)).count()) <=
+            static_cast<std::int64_t>(full.spans.size()));
   }
 }
 
@@ -168,10 +177,12 @@ TEST_CASE("law: folding changes nothing without contention either") {
   }
 }
 
-TEST_CASE("law: every flow is in one class, and the classes of a pattern have as many members as it has flows") {
+TEST_CASE(
+    "law: every flow is in one class, and the classes of a pattern have as many members as it has flows") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Scene scene = with_symmetry(seed);
-    const FoldedPatterns folded(scene.graph, scene.links, Folding::on), full(scene.graph, scene.links, Folding::off);
+    const FoldedPatterns folded(scene.graph, scene.links, Folding::on),
+        full(scene.graph, scene.links, Folding::off);
     for (PatternId pattern = 0; pattern < scene.graph.pattern_count(); ++pattern) {
       std::size_t members = 0;
       for (const FoldedPatterns::Flow& flow : folded.flows(pattern)) members += flow.members;
@@ -197,7 +208,8 @@ TEST_CASE("a flow that stands for sixteen takes sixteen shares of the link they 
   std::vector<PatternFlow> flows;
   for (LinkId nic = 0; nic < 16; ++nic) flows.push_back({{nic, 16}, 1}), scene.links.push_back({10e9});
   scene.links.push_back({40e9});
-  scene.graph.add(collective_task(scene.graph.add_queue("nccl"), {}, scene.graph.add_pattern(flows), {25'000}));
+  scene.graph.add(
+      collective_task(scene.graph.add_queue("nccl"), {}, scene.graph.add_pattern(flows), {25'000}));
   const FoldedPatterns folded(scene.graph, scene.links, Folding::on);
   REQUIRE(folded.flow_count() == 1);
   REQUIRE(folded.route(folded.flows(0)[0]).size() == 2);
@@ -216,7 +228,8 @@ TEST_CASE("a narrow NIC makes classes of its own flow, of those that share a lin
 }
 
 TEST_CASE("a long chain in which every flow is another is left as it is") {
-  // Flow i shares link i with flow i + 1: the distance to the ends tells them apart, in more rounds than are tried.
+  // Flow i shares link i with flow i + 1: the distance to the ends tells them apart, in more rounds than are
+  // tried.
   TaskGraph graph;
   std::vector<PatternFlow> flows;
   for (LinkId i = 0; i < 300; ++i) flows.push_back({{i, i + 1}, 1});

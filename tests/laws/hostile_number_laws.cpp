@@ -1,11 +1,12 @@
-// Laws of numbers nobody means: whatever value a key is given, it is refused, or every number of the answer is one.
+// Laws of numbers nobody means: whatever value a key is given, it is refused, or every number of the answer
+// is one.
 #include <cmath>
 #include <map>
 
-#include "sim/analysis/point_predictor.hpp"
+#include "sim/analysis/step/point_predictor.hpp"
 #include "sim/cluster/cluster.hpp"
-#include "sim/scenario/scenario_keys.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/sections/scenario_keys.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
@@ -39,8 +40,8 @@ void check_numbers(const PredictionPoint& p) {
   }
   CHECK(p.step_s > 0);
   CHECK(sum == Approx(p.step_s));
-  for (const double seconds : {p.epoch_s, p.total_s, p.around.startup_s, p.around.loader_restart_s, p.around.validation_s,
-                               p.around.checkpoint_s, p.around.periodic_s})
+  for (const double seconds : {p.epoch_s, p.total_s, p.around.startup_s, p.around.loader_restart_s,
+                               p.around.validation_s, p.around.checkpoint_s, p.around.periodic_s})
     CHECK((seconds >= 0 && seconds <= kLongestRun));
   CHECK((std::isfinite(p.samples_per_s) && p.samples_per_s > 0));
   CHECK((p.memory.total().count >= 0 && p.memory.total().count < std::int64_t{1} << 62));
@@ -64,7 +65,8 @@ bool check_setting(const ScenarioKey& key, const std::string& value) {
   overrides.model = "mnist_net", overrides.cluster = "puhti", overrides.gpus = {1, 2};
   overrides.strategy = key.strategies.empty() ? "ddp" : key.strategies.front();
   overrides.settings = {"data.samples=60000"};
-  if (key.name == "run.every.validation.epochs") overrides.settings.emplace_back("run.every.validation.duration=\"30 s\"");
+  if (key.name == "run.every.validation.epochs")
+    overrides.settings.emplace_back("run.every.validation.duration=\"30 s\"");
   if (key.name == "measured.gpus") overrides.settings.emplace_back("measured.samples_per_s=1000");
   overrides.settings.push_back(key.name + "=" + (is_plain(key.kind) ? value : "\"" + value + "\""));
   INFO(overrides.settings.back());
@@ -77,7 +79,8 @@ bool check_setting(const ScenarioKey& key, const std::string& value) {
 }
 
 /// A file with one key changed.
-std::string with_key(std::map<std::string, std::string> keys, const std::string& key, const std::string& value) {
+std::string with_key(std::map<std::string, std::string> keys, const std::string& key,
+                     const std::string& value) {
   keys[key] = value;
   std::string text;
   for (const auto& [name, written] : keys) text += name + " = " + written + "\n";
@@ -88,10 +91,12 @@ using FileKeys = std::vector<std::pair<std::string, std::string>>;  ///< name an
 
 /// Reads the file for each hostile value of each key and hands on what was accepted.
 template <class Read, class Use>
-void for_each_hostile(const std::map<std::string, std::string>& file, const FileKeys& keys, Read read, Use use) {
+void for_each_hostile(const std::map<std::string, std::string>& file, const FileKeys& keys, Read read,
+                      Use use) {
   for (const auto& [key, kind] : keys) {
     for (const std::string& value : hostile_values().at(kind)) {
-      const SourceText source{"hostile.toml", with_key(file, key, is_plain(kind) ? value : "\"" + value + "\"")};
+      const SourceText source{"hostile.toml",
+                              with_key(file, key, is_plain(kind) ? value : "\"" + value + "\"")};
       Diagnostics diagnostics(source);
       const auto part = read(source, diagnostics);
       INFO(key << " = " << value);
@@ -116,11 +121,12 @@ TEST_CASE("law: no value of a scenario's key gives anything but numbers or a ref
 }
 
 TEST_CASE("law: no value in the file of a link gives anything but numbers or a refusal") {
-  const FileKeys keys{
-      {"bandwidth", "rate"},   {"line_rate", "rate"},          {"nccl_bandwidth", "rate"},     {"latency", "time"},
-      {"eager_limit", "size"}, {"collective_latency", "time"}, {"rendezvous_latency", "time"}, {"collective_efficiency", "number"}};
-  for_each_hostile({{"kind", "\"network\""}, {"bandwidth", "\"12.3 GBps\""}, {"eager_limit", "\"8 KiB\""}}, keys, read_link_type,
-                   [](const LinkType& link) {
+  const FileKeys keys{{"bandwidth", "rate"},          {"line_rate", "rate"},
+                      {"nccl_bandwidth", "rate"},     {"latency", "time"},
+                      {"eager_limit", "size"},        {"collective_latency", "time"},
+                      {"rendezvous_latency", "time"}, {"collective_efficiency", "number"}};
+  for_each_hostile({{"kind", "\"network\""}, {"bandwidth", "\"12.3 GBps\""}, {"eager_limit", "\"8 KiB\""}},
+                   keys, read_link_type, [](const LinkType& link) {
                      Scenario scenario = two_gpus();
                      scenario.cluster.fabric.link = link;
                      if (check(scenario.cluster).empty()) check_answer(scenario);

@@ -1,8 +1,9 @@
-// Laws of the input pipeline over every data set and loader: more of a resource is never slower, and nothing is free.
+// Laws of the input pipeline over every data set and loader: more of a resource is never slower, and nothing
+// is free.
 #include <algorithm>
 
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 #include "sim/workload/device/input_time.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
@@ -28,13 +29,15 @@ Workload workload_of(const std::string& name, LoaderKind loader) {
 /// The slowest part of a rank that shares its node with three others.
 double interval_s(const Workload& workload, const NodeSpec& node) {
   const InputCosts costs = input_costs(workload, {node, usual_storage(workload.data.storage), 4, 8});
-  return to_seconds(std::max({costs.workers, costs.storage, costs.memory, costs.pinning, costs.worker_cpu / costs.cores}));
+  return to_seconds(
+      std::max({costs.workers, costs.storage, costs.memory, costs.pinning, costs.worker_cpu / costs.cores}));
 }
 
 template <class Check>
 void for_each_pipeline(Check check) {
   for (const std::string& name : names_in(CatalogKind::datasets)) {
-    for (const LoaderKind loader : {LoaderKind::torch, LoaderKind::tf_data, LoaderKind::dali_cpu, LoaderKind::dali_gpu}) {
+    for (const LoaderKind loader :
+         {LoaderKind::torch, LoaderKind::tf_data, LoaderKind::dali_cpu, LoaderKind::dali_gpu}) {
       INFO(name << " with " << name_of(loader));
       check(workload_of(name, loader));
     }
@@ -67,7 +70,8 @@ TEST_CASE("faster hosts, smaller files and samples that cost less never make bat
     faster.host.slowdown = 0.5, faster.host.memory_bandwidth = {20e9};
     CHECK(interval_s(workload, faster) <= plain);
     Workload smaller = workload;
-    smaller.data.stored_bytes = {std::max<std::int64_t>(1, smaller.data.stored_bytes.count / 2)}, smaller.data.decode = Time::zero();
+    smaller.data.stored_bytes = {std::max<std::int64_t>(1, smaller.data.stored_bytes.count / 2)},
+    smaller.data.decode = Time::zero();
     CHECK(interval_s(smaller, node()) <= plain);
   });
 }
@@ -76,11 +80,14 @@ TEST_CASE("slower kinds of storage are never faster, and none is the fastest") {
   for_each_pipeline([](Workload workload) {
     workload.data.storage = StorageKind::none;
     const double none = interval_s(workload, node());
-    for (const StorageKind kind : {StorageKind::page_cache, StorageKind::nvme, StorageKind::lustre, StorageKind::nfs}) {
+    for (const StorageKind kind :
+         {StorageKind::page_cache, StorageKind::nvme, StorageKind::lustre, StorageKind::nfs}) {
       workload.data.storage = kind;
       CHECK(interval_s(workload, node()) >= none);
     }
-    const auto with = [&](StorageKind kind) { return workload.data.storage = kind, interval_s(workload, node()); };
+    const auto with = [&](StorageKind kind) {
+      return workload.data.storage = kind, interval_s(workload, node());
+    };
     CHECK(with(StorageKind::page_cache) <= with(StorageKind::nvme));
     CHECK(with(StorageKind::nvme) <= with(StorageKind::nfs));
     CHECK(with(StorageKind::lustre) <= with(StorageKind::nfs));

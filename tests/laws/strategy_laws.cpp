@@ -22,7 +22,9 @@ struct Case {
   std::string_view strategy;
 };
 
-std::vector<ClusterSpec> clusters() { return {test::star_cluster(4, {12.3e9}), test::nvlink_cluster(2, 2), test::pcie_cluster(2, 4)}; }
+std::vector<ClusterSpec> clusters() {
+  return {test::star_cluster(4, {12.3e9}), test::nvlink_cluster(2, 2), test::pcie_cluster(2, 4)};
+}
 std::vector<Model> models() { return {test::spiral_mlp(), test::mnist_net(), test::resnet18()}; }
 
 /// Every strategy x model x cluster x numbers of GPUs.
@@ -35,7 +37,8 @@ std::vector<Case> cases(const std::vector<int>& gpus) {
           SmallPlan small(model, 32);
           small.spec = spec, small.gpus = n;
           if (!why_not(strategy, place_packed(n, spec.node.gpus)).empty()) continue;
-          const std::string name = std::string(strategy.name) + ", " + model.name + ", " + spec.name + ", " + std::to_string(n) + " GPUs";
+          const std::string name = std::string(strategy.name) + ", " + model.name + ", " + spec.name + ", " +
+                                   std::to_string(n) + " GPUs";
           all.push_back({name, std::move(small), strategy.name});
         }
       }
@@ -45,7 +48,8 @@ std::vector<Case> cases(const std::vector<int>& gpus) {
 }
 
 double samples_per_s(const SmallPlan& small, std::string_view strategy) {
-  return static_cast<double>(small.workload.batch_per_gpu) * small.gpus / run_plan(small, strategy).last_step_s();
+  return static_cast<double>(small.workload.batch_per_gpu) * small.gpus /
+         run_plan(small, strategy).last_step_s();
 }
 
 void speed_up_links(ClusterSpec& spec, double times) {
@@ -60,7 +64,8 @@ TEST_CASE("the breakdown of a step sums to the step") {
     INFO(c.name);
     const Ran ran = run_plan(c.small, c.strategy);
     double sum = 0;
-    for (std::size_t account = 0; account < kAccountCount; ++account) sum += ran.share(static_cast<Account>(account));
+    for (std::size_t account = 0; account < kAccountCount; ++account)
+      sum += ran.share(static_cast<Account>(account));
     CHECK(sum == Approx(ran.last_step_s()).epsilon(1e-9));
   }
 }
@@ -84,8 +89,9 @@ TEST_CASE("the third step is the steady one: the fourth takes as long") {
   }
 }
 
-// With NCCL's choice held, since its own forecast may take a slower protocol on a faster link (docs/models/nccl_choice.md), and on a GPU so
-// large that it does not feel the channels, of which faster links get more. Flows end on whole picoseconds.
+// With NCCL's choice held, since its own forecast may take a slower protocol on a faster link
+// (docs/models/nccl_choice.md), and on a GPU so large that it does not feel the channels, of which faster
+// links get more. Flows end on whole picoseconds.
 TEST_CASE("more bandwidth is never slower") {
   for (Case& c : cases({2, 4})) {
     c.small.collective = test::forced(nccl::Algorithm::ring, Protocol::simple);
@@ -107,7 +113,8 @@ TEST_CASE("a faster GPU is never slower") {
     INFO(c.name);
     SmallPlan slower = c.small;
     slower.device.kernel.time_scale = 1.5;
-    CHECK(run_plan(slower, c.strategy).last_step_s() >= run_plan(c.small, c.strategy).last_step_s() * (1 - 1e-9));
+    CHECK(run_plan(slower, c.strategy).last_step_s() >=
+          run_plan(c.small, c.strategy).last_step_s() * (1 - 1e-9));
   }
 }
 
@@ -124,7 +131,9 @@ TEST_CASE("in weak scaling more GPUs never raise the throughput per GPU") {
       if (plan_of(more, c.strategy).memory.optimizer < 1) continue;
       const double each = samples_per_s(more, c.strategy) / n;
       CHECK(each <= alone * (1 + 1e-9));
-      CHECK(each <= before * 1.03);  // four GPUs of a mesh find more rings than two, so what they expose may be faster
+      CHECK(each <=
+            before *
+                1.03);  // four GPUs of a mesh find more rings than two, so what they expose may be faster
       before = each;
     }
   }
@@ -150,7 +159,8 @@ TEST_CASE("every collective of a step carries what the plan says") {
     for (const Bytes bucket : plan.buckets) planned += bucket.count;
     // Gradients are added up everywhere, on one GPU ("reduce of gradients"), or each part on one of them.
     for (const std::string_view label : {"all_reduce", "reduce of gradients", "reduce_scatter"}) {
-      for (const TaskId id : test::tasks_labelled(plan.graph, TaskKind::collective, label)) sent += plan.graph.tasks()[id].traffic.count;
+      for (const TaskId id : test::tasks_labelled(plan.graph, TaskKind::collective, label))
+        sent += plan.graph.tasks()[id].traffic.count;
     }
     // Copies to a parameter server, or to where it would be.
     for (const TaskId id : test::tasks_labelled(plan.graph, TaskKind::copy, "push of gradients"))

@@ -1,4 +1,5 @@
-// Folding never changes the answer: the links' loads against a twin that sends every edge of every rank by itself.
+// Folding never changes the answer: the links' loads against a twin that sends every edge of every rank by
+// itself.
 #include <algorithm>
 
 #include "sim/cluster/path_class.hpp"
@@ -27,11 +28,13 @@ class EveryLink {
 
   void send(const Route& route, double share) {
     const bool limited = plan_.protocol == Protocol::ll && route.crosses_network;
-    const double wire = limited ? 1 / of(communicator_.costs().network_efficiency, Protocol::ll) : communicator_.wire_bytes(plan_, route);
+    const double wire = limited ? 1 / of(communicator_.costs().network_efficiency, Protocol::ll)
+                                : communicator_.wire_bytes(plan_, route);
     for (const LinkId id : route.links) {
       const ClusterLink link = cluster_.links()[id];
       double pace = wire / link.bandwidth.per_second;
-      if (limited && is_at_nic(link)) pace = std::max(pace, 1 / communicator_.costs().low_latency_network.per_second);
+      if (limited && is_at_nic(link))
+        pace = std::max(pace, 1 / communicator_.costs().low_latency_network.per_second);
       seconds_[id] += share * pace;
     }
   }
@@ -39,7 +42,9 @@ class EveryLink {
 
  private:
   bool is_at_nic(const ClusterLink& link) const {
-    const auto is_nic = [this](VertexId vertex) { return cluster_.vertices()[vertex].kind == VertexKind::nic; };
+    const auto is_nic = [this](VertexId vertex) {
+      return cluster_.vertices()[vertex].kind == VertexKind::nic;
+    };
     return link.kind == LinkKind::network && (is_nic(link.from) || is_nic(link.to));
   }
 
@@ -51,15 +56,19 @@ class EveryLink {
 
 /// Where the ranks are, and the way between any two of them.
 struct Ranks {
-  Ranks(const OneJob& job, const Placement& placement) : cluster(job.cluster), nccl(job.communicator.job()), places(placement.ranks) {}
+  Ranks(const OneJob& job, const Placement& placement)
+      : cluster(job.cluster), nccl(job.communicator.job()), places(placement.ranks) {}
 
   const GpuPlace& place(int rank) const { return places[static_cast<std::size_t>(rank)]; }
   int node_of(int rank) const {
-    return static_cast<int>(std::ranges::find(nccl.nodes, place(rank).node, &nccl::JobNode::node) - nccl.nodes.begin());
+    return static_cast<int>(std::ranges::find(nccl.nodes, place(rank).node, &nccl::JobNode::node) -
+                            nccl.nodes.begin());
   }
   Route route(int from, int to, int from_nic, int to_nic) const {
-    const VertexId a = cluster.gpu(place(from).node, place(from).gpu), b = cluster.gpu(place(to).node, place(to).gpu);
-    return place(from).node == place(to).node ? cluster.route(a, b) : cluster.route_between_nodes(a, b, from_nic, to_nic);
+    const VertexId a = cluster.gpu(place(from).node, place(from).gpu),
+                   b = cluster.gpu(place(to).node, place(to).gpu);
+    return place(from).node == place(to).node ? cluster.route(a, b)
+                                              : cluster.route_between_nodes(a, b, from_nic, to_nic);
   }
 
   const Cluster& cluster;
@@ -74,7 +83,8 @@ double ring_twin(const OneJob& job, const Ranks& ranks, Protocol protocol) {
     const std::vector<int> order = ranks.nccl.ring_order(c);
     for (std::size_t i = 0; i < order.size(); ++i) {
       const int from = order[i], to = order[(i + 1) % order.size()];
-      const int out = ranks.nccl.ring_path(c, ranks.node_of(from)).nic_out, in = ranks.nccl.ring_path(c, ranks.node_of(to)).nic_in;
+      const int out = ranks.nccl.ring_path(c, ranks.node_of(from)).nic_out,
+                in = ranks.nccl.ring_path(c, ranks.node_of(to)).nic_in;
       links.send(ranks.route(from, to, out, in), 1.0 / channels);
     }
   }
@@ -152,7 +162,8 @@ std::vector<Case> cases() {
   two_sockets.node.peer_access = false;
   for (const int gpus : {2, 3, 4, 8, 12, 16}) all.push_back({nvlink_cluster(4, 2), place_packed(gpus, 4)});
   for (const int gpus : {2, 4, 16})
-    all.push_back({nvlink_cluster(4, 1), place_packed(gpus, 4)}), all.push_back({staged, place_packed(gpus, 4)});
+    all.push_back({nvlink_cluster(4, 1), place_packed(gpus, 4)}),
+        all.push_back({staged, place_packed(gpus, 4)});
   for (const int gpus : {2, 5, 8}) all.push_back({cube_mesh_node(), place_packed(gpus, 8)});
   for (const int nodes : {2, 3, 4}) all.push_back({star_cluster(nodes, {10e9}), place_packed(nodes, 1)});
   for (const int gpus : {8, 16, 32}) all.push_back({h100_cluster(4), place_packed(gpus, 8)});
@@ -165,13 +176,15 @@ std::vector<Case> cases() {
   Placement backwards = place_packed(12, 4);
   std::ranges::reverse(backwards.ranks);
   all.push_back({nvlink_cluster(3, 1), backwards});
-  for (const ClusterSpec& spec : fabric_examples()) all.push_back({spec, place_packed(std::min(4, spec.nodes) * 4, 4)});
+  for (const ClusterSpec& spec : fabric_examples())
+    all.push_back({spec, place_packed(std::min(4, spec.nodes) * 4, 4)});
   return all;
 }
 
 std::string text_of(const Case& one) {
   std::string text = one.spec.name + ":";
-  for (const GpuPlace& place : one.placement.ranks) text += " " + std::to_string(place.node) + "." + std::to_string(place.gpu);
+  for (const GpuPlace& place : one.placement.ranks)
+    text += " " + std::to_string(place.node) + "." + std::to_string(place.gpu);
   return text;
 }
 
@@ -184,7 +197,8 @@ TEST_CASE("rings folded by nodes and channels load the fullest link as every ran
       const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 1 << 20);
       if (plan.algorithm != AlgorithmId::ring || plan.protocol != protocol) continue;
       INFO(text_of(one) << ", " << name_of(protocol));
-      CHECK(plan.bottleneck.seconds_per_byte / ring_twin(job, Ranks(job, one.placement), protocol) == Approx(1).epsilon(1e-9));
+      CHECK(plan.bottleneck.seconds_per_byte / ring_twin(job, Ranks(job, one.placement), protocol) ==
+            Approx(1).epsilon(1e-9));
     }
   }
 }
@@ -196,7 +210,8 @@ TEST_CASE("trees folded by nodes and channels load the fullest link as every ran
       const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 1 << 20);
       if (plan.algorithm != AlgorithmId::tree || plan.protocol != protocol) continue;
       INFO(text_of(one) << ", " << name_of(protocol));
-      CHECK(plan.bottleneck.seconds_per_byte / tree_twin(job, Ranks(job, one.placement), protocol) == Approx(1).epsilon(1e-9));
+      CHECK(plan.bottleneck.seconds_per_byte / tree_twin(job, Ranks(job, one.placement), protocol) ==
+            Approx(1).epsilon(1e-9));
     }
   }
 }
@@ -204,7 +219,8 @@ TEST_CASE("trees folded by nodes and channels load the fullest link as every ran
 TEST_CASE("sends folded by NICs and nodes load the fullest link as every pair does") {
   for (const Case& one : cases()) {
     const OneJob job(one.spec, one.placement);
-    for (const CollectiveOp op : {CollectiveOp::alltoall, CollectiveOp::sendrecv, CollectiveOp::gather, CollectiveOp::scatter}) {
+    for (const CollectiveOp op :
+         {CollectiveOp::alltoall, CollectiveOp::sendrecv, CollectiveOp::gather, CollectiveOp::scatter}) {
       const CollectivePlan plan = job.plan(op, 1 << 20);
       INFO(text_of(one) << ", " << name_of(op));
       const double twin = peers_twin(job, Ranks(job, one.placement), op);

@@ -1,8 +1,8 @@
 // Every network of the catalog becomes wider and narrower, or says why not.
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/schemas.hpp"
-#include "sim/workload/operators.hpp"
-#include "sim/workload/widening.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/workload/layers/widening.hpp"
+#include "sim/workload/lowering/operators.hpp"
 #include "tests/support/catch.hpp"
 
 namespace widening_laws {
@@ -21,7 +21,8 @@ TEST_CASE("every network of the catalog has wider and narrower sisters, or names
     if (!why_not_widened(file.model).empty()) continue;
     ++widths;
     const auto own = static_cast<double>(file.expanded.parameter_elements());
-    for (const auto& [factor, least, most] : {std::tuple(0.5, 0.24, 0.8), std::tuple(1.0, 1.0, 1.0), std::tuple(2.0, 1.3, 4.01)}) {
+    for (const auto& [factor, least, most] :
+         {std::tuple(0.5, 0.24, 0.8), std::tuple(1.0, 1.0, 1.0), std::tuple(2.0, 1.3, 4.01)}) {
       const ExpansionResult wider = expand(widened(file.model, factor));
       INFO("times " << factor << (wider.faults.empty() ? "" : ": " + wider.faults.front().message));
       REQUIRE(wider.faults.empty());

@@ -1,4 +1,5 @@
-// Laws of expansion and of the device models over all the test networks, precisions, architectures and optimizers.
+// Laws of expansion and of the device models over all the test networks, precisions, architectures and
+// optimizers.
 #include <algorithm>
 #include <numeric>
 
@@ -15,15 +16,19 @@ using namespace foretrain;
 namespace {
 
 std::vector<Model> networks() {
-  return {test::mnist_net(), test::resnet18(), test::resnet50(), test::vgg16(), test::spiral_mlp(), test::encoder(2, 64, 128, 4, 1000)};
+  return {test::mnist_net(), test::resnet18(),   test::resnet50(),
+          test::vgg16(),     test::spiral_mlp(), test::encoder(2, 64, 128, 4, 1000)};
 }
 
 std::vector<Architecture> architectures() {
-  return {Architecture::cpu,    Architecture::kepler, Architecture::pascal, Architecture::volta,    Architecture::turing,
-          Architecture::ampere, Architecture::ada,    Architecture::hopper, Architecture::blackwell};
+  return {Architecture::cpu,   Architecture::kepler, Architecture::pascal,
+          Architecture::volta, Architecture::turing, Architecture::ampere,
+          Architecture::ada,   Architecture::hopper, Architecture::blackwell};
 }
 
-std::vector<Precision> precisions() { return {Precision::fp32, Precision::tf32, Precision::amp_fp16, Precision::bf16}; }
+std::vector<Precision> precisions() {
+  return {Precision::fp32, Precision::tf32, Precision::amp_fp16, Precision::bf16};
+}
 
 Gpu gpu_of(Architecture architecture) {
   Gpu gpu;
@@ -43,7 +48,8 @@ std::vector<Operator> all_operators(const ExpandedModel& model) {
 Time total_time(const ExpandedModel& model, const Gpu& gpu, Precision precision, std::int64_t batch) {
   const KernelCalibration calibration = default_kernel_calibration(gpu);
   Time sum{};
-  for (const Operator& op : all_operators(model)) sum += kernel_time(op, {gpu, calibration, precision, {}, false}, batch);
+  for (const Operator& op : all_operators(model))
+    sum += kernel_time(op, {gpu, calibration, precision, {}, false}, batch);
   return sum;
 }
 
@@ -104,7 +110,8 @@ TEST_CASE("law: more samples, slower memory or slower arithmetic never take less
       const Gpu gpu = gpu_of(architecture);
       Gpu slow_memory = gpu, slow_cores = gpu;
       slow_memory.memory_bandwidth = gpu.memory_bandwidth * 0.5;
-      for (FlopRate* rate : {&slow_cores.fp32, &slow_cores.tf32, &slow_cores.fp16, &slow_cores.bf16}) *rate = *rate * 0.5;
+      for (FlopRate* rate : {&slow_cores.fp32, &slow_cores.tf32, &slow_cores.fp16, &slow_cores.bf16})
+        *rate = *rate * 0.5;
       for (const Precision precision : precisions()) {
         const Time time = total_time(model, gpu, precision, 16);
         CHECK(time <= total_time(model, gpu, precision, 32));
@@ -145,15 +152,19 @@ TEST_CASE("law: memory grows with the batch and the buckets") {
   }
 }
 
-TEST_CASE("law: every form of an optimizer touches every element, fused the least and foreach as much as the loop") {
+TEST_CASE(
+    "law: every form of an optimizer touches every element, fused the least and foreach as much as the "
+    "loop") {
   const std::vector<std::int64_t> tensors{10, 65'536, 65'537, 30'000'000, 1, 999};
   const auto bytes = [&](OptimizerKind kind, OptimizerForm form) {
     std::int64_t sum = 0;
-    for (const OptimizerLaunch& launch : optimizer_launches({kind, form, true}, tensors)) sum += launch.bytes.count;
+    for (const OptimizerLaunch& launch : optimizer_launches({kind, form, true}, tensors))
+      sum += launch.bytes.count;
     return sum;
   };
-  for (const auto kind : {OptimizerKind::sgd, OptimizerKind::momentum, OptimizerKind::nesterov, OptimizerKind::adam, OptimizerKind::adamw,
-                          OptimizerKind::adadelta, OptimizerKind::rmsprop}) {
+  for (const auto kind :
+       {OptimizerKind::sgd, OptimizerKind::momentum, OptimizerKind::nesterov, OptimizerKind::adam,
+        OptimizerKind::adamw, OptimizerKind::adadelta, OptimizerKind::rmsprop}) {
     CHECK(bytes(kind, OptimizerForm::for_loop) == bytes(kind, OptimizerForm::foreach));
     CHECK(bytes(kind, OptimizerForm::fused) <= bytes(kind, OptimizerForm::foreach));
     CHECK(bytes(kind, OptimizerForm::fused) > 0);
@@ -171,7 +182,8 @@ TEST_CASE("law: host time is proportional to the CPU's slowdown in every way of 
       const auto seconds_on = [&](const Operator& op, const Host& host) {
         return to_seconds(host_time(op, host, {}, Precision::fp32, framework));
       };
-      for (const Operator& op : all_operators(model)) CHECK(seconds_on(op, slow) == Approx(3 * seconds_on(op, {})));
+      for (const Operator& op : all_operators(model))
+        CHECK(seconds_on(op, slow) == Approx(3 * seconds_on(op, {})));
     }
   }
 }

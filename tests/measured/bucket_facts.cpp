@@ -1,7 +1,7 @@
-// DDP's buckets to the byte: what PyTorch 1.13 reports of itself for 17 networks and the options that change buckets
-// (docs/measured/pytorch/ddp_buckets*.json: two processes over gloo, _get_ddp_logging_data), and sizes derived by its own algorithm from
-// lists of parameters (derived_buckets.json).
-#include "sim/strategy/ddp_buckets.hpp"
+// DDP's buckets to the byte: what PyTorch 1.13 reports of itself for 17 networks and the options that change
+// buckets (docs/measured/pytorch/ddp_buckets*.json: two processes over gloo, _get_ddp_logging_data), and
+// sizes derived by its own algorithm from lists of parameters (derived_buckets.json).
+#include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/measured_json.hpp"
 #include "tests/support/model_file.hpp"
@@ -42,14 +42,17 @@ StrategyKnobs knobs_of(const json& given) {
   return knobs;
 }
 
-/// Buckets that are rebuilt after the first step are listed with their members; those that are not only with their sizes.
+/// Buckets that are rebuilt after the first step are listed with their members; those that are not only with
+/// their sizes.
 void check_reported(const std::string& name, const json& reported, const StrategyKnobs& knobs) {
   INFO(name);
   const std::vector<Bucket> buckets = form_buckets(model_file(name), knobs);
   const bool rebuilt = !reported.at("rebuilt_bucket_sizes").is_null();
   CHECK(rebuilt == (!knobs.find_unused_parameters || knobs.static_graph));
-  CHECK(sizes_of(buckets) == reported.at(rebuilt ? "rebuilt_bucket_sizes" : "initial_bucket_sizes").get<std::vector<std::int64_t>>());
-  if (rebuilt) CHECK(members_of(buckets) == reported.at("rebuilt_per_bucket_param_indices").get<std::string>());
+  CHECK(sizes_of(buckets) == reported.at(rebuilt ? "rebuilt_bucket_sizes" : "initial_bucket_sizes")
+                                 .get<std::vector<std::int64_t>>());
+  if (rebuilt)
+    CHECK(members_of(buckets) == reported.at("rebuilt_per_bucket_param_indices").get<std::string>());
 }
 
 /// How many networks a file has.
@@ -72,7 +75,8 @@ TEST_CASE("the buckets with caps of 1 and 10 MiB are those that PyTorch reports"
   CHECK(check_file("ddp_buckets_cap10.json") == 4);
 }
 
-TEST_CASE("the buckets of a static graph and of a search for unused parameters are those that PyTorch reports") {
+TEST_CASE(
+    "the buckets of a static graph and of a search for unused parameters are those that PyTorch reports") {
   CHECK(check_file("ddp_buckets_static.json") == 2);
   CHECK(check_file("ddp_buckets_find_unused.json") == 5);
 }

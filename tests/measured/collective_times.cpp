@@ -1,6 +1,7 @@
-// Published times of collectives against the model: error statistics over all open rows, and single figures with their sources.
-#include "sim/analysis/collective_curve.hpp"
-#include "sim/analysis/collective_validation.hpp"
+// Published times of collectives against the model: error statistics over all open rows, and single figures
+// with their sources.
+#include "sim/analysis/collective/collective_curve.hpp"
+#include "sim/analysis/validation/collective_validation.hpp"
 #include "sim/scenario/named_cluster.hpp"
 #include "tests/measured/known_misses.hpp"
 #include "tests/measured/measured_rows.hpp"
@@ -13,16 +14,21 @@ using test::Figure;
 
 namespace {
 
-CollectiveValidation collectives_validated() { return validate_collectives(test::measured_rows("nccl.csv").collective, {}); }
+CollectiveValidation collectives_validated() {
+  return validate_collectives(test::measured_rows("nccl.csv").collective, {});
+}
 
 /// all_reduce over the given GPUs of one node, or over whole nodes.
 double busbw(const ClusterSpec& spec, const Placement& placement, Bytes size) {
   const Cluster cluster = Cluster::build(spec, placement.nodes);
   const CollectivePlan plan = Communicator(cluster, placement).plan(CollectiveOp::all_reduce, size);
-  return static_cast<double>(size.count) / to_seconds(plan.alone) * busbw_factor(CollectiveOp::all_reduce, placement.size()) / 1e9;
+  return static_cast<double>(size.count) / to_seconds(plan.alone) *
+         busbw_factor(CollectiveOp::all_reduce, placement.size()) / 1e9;
 }
 
-double busbw_of_pair(const std::string& cluster, int a, int b) { return busbw(open_cluster(cluster), {{{0, a}, {0, b}}, 1}, {32 << 20}); }
+double busbw_of_pair(const std::string& cluster, int a, int b) {
+  return busbw(open_cluster(cluster), {{{0, a}, {0, b}}, 1}, {32 << 20});
+}
 
 double busbw_of_nodes(const std::string& cluster, int nodes, Bytes size) {
   const ClusterSpec spec = open_cluster(cluster);
@@ -34,9 +40,11 @@ constexpr double kGoalOfNineInTen = 0.45;
 
 }  // namespace
 
-TEST_CASE("open nccl-tests rows are met within 15 percent in the median, and within 10 percent from 4 MiB on") {
+TEST_CASE(
+    "open nccl-tests rows are met within 15 percent in the median, and within 10 percent from 4 MiB on") {
   const CollectiveValidation v = collectives_validated();
-  INFO("median " << v.error.median << ", p90 " << v.error.p90 << ", large " << v.large.median << ", scored " << v.scored);
+  INFO("median " << v.error.median << ", p90 " << v.error.p90 << ", large " << v.large.median << ", scored "
+                 << v.scored);
   CHECK(v.scored >= 1700);
   CHECK(v.skipped.empty());
   CHECK(v.error.median <= 0.15);
@@ -45,11 +53,14 @@ TEST_CASE("open nccl-tests rows are met within 15 percent in the median, and wit
 }
 
 // docs/accuracy_collectives.md says which effect is missing in each series that is listed.
-TEST_CASE("nine of ten open nccl-tests rows are met within 45 percent, in all and in each series but for known misses") {
+TEST_CASE(
+    "nine of ten open nccl-tests rows are met within 45 percent, in all and in each series but for known "
+    "misses") {
   const CollectiveValidation v = collectives_validated();
   CHECK(v.series.size() >= 69);
   std::vector<Figure> figures{Figure::at_most("all series", kGoalOfNineInTen, v.error.p90)};
-  for (const ValidatedCollectiveSeries& series : v.series) figures.push_back(Figure::at_most(series.series, kGoalOfNineInTen, series.p90));
+  for (const ValidatedCollectiveSeries& series : v.series)
+    figures.push_back(Figure::at_most(series.series, kGoalOfNineInTen, series.p90));
   test::check_figures("collective_times/p90", figures);
 }
 
@@ -78,7 +89,9 @@ TEST_CASE("one HDR port for four A100 gives a quarter of what four give") {
   ClusterSpec one = four;
   one.node.nics = 1;
   std::erase_if(one.node.links, [](const NodeLink& link) {
-    const auto is_other_nic = [](const std::string& name) { return name.starts_with("nic") && name != "nic0"; };
+    const auto is_other_nic = [](const std::string& name) {
+      return name.starts_with("nic") && name != "nic0";
+    };
     return is_other_nic(link.a) || is_other_nic(link.b);
   });
   const Placement placement = place(32, 4, Layout::packed, 8);

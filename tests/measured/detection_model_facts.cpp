@@ -20,7 +20,9 @@ struct Published {
 };
 
 /// Weights and biases of a convolution or transposed convolution with `window` taps.
-constexpr std::int64_t conv(std::int64_t in, std::int64_t out, std::int64_t window) { return in * out * window + out; }
+constexpr std::int64_t conv(std::int64_t in, std::int64_t out, std::int64_t window) {
+  return in * out * window + out;
+}
 
 }  // namespace
 
@@ -28,7 +30,8 @@ TEST_CASE("detection and segmentation networks have the published parameters") {
   const std::vector<Published> all{
       // torchvision, MaskRCNN_ResNet50_FPN_Weights.COCO_V1: num_params 44,401,393.
       {"mask_rcnn_r50_fpn", 44'401'393, 95},
-      // yolov3.weights of darknet: 62,001,757 numbers, less the running means and variances of 26,304 channels.
+      // yolov3.weights of darknet: 62,001,757 numbers, less the running means and variances of 26,304
+      // channels.
       {"yolov3", 62'001'757 - 2 * 26'304, 222},
       // milesial/Pytorch-UNet, 3 channels and 2 classes: 31.04 M; the paper's U-Net has 31.03 M.
       {"unet2d", 31'037'698, 64},
@@ -42,13 +45,17 @@ TEST_CASE("detection and segmentation networks have the published parameters") {
 }
 
 TEST_CASE("SSD300 has the parameters of its parts") {
-  // ResNet-50 of 25,557,032 without its last stage (14,964,736) and its classifier, and NVIDIA's additional stages and heads.
+  // ResNet-50 of 25,557,032 without its last stage (14,964,736) and its classifier, and NVIDIA's additional
+  // stages and heads.
   const std::int64_t trunk = 25'557'032 - 14'964'736 - 2'049'000;
   const auto stage = [](std::int64_t in, std::int64_t width, std::int64_t out) {
     return in * width + 2 * width + 9 * width * out + 2 * out;
   };
-  const std::int64_t stages = stage(1024, 256, 512) + stage(512, 256, 512) + stage(512, 128, 256) + 2 * stage(256, 128, 256);
-  const auto head = [](std::int64_t in, std::int64_t boxes) { return conv(in, 85 * boxes, 9); };  // 4 coordinates, 81 classes
+  const std::int64_t stages =
+      stage(1024, 256, 512) + stage(512, 256, 512) + stage(512, 128, 256) + 2 * stage(256, 128, 256);
+  const auto head = [](std::int64_t in, std::int64_t boxes) {
+    return conv(in, 85 * boxes, 9);
+  };  // 4 coordinates, 81 classes
   const std::int64_t heads = head(1024, 4) + 2 * head(512, 6) + head(256, 6) + 2 * head(256, 4);
   const ExpandedModel model = model_file("ssd300_resnet50");
   CHECK(model.parameter_elements() == trunk + stages + heads);
@@ -56,9 +63,10 @@ TEST_CASE("SSD300 has the parameters of its parts") {
 }
 
 TEST_CASE("the 3-D U-Net of NERSC's tutorial has the parameters of its source") {
-  const std::int64_t down = conv(4, 64, 64) + conv(64, 128, 64) + conv(128, 256, 64) + conv(256, 512, 64) + 2 * conv(512, 512, 64);
-  const std::int64_t up =
-      conv(512, 512, 64) + conv(1024, 512, 64) + conv(1024, 256, 64) + conv(512, 128, 64) + conv(256, 64, 64) + conv(128, 5, 64);
+  const std::int64_t down =
+      conv(4, 64, 64) + conv(64, 128, 64) + conv(128, 256, 64) + conv(256, 512, 64) + 2 * conv(512, 512, 64);
+  const std::int64_t up = conv(512, 512, 64) + conv(1024, 512, 64) + conv(1024, 256, 64) +
+                          conv(512, 128, 64) + conv(256, 64, 64) + conv(128, 5, 64);
   const ExpandedModel model = model_file("unet3d");
   CHECK(model.parameter_elements() == down + up);
   CHECK(model.parameters.size() == 24);

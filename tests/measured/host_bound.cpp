@@ -1,11 +1,12 @@
-// Networks whose step is the host's: ResNet-56 in TensorFlow on MASSIVE M3 against the published chart, the MNIST nets and the
-// spiral perceptron on every GPU since the P100, and the MNIST step of Princeton's tutorial.
+// Networks whose step is the host's: ResNet-56 in TensorFlow on MASSIVE M3 against the published chart, the
+// MNIST nets and the spiral perceptron on every GPU since the P100, and the MNIST step of Princeton's
+// tutorial.
 #include <filesystem>
 
-#include "sim/analysis/step_simulator.hpp"
+#include "sim/analysis/step/step_simulator.hpp"
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/reader.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/toml/reader.hpp"
 #include "sim/workload/device/host_time.hpp"
 #include "tests/measured/known_misses.hpp"
 #include "tests/support/catch.hpp"
@@ -19,13 +20,16 @@ namespace {
 
 void use_source_catalogs() { setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1); }
 
-SimulatedStep one_gpu_step(const Scenario& scenario) { return StepSimulator(scenario, 1).simulate(1, default_device_model(scenario)); }
+SimulatedStep one_gpu_step(const Scenario& scenario) {
+  return StepSimulator(scenario, 1).simulate(1, default_device_model(scenario));
+}
 
 double m3_images_per_s(const std::string& cluster) {
   use_source_catalogs();
   ScenarioOverrides overrides;
   overrides.cluster = cluster;
-  const Scenario scenario = read_scenario(read_text_file(FORETRAIN_SOURCE_DIR "/scenarios/m3-resnet56-one.toml"), overrides);
+  const Scenario scenario =
+      read_scenario(read_text_file(FORETRAIN_SOURCE_DIR "/scenarios/m3-resnet56-one.toml"), overrides);
   return 128 / one_gpu_step(scenario).step_s;
 }
 
@@ -47,7 +51,9 @@ Scenario question(const std::string& model, const std::string& cluster, std::vec
 double host_share(const SimulatedStep& step) {
   double sum = 0;
   for (const double part : step.critical) sum += part;
-  return (step.critical[static_cast<std::size_t>(Account::host)] + step.critical[static_cast<std::size_t>(Account::input_stall)]) / sum;
+  return (step.critical[static_cast<std::size_t>(Account::host)] +
+          step.critical[static_cast<std::size_t>(Account::input_stall)]) /
+         sum;
 }
 
 /// A host of the GPU's time (docs/models/host_time.md).
@@ -58,13 +64,17 @@ double usual_slowdown(const Gpu& gpu) {
 }
 
 /// Not the small cards for inference (P4, T4), which are newer or as old but compute less.
-bool is_since_p100(const Gpu& gpu) { return gpu.architecture >= Architecture::pascal && !(gpu.fp32 < gpu_named("p100-pcie-16gb").fp32); }
+bool is_since_p100(const Gpu& gpu) {
+  return gpu.architecture >= Architecture::pascal && !(gpu.fp32 < gpu_named("p100-pcie-16gb").fp32);
+}
 
 }  // namespace
 
-// Digitised from the chart of ML4AU/M3-GPU-jobs, images/s on one GPU at batch 128 (facts/SEED_WORKLOADS.md §1).
+// Digitised from the chart of ML4AU/M3-GPU-jobs, images/s on one GPU at batch 128 (facts/SEED_WORKLOADS.md
+// §1).
 TEST_CASE("ResNet-56 on one GPU of MASSIVE M3 runs at the published rates, in their order and ratios") {
-  const double k80 = m3_images_per_s("m3-k80"), p100 = m3_images_per_s("m3-p100"), v100 = m3_images_per_s("m3-v100");
+  const double k80 = m3_images_per_s("m3-k80"), p100 = m3_images_per_s("m3-p100"),
+               v100 = m3_images_per_s("m3-v100");
   INFO("K80 " << k80 << ", P100 " << p100 << ", V100 " << v100 << " images/s");
   CHECK(k80 < p100);
   CHECK(p100 < v100);
@@ -77,14 +87,16 @@ TEST_CASE("ResNet-56 is the host's on P100 and V100, so a P4 with half the arith
   use_source_catalogs();
   ScenarioOverrides overrides;
   overrides.cluster = "m3-p100";
-  Scenario scenario = read_scenario(read_text_file(FORETRAIN_SOURCE_DIR "/scenarios/m3-resnet56-one.toml"), overrides);
+  Scenario scenario =
+      read_scenario(read_text_file(FORETRAIN_SOURCE_DIR "/scenarios/m3-resnet56-one.toml"), overrides);
   const SimulatedStep p100 = one_gpu_step(scenario);
   CHECK(host_share(p100) > 0.5);
   scenario.cluster.node.gpu = gpu_named("p4");
   CHECK(one_gpu_step(scenario).step_s == Approx(p100.step_s).epsilon(0.15));  // measured 1380 against 1379
 }
 
-TEST_CASE("the step of small networks is dominated by the host on every GPU since the P100 that computes as fast") {
+TEST_CASE(
+    "the step of small networks is dominated by the host on every GPU since the P100 that computes as fast") {
   struct Small {
     std::string model;
     std::vector<std::string> settings;
@@ -93,7 +105,8 @@ TEST_CASE("the step of small networks is dominated by the host on every GPU sinc
       {"spiral_mlp", {"model.batch_per_gpu=32", "model.optimizer=adam"}},
       {"mnist_net", {"model.batch_per_gpu=64", "model.optimizer=adadelta", "data.name=mnist"}},
       {"mnist_convnet_csc", {"model.batch_per_gpu=100", "data.name=mnist"}},
-      {"mnist_tf", {"model.batch_per_gpu=64", "framework.name=tensorflow", "data.name=mnist", "data.loader=tf_data"}}};
+      {"mnist_tf",
+       {"model.batch_per_gpu=64", "framework.name=tensorflow", "data.name=mnist", "data.loader=tf_data"}}};
   use_source_catalogs();
   int gpus = 0;
   for (const std::string& name : names_in(CatalogKind::gpus)) {
@@ -112,16 +125,20 @@ TEST_CASE("the step of small networks is dominated by the host on every GPU sinc
   CHECK(gpus >= 25);
 }
 
-// PrincetonUniversity/multi_gpu_training 01_single_gpu, batch 64 on an A100 PCIe, under a line profiler; host microseconds per iteration
-// (docs/measured/input.csv). The job had one core for script and loader worker (assumed), so calls may have taken longer there.
+// PrincetonUniversity/multi_gpu_training 01_single_gpu, batch 64 on an A100 PCIe, under a line profiler; host
+// microseconds per iteration (docs/measured/input.csv). The job had one core for script and loader worker
+// (assumed), so calls may have taken longer there.
 TEST_CASE("the MNIST step of Princeton's tutorial costs the host what was measured, but for known misses") {
-  Scenario scenario = question("mnist_net", "raven", {"model.batch_per_gpu=64", "model.optimizer=adadelta", "loop.profiler=line"});
+  Scenario scenario = question("mnist_net", "raven",
+                               {"model.batch_per_gpu=64", "model.optimizer=adadelta", "loop.profiler=line"});
   double forward = 0, backward = 0, optimizer = 0;
   const Workload& work = scenario.workload;
   const Host& host = scenario.cluster.node.host;
   const HostCalibration costs;
-  for (const Operator& op : work.model->forward) forward += to_seconds(host_time(op, host, costs, work.precision)) * 1e6;
-  for (const BackwardStep& step : work.model->backward) backward += to_seconds(host_time(step.op, host, costs, work.precision)) * 1e6;
+  for (const Operator& op : work.model->forward)
+    forward += to_seconds(host_time(op, host, costs, work.precision)) * 1e6;
+  for (const BackwardStep& step : work.model->backward)
+    backward += to_seconds(host_time(step.op, host, costs, work.precision)) * 1e6;
   std::vector<std::int64_t> tensors;
   for (const Parameter& parameter : work.model->parameters) tensors.push_back(parameter.elements);
   for (const OptimizerLaunch& launch : optimizer_launches(work.optimizer, tensors)) {
@@ -129,7 +146,8 @@ TEST_CASE("the MNIST step of Princeton's tutorial costs the host what was measur
   }
   test::check_figures("host_bound/MNIST step",
                       {Figure::within("forward and loss in us", 422.6 + 29.0, forward, 0.15),
-                       Figure::within("backward in us", 703.6, backward, 0.15), Figure::within("Adadelta in us", 299.2, optimizer, 0.15)});
+                       Figure::within("backward in us", 703.6, backward, 0.15),
+                       Figure::within("Adadelta in us", 299.2, optimizer, 0.15)});
 }
 
 }  // namespace host_bound

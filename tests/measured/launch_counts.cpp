@@ -14,7 +14,9 @@ using namespace foretrain;
 
 namespace {
 
-bool is_here(const std::string& model) { return std::filesystem::exists(FORETRAIN_SOURCE_DIR "/models/" + model + ".toml"); }
+bool is_here(const std::string& model) {
+  return std::filesystem::exists(FORETRAIN_SOURCE_DIR "/models/" + model + ".toml");
+}
 
 int launches(const std::string& model, OptimizerForm form) {
   setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
@@ -22,7 +24,8 @@ int launches(const std::string& model, OptimizerForm form) {
   overrides.model = model, overrides.cluster = "puhti", overrides.gpus = {1};
   const Scenario scenario = make_scenario(overrides);
   std::vector<std::int64_t> tensors;
-  for (const Parameter& parameter : scenario.workload.model->parameters) tensors.push_back(parameter.elements);
+  for (const Parameter& parameter : scenario.workload.model->parameters)
+    tensors.push_back(parameter.elements);
   return static_cast<int>(optimizer_launches({OptimizerKind::momentum, form, true}, tensors).size());
 }
 
@@ -36,7 +39,8 @@ TEST_CASE("momentum launches as many kernels as PyTorch's packing makes of each 
     std::string model;
     int for_loop = 0, foreach = 0;
     char comma = 0;
-    if (!std::getline(fields, model, ',') || !(fields >> for_loop >> comma >> foreach) || !is_here(model)) continue;
+    if (!std::getline(fields, model, ',') || !(fields >> for_loop >> comma >> foreach) || !is_here(model))
+      continue;
     INFO(model);
     CHECK(launches(model, OptimizerForm::for_loop) == for_loop);
     CHECK(launches(model, OptimizerForm::foreach) == foreach);

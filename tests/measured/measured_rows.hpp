@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "sim/scenario/measurements.hpp"
+#include "sim/scenario/csv/measurements.hpp"
 #include "sim/scenario/provenance.hpp"
-#include "sim/scenario/reader.hpp"
+#include "sim/scenario/toml/reader.hpp"
 #include "tests/support/measured.hpp"
 
 namespace foretrain::test {

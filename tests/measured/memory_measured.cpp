@@ -1,18 +1,21 @@
-// Memory against what ran: the largest batches of public benchmarks on cards of 16 to 80 GB, what nvidia-smi showed, every open row.
+// Memory against what ran: the largest batches of public benchmarks on cards of 16 to 80 GB, what nvidia-smi
+// showed, every open row.
 //
-// Batches and readings: lambdal/deeplearning-benchmark, pytorch/pytorch-train-bs-fp32.csv and -fp16.csv, scripts/config*, results/*/
-// *_monitor.csv. The networks there are NVIDIA's: ResNet-50 v1.5 with momentum, BERT-large fine-tuned with Adam at 384 tokens, in 16 bit
-// with Apex O2 (16-bit weights). A run counts as one at the limit unless cards of other sizes ran it with clearly fewer bytes a sample:
-// those of 80 GB ran twice the batch of 40 GB, and 40 GB less than 24, 32 and 48 GB suggest.
+// Batches and readings: lambdal/deeplearning-benchmark, pytorch/pytorch-train-bs-fp32.csv and -fp16.csv,
+// scripts/config*, results/*/
+// *_monitor.csv. The networks there are NVIDIA's: ResNet-50 v1.5 with momentum, BERT-large fine-tuned with
+// Adam at 384 tokens, in 16 bit with Apex O2 (16-bit weights). A run counts as one at the limit unless cards
+// of other sizes ran it with clearly fewer bytes a sample: those of 80 GB ran twice the batch of 40 GB, and
+// 40 GB less than 24, 32 and 48 GB suggest.
 #include <cstdlib>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/measurements.hpp"
-#include "sim/scenario/reader.hpp"
+#include "sim/scenario/csv/measurements.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/scenario/toml/reader.hpp"
 #include "sim/workload/device/memory.hpp"
 #include "tests/measured/measured_rows.hpp"
 #include "tests/support/catch.hpp"
@@ -57,7 +60,8 @@ struct Question {
 Question question_of(const Run& run, int gpus = 1) {
   setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
   ScenarioOverrides overrides;
-  overrides.model = run.model, overrides.cluster = run.cluster, overrides.gpus = {1}, overrides.batch = run.batch;
+  overrides.model = run.model, overrides.cluster = run.cluster, overrides.gpus = {1},
+  overrides.batch = run.batch;
   overrides.settings = {"loop.zero_grad=zero", fmt::format("model.precision={}", name_of(run.precision))};
   Question question{make_scenario(overrides), {}};
   Workload& work = question.scenario.workload;
@@ -65,22 +69,26 @@ Question question_of(const Run& run, int gpus = 1) {
   work.optimizer = {bert ? OptimizerKind::adam : OptimizerKind::momentum, OptimizerForm::fused, true};
   work.half_weights = bert && is_half(run.precision);
   question.site = {{}, gpus, question.scenario.cluster.node.gpu.architecture};
-  if (gpus > 1) question.site.strategy.buffers = {work.model->parameter_elements() * (work.half_weights ? 2 : 4)};
+  if (gpus > 1)
+    question.site.strategy.buffers = {work.model->parameter_elements() * (work.half_weights ? 2 : 4)};
   return question;
 }
 
 }  // namespace
 
-TEST_CASE("what ran on cards of 16 to 80 GB fits, and where it filled them the largest batch is within ten percent") {
+TEST_CASE(
+    "what ran on cards of 16 to 80 GB fits, and where it filled them the largest batch is within ten "
+    "percent") {
   std::string table;
   for (const Run& run : kRuns) {
     const Question question = question_of(run);
     const Bytes capacity = question.scenario.cluster.node.gpu.capacity();
     const std::int64_t most = largest_batch(question.scenario.workload, question.site, capacity);
     const double error = static_cast<double>(most) / static_cast<double>(run.batch) - 1;
-    const std::string row = fmt::format("| {} | {} | {} | {:.1f} | {} | {} | {:+.0f} % |{}\n", run.model, name_of(run.precision),
-                                        question.scenario.cluster.node.gpu.name, static_cast<double>(capacity.count) / (1 << 30), run.batch,
-                                        most, 100 * error, run.at_limit ? " limit |" : " |");
+    const std::string row =
+        fmt::format("| {} | {} | {} | {:.1f} | {} | {} | {:+.0f} % |{}\n", run.model, name_of(run.precision),
+                    question.scenario.cluster.node.gpu.name, static_cast<double>(capacity.count) / (1 << 30),
+                    run.batch, most, 100 * error, run.at_limit ? " limit |" : " |");
     table += row;
     INFO(row);
     CHECK(most >= run.batch);
@@ -96,13 +104,16 @@ TEST_CASE("nvidia-smi shows what was predicted, within ten percent") {
     double mib;
   };
   // 16 A4000 (an Ampere of 16 GB, here by another one's name) and 8 V100 of 32 GB, all with DDP.
-  const std::vector<Reading> readings{{{"bert_large_s384", "dgx-a100", Precision::amp_fp16, 8, false}, 16, 11'938},
-                                      {{"resnet50", "dgx2", Precision::fp32, 296, false}, 8, 30'967},
-                                      {{"resnet50", "dgx2", Precision::amp_fp16, 608, false}, 8, 31'235}};
+  const std::vector<Reading> readings{
+      {{"bert_large_s384", "dgx-a100", Precision::amp_fp16, 8, false}, 16, 11'938},
+      {{"resnet50", "dgx2", Precision::fp32, 296, false}, 8, 30'967},
+      {{"resnet50", "dgx2", Precision::amp_fp16, 608, false}, 8, 31'235}};
   for (const Reading& reading : readings) {
     const Question question = question_of(reading.run, reading.gpus);
-    const double predicted = static_cast<double>(memory_use(question.scenario.workload, question.site).total().count) / kMiB;
-    const std::string row = fmt::format("{} at batch {}: {:.0f} MiB", reading.run.model, reading.run.batch, predicted);
+    const double predicted =
+        static_cast<double>(memory_use(question.scenario.workload, question.site).total().count) / kMiB;
+    const std::string row =
+        fmt::format("{} at batch {}: {:.0f} MiB", reading.run.model, reading.run.batch, predicted);
     if (std::getenv("FORETRAIN_PRINT") != nullptr) WARN(row);
     INFO(row);
     CHECK(std::abs(predicted / reading.mib - 1) <= 0.1);
@@ -116,18 +127,22 @@ TEST_CASE("no row of the open data is said not to fit") {
   for (const Measurement& row : test::measured_rows("scaling.csv").scaling) {
     // Their inputs differ in length and size; the networks here take the largest for all of a batch.
     if (row.model == "tacotron2" || row.model == "mask_rcnn_r50_fpn") continue;
-    const bool tensorflow = row.series.find("tf") != std::string::npos || row.series.find("TF") != std::string::npos ||
+    const bool tensorflow = row.series.find("tf") != std::string::npos ||
+                            row.series.find("TF") != std::string::npos ||
                             row.series.find("TensorFlow") != std::string::npos;
-    const std::string key = fmt::format("{} {} {} {} {}", row.model, row.cluster, row.precision, row.batch_per_gpu, tensorflow);
+    const std::string key =
+        fmt::format("{} {} {} {} {}", row.model, row.cluster, row.precision, row.batch_per_gpu, tensorflow);
     if (!seen.insert(key).second) continue;
     ScenarioOverrides overrides;
-    overrides.model = row.model, overrides.cluster = row.cluster, overrides.gpus = {1}, overrides.batch = row.batch_per_gpu;
+    overrides.model = row.model, overrides.cluster = row.cluster, overrides.gpus = {1},
+    overrides.batch = row.batch_per_gpu;
     overrides.settings = {fmt::format("model.precision={}", row.precision)};
     try {
       Scenario scenario = make_scenario(overrides);
       Workload& work = scenario.workload;
       work.optimizer = {OptimizerKind::momentum, OptimizerForm::fused, true};
-      // Networks of sequences were run with Apex O2 or the graph rewriting of TensorFlow, MXNet, …: 16 bit everywhere.
+      // Networks of sequences were run with Apex O2 or the graph rewriting of TensorFlow, MXNet, …: 16 bit
+      // everywhere.
       work.half_weights = is_half(work.precision) && scenario.model.input_is_tokens;
       if (tensorflow) work.framework.kind = FrameworkKind::tensorflow;
       const MemorySite site{{}, 1, scenario.cluster.node.gpu.architecture};

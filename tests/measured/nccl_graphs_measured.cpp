@@ -1,4 +1,5 @@
-// The channels our search finds on catalogued nodes against the graphs real NCCL runs printed (docs/measured/nccl_graphs.csv).
+// The channels our search finds on catalogued nodes against the graphs real NCCL runs printed
+// (docs/measured/nccl_graphs.csv).
 #include <functional>
 
 #include <fmt/format.h>
@@ -6,7 +7,7 @@
 #include "sim/collective/nccl/graph_search.hpp"
 #include "sim/collective/nccl/job.hpp"
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 #include "tests/measured/known_misses.hpp"
 #include "tests/measured/nccl_printed.hpp"
 #include "tests/support/catch.hpp"
@@ -34,12 +35,13 @@ LinkType hdr() { return test::link_type("ib_hdr", LinkKind::network, 25, 1); }
 /// Two A100 PCIe on one CPU, joined by three NVLink bridges of four links.
 ClusterSpec bridged_pair() {
   ClusterSpec spec = test::plain_node(2, test::a100());
-  spec.node.links = {connect("gpu0", "cpu0", pcie4()), connect("gpu1", "cpu0", pcie4()), connect("gpu0", "gpu1", test::nvlink3(), 12)};
+  spec.node.links = {connect("gpu0", "cpu0", pcie4()), connect("gpu1", "cpu0", pcie4()),
+                     connect("gpu0", "gpu1", test::nvlink3(), 12)};
   return spec;
 }
 
-/// The log says two V100 SXM2 that reach each other over the socket link, and 25 Gb/s NICs. One NIC per socket and no NVLink between
-/// these two is what its graph needs (assumed).
+/// The log says two V100 SXM2 that reach each other over the socket link, and 25 Gb/s NICs. One NIC per
+/// socket and no NVLink between these two is what its graph needs (assumed).
 ClusterSpec two_sockets_25g() {
   ClusterSpec spec;
   spec.nodes = 2;
@@ -66,7 +68,8 @@ ClusterSpec xe8545() {
   for (NodeLink& link : spec.node.links) {
     if (link.type.kind == LinkKind::pcie) link = connect(link.a, link.a < "gpu2" ? "cpu0" : "cpu1", pcie4());
   }
-  for (const char* side : {"0", "1"}) spec.node.links.push_back(connect(std::string("nic") + side, std::string("cpu") + side, pcie4()));
+  for (const char* side : {"0", "1"})
+    spec.node.links.push_back(connect(std::string("nic") + side, std::string("cpu") + side, pcie4()));
   spec.node.gpudirect_reach = PathClass::phb;
   spec.fabric = test::star_fabric(hdr());
   return spec;
@@ -138,19 +141,23 @@ Placement first_gpus(int per_node, int nodes) {
   return placement;
 }
 
-/// NCCL searches and prints CollNet's chain even where nothing reduces; over a network only with a plug-in that does.
+/// NCCL searches and prints CollNet's chain even where nothing reduces; over a network only with a plug-in
+/// that does.
 nccl::GraphResult chain_graph(const ClusterSpec& spec, const nccl::Job& job) {
   if (job.input.job.nodes > 1) return {};
-  const nccl::NodeMap map = nccl::NodeMap::build({spec.node, spec.fabric.link, job.shapes[0].gpus, false, job.settings});
+  const nccl::NodeMap map =
+      nccl::NodeMap::build({spec.node, spec.fabric.link, job.shapes[0].gpus, false, job.settings});
   const int rings = job.shapes[0].ring.channels;
-  return nccl::search_graph(map, {nccl::Pattern::tree, rings, rings, job.settings.cross_nic, job.settings.version});
+  return nccl::search_graph(
+      map, {nccl::Pattern::tree, rings, rings, job.settings.cross_nic, job.settings.version});
 }
 
 /// What a printed row and our job say differently; empty when nothing.
 class Differences {
  public:
   void compare(const char* what, double ours, const std::string& printed) {
-    if (!printed.empty()) note(ours == std::stod(printed), fmt::format("{} {} (printed {}) ", what, ours, printed));
+    if (!printed.empty())
+      note(ours == std::stod(printed), fmt::format("{} {} (printed {}) ", what, ours, printed));
   }
   void compare(const char* what, std::string_view ours, const std::string& printed) {
     note(ours == printed, fmt::format("{} {} (printed {}) ", what, ours, printed));
@@ -169,7 +176,8 @@ class Differences {
   int compared_ = 0, same_ = 0;
 };
 
-Differences differences(const PrintedRow& row, const ClusterSpec& spec, const nccl::Job& job, bool is_collnet) {
+Differences differences(const PrintedRow& row, const ClusterSpec& spec, const nccl::Job& job,
+                        bool is_collnet) {
   Differences found;
   found.compare("coll", job.coll_channels, row.at("coll_channels"));
   found.compare("nvls", job.nvls_channels, row.at("nvls_channels"));
@@ -180,7 +188,8 @@ Differences differences(const PrintedRow& row, const ClusterSpec& spec, const nc
                                   : row.at("pattern") == "ring" ? job.shapes[0].ring
                                                                 : job.shapes[0].tree;
   const int most = job.settings.max_channels;
-  found.compare("channels", most > 0 ? std::min(graph.channels, most / 2) : graph.channels, row.at("n_channels"));
+  found.compare("channels", most > 0 ? std::min(graph.channels, most / 2) : graph.channels,
+                row.at("n_channels"));
   found.compare("intra", graph.bw_intra, row.at("bw_intra"));
   found.compare("inter", graph.bw_inter, row.at("bw_inter"));
   if (graph.channels == 0) return found;
@@ -203,14 +212,16 @@ TEST_CASE("channels and their speeds are those of the graphs NCCL printed, but f
     const int nodes = std::stoi(row.at("nodes"));
     nccl::Settings settings = run.settings;
     settings.version = nccl::parse_version(row.at("nccl_version")).value();
-    const nccl::Job job = nccl::inspect(Cluster::build(spec, nodes), first_gpus(std::stoi(row.at("gpus_per_node")), nodes), settings);
+    const nccl::Job job = nccl::inspect(Cluster::build(spec, nodes),
+                                        first_gpus(std::stoi(row.at("gpus_per_node")), nodes), settings);
     const bool third = ++seen[id] == 3;
     const Differences found = differences(row, spec, job, third);
     const std::string key = fmt::format("{} {}", id,
                                         row.at("pattern").empty() ? "channels"
                                         : third                   ? "CollNet's chain"
                                                                   : row.at("pattern"));
-    figures.push_back(test::Figure::within(fmt::format("values of {}", key), found.compared(), found.same(), 0));
+    figures.push_back(
+        test::Figure::within(fmt::format("values of {}", key), found.compared(), found.same(), 0));
     if (!found.text().empty()) texts += fmt::format("{}: {}\n", key, found.text());
   }
   INFO(texts);

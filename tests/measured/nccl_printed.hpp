@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/csv_line.hpp"
+#include "sim/scenario/csv/csv_line.hpp"
 #include "tests/support/measured.hpp"
 
 namespace foretrain::test {

@@ -1,4 +1,5 @@
-// NCCL's own forecast against what NCCL printed of it in public logs (docs/measured/nccl_tables.csv, nccl_choices.csv).
+// NCCL's own forecast against what NCCL printed of it in public logs (docs/measured/nccl_tables.csv,
+// nccl_choices.csv).
 #include <cctype>
 #include <cmath>
 #include <map>
@@ -23,8 +24,11 @@ const std::map<std::string, CollectiveOp> kOps{{"Broadcast", CollectiveOp::broad
                                                {"AllGather", CollectiveOp::all_gather},
                                                {"ReduceScatter", CollectiveOp::reduce_scatter},
                                                {"AllReduce", CollectiveOp::all_reduce}};
-const std::map<std::string, PathClass> kPaths{
-    {"LOC", PathClass::loc}, {"NVL", PathClass::nvl}, {"PIX", PathClass::pix}, {"PHB", PathClass::phb}, {"SYS", PathClass::sys}};
+const std::map<std::string, PathClass> kPaths{{"LOC", PathClass::loc},
+                                              {"NVL", PathClass::nvl},
+                                              {"PIX", PathClass::pix},
+                                              {"PHB", PathClass::phb},
+                                              {"SYS", PathClass::sys}};
 
 std::string upper(std::string text) {
   for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -49,7 +53,8 @@ GraphResult graph_of(const PrintedRow& row, Pattern pattern) {
   return graph;
 }
 
-/// The log shows one rank; the forecast takes the slowest rank's figures, here 2.4 of a 25 Gb/s port (facts/NCCL_TUNING.md 4).
+/// The log shows one rank; the forecast takes the slowest rank's figures, here 2.4 of a 25 Gb/s port
+/// (facts/NCCL_TUNING.md 4).
 void take_slowest_rank(TuningInput& input) {
   for (GraphResult* graph : {&input.ring, &input.tree}) graph->bw_intra = graph->bw_inter = 2.4;
 }
@@ -85,13 +90,15 @@ TuningInput printed_input(const std::string& id) {
   return input;
 }
 
-/// No graph was printed for these; the slope of its large messages is one channel of 7 GB/s, an entry of NCCL's list of speeds.
+/// No graph was printed for these; the slope of its large messages is one channel of 7 GB/s, an entry of
+/// NCCL's list of speeds.
 TuningInput rtx3090_input() {
   TuningInput input;
   input.job = {{2, 12, 12}, 32, 4, 86, 86, CpuVendor::amd, false, false, false, 2};
   input.ring.channels = input.tree.channels = 1;
   input.ring.bw_intra = input.ring.bw_inter = input.tree.bw_intra = input.tree.bw_inter = 7;
-  input.ring.type_intra = input.tree.type_intra = input.ring.type_inter = input.tree.type_inter = PathClass::sys;
+  input.ring.type_intra = input.tree.type_intra = input.ring.type_inter = input.tree.type_inter =
+      PathClass::sys;
   input.tree.pattern = Pattern::balanced_tree;
   return input;
 }
@@ -106,7 +113,8 @@ TEST_CASE("latency and bandwidth tables are what NCCL printed, digit by digit") 
     if (!tables.contains(id)) tables[id] = tuning_table(printed_input(id));
     const auto algorithm = find_algorithm(row.at("algo"));
     REQUIRE(algorithm);
-    const Forecast& ours = tables[id].at(kOps.at(row.at("collective")), *algorithm, protocol_of(row.at("proto")));
+    const Forecast& ours =
+        tables[id].at(kOps.at(row.at("collective")), *algorithm, protocol_of(row.at("proto")));
     CAPTURE(id, row.at("collective"), row.at("algo"), row.at("proto"));
     CHECK(fmt::format("{:.1f}", ours.latency_us) == row.at("latency_us"));
     CHECK(fmt::format("{:.1f}", ours.algbw) == row.at("algbw_GBs"));
@@ -122,13 +130,15 @@ TEST_CASE("algorithm, protocol and forecast are what NCCL printed at every size"
     const TuningTable table = tuning_table(input);
     const CollectiveOp op = kOps.at(row.at("collective"));
     // The log counts one rank's part of an all-gather; the forecast takes all ranks' parts together.
-    const std::int64_t bytes = std::stoll(row.at("size_bytes")) * (op == CollectiveOp::all_gather ? input.job.ranks : 1);
+    const std::int64_t bytes =
+        std::stoll(row.at("size_bytes")) * (op == CollectiveOp::all_gather ? input.job.ranks : 1);
     const Choice choice = choose(table, op, bytes);
     CAPTURE(id, bytes);
     CHECK(choice.available);
     CHECK(upper(std::string(name_of(choice.algorithm))) == upper(row.at("algo")));
     CHECK(upper(std::string(foretrain::name_of(choice.protocol))) == upper(row.at("proto")));
-    if (!row.at("predicted_us").empty()) CHECK(fmt::format("{:.6f}", choice.predicted_us) == row.at("predicted_us"));
+    if (!row.at("predicted_us").empty())
+      CHECK(fmt::format("{:.6f}", choice.predicted_us) == row.at("predicted_us"));
     if (row.at("channel_hi").empty()) continue;
     RunSetting setting{input.job.version, input.job.ranks, input.job.nodes, input.job.channels};
     setting.ring_gbps = input.ring.channels * input.ring.bw_intra;

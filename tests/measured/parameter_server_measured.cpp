@@ -1,5 +1,6 @@
-// Parameter servers of tf_cnn_benchmarks and MXNet as measured by others: anchored predictions on several GPUs.
-#include "sim/analysis/validation.hpp"
+// Parameter servers of tf_cnn_benchmarks and MXNet as measured by others: anchored predictions on several
+// GPUs.
+#include "sim/analysis/validation/validation.hpp"
 #include "tests/measured/measured_rows.hpp"
 #include "tests/support/catch.hpp"
 
@@ -12,7 +13,9 @@ namespace {
 /// The rows whose series begins with `series`, anchored at one GPU.
 Validation servers_validated(std::string_view series) {
   MeasurementFile file = test::measured_rows("scaling.csv");
-  std::erase_if(file.scaling, [&](const Measurement& m) { return m.strategy != "parameter_server" || !m.series.starts_with(series); });
+  std::erase_if(file.scaling, [&](const Measurement& m) {
+    return m.strategy != "parameter_server" || !m.series.starts_with(series);
+  });
   return validate(file, {.anchor = true, .settings = {}, .provenance = test::measured_provenance()});
 }
 

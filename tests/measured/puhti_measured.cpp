@@ -1,8 +1,9 @@
-// ResNet-50 with DDP on Puhti, measured by CSC (ml-benchmarks): the anchored prediction against 1 to 8 and more GPUs.
+// ResNet-50 with DDP on Puhti, measured by CSC (ml-benchmarks): the anchored prediction against 1 to 8 and
+// more GPUs.
 #include <filesystem>
 #include <set>
 
-#include "sim/analysis/validation.hpp"
+#include "sim/analysis/validation/validation.hpp"
 #include "tests/measured/measured_rows.hpp"
 #include "tests/support/catch.hpp"
 
@@ -12,19 +13,23 @@ using namespace foretrain;
 
 namespace {
 
-Validation puhti_validated(bool anchor) { return validate(test::measured_rows("csc_puhti.csv"), {.anchor = anchor, .settings = {}}); }
+Validation puhti_validated(bool anchor) {
+  return validate(test::measured_rows("csc_puhti.csv"), {.anchor = anchor, .settings = {}});
+}
 
 }  // namespace
 
 TEST_CASE("anchored at one GPU, Puhti's measured throughput is met within four percent in the median") {
   const Validation v = puhti_validated(true);
-  INFO("median " << v.error.median << ", p90 " << v.error.p90 << ", bias " << v.error.bias << ", scored " << v.scored << ", linear "
-                 << v.linear.median);
+  INFO("median " << v.error.median << ", p90 " << v.error.p90 << ", bias " << v.error.bias << ", scored "
+                 << v.scored << ", linear " << v.linear.median);
   CHECK(v.scored >= 20);
   CHECK(v.error.median <= 0.04);
 }
 
-TEST_CASE("nine of ten of Puhti's measurements lie in the 90 percent interval, and it is narrower than a factor of two") {
+TEST_CASE(
+    "nine of ten of Puhti's measurements lie in the 90 percent interval, and it is narrower than a factor of "
+    "two") {
   const Validation v = puhti_validated(true);
   CHECK(v.coverage >= 0.9);
   for (const ValidatedSeries& series : v.series) {

@@ -1,4 +1,5 @@
-// Networks over sequences against traced and published ones: parameters, tensors, their order, FLOPs and kept bytes.
+// Networks over sequences against traced and published ones: parameters, tensors, their order, FLOPs and kept
+// bytes.
 #include <algorithm>
 #include <cmath>
 
@@ -28,7 +29,8 @@ std::vector<std::int64_t> sizes_of(const json& elements) { return elements.get<s
 }  // namespace
 
 TEST_CASE("transformers expand to the traced parameters, order, FLOPs and kept bytes") {
-  for (const std::string name : {"bert_base_s128", "bert_base_s512", "bert_large_s128", "gpt2_s128", "vit_b_16", "swin_t"}) {
+  for (const std::string name :
+       {"bert_base_s128", "bert_base_s512", "bert_large_s128", "gpt2_s128", "vit_b_16", "swin_t"}) {
     INFO(name);
     const json facts = traced_network(name);
     const ExpandedModel model = model_file(name);
@@ -37,16 +39,20 @@ TEST_CASE("transformers expand to the traced parameters, order, FLOPs and kept b
     CHECK(model.forward_flops().per_sample == facts["fwd_flops_per_sample_total"].get<double>());
     CHECK(model.backward_flops().per_sample == facts["bwd_flops_per_sample_total"].get<double>());
     CHECK(model.forward_gemm_flops().per_sample == facts["fwd_flops_per_sample_gemmconv"].get<double>());
-    CHECK(model.saved_bytes.per_sample == facts["saved_for_backward_bytes_per_sample_fp32_cpu"].get<double>());
+    CHECK(model.saved_bytes.per_sample ==
+          facts["saved_for_backward_bytes_per_sample_fp32_cpu"].get<double>());
   }
 }
 
 TEST_CASE("transformers move the traced bytes, but for the masks that are one byte on a GPU") {
-  // Left out of the trace: what dropout writes on a CPU in operators of its own. The rest differs by masks and by indexing undone.
+  // Left out of the trace: what dropout writes on a CPU in operators of its own. The rest differs by masks
+  // and by indexing undone.
   const auto traced = [](const json& facts, const std::string& direction) {
-    return facts[direction + "_bytes_per_sample"].get<double>() - facts[direction + "_cpu_only_bytes_per_sample"].get<double>();
+    return facts[direction + "_bytes_per_sample"].get<double>() -
+           facts[direction + "_cpu_only_bytes_per_sample"].get<double>();
   };
-  for (const std::string name : {"bert_base_s128", "bert_base_s512", "bert_large_s128", "gpt2_s128", "vit_b_16", "swin_t"}) {
+  for (const std::string name :
+       {"bert_base_s128", "bert_base_s512", "bert_large_s128", "gpt2_s128", "vit_b_16", "swin_t"}) {
     INFO(name);
     const json facts = traced_network(name);
     const ExpandedModel model = model_file(name);
@@ -77,21 +83,24 @@ TEST_CASE("networks over sequences have their published numbers of parameters") 
     std::int64_t parameters;
   };
   const std::vector<Published> all{
-      {"bert_base_s384", 108'893'186},         // Hugging Face, BertForQuestionAnswering of bert-base-uncased
-      {"bert_large_s384", 334'094'338},        // the same of bert-large-uncased
-      {"vit_h_14", 632'045'800},               // torchvision, ViT_H_14_Weights
-      {"gpt_neo_125m", 125'198'592},           // Hugging Face, EleutherAI/gpt-neo-125m
-      {"transformer_big", 209'911'808},        // fairseq, transformer_vaswani_wmt_en_de_big with 32,768 joint types
-      {"transformer_xl_base", 191'950'298},    // NVIDIA DeepLearningExamples: 192M
-      {"transformer_xl_large", 285'167'482},   // transfo-xl-wt103 of Hugging Face: 1.14 GB of fp32 weights
-      {"gnmt", 159'593'523},                   // NVIDIA DeepLearningExamples, PyTorch
-      {"tacotron2", 28'193'153},               // NVIDIA Tacotron 2: 28.2 M
-      {"waveglow", 87'879'272 - 12 * 12'288},  // NVIDIA WaveGlow: 87.9 M, with one length a filter for weight normalization
-      {"deepspeech2", 41'187'968},             // petuum/adaptdl, benchmark/models/deepspeech2 with its defaults
-      {"ncf", 31'832'577},                     // MLPerf v0.5, NeuMF on MovieLens 20M
-      {"dlrm", 540'677'217},                   // facebookresearch/dlrm, Criteo Kaggle: 33,762,577 rows of 16 and its perceptrons
-      {"gpt3_125m", 125'226'240},              // 12 L h^2 (1 + 13 / (12 h)) + (50,257 + 2048) h + 2 h
-      {"gpt3_175b", 174'604'259'328},          // the same; 174.6 B
+      {"bert_base_s384", 108'893'186},   // Hugging Face, BertForQuestionAnswering of bert-base-uncased
+      {"bert_large_s384", 334'094'338},  // the same of bert-large-uncased
+      {"vit_h_14", 632'045'800},         // torchvision, ViT_H_14_Weights
+      {"gpt_neo_125m", 125'198'592},     // Hugging Face, EleutherAI/gpt-neo-125m
+      {"transformer_big", 209'911'808},  // fairseq, transformer_vaswani_wmt_en_de_big with 32,768 joint types
+      {"transformer_xl_base", 191'950'298},   // NVIDIA DeepLearningExamples: 192M
+      {"transformer_xl_large", 285'167'482},  // transfo-xl-wt103 of Hugging Face: 1.14 GB of fp32 weights
+      {"gnmt", 159'593'523},                  // NVIDIA DeepLearningExamples, PyTorch
+      {"tacotron2", 28'193'153},              // NVIDIA Tacotron 2: 28.2 M
+      {"waveglow",
+       87'879'272 -
+           12 * 12'288},  // NVIDIA WaveGlow: 87.9 M, with one length a filter for weight normalization
+      {"deepspeech2", 41'187'968},  // petuum/adaptdl, benchmark/models/deepspeech2 with its defaults
+      {"ncf", 31'832'577},          // MLPerf v0.5, NeuMF on MovieLens 20M
+      {"dlrm",
+       540'677'217},  // facebookresearch/dlrm, Criteo Kaggle: 33,762,577 rows of 16 and its perceptrons
+      {"gpt3_125m", 125'226'240},      // 12 L h^2 (1 + 13 / (12 h)) + (50,257 + 2048) h + 2 h
+      {"gpt3_175b", 174'604'259'328},  // the same; 174.6 B
   };
   for (const Published& published : all) {
     INFO(published.file);
@@ -109,8 +118,9 @@ TEST_CASE("Jasper and GPT-3 have their published sizes within half a percent, Fa
 
 TEST_CASE("every parameter of a network over sequences gets its gradient once") {
   for (const std::string name :
-       {"bert_base_s384", "gpt_neo_125m", "gpt3_125m", "transformer_big", "transformer_xl_base", "transformer_xl_large", "gnmt",
-        "tacotron2", "waveglow", "fastpitch", "jasper", "deepspeech2", "ncf", "dlrm", "vit_h_14"}) {
+       {"bert_base_s384", "gpt_neo_125m", "gpt3_125m", "transformer_big", "transformer_xl_base",
+        "transformer_xl_large", "gnmt", "tacotron2", "waveglow", "fastpitch", "jasper", "deepspeech2", "ncf",
+        "dlrm", "vit_h_14"}) {
     INFO(name);
     const ExpandedModel model = model_file(name);
     std::vector<int> ready(model.parameters.size(), 0);
@@ -121,8 +131,8 @@ TEST_CASE("every parameter of a network over sequences gets its gradient once") 
 
 TEST_CASE("products of all networks over sequences add up to the FLOPs of their operators") {
   // Of products alone: what else an operator does (biases, gates) is less than a hundredth of it.
-  for (const std::string name :
-       {"bert_base_s128", "gpt2", "gpt3_125m", "vit_b_16", "swin_t", "transformer_big", "gnmt", "tacotron2", "jasper"}) {
+  for (const std::string name : {"bert_base_s128", "gpt2", "gpt3_125m", "vit_b_16", "swin_t",
+                                 "transformer_big", "gnmt", "tacotron2", "jasper"}) {
     INFO(name);
     const ExpandedModel model = model_file(name);
     double products = 0, operators = 0;

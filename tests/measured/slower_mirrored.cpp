@@ -1,13 +1,14 @@
-// More GPUs, less throughput: MirroredStrategy on MASSIVE M3 against the published chart (docs/measured/slower.csv).
+// More GPUs, less throughput: MirroredStrategy on MASSIVE M3 against the published chart
+// (docs/measured/slower.csv).
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
-#include "sim/analysis/step_simulator.hpp"
+#include "sim/analysis/step/step_simulator.hpp"
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/reader.hpp"
-#include "sim/scenario/schemas.hpp"
-#include "sim/strategy/sums_over_replicas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/toml/reader.hpp"
+#include "sim/strategy/replicas/sums_over_replicas.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/measured.hpp"
 
@@ -28,7 +29,9 @@ SimulatedStep step_on(const Scenario& scenario, int gpus) {
 }
 
 /// The global batch is the same, so throughput is one over the step.
-double throughput_ratio(const Scenario& scenario, int gpus) { return step_on(scenario, 1).step_s / step_on(scenario, gpus).step_s; }
+double throughput_ratio(const Scenario& scenario, int gpus) {
+  return step_on(scenario, 1).step_s / step_on(scenario, gpus).step_s;
+}
 
 struct Row {
   std::string cluster;
@@ -49,12 +52,15 @@ std::vector<Row> mirrored_rows() {
   std::ifstream file(test::kMeasured / "slower.csv");
   for (std::string line; std::getline(file, line);) {
     const std::vector<std::string> row = cells(line);
-    if (row.size() > 6 && row[3] == "mirrored") rows.push_back({row[2], std::stoi(row[5]), std::stod(row[6])});
+    if (row.size() > 6 && row[3] == "mirrored")
+      rows.push_back({row[2], std::stoi(row[5]), std::stod(row[6])});
   }
   return rows;
 }
 
-double part(const SimulatedStep& step, Account account) { return step.breakdown[static_cast<std::size_t>(account)]; }
+double part(const SimulatedStep& step, Account account) {
+  return step.breakdown[static_cast<std::size_t>(account)];
+}
 
 }  // namespace
 
@@ -62,25 +68,30 @@ TEST_CASE("every mirrored row of the chart comes out on its side of one, within 
   const std::vector<Row> rows = mirrored_rows();
   REQUIRE(rows.size() == 5);
   for (const Row& row : rows) {
-    const double ours = throughput_ratio(scenario_named("m3-resnet56-mirrored-" + row.cluster.substr(3)), row.gpus);
+    const double ours =
+        throughput_ratio(scenario_named("m3-resnet56-mirrored-" + row.cluster.substr(3)), row.gpus);
     INFO(row.gpus << " GPUs of " << row.cluster << ": published " << row.ratio << ", ours " << ours);
     CHECK((ours < 1) == (row.ratio < 1));
     CHECK(std::abs(ours / row.ratio - 1) < 0.30);
   }
 }
 
-// Milliseconds read off the chart (562, 739, 658; 1379, 963; 1674, 1155, 859 images/s at a global batch of 128). None was used for a
-// constant of the strategy; docs/models/mirrored.md says which structure was read off them.
+// Milliseconds read off the chart (562, 739, 658; 1379, 963; 1674, 1155, 859 images/s at a global batch of
+// 128). None was used for a constant of the strategy; docs/models/mirrored.md says which structure was read
+// off them.
 TEST_CASE("the steps themselves are those of the chart within 20 percent") {
   struct Published {
     const char* cluster;
     std::vector<double> images_per_s;
   };
-  for (const Published& row : {Published{"k80", {562, 739, 658}}, {"p100", {1379, 963}}, {"v100", {1674, 1155, 859}}}) {
+  for (const Published& row :
+       {Published{"k80", {562, 739, 658}}, {"p100", {1379, 963}}, {"v100", {1674, 1155, 859}}}) {
     const Scenario scenario = scenario_named(std::string("m3-resnet56-mirrored-") + row.cluster);
     for (std::size_t i = 0; i < row.images_per_s.size(); ++i) {
-      const double published = 128 / row.images_per_s[i], ours = step_on(scenario, static_cast<int>(i + 1)).step_s;
-      INFO(row.cluster << " on " << i + 1 << ": published " << 1e3 * published << " ms, ours " << 1e3 * ours << " ms");
+      const double published = 128 / row.images_per_s[i],
+                   ours = step_on(scenario, static_cast<int>(i + 1)).step_s;
+      INFO(row.cluster << " on " << i + 1 << ": published " << 1e3 * published << " ms, ours " << 1e3 * ours
+                       << " ms");
       CHECK(std::abs(ours / published - 1) < 0.20);
     }
   }
@@ -104,7 +115,8 @@ TEST_CASE("with threads of its own for each GPU M3's V100 would have lost less")
 TEST_CASE("the ring that strategies simulate is the transport of the catalog") {
   setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
   Diagnostics problems(read_text_file(FORETRAIN_SOURCE_DIR "/topologies/transports/grpc.toml"));
-  CHECK(read_transport(read_text_file(FORETRAIN_SOURCE_DIR "/topologies/transports/grpc.toml"), problems) == grpc_transport());
+  CHECK(read_transport(read_text_file(FORETRAIN_SOURCE_DIR "/topologies/transports/grpc.toml"), problems) ==
+        grpc_transport());
 }
 
 }  // namespace slower_mirrored

@@ -1,6 +1,6 @@
-// Steps of real PyTorch DDP over gloo between rate-limited network namespaces against ours (docs/measured/testbed.jsonl; more
-// rows of the kind come from testbed/run_testbed), and gloo's all-reduce alone. Computing is sleeps of known length: all that is predicted
-// are buckets, overlap and collectives.
+// Steps of real PyTorch DDP over gloo between rate-limited network namespaces against ours
+// (docs/measured/testbed.jsonl; more rows of the kind come from testbed/run_testbed), and gloo's all-reduce
+// alone. Computing is sleeps of known length: all that is predicted are buckets, overlap and collectives.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -12,7 +12,7 @@
 #include "sim/collective/transport_run.hpp"
 #include "sim/engine/executor.hpp"
 #include "sim/scenario/named_cluster.hpp"
-#include "sim/strategy/ddp.hpp"
+#include "sim/strategy/ddp/ddp.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/measured.hpp"
 
@@ -35,7 +35,8 @@ std::vector<json> rows_of(std::string_view kind) {
   return rows;
 }
 
-/// The catalog's testbed with the row's rate: 1448 of the 1514 bytes of a frame that the token bucket counts are payload.
+/// The catalog's testbed with the row's rate: 1448 of the 1514 bytes of a frame that the token bucket counts
+/// are payload.
 ClusterSpec testbed(const json& row) {
   ClusterSpec spec = open_cluster("gloo-testbed");
   spec.fabric.link.bandwidth = {row.at("link_mbit").get<double>() * 1e6 / 8 * 1448 / 1514};
@@ -48,7 +49,8 @@ std::shared_ptr<const ExpandedModel> sleeping_network(const json& layers) {
     Layer layer;
     layer.type = LayerType::timed;
     layer.parameters = given.at("params");
-    layer.forward_time = seconds(given.at("forward_s")), layer.backward_time = seconds(given.at("backward_s"));
+    layer.forward_time = seconds(given.at("forward_s")),
+    layer.backward_time = seconds(given.at("backward_s"));
     model.layers.push_back(layer);
   }
   Layer loss;
@@ -97,8 +99,9 @@ TEST_CASE("steps of real DDP over gloo are predicted within 5 % in the median an
   REQUIRE_FALSE(rows.empty());
   std::vector<double> errors;
   for (const json& row : rows) {
-    const std::string name = fmt::format("{} Mbit/s, {} ranks, {}, cap {} MiB", row.at("link_mbit").get<int>(), row.at("ranks").get<int>(),
-                                         row.at("model").get<std::string>(), row.at("bucket_cap_mib").get<int>());
+    const std::string name = fmt::format(
+        "{} Mbit/s, {} ranks, {}, cap {} MiB", row.at("link_mbit").get<int>(), row.at("ranks").get<int>(),
+        row.at("model").get<std::string>(), row.at("bucket_cap_mib").get<int>());
     const Step step = predicted_step(row);
     const double measured = row.at("step_s");
     INFO(fmt::format("{}: {:.4f} s predicted, {:.4f} s measured", name, step.seconds, measured));
@@ -121,8 +124,8 @@ TEST_CASE("all-reduces of gloo from 64 KiB up are predicted within 6 % in the me
     for (const auto& [bytes, measured] : row.at("time_s").items()) {
       const Time time = job.run(CollectiveOp::all_reduce, {std::stoll(bytes)}, "", Fidelity::flow).time;
       errors.push_back(error_of(to_seconds(time), measured));
-      INFO(fmt::format("{} ranks, {} bytes: {:.3f} ms predicted, {:.3f} ms measured", placement.size(), bytes, to_seconds(time) * 1e3,
-                       measured.get<double>() * 1e3));
+      INFO(fmt::format("{} ranks, {} bytes: {:.3f} ms predicted, {:.3f} ms measured", placement.size(), bytes,
+                       to_seconds(time) * 1e3, measured.get<double>() * 1e3));
       CHECK(errors.back() < 0.25);
     }
   }

@@ -1,7 +1,8 @@
-// ResNet-50 with DeepSpeed on Puhti, measured by CSC (ml-benchmarks): from one node of four V100 to two nodes.
+// ResNet-50 with DeepSpeed on Puhti, measured by CSC (ml-benchmarks): from one node of four V100 to two
+// nodes.
 #include <cmath>
 
-#include "sim/analysis/validation.hpp"
+#include "sim/analysis/validation/validation.hpp"
 #include "tests/measured/measured_rows.hpp"
 #include "tests/support/catch.hpp"
 

@@ -54,26 +54,32 @@ TEST_CASE("an all-reduce over single-GPU nodes at one switch takes a kernel, 2(n
       const OneJob job(star_cluster(n, {rate}), n, ring_simple());
       const CollectiveCosts& costs = job.communicator.costs();
       const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, kLarge);
-      CHECK(to_seconds(plan.latency) == Approx(to_seconds(costs.kernel) + 2 * (n - 1) * network_step_of(costs)).epsilon(1e-9));
+      CHECK(to_seconds(plan.latency) ==
+            Approx(to_seconds(costs.kernel) + 2 * (n - 1) * network_step_of(costs)).epsilon(1e-9));
       const double data = 2.0 * (n - 1) / n * static_cast<double>(kLarge) / edge_rate(costs, plan, rate);
       CHECK(to_seconds(plan.alone - plan.latency) == Approx(data).epsilon(1e-9));
     }
   }
 }
 
-TEST_CASE("a broadcast over single-GPU nodes fills its pipeline, then moves every byte once over every NIC but one") {
+TEST_CASE(
+    "a broadcast over single-GPU nodes fills its pipeline, then moves every byte once over every NIC but "
+    "one") {
   const OneJob job(star_cluster(4, {2e9}), 4, ring_simple());
   const CollectiveCosts& costs = job.communicator.costs();
   const CollectivePlan plan = job.plan(CollectiveOp::broadcast, 1'000'000'000);
   const double rate = edge_rate(costs, plan, 2e9);
-  // Every channel forwards a slice as soon as it has it, in equal pieces: of three hops, two are to be filled.
+  // Every channel forwards a slice as soon as it has it, in equal pieces: of three hops, two are to be
+  // filled.
   const double pieces = std::ceil(1e9 / static_cast<double>(plan.chunk.slice() * plan.channels));
   const double fill = 2 * 1e9 / pieces / rate;
-  CHECK(to_seconds(plan.latency) == Approx(to_seconds(costs.kernel) + 3 * network_step_of(costs) + fill).epsilon(1e-9));
+  CHECK(to_seconds(plan.latency) ==
+        Approx(to_seconds(costs.kernel) + 3 * network_step_of(costs) + fill).epsilon(1e-9));
   CHECK(to_seconds(plan.alone - plan.latency) == Approx(1e9 / rate).epsilon(1e-9));
 }
 
-// Measured: 129 to 135 GB/s on V100 nodes whose GPUs have six NVLinks (nccl-tests logs, measured/nccl_graphs.csv).
+// Measured: 129 to 135 GB/s on V100 nodes whose GPUs have six NVLinks (nccl-tests logs,
+// measured/nccl_graphs.csv).
 TEST_CASE("four V100 with two NVLinks between each pair reach the measured bus bandwidth of 130 GB/s") {
   CHECK(bus_bandwidth(nvlink_cluster(1, 2), 4, kLarge) == Approx(130).epsilon(0.10));
 }
@@ -94,14 +100,15 @@ TEST_CASE("two nodes of four GPUs with two HDR100 rails use both rails in full")
 
 TEST_CASE("half the NIC rate takes twice the time between nodes") {
   const auto data = [](double rate) {
-    return to_seconds(OneJob(star_cluster(2, {rate}), 2, ring_simple()).plan(CollectiveOp::all_reduce, kLarge).timing.data);
+    return to_seconds(
+        OneJob(star_cluster(2, {rate}), 2, ring_simple()).plan(CollectiveOp::all_reduce, kLarge).timing.data);
   };
   CHECK(data(2.5e9) == Approx(2 * data(5e9)));
 }
 
-// In the ring 0 1 2 3 of one root complex every GPU sends and receives all of an edge's bytes. With peer access both directions carry
-// them at kRootComplexShare of the lanes; without, both together pass the GPU's staging at its staging_share: 2 x 0.64 / 0.92 times as
-// long.
+// In the ring 0 1 2 3 of one root complex every GPU sends and receives all of an edge's bytes. With peer
+// access both directions carry them at kRootComplexShare of the lanes; without, both together pass the GPU's
+// staging at its staging_share: 2 x 0.64 / 0.92 times as long.
 TEST_CASE("without peer access PCIe rings run at the rate of their staging copies") {
   ClusterSpec spec = pcie_cluster(1, 4);
   const auto pace = [](const ClusterSpec& some) {

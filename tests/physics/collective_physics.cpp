@@ -1,4 +1,5 @@
-// Collectives as the executor runs them on a fluid network: the time that the planner promised, alone and against neighbours.
+// Collectives as the executor runs them on a fluid network: the time that the planner promised, alone and
+// against neighbours.
 #include <algorithm>
 #include <cmath>
 
@@ -28,16 +29,23 @@ ClusterSpec without_peer_access(ClusterSpec spec) {
 }
 
 std::vector<Job> jobs() {
-  return {{"star", test::star_cluster(5, {12.3e9}), 5},     {"mesh", test::nvlink_cluster(1, 1), 4},
-          {"three of four", test::nvlink_cluster(1, 1), 3}, {"cube mesh", test::cube_mesh_node(), 8},
-          {"NVSwitch", test::nvswitch_node(), 8},           {"PCIe", test::pcie_cluster(1, 4), 4},
-          {"two sockets", test::two_socket_node(2), 4},     {"staged", without_peer_access(test::two_socket_node(2)), 4},
-          {"two rails", test::nvlink_cluster(3, 2), 12},    {"one rail, partial last node", test::nvlink_cluster(3, 1), 10},
-          {"PCIe nodes", test::pcie_cluster(2, 4), 8},      {"H100 nodes", test::h100_cluster(2), 16}};
+  return {{"star", test::star_cluster(5, {12.3e9}), 5},
+          {"mesh", test::nvlink_cluster(1, 1), 4},
+          {"three of four", test::nvlink_cluster(1, 1), 3},
+          {"cube mesh", test::cube_mesh_node(), 8},
+          {"NVSwitch", test::nvswitch_node(), 8},
+          {"PCIe", test::pcie_cluster(1, 4), 4},
+          {"two sockets", test::two_socket_node(2), 4},
+          {"staged", without_peer_access(test::two_socket_node(2)), 4},
+          {"two rails", test::nvlink_cluster(3, 2), 12},
+          {"one rail, partial last node", test::nvlink_cluster(3, 1), 10},
+          {"PCIe nodes", test::pcie_cluster(2, 4), 8},
+          {"H100 nodes", test::h100_cluster(2), 16}};
 }
 
 /// Collectives of several communicators of one cluster, all started at once; the end of each.
-std::vector<Time> executed(const Cluster& cluster, std::initializer_list<const Communicator*> communicators, const CollectivePlan& plan) {
+std::vector<Time> executed(const Cluster& cluster, std::initializer_list<const Communicator*> communicators,
+                           const CollectivePlan& plan) {
   TaskGraph graph;
   std::vector<TaskId> tasks;
   for (const Communicator* communicator : communicators) {
@@ -89,19 +97,21 @@ TEST_CASE("an all-reduce over n single-GPU nodes takes kernel + 2(n-1) network s
     const OneJob job(spec, n, ring_simple());
     const CollectiveCosts& costs = job.communicator.costs();
     const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 250'000'000);
-    const double step = 7e-6 * of(costs.network_factor, Protocol::simple) + to_seconds(of(costs.network_step, Protocol::simple));
+    const double step = 7e-6 * of(costs.network_factor, Protocol::simple) +
+                        to_seconds(of(costs.network_step, Protocol::simple));
     CHECK(to_seconds(plan.latency) == Approx(to_seconds(costs.kernel) + 2 * (n - 1) * step).epsilon(1e-9));
     CHECK(to_seconds(plan.timing.data) == Approx(2.0 * (n - 1) / n * 250e6 / (5e9 * 0.8)).epsilon(1e-9));
   }
 }
 
-TEST_CASE("inside one NVLink node the time is start + 2(n-1) NVLink steps + 2(n-1)/n S/(rings x link x eff)") {
+TEST_CASE(
+    "inside one NVLink node the time is start + 2(n-1) NVLink steps + 2(n-1)/n S/(rings x link x eff)") {
   const OneJob job(test::nvlink_cluster(1, 1), 4, ring_simple());
   const CollectiveCosts& costs = job.communicator.costs();
   const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 400'000'000);
   CHECK(plan.latency == costs.kernel + costs.simple_start + 6 * of(costs.ring_step, Protocol::simple));
-  // Twelve directed edges of two links each, of which four carry one ring: six rings of one link, 6 * 24.25 * 0.9 = 130.95 GB/s, unless
-  // the thread blocks of the channels are slower.
+  // Twelve directed edges of two links each, of which four carry one ring: six rings of one link, 6 * 24.25 *
+  // 0.9 = 130.95 GB/s, unless the thread blocks of the channels are slower.
   const double rate = std::min(130.95e9, plan.channels * of(costs.channel_rate, Protocol::simple).per_second);
   CHECK(to_seconds(plan.timing.data) == Approx(1.5 * 400e6 / rate).epsilon(1e-9));
 }
@@ -119,7 +129,8 @@ TEST_CASE("two equal jobs over the same NICs take the data time twice") {
   ClusterSpec spec = test::pcie_cluster(2, 2);
   spec.fabric.link.bandwidth = {2e9};  // slower than the thread blocks of either job
   const Cluster cluster = Cluster::build(spec, 2);
-  const Communicator first(cluster, {{{0, 0}, {1, 0}}, 2}, ring_simple()), second(cluster, {{{0, 1}, {1, 1}}, 2}, ring_simple());
+  const Communicator first(cluster, {{{0, 0}, {1, 0}}, 2}, ring_simple()),
+      second(cluster, {{{0, 1}, {1, 1}}, 2}, ring_simple());
   const CollectivePlan plan = first.plan(CollectiveOp::all_reduce, {100'000'000});
   REQUIRE(plan.stretch == 1);
   for (const Time end : executed(cluster, {&first, &second}, plan)) {
@@ -128,8 +139,8 @@ TEST_CASE("two equal jobs over the same NICs take the data time twice") {
 }
 
 TEST_CASE("eight V100 of a DGX-1 all-reduce 4 GiB within 10 % of the measured 55.8 ms") {
-  // nccl-tests on a DGX-1, ring and Simple forced: github.com/Panlichen/nccl-tests @2c51b1b. That is 134.7 GB/s on the bus; NCCL 2.18+
-  // plans with 6 x 20 = 120, and a cloud's health check asks for 110.
+  // nccl-tests on a DGX-1, ring and Simple forced: github.com/Panlichen/nccl-tests @2c51b1b. That is 134.7
+  // GB/s on the bus; NCCL 2.18+ plans with 6 x 20 = 120, and a cloud's health check asks for 110.
   const OneJob job(test::cube_mesh_node(), 8, ring_simple());
   CHECK(to_seconds(job.plan(CollectiveOp::all_reduce, 4294967296).alone) == Approx(55.7965e-3).epsilon(0.10));
 }
@@ -142,7 +153,8 @@ TEST_CASE("PCIe GPUs at one CPU reach what peers get through its root complex") 
   const OneJob job(test::pcie_cluster(1, 4), 4, ring_simple());
   const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 4'000'000'000);
   const CollectiveCosts& costs = job.communicator.costs();
-  const double rate = std::min(12.3e9 * kRootComplexShare, plan.channels * of(costs.channel_rate, Protocol::simple).per_second);
+  const double rate = std::min(12.3e9 * kRootComplexShare,
+                               plan.channels * of(costs.channel_rate, Protocol::simple).per_second);
   CHECK(1.5 * 4e9 / to_seconds(plan.alone) == Approx(rate).epsilon(0.01));
 }
 
@@ -152,7 +164,8 @@ TEST_CASE("a mesh of six NVLinks per pair uses all eighteen of a GPU") {
   Gpu h100 = test::a100();
   h100.architecture = Architecture::hopper, h100.compute_capability = 9.0;
   const OneJob job(test::mesh_node(4, h100, nvlink4, 6), 4, ring_simple());
-  CHECK(1 / job.plan(CollectiveOp::all_reduce, 4'000'000'000).bottleneck.seconds_per_byte == Approx(364e9).epsilon(0.01));
+  CHECK(1 / job.plan(CollectiveOp::all_reduce, 4'000'000'000).bottleneck.seconds_per_byte ==
+        Approx(364e9).epsilon(0.01));
 }
 
 }  // namespace collective_physics

@@ -1,6 +1,7 @@
-// DataParallel on an idle machine has a closed form: broadcast down, sum up, shares of the batch across, nothing of it hidden.
+// DataParallel on an idle machine has a closed form: broadcast down, sum up, shares of the batch across,
+// nothing of it hidden.
 #include "sim/collective/communicator.hpp"
-#include "sim/strategy/coalesced_groups.hpp"
+#include "sim/strategy/ddp/coalesced_groups.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -31,16 +32,19 @@ double alone(const SmallPlan& small, CollectiveOp op, Bytes size) {
 TEST_CASE("what DataParallel exposes is its broadcast, its sum and its copies, one after the other") {
   for (const int gpus : {2, 4}) {
     const SmallPlan small = one_layer(gpus);
-    const Bytes weights{4 * (4000 * 1000 + 1000)};  // one group of 16 MB down; up: 16 MB of weights, then the bias
-    const double collectives = alone(small, CollectiveOp::broadcast, weights) + alone(small, CollectiveOp::reduce, {4 * 4'000'000}) +
+    const Bytes weights{
+        4 * (4000 * 1000 + 1000)};  // one group of 16 MB down; up: 16 MB of weights, then the bias
+    const double collectives = alone(small, CollectiveOp::broadcast, weights) +
+                               alone(small, CollectiveOp::reduce, {4 * 4'000'000}) +
                                alone(small, CollectiveOp::reduce, {4 * 1000});
-    // Shares of all other GPUs leave or reach GPU 0 over its one link, copies through a CPU at 0.64 of 12.3 GB/s. Latencies of 2 us each
-    // are within the tolerance.
+    // Shares of all other GPUs leave or reach GPU 0 over its one link, copies through a CPU at 0.64 of 12.3
+    // GB/s. Latencies of 2 us each are within the tolerance.
     const double rate = 0.64 * 12.3e9, others = gpus - 1;
     const double inputs = 256.0 * (4 * 4000 + 8), outputs = 256.0 * 4 * 1000;
     const double copies = others * (inputs + 2 * outputs) / rate;
     const double exposed = test::run_plan(small, "data_parallel").share(Account::exposed_communication);
-    INFO(gpus << " GPUs: exposed " << exposed * 1e3 << " ms, collectives " << collectives * 1e3 << ", copies " << copies * 1e3);
+    INFO(gpus << " GPUs: exposed " << exposed * 1e3 << " ms, collectives " << collectives * 1e3 << ", copies "
+              << copies * 1e3);
     CHECK(exposed == Approx(collectives + copies).epsilon(0.01));
   }
 }

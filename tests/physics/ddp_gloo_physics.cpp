@@ -1,4 +1,5 @@
-// DDP over gloo between idle nodes without GPUs against closed forms: computing of known length and rings that share their links.
+// DDP over gloo between idle nodes without GPUs against closed forms: computing of known length and rings
+// that share their links.
 #include <algorithm>
 
 #include "tests/support/catch.hpp"
@@ -41,8 +42,11 @@ constexpr double kForward = kLayers * 5e-3, kBackward = kLayers * 10e-3, kBytes 
 
 }  // namespace
 
-TEST_CASE("over a slow network the step is forward, the first layer's backward and all bytes, whatever the buckets") {
-  // The network is busy from the first bucket on: every layer of 2 MB closes a bucket of 1 MiB, and a ring of it takes longer than 10 ms.
+TEST_CASE(
+    "over a slow network the step is forward, the first layer's backward and all bytes, whatever the "
+    "buckets") {
+  // The network is busy from the first bucket on: every layer of 2 MB closes a bucket of 1 MiB, and a ring of
+  // it takes longer than 10 ms.
   for (const int ranks : {2, 4, 8}) {
     const double expected = kForward + kBackward / kLayers + ring(ranks, kLayers * kBytes);
     INFO(ranks << " ranks");
@@ -51,7 +55,8 @@ TEST_CASE("over a slow network the step is forward, the first layer's backward a
 }
 
 TEST_CASE("one late bucket begins when backward ends") {
-  // The first bucket is the last layer alone, 2 MB; it is through before the others are ready if its ring is short enough.
+  // The first bucket is the last layer alone, 2 MB; it is through before the others are ready if its ring is
+  // short enough.
   const int ranks = 2;
   const double first = ring(ranks, kBytes), rest = ring(ranks, (kLayers - 1) * kBytes);
   REQUIRE(first < kBackward * (kLayers - 1) / kLayers);
@@ -59,11 +64,13 @@ TEST_CASE("one late bucket begins when backward ends") {
   CHECK(run_plan(sleeping(ranks, {100 << 20}), "ddp").last_step_s() == Approx(expected).epsilon(0.03));
 }
 
-TEST_CASE("two operations in progress share the links: neither is through before the bytes of both have crossed") {
+TEST_CASE(
+    "two operations in progress share the links: neither is through before the bytes of both have crossed") {
   const test::Ran ran = run_plan(sleeping(4, {1 << 20}), "ddp");
   const auto sent = test::tasks_labelled(ran.plan.graph, TaskKind::collective, "all_reduce bucket");
   const Time first = ran.timeline.spans[sent[0]].start;
-  // Alone the first takes ring(4, 2 MB) = 31 ms; 10 ms after it the second begins. 31 ms of bytes: 10 alone, then 21 at half the rate.
+  // Alone the first takes ring(4, 2 MB) = 31 ms; 10 ms after it the second begins. 31 ms of bytes: 10 alone,
+  // then 21 at half the rate.
   const double alone = ring(4, kBytes), head = 10e-3;
   CHECK(to_seconds(ran.timeline.end_of(sent[0]) - first) == Approx(head + 2 * (alone - head)).epsilon(0.05));
 }

@@ -24,12 +24,14 @@ SmallPlan one_bucket(int gpus, ByteRate network) {
   return small;
 }
 
-/// Latency of the plan plus 2 (n - 1) / n of the gradients through the narrowest place: the NIC, or the thread blocks of all channels.
+/// Latency of the plan plus 2 (n - 1) / n of the gradients through the narrowest place: the NIC, or the
+/// thread blocks of all channels.
 double closed_form(const SmallPlan& small, double gradient_bytes, double network) {
   const test::OneJob job(small.spec, small.gpus, small.collective);
   const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, static_cast<std::int64_t>(gradient_bytes));
   const double blocks = plan.channels * of(job.communicator.costs().channel_rate, plan.protocol).per_second;
-  return to_seconds(plan.latency) + 2.0 * (small.gpus - 1) / small.gpus * gradient_bytes / std::min(network, blocks);
+  return to_seconds(plan.latency) +
+         2.0 * (small.gpus - 1) / small.gpus * gradient_bytes / std::min(network, blocks);
 }
 
 constexpr double kVggGradients = 4.0 * 138'357'544;
@@ -43,7 +45,8 @@ TEST_CASE("one bucket of all gradients is exposed for latency + 2(n-1)/n S/B") {
       const test::Ran ran = run_plan(small, "ddp");
       REQUIRE(ran.plan.buckets.size() == 1);
       INFO(gpus << " GPUs, " << network << " B/s");
-      CHECK(ran.share(Account::exposed_communication) == Approx(closed_form(small, kVggGradients, network)).epsilon(0.03));
+      CHECK(ran.share(Account::exposed_communication) ==
+            Approx(closed_form(small, kVggGradients, network)).epsilon(0.03));
     }
   }
 }
@@ -62,7 +65,8 @@ TEST_CASE("buckets that overlap backward make a shorter step than one that canno
   CHECK(run_plan(many, "ddp").last_step_s() < run_plan(one_bucket(8, {12.3e9}), "ddp").last_step_s());
 }
 
-TEST_CASE("behind a network slower than backward the step is the traffic of all buckets, one after the other") {
+TEST_CASE(
+    "behind a network slower than backward the step is the traffic of all buckets, one after the other") {
   SmallPlan small = one_bucket(4, {0.05e9});
   small.knobs = {};
   // Backward of 4 images is a few percent of 2 x 3/4 x 553 MB / 50 MB/s = 16.6 s.

@@ -19,7 +19,8 @@ Time flow_end(const TransferGraph& graph, const std::vector<ByteRate>& capacitie
   std::vector<PatternFlow> flows;
   for (std::uint32_t c = 0; c < graph.connections.size(); ++c) {
     const std::span<const LinkId> route = graph.route(c);
-    flows.push_back({{route.begin(), route.end()}, graph.connections[c].bytes * graph.connections[c].transfers / kSize});
+    flows.push_back(
+        {{route.begin(), route.end()}, graph.connections[c].bytes * graph.connections[c].transfers / kSize});
   }
   const PatternId pattern = tasks.add_pattern(std::move(flows));
   tasks.add(collective_task(tasks.add_queue("nccl"), {}, pattern, {static_cast<std::int64_t>(kSize)}));
@@ -48,7 +49,8 @@ void add_beside(TransferGraph& graph, const TransferGraph& other) {
 
 }  // namespace
 
-TEST_CASE("physics: a ring all-reduce, chunk by chunk, takes 2 (n - 1) steps of chunk / bandwidth + latency") {
+TEST_CASE(
+    "physics: a ring all-reduce, chunk by chunk, takes 2 (n - 1) steps of chunk / bandwidth + latency") {
   for (const std::uint32_t ranks : {2u, 3u, 8u, 100u}) {
     const Platform platform = star(ranks, kNic);
     const TransferGraph graph = ring_all_reduce(platform, in_order(ranks), kSize, 5 * us);
@@ -80,10 +82,13 @@ TEST_CASE("physics: jitter at the start delays a ring by the latest rank, and no
   const TransferGraph graph = ring_all_reduce(platform, in_order(kRanks), kSize, 5 * us);
   const std::vector<Time> start = jitter(kRanks, 100 * us, 7);
   const Time in_step = simulate_chunks(graph, platform.capacities).end;
-  CHECK(simulate_chunks(graph, platform.capacities, {.start = start}).end == in_step + *std::ranges::max_element(start));
+  CHECK(simulate_chunks(graph, platform.capacities, {.start = start}).end ==
+        in_step + *std::ranges::max_element(start));
 }
 
-TEST_CASE("physics: over an oversubscribed core chunk and flow level agree within 2 %, in the worst order and at random") {
+TEST_CASE(
+    "physics: over an oversubscribed core chunk and flow level agree within 2 %, in the worst order and at "
+    "random") {
   for (const std::uint32_t oversubscription : {2u, 4u, 16u}) {
     const Platform platform = fat_tree(64, oversubscription, kNic);
     check_agreement(ring_all_reduce(platform, across_leaves(64), kSize), platform.capacities, 0.02);

@@ -37,7 +37,8 @@ TEST_CASE("physics: an oversubscribed spine divides the bandwidth by its ratio")
     std::vector<ByteRate> links(static_cast<std::size_t>(k), {12.5e9});
     links.push_back({50e9});
     for (int i = 0; i < k; ++i) flows.push_back({{static_cast<LinkId>(i), static_cast<LinkId>(k)}, 1});
-    graph.add(collective_task(graph.add_queue("nccl"), Time::zero(), graph.add_pattern(flows), {100'000'000}));
+    graph.add(
+        collective_task(graph.add_queue("nccl"), Time::zero(), graph.add_pattern(flows), {100'000'000}));
     const double rate = std::min(12.5e9, 50e9 / k);
     const Time closed_form = Time{static_cast<std::int64_t>(std::ceil(1e8 / rate * 1e12 - 1e-3))};
     CHECK(std::abs((run_on(graph, links).end_of(0) - closed_form).count()) <= 1);

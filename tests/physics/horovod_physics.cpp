@@ -16,7 +16,9 @@ using test::tasks_labelled;
 namespace {
 
 /// One layer of 64 Mi weights and no bias: one gradient of 256 MiB, above any threshold.
-Model one_huge_tensor() { return {"one_huge_tensor", "", {8192}, false, {test::linear(8192, false), test::plain(LayerType::loss)}}; }
+Model one_huge_tensor() {
+  return {"one_huge_tensor", "", {8192}, false, {test::linear(8192, false), test::plain(LayerType::loss)}};
+}
 
 /// 200 layers of 256 x 256 weights and a bias: 400 gradients of 256 KiB and 1 KiB.
 Model many_small_tensors() {
@@ -39,10 +41,12 @@ double all_reduce_s(const SmallPlan& small, Bytes message, double network) {
   const test::OneJob job(small.spec, small.gpus, small.collective);
   const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, message.count);
   const double blocks = plan.channels * of(job.communicator.costs().channel_rate, plan.protocol).per_second;
-  return to_seconds(plan.latency) + 2.0 * (small.gpus - 1) / small.gpus * static_cast<double>(message.count) / std::min(network, blocks);
+  return to_seconds(plan.latency) +
+         2.0 * (small.gpus - 1) / small.gpus * static_cast<double>(message.count) / std::min(network, blocks);
 }
 
-/// From the end of the kernel that writes the last gradient to the start of the optimizer's first, in the last step.
+/// From the end of the kernel that writes the last gradient to the start of the optimizer's first, in the
+/// last step.
 double gap_s(const test::Ran& ran) {
   const auto updates = tasks_labelled(ran.plan.graph, TaskKind::kernel, "optimizer");
   const auto per_step = updates.size() / ran.plan.step_ends.size();
@@ -88,7 +92,8 @@ TEST_CASE("without fusion 400 gradients pay 400 latencies, fused into one messag
   for (std::size_t i = sent.size() - 400; i < sent.size(); ++i)
     busy += to_seconds(many.timeline.end_of(sent[i]) - many.timeline.spans[sent[i]].start);
   CHECK(busy == Approx(separate).epsilon(0.02));
-  CHECK(many.last_step_s() - one.last_step_s() > 0.5 * (separate - all_reduce_s(fused, one.plan.buckets[0], 12.3e9)));
+  CHECK(many.last_step_s() - one.last_step_s() >
+        0.5 * (separate - all_reduce_s(fused, one.plan.buckets[0], 12.3e9)));
 }
 
 TEST_CASE("a step whose last gradient waits for its cycle grows by half of what the cycle grows") {
@@ -97,7 +102,8 @@ TEST_CASE("a step whose last gradient waits for its cycle grows by half of what 
   SmallPlan longer = plain;
   longer.knobs.cycle_time = milliseconds(41);
   // Half of 40 ms more; the phase is one of 32.
-  CHECK(run_plan(longer, "horovod").last_step_s() - run_plan(plain, "horovod").last_step_s() == Approx(20e-3).margin(41e-3 / 32));
+  CHECK(run_plan(longer, "horovod").last_step_s() - run_plan(plain, "horovod").last_step_s() ==
+        Approx(20e-3).margin(41e-3 / 32));
 }
 
 TEST_CASE("fusion copies cost four passes over the gradients, beside backward or not") {

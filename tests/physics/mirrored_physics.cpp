@@ -28,7 +28,9 @@ SmallPlan vgg(int gpus) {
   return small;
 }
 
-double seconds_of(const test::Ran& ran, TaskId task) { return to_seconds(ran.timeline.spans[task].end - ran.timeline.spans[task].start); }
+double seconds_of(const test::Ran& ran, TaskId task) {
+  return to_seconds(ran.timeline.spans[task].end - ran.timeline.spans[task].start);
+}
 
 }  // namespace
 
@@ -50,7 +52,8 @@ TEST_CASE("concatenation and split each read and write every gradient once") {
   const test::Ran ran = run_plan(small, "mirrored");
   const Time once = memory_kernel_time({2 * kVggGradients}, small.spec.node.gpu, small.device.kernel);
   for (const std::string label : {"concatenation of gradients", "split of summed gradients"})
-    CHECK(ran.plan.graph.tasks()[tasks_labelled(ran.plan.graph, TaskKind::kernel, label).front()].duration == once);
+    CHECK(ran.plan.graph.tasks()[tasks_labelled(ran.plan.graph, TaskKind::kernel, label).front()].duration ==
+          once);
 }
 
 TEST_CASE("N - 1 copies of a gradient into GPU 0 share its bus, and so do those of the sum") {
@@ -61,7 +64,8 @@ TEST_CASE("N - 1 copies of a gradient into GPU 0 share its bus, and so do those 
     for (const std::string label : {"copies to the summing GPU", "copies of the sum"}) {
       double longest = 0;
       for (const TaskId id : tasks_labelled(ran.plan.graph, TaskKind::copy, label)) {
-        if (ran.plan.graph.tasks()[id].traffic.count == kFirstLinear) longest = std::max(longest, seconds_of(ran, id));
+        if (ran.plan.graph.tasks()[id].traffic.count == kFirstLinear)
+          longest = std::max(longest, seconds_of(ran, id));
       }
       INFO(gpus << " GPUs, " << label);
       CHECK(longest == Approx((gpus - 1) * static_cast<double>(kFirstLinear) / kPeerRate).epsilon(0.01));
@@ -77,7 +81,8 @@ TEST_CASE("the hierarchical copy is one exchange of all gradients on two GPUs") 
   const Time copied = memory_kernel_time({2 * kVggGradients}, small.spec.node.gpu, small.device.kernel);
   const Time added = memory_kernel_time({3 * kVggGradients}, small.spec.node.gpu, small.device.kernel);
   // GPU 1 to 0, an addition of one tensor (a copy) and of two, GPU 0 to 1.
-  CHECK(ran.share(Account::exposed_communication) == Approx(2 * copy + to_seconds(copied + added)).epsilon(0.01));
+  CHECK(ran.share(Account::exposed_communication) ==
+        Approx(2 * copy + to_seconds(copied + added)).epsilon(0.01));
 }
 
 }  // namespace mirrored_physics

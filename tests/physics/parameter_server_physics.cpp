@@ -1,4 +1,5 @@
-// Parameter servers and BytePS where the network is all that counts: steps against the bytes that must cross the busiest NIC.
+// Parameter servers and BytePS where the network is all that counts: steps against the bytes that must cross
+// the busiest NIC.
 #include <algorithm>
 
 #include "tests/support/catch.hpp"
@@ -23,7 +24,9 @@ SmallPlan slow_network(const Model& model) {
   return small;
 }
 
-double parameter_bytes(const SmallPlan& small) { return static_cast<double>(small.workload.model->gradient_bytes().count); }
+double parameter_bytes(const SmallPlan& small) {
+  return static_cast<double>(small.workload.model->gradient_bytes().count);
+}
 
 /// Bytes a step sends over one link of the cluster.
 double bytes_over(const Plan& plan, LinkId link, int steps) {
@@ -42,7 +45,8 @@ double bytes_over(const Plan& plan, LinkId link, int steps) {
 LinkId first_nic(const SmallPlan& small) {
   const Cluster cluster = Cluster::build(small.spec, 4);
   const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(1, 0), 0);
-  return *std::find_if(route.links.begin(), route.links.end(), [&](LinkId id) { return cluster.links()[id].kind == LinkKind::network; });
+  return *std::find_if(route.links.begin(), route.links.end(),
+                       [&](LinkId id) { return cluster.links()[id].kind == LinkKind::network; });
 }
 
 }  // namespace
@@ -51,7 +55,8 @@ TEST_CASE("one server for four workers: three times all parameters in, then out,
   SmallPlan small = slow_network(test::mnist_net());
   small.workload.framework = usual_framework(FrameworkKind::tensorflow);
   small.knobs.servers = 1;
-  // N workers, the server on the node of one: (N - 1) 4 P / B_s each way, one after the other; gRPC reaches 95 %.
+  // N workers, the server on the node of one: (N - 1) 4 P / B_s each way, one after the other; gRPC reaches
+  // 95 %.
   const double bound = 2 * 3 * parameter_bytes(small) / (0.95 * kNic);
   const double step = run_plan(small, "parameter_server").last_step_s();
   CHECK(step >= bound);
@@ -64,14 +69,16 @@ TEST_CASE("pushes and pulls of different tensors use both directions of a NIC at
   const double one_way = 3 * parameter_bytes(small) / (0.97 * kNic);
   const double step = run_plan(small, "parameter_server").last_step_s();
   CHECK(step >= one_way);
-  CHECK(step < 1.75 * one_way);  // all tensors share the NIC, so the large ones arrive late and start back late
+  CHECK(step <
+        1.75 * one_way);  // all tensors share the NIC, so the large ones arrive late and start back late
 }
 
 TEST_CASE("as many servers as workers: a node sends as much as in a ring") {
   const SmallPlan small = slow_network(test::resnet18());
   const double ring = 2.0 * 3 / 4 * parameter_bytes(small);
   const double sent = bytes_over(plan_of(small, "parameter_server"), first_nic(small), small.steps);
-  // 97 % of the wire is payload; tensors below a million elements are not cut, and the first node has the fullest server.
+  // 97 % of the wire is payload; tensors below a million elements are not cut, and the first node has the
+  // fullest server.
   CHECK(sent > ring);
   CHECK(sent == Approx(ring / 0.97).epsilon(0.10));
   const double step = run_plan(small, "parameter_server").last_step_s();
@@ -92,11 +99,12 @@ TEST_CASE("BytePS is bound by the bytes of the node with the fullest server") {
   const double step = run_plan(small, "byteps").last_step_s();
   CHECK(sent >= 2.0 * 3 / 4 * parameter_bytes(small));
   CHECK(step >= sent / kNic);
-  CHECK(step <
-        1.4 * sent / kNic);  // partitions of 4 MB, one in six of all bytes for three workers: the first goes in and the last out alone
+  CHECK(step < 1.4 * sent / kNic);  // partitions of 4 MB, one in six of all bytes for three workers: the
+                                    // first goes in and the last out alone
 }
 
-TEST_CASE("with servers on machines of their own a node sends all parameters once, half of a ring on many nodes") {
+TEST_CASE(
+    "with servers on machines of their own a node sends all parameters once, half of a ring on many nodes") {
   SmallPlan small = slow_network(test::resnet18());
   small.knobs.dedicated_servers = true;
   for (const char* strategy : {"byteps", "parameter_server"}) {
@@ -123,7 +131,8 @@ TEST_CASE("one server on a machine of its own takes all parameters of four worke
 TEST_CASE("asynchronous workers are held back by the same NICs") {
   SmallPlan small = slow_network(test::mnist_net()), free = small;
   free.knobs.asynchronous = true;
-  CHECK(run_plan(free, "parameter_server").last_step_s() == Approx(run_plan(small, "parameter_server").last_step_s()).epsilon(0.02));
+  CHECK(run_plan(free, "parameter_server").last_step_s() ==
+        Approx(run_plan(small, "parameter_server").last_step_s()).epsilon(0.02));
 }
 
 }  // namespace parameter_server_physics

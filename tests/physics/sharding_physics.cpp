@@ -16,7 +16,8 @@ using test::SmallPlan;
 
 namespace {
 
-/// Bytes that each GPU must put on the wire in a step for gradients and parameters, by the lower bound of each collective.
+/// Bytes that each GPU must put on the wire in a step for gradients and parameters, by the lower bound of
+/// each collective.
 double wire_bytes(const Plan& plan, int gpus) {
   const auto part = [&](std::string_view label, CollectiveOp op) {
     return busbw_factor(op, gpus) * static_cast<double>(sent_per_step(plan, label).bytes);
@@ -61,20 +62,23 @@ TEST_CASE("ZeRO stage 3 sends twice the parameters when all stay for backward, t
     SmallPlan small = blocks(gpus, true);
     const double once = 2 * kParameters * (gpus - 1) / gpus;
     CHECK(wire_bytes(plan_of(small, "zero3"), gpus) == Approx(2 * once));
-    small.knobs.max_reuse_distance = 0, small.knobs.prefetch_bucket_size = 1, small.knobs.max_live_parameters = 1;
+    small.knobs.max_reuse_distance = 0, small.knobs.prefetch_bucket_size = 1,
+    small.knobs.max_live_parameters = 1;
     small.knobs.param_persistence_threshold = 0;
     CHECK(wire_bytes(plan_of(small, "zero3"), gpus) == Approx(3 * once));
   }
 }
 
-TEST_CASE("FSDP sends parameters twice, but the root's once, and gradients once, with shard_grad_op all once") {
+TEST_CASE(
+    "FSDP sends parameters twice, but the root's once, and gradients once, with shard_grad_op all once") {
   for (const char* strategy : {"fsdp", "fsdp2"}) {
     for (const int gpus : {2, 4, 8}) {
       for (const bool half : {false, true}) {
         INFO(strategy << ", " << gpus << " GPUs, half " << half);
         SmallPlan small = blocks(gpus, half);
         const double element = half ? 2 : 4, share = (gpus - 1.0) / gpus;
-        CHECK(wire_bytes(plan_of(small, strategy), gpus) == Approx(element * share * (3 * kParameters - kRoot)));
+        CHECK(wire_bytes(plan_of(small, strategy), gpus) ==
+              Approx(element * share * (3 * kParameters - kRoot)));
         small.knobs.sharding = Sharding::shard_grad_op;
         CHECK(wire_bytes(plan_of(small, strategy), gpus) == Approx(element * share * 2 * kParameters));
       }
@@ -89,23 +93,28 @@ TEST_CASE("with endless compute FSDP exposes the first gather and the last reduc
       SmallPlan small = blocks(4, false);
       small.spec = test::star_cluster(4, {network});
       small.device.kernel.time_scale = 3000;
-      const double expected = alone(small, CollectiveOp::all_gather, 4 * kRoot) + alone(small, CollectiveOp::reduce_scatter, 4 * kRoot);
-      CHECK(run_plan(small, strategy).share(Account::exposed_communication) == Approx(expected).epsilon(0.05));
+      const double expected = alone(small, CollectiveOp::all_gather, 4 * kRoot) +
+                              alone(small, CollectiveOp::reduce_scatter, 4 * kRoot);
+      CHECK(run_plan(small, strategy).share(Account::exposed_communication) ==
+            Approx(expected).epsilon(0.05));
     }
   }
 }
 
 TEST_CASE("without prefetch every gather of backward stands behind a reduction, and both are exposed") {
-  // PyTorch 1.13: the reduction of block k waits for its compute, the gather of block k - 1 for that reduction, the next compute for the
-  // gather. The first block of backward is asked for while the head computes; behind the last there is only the root, which is whole.
+  // PyTorch 1.13: the reduction of block k waits for its compute, the gather of block k - 1 for that
+  // reduction, the next compute for the gather. The first block of backward is asked for while the head
+  // computes; behind the last there is only the root, which is whole.
   SmallPlan small = blocks(4, false);
   small.workload.framework.version = {1, 13};
   small.workload.optimizer.form = OptimizerForm::foreach;
   small.device.kernel.time_scale = 3000;
   const double gather = alone(small, CollectiveOp::all_gather, 4.0 * kLinear);
   const double reduce = alone(small, CollectiveOp::reduce_scatter, 4.0 * kLinear);
-  const double root = alone(small, CollectiveOp::all_gather, 4 * kRoot) + alone(small, CollectiveOp::reduce_scatter, 4 * kRoot);
-  CHECK(run_plan(small, "fsdp").share(Account::exposed_communication) == Approx(root + 3 * (gather + reduce)).epsilon(0.05));
+  const double root = alone(small, CollectiveOp::all_gather, 4 * kRoot) +
+                      alone(small, CollectiveOp::reduce_scatter, 4 * kRoot);
+  CHECK(run_plan(small, "fsdp").share(Account::exposed_communication) ==
+        Approx(root + 3 * (gather + reduce)).epsilon(0.05));
 }
 
 TEST_CASE("hybrid_shard sends between nodes twice the shard, full_shard three times the parameters") {
@@ -113,10 +122,11 @@ TEST_CASE("hybrid_shard sends between nodes twice the shard, full_shard three ti
   small.spec = test::nvlink_cluster(2, 2);
   small.knobs.sharding = Sharding::hybrid_shard;
   const Plan plan = plan_of(small, "fsdp");
-  // Inside the node as full_shard among four; between two nodes each GPU all-reduces a quarter of the gradients.
+  // Inside the node as full_shard among four; between two nodes each GPU all-reduces a quarter of the
+  // gradients.
   CHECK(wire_bytes(plan, 4) == Approx(4 * 0.75 * (3 * kParameters - kRoot)));
-  const double across =
-      busbw_factor(CollectiveOp::all_reduce, 2) * static_cast<double>(sent_per_step(plan, "shards between replicas").bytes);
+  const double across = busbw_factor(CollectiveOp::all_reduce, 2) *
+                        static_cast<double>(sent_per_step(plan, "shards between replicas").bytes);
   CHECK(across == Approx(4 * kParameters / 4));
 }
 
@@ -126,7 +136,8 @@ TEST_CASE("stage 3 hides its gathers behind endless compute, and its one reducti
   small.spec = test::star_cluster(4, {1e9});
   const double first = alone(small, CollectiveOp::all_gather, 4.0 * 1024 * 1024);  // the stem's weight
   const double reduce = alone(small, CollectiveOp::reduce_scatter, 4 * kParameters);
-  CHECK(run_plan(small, "zero3").share(Account::exposed_communication) == Approx(first + reduce).epsilon(0.05));
+  CHECK(run_plan(small, "zero3").share(Account::exposed_communication) ==
+        Approx(first + reduce).epsilon(0.05));
 }
 
 TEST_CASE("DeepSpeed's stages 0 to 2 expose all they send, however long backward is") {
@@ -138,8 +149,10 @@ TEST_CASE("DeepSpeed's stages 0 to 2 expose all they send, however long backward
     const double gather = alone(small, CollectiveOp::all_gather, 4 * kParameters);
     INFO("kernels " << scale << " times as long");
     CHECK(run_plan(small, "zero0").share(Account::exposed_communication) == Approx(reduce).epsilon(0.03));
-    CHECK(run_plan(small, "zero1").share(Account::exposed_communication) == Approx(reduce + gather).epsilon(0.03));
-    CHECK(run_plan(small, "zero2").share(Account::exposed_communication) == Approx(reduce + gather).epsilon(0.03));
+    CHECK(run_plan(small, "zero1").share(Account::exposed_communication) ==
+          Approx(reduce + gather).epsilon(0.03));
+    CHECK(run_plan(small, "zero2").share(Account::exposed_communication) ==
+          Approx(reduce + gather).epsilon(0.03));
   }
 }
 

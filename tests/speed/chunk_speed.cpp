@@ -1,4 +1,5 @@
-// How fast the chunk level is: ring all-reduces of 64 MiB, one chunk per step, in step and out of step, alone and over a busy core.
+// How fast the chunk level is: ring all-reduces of 64 MiB, one chunk per step, in step and out of step, alone
+// and over a busy core.
 #include <benchmark/benchmark.h>
 
 #include "tests/support/chunk_graphs.hpp"
@@ -11,7 +12,8 @@ constexpr double kSize = 64 << 20;
 constexpr ByteRate kNic{25e9};
 const Time kLatency = microseconds(1);
 
-void play(benchmark::State& state, const test::Platform& platform, const TransferGraph& graph, const ChunkOptions& options) {
+void play(benchmark::State& state, const test::Platform& platform, const TransferGraph& graph,
+          const ChunkOptions& options) {
   std::uint64_t transfers = 0;
   for (auto _ : state) {
     const ChunkResult result = simulate_chunks(graph, platform.capacities, options);
@@ -42,7 +44,9 @@ void chunk_ring_on_fat_tree(benchmark::State& state) {
   const test::Platform platform = test::fat_tree(kHosts, 4, kNic);
   const TransferGraph graph = ring_all_reduce(platform, test::across_leaves(kHosts), kSize, kLatency);
   const std::vector<Time> start = test::jitter(kHosts, state.range(1) * microseconds(100), 1);
-  play(state, platform, graph, {.sharing = state.range(0) == 0 ? LinkSharing::serve_in_order : LinkSharing::fair_share, .start = start});
+  play(state, platform, graph,
+       {.sharing = state.range(0) == 0 ? LinkSharing::serve_in_order : LinkSharing::fair_share,
+        .start = start});
 }
 BENCHMARK(chunk_ring_on_fat_tree)
     ->ArgNames({"share", "jitter"})

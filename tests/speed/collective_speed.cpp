@@ -1,8 +1,9 @@
-// How fast the closed form is: sizes per second on one node, the first one with the search for channels, and rows of measurements.
+// How fast the closed form is: sizes per second on one node, the first one with the search for channels, and
+// rows of measurements.
 #include <benchmark/benchmark.h>
 
-#include "sim/analysis/collective_curve.hpp"
-#include "sim/analysis/collective_validation.hpp"
+#include "sim/analysis/collective/collective_curve.hpp"
+#include "sim/analysis/validation/collective_validation.hpp"
 #include "sim/scenario/named_cluster.hpp"
 
 namespace foretrain {
@@ -23,7 +24,12 @@ void sizes_of_all_reduce(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(predict_collective(q));
   state.SetItemsProcessed(state.iterations() * state.range(1));
 }
-BENCHMARK(sizes_of_all_reduce)->Args({8, 1})->Args({8, 20'000})->Args({1024, 1})->Args({1024, 20'000})->Unit(benchmark::kMillisecond);
+BENCHMARK(sizes_of_all_reduce)
+    ->Args({8, 1})
+    ->Args({8, 20'000})
+    ->Args({1024, 1})
+    ->Args({1024, 20'000})
+    ->Unit(benchmark::kMillisecond);
 
 /// 30 sizes on each of 32 jobs, as files of published measurements have them.
 void rows_of_validation(benchmark::State& state) {
@@ -32,8 +38,8 @@ void rows_of_validation(benchmark::State& state) {
     for (int gpus : {1, 2, 3, 4, 8, 16, 64, 128}) {
       for (int size = 3; size < 33; ++size) {
         CollectiveMeasurement m;
-        m.series = m.cluster = cluster, m.op = "all_reduce", m.gpus = gpus, m.nodes = (gpus + 3) / 4, m.bytes = std::int64_t{1} << size,
-        m.time_us = 100;
+        m.series = m.cluster = cluster, m.op = "all_reduce", m.gpus = gpus, m.nodes = (gpus + 3) / 4,
+        m.bytes = std::int64_t{1} << size, m.time_us = 100;
         rows.push_back(m);
       }
     }

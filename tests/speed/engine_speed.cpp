@@ -1,4 +1,5 @@
-// How fast the engine is: agenda, max-min solve, fluid network and executor, each at the size a real step has.
+// How fast the engine is: agenda, max-min solve, fluid network and executor, each at the size a real step
+// has.
 #include <cstdint>
 #include <vector>
 
@@ -17,7 +18,8 @@ constexpr int kFlows = 200;
 constexpr int kHops = 6;
 constexpr std::uint32_t kLinks = 400;
 
-/// 200 flows over 6 of 400 links each, with three kinds of bandwidth: many bottlenecks, the hard case for progressive filling.
+/// 200 flows over 6 of 400 links each, with three kinds of bandwidth: many bottlenecks, the hard case for
+/// progressive filling.
 MaxMinProblem scattered_flows() {
   const CounterRandom random(1);
   MaxMinProblem problem;
@@ -25,7 +27,8 @@ MaxMinProblem scattered_flows() {
     problem.capacities.push_back({12.5e9 * static_cast<double>(1 + random.bits(0, link) % 3)});
   for (std::uint64_t flow = 0; flow < kFlows; ++flow) {
     std::vector<std::uint32_t> route;
-    for (std::uint64_t hop = 0; hop < kHops; ++hop) route.push_back(static_cast<std::uint32_t>(random.bits(1 + flow, hop) % kLinks));
+    for (std::uint64_t hop = 0; hop < kHops; ++hop)
+      route.push_back(static_cast<std::uint32_t>(random.bits(1 + flow, hop) % kLinks));
     problem.add_flow(route);
   }
   return problem;
@@ -48,7 +51,8 @@ void solve(benchmark::State& state, const MaxMinProblem& problem) {
   for (auto _ : state) {
     solver.clear();
     for (std::size_t f = 0; f < problem.flow_count(); ++f) {
-      solver.add_flow(std::span(problem.links).subspan(problem.first_link[f], problem.first_link[f + 1] - problem.first_link[f]));
+      solver.add_flow(std::span(problem.links)
+                          .subspan(problem.first_link[f], problem.first_link[f + 1] - problem.first_link[f]));
     }
     benchmark::DoNotOptimize(solver.solve().data());
   }
@@ -64,7 +68,8 @@ void event_queue_push_pop(benchmark::State& state) {
   const CounterRandom random(2);
   EventQueue queue;
   const auto size = static_cast<std::uint64_t>(state.range(0));
-  for (std::uint64_t i = 0; i < size; ++i) queue.push({Time{static_cast<std::int64_t>(random.bits(0, i) >> 24)}, i, 0});
+  for (std::uint64_t i = 0; i < size; ++i)
+    queue.push({Time{static_cast<std::int64_t>(random.bits(0, i) >> 24)}, i, 0});
   std::uint64_t rank = size;
   for (auto _ : state) {
     const Event event = queue.pop();
@@ -74,7 +79,8 @@ void event_queue_push_pop(benchmark::State& state) {
 }
 BENCHMARK(event_queue_push_pop)->Arg(64)->Arg(4096);
 
-/// A host thread that enqueues `tasks` / 2 kernels: every kernel waits for its launch and for the kernel before it.
+/// A host thread that enqueues `tasks` / 2 kernels: every kernel waits for its launch and for the kernel
+/// before it.
 TaskGraph launch_chain(int tasks) {
   TaskGraph graph;
   const QueueId host = graph.add_queue("host");
@@ -100,7 +106,8 @@ void build_and_run_chain(benchmark::State& state) {
 }
 BENCHMARK(build_and_run_chain)->Arg(3000)->Unit(benchmark::kMicrosecond);
 
-/// The same chain with a collective of 16 flows over shared links after every 100 kernels, which slows the kernels down.
+/// The same chain with a collective of 16 flows over shared links after every 100 kernels, which slows the
+/// kernels down.
 void run_chain_with_collectives(benchmark::State& state) {
   TaskGraph graph = launch_chain(0);
   const DeviceId gpu = graph.add_device("gpu");
@@ -111,7 +118,8 @@ void run_chain_with_collectives(benchmark::State& state) {
   Task launch, kernel, collective;
   launch.queue = 0, launch.duration = microseconds(5);
   kernel.kind = TaskKind::kernel, kernel.queue = 1, kernel.device = gpu, kernel.duration = microseconds(7);
-  collective.kind = TaskKind::collective, collective.queue = nccl, collective.device = gpu, collective.device_share = 0.1;
+  collective.kind = TaskKind::collective, collective.queue = nccl, collective.device = gpu,
+  collective.device_share = 0.1;
   collective.pattern = pattern, collective.traffic = {1 << 20};
   for (int i = 0; i < 1500; ++i) {
     const TaskId done = graph.add(kernel, {{graph.add(launch), microseconds(2)}});

@@ -10,9 +10,10 @@
 
 namespace foretrain::test {
 
-/// Tang, Goh and Thng, "Ladder queue: an O(1) priority queue structure for large-scale discrete event simulation" (2005). Far moments lie
-/// unsorted at the top; when the near ones are used up they are spread over the buckets of a rung, a bucket that is still large over
-/// those of a finer rung, and a small one is sorted to the bottom.
+/// Tang, Goh and Thng, "Ladder queue: an O(1) priority queue structure for large-scale discrete event
+/// simulation" (2005). Far moments lie unsorted at the top; when the near ones are used up they are spread
+/// over the buckets of a rung, a bucket that is still large over those of a finer rung, and a small one is
+/// sorted to the bottom.
 class LadderQueue {
  public:
   bool empty() const { return size_ == 0; }
@@ -33,7 +34,9 @@ class LadderQueue {
     std::size_t next = 0, buckets = 0;
     std::vector<std::vector<Moment>> bucket;
     Time next_start() const { return start + width * static_cast<std::int64_t>(next); }
-    void add(const Moment& moment) { bucket[static_cast<std::size_t>((moment.time - start) / width)].push_back(moment); }
+    void add(const Moment& moment) {
+      bucket[static_cast<std::size_t>((moment.time - start) / width)].push_back(moment);
+    }
   };
 
   void spread(std::vector<Moment>& moments, Time from, Time end);

@@ -1,10 +1,12 @@
-// The made-up machine that the stand-ins are: two GPUs of fixed rates. What is known here, `foretrain calibrate fit` has to find again.
+// The made-up machine that the stand-ins are: two GPUs of fixed rates. What is known here, `foretrain
+// calibrate fit` has to find again.
 #pragma once
 
 namespace standin {
 
 inline constexpr int kGpus = 2;
-inline constexpr double kMemoryBytes = 720e6;  ///< as much as the tax needs; larger points meet "out of memory"
+inline constexpr double kMemoryBytes =
+    720e6;  ///< as much as the tax needs; larger points meet "out of memory"
 inline constexpr int kMultiprocessors = 108, kMajor = 8, kMinor = 0;
 
 // Seconds of the host by call.
@@ -16,7 +18,9 @@ inline constexpr double kWake = 9e-6;             ///< from the end of the work 
 // Kernels: the gap before each, the shortest, and rates.
 inline constexpr double kGap = 0.9e-6, kMinimum = 2.4e-6, kGraphNode = 1.7e-6;
 inline constexpr double kMemoryEfficiency = 0.80, kMemoryRate = 1555e9 * kMemoryEfficiency;
-inline constexpr double kCacheBytes = 20e6, kCacheSpeed = 3;  ///< so much of what a kernel moves has so many times the memory's rate
+inline constexpr double kCacheBytes = 20e6,
+                        kCacheSpeed =
+                            3;  ///< so much of what a kernel moves has so many times the memory's rate
 
 /// Share of the peak that large products and convolutions reach, and the peak (A100's), FLOP/s.
 struct Rate {
@@ -24,7 +28,8 @@ struct Rate {
   double gemm_rate() const { return gemm * peak; }
   double conv_rate() const { return conv * peak; }
 };
-inline constexpr Rate kFp32{0.80, 0.60, 19.49e12}, kTf32{0.70, 0.45, 156e12}, kHalf{0.65, 0.40, 312e12}, kFp64{0.85, 0, 9.746e12};
+inline constexpr Rate kFp32{0.80, 0.60, 19.49e12}, kTf32{0.70, 0.45, 156e12}, kHalf{0.65, 0.40, 312e12},
+    kFp64{0.85, 0, 9.746e12};
 
 // Copies: latency and bytes per second of each way.
 inline constexpr double kHostLatency = 1.9e-6, kHostRate = 21e9;

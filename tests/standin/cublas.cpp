@@ -35,15 +35,16 @@ Content product(const Content& a, const Content& b, Shape s) {
   return {[a, b, s](std::int64_t i) {
             const std::int64_t row = i % s.m, column = i / s.m % s.n, which = i / (s.m * s.n);
             double sum = 0;
-            for (std::int64_t d = 0; d < s.k; ++d) sum += a.at((which * s.k + d) * s.m + row) * b.at((which * s.n + column) * s.k + d);
+            for (std::int64_t d = 0; d < s.k; ++d)
+              sum += a.at((which * s.k + d) * s.m + row) * b.at((which * s.n + column) * s.k + d);
             return sum;
           },
           {},
           {}};
 }
 
-cublasStatus_t multiply(cublasHandle_t handle, Shape s, const void* a, const void* b, void* c, cudaDataType type,
-                        cublasComputeType_t compute) {
+cublasStatus_t multiply(cublasHandle_t handle, Shape s, const void* a, const void* b, void* c,
+                        cudaDataType type, cublasComputeType_t compute) {
   const Element element = element_of(type);
   const double size = element == Element::fp64 ? 8 : element == Element::fp32 ? 4 : 2;
   const double bytes = size * static_cast<double>(s.count * (s.m * s.k + s.k * s.n + s.m * s.n));
@@ -56,8 +57,9 @@ cublasStatus_t multiply(cublasHandle_t handle, Shape s, const void* a, const voi
 
 }  // namespace
 
-#define STANDIN_CALL(seconds) \
-  if (const int failed = begin_call(__func__, seconds); failed != 0) return static_cast<cublasStatus_t>(failed)
+#define STANDIN_CALL(seconds)                                        \
+  if (const int failed = begin_call(__func__, seconds); failed != 0) \
+  return static_cast<cublasStatus_t>(failed)
 
 extern "C" {
 
@@ -97,16 +99,18 @@ cublasStatus_t cublasGetProperty(libraryPropertyType what, int* value) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t, cublasOperation_t, int m, int n, int k, const void*, const void* a,
-                            cudaDataType type, int, const void* b, cudaDataType, int, const void*, void* c, cudaDataType, int,
-                            cublasComputeType_t compute, cublasGemmAlgo_t) {
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t, cublasOperation_t, int m, int n, int k,
+                            const void*, const void* a, cudaDataType type, int, const void* b, cudaDataType,
+                            int, const void*, void* c, cudaDataType, int, cublasComputeType_t compute,
+                            cublasGemmAlgo_t) {
   STANDIN_CALL(kLaunchCall);
   return multiply(handle, {m, n, k, 1}, a, b, c, type, compute);
 }
-cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t, cublasOperation_t, int m, int n, int k, const void*,
-                                          const void* a, cudaDataType type, int, long long, const void* b, cudaDataType, int, long long,
-                                          const void*, void* c, cudaDataType, int, long long, int count, cublasComputeType_t compute,
-                                          cublasGemmAlgo_t) {
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t, cublasOperation_t, int m,
+                                          int n, int k, const void*, const void* a, cudaDataType type, int,
+                                          long long, const void* b, cudaDataType, int, long long, const void*,
+                                          void* c, cudaDataType, int, long long, int count,
+                                          cublasComputeType_t compute, cublasGemmAlgo_t) {
   STANDIN_CALL(kLaunchCall);
   return multiply(handle, {m, n, k, count}, a, b, c, type, compute);
 }

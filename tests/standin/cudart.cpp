@@ -21,7 +21,9 @@ int current_gpu = 0;
 bool peers[kGpus][kGpus] = {};
 
 /// Whether the call fails, as FORETRAIN_STANDIN_FAIL wants it.
-cudaError_t call(const char* name, double seconds = kOtherCall) { return static_cast<cudaError_t>(begin_call(name, seconds)); }
+cudaError_t call(const char* name, double seconds = kOtherCall) {
+  return static_cast<cudaError_t>(begin_call(name, seconds));
+}
 
 bool is_gpu(int device) { return device >= 0 && device < kGpus; }
 
@@ -60,8 +62,9 @@ cudaError_t wait_until(const char* name, double time) {
 
 }  // namespace
 
-#define STANDIN_CALL(...) \
-  if (const cudaError_t failed = call(__func__ __VA_OPT__(, ) __VA_ARGS__); failed != cudaSuccess) return failed
+#define STANDIN_CALL(...)                                                                          \
+  if (const cudaError_t failed = call(__func__ __VA_OPT__(, ) __VA_ARGS__); failed != cudaSuccess) \
+  return failed
 
 extern "C" {
 
@@ -102,7 +105,9 @@ cudaError_t cudaSetDevice(int device) {
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int) {
   STANDIN_CALL();
-  *value = what == cudaDevAttrMultiProcessorCount ? kMultiprocessors : what == cudaDevAttrComputeCapabilityMajor ? kMajor : kMinor;
+  *value = what == cudaDevAttrMultiProcessorCount      ? kMultiprocessors
+           : what == cudaDevAttrComputeCapabilityMajor ? kMajor
+                                                       : kMinor;
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
@@ -173,22 +178,26 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   advance(copy_seconds(to, from, bytes));
   return cudaSuccess;
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                            cudaStream_t stream) {
   STANDIN_CALL(kCopyCall);
   move_bytes(to, from, bytes);
   if (is_wanted("wrong_copy") && bytes >= 4) *static_cast<char*>(to) ^= 1;
   const bool waits = waits_for_host(to, from);
-  enqueue(*stream, waits ? kHostLatency + static_cast<double>(bytes) / kPageableRate : copy_seconds(to, from, bytes),
+  enqueue(*stream,
+          waits ? kHostLatency + static_cast<double>(bytes) / kPageableRate : copy_seconds(to, from, bytes),
           is_on_device(to) && is_on_device(from));
   if (waits) advance_to(stream->ready);
   return cudaSuccess;
 }
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes, cudaStream_t stream) {
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+                                cudaStream_t stream) {
   STANDIN_CALL(kCopyCall);
   move_bytes(to, from, bytes);
   const auto size = static_cast<double>(bytes);
   const bool is_direct = peers[from_device][to_device] || peers[to_device][from_device];
-  enqueue(*stream, is_direct ? kPeerLatency + size / kPeerRate : 2 * (kHostLatency + size / kHostRate), false);
+  enqueue(*stream, is_direct ? kPeerLatency + size / kPeerRate : 2 * (kHostLatency + size / kHostRate),
+          false);
   return cudaSuccess;
 }
 
@@ -237,13 +246,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return wait_until(__func__, event->time); }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   STANDIN_CALL();
-  if (!begin->has_time || !end->has_time || begin->time < 0 || end->time < 0) return cudaErrorInvalidResourceHandle;
+  if (!begin->has_time || !end->has_time || begin->time < 0 || end->time < 0)
+    return cudaErrorInvalidResourceHandle;
   if (now() < end->time) return cudaErrorNotReady;
   *milliseconds = static_cast<float>((end->time - begin->time) * 1e3);
   return cudaSuccess;
 }
 
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                          unsigned long long) {
   STANDIN_CALL();
   *executable = new CUgraphExec_st{graph->kernels};
   return cudaSuccess;

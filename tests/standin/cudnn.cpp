@@ -1,4 +1,5 @@
-// cuDNN of the made-up machine: direct convolutions, summed up where they are looked at; of constants the sum has a closed form.
+// cuDNN of the made-up machine: direct convolutions, summed up where they are looked at; of constants the sum
+// has a closed form.
 #include <cudnn.h>
 
 #include "tests/standin/constants.hpp"
@@ -29,7 +30,9 @@ namespace {
 enum class Pass { forward, data, weights };
 
 Element element_of(cudnnDataType_t type) {
-  return type == CUDNN_DATA_HALF ? Element::fp16 : type == CUDNN_DATA_BFLOAT16 ? Element::bf16 : Element::fp32;
+  return type == CUDNN_DATA_HALF       ? Element::fp16
+         : type == CUDNN_DATA_BFLOAT16 ? Element::bf16
+                                       : Element::fp32;
 }
 
 /// One convolution with everything a kernel needs.
@@ -57,12 +60,14 @@ struct Work {
   double multiplications() const { return meeting() * meeting() * static_cast<double>(x.n * w.k * w.c); }
 };
 
-/// Calls visit(row, column of the output; row, column of the tap; row, column of the input) for every meeting.
+/// Calls visit(row, column of the output; row, column of the tap; row, column of the input) for every
+/// meeting.
 template <class Visit>
 void visit_meetings(const Work& work, const Visit& visit) {
   for (std::int64_t at = 0; at < work.y.h * work.y.w * work.w.h * work.w.w; ++at) {
     const std::int64_t s = at % work.w.w, r = at / work.w.w % work.w.h, place = at / (work.w.w * work.w.h);
-    const std::int64_t q = place % work.y.w, p = place / work.y.w, row = work.in(p, r), column = work.in(q, s);
+    const std::int64_t q = place % work.y.w, p = place / work.y.w, row = work.in(p, r),
+                       column = work.in(q, s);
     if (work.is_inside(row) && work.is_inside(column)) visit(p, q, r, s, row, column);
   }
 }
@@ -89,7 +94,8 @@ std::vector<double> results(const Work& work, Pass pass, const Content& a, const
   return out;
 }
 
-/// `a` and `b` are the operands in the order of the pass. What is large and no constant is timed alone: nobody looks at it.
+/// `a` and `b` are the operands in the order of the pass. What is large and no constant is timed alone:
+/// nobody looks at it.
 Content convolve(const Work& work, Pass pass, const Content& a, const Content& b) {
   constexpr double kSmall = 1e6;
   const double products = work.multiplications();
@@ -108,21 +114,29 @@ const Rate& rate_of(const Work& work) {
   return work.how.math == CUDNN_FMA_MATH ? kFp32 : kTf32;
 }
 
-cudnnStatus_t run(cudnnHandle_t handle, const Work& work, Pass pass, const Content& a, const Content& b, void* to, std::int64_t count) {
+cudnnStatus_t run(cudnnHandle_t handle, const Work& work, Pass pass, const Content& a, const Content& b,
+                  void* to, std::int64_t count) {
   const double size = work.x.element == Element::fp32 ? 4 : 2;
   const double bytes = size * static_cast<double>(work.x.count() + work.y.count() + work.w.count());
-  const double places = static_cast<double>(work.y.count() * work.w.c * work.w.h * work.w.w);  // padding is computed, too
+  const double places =
+      static_cast<double>(work.y.count() * work.w.c * work.w.h * work.w.w);  // padding is computed, too
   enqueue(*handle->stream, compute_seconds(2 * places, rate_of(work).conv_rate(), bytes));
   put(to, count, work.x.element, convolve(work, pass, a, b));
   return CUDNN_STATUS_SUCCESS;
 }
 
-Content contents(const cudnnTensorStruct& tensor, const void* data) { return view(data, tensor.count(), tensor.element); }
-Content contents(const cudnnFilterStruct& filter, const void* data) { return view(data, filter.count(), filter.element); }
+Content contents(const cudnnTensorStruct& tensor, const void* data) {
+  return view(data, tensor.count(), tensor.element);
+}
+Content contents(const cudnnFilterStruct& filter, const void* data) {
+  return view(data, filter.count(), filter.element);
+}
 
-/// The heuristics: the first algorithm wants more memory than the bench gives, the second is not supported, the third is taken.
+/// The heuristics: the first algorithm wants more memory than the bench gives, the second is not supported,
+/// the third is taken.
 template <class Algorithm>
-cudnnStatus_t propose(cudnnConvolutionDescriptor_t convolution, int most, int* count, StandinAlgorithm<Algorithm>* found) {
+cudnnStatus_t propose(cudnnConvolutionDescriptor_t convolution, int most, int* count,
+                      StandinAlgorithm<Algorithm>* found) {
   *count = most < 3 ? most : 3;
   for (int i = 0; i < *count; ++i) {
     found[i] = {};
@@ -162,27 +176,28 @@ const char* cudnnGetErrorString(cudnnStatus_t status) {
 STANDIN_DESCRIPTOR(cudnnCreate, cudnnDestroy, cudnnContext)
 STANDIN_DESCRIPTOR(cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor, cudnnTensorStruct)
 STANDIN_DESCRIPTOR(cudnnCreateFilterDescriptor, cudnnDestroyFilterDescriptor, cudnnFilterStruct)
-STANDIN_DESCRIPTOR(cudnnCreateConvolutionDescriptor, cudnnDestroyConvolutionDescriptor, cudnnConvolutionStruct)
+STANDIN_DESCRIPTOR(cudnnCreateConvolutionDescriptor, cudnnDestroyConvolutionDescriptor,
+                   cudnnConvolutionStruct)
 
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
   STANDIN_CALL(kOtherCall);
   handle->stream = stream;
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t one, cudnnTensorFormat_t, cudnnDataType_t type, int n, int c, int h,
-                                         int w) {
+cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t one, cudnnTensorFormat_t,
+                                         cudnnDataType_t type, int n, int c, int h, int w) {
   STANDIN_CALL(kOtherCall);
   *one = {element_of(type), n, c, h, w};
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t one, cudnnDataType_t type, cudnnTensorFormat_t, int k, int c, int h,
-                                         int w) {
+cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t one, cudnnDataType_t type,
+                                         cudnnTensorFormat_t, int k, int c, int h, int w) {
   STANDIN_CALL(kOtherCall);
   *one = {element_of(type), k, c, h, w};
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t one, int padding, int, int stride, int, int, int,
-                                              cudnnConvolutionMode_t, cudnnDataType_t) {
+cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t one, int padding, int, int stride,
+                                              int, int, int, cudnnConvolutionMode_t, cudnnDataType_t) {
   STANDIN_CALL(kOtherCall);
   one->padding = padding, one->stride = stride;
   return CUDNN_STATUS_SUCCESS;
@@ -198,44 +213,57 @@ cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t one, cudn
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, cudnnTensorDescriptor_t, cudnnFilterDescriptor_t,
-                                                     cudnnConvolutionDescriptor_t convolution, cudnnTensorDescriptor_t, int most,
-                                                     int* count, cudnnConvolutionFwdAlgoPerf_t* found) {
+cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, cudnnTensorDescriptor_t,
+                                                     cudnnFilterDescriptor_t,
+                                                     cudnnConvolutionDescriptor_t convolution,
+                                                     cudnnTensorDescriptor_t, int most, int* count,
+                                                     cudnnConvolutionFwdAlgoPerf_t* found) {
   STANDIN_CALL(kOtherCall);
   return propose(convolution, most, count, found);
 }
-cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnnHandle_t, cudnnFilterDescriptor_t, cudnnTensorDescriptor_t,
-                                                          cudnnConvolutionDescriptor_t convolution, cudnnTensorDescriptor_t, int most,
-                                                          int* count, cudnnConvolutionBwdDataAlgoPerf_t* found) {
+cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnnHandle_t, cudnnFilterDescriptor_t,
+                                                          cudnnTensorDescriptor_t,
+                                                          cudnnConvolutionDescriptor_t convolution,
+                                                          cudnnTensorDescriptor_t, int most, int* count,
+                                                          cudnnConvolutionBwdDataAlgoPerf_t* found) {
   STANDIN_CALL(kOtherCall);
   return propose(convolution, most, count, found);
 }
-cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(cudnnHandle_t, cudnnTensorDescriptor_t, cudnnTensorDescriptor_t,
-                                                            cudnnConvolutionDescriptor_t convolution, cudnnFilterDescriptor_t, int most,
-                                                            int* count, cudnnConvolutionBwdFilterAlgoPerf_t* found) {
+cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(cudnnHandle_t, cudnnTensorDescriptor_t,
+                                                            cudnnTensorDescriptor_t,
+                                                            cudnnConvolutionDescriptor_t convolution,
+                                                            cudnnFilterDescriptor_t, int most, int* count,
+                                                            cudnnConvolutionBwdFilterAlgoPerf_t* found) {
   STANDIN_CALL(kOtherCall);
   return propose(convolution, most, count, found);
 }
 
-cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void*, cudnnTensorDescriptor_t x, const void* x_data,
-                                      cudnnFilterDescriptor_t w, const void* w_data, cudnnConvolutionDescriptor_t convolution,
-                                      cudnnConvolutionFwdAlgo_t, void*, std::size_t, const void*, cudnnTensorDescriptor_t y, void* y_data) {
+cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void*, cudnnTensorDescriptor_t x,
+                                      const void* x_data, cudnnFilterDescriptor_t w, const void* w_data,
+                                      cudnnConvolutionDescriptor_t convolution, cudnnConvolutionFwdAlgo_t,
+                                      void*, std::size_t, const void*, cudnnTensorDescriptor_t y,
+                                      void* y_data) {
   STANDIN_CALL(kLaunchCall);
-  return run(handle, {*x, *y, *w, *convolution}, Pass::forward, contents(*x, x_data), contents(*w, w_data), y_data, y->count());
+  return run(handle, {*x, *y, *w, *convolution}, Pass::forward, contents(*x, x_data), contents(*w, w_data),
+             y_data, y->count());
 }
-cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void*, cudnnFilterDescriptor_t w, const void* w_data,
-                                           cudnnTensorDescriptor_t y, const void* y_data, cudnnConvolutionDescriptor_t convolution,
-                                           cudnnConvolutionBwdDataAlgo_t, void*, std::size_t, const void*, cudnnTensorDescriptor_t x,
-                                           void* x_data) {
+cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void*, cudnnFilterDescriptor_t w,
+                                           const void* w_data, cudnnTensorDescriptor_t y, const void* y_data,
+                                           cudnnConvolutionDescriptor_t convolution,
+                                           cudnnConvolutionBwdDataAlgo_t, void*, std::size_t, const void*,
+                                           cudnnTensorDescriptor_t x, void* x_data) {
   STANDIN_CALL(kLaunchCall);
-  return run(handle, {*x, *y, *w, *convolution}, Pass::data, contents(*y, y_data), contents(*w, w_data), x_data, x->count());
+  return run(handle, {*x, *y, *w, *convolution}, Pass::data, contents(*y, y_data), contents(*w, w_data),
+             x_data, x->count());
 }
-cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void*, cudnnTensorDescriptor_t x, const void* x_data,
-                                             cudnnTensorDescriptor_t y, const void* y_data, cudnnConvolutionDescriptor_t convolution,
-                                             cudnnConvolutionBwdFilterAlgo_t, void*, std::size_t, const void*, cudnnFilterDescriptor_t w,
-                                             void* w_data) {
+cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void*, cudnnTensorDescriptor_t x,
+                                             const void* x_data, cudnnTensorDescriptor_t y,
+                                             const void* y_data, cudnnConvolutionDescriptor_t convolution,
+                                             cudnnConvolutionBwdFilterAlgo_t, void*, std::size_t, const void*,
+                                             cudnnFilterDescriptor_t w, void* w_data) {
   STANDIN_CALL(kLaunchCall);
-  return run(handle, {*x, *y, *w, *convolution}, Pass::weights, contents(*x, x_data), contents(*y, y_data), w_data, w->count());
+  return run(handle, {*x, *y, *w, *convolution}, Pass::weights, contents(*x, x_data), contents(*y, y_data),
+             w_data, w->count());
 }
 
 }  // extern "C"

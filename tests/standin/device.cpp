@@ -1,4 +1,5 @@
-// Contents are functions, so that a product of gigabytes costs what is looked at. Nothing sleeps and nothing is random: two runs agree.
+// Contents are functions, so that a product of gigabytes costs what is looked at. Nothing sleeps and nothing
+// is random: two runs agree.
 #include "tests/standin/device.hpp"
 
 #include <algorithm>
@@ -48,7 +49,9 @@ struct GpuState {
 };
 GpuState gpus[kGpus];
 
-std::size_t size_of(Element element) { return element == Element::fp64 ? 8 : element == Element::fp32 ? 4 : 2; }
+std::size_t size_of(Element element) {
+  return element == Element::fp64 ? 8 : element == Element::fp32 ? 4 : 2;
+}
 
 std::map<char*, Allocation>::iterator holding(const void* at) {
   char* place = const_cast<char*>(static_cast<const char*>(at));
@@ -62,8 +65,10 @@ std::map<char*, Allocation>::iterator holding(const void* at) {
 void forget(Allocation& allocation, char* begin, char* end) {
   std::vector<Overlay> kept;
   for (Overlay& one : allocation.overlays) {
-    if (one.begin < begin) kept.push_back({one.begin, std::min(one.end, begin), one.origin, one.element, one.content});
-    if (one.end > end) kept.push_back({std::max(one.begin, end), one.end, one.origin, one.element, one.content});
+    if (one.begin < begin)
+      kept.push_back({one.begin, std::min(one.end, begin), one.origin, one.element, one.content});
+    if (one.end > end)
+      kept.push_back({std::max(one.begin, end), one.end, one.origin, one.element, one.content});
   }
   std::erase_if(kept, [](const Overlay& one) { return one.begin >= one.end; });
   allocation.overlays = std::move(kept);
@@ -122,7 +127,8 @@ void write_out(const Allocation& allocation, const char* begin, const char* end,
   for (const Overlay& one : allocation.overlays) {
     const auto size = static_cast<std::ptrdiff_t>(size_of(one.element));
     const char* at = one.begin >= begin ? one.begin : begin;
-    for (; at + size <= std::min<const char*>(end, one.end); at += size) encode(value_in(one, at), one.element, to + (at - begin));
+    for (; at + size <= std::min<const char*>(end, one.end); at += size)
+      encode(value_in(one, at), one.element, to + (at - begin));
   }
 }
 
@@ -184,7 +190,8 @@ bool is_on_device(const void* at) { return holding(at) != allocations().end(); }
 void* allocate(std::size_t bytes, int device) {
   GpuState& gpu = gpus[device];
   if (gpu.used + static_cast<double>(bytes) > memory_bytes()) return nullptr;
-  void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* data =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == MAP_FAILED) return nullptr;
   gpu.used += static_cast<double>(bytes);
   allocations()[static_cast<char*>(data)] = {bytes, device, {}};
@@ -219,7 +226,8 @@ void put(void* to, std::int64_t count, Element element, Content content) {
 }
 
 Content view(const void* from, std::int64_t count, Element element) {
-  const char *begin = static_cast<const char*>(from), *end = begin + static_cast<std::size_t>(count) * size_of(element);
+  const char *begin = static_cast<const char*>(from),
+             *end = begin + static_cast<std::size_t>(count) * size_of(element);
   for (const Overlay& one : holding(from)->second.overlays) {
     if (one.begin > begin || one.end < end) continue;
     if (one.begin == begin && one.end == end && one.origin == begin) return one.content;
@@ -241,8 +249,10 @@ void move_bytes(void* to, const void* from, std::size_t bytes) {
   char* target = static_cast<char*>(to);
   const char* source = static_cast<const char*>(from);
   std::memcpy(target, source, bytes);
-  if (const auto holds = holding(source); holds != allocations().end()) write_out(holds->second, source, source + bytes, target);
-  if (const auto holds = holding(target); holds != allocations().end()) forget(holds->second, target, target + bytes);
+  if (const auto holds = holding(source); holds != allocations().end())
+    write_out(holds->second, source, source + bytes, target);
+  if (const auto holds = holding(target); holds != allocations().end())
+    forget(holds->second, target, target + bytes);
 }
 
 void clear_bytes(void* to, std::size_t bytes) {
@@ -274,11 +284,14 @@ double memory_seconds(double bytes) {
   return kMinimum + cached / (kCacheSpeed * kMemoryRate) + (bytes - cached) / kMemoryRate;
 }
 
-double compute_seconds(double operations, double rate, double bytes) { return kMinimum + std::max(operations / rate, bytes / kMemoryRate); }
+double compute_seconds(double operations, double rate, double bytes) {
+  return kMinimum + std::max(operations / rate, bytes / kMemoryRate);
+}
 
 /// What <chrono> and everybody else in the process reads.
 extern "C" int clock_gettime(clockid_t which, timespec* time) noexcept {
-  if (which != CLOCK_MONOTONIC || !is_virtual) return static_cast<int>(::syscall(SYS_clock_gettime, which, time));
+  if (which != CLOCK_MONOTONIC || !is_virtual)
+    return static_cast<int>(::syscall(SYS_clock_gettime, which, time));
   advance(kClockRead);
   time->tv_sec = static_cast<time_t>(clock_s);
   time->tv_nsec = static_cast<long>((clock_s - std::floor(clock_s)) * 1e9);

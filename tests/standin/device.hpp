@@ -1,4 +1,5 @@
-// The made-up machine at work: a clock that only calls move, streams with times, memory that knows what was written without holding it.
+// The made-up machine at work: a clock that only calls move, streams with times, memory that knows what was
+// written without holding it.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +26,15 @@ namespace standin {
 
 using foretrain::micro::Element;
 
-/// Seconds of this thread's clock. The process's clock is the kernel's until the first call of CUDA, then this one.
+/// Seconds of this thread's clock. The process's clock is the kernel's until the first call of CUDA, then
+/// this one.
 double now();
 void advance(double seconds);
 /// As an event in the future that the host waits for: the clock never goes back.
 void advance_to(double time);
 
-/// The code that FORETRAIN_STANDIN_FAIL wants of this call: "cudaMalloc=2" of every call, "cudaMalloc=2@3" from the third on; several with
-/// commas. 0: it works. Every call takes `seconds` of the host.
+/// The code that FORETRAIN_STANDIN_FAIL wants of this call: "cudaMalloc=2" of every call, "cudaMalloc=2@3"
+/// from the third on; several with commas. 0: it works. Every call takes `seconds` of the host.
 int begin_call(const char* name, double seconds);
 /// Whether FORETRAIN_STANDIN_FAIL names it: "wrong_gemm", "hang".
 bool is_wanted(const char* name);

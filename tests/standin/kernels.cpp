@@ -37,7 +37,9 @@ cudaError_t launch_kernel(cudaStream_t stream, double seconds) {
   return cudaSuccess;
 }
 
-double memory_kernel(std::int64_t floats, int tensors) { return standin::memory_seconds(4.0 * static_cast<double>(floats) * tensors); }
+double memory_kernel(std::int64_t floats, int tensors) {
+  return standin::memory_seconds(4.0 * static_cast<double>(floats) * tensors);
+}
 
 /// Of many elements some: what is wrong is wrong everywhere here.
 template <class Visit>
@@ -56,7 +58,8 @@ cudaError_t launch_spin(std::int64_t nanoseconds, cudaStream_t stream) {
   return launch_kernel(stream, static_cast<double>(nanoseconds) * 1e-9);
 }
 
-cudaError_t launch_flag(volatile std::uint32_t* word, std::uint32_t value, std::int64_t nanoseconds, cudaStream_t stream) {
+cudaError_t launch_flag(volatile std::uint32_t* word, std::uint32_t value, std::int64_t nanoseconds,
+                        cudaStream_t stream) {
   const double before = stream->ready;
   const cudaError_t failed = launch_kernel(stream, static_cast<double>(nanoseconds) * 1e-9);
   if (failed != cudaSuccess) return failed;
@@ -73,7 +76,8 @@ void wait_for_flag(const volatile std::uint32_t*, std::uint32_t) {
 
 cudaError_t launch_copy(const float* from, float* to, std::int64_t count, cudaStream_t stream) {
   const cudaError_t failed = launch_kernel(stream, memory_kernel(count, 2));
-  if (failed == cudaSuccess) standin::put(to, count, Element::fp32, standin::view(from, count, Element::fp32));
+  if (failed == cudaSuccess)
+    standin::put(to, count, Element::fp32, standin::view(from, count, Element::fp32));
   return failed;
 }
 
@@ -91,20 +95,26 @@ cudaError_t launch_reduce(const float* from, float* total, std::int64_t count, c
   const Content content = standin::view(from, count, Element::fp32);
   double sum = 0;
   const std::int64_t step = visit_some(count, [&](std::int64_t i) { sum += content.at(i); });
-  *total += static_cast<float>(sum * static_cast<double>(step) * (standin::is_wanted("wrong_memory") ? 2 : 1));
+  *total +=
+      static_cast<float>(sum * static_cast<double>(step) * (standin::is_wanted("wrong_memory") ? 2 : 1));
   return cudaSuccess;
 }
 
-cudaError_t launch_fill_pattern(Element element, void* to, std::int64_t count, std::uint32_t seed, double scale, cudaStream_t stream) {
-  const cudaError_t failed = launch_kernel(stream, standin::memory_seconds(bytes_of_elements(element, count)));
+cudaError_t launch_fill_pattern(Element element, void* to, std::int64_t count, std::uint32_t seed,
+                                double scale, cudaStream_t stream) {
+  const cudaError_t failed =
+      launch_kernel(stream, standin::memory_seconds(bytes_of_elements(element, count)));
   if (failed != cudaSuccess) return failed;
-  const auto at = [seed, scale](std::int64_t i) { return scale * pattern(static_cast<std::uint64_t>(i), seed); };
+  const auto at = [seed, scale](std::int64_t i) {
+    return scale * pattern(static_cast<std::uint64_t>(i), seed);
+  };
   standin::put(to, count, element, {at, {}, {}});
   return cudaSuccess;
 }
 
 cudaError_t launch_fill(Element element, void* to, std::int64_t count, double value, cudaStream_t stream) {
-  const cudaError_t failed = launch_kernel(stream, standin::memory_seconds(bytes_of_elements(element, count)));
+  const cudaError_t failed =
+      launch_kernel(stream, standin::memory_seconds(bytes_of_elements(element, count)));
   if (failed == cudaSuccess) standin::put(to, count, element, Content::all(value));
   return failed;
 }
@@ -112,12 +122,15 @@ cudaError_t launch_fill(Element element, void* to, std::int64_t count, double va
 cudaError_t launch_fill_rank(float* to, std::int64_t count, int rank, cudaStream_t stream) {
   const cudaError_t failed = launch_kernel(stream, memory_kernel(count, 1));
   if (failed != cudaSuccess) return failed;
-  standin::put(to, count, Element::fp32, {[rank](std::int64_t i) { return static_cast<double>((rank + 1) * (1 + i % 7)); }, {}, {}});
+  standin::put(to, count, Element::fp32,
+               {[rank](std::int64_t i) { return static_cast<double>((rank + 1) * (1 + i % 7)); }, {}, {}});
   return cudaSuccess;
 }
 
-cudaError_t launch_sum(Element element, const void* from, std::int64_t count, double* total, cudaStream_t stream) {
-  const cudaError_t failed = launch_kernel(stream, standin::memory_seconds(bytes_of_elements(element, count)));
+cudaError_t launch_sum(Element element, const void* from, std::int64_t count, double* total,
+                       cudaStream_t stream) {
+  const cudaError_t failed =
+      launch_kernel(stream, standin::memory_seconds(bytes_of_elements(element, count)));
   if (failed != cudaSuccess) return failed;
   const Content content = standin::view(from, count, element);
   if (content.total) return *total += *content.total, cudaSuccess;
@@ -125,9 +138,10 @@ cudaError_t launch_sum(Element element, const void* from, std::int64_t count, do
   return cudaSuccess;
 }
 
-cudaError_t launch_count_wrong(Element element, const void* from, std::int64_t count, double value, double tolerance,
-                               unsigned long long* wrong, cudaStream_t stream) {
-  const cudaError_t failed = launch_kernel(stream, standin::memory_seconds(bytes_of_elements(element, count)));
+cudaError_t launch_count_wrong(Element element, const void* from, std::int64_t count, double value,
+                               double tolerance, unsigned long long* wrong, cudaStream_t stream) {
+  const cudaError_t failed =
+      launch_kernel(stream, standin::memory_seconds(bytes_of_elements(element, count)));
   if (failed != cudaSuccess) return failed;
   const Content content = standin::view(from, count, element);
   visit_some(count, [&](std::int64_t i) {
@@ -136,9 +150,11 @@ cudaError_t launch_count_wrong(Element element, const void* from, std::int64_t c
   return cudaSuccess;
 }
 
-cudaError_t launch_fill_words(std::uint32_t* to, std::int64_t words, std::uint32_t offset, cudaStream_t stream) {
+cudaError_t launch_fill_words(std::uint32_t* to, std::int64_t words, std::uint32_t offset,
+                              cudaStream_t stream) {
   const cudaError_t failed = launch_kernel(stream, memory_kernel(words, 1));
-  for (std::int64_t i = 0; failed == cudaSuccess && i < words; ++i) to[i] = copied_word(static_cast<std::uint64_t>(i), offset);
+  for (std::int64_t i = 0; failed == cudaSuccess && i < words; ++i)
+    to[i] = copied_word(static_cast<std::uint64_t>(i), offset);
   return failed;
 }
 

@@ -1,4 +1,5 @@
-// NCCL of the made-up machine: what a group's ranks call is gathered and done when the group ends, on all GPUs at once.
+// NCCL of the made-up machine: what a group's ranks call is gathered and done when the group ends, on all
+// GPUs at once.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -70,7 +71,8 @@ double bytes_on_link(const Call& call) {
 Content sum_of(const std::vector<Content>& parts, std::int64_t shift) {
   double constant = 0;
   bool are_constant = true;
-  for (const Content& part : parts) are_constant = are_constant && part.constant, constant += part.constant.value_or(0);
+  for (const Content& part : parts)
+    are_constant = are_constant && part.constant, constant += part.constant.value_or(0);
   if (are_constant) return Content::all(constant);
   return {[parts, shift](std::int64_t i) {
             double sum = 0;
@@ -81,19 +83,24 @@ Content sum_of(const std::vector<Content>& parts, std::int64_t shift) {
           {}};
 }
 
-/// What each rank has after it; a value for each of `same`, which are one call of every rank in order of ranks.
+/// What each rank has after it; a value for each of `same`, which are one call of every rank in order of
+/// ranks.
 std::vector<Content> results_of(const std::vector<Call>& same) {
   std::vector<Content> sent, results;
   const Op op = same.front().op;
   const auto ranks = static_cast<std::int64_t>(same.size());
-  for (const Call& call : same) sent.push_back(view(call.from, call.count * (op == Op::reduce_scatter ? ranks : 1), Element::fp32));
+  for (const Call& call : same)
+    sent.push_back(view(call.from, call.count * (op == Op::reduce_scatter ? ranks : 1), Element::fp32));
   for (std::size_t rank = 0; rank < same.size(); ++rank) {
     const std::int64_t part = same[rank].count;
     if (op == Op::all_reduce || op == Op::reduce) results.push_back(sum_of(sent, 0));
     if (op == Op::reduce_scatter) results.push_back(sum_of(sent, static_cast<std::int64_t>(rank) * part));
     if (op == Op::broadcast) results.push_back(sent[static_cast<std::size_t>(same[rank].peer)]);
     if (op == Op::all_gather)
-      results.push_back({[sent, part](std::int64_t i) { return sent[static_cast<std::size_t>(i / part)].at(i % part); }, {}, {}});
+      results.push_back(
+          {[sent, part](std::int64_t i) { return sent[static_cast<std::size_t>(i / part)].at(i % part); },
+           {},
+           {}});
   }
   return results;
 }
@@ -103,7 +110,8 @@ void collective(const std::vector<Call>& same) {
   for (std::size_t rank = 0; rank < same.size(); ++rank) {
     const Call& call = same[rank];
     if (call.op == Op::reduce && call.communicator->rank != call.peer) continue;
-    const std::int64_t count = call.op == Op::all_gather ? call.count * static_cast<std::int64_t>(same.size()) : call.count;
+    const std::int64_t count =
+        call.op == Op::all_gather ? call.count * static_cast<std::int64_t>(same.size()) : call.count;
     put(call.to, count, Element::fp32, is_wanted("wrong_nccl") ? Content::all(-1) : std::move(results[rank]));
   }
 }
@@ -117,7 +125,8 @@ void exchange(std::vector<Call>& all) {
   for (const Call& call : all) {
     if (call.op != Op::receive) continue;
     const auto from = std::find_if(sent.begin(), sent.end(), [&](const auto& one) {
-      return one.first != nullptr && one.first->communicator->rank == call.peer && one.first->peer == call.communicator->rank;
+      return one.first != nullptr && one.first->communicator->rank == call.peer &&
+             one.first->peer == call.communicator->rank;
     });
     if (from == sent.end()) continue;
     put(call.to, call.count, Element::fp32, is_wanted("wrong_nccl") ? Content::all(-1) : from->second);
@@ -141,7 +150,8 @@ void run_group() {
     collective(calls);
   const double share = channels() / static_cast<double>(kChannels);
   const double rate = kCollectiveRate * share * (latency_factor() < 1 ? latency_factor() : 1);
-  const double seconds = kCollectiveLatency * latency_factor() + *std::max_element(bytes.begin(), bytes.end()) / rate;
+  const double seconds =
+      kCollectiveLatency * latency_factor() + *std::max_element(bytes.begin(), bytes.end()) / rate;
   enqueue_together(streams, is_wanted("hang") ? 1e9 : seconds, kTax * share);
 }
 
@@ -219,30 +229,39 @@ ncclResult_t ncclGroupEnd() {
   return static_cast<ncclResult_t>(failed);
 }
 
-ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t, ncclRedOp_t, ncclComm_t communicator,
-                           cudaStream_t stream) {
-  return take(__func__, {Op::all_reduce, from, to, static_cast<std::int64_t>(count), 0, communicator, stream});
+ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t, ncclRedOp_t,
+                           ncclComm_t communicator, cudaStream_t stream) {
+  return take(__func__,
+              {Op::all_reduce, from, to, static_cast<std::int64_t>(count), 0, communicator, stream});
 }
-ncclResult_t ncclAllGather(const void* from, void* to, std::size_t count, ncclDataType_t, ncclComm_t communicator, cudaStream_t stream) {
-  return take(__func__, {Op::all_gather, from, to, static_cast<std::int64_t>(count), 0, communicator, stream});
+ncclResult_t ncclAllGather(const void* from, void* to, std::size_t count, ncclDataType_t,
+                           ncclComm_t communicator, cudaStream_t stream) {
+  return take(__func__,
+              {Op::all_gather, from, to, static_cast<std::int64_t>(count), 0, communicator, stream});
 }
-ncclResult_t ncclReduceScatter(const void* from, void* to, std::size_t count, ncclDataType_t, ncclRedOp_t, ncclComm_t communicator,
-                               cudaStream_t stream) {
-  return take(__func__, {Op::reduce_scatter, from, to, static_cast<std::int64_t>(count), 0, communicator, stream});
+ncclResult_t ncclReduceScatter(const void* from, void* to, std::size_t count, ncclDataType_t, ncclRedOp_t,
+                               ncclComm_t communicator, cudaStream_t stream) {
+  return take(__func__,
+              {Op::reduce_scatter, from, to, static_cast<std::int64_t>(count), 0, communicator, stream});
 }
-ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t count, ncclDataType_t, int root, ncclComm_t communicator,
-                           cudaStream_t stream) {
-  return take(__func__, {Op::broadcast, from, to, static_cast<std::int64_t>(count), root, communicator, stream});
+ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t count, ncclDataType_t, int root,
+                           ncclComm_t communicator, cudaStream_t stream) {
+  return take(__func__,
+              {Op::broadcast, from, to, static_cast<std::int64_t>(count), root, communicator, stream});
 }
-ncclResult_t ncclReduce(const void* from, void* to, std::size_t count, ncclDataType_t, ncclRedOp_t, int root, ncclComm_t communicator,
-                        cudaStream_t stream) {
+ncclResult_t ncclReduce(const void* from, void* to, std::size_t count, ncclDataType_t, ncclRedOp_t, int root,
+                        ncclComm_t communicator, cudaStream_t stream) {
   return take(__func__, {Op::reduce, from, to, static_cast<std::int64_t>(count), root, communicator, stream});
 }
-ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t, int peer, ncclComm_t communicator, cudaStream_t stream) {
-  return take(__func__, {Op::send, from, nullptr, static_cast<std::int64_t>(count), peer, communicator, stream});
+ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t, int peer, ncclComm_t communicator,
+                      cudaStream_t stream) {
+  return take(__func__,
+              {Op::send, from, nullptr, static_cast<std::int64_t>(count), peer, communicator, stream});
 }
-ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t, int peer, ncclComm_t communicator, cudaStream_t stream) {
-  return take(__func__, {Op::receive, nullptr, to, static_cast<std::int64_t>(count), peer, communicator, stream});
+ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t, int peer, ncclComm_t communicator,
+                      cudaStream_t stream) {
+  return take(__func__,
+              {Op::receive, nullptr, to, static_cast<std::int64_t>(count), peer, communicator, stream});
 }
 
 }  // extern "C"

@@ -43,7 +43,9 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* address, Handle* handle) {
   return begin_call(__func__, 0);
 }
 int nvmlDeviceGetClockInfo(Handle, int, unsigned* value) { return answer(__func__, value, 1410); }
-int nvmlDeviceGetMaxClockInfo(Handle, int what, unsigned* value) { return answer(__func__, value, what == 1 ? 1410 : 1215); }
+int nvmlDeviceGetMaxClockInfo(Handle, int what, unsigned* value) {
+  return answer(__func__, value, what == 1 ? 1410 : 1215);
+}
 int nvmlDeviceGetTemperature(Handle, int, unsigned* value) { return answer(__func__, value, 44); }
 int nvmlDeviceGetMaxPcieLinkGeneration(Handle, unsigned* value) { return answer(__func__, value, 4); }
 int nvmlDeviceGetMaxPcieLinkWidth(Handle, unsigned* value) { return answer(__func__, value, 16); }
@@ -51,7 +53,9 @@ int nvmlDeviceGetTopologyCommonAncestor(Handle, Handle, int* level) {
   *level = 30;
   return begin_call(__func__, 0);
 }
-int nvmlDeviceGetNvLinkState(Handle, unsigned link, unsigned* is_active) { return answer(__func__, is_active, link < 4 ? 1 : 0); }
+int nvmlDeviceGetNvLinkState(Handle, unsigned link, unsigned* is_active) {
+  return answer(__func__, is_active, link < 4 ? 1 : 0);
+}
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(Handle handle, unsigned, PciInfo* info) {
   std::snprintf(info->address, sizeof info->address, "00000000:%02X:00.0", 16 * (2 - gpu_of(handle)));
   return begin_call(__func__, 0);

@@ -1,4 +1,5 @@
-// Approved texts of reports and drawings; a wanted change is approved by copying what the failing test prints.
+// Approved texts of reports and drawings; a wanted change is approved by copying what the failing test
+// prints.
 #pragma once
 
 #include <fstream>

@@ -5,12 +5,13 @@
 #include <functional>
 #include <vector>
 
-#include "sim/analysis/crossover.hpp"
+#include "sim/analysis/search/crossover.hpp"
 
 namespace foretrain::test {
 
 /// `rates[n - 1]`: samples per second on n GPUs. `counts`: whether a person would request so many.
-inline Crossover brute_force_crossover(const std::vector<double>& rates, const std::function<bool(int)>& counts) {
+inline Crossover brute_force_crossover(const std::vector<double>& rates,
+                                       const std::function<bool(int)>& counts) {
   const int all = static_cast<int>(rates.size());
   const auto rate = [&](int n) { return rates[static_cast<std::size_t>(n - 1)]; };
   std::vector<int> numbers;
@@ -40,10 +41,12 @@ inline Crossover brute_force_crossover(const std::vector<double>& rates, const s
   if (c.fastest_gpus < numbers.back()) c.no_gain_from = neighbour(c.fastest_gpus, 1);
   c.slower_than_one_gpu = ranges([&](int n) { return rate(n) < 0.98 * rate(1); });
   c.slower_than_fewer = ranges([&](int n) {
-    return std::any_of(numbers.begin(), numbers.end(), [&](int fewer) { return fewer < n && rate(n) < 0.98 * rate(fewer); });
+    return std::any_of(numbers.begin(), numbers.end(),
+                       [&](int fewer) { return fewer < n && rate(n) < 0.98 * rate(fewer); });
   });
-  for (const auto& [efficiency, answer] : {std::pair(0.9, &c.efficiency_below_90), std::pair(0.8, &c.efficiency_below_80),
-                                           std::pair(0.7, &c.efficiency_below_70), std::pair(0.5, &c.efficiency_below_50)}) {
+  for (const auto& [efficiency, answer] :
+       {std::pair(0.9, &c.efficiency_below_90), std::pair(0.8, &c.efficiency_below_80),
+        std::pair(0.7, &c.efficiency_below_70), std::pair(0.5, &c.efficiency_below_50)}) {
     *answer = first([&](int n) { return rate(n) < efficiency * n * rate(1); });
     int reaches = 1;
     for (const int n : numbers)
@@ -66,11 +69,13 @@ inline std::string answers_text(const Crossover& c) {
     for (const GpuRange& r : list) all += " " + std::to_string(r.first) + "-" + std::to_string(r.last);
     return all;
   };
-  std::string out = "fastest " + std::to_string(c.fastest_gpus) + ", no gain " + text(c.no_gain_from) + ", slower than one " +
-                    ranges(c.slower_than_one_gpu) + ", than fewer " + ranges(c.slower_than_fewer) + ", below " +
-                    text(c.efficiency_below_90) + " " + text(c.efficiency_below_80) + " " + text(c.efficiency_below_70) + " " +
+  std::string out = "fastest " + std::to_string(c.fastest_gpus) + ", no gain " + text(c.no_gain_from) +
+                    ", slower than one " + ranges(c.slower_than_one_gpu) + ", than fewer " +
+                    ranges(c.slower_than_fewer) + ", below " + text(c.efficiency_below_90) + " " +
+                    text(c.efficiency_below_80) + " " + text(c.efficiency_below_70) + " " +
                     text(c.efficiency_below_50) + ", worth";
-  for (const WorthRequesting& w : c.worth_requesting) out += " " + std::to_string(w.every_up_to) + "-" + std::to_string(w.most);
+  for (const WorthRequesting& w : c.worth_requesting)
+    out += " " + std::to_string(w.every_up_to) + "-" + std::to_string(w.most);
   return out;
 }
 

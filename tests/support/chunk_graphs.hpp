@@ -1,4 +1,5 @@
-// Platforms and transfer graphs for tests and measurements of the chunk level: rings on a star and on an oversubscribed fat tree.
+// Platforms and transfer graphs for tests and measurements of the chunk level: rings on a star and on an
+// oversubscribed fat tree.
 #pragma once
 
 #include <cmath>
@@ -10,8 +11,8 @@
 
 namespace foretrain::test {
 
-/// Hosts under leaves, leaves under spines. Host h sends on link 2h and receives on link 2h + 1; then come, per leaf and spine, up and
-/// down.
+/// Hosts under leaves, leaves under spines. Host h sends on link 2h and receives on link 2h + 1; then come,
+/// per leaf and spine, up and down.
 struct Platform {
   std::vector<ByteRate> capacities;
   std::uint32_t leaf_size;  ///< hosts of one leaf reach each other below the spines
@@ -19,7 +20,9 @@ struct Platform {
 };
 
 /// One switch.
-inline Platform star(std::uint32_t hosts, ByteRate nic) { return {std::vector<ByteRate>(2 * std::size_t{hosts}, nic), hosts, 0}; }
+inline Platform star(std::uint32_t hosts, ByteRate nic) {
+  return {std::vector<ByteRate>(2 * std::size_t{hosts}, nic), hosts, 0};
+}
 
 /// Leaves of 16 hosts, each with 16 / oversubscription links up.
 inline Platform fat_tree(std::uint32_t hosts, std::uint32_t oversubscription, ByteRate nic) {
@@ -32,9 +35,10 @@ inline std::vector<LinkId> route(const Platform& platform, std::uint32_t from, s
   const std::uint32_t leaf = from / platform.leaf_size, far = to / platform.leaf_size;
   if (leaf == far) return {2 * from, 2 * to + 1};
   const auto hosts = static_cast<std::uint32_t>(platform.capacities.size() / 2);
-  const std::uint32_t leaves = hosts / (platform.leaf_size + platform.spines), first = leaves * platform.leaf_size,
-                      spine = from % platform.spines;
-  return {2 * from, 2 * (first + leaf * platform.spines + spine), 2 * (first + far * platform.spines + spine) + 1, 2 * to + 1};
+  const std::uint32_t leaves = hosts / (platform.leaf_size + platform.spines),
+                      first = leaves * platform.leaf_size, spine = from % platform.spines;
+  return {2 * from, 2 * (first + leaf * platform.spines + spine),
+          2 * (first + far * platform.spines + spine) + 1, 2 * to + 1};
 }
 
 /// Hosts in order.
@@ -51,9 +55,10 @@ inline std::vector<std::uint32_t> across_leaves(std::uint32_t hosts) {
   return order;
 }
 
-/// Ring all-reduce with one chunk per step: 2 (n - 1) messages of size / n from each rank; each needs the one its sender received before.
-/// Rank i is host order[i].
-inline TransferGraph ring_all_reduce(const Platform& platform, const std::vector<std::uint32_t>& order, double size, Time latency = {}) {
+/// Ring all-reduce with one chunk per step: 2 (n - 1) messages of size / n from each rank; each needs the one
+/// its sender received before. Rank i is host order[i].
+inline TransferGraph ring_all_reduce(const Platform& platform, const std::vector<std::uint32_t>& order,
+                                     double size, Time latency = {}) {
   TransferGraph graph;
   const auto ranks = static_cast<std::uint32_t>(order.size());
   graph.ranks = static_cast<int>(ranks);
@@ -73,7 +78,8 @@ inline std::vector<Time> jitter(std::uint32_t ranks, Time longest, std::uint64_t
   const CounterRandom random(seed);
   std::vector<Time> start;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    start.push_back(Time{static_cast<std::int64_t>(random.uniform(0, rank) * static_cast<double>(longest.count()))});
+    start.push_back(
+        Time{static_cast<std::int64_t>(random.uniform(0, rank) * static_cast<double>(longest.count()))});
   }
   return start;
 }

@@ -1,5 +1,5 @@
-// The plain twin of the executor for any graph: every task by events, taken from an unsorted list, with no flow folded and nothing timed
-// early.
+// The plain twin of the executor for any graph: every task by events, taken from an unsorted list, with no
+// flow folded and nothing timed early.
 #pragma once
 
 #include <algorithm>
@@ -16,17 +16,21 @@ namespace foretrain::test {
 
 class EventExecutor {
  public:
-  EventExecutor(const TaskGraph& graph, Network& network) : graph_(graph), network_(network), devices_(graph.devices().size()) {
+  EventExecutor(const TaskGraph& graph, Network& network)
+      : graph_(graph), network_(network), devices_(graph.devices().size()) {
     for (const Pool& pool : graph.pools()) lines_.push_back({pool.capacity, {}});
     timeline_.spans.resize(graph.tasks().size());
-    ended_.resize(graph.tasks().size()), flows_.resize(graph.tasks().size()), released_.resize(graph.tasks().size());
+    ended_.resize(graph.tasks().size()), flows_.resize(graph.tasks().size()),
+        released_.resize(graph.tasks().size());
   }
 
   Timeline run() {
     release_all();
     while (std::ranges::count(ended_, false) > 0) {
       const Time flows_end = network_.next_end();
-      const Time now = events_.empty() ? flows_end : std::min(flows_end, std::get<Time>(*std::ranges::min_element(events_)));
+      const Time now = events_.empty()
+                           ? flows_end
+                           : std::min(flows_end, std::get<Time>(*std::ranges::min_element(events_)));
       if (flows_end == now) end_flows(now);
       while (!events_.empty() && std::get<Time>(*std::ranges::min_element(events_)) == now) handle_first(now);
     }
@@ -41,13 +45,17 @@ class EventExecutor {
   };
   const Task& task(TaskId id) const { return graph_.tasks()[id]; }
   bool takes_share(TaskId id) const { return task(id).device != kNone && task(id).device_share > 0; }
-  bool is_stretched(TaskId id) const { return task(id).kind == TaskKind::kernel && task(id).device != kNone && !takes_share(id); }
+  bool is_stretched(TaskId id) const {
+    return task(id).kind == TaskKind::kernel && task(id).device != kNone && !takes_share(id);
+  }
 
   /// Every task whose dependencies have all ended.
   void release_all() {
     for (TaskId id = 0; id < graph_.tasks().size(); ++id) {
       const auto needs = graph_.dependencies(id);
-      if (released_[id] || !std::ranges::all_of(needs, [&](const Dependency& need) { return ended_[need.before]; })) continue;
+      if (released_[id] ||
+          !std::ranges::all_of(needs, [&](const Dependency& need) { return ended_[need.before]; }))
+        continue;
       released_[id] = true;
       Span& span = timeline_.spans[id];
       for (const Dependency& need : needs) {
@@ -78,15 +86,19 @@ class EventExecutor {
   void start(TaskId id, Time now) {
     timeline_.spans[id].start = now;
     take(id, task(id).device_share, now);
-    if (is_stretched(id)) return events_.emplace_back(devices_[task(id).device].begin(id, task(id).duration, now), Kind::end, id), void();
-    events_.emplace_back(later(now, task(id).duration), task(id).pattern == kNone ? Kind::end : Kind::transfer, id);
+    if (is_stretched(id))
+      return events_.emplace_back(devices_[task(id).device].begin(id, task(id).duration, now), Kind::end, id),
+             void();
+    events_.emplace_back(later(now, task(id).duration),
+                         task(id).pattern == kNone ? Kind::end : Kind::transfer, id);
   }
 
   void take(TaskId id, double share, Time now) {
     if (!takes_share(id)) return;
     SharedDevice& device = devices_[task(id).device];
     device.take(share, now);
-    for (const SharedDevice::Running& kernel : device.running()) events_.emplace_back(kernel.end, Kind::end, kernel.task);
+    for (const SharedDevice::Running& kernel : device.running())
+      events_.emplace_back(kernel.end, Kind::end, kernel.task);
   }
 
   void transfer(TaskId id, Time now) {
@@ -101,7 +113,8 @@ class EventExecutor {
     if (flows_[id] == 0) finish(id, now);
   }
 
-  /// Ends of one moment come by the flow's number, so numbers are given as the executor gives them: the last one that came free.
+  /// Ends of one moment come by the flow's number, so numbers are given as the executor gives them: the last
+  /// one that came free.
   FlowId new_flow(TaskId id) {
     if (idle_.empty()) return task_of_flow_.push_back(id), static_cast<FlowId>(task_of_flow_.size() - 1);
     const FlowId flow = idle_.back();

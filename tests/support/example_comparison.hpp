@@ -1,8 +1,8 @@
 // A comparison with round numbers, for tests of its reports.
 #pragma once
 
-#include "sim/analysis/compare.hpp"
-#include "sim/analysis/strategy_matrix.hpp"
+#include "sim/analysis/search/compare.hpp"
+#include "sim/analysis/search/strategy_matrix.hpp"
 
 namespace foretrain::test {
 
@@ -10,7 +10,8 @@ namespace foretrain::test {
 inline ComparedStrategy compared_strategy(std::string name, double step_s, std::vector<StepPart> parts) {
   ComparedStrategy row{std::move(name), "", {}, std::move(parts)};
   PredictionPoint& p = row.point;
-  p.gpus = 4, p.batch_per_gpu = 32, p.global_batch = 128, p.step_s = step_s, p.epoch_s = 1000 * step_s, p.total_s = 2000 * step_s;
+  p.gpus = 4, p.batch_per_gpu = 32, p.global_batch = 128, p.step_s = step_s, p.epoch_s = 1000 * step_s,
+  p.total_s = 2000 * step_s;
   p.samples_per_s = 128 / step_s, p.speedup = 0.4 / step_s, p.efficiency = p.speedup / 4;
   p.breakdown[static_cast<std::size_t>(Account::exposed_communication)] = step_s - 0.1;
   p.memory.parameters = {2'000'000'000}, p.memory_capacity = {32'000'000'000};
@@ -18,20 +19,28 @@ inline ComparedStrategy compared_strategy(std::string name, double step_s, std::
   return row;
 }
 
-/// Four GPUs: ddp at 100 ms, horovod 2.1 ms behind, data_parallel at 125 ms and too large, mirrored not at all.
+/// Four GPUs: ddp at 100 ms, horovod 2.1 ms behind, data_parallel at 125 ms and too large, mirrored not at
+/// all.
 inline Comparison example_comparison() {
   Comparison c;
-  c.scenario = "example", c.model = "resnet50", c.cluster = "puhti", c.precision = "fp32", c.own_strategy = "ddp";
+  c.scenario = "example", c.model = "resnet50", c.cluster = "puhti", c.precision = "fp32",
+  c.own_strategy = "ddp";
   c.samples = 128'000, c.epochs = 2, c.one_gpu_step_s = 0.1;
   c.strategies = {"data_parallel", "ddp", "horovod", "mirrored"};
-  ComparedStrategy ddp =
-      compared_strategy("ddp", 0.1, {{"forward and backward kernels", 0.09}, {"optimizer", 0.0096}, {"buffer broadcast", 0.0004}});
-  ComparedStrategy horovod = compared_strategy("horovod", 0.1021, {{"forward and backward kernels", 0.0925}, {"optimizer", 0.0096}});
-  horovod.against_best = {{"forward and backward kernels", 0.0025}, {"buffer broadcast", -0.0004}, {"optimizer", 0}};
-  ComparedStrategy parallel = compared_strategy("data_parallel", 0.125, {{"forward and backward kernels", 0.125}});
-  parallel.against_best = {{"forward and backward kernels", 0.035}, {"optimizer", -0.0096}, {"buffer broadcast", -0.0004}};
+  ComparedStrategy ddp = compared_strategy(
+      "ddp", 0.1,
+      {{"forward and backward kernels", 0.09}, {"optimizer", 0.0096}, {"buffer broadcast", 0.0004}});
+  ComparedStrategy horovod =
+      compared_strategy("horovod", 0.1021, {{"forward and backward kernels", 0.0925}, {"optimizer", 0.0096}});
+  horovod.against_best = {
+      {"forward and backward kernels", 0.0025}, {"buffer broadcast", -0.0004}, {"optimizer", 0}};
+  ComparedStrategy parallel =
+      compared_strategy("data_parallel", 0.125, {{"forward and backward kernels", 0.125}});
+  parallel.against_best = {
+      {"forward and backward kernels", 0.035}, {"optimizer", -0.0096}, {"buffer broadcast", -0.0004}};
   parallel.point.memory_capacity = {1'000'000'000};
-  ComparedStrategy mirrored{"mirrored", "mirrored is one process, which cannot drive GPUs of 2 nodes", {}, {}};
+  ComparedStrategy mirrored{
+      "mirrored", "mirrored is one process, which cannot drive GPUs of 2 nodes", {}, {}};
   c.numbers = {{4, 2, {ddp, horovod, parallel, mirrored}}};
   c.decisions.add("anchor", "kernels x 1.100", "measured with ddp");
   c.warnings = {"something to know"};

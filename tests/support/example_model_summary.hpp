@@ -1,11 +1,13 @@
-// A summary of a network that exists nowhere, for tests of the reports: a block that repeats, a view, times on a GPU.
+// A summary of a network that exists nowhere, for tests of the reports: a block that repeats, a view, times
+// on a GPU.
 #pragma once
 
-#include "sim/analysis/model_summary.hpp"
+#include "sim/analysis/step/model_summary.hpp"
 
 namespace foretrain::test {
 
-inline LayerSummary example_layer(std::string name, OperatorClass kind, Shape result, std::int64_t parameters, double flops, double bytes) {
+inline LayerSummary example_layer(std::string name, OperatorClass kind, Shape result, std::int64_t parameters,
+                                  double flops, double bytes) {
   LayerSummary layer;
   layer.name = std::move(name), layer.kind = kind, layer.result = result, layer.parameters = parameters;
   layer.flops = flops, layer.bytes = bytes, layer.saved_bytes = bytes / 2;
@@ -17,10 +19,13 @@ inline LayerSummary example_layer(std::string name, OperatorClass kind, Shape re
 inline ModelSummary example_model_summary() {
   ModelSummary s;
   s.name = "example", s.description = "A network, \"small\"", s.input = "[3, 32, 32]", s.batch = 64;
-  s.layers.push_back(example_layer("stem", OperatorClass::conv, Shape::image(16, 32, 32), 448, 884736, 77824));
+  s.layers.push_back(
+      example_layer("stem", OperatorClass::conv, Shape::image(16, 32, 32), 448, 884736, 77824));
   for (const char* block : {"block.0.", "block.1."}) {
-    s.layers.push_back(example_layer(block + std::string("conv2d"), OperatorClass::conv, Shape::image(16, 32, 32), 2320, 4.7e6, 131072));
-    s.layers.push_back(example_layer(block + std::string("relu"), OperatorClass::elementwise, Shape::image(16, 32, 32), 0, 16384, 131072));
+    s.layers.push_back(example_layer(block + std::string("conv2d"), OperatorClass::conv,
+                                     Shape::image(16, 32, 32), 2320, 4.7e6, 131072));
+    s.layers.push_back(example_layer(block + std::string("relu"), OperatorClass::elementwise,
+                                     Shape::image(16, 32, 32), 0, 16384, 131072));
   }
   LayerSummary view;
   view.name = "flatten", view.result = Shape::features(16384);
@@ -31,7 +36,8 @@ inline ModelSummary example_model_summary() {
   s.totals.forward_bytes = 602112;
   s.totals.forward_kernels = 5, s.totals.backward_kernels = 10, s.totals.optimizer_kernels = 2;
   s.totals.activations_fp32 = Bytes{301056}, s.totals.activations_16_bit = Bytes{150528};
-  s.totals.memory.parameters = Bytes{20352}, s.totals.memory.gradients = Bytes{20352}, s.totals.memory.activations = Bytes{19'267'584};
+  s.totals.memory.parameters = Bytes{20352}, s.totals.memory.gradients = Bytes{20352},
+  s.totals.memory.activations = Bytes{19'267'584};
   s.totals.memory.framework = Bytes{600'000'000};
   return s;
 }

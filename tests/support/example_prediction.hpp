@@ -13,14 +13,19 @@ inline Prediction example_prediction() {
   PredictionPoint one, eight;
   one.gpus = 1, one.nodes = 1, one.batch_per_gpu = 32, one.global_batch = 32, one.steps_per_epoch = 40'000;
   one.step_s = 0.1, one.epoch_s = 4000, one.total_s = 360'000, one.samples_per_s = 320, one.gpu_hours = 100;
-  one.interval = {0.08, 0.125, 0.9}, one.epoch_interval = {3200, 5000, 0.9}, one.total_interval = {288'000, 450'000, 0.9};
+  one.interval = {0.08, 0.125, 0.9}, one.epoch_interval = {3200, 5000, 0.9},
+  one.total_interval = {288'000, 450'000, 0.9};
   one.speedup_range = {1, 1}, one.chance_of_gain = 0;
   one.breakdown = {0.09, 0, 0, 0.005, 0.005, 0};
-  one.memory.parameters = {102'000'000}, one.memory.activations = {7'898'000'000}, one.memory_capacity = {32'000'000'000};
-  eight.gpus = 8, eight.nodes = 2, eight.batch_per_gpu = 32, eight.global_batch = 256, eight.steps_per_epoch = 5000;
-  eight.step_s = 0.125, eight.epoch_s = 625, eight.total_s = 56'250, eight.samples_per_s = 2048, eight.gpu_hours = 125;
+  one.memory.parameters = {102'000'000}, one.memory.activations = {7'898'000'000},
+  one.memory_capacity = {32'000'000'000};
+  eight.gpus = 8, eight.nodes = 2, eight.batch_per_gpu = 32, eight.global_batch = 256,
+  eight.steps_per_epoch = 5000;
+  eight.step_s = 0.125, eight.epoch_s = 625, eight.total_s = 56'250, eight.samples_per_s = 2048,
+  eight.gpu_hours = 125;
   eight.speedup = 6.4, eight.efficiency = 0.8;
-  eight.interval = {0.1, 0.15625, 0.9}, eight.epoch_interval = {500, 781, 0.9}, eight.total_interval = {45'000, 70'000, 0.9};
+  eight.interval = {0.1, 0.15625, 0.9}, eight.epoch_interval = {500, 781, 0.9},
+  eight.total_interval = {45'000, 70'000, 0.9};
   eight.speedup_range = {5.5, 6.8}, eight.chance_of_gain = 0.97;
   eight.breakdown = {0.0925, 0.015, 0, 0.005, 0.005, 0.0075};
   eight.memory = one.memory, eight.memory_capacity = {7'000'000'000};

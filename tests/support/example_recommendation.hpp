@@ -9,7 +9,8 @@
 namespace foretrain::test {
 
 /// DDP with a batch of 32 per GPU on nodes of four; its interval is a quarter to both sides.
-inline JobOption example_job(int gpus, double hours, double speedup, double kwh, double cost, std::string trade) {
+inline JobOption example_job(int gpus, double hours, double speedup, double kwh, double cost,
+                             std::string trade) {
   JobOption job;
   PredictionPoint& p = job.point;
   job.strategy = "ddp", job.partition = "gpu", job.workers_per_gpu = 10;
@@ -28,7 +29,9 @@ inline Recommendation example_recommendation() {
   r.best = example_job(8, 12.5, 6.4, 27.5, 6000, "");
   r.runners_up = {example_job(16, 7.5, 10.7, 33, 7200, "1.7 x faster, 20 % dearer"),
                   example_job(1, 80, 1, 0, 4800, "6.4 x slower, 20 % cheaper")};
-  r.notes = {"up to 132 samples per GPU fit; a larger batch trains differently and is not recommended for speed alone"};
+  r.notes = {
+      "up to 132 samples per GPU fit; a larger batch trains differently and is not recommended for speed "
+      "alone"};
   JobPlan& plan = r.plan;
   plan.name = "resnet50", plan.model = "resnet50", plan.cluster = "puhti", plan.strategy = "ddp";
   plan.partition = "gpu", plan.gpu_type = "v100";
@@ -43,7 +46,8 @@ inline Recommendation example_recommendation() {
 inline Sensitivity example_sensitivity() {
   Sensitivity s;
   s.gpus = 8, s.total_s = 45'000, s.interval = {36'000, 56'250, 0.9};
-  s.bars = {{"kernel times", "assumed", 38'000, 54'000, 0.8}, {"network bandwidth", "assumed", 43'000, 48'000, 0.2}};
+  s.bars = {{"kernel times", "assumed", 38'000, 54'000, 0.8},
+            {"network bandwidth", "assumed", 43'000, 48'000, 0.2}};
   s.narrowed = {{"one step on one GPU", 42'000, 48'500}};
   return s;
 }

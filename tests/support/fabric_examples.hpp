@@ -5,7 +5,8 @@
 
 namespace foretrain::test {
 
-/// A cluster of `nodes` nodes with two NICs each and the parameters every switched fabric of this page takes from its own.
+/// A cluster of `nodes` nodes with two NICs each and the parameters every switched fabric of this page takes
+/// from its own.
 inline ClusterSpec over_fabric(std::string kind, int nodes) {
   ClusterSpec spec = nvlink_cluster(nodes, 2);
   spec.name = kind;
@@ -37,7 +38,8 @@ inline ClusterSpec dragonfly_example(bool spread_nics) {
 /// Three cells of two leaves and two spines, two nodes per leaf.
 inline ClusterSpec cells_example(int global_links) {
   ClusterSpec spec = over_fabric("dragonfly_plus", 11);
-  spec.fabric.groups = 3, spec.fabric.leaves_per_group = 2, spec.fabric.nodes_per_leaf = 2, spec.fabric.uplinks_per_leaf = 2;
+  spec.fabric.groups = 3, spec.fabric.leaves_per_group = 2, spec.fabric.nodes_per_leaf = 2,
+  spec.fabric.uplinks_per_leaf = 2;
   spec.fabric.global_links = global_links;
   return spec;
 }
@@ -53,9 +55,10 @@ inline FabricLink join(std::string a, std::string b) { return {std::move(a), std
 /// Two leaves of two nodes with two ways between them, and a third leaf behind the second.
 inline ClusterSpec graph_example() {
   ClusterSpec spec = over_fabric("explicit", 5);
-  spec.fabric.graph = {join("left", "node0-1"), join("right", "node2.nic0"), join("right", "node2.nic1"), join("right", "node3"),
-                       join("left", "top"),     join("left", "bottom"),      join("top", "right"),        join("bottom", "right"),
-                       join("right", "far"),    join("far", "node4")};
+  spec.fabric.graph = {join("left", "node0-1"), join("right", "node2.nic0"), join("right", "node2.nic1"),
+                       join("right", "node3"),  join("left", "top"),         join("left", "bottom"),
+                       join("top", "right"),    join("bottom", "right"),     join("right", "far"),
+                       join("far", "node4")};
   return spec;
 }
 

@@ -1,4 +1,5 @@
-// Each rule is a table row or a short function over (file, include line); a circle is found by walking the includes depth first.
+// Each rule is a table row or a short function over (file, include line); a circle is found by walking the
+// includes depth first.
 #include "tests/support/layer_rules.hpp"
 
 #include <algorithm>
@@ -16,15 +17,18 @@ namespace foretrain::test {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> kLayers{"base",     "engine", "cluster",  "workload", "collective", "strategy",
-                                                   "scenario", "import", "analysis", "report",   "app"};
-constexpr std::array<std::string_view, 3> kBelowCalibrate{"sim/base/", "sim/workload/device/", "sim/scenario/"};
+constexpr std::array<std::string_view, 11> kLayers{"base",       "engine",   "cluster",  "workload",
+                                                   "collective", "strategy", "scenario", "import",
+                                                   "analysis",   "report",   "app"};
+constexpr std::array<std::string_view, 3> kBelowCalibrate{"sim/base/", "sim/workload/device/",
+                                                          "sim/scenario/"};
 /// Least squares over plain numbers: it uses base alone, and these may use it.
 constexpr std::string_view kFit = "calibrate/fit/";
 constexpr std::array<std::string_view, 3> kAboveFit{"sim/analysis/", "sim/report/", "sim/app/"};
 constexpr int kLongestFile = 400;
 
-/// A package: how its headers begin, and the files that may include them. `in_headers`: also headers among those files.
+/// A package: how its headers begin, and the files that may include them. `in_headers`: also headers among
+/// those files.
 struct Door {
   std::string_view headers;
   std::vector<std::string_view> files;
@@ -33,12 +37,15 @@ struct Door {
 
 const std::vector<Door>& doors() {
   static const std::vector<Door> rows{
-      {"toml++/", {"sim/scenario/reader.cpp"}},
+      {"toml++/", {"sim/scenario/toml/reader.cpp"}},
       {"boost/", {"sim/cluster/"}},
       {"Eigen/", {"calibrate/fit"}, true},
       {"CLI/", {"sim/app/"}},
       {"pugixml", {"sim/import/"}},
-      {"nlohmann/", {"sim/import/logs/json_value.hpp", "sim/report/json_value.hpp", "sim/report/chrome_trace.cpp"}, true},
+      {"nlohmann/",
+       {"sim/import/logs/json_value.hpp", "sim/report/json_value.hpp",
+        "sim/report/prediction/chrome_trace.cpp"},
+       true},
       {"sim/import/logs/json_value.hpp", {"sim/import/logs/"}},
       {"sim/report/json_value.hpp", {"sim/report/"}},
       {"cuda", {"calibrate/micro/"}, true},
@@ -67,7 +74,8 @@ std::vector<Include> includes_of(const std::string& text) {
     if (at == std::string::npos || line.compare(at, 7, "include") != 0) continue;
     const std::size_t open = line.find_first_of("<\"", at);
     const std::size_t close = open == std::string::npos ? open : line.find_first_of(">\"", open + 1);
-    if (close != std::string::npos) found.push_back({number, line.substr(open + 1, close - open - 1), line[open] == '"'});
+    if (close != std::string::npos)
+      found.push_back({number, line.substr(open + 1, close - open - 1), line[open] == '"'});
   }
   return found;
 }
@@ -84,14 +92,18 @@ bool is_header(std::string_view path) { return path.ends_with(".hpp") || path.en
 
 /// Why the file may not include another of ours; empty when it may.
 std::string layer_breach(const std::string& path, const std::string& included) {
-  if (included.starts_with(kFit) && std::any_of(kAboveFit.begin(), kAboveFit.end(), [&](auto folder) { return path.starts_with(folder); }))
+  if (included.starts_with(kFit) &&
+      std::any_of(kAboveFit.begin(), kAboveFit.end(), [&](auto folder) { return path.starts_with(folder); }))
     return "";
   if (path.starts_with(kFit))
-    return included.starts_with(kFit) || included.starts_with("sim/base/") ? "" : fmt::format("calibrate/fit may not use {}", included);
+    return included.starts_with(kFit) || included.starts_with("sim/base/")
+               ? ""
+               : fmt::format("calibrate/fit may not use {}", included);
   if (path.starts_with("calibrate/")) {
-    const bool allowed =
-        std::any_of(kBelowCalibrate.begin(), kBelowCalibrate.end(), [&](auto folder) { return included.starts_with(folder); });
-    return allowed || included.starts_with("calibrate/") ? "" : fmt::format("calibrate may not use {}", included);
+    const bool allowed = std::any_of(kBelowCalibrate.begin(), kBelowCalibrate.end(),
+                                     [&](auto folder) { return included.starts_with(folder); });
+    return allowed || included.starts_with("calibrate/") ? ""
+                                                         : fmt::format("calibrate may not use {}", included);
   }
   const int own = layer_of(path), other = layer_of(included);
   if (other < 0) return fmt::format("\"{}\" is no file of a layer", included);
@@ -102,7 +114,8 @@ std::string layer_breach(const std::string& path, const std::string& included) {
 std::string door_breach(const std::string& path, const std::string& included) {
   for (const Door& door : doors()) {
     if (!included.starts_with(door.headers)) continue;
-    const bool inside = std::any_of(door.files.begin(), door.files.end(), [&](auto file) { return path.starts_with(file); });
+    const bool inside =
+        std::any_of(door.files.begin(), door.files.end(), [&](auto file) { return path.starts_with(file); });
     if (!inside) return fmt::format("<{}> belongs in {}", included, fmt::join(door.files, " or "));
     if (is_header(path) && !door.in_headers) return fmt::format("<{}> may not be in a header", included);
   }
@@ -111,8 +124,10 @@ std::string door_breach(const std::string& path, const std::string& included) {
 
 void check_text(const SourceFile& file, std::vector<std::string>& breaches) {
   const auto lines = std::count(file.text.begin(), file.text.end(), '\n');
-  if (!file.text.starts_with("// ")) breaches.push_back(fmt::format("{}:1: the first line says what the file is", file.path));
-  if (lines > kLongestFile) breaches.push_back(fmt::format("{}:{}: more than {} lines", file.path, lines, kLongestFile));
+  if (!file.text.starts_with("// "))
+    breaches.push_back(fmt::format("{}:1: the first line says what the file is", file.path));
+  if (lines > kLongestFile)
+    breaches.push_back(fmt::format("{}:{}: more than {} lines", file.path, lines, kLongestFile));
   if (file.path.starts_with("sim/") && layer_of(file.path) < 0)
     breaches.push_back(fmt::format("{}:1: in the folder of no layer", file.path));
 }
@@ -120,10 +135,11 @@ void check_text(const SourceFile& file, std::vector<std::string>& breaches) {
 using IncludeGraph = std::map<std::string, std::vector<std::string>>;
 
 /// Depth first; `open` is the way from the start to here. A file met again on that way closes a circle.
-void find_circles(const IncludeGraph& graph, const std::string& file, std::vector<std::string>& open, std::map<std::string, bool>& done,
-                  std::vector<std::string>& breaches) {
+void find_circles(const IncludeGraph& graph, const std::string& file, std::vector<std::string>& open,
+                  std::map<std::string, bool>& done, std::vector<std::string>& breaches) {
   if (const auto again = std::find(open.begin(), open.end(), file); again != open.end()) {
-    breaches.push_back(fmt::format("{}:1: circle {} -> {}", file, fmt::join(again, open.end(), " -> "), file));
+    breaches.push_back(
+        fmt::format("{}:1: circle {} -> {}", file, fmt::join(again, open.end(), " -> "), file));
     return;
   }
   const auto node = graph.find(file);
@@ -168,7 +184,8 @@ std::vector<SourceFile> read_sources(const std::string& root, const std::string&
     if (ending != ".hpp" && ending != ".cpp" && ending != ".cu" && ending != ".cuh") continue;
     files.push_back({entry.path().lexically_relative(root).generic_string(), text_of(entry.path())});
   }
-  std::sort(files.begin(), files.end(), [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
+  std::sort(files.begin(), files.end(),
+            [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
   return files;
 }
 

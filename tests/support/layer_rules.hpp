@@ -1,4 +1,5 @@
-// The rules of the house that can be read off the source text: layers, circles, one door per package, first lines, file lengths.
+// The rules of the house that can be read off the source text: layers, circles, one door per package, first
+// lines, file lengths.
 #pragma once
 
 #include <string>
@@ -11,11 +12,13 @@ struct SourceFile {
   std::string text;
 };
 
-/// Every breach in the files, one line each ("sim/base/units.hpp:3: …"), in the order of the files; circles come last.
-/// An include of our own names a file from the root of the tree ("sim/…", "calibrate/…"); other quoted ones are breaches.
+/// Every breach in the files, one line each ("sim/base/units.hpp:3: …"), in the order of the files; circles
+/// come last. An include of our own names a file from the root of the tree ("sim/…", "calibrate/…"); other
+/// quoted ones are breaches.
 std::vector<std::string> layer_breaches(const std::vector<SourceFile>& files);
 
-/// All .hpp, .cpp, .cu and .cuh files below `root`/`folder`, sorted by path; none when there is no such folder.
+/// All .hpp, .cpp, .cu and .cuh files below `root`/`folder`, sorted by path; none when there is no such
+/// folder.
 std::vector<SourceFile> read_sources(const std::string& root, const std::string& folder);
 
 }  // namespace foretrain::test

@@ -1,4 +1,5 @@
-// Line by line: outside a block the last line that is not empty is kept, for its comment; inside, lines are collected.
+// Line by line: outside a block the last line that is not empty is kept, for its comment; inside, lines are
+// collected.
 #include "tests/support/markdown.hpp"
 
 #include <sstream>
@@ -9,7 +10,9 @@ namespace {
 
 std::string trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r");
-  return begin == std::string_view::npos ? "" : std::string(text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1));
+  return begin == std::string_view::npos
+             ? ""
+             : std::string(text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1));
 }
 
 /// What stands between "<!--" and "-->" when the line is nothing else.
@@ -29,7 +32,8 @@ std::vector<FencedBlock> fenced_blocks(std::string_view page) {
     const std::string text = trimmed(line);
     if (text.starts_with("```")) {
       inside = !inside;
-      if (inside) blocks.push_back({number, text.substr(3, text.find_first_of(" {", 3) - 3), comment_in(above), ""});
+      if (inside)
+        blocks.push_back({number, text.substr(3, text.find_first_of(" {", 3) - 3), comment_in(above), ""});
       above.clear();
     } else if (inside) {
       blocks.back().text += line + "\n";

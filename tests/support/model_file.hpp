@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/scenario/reader.hpp"
-#include "sim/scenario/schemas.hpp"
-#include "sim/workload/operators.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/toml/reader.hpp"
+#include "sim/workload/lowering/operators.hpp"
 
 namespace foretrain::test {
 

@@ -13,15 +13,21 @@
 
 namespace foretrain::test {
 
-/// Nothing is known before it happens: a message starts at the moment when the last thing it waits for has happened.
+/// Nothing is known before it happens: a message starts at the moment when the last thing it waits for has
+/// happened.
 class NaiveChunks {
  public:
-  NaiveChunks(const TransferGraph& graph, const std::vector<ByteRate>& capacities, const ChunkOptions& options)
-      : graph_(graph), capacities_(capacities), fair_(options.sharing == LinkSharing::fair_share), lanes_(graph.connections.size()) {
+  NaiveChunks(const TransferGraph& graph, const std::vector<ByteRate>& capacities,
+              const ChunkOptions& options)
+      : graph_(graph),
+        capacities_(capacities),
+        fair_(options.sharing == LinkSharing::fair_share),
+        lanes_(graph.connections.size()) {
     result_.finish.assign(options.start.begin(), options.start.end());
     result_.finish.resize(static_cast<std::size_t>(graph.ranks));
     free_.resize(capacities.size());
-    for (std::uint32_t c = 0; c < lanes_.size(); ++c) agenda_.emplace(result_.finish[graph.connections[c].from], sender_free, c);
+    for (std::uint32_t c = 0; c < lanes_.size(); ++c)
+      agenda_.emplace(result_.finish[graph.connections[c].from], sender_free, c);
   }
 
   ChunkResult run() {
@@ -43,7 +49,8 @@ class NaiveChunks {
   void handle_next() {
     const auto [now, what, c] = *agenda_.begin();
     agenda_.erase(agenda_.begin());
-    if (what == at_link) return fair_ || graph_.connections[c].bytes == 0 ? enter_links(c, now) : pass_link(c, now);
+    if (what == at_link)
+      return fair_ || graph_.connections[c].bytes == 0 ? enter_links(c, now) : pass_link(c, now);
     if (what == arrived) ++lanes_[c].arrived;
     if (what == sender_free) lanes_[c].busy = false;
     for (std::uint32_t any = 0; any < lanes_.size(); ++any) try_start(any, now);

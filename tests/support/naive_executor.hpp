@@ -1,4 +1,5 @@
-// The plain twin of the executor for graphs without pools, traffic and shared devices: one pass in the order of the ids.
+// The plain twin of the executor for graphs without pools, traffic and shared devices: one pass in the order
+// of the ids.
 #pragma once
 
 #include "sim/engine/timeline.hpp"

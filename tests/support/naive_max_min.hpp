@@ -12,7 +12,8 @@ namespace foretrain::test {
 /// How many times flow `f` names `link`.
 inline double mentions(const MaxMinProblem& problem, std::size_t f, std::uint32_t link) {
   const auto begin = problem.links.begin();
-  return static_cast<double>(std::count(begin + problem.first_link[f], begin + problem.first_link[f + 1], link));
+  return static_cast<double>(
+      std::count(begin + problem.first_link[f], begin + problem.first_link[f + 1], link));
 }
 
 /// Bytes per second of each flow; infinity for an empty route.

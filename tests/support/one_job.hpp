@@ -1,4 +1,5 @@
-// A cluster and the communicator of one job on it, which belong together; jobs and settings as tests spell them.
+// A cluster and the communicator of one job on it, which belong together; jobs and settings as tests spell
+// them.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,8 @@
 namespace foretrain::test {
 
 /// NCCL_ALGO and NCCL_PROTO.
-inline CollectiveSettings forced(std::optional<nccl::Algorithm> algorithm, std::optional<Protocol> protocol = std::nullopt) {
+inline CollectiveSettings forced(std::optional<nccl::Algorithm> algorithm,
+                                 std::optional<Protocol> protocol = std::nullopt) {
   CollectiveSettings settings;
   settings.nccl.algorithm = algorithm, settings.nccl.protocol = protocol;
   return settings;
@@ -29,17 +31,20 @@ struct OneJob {
   Communicator communicator;
 };
 
-/// Eight H100, each with eighteen NVLinks to an NVSwitch that sums and multicasts, and a NIC of 400 Gbps each beside every GPU.
+/// Eight H100, each with eighteen NVLinks to an NVSwitch that sums and multicasts, and a NIC of 400 Gbps each
+/// beside every GPU.
 inline ClusterSpec h100_cluster(int nodes) {
   Gpu gpu = a100();
   gpu.name = "H100-SXM5-80GB", gpu.architecture = Architecture::hopper, gpu.compute_capability = 9.0;
   ClusterSpec spec;
   spec.name = "h100", spec.nodes = nodes;
-  spec.node.gpus = 8, spec.node.cpus = 2, spec.node.switches = 8, spec.node.nvswitches = 1, spec.node.nics = 8;
+  spec.node.gpus = 8, spec.node.cpus = 2, spec.node.switches = 8, spec.node.nvswitches = 1,
+  spec.node.nics = 8;
   spec.node.gpu = gpu, spec.node.host = test_host();
   spec.node.multicast = true;
   spec.node.links = {connect("cpu0", "cpu1", upi(), 2)};
-  const LinkType pcie5 = link_type("pcie5_x16", LinkKind::pcie, 55, 1.0), nvlink4 = link_type("nvlink4", LinkKind::nvlink, 22, 3.1, 0.92);
+  const LinkType pcie5 = link_type("pcie5_x16", LinkKind::pcie, 55, 1.0),
+                 nvlink4 = link_type("nvlink4", LinkKind::nvlink, 22, 3.1, 0.92);
   for (int g = 0; g < 8; ++g) {
     const std::string number = std::to_string(g);
     spec.node.links.push_back(connect("switch" + number, g < 4 ? "cpu0" : "cpu1", pcie5));

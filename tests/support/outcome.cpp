@@ -1,5 +1,6 @@
-// The exit code of a test program under Catch2 2.x: 4 when all tests that ran were skipped, 1 when a check failed. By itself it would end
-// with the number of failed checks, which may be 4, and with 0 after a skip. Catch2 3 does it right.
+// The exit code of a test program under Catch2 2.x: 4 when all tests that ran were skipped, 1 when a check
+// failed. By itself it would end with the number of failed checks, which may be 4, and with 0 after a skip.
+// Catch2 3 does it right.
 #if !__has_include(<catch2/catch_all.hpp>)
 
 #define CATCH_CONFIG_EXTERNAL_INTERFACES

@@ -15,10 +15,14 @@ constexpr double kSlowestLink = 1e3 / 8, kFastestLink = 1e18 / 8;  // bytes per 
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : seed_(seed) {}
-  std::uint32_t below(std::uint64_t limit) { return static_cast<std::uint32_t>(kRandom.bits(seed_, next_++) % limit); }
+  std::uint32_t below(std::uint64_t limit) {
+    return static_cast<std::uint32_t>(kRandom.bits(seed_, next_++) % limit);
+  }
   double between(double low, double high) { return low + (high - low) * kRandom.uniform(seed_, next_++); }
   /// Every order of magnitude is as likely as any other.
-  double magnitude(double low, double high) { return low * std::pow(high / low, kRandom.uniform(seed_, next_++)); }
+  double magnitude(double low, double high) {
+    return low * std::pow(high / low, kRandom.uniform(seed_, next_++));
+  }
   ByteRate rate() { return {magnitude(kSlowestLink, kFastestLink)}; }
   ByteRate faster(ByteRate than) { return {magnitude(than.per_second, kFastestLink)}; }
 
@@ -27,8 +31,11 @@ class Draws {
   std::uint64_t seed_, next_ = 0;
 };
 
-/// NCCL books what it always did: its choice of channels, algorithm and protocol is not about what the links reach here.
-inline void keep_books(LinkType& type) { type.nccl_bandwidth = type.nccl_bandwidth.per_second > 0 ? type.nccl_bandwidth : type.bandwidth; }
+/// NCCL books what it always did: its choice of channels, algorithm and protocol is not about what the links
+/// reach here.
+inline void keep_books(LinkType& type) {
+  type.nccl_bandwidth = type.nccl_bandwidth.per_second > 0 ? type.nccl_bandwidth : type.bandwidth;
+}
 
 /// All links, every one with a bandwidth of its own.
 inline std::vector<LinkType*> links_of(ClusterSpec& spec) {

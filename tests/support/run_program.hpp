@@ -10,8 +10,8 @@ struct ProgramRun {
   std::string output;  ///< standard output and standard error, as they came
 };
 
-/// Runs `line` with /bin/sh in `folder`; `binary` is what the word foretrain stands for. Standard input is empty.
-/// Throws std::runtime_error when no shell can be started.
+/// Runs `line` with /bin/sh in `folder`; `binary` is what the word foretrain stands for. Standard input is
+/// empty. Throws std::runtime_error when no shell can be started.
 ProgramRun run_program(const std::string& line, const std::string& folder, const std::string& binary);
 
 }  // namespace foretrain::test

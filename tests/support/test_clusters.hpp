@@ -9,8 +9,8 @@
 
 namespace foretrain::test {
 
-inline LinkType link_type(std::string name, LinkKind kind, double gigabytes_per_second, double microseconds_per_hop,
-                          double efficiency = 1) {
+inline LinkType link_type(std::string name, LinkKind kind, double gigabytes_per_second,
+                          double microseconds_per_hop, double efficiency = 1) {
   LinkType type;
   type.name = std::move(name);
   type.kind = kind;
@@ -66,7 +66,8 @@ inline FabricSpec star_fabric(LinkType link) {
   return fabric;
 }
 
-/// Nodes of one V100 and one NIC of rate `nic` at one switch; PCIe is eight times as fast as PCIe 3, so that the NIC is the narrow place.
+/// Nodes of one V100 and one NIC of rate `nic` at one switch; PCIe is eight times as fast as PCIe 3, so that
+/// the NIC is the narrow place.
 inline ClusterSpec star_cluster(int nodes, ByteRate nic) {
   ClusterSpec spec;
   spec.name = "star";
@@ -83,8 +84,8 @@ inline ClusterSpec star_cluster(int nodes, ByteRate nic) {
   return spec;
 }
 
-/// Nodes of four V100 with two NVLinks between every pair; GPUs 0, 1 and nic0 behind one PCIe switch of cpu0, GPUs 2, 3 (and nic1 if
-/// `nics` is 2) behind one of cpu1. 1 <= nics <= 2, each HDR100.
+/// Nodes of four V100 with two NVLinks between every pair; GPUs 0, 1 and nic0 behind one PCIe switch of cpu0,
+/// GPUs 2, 3 (and nic1 if `nics` is 2) behind one of cpu1. 1 <= nics <= 2, each HDR100.
 inline ClusterSpec nvlink_cluster(int nodes, int nics) {
   ClusterSpec spec;
   spec.name = "nvlink";
@@ -94,11 +95,15 @@ inline ClusterSpec nvlink_cluster(int nodes, int nics) {
   spec.node.host = test_host();
   spec.node.gpudirect_reach = PathClass::sys;
   std::vector<NodeLink>& links = spec.node.links;
-  links = {connect("cpu0", "cpu1", upi(), 2), connect("cpu0", "switch0", pcie3()), connect("cpu1", "switch1", pcie3())};
-  for (int g = 0; g < 4; ++g) links.push_back(connect("gpu" + std::to_string(g), g < 2 ? "switch0" : "switch1", pcie3()));
-  for (int n = 0; n < nics; ++n) links.push_back(connect("nic" + std::to_string(n), "switch" + std::to_string(n), pcie3()));
+  links = {connect("cpu0", "cpu1", upi(), 2), connect("cpu0", "switch0", pcie3()),
+           connect("cpu1", "switch1", pcie3())};
+  for (int g = 0; g < 4; ++g)
+    links.push_back(connect("gpu" + std::to_string(g), g < 2 ? "switch0" : "switch1", pcie3()));
+  for (int n = 0; n < nics; ++n)
+    links.push_back(connect("nic" + std::to_string(n), "switch" + std::to_string(n), pcie3()));
   for (int a = 0; a < 4; ++a) {
-    for (int b = a + 1; b < 4; ++b) links.push_back(connect("gpu" + std::to_string(a), "gpu" + std::to_string(b), nvlink2(), 2));
+    for (int b = a + 1; b < 4; ++b)
+      links.push_back(connect("gpu" + std::to_string(a), "gpu" + std::to_string(b), nvlink2(), 2));
   }
   spec.fabric = star_fabric(hdr100());
   return spec;
@@ -113,7 +118,8 @@ inline ClusterSpec pcie_cluster(int nodes, int gpus) {
   spec.node.gpu = v100();
   spec.node.host = test_host();
   spec.node.gpudirect_reach = PathClass::sys;
-  for (int g = 0; g < gpus; ++g) spec.node.links.push_back(connect("gpu" + std::to_string(g), "cpu0", pcie3()));
+  for (int g = 0; g < gpus; ++g)
+    spec.node.links.push_back(connect("gpu" + std::to_string(g), "cpu0", pcie3()));
   spec.node.links.push_back(connect("nic0", "cpu0", pcie3()));
   spec.fabric = star_fabric(hdr100());
   return spec;
@@ -133,14 +139,16 @@ inline Gpu a100() {
   return gpu;
 }
 
-/// One node without a network: `gpus` of a kind on the PCIe lanes of cpu0, to which tests add their own links.
+/// One node without a network: `gpus` of a kind on the PCIe lanes of cpu0, to which tests add their own
+/// links.
 inline ClusterSpec plain_node(int gpus, Gpu gpu) {
   ClusterSpec spec;
   spec.name = "node";
   spec.node.gpus = gpus, spec.node.cpus = 1;
   spec.node.gpu = std::move(gpu);
   spec.node.host = test_host();
-  for (int g = 0; g < gpus; ++g) spec.node.links.push_back(connect("gpu" + std::to_string(g), "cpu0", pcie3()));
+  for (int g = 0; g < gpus; ++g)
+    spec.node.links.push_back(connect("gpu" + std::to_string(g), "cpu0", pcie3()));
   return spec;
 }
 
@@ -149,7 +157,8 @@ inline ClusterSpec nvswitch_node() {
   ClusterSpec spec = plain_node(8, a100());
   spec.name = "nvswitch";
   spec.node.nvswitches = 1;
-  for (int g = 0; g < 8; ++g) spec.node.links.push_back(connect("gpu" + std::to_string(g), "nvswitch0", nvlink3(), 12));
+  for (int g = 0; g < 8; ++g)
+    spec.node.links.push_back(connect("gpu" + std::to_string(g), "nvswitch0", nvlink3(), 12));
   return spec;
 }
 
@@ -194,7 +203,8 @@ inline ClusterSpec cube_mesh_node() {
   return spec;
 }
 
-/// Two nodes' worth of sockets in one: `per_switch` V100 behind each of two PCIe switches, one switch per CPU.
+/// Two nodes' worth of sockets in one: `per_switch` V100 behind each of two PCIe switches, one switch per
+/// CPU.
 inline ClusterSpec two_socket_node(int per_switch) {
   ClusterSpec spec;
   spec.name = "two_sockets";
@@ -202,9 +212,11 @@ inline ClusterSpec two_socket_node(int per_switch) {
   spec.node.gpu = v100();
   spec.node.host = test_host();
   spec.node.gpudirect_reach = PathClass::sys;
-  spec.node.links = {connect("cpu0", "cpu1", upi()), connect("cpu0", "switch0", pcie3()), connect("cpu1", "switch1", pcie3())};
+  spec.node.links = {connect("cpu0", "cpu1", upi()), connect("cpu0", "switch0", pcie3()),
+                     connect("cpu1", "switch1", pcie3())};
   for (int g = 0; g < 2 * per_switch; ++g) {
-    spec.node.links.push_back(connect("gpu" + std::to_string(g), g < per_switch ? "switch0" : "switch1", pcie3()));
+    spec.node.links.push_back(
+        connect("gpu" + std::to_string(g), g < per_switch ? "switch0" : "switch1", pcie3()));
   }
   return spec;
 }

@@ -6,11 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "sim/workload/layer.hpp"
+#include "sim/workload/layers/layer.hpp"
 
 namespace foretrain::test {
 
-inline Layer conv(std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t padding, bool bias) {
+inline Layer conv(std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
+                  bool bias) {
   Layer layer;
   layer.type = LayerType::conv2d;
   layer.out = out, layer.kernel = kernel, layer.stride = stride, layer.padding = padding, layer.bias = bias;
@@ -69,21 +70,26 @@ inline Model mnist_net() {
           "CNN of the PyTorch MNIST example",
           {1, 28, 28},
           false,
-          {conv(32, 3, 1, 0, true), relu(false), conv(64, 3, 1, 0, true), relu(false), max_pool(2), plain(LayerType::dropout),
-           plain(LayerType::flatten), linear(128), relu(false), plain(LayerType::dropout), linear(10), plain(LayerType::loss)}};
+          {conv(32, 3, 1, 0, true), relu(false), conv(64, 3, 1, 0, true), relu(false), max_pool(2),
+           plain(LayerType::dropout), plain(LayerType::flatten), linear(128), relu(false),
+           plain(LayerType::dropout), linear(10), plain(LayerType::loss)}};
 }
 
-inline std::vector<Layer> resnet_stem() { return {conv(64, 7, 2, 3, false), plain(LayerType::batch_norm), relu(true), max_pool(3, 2, 1)}; }
+inline std::vector<Layer> resnet_stem() {
+  return {conv(64, 7, 2, 3, false), plain(LayerType::batch_norm), relu(true), max_pool(3, 2, 1)};
+}
 
-inline std::vector<Layer> resnet_head() { return {adaptive_avg_pool(1), plain(LayerType::flatten), linear(1000), plain(LayerType::loss)}; }
+inline std::vector<Layer> resnet_head() {
+  return {adaptive_avg_pool(1), plain(LayerType::flatten), linear(1000), plain(LayerType::loss)};
+}
 
 inline std::vector<Layer> projection(std::int64_t out, std::int64_t stride) {
   return {conv(out, 1, stride, 0, false), plain(LayerType::batch_norm)};
 }
 
 inline std::vector<Layer> basic_block(std::int64_t width, std::int64_t stride, bool project) {
-  std::vector<Layer> main{conv(width, 3, stride, 1, false), plain(LayerType::batch_norm), relu(true), conv(width, 3, 1, 1, false),
-                          plain(LayerType::batch_norm)};
+  std::vector<Layer> main{conv(width, 3, stride, 1, false), plain(LayerType::batch_norm), relu(true),
+                          conv(width, 3, 1, 1, false), plain(LayerType::batch_norm)};
   return {add(std::move(main), project ? projection(width, stride) : std::vector<Layer>{}), relu(true)};
 }
 
@@ -158,14 +164,17 @@ inline Layer attention(std::int64_t heads, bool bias = true) {
   return layer;
 }
 
-/// One post-norm encoder block as in BERT: attention and a four times wider perceptron, each added to its input and normalized.
+/// One post-norm encoder block as in BERT: attention and a four times wider perceptron, each added to its
+/// input and normalized.
 inline std::vector<Layer> encoder_block(std::int64_t width, std::int64_t heads) {
   return {add({attention(heads), plain(LayerType::dropout)}, {}), plain(LayerType::layer_norm),
-          add({linear(4 * width), plain(LayerType::gelu), linear(width), plain(LayerType::dropout)}, {}), plain(LayerType::layer_norm)};
+          add({linear(4 * width), plain(LayerType::gelu), linear(width), plain(LayerType::dropout)}, {}),
+          plain(LayerType::layer_norm)};
 }
 
 /// Token embedding, blocks, and a head over the vocabulary.
-inline Model encoder(int blocks, std::int64_t length, std::int64_t width, std::int64_t heads, std::int64_t vocabulary) {
+inline Model encoder(int blocks, std::int64_t length, std::int64_t width, std::int64_t heads,
+                     std::int64_t vocabulary) {
   Model model{"encoder", "post-norm transformer encoder", {length}, true, {embedding(vocabulary, width)}};
   for (int i = 0; i < blocks; ++i) append(model.layers, encoder_block(width, heads));
   append(model.layers, {linear(vocabulary), plain(LayerType::loss)});

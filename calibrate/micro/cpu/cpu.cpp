@@ -19,8 +19,10 @@ Measured measure_cpu(const Point& point, const RepeatRule& rule) {
     std::string_view what;
     Measured (*measure)(const Point&, const RepeatRule&);
   };
-  constexpr Row kRows[] = {
-      {"memcpy", measure_memcpy}, {"decode", measure_decode}, {"python_loop", measure_python}, {"torch_dispatch", measure_python}};
+  constexpr Row kRows[] = {{"memcpy", measure_memcpy},
+                           {"decode", measure_decode},
+                           {"python_loop", measure_python},
+                           {"torch_dispatch", measure_python}};
   for (const Row& row : kRows) {
     if (row.what == point.sample.what) return row.measure(point, rule);
   }

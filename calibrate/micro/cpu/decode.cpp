@@ -1,4 +1,5 @@
-// Every thread decodes the same coded picture into pixels of its own, as loader workers do; the pixels' sum must be that of one thread.
+// Every thread decodes the same coded picture into pixels of its own, as loader workers do; the pixels' sum
+// must be that of one thread.
 #include <cstdint>
 #include <numeric>
 

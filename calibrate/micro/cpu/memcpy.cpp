@@ -1,4 +1,5 @@
-// memcpy of each thread between two buffers of its own; small ones many times, as they would end before the clock ticks.
+// memcpy of each thread between two buffers of its own; small ones many times, as they would end before the
+// clock ticks.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -29,7 +30,9 @@ Measured measure_memcpy(const Point& point, const RepeatRule& rule) {
   const int copies = static_cast<int>(std::max<std::int64_t>(1, kBytesAtOnce / point.sample.bytes));
   std::vector<std::unique_ptr<Buffers>> buffers(static_cast<std::size_t>(threads));
   // Each thread makes its own, so that they lie in its node's memory.
-  run_together(threads, [&](int thread) { buffers[static_cast<std::size_t>(thread)] = std::make_unique<Buffers>(bytes); });
+  run_together(threads, [&](int thread) {
+    buffers[static_cast<std::size_t>(thread)] = std::make_unique<Buffers>(bytes);
+  });
   const auto copy = [&](int thread) {
     Buffers& own = *buffers[static_cast<std::size_t>(thread)];
     for (int i = 0; i < copies; ++i) {

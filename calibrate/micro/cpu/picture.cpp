@@ -1,4 +1,5 @@
-// The work per pixel is that of JPEG: bit-serial prefix codes, dequantization, two passes of eight-point inverse DCTs.
+// The work per pixel is that of JPEG: bit-serial prefix codes, dequantization, two passes of eight-point
+// inverse DCTs.
 #include "calibrate/micro/cpu/picture.hpp"
 
 #include <algorithm>
@@ -68,8 +69,12 @@ std::array<int, 64> zigzag_order() {
 }
 
 /// Signed to unsigned: 1, -1, 2, -2 as 1, 2, 3, 4.
-std::uint32_t folded(int value) { return value > 0 ? static_cast<std::uint32_t>(2 * value - 1) : static_cast<std::uint32_t>(-2 * value); }
-int unfolded(std::uint32_t code) { return code % 2 == 1 ? static_cast<int>(code / 2) + 1 : -static_cast<int>(code / 2); }
+std::uint32_t folded(int value) {
+  return value > 0 ? static_cast<std::uint32_t>(2 * value - 1) : static_cast<std::uint32_t>(-2 * value);
+}
+int unfolded(std::uint32_t code) {
+  return code % 2 == 1 ? static_cast<int>(code / 2) + 1 : -static_cast<int>(code / 2);
+}
 
 /// cosines[x * 8 + u]: of the inverse DCT, with the factors 1/2 and 1/sqrt(8), in 2^-13.
 std::array<std::int32_t, 64> cosines() {
@@ -77,15 +82,16 @@ std::array<std::int32_t, 64> cosines() {
   for (int x = 0; x < 8; ++x) {
     for (int u = 0; u < 8; ++u) {
       const double scale = u == 0 ? std::sqrt(0.125) : 0.5;
-      table[static_cast<std::size_t>(x * 8 + u)] =
-          static_cast<std::int32_t>(std::lround(scale * std::cos((2 * x + 1) * u * std::numbers::pi / 16) * (1 << kFraction)));
+      table[static_cast<std::size_t>(x * 8 + u)] = static_cast<std::int32_t>(
+          std::lround(scale * std::cos((2 * x + 1) * u * std::numbers::pi / 16) * (1 << kFraction)));
     }
   }
   return table;
 }
 
 /// One dimension of the inverse DCT over the eight rows, transposed: two calls do both.
-void transform_rows(const std::array<std::int32_t, 64>& table, const std::array<std::int32_t, 64>& in, std::array<std::int32_t, 64>& out) {
+void transform_rows(const std::array<std::int32_t, 64>& table, const std::array<std::int32_t, 64>& in,
+                    std::array<std::int32_t, 64>& out) {
   for (std::size_t row = 0; row < 8; ++row) {
     for (std::size_t x = 0; x < 8; ++x) {
       std::int32_t sum = 1 << (kFraction - 1);
@@ -145,10 +151,12 @@ std::vector<std::uint8_t> decode_pixels(const CodedPicture& picture) {
   std::array<std::int32_t, 64> in{}, middle{}, out{};
   for (std::size_t b = 0; b < static_cast<std::size_t>(picture.blocks); ++b) {
     read_block(reader, order, block);
-    for (std::size_t i = 0; i < 64; ++i) in[i] = block[i] * static_cast<std::int32_t>(8 + 2 * (i / 8 + i % 8));  // coarser for finer detail
+    for (std::size_t i = 0; i < 64; ++i)
+      in[i] = block[i] * static_cast<std::int32_t>(8 + 2 * (i / 8 + i % 8));  // coarser for finer detail
     transform_rows(table, in, middle);
     transform_rows(table, middle, out);
-    for (std::size_t i = 0; i < 64; ++i) pixels[b * 64 + i] = static_cast<std::uint8_t>(std::clamp(out[i] + 128, 0, 255));
+    for (std::size_t i = 0; i < 64; ++i)
+      pixels[b * 64 + i] = static_cast<std::uint8_t>(std::clamp(out[i] + 128, 0, 255));
   }
   return pixels;
 }
@@ -161,7 +169,8 @@ CodedPicture typical_picture() {
     for (std::size_t i = 0; i < 64; ++i) {
       const std::size_t detail = i / 8 + i % 8;
       if (detail * detail > kBusy + b % 5) continue;
-      blocks[b][i] = static_cast<std::int16_t>(pattern(b * 64 + i, 7) * (detail == 0 ? 20 : static_cast<int>(6 / detail) + 1));
+      blocks[b][i] = static_cast<std::int16_t>(pattern(b * 64 + i, 7) *
+                                               (detail == 0 ? 20 : static_cast<int>(6 / detail) + 1));
     }
   }
   return code_blocks(blocks);

@@ -40,7 +40,8 @@ Measured measure_python(const Point& point, const RepeatRule& rule) {
   constexpr double kImportSeconds = 120;  // of torch from a shared file system
   const std::string script(kDispatchScript);
   const ChildResult result =
-      run_child({"python3", "-c", script, point.sample.what, fmt::format("{:.3f}", rule.seconds)}, {}, kImportSeconds + rule.seconds);
+      run_child({"python3", "-c", script, point.sample.what, fmt::format("{:.3f}", rule.seconds)}, {},
+                kImportSeconds + rule.seconds);
   std::vector<double> seconds;
   for (const double us : numbers_in(result.output)) seconds.push_back(us * 1e-6);
   if (!seconds.empty() && result.exit_code == 0) return {summarize(seconds), {}};

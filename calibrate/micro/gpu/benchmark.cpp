@@ -1,4 +1,5 @@
-// One line per stage: session, plan, known points, measurement, report. Of several ranks, rank 0 writes and speaks.
+// One line per stage: session, plan, known points, measurement, report. Of several ranks, rank 0 writes and
+// speaks.
 #include "calibrate/micro/gpu/benchmark.hpp"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ namespace {
 
 Session session_of(const Options& options) {
   const ReadVariable read = [](const char* name) -> const char* { return std::getenv(name); };
-  Session session = options.host_only ? open_host_session() : open_session(job_rank(read), options.rendezvous);
+  Session session =
+      options.host_only ? open_host_session() : open_session(job_rank(read), options.rendezvous);
   session.machine.environment = nccl_environment(read);
   session.machine.may_spawn = options.may_spawn;
   session.program = std::filesystem::read_symlink("/proc/self/exe").string();
@@ -29,7 +31,8 @@ Session session_of(const Options& options) {
 }
 
 bool is_wanted(const Family& family, const Options& options) {
-  const bool is_named = options.only.empty() || std::find(options.only.begin(), options.only.end(), family.name()) != options.only.end();
+  const bool is_named = options.only.empty() || std::find(options.only.begin(), options.only.end(),
+                                                          family.name()) != options.only.end();
   return is_named && (!options.host_only || family.needs.empty());
 }
 
@@ -41,9 +44,12 @@ void expect_possible(const Options& options) {
 }
 
 /// To standard output, or to standard error when the samples go there.
-void say(const Options& options, const std::string& text) { fmt::print(options.output == "-" ? stderr : stdout, "{}\n", printable(text)); }
+void say(const Options& options, const std::string& text) {
+  fmt::print(options.output == "-" ? stderr : stdout, "{}\n", printable(text));
+}
 
-std::vector<FamilyRun> plan_runs(const Session& session, const Options& options, const std::vector<Sample>& known) {
+std::vector<FamilyRun> plan_runs(const Session& session, const Options& options,
+                                 const std::vector<Sample>& known) {
   if (!options.points.empty() && !std::filesystem::exists(options.points))
     throw UsageError(fmt::format("--points {}: there is no such file", options.points));
   const SampleFile wanted = options.points.empty() ? SampleFile{} : read_store(options.points);
@@ -53,7 +59,8 @@ std::vector<FamilyRun> plan_runs(const Session& session, const Options& options,
   for (const Family& family : families()) {
     if (!is_wanted(family, options) || (session.machine.ranks > 1 && !family.across_ranks)) continue;
     if (const std::string missing = missing_for(family, session.machine); !missing.empty()) {
-      if (session.job.rank == 0) say(options, fmt::format("{}: left out, it needs {}", family.name(), missing));
+      if (session.job.rank == 0)
+        say(options, fmt::format("{}: left out, it needs {}", family.name(), missing));
       continue;
     }
     FamilyRun run{&family, family.plan(session.machine), nullptr};
@@ -69,12 +76,14 @@ std::vector<FamilyRun> plan_runs(const Session& session, const Options& options,
 SampleFile known_of(const Session& session, const Options& options) {
   SampleFile known = options.fresh ? SampleFile{} : read_store(options.output);
   if (!known.skipped.empty())
-    throw UsageError(fmt::format("{}:{}: {}; the row would be lost: mend it, name another file with -o, or start over with --fresh",
-                                 options.output, known.skipped.front().line, known.skipped.front().why));
+    throw UsageError(fmt::format(
+        "{}:{}: {}; the row would be lost: mend it, name another file with -o, or start over with --fresh",
+        options.output, known.skipped.front().line, known.skipped.front().why));
   const std::string why = mismatch(known.provenance, session.provenance);
   if (!why.empty())
     throw UsageError(
-        fmt::format("{} was measured elsewhere ({}); name another file with -o, or start over with --fresh", options.output, why));
+        fmt::format("{} was measured elsewhere ({}); name another file with -o, or start over with --fresh",
+                    options.output, why));
   return known;
 }
 
@@ -84,34 +93,42 @@ void expect_same_plan(const Session& session, const std::vector<FamilyRun>& runs
   for (const FamilyRun& run : runs) points += run.points.size();
   const std::string own = std::to_string(points);
   for (const std::string& other : session.gather(own)) {
-    if (other != own) throw WorldError("the ranks see different samples files or GPUs; --fresh makes them measure the same points");
+    if (other != own)
+      throw WorldError(
+          "the ranks see different samples files or GPUs; --fresh makes them measure the same points");
   }
 }
 
-RunHooks hooks_of(const Session& session, const Options& options, Progress& progress, const TimeBudget& budget,
-                  std::function<void()> save) {
+RunHooks hooks_of(const Session& session, const Options& options, Progress& progress,
+                  const TimeBudget& budget, std::function<void()> save) {
   RunHooks hooks;
   if (session.job.rank == 0) {
     hooks.save = std::move(save);
-    hooks.progress = [&](std::string_view family, int done, int points) { progress.show(family, done, points, budget.left()); };
+    hooks.progress = [&](std::string_view family, int done, int points) {
+      progress.show(family, done, points, budget.left());
+    };
   }
   // To standard output samples go once, at the end.
   if (options.output == "-") hooks.save = nullptr;
-  if (session.machine.ranks > 1) hooks.agree = [&](bool goes_on) { return session.gather(goes_on ? "1" : "0").front() == "1"; };
+  if (session.machine.ranks > 1)
+    hooks.agree = [&](bool goes_on) { return session.gather(goes_on ? "1" : "0").front() == "1"; };
   return hooks;
 }
 
 void report(const RunReport& result, std::size_t known, const Options& options) {
   std::map<std::string, int> reasons;
   for (const LeftOut& one : result.skipped) ++reasons[one.why];
-  for (const auto& [why, points] : reasons) say(options, fmt::format("{} {} skipped: {}", points, points == 1 ? "point" : "points", why));
-  std::string text = fmt::format("{} {} measured", result.measured, result.measured == 1 ? "point" : "points");
+  for (const auto& [why, points] : reasons)
+    say(options, fmt::format("{} {} skipped: {}", points, points == 1 ? "point" : "points", why));
+  std::string text =
+      fmt::format("{} {} measured", result.measured, result.measured == 1 ? "point" : "points");
   if (known > 0) text += fmt::format(", {} were there", known);
   if (result.out_of_time > 0) text += fmt::format(", {} left for a longer --budget", result.out_of_time);
   if (options.output != "-") text += fmt::format("; {}", options.output);
   say(options, text);
   std::fflush(stdout);
-  for (const LeftOut& one : result.wrong) fmt::print(stderr, "error: wrong result, point discarded: {}: {}\n", one.point, one.why);
+  for (const LeftOut& one : result.wrong)
+    fmt::print(stderr, "error: wrong result, point discarded: {}: {}\n", one.point, one.why);
 }
 
 }  // namespace
@@ -123,12 +140,14 @@ bool run_benchmarks(const Options& options) {
   const Settings provenance = merged_provenance(known.provenance, session.provenance);
   std::vector<Sample> samples = known.samples;
   const auto save = [&] { write_store(options.output, provenance, samples); };
-  if (session.job.rank == 0 && options.output != "-") save();  // a file that cannot be written is known before anything is measured
+  if (session.job.rank == 0 && options.output != "-")
+    save();  // a file that cannot be written is known before anything is measured
   std::vector<FamilyRun> runs = plan_runs(session, options, samples);
   expect_same_plan(session, runs);
   const TimeBudget budget(options.budget_s, steady_clock());
   Progress progress;
-  const RunReport result = measure_families(std::move(runs), samples, budget, hooks_of(session, options, progress, budget, save));
+  const RunReport result =
+      measure_families(std::move(runs), samples, budget, hooks_of(session, options, progress, budget, save));
   progress.clear();
   if (session.job.rank != 0) return result.wrong.empty();
   save();
@@ -147,8 +166,8 @@ void list_families(const Options& options) {
   }
   for (const Family& family : families()) {
     const std::string missing = missing_for(family, session.machine);
-    const std::string state =
-        missing.empty() ? fmt::format("{} points", family.plan(session.machine).size()) : fmt::format("needs {}", missing);
+    const std::string state = missing.empty() ? fmt::format("{} points", family.plan(session.machine).size())
+                                              : fmt::format("needs {}", missing);
     fmt::print("{:<11} {:<66} {}\n", family.name(), family.summary, state);
   }
   if (!trouble.empty()) fmt::print("{}\n", trouble);

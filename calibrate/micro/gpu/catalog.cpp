@@ -37,10 +37,11 @@ Measure noting_state(const Session& session, Measure measure) {
 }
 
 Measure with_children(const Session& session, const std::vector<Point>& plan, Measure measure) {
-  return
-      [&session, measure = std::move(measure), children = NcclChildren(session, plan)](const Point& point, const RepeatRule& rule) mutable {
-        return point.environment == session.machine.environment ? measure(point, rule) : children.measure(point, rule);
-      };
+  return [&session, measure = std::move(measure), children = NcclChildren(session, plan)](
+             const Point& point, const RepeatRule& rule) mutable {
+    return point.environment == session.machine.environment ? measure(point, rule)
+                                                            : children.measure(point, rule);
+  };
 }
 
 }  // namespace

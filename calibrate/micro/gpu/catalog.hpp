@@ -18,8 +18,8 @@ Measure mix_measure(const Session& session);
 Measure collective_measure(const Session& session);
 Measure tax_measure(const Session& session);
 
-/// Of the family for its points, with clocks and temperature noted for each point, and points that need other NCCL_* variables measured by
-/// child processes.
+/// Of the family for its points, with clocks and temperature noted for each point, and points that need other
+/// NCCL_* variables measured by child processes.
 Measure measure_of(const FamilyRun& run, const Session& session);
 
 }  // namespace foretrain::micro

@@ -21,8 +21,8 @@ std::string_view short_file(std::string_view file) {
 
 /// Another point may still work; after the other errors the CUDA context is lost.
 bool is_about_point(cudaError_t code) {
-  return code == cudaErrorMemoryAllocation || code == cudaErrorNotSupported || code == cudaErrorInvalidConfiguration ||
-         code == cudaErrorInvalidValue;
+  return code == cudaErrorMemoryAllocation || code == cudaErrorNotSupported ||
+         code == cudaErrorInvalidConfiguration || code == cudaErrorInvalidValue;
 }
 
 }  // namespace
@@ -32,12 +32,16 @@ void check_cuda(cudaError_t code, const char* call, const char* file, int line) 
   (void)cudaGetLastError();  // it would come again from the next launch
   if (code == cudaErrorNoKernelImageForDevice)
     throw WorldError(
-        "this foretrain-bench has no kernels for this GPU; build it with -DFORETRAIN_CUDA_ARCHITECTURES of the GPU's compute capability");
-  fail_call(call, file, line, fmt::format("{} ({})", cudaGetErrorString(code), cudaGetErrorName(code)), is_about_point(code));
+        "this foretrain-bench has no kernels for this GPU; build it with -DFORETRAIN_CUDA_ARCHITECTURES of "
+        "the GPU's compute capability");
+  fail_call(call, file, line, fmt::format("{} ({})", cudaGetErrorString(code), cudaGetErrorName(code)),
+            is_about_point(code));
 }
 
-void fail_call(const char* call, const char* file, int line, const std::string& meaning, bool is_unsupported) {
-  const std::string text = fmt::format("{} failed in {}:{}: {}", name_of(call), short_file(file), line, meaning);
+void fail_call(const char* call, const char* file, int line, const std::string& meaning,
+               bool is_unsupported) {
+  const std::string text =
+      fmt::format("{} failed in {}:{}: {}", name_of(call), short_file(file), line, meaning);
   if (is_unsupported) throw PointSkipped(text);
   throw WorldError(text);
 }

@@ -10,8 +10,10 @@ namespace foretrain::micro {
 /// Throws PointSkipped when memory is out or the GPU cannot do it (the next point may), WorldError otherwise.
 void check_cuda(cudaError_t code, const char* call, const char* file, int line);
 
-/// For a library's own codes: throws WorldError "CALL failed in FILE:LINE: MEANING", PointSkipped when `is_unsupported`.
-[[noreturn]] void fail_call(const char* call, const char* file, int line, const std::string& meaning, bool is_unsupported);
+/// For a library's own codes: throws WorldError "CALL failed in FILE:LINE: MEANING", PointSkipped when
+/// `is_unsupported`.
+[[noreturn]] void fail_call(const char* call, const char* file, int line, const std::string& meaning,
+                            bool is_unsupported);
 
 }  // namespace foretrain::micro
 

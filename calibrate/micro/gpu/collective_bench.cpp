@@ -1,4 +1,5 @@
-// Collectives by operation, size and GPUs. Groups stay connected between points, as connecting takes a second.
+// Collectives by operation, size and GPUs. Groups stay connected between points, as connecting takes a
+// second.
 #include <charconv>
 #include <map>
 
@@ -32,7 +33,8 @@ class CollectiveBench {
     const std::vector<int> devices = devices_of(session_, point.sample);
     auto& group = groups_[devices];
     if (!group) group = std::make_unique<CollectiveGroup>(session_, devices);
-    const CollectiveCall call{point.sample.what, point.sample.bytes, setting_of(point.sample, "in_place") == "1"};
+    const CollectiveCall call{point.sample.what, point.sample.bytes,
+                              setting_of(point.sample, "in_place") == "1"};
     group->allocate(call);
     group->expect_right(call);
     group->allocate(call);  // zeros, as sums of sums would grow beyond numbers
@@ -54,8 +56,9 @@ Measure collective_measure(const Session& session) {
 #else
 
 Measure collective_measure(const Session&) {
-  return
-      [](const Point&, const RepeatRule&) -> Measured { throw PointSkipped("this foretrain-bench was built without the header of NCCL"); };
+  return [](const Point&, const RepeatRule&) -> Measured {
+    throw PointSkipped("this foretrain-bench was built without the header of NCCL");
+  };
 }
 
 #endif

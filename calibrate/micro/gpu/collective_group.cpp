@@ -1,4 +1,5 @@
-// One process with several GPUs launches within a group; a tiny all-reduce before the first event makes all GPUs start together.
+// One process with several GPUs launches within a group; a tiny all-reduce before the first event makes all
+// GPUs start together.
 #include "calibrate/micro/gpu/collective_group.hpp"
 
 #ifdef FORETRAIN_HAS_NCCL_HEADER
@@ -38,7 +39,9 @@ ncclUniqueId shared_id(const Session& session, const Nccl& api) {
   return id;
 }
 
-std::size_t part_bytes(const CollectiveCall& call, int ranks) { return static_cast<std::size_t>(call.bytes / ranks); }
+std::size_t part_bytes(const CollectiveCall& call, int ranks) {
+  return static_cast<std::size_t>(call.bytes / ranks);
+}
 
 /// How many floats a rank has after it, and before it.
 std::int64_t result_elements(const CollectiveCall& call, int ranks) {
@@ -50,7 +53,8 @@ std::int64_t input_elements(const CollectiveCall& call, int ranks) {
 
 }  // namespace
 
-CollectiveGroup::CollectiveGroup(const Session& session, const std::vector<int>& devices) : session_(session), api_(session.nccl) {
+CollectiveGroup::CollectiveGroup(const Session& session, const std::vector<int>& devices)
+    : session_(session), api_(session.nccl) {
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const OnDevice current(devices[i]);
     Member member;
@@ -108,15 +112,21 @@ void CollectiveGroup::launch_on(Member& member, const CollectiveCall& call) {
   void *to = member.receive.data(), *from = call.in_place ? to : member.send.data();
   ncclComm_t communicator = member.communicator.get();
   cudaStream_t stream = member.stream.get();
-  if (call.op == "all_reduce") FORETRAIN_NCCL(*api_, all_reduce(from, to, all, ncclFloat, ncclSum, communicator, stream));
-  if (call.op == "all_gather") FORETRAIN_NCCL(*api_, all_gather(from, to, part, ncclFloat, communicator, stream));
-  if (call.op == "reduce_scatter") FORETRAIN_NCCL(*api_, reduce_scatter(from, to, part, ncclFloat, ncclSum, communicator, stream));
-  if (call.op == "broadcast") FORETRAIN_NCCL(*api_, broadcast(from, to, all, ncclFloat, 0, communicator, stream));
-  if (call.op == "reduce") FORETRAIN_NCCL(*api_, reduce(from, to, all, ncclFloat, ncclSum, 0, communicator, stream));
+  if (call.op == "all_reduce")
+    FORETRAIN_NCCL(*api_, all_reduce(from, to, all, ncclFloat, ncclSum, communicator, stream));
+  if (call.op == "all_gather")
+    FORETRAIN_NCCL(*api_, all_gather(from, to, part, ncclFloat, communicator, stream));
+  if (call.op == "reduce_scatter")
+    FORETRAIN_NCCL(*api_, reduce_scatter(from, to, part, ncclFloat, ncclSum, communicator, stream));
+  if (call.op == "broadcast")
+    FORETRAIN_NCCL(*api_, broadcast(from, to, all, ncclFloat, 0, communicator, stream));
+  if (call.op == "reduce")
+    FORETRAIN_NCCL(*api_, reduce(from, to, all, ncclFloat, ncclSum, 0, communicator, stream));
   if (call.op == "alltoall") launch_chunks(member, call);
   if (call.op == "sendrecv") {
     FORETRAIN_NCCL(*api_, send(from, all, ncclFloat, (member.rank + 1) % ranks_, communicator, stream));
-    FORETRAIN_NCCL(*api_, receive(to, all, ncclFloat, (member.rank + ranks_ - 1) % ranks_, communicator, stream));
+    FORETRAIN_NCCL(*api_,
+                   receive(to, all, ncclFloat, (member.rank + ranks_ - 1) % ranks_, communicator, stream));
   }
 }
 
@@ -124,15 +134,17 @@ void CollectiveGroup::launch_chunks(Member& member, const CollectiveCall& call) 
   const std::size_t bytes = part_bytes(call, ranks_);
   for (int other = 0; other < ranks_; ++other) {
     const std::size_t at = bytes * static_cast<std::size_t>(other);
-    FORETRAIN_NCCL(*api_, send(member.send.as<char>() + at, bytes / 4, ncclFloat, other, member.communicator.get(), member.stream.get()));
-    FORETRAIN_NCCL(*api_,
-                   receive(member.receive.as<char>() + at, bytes / 4, ncclFloat, other, member.communicator.get(), member.stream.get()));
+    FORETRAIN_NCCL(*api_, send(member.send.as<char>() + at, bytes / 4, ncclFloat, other,
+                               member.communicator.get(), member.stream.get()));
+    FORETRAIN_NCCL(*api_, receive(member.receive.as<char>() + at, bytes / 4, ncclFloat, other,
+                                  member.communicator.get(), member.stream.get()));
   }
 }
 
 void CollectiveGroup::align() {
   each_in_group([&](Member& m) {
-    FORETRAIN_NCCL(*api_, all_reduce(m.word.data(), m.word.data(), 1, ncclFloat, ncclSum, m.communicator.get(), m.stream.get()));
+    FORETRAIN_NCCL(*api_, all_reduce(m.word.data(), m.word.data(), 1, ncclFloat, ncclSum,
+                                     m.communicator.get(), m.stream.get()));
   });
 }
 
@@ -154,7 +166,8 @@ void CollectiveGroup::wait() {
       if (state != kInProgress) api_->check(state, "an asynchronous collective", __FILE__, __LINE__);
     }
     if (std::chrono::steady_clock::now() > end)
-      throw WorldError(fmt::format("NCCL did not finish a collective in {} s; NCCL_DEBUG=INFO tells more", kPatience.count()));
+      throw WorldError(fmt::format("NCCL did not finish a collective in {} s; NCCL_DEBUG=INFO tells more",
+                                   kPatience.count()));
     std::this_thread::yield();
   }
 }
@@ -166,7 +179,8 @@ std::string CollectiveGroup::difference(Member& member, const CollectiveCall& ca
   const std::int64_t count = result_elements(call, ranks_);
   for (const std::int64_t first : {std::int64_t{0}, std::max<std::int64_t>(0, count - kChecked)}) {
     const std::int64_t number = std::min(kChecked, count - first);
-    const auto found = read_elements(Element::fp32, member.receive.as<float>() + first, number, member.stream);
+    const auto found =
+        read_elements(Element::fp32, member.receive.as<float>() + first, number, member.stream);
     std::vector<double> expected;
     for (std::int64_t i = first; i < first + number; ++i)
       expected.push_back(collective_result(call.op, member.rank, ranks_, i, call.elements()));
@@ -209,16 +223,20 @@ double CollectiveGroup::seconds_of(const CollectiveCall& call, int operations) {
   record(&Member::end);
   wait();
   double slowest = 0;
-  for (const Member& member : members_) slowest = std::max(slowest, seconds_between(member.begin, member.end));
+  for (const Member& member : members_)
+    slowest = std::max(slowest, seconds_between(member.begin, member.end));
   return slowest / operations;
 }
 
 Summary CollectiveGroup::time(const CollectiveCall& call, const RepeatRule& rule) {
   constexpr double kBatchSeconds = 500e-6;
   constexpr int kMostAtOnce = 20;
-  const auto of_rank_0 = [&](double value) { return std::stod(session_.gather(fmt::format("{}", value)).front()); };
+  const auto of_rank_0 = [&](double value) {
+    return std::stod(session_.gather(fmt::format("{}", value)).front());
+  };
   const auto slowest = [&](double value) {
-    for (const std::string& text : session_.gather(fmt::format("{}", value))) value = std::max(value, std::stod(text));
+    for (const std::string& text : session_.gather(fmt::format("{}", value)))
+      value = std::max(value, std::stod(text));
     return value;
   };
   seconds_of(call, 2);
@@ -227,7 +245,8 @@ Summary CollectiveGroup::time(const CollectiveCall& call, const RepeatRule& rule
   const auto once = [&] { return seconds_of(call, operations); };
   if (session_.machine.ranks == 1) return repeat(once, rule);
   // Every rank must repeat as often: rank 0 says how often.
-  const double repeats = of_rank_0(std::clamp(rule.seconds / (first * operations), 1.0 * rule.fewest, 1.0 * rule.most));
+  const double repeats =
+      of_rank_0(std::clamp(rule.seconds / (first * operations), 1.0 * rule.fewest, 1.0 * rule.most));
   std::vector<double> values;
   for (int i = 0; i < static_cast<int>(repeats); ++i) values.push_back(once());
   Summary summary = summarize(values);

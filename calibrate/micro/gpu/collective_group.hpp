@@ -1,4 +1,5 @@
-// The GPUs of a collective: all in this process, or one of each rank of a job; with NCCL's communicators and buffers.
+// The GPUs of a collective: all in this process, or one of each rank of a job; with NCCL's communicators and
+// buffers.
 #pragma once
 
 #include <functional>
@@ -24,7 +25,8 @@ struct CollectiveCall {
 
 class CollectiveGroup {
  public:
-  /// `devices`: those of this process; in a job of several ranks its own one. Every rank must construct it at the same time.
+  /// `devices`: those of this process; in a job of several ranks its own one. Every rank must construct it at
+  /// the same time.
   CollectiveGroup(const Session& session, const std::vector<int>& devices);
   CollectiveGroup(const CollectiveGroup&) = delete;
   CollectiveGroup& operator=(const CollectiveGroup&) = delete;
@@ -34,7 +36,8 @@ class CollectiveGroup {
   void allocate(const CollectiveCall& call);
   /// Enqueues it on all streams.
   void launch(const CollectiveCall& call);
-  /// Runs it once on ranks' patterns and compares what each rank has; throws WrongResult, in every rank of a job if in one.
+  /// Runs it once on ranks' patterns and compares what each rank has; throws WrongResult, in every rank of a
+  /// job if in one.
   void expect_right(const CollectiveCall& call);
   /// Seconds of one, of the slowest GPU; `operations` are enqueued at once.
   double seconds_of(const CollectiveCall& call, int operations);

@@ -1,5 +1,5 @@
-// Descriptors and algorithm of a pass are prepared once; running it is one call. fp32 forbids TF32, tf32 allows it, 16 bit uses tensor
-// cores.
+// Descriptors and algorithm of a pass are prepared once; running it is one call. fp32 forbids TF32, tf32
+// allows it, 16 bit uses tensor cores.
 #include "calibrate/micro/gpu/convolutions.hpp"
 
 #ifdef FORETRAIN_HAS_CUDNN_HEADER
@@ -66,12 +66,15 @@ struct Convolutions::Prepared {
     x = descriptor<cudnnTensorDescriptor_t>(api, api.create_tensor, api.destroy_tensor);
     y = descriptor<cudnnTensorDescriptor_t>(api, api.create_tensor, api.destroy_tensor);
     w = descriptor<cudnnFilterDescriptor_t>(api, api.create_filter, api.destroy_filter);
-    convolution = descriptor<cudnnConvolutionDescriptor_t>(api, api.create_convolution, api.destroy_convolution);
+    convolution =
+        descriptor<cudnnConvolutionDescriptor_t>(api, api.create_convolution, api.destroy_convolution);
     FORETRAIN_CUDNN(api, set_tensor(x.get(), format, type, s.batch, s.channels, s.size, s.size));
-    FORETRAIN_CUDNN(api, set_tensor(y.get(), format, type, s.batch, s.filters, s.output_size(), s.output_size()));
-    FORETRAIN_CUDNN(api, set_filter(w.get(), type, format, s.filters, s.channels / s.groups, s.kernel, s.kernel));
-    FORETRAIN_CUDNN(api, set_convolution(convolution.get(), s.padding(), s.padding(), s.stride, s.stride, 1, 1, CUDNN_CROSS_CORRELATION,
-                                         CUDNN_DATA_FLOAT));
+    FORETRAIN_CUDNN(api,
+                    set_tensor(y.get(), format, type, s.batch, s.filters, s.output_size(), s.output_size()));
+    FORETRAIN_CUDNN(api,
+                    set_filter(w.get(), type, format, s.filters, s.channels / s.groups, s.kernel, s.kernel));
+    FORETRAIN_CUDNN(api, set_convolution(convolution.get(), s.padding(), s.padding(), s.stride, s.stride, 1,
+                                         1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
     FORETRAIN_CUDNN(api, set_groups(convolution.get(), s.groups));
     FORETRAIN_CUDNN(api, set_math(convolution.get(), math_of(precision)));
   }
@@ -85,7 +88,8 @@ struct Convolutions::Prepared {
   void choose_forward(const Cudnn& api, cudnnHandle_t handle) {
     cudnnConvolutionFwdAlgoPerf_t found[kMostAlgorithms];
     int count = 0;
-    FORETRAIN_CUDNN(api, forward_algorithms(handle, x.get(), w.get(), convolution.get(), y.get(), kMostAlgorithms, &count, found));
+    FORETRAIN_CUDNN(api, forward_algorithms(handle, x.get(), w.get(), convolution.get(), y.get(),
+                                            kMostAlgorithms, &count, found));
     const auto chosen = first_that_fits(found, count);
     forward = chosen.algo;
     take(api, chosen.mathType, chosen.memory);
@@ -93,7 +97,8 @@ struct Convolutions::Prepared {
   void choose_data(const Cudnn& api, cudnnHandle_t handle) {
     cudnnConvolutionBwdDataAlgoPerf_t found[kMostAlgorithms];
     int count = 0;
-    FORETRAIN_CUDNN(api, data_algorithms(handle, w.get(), y.get(), convolution.get(), x.get(), kMostAlgorithms, &count, found));
+    FORETRAIN_CUDNN(api, data_algorithms(handle, w.get(), y.get(), convolution.get(), x.get(),
+                                         kMostAlgorithms, &count, found));
     const auto chosen = first_that_fits(found, count);
     data = chosen.algo;
     take(api, chosen.mathType, chosen.memory);
@@ -101,7 +106,8 @@ struct Convolutions::Prepared {
   void choose_weights(const Cudnn& api, cudnnHandle_t handle) {
     cudnnConvolutionBwdFilterAlgoPerf_t found[kMostAlgorithms];
     int count = 0;
-    FORETRAIN_CUDNN(api, weights_algorithms(handle, x.get(), y.get(), convolution.get(), w.get(), kMostAlgorithms, &count, found));
+    FORETRAIN_CUDNN(api, weights_algorithms(handle, x.get(), y.get(), convolution.get(), w.get(),
+                                            kMostAlgorithms, &count, found));
     const auto chosen = first_that_fits(found, count);
     weights = chosen.algo;
     take(api, chosen.mathType, chosen.memory);
@@ -109,20 +115,25 @@ struct Convolutions::Prepared {
 };
 
 ConvOperands::ConvOperands(const ConvShape& shape, Element element) {
-  const auto allocate = [&](std::int64_t count) { return DeviceBuffer(static_cast<std::size_t>(count * bytes_of(element))); };
+  const auto allocate = [&](std::int64_t count) {
+    return DeviceBuffer(static_cast<std::size_t>(count * bytes_of(element)));
+  };
   x = allocate(shape.input_elements());
   w = allocate(shape.weight_elements());
   y = allocate(shape.output_elements());
 }
 
-Convolutions::Convolutions(std::shared_ptr<const Cudnn> api, const Stream& stream) : api_(std::move(api)), stream_(stream) {
+Convolutions::Convolutions(std::shared_ptr<const Cudnn> api, const Stream& stream)
+    : api_(std::move(api)), stream_(stream) {
   cudnnHandle_t handle = nullptr;
   FORETRAIN_CUDNN(*api_, create(&handle));
-  handle_ = std::shared_ptr<cudnnContext>(handle, [destroy = api_->destroy](cudnnHandle_t h) { (void)destroy(h); });
+  handle_ =
+      std::shared_ptr<cudnnContext>(handle, [destroy = api_->destroy](cudnnHandle_t h) { (void)destroy(h); });
   FORETRAIN_CUDNN(*api_, set_stream(handle, stream_.get()));
 }
 
-Convolutions::Plan Convolutions::prepare(const ConvShape& shape, std::string_view precision, bool channels_last, ConvPass pass) {
+Convolutions::Plan Convolutions::prepare(const ConvShape& shape, std::string_view precision,
+                                         bool channels_last, ConvPass pass) {
   auto plan = std::make_shared<Prepared>();
   plan->pass = pass;
   plan->describe(*api_, shape, precision, channels_last);
@@ -139,16 +150,16 @@ void Convolutions::run(const Plan& plan, void* x, void* w, void* y) const {
   void* space = workspace_.data();
   switch (p.pass) {
     case ConvPass::forward:
-      FORETRAIN_CUDNN(*api_, forward(handle, &kOne, p.x.get(), x, p.w.get(), w, p.convolution.get(), p.forward, space, p.workspace, &kZero,
-                                     p.y.get(), y));
+      FORETRAIN_CUDNN(*api_, forward(handle, &kOne, p.x.get(), x, p.w.get(), w, p.convolution.get(),
+                                     p.forward, space, p.workspace, &kZero, p.y.get(), y));
       return;
     case ConvPass::data:
-      FORETRAIN_CUDNN(*api_, backward_data(handle, &kOne, p.w.get(), w, p.y.get(), y, p.convolution.get(), p.data, space, p.workspace,
-                                           &kZero, p.x.get(), x));
+      FORETRAIN_CUDNN(*api_, backward_data(handle, &kOne, p.w.get(), w, p.y.get(), y, p.convolution.get(),
+                                           p.data, space, p.workspace, &kZero, p.x.get(), x));
       return;
     case ConvPass::weights:
-      FORETRAIN_CUDNN(*api_, backward_weights(handle, &kOne, p.x.get(), x, p.y.get(), y, p.convolution.get(), p.weights, space, p.workspace,
-                                              &kZero, p.w.get(), w));
+      FORETRAIN_CUDNN(*api_, backward_weights(handle, &kOne, p.x.get(), x, p.y.get(), y, p.convolution.get(),
+                                              p.weights, space, p.workspace, &kZero, p.w.get(), w));
       return;
   }
 }
@@ -174,29 +185,35 @@ std::array<Tensor, 3> tensors_of(const ConvShape& shape, const ConvOperands& ope
 void Convolutions::expect_right_small(std::string_view precision, ConvPass pass) {
   constexpr double kOfTransforms = 10;  // Winograd and Fourier transforms round where direct sums are exact
   const Element element = element_of(precision);
-  for (const ConvShape& shape : {ConvShape{2, 8, 16, 10, 3, 1}, ConvShape{2, 16, 8, 8, 1, 2}, ConvShape{2, 8, 8, 9, 3, 2}}) {
+  for (const ConvShape& shape :
+       {ConvShape{2, 8, 16, 10, 3, 1}, ConvShape{2, 16, 8, 8, 1, 2}, ConvShape{2, 8, 8, 9, 3, 2}}) {
     const ConvOperands operands(shape, element);
     const auto tensors = tensors_of(shape, operands, pass);
     for (std::uint32_t i = 0; i < 2; ++i)
-      FORETRAIN_CUDA(launch_fill_pattern(element, tensors[i].data, tensors[i].count, i + 1, 1, stream_.get()));
+      FORETRAIN_CUDA(
+          launch_fill_pattern(element, tensors[i].data, tensors[i].count, i + 1, 1, stream_.get()));
     run(prepare(shape, precision, false, pass), operands.x.data(), operands.w.data(), operands.y.data());
     const auto found = read_elements(element, tensors[2].data, tensors[2].count, stream_);
-    const std::string wrong = first_difference(found, reference_conv(shape, pass), kOfTransforms * tolerance_of(precision));
+    const std::string wrong =
+        first_difference(found, reference_conv(shape, pass), kOfTransforms * tolerance_of(precision));
     if (!wrong.empty()) throw WrongResult(fmt::format("a small convolution in {}: {}", precision, wrong));
   }
 }
 
-void Convolutions::expect_right_sum(const ConvShape& shape, const Plan& plan, Element element, const ConvOperands& operands) const {
+void Convolutions::expect_right_sum(const ConvShape& shape, const Plan& plan, Element element,
+                                    const ConvOperands& operands) const {
   constexpr double kSmall = 1.0 / 1024, kTolerance = 0.01;  // sums of many ones would overflow 16 bits
   const auto tensors = tensors_of(shape, operands, plan->pass);
   FORETRAIN_CUDA(launch_fill(element, tensors[0].data, tensors[0].count, 1, stream_.get()));
   FORETRAIN_CUDA(launch_fill(element, tensors[1].data, tensors[1].count, kSmall, stream_.get()));
   run(plan, operands.x.data(), operands.w.data(), operands.y.data());
-  const double sum = device_sum(element, tensors[2].data, tensors[2].count, stream_), expected = conv_checksum(shape, kSmall);
+  const double sum = device_sum(element, tensors[2].data, tensors[2].count, stream_),
+               expected = conv_checksum(shape, kSmall);
   if (!(std::abs(sum - expected) <= kTolerance * expected))
     throw WrongResult(fmt::format("a convolution of ones sums to {}, expected {}", sum, expected));
   for (std::uint32_t i = 0; i < 2; ++i)
-    FORETRAIN_CUDA(launch_fill_pattern(element, tensors[i].data, tensors[i].count, i + 1, 0.5, stream_.get()));
+    FORETRAIN_CUDA(
+        launch_fill_pattern(element, tensors[i].data, tensors[i].count, i + 1, 0.5, stream_.get()));
 }
 
 ConvPass pass_of(std::string_view what) {

@@ -34,7 +34,8 @@ class Convolutions {
   /// Small convolutions of one pass against the host's (channels first); throws WrongResult.
   void expect_right_small(std::string_view precision, ConvPass pass);
   /// Ones in the operands' memory: the sum of the results is known. Leaves patterns in the operands.
-  void expect_right_sum(const ConvShape& shape, const Plan& plan, Element element, const ConvOperands& operands) const;
+  void expect_right_sum(const ConvShape& shape, const Plan& plan, Element element,
+                        const ConvOperands& operands) const;
 
   const Stream& stream() const { return stream_; }
 

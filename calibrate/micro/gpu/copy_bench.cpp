@@ -1,4 +1,5 @@
-// Copies by the copy engines. A point is one or several lanes, each from one place to another on a stream of its own.
+// Copies by the copy engines. A point is one or several lanes, each from one place to another on a stream of
+// its own.
 #include <algorithm>
 #include <charconv>
 #include <memory>
@@ -70,9 +71,11 @@ class Lane {
   void start() {
     const bool is_peer = source_.gpu != kHost && target_.gpu != kHost && source_.gpu != target_.gpu;
     if (is_peer)
-      FORETRAIN_CUDA(cudaMemcpyPeerAsync(target_.data(), target_.gpu, source_.data(), source_.gpu, bytes_, stream_->get()));
+      FORETRAIN_CUDA(cudaMemcpyPeerAsync(target_.data(), target_.gpu, source_.data(), source_.gpu, bytes_,
+                                         stream_->get()));
     else
-      FORETRAIN_CUDA(cudaMemcpyAsync(target_.data(), source_.data(), bytes_, cudaMemcpyDefault, stream_->get()));
+      FORETRAIN_CUDA(
+          cudaMemcpyAsync(target_.data(), source_.data(), bytes_, cudaMemcpyDefault, stream_->get()));
   }
 
   void check() {
@@ -116,7 +119,8 @@ bool can_reach(int from, int to) {
 bool open_peer(int from, int to) {
   const OnDevice current(from);
   const cudaError_t code = cudaDeviceEnablePeerAccess(to, 0);
-  if (code != cudaErrorPeerAccessAlreadyEnabled) check_cuda(code, "cudaDeviceEnablePeerAccess", __FILE__, __LINE__);
+  if (code != cudaErrorPeerAccessAlreadyEnabled)
+    check_cuda(code, "cudaDeviceEnablePeerAccess", __FILE__, __LINE__);
   if (code != cudaSuccess) (void)cudaGetLastError();
   return code == cudaSuccess;
 }
@@ -126,7 +130,8 @@ class PeerAccess {
  public:
   PeerAccess(int from, int to) : from_(from), to_(to) {
     if (!can_reach(from, to))
-      throw PointSkipped(fmt::format("GPU {} cannot reach GPU {}'s memory; peer=0 measures the way through the host", from, to));
+      throw PointSkipped(fmt::format(
+          "GPU {} cannot reach GPU {}'s memory; peer=0 measures the way through the host", from, to));
     is_own_ = open_peer(from, to);
   }
   ~PeerAccess() {
@@ -151,7 +156,8 @@ std::vector<std::unique_ptr<PeerAccess>> access_for(const Sample& sample, int a,
   for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}}) {
     if (wants_none && !can_reach(from, to)) continue;
     access.push_back(std::make_unique<PeerAccess>(from, to));
-    if (wants_none && !access.back()->is_own()) throw PointSkipped("NCCL has opened the peer path in this process");
+    if (wants_none && !access.back()->is_own())
+      throw PointSkipped("NCCL has opened the peer path in this process");
   }
   if (wants_none) access.clear();
   return access;

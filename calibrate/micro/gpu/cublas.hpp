@@ -24,12 +24,13 @@ struct Cublas {
   cublasStatus_t (*set_stream)(cublasHandle_t, cudaStream_t) = nullptr;
   cublasStatus_t (*get_property)(libraryPropertyType, int*) = nullptr;
   const char* (*status_text)(cublasStatus_t) = nullptr;  ///< from CUDA 11.4.2 on
-  cublasStatus_t (*gemm)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*, const void*, cudaDataType, int,
-                         const void*, cudaDataType, int, const void*, void*, cudaDataType, int, cublasComputeType_t,
-                         cublasGemmAlgo_t) = nullptr;
-  cublasStatus_t (*gemm_batched)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*, const void*,
-                                 cudaDataType, int, long long, const void*, cudaDataType, int, long long, const void*, void*, cudaDataType,
-                                 int, long long, int, cublasComputeType_t, cublasGemmAlgo_t) = nullptr;
+  cublasStatus_t (*gemm)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*,
+                         const void*, cudaDataType, int, const void*, cudaDataType, int, const void*, void*,
+                         cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t) = nullptr;
+  cublasStatus_t (*gemm_batched)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int,
+                                 const void*, const void*, cudaDataType, int, long long, const void*,
+                                 cudaDataType, int, long long, const void*, void*, cudaDataType, int,
+                                 long long, int, cublasComputeType_t, cublasGemmAlgo_t) = nullptr;
 };
 
 }  // namespace foretrain::micro

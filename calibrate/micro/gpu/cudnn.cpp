@@ -11,30 +11,39 @@ namespace foretrain::micro {
 
 namespace {
 
-/// Since version 9 codes have classes of a thousand: 2 is a wrong parameter, 3 what is not supported, and in each the first stands for all;
-/// of 4, what is wrong inside, two are memory that was not to be had. Before, each stood alone, and what runs or starts wrong were three.
+/// Since version 9 codes have classes of a thousand: 2 is a wrong parameter, 3 what is not supported, and in
+/// each the first stands for all; of 4, what is wrong inside, two are memory that was not to be had. Before,
+/// each stood alone, and what runs or starts wrong were three.
 bool is_about_point(cudnnStatus_t status) {
   constexpr int kClass = 1000, kHostMemory = 4003, kDeviceMemory = 4004;
   const int code = static_cast<int>(status);
-  if (code >= kClass) return code / kClass == 2 || code / kClass == 3 || code == kHostMemory || code == kDeviceMemory;
-  return status != CUDNN_STATUS_NOT_INITIALIZED && status != CUDNN_STATUS_EXECUTION_FAILED && status != CUDNN_STATUS_INTERNAL_ERROR;
+  if (code >= kClass)
+    return code / kClass == 2 || code / kClass == 3 || code == kHostMemory || code == kDeviceMemory;
+  return status != CUDNN_STATUS_NOT_INITIALIZED && status != CUDNN_STATUS_EXECUTION_FAILED &&
+         status != CUDNN_STATUS_INTERNAL_ERROR;
 }
 
 bool load_all(Cudnn& c) {
   const SharedLibrary& library = c.library;
-  return library.load(c.get_version, "cudnnGetVersion") && library.load(c.error_string, "cudnnGetErrorString") &&
-         library.load(c.create, "cudnnCreate") && library.load(c.destroy, "cudnnDestroy") && library.load(c.set_stream, "cudnnSetStream") &&
-         library.load(c.create_tensor, "cudnnCreateTensorDescriptor") && library.load(c.destroy_tensor, "cudnnDestroyTensorDescriptor") &&
-         library.load(c.set_tensor, "cudnnSetTensor4dDescriptor") && library.load(c.create_filter, "cudnnCreateFilterDescriptor") &&
-         library.load(c.destroy_filter, "cudnnDestroyFilterDescriptor") && library.load(c.set_filter, "cudnnSetFilter4dDescriptor") &&
+  return library.load(c.get_version, "cudnnGetVersion") &&
+         library.load(c.error_string, "cudnnGetErrorString") && library.load(c.create, "cudnnCreate") &&
+         library.load(c.destroy, "cudnnDestroy") && library.load(c.set_stream, "cudnnSetStream") &&
+         library.load(c.create_tensor, "cudnnCreateTensorDescriptor") &&
+         library.load(c.destroy_tensor, "cudnnDestroyTensorDescriptor") &&
+         library.load(c.set_tensor, "cudnnSetTensor4dDescriptor") &&
+         library.load(c.create_filter, "cudnnCreateFilterDescriptor") &&
+         library.load(c.destroy_filter, "cudnnDestroyFilterDescriptor") &&
+         library.load(c.set_filter, "cudnnSetFilter4dDescriptor") &&
          library.load(c.create_convolution, "cudnnCreateConvolutionDescriptor") &&
          library.load(c.destroy_convolution, "cudnnDestroyConvolutionDescriptor") &&
-         library.load(c.set_convolution, "cudnnSetConvolution2dDescriptor") && library.load(c.set_math, "cudnnSetConvolutionMathType") &&
+         library.load(c.set_convolution, "cudnnSetConvolution2dDescriptor") &&
+         library.load(c.set_math, "cudnnSetConvolutionMathType") &&
          library.load(c.set_groups, "cudnnSetConvolutionGroupCount") &&
          library.load(c.forward_algorithms, "cudnnGetConvolutionForwardAlgorithm_v7") &&
          library.load(c.data_algorithms, "cudnnGetConvolutionBackwardDataAlgorithm_v7") &&
          library.load(c.weights_algorithms, "cudnnGetConvolutionBackwardFilterAlgorithm_v7") &&
-         library.load(c.forward, "cudnnConvolutionForward") && library.load(c.backward_data, "cudnnConvolutionBackwardData") &&
+         library.load(c.forward, "cudnnConvolutionForward") &&
+         library.load(c.backward_data, "cudnnConvolutionBackwardData") &&
          library.load(c.backward_weights, "cudnnConvolutionBackwardFilter");
 }
 

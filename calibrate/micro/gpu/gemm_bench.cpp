@@ -1,4 +1,5 @@
-// Products by size, precision and count: each checked against the host in small and against ones in its own size, then timed.
+// Products by size, precision and count: each checked against the host in small and against ones in its own
+// size, then timed.
 #include "calibrate/micro/gpu/catalog.hpp"
 #include "calibrate/micro/gpu/products.hpp"
 #include "calibrate/micro/gpu/timing.hpp"
@@ -15,7 +16,9 @@ Measure gemm_measure(const Session& session) {
     products->expect_right_small(precision);
     const ProductOperands operands(shape, element_of(precision));
     products->expect_right_ones(shape, precision, operands);
-    const auto multiply = [&] { products->multiply(shape, precision, operands.a.data(), operands.b.data(), operands.c.data()); };
+    const auto multiply = [&] {
+      products->multiply(shape, precision, operands.a.data(), operands.b.data(), operands.c.data());
+    };
     return Measured{time_on_stream(products->stream(), multiply, rule), {}};
   };
 }

@@ -1,4 +1,5 @@
-// Captured from a stream; cudaGraphInstantiate changed its parameters in CUDA 12, cudaGraphInstantiateWithFlags did not.
+// Captured from a stream; cudaGraphInstantiate changed its parameters in CUDA 12,
+// cudaGraphInstantiateWithFlags did not.
 #include "calibrate/micro/gpu/graph_bench.hpp"
 
 #include <memory>

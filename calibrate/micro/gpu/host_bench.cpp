@@ -28,7 +28,8 @@ struct HostBench {
   volatile std::uint32_t* word() const { return flag.as<volatile std::uint32_t>(); }
 };
 
-/// From the call to the moment the host sees what the kernel writes first: with the write's way over PCIe, about half a microsecond.
+/// From the call to the moment the host sees what the kernel writes first: with the write's way over PCIe,
+/// about half a microsecond.
 double launch_latency(HostBench& bench) {
   const std::uint32_t turn = ++bench.turn;
   const double seconds = host_seconds([&] {
@@ -79,14 +80,17 @@ Measured measure_host(HostBench& bench, const Point& point, const RepeatRule& ru
     return {time_on_stream(
                 bench.stream, [&] { FORETRAIN_CUDA(launch_empty(stream)); }, rule),
             {}};
-  if (what == "enqueue") return {repeat([&] { return call_seconds(bench, [&] { FORETRAIN_CUDA(launch_empty(stream)); }); }, rule), {}};
+  if (what == "enqueue")
+    return {repeat([&] { return call_seconds(bench, [&] { FORETRAIN_CUDA(launch_empty(stream)); }); }, rule),
+            {}};
   if (what == "event") {
     const Event event;
     return {repeat([&] { return call_seconds(bench, [&] { event.record(bench.stream); }); }, rule), {}};
   }
   if (what == "copy_call") {
     const auto copy = [&] {
-      FORETRAIN_CUDA(cudaMemcpyAsync(bench.device.data(), bench.pinned.as<void>(), 4096, cudaMemcpyHostToDevice, stream));
+      FORETRAIN_CUDA(cudaMemcpyAsync(bench.device.data(), bench.pinned.as<void>(), 4096,
+                                     cudaMemcpyHostToDevice, stream));
     };
     return {repeat([&] { return call_seconds(bench, copy); }, rule), {}};
   }

@@ -1,4 +1,5 @@
-// Grid-stride loops over as many blocks as fill the GPU. 16-bit formats are converted by hand: nothing here needs a recent header.
+// Grid-stride loops over as many blocks as fill the GPU. 16-bit formats are converted by hand: nothing here
+// needs a recent header.
 #include <cuda_fp16.h>
 
 #include "calibrate/micro/gpu/kernels.hpp"
@@ -20,14 +21,19 @@ __device__ void store(double value, float* to) { *to = static_cast<float>(value)
 __device__ void store(double value, __half* to) { *to = __float2half(static_cast<float>(value)); }
 __device__ void store(double value, Bf16* to) {
   const std::uint32_t bits = __float_as_uint(static_cast<float>(value));
-  to->bits = static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);  // to nearest, ties to even
+  to->bits =
+      static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);  // to nearest, ties to even
 }
 __device__ double load(const double* from) { return *from; }
 __device__ double load(const float* from) { return static_cast<double>(*from); }
 __device__ double load(const __half* from) { return static_cast<double>(__half2float(*from)); }
-__device__ double load(const Bf16* from) { return static_cast<double>(__uint_as_float(static_cast<std::uint32_t>(from->bits) << 16)); }
+__device__ double load(const Bf16* from) {
+  return static_cast<double>(__uint_as_float(static_cast<std::uint32_t>(from->bits) << 16));
+}
 
-__device__ std::int64_t first_index() { return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ std::int64_t first_index() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
 __device__ std::int64_t index_step() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
 
 __device__ std::uint64_t nanoseconds_now() {
@@ -89,14 +95,16 @@ __device__ int pattern_at(std::uint64_t index, std::uint32_t seed) {
 
 template <class T>
 __global__ void fill_pattern_kernel(T* to, std::int64_t count, std::uint32_t seed, double scale) {
-  for (std::int64_t i = first_index(); i < count; i += index_step()) store(scale * pattern_at(static_cast<std::uint64_t>(i), seed), to + i);
+  for (std::int64_t i = first_index(); i < count; i += index_step())
+    store(scale * pattern_at(static_cast<std::uint64_t>(i), seed), to + i);
 }
 template <class T>
 __global__ void fill_kernel(T* to, std::int64_t count, double value) {
   for (std::int64_t i = first_index(); i < count; i += index_step()) store(value, to + i);
 }
 __global__ void fill_rank_kernel(float* to, std::int64_t count, int rank) {
-  for (std::int64_t i = first_index(); i < count; i += index_step()) to[i] = static_cast<float>((rank + 1) * (1 + i % 7));
+  for (std::int64_t i = first_index(); i < count; i += index_step())
+    to[i] = static_cast<float>((rank + 1) * (1 + i % 7));
 }
 template <class T>
 __global__ void sum_kernel(const T* from, std::int64_t count, double* total) {
@@ -106,7 +114,8 @@ __global__ void sum_kernel(const T* from, std::int64_t count, double* total) {
   if (threadIdx.x % 32 == 0) add_to(total, sum);
 }
 template <class T>
-__global__ void count_wrong_kernel(const T* from, std::int64_t count, double value, double tolerance, unsigned long long* wrong) {
+__global__ void count_wrong_kernel(const T* from, std::int64_t count, double value, double tolerance,
+                                   unsigned long long* wrong) {
   unsigned long long found = 0;
   for (std::int64_t i = first_index(); i < count; i += index_step()) {
     // Negated, so that NaN is wrong.
@@ -116,7 +125,8 @@ __global__ void count_wrong_kernel(const T* from, std::int64_t count, double val
   if (threadIdx.x % 32 == 0 && found > 0) atomicAdd(wrong, found);
 }
 __global__ void fill_words_kernel(std::uint32_t* to, std::int64_t words, std::uint32_t offset) {
-  for (std::int64_t i = first_index(); i < words; i += index_step()) to[i] = (static_cast<std::uint32_t>(i) + offset) * 2654435761u;
+  for (std::int64_t i = first_index(); i < words; i += index_step())
+    to[i] = (static_cast<std::uint32_t>(i) + offset) * 2654435761u;
 }
 
 unsigned blocks_for(std::int64_t count) {
@@ -156,7 +166,8 @@ cudaError_t launch_spin(std::int64_t nanoseconds, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-cudaError_t launch_flag(volatile std::uint32_t* flag, std::uint32_t value, std::int64_t nanoseconds, cudaStream_t stream) {
+cudaError_t launch_flag(volatile std::uint32_t* flag, std::uint32_t value, std::int64_t nanoseconds,
+                        cudaStream_t stream) {
   flag_kernel<<<1, 1, 0, stream>>>(flag, value, nanoseconds);
   return cudaGetLastError();
 }
@@ -167,29 +178,35 @@ void wait_for_flag(const volatile std::uint32_t* flag, std::uint32_t value) {
 }
 
 cudaError_t launch_copy(const float* from, float* to, std::int64_t count, cudaStream_t stream) {
-  copy_kernel<<<blocks_for(count / 4), kThreads, 0, stream>>>(reinterpret_cast<const float4*>(from), reinterpret_cast<float4*>(to),
-                                                              count / 4);
+  copy_kernel<<<blocks_for(count / 4), kThreads, 0, stream>>>(reinterpret_cast<const float4*>(from),
+                                                              reinterpret_cast<float4*>(to), count / 4);
   return cudaGetLastError();
 }
 
 cudaError_t launch_add(const float* a, const float* b, float* sum, std::int64_t count, cudaStream_t stream) {
-  add_kernel<<<blocks_for(count / 4), kThreads, 0, stream>>>(reinterpret_cast<const float4*>(a), reinterpret_cast<const float4*>(b),
+  add_kernel<<<blocks_for(count / 4), kThreads, 0, stream>>>(reinterpret_cast<const float4*>(a),
+                                                             reinterpret_cast<const float4*>(b),
                                                              reinterpret_cast<float4*>(sum), count / 4);
   return cudaGetLastError();
 }
 
 cudaError_t launch_reduce(const float* from, float* total, std::int64_t count, cudaStream_t stream) {
-  reduce_kernel<<<blocks_for(count / 16), kThreads, 0, stream>>>(reinterpret_cast<const float4*>(from), total, count / 4);
+  reduce_kernel<<<blocks_for(count / 16), kThreads, 0, stream>>>(reinterpret_cast<const float4*>(from), total,
+                                                                 count / 4);
   return cudaGetLastError();
 }
 
-cudaError_t launch_fill_pattern(Element element, void* to, std::int64_t count, std::uint32_t seed, double scale, cudaStream_t stream) {
-  return with_type(element, to,
-                   [&](auto* typed) { fill_pattern_kernel<<<blocks_for(count), kThreads, 0, stream>>>(typed, count, seed, scale); });
+cudaError_t launch_fill_pattern(Element element, void* to, std::int64_t count, std::uint32_t seed,
+                                double scale, cudaStream_t stream) {
+  return with_type(element, to, [&](auto* typed) {
+    fill_pattern_kernel<<<blocks_for(count), kThreads, 0, stream>>>(typed, count, seed, scale);
+  });
 }
 
 cudaError_t launch_fill(Element element, void* to, std::int64_t count, double value, cudaStream_t stream) {
-  return with_type(element, to, [&](auto* typed) { fill_kernel<<<blocks_for(count), kThreads, 0, stream>>>(typed, count, value); });
+  return with_type(element, to, [&](auto* typed) {
+    fill_kernel<<<blocks_for(count), kThreads, 0, stream>>>(typed, count, value);
+  });
 }
 
 cudaError_t launch_fill_rank(float* to, std::int64_t count, int rank, cudaStream_t stream) {
@@ -197,19 +214,22 @@ cudaError_t launch_fill_rank(float* to, std::int64_t count, int rank, cudaStream
   return cudaGetLastError();
 }
 
-cudaError_t launch_sum(Element element, const void* from, std::int64_t count, double* total, cudaStream_t stream) {
-  return with_type(element, const_cast<void*>(from),
-                   [&](auto* typed) { sum_kernel<<<blocks_for(count), kThreads, 0, stream>>>(typed, count, total); });
+cudaError_t launch_sum(Element element, const void* from, std::int64_t count, double* total,
+                       cudaStream_t stream) {
+  return with_type(element, const_cast<void*>(from), [&](auto* typed) {
+    sum_kernel<<<blocks_for(count), kThreads, 0, stream>>>(typed, count, total);
+  });
 }
 
-cudaError_t launch_count_wrong(Element element, const void* from, std::int64_t count, double value, double tolerance,
-                               unsigned long long* wrong, cudaStream_t stream) {
+cudaError_t launch_count_wrong(Element element, const void* from, std::int64_t count, double value,
+                               double tolerance, unsigned long long* wrong, cudaStream_t stream) {
   return with_type(element, const_cast<void*>(from), [&](auto* typed) {
     count_wrong_kernel<<<blocks_for(count), kThreads, 0, stream>>>(typed, count, value, tolerance, wrong);
   });
 }
 
-cudaError_t launch_fill_words(std::uint32_t* to, std::int64_t words, std::uint32_t offset, cudaStream_t stream) {
+cudaError_t launch_fill_words(std::uint32_t* to, std::int64_t words, std::uint32_t offset,
+                              cudaStream_t stream) {
   fill_words_kernel<<<blocks_for(words), kThreads, 0, stream>>>(to, words, offset);
   return cudaGetLastError();
 }

@@ -1,4 +1,5 @@
-// Kernels that only move data: copy, add, reduce. Small ones run in the cache, as their buffers stay there between launches.
+// Kernels that only move data: copy, add, reduce. Small ones run in the cache, as their buffers stay there
+// between launches.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -30,7 +31,8 @@ void launch(std::string_view what, const Tensors& t, const Stream& stream) {
   if (what == "reduce") FORETRAIN_CUDA(launch_reduce(t.at(0), t.total.as<float>(), t.elements, stream.get()));
 }
 
-/// Inputs are ones: copies are ones, sums two; the reduced one is the number of elements, in floats of 24 bits added up by warps.
+/// Inputs are ones: copies are ones, sums two; the reduced one is the number of elements, in floats of 24
+/// bits added up by warps.
 void expect_right(std::string_view what, const Tensors& t, const Stream& stream) {
   FORETRAIN_CUDA(cudaMemsetAsync(t.total.data(), 0, sizeof(float), stream.get()));
   for (std::size_t i = 0; i < t.buffers.size(); ++i)
@@ -39,11 +41,14 @@ void expect_right(std::string_view what, const Tensors& t, const Stream& stream)
   launch(what, t, stream);
   if (what == "reduce") {
     constexpr double kTolerance = 0.01;
-    const double sum = read_elements(Element::fp32, t.total.data(), 1, stream).front(), expected = static_cast<double>(t.elements);
-    if (!(std::abs(sum - expected) <= kTolerance * expected)) throw WrongResult(fmt::format("the sum is {}, expected {}", sum, expected));
+    const double sum = read_elements(Element::fp32, t.total.data(), 1, stream).front(),
+                 expected = static_cast<double>(t.elements);
+    if (!(std::abs(sum - expected) <= kTolerance * expected))
+      throw WrongResult(fmt::format("the sum is {}, expected {}", sum, expected));
     return;
   }
-  const std::int64_t wrong = count_wrong(Element::fp32, t.at(t.buffers.size() - 1), t.elements, what == "add" ? 2 : 1, 0, stream);
+  const std::int64_t wrong =
+      count_wrong(Element::fp32, t.at(t.buffers.size() - 1), t.elements, what == "add" ? 2 : 1, 0, stream);
   if (wrong > 0) throw WrongResult(fmt::format("{} of {} elements are wrong", wrong, t.elements));
 }
 

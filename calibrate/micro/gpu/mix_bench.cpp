@@ -19,11 +19,15 @@ struct Scratch {
     for (const MixOperator& op : operators) {
       const GemmShape& g = op.gemm;
       const bool is_conv = op.kind != Kind::gemm && op.kind != Kind::memory;
-      a = std::max({a, is_conv ? op.conv.input_elements() : 0, std::int64_t{g.m} * g.k * g.count, op.bytes / 2 / element_bytes});
+      a = std::max({a, is_conv ? op.conv.input_elements() : 0, std::int64_t{g.m} * g.k * g.count,
+                    op.bytes / 2 / element_bytes});
       b = std::max({b, is_conv ? op.conv.weight_elements() : 0, std::int64_t{g.k} * g.n * g.count});
-      c = std::max({c, is_conv ? op.conv.output_elements() : 0, std::int64_t{g.m} * g.n * g.count, op.bytes / 2 / element_bytes});
+      c = std::max({c, is_conv ? op.conv.output_elements() : 0, std::int64_t{g.m} * g.n * g.count,
+                    op.bytes / 2 / element_bytes});
     }
-    const auto allocate = [&](std::int64_t count) { return DeviceBuffer(static_cast<std::size_t>(count * element_bytes)); };
+    const auto allocate = [&](std::int64_t count) {
+      return DeviceBuffer(static_cast<std::size_t>(count * element_bytes));
+    };
     first = allocate(a), second = allocate(b), third = allocate(c);
   }
   DeviceBuffer first, second, third;
@@ -42,8 +46,9 @@ class Mix {
     if (network == "resnet50") convolutions_ = std::make_unique<Convolutions>(session.cudnn, stream_);
 #endif
     for (const DeviceBuffer* buffer : {&scratch_.first, &scratch_.second, &scratch_.third})
-      FORETRAIN_CUDA(launch_fill_pattern(element_, buffer->data(), static_cast<std::int64_t>(buffer->bytes()) / bytes_of(element_), 1, 0.01,
-                                         stream_.get()));
+      FORETRAIN_CUDA(launch_fill_pattern(element_, buffer->data(),
+                                         static_cast<std::int64_t>(buffer->bytes()) / bytes_of(element_), 1,
+                                         0.01, stream_.get()));
     for (const MixOperator& op : operators_) calls_.push_back(call_of(op, precision));
   }
   Mix(const Mix&) = delete;
@@ -65,10 +70,14 @@ class Mix {
   std::function<void()> call_of(const MixOperator& op, std::string_view precision) {
     const std::string type(precision);
     void *a = scratch_.first.data(), *b = scratch_.second.data(), *c = scratch_.third.data();
-    if (op.kind == Kind::gemm) return [=, this, shape = op.gemm] { products_.multiply(shape, type, a, b, c); };
+    if (op.kind == Kind::gemm)
+      return [=, this, shape = op.gemm] { products_.multiply(shape, type, a, b, c); };
     if (op.kind == Kind::memory) {
       const std::int64_t floats = op.bytes / 2 / static_cast<std::int64_t>(sizeof(float));
-      return [=, this] { FORETRAIN_CUDA(launch_copy(static_cast<const float*>(a), static_cast<float*>(c), floats, stream_.get())); };
+      return [=, this] {
+        FORETRAIN_CUDA(
+            launch_copy(static_cast<const float*>(a), static_cast<float*>(c), floats, stream_.get()));
+      };
     }
 #ifdef FORETRAIN_HAS_CUDNN_HEADER
     const ConvPass pass = op.kind == Kind::conv_forward ? ConvPass::forward
@@ -98,7 +107,8 @@ Measure mix_measure(const Session& session) {
   return [&session](const Point& point, const RepeatRule& rule) {
     constexpr double kSecondsOfCall = 10e-6;
     const OnDevice current(session.device());
-    const Mix mix(session, point.sample.what, integer_setting(point.sample, "batch", 32), setting_of(point.sample, "precision"));
+    const Mix mix(session, point.sample.what, integer_setting(point.sample, "batch", 32),
+                  setting_of(point.sample, "precision"));
     return Measured{time_on_stream(
                         mix.stream(), [&] { mix.launch(); }, rule, kSecondsOfCall * mix.call_count()),
                     {}};

@@ -14,21 +14,23 @@ std::shared_ptr<const Nccl> open_nccl() {
   nccl->library = SharedLibrary::open({"libnccl.so.2", "libnccl.so"});
   Nccl& n = *nccl;
   const SharedLibrary& library = n.library;
-  const bool is_whole = library.load(n.get_version, "ncclGetVersion") && library.load(n.error_string, "ncclGetErrorString") &&
-                        library.load(n.unique_id, "ncclGetUniqueId") && library.load(n.init_rank, "ncclCommInitRank") &&
-                        library.load(n.init_all, "ncclCommInitAll") && library.load(n.destroy, "ncclCommDestroy") &&
-                        library.load(n.async_error, "ncclCommGetAsyncError") && library.load(n.group_start, "ncclGroupStart") &&
-                        library.load(n.group_end, "ncclGroupEnd") && library.load(n.all_reduce, "ncclAllReduce") &&
-                        library.load(n.all_gather, "ncclAllGather") && library.load(n.reduce_scatter, "ncclReduceScatter") &&
-                        library.load(n.broadcast, "ncclBroadcast") && library.load(n.reduce, "ncclReduce") &&
-                        library.load(n.send, "ncclSend") && library.load(n.receive, "ncclRecv");
+  const bool is_whole =
+      library.load(n.get_version, "ncclGetVersion") && library.load(n.error_string, "ncclGetErrorString") &&
+      library.load(n.unique_id, "ncclGetUniqueId") && library.load(n.init_rank, "ncclCommInitRank") &&
+      library.load(n.init_all, "ncclCommInitAll") && library.load(n.destroy, "ncclCommDestroy") &&
+      library.load(n.async_error, "ncclCommGetAsyncError") && library.load(n.group_start, "ncclGroupStart") &&
+      library.load(n.group_end, "ncclGroupEnd") && library.load(n.all_reduce, "ncclAllReduce") &&
+      library.load(n.all_gather, "ncclAllGather") && library.load(n.reduce_scatter, "ncclReduceScatter") &&
+      library.load(n.broadcast, "ncclBroadcast") && library.load(n.reduce, "ncclReduce") &&
+      library.load(n.send, "ncclSend") && library.load(n.receive, "ncclRecv");
   return is_whole ? nccl : nullptr;
 }
 
 std::string nccl_version(const Nccl& nccl) {
   int version = 0;
   if (nccl.get_version(&version) != ncclSuccess) return "";
-  const int major = version >= 10000 ? 10000 : 1000;  // 2.9 and later count minors by hundreds of ten thousands
+  const int major =
+      version >= 10000 ? 10000 : 1000;  // 2.9 and later count minors by hundreds of ten thousands
   return fmt::format("{}.{}.{}", version / major, version % major / 100, version % 100);
 }
 

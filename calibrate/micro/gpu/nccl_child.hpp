@@ -1,4 +1,5 @@
-// Measures points that need other NCCL_* variables than this process has: in a child process of this program that has them.
+// Measures points that need other NCCL_* variables than this process has: in a child process of this program
+// that has them.
 #pragma once
 
 #include <map>
@@ -11,10 +12,12 @@
 
 namespace foretrain::micro {
 
-/// A child measures all points of the plan with one set of variables at once, as far as its time goes; later points are answered from that.
+/// A child measures all points of the plan with one set of variables at once, as far as its time goes; later
+/// points are answered from that.
 class NcclChildren {
  public:
-  NcclChildren(const Session& session, std::vector<Point> plan) : session_(&session), plan_(std::move(plan)) {}
+  NcclChildren(const Session& session, std::vector<Point> plan)
+      : session_(&session), plan_(std::move(plan)) {}
   /// Throws PointSkipped when the child did not measure it.
   Measured measure(const Point& point, const RepeatRule& rule);
 

@@ -13,9 +13,11 @@ namespace {
 constexpr int kSuccess = 0, kClockSm = 1, kClockMemory = 2, kTemperatureGpu = 0;
 constexpr unsigned kMostLinks = 18;
 
-/// Domain, bus and device without leading zeros of the domain, in lower case: CUDA and NVML write different numbers of them.
+/// Domain, bus and device without leading zeros of the domain, in lower case: CUDA and NVML write different
+/// numbers of them.
 std::string plain_address(std::string address) {
-  std::transform(address.begin(), address.end(), address.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(address.begin(), address.end(), address.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const std::size_t colon = address.find(':');
   const std::size_t first = std::min(address.find_first_not_of('0'), colon);
   return first == std::string::npos ? address : address.substr(first);
@@ -68,7 +70,8 @@ Settings Nvml::state_of(int gpu) const {
   const Handle handle = handles_.at(static_cast<std::size_t>(gpu));
   unsigned value = 0;
   if (handle == nullptr) return state;
-  if (clock_ != nullptr && clock_(handle, kClockSm, &value) == kSuccess) state.emplace_back("clock_mhz", std::to_string(value));
+  if (clock_ != nullptr && clock_(handle, kClockSm, &value) == kSuccess)
+    state.emplace_back("clock_mhz", std::to_string(value));
   if (temperature_ != nullptr && temperature_(handle, kTemperatureGpu, &value) == kSuccess)
     state.emplace_back("temperature_c", std::to_string(value));
   return state;
@@ -83,7 +86,8 @@ Settings Nvml::limits_of(int gpu) const {
     limits.emplace_back("max_clock_mhz", std::to_string(value));
   if (max_clock_ != nullptr && max_clock_(handle, kClockMemory, &value) == kSuccess)
     limits.emplace_back("max_memory_clock_mhz", std::to_string(value));
-  if (generation_ != nullptr && lanes_ != nullptr && generation_(handle, &value) == kSuccess && lanes_(handle, &lanes) == kSuccess)
+  if (generation_ != nullptr && lanes_ != nullptr && generation_(handle, &value) == kSuccess &&
+      lanes_(handle, &lanes) == kSuccess)
     limits.emplace_back("pcie", fmt::format("gen{} x{}", value, lanes));
   return limits;
 }
@@ -107,9 +111,11 @@ int Nvml::active_links(std::size_t a, std::size_t b) const {
 std::string Nvml::path_between(std::size_t a, std::size_t b) const {
   if (const int links = active_links(a, b); links > 0) return fmt::format("NV{}", links);
   int level = -1;
-  if (ancestor_ == nullptr || handles_[a] == nullptr || handles_[b] == nullptr || ancestor_(handles_[a], handles_[b], &level) != kSuccess)
+  if (ancestor_ == nullptr || handles_[a] == nullptr || handles_[b] == nullptr ||
+      ancestor_(handles_[a], handles_[b], &level) != kSuccess)
     return "?";
-  constexpr const char* kLevels[] = {"INT", "PIX", "PXB", "PHB", "NODE", "SYS"};  // nvmlGpuTopologyLevel_t: 0, 10, … 50
+  constexpr const char* kLevels[] = {"INT", "PIX",  "PXB",
+                                     "PHB", "NODE", "SYS"};  // nvmlGpuTopologyLevel_t: 0, 10, … 50
   return level >= 0 && level <= 50 ? kLevels[level / 10] : "?";
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "calibrate/micro/plan/shared_library.hpp"
-#include "sim/scenario/measurements.hpp"
+#include "sim/scenario/csv/measurements.hpp"
 
 namespace foretrain::micro {
 

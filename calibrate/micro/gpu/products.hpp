@@ -22,12 +22,14 @@ class Products {
   Products(std::shared_ptr<const Cublas> api, const Stream& stream);
 
   /// Enqueues C = A B. Throws PointSkipped where cuBLAS does not support the precision.
-  void multiply(const GemmShape& shape, std::string_view precision, const void* a, const void* b, void* c) const;
+  void multiply(const GemmShape& shape, std::string_view precision, const void* a, const void* b,
+                void* c) const;
 
   /// A small product against the host's; throws WrongResult.
   void expect_right_small(std::string_view precision) const;
   /// Ones times ones in the operands' memory: every element is k. Leaves the pattern in A and B.
-  void expect_right_ones(const GemmShape& shape, std::string_view precision, const ProductOperands& operands) const;
+  void expect_right_ones(const GemmShape& shape, std::string_view precision,
+                         const ProductOperands& operands) const;
 
   const Stream& stream() const { return stream_; }
 

@@ -17,7 +17,9 @@ double from_fp16(std::uint16_t bits) {
   return sign != 0 ? -value : value;
 }
 
-double from_bf16(std::uint16_t bits) { return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16)); }
+double from_bf16(std::uint16_t bits) {
+  return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16));
+}
 
 template <class T>
 T read_as(const char* at) {
@@ -62,21 +64,25 @@ Element element_of(std::string_view precision) {
 
 int bytes_of(Element element) { return element == Element::fp64 ? 8 : element == Element::fp32 ? 4 : 2; }
 
-std::vector<double> read_elements(Element element, const void* from, std::int64_t count, const Stream& stream) {
+std::vector<double> read_elements(Element element, const void* from, std::int64_t count,
+                                  const Stream& stream) {
   const auto size = static_cast<std::size_t>(bytes_of(element));
   std::vector<char> bytes(static_cast<std::size_t>(count) * size);
   FORETRAIN_CUDA(cudaMemcpyAsync(bytes.data(), from, bytes.size(), cudaMemcpyDeviceToHost, stream.get()));
   stream.wait();
   std::vector<double> values;
-  for (std::size_t at = 0; at < bytes.size(); at += size) values.push_back(widened(element, bytes.data() + at));
+  for (std::size_t at = 0; at < bytes.size(); at += size)
+    values.push_back(widened(element, bytes.data() + at));
   return values;
 }
 
 double device_sum(Element element, const void* from, std::int64_t count, const Stream& stream) {
-  return device_total<double>(stream, [&](double* total) { FORETRAIN_CUDA(launch_sum(element, from, count, total, stream.get())); });
+  return device_total<double>(
+      stream, [&](double* total) { FORETRAIN_CUDA(launch_sum(element, from, count, total, stream.get())); });
 }
 
-std::int64_t count_wrong(Element element, const void* from, std::int64_t count, double value, double tolerance, const Stream& stream) {
+std::int64_t count_wrong(Element element, const void* from, std::int64_t count, double value,
+                         double tolerance, const Stream& stream) {
   return static_cast<std::int64_t>(device_total<unsigned long long>(stream, [&](unsigned long long* wrong) {
     FORETRAIN_CUDA(launch_count_wrong(element, from, count, value, tolerance, wrong, stream.get()));
   }));

@@ -1,4 +1,5 @@
-// Finds what there is, in the order in which it can fail: driver, GPU, kernels; then libraries, which may be missing.
+// Finds what there is, in the order in which it can fail: driver, GPU, kernels; then libraries, which may be
+// missing.
 #include "calibrate/micro/gpu/session.hpp"
 
 #include <algorithm>
@@ -28,14 +29,18 @@ int count_gpus() {
   (void)cudaDriverGetVersion(&driver);
   if (driver == 0)
     throw WorldError(
-        "no NVIDIA driver was found on this machine (libcuda.so.1), so there is no GPU to measure; --host-only measures the rest");
+        "no NVIDIA driver was found on this machine (libcuda.so.1), so there is no GPU to measure; "
+        "--host-only measures the rest");
   const cudaError_t code = cudaGetDeviceCount(&gpus);
   if (code == cudaErrorInsufficientDriver)
     throw WorldError(
-        fmt::format("the NVIDIA driver supports CUDA {}, this foretrain-bench was built with {}; update the driver or build with CUDA {}",
+        fmt::format("the NVIDIA driver supports CUDA {}, this foretrain-bench was built with {}; update the "
+                    "driver or build with CUDA {}",
                     version_text(driver), version_text(CUDART_VERSION), driver / 1000));
   if (code == cudaErrorNoDevice || (code == cudaSuccess && gpus == 0))
-    throw WorldError("no NVIDIA GPU was found on this machine, or CUDA_VISIBLE_DEVICES hides it; --host-only measures the rest");
+    throw WorldError(
+        "no NVIDIA GPU was found on this machine, or CUDA_VISIBLE_DEVICES hides it; --host-only measures the "
+        "rest");
   check_cuda(code, "cudaGetDeviceCount", __FILE__, __LINE__);
   return gpus;
 }
@@ -49,16 +54,18 @@ int attribute(cudaDeviceAttr what, int device) {
 GpuFacts facts_of(int device) {
   cudaDeviceProp properties{};
   FORETRAIN_CUDA(cudaGetDeviceProperties(&properties, device));
-  return {properties.name, static_cast<std::int64_t>(properties.totalGlobalMem), attribute(cudaDevAttrMultiProcessorCount, device),
-          attribute(cudaDevAttrComputeCapabilityMajor, device), attribute(cudaDevAttrComputeCapabilityMinor, device)};
+  return {properties.name, static_cast<std::int64_t>(properties.totalGlobalMem),
+          attribute(cudaDevAttrMultiProcessorCount, device),
+          attribute(cudaDevAttrComputeCapabilityMajor, device),
+          attribute(cudaDevAttrComputeCapabilityMinor, device)};
 }
 
 void expect_kernels(const GpuFacts& gpu, int device) {
   const OnDevice current(device);
   const Stream stream;
   const cudaError_t code = launch_empty(stream.get());
-  const bool has_none = code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction || code == cudaErrorInvalidPtx ||
-                        code == cudaErrorUnsupportedPtxVersion;
+  const bool has_none = code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction ||
+                        code == cudaErrorInvalidPtx || code == cudaErrorUnsupportedPtxVersion;
   if (has_none) throw WorldError(no_kernels_sentence(gpu.name, gpu.major, gpu.minor, CUDART_VERSION));
   check_cuda(code, "launch_empty", __FILE__, __LINE__);
   stream.wait();
@@ -117,7 +124,8 @@ void join_ranks(Session& session, const std::string& folder) {
   session.gather = folder.empty() ? through_mpi(session.job) : through_files(folder, session.job);
   if (!session.gather)
     throw WorldError(
-        fmt::format("{} ranks were started, and no MPI library that joins them was found; give --rendezvous DIR, a folder that all see",
+        fmt::format("{} ranks were started, and no MPI library that joins them was found; give --rendezvous "
+                    "DIR, a folder that all see",
                     session.job.ranks));
   const std::vector<std::string> hosts = session.gather(host_name());
   session.machine.ranks = session.job.ranks;

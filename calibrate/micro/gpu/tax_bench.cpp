@@ -1,4 +1,5 @@
-// How much longer compute takes beside a collective: batches of kernels on GPU 0, alone and while all GPUs all-reduce without a pause.
+// How much longer compute takes beside a collective: batches of kernels on GPU 0, alone and while all GPUs
+// all-reduce without a pause.
 #include <algorithm>
 
 #include "calibrate/micro/gpu/catalog.hpp"
@@ -18,15 +19,19 @@ constexpr double kTaxedSeconds = 5e-3;
 /// What is slowed down: products, or copies within the GPU's memory.
 class Compute {
  public:
-  Compute(const Session& session, const Sample& sample) : precision_(setting_of(sample, "precision")), products_(session.cublas, stream_) {
+  Compute(const Session& session, const Sample& sample)
+      : precision_(setting_of(sample, "precision")), products_(session.cublas, stream_) {
     if (sample.what == "gemm")
       products_.expect_right_ones(kShape, precision_, operands());
     else
       from_ = DeviceBuffer(kBytes), to_ = DeviceBuffer(kBytes);
   }
   void launch() {
-    if (operands_) return products_.multiply(kShape, precision_, operands_->a.data(), operands_->b.data(), operands_->c.data());
-    FORETRAIN_CUDA(launch_copy(from_.as<float>(), to_.as<float>(), static_cast<std::int64_t>(kBytes / sizeof(float)), stream_.get()));
+    if (operands_)
+      return products_.multiply(kShape, precision_, operands_->a.data(), operands_->b.data(),
+                                operands_->c.data());
+    FORETRAIN_CUDA(launch_copy(from_.as<float>(), to_.as<float>(),
+                               static_cast<std::int64_t>(kBytes / sizeof(float)), stream_.get()));
   }
   const Stream& stream() const { return stream_; }
 
@@ -46,13 +51,15 @@ class Compute {
 
 class TaxBench {
  public:
-  TaxBench(const Session& session, const Point& point, CollectiveGroup& group) : group_(group), compute_(session, point.sample) {}
+  TaxBench(const Session& session, const Point& point, CollectiveGroup& group)
+      : group_(group), compute_(session, point.sample) {}
 
   Summary measure(const RepeatRule& rule) {
     group_.allocate(call_);
     group_.expect_right(call_);
     group_.allocate(call_);
-    const double one = time_on_stream(compute_.stream(), [&] { compute_.launch(); }, {0.1, 3, 10, 0.01}).median;
+    const double one =
+        time_on_stream(compute_.stream(), [&] { compute_.launch(); }, {0.1, 3, 10, 0.01}).median;
     operations_ = std::max(1, static_cast<int>(kTaxedSeconds / one));
     const double collective = group_.time(call_, {0.1, 3, 10, 0.01}).median;
     collectives_ = 2 + static_cast<int>(2 * one * operations_ / collective);
@@ -105,8 +112,9 @@ Measure tax_measure(const Session& session) {
 #else
 
 Measure tax_measure(const Session&) {
-  return
-      [](const Point&, const RepeatRule&) -> Measured { throw PointSkipped("this foretrain-bench was built without the header of NCCL"); };
+  return [](const Point&, const RepeatRule&) -> Measured {
+    throw PointSkipped("this foretrain-bench was built without the header of NCCL");
+  };
 }
 
 #endif

@@ -1,4 +1,5 @@
-// A spinning kernel holds the stream until everything behind it is enqueued; the events then stand around the operations alone.
+// A spinning kernel holds the stream until everything behind it is enqueued; the events then stand around the
+// operations alone.
 #include "calibrate/micro/gpu/timing.hpp"
 
 #include <algorithm>
@@ -33,7 +34,8 @@ struct Timer {
 
 }  // namespace
 
-Summary time_on_stream(const Stream& stream, const std::function<void()>& launch, const RepeatRule& rule, double head_start_s) {
+Summary time_on_stream(const Stream& stream, const std::function<void()>& launch, const RepeatRule& rule,
+                       double head_start_s) {
   Timer timer{stream, launch, head_start_s};
   timer.seconds_of(1);  // loads the kernel
   const double first = std::max(timer.seconds_of(1), 1e-6);

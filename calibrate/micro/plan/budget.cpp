@@ -1,4 +1,5 @@
-// Shares are taken of what is left, not of the whole: a family that ends early leaves its time to those after it.
+// Shares are taken of what is left, not of the whole: a family that ends early leaves its time to those after
+// it.
 #include "calibrate/micro/plan/budget.hpp"
 
 #include <algorithm>

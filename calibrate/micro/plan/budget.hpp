@@ -15,7 +15,8 @@ class TimeBudget {
   double now() const { return now_(); }
   /// Never negative.
   double left() const;
-  /// What one may use whose weight is that part of the weights of all yet to come: so unused time goes to the later ones.
+  /// What one may use whose weight is that part of the weights of all yet to come: so unused time goes to the
+  /// later ones.
   double share(double weight, double weights_to_come) const;
 
  private:

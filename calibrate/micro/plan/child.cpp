@@ -33,7 +33,8 @@ std::vector<std::string> environment_with(const Settings& added) {
   for (char** at = environ; *at != nullptr; ++at) {
     const std::string_view variable(*at);
     const std::string_view name = variable.substr(0, variable.find('='));
-    if (std::none_of(added.begin(), added.end(), [&](const auto& one) { return one.first == name; })) variables.emplace_back(variable);
+    if (std::none_of(added.begin(), added.end(), [&](const auto& one) { return one.first == name; }))
+      variables.emplace_back(variable);
   }
   for (const auto& [name, value] : added) variables.push_back(fmt::format("{}={}", name, value));
   return variables;
@@ -47,10 +48,11 @@ pid_t start(std::vector<std::string> command, const Settings& added, int output)
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   pid_t child = 0;
-  const int problem =
-      ::posix_spawnp(&child, command[0].c_str(), &actions, nullptr, pointers_to(command).data(), pointers_to(variables).data());
+  const int problem = ::posix_spawnp(&child, command[0].c_str(), &actions, nullptr,
+                                     pointers_to(command).data(), pointers_to(variables).data());
   posix_spawn_file_actions_destroy(&actions);
-  if (problem != 0) throw WorldError(fmt::format("{}: cannot be started: {}", command[0], std::strerror(problem)));
+  if (problem != 0)
+    throw WorldError(fmt::format("{}: cannot be started: {}", command[0], std::strerror(problem)));
   return child;
 }
 
@@ -72,9 +74,11 @@ bool read_all(int input, std::string& text, double timeout_s) {
 
 }  // namespace
 
-ChildResult run_child(const std::vector<std::string>& command, const Settings& environment, double timeout_s) {
+ChildResult run_child(const std::vector<std::string>& command, const Settings& environment,
+                      double timeout_s) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw WorldError(fmt::format("no pipe for {}: {}", command[0], std::strerror(errno)));
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw WorldError(fmt::format("no pipe for {}: {}", command[0], std::strerror(errno)));
   pid_t child = 0;
   try {
     child = start(command, environment, ends[1]);

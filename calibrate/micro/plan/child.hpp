@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/measurements.hpp"
+#include "sim/scenario/csv/measurements.hpp"
 
 namespace foretrain::micro {
 
@@ -13,8 +13,8 @@ struct ChildResult {
   std::string output;
 };
 
-/// `command` is looked up in PATH; `environment` is added to this process's. Its standard error is `/dev/null`. Throws WorldError when it
-/// cannot be started.
+/// `command` is looked up in PATH; `environment` is added to this process's. Its standard error is
+/// `/dev/null`. Throws WorldError when it cannot be started.
 ChildResult run_child(const std::vector<std::string>& command, const Settings& environment, double timeout_s);
 
 }  // namespace foretrain::micro

@@ -28,14 +28,44 @@ std::string missing(Need need, const Machine& machine) {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> rows{
-      {SampleKind::host, "launching kernels and graphs, events, synchronisation, copy calls", {Need::gpu}, 1, false, plan_host},
-      {SampleKind::gemm, "matrix products by size, precision and batched count", {Need::gpu, Need::cublas}, 3, false, plan_gemm},
+      {SampleKind::host,
+       "launching kernels and graphs, events, synchronisation, copy calls",
+       {Need::gpu},
+       1,
+       false,
+       plan_host},
+      {SampleKind::gemm,
+       "matrix products by size, precision and batched count",
+       {Need::gpu, Need::cublas},
+       3,
+       false,
+       plan_gemm},
       {SampleKind::copy, "copies between host and GPUs and among GPUs", {Need::gpu}, 2, false, plan_copy},
       {SampleKind::memory, "kernels bound by memory or cache", {Need::gpu}, 1, false, plan_memory},
-      {SampleKind::collective, "NCCL by operation, size, GPUs, algorithm and protocol", {Need::gpu, Need::nccl}, 4, true, plan_collective},
-      {SampleKind::conv, "the convolutions of ResNet-50: forward, data, weights", {Need::gpu, Need::cudnn}, 3, false, plan_conv},
-      {SampleKind::mix, "all operators of ResNet-50 and of BERT-base in a row", {Need::gpu, Need::cublas}, 1, false, plan_mix},
-      {SampleKind::tax, "compute while a collective runs", {Need::two_gpus, Need::nccl, Need::cublas}, 1, false, plan_tax},
+      {SampleKind::collective,
+       "NCCL by operation, size, GPUs, algorithm and protocol",
+       {Need::gpu, Need::nccl},
+       4,
+       true,
+       plan_collective},
+      {SampleKind::conv,
+       "the convolutions of ResNet-50: forward, data, weights",
+       {Need::gpu, Need::cudnn},
+       3,
+       false,
+       plan_conv},
+      {SampleKind::mix,
+       "all operators of ResNet-50 and of BERT-base in a row",
+       {Need::gpu, Need::cublas},
+       1,
+       false,
+       plan_mix},
+      {SampleKind::tax,
+       "compute while a collective runs",
+       {Need::two_gpus, Need::nccl, Need::cublas},
+       1,
+       false,
+       plan_tax},
       {SampleKind::cpu, "memcpy, image decoding, Python and torch dispatch", {}, 1, false, plan_cpu},
   };
   return rows;
@@ -55,7 +85,8 @@ std::vector<std::string> family_names() {
 }
 
 std::string missing_for(const Family& family, const Machine& machine) {
-  if (machine.ranks > 1 && !family.across_ranks) return "a process of its own: it is left out where several ranks run";
+  if (machine.ranks > 1 && !family.across_ranks)
+    return "a process of its own: it is left out where several ranks run";
   std::string text;
   for (const Need need : family.needs) {
     const std::string what = missing(need, machine);

@@ -16,8 +16,9 @@ struct Family {
   SampleKind kind = SampleKind::host;
   std::string_view summary;
   std::vector<Need> needs;
-  double weight = 1;          ///< its part of the time budget
-  bool across_ranks = false;  ///< measured by all ranks of a job together; the others by a single process only
+  double weight = 1;  ///< its part of the time budget
+  bool across_ranks =
+      false;  ///< measured by all ranks of a job together; the others by a single process only
   std::vector<Point> (*plan)(const Machine&) = nullptr;
 
   std::string_view name() const { return kSampleKindNames[static_cast<std::size_t>(kind)]; }

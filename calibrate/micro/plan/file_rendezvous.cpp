@@ -1,5 +1,5 @@
-// A rank writes its text so that it is there whole, then waits for the others' files. Who has all files of a turn knows that
-// all have read those of the turn before, so it removes its own.
+// A rank writes its text so that it is there whole, then waits for the others' files. Who has all files of a
+// turn knows that all have read those of the turn before, so it removes its own.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -22,12 +22,14 @@ using namespace std::chrono_literals;
 
 class Mailbox {
  public:
-  Mailbox(std::string folder, const JobRank& job, double timeout_s) : folder_(std::move(folder)), job_(job), timeout_(timeout_s) {}
+  Mailbox(std::string folder, const JobRank& job, double timeout_s)
+      : folder_(std::move(folder)), job_(job), timeout_(timeout_s) {}
 
   std::vector<std::string> exchange(const std::string& text) {
     post(text);
     std::vector<std::string> texts;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(timeout_);
+    const auto end = std::chrono::steady_clock::now() +
+                     std::chrono::duration_cast<std::chrono::steady_clock::duration>(timeout_);
     for (int rank = 0; rank < job_.ranks; ++rank) texts.push_back(wait_for(rank, end));
     std::error_code ignored;
     if (turn_ > 0) fs::remove(name(turn_ - 1, job_.rank), ignored);
@@ -36,12 +38,15 @@ class Mailbox {
   }
 
  private:
-  fs::path name(int turn, int rank) const { return fs::path(folder_) / fmt::format("foretrain-{}.{}.{}", job_.job, turn, rank); }
+  fs::path name(int turn, int rank) const {
+    return fs::path(folder_) / fmt::format("foretrain-{}.{}.{}", job_.job, turn, rank);
+  }
 
   void post(const std::string& text) const {
     const fs::path path = name(turn_, job_.rank);
     if (turn_ == 0 && fs::exists(path))
-      throw WorldError(fmt::format("{}: is left from an earlier start; give --rendezvous an empty folder", path.string()));
+      throw WorldError(
+          fmt::format("{}: is left from an earlier start; give --rendezvous an empty folder", path.string()));
     replace_entry(path.string(), text);
   }
 

@@ -1,4 +1,5 @@
-// A launcher is a row of variable names; the first whose rank and number of ranks are set is taken, mpirun inside Slurm being mpirun.
+// A launcher is a row of variable names; the first whose rank and number of ranks are set is taken, mpirun
+// inside Slurm being mpirun.
 #include "calibrate/micro/plan/job_rank.hpp"
 
 #include <charconv>
@@ -15,9 +16,11 @@ struct Variables {
 };
 /// In a batch script SLURM_PROCID and SLURM_NTASKS are set, too; SLURM_STEP_NUM_TASKS only by srun.
 constexpr Variables kLaunchers[] = {
-    {Launcher::open_mpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_NAMESPACE", ""},
+    {Launcher::open_mpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+     "PMIX_NAMESPACE", ""},
     {Launcher::mpich, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "PMI_JOBID", ""},
-    {Launcher::slurm, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_JOB_ID", "SLURM_STEP_ID"},
+    {Launcher::slurm, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_JOB_ID",
+     "SLURM_STEP_ID"},
 };
 
 std::string text_of(const ReadVariable& read, const char* name) {

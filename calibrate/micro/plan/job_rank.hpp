@@ -1,4 +1,5 @@
-// Which rank of a parallel job this process is: what srun, Open MPI's and MPICH's mpirun say in the environment.
+// Which rank of a parallel job this process is: what srun, Open MPI's and MPICH's mpirun say in the
+// environment.
 #pragma once
 
 #include <string>
@@ -12,7 +13,8 @@ enum class Launcher { none, open_mpi, mpich, slurm };
 struct JobRank {
   int rank = 0, ranks = 1;
   int local_rank = 0;  ///< on its node
-  std::string job;     ///< the same for all ranks of a start, different for the next one; empty when the launcher does not say
+  std::string job;     ///< the same for all ranks of a start, different for the next one; empty when the
+                       ///< launcher does not say
   Launcher launcher = Launcher::none;
   friend bool operator==(const JobRank&, const JobRank&) = default;
 };

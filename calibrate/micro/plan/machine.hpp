@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/measurements.hpp"
+#include "sim/scenario/csv/measurements.hpp"
 
 namespace foretrain::micro {
 
@@ -23,8 +23,9 @@ struct Machine {
   bool has_cublas = false, has_cudnn = false, has_nccl = false, has_python = false;
   int cpus = 1;
   int ranks = 1, nodes = 1;  ///< of the job this process belongs to, one GPU per rank
-  bool may_spawn = true;     ///< whether points that need other NCCL_* variables may be measured in child processes
-  Settings environment;      ///< the NCCL_* variables of this process that decide what NCCL does
+  bool may_spawn =
+      true;  ///< whether points that need other NCCL_* variables may be measured in child processes
+  Settings environment;  ///< the NCCL_* variables of this process that decide what NCCL does
 
   int gpu_count() const { return static_cast<int>(gpus.size()); }
 };

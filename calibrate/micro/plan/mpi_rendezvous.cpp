@@ -1,4 +1,5 @@
-// MPI without its headers. Open MPI's handles are addresses of its own objects, those of MPICH and its descendants are fixed integers.
+// MPI without its headers. Open MPI's handles are addresses of its own objects, those of MPICH and its
+// descendants are fixed integers.
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -28,11 +29,14 @@ void expect_success(int code, const char* call) {
 template <class Handle>
 class Mpi {
  public:
-  Mpi(SharedLibrary library, Handle world, Handle byte) : library_(std::move(library)), world_(world), byte_(byte) {
+  Mpi(SharedLibrary library, Handle world, Handle byte)
+      : library_(std::move(library)), world_(world), byte_(byte) {
     int (*initialize)(int*, char***) = nullptr;
-    const bool is_whole = library_.load(initialize, "MPI_Init") && library_.load(allgather_, "MPI_Allgather") &&
+    const bool is_whole = library_.load(initialize, "MPI_Init") &&
+                          library_.load(allgather_, "MPI_Allgather") &&
                           library_.load(size_, "MPI_Comm_size") && library_.load(finalize_, "MPI_Finalize");
-    if (!is_whole) throw WorldError("the MPI library has no MPI_Init, MPI_Allgather, MPI_Comm_size or MPI_Finalize");
+    if (!is_whole)
+      throw WorldError("the MPI library has no MPI_Init, MPI_Allgather, MPI_Comm_size or MPI_Finalize");
     expect_success(initialize(nullptr, nullptr), "MPI_Init");
   }
   ~Mpi() { finalize_(); }
@@ -68,7 +72,8 @@ class Mpi {
 template <class Handle>
 AllGather gather_with(SharedLibrary library, Handle world, Handle byte, const JobRank& job) {
   const auto mpi = std::make_shared<Mpi<Handle>>(std::move(library), world, byte);
-  if (mpi->size() != job.ranks) return nullptr;  // another MPI than the launcher's: every process is a world of its own
+  if (mpi->size() != job.ranks)
+    return nullptr;  // another MPI than the launcher's: every process is a world of its own
   return [mpi, ranks = job.ranks](const std::string& text) { return mpi->exchange(text, ranks); };
 }
 
@@ -76,7 +81,8 @@ AllGather gather_with(SharedLibrary library, Handle world, Handle byte, const Jo
 
 AllGather through_mpi(const JobRank& job) {
   constexpr int kMpichWorld = 0x44000000, kMpichByte = 0x4c00010d;
-  const std::vector<std::string> open_mpi{"libmpi.so", "libmpi.so.40"}, mpich{"libmpich.so.12", "libmpi.so.12", "libmpi_cray.so.12"};
+  const std::vector<std::string> open_mpi{"libmpi.so", "libmpi.so.40"},
+      mpich{"libmpich.so.12", "libmpi.so.12", "libmpi_cray.so.12"};
   std::vector<std::string> names = job.launcher == Launcher::mpich ? mpich : open_mpi;
   const std::vector<std::string>& others = job.launcher == Launcher::mpich ? open_mpi : mpich;
   names.insert(names.end(), others.begin(), others.end());

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "sim/scenario/measurements.hpp"
+#include "sim/scenario/csv/measurements.hpp"
 
 namespace foretrain::micro {
 

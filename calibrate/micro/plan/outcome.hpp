@@ -5,7 +5,8 @@
 
 namespace foretrain::micro {
 
-/// Cannot be measured here: not supported, no memory for it, no such library function. The next point goes on.
+/// Cannot be measured here: not supported, no memory for it, no such library function. The next point goes
+/// on.
 class PointSkipped : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,4 +1,5 @@
-// Points of NCCL: every operation by size and number of GPUs; all-reduce also by algorithm and protocol; compute beside a collective.
+// Points of NCCL: every operation by size and number of GPUs; all-reduce also by algorithm and protocol;
+// compute beside a collective.
 #include <algorithm>
 #include <set>
 
@@ -17,9 +18,9 @@ struct CollectiveRow {
   bool is_split;
   int rank;
 };
-constexpr CollectiveRow kOperations[] = {{"all_reduce", false, 0}, {"all_gather", true, 2}, {"reduce_scatter", true, 2},
-                                         {"broadcast", false, 3},  {"alltoall", true, 3},   {"sendrecv", false, 3},
-                                         {"reduce", false, 5}};
+constexpr CollectiveRow kOperations[] = {
+    {"all_reduce", false, 0}, {"all_gather", true, 2}, {"reduce_scatter", true, 2}, {"broadcast", false, 3},
+    {"alltoall", true, 3},    {"sendrecv", false, 3},  {"reduce", false, 5}};
 
 /// Which GPUs take part: gpus of them, or those that `devices` names; and how much later that is measured.
 struct Group {
@@ -39,7 +40,8 @@ std::vector<Group> groups_on(const Machine& machine) {
   return groups;
 }
 
-/// The float elements are a multiple of the ranks where each gets a part; 0: the message is too small for that.
+/// The float elements are a multiple of the ranks where each gets a part; 0: the message is too small for
+/// that.
 std::int64_t whole_bytes(const CollectiveRow& row, std::int64_t bytes, int gpus) {
   const std::int64_t unit = 4 * (row.is_split ? gpus : 1);
   return bytes / unit * unit;
@@ -65,9 +67,11 @@ void plan_operations(const Group& group, const Settings& environment, std::vecto
   for (const CollectiveRow& row : kOperations) {
     if (group.gpus == 1 && row.rank > 0) continue;
     const bool is_pair = !group.devices.empty();
-    if (is_pair && std::string_view(row.op) != "all_reduce" && std::string_view(row.op) != "sendrecv") continue;
+    if (is_pair && std::string_view(row.op) != "all_reduce" && std::string_view(row.op) != "sendrecv")
+      continue;
     for (const Rung rung : is_pair ? ladder(32, 128 * kMi, 1 << 11) : ladder(8, 512 * kMi, 4)) {
-      if (whole_bytes(row, rung.size, group.gpus) > 0) points.push_back(collective_point(row, group, rung, environment));
+      if (whole_bytes(row, rung.size, group.gpus) > 0)
+        points.push_back(collective_point(row, group, rung, environment));
     }
   }
 }
@@ -80,7 +84,8 @@ void plan_forced(const Machine& machine, const Group& group, std::vector<Point>&
       const bool is_nvls = std::string_view(algorithm) == "NVLS";
       if (is_nvls && (!has_switch_sums || std::string_view(protocol) != "Simple")) continue;
       for (const Rung rung : ladder(8, 512 * kMi, 4)) {
-        Point point = collective_point(kOperations[0], group, rung, {{"NCCL_ALGO", algorithm}, {"NCCL_PROTO", protocol}});
+        Point point = collective_point(kOperations[0], group, rung,
+                                       {{"NCCL_ALGO", algorithm}, {"NCCL_PROTO", protocol}});
         point.rank += 3;
         points.push_back(std::move(point));
       }
@@ -97,14 +102,17 @@ Point tax_point(const char* what, const Settings& environment, int gpus, int ran
   point.sample.unit = SampleUnit::share;
   point.sample.settings = {{"op", "all_reduce"}};
   for (const auto& [key, value] : nccl_settings(environment)) {
-    if (key != "nccl.min_channels") point.sample.settings.emplace_back(key == "nccl.max_channels" ? "channels" : key, value);
+    if (key != "nccl.min_channels")
+      point.sample.settings.emplace_back(key == "nccl.max_channels" ? "channels" : key, value);
   }
   point.environment = environment;
   point.rank = rank;
   return point;
 }
 
-bool is_bound_to_environment(const Machine& machine) { return !machine.may_spawn || !machine.environment.empty() || machine.ranks > 1; }
+bool is_bound_to_environment(const Machine& machine) {
+  return !machine.may_spawn || !machine.environment.empty() || machine.ranks > 1;
+}
 
 }  // namespace
 

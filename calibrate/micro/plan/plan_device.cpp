@@ -35,14 +35,16 @@ Point copy_point(std::string what, int gpus, Rung rung, Settings settings) {
 /// Both directions between the host and GPU 0 at every size, and every other GPU at one.
 void plan_host_copies(const Machine& machine, std::vector<Point>& points) {
   for (const auto& [what, end] : {std::pair{"h2d", "dst"}, std::pair{"d2h", "src"}}) {
-    for (const Rung rung : ladder(kKi, 256 * kMi, 4)) points.push_back(copy_point(what, 1, rung, {{"memory", "pinned"}, {end, "0"}}));
+    for (const Rung rung : ladder(kKi, 256 * kMi, 4))
+      points.push_back(copy_point(what, 1, rung, {{"memory", "pinned"}, {end, "0"}}));
     for (const Rung rung : ladder(kKi, kLarge, 16))
       points.push_back(copy_point(what, 1, {rung.size, rung.rank + 2}, {{"memory", "pageable"}, {end, "0"}}));
     for (int gpu = 1; gpu < machine.gpu_count(); ++gpu)
       points.push_back(copy_point(what, 1, {kLarge, 2}, {{"memory", "pinned"}, {end, std::to_string(gpu)}}));
   }
   for (int gpu = 0; gpu < machine.gpu_count(); ++gpu)
-    points.push_back(copy_point("h2d", 1, {kLarge, 2}, {{"memory", "pinned"}, {"dst", std::to_string(gpu)}, {"both_ways", "1"}}));
+    points.push_back(copy_point("h2d", 1, {kLarge, 2},
+                                {{"memory", "pinned"}, {"dst", std::to_string(gpu)}, {"both_ways", "1"}}));
 }
 
 /// Two GPUs at once, every pair, and all at once: what they share above them shows.
@@ -52,10 +54,13 @@ void plan_copies_together(const Machine& machine, std::vector<Point>& points) {
   for (int gpu = 1; gpu < gpus; ++gpu) all += fmt::format("+{}", gpu);
   for (const auto& [what, end] : {std::pair{"h2d", "dst"}, std::pair{"d2h", "src"}}) {
     if (gpus > 2)
-      points.push_back(copy_point(what, gpus, {kLarge, 1}, {{"memory", "pinned"}, {end, all}, {"together", std::to_string(gpus)}}));
+      points.push_back(copy_point(what, gpus, {kLarge, 1},
+                                  {{"memory", "pinned"}, {end, all}, {"together", std::to_string(gpus)}}));
     for (int a = 0; a < std::min(gpus, kMostPairs); ++a) {
       for (int b = a + 1; b < std::min(gpus, kMostPairs); ++b)
-        points.push_back(copy_point(what, 2, {kLarge, 4}, {{"memory", "pinned"}, {end, fmt::format("{}+{}", a, b)}, {"together", "2"}}));
+        points.push_back(
+            copy_point(what, 2, {kLarge, 4},
+                       {{"memory", "pinned"}, {end, fmt::format("{}+{}", a, b)}, {"together", "2"}}));
     }
   }
 }
@@ -63,7 +68,9 @@ void plan_copies_together(const Machine& machine, std::vector<Point>& points) {
 void plan_peer_copies(const Machine& machine, std::vector<Point>& points) {
   const int gpus = std::min(machine.gpu_count(), 2 * kMostPairs);
   if (gpus < 2) return;
-  const auto ends = [](int a, int b) { return Settings{{"src", std::to_string(a)}, {"dst", std::to_string(b)}, {"engine", "ce"}}; };
+  const auto ends = [](int a, int b) {
+    return Settings{{"src", std::to_string(a)}, {"dst", std::to_string(b)}, {"engine", "ce"}};
+  };
   const auto with = [](Settings settings, std::string key, std::string value) {
     settings.emplace_back(std::move(key), std::move(value));
     return settings;
@@ -83,8 +90,8 @@ void plan_peer_copies(const Machine& machine, std::vector<Point>& points) {
 }  // namespace
 
 std::vector<Point> plan_host(const Machine&) {
-  std::vector<Point> points{host_point("launch_latency", 0), host_point("launch_gap", 0), host_point("enqueue", 0), host_point("event", 1),
-                            host_point("copy_call", 1)};
+  std::vector<Point> points{host_point("launch_latency", 0), host_point("launch_gap", 0),
+                            host_point("enqueue", 0), host_point("event", 1), host_point("copy_call", 1)};
   points.back().sample.bytes = 4096;  // of copy_call
   for (const char* wait : {"spin", "block"}) points.push_back(host_point("sync_wake", 1, {{"wait", wait}}));
   for (const Rung rung : ladder(1, 1000, 10)) {
@@ -97,7 +104,8 @@ std::vector<Point> plan_host(const Machine&) {
 
 std::vector<Point> plan_memory(const Machine&) {
   std::vector<Point> points;
-  const std::int64_t smallest = 192 * kKi;  // a multiple of the 4, 8 and 12 bytes an element of reduce, copy and add takes
+  const std::int64_t smallest =
+      192 * kKi;  // a multiple of the 4, 8 and 12 bytes an element of reduce, copy and add takes
   for (const Rung rung : ladder(smallest, smallest << 12, 4)) {
     for (const char* what : {"copy", "add", "reduce"}) {
       Point point;
@@ -115,7 +123,8 @@ std::vector<Point> plan_memory(const Machine&) {
 std::vector<Point> plan_copy(const Machine& machine) {
   std::vector<Point> points;
   plan_host_copies(machine, points);
-  for (const Rung rung : ladder(64 * kKi, kLarge * 16, 16)) points.push_back(copy_point("d2d", 1, rung, {{"src", "0"}, {"dst", "0"}}));
+  for (const Rung rung : ladder(64 * kKi, kLarge * 16, 16))
+    points.push_back(copy_point("d2d", 1, rung, {{"src", "0"}, {"dst", "0"}}));
   plan_peer_copies(machine, points);
   plan_copies_together(machine, points);
   sort_by_rank(points);

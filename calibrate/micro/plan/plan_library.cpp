@@ -1,4 +1,5 @@
-// Points of cuBLAS and cuDNN: products of squares and of transformers, the convolutions of ResNet-50, whole networks.
+// Points of cuBLAS and cuDNN: products of squares and of transformers, the convolutions of ResNet-50, whole
+// networks.
 #include <algorithm>
 
 #include "calibrate/micro/plan/plans.hpp"
@@ -16,7 +17,8 @@ struct RankedPrecision {
 constexpr RankedPrecision kPrecisions[] = {{"fp16", 0}, {"tf32", 0}, {"fp32", 1}, {"bf16", 2}, {"fp64", 4}};
 
 bool all_support(const Machine& machine, std::string_view precision) {
-  return std::all_of(machine.gpus.begin(), machine.gpus.end(), [&](const GpuFacts& gpu) { return supports_precision(gpu, precision); });
+  return std::all_of(machine.gpus.begin(), machine.gpus.end(),
+                     [&](const GpuFacts& gpu) { return supports_precision(gpu, precision); });
 }
 
 Point gemm_point(const GemmShape& shape, const char* precision, int rank) {
@@ -24,8 +26,11 @@ Point gemm_point(const GemmShape& shape, const char* precision, int rank) {
   point.sample.kind = SampleKind::gemm;
   point.sample.what = "gemm";
   const auto text = [](int value) { return std::to_string(value); };
-  point.sample.settings = {
-      {"m", text(shape.m)}, {"n", text(shape.n)}, {"k", text(shape.k)}, {"count", text(shape.count)}, {"precision", precision}};
+  point.sample.settings = {{"m", text(shape.m)},
+                           {"n", text(shape.n)},
+                           {"k", text(shape.k)},
+                           {"count", text(shape.count)},
+                           {"precision", precision}};
   point.amount = shape.flops();
   point.rank = rank;
   return point;
@@ -38,12 +43,16 @@ std::vector<std::pair<GemmShape, int>> ranked_gemm_shapes() {
     const int side = static_cast<int>(rung.size);
     shapes.push_back({{side, side, side, 1}, rung.rank});
   }
-  for (const GemmShape& shape : {GemmShape{768, 4096, 768}, {3072, 4096, 768}, {768, 4096, 3072}, {768, 768, 4096}})
+  for (const GemmShape& shape :
+       {GemmShape{768, 4096, 768}, {3072, 4096, 768}, {768, 4096, 3072}, {768, 768, 4096}})
     shapes.push_back({shape, 2});
-  for (const GemmShape& shape : {GemmShape{128, 128, 64, 384}, {64, 128, 128, 384}, {512, 512, 64, 192}}) shapes.push_back({shape, 2});
-  for (const GemmShape& shape : {GemmShape{1000, 32, 2048}, {4096, 16, 4096}, {4096, 128, 4096}, {64, 8192, 8192}})
+  for (const GemmShape& shape : {GemmShape{128, 128, 64, 384}, {64, 128, 128, 384}, {512, 512, 64, 192}})
+    shapes.push_back({shape, 2});
+  for (const GemmShape& shape :
+       {GemmShape{1000, 32, 2048}, {4096, 16, 4096}, {4096, 128, 4096}, {64, 8192, 8192}})
     shapes.push_back({shape, 3});
-  for (const GemmShape& shape : {GemmShape{4096, 4096, 64}, {4096, 4096, 256}, {1600, 1600, 1600}, {30522, 1024, 768}})
+  for (const GemmShape& shape :
+       {GemmShape{4096, 4096, 64}, {4096, 4096, 256}, {1600, 1600, 1600}, {30522, 1024, 768}})
     shapes.push_back({shape, 4});
   return shapes;
 }
@@ -53,9 +62,10 @@ Point conv_point(const char* pass, const ConvShape& shape, const char* precision
   point.sample.kind = SampleKind::conv;
   point.sample.what = pass;
   const auto text = [](int value) { return std::to_string(value); };
-  point.sample.settings = {
-      {"batch", text(shape.batch)},   {"channels", text(shape.channels)}, {"filters", text(shape.filters)}, {"size", text(shape.size)},
-      {"kernel", text(shape.kernel)}, {"stride", text(shape.stride)},     {"groups", text(shape.groups)},   {"precision", precision}};
+  point.sample.settings = {{"batch", text(shape.batch)},     {"channels", text(shape.channels)},
+                           {"filters", text(shape.filters)}, {"size", text(shape.size)},
+                           {"kernel", text(shape.kernel)},   {"stride", text(shape.stride)},
+                           {"groups", text(shape.groups)},   {"precision", precision}};
   point.amount = shape.flops();
   point.rank = rank;
   return point;
@@ -70,7 +80,8 @@ bool supports_precision(const GpuFacts& gpu, std::string_view precision) {
 }
 
 std::vector<Point> plan_gemm(const Machine& machine) {
-  constexpr double kMostDoubleFlops = 2.0 * 4096 * 4096 * 4096;  // a GPU for games computes these for a second
+  constexpr double kMostDoubleFlops =
+      2.0 * 4096 * 4096 * 4096;  // a GPU for games computes these for a second
   std::vector<Point> points;
   for (const auto& [precision, later] : kPrecisions) {
     if (!all_support(machine, precision)) continue;
@@ -107,8 +118,8 @@ std::vector<Point> plan_mix(const Machine& machine) {
   std::vector<Point> points;
   for (const auto& [precision, later] : kPrecisions) {
     if (std::string_view(precision) == "fp64" || !all_support(machine, precision)) continue;
-    for (const auto& [network, batch] :
-         {std::pair{"resnet50", 32}, std::pair{"resnet50", 128}, std::pair{"bert_base", 8}, std::pair{"bert_base", 32}}) {
+    for (const auto& [network, batch] : {std::pair{"resnet50", 32}, std::pair{"resnet50", 128},
+                                         std::pair{"bert_base", 8}, std::pair{"bert_base", 32}}) {
       if (std::string_view(network) == "resnet50" && !machine.has_cudnn) continue;
       Point point;
       point.sample.kind = SampleKind::mix;

@@ -46,8 +46,8 @@ std::string key_of(const Sample& sample) {
     if (!is_observed(key)) settings.push_back(key + "=" + value);
   }
   std::sort(settings.begin(), settings.end());
-  return fmt::format("{},{},{},{},{},{}", kSampleKindNames[static_cast<std::size_t>(sample.kind)], sample.what, sample.gpus, sample.nodes,
-                     sample.bytes, fmt::join(settings, ";"));
+  return fmt::format("{},{},{},{},{},{}", kSampleKindNames[static_cast<std::size_t>(sample.kind)],
+                     sample.what, sample.gpus, sample.nodes, sample.bytes, fmt::join(settings, ";"));
 }
 
 Sample sample_of(const Point& point, const Measured& measured) {
@@ -67,7 +67,8 @@ std::vector<Rung> ladder(std::int64_t first, std::int64_t last, int factor) {
 }
 
 void sort_by_rank(std::vector<Point>& points) {
-  std::stable_sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.rank < b.rank; });
+  std::stable_sort(points.begin(), points.end(),
+                   [](const Point& a, const Point& b) { return a.rank < b.rank; });
 }
 
 }  // namespace foretrain::micro

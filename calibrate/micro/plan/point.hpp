@@ -1,17 +1,19 @@
-// One point to measure: what its sample will say, how early it is worth measuring, and what identifies it in a file.
+// One point to measure: what its sample will say, how early it is worth measuring, and what identifies it in
+// a file.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "calibrate/micro/plan/statistics.hpp"
-#include "sim/scenario/samples.hpp"
+#include "sim/scenario/csv/samples.hpp"
 
 namespace foretrain::micro {
 
 struct Point {
-  Sample sample;         ///< without value, spread and repeats
-  double amount = 0;     ///< what one operation moves (GBps), computes (TFLOPs) or finishes (per_s); us and share need none
+  Sample sample;  ///< without value, spread and repeats
+  double amount =
+      0;  ///< what one operation moves (GBps), computes (TFLOPs) or finishes (per_s); us and share need none
   int rank = 0;          ///< 0 is measured first
   Settings environment;  ///< NCCL_* variables the measuring process must have
 };
@@ -22,7 +24,8 @@ struct Measured {
   Settings observed;  ///< clock_mhz, temperature_c
 };
 
-/// The same for two samples of the same point: kind, what, gpus, nodes, bytes and settings, but for observed ones.
+/// The same for two samples of the same point: kind, what, gpus, nodes, bytes and settings, but for observed
+/// ones.
 std::string key_of(const Sample& sample);
 
 /// The row of a finished point, in the unit its sample names. A rate's value is amount / median.

@@ -15,8 +15,9 @@ void Progress::show(std::string_view family, int done, int points, double second
   constexpr int kWidth = 24;
   if (!on_terminal_ || points <= 0) return;
   const auto filled = static_cast<std::size_t>(kWidth * done / points);
-  const std::string line = fmt::format("\r\033[K{:<10} [{}{}] {}/{}, at most {:.0f} s left", family, std::string(filled, '#'),
-                                       std::string(kWidth - filled, ' '), done, points, seconds_left);
+  const std::string line =
+      fmt::format("\r\033[K{:<10} [{}{}] {}/{}, at most {:.0f} s left", family, std::string(filled, '#'),
+                  std::string(kWidth - filled, ' '), done, points, seconds_left);
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
   is_shown_ = true;

@@ -9,7 +9,8 @@
 
 namespace foretrain::micro {
 
-/// Every rank calls it with its text and gets those of all, by rank. Blocks until all have called. Throws WorldError.
+/// Every rank calls it with its text and gets those of all, by rank. Blocks until all have called. Throws
+/// WorldError.
 using AllGather = std::function<std::vector<std::string>(const std::string&)>;
 
 /// The largest text MPI carries here.
@@ -18,11 +19,12 @@ inline constexpr std::size_t kLongestText = 512;
 /// For a single rank.
 AllGather alone();
 
-/// Through files in `folder`, named after job, turn and rank; a rank's last file stays there. Refuses a folder that holds files of an
-/// earlier start when the launcher names no job.
+/// Through files in `folder`, named after job, turn and rank; a rank's last file stays there. Refuses a
+/// folder that holds files of an earlier start when the launcher names no job.
 AllGather through_files(const std::string& folder, const JobRank& job, double timeout_s = 300);
 
-/// Through MPI_Allgather of libmpi, opened at run time: Open MPI's or MPICH's (Intel's, Cray's, MVAPICH's). Nothing when there is none.
+/// Through MPI_Allgather of libmpi, opened at run time: Open MPI's or MPICH's (Intel's, Cray's, MVAPICH's).
+/// Nothing when there is none.
 AllGather through_mpi(const JobRank& job);
 
 }  // namespace foretrain::micro

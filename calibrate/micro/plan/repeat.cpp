@@ -1,4 +1,5 @@
-// The first calls load kernels and raise clocks, so they get faster; once a call is no longer 5 % faster than the best, the rest count.
+// The first calls load kernels and raise clocks, so they get faster; once a call is no longer 5 % faster than
+// the best, the rest count.
 #include "calibrate/micro/plan/repeat.hpp"
 
 #include <algorithm>
@@ -23,7 +24,9 @@ void warm_up(const std::function<double()>& once, double until, const Clock& now
 }  // namespace
 
 Clock steady_clock() {
-  return [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+  return [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
 }
 
 Summary repeat(const std::function<double()>& once, const RepeatRule& rule, const Clock& now) {

@@ -1,4 +1,5 @@
-// How often a point is measured: warm-up until it stops getting faster, then until the median is sure enough or the time is up.
+// How often a point is measured: warm-up until it stops getting faster, then until the median is sure enough
+// or the time is up.
 #pragma once
 
 #include <functional>
@@ -19,6 +20,7 @@ struct RepeatRule {
 };
 
 /// Calls `once`, which returns what it measured, and sums up. Throws what `once` throws.
-Summary repeat(const std::function<double()>& once, const RepeatRule& rule, const Clock& now = steady_clock());
+Summary repeat(const std::function<double()>& once, const RepeatRule& rule,
+               const Clock& now = steady_clock());
 
 }  // namespace foretrain::micro

@@ -1,4 +1,5 @@
-// A point's seconds are its family's share over the points still to come, within limits: a long budget makes every point surer.
+// A point's seconds are its family's share over the points still to come, within limits: a long budget makes
+// every point surer.
 #include "calibrate/micro/plan/run.hpp"
 
 #include <algorithm>
@@ -26,7 +27,8 @@ class Runner {
       RepeatRule rule;
       rule.seconds = std::clamp(each, kShortestPoint, kLongestPoint);
       measure_point(run, run.points[next++], rule);
-      if (hooks_.progress) hooks_.progress(run.family->name(), static_cast<int>(next), static_cast<int>(points));
+      if (hooks_.progress)
+        hooks_.progress(run.family->name(), static_cast<int>(next), static_cast<int>(points));
     }
     run.points.erase(run.points.begin(), run.points.begin() + static_cast<std::ptrdiff_t>(next));
     if (next > 0 && hooks_.save) hooks_.save();
@@ -60,7 +62,8 @@ std::unordered_set<std::string> keys_of(const std::vector<Sample>& samples) {
 
 }  // namespace
 
-RunReport measure_families(std::vector<FamilyRun> runs, std::vector<Sample>& samples, const TimeBudget& budget, const RunHooks& hooks) {
+RunReport measure_families(std::vector<FamilyRun> runs, std::vector<Sample>& samples,
+                           const TimeBudget& budget, const RunHooks& hooks) {
   Runner runner(samples, budget, hooks);
   for (int pass = 0; pass < kPasses; ++pass) {
     double weights = 0;

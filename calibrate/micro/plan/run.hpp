@@ -1,4 +1,5 @@
-// Measures families within a time budget: the most informative points first, each family its share, known points skipped.
+// Measures families within a time budget: the most informative points first, each family its share, known
+// points skipped.
 #pragma once
 
 #include <functional>
@@ -23,7 +24,9 @@ struct FamilyRun {
 struct RunHooks {
   std::function<void()> save;                                                   ///< after each family
   std::function<void(std::string_view family, int done, int points)> progress;  ///< after each point
-  std::function<bool(bool)> agree = [](bool goes_on) { return goes_on; };       ///< all ranks of a job go on or none
+  std::function<bool(bool)> agree = [](bool goes_on) {
+    return goes_on;
+  };  ///< all ranks of a job go on or none
 };
 
 /// A point without a sample, and why.
@@ -39,8 +42,10 @@ struct RunReport {
   std::vector<LeftOut> wrong;    ///< gave a wrong result
 };
 
-/// Adds to `samples`. A family whose share is over leaves its later points to a second pass, which has what time the others left.
-RunReport measure_families(std::vector<FamilyRun> runs, std::vector<Sample>& samples, const TimeBudget& budget, const RunHooks& hooks);
+/// Adds to `samples`. A family whose share is over leaves its later points to a second pass, which has what
+/// time the others left.
+RunReport measure_families(std::vector<FamilyRun> runs, std::vector<Sample>& samples,
+                           const TimeBudget& budget, const RunHooks& hooks);
 
 /// Takes out the points that `known` holds.
 void drop_known(std::vector<Point>& points, const std::vector<Sample>& known);

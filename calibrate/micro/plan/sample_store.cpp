@@ -1,4 +1,5 @@
-// A file that a run was killed over is the file of the last family that ended, so the next run goes on from there.
+// A file that a run was killed over is the file of the last family that ended, so the next run goes on from
+// there.
 #include "calibrate/micro/plan/sample_store.hpp"
 
 #include <algorithm>
@@ -23,7 +24,8 @@ namespace {
 }
 
 std::string value_of(const Settings& settings, std::string_view key) {
-  const auto at = std::find_if(settings.begin(), settings.end(), [&](const auto& setting) { return setting.first == key; });
+  const auto at = std::find_if(settings.begin(), settings.end(),
+                               [&](const auto& setting) { return setting.first == key; });
   return at == settings.end() ? "" : at->second;
 }
 
@@ -47,7 +49,8 @@ SampleFile read_store(const std::string& path) {
 std::string mismatch(const Settings& known, const Settings& own) {
   for (const char* key : {"gpu", "driver", "cpu"}) {
     const std::string theirs = value_of(known, key), ours = value_of(own, key);
-    if (!theirs.empty() && !ours.empty() && theirs != ours) return fmt::format("{} was {}, here it is {}", key, theirs, ours);
+    if (!theirs.empty() && !ours.empty() && theirs != ours)
+      return fmt::format("{} was {}, here it is {}", key, theirs, ours);
   }
   return "";
 }

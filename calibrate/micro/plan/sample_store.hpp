@@ -1,4 +1,5 @@
-// The samples file of a run: what it holds already, whether it is of this machine, and how it is replaced as a whole.
+// The samples file of a run: what it holds already, whether it is of this machine, and how it is replaced as
+// a whole.
 #pragma once
 
 #include <string>
@@ -8,12 +9,12 @@
 
 namespace foretrain::micro {
 
-/// What stands in `path`; nothing when there is no such file. Throws InputError when it is no samples CSV, WorldError when it cannot be
-/// read.
+/// What stands in `path`; nothing when there is no such file. Throws InputError when it is no samples CSV,
+/// WorldError when it cannot be read.
 SampleFile read_store(const std::string& path);
 
-/// Why points measured under `known` may not stand beside those of a machine with `own`: gpu, driver and cpu must agree where both have
-/// them.
+/// Why points measured under `known` may not stand beside those of a machine with `own`: gpu, driver and cpu
+/// must agree where both have them.
 std::string mismatch(const Settings& known, const Settings& own);
 
 /// `own`, and what only `known` has.

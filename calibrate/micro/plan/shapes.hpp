@@ -22,9 +22,15 @@ struct ConvShape {
   int padding() const { return kernel / 2; }
   int output_size() const { return (size + 2 * padding() - kernel) / stride + 1; }
   std::int64_t input_elements() const { return std::int64_t{batch} * channels * size * size; }
-  std::int64_t output_elements() const { return std::int64_t{batch} * filters * output_size() * output_size(); }
-  std::int64_t weight_elements() const { return std::int64_t{filters} * (channels / groups) * kernel * kernel; }
-  double flops() const { return 2.0 * static_cast<double>(output_elements()) * (channels / groups) * kernel * kernel; }
+  std::int64_t output_elements() const {
+    return std::int64_t{batch} * filters * output_size() * output_size();
+  }
+  std::int64_t weight_elements() const {
+    return std::int64_t{filters} * (channels / groups) * kernel * kernel;
+  }
+  double flops() const {
+    return 2.0 * static_cast<double>(output_elements()) * (channels / groups) * kernel * kernel;
+  }
   friend bool operator==(const ConvShape&, const ConvShape&) = default;
 };
 
@@ -51,8 +57,9 @@ struct MixOperator {
   int times = 1;
 };
 
-/// Forward and backward of "resnet50" or "bert_base" (sequences of 128) as their large operators: normalizations, activations and residual
-/// sums are memory-bound kernels of the bytes they move. Requires one of these names.
+/// Forward and backward of "resnet50" or "bert_base" (sequences of 128) as their large operators:
+/// normalizations, activations and residual sums are memory-bound kernels of the bytes they move. Requires
+/// one of these names.
 std::vector<MixOperator> operators_of(std::string_view network, int batch, int bytes_per_element);
 
 }  // namespace foretrain::micro

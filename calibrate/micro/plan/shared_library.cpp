@@ -17,6 +17,8 @@ SharedLibrary SharedLibrary::open(const std::vector<std::string>& names) {
   return library;
 }
 
-void* SharedLibrary::symbol(const char* name) const { return handle_ == nullptr ? nullptr : ::dlsym(handle_.get(), name); }
+void* SharedLibrary::symbol(const char* name) const {
+  return handle_ == nullptr ? nullptr : ::dlsym(handle_.get(), name);
+}
 
 }  // namespace foretrain::micro

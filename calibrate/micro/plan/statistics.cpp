@@ -15,7 +15,8 @@ double median_of(std::vector<double> values) {
 }
 
 Summary summarize(const std::vector<double>& values) {
-  constexpr double kNormal = 1.4826;  // standard deviation / median absolute deviation of a normal distribution
+  constexpr double kNormal =
+      1.4826;  // standard deviation / median absolute deviation of a normal distribution
   Summary summary{median_of(values), 0, static_cast<int>(values.size())};
   if (summary.median == 0) return summary;
   std::vector<double> deviations;

@@ -5,7 +5,8 @@
 
 namespace foretrain::micro {
 
-/// `spread` is 1.4826 x the median absolute deviation / median: the standard deviation of a normal one, which a hiccup does not move.
+/// `spread` is 1.4826 x the median absolute deviation / median: the standard deviation of a normal one, which
+/// a hiccup does not move.
 struct Summary {
   double median = 0;
   double spread = 0;  ///< a share of the median; 0 for one value or a median of 0

@@ -16,7 +16,8 @@ std::string toolkit_for(int major, int minor) {
 
 std::string no_kernels_sentence(const std::string& gpu, int major, int minor, int built_with) {
   return fmt::format(
-      "this foretrain-bench, built with CUDA {}.{}, has no kernels for {} (compute capability {}.{}); build it with {} and "
+      "this foretrain-bench, built with CUDA {}.{}, has no kernels for {} (compute capability {}.{}); build "
+      "it with {} and "
       "-DFORETRAIN_CUDA_ARCHITECTURES={}{}",
       built_with / 1000, built_with / 10 % 100, gpu, major, minor, toolkit_for(major, minor), major, minor);
 }

@@ -6,8 +6,9 @@
 namespace foretrain {
 
 std::span<const Fabric> fabrics() {
-  static const std::array<Fabric, 8> kRows{no_fabric(),        star_fabric(),           fat_tree_fabric(), rail_optimized_fabric(),
-                                           dragonfly_fabric(), dragonfly_plus_fabric(), torus_fabric(),    explicit_fabric()};
+  static const std::array<Fabric, 8> kRows{
+      no_fabric(),        star_fabric(),           fat_tree_fabric(), rail_optimized_fabric(),
+      dragonfly_fabric(), dragonfly_plus_fabric(), torus_fabric(),    explicit_fabric()};
   return kRows;
 }
 

@@ -37,13 +37,17 @@ struct FabricParts {
 struct Fabric {
   std::string_view name;  ///< FabricSpec::kind
   std::string_view summary;
-  /// Faults of its own parameters (whether they are there and make sense); the common ones are found by check().
+  /// Faults of its own parameters (whether they are there and make sense); the common ones are found by
+  /// check().
   std::vector<ClusterFault> (*check)(const ClusterSpec& spec);
   /// Appends its switches and links. Requires that check() found nothing.
   void (*build)(const FabricSpec& spec, const FabricSite& site, FabricParts parts);
-  /// Appends the links from one NIC to another, of different nodes, and returns the number of switches passed.
-  int (*route)(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to, std::vector<LinkId>& links);
-  std::vector<std::string_view> keys;  ///< of FabricSpec that this kind reads, beyond those that every kind takes
+  /// Appends the links from one NIC to another, of different nodes, and returns the number of switches
+  /// passed.
+  int (*route)(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to,
+               std::vector<LinkId>& links);
+  std::vector<std::string_view>
+      keys;  ///< of FabricSpec that this kind reads, beyond those that every kind takes
 };
 
 /// All kinds, in the order they are listed to users.

@@ -1,5 +1,6 @@
-// A fabric as a list of links between named switches and NICs, for networks that no formula describes. Distances between all switches are
-// found once by breadth-first search; a route then steps to a switch that is one link nearer, chosen among several by path_number().
+// A fabric as a list of links between named switches and NICs, for networks that no formula describes.
+// Distances between all switches are found once by breadth-first search; a route then steps to a switch that
+// is one link nearer, chosen among several by path_number().
 #include <charconv>
 #include <deque>
 #include <limits>
@@ -69,22 +70,29 @@ struct ExplicitGraph {
  private:
   void add(const FabricLink& link, int number) {
     const auto a = nic_range(link.a), b = nic_range(link.b);
-    if (a && b) return fault(number, fmt::format("the link {} - {} joins two NICs", link.a, link.b), "put a switch between them");
+    if (a && b)
+      return fault(number, fmt::format("the link {} - {} joins two NICs", link.a, link.b),
+                   "put a switch between them");
     if (a || b) return attach(link, number, a ? *a : *b, number_of(a ? link.b : link.a));
-    if (link.a == link.b) return fault(number, fmt::format("a link from {} to itself", link.a), "a link connects two different switches");
+    if (link.a == link.b)
+      return fault(number, fmt::format("a link from {} to itself", link.a),
+                   "a link connects two different switches");
     connections.push_back({number_of(link.a), number_of(link.b), &link});
   }
 
   void attach(const FabricLink& link, int number, NicRange range, std::uint32_t to) {
     if (range.first > range.last || range.nic >= nics_)
-      return fault(number, fmt::format("the link {} - {} names NICs that a node does not have", link.a, link.b),
+      return fault(number,
+                   fmt::format("the link {} - {} names NICs that a node does not have", link.a, link.b),
                    fmt::format("nodes have {} NICs, nic0 to nic{}", nics_, nics_ - 1));
     const int first_nic = std::max(range.nic, 0), end_nic = range.nic < 0 ? nics_ : range.nic + 1;
     for (int node = range.first; node <= std::min(range.last, nodes_ - 1); ++node) {
       for (int nic = first_nic; nic < end_nic; ++nic) {
-        const std::size_t port = static_cast<std::size_t>(node) * static_cast<std::size_t>(nics_) + static_cast<std::size_t>(nic);
+        const std::size_t port =
+            static_cast<std::size_t>(node) * static_cast<std::size_t>(nics_) + static_cast<std::size_t>(nic);
         if (switch_of_nic[port] != kNowhere)
-          return fault(number, fmt::format("node{}.nic{} is connected twice", node, nic), "a NIC has one link; count = 2 doubles it");
+          return fault(number, fmt::format("node{}.nic{} is connected twice", node, nic),
+                       "a NIC has one link; count = 2 doubles it");
         switch_of_nic[port] = to, link_of_nic[port] = &link;
       }
     }
@@ -94,12 +102,15 @@ struct ExplicitGraph {
     return switches.try_emplace(name, static_cast<std::uint32_t>(switches.size())).first->second;
   }
 
-  void fault(int number, std::string message, std::string hint) { faults.push_back({std::move(message), std::move(hint), -1, number}); }
+  void fault(int number, std::string message, std::string hint) {
+    faults.push_back({std::move(message), std::move(hint), -1, number});
+  }
 
   int nodes_, nics_;
 };
 
-/// Edges by switch, in the order of the connections. `first_link` is the number of the first connection's first direction.
+/// Edges by switch, in the order of the connections. `first_link` is the number of the first connection's
+/// first direction.
 void fill_edges(FabricMap& map, const ExplicitGraph& graph, LinkId first_link) {
   std::vector<std::uint32_t> next(graph.switches.size() + 1);
   for (const ExplicitGraph::Connection& c : graph.connections) ++next[c.a + 1], ++next[c.b + 1];
@@ -149,19 +160,24 @@ void check_connected(std::vector<ClusterFault>& faults, const ExplicitGraph& gra
   FabricMap map;
   fill_edges(map, graph, 0);
   std::vector<std::uint16_t> distance(graph.switches.size());
-  if (!graph.switches.empty() && graph.switch_of_nic[0] != kNowhere) fill_distances(map, graph.switch_of_nic[0], distance);
+  if (!graph.switches.empty() && graph.switch_of_nic[0] != kNowhere)
+    fill_distances(map, graph.switch_of_nic[0], distance);
   for (std::size_t port = 0; port < graph.switch_of_nic.size(); ++port) {
-    const std::string name = fmt::format("node{}.nic{}", port / static_cast<std::size_t>(nics), port % static_cast<std::size_t>(nics));
+    const std::string name = fmt::format("node{}.nic{}", port / static_cast<std::size_t>(nics),
+                                         port % static_cast<std::size_t>(nics));
     if (graph.switch_of_nic[port] == kNowhere)
-      return faults.push_back({fmt::format("{} is not connected", name), R"(add a pair, as in ["leaf0", "node0-17.nic0"])"});
+      return faults.push_back(
+          {fmt::format("{} is not connected", name), R"(add a pair, as in ["leaf0", "node0-17.nic0"])"});
     if (distance[graph.switch_of_nic[port]] == kUnreached)
-      return faults.push_back({fmt::format("{} cannot be reached from node0.nic0", name), "connect their switches"});
+      return faults.push_back(
+          {fmt::format("{} cannot be reached from node0.nic0", name), "connect their switches"});
   }
 }
 
 std::vector<ClusterFault> check_explicit(const ClusterSpec& spec) {
   if (spec.fabric.graph.empty())
-    return {{"an explicit fabric needs links", R"(add [[fabric.links]] with pairs = [["leaf0", "node0-17"], ["leaf0", "spine0"]])"}};
+    return {{"an explicit fabric needs links",
+             R"(add [[fabric.links]] with pairs = [["leaf0", "node0-17"], ["leaf0", "spine0"]])"}};
   if (spec.nodes < 1 || spec.node.nics < 1) return {};
   const ExplicitGraph graph(spec.fabric, spec.nodes, spec.node.nics);
   std::vector<ClusterFault> faults = graph.faults;
@@ -173,10 +189,12 @@ std::vector<ClusterFault> check_explicit(const ClusterSpec& spec) {
 void build_explicit(const FabricSpec& spec, const FabricSite& site, FabricParts parts) {
   const ExplicitGraph graph(spec, site.nodes, site.nics);
   const std::size_t switches = graph.switches.size();
-  for (std::size_t s = 0; s < switches; ++s) parts.vertices.push_back({VertexKind::router, -1, static_cast<int>(s)});
+  for (std::size_t s = 0; s < switches; ++s)
+    parts.vertices.push_back({VertexKind::router, -1, static_cast<int>(s)});
   for (std::size_t port = 0; port < graph.switch_of_nic.size(); ++port) {
     const std::size_t nics = static_cast<std::size_t>(site.nics);
-    const VertexId nic = site.first_nic + static_cast<VertexId>(port / nics) * site.vertices_per_node + static_cast<VertexId>(port % nics);
+    const VertexId nic = site.first_nic + static_cast<VertexId>(port / nics) * site.vertices_per_node +
+                         static_cast<VertexId>(port % nics);
     const FabricLink& link = *graph.link_of_nic[port];
     add_both_ways(parts.links, nic, site.first_switch + graph.switch_of_nic[port], link.type, link.count);
   }
@@ -185,25 +203,31 @@ void build_explicit(const FabricSpec& spec, const FabricSite& site, FabricParts 
   parts.map.switch_of_nic = graph.switch_of_nic;
   fill_edges(parts.map, graph, after_nic_links(site));
   parts.map.distance.resize(switches * switches);
-  for (std::uint32_t s = 0; s < switches; ++s) fill_distances(parts.map, s, std::span(parts.map.distance).subspan(s * switches, switches));
+  for (std::uint32_t s = 0; s < switches; ++s)
+    fill_distances(parts.map, s, std::span(parts.map.distance).subspan(s * switches, switches));
 }
 
 /// The edge to take from a switch: one that leads nearer to the target.
-const FabricMap::Edge& next_edge(const FabricMap& map, std::uint32_t at, std::uint32_t target, std::uint64_t path) {
+const FabricMap::Edge& next_edge(const FabricMap& map, std::uint32_t at, std::uint32_t target,
+                                 std::uint64_t path) {
   const std::size_t switches = map.first_edge.size() - 1;
   const std::uint16_t* distance = map.distance.data() + std::size_t{target} * switches;
   const auto leads_nearer = [&](std::uint32_t e) { return distance[map.edges[e].to] + 1 == distance[at]; };
   std::uint64_t choices = 0;
-  for (std::uint32_t e = map.first_edge[at]; e < map.first_edge[at + 1]; ++e) choices += leads_nearer(e) ? 1 : 0;
+  for (std::uint32_t e = map.first_edge[at]; e < map.first_edge[at + 1]; ++e)
+    choices += leads_nearer(e) ? 1 : 0;
   std::uint64_t skipped = path % choices;
   std::uint32_t e = map.first_edge[at];
   while (!leads_nearer(e) || skipped-- > 0) ++e;
   return map.edges[e];
 }
 
-int route_explicit(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to, std::vector<LinkId>& links) {
+int route_explicit(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to,
+                   std::vector<LinkId>& links) {
   const FabricMap& map = *site.map;
-  const auto switch_of = [&](FabricPort port) { return map.switch_of_nic[static_cast<std::size_t>(port.node * site.nics + port.nic)]; };
+  const auto switch_of = [&](FabricPort port) {
+    return map.switch_of_nic[static_cast<std::size_t>(port.node * site.nics + port.nic)];
+  };
   const std::uint64_t path = path_number(spec, site, from, to);
   const std::uint32_t target = switch_of(to);
   int switches = 1;
@@ -220,8 +244,9 @@ int route_explicit(const FabricSpec& spec, const FabricSite& site, FabricPort fr
 }  // namespace
 
 Fabric explicit_fabric() {
-  return {"explicit", "any graph: [[fabric.links]] with pairs of switches and NICs", check_explicit, build_explicit, route_explicit,
-          {"links"}};
+  return {"explicit",     "any graph: [[fabric.links]] with pairs of switches and NICs",
+          check_explicit, build_explicit,
+          route_explicit, {"links"}};
 }
 
 }  // namespace foretrain

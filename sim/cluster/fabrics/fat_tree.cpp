@@ -1,7 +1,8 @@
-// Two or three levels: leaves with nodes below and spines above, one uplink from every leaf to every spine of its group; with three levels,
-// cores above the spines, of which each joins the spines of one number in all groups. The receiving NIC alone decides spine and core, in
-// turn over all NICs, as InfiniBand's static fat-tree routing does: a whole leaf that sends to another uses its uplinks evenly, and still
-// two flows may meet on an uplink while another is idle.
+// Two or three levels: leaves with nodes below and spines above, one uplink from every leaf to every spine of
+// its group; with three levels, cores above the spines, of which each joins the spines of one number in all
+// groups. The receiving NIC alone decides spine and core, in turn over all NICs, as InfiniBand's static
+// fat-tree routing does: a whole leaf that sends to another uses its uplinks evenly, and still two flows may
+// meet on an uplink while another is idle.
 #include <cstdint>
 
 #include "sim/cluster/fabrics/nic_links.hpp"
@@ -24,7 +25,9 @@ struct FatTreeShape {
         first_uplink(after_nic_links(site)),
         first_core_link(first_uplink + 2 * static_cast<LinkId>(leaves) * static_cast<LinkId>(spines)) {}
 
-  LinkId leaf_to_spine(int leaf, int spine) const { return first_uplink + 2 * static_cast<LinkId>(leaf * spines + spine); }
+  LinkId leaf_to_spine(int leaf, int spine) const {
+    return first_uplink + 2 * static_cast<LinkId>(leaf * spines + spine);
+  }
   LinkId spine_to_core(int group, int spine, int core) const {
     return first_core_link + 2 * static_cast<LinkId>((group * spines + spine) * cores + core);
   }
@@ -41,7 +44,8 @@ double connections(const ClusterSpec& spec) {
   const double uplinks = leaves * fabric.uplinks_per_leaf;
   if (fabric.levels < 3) return uplinks;
   const double groups = (static_cast<int>(leaves) - 1) / fabric.leaves_per_group + 1;
-  return uplinks + groups * fabric.uplinks_per_leaf * (fabric.uplinks_per_spine > 0 ? fabric.uplinks_per_spine : fabric.leaves_per_group);
+  return uplinks + groups * fabric.uplinks_per_leaf *
+                       (fabric.uplinks_per_spine > 0 ? fabric.uplinks_per_spine : fabric.leaves_per_group);
 }
 
 std::vector<ClusterFault> check_fat_tree(const ClusterSpec& spec) {
@@ -52,11 +56,14 @@ std::vector<ClusterFault> check_fat_tree(const ClusterSpec& spec) {
   require_parameter(faults, "fat_tree", "uplinks_per_leaf", fabric.uplinks_per_leaf,
                     "uplinks_per_leaf = 18 makes 18 spine switches, one link from every leaf to each");
   if (fabric.levels == 3)
-    require_parameter(faults, "fat_tree of three levels", "leaves_per_group", fabric.leaves_per_group,
-                      "leaves_per_group = 32 joins 32 leaves and their spines to a group, below the core switches");
+    require_parameter(
+        faults, "fat_tree of three levels", "leaves_per_group", fabric.leaves_per_group,
+        "leaves_per_group = 32 joins 32 leaves and their spines to a group, below the core switches");
   if (fabric.levels == 2 && (fabric.leaves_per_group > 0 || fabric.uplinks_per_spine > 0))
-    faults.push_back({"a fat_tree of two levels has no groups and no links above its spines", "set levels = 3"});
-  if (fabric.levels < 2 || fabric.levels > 3) faults.push_back({"a fat_tree has two or three levels", "set levels = 2 or levels = 3"});
+    faults.push_back(
+        {"a fat_tree of two levels has no groups and no links above its spines", "set levels = 3"});
+  if (fabric.levels < 2 || fabric.levels > 3)
+    faults.push_back({"a fat_tree has two or three levels", "set levels = 2 or levels = 3"});
   if (!faults.empty() || spec.nodes < 1) return faults;
   if (2 * connections(spec) > kMostFabricLinks)
     faults.push_back({"the fat_tree has too many uplinks", "raise nodes_per_leaf or lower uplinks_per_leaf"});
@@ -78,18 +85,19 @@ void build_fat_tree(const FabricSpec& spec, const FabricSite& site, FabricParts 
   for (int leaf = 0; leaf < tree.leaves; ++leaf) {
     const VertexId spine = first_spine + static_cast<VertexId>(leaf / tree.leaves_per_group * tree.spines);
     for (int i = 0; i < tree.spines; ++i)
-      add_both_ways(parts.links, first_leaf + static_cast<VertexId>(leaf), spine + static_cast<VertexId>(i), uplink_of(spec),
-                    spec.parallel_links);
+      add_both_ways(parts.links, first_leaf + static_cast<VertexId>(leaf), spine + static_cast<VertexId>(i),
+                    uplink_of(spec), spec.parallel_links);
   }
   for (int spine = 0; spine < tree.groups * tree.spines; ++spine) {
     const VertexId core = first_core + static_cast<VertexId>(spine % tree.spines * tree.cores);
     for (int i = 0; i < tree.cores; ++i)
-      add_both_ways(parts.links, first_spine + static_cast<VertexId>(spine), core + static_cast<VertexId>(i), uplink_of(spec),
-                    spec.parallel_links);
+      add_both_ways(parts.links, first_spine + static_cast<VertexId>(spine), core + static_cast<VertexId>(i),
+                    uplink_of(spec), spec.parallel_links);
   }
 }
 
-int route_fat_tree(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to, std::vector<LinkId>& links) {
+int route_fat_tree(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to,
+                   std::vector<LinkId>& links) {
   const FatTreeShape tree(spec, site);
   const int from_leaf = from.node / spec.nodes_per_leaf, to_leaf = to.node / spec.nodes_per_leaf;
   const int from_group = from_leaf / tree.leaves_per_group, to_group = to_leaf / tree.leaves_per_group;
@@ -112,11 +120,13 @@ int route_fat_tree(const FabricSpec& spec, const FabricSite& site, FabricPort fr
 
 Fabric fat_tree_fabric() {
   return {"fat_tree",
-          "leaf and spine switches, possibly oversubscribed: nodes_per_leaf, uplinks_per_leaf; with levels = 3 cores above them",
+          "leaf and spine switches, possibly oversubscribed: nodes_per_leaf, uplinks_per_leaf; with levels = "
+          "3 cores above them",
           check_fat_tree,
           build_fat_tree,
           route_fat_tree,
-          {"uplink", "nodes_per_leaf", "uplinks_per_leaf", "levels", "leaves_per_group", "uplinks_per_spine", "parallel_links"}};
+          {"uplink", "nodes_per_leaf", "uplinks_per_leaf", "levels", "leaves_per_group", "uplinks_per_spine",
+           "parallel_links"}};
 }
 
 }  // namespace foretrain

@@ -6,7 +6,8 @@ namespace foretrain {
 namespace {
 
 std::uint64_t number_of(const FabricSite& site, FabricPort port) {
-  return static_cast<std::uint64_t>(port.node) * static_cast<std::uint64_t>(site.nics) + static_cast<std::uint64_t>(port.nic);
+  return static_cast<std::uint64_t>(port.node) * static_cast<std::uint64_t>(site.nics) +
+         static_cast<std::uint64_t>(port.nic);
 }
 
 /// Spreads the bits of a number (the finalizer of SplitMix64, Steele et al. 2014).
@@ -18,7 +19,9 @@ std::uint64_t mixed(std::uint64_t x) {
 
 }  // namespace
 
-const LinkType& uplink_of(const FabricSpec& spec) { return spec.uplink.bandwidth.per_second > 0 ? spec.uplink : spec.link; }
+const LinkType& uplink_of(const FabricSpec& spec) {
+  return spec.uplink.bandwidth.per_second > 0 ? spec.uplink : spec.link;
+}
 
 LinkId link_up(const FabricSite& site, FabricPort port) {
   return site.first_link + 2 * static_cast<LinkId>(port.node * site.nics + port.nic);
@@ -33,11 +36,13 @@ void add_both_ways(ClusterLinks& links, VertexId from, VertexId to, const LinkTy
   links.add(to, from, type, count);
 }
 
-void add_nic_links(const FabricSpec& spec, const FabricSite& site, int nodes_per_switch, ClusterLinks& links) {
+void add_nic_links(const FabricSpec& spec, const FabricSite& site, int nodes_per_switch,
+                   ClusterLinks& links) {
   for (int node = 0; node < site.nodes; ++node) {
     const VertexId first = site.first_nic + static_cast<VertexId>(node) * site.vertices_per_node;
     const VertexId to = site.first_switch + static_cast<VertexId>(node / nodes_per_switch);
-    for (int nic = 0; nic < site.nics; ++nic) add_both_ways(links, first + static_cast<VertexId>(nic), to, spec.link);
+    for (int nic = 0; nic < site.nics; ++nic)
+      add_both_ways(links, first + static_cast<VertexId>(nic), to, spec.link);
   }
 }
 

@@ -1,4 +1,5 @@
-// The links between NICs and their first switch, laid out alike in every fabric: two per NIC, before all other links.
+// The links between NICs and their first switch, laid out alike in every fabric: two per NIC, before all
+// other links.
 #pragma once
 
 #include "sim/cluster/fabrics/catalog.hpp"
@@ -20,7 +21,8 @@ void add_both_ways(ClusterLinks& links, VertexId from, VertexId to, const LinkTy
 /// Connects every NIC of a node to vertex first_switch + node / nodes_per_switch.
 void add_nic_links(const FabricSpec& spec, const FabricSite& site, int nodes_per_switch, ClusterLinks& links);
 
-/// Chooses among equally short ways, see PathChoice: the number of the receiving NIC, which deals out consecutive NICs in turn, or a hash.
+/// Chooses among equally short ways, see PathChoice: the number of the receiving NIC, which deals out
+/// consecutive NICs in turn, or a hash.
 std::uint64_t path_number(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to);
 
 }  // namespace foretrain

@@ -9,7 +9,8 @@ namespace {
 
 std::vector<ClusterFault> check_none(const ClusterSpec& spec) {
   if (spec.nodes == 1) return {};
-  return {{"more than one node needs a fabric", "add a fabric table with kind = \"star\" or \"fat_tree\" and the link of a NIC"}};
+  return {{"more than one node needs a fabric",
+           "add a fabric table with kind = \"star\" or \"fat_tree\" and the link of a NIC"}};
 }
 
 void build_none(const FabricSpec&, const FabricSite&, FabricParts) {}

@@ -1,5 +1,6 @@
-// A leaf switch per rail: the NICs of one number of a group of nodes share a leaf, so that a ring within a rail stays below it; spines
-// above join all leaves. Ranks on different rails meet at a spine, unless they change the rail over NVLink first.
+// A leaf switch per rail: the NICs of one number of a group of nodes share a leaf, so that a ring within a
+// rail stays below it; spines above join all leaves. Ranks on different rails meet at a spine, unless they
+// change the rail over NVLink first.
 #include "sim/cluster/fabrics/nic_links.hpp"
 #include "sim/cluster/fabrics/parameters.hpp"
 
@@ -17,10 +18,11 @@ LinkId uplink(const FabricSpec& spec, const FabricSite& site, int leaf, int spin
   return after_nic_links(site) + 2 * static_cast<LinkId>(leaf * spec.uplinks_per_leaf + spine);
 }
 
-/// All messages of a rail go to NICs of one number, so that the number of the receiving node deals them out in turn, not that of the NIC:
-/// with eight rails and 20 spines the latter would use only every fourth spine.
+/// All messages of a rail go to NICs of one number, so that the number of the receiving node deals them out
+/// in turn, not that of the NIC: with eight rails and 20 spines the latter would use only every fourth spine.
 std::uint64_t way_number(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to) {
-  return spec.ecmp == PathChoice::destination ? static_cast<std::uint64_t>(to.node) : path_number(spec, site, from, to);
+  return spec.ecmp == PathChoice::destination ? static_cast<std::uint64_t>(to.node)
+                                              : path_number(spec, site, from, to);
 }
 
 std::vector<ClusterFault> check_rails(const ClusterSpec& spec) {
@@ -31,15 +33,18 @@ std::vector<ClusterFault> check_rails(const ClusterSpec& spec) {
   require_parameter(faults, "rail_optimized", "uplinks_per_leaf", fabric.uplinks_per_leaf,
                     "uplinks_per_leaf = 32 makes 32 spine switches, one link from every leaf to each");
   if (!faults.empty() || spec.nodes < 1) return faults;
-  require_few_links(faults, "rail_optimized", double{1} * rail_groups_for(spec.nodes, fabric) * spec.node.nics * fabric.uplinks_per_leaf,
-                    "raise nodes_per_leaf or lower uplinks_per_leaf");
+  require_few_links(
+      faults, "rail_optimized",
+      double{1} * rail_groups_for(spec.nodes, fabric) * spec.node.nics * fabric.uplinks_per_leaf,
+      "raise nodes_per_leaf or lower uplinks_per_leaf");
   return faults;
 }
 
 void build_rails(const FabricSpec& spec, const FabricSite& site, FabricParts parts) {
   const int leaves = rail_groups_for(site.nodes, spec) * site.nics;
   for (int leaf = 0; leaf < leaves; ++leaf) parts.vertices.push_back({VertexKind::leaf, -1, leaf});
-  for (int spine = 0; spine < spec.uplinks_per_leaf; ++spine) parts.vertices.push_back({VertexKind::spine, -1, spine});
+  for (int spine = 0; spine < spec.uplinks_per_leaf; ++spine)
+    parts.vertices.push_back({VertexKind::spine, -1, spine});
   const VertexId first_spine = site.first_switch + static_cast<VertexId>(leaves);
   for (int node = 0; node < site.nodes; ++node) {
     const VertexId first = site.first_nic + static_cast<VertexId>(node) * site.vertices_per_node;
@@ -49,16 +54,18 @@ void build_rails(const FabricSpec& spec, const FabricSite& site, FabricParts par
   }
   for (int leaf = 0; leaf < leaves; ++leaf) {
     for (int spine = 0; spine < spec.uplinks_per_leaf; ++spine)
-      add_both_ways(parts.links, site.first_switch + static_cast<VertexId>(leaf), first_spine + static_cast<VertexId>(spine),
-                    uplink_of(spec), spec.parallel_links);
+      add_both_ways(parts.links, site.first_switch + static_cast<VertexId>(leaf),
+                    first_spine + static_cast<VertexId>(spine), uplink_of(spec), spec.parallel_links);
   }
 }
 
-int route_rails(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to, std::vector<LinkId>& links) {
+int route_rails(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to,
+                std::vector<LinkId>& links) {
   const int from_leaf = leaf_of(spec, site, from), to_leaf = leaf_of(spec, site, to);
   links.push_back(link_up(site, from));
   if (from_leaf != to_leaf) {
-    const int spine = static_cast<int>(way_number(spec, site, from, to) % static_cast<std::uint64_t>(spec.uplinks_per_leaf));
+    const int spine = static_cast<int>(way_number(spec, site, from, to) %
+                                       static_cast<std::uint64_t>(spec.uplinks_per_leaf));
     links.push_back(uplink(spec, site, from_leaf, spine));
     links.push_back(uplink(spec, site, to_leaf, spine) + 1);
   }
@@ -69,9 +76,12 @@ int route_rails(const FabricSpec& spec, const FabricSite& site, FabricPort from,
 }  // namespace
 
 Fabric rail_optimized_fabric() {
-  return {"rail_optimized", "a leaf switch per rail and group of nodes, spines above: nodes_per_leaf, uplinks_per_leaf",
-          check_rails,      build_rails,
-          route_rails,      {"uplink", "nodes_per_leaf", "uplinks_per_leaf", "parallel_links"}};
+  return {"rail_optimized",
+          "a leaf switch per rail and group of nodes, spines above: nodes_per_leaf, uplinks_per_leaf",
+          check_rails,
+          build_rails,
+          route_rails,
+          {"uplink", "nodes_per_leaf", "uplinks_per_leaf", "parallel_links"}};
 }
 
 }  // namespace foretrain

@@ -12,7 +12,8 @@ void build_star(const FabricSpec& spec, const FabricSite& site, FabricParts part
   add_nic_links(spec, site, site.nodes, parts.links);
 }
 
-int route_star(const FabricSpec&, const FabricSite& site, FabricPort from, FabricPort to, std::vector<LinkId>& links) {
+int route_star(const FabricSpec&, const FabricSite& site, FabricPort from, FabricPort to,
+               std::vector<LinkId>& links) {
   links.push_back(link_up(site, from));
   links.push_back(link_down(site, to));
   return 1;

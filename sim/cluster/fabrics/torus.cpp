@@ -1,5 +1,6 @@
-// A router per nodes_per_router nodes at every point of a grid whose edges are closed to rings. Dimension-ordered routing: first along
-// dimension 0 to the right coordinate, the shorter way round (upwards when both are equal), then along dimension 1, and so on.
+// A router per nodes_per_router nodes at every point of a grid whose edges are closed to rings.
+// Dimension-ordered routing: first along dimension 0 to the right coordinate, the shorter way round (upwards
+// when both are equal), then along dimension 1, and so on.
 #include <array>
 
 #include "sim/cluster/fabrics/nic_links.hpp"
@@ -39,33 +40,39 @@ int neighbour(int router, int extent, int stride, int step) {
 std::vector<ClusterFault> check_torus(const ClusterSpec& spec) {
   std::vector<ClusterFault> faults;
   const FabricSpec& fabric = spec.fabric;
-  if (fabric.dimensions.empty()) return {{"a torus needs dimensions", "dimensions = [8, 8, 8] is a cube of 512 routers"}};
+  if (fabric.dimensions.empty())
+    return {{"a torus needs dimensions", "dimensions = [8, 8, 8] is a cube of 512 routers"}};
   if (fabric.dimensions.size() > kMostDimensions) return {{"a torus has at most six dimensions", ""}};
   std::int64_t routers = 1;
   for (const int extent : fabric.dimensions) {
     if (extent < 1) return {{"a dimension of the torus is less than one", ""}};
-    if ((routers *= extent) > kMostNodes) return {{"the torus has too many routers", "the product of its dimensions may be 100000"}};
+    if ((routers *= extent) > kMostNodes)
+      return {{"the torus has too many routers", "the product of its dimensions may be 100000"}};
   }
-  require_room(faults, "torus", routers * nodes_per_router(fabric), spec.nodes, "raise dimensions or nodes_per_router");
+  require_room(faults, "torus", routers * nodes_per_router(fabric), spec.nodes,
+               "raise dimensions or nodes_per_router");
   return faults;
 }
 
 void build_torus(const FabricSpec& spec, const FabricSite& site, FabricParts parts) {
   const Grid grid(spec);
-  for (int router = 0; router < grid.routers; ++router) parts.vertices.push_back({VertexKind::router, -1, router});
+  for (int router = 0; router < grid.routers; ++router)
+    parts.vertices.push_back({VertexKind::router, -1, router});
   add_nic_links(spec, site, nodes_per_router(spec), parts.links);
   for (int router = 0; router < grid.routers; ++router) {
     int stride = 1;
     for (int d = 0; d < grid.dimensions; ++d) {
       const int extent = grid.extents[static_cast<std::size_t>(d)];
       add_both_ways(parts.links, site.first_switch + static_cast<VertexId>(router),
-                    site.first_switch + static_cast<VertexId>(neighbour(router, extent, stride, 1)), uplink_of(spec));
+                    site.first_switch + static_cast<VertexId>(neighbour(router, extent, stride, 1)),
+                    uplink_of(spec));
       stride *= extent;
     }
   }
 }
 
-int route_torus(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to, std::vector<LinkId>& links) {
+int route_torus(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to,
+                std::vector<LinkId>& links) {
   const Grid grid(spec);
   const int target = to.node / nodes_per_router(spec);
   int router = from.node / nodes_per_router(spec), stride = 1, hops = 0;

@@ -1,4 +1,5 @@
-// A binary tree from the root: place p sends to 2p + 1 and 2p + 2 (TensorFlow's HierarchicalTreeBroadcaster between tasks).
+// A binary tree from the root: place p sends to 2p + 1 and 2p + 2 (TensorFlow's HierarchicalTreeBroadcaster
+// between tasks).
 #include <algorithm>
 #include <bit>
 
@@ -32,8 +33,10 @@ LaneCosts binary_tree_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm binary_tree_broadcast() {
-  return {"binary_tree_broadcast", "binary_tree",     CollectiveOp::broadcast, "every rank hands the message to two others",
-          fill_binary_tree,        binary_tree_costs, refuse_nothing};
+  return {"binary_tree_broadcast", "binary_tree",
+          CollectiveOp::broadcast, "every rank hands the message to two others",
+          fill_binary_tree,        binary_tree_costs,
+          refuse_nothing};
 }
 
 }  // namespace foretrain

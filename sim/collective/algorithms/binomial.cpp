@@ -1,4 +1,5 @@
-// Binomial trees: ceil(log2 n) rounds, in each of which the ranks that have the data double (or those that still must send halve).
+// Binomial trees: ceil(log2 n) rounds, in each of which the ranks that have the data double (or those that
+// still must send halve).
 #include "sim/collective/algorithms/binomial.hpp"
 
 #include <algorithm>
@@ -45,7 +46,8 @@ LaneCosts binomial_reduce_costs(const AlgorithmRequest& request) {
   return costs;
 }
 
-/// Calls use(parent, child, parts) for the edges over `distance` of the tree whose subtrees are runs of places.
+/// Calls use(parent, child, parts) for the edges over `distance` of the tree whose subtrees are runs of
+/// places.
 template <class Use>
 void for_subtrees(int n, int distance, const Use& use) {
   for (int parent = 0; parent + distance < n; parent += 2 * distance) {
@@ -58,8 +60,9 @@ void fill_binomial_gather(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = lanes.ranks;
   Rounds rounds(lanes);
   for (int distance = 1; distance < lanes.ranks; distance *= 2) {
-    for_subtrees(lanes.ranks, distance,
-                 [&](int parent, int child, ChunkRange parts) { rounds.send(child, parent, parts, Transfer::copy); });
+    for_subtrees(lanes.ranks, distance, [&](int parent, int child, ChunkRange parts) {
+      rounds.send(child, parent, parts, Transfer::copy);
+    });
     rounds.next();
   }
 }
@@ -138,9 +141,10 @@ Algorithm binomial_reduce() {
 }
 
 Algorithm binomial_gather() {
-  return {
-      "binomial_gather",     "binomial",    CollectiveOp::gather, "subtrees of 1, 2, 4, ... parts towards the root", fill_binomial_gather,
-      binomial_gather_costs, refuse_nothing};
+  return {"binomial_gather",    "binomial",
+          CollectiveOp::gather, "subtrees of 1, 2, 4, ... parts towards the root",
+          fill_binomial_gather, binomial_gather_costs,
+          refuse_nothing};
 }
 
 Algorithm binomial_scatter() {

@@ -17,7 +17,8 @@ double largest_subtree(int n);
 /// The most parts that the messages from the root to one place carry together, as a share of all.
 double heaviest_branch(int n);
 
-/// Scatters parts of equal size (chunks / ranks chunks) from place 0. Returns by place the lane that brings its part.
+/// Scatters parts of equal size (chunks / ranks chunks) from place 0. Returns by place the lane that brings
+/// its part.
 std::vector<std::uint32_t> add_binomial_scatter(Lanes& lanes);
 
 }  // namespace foretrain

@@ -1,6 +1,6 @@
-// Bruck et al. 1997: ceil(log2 n) rounds for any n; in round j ranks 2^j places apart talk. The all-gather passes on everything gathered so
-// far; played backwards with sums it is a reduce-scatter (NCCL's PAT has the same messages); the alltoall moves each chunk along the
-// binary digits of its distance.
+// Bruck et al. 1997: ceil(log2 n) rounds for any n; in round j ranks 2^j places apart talk. The all-gather
+// passes on everything gathered so far; played backwards with sums it is a reduce-scatter (NCCL's PAT has the
+// same messages); the alltoall moves each chunk along the binary digits of its distance.
 #include <algorithm>
 
 #include "sim/collective/algorithms/power_of_two.hpp"
@@ -31,7 +31,8 @@ void fill_bruck_all_gather(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = n;
   Rounds rounds(lanes);
   for (int distance = 1; distance < n; distance *= 2) {
-    for (int p = 0; p < n; ++p) rounds.send(p, wrapped(p - distance, n), {p, width_of(distance, n)}, Transfer::copy);
+    for (int p = 0; p < n; ++p)
+      rounds.send(p, wrapped(p - distance, n), {p, width_of(distance, n)}, Transfer::copy);
     rounds.next();
   }
 }
@@ -42,7 +43,8 @@ void fill_bruck_reduce_scatter(Lanes& lanes, const AlgorithmRequest&) {
   Rounds rounds(lanes);
   for (int distance = 1 << (rounds_of(n) - 1); distance >= 1; distance /= 2) {
     for (int p = 0; p < n; ++p)
-      rounds.send(p, wrapped(p + distance, n), {wrapped(p + distance, n), width_of(distance, n)}, Transfer::reduce);
+      rounds.send(p, wrapped(p + distance, n), {wrapped(p + distance, n), width_of(distance, n)},
+                  Transfer::reduce);
     rounds.next();
   }
 }
@@ -72,7 +74,8 @@ void fill_bruck_alltoall(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = n * n;
   Rounds rounds(lanes);
   for (int digit = 0; digit < rounds_of(n); ++digit) {
-    for (int p = 0; p < n; ++p) rounds.send_digit(p, (p + (1 << digit)) % n, digit, rows_with_digit(digit, n));
+    for (int p = 0; p < n; ++p)
+      rounds.send_digit(p, (p + (1 << digit)) % n, digit, rows_with_digit(digit, n));
     rounds.next();
   }
 }
@@ -111,9 +114,12 @@ Algorithm bruck_all_gather() {
 }
 
 Algorithm bruck_alltoall() {
-  return {"bruck_alltoall",       "bruck",
-          CollectiveOp::alltoall, "chunks travel along the binary digits of their distance: few messages, more bytes",
-          fill_bruck_alltoall,    bruck_alltoall_costs,
+  return {"bruck_alltoall",
+          "bruck",
+          CollectiveOp::alltoall,
+          "chunks travel along the binary digits of their distance: few messages, more bytes",
+          fill_bruck_alltoall,
+          bruck_alltoall_costs,
           refuse_too_many_pairs};
 }
 

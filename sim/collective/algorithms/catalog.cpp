@@ -18,7 +18,9 @@ std::vector<int> turned_order(CollectiveOp op, const AlgorithmRequest& request) 
 }
 
 void name_ranks(Lanes& lanes) {
-  const auto rank_at = [&](int place) { return place < lanes.ranks ? lanes.order[static_cast<std::size_t>(place)] : place; };
+  const auto rank_at = [&](int place) {
+    return place < lanes.ranks ? lanes.order[static_cast<std::size_t>(place)] : place;
+  };
   for (Lane& lane : lanes.lanes) {
     lane.from = rank_at(lane.from);
     lane.to = rank_at(lane.to);
@@ -69,7 +71,8 @@ std::span<const Algorithm> algorithms() {
 }
 
 const Algorithm* find_algorithm(CollectiveOp op, std::string_view family) {
-  const auto row = std::ranges::find_if(algorithms(), [&](const Algorithm& a) { return a.op == op && a.family == family; });
+  const auto row = std::ranges::find_if(algorithms(),
+                                        [&](const Algorithm& a) { return a.op == op && a.family == family; });
   return row == algorithms().end() ? nullptr : &*row;
 }
 
@@ -108,8 +111,9 @@ bool has_equal_groups(const AlgorithmRequest& request) {
 }
 
 RingTraffic ring_traffic(CollectiveOp op, int n) {
-  const bool rings = op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter || op == CollectiveOp::all_gather ||
-                     op == CollectiveOp::broadcast || op == CollectiveOp::reduce;
+  const bool rings = op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter ||
+                     op == CollectiveOp::all_gather || op == CollectiveOp::broadcast ||
+                     op == CollectiveOp::reduce;
   if (n <= 1 || !rings) return {};
   return {busbw_factor(op, n), op == CollectiveOp::all_reduce ? 2 * (n - 1) : n - 1};
 }

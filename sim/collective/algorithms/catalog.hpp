@@ -10,8 +10,8 @@
 
 namespace foretrain {
 
-/// One algorithm. The functions see places 0 … n-1 with n >= 2: place p is the p-th rank of the order; ops with a root see the order
-/// turned so that the root is place 0.
+/// One algorithm. The functions see places 0 … n-1 with n >= 2: place p is the p-th rank of the order; ops
+/// with a root see the order turned so that the root is place 0.
 struct Algorithm {
   std::string_view name;    ///< "ring_all_reduce": unique
   std::string_view family;  ///< "ring": unique among those of one op
@@ -39,11 +39,11 @@ LaneCosts costs_of(const Algorithm& algorithm, const AlgorithmRequest& request);
 /// What a ring asks of the machine: the closed forms of a pipelined ring in the limit of many chunks.
 struct RingTraffic {
   double bytes_per_edge = 0;  ///< per byte of message, on every edge that is used
-  int steps = 0;              ///< until the last rank has the first data, or all of it where the message is cut by ranks
+  int steps = 0;  ///< until the last rank has the first data, or all of it where the message is cut by ranks
 };
 
-/// Patarasuk & Yuan 2009: 2(n-1)/n and 2(n-1) for all_reduce, half of both for reduce_scatter and all_gather; 1 and n-1 for
-/// broadcast and reduce. 0 and 0 for n <= 1 and for ops that have no ring.
+/// Patarasuk & Yuan 2009: 2(n-1)/n and 2(n-1) for all_reduce, half of both for reduce_scatter and all_gather;
+/// 1 and n-1 for broadcast and reduce. 0 and 0 for n <= 1 and for ops that have no ring.
 RingTraffic ring_traffic(CollectiveOp op, int n);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Every chunk goes straight to where it belongs, all at once: grouped sends and receives, as NCCL does alltoall, gather and scatter.
+// Every chunk goes straight to where it belongs, all at once: grouped sends and receives, as NCCL does
+// alltoall, gather and scatter.
 #include "sim/collective/algorithms/rows.hpp"
 
 namespace foretrain {
@@ -6,7 +7,13 @@ namespace foretrain {
 namespace {
 
 void add_message(Lanes& lanes, int from, int to, int chunk, Transfer::Combine combine) {
-  add_lane(lanes, {.from = from, .to = to, .first = chunk, .wrap = lanes.chunks, .first_copy = combine == Transfer::copy ? 0 : 1}, {});
+  add_lane(lanes,
+           {.from = from,
+            .to = to,
+            .first = chunk,
+            .wrap = lanes.chunks,
+            .first_copy = combine == Transfer::copy ? 0 : 1},
+           {});
 }
 
 /// Calls use(from, to) for all pairs, nearest receivers first.
@@ -30,7 +37,9 @@ void fill_direct_all_gather(Lanes& lanes, const AlgorithmRequest&) {
 void fill_direct_alltoall(Lanes& lanes, const AlgorithmRequest&) {
   const int n = lanes.ranks;
   lanes.chunks = n * n;
-  for_pairs(n, [&](int from, int to) { add_message(lanes, from, to, (to - from + n) % n * n + from, Transfer::copy); });
+  for_pairs(n, [&](int from, int to) {
+    add_message(lanes, from, to, (to - from + n) % n * n + from, Transfer::copy);
+  });
 }
 
 void fill_direct_gather(Lanes& lanes, const AlgorithmRequest&) {
@@ -56,7 +65,9 @@ LaneCosts costs_of_parts(const AlgorithmRequest& request, double sent, double re
           .messages = request.ranks() - 1};
 }
 
-LaneCosts symmetric_costs(const AlgorithmRequest& request) { return costs_of_parts(request, request.ranks() - 1, request.ranks() - 1); }
+LaneCosts symmetric_costs(const AlgorithmRequest& request) {
+  return costs_of_parts(request, request.ranks() - 1, request.ranks() - 1);
+}
 
 LaneCosts direct_reduce_scatter_costs(const AlgorithmRequest& request) {
   LaneCosts costs = symmetric_costs(request);
@@ -64,9 +75,13 @@ LaneCosts direct_reduce_scatter_costs(const AlgorithmRequest& request) {
   return costs;
 }
 
-LaneCosts direct_gather_costs(const AlgorithmRequest& request) { return costs_of_parts(request, 1, request.ranks() - 1); }
+LaneCosts direct_gather_costs(const AlgorithmRequest& request) {
+  return costs_of_parts(request, 1, request.ranks() - 1);
+}
 
-LaneCosts direct_scatter_costs(const AlgorithmRequest& request) { return costs_of_parts(request, request.ranks() - 1, 1); }
+LaneCosts direct_scatter_costs(const AlgorithmRequest& request) {
+  return costs_of_parts(request, request.ranks() - 1, 1);
+}
 
 }  // namespace
 
@@ -78,23 +93,31 @@ Algorithm direct_reduce_scatter() {
 }
 
 Algorithm direct_all_gather() {
-  return {"direct_all_gather",    "direct",        CollectiveOp::all_gather, "every part straight from its owner to all",
-          fill_direct_all_gather, symmetric_costs, refuse_too_many_pairs};
+  return {"direct_all_gather",      "direct",
+          CollectiveOp::all_gather, "every part straight from its owner to all",
+          fill_direct_all_gather,   symmetric_costs,
+          refuse_too_many_pairs};
 }
 
 Algorithm direct_alltoall() {
-  return {"direct_alltoall",    "direct",        CollectiveOp::alltoall, "every chunk straight to its receiver, all at once",
-          fill_direct_alltoall, symmetric_costs, refuse_too_many_pairs};
+  return {"direct_alltoall",      "direct",
+          CollectiveOp::alltoall, "every chunk straight to its receiver, all at once",
+          fill_direct_alltoall,   symmetric_costs,
+          refuse_too_many_pairs};
 }
 
 Algorithm direct_gather() {
-  return {"direct_gather",     "direct",      CollectiveOp::gather, "every part straight to the root", fill_direct_gather,
-          direct_gather_costs, refuse_nothing};
+  return {"direct_gather",      "direct",
+          CollectiveOp::gather, "every part straight to the root",
+          fill_direct_gather,   direct_gather_costs,
+          refuse_nothing};
 }
 
 Algorithm direct_scatter() {
-  return {"direct_scatter",     "direct",      CollectiveOp::scatter, "every part straight from the root", fill_direct_scatter,
-          direct_scatter_costs, refuse_nothing};
+  return {"direct_scatter",      "direct",
+          CollectiveOp::scatter, "every part straight from the root",
+          fill_direct_scatter,   direct_scatter_costs,
+          refuse_nothing};
 }
 
 }  // namespace foretrain

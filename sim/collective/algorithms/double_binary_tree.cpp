@@ -1,4 +1,5 @@
-// Two trees carry half of the message each; a rank with two children in one is a leaf of the other, so its links are used evenly.
+// Two trees carry half of the message each; a rank with two children in one is a leaf of the other, so its
+// links are used evenly.
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -5,7 +5,8 @@
 
 namespace foretrain {
 
-/// NCCL's trees over n nodes (nccl/double_tree.hpp says how they are made): no node has more than two children in both together.
+/// NCCL's trees over n nodes (nccl/double_tree.hpp says how they are made): no node has more than two
+/// children in both together.
 struct DoubleTree {
   Tree first, second;
 };

@@ -24,7 +24,8 @@ Tree tree_of_member(const Tree& over_groups, const Groups& groups, int member) {
   Tree tree(static_cast<std::size_t>(groups.count * groups.size), -1);
   for (int group = 0; group < groups.count; ++group) {
     const int parent = over_groups[static_cast<std::size_t>(group)];
-    if (parent >= 0) tree[static_cast<std::size_t>(groups.place(group, member))] = groups.place(parent, member);
+    if (parent >= 0)
+      tree[static_cast<std::size_t>(groups.place(group, member))] = groups.place(parent, member);
   }
   return tree;
 }
@@ -39,7 +40,8 @@ NeedsByPlace add_reduce_scatter_inside(Lanes& lanes, const Groups& groups) {
     const std::uint32_t first = add_ring(lanes, ring);
     for (int member = 0; member < groups.size; ++member) {
       const int into = (member + groups.size - 1) % groups.size;
-      done[static_cast<std::size_t>(groups.place(group, member))] = {last_of(lanes, first + static_cast<std::uint32_t>(into))};
+      done[static_cast<std::size_t>(groups.place(group, member))] = {
+          last_of(lanes, first + static_cast<std::uint32_t>(into))};
     }
   }
   return done;

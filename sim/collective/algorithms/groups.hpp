@@ -1,4 +1,5 @@
-// Two levels: what the ranks of equal groups do among themselves before and after the groups talk to each other.
+// Two levels: what the ranks of equal groups do among themselves before and after the groups talk to each
+// other.
 #pragma once
 
 #include <string_view>
@@ -8,7 +9,8 @@
 
 namespace foretrain {
 
-/// Equal groups of places: member j of group a is place a size + j. Member j cares for shard j, which is chunks / size chunks.
+/// Equal groups of places: member j of group a is place a size + j. Member j cares for shard j, which is
+/// chunks / size chunks.
 struct Groups {
   int count = 1;
   int size = 1;
@@ -21,7 +23,8 @@ Groups groups_of(const AlgorithmRequest& request);
 /// A tree over groups as a tree over the places of one member.
 Tree tree_of_member(const Tree& over_groups, const Groups& groups, int member);
 
-/// A ring reduce-scatter inside every group. Returns by place what to wait for in order to have the group's sum of the own shard.
+/// A ring reduce-scatter inside every group. Returns by place what to wait for in order to have the group's
+/// sum of the own shard.
 NeedsByPlace add_reduce_scatter_inside(Lanes& lanes, const Groups& groups);
 
 /// A ring all-gather inside every group, after `starts` by place.

@@ -1,6 +1,7 @@
-// TensorFlow's HierarchicalCopyAllReduce for a DGX-1: gradient i is added on main device i mod n inside its half of the devices and on
-// the device n/2 further inside the other half, the two exchange, and each copies the sum to its half
-// (tensorflow/python/distribute/cross_device_utils.py). Here a chunk is what one main device adds up.
+// TensorFlow's HierarchicalCopyAllReduce for a DGX-1: gradient i is added on main device i mod n inside its
+// half of the devices and on the device n/2 further inside the other half, the two exchange, and each copies
+// the sum to its half (tensorflow/python/distribute/cross_device_utils.py). Here a chunk is what one main
+// device adds up.
 #include <algorithm>
 
 #include "sim/collective/algorithms/rounds.hpp"
@@ -27,7 +28,9 @@ void fill_hierarchical_copy(Lanes& lanes, const AlgorithmRequest&) {
   const int n = lanes.ranks;
   lanes.chunks = n;
   Rounds rounds(lanes, Rounds::for_its_chunks);
-  for_halves(n, [&](int main, int other, int chunk) { rounds.send(other, main, {chunk, 1}, Transfer::reduce); });
+  for_halves(n, [&](int main, int other, int chunk) {
+    rounds.send(other, main, {chunk, 1}, Transfer::reduce);
+  });
   rounds.next();
   for (int chunk = 0; chunk < n; ++chunk) {
     const int opposite = (chunk + n / 2) % n;
@@ -35,7 +38,9 @@ void fill_hierarchical_copy(Lanes& lanes, const AlgorithmRequest&) {
     rounds.send(opposite, chunk, {chunk, 1}, Transfer::reduce);
   }
   rounds.next();
-  for_halves(n, [&](int main, int other, int chunk) { rounds.send(main, other, {chunk, 1}, Transfer::copy); });
+  for_halves(n, [&](int main, int other, int chunk) {
+    rounds.send(main, other, {chunk, 1}, Transfer::copy);
+  });
 }
 
 LaneCosts hierarchical_copy_costs(const AlgorithmRequest& request) {
@@ -61,9 +66,12 @@ std::string_view refuse_hierarchical_copy(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm hierarchical_copy_all_reduce() {
-  return {"hierarchical_copy_all_reduce", "hierarchical_copy",
-          CollectiveOp::all_reduce,       "chunks added on one rank of each half, exchanged, copied back (DGX-1, TensorFlow)",
-          fill_hierarchical_copy,         hierarchical_copy_costs,
+  return {"hierarchical_copy_all_reduce",
+          "hierarchical_copy",
+          CollectiveOp::all_reduce,
+          "chunks added on one rank of each half, exchanged, copied back (DGX-1, TensorFlow)",
+          fill_hierarchical_copy,
+          hierarchical_copy_costs,
           refuse_hierarchical_copy};
 }
 

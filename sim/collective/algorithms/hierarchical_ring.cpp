@@ -1,5 +1,6 @@
-// Reduce-scatter inside every group, a ring all-reduce between the groups for each shard, all-gather inside: the links between groups
-// carry a shard instead of the whole message (Horovod's and BlueConnect's two levels).
+// Reduce-scatter inside every group, a ring all-reduce between the groups for each shard, all-gather inside:
+// the links between groups carry a shard instead of the whole message (Horovod's and BlueConnect's two
+// levels).
 #include <algorithm>
 
 #include "sim/collective/algorithms/groups.hpp"
@@ -13,7 +14,12 @@ namespace {
 /// All-reduces shard `member` between the groups and replaces what its places wait for.
 void add_between(Lanes& lanes, const Groups& groups, int member, int pieces, NeedsByPlace& ready) {
   const int m = groups.count, shard = lanes.chunks / groups.size;
-  RingLanes ring{.places = {}, .steps = 2 * (m - 1), .shift = -1, .adding_steps = m - 1, .pieces = pieces, .base = member * shard};
+  RingLanes ring{.places = {},
+                 .steps = 2 * (m - 1),
+                 .shift = -1,
+                 .adding_steps = m - 1,
+                 .pieces = pieces,
+                 .base = member * shard};
   NeedsByPlace starts;
   for (int group = 0; group < m; ++group) {
     ring.places.push_back(groups.place(group, member));
@@ -32,7 +38,8 @@ void fill_hierarchical_ring(Lanes& lanes, const AlgorithmRequest& request) {
   lanes.chunks = groups.size * groups.count * request.pieces;
   NeedsByPlace ready = add_reduce_scatter_inside(lanes, groups);
   if (groups.count > 1) {
-    for (int member = 0; member < groups.size; ++member) add_between(lanes, groups, member, request.pieces, ready);
+    for (int member = 0; member < groups.size; ++member)
+      add_between(lanes, groups, member, request.pieces, ready);
   }
   add_all_gather_inside(lanes, groups, ready);
 }
@@ -55,9 +62,12 @@ LaneCosts hierarchical_ring_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm hierarchical_ring_all_reduce() {
-  return {"hierarchical_ring_all_reduce", "hierarchical_ring",
-          CollectiveOp::all_reduce,       "reduce-scatter in each group, ring all-reduce of the shards between groups, all-gather",
-          fill_hierarchical_ring,         hierarchical_ring_costs,
+  return {"hierarchical_ring_all_reduce",
+          "hierarchical_ring",
+          CollectiveOp::all_reduce,
+          "reduce-scatter in each group, ring all-reduce of the shards between groups, all-gather",
+          fill_hierarchical_ring,
+          hierarchical_ring_costs,
           refuse_unequal_groups};
 }
 

@@ -1,4 +1,5 @@
-// As the two-level ring, with a double binary tree between the groups for each shard (NCCL's NVLSTree joins its heads in this way).
+// As the two-level ring, with a double binary tree between the groups for each shard (NCCL's NVLSTree joins
+// its heads in this way).
 #include <algorithm>
 
 #include "sim/collective/algorithms/double_tree.hpp"
@@ -54,9 +55,12 @@ LaneCosts hierarchical_tree_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm hierarchical_tree_all_reduce() {
-  return {"hierarchical_tree_all_reduce", "hierarchical_tree",
-          CollectiveOp::all_reduce,       "reduce-scatter in each group, two trees for each shard between groups, all-gather",
-          fill_hierarchical_tree,         hierarchical_tree_costs,
+  return {"hierarchical_tree_all_reduce",
+          "hierarchical_tree",
+          CollectiveOp::all_reduce,
+          "reduce-scatter in each group, two trees for each shard between groups, all-gather",
+          fill_hierarchical_tree,
+          hierarchical_tree_costs,
           refuse_unequal_groups};
 }
 

@@ -1,6 +1,7 @@
-// NVLink SHARP: the NVSwitch adds what all ranks send and multicasts. Each rank is the head of one shard: it pulls the sum of its shard
-// out of the switch and pushes the result back, which the switch hands to everybody. The switches of a domain are two holders of data, as
-// they keep none: what adds is place n, what multicasts is place n + 1 (in a reduce-scatter or all-gather there is only place n).
+// NVLink SHARP: the NVSwitch adds what all ranks send and multicasts. Each rank is the head of one shard: it
+// pulls the sum of its shard out of the switch and pushes the result back, which the switch hands to
+// everybody. The switches of a domain are two holders of data, as they keep none: what adds is place n, what
+// multicasts is place n + 1 (in a reduce-scatter or all-gather there is only place n).
 #include "sim/collective/algorithms/rows.hpp"
 
 namespace foretrain {
@@ -9,10 +10,13 @@ namespace {
 
 std::string_view refuse_nvls(const AlgorithmRequest& request) {
   constexpr int kLargestDomain = 576;  // NVL576
-  return request.groups.size() > 1 || request.ranks() > kLargestDomain ? "the ranks are not behind one NVSwitch" : "";
+  return request.groups.size() > 1 || request.ranks() > kLargestDomain
+             ? "the ranks are not behind one NVSwitch"
+             : "";
 }
 
-/// Every chunk of `lanes` in `pieces` messages, each with one chunk of every rank's shard, or only shard `first` when width is 1.
+/// Every chunk of `lanes` in `pieces` messages, each with one chunk of every rank's shard, or only shard
+/// `first` when width is 1.
 Lane shard_lane(const Lanes& lanes, int from, int to, int first, int width) {
   return {.from = from,
           .to = to,
@@ -63,12 +67,20 @@ void fill_nvls_reduce_scatter(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = lanes.ranks;
   lanes.switches = 1;
   const std::vector<LaneNeed> summed = send_up(lanes);
-  for (int head = 0; head < lanes.ranks; ++head) add_lane(lanes, shard_lane(lanes, lanes.ranks, head, head, 1), summed);
+  for (int head = 0; head < lanes.ranks; ++head)
+    add_lane(lanes, shard_lane(lanes, lanes.ranks, head, head, 1), summed);
 }
 
 LaneCosts nvls_reduce_scatter_costs(const AlgorithmRequest& request) {
   const double part = 1.0 / request.ranks();
-  return {.hops = 2, .steps = 2, .sent = 1, .received = part, .pair = 1, .message = 1, .chain = 1 + part, .messages = 1};
+  return {.hops = 2,
+          .steps = 2,
+          .sent = 1,
+          .received = part,
+          .pair = 1,
+          .message = 1,
+          .chain = 1 + part,
+          .messages = 1};
 }
 
 void fill_nvls_all_gather(Lanes& lanes, const AlgorithmRequest&) {
@@ -82,7 +94,14 @@ void fill_nvls_all_gather(Lanes& lanes, const AlgorithmRequest&) {
 
 LaneCosts nvls_all_gather_costs(const AlgorithmRequest& request) {
   const double part = 1.0 / request.ranks();
-  return {.hops = 2, .steps = 2, .sent = part, .received = 1, .pair = 1, .message = 1, .chain = 1 + part, .messages = 1};
+  return {.hops = 2,
+          .steps = 2,
+          .sent = part,
+          .received = 1,
+          .pair = 1,
+          .message = 1,
+          .chain = 1 + part,
+          .messages = 1};
 }
 
 }  // namespace
@@ -98,14 +117,23 @@ Algorithm nvls_all_reduce() {
 }
 
 Algorithm nvls_reduce_scatter() {
-  return {
-      "nvls_reduce_scatter",     "nvls",     CollectiveOp::reduce_scatter, "the NVSwitch adds each rank's part", fill_nvls_reduce_scatter,
-      nvls_reduce_scatter_costs, refuse_nvls};
+  return {"nvls_reduce_scatter",
+          "nvls",
+          CollectiveOp::reduce_scatter,
+          "the NVSwitch adds each rank's part",
+          fill_nvls_reduce_scatter,
+          nvls_reduce_scatter_costs,
+          refuse_nvls};
 }
 
 Algorithm nvls_all_gather() {
-  return {"nvls_all_gather",     "nvls",     CollectiveOp::all_gather, "the NVSwitch multicasts every rank's part", fill_nvls_all_gather,
-          nvls_all_gather_costs, refuse_nvls};
+  return {"nvls_all_gather",
+          "nvls",
+          CollectiveOp::all_gather,
+          "the NVSwitch multicasts every rank's part",
+          fill_nvls_all_gather,
+          nvls_all_gather_costs,
+          refuse_nvls};
 }
 
 }  // namespace foretrain

@@ -1,6 +1,6 @@
-// NVLink SHARP on several nodes: in each, the NVSwitch adds; the heads of one shard join over the nodes in a double binary tree (half of
-// the pieces each); then every head pushes the sum into its node's multicast. Node a's switches are places n + 2a (adds) and n + 2a + 1
-// (multicasts), as they keep no data.
+// NVLink SHARP on several nodes: in each, the NVSwitch adds; the heads of one shard join over the nodes in a
+// double binary tree (half of the pieces each); then every head pushes the sum into its node's multicast.
+// Node a's switches are places n + 2a (adds) and n + 2a + 1 (multicasts), as they keep no data.
 #include "sim/collective/algorithms/double_tree.hpp"
 #include "sim/collective/algorithms/groups.hpp"
 #include "sim/collective/algorithms/rows.hpp"
@@ -30,17 +30,21 @@ std::vector<std::uint32_t> add_pulls(Lanes& lanes, const Groups& groups) {
   for (int group = 0; group < groups.count; ++group) {
     std::vector<LaneNeed> summed;
     for (int member = 0; member < groups.size; ++member) {
-      Lane up = group_shard_lane(lanes, groups, groups.place(group, member), adder(lanes, group), 0, groups.size);
+      Lane up =
+          group_shard_lane(lanes, groups, groups.place(group, member), adder(lanes, group), 0, groups.size);
       up.first_copy = up.messages;
       summed.push_back({add_lane(lanes, up, {}), 0});
     }
     for (int head = 0; head < groups.size; ++head)
-      pulls.push_back(add_lane(lanes, group_shard_lane(lanes, groups, adder(lanes, group), groups.place(group, head), head, 1), summed));
+      pulls.push_back(add_lane(
+          lanes, group_shard_lane(lanes, groups, adder(lanes, group), groups.place(group, head), head, 1),
+          summed));
   }
   return pulls;
 }
 
-/// A message up a tree waits for the sender's pull, and for the parent's, which must not overwrite what comes up.
+/// A message up a tree waits for the sender's pull, and for the parent's, which must not overwrite what comes
+/// up.
 NeedsByPlace pulled(const Tree& tree, const std::vector<std::uint32_t>& pulls, int first_piece) {
   NeedsByPlace starts(tree.size());
   for (std::size_t p = 0; p < tree.size(); ++p) {
@@ -51,7 +55,8 @@ NeedsByPlace pulled(const Tree& tree, const std::vector<std::uint32_t>& pulls, i
 }
 
 /// All-reduces every shard between the nodes. Returns by place what message q of the head waits for.
-NeedsByPlace add_trees(Lanes& lanes, const Groups& groups, int pieces, const std::vector<std::uint32_t>& pulls) {
+NeedsByPlace add_trees(Lanes& lanes, const Groups& groups, int pieces,
+                       const std::vector<std::uint32_t>& pulls) {
   NeedsByPlace ready(pulls.size());
   const DoubleTree trees = double_tree(groups.count);
   int first_piece = 0;
@@ -82,10 +87,15 @@ void fill_nvls_tree(Lanes& lanes, const AlgorithmRequest& request) {
       const int place = groups.place(group, head);
       std::vector<LaneNeed>& needs = ready[static_cast<std::size_t>(place)];
       needs.push_back({pulls[static_cast<std::size_t>(place)], 0});
-      pushed.push_back({add_lane(lanes, group_shard_lane(lanes, groups, place, multicaster(lanes, group), head, 1), needs), 0});
+      pushed.push_back(
+          {add_lane(lanes, group_shard_lane(lanes, groups, place, multicaster(lanes, group), head, 1), needs),
+           0});
     }
     for (int member = 0; member < groups.size; ++member)
-      add_lane(lanes, group_shard_lane(lanes, groups, multicaster(lanes, group), groups.place(group, member), 0, groups.size), pushed);
+      add_lane(lanes,
+               group_shard_lane(lanes, groups, multicaster(lanes, group), groups.place(group, member), 0,
+                                groups.size),
+               pushed);
   }
 }
 
@@ -110,9 +120,12 @@ LaneCosts nvls_tree_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm nvls_tree_all_reduce() {
-  return {"nvls_tree_all_reduce",   "nvls_tree",
-          CollectiveOp::all_reduce, "NVSwitches add and multicast in each group, two trees for each shard between groups",
-          fill_nvls_tree,           nvls_tree_costs,
+  return {"nvls_tree_all_reduce",
+          "nvls_tree",
+          CollectiveOp::all_reduce,
+          "NVSwitches add and multicast in each group, two trees for each shard between groups",
+          fill_nvls_tree,
+          nvls_tree_costs,
           refuse_unequal_groups};
 }
 

@@ -1,4 +1,5 @@
-// n - 1 rounds; in round d every rank sends to the rank d places on and receives from the one d places back, and only then goes on.
+// n - 1 rounds; in round d every rank sends to the rank d places on and receives from the one d places back,
+// and only then goes on.
 #include "sim/collective/algorithms/rows.hpp"
 
 namespace foretrain {
@@ -34,8 +35,10 @@ LaneCosts pairwise_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm pairwise_alltoall() {
-  return {"pairwise_alltoall", "pairwise",     CollectiveOp::alltoall, "one partner after the other, each round ends before the next",
-          fill_pairwise,       pairwise_costs, refuse_too_many_pairs};
+  return {"pairwise_alltoall",    "pairwise",
+          CollectiveOp::alltoall, "one partner after the other, each round ends before the next",
+          fill_pairwise,          pairwise_costs,
+          refuse_too_many_pairs};
 }
 
 }  // namespace foretrain

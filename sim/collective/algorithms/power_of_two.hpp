@@ -7,10 +7,12 @@
 
 namespace foretrain {
 
-/// Of n places the first 2 extra() form pairs, whose odd place takes part for both (as in MPICH's recursive algorithms).
+/// Of n places the first 2 extra() form pairs, whose odd place takes part for both (as in MPICH's recursive
+/// algorithms).
 class PowerOfTwo {
  public:
-  explicit PowerOfTwo(int n) : size_(static_cast<int>(std::bit_floor(static_cast<unsigned>(n)))), extra_(n - size_) {}
+  explicit PowerOfTwo(int n)
+      : size_(static_cast<int>(std::bit_floor(static_cast<unsigned>(n)))), extra_(n - size_) {}
   int size() const { return size_; }
   int extra() const { return extra_; }
   /// log2 size().

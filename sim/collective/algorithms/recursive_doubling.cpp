@@ -1,5 +1,6 @@
-// In round d every rank exchanges its whole sum with the rank whose place differs in bit d. Ranks beyond a power of two hand their data
-// to a neighbour first and get the result from it in the end (MPICH, src/mpi/coll/allreduce/allreduce_intra_recursive_doubling.c).
+// In round d every rank exchanges its whole sum with the rank whose place differs in bit d. Ranks beyond a
+// power of two hand their data to a neighbour first and get the result from it in the end (MPICH,
+// src/mpi/coll/allreduce/allreduce_intra_recursive_doubling.c).
 #include "sim/collective/algorithms/power_of_two.hpp"
 #include "sim/collective/algorithms/rounds.hpp"
 #include "sim/collective/algorithms/rows.hpp"
@@ -14,14 +15,16 @@ void fill_recursive_doubling(Lanes& lanes, const AlgorithmRequest&) {
   Rounds rounds(lanes);
   core.fold(rounds, {0, 1});
   for (int distance = 1; distance < core.size(); distance *= 2) {
-    for (int v = 0; v < core.size(); ++v) rounds.send(core.place(v), core.place(v ^ distance), {0, 1}, Transfer::reduce);
+    for (int v = 0; v < core.size(); ++v)
+      rounds.send(core.place(v), core.place(v ^ distance), {0, 1}, Transfer::reduce);
     rounds.next();
   }
   core.unfold(rounds, {0, 1});
 }
 
-/// The folded data is behind by one message. Up to half of the participants have some: then the one that is to unfold hears the last news
-/// from the other half, which is not behind, and the chain is one message shorter than fold, rounds, unfold.
+/// The folded data is behind by one message. Up to half of the participants have some: then the one that is
+/// to unfold hears the last news from the other half, which is not behind, and the chain is one message
+/// shorter than fold, rounds, unfold.
 int chain_of_folds(const PowerOfTwo& core) {
   if (core.extra() == 0) return 0;
   return 2 * core.extra() > core.size() ? 2 : 1;

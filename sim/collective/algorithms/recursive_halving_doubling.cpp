@@ -1,5 +1,6 @@
-// Halving: exchange half of what one is still responsible for with a rank n/2, n/4, …, 1 places off and add (a reduce-scatter); doubling
-// is the same backwards with copies (an all-gather). Rabenseifner's all-reduce is both; ranks beyond a power of two fold in and out.
+// Halving: exchange half of what one is still responsible for with a rank n/2, n/4, …, 1 places off and add
+// (a reduce-scatter); doubling is the same backwards with copies (an all-gather). Rabenseifner's all-reduce
+// is both; ranks beyond a power of two fold in and out.
 #include "sim/collective/algorithms/power_of_two.hpp"
 #include "sim/collective/algorithms/rounds.hpp"
 #include "sim/collective/algorithms/rows.hpp"
@@ -13,14 +14,16 @@ ChunkRange block_of(int v, int width) { return {v & ~(width - 1), width}; }
 
 void halve(Rounds& rounds, const PowerOfTwo& core) {
   for (int width = core.size() / 2; width >= 1; width /= 2) {
-    for (int v = 0; v < core.size(); ++v) rounds.send(core.place(v), core.place(v ^ width), block_of(v ^ width, width), Transfer::reduce);
+    for (int v = 0; v < core.size(); ++v)
+      rounds.send(core.place(v), core.place(v ^ width), block_of(v ^ width, width), Transfer::reduce);
     rounds.next();
   }
 }
 
 void double_up(Rounds& rounds, const PowerOfTwo& core) {
   for (int width = 1; width < core.size(); width *= 2) {
-    for (int v = 0; v < core.size(); ++v) rounds.send(core.place(v), core.place(v ^ width), block_of(v, width), Transfer::copy);
+    for (int v = 0; v < core.size(); ++v)
+      rounds.send(core.place(v), core.place(v ^ width), block_of(v, width), Transfer::copy);
     rounds.next();
   }
 }
@@ -60,7 +63,14 @@ void fill_recursive_halving_doubling_reduce_scatter(Lanes& lanes, const Algorith
 LaneCosts half_costs(const AlgorithmRequest& request) {
   const int n = request.ranks(), hops = PowerOfTwo(n).rounds();
   const double bytes = static_cast<double>(n - 1) / n;
-  return {.hops = hops, .steps = hops, .sent = bytes, .received = bytes, .pair = 0.5, .message = 0.5, .chain = bytes, .messages = hops};
+  return {.hops = hops,
+          .steps = hops,
+          .sent = bytes,
+          .received = bytes,
+          .pair = 0.5,
+          .message = 0.5,
+          .chain = bytes,
+          .messages = hops};
 }
 
 LaneCosts recursive_halving_doubling_reduce_scatter_costs(const AlgorithmRequest& request) {

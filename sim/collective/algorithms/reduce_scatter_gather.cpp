@@ -1,4 +1,5 @@
-// A ring reduce-scatter, after which every rank sends its part to the root (gloo's reduce; MPICH for long messages).
+// A ring reduce-scatter, after which every rank sends its part to the root (gloo's reduce; MPICH for long
+// messages).
 #include "sim/collective/algorithms/ring.hpp"
 #include "sim/collective/algorithms/rows.hpp"
 
@@ -9,11 +10,12 @@ namespace {
 void fill_reduce_scatter_gather(Lanes& lanes, const AlgorithmRequest& request) {
   const int n = lanes.ranks, pieces = request.pieces;
   lanes.chunks = n * pieces;
-  const std::uint32_t ring =
-      add_ring(lanes, {.places = all_places(n), .steps = n - 1, .shift = -1, .adding_steps = n - 1, .pieces = pieces});
+  const std::uint32_t ring = add_ring(
+      lanes, {.places = all_places(n), .steps = n - 1, .shift = -1, .adding_steps = n - 1, .pieces = pieces});
   for (int p = 1; p < n; ++p) {
     const std::uint32_t into = ring + static_cast<std::uint32_t>(p - 1);
-    add_lane(lanes, {.from = p, .to = 0, .first = p * pieces, .width = pieces, .wrap = lanes.chunks}, {last_of(lanes, into)});
+    add_lane(lanes, {.from = p, .to = 0, .first = p * pieces, .width = pieces, .wrap = lanes.chunks},
+             {last_of(lanes, into)});
   }
 }
 
@@ -33,9 +35,13 @@ LaneCosts reduce_scatter_gather_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm reduce_scatter_gather_reduce() {
-  return {
-      "reduce_scatter_gather_reduce", "reduce_scatter_gather",     CollectiveOp::reduce, "parts added around a ring, then sent to the root",
-      fill_reduce_scatter_gather,     reduce_scatter_gather_costs, refuse_nothing};
+  return {"reduce_scatter_gather_reduce",
+          "reduce_scatter_gather",
+          CollectiveOp::reduce,
+          "parts added around a ring, then sent to the root",
+          fill_reduce_scatter_gather,
+          reduce_scatter_gather_costs,
+          refuse_nothing};
 }
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Everybody sends everything to the first rank, which adds and sends the sum back to everybody (TensorFlow's ReductionToOneDevice).
+// Everybody sends everything to the first rank, which adds and sends the sum back to everybody (TensorFlow's
+// ReductionToOneDevice).
 #include "sim/collective/algorithms/rows.hpp"
 #include "sim/collective/algorithms/trees.hpp"
 
@@ -28,8 +29,10 @@ LaneCosts reduce_to_one_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm reduce_to_one_all_reduce() {
-  return {"reduce_to_one_all_reduce", "reduce_to_one",     CollectiveOp::all_reduce, "one rank adds all and sends the sum back",
-          fill_reduce_to_one,         reduce_to_one_costs, refuse_too_many_pairs};
+  return {"reduce_to_one_all_reduce", "reduce_to_one",
+          CollectiveOp::all_reduce,   "one rank adds all and sends the sum back",
+          fill_reduce_to_one,         reduce_to_one_costs,
+          refuse_too_many_pairs};
 }
 
 }  // namespace foretrain

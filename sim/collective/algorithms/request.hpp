@@ -9,9 +9,10 @@
 
 namespace foretrain {
 
-/// `order`: the ranks 0 … n-1 as they stand along rings, chains and trees, a group's ranks next to each other. `root` is one of them.
-/// `pieces`: how many messages a pipelined algorithm cuts each part into (others send whole parts). `groups`: how many ranks each
-/// group (node) has, in the order's order; empty = every rank is a group of its own.
+/// `order`: the ranks 0 … n-1 as they stand along rings, chains and trees, a group's ranks next to each
+/// other. `root` is one of them. `pieces`: how many messages a pipelined algorithm cuts each part into
+/// (others send whole parts). `groups`: how many ranks each group (node) has, in the order's order; empty =
+/// every rank is a group of its own.
 struct AlgorithmRequest {
   std::span<const int> order;
   int root = 0;

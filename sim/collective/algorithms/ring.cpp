@@ -1,17 +1,21 @@
-// The pieces of a part are numbered backwards, so that a lane's messages count down through the chunks without a jump.
+// The pieces of a part are numbered backwards, so that a lane's messages count down through the chunks
+// without a jump.
 #include "sim/collective/algorithms/ring.hpp"
 
 #include <numeric>
 
 namespace foretrain {
 
-std::uint32_t add_ring(Lanes& lanes, const RingLanes& ring, const std::vector<std::vector<LaneNeed>>& starts) {
+std::uint32_t add_ring(Lanes& lanes, const RingLanes& ring,
+                       const std::vector<std::vector<LaneNeed>>& starts) {
   const int n = static_cast<int>(ring.places.size());
   const int part = ring.pieces * ring.width;
   const std::uint32_t begin = static_cast<std::uint32_t>(lanes.lanes.size());
   for (int i = 0; i < n; ++i) {
     std::vector<LaneNeed> needs{{begin + static_cast<std::uint32_t>((i + n - 1) % n), ring.pieces}};
-    if (!starts.empty()) needs.insert(needs.end(), starts[static_cast<std::size_t>(i)].begin(), starts[static_cast<std::size_t>(i)].end());
+    if (!starts.empty())
+      needs.insert(needs.end(), starts[static_cast<std::size_t>(i)].begin(),
+                   starts[static_cast<std::size_t>(i)].end());
     add_lane(lanes,
              {.from = ring.places[static_cast<std::size_t>(i)],
               .to = ring.places[static_cast<std::size_t>((i + 1) % n)],

@@ -8,7 +8,8 @@
 
 namespace foretrain {
 
-/// Lanes from places[i] to places[i + 1], closed. In step s place i passes on part i + shift - s: what it received in the step before.
+/// Lanes from places[i] to places[i + 1], closed. In step s place i passes on part i + shift - s: what it
+/// received in the step before.
 struct RingLanes {
   std::vector<int> places;
   int steps = 0;
@@ -19,10 +20,13 @@ struct RingLanes {
   int base = 0;          ///< first chunk; the parts of the ring follow each other from there
 };
 
-/// Lane i of the ring, added i-th, waits for `starts[i]` too when starts is not empty. Returns the first lane's index.
-std::uint32_t add_ring(Lanes& lanes, const RingLanes& ring, const std::vector<std::vector<LaneNeed>>& starts = {});
+/// Lane i of the ring, added i-th, waits for `starts[i]` too when starts is not empty. Returns the first
+/// lane's index.
+std::uint32_t add_ring(Lanes& lanes, const RingLanes& ring,
+                       const std::vector<std::vector<LaneNeed>>& starts = {});
 
-/// Costs of `rounds` times around a ring of n places that share the message, adding on the first `adding_rounds` of them.
+/// Costs of `rounds` times around a ring of n places that share the message, adding on the first
+/// `adding_rounds` of them.
 LaneCosts ring_costs(int n, int pieces, int rounds, int adding_rounds);
 
 /// 0 … n-1.

@@ -12,7 +12,9 @@ void fill_ring_all_gather(Lanes& lanes, const AlgorithmRequest& request) {
   add_ring(lanes, {.places = all_places(n), .steps = n - 1, .pieces = request.pieces});
 }
 
-LaneCosts ring_all_gather_costs(const AlgorithmRequest& request) { return ring_costs(request.ranks(), request.pieces, 1, 0); }
+LaneCosts ring_all_gather_costs(const AlgorithmRequest& request) {
+  return ring_costs(request.ranks(), request.pieces, 1, 0);
+}
 
 }  // namespace
 

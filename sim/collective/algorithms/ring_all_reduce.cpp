@@ -1,4 +1,5 @@
-// A reduce-scatter, after which every rank has the sum of its own part, and an all-gather of the parts, without a pause between them.
+// A reduce-scatter, after which every rank has the sum of its own part, and an all-gather of the parts,
+// without a pause between them.
 #include "sim/collective/algorithms/ring.hpp"
 #include "sim/collective/algorithms/rows.hpp"
 
@@ -9,10 +10,16 @@ namespace {
 void fill_ring_all_reduce(Lanes& lanes, const AlgorithmRequest& request) {
   const int n = lanes.ranks;
   lanes.chunks = n * request.pieces;
-  add_ring(lanes, {.places = all_places(n), .steps = 2 * (n - 1), .shift = -1, .adding_steps = n - 1, .pieces = request.pieces});
+  add_ring(lanes, {.places = all_places(n),
+                   .steps = 2 * (n - 1),
+                   .shift = -1,
+                   .adding_steps = n - 1,
+                   .pieces = request.pieces});
 }
 
-LaneCosts ring_all_reduce_costs(const AlgorithmRequest& request) { return ring_costs(request.ranks(), request.pieces, 2, 1); }
+LaneCosts ring_all_reduce_costs(const AlgorithmRequest& request) {
+  return ring_costs(request.ranks(), request.pieces, 2, 1);
+}
 
 }  // namespace
 

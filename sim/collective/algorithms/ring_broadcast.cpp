@@ -1,4 +1,5 @@
-// Pipelined: while the second rank passes on piece k, the root sends it piece k + 1. The edge back into the root stays idle.
+// Pipelined: while the second rank passes on piece k, the root sends it piece k + 1. The edge back into the
+// root stays idle.
 #include "sim/collective/algorithms/rows.hpp"
 #include "sim/collective/algorithms/trees.hpp"
 
@@ -28,9 +29,10 @@ LaneCosts ring_broadcast_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm ring_broadcast() {
-  return {
-      "ring_broadcast",     "ring",        CollectiveOp::broadcast, "piece after piece from the root along the ring", fill_ring_broadcast,
-      ring_broadcast_costs, refuse_nothing};
+  return {"ring_broadcast",        "ring",
+          CollectiveOp::broadcast, "piece after piece from the root along the ring",
+          fill_ring_broadcast,     ring_broadcast_costs,
+          refuse_nothing};
 }
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Pipelined: each piece starts at the rank after the root and collects a contribution per hop. The edge out of the root stays idle.
+// Pipelined: each piece starts at the rank after the root and collects a contribution per hop. The edge out
+// of the root stays idle.
 #include "sim/collective/algorithms/rows.hpp"
 #include "sim/collective/algorithms/trees.hpp"
 
@@ -32,8 +33,10 @@ LaneCosts ring_reduce_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm ring_reduce() {
-  return {"ring_reduce",     "ring",        CollectiveOp::reduce, "piece after piece along the ring to the root, adding", fill_ring_reduce,
-          ring_reduce_costs, refuse_nothing};
+  return {"ring_reduce",        "ring",
+          CollectiveOp::reduce, "piece after piece along the ring to the root, adding",
+          fill_ring_reduce,     ring_reduce_costs,
+          refuse_nothing};
 }
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// The part of the rank at place j starts at place j + 1 and takes n - 1 steps around the ring to its owner, adding at each stop.
+// The part of the rank at place j starts at place j + 1 and takes n - 1 steps around the ring to its owner,
+// adding at each stop.
 #include "sim/collective/algorithms/ring.hpp"
 #include "sim/collective/algorithms/rows.hpp"
 
@@ -9,10 +10,16 @@ namespace {
 void fill_ring_reduce_scatter(Lanes& lanes, const AlgorithmRequest& request) {
   const int n = lanes.ranks;
   lanes.chunks = n * request.pieces;
-  add_ring(lanes, {.places = all_places(n), .steps = n - 1, .shift = -1, .adding_steps = n - 1, .pieces = request.pieces});
+  add_ring(lanes, {.places = all_places(n),
+                   .steps = n - 1,
+                   .shift = -1,
+                   .adding_steps = n - 1,
+                   .pieces = request.pieces});
 }
 
-LaneCosts ring_reduce_scatter_costs(const AlgorithmRequest& request) { return ring_costs(request.ranks(), request.pieces, 1, 1); }
+LaneCosts ring_reduce_scatter_costs(const AlgorithmRequest& request) {
+  return ring_costs(request.ranks(), request.pieces, 1, 1);
+}
 
 }  // namespace
 

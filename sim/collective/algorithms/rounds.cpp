@@ -15,7 +15,13 @@ void Rounds::next() {
 
 void Rounds::send(int from, int to, ChunkRange chunks, Transfer::Combine combine) {
   const int first_copy = combine == Transfer::copy ? 0 : 1;
-  add({.from = from, .to = to, .first = chunks.first, .width = chunks.width, .wrap = lanes_.chunks, .first_copy = first_copy}, chunks);
+  add({.from = from,
+       .to = to,
+       .first = chunks.first,
+       .width = chunks.width,
+       .wrap = lanes_.chunks,
+       .first_copy = first_copy},
+      chunks);
 }
 
 void Rounds::send_digit(int from, int to, int digit, int width) {
@@ -32,7 +38,9 @@ void Rounds::add(Lane lane, ChunkRange chunks) {
 }
 
 bool Rounds::overlap(ChunkRange a, ChunkRange b) const {
-  const auto ahead = [&](int from, int to) { return ((to - from) % lanes_.chunks + lanes_.chunks) % lanes_.chunks; };
+  const auto ahead = [&](int from, int to) {
+    return ((to - from) % lanes_.chunks + lanes_.chunks) % lanes_.chunks;
+  };
   return ahead(a.first, b.first) < a.width || ahead(b.first, a.first) < b.width;
 }
 

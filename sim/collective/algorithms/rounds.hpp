@@ -1,4 +1,5 @@
-// Lanes of algorithms that go in rounds: in each, ranks exchange one message; what has come is what the next ones wait for.
+// Lanes of algorithms that go in rounds: in each, ranks exchange one message; what has come is what the next
+// ones wait for.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@ struct ChunkRange {
   int width = 1;
 };
 
-/// Adds messages to lanes, round by round. A message waits for what reached its sender in an earlier round: for everything, as a program
-/// does that ends one round before the next, or only for the chunks it carries, as a graph of operators does.
-/// Requires lanes whose ranks, switches and chunks are set.
+/// Adds messages to lanes, round by round. A message waits for what reached its sender in an earlier round:
+/// for everything, as a program does that ends one round before the next, or only for the chunks it carries,
+/// as a graph of operators does. Requires lanes whose ranks, switches and chunks are set.
 class Rounds {
  public:
   enum Waits : std::uint8_t { for_all, for_its_chunks };

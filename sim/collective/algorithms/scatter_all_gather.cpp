@@ -1,5 +1,5 @@
-// Van de Geijn's broadcast: the root scatters the parts along a binomial tree, and a ring all-gather hands every part to everybody
-// (MPICH for long messages).
+// Van de Geijn's broadcast: the root scatters the parts along a binomial tree, and a ring all-gather hands
+// every part to everybody (MPICH for long messages).
 #include "sim/collective/algorithms/binomial.hpp"
 #include "sim/collective/algorithms/power_of_two.hpp"
 #include "sim/collective/algorithms/ring.hpp"

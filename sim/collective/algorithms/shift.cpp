@@ -1,4 +1,5 @@
-// nccl-tests' sendrecv: every rank sends its buffer to the next rank, in the order of ranks whatever their places.
+// nccl-tests' sendrecv: every rank sends its buffer to the next rank, in the order of ranks whatever their
+// places.
 #include "sim/collective/algorithms/rows.hpp"
 
 namespace foretrain {
@@ -9,10 +10,13 @@ void fill_shift(Lanes& lanes, const AlgorithmRequest& request) {
   const int n = lanes.ranks, pieces = request.pieces;
   lanes.chunks = n * pieces;
   std::vector<int> place_of(request.order.size());
-  for (int p = 0; p < n; ++p) place_of[static_cast<std::size_t>(request.order[static_cast<std::size_t>(p)])] = p;
+  for (int p = 0; p < n; ++p)
+    place_of[static_cast<std::size_t>(request.order[static_cast<std::size_t>(p)])] = p;
   for (int rank = 0; rank < n; ++rank) {
-    const int from = place_of[static_cast<std::size_t>(rank)], to = place_of[static_cast<std::size_t>((rank + 1) % n)];
-    add_lane(lanes, {.from = from, .to = to, .messages = pieces, .first = from * pieces, .wrap = lanes.chunks}, {});
+    const int from = place_of[static_cast<std::size_t>(rank)],
+              to = place_of[static_cast<std::size_t>((rank + 1) % n)];
+    add_lane(lanes,
+             {.from = from, .to = to, .messages = pieces, .first = from * pieces, .wrap = lanes.chunks}, {});
   }
 }
 
@@ -30,7 +34,8 @@ LaneCosts shift_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm shift_sendrecv() {
-  return {"shift_sendrecv", "shift", CollectiveOp::sendrecv, "every rank sends to the next one", fill_shift, shift_costs, refuse_nothing};
+  return {"shift_sendrecv", "shift",     CollectiveOp::sendrecv, "every rank sends to the next one",
+          fill_shift,       shift_costs, refuse_nothing};
 }
 
 }  // namespace foretrain

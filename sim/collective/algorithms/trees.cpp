@@ -1,4 +1,5 @@
-// Pipelining is in the lanes: piece k waits for piece k only, so pieces follow each other up and down the tree.
+// Pipelining is in the lanes: piece k waits for piece k only, so pieces follow each other up and down the
+// tree.
 #include "sim/collective/algorithms/trees.hpp"
 
 #include <algorithm>
@@ -109,11 +110,13 @@ Tree with_chains(const Tree& over_groups, const std::vector<int>& group_sizes) {
     places += group_sizes[g];
   }
   Tree tree = chain(places);
-  for (std::size_t g = 0; g < group_sizes.size(); ++g) tree[at(first[g])] = over_groups[g] < 0 ? -1 : first[at(over_groups[g])];
+  for (std::size_t g = 0; g < group_sizes.size(); ++g)
+    tree[at(first[g])] = over_groups[g] < 0 ? -1 : first[at(over_groups[g])];
   return tree;
 }
 
-std::vector<std::uint32_t> add_reduce(Lanes& lanes, const Tree& tree, TreePieces pieces, const NeedsByPlace& starts) {
+std::vector<std::uint32_t> add_reduce(Lanes& lanes, const Tree& tree, TreePieces pieces,
+                                      const NeedsByPlace& starts) {
   std::vector<std::uint32_t> lane_of(tree.size());
   const Children children(tree);
   const std::vector<int> places = from_root(tree, children);
@@ -129,19 +132,22 @@ std::vector<std::uint32_t> add_reduce(Lanes& lanes, const Tree& tree, TreePieces
   return lane_of;
 }
 
-std::vector<std::uint32_t> add_broadcast(Lanes& lanes, const Tree& tree, TreePieces pieces, const std::vector<LaneNeed>& root_needs) {
+std::vector<std::uint32_t> add_broadcast(Lanes& lanes, const Tree& tree, TreePieces pieces,
+                                         const std::vector<LaneNeed>& root_needs) {
   std::vector<std::uint32_t> lane_of(tree.size());
   std::vector<LaneNeed> needs;
   for (const int place : from_root(tree, Children(tree))) {
     const int parent = tree[at(place)];
     if (parent < 0) continue;
     needs.assign(1, {lane_of[at(parent)], 0});
-    lane_of[at(place)] = add_lane(lanes, piece_lane(lanes, parent, place, pieces, 0), tree[at(parent)] < 0 ? root_needs : needs);
+    lane_of[at(place)] = add_lane(lanes, piece_lane(lanes, parent, place, pieces, 0),
+                                  tree[at(parent)] < 0 ? root_needs : needs);
   }
   return lane_of;
 }
 
-void add_all_reduce(Lanes& lanes, const Tree& tree, TreePieces pieces, const NeedsByPlace& starts, NeedsByPlace* done) {
+void add_all_reduce(Lanes& lanes, const Tree& tree, TreePieces pieces, const NeedsByPlace& starts,
+                    NeedsByPlace* done) {
   const std::vector<std::uint32_t> up = add_reduce(lanes, tree, pieces, starts);
   std::vector<LaneNeed> root_needs;
   int root = -1;
@@ -151,7 +157,8 @@ void add_all_reduce(Lanes& lanes, const Tree& tree, TreePieces pieces, const Nee
     root_needs.push_back({up[p], 0});
     if (done != nullptr) (*done)[at(root)].push_back({up[p], 0});
   }
-  if (root >= 0 && !starts.empty()) root_needs.insert(root_needs.end(), starts[at(root)].begin(), starts[at(root)].end());
+  if (root >= 0 && !starts.empty())
+    root_needs.insert(root_needs.end(), starts[at(root)].begin(), starts[at(root)].end());
   const std::vector<std::uint32_t> down = add_broadcast(lanes, tree, pieces, root_needs);
   for (std::size_t p = 0; done != nullptr && p < tree.size(); ++p) {
     if (tree[p] >= 0) (*done)[p].push_back({down[p], 0});

@@ -10,9 +10,13 @@
 namespace foretrain::nccl {
 
 enum class Algorithm : std::uint8_t { tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
-inline constexpr std::array<Algorithm, 7> kAlgorithms{
-    Algorithm::tree,      Algorithm::ring, Algorithm::collnet_direct, Algorithm::collnet_chain, Algorithm::nvls,
-    Algorithm::nvls_tree, Algorithm::pat};
+inline constexpr std::array<Algorithm, 7> kAlgorithms{Algorithm::tree,
+                                                      Algorithm::ring,
+                                                      Algorithm::collnet_direct,
+                                                      Algorithm::collnet_chain,
+                                                      Algorithm::nvls,
+                                                      Algorithm::nvls_tree,
+                                                      Algorithm::pat};
 
 /// "Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT": as NCCL_ALGO takes them.
 std::string_view name_of(Algorithm algorithm);

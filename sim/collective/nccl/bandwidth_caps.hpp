@@ -1,4 +1,5 @@
-// Upper limits NCCL's tuner puts on a protocol or an algorithm, in GB/s (src/graph/tuning.cc; facts/NCCL_TUNING.md 1.3).
+// Upper limits NCCL's tuner puts on a protocol or an algorithm, in GB/s (src/graph/tuning.cc;
+// facts/NCCL_TUNING.md 1.3).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ double ll_cap(const Version& version, GpuClass gpu, bool amd_cpu, int nodes);
 double ring_ll128_cap(const Version& version, GpuClass gpu, CollectiveOp op, int nodes, int channels);
 double tree_ll128_cap(const Version& version, GpuClass gpu, CollectiveOp op, int nodes, int channels);
 
-/// Most bandwidth of the tree on all channels. `ll128_on_a100`: LL128 on compute capability 80, which 2.7 let go further.
+/// Most bandwidth of the tree on all channels. `ll128_on_a100`: LL128 on compute capability 80, which 2.7 let
+/// go further.
 double tree_cap(const Version& version, GpuClass gpu, int nodes, int channels, bool ll128_on_a100);
 
 /// Most bandwidth of one channel of NVLSTree; infinite before 2.28, 0 where it is not made for.

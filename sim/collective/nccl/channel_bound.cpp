@@ -1,5 +1,5 @@
-// A ring has to come into and go out of every set of GPUs; a chain has to reach all from one. If it cannot without some link, every channel
-// uses that link, and there are no more channels than fit on it.
+// A ring has to come into and go out of every set of GPUs; a chain has to reach all from one. If it cannot
+// without some link, every channel uses that link, and there are no more channels than fit on it.
 #include "sim/collective/nccl/channel_bound.hpp"
 
 #include <algorithm>
@@ -16,11 +16,13 @@ bool is_head(Pattern pattern) { return pattern == Pattern::nvls || pattern == Pa
 /// GPUs and the paths a request allows between them.
 class AllowedPaths {
  public:
-  AllowedPaths(const NodeMap& map, const ChannelRequest& request) : map_(map), speed_(request.intra), limit_(request.type_intra) {
+  AllowedPaths(const NodeMap& map, const ChannelRequest& request)
+      : map_(map), speed_(request.intra), limit_(request.type_intra) {
     const bool both_ways = request.pattern != Pattern::ring;
     for (int a = 0; a < map.gpus(); ++a) {
       for (int b = 0; b < map.gpus(); ++b) {
-        if (a == b || !fits(map.gpu_to_gpu(a, b)) || (both_ways && map.gpu_to_gpu(b, a).type > limit_)) continue;
+        if (a == b || !fits(map.gpu_to_gpu(a, b)) || (both_ways && map.gpu_to_gpu(b, a).type > limit_))
+          continue;
         edges_.push_back({a, b, &map.gpu_to_gpu(a, b)});
         for (const PathStep& step : edges_.back().path->steps) links_.insert(step.link);
       }
@@ -31,10 +33,12 @@ class AllowedPaths {
 
   /// Without a link (-1: with all), can one GPU reach all others, and for a ring all of them it?
   bool joins_all(int without, bool closed) const {
-    const std::uint64_t everyone = map_.gpus() >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << static_cast<unsigned>(map_.gpus())) - 1;
+    const std::uint64_t everyone =
+        map_.gpus() >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << static_cast<unsigned>(map_.gpus())) - 1;
     std::vector<std::uint64_t> forward(static_cast<std::size_t>(map_.gpus())), backward = forward;
     for (const Edge& edge : edges_) {
-      const bool uses = std::ranges::any_of(edge.path->steps, [&](const PathStep& step) { return step.link == without; });
+      const bool uses =
+          std::ranges::any_of(edge.path->steps, [&](const PathStep& step) { return step.link == without; });
       if (uses) continue;
       forward[static_cast<std::size_t>(edge.from)] |= std::uint64_t{1} << static_cast<unsigned>(edge.to);
       backward[static_cast<std::size_t>(edge.to)] |= std::uint64_t{1} << static_cast<unsigned>(edge.from);
@@ -54,8 +58,9 @@ class AllowedPaths {
 
   bool fits(const NodePath& path) const {
     if (!path.reachable || path.type > limit_) return false;
-    return std::ranges::all_of(path.steps,
-                               [&](const PathStep& step) { return map_.links()[static_cast<std::size_t>(step.link)] >= speed_; });
+    return std::ranges::all_of(path.steps, [&](const PathStep& step) {
+      return map_.links()[static_cast<std::size_t>(step.link)] >= speed_;
+    });
   }
 
   static std::uint64_t reached(const std::vector<std::uint64_t>& edges, int root) {
@@ -135,7 +140,8 @@ Ceiling ChannelBound::of(const ChannelRequest& request) const {
   if (!is_head(request.pattern)) {
     const bool closed = request.pattern == Pattern::ring && map_.nics() == 0;
     if (map_.nics() > 0) most = std::min(most, on_ports(map_, request.inter));
-    if (map_.gpus() > 1 && request.type_intra <= PathClass::nvb) most = std::min(most, on_nvlinks(map_, request.intra, closed));
+    if (map_.gpus() > 1 && request.type_intra <= PathClass::nvb)
+      most = std::min(most, on_nvlinks(map_, request.intra, closed));
     if (map_.gpus() > 1 && !map_.has_switch()) most = std::min(most, on_needed_links(map_, request, closed));
   }
   return {static_cast<int>(most), fewest_hops(request.pattern)};

@@ -5,8 +5,9 @@
 
 namespace foretrain::nccl {
 
-/// Bounds from the links out of the GPUs, the reach of the NICs, and the links that every channel has to cross (between sockets, say).
-/// Never below what a search finds; 0 channels: the allowed paths do not join the GPUs.
+/// Bounds from the links out of the GPUs, the reach of the NICs, and the links that every channel has to
+/// cross (between sockets, say). Never below what a search finds; 0 channels: the allowed paths do not join
+/// the GPUs.
 class ChannelBound {
  public:
   explicit ChannelBound(const NodeMap& map);

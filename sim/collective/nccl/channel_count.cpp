@@ -1,4 +1,5 @@
-// Counts of thread blocks are powers of two for sends and receives, and multiples of the search's for collectives.
+// Counts of thread blocks are powers of two for sends and receives, and multiples of the search's for
+// collectives.
 #include "sim/collective/nccl/channel_count.hpp"
 
 #include <algorithm>
@@ -8,7 +9,9 @@ namespace foretrain::nccl {
 
 namespace {
 
-int power_of_two_from(int value) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(1, value)))); }
+int power_of_two_from(int value) {
+  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(1, value))));
+}
 
 int with_hopper_network(const ChannelCountInput& input, int channels) {
   const Version& version = input.job.version;
@@ -38,7 +41,8 @@ int nvls_running_channels(const JobFacts& job) {
   return 16;
 }
 
-PeerChannels peer_channels(const Version& version, int running, int nodes, int nvlinks, bool all_peers_on_nvlink) {
+PeerChannels peer_channels(const Version& version, int running, int nodes, int nvlinks,
+                           bool all_peers_on_nvlink) {
   PeerChannels result;
   const int slow = version >= Version{2, 10, 0} ? 2 : 1;
   int per_peer = most_channels(version);

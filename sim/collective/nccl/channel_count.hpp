@@ -16,7 +16,8 @@ struct ChannelCountInput {
   int min_channels = 0, max_channels = 0;
 };
 
-/// Every ring runs twice; CollNet and Hopper's networks add more (src/graph/connect.cc; facts/NCCL_TUNING.md 4).
+/// Every ring runs twice; CollNet and Hopper's networks add more (src/graph/connect.cc; facts/NCCL_TUNING.md
+/// 4).
 int running_channels(const ChannelCountInput& input);
 
 /// 0 where GPUs and switches cannot multicast.
@@ -26,7 +27,9 @@ struct PeerChannels {
   int total = 1, per_peer = 1;
 };
 
-/// `nvlinks`: links' worth of the narrowest way to a peer of the same node; 0: no NVLink to some peer, or no peer.
-PeerChannels peer_channels(const Version& version, int running, int nodes, int nvlinks, bool all_peers_on_nvlink);
+/// `nvlinks`: links' worth of the narrowest way to a peer of the same node; 0: no NVLink to some peer, or no
+/// peer.
+PeerChannels peer_channels(const Version& version, int running, int nodes, int nvlinks,
+                           bool all_peers_on_nvlink);
 
 }  // namespace foretrain::nccl

@@ -1,6 +1,6 @@
-// Depth first: from a NIC (or any GPU of a single node) through all GPUs, back to the NIC or to the first GPU, then on to the next
-// channel with what the links have left. The order of attempts is NCCL's, because its budget ends most searches before all are tried
-// (src/graph/search.cc; facts/NCCL_TUNING.md 4.1).
+// Depth first: from a NIC (or any GPU of a single node) through all GPUs, back to the NIC or to the first
+// GPU, then on to the next channel with what the links have left. The order of attempts is NCCL's, because
+// its budget ends most searches before all are tried (src/graph/search.cc; facts/NCCL_TUNING.md 4.1).
 #include "sim/collective/nccl/channel_search.hpp"
 
 #include <algorithm>
@@ -19,12 +19,21 @@ constexpr int kNever = -1;
 /// How the next GPU is picked.
 enum class Order : std::uint8_t { best_first, by_place, as_last_channel };
 
-bool is_tree(Pattern pattern) { return pattern == Pattern::tree || pattern == Pattern::split_tree || pattern == Pattern::balanced_tree; }
+bool is_tree(Pattern pattern) {
+  return pattern == Pattern::tree || pattern == Pattern::split_tree || pattern == Pattern::balanced_tree;
+}
 
 class Search {
  public:
-  Search(const NodeMap& map, const ChannelRequest& request, const Ceiling& ceiling, int budget, ChannelSet& best)
-      : map_(map), request_(request), ceiling_(ceiling), best_(best), links_(map.links()), budget_(budget), gpus_(map.gpus()) {
+  Search(const NodeMap& map, const ChannelRequest& request, const Ceiling& ceiling, int budget,
+         ChannelSet& best)
+      : map_(map),
+        request_(request),
+        ceiling_(ceiling),
+        best_(best),
+        links_(map.links()),
+        budget_(budget),
+        gpus_(map.gpus()) {
     for (int nic = 0; nic < map.nics(); ++nic) nic_free_.push_back(map.nic_rate(nic));
     gpus_of_.resize(static_cast<std::size_t>(request.max_channels) * static_cast<std::size_t>(gpus_));
     nics_of_.resize(static_cast<std::size_t>(request.max_channels));
@@ -94,7 +103,8 @@ class Search {
 
   void from_nic(int nic) {
     if (request_.pattern == Pattern::nvls || request_.pattern == Pattern::collnet_direct) return head_at(nic);
-    if (channel_ > 0 && request_.same_channels) return enter_from_nic(nic, gpu_at(channel_ - 1, 0), Order::as_last_channel);
+    if (channel_ > 0 && request_.same_channels)
+      return enter_from_nic(nic, gpu_at(channel_ - 1, 0), Order::as_last_channel);
     if (channel_ == 0 && !map_.has_switch()) try_pcie_order(nic);
     const std::vector<int>& local = map_.local_gpus(nic);
     for (std::size_t i = 0; i < local.size(); ++i) {
@@ -122,7 +132,8 @@ class Search {
 
   void enter_from_nic(int nic, int gpu, Order order) {
     const NodePath& path = map_.nic_to_gpu(nic, gpu);
-    if (!allowed(path, map_.gpu_to_nic(gpu, nic), request_.type_inter) || !links_.take(path, request_.inter)) return;
+    if (!allowed(path, map_.gpu_to_nic(gpu, nic), request_.type_inter) || !links_.take(path, request_.inter))
+      return;
     enter(gpu, 0, goal(), order);
     links_.give_back(path, request_.inter);
   }
@@ -153,7 +164,8 @@ class Search {
     for (const int nic : nics_of_gpu_[static_cast<std::size_t>(gpu)]) {
       if (!may_leave_by(nic, step)) continue;
       const NodePath& path = map_.gpu_to_nic(gpu, nic);
-      if (!allowed(path, map_.nic_to_gpu(nic, gpu), request_.type_inter) || !links_.take(path, rate)) continue;
+      if (!allowed(path, map_.nic_to_gpu(nic, gpu), request_.type_inter) || !links_.take(path, rate))
+        continue;
       const int before = nics().out;
       nics().out = nic;
       visit(gpu, step, goal, order);
@@ -178,13 +190,17 @@ class Search {
     } else if (order == Order::as_last_channel) {
       candidates_.push_back(gpu_at(channel_ - 1, step + 1));
     } else {
-      add_candidates(gpu, goal.nic_step == kNever ? NicSort::none : goal.nic_step == step + 1 ? NicSort::near_first : NicSort::far_first);
+      add_candidates(gpu, goal.nic_step == kNever     ? NicSort::none
+                          : goal.nic_step == step + 1 ? NicSort::near_first
+                                                      : NicSort::far_first);
     }
     const std::size_t last = candidates_.size();
     for (std::size_t i = first; i < last; ++i) {
       const int next = candidates_[i];
       const NodePath& path = map_.gpu_to_gpu(gpu, next);
-      if (!allowed(path, map_.gpu_to_gpu(next, gpu), request_.type_intra) || !links_.take(path, request_.intra)) continue;
+      if (!allowed(path, map_.gpu_to_gpu(next, gpu), request_.type_intra) ||
+          !links_.take(path, request_.intra))
+        continue;
       enter(next, step + 1, goal, order);
       links_.give_back(path, request_.intra);
     }
@@ -193,9 +209,12 @@ class Search {
 
   enum class NicSort : std::uint8_t { none, near_first, far_first };
 
-  bool is_used(int gpu) const { return (used_[static_cast<std::size_t>(gpu)] >> static_cast<unsigned>(channel_) & 1U) != 0; }
+  bool is_used(int gpu) const {
+    return (used_[static_cast<std::size_t>(gpu)] >> static_cast<unsigned>(channel_) & 1U) != 0;
+  }
 
-  /// Those not yet on the way: with `sort` by their way to the NIC (widest, then shortest), then by ours to them, then in a circle.
+  /// Those not yet on the way: with `sort` by their way to the NIC (widest, then shortest), then by ours to
+  /// them, then in a circle.
   void add_candidates(int gpu, NicSort sort) {
     if (map_.has_switch()) return add_neighbours(gpu);
     const std::size_t first = candidates_.size();
@@ -208,7 +227,8 @@ class Search {
       const NodePath& path = map_.gpu_to_gpu(gpu, g);
       return std::array<Milli, 2>{-path.bandwidth, path.hops()};
     };
-    const bool alike = std::all_of(begin, candidates_.end(), [&](int g) { return intra(g) == intra(*begin); });
+    const bool alike =
+        std::all_of(begin, candidates_.end(), [&](int g) { return intra(g) == intra(*begin); });
     std::stable_sort(begin, candidates_.end(), [&](int a, int b) {
       if (sort != NicSort::none && nic_merit(a) != nic_merit(b)) return nic_merit(a) < nic_merit(b);
       return intra(a) < intra(b);
@@ -237,7 +257,9 @@ class Search {
     const int first = gpu_at(channel_, 0);
     const NodePath& path = map_.gpu_to_gpu(gpu, first);
     if (path.hops() == 0) return finish();
-    if (!allowed(path, map_.gpu_to_gpu(first, gpu), request_.type_intra) || !links_.take(path, request_.intra)) return;
+    if (!allowed(path, map_.gpu_to_gpu(first, gpu), request_.type_intra) ||
+        !links_.take(path, request_.intra))
+      return;
     --budget_;
     finish();
     links_.give_back(path, request_.intra);
@@ -260,7 +282,8 @@ class Search {
     const auto out = [&](int gpu) -> const NodePath& { return map_.gpu_to_gpu(head, gpu); };
     const auto in = [&](int gpu) -> const NodePath& { return map_.gpu_to_gpu(gpu, head); };
     int sent = 0, received = 0;
-    while (sent < gpus_ && allowed(out(sent), in(sent), request_.type_intra) && links_.take(out(sent), share)) ++sent;
+    while (sent < gpus_ && allowed(out(sent), in(sent), request_.type_intra) && links_.take(out(sent), share))
+      ++sent;
     while (sent == gpus_ && received < gpus_ && links_.take(in(received), share)) ++received;
     if (received == gpus_) {
       for (int step = 1, gpu = 0; gpu < gpus_; ++gpu) {
@@ -293,11 +316,13 @@ class Search {
     if (channel_ < request_.min_channels) return false;
     const std::int64_t total = std::int64_t{channel_} * request_.intra;
     if (request_.pattern == Pattern::nvls) {
-      const bool wider = std::int64_t{channel_} * request_.inter > std::int64_t{best_.channels} * best_.request.inter;
+      const bool wider =
+          std::int64_t{channel_} * request_.inter > std::int64_t{best_.channels} * best_.request.inter;
       return wider || (channel_ > best_.channels && channel_ <= gpus_);
     }
     if (total != best_.total()) return total > best_.total();
-    return request_.pattern == best_.request.pattern && request_.cross_nic == best_.request.cross_nic && links_.hops() < best_.hops;
+    return request_.pattern == best_.request.pattern && request_.cross_nic == best_.request.cross_nic &&
+           links_.hops() < best_.hops;
   }
 
   void keep() {
@@ -308,7 +333,8 @@ class Search {
     for (int c = 0; c < channel_; ++c) {
       ChannelPath& path = best_.paths[static_cast<std::size_t>(c)];
       for (int step = 0; step < gpus_; ++step) path.gpus.push_back(gpu_at(c, step));
-      path.nic_in = nics_of_[static_cast<std::size_t>(c)].in, path.nic_out = nics_of_[static_cast<std::size_t>(c)].out;
+      path.nic_in = nics_of_[static_cast<std::size_t>(c)].in,
+      path.nic_out = nics_of_[static_cast<std::size_t>(c)].out;
     }
   }
 
@@ -333,7 +359,8 @@ class Search {
 
 }  // namespace
 
-SearchEnd search_channels(const NodeMap& map, const ChannelRequest& request, const Ceiling& ceiling, int budget, ChannelSet& best) {
+SearchEnd search_channels(const NodeMap& map, const ChannelRequest& request, const Ceiling& ceiling,
+                          int budget, ChannelSet& best) {
   return Search(map, request, ceiling, budget, best).run();
 }
 

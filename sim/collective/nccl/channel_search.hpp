@@ -1,4 +1,5 @@
-// Lays channels through a node one after the other, each taking its speed from every link of its way, until nothing fits.
+// Lays channels through a node one after the other, each taking its speed from every link of its way, until
+// nothing fits.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +36,16 @@ struct Ceiling {
   int hops_per_channel = 0;
 };
 
-/// How a search ended. NCCL stops after so many visited places; what is left of the budget steers its next attempts.
+/// How a search ended. NCCL stops after so many visited places; what is left of the budget steers its next
+/// attempts.
 struct SearchEnd {
   bool complete = false;  ///< as many channels as may be
   int budget_left = 0;
 };
 
-/// Replaces `best` whenever more of `request` fits: more bandwidth in all, or as much with fewer hops. Visits at most `budget` places
-/// (and 1024 more in PCIe order).
-SearchEnd search_channels(const NodeMap& map, const ChannelRequest& request, const Ceiling& ceiling, int budget, ChannelSet& best);
+/// Replaces `best` whenever more of `request` fits: more bandwidth in all, or as much with fewer hops. Visits
+/// at most `budget` places (and 1024 more in PCIe order).
+SearchEnd search_channels(const NodeMap& map, const ChannelRequest& request, const Ceiling& ceiling,
+                          int budget, ChannelSet& best);
 
 }  // namespace foretrain::nccl

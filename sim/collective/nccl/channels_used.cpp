@@ -1,4 +1,5 @@
-// Small messages do not fill all channels: NCCL takes them away one by one, then halves the threads, until every thread has enough bytes.
+// Small messages do not fill all channels: NCCL takes them away one by one, then halves the threads, until
+// every thread has enough bytes.
 #include "sim/collective/nccl/channels_used.hpp"
 
 #include <algorithm>
@@ -8,11 +9,16 @@ namespace foretrain::nccl {
 namespace {
 
 constexpr int kWarp = 32;
-constexpr double kPcieRing = 12;              ///< GB/s; slower rings take half the threads
-constexpr int kMinTraffic = 512, kCell = 16;  ///< bytes of traffic per channel; unit of the split (2.22 and later)
+constexpr double kPcieRing = 12;  ///< GB/s; slower rings take half the threads
+constexpr int kMinTraffic = 512,
+              kCell = 16;  ///< bytes of traffic per channel; unit of the split (2.22 and later)
 
-bool is_collnet(Algorithm algorithm) { return algorithm == Algorithm::collnet_direct || algorithm == Algorithm::collnet_chain; }
-bool is_nvls(Algorithm algorithm) { return algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree; }
+bool is_collnet(Algorithm algorithm) {
+  return algorithm == Algorithm::collnet_direct || algorithm == Algorithm::collnet_chain;
+}
+bool is_nvls(Algorithm algorithm) {
+  return algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree;
+}
 
 int most_threads(const RunSetting& setting, Algorithm algorithm, Protocol protocol) {
   if (protocol == Protocol::ll128) return setting.ll128_threads > 0 ? setting.ll128_threads : 640;
@@ -40,7 +46,9 @@ int collnet_channels(const RunSetting& setting, int threads, std::int64_t per_th
   int channels = setting.channels;
   bool short_of_bytes = true;
   for (int stage = 16; stage >= 1 && short_of_bytes; stage /= 2) {
-    const auto is_short = [&] { return bytes < std::int64_t{channels} * threads * std::max(1, setting.heads) * per_thread; };
+    const auto is_short = [&] {
+      return bytes < std::int64_t{channels} * threads * std::max(1, setting.heads) * per_thread;
+    };
     while ((short_of_bytes = is_short()) && channels > stage) {
       if (channels == stage + stage / 2) per_thread /= 2;
       --channels;
@@ -69,7 +77,8 @@ int with_service_warps(const RunSetting& setting, Algorithm algorithm, Protocol 
 
 }  // namespace
 
-RunShape run_shape(const RunSetting& setting, CollectiveOp op, Algorithm algorithm, Protocol protocol, std::int64_t bytes) {
+RunShape run_shape(const RunSetting& setting, CollectiveOp op, Algorithm algorithm, Protocol protocol,
+                   std::int64_t bytes) {
   const int threads = most_threads(setting, algorithm, protocol);
   const std::int64_t per_thread = bytes_per_thread(setting, algorithm, protocol);
   RunShape run{std::max(1, setting.channels), threads};

@@ -32,14 +32,18 @@ struct RunShape {
   friend bool operator==(const RunShape&, const RunShape&) = default;
 };
 
-/// src/enqueue.cc; facts/NCCL_TUNING.md 2. `bytes` as nccl-tests prints them. Requires is_tuned(op), bytes >= 0.
-RunShape run_shape(const RunSetting& setting, CollectiveOp op, Algorithm algorithm, Protocol protocol, std::int64_t bytes);
+/// src/enqueue.cc; facts/NCCL_TUNING.md 2. `bytes` as nccl-tests prints them. Requires is_tuned(op), bytes >=
+/// 0.
+RunShape run_shape(const RunSetting& setting, CollectiveOp op, Algorithm algorithm, Protocol protocol,
+                   std::int64_t bytes);
 
-/// Pieces of one channel's work. A loop moves one chunk on every edge and step; the last loop's chunk is smaller.
+/// Pieces of one channel's work. A loop moves one chunk on every edge and step; the last loop's chunk is
+/// smaller.
 struct ChunkShape {
-  std::int64_t chunk = 0;       ///< data bytes moved per step, as one unit of the pipeline
-  int slices = 1;               ///< a chunk is sent in so many messages
-  std::int64_t loop_bytes = 0;  ///< of the message (as nccl-tests prints it), covered by one loop on all channels
+  std::int64_t chunk = 0;  ///< data bytes moved per step, as one unit of the pipeline
+  int slices = 1;          ///< a chunk is sent in so many messages
+  std::int64_t loop_bytes =
+      0;  ///< of the message (as nccl-tests prints it), covered by one loop on all channels
   std::int64_t loops = 1;
   std::int64_t last_chunk = 0;  ///< of the last loop
   int steps = 1;                ///< chunk steps one after the other in a loop
@@ -48,8 +52,8 @@ struct ChunkShape {
 };
 
 /// src/enqueue.cc and src/device; facts/NCCL_TUNING.md 3.
-ChunkShape chunk_shape(const RunSetting& setting, CollectiveOp op, Algorithm algorithm, Protocol protocol, std::int64_t bytes,
-                       const RunShape& run);
+ChunkShape chunk_shape(const RunSetting& setting, CollectiveOp op, Algorithm algorithm, Protocol protocol,
+                       std::int64_t bytes, const RunShape& run);
 
 /// Data bytes in one of the eight slots of a connection's buffer: Simple 512 KiB, LL 32 KiB, LL128 576,000 B.
 std::int64_t slot_bytes(const RunSetting& setting, Protocol protocol);

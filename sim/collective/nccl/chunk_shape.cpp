@@ -1,5 +1,5 @@
-// A connection's buffer has eight slots. Rings move four slots at a time in two messages; trees and switches move smaller chunks when the
-// message is too small to fill their pipeline (facts/NCCL_TUNING.md 3).
+// A connection's buffer has eight slots. Rings move four slots at a time in two messages; trees and switches
+// move smaller chunks when the message is too small to fill their pipeline (facts/NCCL_TUNING.md 3).
 #include <algorithm>
 #include <bit>
 
@@ -14,9 +14,12 @@ constexpr int kSlots = 8;
 constexpr std::int64_t kLlLineBytes = 16, kLlThreads = 512, kLl128Words = 120, kLl128Threads = 640;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return b > 0 ? (a + b - 1) / b : a; }
-std::int64_t round_up(std::int64_t value, std::int64_t grain) { return grain > 0 ? ceil_div(value, grain) * grain : value; }
+std::int64_t round_up(std::int64_t value, std::int64_t grain) {
+  return grain > 0 ? ceil_div(value, grain) * grain : value;
+}
 
-/// The rules below compare a channel's share with the chunk; halving stops at the floor or when the share is large enough.
+/// The rules below compare a channel's share with the chunk; halving stops at the floor or when the share is
+/// large enough.
 std::int64_t halved(std::int64_t chunk, std::int64_t floor, double share, double enough) {
   while (chunk > floor && share < enough * static_cast<double>(chunk)) chunk /= 2;
   return chunk;
@@ -62,7 +65,8 @@ std::int64_t collnet_chain_chunk(const Message& m, std::int64_t slot) {
 }
 
 std::int64_t nvls_chunk(const Message& m) {
-  const bool slow = m.setting.version >= Version{2, 19, 0} && m.setting.nodes > 1 && m.setting.nvls_algbw < 150;
+  const bool slow =
+      m.setting.version >= Version{2, 19, 0} && m.setting.nodes > 1 && m.setting.nvls_algbw < 150;
   std::int64_t chunk = slow ? 32 * kKib : 128 * kKib;
   const double unit = m.share / std::max(1, m.setting.heads);
   const auto below = [&](double factor) { return unit < factor * static_cast<double>(chunk); };
@@ -113,11 +117,13 @@ int chunks_per_loop(const RunSetting& setting, CollectiveOp op, Algorithm algori
   const bool everyone = op == CollectiveOp::all_gather || op == CollectiveOp::reduce_scatter;
   if (algorithm == Algorithm::ring) return everyone || op == CollectiveOp::all_reduce ? setting.ranks : 1;
   if (everyone) return setting.ranks;
-  return algorithm == Algorithm::tree || algorithm == Algorithm::collnet_chain ? 1 : std::max(1, setting.heads);
+  return algorithm == Algorithm::tree || algorithm == Algorithm::collnet_chain ? 1
+                                                                               : std::max(1, setting.heads);
 }
 
 int steps_of(const RunSetting& setting, CollectiveOp op, Algorithm algorithm) {
-  if (algorithm == Algorithm::ring) return op == CollectiveOp::all_reduce ? 2 * (setting.ranks - 1) : setting.ranks - 1;
+  if (algorithm == Algorithm::ring)
+    return op == CollectiveOp::all_reduce ? 2 * (setting.ranks - 1) : setting.ranks - 1;
   const int inside = setting.ranks_per_node() - 1, across = floor_log2(setting.nodes);
   if (algorithm == Algorithm::tree) return 2 * (inside + across);
   if (algorithm == Algorithm::collnet_chain) return 2 * inside + 1;
@@ -147,8 +153,8 @@ std::int64_t slot_bytes(const RunSetting& setting, Protocol protocol) {
   return (small ? kMib : 4 * kMib) / kSlots;
 }
 
-ChunkShape chunk_shape(const RunSetting& setting, CollectiveOp op, Algorithm algorithm, Protocol protocol, std::int64_t bytes,
-                       const RunShape& run) {
+ChunkShape chunk_shape(const RunSetting& setting, CollectiveOp op, Algorithm algorithm, Protocol protocol,
+                       std::int64_t bytes, const RunShape& run) {
   const bool rooted = op == CollectiveOp::broadcast || op == CollectiveOp::reduce;
   const bool sliced = algorithm == Algorithm::ring && protocol == Protocol::simple && !rooted;
   const Message message{setting, op, protocol, run, static_cast<double>(bytes) / run.channels};

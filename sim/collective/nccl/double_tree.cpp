@@ -1,4 +1,5 @@
-// The tree is the one of binary counting: the lowest set bit of a node is its height, so no tables are needed at any size.
+// The tree is the one of binary counting: the lowest set bit of a node is its height, so no tables are needed
+// at any size.
 #include "sim/collective/nccl/double_tree.hpp"
 
 #include <bit>

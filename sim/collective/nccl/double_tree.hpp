@@ -18,12 +18,13 @@ struct DoubleTreePlace {
   friend bool operator==(const DoubleTreePlace&, const DoubleTreePlace&) = default;
 };
 
-/// Place of `node` in the first tree over `nodes` nodes: node 0 is the root with one child; odd nodes are leaves; a node whose lowest set
-/// bit is b hangs below one whose lowest bit is 2b. Requires 0 <= node < nodes.
+/// Place of `node` in the first tree over `nodes` nodes: node 0 is the root with one child; odd nodes are
+/// leaves; a node whose lowest set bit is b hangs below one whose lowest bit is 2b. Requires 0 <= node <
+/// nodes.
 TreePlace binary_tree_place(int node, int nodes);
 
-/// The second tree is the first over the nodes in mirrored order (even count) or moved on by one (odd count), so that its leaves are
-/// the first tree's inner nodes (NCCL src/graph/trees.cc).
+/// The second tree is the first over the nodes in mirrored order (even count) or moved on by one (odd count),
+/// so that its leaves are the first tree's inner nodes (NCCL src/graph/trees.cc).
 DoubleTreePlace double_tree_place(int node, int nodes);
 /// Those of all nodes.
 std::vector<DoubleTreePlace> double_tree_places(int nodes);

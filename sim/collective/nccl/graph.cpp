@@ -6,7 +6,8 @@
 namespace foretrain::nccl {
 
 std::string_view name_of(Pattern pattern) {
-  static constexpr std::array<std::string_view, 6> kNames{"balanced tree", "split tree", "tree", "ring", "NVLS", "CollNet direct"};
+  static constexpr std::array<std::string_view, 6> kNames{"balanced tree", "split tree", "tree",
+                                                          "ring",          "NVLS",       "CollNet direct"};
   return kNames[static_cast<std::size_t>(pattern)];
 }
 

@@ -1,4 +1,5 @@
-// What NCCL's search finds for one pattern on one node: how many channels, how fast each, over what kind of path, in which order.
+// What NCCL's search finds for one pattern on one node: how many channels, how fast each, over what kind of
+// path, in which order.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,9 @@
 
 namespace foretrain::nccl {
 
-/// ring: in at the first GPU, out at the last. Trees are chains of GPUs; tree: parent and children at the first; split_tree: parent at the
-/// first, children at the second; balanced_tree: parent and one child at the first, the other child at the second. nvls, collnet_direct:
-/// only the head counts.
+/// ring: in at the first GPU, out at the last. Trees are chains of GPUs; tree: parent and children at the
+/// first; split_tree: parent at the first, children at the second; balanced_tree: parent and one child at the
+/// first, the other child at the second. nvls, collnet_direct: only the head counts.
 enum class Pattern : std::uint8_t { balanced_tree, split_tree, tree, ring, nvls, collnet_direct };
 
 /// "ring", "balanced tree", …

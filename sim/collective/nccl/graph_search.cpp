@@ -1,6 +1,6 @@
-// Two passes. The first tries one speed after the other, and at each: the same order in every channel, different orders, a plain tree,
-// farther GPUs, farther NICs, other rails. The second starts from what was found and tries to make its channels faster.
-// src/graph/search.cc; facts/NCCL_TUNING.md 4.1.
+// Two passes. The first tries one speed after the other, and at each: the same order in every channel,
+// different orders, a plain tree, farther GPUs, farther NICs, other rails. The second starts from what was
+// found and tries to make its channels faster. src/graph/search.cc; facts/NCCL_TUNING.md 4.1.
 #include "sim/collective/nccl/graph_search.hpp"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace foretrain::nccl {
 
 namespace {
 
-/// Visited places; the limits of NCCL 2.14 and later. Earlier ones searched up to 16 times longer, for the same results where we know.
+/// Visited places; the limits of NCCL 2.14 and later. Earlier ones searched up to 16 times longer, for the
+/// same results where we know.
 constexpr int kSameOrderBudget = 1 << 8, kAnyOrderBudget = 1 << 14;
 constexpr std::int64_t kWholeBudget = std::int64_t{1} << 19;
 constexpr Milli kWideEnoughToDouble = 25'000, kWideOnHopper = 50'000;
@@ -34,7 +35,8 @@ class PathClasses {
  private:
   static unsigned bit(PathClass path) { return 1U << static_cast<unsigned>(path); }
   static PathClass reached(unsigned classes, PathClass limit) {
-    while (limit > PathClass::loc && (classes & bit(limit)) == 0) limit = static_cast<PathClass>(static_cast<int>(limit) - 1);
+    while (limit > PathClass::loc && (classes & bit(limit)) == 0)
+      limit = static_cast<PathClass>(static_cast<int>(limit) - 1);
     return limit;
   }
   unsigned gpus_ = 0, nics_ = 0;
@@ -46,7 +48,8 @@ class GraphSearch {
     speeds_ = search_speeds(request.version, map.compute_capability(), map.nics() > 0);
     if (map.gpus() == 1 && wanted_.pattern != Pattern::ring) wanted_.pattern = Pattern::tree;
     if (wanted_.pattern == Pattern::nvls) prepare_nvls();
-    if (wanted_.pattern == Pattern::collnet_direct) wanted_.max_channels = std::min(wanted_.max_channels, map.gpus());
+    if (wanted_.pattern == Pattern::collnet_direct)
+      wanted_.max_channels = std::min(wanted_.max_channels, map.gpus());
     if (wanted_.pattern == Pattern::ring && slow_between_nvlink_islands() && wanted_.max_channels >= 2) {
       wanted_.min_channels = std::max(2, wanted_.min_channels);
     }
@@ -112,7 +115,8 @@ class GraphSearch {
   }
 
   void begin() {
-    const bool may_cross = map_.nics() > 1 && wanted_.pattern != Pattern::tree && wanted_.pattern != Pattern::nvls;
+    const bool may_cross =
+        map_.nics() > 1 && wanted_.pattern != Pattern::tree && wanted_.pattern != Pattern::nvls;
     cross_nic_ = may_cross ? wanted_.cross_nic : CrossNic::never;
     trial_.pattern = wanted_.pattern;
     trial_.min_channels = wanted_.min_channels, trial_.max_channels = wanted_.max_channels;
@@ -123,7 +127,8 @@ class GraphSearch {
     double total = map_.best_gpu();
     if (map_.gpus() > 1 && !is_ring()) total *= map_.gpus() * 1.0 / (map_.gpus() - 1);
     while (speed_ + 1 < speeds_.size() &&
-           (speeds_[speed_] > map_.best_path() || static_cast<double>(speeds_[speed_]) * wanted_.min_channels > total)) {
+           (speeds_[speed_] > map_.best_path() ||
+            static_cast<double>(speeds_[speed_]) * wanted_.min_channels > total)) {
       ++speed_;
     }
     set_speed();
@@ -138,13 +143,15 @@ class GraphSearch {
     if (best_.channels == 0 || wanted_.pattern == Pattern::nvls) return false;
     const std::int64_t total = std::int64_t{most} * trial_.intra;
     const bool as_short = best_.hops <= best_.channels * ceiling.hops_per_channel;
-    return total < best_.total() || (total == best_.total() && (as_short || trial_.intra < best_.request.intra));
+    return total < best_.total() ||
+           (total == best_.total() && (as_short || trial_.intra < best_.request.intra));
   }
 
   /// Farther classes than any path has make no new attempt.
   bool was_tried() {
     ChannelRequest effective = trial_;
-    effective.type_intra = classes_.reached_by_gpus(trial_.type_intra), effective.type_inter = classes_.reached_by_nics(trial_.type_inter);
+    effective.type_intra = classes_.reached_by_gpus(trial_.type_intra),
+    effective.type_inter = classes_.reached_by_nics(trial_.type_inter);
     if (std::ranges::find(tried_, effective) != tried_.end()) return true;
     tried_.push_back(effective);
     return false;
@@ -162,7 +169,9 @@ class GraphSearch {
   }
 
   /// Nothing could be faster.
-  bool is_optimal() const { return end_.complete || std::int64_t{best_.channels} * best_.request.inter >= map_.best_gpu(); }
+  bool is_optimal() const {
+    return end_.complete || std::int64_t{best_.channels} * best_.request.inter >= map_.best_gpu();
+  }
 
   void find_any() {
     for (search(); !is_optimal(); search()) {
@@ -174,7 +183,8 @@ class GraphSearch {
   }
 
   bool relax_order() {
-    // 2.16.5 printed different orders between what its bandwidths say were AMD sockets; the exception came with their figure in 2.19.
+    // 2.16.5 printed different orders between what its bandwidths say were AMD sockets; the exception came
+    // with their figure in 2.19.
     const bool amd_between_sockets = since(19) && map_.amd_cpu() && trial_.type_intra == PathClass::sys;
     if (!trial_.same_channels || amd_between_sockets) return false;
     trial_.same_channels = false;
@@ -206,13 +216,15 @@ class GraphSearch {
 
   bool relax_nic_class() {
     if (!over_network() || trial_.type_inter >= farthest_nic_) return false;
-    const bool allowed = best_.channels == 0 || trial_.type_inter < best_.request.type_inter || trial_.type_inter < PathClass::pxn;
+    const bool allowed = best_.channels == 0 || trial_.type_inter < best_.request.type_inter ||
+                         trial_.type_inter < PathClass::pxn;
     if (allowed) trial_.type_inter = next_class(trial_.type_inter);
     return allowed;
   }
 
   bool relax_rail() {
-    const bool may = is_ring() || wanted_.pattern == Pattern::balanced_tree || wanted_.pattern == Pattern::split_tree;
+    const bool may =
+        is_ring() || wanted_.pattern == Pattern::balanced_tree || wanted_.pattern == Pattern::split_tree;
     if (!may || cross_nic_ != CrossNic::automatic || trial_.cross_nic != CrossNic::never) return false;
     trial_.cross_nic = CrossNic::automatic;
     return true;
@@ -234,14 +246,16 @@ class GraphSearch {
     if (intra < kWideEnoughToDouble) return;
     if (map_.compute_capability() > 80 && since(16) && intra < kWideOnHopper && best_.channels > 4) return;
     const int doubled = std::min(2 * best_.channels, wanted_.max_channels), once = best_.channels;
-    for (int c = once; c < doubled; ++c) best_.paths.push_back(best_.paths[static_cast<std::size_t>(c - once)]);
+    for (int c = once; c < doubled; ++c)
+      best_.paths.push_back(best_.paths[static_cast<std::size_t>(c - once)]);
     const auto shared = [&](Milli rate) { return static_cast<Milli>(std::int64_t{rate} * once / doubled); };
     best_.request.intra = shared(best_.request.intra), best_.request.inter = shared(best_.request.inter);
     best_.channels = doubled;
     best_.hops = best_.hops * doubled / once;
   }
 
-  /// Rings: both speeds at once; trees: inside the node, up to twice the speed between nodes; NVLS: between nodes.
+  /// Rings: both speeds at once; trees: inside the node, up to twice the speed between nodes; NVLS: between
+  /// nodes.
   void speed_up() {
     if (best_.channels == 0) return;
     trial_ = best_.request;

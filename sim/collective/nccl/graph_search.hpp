@@ -1,4 +1,5 @@
-// NCCL's search for one pattern: the fastest set of channels a node carries, relaxing one demand after the other until some fit.
+// NCCL's search for one pattern: the fastest set of channels a node carries, relaxing one demand after the
+// other until some fit.
 #pragma once
 
 #include "sim/collective/nccl/channel_search.hpp"
@@ -12,8 +13,9 @@ struct GraphRequest {
   Version version{};
 };
 
-/// GPU indices in the paths are those of the node. No channels: the node cannot do the pattern (NVLS and CollNet; rings and trees fall
-/// back to the GPUs in order at 0.1 GB/s). The number of visited places is bounded, so hostile graphs cost milliseconds.
+/// GPU indices in the paths are those of the node. No channels: the node cannot do the pattern (NVLS and
+/// CollNet; rings and trees fall back to the GPUs in order at 0.1 GB/s). The number of visited places is
+/// bounded, so hostile graphs cost milliseconds.
 GraphResult search_graph(const NodeMap& map, const GraphRequest& request);
 
 }  // namespace foretrain::nccl

@@ -1,4 +1,5 @@
-// Groups the ranks by node, asks for every distinct set of GPUs once, and takes the slowest node's figures for the forecast.
+// Groups the ranks by node, asks for every distinct set of GPUs once, and takes the slowest node's figures
+// for the forecast.
 #include "sim/collective/nccl/job.hpp"
 
 #include <algorithm>
@@ -30,7 +31,8 @@ void take_slower(std::optional<GraphResult>& slowest, const GraphResult& graph) 
     return;
   }
   slowest->channels = std::min(slowest->channels, graph.channels);
-  slowest->bw_intra = std::min(slowest->bw_intra, graph.bw_intra), slowest->bw_inter = std::min(slowest->bw_inter, graph.bw_inter);
+  slowest->bw_intra = std::min(slowest->bw_intra, graph.bw_intra),
+  slowest->bw_inter = std::min(slowest->bw_inter, graph.bw_inter);
   slowest->type_intra = std::max(slowest->type_intra, graph.type_intra),
   slowest->type_inter = std::max(slowest->type_inter, graph.type_inter);
   slowest->same_channels = slowest->same_channels && graph.same_channels;
@@ -77,7 +79,9 @@ class Inspector {
     std::map<int, int> lowest;
     for (std::size_t rank = 0; rank < placement_.ranks.size(); ++rank)
       lowest.try_emplace(placement_.ranks[rank].node, static_cast<int>(rank));
-    std::ranges::stable_sort(order, {}, [&](int rank) { return lowest.at(placement_.ranks[static_cast<std::size_t>(rank)].node); });
+    std::ranges::stable_sort(order, {}, [&](int rank) {
+      return lowest.at(placement_.ranks[static_cast<std::size_t>(rank)].node);
+    });
   }
 
   /// Puts the ranks of a node into the order of their GPUs.
@@ -89,7 +93,9 @@ class Inspector {
   }
 
   int shape_with(std::span<const int> ranks, const auto& gpu_of) {
-    const auto is_like = [&](const NodeShape& shape) { return std::ranges::equal(shape.gpus, ranks, {}, {}, gpu_of); };
+    const auto is_like = [&](const NodeShape& shape) {
+      return std::ranges::equal(shape.gpus, ranks, {}, {}, gpu_of);
+    };
     for (std::size_t shape = job_.shapes.size(); shape > 0; --shape) {
       if (is_like(job_.shapes[shape - 1])) return static_cast<int>(shape - 1);
     }
@@ -124,21 +130,26 @@ class Inspector {
       take_slower(chain, shape.collnet_chain), take_slower(direct, shape.collnet_direct);
     }
     TuningInput& input = job_.input;
-    input.ring = *ring, input.tree = *tree, input.nvls = *nvls, input.collnet_chain = *chain, input.collnet_direct = *direct;
+    input.ring = *ring, input.tree = *tree, input.nvls = *nvls, input.collnet_chain = *chain,
+    input.collnet_direct = *direct;
     int channels = std::max(1, std::min(input.ring.channels, input.tree.channels));
-    if (job_.settings.max_channels > 0) channels = std::clamp(channels, 1, std::max(1, job_.settings.max_channels / 2));
+    if (job_.settings.max_channels > 0)
+      channels = std::clamp(channels, 1, std::max(1, job_.settings.max_channels / 2));
     input.ring.channels = input.tree.channels = job_.search_channels = channels;
   }
 
   void count() {
     const Settings& settings = job_.settings;
     JobFacts& job = job_.input.job;
-    job_.coll_channels = running_channels({job, job_.input.ring, job_.input.collnet_direct, settings.min_channels, settings.max_channels});
+    job_.coll_channels = running_channels(
+        {job, job_.input.ring, job_.input.collnet_direct, settings.min_channels, settings.max_channels});
     job.channels = job_.coll_channels;
     const bool nvls = job_.input.nvls.channels > 0;
     job_.nvls_channels = nvls ? nvls_running_channels(job) : 0;
-    if (nvls && settings.max_channels > 0) job_.nvls_channels = std::min(job_.nvls_channels, settings.max_channels);
-    const PeerChannels peers = peer_channels(settings.version, job_.coll_channels, job.nodes, nvlinks_, all_on_nvlink_);
+    if (nvls && settings.max_channels > 0)
+      job_.nvls_channels = std::min(job_.nvls_channels, settings.max_channels);
+    const PeerChannels peers =
+        peer_channels(settings.version, job_.coll_channels, job.nodes, nvlinks_, all_on_nvlink_);
     job_.p2p_channels = peers.total, job_.p2p_per_peer = peers.per_peer;
   }
 
@@ -158,7 +169,8 @@ Job inspect(const Cluster& cluster, const Placement& placement, const Settings& 
   return inspect(cluster, placement, settings, none);
 }
 
-Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings, NodeBook& searched) {
+Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings,
+            NodeBook& searched) {
   return Inspector(cluster, placement, settings, searched).inspect();
 }
 

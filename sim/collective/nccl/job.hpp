@@ -27,7 +27,8 @@ struct JobNode {
   int first = 0;  ///< where its ranks begin in Job::ranks
 };
 
-/// A rank's place in one channel's tree; -1: none. `down` is the next GPU of its own node, then the other nodes.
+/// A rank's place in one channel's tree; -1: none. `down` is the next GPU of its own node, then the other
+/// nodes.
 struct TreeLinks {
   int up = -1;
   std::array<int, 3> down{-1, -1, -1};
@@ -54,12 +55,15 @@ class Job {
   int nvls_channels = 0;
   int p2p_channels = 1, p2p_per_peer = 1;
 
-  const NodeShape& shape_of(const JobNode& node) const { return shapes[static_cast<std::size_t>(node.shape)]; }
+  const NodeShape& shape_of(const JobNode& node) const {
+    return shapes[static_cast<std::size_t>(node.shape)];
+  }
   std::span<const int> ranks_of(const JobNode& node) const {
     return std::span(ranks).subspan(static_cast<std::size_t>(node.first), shape_of(node).gpus.size());
   }
 
-  /// Requires is_tuned(op), at least two ranks. When what the settings force is not available, what NCCL would choose freely.
+  /// Requires is_tuned(op), at least two ranks. When what the settings force is not available, what NCCL
+  /// would choose freely.
   Plan plan(CollectiveOp op, std::int64_t bytes, int grouped = 1) const;
   /// For --explain: "Ring/Simple 410.3 us; next …; 24 channels of 512 threads".
   std::string reason(CollectiveOp op, std::int64_t bytes, const Plan& plan) const;

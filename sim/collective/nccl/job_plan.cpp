@@ -1,4 +1,5 @@
-// What a job runs for a message, and along which ranks: the search's ways through single nodes, joined over the network.
+// What a job runs for a message, and along which ranks: the search's ways through single nodes, joined over
+// the network.
 #include <algorithm>
 #include <cassert>
 
@@ -22,9 +23,11 @@ int rank_of(const Job& job, const JobNode& node, int gpu) {
   return job.ranks_of(node)[static_cast<std::size_t>(std::ranges::find(gpus, gpu) - gpus.begin())];
 }
 
-/// The GPU of a tree's way that talks to the parent (0), the first child (1) or the second child (2) of another node.
+/// The GPU of a tree's way that talks to the parent (0), the first child (1) or the second child (2) of
+/// another node.
 std::size_t network_place(Pattern pattern, int partner, std::size_t gpus) {
-  const bool second = (pattern == Pattern::balanced_tree && partner == 2) || (pattern == Pattern::split_tree && partner > 0);
+  const bool second =
+      (pattern == Pattern::balanced_tree && partner == 2) || (pattern == Pattern::split_tree && partner > 0);
   return second && gpus > 1 ? 1 : 0;
 }
 
@@ -63,7 +66,8 @@ Plan Job::plan(CollectiveOp op, std::int64_t bytes, int grouped) const {
 }
 
 std::string Job::reason(CollectiveOp op, std::int64_t bytes, const Plan& plan) const {
-  return fmt::format("{}; {} channels of {} threads", nccl::reason(table, op, bytes, plan.choice), plan.run.channels, plan.run.threads);
+  return fmt::format("{}; {} channels of {} threads", nccl::reason(table, op, bytes, plan.choice),
+                     plan.run.channels, plan.run.threads);
 }
 
 const ChannelPath& Job::ring_path(int channel, int node) const {
@@ -77,7 +81,8 @@ const ChannelPath& Job::tree_path(int channel, int node) const {
 std::vector<int> Job::ring_order(int channel) const {
   std::vector<int> order;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
-    for (const int gpu : ring_path(channel, static_cast<int>(n)).gpus) order.push_back(rank_of(*this, nodes[n], gpu));
+    for (const int gpu : ring_path(channel, static_cast<int>(n)).gpus)
+      order.push_back(rank_of(*this, nodes[n], gpu));
   }
   return order;
 }
@@ -90,7 +95,8 @@ std::vector<TreeLinks> Job::tree_links(int channel) const {
   const auto contact = [&](int node, int partner) {
     const JobNode& place = nodes[static_cast<std::size_t>(node)];
     const ChannelPath& path = tree_path(channel, node);
-    return rank_of(*this, place, path.gpus[network_place(shape_of(place).tree.pattern, partner, path.gpus.size())]);
+    return rank_of(*this, place,
+                   path.gpus[network_place(shape_of(place).tree.pattern, partner, path.gpus.size())]);
   };
   for (int node = 0; node < count; ++node) {
     const JobNode& place = nodes[static_cast<std::size_t>(node)];

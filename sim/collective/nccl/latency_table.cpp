@@ -26,7 +26,9 @@ constexpr std::array<BaseEra, 6> kBase{{
 
 struct Hops {
   LatencyRow nvlink, pcie, network;
-  constexpr const LatencyRow& over(Hop hop) const { return hop == Hop::nvlink ? nvlink : hop == Hop::pcie ? pcie : network; }
+  constexpr const LatencyRow& over(Hop hop) const {
+    return hop == Hop::nvlink ? nvlink : hop == Hop::pcie ? pcie : network;
+  }
 };
 
 struct HopEra {

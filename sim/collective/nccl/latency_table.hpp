@@ -1,4 +1,5 @@
-// NCCL's latencies in microseconds: once per collective, and per step over each kind of link (src/graph/tuning.cc of every version).
+// NCCL's latencies in microseconds: once per collective, and per step over each kind of link
+// (src/graph/tuning.cc of every version).
 #pragma once
 
 #include "sim/collective/nccl/algorithm.hpp"

@@ -81,7 +81,8 @@ Milli socket_booked(const Version& version, HostFamily family) {
 }
 
 Milli booked(const LinkType& type) {
-  const double rate = type.nccl_bandwidth.per_second > 0 ? type.nccl_bandwidth.per_second : type.bandwidth.per_second;
+  const double rate =
+      type.nccl_bandwidth.per_second > 0 ? type.nccl_bandwidth.per_second : type.bandwidth.per_second;
   return to_milli(std::min(rate * 1e-9, to_gbps(kLocal)));
 }
 

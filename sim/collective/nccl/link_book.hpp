@@ -1,4 +1,5 @@
-// The bandwidths NCCL's graph search books for links, in MB/s; they are its own figures, not what a copy reaches.
+// The bandwidths NCCL's graph search books for links, in MB/s; they are its own figures, not what a copy
+// reaches.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,13 @@ namespace foretrain::nccl {
 using Milli = std::int32_t;
 inline constexpr Milli kLocal = 5'000'000;  ///< what stays inside a device
 
-constexpr Milli to_milli(double gigabytes_per_second) { return static_cast<Milli>(gigabytes_per_second * 1000 + 0.5); }
+constexpr Milli to_milli(double gigabytes_per_second) {
+  return static_cast<Milli>(gigabytes_per_second * 1000 + 0.5);
+}
 constexpr double to_gbps(Milli bandwidth) { return bandwidth / 1000.0; }
 
-/// One NVLink of a GPU, per direction (src/graph/topo.h; facts/NCCL_TUNING.md 4.2). `compute_capability`: 70, 86, ….
+/// One NVLink of a GPU, per direction (src/graph/topo.h; facts/NCCL_TUNING.md 4.2). `compute_capability`: 70,
+/// 86, ….
 Milli nvlink_booked(const Version& version, int compute_capability);
 
 /// Between two sockets.

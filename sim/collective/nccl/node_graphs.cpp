@@ -1,5 +1,5 @@
-// The question is reduced to what NodeMap and the choice of patterns read, and the search sees nothing but it: what is not in the question
-// cannot change the answer.
+// The question is reduced to what NodeMap and the choice of patterns read, and the search sees nothing but
+// it: what is not in the question cannot change the answer.
 #include "sim/collective/nccl/node_graphs.hpp"
 
 #include <algorithm>
@@ -22,13 +22,15 @@ LinkType booked_link(const LinkType& type) {
 
 NodeSpec seen_node(const NodeSpec& node) {
   NodeSpec seen;
-  seen.gpus = node.gpus, seen.cpus = node.cpus, seen.switches = node.switches, seen.nvswitches = node.nvswitches, seen.nics = node.nics;
+  seen.gpus = node.gpus, seen.cpus = node.cpus, seen.switches = node.switches,
+  seen.nvswitches = node.nvswitches, seen.nics = node.nics;
   seen.gpu.compute_capability = node.gpu.compute_capability;
   seen.host.family = node.host.family;
   seen.peer_access = node.peer_access;
   seen.gpudirect = node.gpudirect, seen.gpudirect_reach = node.gpudirect_reach;
   seen.multicast = node.multicast;
-  for (const NodeLink& link : node.links) seen.links.push_back({link.a, link.b, booked_link(link.type), link.count, {}});
+  for (const NodeLink& link : node.links)
+    seen.links.push_back({link.a, link.b, booked_link(link.type), link.count, {}});
   return seen;
 }
 
@@ -64,27 +66,31 @@ void note_peers(const NodeMap& map, const Version& version, NodeGraphs& graphs) 
 
 }  // namespace
 
-NodeQuestion question_of(const ClusterSpec& cluster, std::vector<int> gpus, bool several_nodes, const Settings& settings) {
+NodeQuestion question_of(const ClusterSpec& cluster, std::vector<int> gpus, bool several_nodes,
+                         const Settings& settings) {
   const LinkType network = several_nodes ? booked_link(cluster.fabric.link) : LinkType{};
   return {std::move(gpus),         several_nodes, several_nodes && cluster.fabric.in_network_reduction,
           seen_settings(settings), network,       seen_node(cluster.node)};
 }
 
 bool has_collnet(const NodeQuestion& question) {
-  return question.settings.collnet && question.reduces && question.several_nodes && question.settings.version >= Version{2, 7, 0};
+  return question.settings.collnet && question.reduces && question.several_nodes &&
+         question.settings.version >= Version{2, 7, 0};
 }
 
 NodeGraphs search_node(const NodeQuestion& question) {
   NodeGraphs graphs;
   const Settings& settings = question.settings;
-  const NodeMap map = NodeMap::build({question.node, question.network, question.gpus, question.several_nodes, settings});
+  const NodeMap map =
+      NodeMap::build({question.node, question.network, question.gpus, question.several_nodes, settings});
   const auto search = [&](Pattern pattern, int least, int most) {
     return search_graph(map, {pattern, least, most, settings.cross_nic, settings.version});
   };
   const int most = most_channels(settings.version) / 2;
   graphs.ring = search(Pattern::ring, 1, most);
   const int rings = std::max(1, graphs.ring.channels);
-  graphs.tree = search(settings.version >= Version{2, 8, 0} ? Pattern::balanced_tree : Pattern::split_tree, rings, rings);
+  graphs.tree = search(settings.version >= Version{2, 8, 0} ? Pattern::balanced_tree : Pattern::split_tree,
+                       rings, rings);
   if (has_collnet(question)) {
     graphs.collnet_chain = search(Pattern::tree, rings, rings);
     const bool direct = settings.version >= Version{2, 14, 0};

@@ -1,4 +1,5 @@
-// What NCCL's search finds on one node for a set of its GPUs, and a book that keeps it, so that alike nodes are searched once.
+// What NCCL's search finds on one node for a set of its GPUs, and a book that keeps it, so that alike nodes
+// are searched once.
 #pragma once
 
 #include <list>
@@ -18,8 +19,9 @@ struct NodeGraphs {
   friend bool operator==(const NodeGraphs&, const NodeGraphs&) = default;
 };
 
-/// Everything that the search reads: two that are equal have equal graphs. What has no say in it (names, rates that NCCL does not book,
-/// what is forced or limited once the channels are known) is left at its default.
+/// Everything that the search reads: two that are equal have equal graphs. What has no say in it (names,
+/// rates that NCCL does not book, what is forced or limited once the channels are known) is left at its
+/// default.
 struct NodeQuestion {
   std::vector<int> gpus;  ///< of the node, ascending
   bool several_nodes = false;
@@ -30,7 +32,8 @@ struct NodeQuestion {
   friend bool operator==(const NodeQuestion&, const NodeQuestion&) = default;
 };
 
-NodeQuestion question_of(const ClusterSpec& cluster, std::vector<int> gpus, bool several_nodes, const Settings& settings);
+NodeQuestion question_of(const ClusterSpec& cluster, std::vector<int> gpus, bool several_nodes,
+                         const Settings& settings);
 
 /// Searches, without any book. Requires at least one GPU.
 NodeGraphs search_node(const NodeQuestion& question);

@@ -1,4 +1,5 @@
-// NCCL reads the PCIe tree, the NVLinks of the job's GPUs and the NICs; every pair of CPUs gets a socket link whether there is one or not.
+// NCCL reads the PCIe tree, the NVLinks of the job's GPUs and the NICs; every pair of CPUs gets a socket link
+// whether there is one or not.
 #include "sim/collective/nccl/node_links.hpp"
 
 #include <algorithm>
@@ -30,13 +31,17 @@ class Reader {
     node_.devices.push_back(kind);
     return static_cast<int>(node_.devices.size()) - 1;
   }
-  int& number(VertexKind kind, int index) { return numbers_[first_of(input_.node, kind) + static_cast<VertexId>(index)]; }
+  int& number(VertexKind kind, int index) {
+    return numbers_[first_of(input_.node, kind) + static_cast<VertexId>(index)];
+  }
 
   void number_devices() {
     const NodeSpec& spec = input_.node;
     for (const int gpu : input_.gpus) number(VertexKind::gpu, gpu) = new_device(DeviceKind::gpu);
-    for (int i = 0; i < spec.cpus; ++i) node_.cpus.push_back(number(VertexKind::cpu, i) = new_device(DeviceKind::cpu));
-    for (int i = 0; i < spec.switches; ++i) number(VertexKind::pcie_switch, i) = new_device(DeviceKind::pcie_switch);
+    for (int i = 0; i < spec.cpus; ++i)
+      node_.cpus.push_back(number(VertexKind::cpu, i) = new_device(DeviceKind::cpu));
+    for (int i = 0; i < spec.switches; ++i)
+      number(VertexKind::pcie_switch, i) = new_device(DeviceKind::pcie_switch);
     if (spec.nvswitches > 0) node_.nvswitch = new_device(DeviceKind::nvswitch);
     for (int i = 0; i < spec.nvswitches; ++i) number(VertexKind::nvswitch, i) = node_.nvswitch;
     if (!input_.several_nodes) return;
@@ -52,9 +57,12 @@ class Reader {
   /// Several links between one pair are one wider link.
   void connect(int a, int b, BookedKind kind, Milli bandwidth) {
     for (BookedLink& link : node_.links) {
-      if (link.kind == kind && ((link.from == a && link.to == b) || (link.from == b && link.to == a))) link.bandwidth += bandwidth;
+      if (link.kind == kind && ((link.from == a && link.to == b) || (link.from == b && link.to == a)))
+        link.bandwidth += bandwidth;
     }
-    const auto same = [&](const BookedLink& link) { return link.kind == kind && link.from == a && link.to == b; };
+    const auto same = [&](const BookedLink& link) {
+      return link.kind == kind && link.from == a && link.to == b;
+    };
     if (std::ranges::any_of(node_.links, same)) return;
     node_.links.push_back({a, b, kind, bandwidth});
     node_.links.push_back({b, a, kind, bandwidth});
@@ -75,12 +83,15 @@ class Reader {
 
   DeviceKind kind(int device) const { return node_.devices[static_cast<std::size_t>(device)]; }
 
-  static int compute_capability(const NodeSpec& node) { return static_cast<int>(std::lround(node.gpu.compute_capability * 10)); }
+  static int compute_capability(const NodeSpec& node) {
+    return static_cast<int>(std::lround(node.gpu.compute_capability * 10));
+  }
 
   void connect_sockets() {
     const Milli bandwidth = socket_booked(input_.settings.version, input_.node.host.family);
     for (std::size_t a = 0; a < node_.cpus.size(); ++a) {
-      for (std::size_t b = a + 1; b < node_.cpus.size(); ++b) connect(node_.cpus[a], node_.cpus[b], BookedKind::socket, bandwidth);
+      for (std::size_t b = a + 1; b < node_.cpus.size(); ++b)
+        connect(node_.cpus[a], node_.cpus[b], BookedKind::socket, bandwidth);
     }
   }
 
@@ -89,7 +100,8 @@ class Reader {
     if (!input_.several_nodes) return;
     node_.ports = input_.node.nics;
     for (int i = 0; i < node_.ports; ++i) {
-      connect(number(VertexKind::nic, i), new_device(DeviceKind::port), BookedKind::network, booked(input_.network));
+      connect(number(VertexKind::nic, i), new_device(DeviceKind::port), BookedKind::network,
+              booked(input_.network));
     }
   }
 
@@ -168,7 +180,8 @@ class PathFinder {
   PathClass step_class(int here, const BookedLink& link) {
     const auto either = [&](DeviceKind k) { return kind(here) == k || kind(link.to) == k; };
     if (link.kind == BookedKind::pcie && either(DeviceKind::cpu)) return PathClass::phb;
-    if (kind(here) == DeviceKind::pcie_switch && kind(link.to) == DeviceKind::pcie_switch) return PathClass::pxb;
+    if (kind(here) == DeviceKind::pcie_switch && kind(link.to) == DeviceKind::pcie_switch)
+      return PathClass::pxb;
     const bool relayed = here != base_ && kind(here) == DeviceKind::gpu && link.kind == BookedKind::nvlink;
     return relayed ? PathClass::nvb : class_of(link.kind);
   }
@@ -188,7 +201,8 @@ class PathFinder {
   /// Of a step that arrives at `device` over the link.
   Backlash backlash_into(int device, const BookedLink& link) const {
     if (kind(device) == DeviceKind::gpu && old_gpu_) return Backlash::eighth;
-    return power_cpu_ && kind(device) == DeviceKind::cpu && link.kind == BookedKind::nvlink ? Backlash::all : Backlash::none;
+    return power_cpu_ && kind(device) == DeviceKind::cpu && link.kind == BookedKind::nvlink ? Backlash::all
+                                                                                            : Backlash::none;
   }
 
   const NodeLinks& node_;

@@ -28,7 +28,8 @@ struct NodeLinks {
   static NodeLinks read(const NodeMapInput& input);
 };
 
-/// The paths from every device to `base`, found breadth first: fewest hops, then the widest. GPUs relay NVLink for one hop.
+/// The paths from every device to `base`, found breadth first: fewest hops, then the widest. GPUs relay
+/// NVLink for one hop.
 std::vector<NodePath> paths_to(const NodeLinks& node, int base, bool old_gpu, bool power_cpu);
 
 }  // namespace foretrain::nccl

@@ -1,5 +1,5 @@
-// First the shortest paths; then those that NCCL would not take are replaced: without peer access through the CPU's memory, to a far NIC
-// through a GPU that is near it (PXN), without GPUDirect through the CPU.
+// First the shortest paths; then those that NCCL would not take are replaced: without peer access through the
+// CPU's memory, to a far NIC through a GPU that is near it (PXN), without GPUDirect through the CPU.
 #include "sim/collective/nccl/node_map.hpp"
 
 #include <algorithm>
@@ -49,11 +49,13 @@ class NodeMapBuilder {
 
   void find_paths() {
     const auto gpus = static_cast<std::size_t>(map_.gpus_), nics = static_cast<std::size_t>(map_.nics_);
-    map_.gpu_to_gpu_.resize(gpus * gpus), map_.gpu_to_nic_.resize(gpus * nics), map_.nic_to_gpu_.resize(gpus * nics);
+    map_.gpu_to_gpu_.resize(gpus * gpus), map_.gpu_to_nic_.resize(gpus * nics),
+        map_.nic_to_gpu_.resize(gpus * nics);
     for (int to = 0; to < map_.gpus_; ++to) into_gpu(to, to_gpu_.emplace_back(paths_toward(to)));
     for (int nic = 0; nic < map_.nics_; ++nic) {
       const Paths& paths = to_port_.emplace_back(paths_toward(port(nic)));
-      for (int from = 0; from < map_.gpus_; ++from) gpu_to_nic(from, nic) = marked(paths[static_cast<std::size_t>(from)]);
+      for (int from = 0; from < map_.gpus_; ++from)
+        gpu_to_nic(from, nic) = marked(paths[static_cast<std::size_t>(from)]);
     }
     for (const int cpu : node_.cpus) to_cpu_.push_back(paths_toward(cpu));
     if (!map_.has_switch_) return;
@@ -62,8 +64,10 @@ class NodeMapBuilder {
   }
 
   void into_gpu(int to, const Paths& paths) {
-    for (int from = 0; from < map_.gpus_; ++from) gpu_to_gpu(from, to) = marked(paths[static_cast<std::size_t>(from)]);
-    for (int nic = 0; nic < map_.nics_; ++nic) nic_to_gpu(nic, to) = paths[static_cast<std::size_t>(port(nic))];
+    for (int from = 0; from < map_.gpus_; ++from)
+      gpu_to_gpu(from, to) = marked(paths[static_cast<std::size_t>(from)]);
+    for (int nic = 0; nic < map_.nics_; ++nic)
+      nic_to_gpu(nic, to) = paths[static_cast<std::size_t>(port(nic))];
     if (map_.has_switch_) map_.switch_to_gpu_.push_back(paths[static_cast<std::size_t>(node_.nvswitch)]);
   }
 
@@ -93,7 +97,8 @@ class NodeMapBuilder {
     for (std::size_t c = 0; c < to_cpu_.size(); ++c) {
       const NodePath& path = to_cpu_[c][static_cast<std::size_t>(device)];
       if (!path.reachable) continue;
-      if (best < 0 || path.hops() < to_cpu_[static_cast<std::size_t>(best)][static_cast<std::size_t>(device)].hops())
+      if (best < 0 ||
+          path.hops() < to_cpu_[static_cast<std::size_t>(best)][static_cast<std::size_t>(device)].hops())
         best = static_cast<int>(c);
     }
     return best;
@@ -115,7 +120,8 @@ class NodeMapBuilder {
     if (input_.settings.p2p_level) return *input_.settings.p2p_level;
     const HostFamily family = input_.node.host.family;
     if (since(30) && !(family == HostFamily::amd && map_.gpus_ <= 2)) return PathClass::pxb;
-    if (is_intel(family)) return family != HostFamily::intel_broadwell && !since(9) ? PathClass::phb : PathClass::pxb;
+    if (is_intel(family))
+      return family != HostFamily::intel_broadwell && !since(9) ? PathClass::phb : PathClass::pxb;
     return family == HostFamily::arm ? PathClass::pxb : PathClass::sys;
   }
 
@@ -135,7 +141,8 @@ class NodeMapBuilder {
   void find_local_gpus() {
     for (int nic = 0; nic < map_.nics_; ++nic) {
       std::vector<int>& local = map_.local_gpus_.emplace_back();
-      for (int gpu = 0; gpu < map_.gpus_; ++gpu) keep_best(local, gpu, [&](int g) -> const NodePath& { return nic_to_gpu(nic, g); });
+      for (int gpu = 0; gpu < map_.gpus_; ++gpu)
+        keep_best(local, gpu, [&](int g) -> const NodePath& { return nic_to_gpu(nic, g); });
     }
   }
 
@@ -145,7 +152,8 @@ class NodeMapBuilder {
     if (!path.reachable) return;
     if (!list.empty()) {
       const NodePath& best = path_of(list.front());
-      if (path.bandwidth < best.bandwidth || (path.bandwidth == best.bandwidth && path.type > best.type)) return;
+      if (path.bandwidth < best.bandwidth || (path.bandwidth == best.bandwidth && path.type > best.type))
+        return;
       if (path.bandwidth > best.bandwidth || path.type < best.type) list.clear();
     }
     list.push_back(candidate);
@@ -179,7 +187,8 @@ class NodeMapBuilder {
         if (distance >= PathClass::phb) continue;
         if (distance == PathClass::pxn && relay >= 0) distance = gpu_to_nic(relay, nic).type;
         if (input_.node.gpudirect && distance <= reach) continue;
-        gpu_to_nic(gpu, nic) = marked(through_cpu(gpu, port(nic), to_port_[static_cast<std::size_t>(nic)], gpu));
+        gpu_to_nic(gpu, nic) =
+            marked(through_cpu(gpu, port(nic), to_port_[static_cast<std::size_t>(nic)], gpu));
         nic_to_gpu(nic, gpu) = through_cpu(port(nic), gpu, to_gpu_[static_cast<std::size_t>(gpu)], gpu);
       }
     }
@@ -189,7 +198,8 @@ class NodeMapBuilder {
     map_.best_nics_.assign(static_cast<std::size_t>(map_.gpus_), {});
     for (int gpu = 0; gpu < map_.gpus_; ++gpu) {
       std::vector<int>& best = map_.best_nics_[static_cast<std::size_t>(gpu)];
-      for (int nic = 0; nic < map_.nics_; ++nic) keep_best(best, nic, [&](int n) -> const NodePath& { return gpu_to_nic(gpu, n); });
+      for (int nic = 0; nic < map_.nics_; ++nic)
+        keep_best(best, nic, [&](int n) -> const NodePath& { return gpu_to_nic(gpu, n); });
     }
   }
 
@@ -262,7 +272,8 @@ std::vector<int> NodeMap::local_nics(int gpu) const {
   int first = gpu_numbers_[static_cast<std::size_t>(gpu)];
   if (std::has_single_bit(static_cast<unsigned>(count))) first = mirrored(first, count);
   const int turns = (count + sharers - 1) / sharers;
-  for (int turn = 0; turn < turns; ++turn) append_new(nics, best[static_cast<std::size_t>((first + turn) % count)]);
+  for (int turn = 0; turn < turns; ++turn)
+    append_new(nics, best[static_cast<std::size_t>((first + turn) % count)]);
   return nics;
 }
 

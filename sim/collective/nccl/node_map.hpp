@@ -1,4 +1,5 @@
-// One node as NCCL's search sees it: the job's GPUs, the NICs, and the path it would take between any two of them.
+// One node as NCCL's search sees it: the job's GPUs, the NICs, and the path it would take between any two of
+// them.
 #pragma once
 
 #include <span>
@@ -25,7 +26,8 @@ struct NodePath {
   PathClass type = PathClass::loc;
   Milli bandwidth = 0;
   bool reachable = false;
-  bool through_intel_root = false;  ///< from a GPU through one Intel CPU: PCIe carries 6/5 (12/9 until 2.8) of the data
+  bool through_intel_root =
+      false;  ///< from a GPU through one Intel CPU: PCIe carries 6/5 (12/9 until 2.8) of the data
   int hops() const { return static_cast<int>(steps.size()); }
 };
 
@@ -82,7 +84,9 @@ class NodeMap {
 
  private:
   friend class NodeMapBuilder;
-  static std::size_t at(int row, int column, int columns) { return static_cast<std::size_t>(row * columns + column); }
+  static std::size_t at(int row, int column, int columns) {
+    return static_cast<std::size_t>(row * columns + column);
+  }
 
   int gpus_ = 0, nics_ = 0, compute_capability_ = 70;
   bool has_switch_ = false, amd_cpu_ = false;

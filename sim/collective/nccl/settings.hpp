@@ -15,14 +15,15 @@ enum class CrossNic : std::uint8_t { never, always, automatic };
 
 struct Settings {
   Version version{};
-  std::optional<Algorithm> algorithm{};       ///< NCCL_ALGO
-  std::optional<Protocol> protocol{};         ///< NCCL_PROTO
-  int min_channels = 0, max_channels = 0;     ///< NCCL_MIN_NCHANNELS (min CTAs), NCCL_MAX_NCHANNELS (max CTAs); 0: NCCL's own
-  bool nvls = true;                           ///< NCCL_NVLS_ENABLE
-  bool collnet = false;                       ///< NCCL_COLLNET_ENABLE; needs a fabric that reduces
-  bool p2p = true;                            ///< NCCL_P2P_DISABLE=0
-  bool pxn = true;                            ///< NCCL_PXN_DISABLE=0
-  bool cuda_11_8 = false;                     ///< the CUDA NCCL was built with
+  std::optional<Algorithm> algorithm{};  ///< NCCL_ALGO
+  std::optional<Protocol> protocol{};    ///< NCCL_PROTO
+  int min_channels = 0,
+      max_channels = 0;    ///< NCCL_MIN_NCHANNELS (min CTAs), NCCL_MAX_NCHANNELS (max CTAs); 0: NCCL's own
+  bool nvls = true;        ///< NCCL_NVLS_ENABLE
+  bool collnet = false;    ///< NCCL_COLLNET_ENABLE; needs a fabric that reduces
+  bool p2p = true;         ///< NCCL_P2P_DISABLE=0
+  bool pxn = true;         ///< NCCL_PXN_DISABLE=0
+  bool cuda_11_8 = false;  ///< the CUDA NCCL was built with
   std::optional<PathClass> p2p_level{};       ///< NCCL_P2P_LEVEL
   std::optional<PathClass> gdr_level{};       ///< NCCL_NET_GDR_LEVEL; else the node's
   CrossNic cross_nic = CrossNic::automatic;   ///< NCCL_CROSS_NIC

@@ -1,4 +1,5 @@
-// Fills the table cell by cell. What NCCL does not consider stays zero; what it cannot run has a latency but no bandwidth.
+// Fills the table cell by cell. What NCCL does not consider stays zero; what it cannot run has a latency but
+// no bandwidth.
 #include "sim/collective/nccl/tuning.hpp"
 
 #include <cassert>
@@ -25,8 +26,8 @@ int place_of(CollectiveOp op) {
   }
 }
 
-constexpr std::array kTunedOps{CollectiveOp::broadcast, CollectiveOp::reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter,
-                               CollectiveOp::all_reduce};
+constexpr std::array kTunedOps{CollectiveOp::broadcast, CollectiveOp::reduce, CollectiveOp::all_gather,
+                               CollectiveOp::reduce_scatter, CollectiveOp::all_reduce};
 
 bool considered_for_gather_or_scatter(const JobFacts& job, Algorithm algorithm) {
   switch (algorithm) {
@@ -66,14 +67,16 @@ bool exists_in(const Version& version, Algorithm algorithm) {
 
 std::size_t TuningTable::index(CollectiveOp op, Algorithm algorithm, Protocol protocol) {
   assert(is_tuned(op));
-  return (static_cast<std::size_t>(place_of(op)) * 7 + static_cast<std::size_t>(algorithm)) * 3 + static_cast<std::size_t>(protocol);
+  return (static_cast<std::size_t>(place_of(op)) * 7 + static_cast<std::size_t>(algorithm)) * 3 +
+         static_cast<std::size_t>(protocol);
 }
 
 bool is_tuned(CollectiveOp op) { return place_of(op) >= 0; }
 
 bool is_considered(const JobFacts& job, CollectiveOp op, Algorithm algorithm, Protocol protocol) {
   if (!is_tuned(op) || !exists_in(job.version, algorithm)) return false;
-  const bool simple_only = algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree || algorithm == Algorithm::pat;
+  const bool simple_only =
+      algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree || algorithm == Algorithm::pat;
   if (simple_only && protocol != Protocol::simple) return false;
   if (op == CollectiveOp::broadcast || op == CollectiveOp::reduce) return algorithm == Algorithm::ring;
   if (op == CollectiveOp::all_reduce) return algorithm != Algorithm::pat;

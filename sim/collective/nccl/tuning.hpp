@@ -1,4 +1,5 @@
-// NCCL's own forecast: latency and bandwidth of every algorithm and protocol, and the choice it makes by them.
+// NCCL's own forecast: latency and bandwidth of every algorithm and protocol, and the choice it makes by
+// them.
 #pragma once
 
 #include <array>
@@ -41,13 +42,18 @@ struct Forecast {
   float algbw = 0;  ///< GB/s; 0: not available
 };
 
-/// As NCCL prints it with NCCL_DEBUG_SUBSYS=TUNING; kept in its `float`, so that ties and last digits are the same.
+/// As NCCL prints it with NCCL_DEBUG_SUBSYS=TUNING; kept in its `float`, so that ties and last digits are the
+/// same.
 class TuningTable {
  public:
   JobFacts job;
   /// Requires an operation that NCCL tunes: is_tuned(op).
-  Forecast& at(CollectiveOp op, Algorithm algorithm, Protocol protocol) { return cells_[index(op, algorithm, protocol)]; }
-  const Forecast& at(CollectiveOp op, Algorithm algorithm, Protocol protocol) const { return cells_[index(op, algorithm, protocol)]; }
+  Forecast& at(CollectiveOp op, Algorithm algorithm, Protocol protocol) {
+    return cells_[index(op, algorithm, protocol)];
+  }
+  const Forecast& at(CollectiveOp op, Algorithm algorithm, Protocol protocol) const {
+    return cells_[index(op, algorithm, protocol)];
+  }
 
  private:
   static std::size_t index(CollectiveOp op, Algorithm algorithm, Protocol protocol);
@@ -60,7 +66,8 @@ bool is_tuned(CollectiveOp op);
 /// facts/NCCL_TUNING.md 1.1 to 1.3, for NCCL 2.5 to 2.30.
 TuningTable tuning_table(const TuningInput& input);
 
-/// One cell's parts. Latency in microseconds; bandwidth is the algorithm's (message size / time), 0 when not available.
+/// One cell's parts. Latency in microseconds; bandwidth is the algorithm's (message size / time), 0 when not
+/// available.
 float latency_us(const TuningInput& input, CollectiveOp op, Algorithm algorithm, Protocol protocol);
 float algorithm_bandwidth(const TuningInput& input, CollectiveOp op, Algorithm algorithm, Protocol protocol);
 
@@ -84,15 +91,17 @@ struct Choice {
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 
-/// NCCL's forecast for `bytes` (as nccl-tests prints them: all ranks' parts together); nothing when the cell is not available.
-/// `grouped`: operations in one group call that run as one kernel.
-std::optional<float> predicted_us(const TuningTable& table, CollectiveOp op, std::int64_t bytes, Algorithm algorithm, Protocol protocol,
-                                  int grouped = 1);
+/// NCCL's forecast for `bytes` (as nccl-tests prints them: all ranks' parts together); nothing when the cell
+/// is not available. `grouped`: operations in one group call that run as one kernel.
+std::optional<float> predicted_us(const TuningTable& table, CollectiveOp op, std::int64_t bytes,
+                                  Algorithm algorithm, Protocol protocol, int grouped = 1);
 
 /// The smallest forecast; the first in NCCL's order when equal.
-Choice choose(const TuningTable& table, CollectiveOp op, std::int64_t bytes, const Forced& forced = {}, int grouped = 1);
+Choice choose(const TuningTable& table, CollectiveOp op, std::int64_t bytes, const Forced& forced = {},
+              int grouped = 1);
 
-/// "Tree/LL 49.7 us; next Ring/LL 98.9 us; Tree/Simple 504.1 us": the best of every other algorithm and protocol, nearest first.
+/// "Tree/LL 49.7 us; next Ring/LL 98.9 us; Tree/Simple 504.1 us": the best of every other algorithm and
+/// protocol, nearest first.
 std::string reason(const TuningTable& table, CollectiveOp op, std::int64_t bytes, const Choice& choice);
 
 }  // namespace foretrain::nccl

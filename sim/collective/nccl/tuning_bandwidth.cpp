@@ -1,5 +1,6 @@
-// Bandwidth of a cell in three steps: what the graph's channels carry together, what algorithm and protocol leave of it, and what a byte
-// of the message costs on that bus (facts/NCCL_TUNING.md 1.1). Rounded to float where NCCL does, so that the printed digits agree.
+// Bandwidth of a cell in three steps: what the graph's channels carry together, what algorithm and protocol
+// leave of it, and what a byte of the message costs on that bus (facts/NCCL_TUNING.md 1.1). Rounded to float
+// where NCCL does, so that the printed digits agree.
 #include <algorithm>
 
 #include "sim/collective/nccl/bandwidth_caps.hpp"
@@ -23,9 +24,13 @@ struct Cell {
   const JobFacts& job() const { return input.job; }
   bool since(int minor, int patch = 0) const { return job().version >= Version{2, minor, patch}; }
   bool before(int minor, int patch = 0) const { return !since(minor, patch); }
-  bool is_gather_or_scatter() const { return op == CollectiveOp::all_gather || op == CollectiveOp::reduce_scatter; }
+  bool is_gather_or_scatter() const {
+    return op == CollectiveOp::all_gather || op == CollectiveOp::reduce_scatter;
+  }
   bool is_nvls() const { return algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree; }
-  bool is_collnet() const { return algorithm == Algorithm::collnet_direct || algorithm == Algorithm::collnet_chain; }
+  bool is_collnet() const {
+    return algorithm == Algorithm::collnet_direct || algorithm == Algorithm::collnet_chain;
+  }
   GpuClass gpu() const { return gpu_class(job().version, job().min_compute_capability); }
   double local_ranks() const { return job().ranks_per_node(); }
   int ring_steps() const {
@@ -34,7 +39,8 @@ struct Cell {
   }
 };
 
-/// NVLink SHARP of 2.28 and later: one channel's worth is lost to the head, and the switch reaches only a share of the rate.
+/// NVLink SHARP of 2.28 and later: one channel's worth is lost to the head, and the switch reaches only a
+/// share of the rate.
 double nvls_channel_since_228(const Cell& c) {
   if (c.graph.channels < 2) return 0;
   const double reached = c.gpu() == GpuClass::blackwell ? 0.74 : 0.85;
@@ -50,7 +56,8 @@ double nvls_channel_since_228(const Cell& c) {
 double nvls_channel(const Cell& c) {
   const double intra = c.graph.bw_intra, inter = c.graph.bw_inter;
   if (c.since(27) && c.is_gather_or_scatter()) {
-    return std::min(intra * (c.local_ranks() - 1) / c.local_ranks(), c.job().nodes == 1 ? intra : 0.9 * inter);
+    return std::min(intra * (c.local_ranks() - 1) / c.local_ranks(),
+                    c.job().nodes == 1 ? intra : 0.9 * inter);
   }
   if (c.algorithm == Algorithm::nvls) return std::min(intra, inter);
   return std::min(intra, c.job().nodes <= 2 ? inter : inter / 2);
@@ -81,7 +88,8 @@ float ring_bus(const Cell& c, float bus) {
   }
   if (c.protocol == Protocol::ll128) {
     const bool one_per_node = job.ranks_per_node() < 2 && c.since(7) && c.before(23);
-    return smaller(bus * (one_per_node ? 0.7 : 0.92), ring_ll128_cap(job.version, c.gpu(), c.op, job.nodes, c.graph.channels));
+    return smaller(bus * (one_per_node ? 0.7 : 0.92),
+                   ring_ll128_cap(job.version, c.gpu(), c.op, job.nodes, c.graph.channels));
   }
   return bus;
 }
@@ -89,7 +97,8 @@ float ring_bus(const Cell& c, float bus) {
 float tree_bus(const Cell& c, float bus) {
   const JobFacts& job = c.job();
   const bool ll128_on_a100 = job.min_compute_capability == 80 && c.protocol == Protocol::ll128;
-  bus = smaller(bus * (c.since(8) ? .92 : .9), tree_cap(job.version, c.gpu(), job.nodes, c.graph.channels, ll128_on_a100));
+  bus = smaller(bus * (c.since(8) ? .92 : .9),
+                tree_cap(job.version, c.gpu(), job.nodes, c.graph.channels, ll128_on_a100));
   if (c.protocol == Protocol::ll) {
     bus = smaller(bus * 1.0 / 3.8, ll_cap(job.version, c.gpu(), job.cpu == CpuVendor::amd, job.nodes));
   }
@@ -103,7 +112,8 @@ float tree_bus(const Cell& c, float bus) {
 /// Direct: fully fast only when every GPU has a NIC of its own.
 float collnet_direct_bus(const Cell& c, float bus) {
   if (c.since(20) && c.is_gather_or_scatter()) {
-    if (c.since(27)) return static_cast<float>(c.local_ranks() * std::min(c.graph.bw_intra, 0.9 * c.graph.bw_inter));
+    if (c.since(27))
+      return static_cast<float>(c.local_ranks() * std::min(c.graph.bw_intra, 0.9 * c.graph.bw_inter));
     const double w = (c.local_ranks() - 1) / 7;
     return static_cast<float>(c.local_ranks() * c.graph.bw_intra * (w * 0.85 + (1 - w) * 0.95));
   }
@@ -188,7 +198,9 @@ bool ll128_is_safe(const TuningInput& input, CollectiveOp op, Algorithm algorith
   if (cc != job.max_compute_capability) return false;
   if (graph.type_intra > (since(18, 3) ? PathClass::nvb : PathClass::nvl)) return false;
   if (graph.type_inter > (since(17) && cc >= 90 ? PathClass::pxn : PathClass::pxb)) return false;
-  if (cc == 90 && job.cuda_11_8 && algorithm == Algorithm::ring && op == CollectiveOp::all_reduce && job.ranks == 2) return false;
+  if (cc == 90 && job.cuda_11_8 && algorithm == Algorithm::ring && op == CollectiveOp::all_reduce &&
+      job.ranks == 2)
+    return false;
   if (since(27)) return cc >= 70;
   return cc == 70 || cc == 80 || (cc == 90 && since(15)) || ((cc == 100 || cc == 120) && since(25));
 }

@@ -1,5 +1,5 @@
-// A forecast is latency + size / bandwidth. Two things bend the line: trees are slow at middle sizes, and a ring over the network pays
-// more latency once its chunks are full.
+// A forecast is latency + size / bandwidth. Two things bend the line: trees are slow at middle sizes, and a
+// ring over the network pays more latency once its chunks are full.
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -14,8 +14,10 @@ namespace {
 
 /// Share of a tree's bandwidth by floor(log2(size / 64 B)): 64 B to 256 MiB (facts/NCCL_TUNING.md 1.1).
 using TreeShares = std::array<float, 23>;
-constexpr TreeShares kTreeLl{1, 1, 1, 1, .9F, .8F, .7F, .7F, .7F, .7F, .6F, .5F, .4F, .4F, .5F, .6F, .7F, .8F, .9F, 1, 1, 1, 1};
-constexpr TreeShares kTreeLl128Shares{1, 1, 1, 1, 1, .9F, .8F, .8F, .8F, .7F, .6F, .6F, .6F, .6F, .6F, .6F, .8F, .9F, .9F, .9F, .9F, 1, 1};
+constexpr TreeShares kTreeLl{1,   1,   1,   1,   .9F, .8F, .7F, .7F, .7F, .7F, .6F, .5F,
+                             .4F, .4F, .5F, .6F, .7F, .8F, .9F, 1,   1,   1,   1};
+constexpr TreeShares kTreeLl128Shares{1,   1,   1,   1,   1,   .9F, .8F, .8F, .8F, .7F, .6F, .6F,
+                                      .6F, .6F, .6F, .6F, .8F, .9F, .9F, .9F, .9F, 1,   1};
 constexpr TreeShares kTreeLl128Until29{1,   1,   1,   1,   1,   .9F, .8F, .8F, .8F, .7F,  .6F, .6F,
                                        .6F, .5F, .6F, .6F, .7F, .7F, .8F, .9F, .9F, .92F, .92F};
 constexpr TreeShares kTreeSimple{.9F, .9F, .9F, .9F, .9F, .9F, .9F, .8F, .7F, .6F, .6F, .5F,
@@ -43,8 +45,8 @@ float tree_share(const Version& version, Protocol protocol, std::int64_t bytes) 
 
 bool bends(const JobFacts& job, Algorithm algorithm) {
   if (algorithm == Algorithm::tree) return true;
-  return algorithm == Algorithm::nvls_tree && job.version >= Version{2, 29, 0} && job.min_compute_capability >= 100 &&
-         (job.cpu == CpuVendor::intel || job.cpu == CpuVendor::amd);
+  return algorithm == Algorithm::nvls_tree && job.version >= Version{2, 29, 0} &&
+         job.min_compute_capability >= 100 && (job.cpu == CpuVendor::intel || job.cpu == CpuVendor::amd);
 }
 
 /// How much more latency a ring over the network pays when its chunks are full.
@@ -76,20 +78,23 @@ std::string text_of(Algorithm algorithm, Protocol protocol, float us) {
 
 }  // namespace
 
-std::optional<float> predicted_us(const TuningTable& table, CollectiveOp op, std::int64_t bytes, Algorithm algorithm, Protocol protocol,
-                                  int grouped) {
+std::optional<float> predicted_us(const TuningTable& table, CollectiveOp op, std::int64_t bytes,
+                                  Algorithm algorithm, Protocol protocol, int grouped) {
   if (!is_tuned(op)) return std::nullopt;
   const JobFacts& job = table.job;
   Forecast cell = table.at(op, algorithm, protocol);
   if (!(cell.algbw > 0) || switch_cannot_reduce(job, algorithm)) return std::nullopt;
   if (bends(job, algorithm)) cell.algbw *= tree_share(job.version, protocol, bytes);
   const bool over_network = algorithm == Algorithm::ring && protocol == Protocol::simple && job.nodes > 1;
-  if (over_network && op == CollectiveOp::all_reduce) cell.latency_us = static_cast<float>(cell.latency_us * ring_plateau(job, bytes));
-  const float paid = cell.latency_us * static_cast<float>(latencies_paid(job, algorithm, std::max(1, grouped)));
+  if (over_network && op == CollectiveOp::all_reduce)
+    cell.latency_us = static_cast<float>(cell.latency_us * ring_plateau(job, bytes));
+  const float paid =
+      cell.latency_us * static_cast<float>(latencies_paid(job, algorithm, std::max(1, grouped)));
   return paid + static_cast<float>(bytes) / (1000 * cell.algbw);
 }
 
-Choice choose(const TuningTable& table, CollectiveOp op, std::int64_t bytes, const Forced& forced, int grouped) {
+Choice choose(const TuningTable& table, CollectiveOp op, std::int64_t bytes, const Forced& forced,
+              int grouped) {
   Choice best;
   for (const Algorithm algorithm : kAlgorithms) {
     if (forced.algorithm && *forced.algorithm != algorithm) continue;

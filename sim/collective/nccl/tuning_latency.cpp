@@ -1,5 +1,5 @@
-// Latency of a cell: what is paid once, plus the steps of the algorithm times what a step costs on NVLink, PCIe or the network
-// (facts/NCCL_TUNING.md 1.2).
+// Latency of a cell: what is paid once, plus the steps of the algorithm times what a step costs on NVLink,
+// PCIe or the network (facts/NCCL_TUNING.md 1.2).
 #include <algorithm>
 #include <bit>
 
@@ -68,20 +68,24 @@ float ring(const Terms& t) {
   if (t.op == CollectiveOp::broadcast || t.op == CollectiveOp::reduce) return rooted_ring(t);
   const int steps = (t.op == CollectiveOp::all_reduce ? 2 : 1) * (t.job.ranks - 1);
   if (!t.since(7))
-    return static_cast<float>(steps) * static_cast<float>(t.hop(t.job.nodes > 1 ? Hop::network : t.local_hop(), t.algorithm));
+    return static_cast<float>(steps) *
+           static_cast<float>(t.hop(t.job.nodes > 1 ? Hop::network : t.local_hop(), t.algorithm));
   const int remote = ring_network_steps(t);
   return static_cast<float>(steps - remote) * ring_local_step(t) + static_cast<float>(remote) * t.remote();
 }
 
 float tree(const Terms& t) {
-  return 2.0F * (static_cast<float>(t.job.ranks_per_node() - 1) * t.local() + static_cast<float>(floor_log2(t.job.nodes)) * t.remote());
+  return 2.0F * (static_cast<float>(t.job.ranks_per_node() - 1) * t.local() +
+                 static_cast<float>(floor_log2(t.job.nodes)) * t.remote());
 }
 
 float collnet_direct(const Terms& t) {
   const int others = t.job.ranks_per_node() - 1;
   if (!t.since(10)) return 2.0F * static_cast<float>(others) * t.local() + t.remote();
   const float per_peer = t.since(19) ? 0.4F : 0.5F;
-  return 2.0F * (static_cast<float>(std::min(1, others)) * t.local() + static_cast<float>(others) * per_peer) + t.remote();
+  return 2.0F *
+             (static_cast<float>(std::min(1, others)) * t.local() + static_cast<float>(others) * per_peer) +
+         t.remote();
 }
 
 float collnet_chain(const Terms& t) {
@@ -100,7 +104,8 @@ float nvls_tree(const Terms& t) {
 }
 
 float pat(const Terms& t) {
-  return static_cast<float>(static_cast<float>(floor_log2(t.job.nodes)) * (t.remote() / 3.5) + t.job.ranks * 2.8);
+  return static_cast<float>(static_cast<float>(floor_log2(t.job.nodes)) * (t.remote() / 3.5) +
+                            t.job.ranks * 2.8);
 }
 
 }  // namespace

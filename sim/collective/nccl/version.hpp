@@ -13,10 +13,12 @@ struct Version {
   friend auto operator<=>(const Version&, const Version&) = default;
 };
 
-/// The oldest and the newest whose constants are known here (facts/NCCL_TUNING.md). Others behave as the nearer one.
+/// The oldest and the newest whose constants are known here (facts/NCCL_TUNING.md). Others behave as the
+/// nearer one.
 inline constexpr Version kOldestKnown{2, 5, 6}, kNewestKnown{2, 30, 7};
 
-/// "2.18", "2.18.3", "2.18.3-1", "2.26.x"; a patch that is not given is the newest of its series (99). Nothing when it is no version.
+/// "2.18", "2.18.3", "2.18.3-1", "2.26.x"; a patch that is not given is the newest of its series (99).
+/// Nothing when it is no version.
 std::optional<Version> parse_version(std::string_view text);
 
 /// "2.18.3"; "2.26" where the patch was not given.

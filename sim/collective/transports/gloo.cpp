@@ -1,5 +1,6 @@
-// gloo (pytorch/gloo, gloo/*.cc, 2018 to 2025): rings whose parts are cut into at least two segments of at most 1 MiB, so that one flows
-// while the other is added up; binomial broadcast; grouped sends for the rest. PyTorch has no reduce-scatter over gloo but all-reduces.
+// gloo (pytorch/gloo, gloo/*.cc, 2018 to 2025): rings whose parts are cut into at least two segments of at
+// most 1 MiB, so that one flows while the other is added up; binomial broadcast; grouped sends for the rest.
+// PyTorch has no reduce-scatter over gloo but all-reduces.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,7 +12,8 @@ namespace foretrain {
 namespace {
 
 /// allreduce.cc, reduce.cc: segments of min(size / (n least), segment) bytes.
-TransportChoice segmented(const Transport& transport, CollectiveOp op, std::string_view family, Bytes size, int ranks) {
+TransportChoice segmented(const Transport& transport, CollectiveOp op, std::string_view family, Bytes size,
+                          int ranks) {
   const double part = static_cast<double>(size.count) / ranks;
   const int pieces = std::max(transport.segments, pieces_of(part, transport.segment, ranks));
   return {op, family, pieces, fmt::format("gloo: {} segments per part", pieces)};

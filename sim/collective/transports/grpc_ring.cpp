@@ -1,5 +1,6 @@
-// TensorFlow's own collectives over gRPC (tensorflow/core/common_runtime/ring_alg.cc, hierarchical_tree_broadcaster.cc): all-reduce and
-// all-gather around a ring, parts cut in subdivisions until one is at most 4 MiB, but not in more than two; broadcast along a binary tree.
+// TensorFlow's own collectives over gRPC (tensorflow/core/common_runtime/ring_alg.cc,
+// hierarchical_tree_broadcaster.cc): all-reduce and all-gather around a ring, parts cut in subdivisions until
+// one is at most 4 MiB, but not in more than two; broadcast along a binary tree.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -15,7 +16,8 @@ TransportChoice choose_grpc_ring(const Transport& transport, CollectiveOp op, By
     return {op, {}, 1, fmt::format("TensorFlow has no {} over gRPC", name_of(op))};
   const double part = static_cast<double>(size.count) / ranks;
   const int pieces = std::min(std::max(1, transport.segments), pieces_of(part, transport.segment, ranks));
-  return {op, "ring", pieces, fmt::format("TensorFlow: {} subdivision{} per part", pieces, pieces == 1 ? "" : "s")};
+  return {op, "ring", pieces,
+          fmt::format("TensorFlow: {} subdivision{} per part", pieces, pieces == 1 ? "" : "s")};
 }
 
 }  // namespace foretrain

@@ -11,7 +11,8 @@ TransportChoice choose_mpich(const Transport& transport, CollectiveOp op, Bytes 
 TransportChoice choose_grpc_ring(const Transport& transport, CollectiveOp op, Bytes size, int ranks);
 TransportChoice choose_plain(const Transport& transport, CollectiveOp op, Bytes size, int ranks);
 
-/// Messages of at most `segment` bytes (0: any size) that a part of `part` bytes makes; at least 1, at most 2^28 / ranks.
+/// Messages of at most `segment` bytes (0: any size) that a part of `part` bytes makes; at least 1, at most
+/// 2^28 / ranks.
 int pieces_of(double part, Bytes segment, int ranks);
 
 inline bool is_power_of_two(int n) { return (n & (n - 1)) == 0; }

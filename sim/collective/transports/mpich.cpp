@@ -1,5 +1,5 @@
-// MPICH's rules (Thakur, Rabenseifner, Gropp 2005; defaults of MPIR_CVAR_*_MSG_SIZE in src/mpi/coll): recursive doubling for short,
-// Rabenseifner for long all-reduces.
+// MPICH's rules (Thakur, Rabenseifner, Gropp 2005; defaults of MPIR_CVAR_*_MSG_SIZE in src/mpi/coll):
+// recursive doubling for short, Rabenseifner for long all-reduces.
 #include "sim/collective/transports/libraries.hpp"
 
 namespace foretrain {
@@ -20,7 +20,8 @@ TransportChoice choose_mpich_reduce_scatter(double size, int n) {
 
 TransportChoice choose_mpich_all_gather(double size, int n) {
   const CollectiveOp op = CollectiveOp::all_gather;
-  if (is_power_of_two(n) && size < 524'288) return {op, "recursive_doubling", 1, "MPICH: below 512 KiB, a power of two"};
+  if (is_power_of_two(n) && size < 524'288)
+    return {op, "recursive_doubling", 1, "MPICH: below 512 KiB, a power of two"};
   if (size <= 81'920) return {op, "bruck", 1, "MPICH: up to 80 KiB"};
   return {op, "ring", 1, "MPICH: a long message"};
 }

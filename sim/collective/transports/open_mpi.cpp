@@ -1,6 +1,7 @@
-// Open MPI's fixed decision rules (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c before 4.1, measured by its authors on Myrinet):
-// recursive doubling below 10 000 bytes, rings above. Where it takes a neighbour exchange, a split binary tree or a chain, the nearest row
-// here is taken: ring, two trees, ring. Segments are those of the rules.
+// Open MPI's fixed decision rules (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c before 4.1, measured by
+// its authors on Myrinet): recursive doubling below 10 000 bytes, rings above. Where it takes a neighbour
+// exchange, a split binary tree or a chain, the nearest row here is taken: ring, two trees, ring. Segments
+// are those of the rules.
 #include <fmt/format.h>
 
 #include "sim/collective/transports/libraries.hpp"
@@ -29,16 +30,21 @@ std::int64_t broadcast_segment(double size, int n) {
 TransportChoice choose_open_mpi_broadcast(double size, int n) {
   const CollectiveOp op = CollectiveOp::broadcast;
   if (size < 2048) return {op, "binomial", 1, "Open MPI: below 2048 bytes"};
-  if (size < 370'728) return {op, "double_binary_tree", pieces_of(size / 2, {1024}, n), "Open MPI: split binary tree, segments of 1 KiB"};
+  if (size < 370'728)
+    return {op, "double_binary_tree", pieces_of(size / 2, {1024}, n),
+            "Open MPI: split binary tree, segments of 1 KiB"};
   const std::int64_t segment = broadcast_segment(size, n);
-  return {op, "ring", pieces_of(size, {segment}, n), fmt::format("Open MPI: pipeline, segments of {} KiB", segment >> 10)};
+  return {op, "ring", pieces_of(size, {segment}, n),
+          fmt::format("Open MPI: pipeline, segments of {} KiB", segment >> 10)};
 }
 
 TransportChoice choose_open_mpi_reduce(double size, int n) {
   const CollectiveOp op = CollectiveOp::reduce;
   if (size < 2048 || (n < 8 && size < 20'480)) return {op, "binomial", 1, "Open MPI: a short message"};
-  if (n > 0.6016 / 1024 * size + 1.3496) return {op, "binomial", pieces_of(size, {1024}, n), "Open MPI: many ranks, segments of 1 KiB"};
-  if (n > 0.0410 / 1024 * size + 9.7128) return {op, "ring", pieces_of(size, {1024}, n), "Open MPI: pipeline, segments of 1 KiB"};
+  if (n > 0.6016 / 1024 * size + 1.3496)
+    return {op, "binomial", pieces_of(size, {1024}, n), "Open MPI: many ranks, segments of 1 KiB"};
+  if (n > 0.0410 / 1024 * size + 9.7128)
+    return {op, "ring", pieces_of(size, {1024}, n), "Open MPI: pipeline, segments of 1 KiB"};
   const bool many = n > 0.0033 / 1024 * size + 1.6761;
   return {op, "ring", pieces_of(size, {many ? 32 << 10 : 64 << 10}, n),
           fmt::format("Open MPI: pipeline, segments of {} KiB", many ? 32 : 64)};
@@ -46,7 +52,8 @@ TransportChoice choose_open_mpi_reduce(double size, int n) {
 
 TransportChoice choose_open_mpi_reduce_scatter(double size, int n) {
   const CollectiveOp op = CollectiveOp::reduce_scatter;
-  const bool halving = size <= 12 * 1024 || (size <= 256 * 1024 && is_power_of_two(n)) || n >= 0.0012 * size + 8;
+  const bool halving =
+      size <= 12 * 1024 || (size <= 256 * 1024 && is_power_of_two(n)) || n >= 0.0012 * size + 8;
   if (!halving) return {op, "ring", 1, "Open MPI: a long message"};
   return {op, is_power_of_two(n) ? "recursive_halving" : "bruck", 1, "Open MPI: a short message"};
 }

@@ -1,5 +1,5 @@
-// No library at all: the algorithms of a textbook on links that cost nothing but latency and bandwidth, for comparison with other
-// simulators and with closed forms.
+// No library at all: the algorithms of a textbook on links that cost nothing but latency and bandwidth, for
+// comparison with other simulators and with closed forms.
 #include "sim/collective/transports/libraries.hpp"
 
 namespace foretrain {
@@ -9,7 +9,8 @@ TransportChoice choose_plain(const Transport& transport, CollectiveOp op, Bytes 
     case CollectiveOp::all_reduce:
     case CollectiveOp::reduce_scatter:
     case CollectiveOp::all_gather:
-      return {op, "ring", pieces_of(static_cast<double>(size.count) / ranks, transport.segment, ranks), "plain: always a ring"};
+      return {op, "ring", pieces_of(static_cast<double>(size.count) / ranks, transport.segment, ranks),
+              "plain: always a ring"};
     case CollectiveOp::broadcast:
     case CollectiveOp::reduce:
       return {op, "binomial", 1, "plain: always a binomial tree"};

@@ -1,4 +1,5 @@
-// The library chooses the algorithm, the algorithm's closed form says how many messages and bytes, the transport what each costs.
+// The library chooses the algorithm, the algorithm's closed form says how many messages and bytes, the
+// transport what each costs.
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -21,18 +22,22 @@ ByteRate rate_of(const Transport& transport, ByteRate link) {
 
 double seconds_per_byte(ByteRate rate) { return rate.per_second > 0 ? 1 / rate.per_second : 0; }
 
-/// Messages whole: one latency per hop, and what the busiest rank must do. In P pieces of x seconds each, a part that goes on to the next
-/// rank takes max(P x, x + latency): the pieces follow each other, unless the first has gone all the way before the last has left.
+/// Messages whole: one latency per hop, and what the busiest rank must do. In P pieces of x seconds each, a
+/// part that goes on to the next rank takes max(P x, x + latency): the pieces follow each other, unless the
+/// first has gone all the way before the last has left.
 double seconds_alone(const TransportPlan& plan, const LaneCosts& costs, double per_byte) {
-  const double latency = to_seconds(plan.latency), busiest = plan.messages * to_seconds(plan.overhead) + plan.busiest_bytes * per_byte;
+  const double latency = to_seconds(plan.latency),
+               busiest = plan.messages * to_seconds(plan.overhead) + plan.busiest_bytes * per_byte;
   const int pieces = plan.choice.pieces;
   if (pieces == 1) return plan.hops * latency + busiest;
   // Where a whole part follows the pieces (gloo's reduce), the largest message is no piece.
   const double bytes = plan.busiest_bytes / std::max({costs.sent, costs.received, costs.chain});
   const double mean = std::ceil(costs.chain * bytes / costs.steps);
-  const double piece = to_seconds(plan.overhead) + std::min(static_cast<double>(plan.message.count), mean) * per_byte;
+  const double piece =
+      to_seconds(plan.overhead) + std::min(static_cast<double>(plan.message.count), mean) * per_byte;
   const double parts = static_cast<double>(costs.steps - costs.hops) / (pieces - 1);
-  const double whole = (costs.hops - parts) * (piece + latency) + parts * std::max(pieces * piece, piece + latency);
+  const double whole =
+      (costs.hops - parts) * (piece + latency) + parts * std::max(pieces * piece, piece + latency);
   return std::max(whole + std::min((pieces - 1) * piece, latency), busiest + latency);
 }
 
@@ -67,8 +72,8 @@ TransportChoice choose(const Transport& transport, CollectiveOp op, Bytes size, 
   return library->choose(transport, op, size, ranks);
 }
 
-TransportPlan plan(const Transport& transport, const TransportChoice& choice, const LaneCosts& costs, Bytes size, Time link_latency,
-                   ByteRate link_bandwidth) {
+TransportPlan plan(const Transport& transport, const TransportChoice& choice, const LaneCosts& costs,
+                   Bytes size, Time link_latency, ByteRate link_bandwidth) {
   TransportPlan plan;
   plan.choice = choice;
   const double bytes = static_cast<double>(size.count);
@@ -91,7 +96,8 @@ TransportPlan plan(const Transport& transport, const TransportChoice& choice, co
   return plan;
 }
 
-TransportPlan plan(const Transport& transport, CollectiveOp op, Bytes size, int ranks, Time link_latency, ByteRate link_bandwidth) {
+TransportPlan plan(const Transport& transport, CollectiveOp op, Bytes size, int ranks, Time link_latency,
+                   ByteRate link_bandwidth) {
   const TransportChoice choice = choose(transport, op, size, ranks);
   if (choice.family.empty()) {
     TransportPlan nothing;

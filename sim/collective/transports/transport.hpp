@@ -1,4 +1,5 @@
-// Collectives that do not run over NCCL: gloo, MPI, TensorFlow's gRPC ring; what their messages cost and which algorithm they take.
+// Collectives that do not run over NCCL: gloo, MPI, TensorFlow's gRPC ring; what their messages cost and
+// which algorithm they take.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 
 namespace foretrain {
 
-/// How a library moves messages between processes over one kind of link. A rate or limit of 0 means that there is none.
-/// Files: topologies/transports/*.toml; keys: transport_keys().
+/// How a library moves messages between processes over one kind of link. A rate or limit of 0 means that
+/// there is none. Files: topologies/transports/*.toml; keys: transport_keys().
 struct Transport {
   std::string library;         ///< a name in transport_libraries(): who chooses the algorithm
   Time message_overhead{};     ///< software of sender and receiver for one message, beyond the link's latency
@@ -35,21 +36,22 @@ struct Transport {
 /// A key of a transport file.
 struct TransportKey {
   std::string_view name;
-  std::variant<std::string Transport::*, Time Transport::*, Bytes Transport::*, ByteRate Transport::*, double Transport::*,
-               int Transport::*>
+  std::variant<std::string Transport::*, Time Transport::*, Bytes Transport::*, ByteRate Transport::*,
+               double Transport::*, int Transport::*>
       field;
   std::string_view meaning;
 };
 
 std::span<const TransportKey> transport_keys();
 
-/// gloo over TCP as PyTorch and Horovod use it: topologies/transports/gloo_tcp.toml, where each figure has its source.
+/// gloo over TCP as PyTorch and Horovod use it: topologies/transports/gloo_tcp.toml, where each figure has
+/// its source.
 Transport gloo_over_tcp();
 
 /// What a library does with a collective.
 struct TransportChoice {
   CollectiveOp runs_as = CollectiveOp::all_reduce;  ///< not the op asked for where the library has none of it
-  std::string_view family;                          ///< a row of the algorithm catalog with op `runs_as`; empty: the library cannot
+  std::string_view family;  ///< a row of the algorithm catalog with op `runs_as`; empty: the library cannot
   int pieces = 1;
   std::string why;
 };
@@ -81,8 +83,9 @@ struct TransportPlan {
   Time overhead{};                   ///< of one message: software
   ByteRate rate{};                   ///< payload over the link while it flows
   double host_seconds_per_byte = 0;  ///< of payload, spent beside the wire; adding is spread over all payload
-  double busiest_bytes = 0;          ///< through the rank that moves most, in its busier direction, or down the longest chain
-  Time alone{};                      ///< on an idle machine
+  double busiest_bytes =
+      0;         ///< through the rank that moves most, in its busier direction, or down the longest chain
+  Time alone{};  ///< on an idle machine
 };
 
 /// What the library takes, over a link without latency or limit as over any other.
@@ -90,12 +93,14 @@ TransportChoice choose(const Transport& transport, CollectiveOp op, Bytes size, 
 
 /// Adds up what `costs`, those of the choice, take:
 ///   alone = hops x latency + messages x overhead + busiest bytes x per byte, for whole messages;
-///   with P pieces of x = overhead + message x per byte, each hop of a part takes max(P x, x + latency) instead;
-///   per byte = 1/rate + host, or the larger of the two when messages are pipelined (pieces > 1): one flows while the other is worked on.
+///   with P pieces of x = overhead + message x per byte, each hop of a part takes max(P x, x + latency)
+///   instead; per byte = 1/rate + host, or the larger of the two when messages are pipelined (pieces > 1):
+///   one flows while the other is worked on.
 /// Requires a known library and a positive bandwidth.
-TransportPlan plan(const Transport& transport, const TransportChoice& choice, const LaneCosts& costs, Bytes size, Time link_latency,
-                   ByteRate link_bandwidth);
+TransportPlan plan(const Transport& transport, const TransportChoice& choice, const LaneCosts& costs,
+                   Bytes size, Time link_latency, ByteRate link_bandwidth);
 /// The same for what the library chooses. One rank, or an op that the library cannot do: nothing, in no time.
-TransportPlan plan(const Transport& transport, CollectiveOp op, Bytes size, int ranks, Time link_latency, ByteRate link_bandwidth);
+TransportPlan plan(const Transport& transport, CollectiveOp op, Bytes size, int ranks, Time link_latency,
+                   ByteRate link_bandwidth);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// all_reduce_bench.py, which many PyTorch guides pass around: "RANK data size: 4.0 GB" once, then for every rank a duration and
-// throughputs. An all-reduce in place of 32-bit floats.
+// all_reduce_bench.py, which many PyTorch guides pass around: "RANK data size: 4.0 GB" once, then for every
+// rank a duration and throughputs. An all-reduce in place of 32-bit floats.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -22,7 +22,8 @@ class BenchReader {
     for (LogLines lines(source_.text); lines.next(line) && goes_on_;) {
       const std::string_view text = line.text;
       if (holds(text, "data size:")) read_size(text);
-      if (holds(text, "NCCL INFO")) hosts_.insert(std::string(trimmed(text.substr(0, std::min(text.find(':'), text.size())))));
+      if (holds(text, "NCCL INFO"))
+        hosts_.insert(std::string(trimmed(text.substr(0, std::min(text.find(':'), text.size())))));
       if (trimmed(text).starts_with("duration:")) read_duration(text, line.number);
     }
   }
@@ -46,10 +47,13 @@ class BenchReader {
     if (!seconds) return sheet_.skip(number, why_no_number(words.empty() ? std::string_view{} : words[0]));
     if (words.size() < 2 || words[1] != "sec") return sheet_.skip(number, "the line ends early");
     if (bytes_ == 0) return sheet_.skip(number, "no line above says the size of the data");
-    if (gpus == 0 || nodes == 0) return sheet_.skip(number, "the log does not say on how many GPUs and nodes it ran; state them");
+    if (gpus == 0 || nodes == 0)
+      return sheet_.skip(number, "the log does not say on how many GPUs and nodes it ran; state them");
     Sample sample;
-    sample.kind = SampleKind::collective, sample.what = "all_reduce", sample.gpus = gpus, sample.nodes = nodes, sample.bytes = bytes_;
-    sample.value = *seconds * 1e6, sample.unit = SampleUnit::us, sample.line = number, sample.source = source_.name;
+    sample.kind = SampleKind::collective, sample.what = "all_reduce", sample.gpus = gpus,
+    sample.nodes = nodes, sample.bytes = bytes_;
+    sample.value = *seconds * 1e6, sample.unit = SampleUnit::us, sample.line = number,
+    sample.source = source_.name;
     sample.settings = {{"type", "float"}, {"redop", "sum"}, {"in_place", "1"}};
     sheet_.add(std::move(sample));
   }
@@ -65,7 +69,9 @@ class BenchReader {
 
 }  // namespace
 
-bool is_all_reduce_bench(std::string_view text) { return holds(text, "algo throughput:") && holds(text, "duration:"); }
+bool is_all_reduce_bench(std::string_view text) {
+  return holds(text, "algo throughput:") && holds(text, "duration:");
+}
 
 void read_all_reduce_bench(const SourceText& source, const LogHints& hints, SampleSheet& sheet) {
   BenchReader(source, hints, sheet).read();

@@ -1,5 +1,5 @@
-// bandwidthTest of the CUDA samples: quick, range and shmoo tables, and the lines of --csv. Its MB/s are 2^20 bytes, its GB/s 10^9; copies
-// inside a GPU count what is read and what is written.
+// bandwidthTest of the CUDA samples: quick, range and shmoo tables, and the lines of --csv. Its MB/s are 2^20
+// bytes, its GB/s 10^9; copies inside a GPU count what is read and what is written.
 #include <algorithm>
 #include <optional>
 
@@ -51,7 +51,9 @@ class BandwidthReader {
     if (!holds(line, "Transfer Size")) table_.gigabytes = 0;
     if (holds(line, "Bandwidth,") && !copy_in(line).empty()) {
       table_ = {copy_in(line), "pinned",
-                static_cast<int>(std::clamp<std::int64_t>(integer_behind(line, "Bandwidth,").value_or(1), 1, 10'000)), 0};
+                static_cast<int>(
+                    std::clamp<std::int64_t>(integer_behind(line, "Bandwidth,").value_or(1), 1, 10'000)),
+                0};
     } else if (holds(line, "Memory Transfers")) {
       table_.memory = holds(line, "PAGEABLE") ? "pageable" : "pinned";
     } else if (holds(line, "Transfer Size (Bytes)") && !table_.what.empty()) {
@@ -65,7 +67,8 @@ class BandwidthReader {
     goes_on_ = sheet_.count_row();
     if (words.size() < 2) return sheet_.skip(line, "the line ends early");
     const auto value = number_of(words[1]);
-    if (!value || words.size() > 2) return sheet_.skip(line, value ? "more than a size and a bandwidth" : why_no_number(words[1]));
+    if (!value || words.size() > 2)
+      return sheet_.skip(line, value ? "more than a size and a bandwidth" : why_no_number(words[1]));
     add(table_, *integer_of(words[0]), *value * table_.gigabytes, line);
   }
 
@@ -78,16 +81,20 @@ class BandwidthReader {
     const auto size = integer_behind(text, "Size =");
     if (!value) return sheet_.skip(line.number, why_no_number(words.empty() ? std::string_view{} : words[0]));
     if (!size || words.size() < 2) return sheet_.skip(line.number, "the line ends early");
-    Table table{copy_in(text), holds(text, "-Paged") || holds(text, "-Pageable") ? "pageable" : "pinned", 1, gigabytes_of(words[1])};
-    table.gpus = static_cast<int>(std::clamp<std::int64_t>(integer_behind(text, "NumDevsUsed =").value_or(1), 1, 10'000));
-    if (table.what.empty() || table.gigabytes == 0) return sheet_.skip(line.number, "neither direction nor unit are known ones");
+    Table table{copy_in(text), holds(text, "-Paged") || holds(text, "-Pageable") ? "pageable" : "pinned", 1,
+                gigabytes_of(words[1])};
+    table.gpus = static_cast<int>(
+        std::clamp<std::int64_t>(integer_behind(text, "NumDevsUsed =").value_or(1), 1, 10'000));
+    if (table.what.empty() || table.gigabytes == 0)
+      return sheet_.skip(line.number, "neither direction nor unit are known ones");
     add(table, *size, *value * table.gigabytes, line.number);
   }
 
   void add(const Table& table, std::int64_t bytes, double value, int line) {
     Sample sample;
     sample.kind = SampleKind::copy, sample.what = table.what, sample.gpus = table.gpus, sample.bytes = bytes;
-    sample.value = value, sample.unit = SampleUnit::gigabytes_per_s, sample.source = source_.name, sample.line = line;
+    sample.value = value, sample.unit = SampleUnit::gigabytes_per_s, sample.source = source_.name,
+    sample.line = line;
     if (table.what != "d2d") sample.settings.emplace_back("memory", table.memory);
     if (table.gpus > 1) sample.settings.emplace_back("together", std::to_string(table.gpus));
     sheet_.add(std::move(sample));
@@ -106,6 +113,8 @@ bool is_bandwidth_test(std::string_view text) {
   return has_table || (holds(text, "bandwidthTest-") && holds(text, "Bandwidth ="));
 }
 
-void read_bandwidth_test(const SourceText& source, const LogHints&, SampleSheet& sheet) { BandwidthReader(source, sheet).read(); }
+void read_bandwidth_test(const SourceText& source, const LogHints&, SampleSheet& sheet) {
+  BandwidthReader(source, sheet).read();
+}
 
 }  // namespace foretrain

@@ -10,8 +10,9 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kGpuMarks{"number of gpus:", "num_gpus=",    "num gpus:", "world size:", "world_size:",
-                                                     "world_size=",     "world size =", "--ntasks=", " on ",        "number of devices:"};
+constexpr std::array<std::string_view, 10> kGpuMarks{
+    "number of gpus:", "num_gpus=",    "num gpus:", "world size:", "world_size:",
+    "world_size=",     "world size =", "--ntasks=", " on ",        "number of devices:"};
 constexpr std::array<std::string_view, 7> kNodeMarks{
     "number of nodes:", "num_nodes=", "num_nodes:", "nnodes=", "nnodes ", "--nodes=", "nodes:"};
 constexpr std::int64_t kMost = 10'000'000;
@@ -33,12 +34,14 @@ void read_launcher(std::string_view line, JobSize& size) {
   }
   for (const std::string_view mark : {" -h ", " -host ", " --host "}) {
     const std::vector<std::string_view> hosts = words_of(text_behind(line, mark), 1);
-    if (size.nodes == 0 && !hosts.empty()) size.nodes = 1 + static_cast<int>(std::count(hosts[0].begin(), hosts[0].end(), ','));
+    if (size.nodes == 0 && !hosts.empty())
+      size.nodes = 1 + static_cast<int>(std::count(hosts[0].begin(), hosts[0].end(), ','));
   }
 }
 
 int fact(std::string_view text, std::string_view key) {
-  return static_cast<int>(std::clamp<std::int64_t>(integer_of(comment_fact(text, key)).value_or(0), 0, kMost));
+  return static_cast<int>(
+      std::clamp<std::int64_t>(integer_of(comment_fact(text, key)).value_or(0), 0, kMost));
 }
 
 }  // namespace
@@ -50,8 +53,10 @@ JobSize job_size_said(std::string_view text, const LogHints& hints) {
     if (line.text.size() > 2000) continue;
     const std::string lower = lower_case(line.text);
     read_launcher(lower, size);
-    for (std::size_t i = 0; i < kGpuMarks.size() && size.gpus == 0; ++i) size.gpus = count_in(lower, kGpuMarks[i]);
-    for (std::size_t i = 0; i < kNodeMarks.size() && size.nodes == 0; ++i) size.nodes = count_in(lower, kNodeMarks[i]);
+    for (std::size_t i = 0; i < kGpuMarks.size() && size.gpus == 0; ++i)
+      size.gpus = count_in(lower, kGpuMarks[i]);
+    for (std::size_t i = 0; i < kNodeMarks.size() && size.nodes == 0; ++i)
+      size.nodes = count_in(lower, kNodeMarks[i]);
   }
   if (size.gpus == 0) size.gpus = hints.gpus;
   if (size.nodes == 0) size.nodes = hints.nodes;

@@ -11,8 +11,8 @@ struct JobSize {
   int gpus = 0, nodes = 0;  ///< 0: not said
 };
 
-/// Comments at the top, "Number of GPUs: 4", "world size: 8", "on 4 GPU(s)", "nnodes=2", the command line of mpirun; then the hints. One
-/// GPU is on one node.
+/// Comments at the top, "Number of GPUs: 4", "world size: 8", "on 4 GPU(s)", "nnodes=2", the command line of
+/// mpirun; then the hints. One GPU is on one node.
 JobSize job_size_said(std::string_view text, const LogHints& hints);
 
 }  // namespace foretrain

@@ -36,7 +36,8 @@ std::size_t tag_length(std::string_view line) {
   const std::size_t close = line.substr(0, kLongestTag).find(']');
   if (close == std::string_view::npos) return 0;
   std::size_t at = close + 1;
-  if (at < line.size() && line[at] == '<') at = std::min(line.substr(0, kLongestTag).find('>', at), kLongestTag) + 1;
+  if (at < line.size() && line[at] == '<')
+    at = std::min(line.substr(0, kLongestTag).find('>', at), kLongestTag) + 1;
   return at < line.size() && line[at] == ':' ? at + 1 : 0;
 }
 
@@ -126,7 +127,8 @@ std::string_view comment_fact(std::string_view text, std::string_view key) {
 std::string why_no_number(std::string_view word) {
   if (word.empty()) return "the line ends early";
   const std::string_view shown = word.substr(0, 20);
-  if (holds(word, ",") && is_digit(word.front())) return fmt::format("\"{}\" is no number; decimals need a point", shown);
+  if (holds(word, ",") && is_digit(word.front()))
+    return fmt::format("\"{}\" is no number; decimals need a point", shown);
   return fmt::format("\"{}\" is no number", shown);
 }
 

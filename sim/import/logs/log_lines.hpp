@@ -12,11 +12,13 @@
 namespace foretrain {
 
 struct LogLine {
-  int number = 0;    ///< 1-based, of the line in the file
-  std::string text;  ///< without line end, colours, a byte order mark, "[1,0]<stdout>:" of mpirun and "0: " of srun
+  int number = 0;  ///< 1-based, of the line in the file
+  std::string
+      text;  ///< without line end, colours, a byte order mark, "[1,0]<stdout>:" of mpirun and "0: " of srun
 };
 
-/// Walks a text in linear time. A carriage return ends a line too, as progress bars draw their lines over each other.
+/// Walks a text in linear time. A carriage return ends a line too, as progress bars draw their lines over
+/// each other.
 class LogLines {
  public:
   explicit LogLines(std::string_view text) : rest_(text) {}

@@ -1,10 +1,11 @@
-// Both CSV kinds of `validate`: rows of collectives and of training runs; a wrong field leaves its row out with what `validate` says of it.
+// Both CSV kinds of `validate`: rows of collectives and of training runs; a wrong field leaves its row out
+// with what `validate` says of it.
 #include <algorithm>
 #include <array>
 #include <set>
 
 #include "sim/import/logs/readers.hpp"
-#include "sim/scenario/csv_line.hpp"
+#include "sim/scenario/csv/csv_line.hpp"
 
 namespace foretrain {
 
@@ -16,8 +17,10 @@ bool has_column(const std::vector<CsvField>& header, std::string_view name) {
 
 Sample sample_of(const CollectiveMeasurement& row) {
   Sample sample;
-  sample.kind = SampleKind::collective, sample.what = row.op, sample.gpus = row.gpus, sample.nodes = row.nodes, sample.bytes = row.bytes;
-  sample.value = row.time_us, sample.unit = SampleUnit::us, sample.source = row.source, sample.line = row.line;
+  sample.kind = SampleKind::collective, sample.what = row.op, sample.gpus = row.gpus,
+  sample.nodes = row.nodes, sample.bytes = row.bytes;
+  sample.value = row.time_us, sample.unit = SampleUnit::us, sample.source = row.source,
+  sample.line = row.line;
   sample.settings = {{"cluster", row.cluster}, {"series", row.series}};
   sample.settings.insert(sample.settings.end(), row.settings.begin(), row.settings.end());
   return sample;
@@ -26,11 +29,14 @@ Sample sample_of(const CollectiveMeasurement& row) {
 Sample sample_of(const Measurement& row) {
   Sample sample;
   const bool is_rate = row.metric == Measurement::Metric::samples_per_s;
-  sample.kind = SampleKind::training, sample.what = is_rate ? "samples_per_s" : "step", sample.gpus = row.gpus, sample.nodes = row.nodes;
-  sample.value = is_rate ? row.value : row.value * 1e6, sample.unit = is_rate ? SampleUnit::per_s : SampleUnit::us;
+  sample.kind = SampleKind::training, sample.what = is_rate ? "samples_per_s" : "step",
+  sample.gpus = row.gpus, sample.nodes = row.nodes;
+  sample.value = is_rate ? row.value : row.value * 1e6,
+  sample.unit = is_rate ? SampleUnit::per_s : SampleUnit::us;
   sample.source = row.source, sample.line = row.line;
-  sample.settings = {{"cluster", row.cluster},   {"series", row.series},       {"model", row.model},
-                     {"strategy", row.strategy}, {"precision", row.precision}, {"batch", std::to_string(row.batch_per_gpu)}};
+  sample.settings = {{"cluster", row.cluster},     {"series", row.series},
+                     {"model", row.model},         {"strategy", row.strategy},
+                     {"precision", row.precision}, {"batch", std::to_string(row.batch_per_gpu)}};
   sample.settings.insert(sample.settings.end(), row.settings.begin(), row.settings.end());
   return sample;
 }
@@ -45,7 +51,8 @@ bool is_measurement_csv(std::string_view text) {
   CsvLines lines(text);
   const auto header = lines.next();
   if (!header || !has_column(*header, "series")) return false;
-  return (has_column(*header, "op") && has_column(*header, "time_us")) || (has_column(*header, "metric") && has_column(*header, "value"));
+  return (has_column(*header, "op") && has_column(*header, "time_us")) ||
+         (has_column(*header, "metric") && has_column(*header, "value"));
 }
 
 void read_measurement_csv(const SourceText& source, const LogHints&, SampleSheet& sheet) {
@@ -68,7 +75,10 @@ void read_measurement_csv(const SourceText& source, const LogHints&, SampleSheet
   for (const Measurement& row : file.scaling) {
     const bool is_sample = is_step_or_rate(row) || wrong.contains(row.line);
     if (is_sample) add(row);
-    if (!is_sample) sheet.count_row(), sheet.skip(row.line, "epochs and rates without a unit are no samples; samples_per_s and step_s are");
+    if (!is_sample)
+      sheet.count_row(),
+          sheet.skip(row.line,
+                     "epochs and rates without a unit are no samples; samples_per_s and step_s are");
   }
   if (diagnostics.found().size() >= Diagnostics::kMostDiagnostics)
     sheet.skip(*wrong.rbegin(), "nothing below is read: too many rows are wrong");

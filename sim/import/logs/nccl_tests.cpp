@@ -1,5 +1,5 @@
-// Tables of nccl-tests in a text, of every version and with anything around them. A row is two integers and a type; what stands above it
-// says on what it ran.
+// Tables of nccl-tests in a text, of every version and with anything around them. A row is two integers and a
+// type; what stands above it says on what it ran.
 #include <algorithm>
 #include <set>
 
@@ -22,7 +22,8 @@ std::string_view without_hash(std::string_view line) {
 
 class NcclReader {
  public:
-  NcclReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet) : source_(source), hints_(hints), sheet_(sheet) {
+  NcclReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet)
+      : source_(source), hints_(hints), sheet_(sheet) {
     table_.ranks_said = count_said("ranks"), table_.nodes_said = count_said("nodes");
   }
 
@@ -33,7 +34,8 @@ class NcclReader {
       if (is_nccl_row(words, is_open_)) {
         take_row(words, line.number);
       } else if (is_open_ && words.size() < 3 && !words.empty() &&
-                 std::all_of(words.begin(), words.end(), [](std::string_view word) { return integer_of(word).has_value(); })) {
+                 std::all_of(words.begin(), words.end(),
+                             [](std::string_view word) { return integer_of(word).has_value(); })) {
         goes_on_ = sheet_.count_row();
         sheet_.skip(line.number, "the line ends early");
       } else if (words.empty()) {
@@ -47,7 +49,8 @@ class NcclReader {
 
  private:
   int count_said(const char* key) const {
-    return static_cast<int>(std::clamp<std::int64_t>(integer_of(comment_fact(source_.text, key)).value_or(0), 0, 10'000'000));
+    return static_cast<int>(
+        std::clamp<std::int64_t>(integer_of(comment_fact(source_.text, key)).value_or(0), 0, 10'000'000));
   }
 
   void take_row(const Words& words, int line) {
@@ -99,7 +102,8 @@ class NcclReader {
       if (table_.named.empty()) table_.named = named_;
       if (table_.mentioned.empty()) table_.mentioned = mentioned_;
       table_.devices = devices_;
-      if (devices_.ranks == 0 && info_ranks_ > 0) table_.devices.ranks = info_ranks_, table_.devices.hosts = info_hosts_;
+      if (devices_.ranks == 0 && info_ranks_ > 0)
+        table_.devices.ranks = info_ranks_, table_.devices.hosts = info_hosts_;
       table_.iterations = iterations_;
       table_.version = version_, table_.algorithm = algorithm_, table_.protocol = protocol_;
       add_table(table_, hints_, source_.name, sheet_);
@@ -117,20 +121,24 @@ class NcclReader {
     };
     const auto rank = integer_of(word_behind("Rank"));
     const std::string host = word_behind("on");
-    if (!rank || *rank < 0 || *rank >= kMostSampleGpus || host.empty() || word_behind("device").empty()) return;
+    if (!rank || *rank < 0 || *rank >= kMostSampleGpus || host.empty() || word_behind("device").empty())
+      return;
     if (!table_.rows.empty()) finish_table(), forget_devices();
     devices_.is_doubled = devices_.is_doubled || !listed_.insert(*rank).second;
     devices_.ranks = std::max(devices_.ranks, static_cast<int>(*rank) + 1);
     devices_.hosts.insert(host);
-    if (const std::string process = word_behind("Pid"); !process.empty()) devices_.processes.emplace(host, process);
-    const auto bus = std::find_if(words.begin(), words.end(), [](std::string_view word) { return word.starts_with('['); });
+    if (const std::string process = word_behind("Pid"); !process.empty())
+      devices_.processes.emplace(host, process);
+    const auto bus =
+        std::find_if(words.begin(), words.end(), [](std::string_view word) { return word.starts_with('['); });
     for (auto word = bus == words.end() ? bus : bus + 1; word != words.end() && *rank == 0; ++word)
       devices_.gpu += (devices_.gpu.empty() ? "" : " ") + std::string(*word);
     sheet_.state("gpu", devices_.gpu);
     sheet_.state("host", host);
   }
 
-  /// "host:12:34 [0] NCCL INFO comm 0x5 rank 3 nranks 32 cudaDev 3": tells ranks and nodes where no devices are listed.
+  /// "host:12:34 [0] NCCL INFO comm 0x5 rank 3 nranks 32 cudaDev 3": tells ranks and nodes where no devices
+  /// are listed.
   void read_nccl_info(std::string_view line) {
     const auto count = integer_behind(line, " nranks ");
     if (!count || *count < 1 || *count > kMostSampleGpus) return;
@@ -147,14 +155,18 @@ class NcclReader {
   }
 
   void set_version(std::string_view version, std::string_view said) {
-    const bool is_version = !version.empty() && version.find_first_not_of("0123456789.") == std::string_view::npos && holds(version, ".");
+    const bool is_version = !version.empty() &&
+                            version.find_first_not_of("0123456789.") == std::string_view::npos &&
+                            holds(version, ".");
     if (is_version) version_ = version;
     if (is_version) sheet_.state("nccl", version_);
     if (const std::size_t cuda = said.find("+cuda"); cuda != std::string_view::npos)
-      sheet_.state("cuda", std::string(said.substr(cuda + 5, said.find_first_not_of("0123456789.", cuda + 5) - cuda - 5)));
+      sheet_.state("cuda", std::string(said.substr(
+                               cuda + 5, said.find_first_not_of("0123456789.", cuda + 5) - cuda - 5)));
   }
 
-  /// NCCL_ALGO=Ring, or "NCCL_ALGO set by environment to Ring": one value, in lower case; lists leave the choice open.
+  /// NCCL_ALGO=Ring, or "NCCL_ALGO set by environment to Ring": one value, in lower case; lists leave the
+  /// choice open.
   static std::string forced(std::string_view line, std::string_view key, const std::string& before) {
     std::string_view rest = text_behind(line, key);
     if (rest.starts_with("=")) {
@@ -165,9 +177,10 @@ class NcclReader {
       return before;
     }
     if (rest.starts_with('"') || rest.starts_with('\'')) rest.remove_prefix(1);
-    const std::string value =
-        lower_case(rest.substr(0, rest.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")));
-    const bool is_one = value.size() == rest.size() || (!value.empty() && !holds(",:;^", rest.substr(value.size(), 1)));
+    const std::string value = lower_case(rest.substr(
+        0, rest.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")));
+    const bool is_one =
+        value.size() == rest.size() || (!value.empty() && !holds(",:;^", rest.substr(value.size(), 1)));
     return is_one ? value : "";
   }
 
@@ -196,6 +209,8 @@ bool is_nccl_tests(std::string_view text) {
   return false;
 }
 
-void read_nccl_tests(const SourceText& source, const LogHints& hints, SampleSheet& sheet) { NcclReader(source, hints, sheet).read(); }
+void read_nccl_tests(const SourceText& source, const LogHints& hints, SampleSheet& sheet) {
+  NcclReader(source, hints, sheet).read();
+}
 
 }  // namespace foretrain

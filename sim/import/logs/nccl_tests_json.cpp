@@ -1,5 +1,5 @@
-// What nccl-tests writes with -J: one object with args, env, nccl_version, config (devices inside or beside it) and results. Numbers may be
-// strings, and "nan" is one.
+// What nccl-tests writes with -J: one object with args, env, nccl_version, config (devices inside or beside
+// it) and results. Numbers may be strings, and "nan" is one.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -20,7 +20,9 @@ const LogJson& list_of(const LogJson& value) {
   return value.is_array() ? value : none;
 }
 
-std::string text_of(const LogJson& value) { return value.is_string() ? std::string(trimmed(value.get_ref<const std::string&>())) : ""; }
+std::string text_of(const LogJson& value) {
+  return value.is_string() ? std::string(trimmed(value.get_ref<const std::string&>())) : "";
+}
 
 std::optional<double> figure_of(const LogJson& value) {
   if (value.is_number()) return value.get<double>();
@@ -40,10 +42,12 @@ NcclTime time_of(const LogJson& part, const LogJson& iterations, bool in_place) 
   const auto value = figure_of(said);
   if (!value) time.fault = fmt::format("its {} time is no number", in_place ? "in-place" : "out-of-place");
   time.time_us = value.value_or(0);
-  time.algbw = figure_of(at(part, "alg_bw")).value_or(0), time.busbw = figure_of(at(part, "bus_bw")).value_or(0);
+  time.algbw = figure_of(at(part, "alg_bw")).value_or(0),
+  time.busbw = figure_of(at(part, "bus_bw")).value_or(0);
   const auto wrong = figure_of(at(part, "nwrong"));
   time.is_checked = wrong.has_value(), time.wrong = wrong.value_or(0);
-  const double deviation = figure_of(at(iterations, "stdev_us")).value_or(0), mean = figure_of(at(iterations, "avg_us")).value_or(0);
+  const double deviation = figure_of(at(iterations, "stdev_us")).value_or(0),
+               mean = figure_of(at(iterations, "avg_us")).value_or(0);
   if (mean > 0 && deviation >= 0) time.spread = deviation / mean;
   return time;
 }
@@ -54,7 +58,8 @@ NcclRow row_of(const LogJson& result) {
   row.type = text_of(at(result, "type")), row.redop = text_of(at(result, "redop"));
   if (row.redop == "none") row.redop.clear();
   row.root = static_cast<int>(std::clamp<std::int64_t>(whole_of(at(result, "root"), -1), -1, 1 << 30));
-  row.iterations = static_cast<int>(std::clamp<std::int64_t>(whole_of(at(result, "actual_iterations"), 0), 0, 1'000'000'000));
+  row.iterations = static_cast<int>(
+      std::clamp<std::int64_t>(whole_of(at(result, "actual_iterations"), 0), 0, 1'000'000'000));
   if (const LogJson& part = at(result, "out_of_place"); part.is_object())
     row.times.push_back(time_of(part, at(result, "out_of_place_per_iter"), false));
   if (const LogJson& part = at(result, "in_place"); part.is_object())
@@ -95,7 +100,8 @@ NcclTable table_of(const LogJson& root, SampleSheet& sheet) {
   table.version = nccl_version_of_code(whole_of(at(root, "nccl_version"), 0));
   sheet.state("nccl", table.version);
   sheet.state("date", text_of(at(root, "start_time")));
-  table.iterations = static_cast<int>(std::clamp<std::int64_t>(whole_of(at(config, "iterations"), 1), 1, 1'000'000'000));
+  table.iterations =
+      static_cast<int>(std::clamp<std::int64_t>(whole_of(at(config, "iterations"), 1), 1, 1'000'000'000));
   const LogJson& arguments = at(root, "args");
   if (arguments.is_array() && !arguments.empty()) table.named = op_of_program(text_of(arguments[0]));
   return table;
@@ -117,7 +123,9 @@ bool is_nccl_tests_json(std::string_view text) {
 
 void read_nccl_tests_json(const SourceText& source, const LogHints& hints, SampleSheet& sheet) {
   const LogJson root = parse(source.text);
-  if (!root.is_object()) return sheet.skip(1, "the JSON is not complete, so nothing of it is read; nccl-tests ends it when it is finished");
+  if (!root.is_object())
+    return sheet.skip(
+        1, "the JSON is not complete, so nothing of it is read; nccl-tests ends it when it is finished");
   NcclTable table = table_of(root, sheet);
   const LogJson& results = at(root, "results");
   bool goes_on = true;

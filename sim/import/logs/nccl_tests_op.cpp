@@ -1,4 +1,5 @@
-// Which collective a table of nccl-tests is about. The columns leave two or three; names, bandwidth ratios and counts choose among them.
+// Which collective a table of nccl-tests is about. The columns leave two or three; names, bandwidth ratios
+// and counts choose among them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,15 +11,17 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kNcclOps{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
-                                                   "alltoall",   "sendrecv",   "gather",         "scatter"};
+constexpr std::array<std::string_view, 9> kNcclOps{"all_reduce", "all_gather", "reduce_scatter",
+                                                   "broadcast",  "reduce",     "alltoall",
+                                                   "sendrecv",   "gather",     "scatter"};
 /// Words of prose that can mean nothing else, without "_", "-" and blanks.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kWords{{{"allreduce", "all_reduce"},
-                                                                               {"allgather", "all_gather"},
-                                                                               {"reducescatter", "reduce_scatter"},
-                                                                               {"alltoall", "alltoall"},
-                                                                               {"sendrecv", "sendrecv"},
-                                                                               {"broadcast", "broadcast"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kWords{
+    {{"allreduce", "all_reduce"},
+     {"allgather", "all_gather"},
+     {"reducescatter", "reduce_scatter"},
+     {"alltoall", "alltoall"},
+     {"sendrecv", "sendrecv"},
+     {"broadcast", "broadcast"}}};
 constexpr std::size_t kLongestProse = 4000;
 
 std::vector<std::string> allowed_by_columns(const NcclRow& row) {
@@ -41,7 +44,8 @@ double bus_factor_of(const NcclTable& table) {
   double best = 0.5, ratio = 0;
   for (const NcclRow& row : table.rows) {
     for (const NcclTime& time : row.times) {
-      if (time.fault.empty() && time.algbw > best && time.busbw > 0) best = time.algbw, ratio = time.busbw / time.algbw;
+      if (time.fault.empty() && time.algbw > best && time.busbw > 0)
+        best = time.algbw, ratio = time.busbw / time.algbw;
     }
   }
   return ratio;
@@ -53,9 +57,11 @@ int bytes_of(std::string_view type) {
   return type == "half" || holds(type, "16") ? 2 : 1;
 }
 
-/// Elements of the table's largest row times their size, in messages: 1 where a rank counts all, 1 / ranks where it counts its part.
+/// Elements of the table's largest row times their size, in messages: 1 where a rank counts all, 1 / ranks
+/// where it counts its part.
 double counted_share(const NcclTable& table) {
-  const auto largest = std::max_element(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) { return a.size < b.size; });
+  const auto largest = std::max_element(table.rows.begin(), table.rows.end(),
+                                        [](const auto& a, const auto& b) { return a.size < b.size; });
   if (largest == table.rows.end() || largest->size <= 0) return 0;
   return static_cast<double>(largest->count) * bytes_of(largest->type) / static_cast<double>(largest->size);
 }
@@ -63,17 +69,21 @@ double counted_share(const NcclTable& table) {
 /// nccl-tests cannot check an all-to-all in place, and says N/A there alone.
 bool checks_in_place(const NcclTable& table) {
   return std::any_of(table.rows.begin(), table.rows.end(), [](const NcclRow& row) {
-    return std::any_of(row.times.begin(), row.times.end(), [](const NcclTime& t) { return t.in_place && t.is_checked; });
+    return std::any_of(row.times.begin(), row.times.end(),
+                       [](const NcclTime& t) { return t.in_place && t.is_checked; });
   });
 }
 
 bool checks_out_of_place(const NcclTable& table) {
   return std::any_of(table.rows.begin(), table.rows.end(), [](const NcclRow& row) {
-    return std::any_of(row.times.begin(), row.times.end(), [](const NcclTime& t) { return !t.in_place && t.is_checked; });
+    return std::any_of(row.times.begin(), row.times.end(),
+                       [](const NcclTime& t) { return !t.in_place && t.is_checked; });
   });
 }
 
-bool holds_op(const std::vector<std::string>& ops, std::string_view op) { return std::find(ops.begin(), ops.end(), op) != ops.end(); }
+bool holds_op(const std::vector<std::string>& ops, std::string_view op) {
+  return std::find(ops.begin(), ops.end(), op) != ops.end();
+}
 
 /// Among what columns and bandwidths allow.
 std::string told_by_figures(const std::vector<std::string>& ops, const NcclTable& table, int ranks) {
@@ -81,7 +91,9 @@ std::string told_by_figures(const std::vector<std::string>& ops, const NcclTable
   if (ranks == 1 && holds_op(ops, "all_reduce")) return "all_reduce";  // of one rank, each of them is a copy
   const double share = counted_share(table);
   if (holds_op(ops, "all_reduce") && ranks > 1)
-    return std::abs(share - 1) < 0.01 ? "all_reduce" : std::abs(share * ranks - 1) < 0.1 ? "reduce_scatter" : "";
+    return std::abs(share - 1) < 0.01          ? "all_reduce"
+           : std::abs(share * ranks - 1) < 0.1 ? "reduce_scatter"
+                                               : "";
   if (!holds_op(ops, "alltoall") || !checks_out_of_place(table)) return "";
   return checks_in_place(table) ? "all_gather" : "alltoall";
 }
@@ -92,7 +104,9 @@ std::string op_of_program(std::string_view line) {
   std::string found;
   for (std::size_t at = line.find("_perf"); at != std::string_view::npos; at = line.find("_perf", at + 5)) {
     std::size_t begin = at;
-    while (begin > 0 && at - begin < 20 && ((line[begin - 1] >= 'a' && line[begin - 1] <= 'z') || line[begin - 1] == '_')) --begin;
+    while (begin > 0 && at - begin < 20 &&
+           ((line[begin - 1] >= 'a' && line[begin - 1] <= 'z') || line[begin - 1] == '_'))
+      --begin;
     const std::string_view name = line.substr(begin, at - begin);
     for (const std::string_view op : kNcclOps) {
       if (name != op) continue;
@@ -106,7 +120,8 @@ std::string op_of_program(std::string_view line) {
 std::string op_mentioned(std::string_view line) {
   std::string squeezed;
   for (const char c : line.substr(0, kLongestProse)) {
-    if (c != '_' && c != '-' && c != ' ') squeezed += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    if (c != '_' && c != '-' && c != ' ')
+      squeezed += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
   }
   std::string found;
   for (const auto& [word, op] : kWords) {
@@ -122,7 +137,9 @@ std::string op_of_table(const NcclTable& table, int ranks, const std::string& hi
   std::vector<std::string> ops = allowed_by_columns(table.rows.front());
   const double ratio = bus_factor_of(table);
   const bool can_compare = ratio > 0 && ranks > 1;
-  if (can_compare) std::erase_if(ops, [&](const std::string& op) { return std::abs(bus_factor(op, ranks) / ratio - 1) > 0.04; });
+  if (can_compare)
+    std::erase_if(ops,
+                  [&](const std::string& op) { return std::abs(bus_factor(op, ranks) / ratio - 1) > 0.04; });
   for (const std::string* name : {&table.named, &table.mentioned}) {
     if (holds_op(ops, *name)) return *name;
   }

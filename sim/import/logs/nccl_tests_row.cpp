@@ -1,4 +1,5 @@
-// Size, count and type come first in all versions; reduction and root may be missing; then a time every few columns.
+// Size, count and type come first in all versions; reduction and root may be missing; then a time every few
+// columns.
 #include "sim/import/logs/nccl_tests_row.hpp"
 
 #include <algorithm>
@@ -12,11 +13,14 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::array<std::string_view, 21> kTypes{"int8",    "uint8",  "int32",    "uint32",   "int64",    "uint64",  "half",
-                                                  "float",   "double", "bfloat16", "fp8_e4m3", "fp8_e5m2", "f8e4m3",  "f8e5m2",
-                                                  "float16", "char",   "int",      "fp16",     "fp32",     "float32", "float64"};
+constexpr std::array<std::string_view, 21> kTypes{
+    "int8",    "uint8",  "int32",    "uint32",   "int64",    "uint64",  "half",
+    "float",   "double", "bfloat16", "fp8_e4m3", "fp8_e5m2", "f8e4m3",  "f8e5m2",
+    "float16", "char",   "int",      "fp16",     "fp32",     "float32", "float64"};
 
-bool is_element_type(std::string_view word) { return std::find(kTypes.begin(), kTypes.end(), word) != kTypes.end(); }
+bool is_element_type(std::string_view word) {
+  return std::find(kTypes.begin(), kTypes.end(), word) != kTypes.end();
+}
 
 /// A reduction such as "sum" or "none"; "nan" is a figure.
 bool is_word(std::string_view text) {
@@ -44,13 +48,15 @@ NcclTime read_time(const Words& words, std::size_t at, double unit_us, bool in_p
 }  // namespace
 
 bool is_nccl_header(std::string_view line) {
-  const bool names_size = (holds(line, "size") && holds(line, "count")) || (holds(line, "bytes") && holds(line, " N "));
+  const bool names_size =
+      (holds(line, "size") && holds(line, "count")) || (holds(line, "bytes") && holds(line, " N "));
   return names_size && holds(line, "algbw") && holds(line, "busbw") && holds(line, "time");
 }
 
 bool is_nccl_row(const Words& words, bool in_table) {
   if (words.size() < 3 || !integer_of(words[0]) || !integer_of(words[1])) return false;
-  return is_element_type(words[2]) || (in_table && words.size() >= 7 && words[2][0] >= 'a' && words[2][0] <= 'z');
+  return is_element_type(words[2]) ||
+         (in_table && words.size() >= 7 && words[2][0] >= 'a' && words[2][0] <= 'z');
 }
 
 NcclLayout nccl_layout_of(const Words& header) {
@@ -65,14 +71,18 @@ NcclLayout nccl_layout_of(const Words& header) {
 
 NcclRow read_nccl_row(const Words& words, const NcclLayout& layout, int line) {
   NcclRow row;
-  row.line = line, row.size = integer_of(words[0]).value_or(0), row.count = integer_of(words[1]).value_or(0), row.type = words[2];
+  row.line = line, row.size = integer_of(words[0]).value_or(0), row.count = integer_of(words[1]).value_or(0),
+  row.type = words[2];
   std::size_t at = 3;
-  if (at < words.size() && is_word(words[at])) row.redop = words[at] == "none" ? "" : std::string(words[at]), ++at;
+  if (at < words.size() && is_word(words[at]))
+    row.redop = words[at] == "none" ? "" : std::string(words[at]), ++at;
   const bool has_root = layout.is_known ? layout.has_root : (words.size() - at) % 4 == 1;
   if (has_root && at < words.size())
-    row.root = static_cast<int>(std::clamp<std::int64_t>(integer_of(words[at]).value_or(-1), -1, 1 << 30)), ++at;
+    row.root = static_cast<int>(std::clamp<std::int64_t>(integer_of(words[at]).value_or(-1), -1, 1 << 30)),
+    ++at;
   row.times.push_back(read_time(words, at, layout.unit_us, false));
-  if (at + layout.width < words.size()) row.times.push_back(read_time(words, at + layout.width, layout.unit_us, true));
+  if (at + layout.width < words.size())
+    row.times.push_back(read_time(words, at + layout.width, layout.unit_us, true));
   return row;
 }
 

@@ -19,7 +19,8 @@ struct NcclLayout {
 bool is_nccl_header(std::string_view line);
 NcclLayout nccl_layout_of(const std::vector<std::string_view>& header);
 
-/// Whether a line is a row: two integers and a type. In a table, new types of elements are rows too where all else is there.
+/// Whether a line is a row: two integers and a type. In a table, new types of elements are rows too where all
+/// else is there.
 bool is_nccl_row(const std::vector<std::string_view>& words, bool in_table);
 /// Requires is_nccl_row(). A time that cannot be read keeps why.
 NcclRow read_nccl_row(const std::vector<std::string_view>& words, const NcclLayout& layout, int line);

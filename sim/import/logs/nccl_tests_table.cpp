@@ -1,4 +1,5 @@
-// Rows become samples once the collective, the ranks and the nodes are known; otherwise each is left out with what is missing.
+// Rows become samples once the collective, the ranks and the nodes are known; otherwise each is left out with
+// what is missing.
 #include "sim/import/logs/nccl_tests_table.hpp"
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace foretrain {
 
 namespace {
 
-constexpr const char* kAlone = "a rank is listed twice, so every process ran by itself; nccl-tests needs to be built with MPI=1";
+constexpr const char* kAlone =
+    "a rank is listed twice, so every process ran by itself; nccl-tests needs to be built with MPI=1";
 
 /// 2 (n - 1) / n is the ratio of an all-reduce; solved for n where it is one with reductions and no root.
 int ranks_by_ratio(const NcclTable& table) {

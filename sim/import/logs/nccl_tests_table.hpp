@@ -1,4 +1,5 @@
-// A table of nccl-tests as it was printed, whether as text or JSON, and what the rest of the log says about the run.
+// A table of nccl-tests as it was printed, whether as text or JSON, and what the rest of the log says about
+// the run.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 #include <vector>
 
 #include "sim/import/logs/log_hints.hpp"
-#include "sim/scenario/sample_sheet.hpp"
+#include "sim/scenario/csv/sample_sheet.hpp"
 
 namespace foretrain {
 
@@ -57,7 +58,8 @@ struct NcclTable {
 std::string op_of_program(std::string_view line);
 /// The one collective a line of prose speaks of.
 std::string op_mentioned(std::string_view line);
-/// By the program's name, what the columns allow, the ratio of busbw to algbw, counts, and at last the hint; empty: it cannot be told.
+/// By the program's name, what the columns allow, the ratio of busbw to algbw, counts, and at last the hint;
+/// empty: it cannot be told.
 std::string op_of_table(const NcclTable& table, int ranks, const std::string& hint);
 
 /// "22902" of the header files → "2.29.2"; a text without digits → "".

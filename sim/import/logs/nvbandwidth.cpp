@@ -1,4 +1,5 @@
-// nvbandwidth as text: "Running TEST.", a description, column numbers, then a row of figures for each CPU or GPU.
+// nvbandwidth as text: "Running TEST.", a description, column numbers, then a row of figures for each CPU or
+// GPU.
 #include <algorithm>
 
 #include "sim/import/logs/log_lines.hpp"
@@ -30,7 +31,8 @@ class NvbandwidthReader {
         begin_test(text.substr(8));
       } else if (matrix_.columns > 0) {
         read_row(words_of(text, kWidestMatrix), line.number);
-      } else if (!matrix_.test.empty() && !matrix_.description.empty() && is_counting(words_of(text, kWidestMatrix))) {
+      } else if (!matrix_.test.empty() && !matrix_.description.empty() &&
+                 is_counting(words_of(text, kWidestMatrix))) {
         matrix_.columns = static_cast<int>(words_of(text, kWidestMatrix).size());
       } else {
         read_text(text);
@@ -51,14 +53,17 @@ class NvbandwidthReader {
     for (std::size_t i = 1; i < words.size() && i <= static_cast<std::size_t>(matrix_.columns); ++i)
       add_cell(matrix_, row, static_cast<int>(i) - 1, words[i], line, source_.name, sheet_);
     if (words.size() != static_cast<std::size_t>(matrix_.columns) + 1)
-      sheet_.skip(line, words.size() <= static_cast<std::size_t>(matrix_.columns) ? "the line ends early" : "more figures than columns");
+      sheet_.skip(line, words.size() <= static_cast<std::size_t>(matrix_.columns)
+                            ? "the line ends early"
+                            : "more figures than columns");
   }
 
   /// Where the line that names the test was cut away; empty: it cannot be told.
   static std::string test_described(std::string_view text) {
     if (!holds(text, "memcpy") || holds(text, "<->")) return "";
     const std::string engine = holds(text, "SM") ? "sm" : "ce";
-    if (holds(text, "CPU(row)")) return (holds(text, "->") ? "host_to_device_memcpy_" : "device_to_host_memcpy_") + engine;
+    if (holds(text, "CPU(row)"))
+      return (holds(text, "->") ? "host_to_device_memcpy_" : "device_to_host_memcpy_") + engine;
     return holds(text, "GPU(row)") ? "device_to_device_memcpy_" + engine : "";
   }
 
@@ -71,10 +76,12 @@ class NvbandwidthReader {
       matrix_.description = text.substr(0, 200);
       if (matrix_.test.empty()) matrix_.test = test_described(text);
     }
-    if (text.starts_with("Device 0:")) sheet_.state("gpu", std::string(trimmed(text.substr(9, text.find(" (") - 9))));
+    if (text.starts_with("Device 0:"))
+      sheet_.state("gpu", std::string(trimmed(text.substr(9, text.find(" (") - 9))));
     if (text.starts_with("Driver Version:")) sheet_.state("driver", std::string(text_behind(text, ":")));
     if (text.starts_with("CUDA Runtime Version:")) sheet_.state("cuda", std::string(text_behind(text, ":")));
-    if (text.starts_with("nvbandwidth Version:")) sheet_.state("nvbandwidth", std::string(text_behind(text, ":")));
+    if (text.starts_with("nvbandwidth Version:"))
+      sheet_.state("nvbandwidth", std::string(text_behind(text, ":")));
   }
 
   const SourceText& source_;
@@ -86,10 +93,13 @@ class NvbandwidthReader {
 }  // namespace
 
 bool is_nvbandwidth(std::string_view text) {
-  return holds(text, "nvbandwidth Version") || (holds(text, "Running ") && (holds(text, "_memcpy_") || holds(text, "device_local_copy")) &&
-                                                (holds(text, "(row)") || holds(text, "(column)")));
+  return holds(text, "nvbandwidth Version") ||
+         (holds(text, "Running ") && (holds(text, "_memcpy_") || holds(text, "device_local_copy")) &&
+          (holds(text, "(row)") || holds(text, "(column)")));
 }
 
-void read_nvbandwidth(const SourceText& source, const LogHints&, SampleSheet& sheet) { NvbandwidthReader(source, sheet).read(); }
+void read_nvbandwidth(const SourceText& source, const LogHints&, SampleSheet& sheet) {
+  NvbandwidthReader(source, sheet).read();
+}
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// nvbandwidth -j: {"nvbandwidth": {"testcases": [{"name", "status", "bandwidth_description", "bandwidth_matrix": [["24.25", "N/A"]]}]}}.
+// nvbandwidth -j: {"nvbandwidth": {"testcases": [{"name", "status", "bandwidth_description",
+// "bandwidth_matrix": [["24.25", "N/A"]]}]}}.
 #include <algorithm>
 
 #include "sim/import/logs/json_value.hpp"
@@ -19,14 +20,16 @@ std::string text_or_number(const LogJson& value) {
 
 /// The last matrix of a test is the one that its sum is of; a test has one in all known versions.
 void read_test(const LogJson& test, const std::string& source, SampleSheet& sheet, bool& goes_on) {
-  NvbandwidthMatrix matrix{text_or_number(at(test, "name")), text_or_number(at(test, "bandwidth_description")), 0};
+  NvbandwidthMatrix matrix{text_or_number(at(test, "name")),
+                           text_or_number(at(test, "bandwidth_description")), 0};
   const LogJson& rows = at(test, "bandwidth_matrix");
   if (!rows.is_array()) return;
   for (std::size_t r = 0; r < rows.size() && goes_on; ++r) {
     goes_on = sheet.count_row();
     matrix.columns = static_cast<int>(rows[r].size());
     for (std::size_t c = 0; rows[r].is_array() && c < rows[r].size(); ++c)
-      add_cell(matrix, static_cast<int>(r), static_cast<int>(c), text_or_number(rows[r][c]), 1, source, sheet);
+      add_cell(matrix, static_cast<int>(r), static_cast<int>(c), text_or_number(rows[r][c]), 1, source,
+               sheet);
   }
 }
 
@@ -39,7 +42,8 @@ bool is_nvbandwidth_json(std::string_view text) {
 
 void read_nvbandwidth_json(const SourceText& source, const LogHints&, SampleSheet& sheet) {
   const LogJson root = LogJson::parse(
-      source.text, [](int depth, LogJson::parse_event_t, LogJson&) { return depth <= kDeepestNvbandwidthJson; }, false);
+      source.text,
+      [](int depth, LogJson::parse_event_t, LogJson&) { return depth <= kDeepestNvbandwidthJson; }, false);
   if (!root.is_object()) return sheet.skip(1, "the JSON is not complete, so nothing of it is read");
   const LogJson& run = at(root, "nvbandwidth").is_object() ? at(root, "nvbandwidth") : root;
   sheet.state("driver", text_or_number(at(run, "Driver Version")));

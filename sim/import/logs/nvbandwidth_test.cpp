@@ -17,11 +17,15 @@ std::string copy_of(std::string_view test) {
   if (test.starts_with("host_to_") || test.starts_with("host_device_")) return "h2d";
   if (test.starts_with("device_to_host") || test.starts_with("all_to_host")) return "d2h";
   if (test.starts_with("device_local")) return "d2d";
-  return test.starts_with("device_to_device") || test.starts_with("all_to_one") || test.starts_with("one_to_all") ? "p2p" : "";
+  return test.starts_with("device_to_device") || test.starts_with("all_to_one") ||
+                 test.starts_with("one_to_all")
+             ? "p2p"
+             : "";
 }
 
 bool is_part_of_total(std::string_view description) {
-  return holds(description, "Read1") || holds(description, "Read2") || holds(description, "Write1") || holds(description, "Write2");
+  return holds(description, "Read1") || holds(description, "Read2") || holds(description, "Write1") ||
+         holds(description, "Write2");
 }
 
 /// Copies that run at the same time: 1 where only one does.
@@ -41,7 +45,8 @@ Settings matrix_settings_of(const NvbandwidthMatrix& matrix, const std::string& 
     settings.emplace_back("src", std::to_string(points_back || is_to_host ? column : row));
     settings.emplace_back("dst", std::to_string(points_back || is_to_host ? row : column));
   }
-  if (is_one_row) settings.emplace_back(holds(matrix.test, "all_to_one") ? "dst" : "src", std::to_string(column));
+  if (is_one_row)
+    settings.emplace_back(holds(matrix.test, "all_to_one") ? "dst" : "src", std::to_string(column));
   if (holds(matrix.test, "bidirectional")) settings.emplace_back("both_ways", "1");
   if (together > 1) settings.emplace_back("together", std::to_string(together));
   if (matrix.test.ends_with("_ce") || matrix.test.ends_with("_sm"))
@@ -52,14 +57,16 @@ Settings matrix_settings_of(const NvbandwidthMatrix& matrix, const std::string& 
 
 }  // namespace
 
-void add_cell(const NvbandwidthMatrix& matrix, int row, int column, std::string_view word, int line, const std::string& source,
-              SampleSheet& sheet) {
+void add_cell(const NvbandwidthMatrix& matrix, int row, int column, std::string_view word, int line,
+              const std::string& source, SampleSheet& sheet) {
   if (word == "N/A" || word == "X") return;
   const auto value = number_of(word);
   const std::string copy = copy_of(matrix.test);
   if (!value) return sheet.skip(line, why_no_number(word));
-  if (copy.empty()) return sheet.skip(line, fmt::format("{} is no copy that is modelled", matrix.test.substr(0, 60)));
-  if (is_part_of_total(matrix.description)) return sheet.skip(line, "one direction of a total that is printed too");
+  if (copy.empty())
+    return sheet.skip(line, fmt::format("{} is no copy that is modelled", matrix.test.substr(0, 60)));
+  if (is_part_of_total(matrix.description))
+    return sheet.skip(line, "one direction of a total that is printed too");
   const bool is_time = holds(matrix.description, "(ns)") || holds(matrix.description, "(us)");
   Sample sample;
   sample.kind = SampleKind::copy, sample.what = copy, sample.line = line, sample.source = source;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/scenario/sample_sheet.hpp"
+#include "sim/scenario/csv/sample_sheet.hpp"
 
 namespace foretrain {
 
@@ -16,7 +16,7 @@ struct NvbandwidthMatrix {
 };
 
 /// One figure of a matrix becomes a sample; `word` is "N/A" where no such copy is possible.
-void add_cell(const NvbandwidthMatrix& matrix, int row, int column, std::string_view word, int line, const std::string& source,
-              SampleSheet& sheet);
+void add_cell(const NvbandwidthMatrix& matrix, int row, int column, std::string_view word, int line,
+              const std::string& source, SampleSheet& sheet);
 
 }  // namespace foretrain

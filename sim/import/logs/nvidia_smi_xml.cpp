@@ -1,5 +1,5 @@
-// nvidia-smi -q -x: facts about the GPUs and the driver, and no measurements. A link that is narrower or slower than it could be is a
-// remark.
+// nvidia-smi -q -x: facts about the GPUs and the driver, and no measurements. A link that is narrower or
+// slower than it could be is a remark.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -25,8 +25,10 @@ std::string first_of(const pugi::xml_node& node, std::initializer_list<const cha
 }
 
 int line_of_node(const std::string& text, const pugi::xml_node& node) {
-  const auto end = std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(node.offset_debug(), 0)), text.size());
-  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+  const auto end =
+      std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(node.offset_debug(), 0)), text.size());
+  return 1 +
+         static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
 }
 
 /// "16x" → 16; "4" → 4
@@ -39,9 +41,11 @@ void compare_link(const pugi::xml_node& gpu, int index, const std::string& text,
   const auto generation = count_of(first_of(link, {"pcie_gen/current_link_gen"})),
              newest = count_of(first_of(link, {"pcie_gen/max_link_gen"}));
   if (width > 0 && width < widest)
-    sheet.skip(line_of_node(text, link), fmt::format("remark: GPU {} has {} of {} PCIe lanes", index, width, widest));
+    sheet.skip(line_of_node(text, link),
+               fmt::format("remark: GPU {} has {} of {} PCIe lanes", index, width, widest));
   if (generation > 0 && generation < newest)
-    sheet.skip(line_of_node(text, link), fmt::format("remark: GPU {} runs PCIe {} of {}; idle GPUs do", index, generation, newest));
+    sheet.skip(line_of_node(text, link),
+               fmt::format("remark: GPU {} runs PCIe {} of {}; idle GPUs do", index, generation, newest));
   if (widest > 0) sheet.state("pcie", fmt::format("gen {} x{}", newest, widest));
 }
 
@@ -55,7 +59,9 @@ void read_nvidia_smi_xml(const SourceText& source, const LogHints&, SampleSheet&
   const pugi::xml_node log = document.child("nvidia_smi_log");
   if (!result)
     sheet.skip(1 + static_cast<int>(std::count(
-                       source.text.begin(), source.text.begin() + std::min<std::ptrdiff_t>(result.offset, std::ssize(source.text)), '\n')),
+                       source.text.begin(),
+                       source.text.begin() + std::min<std::ptrdiff_t>(result.offset, std::ssize(source.text)),
+                       '\n')),
                fmt::format("the XML ends or breaks here: {}", result.description()));
   sheet.state("driver", text_at(log, "driver_version"));
   sheet.state("cuda", text_at(log, "cuda_version"));
@@ -64,8 +70,9 @@ void read_nvidia_smi_xml(const SourceText& source, const LogHints&, SampleSheet&
   int index = 0;
   for (const pugi::xml_node& gpu : log.children("gpu")) {
     sheet.state("gpu", text_at(gpu, "product_name"));
-    sheet.state("power_limit", first_of(gpu, {"gpu_power_readings/current_power_limit", "gpu_power_readings/power_limit",
-                                              "power_readings/current_power_limit", "power_readings/power_limit"}));
+    sheet.state("power_limit",
+                first_of(gpu, {"gpu_power_readings/current_power_limit", "gpu_power_readings/power_limit",
+                               "power_readings/current_power_limit", "power_readings/power_limit"}));
     sheet.state("clock_sm_max", text_at(gpu, "max_clocks/sm_clock"));
     sheet.state("clock_sm", text_at(gpu, "clocks/sm_clock"));
     sheet.state("clock_memory", text_at(gpu, "clocks/mem_clock"));

@@ -1,5 +1,6 @@
-// OSU micro-benchmarks: "# OSU MPI … Test", "# Size  Latency (us)", then one line for each size. MB/s are 10^6 bytes. Sizes of all-gather,
-// gather, scatter and all-to-all are those of one rank's part, which nccl-tests counts times the ranks.
+// OSU micro-benchmarks: "# OSU MPI … Test", "# Size  Latency (us)", then one line for each size. MB/s are
+// 10^6 bytes. Sizes of all-gather, gather, scatter and all-to-all are those of one rank's part, which
+// nccl-tests counts times the ranks.
 #include <algorithm>
 #include <array>
 
@@ -33,7 +34,9 @@ struct OsuTest {
   bool both_ways = false, is_latency = false, on_device = false, is_open = false, is_known = false;
 };
 
-bool is_title(std::string_view line) { return line.starts_with("#") && holds(line, "OSU") && holds(line, "Test"); }
+bool is_title(std::string_view line) {
+  return line.starts_with("#") && holds(line, "OSU") && holds(line, "Test");
+}
 
 OsuTest titled_osu_test(std::string_view line) {
   OsuTest test;
@@ -41,12 +44,14 @@ OsuTest titled_osu_test(std::string_view line) {
   for (const char c : lower_case(line.substr(0, 200))) {
     if (c != ' ' && c != '-' && c != '_') name += c;
   }
-  test.is_known = !holds(name, "barrier") && !holds(name, "multiplebandwidth") && !holds(name, "accumulate") && !holds(name, "fetch");
+  test.is_known = !holds(name, "barrier") && !holds(name, "multiplebandwidth") &&
+                  !holds(name, "accumulate") && !holds(name, "fetch");
   test.on_device = holds(name, "cuda") || holds(name, "rocm");
   test.both_ways = holds(name, "bidirectional");
   if (holds(name, "mpiput") || holds(name, "put")) test.verb = "put";
   if (holds(name, "mpiget") || holds(name, "getlatency") || holds(name, "getbandwidth")) test.verb = "get";
-  const auto op = std::find_if(kOsuOps.begin(), kOsuOps.end(), [&](const Op& candidate) { return holds(name, candidate.word); });
+  const auto op = std::find_if(kOsuOps.begin(), kOsuOps.end(),
+                               [&](const Op& candidate) { return holds(name, candidate.word); });
   if (op != kOsuOps.end()) test.op = &*op;
   return test;
 }
@@ -83,7 +88,8 @@ class OsuReader {
     if (!value) return sheet_.skip(line, why_no_number(words[1]));
     if (!test_.is_known) return sheet_.skip(line, "this test of OSU's is not modelled");
     const std::int64_t size = *integer_of(words[0]);
-    if (size < 0 || size > kLargestSampleBytes / std::max(1, job_.gpus)) return sheet_.skip(line, "its size is impossible");
+    if (size < 0 || size > kLargestSampleBytes / std::max(1, job_.gpus))
+      return sheet_.skip(line, "its size is impossible");
     if (test_.op != nullptr) return add_collective(size, *value, line);
     Sample sample = begin_sample(line);
     sample.kind = SampleKind::network, sample.bytes = size;
@@ -98,10 +104,12 @@ class OsuReader {
   }
 
   void add_collective(std::int64_t size, double value, int line) {
-    if (job_.gpus == 0 || job_.nodes == 0) return sheet_.skip(line, "the log does not say on how many ranks and nodes it ran; state them");
+    if (job_.gpus == 0 || job_.nodes == 0)
+      return sheet_.skip(line, "the log does not say on how many ranks and nodes it ran; state them");
     if (size == 0) return sheet_.skip(line, "a message of 0 bytes");
     Sample sample = begin_sample(line);
-    sample.kind = SampleKind::collective, sample.what = test_.op->op, sample.gpus = job_.gpus, sample.nodes = job_.nodes;
+    sample.kind = SampleKind::collective, sample.what = test_.op->op, sample.gpus = job_.gpus,
+    sample.nodes = job_.nodes;
     sample.bytes = test_.op->counts_part ? size * job_.gpus : size;
     sample.value = value, sample.unit = SampleUnit::us;
     sample.settings.emplace_back("library", "mpi");
@@ -129,6 +137,8 @@ bool is_osu(std::string_view text) {
   return title != std::string_view::npos && holds(text.substr(title), "Size");
 }
 
-void read_osu(const SourceText& source, const LogHints& hints, SampleSheet& sheet) { OsuReader(source, hints, sheet).read(); }
+void read_osu(const SourceText& source, const LogHints& hints, SampleSheet& sheet) {
+  OsuReader(source, hints, sheet).read();
+}
 
 }  // namespace foretrain

@@ -1,5 +1,6 @@
-// The communication benchmarks of PARAM: "COMMS-RES-all_reduce-float32 size nElements p50 p75 p95 min max algbw busbw", in microseconds and
-// GB/s. The value is the median; the spread is what puts 95 % of a normal distribution at p95.
+// The communication benchmarks of PARAM: "COMMS-RES-all_reduce-float32 size nElements p50 p75 p95 min max
+// algbw busbw", in microseconds and GB/s. The value is the median; the spread is what puts 95 % of a normal
+// distribution at p95.
 #include <algorithm>
 #include <array>
 
@@ -19,18 +20,19 @@ struct Name {
 };
 
 std::string op_of(std::string_view word) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kOps{{{"all_reduce", "all_reduce"},
-                                                                                {"all_gather", "all_gather"},
-                                                                                {"all_gather_base", "all_gather"},
-                                                                                {"reduce_scatter", "reduce_scatter"},
-                                                                                {"reduce_scatter_base", "reduce_scatter"},
-                                                                                {"broadcast", "broadcast"},
-                                                                                {"reduce", "reduce"},
-                                                                                {"all_to_all", "alltoall"},
-                                                                                {"all_to_all_single", "alltoall"},
-                                                                                {"all_to_allv", "alltoall"},
-                                                                                {"gather", "gather"},
-                                                                                {"scatter", "scatter"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kOps{
+      {{"all_reduce", "all_reduce"},
+       {"all_gather", "all_gather"},
+       {"all_gather_base", "all_gather"},
+       {"reduce_scatter", "reduce_scatter"},
+       {"reduce_scatter_base", "reduce_scatter"},
+       {"broadcast", "broadcast"},
+       {"reduce", "reduce"},
+       {"all_to_all", "alltoall"},
+       {"all_to_all_single", "alltoall"},
+       {"all_to_allv", "alltoall"},
+       {"gather", "gather"},
+       {"scatter", "scatter"}}};
   for (const auto& [name, op] : kOps) {
     if (name == word) return std::string(op);
   }
@@ -42,22 +44,27 @@ Name named(std::string_view word) {
   word.remove_prefix(std::min(word.size(), kMark.size() + 1));
   const std::size_t dash = std::min(word.find('-'), word.size());
   const std::string_view rest = word.substr(std::min(dash + 1, word.size()));
-  return {op_of(word.substr(0, dash)), std::string(rest.substr(0, std::min(rest.find('-'), std::size_t{20})))};
+  return {op_of(word.substr(0, dash)),
+          std::string(rest.substr(0, std::min(rest.find('-'), std::size_t{20})))};
 }
 
-void read_row(const Words& words, int line, const JobSize& job, const SourceText& source, SampleSheet& sheet) {
+void read_row(const Words& words, int line, const JobSize& job, const SourceText& source,
+              SampleSheet& sheet) {
   const Name name = named(words[0]);
   std::size_t at = 1;
   while (at < words.size() && !integer_of(words[at])) ++at;
-  if (words.size() < at + 9) return sheet.skip(line, "fewer figures than size, elements, five latencies and two bandwidths");
+  if (words.size() < at + 9)
+    return sheet.skip(line, "fewer figures than size, elements, five latencies and two bandwidths");
   const auto size = integer_of(words[at]);
   const auto p50 = number_of(words[at + 2]), p95 = number_of(words[at + 4]);
   if (!p50 || !p95) return sheet.skip(line, why_no_number(p50 ? words[at + 4] : words[at + 2]));
   if (name.op.empty()) return sheet.skip(line, "its collective is none that is modelled");
-  if (job.gpus == 0 || job.nodes == 0) return sheet.skip(line, "the log does not say on how many GPUs and nodes it ran; state them");
+  if (job.gpus == 0 || job.nodes == 0)
+    return sheet.skip(line, "the log does not say on how many GPUs and nodes it ran; state them");
   if (*size == 0) return sheet.skip(line, "a message of 0 bytes");
   Sample sample;
-  sample.kind = SampleKind::collective, sample.what = name.op, sample.gpus = job.gpus, sample.nodes = job.nodes, sample.bytes = *size;
+  sample.kind = SampleKind::collective, sample.what = name.op, sample.gpus = job.gpus,
+  sample.nodes = job.nodes, sample.bytes = *size;
   sample.value = *p50, sample.unit = SampleUnit::us, sample.line = line, sample.source = source.name;
   if (*p50 > 0 && *p95 > *p50) sample.spread = (*p95 - *p50) / kNormalP95 / *p50;
   if (!name.type.empty()) sample.settings.emplace_back("type", name.type);

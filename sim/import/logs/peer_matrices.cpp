@@ -1,5 +1,5 @@
-// p2pBandwidthLatencyTest of the CUDA samples: a title with its unit, column numbers, then a row for each GPU. The diagonal is a copy
-// inside one GPU; latencies stand twice, as the GPU and as the CPU saw them.
+// p2pBandwidthLatencyTest of the CUDA samples: a title with its unit, column numbers, then a row for each
+// GPU. The diagonal is a copy inside one GPU; latencies stand twice, as the GPU and as the CPU saw them.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -24,7 +24,8 @@ struct Matrix {
 /// "D\D 0 1 2", "GPU 0 1 2", "CPU 0 1 2".
 bool is_column_line(const Words& words) {
   if (words.size() < 2 || (words[0] != "D\\D" && words[0] != "GPU" && words[0] != "CPU")) return false;
-  return std::all_of(words.begin() + 1, words.end(), [](std::string_view word) { return integer_of(word).has_value(); });
+  return std::all_of(words.begin() + 1, words.end(),
+                     [](std::string_view word) { return integer_of(word).has_value(); });
 }
 
 Matrix titled_matrix(std::string_view line) {
@@ -68,7 +69,8 @@ class PeerReader {
       return;
     }
     goes_on_ = sheet_.count_row();
-    for (std::size_t i = 1; i < words.size() && i <= matrix_.columns; ++i) add(row, static_cast<int>(i) - 1, words[i], line);
+    for (std::size_t i = 1; i < words.size() && i <= matrix_.columns; ++i)
+      add(row, static_cast<int>(i) - 1, words[i], line);
     if (words.size() <= matrix_.columns) sheet_.skip(line, "the line ends early");
   }
 
@@ -85,7 +87,8 @@ class PeerReader {
     sample.settings = {{"src", std::to_string(row)}};
     if (!is_same) sample.settings.emplace_back("dst", std::to_string(column));
     if (matrix_.both_ways) sample.settings.emplace_back("both_ways", "1");
-    if (!is_same && (!matrix_.peer || unreachable_.contains({row, column}))) sample.settings.emplace_back("peer", "0");
+    if (!is_same && (!matrix_.peer || unreachable_.contains({row, column})))
+      sample.settings.emplace_back("peer", "0");
     sample.source = source_.name, sample.line = line;
     sheet_.add(std::move(sample));
   }
@@ -110,10 +113,12 @@ class PeerReader {
 }  // namespace
 
 bool is_peer_matrices(std::string_view text) {
-  return holds(text, "P2P=") &&
-         (holds(text, "Bandwidth Matrix (GB/s)") || holds(text, "Matrix (us)") || holds(text, "(P2P Writes) Matrix"));
+  return holds(text, "P2P=") && (holds(text, "Bandwidth Matrix (GB/s)") || holds(text, "Matrix (us)") ||
+                                 holds(text, "(P2P Writes) Matrix"));
 }
 
-void read_peer_matrices(const SourceText& source, const LogHints&, SampleSheet& sheet) { PeerReader(source, sheet).read(); }
+void read_peer_matrices(const SourceText& source, const LogHints&, SampleSheet& sheet) {
+  PeerReader(source, sheet).read();
+}
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// perftest (ib_write_bw, ib_send_lat, …): a title, facts in two columns, a header with units, one line for each size. Its MB/sec are 2^20
-// bytes, its Gb/sec 10^9 bits.
+// perftest (ib_write_bw, ib_send_lat, …): a title, facts in two columns, a header with units, one line for
+// each size. Its MB/sec are 2^20 bytes, its Gb/sec 10^9 bits.
 #include <algorithm>
 
 #include "sim/import/logs/log_lines.hpp"
@@ -64,18 +64,24 @@ class PerftestReader {
   }
 
   void read_text(std::string_view line) {
-    const bool is_title = (holds(line, "BW Test") || holds(line, "Latency Test") || holds(line, "Bidirectional")) && !verb_in(line).empty();
+    const bool is_title =
+        (holds(line, "BW Test") || holds(line, "Latency Test") || holds(line, "Bidirectional")) &&
+        !verb_in(line).empty();
     if (is_title && columns_.is_open) test_ = {}, columns_ = {};
-    if (is_title) test_.verb = verb_in(line), test_.is_latency = holds(line, "Latency"), test_.both_ways = holds(line, "Bidirectional");
+    if (is_title)
+      test_.verb = verb_in(line), test_.is_latency = holds(line, "Latency"),
+      test_.both_ways = holds(line, "Bidirectional");
     const auto keep = [&](std::string& fact, std::string_view key) {
       if (std::string word = word_behind(line, key); !word.empty()) fact = std::move(word);
     };
     keep(test_.link, "Link type       "), keep(test_.device, "Device         ");
-    if (const auto pairs = integer_of(word_behind(line, "Number of qps   "))) test_.pairs = std::clamp<std::int64_t>(*pairs, 1, 1'000'000);
+    if (const auto pairs = integer_of(word_behind(line, "Number of qps   ")))
+      test_.pairs = std::clamp<std::int64_t>(*pairs, 1, 1'000'000);
     const Words id = words_of(text_behind(line, " LID "), 1);
     if (holds(line, "local address:") && !id.empty()) test_.local_id = id[0];
     if (holds(line, "remote address:") && !id.empty()) test_.remote_id = id[0];
-    if (holds(line, "CUDA device") || holds(line, "--use_cuda") || holds(line, "initializing CUDA")) test_.memory = "device";
+    if (holds(line, "CUDA device") || holds(line, "--use_cuda") || holds(line, "initializing CUDA"))
+      test_.memory = "device";
   }
 
   /// Bandwidth: size, iterations, peak, average. Latency: size, iterations, min, max, typical, avg, stdev.
@@ -85,9 +91,11 @@ class PerftestReader {
     if (words.size() <= at) return sheet_.skip(line, "the line ends early");
     const auto value = number_of(words[at]);
     if (!value) return sheet_.skip(line, why_no_number(words[at]));
-    if (!columns_.is_latency && columns_.gigabytes == 0) return sheet_.skip(line, "the header names no known unit");
+    if (!columns_.is_latency && columns_.gigabytes == 0)
+      return sheet_.skip(line, "the header names no known unit");
     Sample sample;
-    sample.kind = SampleKind::network, sample.bytes = *integer_of(words[0]), sample.line = line, sample.source = source_.name;
+    sample.kind = SampleKind::network, sample.bytes = *integer_of(words[0]), sample.line = line,
+    sample.source = source_.name;
     sample.repeats = static_cast<int>(std::clamp<std::int64_t>(*integer_of(words[1]), 1, 1'000'000'000));
     sample.nodes = sample.gpus = is_loopback() ? 1 : 2;
     sample.what = columns_.is_latency ? "latency" : test_.verb.empty() ? "send" : test_.verb;
@@ -112,7 +120,8 @@ class PerftestReader {
 
   /// Both ends at the same adapter of InfiniBand; RoCE has no such number.
   bool is_loopback() const {
-    const bool has_id = !test_.local_id.empty() && test_.local_id.find_first_not_of("0x") != std::string::npos;
+    const bool has_id =
+        !test_.local_id.empty() && test_.local_id.find_first_not_of("0x") != std::string::npos;
     return has_id && test_.local_id == test_.remote_id;
   }
 
@@ -127,6 +136,8 @@ class PerftestReader {
 
 bool is_perftest(std::string_view text) { return holds(text, "#bytes") && holds(text, "#iterations"); }
 
-void read_perftest(const SourceText& source, const LogHints&, SampleSheet& sheet) { PerftestReader(source, sheet).read(); }
+void read_perftest(const SourceText& source, const LogHints&, SampleSheet& sheet) {
+  PerftestReader(source, sheet).read();
+}
 
 }  // namespace foretrain

@@ -5,7 +5,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/import/logs/log_hints.hpp"
-#include "sim/scenario/sample_sheet.hpp"
+#include "sim/scenario/csv/sample_sheet.hpp"
 
 namespace foretrain {
 

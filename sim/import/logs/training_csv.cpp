@@ -1,5 +1,5 @@
-// A CSV with a column steps_per_s, samples_per_s or step_s, and whichever others say under which conditions; rows under the same are
-// repeats.
+// A CSV with a column steps_per_s, samples_per_s or step_s, and whichever others say under which conditions;
+// rows under the same are repeats.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "sim/import/logs/log_lines.hpp"
 #include "sim/import/logs/readers.hpp"
 #include "sim/import/logs/repeated_figures.hpp"
-#include "sim/scenario/csv_line.hpp"
+#include "sim/scenario/csv/csv_line.hpp"
 
 namespace foretrain {
 
@@ -33,7 +33,8 @@ struct Series {
 };
 
 std::size_t column_of(const Fields& header, std::string_view name) {
-  const auto at = std::find_if(header.begin(), header.end(), [&](const CsvField& f) { return lower_case(trimmed(f.text)) == name; });
+  const auto at = std::find_if(header.begin(), header.end(),
+                               [&](const CsvField& f) { return lower_case(trimmed(f.text)) == name; });
   return static_cast<std::size_t>(at - header.begin());
 }
 
@@ -47,12 +48,14 @@ std::size_t figure_column(const Fields& header) {
 
 class CsvReader {
  public:
-  CsvReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet) : source_(source), hints_(hints), sheet_(sheet) {}
+  CsvReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet)
+      : source_(source), hints_(hints), sheet_(sheet) {}
 
   void read() {
     CsvLines lines(source_.text);
     const auto header = lines.next();
-    if (!header || figure_column(*header) == header->size()) return sheet_.skip(1, "no column of the header is a rate");
+    if (!header || figure_column(*header) == header->size())
+      return sheet_.skip(1, "no column of the header is a rate");
     header_ = *header;
     bool goes_on = true;
     for (auto fields = lines.next(); fields && goes_on; fields = lines.next()) {
@@ -69,7 +72,8 @@ class CsvReader {
   }
 
   int count(const Fields& fields, std::string_view name, int hint) const {
-    return static_cast<int>(std::clamp<std::int64_t>(integer_of(text(fields, name)).value_or(hint), 0, 10'000'000));
+    return static_cast<int>(
+        std::clamp<std::int64_t>(integer_of(text(fields, name)).value_or(hint), 0, 10'000'000));
   }
 
   void read_row(const Fields& fields, int line) {
@@ -81,7 +85,8 @@ class CsvReader {
     if (!value) return sheet_.skip(line, why_no_number(word));
     if (!(*value > 0) || !std::isfinite(*value)) return sheet_.skip(line, "its rate is no positive number");
     Sample sample = conditions(fields, line);
-    if (sample.gpus == 0 || sample.nodes == 0) return sheet_.skip(line, "no column says on how many GPUs and nodes it ran; state them");
+    if (sample.gpus == 0 || sample.nodes == 0)
+      return sheet_.skip(line, "no column says on how many GPUs and nodes it ran; state them");
     const std::string name = lower_case(trimmed(header_[at].text));
     sample.what = name.starts_with("step") ? "step" : "samples_per_s";
     sample.unit = sample.what == "step" ? SampleUnit::us : SampleUnit::per_s;
@@ -96,7 +101,8 @@ class CsvReader {
     sample.gpus = count(fields, "gpus", hints_.gpus);
     sample.nodes = count(fields, "nodes", sample.gpus == 1 ? 1 : hints_.nodes);
     for (const auto& [column, key] : kSettings) {
-      if (const std::string value = text(fields, column); !value.empty()) sample.settings.emplace_back(key, value);
+      if (const std::string value = text(fields, column); !value.empty())
+        sample.settings.emplace_back(key, value);
     }
     return sample;
   }
@@ -109,7 +115,8 @@ class CsvReader {
 
   void write(Series& series) {
     const RepeatedFigure figure = repeated(std::move(series.figures));
-    series.sample.value = figure.median, series.sample.spread = figure.spread, series.sample.repeats = figure.repeats;
+    series.sample.value = figure.median, series.sample.spread = figure.spread,
+    series.sample.repeats = figure.repeats;
     sheet_.add(std::move(series.sample));
   }
 
@@ -128,6 +135,8 @@ bool is_training_csv(std::string_view text) {
   return header && header->size() > 1 && header->size() < 200 && figure_column(*header) < header->size();
 }
 
-void read_training_csv(const SourceText& source, const LogHints& hints, SampleSheet& sheet) { CsvReader(source, hints, sheet).read(); }
+void read_training_csv(const SourceText& source, const LogHints& hints, SampleSheet& sheet) {
+  CsvReader(source, hints, sheet).read();
+}
 
 }  // namespace foretrain

@@ -1,5 +1,6 @@
-// Logs of training programs: every line with a rate is one measurement; all of a kind together give one sample, the median with its spread.
-// A line that says the total of all GPUs is what the others are repeats of.
+// Logs of training programs: every line with a rate is one measurement; all of a kind together give one
+// sample, the median with its spread. A line that says the total of all GPUs is what the others are repeats
+// of.
 #include <algorithm>
 #include <cmath>
 
@@ -43,7 +44,8 @@ class TrainingReader {
 
  private:
   void take(const TrainingRate& rate, int line) {
-    if (!(rate.per_s > 0) || !std::isfinite(rate.per_s)) return sheet_.skip(line, "its rate is no positive number");
+    if (!(rate.per_s > 0) || !std::isfinite(rate.per_s))
+      return sheet_.skip(line, "its rate is no positive number");
     Group& group = rate.of_steps ? steps_ : rate.is_total ? totals_ : rate.per_gpu ? per_gpu_ : samples_;
     if (group.rates.empty()) group.line = line;
     group.rates.push_back(rate.per_s);
@@ -58,7 +60,8 @@ class TrainingReader {
     };
     keep(model_, "Model:"), keep(batch_, "Batch size:");
     const std::vector<std::string_view> words = words_of(line, 4);
-    if (words.size() == 3 && integer_of(words[0]) && words[1] == "per" && words[2] == "device") batch_ = words[0];
+    if (words.size() == 3 && integer_of(words[0]) && words[1] == "per" && words[2] == "device")
+      batch_ = words[0];
   }
 
   void write() {
@@ -81,14 +84,17 @@ class TrainingReader {
   void add(const Group& group, const char* what, int times) {
     const RepeatedFigure figure = repeated(group.rates);
     Sample sample;
-    sample.kind = SampleKind::training, sample.what = what, sample.gpus = job_.gpus, sample.nodes = job_.nodes, sample.line = group.line;
+    sample.kind = SampleKind::training, sample.what = what, sample.gpus = job_.gpus,
+    sample.nodes = job_.nodes, sample.line = group.line;
     const bool is_step = sample.what == "step";
     sample.value = is_step ? 1e6 / figure.median : figure.median * times;
     sample.unit = is_step ? SampleUnit::us : SampleUnit::per_s;
     sample.spread = figure.spread, sample.repeats = figure.repeats;
     const RepeatedFigure single = per_gpu_.rates.empty() ? figure : repeated(per_gpu_.rates);
-    if (figure.repeats == 1 && single.repeats > 1) sample.spread = single.spread, sample.repeats = single.repeats;
-    if (sample.spread == 0 && group.half_width > 0) sample.spread = group.half_width / 1.96 / figure.median;  // programs print 95 %
+    if (figure.repeats == 1 && single.repeats > 1)
+      sample.spread = single.spread, sample.repeats = single.repeats;
+    if (sample.spread == 0 && group.half_width > 0)
+      sample.spread = group.half_width / 1.96 / figure.median;  // programs print 95 %
     sample.settings = settings();
     sample.source = source_.name;
     sheet_.add(std::move(sample));
@@ -102,7 +108,9 @@ class TrainingReader {
     set("model", model_.empty() ? hints_.model : model_);
     set("strategy", hints_.strategy);
     set("precision", hints_.precision);
-    set("batch", !integer_of(batch_) && hints_.batch_per_gpu > 0 ? std::to_string(hints_.batch_per_gpu) : integer_of(batch_) ? batch_ : "");
+    set("batch", !integer_of(batch_) && hints_.batch_per_gpu > 0 ? std::to_string(hints_.batch_per_gpu)
+                 : integer_of(batch_)                            ? batch_
+                                                                 : "");
     return settings;
   }
 
@@ -126,6 +134,8 @@ bool is_training_log(std::string_view text) {
   return false;
 }
 
-void read_training_log(const SourceText& source, const LogHints& hints, SampleSheet& sheet) { TrainingReader(source, hints, sheet).read(); }
+void read_training_log(const SourceText& source, const LogHints& hints, SampleSheet& sheet) {
+  TrainingReader(source, hints, sheet).read();
+}
 
 }  // namespace foretrain

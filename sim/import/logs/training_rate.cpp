@@ -49,7 +49,9 @@ constexpr std::array<Unit, 31> kUnits{{{"samples_per_second"},
                                        {"s/it", true, 1},
                                        {"throughput:"}}};
 
-bool is_figure_part(char c) { return (c >= '0' && c <= '9') || c == '.' || c == ',' || c == '-' || c == '+' || c == 'e'; }
+bool is_figure_part(char c) {
+  return (c >= '0' && c <= '9') || c == '.' || c == ',' || c == '-' || c == '+' || c == 'e';
+}
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
 /// Digits and points that end where the unit begins; letters before them make it a name.
@@ -69,8 +71,8 @@ std::string_view figure_behind(std::string_view line, std::size_t at) {
   const std::size_t sign = line[at - 1] == ':' ? 0 : near.find_first_of(":=");
   if (sign == std::string_view::npos) return {};
   std::size_t begin = at + sign;
-  while (begin < line.size() && (line[begin] == ' ' || line[begin] == '\t' || line[begin] == ':' || line[begin] == '=' ||
-                                 line[begin] == '\'' || line[begin] == '"'))
+  while (begin < line.size() && (line[begin] == ' ' || line[begin] == '\t' || line[begin] == ':' ||
+                                 line[begin] == '=' || line[begin] == '\'' || line[begin] == '"'))
     ++begin;
   std::size_t end = begin;
   while (end < line.size() && end - begin < 30 && (is_figure_part(line[end]) || is_letter(line[end]))) ++end;

@@ -1,4 +1,5 @@
-// The rate of training that a line of a log states: samples or steps for each second, in the words of many programs.
+// The rate of training that a line of a log states: samples or steps for each second, in the words of many
+// programs.
 #pragma once
 
 #include <optional>
@@ -14,8 +15,9 @@ struct TrainingRate {
   double half_width = 0;  ///< behind "+-"; 0: not said
 };
 
-/// The first rate in a line: "325.9 img/sec", "Throughput: 310 samples/s", "9.8it/s", "1.2s/it", "train_steps_per_second': 3.2".
-/// `stands` tells a line that has such a mark and no figure that can be read at it.
+/// The first rate in a line: "325.9 img/sec", "Throughput: 310 samples/s", "9.8it/s", "1.2s/it",
+/// "train_steps_per_second': 3.2". `stands` tells a line that has such a mark and no figure that can be read
+/// at it.
 std::optional<TrainingRate> training_rate_in(std::string_view line, bool& stands);
 
 }  // namespace foretrain

@@ -6,9 +6,13 @@
 namespace foretrain {
 namespace {
 
-bool is_matrix(OperatorClass cls) { return cls == OperatorClass::conv || cls == OperatorClass::gemm || cls == OperatorClass::attention; }
+bool is_matrix(OperatorClass cls) {
+  return cls == OperatorClass::conv || cls == OperatorClass::gemm || cls == OperatorClass::attention;
+}
 
-FlopRate half_rate(const Gpu& gpu, Precision precision) { return precision == Precision::amp_fp16 ? gpu.fp16 : gpu.bf16; }
+FlopRate half_rate(const Gpu& gpu, Precision precision) {
+  return precision == Precision::amp_fp16 ? gpu.fp16 : gpu.bf16;
+}
 
 bool runs_in_half(const Operator& op, Precision precision) { return is_half(precision) && op.half_capable; }
 
@@ -16,20 +20,26 @@ bool runs_in_half(const Operator& op, Precision precision) { return is_half(prec
 
 bool has_tensor_cores(Architecture architecture) { return architecture >= Architecture::volta; }
 
-Arithmetic arithmetic_of(const Operator& op, const Gpu& gpu, Precision precision, const Framework& framework) {
+Arithmetic arithmetic_of(const Operator& op, const Gpu& gpu, Precision precision,
+                         const Framework& framework) {
   if (op.cls == OperatorClass::depthwise_conv) return Arithmetic::cuda_cores;
   if (!is_matrix(op.cls)) return Arithmetic::none;
-  if (precision == Precision::fp8 && op.cls == OperatorClass::gemm && gpu.fp8.per_second > 0) return Arithmetic::fp8;
+  if (precision == Precision::fp8 && op.cls == OperatorClass::gemm && gpu.fp8.per_second > 0)
+    return Arithmetic::fp8;
   if (runs_in_half(op, precision)) {
-    return has_tensor_cores(gpu.architecture) && half_rate(gpu, precision) > gpu.fp32 ? Arithmetic::half : Arithmetic::cuda_cores;
+    return has_tensor_cores(gpu.architecture) && half_rate(gpu, precision) > gpu.fp32
+               ? Arithmetic::half
+               : Arithmetic::cuda_cores;
   }
-  const bool tf32 = precision == Precision::tf32 || op.cls == OperatorClass::conv || products_default_to_tf32(framework);
+  const bool tf32 =
+      precision == Precision::tf32 || op.cls == OperatorClass::conv || products_default_to_tf32(framework);
   return tf32 && gpu.tf32 > gpu.fp32 ? Arithmetic::tf32 : Arithmetic::cuda_cores;
 }
 
 namespace {
 
-FlopRate data_sheet_rate(const Operator& op, const Gpu& gpu, Precision precision, const Framework& framework) {
+FlopRate data_sheet_rate(const Operator& op, const Gpu& gpu, Precision precision,
+                         const Framework& framework) {
   switch (arithmetic_of(op, gpu, precision, framework)) {
     case Arithmetic::none:
       return {};
@@ -42,7 +52,8 @@ FlopRate data_sheet_rate(const Operator& op, const Gpu& gpu, Precision precision
     case Arithmetic::cuda_cores:
       break;
   }
-  const bool fast_half = runs_in_half(op, precision) && op.cls != OperatorClass::depthwise_conv && half_rate(gpu, precision) > gpu.fp32;
+  const bool fast_half = runs_in_half(op, precision) && op.cls != OperatorClass::depthwise_conv &&
+                         half_rate(gpu, precision) > gpu.fp32;
   return fast_half ? half_rate(gpu, precision) : gpu.fp32;
 }
 
@@ -62,6 +73,8 @@ double clock_rate(const Gpu& gpu) {
   return rate > 0 ? rate : 1e9;
 }
 
-double element_share(const Operator& op, Precision precision) { return runs_in_half(op, precision) ? 0.5 : 1; }
+double element_share(const Operator& op, Precision precision) {
+  return runs_in_half(op, precision) ? 0.5 : 1;
+}
 
 }  // namespace foretrain

@@ -3,21 +3,24 @@
 
 #include "sim/base/units.hpp"
 #include "sim/cluster/hardware.hpp"
-#include "sim/workload/operators.hpp"
+#include "sim/workload/lowering/operators.hpp"
 #include "sim/workload/workload.hpp"
 
 namespace foretrain {
 
-/// cuda_cores: fp32 arithmetic, and 16 bit where the GPU has no tensor cores. The others: tensor cores with that input type.
+/// cuda_cores: fp32 arithmetic, and 16 bit where the GPU has no tensor cores. The others: tensor cores with
+/// that input type.
 enum class Arithmetic : std::uint8_t { none, cuda_cores, tf32, half, fp8 };
 
 bool has_tensor_cores(Architecture architecture);
 
-/// Convolutions of an fp32 network run in TF32 where the GPU has it (cuDNN's default since Ampere), matrix products only under `tf32` or in
-/// TensorFlow; depthwise convolutions stay on CUDA cores; fp8 applies to trained matrix products, everything else of an fp8 run is 16 bit.
+/// Convolutions of an fp32 network run in TF32 where the GPU has it (cuDNN's default since Ampere), matrix
+/// products only under `tf32` or in TensorFlow; depthwise convolutions stay on CUDA cores; fp8 applies to
+/// trained matrix products, everything else of an fp8 run is 16 bit.
 Arithmetic arithmetic_of(const Operator& op, const Gpu& gpu, Precision precision, const Framework& framework);
 
-/// Dense peak of that arithmetic at the sustained clock; 0 for `none`. 16 bit on CUDA cores runs at the better of the fp32 and fp16 rates.
+/// Dense peak of that arithmetic at the sustained clock; 0 for `none`. 16 bit on CUDA cores runs at the
+/// better of the fp32 and fp16 rates.
 FlopRate peak_rate(const Operator& op, const Gpu& gpu, Precision precision, const Framework& framework);
 
 /// Clock in Hz at which the data sheet's fp32 peak holds: peak / (multiprocessors x cores of one x 2).

@@ -1,4 +1,5 @@
-// Each row is made from a pointer to its member; priors are the spreads among the families of kernel_calibration.cpp.
+// Each row is made from a pointer to its member; priors are the spreads among the families of
+// kernel_calibration.cpp.
 #include "sim/workload/device/device_constants.hpp"
 
 namespace foretrain {
@@ -31,7 +32,8 @@ KernelRow time_row(std::string name, std::string meaning) {
           [](KernelCalibration& kernels, double value) { kernels.*Member = seconds(value); }};
 }
 
-/// A class's large kernels on one kind of arithmetic. More than 1 where clocks are above the data sheet's, or work is saved.
+/// A class's large kernels on one kind of arithmetic. More than 1 where clocks are above the data sheet's, or
+/// work is saved.
 template <auto Class, auto Arithmetic>
 KernelRow efficiency_row(std::string name, std::string meaning) {
   return {{std::move(name), std::nullopt, 0.01, 1.3, kEfficiencyPrior, std::move(meaning)},
@@ -42,9 +44,12 @@ KernelRow efficiency_row(std::string name, std::string meaning) {
 template <auto Class>
 void add_efficiencies(std::vector<KernelRow>& rows, const std::string& name, const std::string& what) {
   using E = ComputeEfficiency;
-  rows.push_back(efficiency_row<Class, &E::fp32>(name + ".fp32", what + ": share of the CUDA cores' fp32 peak when large"));
-  rows.push_back(efficiency_row<Class, &E::tf32>(name + ".tf32", what + ": share of the TF32 peak when large"));
-  rows.push_back(efficiency_row<Class, &E::half>(name + ".half", what + ": share of the 16-bit tensor peak when large"));
+  rows.push_back(efficiency_row<Class, &E::fp32>(name + ".fp32",
+                                                 what + ": share of the CUDA cores' fp32 peak when large"));
+  rows.push_back(
+      efficiency_row<Class, &E::tf32>(name + ".tf32", what + ": share of the TF32 peak when large"));
+  rows.push_back(
+      efficiency_row<Class, &E::half>(name + ".half", what + ": share of the 16-bit tensor peak when large"));
   rows.push_back(efficiency_row<Class, &E::fp8>(name + ".fp8", what + ": share of the fp8 peak when large"));
 }
 
@@ -54,17 +59,22 @@ std::vector<KernelRow> make_kernel_rows() {
   add_efficiencies<&K::gemm>(rows, "gemm", "matrix products");
   add_efficiencies<&K::conv>(rows, "conv", "convolutions");
   add_efficiencies<&K::attention>(rows, "attention", "fused attention");
-  rows.push_back(number_row<&K::depthwise_conv>("conv.depthwise", 0.001, 1, 0.4, "depthwise convolutions: share of the fp32 peak"));
-  rows.push_back(number_row<&K::winograd>("conv.winograd", 0.5, 5, 0.2, "gain of 3x3 convolutions of stride 1 on CUDA cores"));
+  rows.push_back(number_row<&K::depthwise_conv>("conv.depthwise", 0.001, 1, 0.4,
+                                                "depthwise convolutions: share of the fp32 peak"));
+  rows.push_back(number_row<&K::winograd>("conv.winograd", 0.5, 5, 0.2,
+                                          "gain of 3x3 convolutions of stride 1 on CUDA cores"));
+  rows.push_back(product_row<&ProductCosts::operand_loading>("kernel.operand_loading", 0.05, 10, 0.4,
+                                                             "times a tile's operands pass shared memory"));
+  rows.push_back(product_row<&ProductCosts::prologue_depth>(
+      "kernel.prologue_depth", 1, 2000, 0.4, "depth's worth of time to fill and drain a tile's pipeline"));
+  rows.push_back(number_row<&K::roofline_power>("kernel.roofline_power", 1, 20, 0.3,
+                                                "how well arithmetic and memory overlap"));
   rows.push_back(
-      product_row<&ProductCosts::operand_loading>("kernel.operand_loading", 0.05, 10, 0.4, "times a tile's operands pass shared memory"));
-  rows.push_back(product_row<&ProductCosts::prologue_depth>("kernel.prologue_depth", 1, 2000, 0.4,
-                                                            "depth's worth of time to fill and drain a tile's pipeline"));
-  rows.push_back(number_row<&K::roofline_power>("kernel.roofline_power", 1, 20, 0.3, "how well arithmetic and memory overlap"));
-  rows.push_back(number_row<&K::cache_speed>("kernel.cache_speed", 1, 20, 0.3, "cache bandwidth / memory bandwidth"));
+      number_row<&K::cache_speed>("kernel.cache_speed", 1, 20, 0.3, "cache bandwidth / memory bandwidth"));
   rows.push_back(time_row<&K::launch_gap>("kernel.launch_gap", "between two kernels of one stream"));
   rows.push_back(time_row<&K::minimum>("kernel.minimum", "shortest kernel"));
-  rows.push_back(number_row<&K::time_scale>("kernel.time_scale", 0.1, 10, 0.25, "all kernels of a training, measured / predicted"));
+  rows.push_back(number_row<&K::time_scale>("kernel.time_scale", 0.1, 10, 0.25,
+                                            "all kernels of a training, measured / predicted"));
   return rows;
 }
 
@@ -91,7 +101,8 @@ const std::vector<ConstantOf<HostCalibration>>& host_call_constants() {
       call_row<&H::event>("host.event", "record or wait an event, on the reference CPU"),
       call_row<&H::copy_call>("host.copy_call", "one asynchronous copy, on the reference CPU"),
       call_row<&H::graph_launch>("host.graph_launch", "CUDA graphs: the one launch, on the reference CPU"),
-      call_row<&H::graph_launch_node>("host.graph_launch_node", "CUDA graphs: each kernel in it, on the reference CPU"),
+      call_row<&H::graph_launch_node>("host.graph_launch_node",
+                                      "CUDA graphs: each kernel in it, on the reference CPU"),
   };
   return rows;
 }

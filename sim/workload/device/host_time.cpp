@@ -1,5 +1,6 @@
-// Host time per framework call: a measured table for dispatch, Python and autograd, the library's own cost, then the launches. How much
-// of that table is paid depends on who issues the call: Python one by one, a graph executor, generated code, or nobody.
+// Host time per framework call: a measured table for dispatch, Python and autograd, the library's own cost,
+// then the launches. How much of that table is paid depends on who issues the call: Python one by one, a
+// graph executor, generated code, or nobody.
 #include "sim/workload/device/host_time.hpp"
 
 #include <algorithm>
@@ -53,25 +54,31 @@ Cost cost_of(const Operator& op, Precision precision) {
 
 Time scaled(Time time, double factor) { return seconds(to_seconds(time) * factor); }
 
-Time eager_time(const Operator& op, Precision precision, const HostCalibration& calibration, const Framework& framework) {
+Time eager_time(const Operator& op, Precision precision, const HostCalibration& calibration,
+                const Framework& framework) {
   const Cost cost = cost_of(op, precision);
   const double framework_scale = framework.kind == FrameworkKind::tensorflow ? kTensorFlowEager : 1;
-  return scaled(scaled(cost.framework, framework_scale) + cost.library, calibration.call_scale) + calibration.launch * op.kernels;
+  return scaled(scaled(cost.framework, framework_scale) + cost.library, calibration.call_scale) +
+         calibration.launch * op.kernels;
 }
 
-/// Library calls stay; what they are wrapped in is generated code in PyTorch and the executable's own loop in TensorFlow.
-Time compiled_time(const Operator& op, Precision precision, const HostCalibration& calibration, const Framework& framework) {
+/// Library calls stay; what they are wrapped in is generated code in PyTorch and the executable's own loop in
+/// TensorFlow.
+Time compiled_time(const Operator& op, Precision precision, const HostCalibration& calibration,
+                   const Framework& framework) {
   const bool library = op.product_count > 0;
   const bool python = framework.kind == FrameworkKind::pytorch;
   const Time wrapper = python ? calibration.compiled_kernel : calibration.bare_node;
   const double share = python ? calibration.call_scale : calibration.cached_library;
-  return (library ? scaled(cost_of(op, precision).library, share) : Time{}) + (wrapper + calibration.launch) * op.kernels;
+  return (library ? scaled(cost_of(op, precision).library, share) : Time{}) +
+         (wrapper + calibration.launch) * op.kernels;
 }
 
 Time graph_time(const Operator& op, Precision precision, const HostCalibration& calibration) {
   if (op.call == HostCall::view) return calibration.bare_node;
   const int nodes = std::max<int>(op.kernels, 1);
-  return scaled(cost_of(op, precision).library, calibration.cached_library) + (calibration.node + calibration.launch) * nodes;
+  return scaled(cost_of(op, precision).library, calibration.cached_library) +
+         (calibration.node + calibration.launch) * nodes;
 }
 
 }  // namespace
@@ -80,7 +87,8 @@ Time on_host(Time reference, const Host& host, const HostCalibration& calibratio
   return seconds(to_seconds(reference) * host.slowdown * calibration.time_scale);
 }
 
-Time host_reference(const Operator& op, const HostCalibration& calibration, Precision precision, const Framework& framework) {
+Time host_reference(const Operator& op, const HostCalibration& calibration, Precision precision,
+                    const Framework& framework) {
   switch (framework.execution) {
     case Execution::eager:
       return eager_time(op, precision, calibration, framework);
@@ -94,7 +102,8 @@ Time host_reference(const Operator& op, const HostCalibration& calibration, Prec
   return Time{};
 }
 
-Time host_time(const Operator& op, const Host& host, const HostCalibration& calibration, Precision precision, const Framework& framework) {
+Time host_time(const Operator& op, const Host& host, const HostCalibration& calibration, Precision precision,
+               const Framework& framework) {
   return on_host(host_reference(op, calibration, precision, framework), host, calibration);
 }
 

@@ -1,5 +1,6 @@
-// A batch costs CPU time on the reference core (multiplied by the host's slowdown), work of the kernel on pages (not multiplied: it was
-// measured in virtual machines, whose page faults cost more by about what older cores are slower) and waiting for storage.
+// A batch costs CPU time on the reference core (multiplied by the host's slowdown), work of the kernel on
+// pages (not multiplied: it was measured in virtual machines, whose page faults cost more by about what older
+// cores are slower) and waiting for storage.
 #include "sim/workload/device/input_time.hpp"
 
 #include <algorithm>
@@ -19,16 +20,17 @@ constexpr std::int64_t kLabelBytes = 8, kFloatBytes = 4;
 
 /// How the loaders differ. Times on the reference core.
 struct LoaderTraits {
-  double decode = 1;       ///< CPU time of a sample / that of PIL and torchvision
-  Time per_sample{};       ///< index, call and list
-  Time per_batch{};        ///< handing a batch over, in the worker
-  Time taking{};           ///< main thread
-  bool processes = false;  ///< batches come through shared memory: page faults, a pin-memory thread, workers to start
+  double decode = 1;  ///< CPU time of a sample / that of PIL and torchvision
+  Time per_sample{};  ///< index, call and list
+  Time per_batch{};   ///< handing a batch over, in the worker
+  Time taking{};      ///< main thread
+  bool processes =
+      false;  ///< batches come through shared memory: page faults, a pin-memory thread, workers to start
 };
 
 /// torch: per sample and batch by the difference between loops with no worker, one worker, and the bare item
-/// (facts/measured/dataloader_cpu.json, transforms_cpu.json). The others are assumed: libjpeg-turbo called from C++ without PIL; DALI's CPU
-/// decoder 1.75 times, its hybrid decoder 3 times as fast.
+/// (facts/measured/dataloader_cpu.json, transforms_cpu.json). The others are assumed: libjpeg-turbo called
+/// from C++ without PIL; DALI's CPU decoder 1.75 times, its hybrid decoder 3 times as fast.
 LoaderTraits traits_of(LoaderKind kind) {
   switch (kind) {
     case LoaderKind::torch:
@@ -46,14 +48,17 @@ LoaderTraits traits_of(LoaderKind kind) {
 
 constexpr std::int64_t kMappedBatch = 32 << 20;  ///< malloc maps larger batches anew: every page faults
 constexpr double kFaultingCopy = 2.3e9;          ///< bytes/s of collating into such memory, measured
-constexpr double kPinPages = 0.35e-9;            ///< s per byte: map, fault in, unmap and free a batch in shared memory, measured
-constexpr double kUnmapPages = 0.15e-9;          ///< s per byte: the same without reading it, measured
+constexpr double kPinPages =
+    0.35e-9;  ///< s per byte: map, fault in, unmap and free a batch in shared memory, measured
+constexpr double kUnmapPages = 0.15e-9;  ///< s per byte: the same without reading it, measured
 constexpr Time kPinningCall = Time{50'000'000};
-constexpr Time kTracedSample =
-    Time{9'000'000};  ///< more of a sample whose Python lines a profiler sees: workers inherit its trace function
-constexpr Time kWorkerStart = Time{15'000'000'000};  ///< forking one worker on the reference core, measured 10 to 20 ms
-constexpr double kMemoryCopies = 16;                 ///< a socket's memory bandwidth / one core's memcpy, assumed
-constexpr double kDecodePasses = 330;  ///< memory traffic of decoding on the GPU / the file's bytes, assumed: 36 MB for 110 KB
+constexpr Time kTracedSample = Time{
+    9'000'000};  ///< more of a sample whose Python lines a profiler sees: workers inherit its trace function
+constexpr Time kWorkerStart =
+    Time{15'000'000'000};             ///< forking one worker on the reference core, measured 10 to 20 ms
+constexpr double kMemoryCopies = 16;  ///< a socket's memory bandwidth / one core's memcpy, assumed
+constexpr double kDecodePasses =
+    330;  ///< memory traffic of decoding on the GPU / the file's bytes, assumed: 36 MB for 110 KB
 
 Time times(Time time, double factor) { return seconds(to_seconds(time) * factor); }
 
@@ -70,8 +75,8 @@ Bytes memory_traffic(const Workload& workload, const InputSite& site) {
   return read * 2 + batch_bytes(workload) * 6;
 }
 
-/// In-order delivery: of the workers' next batches the slowest holds the others up, which prefetching spreads over several. Threads share
-/// out samples, not batches.
+/// In-order delivery: of the workers' next batches the slowest holds the others up, which prefetching spreads
+/// over several. Threads share out samples, not batches.
 double order_factor(const DataSet& data, std::int64_t batch) {
   if (!traits_of(data.loader).processes) return 1;
   const double spread = data.decode_spread / std::sqrt(static_cast<double>(batch));
@@ -79,43 +84,51 @@ double order_factor(const DataSet& data, std::int64_t batch) {
 }
 
 Time collating(Bytes bytes, const Host& host, bool in_new_pages) {
-  return in_new_pages && bytes.count >= kMappedBatch ? bytes / ByteRate{kFaultingCopy} : bytes / host.memory_bandwidth;
+  return in_new_pages && bytes.count >= kMappedBatch ? bytes / ByteRate{kFaultingCopy}
+                                                     : bytes / host.memory_bandwidth;
 }
 
 Time read_cpu(const Workload& workload, const InputSite& site) {
-  return site.storage.kind == StorageKind::none ? Time::zero() : stored_bytes(workload) / site.node.host.memory_bandwidth;
+  return site.storage.kind == StorageKind::none ? Time::zero()
+                                                : stored_bytes(workload) / site.node.host.memory_bandwidth;
 }
 
 Time read_wait(const Workload& workload, const InputSite& site) {
   if (site.storage.kind == StorageKind::none) return Time::zero();
-  return times(site.storage.latency, static_cast<double>(workload.batch_per_gpu)) + over(stored_bytes(workload), site.storage.stream);
+  return times(site.storage.latency, static_cast<double>(workload.batch_per_gpu)) +
+         over(stored_bytes(workload), site.storage.stream);
 }
 
 Time storage_interval(const Workload& workload, const InputSite& site) {
   const Bytes bytes = stored_bytes(workload);
-  return std::max(over(bytes * site.ranks_on_node, site.storage.node), over(bytes * site.ranks, site.storage.job));
+  return std::max(over(bytes * site.ranks_on_node, site.storage.node),
+                  over(bytes * site.ranks, site.storage.job));
 }
 
 Time pinning_time(const Workload& workload, const LoaderTraits& loader, const Host& host) {
   if (!workload.data.pinned || !loader.processes) return Time::zero();
   const Bytes bytes = batch_bytes(workload);
   const bool shared = workload.data.workers_per_gpu > 0;
-  return kPinningCall + bytes / host.memory_bandwidth + seconds(shared ? kPinPages * static_cast<double>(bytes.count) : 0);
+  return kPinningCall + bytes / host.memory_bandwidth +
+         seconds(shared ? kPinPages * static_cast<double>(bytes.count) : 0);
 }
 
 Time taking_time(const Workload& workload, const LoaderTraits& loader, const Host& host) {
   const bool unmaps = loader.processes && !workload.data.pinned;
-  return times(loader.taking, host.slowdown) + seconds(unmaps ? kUnmapPages * static_cast<double>(batch_bytes(workload).count) : 0);
+  return times(loader.taking, host.slowdown) +
+         seconds(unmaps ? kUnmapPages * static_cast<double>(batch_bytes(workload).count) : 0);
 }
 
 constexpr double kLargestGpuBatch = 1e15, kLargestJobBatch = 1e18;  ///< bytes
 
 /// What the times below would be cut off at is no answer.
-void refuse_endless_input(const InputCosts& costs, Time made, const Workload& workload, const InputSite& site) {
+void refuse_endless_input(const InputCosts& costs, Time made, const Workload& workload,
+                          const InputSite& site) {
   const double batch = static_cast<double>(std::max(batch_bytes(workload), stored_bytes(workload)).count);
   if (batch > kLargestGpuBatch || batch * site.ranks > kLargestJobBatch)
     throw InputError(fmt::format("the samples of one step are {:.3g} bytes for each GPU", batch),
-                     "at most 1 PB for a GPU and 1000 PB for all are simulated; check data.sample_bytes, data.stored_bytes and the batch");
+                     "at most 1 PB for a GPU and 1000 PB for all are simulated; check data.sample_bytes, "
+                     "data.stored_bytes and the batch");
   if (std::max({made, costs.one_batch, costs.storage, costs.memory, costs.pinning}) < kLongestTime) return;
   throw InputError(fmt::format("loading one batch would take longer than {}", to_string(kLongestTime)),
                    "check data.decode, the samples' sizes, the batch and the storage's bandwidth");
@@ -124,8 +137,9 @@ void refuse_endless_input(const InputCosts& costs, Time made, const Workload& wo
 }  // namespace
 
 Bytes batch_bytes(const Workload& workload) {
-  const Bytes sample =
-      workload.data.sample_bytes.count > 0 ? workload.data.sample_bytes : Bytes{kFloatBytes * workload.model->input_elements + kLabelBytes};
+  const Bytes sample = workload.data.sample_bytes.count > 0
+                           ? workload.data.sample_bytes
+                           : Bytes{kFloatBytes * workload.model->input_elements + kLabelBytes};
   return sample * workload.batch_per_gpu;
 }
 
@@ -141,10 +155,13 @@ InputCosts input_costs(const Workload& workload, const InputSite& site) {
   const LoaderTraits loader = traits_of(data.loader);
   const bool inline_loading = data.workers_per_gpu == 0;
   const bool traced = loader.processes && workload.loop.profiler == LoopProfiler::line;
-  const Time sample = times(data.decode, loader.decode) + loader.per_sample + (traced ? kTracedSample : Time::zero());
-  const Time made = times(sample, static_cast<double>(workload.batch_per_gpu)) + (inline_loading ? Time::zero() : loader.per_batch);
+  const Time sample =
+      times(data.decode, loader.decode) + loader.per_sample + (traced ? kTracedSample : Time::zero());
+  const Time made = times(sample, static_cast<double>(workload.batch_per_gpu)) +
+                    (inline_loading ? Time::zero() : loader.per_batch);
   const Bytes batch = batch_bytes(workload);
-  const Time collate = data.loader == LoaderKind::dali_gpu ? Time::zero() : collating(batch, host, loader.processes);
+  const Time collate =
+      data.loader == LoaderKind::dali_gpu ? Time::zero() : collating(batch, host, loader.processes);
   costs.worker_cpu = times(made, host.slowdown) + collate + read_cpu(workload, site);
   costs.one_batch = costs.worker_cpu + read_wait(workload, site);
   const double alongside = std::max(1, data.workers_per_gpu) / order_factor(data, workload.batch_per_gpu);
@@ -156,15 +173,19 @@ InputCosts input_costs(const Workload& workload, const InputSite& site) {
   costs.taking = taking_time(workload, loader, host);
   costs.cores = cores_of_rank(data, site.node);
   costs.copied = data.loader == LoaderKind::dali_gpu ? stored_bytes(workload) : batch;
-  if (data.loader == LoaderKind::dali_gpu) costs.gpu_traffic = stored_bytes(workload) * static_cast<std::int64_t>(kDecodePasses);
+  if (data.loader == LoaderKind::dali_gpu)
+    costs.gpu_traffic = stored_bytes(workload) * static_cast<std::int64_t>(kDecodePasses);
   refuse_endless_input(costs, made, workload, site);
   return costs;
 }
 
 bool is_cached(const DataSet& data, Bytes sample, const Host& host) {
   if (data.cached) return *data.cached;
-  const double all = static_cast<double>(data.samples) * static_cast<double>(std::max<std::int64_t>(data.stored_bytes.count, 0));
-  const double needed = data.stored_bytes.count > 0 ? all : static_cast<double>(data.samples) * static_cast<double>(sample.count);
+  const double all = static_cast<double>(data.samples) *
+                     static_cast<double>(std::max<std::int64_t>(data.stored_bytes.count, 0));
+  const double needed = data.stored_bytes.count > 0
+                            ? all
+                            : static_cast<double>(data.samples) * static_cast<double>(sample.count);
   constexpr double kForPages = 0.8;  // the rest is taken by the processes
   return data.samples > 0 && needed <= kForPages * static_cast<double>(host.memory.count);
 }
@@ -180,7 +201,8 @@ StorageSpec steady_storage(const Workload& workload, const ClusterSpec& cluster)
   const StorageKind kind = workload.data.storage;
   const bool on_disk = kind != StorageKind::none && kind != StorageKind::page_cache;
   const Bytes sample{batch_bytes(workload).count / std::max<std::int64_t>(1, workload.batch_per_gpu)};
-  if (on_disk && is_cached(workload.data, sample, cluster.node.host)) return usual_storage(StorageKind::page_cache);
+  if (on_disk && is_cached(workload.data, sample, cluster.node.host))
+    return usual_storage(StorageKind::page_cache);
   return first_storage(workload.data, cluster);
 }
 

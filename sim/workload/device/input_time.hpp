@@ -1,4 +1,5 @@
-// What the parts of an input pipeline need for one batch: storage, workers, cores, memory, pin-memory thread, main thread.
+// What the parts of an input pipeline need for one batch: storage, workers, cores, memory, pin-memory thread,
+// main thread.
 #pragma once
 
 #include <array>
@@ -17,8 +18,8 @@ struct InputSite {
   int ranks = 1;
 };
 
-/// One batch of one rank, docs/models/input.md. The intervals say how far apart batches follow one another when this part alone limits
-/// them; zero = it never does.
+/// One batch of one rank, docs/models/input.md. The intervals say how far apart batches follow one another
+/// when this part alone limits them; zero = it never does.
 struct InputCosts {
   Time one_batch{};     ///< from the first read to the last byte, by one worker that has its core for itself
   Time worker_cpu{};    ///< CPU time of it
@@ -34,12 +35,14 @@ struct InputCosts {
 
 InputCosts input_costs(const Workload& workload, const InputSite& site);
 
-/// Bytes of one batch as the network takes it: the data set's sample size, or the network's input in fp32 and an 8-byte label.
+/// Bytes of one batch as the network takes it: the data set's sample size, or the network's input in fp32 and
+/// an 8-byte label.
 Bytes batch_bytes(const Workload& workload);
 
 /// Whether samples are read again from memory after the first epoch: data.cached, or whether all of them fit.
 bool is_cached(const DataSet& data, Bytes sample, const Host& host);
-/// Where the samples of the second and later epochs come from: the cluster's figures for that kind, or the usual ones.
+/// Where the samples of the second and later epochs come from: the cluster's figures for that kind, or the
+/// usual ones.
 StorageSpec steady_storage(const Workload& workload, const ClusterSpec& cluster);
 /// The same of the first epoch.
 StorageSpec first_storage(const DataSet& data, const ClusterSpec& cluster);

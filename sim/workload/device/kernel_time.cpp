@@ -1,7 +1,8 @@
-// An operator is its matrix products plus a remainder that only moves memory: bias sums, copies, element-wise work.
+// An operator is its matrix products plus a remainder that only moves memory: bias sums, copies, element-wise
+// work.
 //
-// The fixed part per kernel (ramp up, ramp down) is also what makes small work inefficient: with fixed time t0 and asymptotic
-// rate r, work w runs at r w / (w + r t0).
+// The fixed part per kernel (ramp up, ramp down) is also what makes small work inefficient: with fixed time
+// t0 and asymptotic rate r, work w runs at r w / (w + r t0).
 #include "sim/workload/device/kernel_time.hpp"
 
 #include <algorithm>
@@ -45,12 +46,14 @@ bool is_winograd(const Operator& op, const Product& product, const Gpu& gpu, Ari
   const bool fits = op.cls == OperatorClass::conv && product.window == 9 && product.stride == 1;
   if (!fits || arithmetic != Arithmetic::cuda_cores || gpu.architecture == Architecture::kepler) return false;
   const bool for_weights = product.grows == Product::Grows::depth;
-  const double out = for_weights ? product.m : product.n, in = (for_weights ? product.n : product.k) / product.window;
+  const double out = for_weights ? product.m : product.n,
+               in = (for_weights ? product.n : product.k) / product.window;
   return std::min(in, out) >= kFewestChannels;
 }
 
 bool is_transposed(const Operator& op, const KernelContext& context, Arithmetic arithmetic) {
-  return op.cls == OperatorClass::conv && arithmetic == Arithmetic::half && context.framework.layout == ImageLayout::channels_first;
+  return op.cls == OperatorClass::conv && arithmetic == Arithmetic::half &&
+         context.framework.layout == ImageLayout::channels_first;
 }
 
 ProductDevice device_of(const Operator& op, const KernelContext& context, Arithmetic arithmetic) {
@@ -59,8 +62,10 @@ ProductDevice device_of(const Operator& op, const KernelContext& context, Arithm
   device.arithmetic = arithmetic;
   device.is_convolution = op.cls == OperatorClass::conv;
   device.multiprocessors = std::max(1, context.gpu.sm_count);
-  device.flops_per_s = rate * efficiency(efficiencies_of(op.cls, context.calibration), arithmetic) / device.multiprocessors;
-  device.flops_per_clock = rate / device.multiprocessors / (clock_rate(context.gpu) * context.gpu.sustained_clock);
+  device.flops_per_s =
+      rate * efficiency(efficiencies_of(op.cls, context.calibration), arithmetic) / device.multiprocessors;
+  device.flops_per_clock =
+      rate / device.multiprocessors / (clock_rate(context.gpu) * context.gpu.sustained_clock);
   device.bytes_per_s = achieved_bandwidth(context.gpu);
   device.element_bytes = 4 * element_share(op, context.precision);
   device.costs = &context.calibration.product;
@@ -79,13 +84,16 @@ double product_time(const Operator& op, const Product& product, const KernelCont
   const double bytes = product.bytes.at(batch) * element_share(op, context.precision);
   const double memory = memory_seconds(bytes, context.gpu, calibration);
   if (op.cls == OperatorClass::depthwise_conv) {
-    const double rate = peak_rate(op, context.gpu, context.precision, context.framework).per_second * calibration.depthwise_conv;
+    const double rate = peak_rate(op, context.gpu, context.precision, context.framework).per_second *
+                        calibration.depthwise_conv;
     return overlapped(product.flops_per_sample() * batch / rate, memory, calibration.roofline_power);
   }
   double compute = product_seconds(product, batch, device_of(op, context, arithmetic));
   if (is_winograd(op, product, context.gpu, arithmetic)) compute /= calibration.winograd;
-  double time = overlapped(compute, memory, calibration.roofline_power) + (product.serial - 1) * to_seconds(calibration.serial_step);
-  if (is_transposed(op, context, arithmetic)) time += calibration.transpose_passes * memory_seconds(bytes, context.gpu, calibration);
+  double time = overlapped(compute, memory, calibration.roofline_power) +
+                (product.serial - 1) * to_seconds(calibration.serial_step);
+  if (is_transposed(op, context, arithmetic))
+    time += calibration.transpose_passes * memory_seconds(bytes, context.gpu, calibration);
   return time;
 }
 
@@ -96,13 +104,15 @@ double passes(const Operator& op, const KernelContext& context) {
   return 1;
 }
 
-/// Autocast of an eager framework: operators that stay in 32 bit hand their result on in 16, softmax and loss take 16 bit as well. Each
-/// cast reads 4 bytes an element and writes 2, or the other way round; the operator's own bytes are 8 an element forward, 12 backward.
+/// Autocast of an eager framework: operators that stay in 32 bit hand their result on in 16, softmax and loss
+/// take 16 bit as well. Each cast reads 4 bytes an element and writes 2, or the other way round; the
+/// operator's own bytes are 8 an element forward, 12 backward.
 double cast_bytes(const Operator& op, const KernelContext& context, double samples) {
-  const bool autocast =
-      is_half(context.precision) && context.framework.kind == FrameworkKind::pytorch && context.framework.execution != Execution::compiled;
+  const bool autocast = is_half(context.precision) && context.framework.kind == FrameworkKind::pytorch &&
+                        context.framework.execution != Execution::compiled;
   if (op.half_capable || context.half_weights || !autocast) return 0;
-  const double elements = op.bytes.at(samples) / (op.backward ? 12 : 8), casts = op.cls == OperatorClass::reduction ? 2 : 1;
+  const double elements = op.bytes.at(samples) / (op.backward ? 12 : 8),
+               casts = op.cls == OperatorClass::reduction ? 2 : 1;
   return casts * 6 * elements;
 }
 
@@ -122,8 +132,8 @@ double kernel_seconds(const Operator& operation, const KernelContext& context, s
     rest -= op.products[i].bytes.at(samples);
     busy += product_time(op, op.products[i], context, samples);
   }
-  busy +=
-      memory_seconds(std::max(0.0, rest) * element_share(op, context.precision) * passes(op, context), context.gpu, context.calibration);
+  busy += memory_seconds(std::max(0.0, rest) * element_share(op, context.precision) * passes(op, context),
+                         context.gpu, context.calibration);
   busy += memory_seconds(cast_bytes(op, context, samples), context.gpu, context.calibration);
   return fixed_seconds(op.kernels, context.calibration) + busy;
 }
@@ -133,8 +143,9 @@ Time kernel_time(const Operator& op, const KernelContext& context, std::int64_t 
 }
 
 Time memory_kernel_time(Bytes bytes, const Gpu& gpu, const KernelCalibration& calibration) {
-  return seconds((fixed_seconds(1, calibration) + memory_seconds(static_cast<double>(bytes.count), gpu, calibration)) *
-                 calibration.time_scale);
+  return seconds(
+      (fixed_seconds(1, calibration) + memory_seconds(static_cast<double>(bytes.count), gpu, calibration)) *
+      calibration.time_scale);
 }
 
 }  // namespace foretrain

@@ -1,10 +1,11 @@
-// How long a kernel runs: matrix products in tiles, everything else by the bytes it moves, with constants of the GPU's family.
+// How long a kernel runs: matrix products in tiles, everything else by the bytes it moves, with constants of
+// the GPU's family.
 #pragma once
 
 #include "sim/base/units.hpp"
 #include "sim/cluster/hardware.hpp"
 #include "sim/workload/device/kernel_calibration.hpp"
-#include "sim/workload/operators.hpp"
+#include "sim/workload/lowering/operators.hpp"
 #include "sim/workload/workload.hpp"
 
 namespace foretrain {
@@ -15,7 +16,8 @@ struct KernelContext {
   const KernelCalibration& calibration;
   Precision precision = Precision::fp32;
   Framework framework{};
-  bool half_weights = false;  ///< in 16 bit everything but the loss runs in it, without casts (Workload::half_weights)
+  bool half_weights =
+      false;  ///< in 16 bit everything but the loss runs in it, without casts (Workload::half_weights)
 };
 
 /// One operator at one batch size, time_scale times the sum of

@@ -1,7 +1,7 @@
 // Memory of one GPU in training: what stays for the whole step plus the larger of two transient peaks.
 //
-// The peak is reached either around the turn from forward to backward, when most activations are kept, or in the optimizer step
-// (foreach temporaries), never both.
+// The peak is reached either around the turn from forward to backward, when most activations are kept, or in
+// the optimizer step (foreach temporaries), never both.
 #include "sim/workload/device/memory.hpp"
 
 #include <algorithm>
@@ -10,14 +10,16 @@
 namespace foretrain {
 namespace {
 
-/// CUDA context with the kernels of cuBLAS and cuDNN and their handles' workspaces, by Architecture; NCCL's buffers and kernels.
+/// CUDA context with the kernels of cuBLAS and cuDNN and their handles' workspaces, by Architecture; NCCL's
+/// buffers and kernels.
 constexpr std::array<double, 9> kContextBytes{0, 300e6, 400e6, 600e6, 600e6, 600e6, 600e6, 700e6, 800e6};
 constexpr double kNcclBytes = 350e6;
 /// Rounding of blocks and holes between them.
 constexpr double kAllocatorShare = 0.05;
-/// Scratch memory of the convolution algorithms that cuDNN's benchmark chooses: some times what the largest convolution reads and
-/// writes, up to a limit beyond which it finds no faster one; and the holes that scratch blocks leave between tensors of many sizes, by
-/// activations. Fitted to the largest batches of ResNet-50 on cards of 16 to 48 GB (docs/models/memory.md).
+/// Scratch memory of the convolution algorithms that cuDNN's benchmark chooses: some times what the largest
+/// convolution reads and writes, up to a limit beyond which it finds no faster one; and the holes that
+/// scratch blocks leave between tensors of many sizes, by activations. Fitted to the largest batches of
+/// ResNet-50 on cards of 16 to 48 GB (docs/models/memory.md).
 constexpr double kScratchPerByte = 8, kMostScratch = 2.6e9, kMostScratchHalf = 2.25e9, kScratchHoles = 0.052;
 constexpr double kMostBytes = 1e17;  // seven of them still fit
 constexpr std::int64_t kLargestBatch = 1'000'000'000;
@@ -32,7 +34,8 @@ double foreach_temporaries(const Optimizer& optimizer, double parameter_bytes) {
 
 double buffer_bytes(const ExpandedModel& model) {
   double sum = 0;
-  for (const Buffer& buffer : model.buffers) sum += static_cast<double>(buffer.elements) * static_cast<double>(buffer.element_bytes);
+  for (const Buffer& buffer : model.buffers)
+    sum += static_cast<double>(buffer.elements) * static_cast<double>(buffer.element_bytes);
   return sum;
 }
 
@@ -44,7 +47,8 @@ double product_weights(const ExpandedModel& model) {
   }
   double sum = 0;
   for (const Parameter& parameter : model.parameters) {
-    if (parameter.layer < multiplies.size() && multiplies[parameter.layer]) sum += static_cast<double>(parameter.elements);
+    if (parameter.layer < multiplies.size() && multiplies[parameter.layer])
+      sum += static_cast<double>(parameter.elements);
   }
   return sum;
 }
@@ -68,15 +72,18 @@ double scratch_bytes(const ExpandedModel& model, double batch, bool half, double
     if (op.cls == OperatorClass::conv) largest = std::max(largest, op.bytes.at(batch));
   }
   if (largest == 0) return 0;
-  return std::min(kScratchPerByte * largest * (half ? 0.5 : 1), half ? kMostScratchHalf : kMostScratch) + kScratchHoles * activations;
+  return std::min(kScratchPerByte * largest * (half ? 0.5 : 1), half ? kMostScratchHalf : kMostScratch) +
+         kScratchHoles * activations;
 }
 
 /// What is there at the worst moment beyond weights, all gradients and the optimizer's state.
-double transient_bytes(const Workload& workload, const MemorySite& site, double batch, double gradient_bytes) {
+double transient_bytes(const Workload& workload, const MemorySite& site, double batch,
+                       double gradient_bytes) {
   const bool anew = workload.loop.zero_grad == TrainingLoop::ZeroGrad::set_to_none && site.gpus == 1;
   const GradientTensors gradients = anew ? GradientTensors::made_anew : GradientTensors::kept;
   const double peak = peak_bytes(workload.model->lifetimes, batch, activation_width(workload), gradients);
-  const double updated = 4 * site.strategy.optimizer * static_cast<double>(workload.model->parameter_elements());
+  const double updated =
+      4 * site.strategy.optimizer * static_cast<double>(workload.model->parameter_elements());
   const double temporaries = foreach_temporaries(workload.optimizer, updated);
   return std::max(anew ? peak - gradient_bytes : peak, temporaries);
 }
@@ -95,16 +102,19 @@ MemoryUse memory_use(const Workload& workload, const MemorySite& site) {
   const auto elements = static_cast<double>(model.parameter_elements());
   const auto batch = static_cast<double>(std::max<std::int64_t>(workload.batch_per_gpu, 0));
   MemoryUse use;
-  use.parameters = whole(site.strategy.parameters * element.weight * elements +
-                         (element.cast > 0 ? element.cast * product_weights(model) : 0) + buffer_bytes(model));
+  use.parameters =
+      whole(site.strategy.parameters * element.weight * elements +
+            (element.cast > 0 ? element.cast * product_weights(model) : 0) + buffer_bytes(model));
   use.gradients = whole(site.strategy.gradients * element.gradient * elements);
   use.optimizer = whole(site.strategy.optimizer * element.state * elements);
-  use.buckets = whole(static_cast<double>(site.strategy.buffers.count) + batch * static_cast<double>(site.strategy.per_sample.count));
+  use.buckets = whole(static_cast<double>(site.strategy.buffers.count) +
+                      batch * static_cast<double>(site.strategy.per_sample.count));
   use.activations = whole(transient_bytes(workload, site, batch, element.gradient * elements));
-  use.workspace = whole(scratch_bytes(model, batch, is_half(workload.precision), static_cast<double>(use.activations.count)));
+  use.workspace = whole(
+      scratch_bytes(model, batch, is_half(workload.precision), static_cast<double>(use.activations.count)));
   const double allocated = static_cast<double>((use.total() - use.workspace).count);
-  use.framework =
-      whole(kContextBytes[static_cast<std::size_t>(site.architecture)] + (site.gpus > 1 ? kNcclBytes : 0) + kAllocatorShare * allocated);
+  use.framework = whole(kContextBytes[static_cast<std::size_t>(site.architecture)] +
+                        (site.gpus > 1 ? kNcclBytes : 0) + kAllocatorShare * allocated);
   return use;
 }
 

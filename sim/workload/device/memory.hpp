@@ -1,4 +1,5 @@
-// Memory of one GPU in training: parameters, gradients, optimizer state, buckets, activations, workspace, framework.
+// Memory of one GPU in training: parameters, gradients, optimizer state, buckets, activations, workspace,
+// framework.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +18,16 @@ struct MemoryUse {
   Bytes framework{};    ///< CUDA context, libraries, NCCL, what the allocator rounds up
   /// What it cannot do without.
   Bytes least() const { return total() - workspace; }
-  Bytes total() const { return parameters + gradients + optimizer + buckets + activations + workspace + framework; }
+  Bytes total() const {
+    return parameters + gradients + optimizer + buckets + activations + workspace + framework;
+  }
 };
 
 /// How a strategy changes what one GPU holds.
 struct StrategyMemory {
   double parameters = 1, gradients = 1, optimizer = 1;  ///< share of the whole
   Bytes buffers{};                                      ///< buckets, fusion buffers, gathered shards
-  Bytes per_sample{};                                   ///< for each sample of a GPU's batch (outputs gathered from other GPUs)
+  Bytes per_sample{};  ///< for each sample of a GPU's batch (outputs gathered from other GPUs)
   friend bool operator==(const StrategyMemory&, const StrategyMemory&) = default;
 };
 
@@ -38,7 +41,8 @@ struct MemorySite {
 /// Formula: docs/models/memory.md.
 MemoryUse memory_use(const Workload& workload, const MemorySite& site);
 
-/// The largest batch per GPU that needs no more than `capacity`, workspace included; 0 when not even one sample does.
+/// The largest batch per GPU that needs no more than `capacity`, workspace included; 0 when not even one
+/// sample does.
 std::int64_t largest_batch(const Workload& workload, const MemorySite& site, Bytes capacity);
 
 /// In which width this workload stores its activations.

@@ -21,8 +21,10 @@ void OperatorCosts::use(const KernelCalibration& kernels, const HostCalibration&
 const OperatorCosts::Cost& OperatorCosts::at(std::size_t number, std::int64_t batch) {
   Known& known = known_[number];
   if (known.batch == batch) return known.cost;
-  const KernelContext context{gpu_, kernels_, workload_.precision, workload_.framework, workload_.half_weights};
-  known.cost = {kernel_seconds(*known.op, context, batch), host_reference(*known.op, host_, workload_.precision, workload_.framework)};
+  const KernelContext context{gpu_, kernels_, workload_.precision, workload_.framework,
+                              workload_.half_weights};
+  known.cost = {kernel_seconds(*known.op, context, batch),
+                host_reference(*known.op, host_, workload_.precision, workload_.framework)};
   known.batch = batch;
   return known.cost;
 }

@@ -1,4 +1,5 @@
-// What the operators of a network cost before the run's own factors: computed once, however many runs are priced.
+// What the operators of a network cost before the run's own factors: computed once, however many runs are
+// priced.
 #pragma once
 
 #include <unordered_map>
@@ -9,8 +10,9 @@
 
 namespace foretrain {
 
-/// Of the operators of one workload's network on one GPU. Runs that differ in KernelCalibration::time_scale, in
-/// HostCalibration::time_scale and in the batch may ask for them in turn; runs with other constants do, too, but compute them anew.
+/// Of the operators of one workload's network on one GPU. Runs that differ in KernelCalibration::time_scale,
+/// in HostCalibration::time_scale and in the batch may ask for them in turn; runs with other constants do,
+/// too, but compute them anew.
 class OperatorCosts {
  public:
   struct Cost {

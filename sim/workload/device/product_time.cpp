@@ -1,5 +1,5 @@
-// The libraries choose among a few tile shapes by a heuristic that mostly finds the fastest; we take the fastest. Tiles that could not
-// win even with full waves are passed over.
+// The libraries choose among a few tile shapes by a heuristic that mostly finds the fastest; we take the
+// fastest. Tiles that could not win even with full waves are passed over.
 #include "sim/workload/device/product_time.hpp"
 
 #include <algorithm>
@@ -14,7 +14,8 @@ struct Tile {
   double m, n;
 };
 /// The first of them are those of convolutions, whose kernels are wide in one direction at least.
-constexpr std::array<Tile, 9> kTiles{{{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {128, 32}, {32, 128}, {64, 64}, {32, 32}}};
+constexpr std::array<Tile, 9> kTiles{
+    {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {128, 32}, {32, 128}, {64, 64}, {32, 32}}};
 constexpr std::size_t kConvolutionTiles = 7;
 constexpr double kLargestSplit = 64;
 constexpr double kShortestDepth = 64;  // of one part of a split product
@@ -28,7 +29,8 @@ double padded(double size, double window, double multiple) {
   return std::ceil(size / window / multiple) * multiple * window;
 }
 
-/// Tensor cores take their operands in groups of 16 bytes: channels (of each window position) are padded to that.
+/// Tensor cores take their operands in groups of 16 bytes: channels (of each window position) are padded to
+/// that.
 Sizes sizes_of(const Product& product, double batch, const ProductDevice& device) {
   Sizes s{product.m, product.n, product.k, product.count};
   if (product.grows == Product::Grows::rows) s.m *= batch;
@@ -41,10 +43,12 @@ Sizes sizes_of(const Product& product, double batch, const ProductDevice& device
   return s;
 }
 
-/// Operands a tile loads grow with its edges, its work with its area: time for loading is added to time for arithmetic.
+/// Operands a tile loads grow with its edges, its work with its area: time for loading is added to time for
+/// arithmetic.
 double tile_efficiency(const Tile& tile, const ProductDevice& device) {
   const double intensity = tile.m * tile.n / (tile.m + tile.n);
-  return intensity / (intensity + device.costs->operand_loading * device.flops_per_clock * device.element_bytes / 256);
+  return intensity /
+         (intensity + device.costs->operand_loading * device.flops_per_clock * device.element_bytes / 256);
 }
 
 /// A product cut into one kind of tile; `split` parts of its depth run as units of their own.
@@ -59,7 +63,8 @@ struct Tiling {
 double seconds_with(const Tiling& tiling, double split, const Sizes& s, const ProductDevice& device) {
   const double waves = std::ceil(tiling.tiles * split / device.multiprocessors);
   const double partial_sums = split > 1 ? 8 * s.m * s.n * s.count * split / device.bytes_per_s : 0;
-  return waves * tiling.unit_flops_per_depth * (s.k / split + device.costs->prologue_depth) / tiling.rate + partial_sums;
+  return waves * tiling.unit_flops_per_depth * (s.k / split + device.costs->prologue_depth) / tiling.rate +
+         partial_sums;
 }
 
 /// What all waves would take if none were partly empty: no split from this one on can be faster.
@@ -74,9 +79,11 @@ double product_seconds(const Product& product, double batch, const ProductDevice
   const Sizes s = sizes_of(product, batch, device);
   if (!(s.m * s.n * s.k * s.count > 0)) return 0;
   double best = INFINITY;
-  for (const Tile& tile : std::span(kTiles).first(device.is_convolution ? kConvolutionTiles : kTiles.size())) {
+  for (const Tile& tile :
+       std::span(kTiles).first(device.is_convolution ? kConvolutionTiles : kTiles.size())) {
     const Tiling tiling(tile, s, device);
-    for (double split = 1; split <= kLargestSplit && (split == 1 || s.k / split >= kShortestDepth); split *= 2) {
+    for (double split = 1; split <= kLargestSplit && (split == 1 || s.k / split >= kShortestDepth);
+         split *= 2) {
       if (least_seconds(tiling, split, s, device) >= best) break;
       best = std::min(best, seconds_with(tiling, split, s, device));
     }

@@ -1,4 +1,5 @@
-// How long one matrix product or convolution runs: tiles in waves over the multiprocessors, or memory traffic.
+// How long one matrix product or convolution runs: tiles in waves over the multiprocessors, or memory
+// traffic.
 #pragma once
 
 #include "sim/workload/device/arithmetic.hpp"
@@ -18,9 +19,10 @@ struct ProductDevice {
   const ProductCosts* costs = nullptr;
 };
 
-/// Arithmetic seconds of the best tile and split of the depth: waves x tile time, where waves = ceil(ceil(m / tile m) ceil(n / tile n)
-/// count split / multiprocessors) and tile time = 2 tile_m tile_n (k / split + prologue) / (rate x tile efficiency). A split depth adds
-/// the partial sums' traffic. All serial steps together. Formula and constants: docs/models/kernel_time.md.
+/// Arithmetic seconds of the best tile and split of the depth: waves x tile time, where waves = ceil(ceil(m /
+/// tile m) ceil(n / tile n) count split / multiprocessors) and tile time = 2 tile_m tile_n (k / split +
+/// prologue) / (rate x tile efficiency). A split depth adds the partial sums' traffic. All serial steps
+/// together. Formula and constants: docs/models/kernel_time.md.
 double product_seconds(const Product& product, double batch, const ProductDevice& device);
 
 }  // namespace foretrain

@@ -13,7 +13,8 @@ struct Trainer {
   bool bar_reads_loss;
 };
 
-/// In the order of LoopHooks; the bar of a plain loop and of Hugging Face is tqdm's, which draws ten times a second.
+/// In the order of LoopHooks; the bar of a plain loop and of Hugging Face is tqdm's, which draws ten times a
+/// second.
 constexpr std::array<Trainer, 5> kTrainers{{
     {0, 5, false},     // none
     {250, 150, true},  // lightning
@@ -26,7 +27,9 @@ constexpr double kProfiledLines = 10;           // us: the loop's own lines
 constexpr double kProfiledCall = 1;             // us: the lines of Python inside one framework call
 constexpr FrameworkVersion kLazyResults{2, 2};  // Keras hands out results without reading them since
 
-const Trainer& trainer_of(const TrainingLoop& loop) { return kTrainers[static_cast<std::size_t>(loop.hooks)]; }
+const Trainer& trainer_of(const TrainingLoop& loop) {
+  return kTrainers[static_cast<std::size_t>(loop.hooks)];
+}
 
 }  // namespace
 

@@ -7,14 +7,16 @@
 
 namespace foretrain {
 
-/// Trainer, progress bar and the script's own overhead, per step on the reference CPU. Sources: docs/models/host_time.md.
+/// Trainer, progress bar and the script's own overhead, per step on the reference CPU. Sources:
+/// docs/models/host_time.md.
 Time loop_time(const TrainingLoop& loop);
 
 /// What a line profiler adds to a step in which Python makes `calls` framework calls.
 Time profiler_time(const TrainingLoop& loop, std::int64_t calls);
 
-/// Whether step number `step` reads the loss: where the script says so, where a trainer shows it in its progress bar, and in every step
-/// of Keras before TensorFlow 2.2, which turned each batch's results into numbers.
+/// Whether step number `step` reads the loss: where the script says so, where a trainer shows it in its
+/// progress bar, and in every step of Keras before TensorFlow 2.2, which turned each batch's results into
+/// numbers.
 bool reads_loss(const TrainingLoop& loop, const Framework& framework, int step);
 
 }  // namespace foretrain

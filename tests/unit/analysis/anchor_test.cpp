@@ -1,5 +1,5 @@
 // Scaling the model to a measured step.
-#include "sim/analysis/anchor.hpp"
+#include "sim/analysis/step/anchor.hpp"
 
 #include <cmath>
 
@@ -35,13 +35,16 @@ TEST_CASE("the anchored model predicts the measured step to a millionth") {
   }
 }
 
-TEST_CASE("an anchor on several GPUs is met there") { CHECK(fit(test::resnet_scenario(), 8, 1.3).step_s == Approx(1).epsilon(2e-6)); }
+TEST_CASE("an anchor on several GPUs is met there") {
+  CHECK(fit(test::resnet_scenario(), 8, 1.3).step_s == Approx(1).epsilon(2e-6));
+}
 
 TEST_CASE("a compute-bound step scales kernels, a host-bound one the host") {
   Scenario heavy = test::resnet_scenario();
   heavy.workload.batch_per_gpu = 128;
   CHECK(fit(heavy, 1, 1.5).anchored.scaled == "kernels");
-  CHECK(fit(heavy, 1, 1.5).anchored.factor == Approx(1.5).epsilon(0.05));  // the copy of the batch to the GPU is not scaled
+  CHECK(fit(heavy, 1, 1.5).anchored.factor ==
+        Approx(1.5).epsilon(0.05));  // the copy of the batch to the GPU is not scaled
   CHECK(fit(test::mnist_scenario(), 1, 1.5).anchored.scaled == "host");
 }
 
@@ -68,7 +71,8 @@ TEST_CASE("measured.scales decides over the profile") {
   CHECK(simulator.simulate(1, anchored.device).step_s == Approx(wanted).epsilon(2e-6));
   CHECK_THAT(anchored.why, ContainsSubstring("asked for by measured.scales"));
   // A shorter step than the kernels alone take cannot be reached by the host.
-  REQUIRE_THROWS_WITH(fit_anchor(simulator, device, {1, wanted / 1e4, AnchorSide::host}), ContainsSubstring("leave measured.scales out"));
+  REQUIRE_THROWS_WITH(fit_anchor(simulator, device, {1, wanted / 1e4, AnchorSide::host}),
+                      ContainsSubstring("leave measured.scales out"));
 }
 
 TEST_CASE("the implied efficiency is the time of the products at peak over the measured step") {
@@ -77,12 +81,14 @@ TEST_CASE("the implied efficiency is the time of the products at peak over the m
   const ExpandedModel& model = *scenario.workload.model;
   double flops = 0;
   for (const Operator& op : model.forward) flops += op.product_count > 0 ? op.flops.at(64) : 0;
-  for (const BackwardStep& step : model.backward) flops += step.op.product_count > 0 ? step.op.flops.at(64) : 0;
+  for (const BackwardStep& step : model.backward)
+    flops += step.op.product_count > 0 ? step.op.flops.at(64) : 0;
   const StepSimulator simulator(scenario, 1);
   const DeviceModel device = default_device_model(scenario);
   const double measured = 2 * simulator.simulate(1, device).step_s;
   const double peak = scenario.cluster.node.gpu.fp32.per_second;  // a V100: no TF32
-  CHECK(fit_anchor(simulator, device, {1, measured}).efficiency == Approx(flops / peak / measured).epsilon(1e-6));
+  CHECK(fit_anchor(simulator, device, {1, measured}).efficiency ==
+        Approx(flops / peak / measured).epsilon(1e-6));
 }
 
 TEST_CASE("doubts are about factors beyond three and more than the peak") {
@@ -109,7 +115,9 @@ TEST_CASE("a step fifty times shorter than predicted cannot be reached, and the 
   try {
     fit_anchor(simulator, default_device_model(scenario), {1, 0.0005});
   } catch (const InputError& error) {
-    CHECK_THAT(error.what(), ContainsSubstring("the measured step of 500 us on 1 GPU cannot be reached: the model says 160 ms"));
+    CHECK_THAT(
+        error.what(),
+        ContainsSubstring("the measured step of 500 us on 1 GPU cannot be reached: the model says 160 ms"));
     CHECK_THAT(error.what(), ContainsSubstring("input pipeline"));
   }
 }

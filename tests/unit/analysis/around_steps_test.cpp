@@ -1,7 +1,7 @@
 // What a run does besides its steps, each part by hand.
-#include "sim/analysis/around_steps.hpp"
+#include "sim/analysis/step/around_steps.hpp"
 
-#include "sim/analysis/epoch.hpp"
+#include "sim/analysis/step/epoch.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
@@ -28,7 +28,8 @@ TEST_CASE("work of a given duration counts as often as it falls due") {
   Scenario scenario = test::mnist_scenario();
   scenario.epochs = 10;
   scenario.startup = seconds(30);
-  scenario.periodic = {lasting("validation", 1, 2), lasting("checkpoint", 4, 5), lasting("never", 11, 1000), lasting("upload", 5, 7)};
+  scenario.periodic = {lasting("validation", 1, 2), lasting("checkpoint", 4, 5), lasting("never", 11, 1000),
+                       lasting("upload", 5, 7)};
   const AroundSteps result = around(scenario, 1, 0.25);
   CHECK(result.startup_s == 30);
   CHECK(result.loader_restart_s == 10 * 0.25);
@@ -42,7 +43,8 @@ TEST_CASE("a checkpoint writes weights, buffers and optimizer state at the stora
   Scenario scenario = test::resnet_scenario();
   scenario.epochs = 3;
   scenario.workload.optimizer.kind = OptimizerKind::momentum;
-  // ResNet-18: 11,689,512 weights and as many momenta; 20 norms over 4,800 channels, each with mean, variance and a counter.
+  // ResNet-18: 11,689,512 weights and as many momenta; 20 norms over 4,800 channels, each with mean, variance
+  // and a counter.
   const std::int64_t bytes = 8 * 11'689'512LL + 20 * 8 + 8 * 4800;
   CHECK(checkpoint_bytes(scenario.workload).count == bytes);
   Periodic checkpoint;
@@ -51,19 +53,23 @@ TEST_CASE("a checkpoint writes weights, buffers and optimizer state at the stora
   CHECK(around(scenario).checkpoint_s == Approx(3 * static_cast<double>(bytes) / 2e9));
 }
 
-TEST_CASE("a validation pass is its batches, shared by the ranks, and shorter than training on as many samples") {
+TEST_CASE(
+    "a validation pass is its batches, shared by the ranks, and shorter than training on as many samples") {
   Scenario scenario = test::resnet_scenario();
   Periodic validation;
   validation.name = "validation", validation.samples = 6400;
   scenario.periodic = {validation};
   const StepSimulator simulator(scenario, 8);
   const DeviceModel device = default_device_model(scenario);
-  const double forward = simulator.simulate_evaluation(1, 32, device), step = simulator.simulate(1, device).step_s;
+  const double forward = simulator.simulate_evaluation(1, 32, device),
+               step = simulator.simulate(1, device).step_s;
   CHECK(forward < step / 2);  // a forward pass is a third of the work
   CHECK(forward > step / 8);
-  CHECK(around(scenario, 1).validation_s == Approx(loader_restart_s(scenario.workload, scenario.cluster.node) + 200 * forward));
+  CHECK(around(scenario, 1).validation_s ==
+        Approx(loader_restart_s(scenario.workload, scenario.cluster.node) + 200 * forward));
   CHECK(around(scenario, 8).validation_s ==
-        Approx(loader_restart_s(scenario.workload, scenario.cluster.node) + 25 * simulator.simulate_evaluation(8, 32, device)));
+        Approx(loader_restart_s(scenario.workload, scenario.cluster.node) +
+               25 * simulator.simulate_evaluation(8, 32, device)));
   scenario.periodic[0].batch_per_gpu = 64;
   const double larger = simulator.simulate_evaluation(1, 64, device);
   CHECK(around(scenario, 1).validation_s ==

@@ -1,8 +1,8 @@
 // The inverse questions, against trying every value.
-#include "sim/analysis/break_even.hpp"
+#include "sim/analysis/search/break_even.hpp"
 
-#include "sim/analysis/point_predictor.hpp"
 #include "sim/analysis/predict.hpp"
+#include "sim/analysis/step/point_predictor.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/scenario/variation.hpp"
 #include "tests/support/catch.hpp"
@@ -14,7 +14,9 @@ using namespace foretrain;
 
 namespace {
 
-BreakEven asked(const Scenario& scenario, int gpus) { return find_break_even(scenario, default_device_model(scenario), gpus); }
+BreakEven asked(const Scenario& scenario, int gpus) {
+  return find_break_even(scenario, default_device_model(scenario), gpus);
+}
 
 double speedup(const Scenario& scenario, int gpus) {
   PointPredictor points(scenario, gpus);
@@ -87,7 +89,8 @@ TEST_CASE("another number of GPUs is fastest from the speed found on") {
   REQUIRE(b.fastest.at);
   CHECK(b.fastest_now != b.fastest_then);
   CHECK(predict(scenario).crossover.fastest_gpus == b.fastest_now);
-  CHECK(predict(with_link_speed(scenario, LinkKind::network, *b.fastest.at)).crossover.fastest_gpus == b.fastest_then);
+  CHECK(predict(with_link_speed(scenario, LinkKind::network, *b.fastest.at)).crossover.fastest_gpus ==
+        b.fastest_then);
 }
 
 TEST_CASE("start-up decides how long an epoch must be") {
@@ -104,7 +107,8 @@ TEST_CASE("start-up decides how long an epoch must be") {
   };
   CHECK(total(*b.epoch_samples.at, 4) < total(*b.epoch_samples.at, 1));
   CHECK(std::fmod(*b.epoch_samples.at, 128) == 0);  // whole steps of four GPUs
-  if (*b.epoch_samples.at > 128) CHECK(total(*b.epoch_samples.at - 128, 4) >= total(*b.epoch_samples.at - 128, 1));
+  if (*b.epoch_samples.at > 128)
+    CHECK(total(*b.epoch_samples.at - 128, 4) >= total(*b.epoch_samples.at - 128, 1));
 }
 
 TEST_CASE("GPUs that train no faster never beat one, however long the epoch") {

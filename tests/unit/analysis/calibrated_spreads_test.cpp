@@ -1,5 +1,6 @@
-// What a calibration narrows: collectives of the very job, kernels and host where their constants were fitted, nothing else.
-#include "sim/analysis/uncertain_inputs.hpp"
+// What a calibration narrows: collectives of the very job, kernels and host where their constants were
+// fitted, nothing else.
+#include "sim/analysis/uncertainty/uncertain_inputs.hpp"
 #include "tests/support/catch.hpp"
 
 namespace calibrated_spreads_test {
@@ -38,10 +39,13 @@ TEST_CASE("links are known better for the job whose all-reduces were measured, a
 }
 
 TEST_CASE("constants of collectives alone narrow nothing") {
-  CHECK(with_calibration(kTable, with({"nccl.kernel", "link.ib_hdr100.collective_efficiency"}), 8, 2) == kTable);
+  CHECK(with_calibration(kTable, with({"nccl.kernel", "link.ib_hdr100.collective_efficiency"}), 8, 2) ==
+        kTable);
 }
 
-TEST_CASE("kernels are known better when products and convolutions were measured, and better still from a training") {
+TEST_CASE(
+    "kernels are known better when products and convolutions were measured, and better still from a "
+    "training") {
   CHECK(with_calibration(kTable, with({"gemm.half"}), 1, 1) == kTable);
   const Spreads both = with_calibration(kTable, with({"gemm.half", "conv.half"}), 1, 1);
   const Spreads training = with_calibration(kTable, with({"kernel.time_scale"}), 1, 1);
@@ -57,7 +61,8 @@ TEST_CASE("the host is known better when it was measured") {
 
 TEST_CASE("a calibration never makes less sure than an anchor") {
   const Spreads anchored = spreads_of({true, true, true}, FrameworkKind::pytorch);
-  const Spreads both = with_calibration(anchored, with({"gemm.half", "conv.half", "kernel.time_scale", "host.launch"}), 1, 1);
+  const Spreads both =
+      with_calibration(anchored, with({"gemm.half", "conv.half", "kernel.time_scale", "host.launch"}), 1, 1);
   CHECK(both == anchored);
 }
 

@@ -1,5 +1,5 @@
 // What is kept back from a fit and predicted then; platforms among samples of many.
-#include "sim/analysis/calibration_check.hpp"
+#include "sim/analysis/fit/calibration_check.hpp"
 
 #include "tests/unit/analysis/synthetic_samples.hpp"
 
@@ -12,7 +12,8 @@ namespace {
 
 std::vector<Sample> all_reduces(int gpus, int nodes) {
   std::vector<Sample> samples;
-  for (std::int64_t bytes = 1 << 12; bytes <= 1 << 28; bytes *= 4) samples.push_back(collective_sample("all_reduce", gpus, nodes, bytes));
+  for (std::int64_t bytes = 1 << 12; bytes <= 1 << 28; bytes *= 4)
+    samples.push_back(collective_sample("all_reduce", gpus, nodes, bytes));
   return samples;
 }
 
@@ -23,11 +24,13 @@ ClusterSpec open(const std::string& name) {
 
 /// On a machine whose kernels start late and whose network is slow: 9 sizes.
 std::vector<Sample> measured(int gpus, int nodes) {
-  return measure(open("star"), constants({{"nccl.kernel", 30e-6}, {"link.ib_hdr100.collective_efficiency", 0.6}}), all_reduces(gpus, nodes),
-                 1, 0);
+  return measure(open("star"),
+                 constants({{"nccl.kernel", 30e-6}, {"link.ib_hdr100.collective_efficiency", 0.6}}),
+                 all_reduces(gpus, nodes), 1, 0);
 }
 
-Sample of_series(const std::string& cluster, const std::string& series, const std::string& what = "all_reduce", int gpus = 8) {
+Sample of_series(const std::string& cluster, const std::string& series,
+                 const std::string& what = "all_reduce", int gpus = 8) {
   return collective_sample(what, gpus, 2, 8, {{"cluster", cluster}, {"series", series}});
 }
 
@@ -73,9 +76,11 @@ TEST_CASE("by nodes all jobs on more than the fewest are kept back, by GPUs thos
   }
 }
 
-TEST_CASE("a platform with nothing to keep back, or of an unknown cluster, says so and does not stop the others") {
-  const std::vector<Platform> platforms{
-      {"unknown", "nowhere", measured(2, 2)}, {"star", "star", measured(4, 4)}, {"one", "star", {measured(4, 4).front()}}};
+TEST_CASE(
+    "a platform with nothing to keep back, or of an unknown cluster, says so and does not stop the others") {
+  const std::vector<Platform> platforms{{"unknown", "nowhere", measured(2, 2)},
+                                        {"star", "star", measured(4, 4)},
+                                        {"one", "star", {measured(4, 4).front()}}};
   const CalibrationCheck check = check_calibration(platforms, HoldOut::sizes, open);
   REQUIRE(check.checked.size() == 3);
   CHECK(check.platforms == 1);
@@ -85,8 +90,10 @@ TEST_CASE("a platform with nothing to keep back, or of an unknown cluster, says 
     if (row.name == "unknown") CHECK_THAT(row.why_not, ContainsSubstring("unknown cluster \"nowhere\""));
     if (row.name == "one") CHECK(row.why_not == "one size");
   }
-  CHECK(check_calibration({{"star", "star", measured(4, 4)}}, HoldOut::nodes, open).checked[0].why_not == "one number of nodes");
-  CHECK(check_calibration({{"star", "star", measured(4, 4)}}, HoldOut::gpus, open).checked[0].why_not == "one number of GPUs");
+  CHECK(check_calibration({{"star", "star", measured(4, 4)}}, HoldOut::nodes, open).checked[0].why_not ==
+        "one number of nodes");
+  CHECK(check_calibration({{"star", "star", measured(4, 4)}}, HoldOut::gpus, open).checked[0].why_not ==
+        "one number of GPUs");
 }
 
 TEST_CASE("in-place times are not predicted either") {
@@ -101,15 +108,18 @@ TEST_CASE("in-place times are not predicted either") {
 }
 
 TEST_CASE("a run of a cluster is one platform, whatever operation, nodes and GPUs its series name") {
-  const std::vector<Platform> platforms = platforms_of(
-      {of_series("polaris", "a100-polaris-2x4-ofi5-all_reduce"), of_series("polaris", "a100-polaris-4x4-ofi5-all_gather", "all_gather"),
-       of_series("polaris", "a100-polaris-2x4-ofi6-all_reduce"), of_series("mahti", "8-a100"), of_series("mahti", ""), Sample{}},
-      "mine");
+  const std::vector<Platform> platforms =
+      platforms_of({of_series("polaris", "a100-polaris-2x4-ofi5-all_reduce"),
+                    of_series("polaris", "a100-polaris-4x4-ofi5-all_gather", "all_gather"),
+                    of_series("polaris", "a100-polaris-2x4-ofi6-all_reduce"), of_series("mahti", "8-a100"),
+                    of_series("mahti", ""), Sample{}},
+                   "mine");
   REQUIRE(platforms.size() == 5);
   std::vector<std::string> names;
-  for (const Platform& platform : platforms) names.push_back(platform.name + " " + std::to_string(platform.samples.size()));
-  CHECK(names ==
-        std::vector<std::string>{"mahti 1", "mahti (a100) 1", "mine 1", "polaris (a100-polaris-ofi5) 2", "polaris (a100-polaris-ofi6) 1"});
+  for (const Platform& platform : platforms)
+    names.push_back(platform.name + " " + std::to_string(platform.samples.size()));
+  CHECK(names == std::vector<std::string>{"mahti 1", "mahti (a100) 1", "mine 1",
+                                          "polaris (a100-polaris-ofi5) 2", "polaris (a100-polaris-ofi6) 1"});
   CHECK(platforms[2].cluster == "mine");
   CHECK(platforms[3].cluster == "polaris");
   CHECK(platforms_of({}, "mine").empty());

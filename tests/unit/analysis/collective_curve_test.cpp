@@ -1,5 +1,5 @@
 // The curve of a collective on small machines, and questions that have no answer.
-#include "sim/analysis/collective_curve.hpp"
+#include "sim/analysis/collective/collective_curve.hpp"
 
 #include "sim/base/diagnostics.hpp"
 #include "tests/support/catch.hpp"
@@ -58,7 +58,8 @@ TEST_CASE("bandwidths follow from size and time as in nccl-tests") {
 TEST_CASE("the bottleneck of many nodes is a NIC, in words") {
   const CollectiveCurve curve = predict_collective(question(4, {{256 * kMiB}}));
   REQUIRE(curve.points[0].bottleneck >= 0);
-  CHECK_THAT(curve.links.at(static_cast<std::size_t>(curve.points[0].bottleneck)), ContainsSubstring("nic0 of node"));
+  CHECK_THAT(curve.links.at(static_cast<std::size_t>(curve.points[0].bottleneck)),
+             ContainsSubstring("nic0 of node"));
 }
 
 TEST_CASE("links are named once for all sizes") {
@@ -139,7 +140,9 @@ TEST_CASE("what is forced and cannot run is said") {
   q.settings.nccl.algorithm = nccl::Algorithm::nvls;
   CollectiveCurve curve = predict_collective(q);
   REQUIRE(curve.warnings.size() == 1);
-  CHECK(curve.warnings[0] == "NVLS cannot do all_reduce here at every size; there NCCL's own choice stands (NCCL itself may stop)");
+  CHECK(
+      curve.warnings[0] ==
+      "NVLS cannot do all_reduce here at every size; there NCCL's own choice stands (NCCL itself may stop)");
   q.settings.nccl.algorithm = nccl::Algorithm::ring, q.settings.nccl.protocol = Protocol::simple;
   curve = predict_collective(q);
   CHECK(curve.warnings.empty());
@@ -147,7 +150,8 @@ TEST_CASE("what is forced and cannot run is said") {
   CHECK(curve.points[0].protocol == "Simple");
   q.op = CollectiveOp::alltoall;
   REQUIRE(predict_collective(q).warnings.size() == 1);
-  CHECK(predict_collective(q).warnings[0] == "Ring with Simple has no effect on alltoall: NCCL makes it of sends and receives");
+  CHECK(predict_collective(q).warnings[0] ==
+        "Ring with Simple has no effect on alltoall: NCCL makes it of sends and receives");
 }
 
 TEST_CASE("explained points say what lost") {

@@ -1,5 +1,5 @@
 // Measured collectives against predictions on files made in memory.
-#include "sim/analysis/collective_validation.hpp"
+#include "sim/analysis/validation/collective_validation.hpp"
 
 #include "sim/base/diagnostics.hpp"
 #include "tests/support/catch.hpp"
@@ -12,18 +12,22 @@ namespace {
 
 CollectiveMeasurement row(const std::string& series, std::int64_t bytes, double time_us, int line = 2) {
   CollectiveMeasurement m;
-  m.series = series, m.cluster = "puhti", m.op = "all_reduce", m.gpus = 4, m.nodes = 1, m.bytes = bytes, m.time_us = time_us, m.line = line;
+  m.series = series, m.cluster = "puhti", m.op = "all_reduce", m.gpus = 4, m.nodes = 1, m.bytes = bytes,
+  m.time_us = time_us, m.line = line;
   return m;
 }
 
 /// What is predicted for a row, in microseconds.
-double predicted(const CollectiveMeasurement& m) { return validate_collectives({m}, {}).series.at(0).points.at(0).predicted; }
+double predicted(const CollectiveMeasurement& m) {
+  return validate_collectives({m}, {}).series.at(0).points.at(0).predicted;
+}
 
 }  // namespace
 
 TEST_CASE("errors are relative to the measured time, and large sizes are also counted alone") {
   const double small = predicted(row("a", 1024, 1)), large = predicted(row("a", 64 << 20, 1));
-  const CollectiveValidation v = validate_collectives({row("a", 1024, small / 1.5), row("a", 64 << 20, large / 0.9)}, {});
+  const CollectiveValidation v =
+      validate_collectives({row("a", 1024, small / 1.5), row("a", 64 << 20, large / 0.9)}, {});
   CHECK(v.rows == 2);
   CHECK(v.scored == 2);
   CHECK(v.error.median == Approx(0.3));  // of +50 % and -10 %
@@ -46,8 +50,9 @@ TEST_CASE("NCCL's own forecast is the baseline of what NCCL forecasts") {
 
 TEST_CASE("series stand worst first, their points by size") {
   const double good = predicted(row("", 1024, 1));
-  const CollectiveValidation v =
-      validate_collectives({row("good", 4096, 1000), row("good", 1024, good), row("good", 512, good), row("bad", 1024, good * 9)}, {});
+  const CollectiveValidation v = validate_collectives(
+      {row("good", 4096, 1000), row("good", 1024, good), row("good", 512, good), row("bad", 1024, good * 9)},
+      {});
   REQUIRE(v.series.size() == 2);
   CHECK(v.series[0].series == "bad");
   CHECK(v.series[1].points[0].bytes == 512);
@@ -55,13 +60,14 @@ TEST_CASE("series stand worst first, their points by size") {
 }
 
 TEST_CASE("rows that cannot be predicted are skipped with line and reason") {
-  CollectiveMeasurement cluster = row("a", 8, 1, 3), setting = row("a", 8, 1, 4), many = row("a", 8, 1, 5), nodes = row("a", 8, 1, 6),
-                        nothing = row("a", 0, 1, 7);
+  CollectiveMeasurement cluster = row("a", 8, 1, 3), setting = row("a", 8, 1, 4), many = row("a", 8, 1, 5),
+                        nodes = row("a", 8, 1, 6), nothing = row("a", 0, 1, 7);
   cluster.cluster = "puhtj";
   setting.settings = {{"nccl.algorythm", "ring"}};
   many.gpus = 100'000, many.nodes = 25'000;
   nodes.gpus = 9, nodes.nodes = 2;
-  const CollectiveValidation v = validate_collectives({nothing, nodes, many, setting, cluster, row("a", 8, 20)}, {});
+  const CollectiveValidation v =
+      validate_collectives({nothing, nodes, many, setting, cluster, row("a", 8, 20)}, {});
   CHECK(v.scored == 1);
   REQUIRE(v.skipped.size() == 5);
   CHECK(v.skipped[0].row == 3);
@@ -82,7 +88,9 @@ TEST_CASE("settings of a row count for that row, those of the command line for a
   CHECK(all.series.at(0).points.at(0).algorithm == "Ring");
 }
 
-TEST_CASE("a row that says nothing of its launch ran as nccl-tests usually does: one process for all GPUs of one node") {
+TEST_CASE(
+    "a row that says nothing of its launch ran as nccl-tests usually does: one process for all GPUs of one "
+    "node") {
   CollectiveMeasurement one = row("a", 8, 1);  // eight launches take longer than a small all_reduce
   one.cluster = "dgx-a100", one.gpus = 8;
   CollectiveMeasurement each = one, unsaid = one;

@@ -1,5 +1,5 @@
 // Comparisons: the order, the reasons, what is shared and what is left out.
-#include "sim/analysis/compare.hpp"
+#include "sim/analysis/search/compare.hpp"
 
 #include <numeric>
 
@@ -13,10 +13,11 @@ using namespace foretrain;
 
 namespace {
 
-const std::string kText = "[model]\nname = \"mnist_net\"\n[data]\nsamples = 6400\n[cluster]\nname = \"puhti\"\n";
+const std::string kText =
+    "[model]\nname = \"mnist_net\"\n[data]\nsamples = 6400\n[cluster]\nname = \"puhti\"\n";
 
-Comparison compared(const std::string& more, const std::vector<std::string>& strategies, std::vector<int> gpus,
-                    std::vector<std::string> settings = {}) {
+Comparison compared(const std::string& more, const std::vector<std::string>& strategies,
+                    std::vector<int> gpus, std::vector<std::string> settings = {}) {
   test::use_source_catalogs();
   ScenarioOverrides overrides;
   overrides.gpus = std::move(gpus);
@@ -56,8 +57,8 @@ TEST_CASE("what a strategy spends more than the best sums to the difference of t
     for (const ComparedStrategy& row : numbers.strategies) {
       if (!row.why_not.empty() || &row == numbers.best()) continue;
       INFO(row.strategy << " on " << numbers.gpus);
-      const double sum =
-          std::accumulate(row.against_best.begin(), row.against_best.end(), 0.0, [](double s, const StepPart& p) { return s + p.seconds; });
+      const double sum = std::accumulate(row.against_best.begin(), row.against_best.end(), 0.0,
+                                         [](double s, const StepPart& p) { return s + p.seconds; });
       CHECK(sum == Approx(row.point.step_s - best_s).margin(1e-12));
       for (std::size_t i = 1; i < row.against_best.size(); ++i)
         CHECK(std::abs(row.against_best[i].seconds) <= std::abs(row.against_best[i - 1].seconds));
@@ -78,9 +79,12 @@ TEST_CASE("speedups refer to the plain loop on one GPU, whose strategy is shown 
 
 TEST_CASE("a strategy that does not fit into memory stands behind those that do") {
   const Comparison c = compared("", {"ddp", "data_parallel"}, {4}, {"model.batch_per_gpu=4096"});
-  for (const ComparedStrategy& row : c.numbers[0].strategies) INFO(row.strategy << " " << row.point.memory.total().count);
+  for (const ComparedStrategy& row : c.numbers[0].strategies)
+    INFO(row.strategy << " " << row.point.memory.total().count);
   CHECK(std::is_sorted(c.numbers[0].strategies.begin(), c.numbers[0].strategies.end(),
-                       [](const ComparedStrategy& a, const ComparedStrategy& b) { return a.point.fits() && !b.point.fits(); }));
+                       [](const ComparedStrategy& a, const ComparedStrategy& b) {
+                         return a.point.fits() && !b.point.fits();
+                       }));
 }
 
 TEST_CASE("an anchor is fitted to the scenario's own strategy and serves all") {
@@ -95,7 +99,8 @@ TEST_CASE("an anchor is fitted to the scenario's own strategy and serves all") {
 
 TEST_CASE("options of one strategy do not disturb the others") {
   const Comparison plain = compared("", {"horovod"}, {4});
-  const Comparison set = compared("[strategy]\nname = \"ddp\"\nbucket_cap = \"1 MiB\"\n", {"horovod"}, {4}, {"strategy.static_graph=true"});
+  const Comparison set = compared("[strategy]\nname = \"ddp\"\nbucket_cap = \"1 MiB\"\n", {"horovod"}, {4},
+                                  {"strategy.static_graph=true"});
   CHECK(set.numbers[0].strategies[0].point.step_s == plain.numbers[0].strategies[0].point.step_s);
   CHECK(set.warnings.empty());
 }
@@ -107,19 +112,27 @@ TEST_CASE("that some run in another framework is said once") {
 }
 
 TEST_CASE("when none of the strategies runs on any of the GPUs the comparison says why") {
-  CHECK_THAT(message_of([] { compared("", {"data_parallel"}, {8}); }), ContainsSubstring("none of the strategies runs on these GPUs"));
+  CHECK_THAT(message_of([] { compared("", {"data_parallel"}, {8}); }),
+             ContainsSubstring("none of the strategies runs on these GPUs"));
 }
 
-TEST_CASE("names of strategies: all by default, in the order of the catalog, aliases too, and unknown or repeated ones are mistakes") {
+TEST_CASE(
+    "names of strategies: all by default, in the order of the catalog, aliases too, and unknown or repeated "
+    "ones are mistakes") {
   CHECK(strategies_named({}) == strategy_names());
   CHECK(strategies_named({"horovod", "single"}) == std::vector<std::string>{"single", "horovod"});
   CHECK(strategies_named({"dp"}) == std::vector<std::string>{"data_parallel"});
-  CHECK_THAT(message_of([] { strategies_named({"horovodd"}); }), ContainsSubstring("did you mean \"horovod\""));
-  CHECK_THAT(message_of([] { strategies_named({"dp", "data_parallel"}); }), ContainsSubstring("--strategies has data_parallel twice"));
+  CHECK_THAT(message_of([] { strategies_named({"horovodd"}); }),
+             ContainsSubstring("did you mean \"horovod\""));
+  CHECK_THAT(message_of([] {
+               strategies_named({"dp", "data_parallel"});
+             }),
+             ContainsSubstring("--strategies has data_parallel twice"));
 }
 
 TEST_CASE("the strategies of a framework are its own and those of any") {
-  const std::vector<std::string> torch = strategies_of(FrameworkKind::pytorch), tensorflow = strategies_of(FrameworkKind::tensorflow);
+  const std::vector<std::string> torch = strategies_of(FrameworkKind::pytorch),
+                                 tensorflow = strategies_of(FrameworkKind::tensorflow);
   const auto has = [](const std::vector<std::string>& names, const char* name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };

@@ -1,5 +1,5 @@
 // Many machines that the model made up: constants are found again on each, and the spread says how well.
-#include "sim/analysis/constant_fit.hpp"
+#include "sim/analysis/fit/constant_fit.hpp"
 
 #include "sim/collective/cost_constants.hpp"
 #include "sim/workload/device/device_constants.hpp"
@@ -16,11 +16,14 @@ constexpr int kMachines = 40;
 constexpr double kNoise = 0.05;
 
 /// In [0.6, 1.6], evenly over its logarithm.
-double factor(std::uint64_t machine, std::uint64_t which) { return 0.6 * std::pow(1.6 / 0.6, CounterRandom(7).uniform(machine, which)); }
+double factor(std::uint64_t machine, std::uint64_t which) {
+  return 0.6 * std::pow(1.6 / 0.6, CounterRandom(7).uniform(machine, which));
+}
 
 std::vector<Sample> copies() {
   std::vector<Sample> samples;
-  for (std::int64_t bytes = 256; bytes <= 1 << 30; bytes *= 4) samples.push_back(sample_of(SampleKind::copy, "h2d", bytes, SampleUnit::us));
+  for (std::int64_t bytes = 256; bytes <= 1 << 30; bytes *= 4)
+    samples.push_back(sample_of(SampleKind::copy, "h2d", bytes, SampleUnit::us));
   return samples;
 }
 
@@ -29,21 +32,28 @@ WantedConstant wanted(const std::string& name, double start, double least, doubl
 }
 
 std::vector<WantedConstant> link_constants_wanted() {
-  return {wanted("link.pcie3_x16.bandwidth", 12.3e9, 1e6, 1e12), wanted("link.pcie3_x16.latency", 1e-6, 1e-9, 1e-2, 0.7)};
+  return {wanted("link.pcie3_x16.bandwidth", 12.3e9, 1e6, 1e12),
+          wanted("link.pcie3_x16.latency", 1e-6, 1e-9, 1e-2, 0.7)};
 }
 
 /// By how many of the fit's own standard deviations a constant is off.
-double deviations(const CalibratedConstant& found, double truth) { return std::log(found.value / truth) / found.spread; }
+double deviations(const CalibratedConstant& found, double truth) {
+  return std::log(found.value / truth) / found.spread;
+}
 
 }  // namespace
 
-TEST_CASE("on forty machines a link's constants are found again within 5 %, and nine of ten intervals of 90 % hold the truth") {
+TEST_CASE(
+    "on forty machines a link's constants are found again within 5 %, and nine of ten intervals of 90 % hold "
+    "the truth") {
   const ClusterSpec cluster = nvlink_cluster(1, 1);
   int inside = 0;
   for (std::uint64_t machine = 0; machine < kMachines; ++machine) {
     const double bandwidth = 12.3e9 * factor(machine, 0), latency = 1e-6 * factor(machine, 1);
-    const Calibration truth = constants({{"link.pcie3_x16.bandwidth", bandwidth}, {"link.pcie3_x16.latency", latency}});
-    const ConstantFit fit = fit_constants(cluster, measure(cluster, truth, copies(), 10, kNoise, machine), link_constants_wanted());
+    const Calibration truth =
+        constants({{"link.pcie3_x16.bandwidth", bandwidth}, {"link.pcie3_x16.latency", latency}});
+    const ConstantFit fit = fit_constants(cluster, measure(cluster, truth, copies(), 10, kNoise, machine),
+                                          link_constants_wanted());
     INFO("machine " << machine);
     REQUIRE(fit.constants.size() == 2);
     CHECK(fit.constants[0].value == Approx(bandwidth).epsilon(0.05));
@@ -51,7 +61,8 @@ TEST_CASE("on forty machines a link's constants are found again within 5 %, and 
     inside += std::abs(deviations(fit.constants[0], bandwidth)) < 1.645 ? 1 : 0;
     inside += std::abs(deviations(fit.constants[1], latency)) < 1.645 ? 1 : 0;
   }
-  // 80 intervals, 72 of which are expected to hold the truth, +- 2.7; three of those, and no claim of far too much doubt above.
+  // 80 intervals, 72 of which are expected to hold the truth, +- 2.7; three of those, and no claim of far too
+  // much doubt above.
   CHECK(inside >= 72 - 8);
 }
 
@@ -68,7 +79,8 @@ TEST_CASE("one sample in ten that is three times too slow moves a constant by le
 
 TEST_CASE("samples with a larger spread of their own count less") {
   const ClusterSpec cluster = nvlink_cluster(1, 1);
-  std::vector<Sample> samples = measure(cluster, constants({{"link.pcie3_x16.bandwidth", 10e9}}), copies(), 4, 0.01);
+  std::vector<Sample> samples =
+      measure(cluster, constants({{"link.pcie3_x16.bandwidth", 10e9}}), copies(), 4, 0.01);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     samples[i].spread = i % 4 == 0 ? 0.5 : 0.01;
     if (i % 4 == 0) samples[i].value *= 1.5;
@@ -78,7 +90,9 @@ TEST_CASE("samples with a larger spread of their own count less") {
   CHECK(fit.constants[0].value == Approx(10e9).epsilon(0.02));
 }
 
-TEST_CASE("a constant states the sizes, the number and the residual of the samples that it depends on, not of all") {
+TEST_CASE(
+    "a constant states the sizes, the number and the residual of the samples that it depends on, not of "
+    "all") {
   const ClusterSpec cluster = star_cluster(2, {12.3e9});
   std::vector<Sample> samples;
   for (const std::int64_t bytes : {1 << 28, 1 << 29, 1 << 30}) {
@@ -89,8 +103,9 @@ TEST_CASE("a constant states the sizes, the number and the residual of the sampl
     samples.push_back(sample_of(SampleKind::network, "write", 1 << 23, SampleUnit::gigabytes_per_s));
     samples.back().value = value;
   }
-  const ConstantFit fit = fit_constants(
-      cluster, samples, {wanted("link.pcie_wide.bandwidth", 98.4e9, 1e6, 1e12), wanted("link.ib_hdr100.bandwidth", 12.3e9, 1e6, 1e12)});
+  const ConstantFit fit = fit_constants(cluster, samples,
+                                        {wanted("link.pcie_wide.bandwidth", 98.4e9, 1e6, 1e12),
+                                         wanted("link.ib_hdr100.bandwidth", 12.3e9, 1e6, 1e12)});
   REQUIRE(fit.constants.size() == 2);
   CHECK(fit.constants[0].samples == 3);
   CHECK(fit.constants[0].least == 1 << 28);
@@ -107,8 +122,10 @@ TEST_CASE("a constant states the sizes, the number and the residual of the sampl
 TEST_CASE("a constant without a start, or with a range of one value, is not fitted") {
   const ClusterSpec cluster = nvlink_cluster(1, 1);
   const std::vector<Sample> samples = measure(cluster, {}, copies(), 1, 0);
-  CHECK(fit_constants(cluster, samples, {wanted("link.pcie3_x16.bandwidth", 0, 1e6, 1e12)}).constants.empty());
-  CHECK(fit_constants(cluster, samples, {wanted("link.pcie3_x16.bandwidth", 12.3e9, 1e12, 1e12)}).constants.empty());
+  CHECK(
+      fit_constants(cluster, samples, {wanted("link.pcie3_x16.bandwidth", 0, 1e6, 1e12)}).constants.empty());
+  CHECK(fit_constants(cluster, samples, {wanted("link.pcie3_x16.bandwidth", 12.3e9, 1e12, 1e12)})
+            .constants.empty());
   CHECK(fit_constants(cluster, {}, link_constants_wanted()).constants.empty());
   CHECK(fit_constants(cluster, samples, {}).constants.empty());
 }
@@ -120,7 +137,8 @@ TEST_CASE("what one refused constant leaves over is fitted by the others") {
   narrow[0].range.most = 15.75e9;
   const ConstantFit fit = fit_constants(cluster, measure(cluster, truth, copies(), 4, 0.01), narrow);
   REQUIRE(fit.refused.size() == 1);
-  CHECK_THAT(fit.refused[0], ContainsSubstring("link.pcie3_x16.bandwidth: the samples ask for more than 1.575e+10"));
+  CHECK_THAT(fit.refused[0],
+             ContainsSubstring("link.pcie3_x16.bandwidth: the samples ask for more than 1.575e+10"));
   REQUIRE(fit.constants.size() == 1);
   CHECK(fit.constants[0].name == "link.pcie3_x16.latency");
   // Twice its default or more: the copies that are faster than the default bandwidth still pull at it.
@@ -128,20 +146,23 @@ TEST_CASE("what one refused constant leaves over is fitted by the others") {
   CHECK(fit.constants[0].value < 3.1e-6);
 }
 
-// Launches back to back show the sum of a kernel's shortest time and of the gap before it, 3 us of the model and 6 measured.
+// Launches back to back show the sum of a kernel's shortest time and of the gap before it, 3 us of the model
+// and 6 measured.
 TEST_CASE("of two constants that only show together one stays, fitted beside the other's default") {
   const ClusterSpec cluster = nvlink_cluster(1, 1);
   Sample sample = sample_of(SampleKind::host, "launch_gap", 0, SampleUnit::us);
   const double before = *predict_samples(cluster, {sample}).front();
   sample.value = 2 * before;
   const KernelCalibration usual = kernel_calibration_of(cluster);
-  const ConstantFit fit = fit_constants(cluster, {sample, sample, sample},
-                                        {wanted("kernel.launch_gap", to_seconds(usual.launch_gap), 1e-9, 1e-3, 1.5),
-                                         wanted("kernel.minimum", to_seconds(usual.minimum), 1e-9, 1e-3, 1.4)});
+  const ConstantFit fit =
+      fit_constants(cluster, {sample, sample, sample},
+                    {wanted("kernel.launch_gap", to_seconds(usual.launch_gap), 1e-9, 1e-3, 1.5),
+                     wanted("kernel.minimum", to_seconds(usual.minimum), 1e-9, 1e-3, 1.4)});
   REQUIRE(fit.constants.size() == 1);
   Calibration calibration;
   calibration.constants = fit.constants;
-  CHECK(*predict_samples(calibrated(cluster, calibration), {sample}).front() == Approx(2 * before).epsilon(0.03));
+  CHECK(*predict_samples(calibrated(cluster, calibration), {sample}).front() ==
+        Approx(2 * before).epsilon(0.03));
 }
 
 }  // namespace constant_fit_test

@@ -1,5 +1,5 @@
 // What a loss is made of, on scenarios with one obvious cause.
-#include "sim/analysis/crossover_cause.hpp"
+#include "sim/analysis/search/crossover_cause.hpp"
 
 #include <algorithm>
 
@@ -27,7 +27,8 @@ double share_of(const CrossoverCause& cause, std::string_view what) {
 }  // namespace
 
 TEST_CASE("the parts of a loss sum to it, and their shares to one") {
-  for (const std::optional<std::int64_t> global : {std::optional<std::int64_t>(), std::optional<std::int64_t>(100)}) {
+  for (const std::optional<std::int64_t> global :
+       {std::optional<std::int64_t>(), std::optional<std::int64_t>(100)}) {
     Scenario scenario = test::resnet_scenario({1, 8});
     scenario.global_batch = global;
     for (const int gpus : {2, 5, 8}) {
@@ -98,7 +99,8 @@ TEST_CASE("the cause names what grew most, in milliseconds") {
   one.breakdown = {0.09, 0, 0, 0.01, 0, 0};
   many.breakdown = {0.10, 0.04, 0, 0.01, 0, 0};
   CHECK(explain_loss(one, many, 8) ==
-        "compute bounds the step; at 8 GPUs it is 50.00 ms longer than on one: 40.00 ms waiting for communication, "
+        "compute bounds the step; at 8 GPUs it is 50.00 ms longer than on one: 40.00 ms waiting for "
+        "communication, "
         "10.00 ms slower kernels (stragglers and NCCL sharing the GPU)");
 }
 

@@ -1,5 +1,5 @@
 // The search on throughput curves whose answers are known.
-#include "sim/analysis/crossover.hpp"
+#include "sim/analysis/search/crossover.hpp"
 
 #include <cmath>
 #include <set>
@@ -52,9 +52,11 @@ TEST_CASE("efficiency thresholds are exact between sampled numbers") {
   for (const int budget : {8, 40, 160}) {
     const Crossover c = find(hyperbola(0.001), 4096, 4, budget);
     CHECK(c.efficiency_below_90 == 113);
-    CHECK((c.efficiency_below_80 == 252 || c.efficiency_below_80 == 251));  // exactly 0.8 at 251, up to rounding
+    CHECK((c.efficiency_below_80 == 252 ||
+           c.efficiency_below_80 == 251));  // exactly 0.8 at 251, up to rounding
     CHECK((c.efficiency_below_50 == 1002 || c.efficiency_below_50 == 1001));
-    // The largest throughput is 4096 / 5.095 = 803.93; 0.1 % less, r = 803.12, is reached at r (1 - a) / (1 - r a) = 4075.2.
+    // The largest throughput is 4096 / 5.095 = 803.93; 0.1 % less, r = 803.12, is reached at r (1 - a) / (1 -
+    // r a) = 4075.2.
     CHECK(c.fastest_gpus >= 4076);
   }
 }
@@ -117,7 +119,8 @@ TEST_CASE("the search asks for few numbers, each once, all within the cluster") 
       CHECK(*asked.begin() >= 1);
       CHECK(*asked.rbegin() <= most);
       CHECK(std::set<int>(asked.begin(), asked.end()).size() == asked.size());
-      CHECK(asked.size() <= 40 + 2 * 40 + 9 * 13);  // the budget, one and the last, nine bisections of at most 13 halvings
+      CHECK(asked.size() <=
+            40 + 2 * 40 + 9 * 13);  // the budget, one and the last, nine bisections of at most 13 halvings
     }
   }
 }
@@ -137,18 +140,23 @@ TEST_CASE("slower than fewer GPUs are all numbers at least 2 % below a smaller o
   CHECK(slight.slower_than_one_gpu.empty());
 }
 
-TEST_CASE("by default numbers count that a person would request: within a node, whole nodes, and the listed ones") {
+TEST_CASE(
+    "by default numbers count that a person would request: within a node, whole nodes, and the listed ones") {
   CHECK(requested_numbers({.most_gpus = 18, .gpus_per_node = 4}) == std::vector<int>{1, 2, 3, 4, 8, 12, 16});
-  CHECK(requested_numbers({.most_gpus = 18, .gpus_per_node = 4, .listed = {6, 18, 40}}) == std::vector<int>{1, 2, 3, 4, 6, 8, 12, 16, 18});
+  CHECK(requested_numbers({.most_gpus = 18, .gpus_per_node = 4, .listed = {6, 18, 40}}) ==
+        std::vector<int>{1, 2, 3, 4, 6, 8, 12, 16, 18});
   CHECK(requested_numbers({.most_gpus = 3, .gpus_per_node = 4}) == std::vector<int>{1, 2, 3});
-  CHECK(requested_numbers({.most_gpus = 6, .gpus_per_node = 4, .every_gpu = true}) == std::vector<int>{1, 2, 3, 4, 5, 6});
+  CHECK(requested_numbers({.most_gpus = 6, .gpus_per_node = 4, .every_gpu = true}) ==
+        std::vector<int>{1, 2, 3, 4, 5, 6});
   CHECK(requested_numbers({.most_gpus = 1'000'000, .gpus_per_node = 8}).size() < 4000);
 }
 
 TEST_CASE("a single GPU on a further node is no crossing unless every number counts") {
   const auto lone = curve([](int n) { return n % 4 == 1 && n > 1 ? 0.5 * n : 1.0 * n; });
-  const Crossover c =
-      find_crossover(lone, {.most_gpus = 96, .gpus_per_node = 4, .budget = 400, .samples_per_step = [](int n) { return 1.0 * n; }});
+  const Crossover c = find_crossover(
+      lone, {.most_gpus = 96, .gpus_per_node = 4, .budget = 400, .samples_per_step = [](int n) {
+               return 1.0 * n;
+             }});
   CHECK(c.slower_than_fewer.empty());
   CHECK(c.numbers == 27);
   CHECK(c.fastest_gpus == 96);
@@ -157,7 +165,10 @@ TEST_CASE("a single GPU on a further node is no crossing unless every number cou
 
 TEST_CASE("what is worth requesting: every number up to one, and the largest of all") {
   // 5 GPUs are on two nodes and fall to 70 %; from 6 on it is 85 %.
-  const Crossover c = find(curve([](int n) { return n < 5 ? 1.0 * n : n == 5 ? 3.5 : 0.85 * n; }), 16, 4, 100);
+  const Crossover c =
+      find(curve([](int n) { return n < 5    ? 1.0 * n
+                                    : n == 5 ? 3.5
+                                             : 0.85 * n; }), 16, 4, 100);
   REQUIRE(c.worth_requesting.size() == 4);
   CHECK(c.worth_requesting[0] == WorthRequesting{0.9, 4, 4});
   CHECK(c.worth_requesting[1] == WorthRequesting{0.8, 4, 16});
@@ -181,7 +192,9 @@ TEST_CASE("the budget pays for nodes: of a job on many, fewer numbers are simula
 
 TEST_CASE("a curve that is known to jump is looked at everywhere, as far as the budget goes") {
   const ThroughputFunction lone = curve([](int n) { return n == 37 ? 30.0 : 1.0 * n; });
-  const auto search = [&](int budget) { return find_crossover(lone, {100, 4, budget, [](int n) { return 1.0 * n; }, true, true}); };
+  const auto search = [&](int budget) {
+    return find_crossover(lone, {100, 4, budget, [](int n) { return 1.0 * n; }, true, true});
+  };
   CHECK(search(120).slower_than_fewer == Ranges{{37, 37}});
   CHECK(search(120).simulated == 100);
   CHECK(search(120).is_certain);
@@ -190,7 +203,9 @@ TEST_CASE("a curve that is known to jump is looked at everywhere, as far as the 
 
 TEST_CASE("a smooth curve needs few of many numbers") {
   // The fifth GPU, alone on its node, is a loss; from there on 2 % more of a step with each doubling.
-  const Crossover c = find(curve([](int n) { return n < 5 ? 1.0 * n : 0.75 * n / (1 + 0.02 * std::log2(n / 4.0)); }), 4096, 4, 2000);
+  const Crossover c =
+      find(curve([](int n) { return n < 5 ? 1.0 * n : 0.75 * n / (1 + 0.02 * std::log2(n / 4.0)); }), 4096, 4,
+           2000);
   REQUIRE_FALSE(c.slower_than_fewer.empty());
   CHECK(c.slower_than_fewer.front() == GpuRange{5, 5});
   CHECK(c.is_certain);

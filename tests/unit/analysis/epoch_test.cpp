@@ -1,7 +1,7 @@
 // How an epoch is cut into steps.
-#include "sim/analysis/epoch.hpp"
+#include "sim/analysis/step/epoch.hpp"
 
-#include "sim/strategy/input_pipeline.hpp"
+#include "sim/strategy/process/input_pipeline.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
@@ -24,7 +24,9 @@ void check_shape(const EpochShape& shape, std::int64_t steps, std::int64_t parti
 
 }  // namespace
 
-TEST_CASE("samples that divide evenly make full steps only") { check_shape(epoch_shape(samples(60'000), 100, 1, 4), 150, 0); }
+TEST_CASE("samples that divide evenly make full steps only") {
+  check_shape(epoch_shape(samples(60'000), 100, 1, 4), 150, 0);
+}
 
 TEST_CASE("the rest of an epoch is a smaller last step") {
   // 1000 samples on 3 GPUs: padded to 334 each, 5 x 64 = 320 and 14 left.
@@ -46,7 +48,9 @@ TEST_CASE("with accumulation a step takes k batches, a partial one is spread ove
   check_shape(epoch_shape(samples(1010), 10, 4, 1), 26, 3);  // 10 left over 4 micro-steps: 3 each, rounded up
 }
 
-TEST_CASE("without a number of samples an epoch is one step") { check_shape(epoch_shape(samples(0), 32, 1, 8), 1, 0); }
+TEST_CASE("without a number of samples an epoch is one step") {
+  check_shape(epoch_shape(samples(0), 32, 1, 8), 1, 0);
+}
 
 TEST_CASE("an epoch is its full steps, its partial step and the restart of the loader") {
   CHECK(epoch_s({6, 14}, 0.1, 0.04, 0.5) == Approx(0.5 + 5 * 0.1 + 0.04));
@@ -60,7 +64,8 @@ TEST_CASE("each epoch starts the workers and waits for the first batch") {
   w.data.samples = 1000, w.data.workers_per_gpu = 3, w.data.decode = milliseconds(1), w.batch_per_gpu = 10;
   NodeSpec node = scenario.cluster.node;
   node.host.slowdown = 2;
-  // 15 ms per worker and 10 x 1 ms of decoding, both twice as slow; what else a batch takes is the input pipeline's.
+  // 15 ms per worker and 10 x 1 ms of decoding, both twice as slow; what else a batch takes is the input
+  // pipeline's.
   const double first_batch = to_seconds(loader_pace(w, node).one_batch);
   CHECK(first_batch > 2 * 10e-3);
   CHECK(first_batch < 2 * 10e-3 + 2e-3);

@@ -1,5 +1,5 @@
 // Errors grouped by what the rows share.
-#include "sim/analysis/error_groups.hpp"
+#include "sim/analysis/validation/error_groups.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -57,7 +57,8 @@ TEST_CASE("groups of equal medians stand in the order of their values") {
 
 TEST_CASE("rows whose anchor cannot be reached are failures of their groups, and no errors") {
   Validation v = validation_of({point("a", "x", 0.1), point("b", "x", -0.5)});
-  const ValidatedRow of_a{"a", "cluster", "x", "single", "fp32", 32}, of_c{"c", "cluster", "y", "single", "fp32", 32};
+  const ValidatedRow of_a{"a", "cluster", "x", "single", "fp32", 32},
+      of_c{"c", "cluster", "y", "single", "fp32", 32};
   v.unreached = {{"far", 5, 1, "why", {{2, of_a}, {4, of_a}}}, {"farther", 9, 1, "why", {{2, of_c}}}};
   const std::vector<ErrorGroup> groups = group_errors(v, {"model"});
   REQUIRE(groups.size() == 3);

@@ -1,5 +1,5 @@
 // Which of very many samples a fit gets: all kinds of them, and never more than it needs.
-#include "sim/analysis/fitted_samples.hpp"
+#include "sim/analysis/fit/fitted_samples.hpp"
 
 #include <algorithm>
 
@@ -27,7 +27,8 @@ TEST_CASE("few samples are all fitted, in their order, as far as they are wanted
   std::vector<Sample> samples = many_copies("h2d", 100);
   samples.push_back(sample_of(SampleKind::memory, "copy", 8, SampleUnit::us));
   CHECK(samples_to_fit(samples, all) == samples);
-  CHECK(samples_to_fit(samples, [](const Sample& s) { return s.kind == SampleKind::memory; }) == std::vector<Sample>{samples.back()});
+  CHECK(samples_to_fit(samples, [](const Sample& s) { return s.kind == SampleKind::memory; }) ==
+        std::vector<Sample>{samples.back()});
 }
 
 TEST_CASE("of too many samples a small group stays whole, and of a large one all sizes are there") {

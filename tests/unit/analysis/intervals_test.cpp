@@ -1,5 +1,5 @@
 // Intervals of answers: speedup, total, crossover, and which inputs they come from.
-#include "sim/analysis/intervals.hpp"
+#include "sim/analysis/uncertainty/intervals.hpp"
 
 #include <algorithm>
 
@@ -22,7 +22,8 @@ Scenario long_run(std::vector<int> gpus) {
 }
 
 const TornadoBar* find(const Sensitivity& s, std::string_view input) {
-  const auto found = std::find_if(s.bars.begin(), s.bars.end(), [&](const TornadoBar& bar) { return bar.input == input; });
+  const auto found =
+      std::find_if(s.bars.begin(), s.bars.end(), [&](const TornadoBar& bar) { return bar.input == input; });
   return found == s.bars.end() ? nullptr : &*found;
 }
 
@@ -90,8 +91,9 @@ TEST_CASE("measuring narrows, and the job itself most") {
 TEST_CASE("what one measurement promises is about what anchoring at it gives") {
   Scenario scenario = long_run({1, 4});
   const Prediction free = predict(scenario, nullptr, {.sensitivity = true});
-  const auto promised = std::find_if(free.sensitivity->narrowed.begin(), free.sensitivity->narrowed.end(),
-                                     [](const NarrowedBy& n) { return n.measurement == describe(Narrowing::one_gpu); });
+  const auto promised =
+      std::find_if(free.sensitivity->narrowed.begin(), free.sensitivity->narrowed.end(),
+                   [](const NarrowedBy& n) { return n.measurement == describe(Narrowing::one_gpu); });
   REQUIRE(promised != free.sensitivity->narrowed.end());
   scenario.anchor = Anchor{1, free.points.front().step_s};
   const Interval got = predict(scenario).points.back().total_interval;

@@ -1,5 +1,5 @@
 // Choosing among four made-up jobs: 1, 2, 4 and 8 GPUs take 16, 8.5, 5 and 4 hours and cost their GPU-hours.
-#include "sim/analysis/job_choice.hpp"
+#include "sim/analysis/advice/job_choice.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
@@ -38,7 +38,9 @@ RecommendationRequest goal(Goal wanted) {
   return request;
 }
 
-int best_for(Goal wanted, const std::vector<JobOption>& options) { return chosen(options, goal(wanted)).best->point.gpus; }
+int best_for(Goal wanted, const std::vector<JobOption>& options) {
+  return chosen(options, goal(wanted)).best->point.gpus;
+}
 
 std::vector<int> runners_up_of(const Recommendation& recommendation) {
   std::vector<int> gpus;
@@ -57,7 +59,8 @@ JobOption on_eight(const std::string& strategy) {
 TEST_CASE("fastest is the shortest run, cheapest the least cost, balanced the least product of both") {
   CHECK(best_for(Goal::fastest, four_options()) == 8);
   CHECK(best_for(Goal::cheapest, four_options()) == 1);
-  CHECK(best_for(Goal::balanced, four_options()) == 4);  // 16 x 16 = 256, 8.5 x 17 = 144.5, 5 x 20 = 100, 4 x 32 = 128
+  CHECK(best_for(Goal::balanced, four_options()) ==
+        4);  // 16 x 16 = 256, 8.5 x 17 = 144.5, 5 x 20 = 100, 4 x 32 = 128
 }
 
 TEST_CASE("below a quarter of an hour only the cost counts when both do") {
@@ -105,9 +108,11 @@ TEST_CASE("when no job keeps the limits, the one that comes nearest says why") {
   CHECK(late.why_none == "on 8 GPUs the run takes 4 h, up to 5 h, and the deadline is 1 h");
   request = {};
   request.budget_gpu_hours = 10;
-  CHECK(chosen(four_options(), request).why_none == "on 1 GPU the run takes 16 GPU-hours, and the budget is 10");
+  CHECK(chosen(four_options(), request).why_none ==
+        "on 1 GPU the run takes 16 GPU-hours, and the budget is 10");
   request.deadline_s = 5.5 * kHour;  // which 8 GPUs keep
-  CHECK(chosen(four_options(), request).why_none == "on 8 GPUs the run takes 32 GPU-hours, and the budget is 10");
+  CHECK(chosen(four_options(), request).why_none ==
+        "on 8 GPUs the run takes 32 GPU-hours, and the budget is 10");
 }
 
 TEST_CASE("more GPUs that are slower do not come nearest to a deadline") {
@@ -131,10 +136,12 @@ TEST_CASE("a job that does not fit is not what comes nearest to a limit") {
 TEST_CASE("limits print without powers of ten") {
   RecommendationRequest request;
   request.budget_gpu_hours = 12'345;
-  CHECK(chosen({option(64, 2000)}, request).why_none == "on 64 GPUs the run takes 128000 GPU-hours, and the budget is 12345");
+  CHECK(chosen({option(64, 2000)}, request).why_none ==
+        "on 64 GPUs the run takes 128000 GPU-hours, and the budget is 12345");
   request = {};
   request.deadline_s = 30;
-  CHECK_THAT(chosen({option(1, 5000)}, request).why_none, ContainsSubstring("takes 5000 h, up to 6250 h, and the deadline is 30 s"));
+  CHECK_THAT(chosen({option(1, 5000)}, request).why_none,
+             ContainsSubstring("takes 5000 h, up to 6250 h, and the deadline is 30 s"));
 }
 
 TEST_CASE("runners-up are the best by the two other goals") {
@@ -159,7 +166,8 @@ TEST_CASE("a runner-up says what it gives and takes") {
   CHECK(r.runners_up[1].trade == "3.2 x slower, 20 % cheaper");  // 16 h for 5, 16 for 20
 }
 
-TEST_CASE("a trade leaves out what nobody notices, prints large factors whole, and knows no price of nothing") {
+TEST_CASE(
+    "a trade leaves out what nobody notices, prints large factors whole, and knows no price of nothing") {
   std::vector<JobOption> options{option(1, 90), option(96, 1)};
   CHECK(chosen(options, goal(Goal::fastest)).runners_up[0].trade == "90 x slower, 6 % cheaper");  // 90 for 96
   options[0] = option(1, 95.5);
@@ -184,8 +192,9 @@ TEST_CASE("each kind of strategy is started as its users do") {
     int processes, tasks;
   };
   for (const Row& row :
-       {Row{"ddp", Launcher::torchrun, 4, 1}, Row{"fsdp", Launcher::torchrun, 4, 1}, Row{"horovod", Launcher::horovodrun, 4, 4},
-        Row{"zero2", Launcher::deepspeed, 4, 1}, Row{"data_parallel", Launcher::python, 1, 1}, Row{"mirrored", Launcher::python, 1, 1},
+       {Row{"ddp", Launcher::torchrun, 4, 1}, Row{"fsdp", Launcher::torchrun, 4, 1},
+        Row{"horovod", Launcher::horovodrun, 4, 4}, Row{"zero2", Launcher::deepspeed, 4, 1},
+        Row{"data_parallel", Launcher::python, 1, 1}, Row{"mirrored", Launcher::python, 1, 1},
         Row{"multi_worker_mirrored", Launcher::srun, 1, 1}}) {
     INFO(row.strategy);
     const JobPlan plan = plan_of(test::resnet_scenario(), on_eight(row.strategy));
@@ -237,7 +246,8 @@ TEST_CASE("a limit of weeks is not cut short") {
 TEST_CASE("a site without a batch system gets a Slurm script, a pool of HTCondor its own") {
   Scenario scenario = test::resnet_scenario();
   CHECK(plan_of(scenario, on_eight("ddp")).system == BatchSystem::slurm);
-  scenario.cluster.site.system = BatchSystem::htcondor, scenario.cluster.site.requirements = "Capability == 7.5";
+  scenario.cluster.site.system = BatchSystem::htcondor,
+  scenario.cluster.site.requirements = "Capability == 7.5";
   const JobPlan plan = plan_of(scenario, on_eight("ddp"));
   CHECK(plan.system == BatchSystem::htcondor);
   CHECK(plan.requirements == "Capability == 7.5");

@@ -1,5 +1,5 @@
 // Which numbers of GPUs are worth asking for.
-#include "sim/analysis/job_numbers.hpp"
+#include "sim/analysis/advice/job_numbers.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"

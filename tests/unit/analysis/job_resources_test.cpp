@@ -1,5 +1,5 @@
 // What a job asks of its nodes, how long, and what it pays: each number worked out beside it.
-#include "sim/analysis/job_resources.hpp"
+#include "sim/analysis/advice/job_resources.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
@@ -22,7 +22,8 @@ double gib(Bytes memory) { return static_cast<double>(memory.count) / 0x1p30; }
 
 Partition partition(const std::string& name, int most_nodes, int most_gpus, double hours) {
   Partition out;
-  out.name = name, out.most_nodes = most_nodes, out.most_gpus = most_gpus, out.longest = seconds(3600 * hours);
+  out.name = name, out.most_nodes = most_nodes, out.most_gpus = most_gpus,
+  out.longest = seconds(3600 * hours);
   return out;
 }
 
@@ -31,7 +32,8 @@ Site site() {
   Site out;
   Partition tests = partition("test", 0, 0, 0);
   tests.for_tests = true;
-  out.partitions = {tests, partition("small", 1, 2, 36), partition("medium", 6, 24, 36), partition("long", 2, 8, 72)};
+  out.partitions = {tests, partition("small", 1, 2, 36), partition("medium", 6, 24, 36),
+                    partition("long", 2, 8, 72)};
   return out;
 }
 
@@ -58,7 +60,9 @@ TEST_CASE("a job never asks for all of a node's memory") {
   CHECK(node_share(scenario(), 8, 2).cores == 40);
 }
 
-TEST_CASE("GPUs that do not divide the nodes are rounded up on each, cores that do not divide the GPUs rounded down") {
+TEST_CASE(
+    "GPUs that do not divide the nodes are rounded up on each, cores that do not divide the GPUs rounded "
+    "down") {
   CHECK(node_share(scenario(), 3, 2).gpus == 2);
   Scenario odd = scenario();
   odd.cluster.node.gpus = 3;

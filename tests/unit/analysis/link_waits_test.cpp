@@ -1,9 +1,9 @@
 // Which link a step waits for, on graphs written by hand.
-#include "sim/analysis/link_waits.hpp"
+#include "sim/analysis/step/link_waits.hpp"
 
 #include <numeric>
 
-#include "sim/analysis/step_simulator.hpp"
+#include "sim/analysis/step/step_simulator.hpp"
 #include "sim/engine/executor.hpp"
 #include "sim/engine/network.hpp"
 #include "tests/support/catch.hpp"
@@ -30,12 +30,14 @@ LinkWaits waits_for(const Cluster& cluster, std::vector<PatternFlow> flows, Byte
   const QueueId stream = graph.add_queue("stream"), nccl = graph.add_queue("nccl");
   const TaskId first = graph.add(test::kernel_task(stream, 5 * us));
   Task message = test::host_task(nccl, 10 * us);
-  message.kind = TaskKind::collective, message.account = static_cast<std::uint8_t>(Account::exposed_communication);
+  message.kind = TaskKind::collective,
+  message.account = static_cast<std::uint8_t>(Account::exposed_communication);
   if (!flows.empty()) message.pattern = graph.add_pattern(std::move(flows)), message.traffic = size;
   const TaskId sent = graph.add(message, {{first}});
   const TaskId last = graph.add(test::kernel_task(stream, 5 * us), {{sent}});
   const Timeline timeline = run(graph, *make_max_min_network(cluster.capacities()));
-  return link_waits(graph, queue_path(graph, timeline, stream, timeline.end_of(first), timeline.end_of(last)), cluster, 1);
+  return link_waits(graph, queue_path(graph, timeline, stream, timeline.end_of(first), timeline.end_of(last)),
+                    cluster, 1);
 }
 
 std::size_t place_of(LinkKind kind) { return static_cast<std::size_t>(kind); }
@@ -47,7 +49,8 @@ TEST_CASE("a message counts with its slowest link, latency and all") {
   const LinkId nvlink = link_of(cluster, LinkKind::nvlink), network = link_of(cluster, LinkKind::network);
   const double rate = cluster.links()[network].bandwidth.per_second;
   // 10 us of latency, then a millisecond's worth of bytes on the network.
-  const LinkWaits waits = waits_for(cluster, {{{nvlink, network}, 1}}, {static_cast<std::int64_t>(rate * 1e-3)});
+  const LinkWaits waits =
+      waits_for(cluster, {{{nvlink, network}, 1}}, {static_cast<std::int64_t>(rate * 1e-3)});
   CHECK(waits[place_of(LinkKind::network)] == Approx(1010e-6).epsilon(1e-3));
   CHECK(waits[place_of(LinkKind::nvlink)] == 0);
 }

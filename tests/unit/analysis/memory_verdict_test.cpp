@@ -1,5 +1,5 @@
 // The verdict on memory, and the advice that goes with it.
-#include "sim/analysis/memory_verdict.hpp"
+#include "sim/analysis/step/memory_verdict.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
@@ -34,7 +34,8 @@ TEST_CASE("a batch that fits says how large it could be") {
   const PredictionPoint more = point_of(with_memory(16'000'000'000), point.largest_batch + 1);
   CHECK(more.fits_tightly());  // the convolutions have to do with less scratch
   CHECK(memory_verdict(more) == "fits tightly");
-  CHECK_THAT(tightness_warning(more), ContainsSubstring("batch " + std::to_string(point.largest_batch) + " leaves enough"));
+  CHECK_THAT(tightness_warning(more),
+             ContainsSubstring("batch " + std::to_string(point.largest_batch) + " leaves enough"));
   CHECK(memory_verdict(point_of(with_memory(16'000'000'000), 2 * point.largest_batch)) == "does not fit");
 }
 
@@ -51,8 +52,8 @@ TEST_CASE("a batch that does not fit is told which one does, and that 16 bit wou
   REQUIRE_FALSE(point.fits());
   const std::string warning = memory_warning(point, scenario, {});
   CHECK_THAT(warning, ContainsSubstring("1 GPU: about "));
-  CHECK_THAT(warning,
-             ContainsSubstring("it has 16 GB: a batch of " + std::to_string(most) + " per GPU fits, with strategy.accumulation = 2"));
+  CHECK_THAT(warning, ContainsSubstring("it has 16 GB: a batch of " + std::to_string(most) +
+                                        " per GPU fits, with strategy.accumulation = 2"));
   CHECK_THAT(warning, ContainsSubstring("; model.precision = \"amp_fp16\" fits"));
 }
 

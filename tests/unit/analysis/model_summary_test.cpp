@@ -1,5 +1,5 @@
 // A network's layers and what they add up to.
-#include "sim/analysis/model_summary.hpp"
+#include "sim/analysis/step/model_summary.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
@@ -14,8 +14,8 @@ namespace {
 Scenario tiny(std::int64_t batch) {
   Model model;
   model.name = "tiny", model.input = {3, 4, 4};
-  model.layers = {test::conv(8, 3, 1, 1, true), test::relu(false), test::plain(LayerType::flatten), test::linear(10),
-                  test::plain(LayerType::loss)};
+  model.layers = {test::conv(8, 3, 1, 1, true), test::relu(false), test::plain(LayerType::flatten),
+                  test::linear(10), test::plain(LayerType::loss)};
   Scenario scenario = test::scenario_of(model, test::star_cluster(1, {12.3e9}), {1});
   scenario.workload.batch_per_gpu = batch;
   return scenario;
@@ -62,11 +62,13 @@ TEST_CASE("totals are the sums over the layers and the model's own") {
   CHECK(s.totals.tensors == static_cast<std::int64_t>(model.parameters.size()));
   double flops = 0, saved = 0;
   std::int64_t parameters = 0;
-  for (const LayerSummary& layer : s.layers) flops += layer.flops, saved += layer.saved_bytes, parameters += layer.parameters;
+  for (const LayerSummary& layer : s.layers)
+    flops += layer.flops, saved += layer.saved_bytes, parameters += layer.parameters;
   CHECK(parameters == s.totals.parameters);
   CHECK(flops == Approx(s.totals.forward_flops));
   CHECK(saved == Approx(model.saved_bytes.at(32) / 32));
-  CHECK(s.totals.kernels() == s.totals.forward_kernels + s.totals.backward_kernels + s.totals.optimizer_kernels);
+  CHECK(s.totals.kernels() ==
+        s.totals.forward_kernels + s.totals.backward_kernels + s.totals.optimizer_kernels);
   CHECK(s.totals.memory.total() == memory_use(scenario.workload, {}).total());
 }
 
@@ -97,7 +99,8 @@ TEST_CASE("on a GPU the classes add up to the kernels of a step, and the slowest
   CHECK(kernels == s.totals.kernels());
   CHECK(layers < s.times->total);  // the optimizer's kernels belong to no layer
   REQUIRE(s.times->slowest.size() == kSlowestLayers);
-  for (std::size_t i = 1; i < kSlowestLayers; ++i) CHECK(s.times->slowest[i - 1].time >= s.times->slowest[i].time);
+  for (std::size_t i = 1; i < kSlowestLayers; ++i)
+    CHECK(s.times->slowest[i - 1].time >= s.times->slowest[i].time);
   CHECK(s.times->classes.front().time >= s.times->classes.back().time);
 }
 

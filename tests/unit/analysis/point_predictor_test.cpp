@@ -1,5 +1,5 @@
 // Steps are simulated once, and launches and samplers change what they are worth.
-#include "sim/analysis/point_predictor.hpp"
+#include "sim/analysis/step/point_predictor.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"

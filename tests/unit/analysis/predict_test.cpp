@@ -3,8 +3,8 @@
 
 #include <numeric>
 
-#include "sim/analysis/anchor.hpp"
-#include "sim/analysis/uncertainty.hpp"
+#include "sim/analysis/step/anchor.hpp"
+#include "sim/analysis/uncertainty/uncertainty.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
@@ -61,7 +61,8 @@ TEST_CASE("an anchor that scales more than threefold is warned about") {
   scenario.anchor = Anchor{1, 0.5};
   const Prediction p = predict(scenario);
   REQUIRE_FALSE(p.warnings.empty());
-  CHECK_THAT(p.warnings.front(), ContainsSubstring("check that the measured run did what this scenario says"));
+  CHECK_THAT(p.warnings.front(),
+             ContainsSubstring("check that the measured run did what this scenario says"));
 }
 
 TEST_CASE("more memory than the GPU has is warned about") {
@@ -110,7 +111,8 @@ TEST_CASE("many micro-steps cost what further ones cost, without being simulated
   const double micro = step(8).step_s - step(7).step_s;
   CHECK(step(1000).step_s == Approx(step(8).step_s + 992 * micro).epsilon(1e-9));
   const SimulatedStep many = step(1000);
-  CHECK(std::accumulate(many.breakdown.begin(), many.breakdown.end(), 0.0) == Approx(many.step_s).epsilon(1e-9));
+  CHECK(std::accumulate(many.breakdown.begin(), many.breakdown.end(), 0.0) ==
+        Approx(many.step_s).epsilon(1e-9));
 }
 
 TEST_CASE("a step of more than a day is refused with the time it would take") {

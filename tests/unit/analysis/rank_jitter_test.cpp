@@ -1,5 +1,5 @@
 // The spread between ranks from logs of single steps.
-#include "sim/analysis/rank_jitter.hpp"
+#include "sim/analysis/step/rank_jitter.hpp"
 
 #include <cmath>
 
@@ -37,8 +37,11 @@ TEST_CASE("one GPU's steps vary as ranks do, the steps of four less") {
   CHECK(four->spread == Approx(1.0 / 20));  // 1 / sqrt(2 x 200)
 }
 
-TEST_CASE("a log that strays does not count more than others, few steps and means over many steps do not count at all") {
-  CHECK(rank_spread_of({steps_of(1, 0.01, 50), steps_of(1, 0.012, 50), steps_of(1, 0.5, 50)})->value == Approx(0.012));
+TEST_CASE(
+    "a log that strays does not count more than others, few steps and means over many steps do not count at "
+    "all") {
+  CHECK(rank_spread_of({steps_of(1, 0.01, 50), steps_of(1, 0.012, 50), steps_of(1, 0.5, 50)})->value ==
+        Approx(0.012));
   Sample rate = steps_of(1, 0.02, 100);
   rate.what = "samples_per_s";
   CHECK_FALSE(rank_spread_of({rate, steps_of(1, 0.02, 19), steps_of(1, 0, 100)}));

@@ -1,5 +1,6 @@
-// Recommendations for small scenarios: which number of GPUs, within which limits, and what is changed around it.
-#include "sim/analysis/recommend.hpp"
+// Recommendations for small scenarios: which number of GPUs, within which limits, and what is changed around
+// it.
+#include "sim/analysis/advice/recommend.hpp"
 
 #include <algorithm>
 
@@ -128,7 +129,8 @@ TEST_CASE("training that waits for input gets more workers, up to its cores") {
   Scenario scenario = scaling_scenario();
   scenario.workload.data.loader = LoaderKind::torch;
   scenario.workload.data.workers_per_gpu = 1;
-  scenario.workload.data.decode = milliseconds(100);  // a batch of 32 takes 0.32 s on all of a GPU's ten cores
+  scenario.workload.data.decode =
+      milliseconds(100);  // a batch of 32 takes 0.32 s on all of a GPU's ten cores
   const Recommendation r = recommended(scenario);
   REQUIRE(r.best);
   CHECK(r.best->workers_per_gpu == 10);  // 40 cores for 4 GPUs
@@ -158,7 +160,8 @@ TEST_CASE("where a scenario says nothing of loading, neither does its job") {
 TEST_CASE("without the number of samples nothing can be recommended") {
   Scenario scenario = scaling_scenario();
   scenario.workload.data.samples = 0;
-  CHECK_THAT(message_of(scenario), ContainsSubstring("how long is an epoch?") && ContainsSubstring("--set data.samples="));
+  CHECK_THAT(message_of(scenario),
+             ContainsSubstring("how long is an epoch?") && ContainsSubstring("--set data.samples="));
 }
 
 TEST_CASE("strong scaling asks for no more GPUs than it has samples in a step") {
@@ -228,7 +231,8 @@ TEST_CASE("a spread job gets as many GPUs on each node") {
   Scenario scenario = scaling_scenario();
   scenario.layout = Layout::spread;
   for (const Goal wanted : {Goal::fastest, Goal::balanced}) {
-    for (const JobOption& job : all_jobs(recommended(scenario, goal(wanted)))) CHECK(job.point.gpus % job.point.nodes == 0);
+    for (const JobOption& job : all_jobs(recommended(scenario, goal(wanted))))
+      CHECK(job.point.gpus % job.point.nodes == 0);
   }
 }
 
@@ -270,12 +274,16 @@ TEST_CASE("a site's rates make the cost, a given price takes their place, and ra
   CHECK(recommended(scenario).cost_unit == "GPU-h");
 }
 
-TEST_CASE("a strategy that takes less time on the same GPUs takes the place of the scenario's own, for runners-up too") {
-  Scenario slow = test::scenario_of(test::resnet18(), test::star_cluster(4, {1e9}), {1});  // 47 MB of gradients over 1 GB/s
+TEST_CASE(
+    "a strategy that takes less time on the same GPUs takes the place of the scenario's own, for runners-up "
+    "too") {
+  Scenario slow = test::scenario_of(test::resnet18(), test::star_cluster(4, {1e9}),
+                                    {1});  // 47 MB of gradients over 1 GB/s
   slow.workload.data.samples = 1'280'000, slow.workload.data.loader = LoaderKind::none;
   Scenario fast = slow;
   fast.strategy = "horovod", fast.knobs.compression = Compression::fp16;  // half of them
-  const Recommendation alone = recommend({slow, {}}, goal(Goal::fastest)), both = recommend({slow, {slow, fast}}, goal(Goal::fastest));
+  const Recommendation alone = recommend({slow, {}}, goal(Goal::fastest)),
+                       both = recommend({slow, {slow, fast}}, goal(Goal::fastest));
   REQUIRE(both.best);
   CHECK(both.best->point.gpus == alone.best->point.gpus);
   CHECK(both.best->strategy == "horovod");
@@ -318,17 +326,21 @@ TEST_CASE("progress of a recommendation goes forward and stays below one") {
   CHECK(seen.back() < 1);
 }
 
-TEST_CASE("the strategies beside a scenario's own are those of its framework that are started in the same way") {
+TEST_CASE(
+    "the strategies beside a scenario's own are those of its framework that are started in the same way") {
   test::use_source_catalogs();
   const auto names = [](const std::string& strategy) {
     ScenarioOverrides overrides;
     overrides.model = "mnist_net", overrides.cluster = "puhti", overrides.strategy = strategy;
     std::vector<std::string> out;
-    for (const Scenario& scenario : read_recommended({}, overrides).strategies) out.push_back(scenario.strategy);
+    for (const Scenario& scenario : read_recommended({}, overrides).strategies)
+      out.push_back(scenario.strategy);
     return out;
   };
   const std::vector<std::string> like_ddp = names("ddp");
-  const auto has = [&](const char* name) { return std::find(like_ddp.begin(), like_ddp.end(), name) != like_ddp.end(); };
+  const auto has = [&](const char* name) {
+    return std::find(like_ddp.begin(), like_ddp.end(), name) != like_ddp.end();
+  };
   CHECK(has("fsdp"));
   CHECK(has("zero1"));
   CHECK_FALSE(has("ddp"));

@@ -1,5 +1,5 @@
 // As what rows are run: rules about their texts, one condition after the other, and what their numbers say.
-#include "sim/analysis/row_facts.hpp"
+#include "sim/analysis/validation/row_facts.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -30,7 +30,9 @@ Measurement told(const std::vector<ProvenanceRule>& rules, const Measurement& m)
 }
 
 /// Whether the only rule takes effect on the row.
-bool takes(const ProvenanceRule& rule, const Measurement& m) { return told({rule}, m).settings.size() > m.settings.size(); }
+bool takes(const ProvenanceRule& rule, const Measurement& m) {
+  return told({rule}, m).settings.size() > m.settings.size();
+}
 
 Measurement with_source(const std::string& source) { return row("ddp", 1, source); }
 
@@ -38,8 +40,10 @@ Measurement with_source(const std::string& source) { return row("ddp", 1, source
 
 TEST_CASE("a word is found alone, beside digits and signs, in capitals, in series and source") {
   const ProvenanceRule xla = about({"xla"});
-  for (const char* source : {"xla", "RTX_A6000_XLA_TF1_15.logs", "x xla2", "relax xla", "with-Xla"}) CHECK(takes(xla, with_source(source)));
-  for (const char* source : {"", "relaxlations", "xlab", "axla"}) CHECK_FALSE(takes(xla, with_source(source)));
+  for (const char* source : {"xla", "RTX_A6000_XLA_TF1_15.logs", "x xla2", "relax xla", "with-Xla"})
+    CHECK(takes(xla, with_source(source)));
+  for (const char* source : {"", "relaxlations", "xlab", "axla"})
+    CHECK_FALSE(takes(xla, with_source(source)));
   Measurement named = with_source("");
   named.series = "BERT-with-xla";
   CHECK(takes(xla, named));
@@ -75,7 +79,8 @@ TEST_CASE("a word behind a denial does not count, another one does") {
 
 TEST_CASE("each condition alone keeps a rule from rows that do not meet it") {
   Measurement m = with_source("log");
-  m.model = "bert_large_s384", m.cluster = "puhti", m.precision = "amp_fp16", m.settings = {{"framework.name", "\"tensorflow\""}};
+  m.model = "bert_large_s384", m.cluster = "puhti", m.precision = "amp_fp16",
+  m.settings = {{"framework.name", "\"tensorflow\""}};
   const auto with = [](std::string ProvenanceRule::*condition, const char* value) {
     ProvenanceRule rule = about({"log"});
     rule.*condition = value;
@@ -112,7 +117,8 @@ TEST_CASE("what a row's settings say counts before its source") {
 }
 
 TEST_CASE("a rule above counts before one below, and is no setting of the row's own") {
-  ProvenanceRule first = about({"log"}, "framework.name"), second = first, third = about({"log"}, "framework.execution");
+  ProvenanceRule first = about({"log"}, "framework.name"), second = first,
+                 third = about({"log"}, "framework.execution");
   first.settings[0].value = "\"tensorflow\"";
   third.unless_set = {"framework"}, third.framework = "tensorflow";
   const Settings settings = told({first, second, third}, with_source("log")).settings;
@@ -122,7 +128,8 @@ TEST_CASE("a rule above counts before one below, and is no setting of the row's 
 
 TEST_CASE("a rule runs rows on another cluster with another strategy") {
   ProvenanceRule rule;
-  rule.words = {"trt2"}, rule.said_in = "its log", rule.cluster = "puhti", rule.as_cluster = "mahti", rule.as_strategy = "zero1";
+  rule.words = {"trt2"}, rule.said_in = "its log", rule.cluster = "puhti", rule.as_cluster = "mahti",
+  rule.as_strategy = "zero1";
   Measurement m = with_source("trt2");
   m.cluster = "puhti";
   const Measurement run = told({rule}, m);
@@ -141,11 +148,12 @@ TEST_CASE("what rules tell is counted in their order, with where it is said, als
   unmoved.words = {"nowhere"};
   std::vector<Measurement> rows{with_source("log"), with_source("log"), with_source("x")};
   rows[0].cluster = "puhti", rows[1].cluster = "mahti";
-  CHECK(tell({{}, {both, silent, moved, unmoved}}, rows) == std::vector<RowFact>{{"a.key = 2", 2, "its log"},
-                                                                                 {"b.key = 1", 2, "its log"},
-                                                                                 {"a.key = 1", 0, "its log"},
-                                                                                 {"cluster mahti for puhti", 1, "its page"},
-                                                                                 {"cluster mahti", 0, "its page"}});
+  CHECK(tell({{}, {both, silent, moved, unmoved}}, rows) ==
+        std::vector<RowFact>{{"a.key = 2", 2, "its log"},
+                             {"b.key = 1", 2, "its log"},
+                             {"a.key = 1", 0, "its log"},
+                             {"cluster mahti for puhti", 1, "its page"},
+                             {"cluster mahti", 0, "its page"}});
   CHECK(tell({}, rows).empty());
 }
 
@@ -158,11 +166,14 @@ TEST_CASE("an unknown strategy on one GPU is the plain loop, on several it stays
   CHECK(rows[0].settings.empty());
 }
 
-TEST_CASE("a series of MirroredStrategy that goes on over several nodes is MultiWorkerMirroredStrategy's from its first row") {
+TEST_CASE(
+    "a series of MirroredStrategy that goes on over several nodes is MultiWorkerMirroredStrategy's from its "
+    "first row") {
   std::vector<Measurement> rows{row("mirrored", 1), row("mirrored", 16), row("mirrored", 8)};
   rows[0].series = rows[1].series = "over nodes", rows[2].series = "one node";
   rows[1].nodes = 2;
-  CHECK(name_several_workers(rows) == std::vector<RowFact>{{"strategy multi_worker_mirrored for mirrored", 2}});
+  CHECK(name_several_workers(rows) ==
+        std::vector<RowFact>{{"strategy multi_worker_mirrored for mirrored", 2}});
   CHECK(rows[0].strategy == "multi_worker_mirrored");
   CHECK(rows[1].strategy == "multi_worker_mirrored");
   CHECK(rows[2].strategy == "mirrored");

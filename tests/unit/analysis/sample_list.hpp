@@ -4,20 +4,24 @@
 #include <string>
 #include <utility>
 
-#include "sim/analysis/sample_prediction.hpp"
+#include "sim/analysis/fit/sample_prediction.hpp"
 #include "tests/support/test_clusters.hpp"
 
 namespace foretrain::test {
 
-inline Sample sample_of(SampleKind kind, std::string what, std::int64_t bytes, SampleUnit unit, Settings settings = {}) {
+inline Sample sample_of(SampleKind kind, std::string what, std::int64_t bytes, SampleUnit unit,
+                        Settings settings = {}) {
   Sample sample;
-  sample.kind = kind, sample.what = std::move(what), sample.bytes = bytes, sample.unit = unit, sample.value = 1;
+  sample.kind = kind, sample.what = std::move(what), sample.bytes = bytes, sample.unit = unit,
+  sample.value = 1;
   sample.settings = std::move(settings);
   return sample;
 }
 
-inline Sample collective_sample(std::string what, int gpus, int nodes, std::int64_t bytes, Settings settings = {}) {
-  Sample sample = sample_of(SampleKind::collective, std::move(what), bytes, SampleUnit::us, std::move(settings));
+inline Sample collective_sample(std::string what, int gpus, int nodes, std::int64_t bytes,
+                                Settings settings = {}) {
+  Sample sample =
+      sample_of(SampleKind::collective, std::move(what), bytes, SampleUnit::us, std::move(settings));
   sample.gpus = gpus, sample.nodes = nodes;
   return sample;
 }

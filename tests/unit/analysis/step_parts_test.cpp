@@ -1,5 +1,5 @@
 // A step's parts by label, on graphs written by hand.
-#include "sim/analysis/step_parts.hpp"
+#include "sim/analysis/step/step_parts.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/small_graph.hpp"
@@ -23,24 +23,31 @@ double part(const std::vector<StepPart>& parts, std::string_view name) {
   return 0;
 }
 
-/// Two steps. In the second the stream runs layers for 10 us, waits 20 us for two buckets, then 4 us for a launch (3 us of host, 1 us
-/// latency) and runs the optimizer for 5 us.
+/// Two steps. In the second the stream runs layers for 10 us, waits 20 us for two buckets, then 4 us for a
+/// launch (3 us of host, 1 us latency) and runs the optimizer for 5 us.
 struct TwoSteps {
   Plan plan;
   Timeline timeline;
 
   TwoSteps() {
     TaskGraph& graph = plan.graph;
-    const QueueId host = graph.add_queue("host"), stream = graph.add_queue("stream"), nccl = graph.add_queue("nccl");
-    const TaskId first = graph.add(charged(test::kernel_task(stream, 7 * us), Account::compute, graph.label("conv1")));
+    const QueueId host = graph.add_queue("host"), stream = graph.add_queue("stream"),
+                  nccl = graph.add_queue("nccl");
+    const TaskId first =
+        graph.add(charged(test::kernel_task(stream, 7 * us), Account::compute, graph.label("conv1")));
     graph.add(charged(test::kernel_task(stream, 6 * us), Account::compute, graph.label("conv1")));
-    const TaskId layers = graph.add(charged(test::kernel_task(stream, 4 * us), Account::compute, graph.label("fc 2")));
-    const TaskId zero =
-        graph.add(charged(test::host_task(nccl, 12 * us), Account::exposed_communication, graph.label("all_reduce bucket 0")), {{layers}});
-    const TaskId one =
-        graph.add(charged(test::host_task(nccl, 8 * us), Account::exposed_communication, graph.label("all_reduce bucket 11")), {{zero}});
+    const TaskId layers =
+        graph.add(charged(test::kernel_task(stream, 4 * us), Account::compute, graph.label("fc 2")));
+    const TaskId zero = graph.add(charged(test::host_task(nccl, 12 * us), Account::exposed_communication,
+                                          graph.label("all_reduce bucket 0")),
+                                  {{layers}});
+    const TaskId one = graph.add(charged(test::host_task(nccl, 8 * us), Account::exposed_communication,
+                                         graph.label("all_reduce bucket 11")),
+                                 {{zero}});
     const TaskId call = graph.add(charged(test::host_task(host, 3 * us), Account::host), {{one}});
-    const TaskId last = graph.add(charged(test::kernel_task(stream, 5 * us), Account::optimizer, graph.label("optimizer")), {{call, us}});
+    const TaskId last =
+        graph.add(charged(test::kernel_task(stream, 5 * us), Account::optimizer, graph.label("optimizer")),
+                  {{call, us}});
     plan.step_ends = {first, last};
     timeline = test::run_on(graph);
   }
@@ -48,14 +55,17 @@ struct TwoSteps {
   std::vector<StepPart> parts(int steps = 1) const {
     const auto [first, last] = std::pair(plan.step_ends[0], plan.step_ends[1]);
     const QueueId stream = plan.graph.tasks()[last].queue;
-    return step_parts(plan.graph, queue_path(plan.graph, timeline, stream, timeline.end_of(first), timeline.end_of(last)),
+    return step_parts(plan.graph,
+                      queue_path(plan.graph, timeline, stream, timeline.end_of(first), timeline.end_of(last)),
                       {"conv1", "fc 2"}, steps);
   }
 };
 
 }  // namespace
 
-TEST_CASE("a step's parts are its labels without their numbers, the layers together, the host's calls and waits together") {
+TEST_CASE(
+    "a step's parts are its labels without their numbers, the layers together, the host's calls and waits "
+    "together") {
   const std::vector<StepPart> parts = TwoSteps().parts();
   REQUIRE(parts.size() == 4);
   CHECK(parts.front().name == "all_reduce");  // the largest first

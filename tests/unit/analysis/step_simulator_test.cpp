@@ -1,5 +1,5 @@
 // What runs of one scenario share changes nothing, and what is not read is not missed.
-#include "sim/analysis/step_simulator.hpp"
+#include "sim/analysis/step/step_simulator.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
@@ -40,7 +40,8 @@ TEST_CASE("steps simulated one after the other are to the last digit those of si
   for (const std::string strategy : {"ddp", "horovod", "zero2", "fsdp", "data_parallel", "mirrored"}) {
     Scenario scenario = test::resnet_scenario({1, 2, 8});
     scenario.strategy = strategy;
-    if (strategy == "mirrored") scenario.workload.framework = {FrameworkKind::tensorflow, Execution::graph, {}, {}};
+    if (strategy == "mirrored")
+      scenario.workload.framework = {FrameworkKind::tensorflow, Execution::graph, {}, {}};
     const StepSimulator simulator(scenario, 8);
     const DeviceModel device = default_device_model(scenario), other = slower(device);
     for (const int gpus : {2, 1, 2}) {
@@ -67,7 +68,8 @@ TEST_CASE("the clock alone says the same as everything") {
   const Scenario scenario = test::resnet_scenario({8});
   const StepSimulator simulator(scenario, 8);
   const DeviceModel device = default_device_model(scenario);
-  const SimulatedStep whole = simulator.simulate(8, device), accounts = simulator.simulate(8, device, Reading::accounts);
+  const SimulatedStep whole = simulator.simulate(8, device),
+                      accounts = simulator.simulate(8, device, Reading::accounts);
   CHECK(simulator.step_s(8, device) == whole.step_s);
   CHECK(accounts.step_s == whole.step_s);
   CHECK(accounts.breakdown == whole.breakdown);

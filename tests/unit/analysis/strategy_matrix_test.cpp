@@ -1,5 +1,5 @@
 // The best strategy of each model on each cluster.
-#include "sim/analysis/strategy_matrix.hpp"
+#include "sim/analysis/search/strategy_matrix.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"

@@ -1,5 +1,6 @@
-// Studies: every combination is predicted as its scenario by itself would be, what cannot run has a reason, mistakes are thrown at once.
-#include "sim/analysis/study.hpp"
+// Studies: every combination is predicted as its scenario by itself would be, what cannot run has a reason,
+// mistakes are thrown at once.
+#include "sim/analysis/search/study.hpp"
 
 #include <cmath>
 #include <functional>
@@ -13,7 +14,9 @@ using namespace foretrain;
 
 namespace {
 
-const std::string kText = "[model]\nname = \"mnist_net\"\n[cluster]\nname = \"puhti\"\n[data]\nsamples = 6400\n";  // 6 lines, 4 GPUs a node
+const std::string kText =
+    "[model]\nname = \"mnist_net\"\n[cluster]\nname = \"puhti\"\n[data]\nsamples = 6400\n";  // 6 lines, 4
+                                                                                             // GPUs a node
 
 StudyResult studied(const std::string& more, const ScenarioOverrides& overrides = {}) {
   test::use_source_catalogs();
@@ -37,7 +40,8 @@ PredictionPoint predicted(const ScenarioOverrides& overrides, const std::string&
 }  // namespace
 
 TEST_CASE("each combination is what predict says of its settings alone") {
-  const StudyResult study = studied("[study]\nbatch = [32, 64]\nstrategy = [\"ddp\", \"horovod\"]\ngpus = [1, 4]\n");
+  const StudyResult study =
+      studied("[study]\nbatch = [32, 64]\nstrategy = [\"ddp\", \"horovod\"]\ngpus = [1, 4]\n");
   REQUIRE(study.rows.size() == 8);
   ScenarioOverrides alone;
   alone.batch = 64, alone.strategy = "horovod", alone.gpus = {4};
@@ -92,13 +96,17 @@ TEST_CASE("an epoch without a step is a reason") {
 
 TEST_CASE("a study of which nothing can run says why") {
   CHECK_THAT(message_of([] { studied("[study]\nstrategy = [\"dp\", \"mirrored\"]\ngpus = [8, 12]\n"); }),
-             ContainsSubstring("none of the study's combinations can run") && ContainsSubstring("data_parallel is one process"));
+             ContainsSubstring("none of the study's combinations can run") &&
+                 ContainsSubstring("data_parallel is one process"));
 }
 
 TEST_CASE("wrong values are reported where they stand, all at once and each once") {
-  const std::string answer = message_of([] { studied("[study]\nbatch = [32, 0]\nprecision = [\"fp32\", \"fp31\"]\ngpus = [1, 2]\n"); });
-  CHECK_THAT(answer, ContainsSubstring("s.toml:8:14: error: model.batch_per_gpu must be an integer from 1 to 1000000"));
-  CHECK_THAT(answer, ContainsSubstring("s.toml:9:22: error: unknown model.precision \"fp31\"") && ContainsSubstring("2 errors"));
+  const std::string answer = message_of(
+      [] { studied("[study]\nbatch = [32, 0]\nprecision = [\"fp32\", \"fp31\"]\ngpus = [1, 2]\n"); });
+  CHECK_THAT(answer, ContainsSubstring(
+                         "s.toml:8:14: error: model.batch_per_gpu must be an integer from 1 to 1000000"));
+  CHECK_THAT(answer, ContainsSubstring("s.toml:9:22: error: unknown model.precision \"fp31\"") &&
+                         ContainsSubstring("2 errors"));
   CHECK_THAT(message_of([] { studied("[study]\nstrategy = [\"ddp\", \"hrovod\"]\n"); }),
              ContainsSubstring("s.toml:8:20: error: ") && ContainsSubstring("did you mean \"horovod\""));
   CHECK_THAT(message_of([] { studied("[study]\nmodel = [\"resnet18\", \"resnet19\"]\n"); }),
@@ -106,17 +114,22 @@ TEST_CASE("wrong values are reported where they stand, all at once and each once
 }
 
 TEST_CASE("values that only together are a mistake are a reason") {
-  const StudyResult study = studied("[study]\nstrategy = [\"ddp\", \"dp\"]\nlaunch = [\"torchrun\", \"python\"]\ngpus = [1]\n");
+  const StudyResult study =
+      studied("[study]\nstrategy = [\"ddp\", \"dp\"]\nlaunch = [\"torchrun\", \"python\"]\ngpus = [1]\n");
   REQUIRE(study.rows.size() == 4);
   CHECK(study.rows[0].why_not.empty());
   CHECK(study.rows[2].why_not == "torchrun starts a process for each GPU");
   CHECK(study.rows[3].why_not.empty());
 }
 
-TEST_CASE("an anchor is fitted to the scenario as it stands and serves all combinations of its network and cluster") {
+TEST_CASE(
+    "an anchor is fitted to the scenario as it stands and serves all combinations of its network and "
+    "cluster") {
   const std::string anchor =
-      "[run]\ngpus = [1]\n[measured]\nstep = \"50 ms\"\n[study]\nbatch = [32, 64]\ncluster = [\"puhti\", \"mahti\"]\n";
-  const StudyResult study = studied(anchor), plain = studied("[run]\ngpus = [1]\n[study]\nbatch = [32, 64]\ncluster = [\"mahti\"]\n");
+      "[run]\ngpus = [1]\n[measured]\nstep = \"50 ms\"\n[study]\nbatch = [32, 64]\ncluster = [\"puhti\", "
+      "\"mahti\"]\n";
+  const StudyResult study = studied(anchor),
+                    plain = studied("[run]\ngpus = [1]\n[study]\nbatch = [32, 64]\ncluster = [\"mahti\"]\n");
   CHECK(study.rows[0].point.step_s == Approx(0.05).epsilon(1e-4));
   CHECK(study.rows[2].point.step_s > 0.04);  // scaled as well: without the anchor it is some milliseconds
   CHECK(study.rows[1].point.step_s == plain.rows[0].point.step_s);
@@ -125,10 +138,12 @@ TEST_CASE("an anchor is fitted to the scenario as it stands and serves all combi
 
 TEST_CASE("without samples the fastest has the most samples per second") {
   ScenarioOverrides overrides;
-  overrides.model = "mnist_net", overrides.cluster = "puhti", overrides.settings = {"study.batch=[32,64]", "run.gpus=[1,4]"};
+  overrides.model = "mnist_net", overrides.cluster = "puhti",
+  overrides.settings = {"study.batch=[32,64]", "run.gpus=[1,4]"};
   test::use_source_catalogs();
   const StudyResult study = run_study(read_study({}, overrides, make_scenario(overrides)));
-  for (const StudyRow& row : study.rows) CHECK(row.point.samples_per_s <= study.rows[study.fastest].point.samples_per_s);
+  for (const StudyRow& row : study.rows)
+    CHECK(row.point.samples_per_s <= study.rows[study.fastest].point.samples_per_s);
 }
 
 TEST_CASE("progress of a study ends at one") {

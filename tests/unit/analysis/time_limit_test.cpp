@@ -1,5 +1,5 @@
 // A time limit against the upper end of a run.
-#include "sim/analysis/time_limit.hpp"
+#include "sim/analysis/advice/time_limit.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -22,7 +22,9 @@ Prediction prediction_of_1000_s() {
 
 }  // namespace
 
-TEST_CASE("the latest end is that of the run's interval") { CHECK(latest_end_s(prediction_of_1000_s().points[0]) == Approx(1180)); }
+TEST_CASE("the latest end is that of the run's interval") {
+  CHECK(latest_end_s(prediction_of_1000_s().points[0]) == Approx(1180));
+}
 
 TEST_CASE("a limit that the run surely, or possibly, exceeds is told apart") {
   const Prediction prediction = prediction_of_1000_s();

@@ -1,5 +1,5 @@
 // Draws, responses and intervals: quantiles of known distributions, what an anchor cancels, what is hidden.
-#include "sim/analysis/uncertainty.hpp"
+#include "sim/analysis/uncertainty/uncertainty.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "sim/analysis/step_response.hpp"
-#include "sim/scenario/reader.hpp"
+#include "sim/analysis/uncertainty/step_response.hpp"
+#include "sim/scenario/toml/reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
@@ -18,8 +18,9 @@ using namespace foretrain;
 
 namespace {
 
-constexpr std::size_t kKernels = index_of(Uncertain::kernels), kHost = index_of(Uncertain::host), kLinks = index_of(Uncertain::node_links),
-                      kLoss = index_of(Uncertain::unmodelled), kRun = index_of(Uncertain::run_to_run);
+constexpr std::size_t kKernels = index_of(Uncertain::kernels), kHost = index_of(Uncertain::host),
+                      kLinks = index_of(Uncertain::node_links), kLoss = index_of(Uncertain::unmodelled),
+                      kRun = index_of(Uncertain::run_to_run);
 
 /// A step that follows one input alone, with this spread.
 StepResponse only(Uncertain input, double spread) {
@@ -40,7 +41,8 @@ struct Simulated {
         step(simulator.simulate(gpus, device)) {}
 };
 
-/// What the program printed into a page of docs, which a test of the documentation holds true: "predicted  median 9.72 %  p90 41.45 %".
+/// What the program printed into a page of docs, which a test of the documentation holds true: "predicted
+/// median 9.72 %  p90 41.45 %".
 double printed_p90(const std::string& page) {
   const std::string text = read_text_file(FORETRAIN_SOURCE_DIR "/docs/" + page).text;
   const std::size_t at = text.find("p90", text.find("\npredicted "));
@@ -70,7 +72,8 @@ TEST_CASE("every input takes each of its equally likely values once") {
 TEST_CASE("inputs are drawn independently of each other") {
   const Draws draws(1000);
   double product = 0;
-  for (int i = 0; i < 1000; ++i) product += draws.normal(Uncertain::kernels, i) * draws.normal(Uncertain::host, i);
+  for (int i = 0; i < 1000; ++i)
+    product += draws.normal(Uncertain::kernels, i) * draws.normal(Uncertain::host, i);
   CHECK(std::abs(product / 1000) < 0.1);  // three standard deviations of a correlation of 1000 pairs
 }
 
@@ -132,12 +135,14 @@ TEST_CASE("host work that hides behind kernels shows when it gets slower, and on
   CHECK(simulated.up[kHost] > linear.up[kHost] + 0.1);
   CHECK(simulated.down[kHost] == linear.down[kHost]);
   CHECK(simulated.up[kHost] ==
-        Approx(std::log(one.simulator.simulate(1, moved(one.device, Uncertain::host, kReach * 3)).step_s / one.step.step_s)));
+        Approx(std::log(one.simulator.simulate(1, moved(one.device, Uncertain::host, kReach * 3)).step_s /
+                        one.step.step_s)));
 }
 
 TEST_CASE("one GPU has no links, several on a node those inside it, several nodes the network") {
   const Simulated many(test::resnet_scenario({1, 4, 8}), 8);
-  const SimulatedStep one = many.simulator.simulate(1, many.device), four = many.simulator.simulate(4, many.device);
+  const SimulatedStep one = many.simulator.simulate(1, many.device),
+                      four = many.simulator.simulate(4, many.device);
   const auto response = [&](const SimulatedStep& step, int gpus) {
     return simulated_response(many.simulator, many.device, step, gpus, kSpreads, {});
   };
@@ -177,14 +182,19 @@ TEST_CASE("of an anchored model the scaled part is known to the run-to-run sprea
 
 TEST_CASE("slower links make a step longer by what it waits for them") {
   const Simulated eight(test::resnet_scenario({8}), 8);
-  const double twice = eight.simulator.simulate(8, moved(eight.device, Uncertain::network, std::log(2.0))).step_s;
+  const double twice =
+      eight.simulator.simulate(8, moved(eight.device, Uncertain::network, std::log(2.0))).step_s;
   const double exposed = eight.step.critical[static_cast<std::size_t>(Account::exposed_communication)];
   CHECK(twice >= eight.step.step_s + 0.99 * exposed);
 }
 
-TEST_CASE("spreads of kernels and links are the ninth row of ten on the pages of accuracy, over the normal quantile") {
-  CHECK(input_of(Uncertain::kernels).spread == Approx(printed_p90("accuracy_one_gpu.md") / kReach).epsilon(0.03));
-  CHECK(input_of(Uncertain::network).spread == Approx(printed_p90("accuracy_collectives.md") / kReach).epsilon(0.03));
+TEST_CASE(
+    "spreads of kernels and links are the ninth row of ten on the pages of accuracy, over the normal "
+    "quantile") {
+  CHECK(input_of(Uncertain::kernels).spread ==
+        Approx(printed_p90("accuracy_one_gpu.md") / kReach).epsilon(0.03));
+  CHECK(input_of(Uncertain::network).spread ==
+        Approx(printed_p90("accuracy_collectives.md") / kReach).epsilon(0.03));
   CHECK(input_of(Uncertain::node_links).spread == input_of(Uncertain::network).spread);
 }
 

@@ -1,9 +1,9 @@
 // Predicted against measured on files made in memory.
-#include "sim/analysis/validation.hpp"
+#include "sim/analysis/validation/validation.hpp"
 
 #include <algorithm>
 
-#include "sim/analysis/anchor.hpp"
+#include "sim/analysis/step/anchor.hpp"
 #include "tests/support/catch.hpp"
 
 namespace validation_test {
@@ -15,7 +15,8 @@ namespace {
 Measurement row(int gpus, double value, Measurement::Metric metric = Measurement::Metric::samples_per_s) {
   Measurement m;
   m.series = "a", m.model = "mnist_net", m.cluster = "puhti", m.strategy = "ddp", m.precision = "fp32";
-  m.batch_per_gpu = 64, m.gpus = gpus, m.nodes = (gpus + 3) / 4, m.value = value, m.metric = metric, m.line = gpus + 1;
+  m.batch_per_gpu = 64, m.gpus = gpus, m.nodes = (gpus + 3) / 4, m.value = value, m.metric = metric,
+  m.line = gpus + 1;
   return m;
 }
 
@@ -88,22 +89,28 @@ TEST_CASE("throughput, step and epoch tell the same story") {
   const auto error_of = [](Metric metric, double one, double four) {
     return anchored({row(1, one, metric), row(4, four, metric)}).series.at(0).points.at(0).error;
   };
-  // 20,000 samples/s at batch 64 are a step of 3.2 ms; 40,000 on four GPUs one of 6.4 ms. Times invert: p/m - 1 becomes m/p - 1.
+  // 20,000 samples/s at batch 64 are a step of 3.2 ms; 40,000 on four GPUs one of 6.4 ms. Times invert: p/m -
+  // 1 becomes m/p - 1.
   const double rate = error_of(Metric::samples_per_s, 20'000, 40'000);
   CHECK(error_of(Metric::step_s, 3.2e-3, 6.4e-3) == Approx(rate / (1 + rate)).epsilon(1e-4));
-  CHECK(error_of(Metric::epoch_s, 3.2e-3, 6.4e-3) == Approx(rate / (1 + rate)).epsilon(1e-4));  // data.samples unknown: one step
+  CHECK(error_of(Metric::epoch_s, 3.2e-3, 6.4e-3) ==
+        Approx(rate / (1 + rate)).epsilon(1e-4));  // data.samples unknown: one step
 }
 
 TEST_CASE("of a rate in unknown units only ratios count") {
   using Metric = Measurement::Metric;
   const auto predicted = [](double unit) {
-    return anchored({row(1, 10 * unit, Metric::rate), row(4, 30 * unit, Metric::rate)}).series.at(0).points.at(0).error;
+    return anchored({row(1, 10 * unit, Metric::rate), row(4, 30 * unit, Metric::rate)})
+        .series.at(0)
+        .points.at(0)
+        .error;
   };
   CHECK(predicted(1) == Approx(predicted(1234.5)).epsilon(1e-9));
 }
 
 TEST_CASE("a rate without an anchor is skipped with the reason") {
-  const Validation v = validate(file_of({row(1, 10, Measurement::Metric::rate)}), {.anchor = false, .settings = {}});
+  const Validation v =
+      validate(file_of({row(1, 10, Measurement::Metric::rate)}), {.anchor = false, .settings = {}});
   CHECK(v.scored == 0);
   REQUIRE(v.skipped.size() == 1);
   CHECK(v.skipped[0].row == 2);
@@ -199,7 +206,8 @@ TEST_CASE("a row runs on as many nodes as it says") {
     for (Measurement& m : *rows) m.model = "vgg16", m.batch_per_gpu = 8;
   }
   spread[1].nodes = 2;
-  CHECK(anchored(spread).series[0].points[0].predicted < 0.95 * anchored(packed).series[0].points[0].predicted);
+  CHECK(anchored(spread).series[0].points[0].predicted <
+        0.95 * anchored(packed).series[0].points[0].predicted);
 }
 
 TEST_CASE("a number of nodes that cannot hold the row's GPUs is not believed") {
@@ -231,7 +239,8 @@ TEST_CASE("an anchor out of reach is a failure of its group and leaves the other
 
 TEST_CASE("without an anchor no row is out of reach, and a rate says nothing of one") {
   CHECK(validate(file_of({row(1, 2e9)}), {.anchor = false, .settings = {}}).unreached.empty());
-  CHECK(anchored({row(1, 2e9, Measurement::Metric::rate), row(4, 8e9, Measurement::Metric::rate)}).unreached.empty());
+  CHECK(anchored({row(1, 2e9, Measurement::Metric::rate), row(4, 8e9, Measurement::Metric::rate)})
+            .unreached.empty());
 }
 
 TEST_CASE("series and source say nothing of a run unless rules are given") {
@@ -251,7 +260,8 @@ TEST_CASE("rules change what rows run, and the validation says so") {
   Measurement one = row(1, 20'000);
   one.source = "a noisy trainer";
   const ValidationOptions told{.anchor = false, .settings = {}, .provenance = {{"p.toml", ""}, {rule}}};
-  const Validation v = validate(file_of({one}), told), plain = validate(file_of({one}), {.anchor = false, .settings = {}});
+  const Validation v = validate(file_of({one}), told),
+                   plain = validate(file_of({one}), {.anchor = false, .settings = {}});
   CHECK(v.provenance == "p.toml");
   CHECK(v.row_facts == std::vector<RowFact>{{"loop.hooks = \"gradient_noise\"", 1, "its log"}});
   CHECK(v.series[0].points[0].predicted < plain.series[0].points[0].predicted);
@@ -264,11 +274,15 @@ TEST_CASE("a wrong setting of a rule is a mistake of the file of rules, at its p
   Measurement m = row(1, 20'000);
   m.source = "a log";
   try {
-    validate(file_of({m}), {.anchor = true, .settings = {}, .provenance = {{"p.toml", "one\nsettings \"hugginface\"\n"}, {rule}}});
+    validate(file_of({m}), {.anchor = true,
+                            .settings = {},
+                            .provenance = {{"p.toml", "one\nsettings \"hugginface\"\n"}, {rule}}});
     FAIL("taken");
   } catch (const InputError& error) {
     const std::string shown = error.what();
-    CHECK_THAT(shown, ContainsSubstring("p.toml:2:9: error: unknown loop.hooks \"hugginface\" (line 2 of the measurements)"));
+    CHECK_THAT(shown,
+               ContainsSubstring(
+                   "p.toml:2:9: error: unknown loop.hooks \"hugginface\" (line 2 of the measurements)"));
     CHECK_THAT(shown, ContainsSubstring("did you mean \"huggingface\"?"));
   }
 }

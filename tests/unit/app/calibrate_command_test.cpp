@@ -1,4 +1,5 @@
-// `foretrain calibrate`, as typed: from logs to a calibration, to a cluster that names it, to its predictions.
+// `foretrain calibrate`, as typed: from logs to a calibration, to a cluster that names it, to its
+// predictions.
 #include <cmath>
 #include <regex>
 
@@ -22,21 +23,26 @@ constexpr const char* kHeader = "kind,what,gpus,nodes,bytes,value,unit,spread,re
 std::string slow_all_reduces(const std::string& before = "") {
   std::string text = before + kHeader;
   for (long bytes = 1024; bytes <= 1L << 30; bytes *= 4)
-    text += fmt::format("collective,all_reduce,8,2,{},{:.3f},us,0.02,5,,\n", bytes, 100 + static_cast<double>(bytes) / 2e3);
+    text += fmt::format("collective,all_reduce,8,2,{},{:.3f},us,0.02,5,,\n", bytes,
+                        100 + static_cast<double>(bytes) / 2e3);
   return text;
 }
 
 /// What nccl-tests prints of an operation without a reduction, on 8 GPUs; the file's name says nothing of it.
 std::string gathers(const std::string& before = "") {
-  std::string table =
-      before +
-      "# nThread 1 nGpus 8 minBytes 1048576 maxBytes 16777216 step: 4(factor) warmup iters: 5 iters: 20 validation: 0\n#\n"
-      "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n"
-      "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)\n";
+  std::string table = before +
+                      "# nThread 1 nGpus 8 minBytes 1048576 maxBytes 16777216 step: 4(factor) warmup iters: "
+                      "5 iters: 20 validation: 0\n#\n"
+                      "#       size         count      type   redop    root     time   algbw   busbw #wrong  "
+                      "   time   algbw   busbw #wrong\n"
+                      "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)         "
+                      "   (us)  (GB/s)  (GB/s)\n";
   for (const long bytes : {1048576L, 4194304L, 16777216L}) {
     const double us = 100 + static_cast<double>(bytes) / 1e4, rate = static_cast<double>(bytes) / us / 1e3;
-    table += fmt::format("{:>12}{:>14}     float    none      -1 {:>8.1f}{:>8.2f}{:>8.2f}    N/A {:>8.1f}{:>8.2f}{:>8.2f}    N/A\n", bytes,
-                         bytes / 32, us, rate, rate * 7 / 8, us, rate, rate * 7 / 8);
+    table += fmt::format(
+        "{:>12}{:>14}     float    none      -1 {:>8.1f}{:>8.2f}{:>8.2f}    N/A {:>8.1f}{:>8.2f}{:>8.2f}    "
+        "N/A\n",
+        bytes, bytes / 32, us, rate, rate * 7 / 8, us, rate, rate * 7 / 8);
   }
   return table;
 }
@@ -54,8 +60,9 @@ struct Interval {
 };
 
 Interval step_of(const TemporaryFolder& folder, const std::string& cluster, int gpus) {
-  const ProgramRun run = folder.run(
-      fmt::format("foretrain predict --model resnet50 --cluster {} --strategy ddp --batch 32 --gpus {} --format json", cluster, gpus));
+  const ProgramRun run = folder.run(fmt::format(
+      "foretrain predict --model resnet50 --cluster {} --strategy ddp --batch 32 --gpus {} --format json",
+      cluster, gpus));
   INFO(run.output);
   REQUIRE(run.exit_code == 0);
   const nlohmann::json point = nlohmann::json::parse(run.output)["points"].back();
@@ -63,7 +70,8 @@ Interval step_of(const TemporaryFolder& folder, const std::string& cluster, int 
   return {point["step_s"].get<double>(), step["high_s"].get<double>() / step["low_s"].get<double>()};
 }
 
-void refuse(const TemporaryFolder& folder, const std::string& arguments, int code, const std::string& reason) {
+void refuse(const TemporaryFolder& folder, const std::string& arguments, int code,
+            const std::string& reason) {
   const std::size_t before = folder.entries();
   const ProgramRun run = folder.run("foretrain calibrate " + arguments);
   INFO(arguments << "\n" << run.output);
@@ -74,7 +82,8 @@ void refuse(const TemporaryFolder& folder, const std::string& arguments, int cod
 
 }  // namespace
 
-TEST_CASE("a fitted calibration in a cluster's file changes predictions, and narrows those of the measured job") {
+TEST_CASE(
+    "a fitted calibration in a cluster's file changes predictions, and narrows those of the measured job") {
   const TemporaryFolder folder;
   folder.write("samples.csv", slow_all_reduces());
   const ProgramRun fit = folder.run("foretrain calibrate fit samples.csv --cluster puhti -o mine.toml");
@@ -90,9 +99,10 @@ TEST_CASE("a fitted calibration in a cluster's file changes predictions, and nar
 TEST_CASE("what is fitted is written, shown, drawn and fitted the same again") {
   const TemporaryFolder folder;
   folder.write("samples.csv", slow_all_reduces("# gpu: V100\n# nccl: 2.20.5\n"));
-  REQUIRE(
-      folder.run("foretrain calibrate fit samples.csv --cluster puhti -o mine.toml --svg fit.svg --description 'two nodes'").exit_code ==
-      0);
+  REQUIRE(folder
+              .run("foretrain calibrate fit samples.csv --cluster puhti -o mine.toml --svg fit.svg "
+                   "--description 'two nodes'")
+              .exit_code == 0);
   const std::string text = folder.read("mine.toml");
   CHECK_THAT(text, ContainsSubstring("description = \"two nodes\"\n"));
   CHECK_THAT(text, ContainsSubstring("gpu = \"V100\"\n"));
@@ -105,7 +115,8 @@ TEST_CASE("what is fitted is written, shown, drawn and fitted the same again") {
   CHECK(show.exit_code == 0);
   CHECK_THAT(show.output, ContainsSubstring("all_reduce"));
   CHECK(folder.read("shown.svg").ends_with("</svg>\n"));
-  const ProgramRun printed = folder.run("foretrain calibrate fit samples.csv --cluster puhti --description 'two nodes'");
+  const ProgramRun printed =
+      folder.run("foretrain calibrate fit samples.csv --cluster puhti --description 'two nodes'");
   CHECK(printed.exit_code == 0);
   CHECK(printed.output == text);
 }
@@ -113,7 +124,8 @@ TEST_CASE("what is fitted is written, shown, drawn and fitted the same again") {
 TEST_CASE("bytes of another encoding in a log do not make a calibration that cannot be read") {
   const TemporaryFolder folder;
   folder.write("table.log", gathers("# host: caf\xe9 \x7f\n"));
-  const ProgramRun fit = folder.run("foretrain calibrate fit table.log --op all_gather --gpus 8 --nodes 2 --cluster puhti -o mine.toml");
+  const ProgramRun fit = folder.run(
+      "foretrain calibrate fit table.log --op all_gather --gpus 8 --nodes 2 --cluster puhti -o mine.toml");
   INFO(fit.output);
   REQUIRE(fit.exit_code == 0);
   const ProgramRun show = folder.run("foretrain calibrate show ./mine.toml");
@@ -125,7 +137,8 @@ TEST_CASE("a calibration of very many samples can still be read") {
   const TemporaryFolder folder;
   std::string text = kHeader;
   for (int i = 0; i < 120'000; ++i)
-    text += fmt::format("copy,h2d,1,1,{},{:.5f},us,0.02,5,memory=pinned,\n", 1 << (20 + i % 10), 10 + (1 << (20 + i % 10)) / 11e3);
+    text += fmt::format("copy,h2d,1,1,{},{:.5f},us,0.02,5,memory=pinned,\n", 1 << (20 + i % 10),
+                        10 + (1 << (20 + i % 10)) / 11e3);
   folder.write("samples.csv", text);
   REQUIRE(folder.run("foretrain calibrate fit samples.csv --cluster puhti -o mine.toml").exit_code == 0);
   const ProgramRun show = folder.run("foretrain calibrate show ./mine.toml");
@@ -141,13 +154,16 @@ TEST_CASE("samples of a log are listed, and written as a samples CSV that gives 
   CHECK_THAT(list.output, ContainsSubstring("samples.csv: samples CSV, 11 rows, 11 samples\n"));
   CHECK_THAT(list.output, ContainsSubstring("1024 to 1073741824 B"));
   REQUIRE(folder.run("foretrain calibrate samples samples.csv --format csv -o again.csv").exit_code == 0);
-  CHECK_THAT(folder.run("foretrain calibrate samples again.csv").output, ContainsSubstring("11 rows, 11 samples\n"));
+  CHECK_THAT(folder.run("foretrain calibrate samples again.csv").output,
+             ContainsSubstring("11 rows, 11 samples\n"));
 }
 
 TEST_CASE("a log that does not name its collective is told it with --op") {
   const TemporaryFolder folder;
-  folder.write("table.log", gathers());  // 7/8 of the bandwidth on the bus, nothing checked: all_gather or alltoall
-  const ProgramRun told = folder.run("foretrain calibrate samples table.log --op alltoall --gpus 8 --nodes 2");
+  folder.write("table.log",
+               gathers());  // 7/8 of the bandwidth on the bus, nothing checked: all_gather or alltoall
+  const ProgramRun told =
+      folder.run("foretrain calibrate samples table.log --op alltoall --gpus 8 --nodes 2");
   INFO(told.output);
   CHECK(told.exit_code == 0);
   CHECK_THAT(told.output, ContainsSubstring("alltoall"));
@@ -167,7 +183,8 @@ TEST_CASE("a check says how well sizes are predicted that were kept back, as a t
   CHECK(check["schema"] == "foretrain.calibration_check/1");
   CHECK(check["held"] == 5);
   CHECK(check["after"]["median"].get<double>() < 0.05);
-  const ProgramRun nodes = folder.run("foretrain calibrate check samples.csv --cluster puhti --hold-out nodes");
+  const ProgramRun nodes =
+      folder.run("foretrain calibrate check samples.csv --cluster puhti --hold-out nodes");
   CHECK(nodes.exit_code == 0);
   CHECK_THAT(nodes.output, ContainsSubstring("puhti: one number of nodes\n"));
 }
@@ -212,7 +229,8 @@ TEST_CASE("without the benchmark beside it or on the path, run says how it is bu
   const TemporaryFolder folder;
   if (std::filesystem::exists(std::filesystem::path(FORETRAIN_BINARY).parent_path() / "foretrain-bench"))
     FORETRAIN_SKIP("foretrain-bench is beside foretrain");
-  const ProgramRun run = folder.run("program=$(command -v foretrain)\nPATH=/nowhere \"$program\" calibrate run --budget 1m -o samples.csv");
+  const ProgramRun run = folder.run(
+      "program=$(command -v foretrain)\nPATH=/nowhere \"$program\" calibrate run --budget 1m -o samples.csv");
   CHECK(run.exit_code == 3);
   CHECK_THAT(run.output, ContainsSubstring("cmake --preset cuda"));
   CHECK(folder.entries() == 0);
@@ -222,11 +240,13 @@ TEST_CASE("the day of a fit is that of UTC, east and west of it") {
   const TemporaryFolder folder;
   folder.write("samples.csv", slow_all_reduces());
   for (const char* zone : {"UTC0", "WEST12", "EAST-14"}) {
-    const ProgramRun run = folder.run(std::string("date -u +%F; TZ=") + zone +
-                                      " foretrain calibrate fit samples.csv --cluster puhti -o fit.toml > table; date -u +%F");
+    const ProgramRun run =
+        folder.run(std::string("date -u +%F; TZ=") + zone +
+                   " foretrain calibrate fit samples.csv --cluster puhti -o fit.toml > table; date -u +%F");
     INFO(zone << ": " << run.output);
     REQUIRE(run.output.size() == 22);  // two days, each with its line end
-    const std::string fitted = folder.read("fit.toml"), before = run.output.substr(0, 10), after = run.output.substr(11, 10);
+    const std::string fitted = folder.read("fit.toml"), before = run.output.substr(0, 10),
+                      after = run.output.substr(11, 10);
     const bool is_today = fitted.find("fitted = \"" + before + "\"") != std::string::npos;
     CHECK((is_today || fitted.find("fitted = \"" + after + "\"") != std::string::npos));
   }

@@ -32,14 +32,20 @@ TEST_CASE("a collective is printed as nccl-tests does by default") {
   const TemporaryFolder folder;
   const ProgramRun run = folder.run(kPuhti + "--sizes 8:1M:2");
   CHECK(run.exit_code == 0);
-  CHECK_THAT(run.output, ContainsSubstring("#       size         count      type   redop    root     time   algbw   busbw #wrong"));
+  CHECK_THAT(run.output,
+             ContainsSubstring(
+                 "#       size         count      type   redop    root     time   algbw   busbw #wrong"));
   CHECK_THAT(run.output, ContainsSubstring("\n     1048576        262144     float     sum      -1 "));
   CHECK_THAT(run.output, ContainsSubstring("# Avg bus bandwidth    : "));
 }
 
-TEST_CASE("one process drives the GPUs of one node, each GPU has its own over several, and the option decides otherwise") {
+TEST_CASE(
+    "one process drives the GPUs of one node, each GPU has its own over several, and the option decides "
+    "otherwise") {
   const TemporaryFolder folder;
-  const auto processes = [&](const std::string& arguments) { return json_of(folder, "--sizes 8 " + arguments)["processes_per_node"]; };
+  const auto processes = [&](const std::string& arguments) {
+    return json_of(folder, "--sizes 8 " + arguments)["processes_per_node"];
+  };
   CHECK(processes("") == 1);
   CHECK(processes("--nodes 2").is_null());
   CHECK(processes("--launch-processes per-gpu").is_null());
@@ -63,7 +69,9 @@ TEST_CASE("a version of NCCL keeps its last zero") {
 TEST_CASE("without GPUDirect the same rings between nodes are not faster") {
   const TemporaryFolder folder;
   const auto time = [&](const std::string& arguments) {
-    return json_of(folder, "--nodes 2 --sizes 256M --algorithm ring --protocol simple " + arguments)["points"][0]["time_s"].get<double>();
+    return json_of(folder, "--nodes 2 --sizes 256M --algorithm ring --protocol simple " +
+                               arguments)["points"][0]["time_s"]
+        .get<double>();
   };
   CHECK(time("--set nccl.gdr=false") >= time("--set nccl.gdr=true"));
 }
@@ -81,19 +89,25 @@ TEST_CASE("another transport is asked for by name") {
 TEST_CASE("another transport takes any family of the catalog, at every fidelity") {
   const TemporaryFolder folder;
   for (const char* fidelity : {"analytic", "flow", "chunk"}) {
-    const nlohmann::json doubling =
-        json_of(folder, fmt::format("--sizes 1M --transport plain --algorithm recursive_doubling --fidelity {}", fidelity));
+    const nlohmann::json doubling = json_of(
+        folder,
+        fmt::format("--sizes 1M --transport plain --algorithm recursive_doubling --fidelity {}", fidelity));
     CHECK(doubling["points"][0]["algorithm"] == "recursive_doubling");
   }
   const ProgramRun unknown = folder.run(kPuhti + "--transport plain --algorithm rign");
   CHECK(unknown.exit_code == 1);
-  CHECK(unknown.output == "error: unknown algorithm \"rign\" for all_reduce\n  hint: did you mean \"ring\"?\n");
-  CHECK_THAT(folder.run(kPuhti + "--transport mpi_ib --algorithm nvls").output, ContainsSubstring("needs switches that reduce"));
+  CHECK(unknown.output ==
+        "error: unknown algorithm \"rign\" for all_reduce\n  hint: did you mean \"ring\"?\n");
+  CHECK_THAT(folder.run(kPuhti + "--transport mpi_ib --algorithm nvls").output,
+             ContainsSubstring("needs switches that reduce"));
 }
 
 TEST_CASE("the curve is drawn, with the measured rows of the same job over it") {
   const TemporaryFolder folder;
-  folder.write("m.csv", kHeader + "mine,puhti,all_reduce,4,1,1048576,60,,made up\nother,puhti,all_reduce,2,1,1048576,60,,made up\n");
+  folder.write(
+      "m.csv",
+      kHeader +
+          "mine,puhti,all_reduce,4,1,1048576,60,,made up\nother,puhti,all_reduce,2,1,1048576,60,,made up\n");
   const ProgramRun run = folder.run(kPuhti + "--svg busbw.svg --measured m.csv -o table.txt");
   INFO(run.output);
   CHECK(run.exit_code == 0);
@@ -111,7 +125,8 @@ TEST_CASE("questions about collectives that have no answer are refused with the 
            {any + "--gpus 0", "error: 0 GPUs run nothing\n"},
            {any + "--gpus -4", "error: -4 GPUs run nothing\n"},
            {any + "--gpus 321", "error: cluster puhti has 320 GPUs, not 321\n"},
-           {any + "--gpus 8 --nodes 1", "error: 8 GPUs do not fit on 1 node of puhti\n  hint: a node has 4; take 2 nodes\n"},
+           {any + "--gpus 8 --nodes 1",
+            "error: 8 GPUs do not fit on 1 node of puhti\n  hint: a node has 4; take 2 nodes\n"},
            {any + "--gpus 8 --nodes 81", "error: cluster puhti has 80 nodes, not 81\n"},
            {any + "--gpus 2 --nodes 3", "error: 2 GPUs leave some of 3 nodes empty\n"},
            {kPuhti + "--sizes 1152921504606846976", "--sizes:1:1: error: sizes end at 1 PiB\n"},
@@ -131,11 +146,13 @@ TEST_CASE("questions about collectives that have no answer are refused with the 
 
 TEST_CASE("usage errors of collective end with code 2") {
   const TemporaryFolder folder;
-  for (const char* arguments : {"--op all_reduce --gpus 4", "--cluster puhti --gpus 4", "--cluster puhti --op all_reduce"}) {
+  for (const char* arguments :
+       {"--op all_reduce --gpus 4", "--cluster puhti --gpus 4", "--cluster puhti --op all_reduce"}) {
     CHECK(folder.run(std::string("foretrain collective ") + arguments).exit_code == 2);
   }
-  for (const char* arguments : {"--gpus x", "--format xml", "--algorithm rign", "--protocol ll64", "--channels 0", "--channels 65",
-                                "--fidelity exact", "--launch-processes two", "--nodes 0"}) {
+  for (const char* arguments :
+       {"--gpus x", "--format xml", "--algorithm rign", "--protocol ll64", "--channels 0", "--channels 65",
+        "--fidelity exact", "--launch-processes two", "--nodes 0"}) {
     INFO(arguments);
     CHECK(folder.run(kPuhti + arguments).exit_code == 2);
   }
@@ -143,7 +160,9 @@ TEST_CASE("usage errors of collective end with code 2") {
 
 TEST_CASE("a file of training runs cannot be drawn over a collective") {
   const TemporaryFolder folder;
-  folder.write("m.csv", "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n");
+  folder.write(
+      "m.csv",
+      "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n");
   const ProgramRun run = folder.run(kPuhti + "--svg a.svg --measured m.csv");
   CHECK(run.exit_code == 1);
   CHECK_THAT(run.output, ContainsSubstring("m.csv holds no collective times"));
@@ -151,8 +170,9 @@ TEST_CASE("a file of training runs cannot be drawn over a collective") {
 
 TEST_CASE("measured collectives are validated as a table and as JSON") {
   const TemporaryFolder folder;
-  folder.write("m.csv",
-               kHeader + "s,puhti,all_reduce,4,1,8388608,200,nccl.version=2.20,made up\ns,nowhere,all_reduce,4,1,8,200,,made up\n");
+  folder.write("m.csv", kHeader +
+                            "s,puhti,all_reduce,4,1,8388608,200,nccl.version=2.20,made "
+                            "up\ns,nowhere,all_reduce,4,1,8,200,,made up\n");
   const ProgramRun table = folder.run("foretrain validate m.csv");
   CHECK(table.exit_code == 0);
   CHECK_THAT(table.output, ContainsSubstring("2 rows, 1 scored, 1 skipped"));
@@ -167,6 +187,8 @@ TEST_CASE("measured collectives are validated as a table and as JSON") {
   CHECK(folder.run("foretrain validate m.csv --set nccl.wrong=1").exit_code == 1);
 }
 
-TEST_CASE("transports are listed") { CHECK_THAT(TemporaryFolder().run("foretrain list transports").output, ContainsSubstring("gloo_tcp")); }
+TEST_CASE("transports are listed") {
+  CHECK_THAT(TemporaryFolder().run("foretrain list transports").output, ContainsSubstring("gloo_tcp"));
+}
 
 }  // namespace collective_command_test

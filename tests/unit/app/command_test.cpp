@@ -18,8 +18,8 @@ const std::string kSmall = "foretrain predict --model mnist_net --cluster star-1
 
 TEST_CASE("every command explains itself") {
   const TemporaryFolder folder;
-  for (const char* command :
-       {"", "predict", "compare", "list", "topology", "topology show", "topology check", "model", "model show", "validate", "reference"}) {
+  for (const char* command : {"", "predict", "compare", "list", "topology", "topology show", "topology check",
+                              "model", "model show", "validate", "reference"}) {
     const ProgramRun run = folder.run(std::string("foretrain ") + command + " --help");
     INFO(command);
     CHECK(run.exit_code == 0);
@@ -34,8 +34,8 @@ TEST_CASE("the version is the project's") {
 
 TEST_CASE("wrong usage ends with code 2 and points to the help") {
   const TemporaryFolder folder;
-  for (const char* arguments : {"", "frobnicate", "predict --no-such-option", "predict --format xml", "list", "list planets",
-                                "predict --batch many", "topology", "validate"}) {
+  for (const char* arguments : {"", "frobnicate", "predict --no-such-option", "predict --format xml", "list",
+                                "list planets", "predict --batch many", "topology", "validate"}) {
     const ProgramRun run = folder.run(std::string("foretrain ") + arguments);
     INFO(arguments << ": " << run.output);
     CHECK(run.exit_code == 2);
@@ -54,14 +54,16 @@ TEST_CASE("a prediction of a model on a cluster needs no file") {
 
 TEST_CASE("the JSON of predict parses and holds what was asked") {
   const TemporaryFolder folder;
-  const ProgramRun run = folder.run("foretrain predict --model resnet50 --cluster puhti --gpus 1,2 --format json");
+  const ProgramRun run =
+      folder.run("foretrain predict --model resnet50 --cluster puhti --gpus 1,2 --format json");
   REQUIRE(run.exit_code == 0);
   const auto json = nlohmann::json::parse(run.output);
   CHECK(json["schema"] == "foretrain.prediction/1");
   REQUIRE(json["points"].size() == 2);
   CHECK(json["points"][1]["gpus"] == 2);
   CHECK(json["points"][0]["buckets_bytes"].empty());
-  // PyTorch 2.x on ResNet-50: 8,196,000 is fc (2,049,000 floats) alone, the limit of 1 MiB being tested after it went in.
+  // PyTorch 2.x on ResNet-50: 8,196,000 is fc (2,049,000 floats) alone, the limit of 1 MiB being tested after
+  // it went in.
   CHECK(json["points"][1]["buckets_bytes"][0] == 8'196'000);
   std::int64_t sum = 0;
   for (const auto& bytes : json["points"][1]["buckets_bytes"]) sum += bytes.get<std::int64_t>();
@@ -71,7 +73,8 @@ TEST_CASE("the JSON of predict parses and holds what was asked") {
 TEST_CASE("the option --set takes any key of a scenario") {
   const TemporaryFolder folder;
   const auto buckets = [&](const std::string& more) {
-    const ProgramRun run = folder.run("foretrain predict --model resnet18 --cluster star-1gpu --gpus 2 --format json " + more);
+    const ProgramRun run =
+        folder.run("foretrain predict --model resnet18 --cluster star-1gpu --gpus 2 --format json " + more);
     REQUIRE(run.exit_code == 0);
     return nlohmann::json::parse(run.output)["points"][0]["buckets_bytes"].size();
   };
@@ -83,7 +86,8 @@ TEST_CASE("the option --set takes any key of a scenario") {
 
 TEST_CASE("the option -o writes the file that would have been printed, and prints nothing") {
   const TemporaryFolder folder;
-  const ProgramRun written = folder.run(kSmall + "--format csv -o out.csv"), printed = folder.run(kSmall + "--format csv");
+  const ProgramRun written = folder.run(kSmall + "--format csv -o out.csv"),
+                   printed = folder.run(kSmall + "--format csv");
   CHECK(written.exit_code == 0);
   CHECK(written.output.empty());
   CHECK(folder.read("out.csv") == printed.output);
@@ -100,7 +104,8 @@ TEST_CASE("an output that cannot be written is the world's failure, code 3") {
 
 TEST_CASE("two runs print the same bytes") {
   const TemporaryFolder folder;
-  CHECK(folder.run(kSmall + "--format json --explain").output == folder.run(kSmall + "--format json --explain").output);
+  CHECK(folder.run(kSmall + "--format json --explain").output ==
+        folder.run(kSmall + "--format json --explain").output);
 }
 
 TEST_CASE("an unknown cluster, model or scenario brings a suggestion") {
@@ -108,20 +113,24 @@ TEST_CASE("an unknown cluster, model or scenario brings a suggestion") {
   const ProgramRun cluster = folder.run("foretrain predict --model resnet50 --cluster puhtj");
   CHECK(cluster.exit_code == 1);
   CHECK_THAT(cluster.output, ContainsSubstring("did you mean \"puhti\"?"));
-  CHECK_THAT(folder.run("foretrain predict --model resnet5 --cluster puhti").output, ContainsSubstring("resnet50"));
-  CHECK_THAT(folder.run("foretrain predict puhti-resnet50-dpd").output, ContainsSubstring("puhti-resnet50-ddp"));
+  CHECK_THAT(folder.run("foretrain predict --model resnet5 --cluster puhti").output,
+             ContainsSubstring("resnet50"));
+  CHECK_THAT(folder.run("foretrain predict puhti-resnet50-dpd").output,
+             ContainsSubstring("puhti-resnet50-ddp"));
   CHECK_THAT(folder.run("foretrain topology show mahtj").output, ContainsSubstring("mahti"));
 }
 
 TEST_CASE("five mistakes on five lines are reported at once, in order, and nothing is predicted") {
   const TemporaryFolder folder;
   folder.write("five.toml",
-               "[model]\nname = \"resnet51\"\nbatch_per_gpu = -3\n[data]\ndecode = \"4 GB\"\n[cluster]\nname = \"puhtj\"\n[run]\ngpus = "
+               "[model]\nname = \"resnet51\"\nbatch_per_gpu = -3\n[data]\ndecode = \"4 GB\"\n[cluster]\nname "
+               "= \"puhtj\"\n[run]\ngpus = "
                "[1]\nepoch = 3\n");
   const ProgramRun run = folder.run("foretrain predict five.toml -o out");
   CHECK(run.exit_code == 1);
   std::size_t at = 0;
-  for (const char* place : {"five.toml:2:", "five.toml:3:", "five.toml:5:", "five.toml:7:", "five.toml:10:", "5 errors"}) {
+  for (const char* place :
+       {"five.toml:2:", "five.toml:3:", "five.toml:5:", "five.toml:7:", "five.toml:10:", "5 errors"}) {
     const std::size_t found = run.output.find(place, at);
     INFO(place << " in\n" << run.output);
     REQUIRE(found != std::string::npos);
@@ -132,7 +141,8 @@ TEST_CASE("five mistakes on five lines are reported at once, in order, and nothi
 
 TEST_CASE("every catalog lists its entries") {
   const TemporaryFolder folder;
-  for (const char* what : {"models", "clusters", "gpus", "links", "strategies", "collectives", "scenarios", "fabrics"}) {
+  for (const char* what :
+       {"models", "clusters", "gpus", "links", "strategies", "collectives", "scenarios", "fabrics"}) {
     const ProgramRun run = folder.run(std::string("foretrain list ") + what);
     INFO(what);
     CHECK(run.exit_code == 0);
@@ -150,7 +160,8 @@ TEST_CASE("a cluster is shown and checked") {
 TEST_CASE("an anchor beyond the searched GPUs is simulated") {
   const TemporaryFolder folder;
   folder.write("strong.toml",
-               "[model]\nname = \"mnist_net\"\nglobal_batch = 4\n[cluster]\nname = \"puhti\"\n[run]\ngpus = [1]\n[measured]\ngpus = "
+               "[model]\nname = \"mnist_net\"\nglobal_batch = 4\n[cluster]\nname = \"puhti\"\n[run]\ngpus = "
+               "[1]\n[measured]\ngpus = "
                "8\nstep = \"10 ms\"\n");
   const ProgramRun run = folder.run("foretrain predict strong.toml");
   INFO(run.output);
@@ -162,7 +173,8 @@ TEST_CASE("measurements are validated as a table and as JSON") {
   folder.write(
       "m.csv",
       "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n"
-      "s,mnist_net,puhti,ddp,fp32,64,1,1,samples_per_s,20000,,made up\ns,mnist_net,puhti,ddp,fp32,64,4,1,samples_per_s,40000,,made up\n");
+      "s,mnist_net,puhti,ddp,fp32,64,1,1,samples_per_s,20000,,made "
+      "up\ns,mnist_net,puhti,ddp,fp32,64,4,1,samples_per_s,40000,,made up\n");
   CHECK_THAT(folder.run("foretrain validate m.csv").output, ContainsSubstring("2 rows, 1 scored, 0 skipped"));
   const ProgramRun run = folder.run("foretrain validate m.csv --no-anchor --format json");
   REQUIRE(run.exit_code == 0);
@@ -171,10 +183,13 @@ TEST_CASE("measurements are validated as a table and as JSON") {
 
 TEST_CASE("rules about sources are taken from the file that is named, and from none otherwise") {
   const TemporaryFolder folder;
-  folder.write("m.csv",
-               "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n"
-               "s,mnist_net,puhti,ddp,fp32,64,1,1,samples_per_s,20000,,a noisy log\n");
-  folder.write("p.toml", "[[rule]]\nwords = [\"noisy\"]\nsettings = { loop.hooks = \"gradient_noise\" }\nsaid_in = \"the log\"\n");
+  folder.write(
+      "m.csv",
+      "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n"
+      "s,mnist_net,puhti,ddp,fp32,64,1,1,samples_per_s,20000,,a noisy log\n");
+  folder.write("p.toml",
+               "[[rule]]\nwords = [\"noisy\"]\nsettings = { loop.hooks = \"gradient_noise\" }\nsaid_in = "
+               "\"the log\"\n");
   const auto predicted = [&](const std::string& options) {
     const ProgramRun run = folder.run("foretrain validate m.csv --no-anchor --format json" + options);
     REQUIRE(run.exit_code == 0);
@@ -182,21 +197,25 @@ TEST_CASE("rules about sources are taken from the file that is named, and from n
   };
   CHECK(predicted(" --provenance p.toml") < predicted(""));
   const ProgramRun table = folder.run("foretrain validate m.csv --no-anchor --provenance p.toml");
-  CHECK_THAT(table.output,
-             ContainsSubstring("Run with what p.toml tells") && ContainsSubstring("     1 row: loop.hooks = \"gradient_noise\"\n"));
+  CHECK_THAT(table.output, ContainsSubstring("Run with what p.toml tells") &&
+                               ContainsSubstring("     1 row: loop.hooks = \"gradient_noise\"\n"));
   folder.write("wrong.toml", "[[rule]]\nword = [\"noisy\"]\n");
   const ProgramRun wrong = folder.run("foretrain validate m.csv --provenance wrong.toml");
   CHECK(wrong.exit_code == 1);
   CHECK_THAT(wrong.output, ContainsSubstring("wrong.toml:2:1: error: unknown key \"word\" in [rule]"));
-  folder.write("c.csv", "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\ns,puhti,all_reduce,4,1,8,10,,made up\n");
-  CHECK_THAT(folder.run("foretrain validate c.csv --provenance p.toml").output, ContainsSubstring("holds collectives"));
+  folder.write(
+      "c.csv",
+      "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\ns,puhti,all_reduce,4,1,8,10,,made up\n");
+  CHECK_THAT(folder.run("foretrain validate c.csv --provenance p.toml").output,
+             ContainsSubstring("holds collectives"));
 }
 
 TEST_CASE("the reference of commands shows each command's own help") {
   const TemporaryFolder folder;
   const std::string page = folder.run("foretrain reference commands").output;
-  for (const std::string usage : {"Usage: foretrain [OPTIONS] SUBCOMMAND", "Usage: foretrain predict [OPTIONS] [SCENARIO...]",
-                                  "Usage: foretrain topology show [OPTIONS] CLUSTER"}) {
+  for (const std::string usage :
+       {"Usage: foretrain [OPTIONS] SUBCOMMAND", "Usage: foretrain predict [OPTIONS] [SCENARIO...]",
+        "Usage: foretrain topology show [OPTIONS] CLUSTER"}) {
     CHECK_THAT(page, ContainsSubstring(usage));
   }
 }

@@ -47,7 +47,8 @@ TEST_CASE("the JSON of compare parses, and -o writes it to a file") {
 
 TEST_CASE("every scenario of the catalog can be compared") {
   const TemporaryFolder folder;
-  for (const char* scenario : {"csc-mnist-ddp", "chtc-cifar-ddp-spawn", "workshop-mnist-ddp", "raven-spiral-ddp"}) {
+  for (const char* scenario :
+       {"csc-mnist-ddp", "chtc-cifar-ddp-spawn", "workshop-mnist-ddp", "raven-spiral-ddp"}) {
     const ProgramRun run = folder.run(std::string("foretrain compare ") + scenario);
     INFO(scenario << run.output);
     CHECK(run.exit_code == 0);
@@ -56,7 +57,8 @@ TEST_CASE("every scenario of the catalog can be compared") {
 
 TEST_CASE("the best strategy of each model on each cluster") {
   const TemporaryFolder folder;
-  const ProgramRun run = folder.run("foretrain compare --models mnist_net,resnet18 --clusters puhti,mahti --gpus 4 --format csv");
+  const ProgramRun run = folder.run(
+      "foretrain compare --models mnist_net,resnet18 --clusters puhti,mahti --gpus 4 --format csv");
   REQUIRE(run.exit_code == 0);
   CHECK_THAT(run.output, ContainsSubstring("gpus,model,cluster,best,"));
   CHECK_THAT(run.output, ContainsSubstring("\n4,resnet18,mahti,"));
@@ -65,12 +67,15 @@ TEST_CASE("the best strategy of each model on each cluster") {
 TEST_CASE("wrong lists of strategies are answered") {
   check_refused("--model mnist_net --cluster puhti --strategies ddp,horovood", "did you mean \"horovod\"");
   check_refused("--model mnist_net --cluster puhti --strategies ''", "--strategies has an empty name");
-  check_refused("--model mnist_net --cluster puhti --strategies ddp,horovod,ddp", "--strategies has ddp twice");
-  check_refused("--model mnist_net --cluster puhti --gpus 8 --strategies data_parallel", "none of the strategies runs on these GPUs");
+  check_refused("--model mnist_net --cluster puhti --strategies ddp,horovod,ddp",
+                "--strategies has ddp twice");
+  check_refused("--model mnist_net --cluster puhti --gpus 8 --strategies data_parallel",
+                "none of the strategies runs on these GPUs");
 }
 
 TEST_CASE("wrong questions for the table of best strategies are answered") {
-  check_refused("csc-mnist-ddp --models mnist_net --clusters puhti --gpus 4", "a scenario has one model and one cluster");
+  check_refused("csc-mnist-ddp --models mnist_net --clusters puhti --gpus 4",
+                "a scenario has one model and one cluster");
   check_refused("--models mnist_net --gpus 4", "--models and --clusters go together");
   check_refused("--models mnist_net --clusters puhti", "how many GPUs?");
   check_refused("--models mnist_net,mnist_net --clusters puhti --gpus 4", "--models has mnist_net twice");
@@ -78,7 +83,8 @@ TEST_CASE("wrong questions for the table of best strategies are answered") {
 }
 
 TEST_CASE("a knob that no strategy has is a mistake with the nearest name") {
-  check_refused("--model mnist_net --cluster puhti --strategies ddp --set strategy.bucket_kap=1MiB", "bucket_cap");
+  check_refused("--model mnist_net --cluster puhti --strategies ddp --set strategy.bucket_kap=1MiB",
+                "bucket_cap");
 }
 
 }  // namespace compare_command_test

@@ -1,5 +1,5 @@
-// Inputs that nobody should give, and some will: refused with code 1, and nothing is written. What would take for ever ends at the test's
-// time limit.
+// Inputs that nobody should give, and some will: refused with code 1, and nothing is written. What would take
+// for ever ends at the test's time limit.
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/temporary_folder.hpp"
 
@@ -28,10 +28,13 @@ void refuse_everywhere(const TemporaryFolder& folder, const std::string& file) {
   refuse(folder, "foretrain predict --model resnet50 --cluster " + file + " -o out");
   refuse(folder, "foretrain topology check " + file);
   refuse(folder, "foretrain validate " + file + " -o out");
-  refuse(folder, "foretrain validate " FORETRAIN_SOURCE_DIR "/docs/measured/puhti.csv --provenance " + file + " -o out");
+  refuse(folder, "foretrain validate " FORETRAIN_SOURCE_DIR "/docs/measured/puhti.csv --provenance " + file +
+                     " -o out");
   refuse(folder, "foretrain collective --cluster " + file + " --op all_reduce --gpus 1 -o out");
-  refuse(folder, "foretrain collective --cluster puhti --op all_reduce --gpus 1 --svg svg --measured " + file + " -o out");
-  refuse(folder, "foretrain collective --cluster puhti --op all_reduce --gpus 1 --transport ./" + file + " -o out");
+  refuse(folder, "foretrain collective --cluster puhti --op all_reduce --gpus 1 --svg svg --measured " +
+                     file + " -o out");
+  refuse(folder,
+         "foretrain collective --cluster puhti --op all_reduce --gpus 1 --transport ./" + file + " -o out");
 }
 
 }  // namespace
@@ -68,34 +71,43 @@ TEST_CASE("a file of 100 MB is refused before it is read") {
 TEST_CASE("numbers beyond every machine are refused") {
   const TemporaryFolder folder;
   for (const char* arguments :
-       {"--gpus 1000000000", "--gpus 0", "--gpus -1", "--gpus 99999999999999999999", "--gpus 1,x", "--batch -1", "--batch 1000000000000",
-        "--set strategy.accumulation=1000000000", "--set data.decode=1e30s", "--set strategy.bucket_cap=-1MiB",
-        "--set data.workers_per_gpu=1000000000", "--set data.sample_bytes=900000TB --batch 1000000", "--set run.epochs=nan",
+       {"--gpus 1000000000", "--gpus 0", "--gpus -1", "--gpus 99999999999999999999", "--gpus 1,x",
+        "--batch -1", "--batch 1000000000000", "--set strategy.accumulation=1000000000",
+        "--set data.decode=1e30s", "--set strategy.bucket_cap=-1MiB", "--set data.workers_per_gpu=1000000000",
+        "--set data.sample_bytes=900000TB --batch 1000000", "--set run.epochs=nan",
         "--set loop.overhead=1000000s"}) {
-    refuse(folder, std::string("foretrain predict --model mnist_net --cluster star-1gpu ") + arguments + " -o out");
+    refuse(folder,
+           std::string("foretrain predict --model mnist_net --cluster star-1gpu ") + arguments + " -o out");
   }
 }
 
 TEST_CASE("collectives beyond every machine are refused") {
   const TemporaryFolder folder;
-  for (const char* arguments : {"--gpus 2147483647", "--gpus -2147483648", "--gpus 8 --nodes 2147483647", "--gpus 4 --sizes 1:1P",
-                                "--gpus 4 --sizes 0:1G:+1", "--gpus 4 --sizes 1:1G:1.00000000001", "--gpus 4 --sizes 1e400",
-                                "--gpus 4 --set nccl.buffer=-1B", "--gpus 4 --set nccl.min_channels=9223372036854775808"}) {
-    refuse(folder, std::string("foretrain collective --cluster puhti --op all_reduce ") + arguments + " -o out");
+  for (const char* arguments :
+       {"--gpus 2147483647", "--gpus -2147483648", "--gpus 8 --nodes 2147483647", "--gpus 4 --sizes 1:1P",
+        "--gpus 4 --sizes 0:1G:+1", "--gpus 4 --sizes 1:1G:1.00000000001", "--gpus 4 --sizes 1e400",
+        "--gpus 4 --set nccl.buffer=-1B", "--gpus 4 --set nccl.min_channels=9223372036854775808"}) {
+    refuse(folder,
+           std::string("foretrain collective --cluster puhti --op all_reduce ") + arguments + " -o out");
   }
 }
 
 TEST_CASE("settings that are none are refused") {
   const TemporaryFolder folder;
   for (const char* setting : {"''", "=", "key", "=1", "'a=b=c'", "'run.gpus=[[[[['", "'.=1'"}) {
-    refuse(folder, std::string("foretrain predict --model mnist_net --cluster star-1gpu --gpus 1 -o out --set ") + setting);
+    refuse(folder,
+           std::string("foretrain predict --model mnist_net --cluster star-1gpu --gpus 1 -o out --set ") +
+               setting);
   }
 }
 
 TEST_CASE("options that cut a huge network into pieces without end are refused") {
   const TemporaryFolder folder;
-  folder.write("wide.toml", "input = [1_000_000]\nlayers = [{ type = \"linear\", out = 1_000_000 }, { type = \"loss\" }]\n");
-  const std::string predict = "foretrain predict --model ./wide.toml --cluster puhti --gpus 8 -o out --strategy ";
+  folder.write(
+      "wide.toml",
+      "input = [1_000_000]\nlayers = [{ type = \"linear\", out = 1_000_000 }, { type = \"loss\" }]\n");
+  const std::string predict =
+      "foretrain predict --model ./wide.toml --cluster puhti --gpus 8 -o out --strategy ";
   refuse(folder, predict + "byteps --set strategy.partition_bytes=1024B");
   refuse(folder, predict + "zero1 --set strategy.allgather_bucket_size=1 --set framework.version=1.9");
   refuse(folder, predict + "ddp --set strategy.compression=powersgd --set strategy.powersgd_rank=1024");
@@ -123,12 +135,15 @@ TEST_CASE("numbers nobody means are refused, and no total is a limit of the mach
   refuse(folder, predict + "--set 'run.every.checkpoint.bandwidth=\"1e-320 GBps\"'");
   refuse(folder, predict + "--set 'run.every.checkpoint.bandwidth=\"1 Bps\"' --set run.epochs=1000000");
   refuse(folder, predict + "--set run.epochs=1000000 --set data.samples=1000000000000");
-  refuse(folder, predict + "--set 'data.decode=\"11 d\"' --set data.workers_per_gpu=200 --set data.cores_per_gpu=200");
+  refuse(
+      folder,
+      predict + "--set 'data.decode=\"11 d\"' --set data.workers_per_gpu=200 --set data.cores_per_gpu=200");
   refuse(folder, predict + "--recommend --deadline 1e-320s");
   refuse(folder, predict + "--recommend --queue-wait 1e300h");
-  folder.write("tiny.csv",
-               "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n"
-               "a,resnet50,puhti,ddp,fp32,32,1,1,samples_per_s,1e-320,,x\n");
+  folder.write(
+      "tiny.csv",
+      "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n"
+      "a,resnet50,puhti,ddp,fp32,32,1,1,samples_per_s,1e-320,,x\n");
   refuse(folder, "foretrain validate tiny.csv -o out");
 }
 

@@ -11,7 +11,8 @@ using test::TemporaryFolder;
 namespace {
 
 constexpr const char* kScript =
-    "#!/bin/bash\n#SBATCH --partition=gputest\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:v100:4\n#SBATCH --cpus-per-task=40\n#SBATCH --time=1\n"
+    "#!/bin/bash\n#SBATCH --partition=gputest\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:v100:4\n#SBATCH "
+    "--cpus-per-task=40\n#SBATCH --time=1\n"
     "srun torchrun --standalone --nproc_per_node=2 train.py --epochs 2 --batch-size 64\n";
 
 ProgramRun predict(const std::string& text, const std::string& options) {
@@ -27,7 +28,8 @@ TEST_CASE("predict reads a job script: reserved GPUs and one, its warnings with 
   INFO(run.output);
   CHECK(run.exit_code == 0);
   CHECK_THAT(run.output, ContainsSubstring("job: mnist_net on puhti with ddp"));
-  CHECK_THAT(run.output, ContainsSubstring("warning: job.sbatch:7: 2 processes on a node for 4 GPUs: 2 unused"));
+  CHECK_THAT(run.output,
+             ContainsSubstring("warning: job.sbatch:7: 2 processes on a node for 4 GPUs: 2 unused"));
   CHECK_THAT(run.output, ContainsSubstring("warning: job.sbatch:2: gputest is for tests"));
 }
 
@@ -38,7 +40,8 @@ TEST_CASE("a time limit that is too short is said with its line") {
 }
 
 TEST_CASE("options of predict count over what the script says") {
-  const ProgramRun run = predict(kScript, "--model mnist_net --cluster mahti --gpus 2 --strategy horovod --set launch.with=horovodrun");
+  const ProgramRun run = predict(
+      kScript, "--model mnist_net --cluster mahti --gpus 2 --strategy horovod --set launch.with=horovodrun");
   INFO(run.output);
   CHECK(run.exit_code == 0);
   CHECK_THAT(run.output, ContainsSubstring("mnist_net on mahti with horovod"));
@@ -46,18 +49,24 @@ TEST_CASE("options of predict count over what the script says") {
 
 TEST_CASE("without a model, a cluster or a GPU the script cannot be predicted") {
   CHECK_THAT(predict(kScript, "").output,
-             ContainsSubstring("job.sbatch does not say which network it trains") && ContainsSubstring("--model NAME"));
-  const ProgramRun no_cluster = predict("#!/bin/bash\n#SBATCH --gres=gpu:1\npython t.py\n", "--model mnist_net");
+             ContainsSubstring("job.sbatch does not say which network it trains") &&
+                 ContainsSubstring("--model NAME"));
+  const ProgramRun no_cluster =
+      predict("#!/bin/bash\n#SBATCH --gres=gpu:1\npython t.py\n", "--model mnist_net");
   CHECK(no_cluster.exit_code == 1);
-  CHECK_THAT(no_cluster.output, ContainsSubstring("which cluster is it for?") && ContainsSubstring("--cluster NAME"));
-  const ProgramRun no_gpu = predict("#!/bin/bash\n#SBATCH --gres=gpu:0\npython t.py\n", "--model mnist_net --cluster puhti");
+  CHECK_THAT(no_cluster.output,
+             ContainsSubstring("which cluster is it for?") && ContainsSubstring("--cluster NAME"));
+  const ProgramRun no_gpu =
+      predict("#!/bin/bash\n#SBATCH --gres=gpu:0\npython t.py\n", "--model mnist_net --cluster puhti");
   CHECK(no_gpu.exit_code == 1);
   CHECK_THAT(no_gpu.output, ContainsSubstring("job.sbatch:2:9: error: reserves no GPU"));
 }
 
 TEST_CASE("a script is never run") {
   const TemporaryFolder folder;
-  folder.write("job.sbatch", "#!/bin/bash\n#SBATCH --gres=gpu:$(touch a)\nX=$(touch b)\ntouch c\n`touch d`\npython t.py $(touch e)\n");
+  folder.write("job.sbatch",
+               "#!/bin/bash\n#SBATCH --gres=gpu:$(touch a)\nX=$(touch b)\ntouch c\n`touch d`\npython t.py "
+               "$(touch e)\n");
   const std::size_t before = folder.entries();
   folder.run("foretrain predict job.sbatch --model mnist_net --cluster puhti");
   CHECK(folder.run("foretrain job show job.sbatch").exit_code == 0);
@@ -67,7 +76,9 @@ TEST_CASE("a script is never run") {
 TEST_CASE("job show prints fields, scenario and what was not understood, and JSON of the same") {
   const TemporaryFolder folder;
   folder.write("job.sbatch", kScript);
-  folder.write("odd.sh", "#!/bin/bash\n#SBATCH --gres=gpu:2\n#SBATCH --colour=red\ntorchrun --nproc_per_node=$N train.py\n");
+  folder.write(
+      "odd.sh",
+      "#!/bin/bash\n#SBATCH --gres=gpu:2\n#SBATCH --colour=red\ntorchrun --nproc_per_node=$N train.py\n");
   const ProgramRun table = folder.run("foretrain job show job.sbatch");
   CHECK(table.exit_code == 0);
   CHECK_THAT(table.output, ContainsSubstring("  processes per node  2                            line 7\n"));

@@ -21,8 +21,9 @@ TEST_CASE("a model of the catalog is shown with its totals") {
 
 TEST_CASE("batch, precision and GPU of a shown model can be chosen") {
   const TemporaryFolder folder;
-  const ProgramRun run =
-      folder.run("foretrain model show resnet18 --batch 7 --precision amp_fp16 --gpu v100-sxm2-16gb --layers none --format json");
+  const ProgramRun run = folder.run(
+      "foretrain model show resnet18 --batch 7 --precision amp_fp16 --gpu v100-sxm2-16gb --layers none "
+      "--format json");
   REQUIRE(run.exit_code == 0);
   const auto json = nlohmann::json::parse(run.output);
   CHECK(json["batch"] == 7);
@@ -54,7 +55,9 @@ TEST_CASE("a shown model goes to a file whole") {
 
 TEST_CASE("a model that cannot be shown is refused with the reason and the place") {
   const TemporaryFolder folder;
-  folder.write("bad.toml", "input = [3, 8, 8]\nlayers = [\n  { type = \"linear\", out = 4 },\n  { type = \"loss\" },\n]\n");
+  folder.write(
+      "bad.toml",
+      "input = [3, 8, 8]\nlayers = [\n  { type = \"linear\", out = 4 },\n  { type = \"loss\" },\n]\n");
   const auto refused = [&](const std::string& arguments, const std::string& reason) {
     const ProgramRun run = folder.run("foretrain model show " + arguments);
     INFO(arguments << "\n" << run.output);
@@ -70,8 +73,8 @@ TEST_CASE("a model that cannot be shown is refused with the reason and the place
   refused("resnet50 --batch -4", "batch_per_gpu");
   refused("resnet50 --precision fp31", "precision");
   refused("resnet50 --set model.optimiser=adam", "optimizer");
-  for (const char* usage :
-       {"", "resnet50 --layers some", "resnet50 --format xml", "resnet50 --gpu k80 --cluster puhti", "resnet50 --batch many"}) {
+  for (const char* usage : {"", "resnet50 --layers some", "resnet50 --format xml",
+                            "resnet50 --gpu k80 --cluster puhti", "resnet50 --batch many"}) {
     CHECK(folder.run(std::string("foretrain model show ") + usage).exit_code == 2);
   }
   CHECK(folder.run("foretrain model show resnet50 -o /nowhere/out").exit_code == 3);
@@ -79,24 +82,31 @@ TEST_CASE("a model that cannot be shown is refused with the reason and the place
 
 TEST_CASE("errors of measured rows are grouped by keys") {
   const TemporaryFolder folder;
-  folder.write("rows.csv",
-               "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n"
-               "a,resnet50,puhti,ddp,fp32,32,1,1,samples_per_s,325.95,,x\n"
-               "a,resnet50,puhti,ddp,fp32,32,4,1,samples_per_s,1217,,x\n"
-               "b,resnet18,puhti,ddp,fp32,32,1,1,samples_per_s,1000,,x\n");
-  const ProgramRun run = folder.run("foretrain validate rows.csv --no-anchor --gpus 1 --by gpu,model --format json");
+  folder.write(
+      "rows.csv",
+      "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n"
+      "a,resnet50,puhti,ddp,fp32,32,1,1,samples_per_s,325.95,,x\n"
+      "a,resnet50,puhti,ddp,fp32,32,4,1,samples_per_s,1217,,x\n"
+      "b,resnet18,puhti,ddp,fp32,32,1,1,samples_per_s,1000,,x\n");
+  const ProgramRun run =
+      folder.run("foretrain validate rows.csv --no-anchor --gpus 1 --by gpu,model --format json");
   REQUIRE(run.exit_code == 0);
   const auto json = nlohmann::json::parse(run.output);
   CHECK(json["rows"] == 2);
   REQUIRE(json["groups"].size() == 2);
   CHECK(json["groups"][0]["by"]["gpu"] == "v100-sxm2-32gb");
   CHECK(json["groups"][0]["rows"] == 1);
-  CHECK_THAT(folder.run("foretrain validate rows.csv --no-anchor --by model").output, ContainsSubstring("in 90 %   model\n"));
-  CHECK_THAT(folder.run("foretrain validate rows.csv --by gpu --by mdel").output, ContainsSubstring("did you mean \"model\""));
+  CHECK_THAT(folder.run("foretrain validate rows.csv --no-anchor --by model").output,
+             ContainsSubstring("in 90 %   model\n"));
+  CHECK_THAT(folder.run("foretrain validate rows.csv --by gpu --by mdel").output,
+             ContainsSubstring("did you mean \"model\""));
   CHECK(folder.run("foretrain validate rows.csv --by colour").exit_code == 1);
   CHECK(folder.run("foretrain validate rows.csv --gpus 0").exit_code == 1);
-  folder.write("collectives.csv", "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\na,puhti,all_reduce,4,1,1048576,100,,x\n");
-  CHECK_THAT(folder.run("foretrain validate collectives.csv --by gpu").output, ContainsSubstring("holds collectives"));
+  folder.write(
+      "collectives.csv",
+      "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\na,puhti,all_reduce,4,1,1048576,100,,x\n");
+  CHECK_THAT(folder.run("foretrain validate collectives.csv --by gpu").output,
+             ContainsSubstring("holds collectives"));
 }
 
 }  // namespace model_command_test

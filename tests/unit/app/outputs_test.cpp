@@ -1,4 +1,5 @@
-// Where the program writes: standard output that takes nothing, files that were read, one file for two results, a limit on its size.
+// Where the program writes: standard output that takes nothing, files that were read, one file for two
+// results, a limit on its size.
 #include <functional>
 
 #include <fmt/format.h>
@@ -42,8 +43,9 @@ void refuse(const TemporaryFolder& folder, const std::string& line, const std::s
 
 TEST_CASE("whatever is printed on a full device is the world's failure, code 3") {
   const TemporaryFolder folder;
-  for (const char* arguments : {"--help", "predict --help", "topology draw --help", "--version", "list models", "reference commands",
-                                "topology check puhti", "predict --model mnist_net --cluster star-1gpu --gpus 1"}) {
+  for (const char* arguments :
+       {"--help", "predict --help", "topology draw --help", "--version", "list models", "reference commands",
+        "topology check puhti", "predict --model mnist_net --cluster star-1gpu --gpus 1"}) {
     for (const char* where : {" > /dev/full", " >&-"}) {
       const ProgramRun run = folder.run(std::string("foretrain ") + arguments + where);
       INFO(arguments << where << "\n" << run.output);
@@ -74,7 +76,8 @@ TEST_CASE("with standard output closed the files are written and hold nothing el
 
 TEST_CASE("an output at standard output's own file is written where the shell left off") {
   const TemporaryFolder folder;
-  CHECK(folder.run("echo before > log; " + kSmall + "--format csv -o /dev/stdout >> log; echo after >> log").exit_code == 0);
+  CHECK(folder.run("echo before > log; " + kSmall + "--format csv -o /dev/stdout >> log; echo after >> log")
+            .exit_code == 0);
   const std::string log = folder.read("log");
   CHECK(log.starts_with("before\nscenario,"));
   CHECK(log.ends_with("after\n"));
@@ -84,10 +87,12 @@ TEST_CASE("two results for one file are refused before anything is written") {
   const TemporaryFolder folder;
   folder.write("there", "kept\n");
   std::filesystem::create_symlink("there", folder.path() / "link");
-  for (const char* options : {"-o new --html new", "--html new --trace ./new", "-o there --html link", "--trace new -o $PWD/new",
-                              "--sbatch new --condor new", "--recommend --sbatch new -o new"})
+  for (const char* options :
+       {"-o new --html new", "--html new --trace ./new", "-o there --html link", "--trace new -o $PWD/new",
+        "--sbatch new --condor new", "--recommend --sbatch new -o new"})
     refuse(folder, kSmall + "--set data.samples=60000 " + options, "both write");
-  refuse(folder, "foretrain collective --cluster puhti --op all_reduce --gpus 4 -o new --svg new", "both write");
+  refuse(folder, "foretrain collective --cluster puhti --op all_reduce --gpus 4 -o new --svg new",
+         "both write");
   CHECK(folder.run(kSmall + "-o /dev/null --html /dev/null").exit_code == 0);
 }
 
@@ -95,39 +100,49 @@ TEST_CASE("a scenario, and every file it names, is not overwritten by a result")
   const TemporaryFolder folder;
   folder.write("model.toml", source_file("models/mnist_net.toml"));
   folder.write("cluster.toml", source_file("topologies/star-1gpu.toml"));
-  folder.write("asked.toml", "[model]\nname = \"./model.toml\"\n[cluster]\nname = \"./cluster.toml\"\n[run]\ngpus = [1]\n");
+  folder.write("asked.toml",
+               "[model]\nname = \"./model.toml\"\n[cluster]\nname = \"./cluster.toml\"\n[run]\ngpus = [1]\n");
   std::filesystem::create_symlink("asked.toml", folder.path() / "link");
   for (const char* output : {"asked.toml", "./asked.toml", "link", "model.toml", "cluster.toml"}) {
     for (const char* option : {"-o ", "--html ", "--trace "})
-      refuse(folder, std::string("foretrain predict asked.toml ") + option + output, "was read and would be overwritten");
-    refuse(folder, std::string("foretrain compare asked.toml --strategies ddp -o ") + output, "was read and would be overwritten");
+      refuse(folder, std::string("foretrain predict asked.toml ") + option + output,
+             "was read and would be overwritten");
+    refuse(folder, std::string("foretrain compare asked.toml --strategies ddp -o ") + output,
+           "was read and would be overwritten");
   }
   CHECK(folder.run("foretrain predict asked.toml -o out").exit_code == 0);
 }
 
-TEST_CASE("measurements, logs, models, clusters and job scripts are not overwritten by what is made of them") {
+TEST_CASE(
+    "measurements, logs, models, clusters and job scripts are not overwritten by what is made of them") {
   const TemporaryFolder folder;
   folder.write("model.toml", source_file("models/mnist_net.toml"));
   folder.write("cluster.toml", source_file("topologies/puhti.toml"));
-  folder.write("training.csv",
-               "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n"
-               "s,mnist_net,puhti,ddp,fp32,64,1,1,samples_per_s,20000,,made up\n");
+  folder.write(
+      "training.csv",
+      "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n"
+      "s,mnist_net,puhti,ddp,fp32,64,1,1,samples_per_s,20000,,made up\n");
   folder.write("job.sh", "#!/bin/bash\n#SBATCH --gres=gpu:v100:4\nsrun python train.py\n");
   std::string samples = "kind,what,gpus,nodes,bytes,value,unit,spread,repeats,settings,source\n";
-  for (long bytes = 1024; bytes <= 1L << 20; bytes *= 4) samples += fmt::format("collective,all_reduce,8,2,{},100,us,0.02,5,,\n", bytes);
+  for (long bytes = 1024; bytes <= 1L << 20; bytes *= 4)
+    samples += fmt::format("collective,all_reduce,8,2,{},100,us,0.02,5,,\n", bytes);
   folder.write("samples.csv", samples);
   const std::string why = "was read and would be overwritten";
   refuse(folder, "foretrain validate training.csv -o training.csv", why);
-  folder.write("rules.toml", "[[rule]]\nwords = [\"x\"]\nsettings = { loop.progress_bar = true }\nsaid_in = \"its log\"\n");
+  folder.write("rules.toml",
+               "[[rule]]\nwords = [\"x\"]\nsettings = { loop.progress_bar = true }\nsaid_in = \"its log\"\n");
   refuse(folder, "foretrain validate training.csv --provenance rules.toml -o rules.toml", why);
   refuse(folder, "foretrain model show ./model.toml -o model.toml", why);
-  refuse(folder, "foretrain collective --cluster ./cluster.toml --op all_reduce --gpus 4 --svg cluster.toml", why);
+  refuse(folder, "foretrain collective --cluster ./cluster.toml --op all_reduce --gpus 4 --svg cluster.toml",
+         why);
   refuse(folder, "foretrain job show job.sh -o job.sh", why);
   refuse(folder, "foretrain calibrate samples samples.csv -o samples.csv", why);
   refuse(folder, "foretrain calibrate samples samples.csv --format csv -o ./samples.csv", why);
   refuse(folder, "foretrain calibrate fit samples.csv --cluster puhti -o samples.csv", why);
-  refuse(folder, "foretrain calibrate fit samples.csv --cluster ./cluster.toml -o fit.toml --svg cluster.toml", why);
-  refuse(folder, "foretrain calibrate fit samples.csv --cluster puhti -o fit.toml --svg fit.toml", "both write");
+  refuse(folder,
+         "foretrain calibrate fit samples.csv --cluster ./cluster.toml -o fit.toml --svg cluster.toml", why);
+  refuse(folder, "foretrain calibrate fit samples.csv --cluster puhti -o fit.toml --svg fit.toml",
+         "both write");
 }
 
 TEST_CASE("a result keeps the permissions of the file it replaces") {
@@ -151,7 +166,8 @@ TEST_CASE("a pipe that nobody reads is refused at once") {
   const ProgramRun run = folder.run(kSmall + "-o pipe");
   CHECK(run.exit_code == 3);
   CHECK_THAT(run.output, ContainsSubstring("pipe: cannot be written: nobody reads from this pipe"));
-  CHECK_THAT(folder.run("cat pipe & " + kSmall + "--format csv -o pipe; wait").output, ContainsSubstring("scenario,model"));
+  CHECK_THAT(folder.run("cat pipe & " + kSmall + "--format csv -o pipe; wait").output,
+             ContainsSubstring("scenario,model"));
 }
 
 TEST_CASE("a trace beyond the limit on file sizes is the world's failure, and nothing of it stays") {

@@ -14,7 +14,8 @@ using test::TemporaryFolder;
 
 namespace {
 
-const std::string kSmall = "[model]\nname = \"mnist_net\"\n[cluster]\nname = \"puhti\"\n[run]\ngpus = [1, 2]\n";
+const std::string kSmall =
+    "[model]\nname = \"mnist_net\"\n[cluster]\nname = \"puhti\"\n[run]\ngpus = [1, 2]\n";
 
 /// In a folder with two scenarios and a study.
 ProgramRun run(const std::string& line) {
@@ -53,20 +54,24 @@ TEST_CASE("a study as JSON and as CSV") {
 }
 
 TEST_CASE("a study may come from the command line alone") {
-  const ProgramRun table = run("predict --model mnist_net --cluster puhti --set 'study.strategy=[\"dp\",\"ddp\"]' --set study.gpus=[2,8]");
+  const ProgramRun table =
+      run("predict --model mnist_net --cluster puhti --set 'study.strategy=[\"dp\",\"ddp\"]' --set "
+          "study.gpus=[2,8]");
   INFO(table.output);
   REQUIRE(table.exit_code == 0);
   CHECK_THAT(table.output, ContainsSubstring("not here: data_parallel is one process"));
 }
 
 TEST_CASE("options without an effect on a study are refused") {
-  check_refused("predict study.toml --scaling strong", "--scaling has no effect on the combinations of a study");
+  check_refused("predict study.toml --scaling strong",
+                "--scaling has no effect on the combinations of a study");
   check_refused("predict study.toml --break-even 2", "--break-even has no effect");
   check_refused("predict study.toml --sensitivity", "--sensitivity has no effect");
 }
 
 TEST_CASE("what shows one scenario is refused for a study and for several, and a study among several") {
-  check_refused("predict study.toml --html page.html", "--html shows one scenario, not the combinations of a study");
+  check_refused("predict study.toml --html page.html",
+                "--html shows one scenario, not the combinations of a study");
   check_refused("predict study.toml --trace trace.json", "--trace shows one scenario");
   check_refused("predict study.toml --format html", "--format html shows one scenario");
   check_refused("predict a.toml b.toml --html page.html", "--html shows one scenario, not several");
@@ -78,10 +83,10 @@ TEST_CASE("several scenarios are predicted one below the other, with a closing t
   const ProgramRun tables = run("predict a.toml b.toml --gpus 1,4");
   INFO(tables.output);
   REQUIRE(tables.exit_code == 0);
-  CHECK_THAT(tables.output,
-             ContainsSubstring("a: mnist_net on puhti with ddp") && ContainsSubstring("\nb: mnist_net on puhti with horovod"));
-  CHECK_THAT(tables.output,
-             ContainsSubstring("\nscenario ") && ContainsSubstring("\na             4 ") && ContainsSubstring("\nb             4 "));
+  CHECK_THAT(tables.output, ContainsSubstring("a: mnist_net on puhti with ddp") &&
+                                ContainsSubstring("\nb: mnist_net on puhti with horovod"));
+  CHECK_THAT(tables.output, ContainsSubstring("\nscenario ") && ContainsSubstring("\na             4 ") &&
+                                ContainsSubstring("\nb             4 "));
 }
 
 TEST_CASE("several scenarios as JSON and as CSV, and one alone as ever") {
@@ -96,7 +101,8 @@ TEST_CASE("several scenarios as JSON and as CSV, and one alone as ever") {
 
 TEST_CASE("mistakes of several scenarios are reported at once, and nothing runs") {
   check_refused("predict a.toml missing b.toml --set run.epochs=x", "unknown scenario \"missing\"");
-  check_refused("predict a.toml missing b.toml --set run.epochs=x", "--set run.epochs=x:1:12: error: run.epochs must be a number");
+  check_refused("predict a.toml missing b.toml --set run.epochs=x",
+                "--set run.epochs=x:1:12: error: run.epochs must be a number");
   check_refused("predict a.toml missing b.toml --set run.epochs=x", "2 errors");
   check_refused("compare a.toml missing nothing", "2 errors");
 }
@@ -105,8 +111,10 @@ TEST_CASE("several scenarios are compared one after the other, with a closing ta
   const ProgramRun tables = run("compare a.toml b.toml --strategies dp,ddp");
   INFO(tables.output);
   REQUIRE(tables.exit_code == 0);
-  CHECK_THAT(tables.output, ContainsSubstring("\nscenario   GPUs  best ") && ContainsSubstring("\na             2  "));
-  const auto json = nlohmann::json::parse(run("compare a.toml b.toml --strategies dp,ddp --format json").output);
+  CHECK_THAT(tables.output,
+             ContainsSubstring("\nscenario   GPUs  best ") && ContainsSubstring("\na             2  "));
+  const auto json =
+      nlohmann::json::parse(run("compare a.toml b.toml --strategies dp,ddp --format json").output);
   CHECK(json["schema"] == "foretrain.comparisons/1");
   CHECK(json["comparisons"].size() == 2);
   const std::string csv = run("compare a.toml b.toml --strategies dp,ddp --format csv").output;
@@ -114,7 +122,8 @@ TEST_CASE("several scenarios are compared one after the other, with a closing ta
 }
 
 TEST_CASE("a comparison of a scenario with a study says that it leaves the study out") {
-  CHECK_THAT(run("compare study.toml --strategies dp,ddp").output, ContainsSubstring("the combinations of [study] are not compared"));
+  CHECK_THAT(run("compare study.toml --strategies dp,ddp").output,
+             ContainsSubstring("the combinations of [study] are not compared"));
 }
 
 TEST_CASE("studies that nobody should ask for are refused at once") {

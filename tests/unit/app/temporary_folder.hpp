@@ -24,8 +24,12 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  ProgramRun run(const std::string& line) const { return run_program(line, path_.string(), FORETRAIN_BINARY); }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(path_ / name, std::ios::binary) << text; }
+  ProgramRun run(const std::string& line) const {
+    return run_program(line, path_.string(), FORETRAIN_BINARY);
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+  }
   std::string read(const std::string& name) const {
     std::stringstream text;
     text << std::ifstream(path_ / name, std::ios::binary).rdbuf();
@@ -33,7 +37,8 @@ class TemporaryFolder {
   }
   const std::filesystem::path& path() const { return path_; }
   std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
   }
 
  private:

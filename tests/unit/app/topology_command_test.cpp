@@ -14,7 +14,8 @@ TEST_CASE("channels are shown for a node, for several and for a version of NCCL"
   CHECK(node.exit_code == 0);
   CHECK_THAT(node.output, ContainsSubstring("Channels of NCCL 2.20.5 for 8 GPUs on 1 node of dgx1-v100\n"));
   CHECK_THAT(node.output, ContainsSubstring("  ring            6 channels of 20 GB/s over NVL\n"));
-  const ProgramRun two = folder.run("foretrain topology show dgx1-v100 --channels --nodes 2 --nccl-version 2.8.4");
+  const ProgramRun two =
+      folder.run("foretrain topology show dgx1-v100 --channels --nodes 2 --nccl-version 2.8.4");
   CHECK(two.exit_code == 0);
   CHECK_THAT(two.output, ContainsSubstring("Channels of NCCL 2.8.4 for 16 GPUs on 2 nodes of dgx1-v100\n"));
   CHECK_THAT(two.output, ContainsSubstring("Trees between nodes"));

@@ -38,7 +38,8 @@ TEST_CASE("decisions of others are taken over without doubles, also one's own") 
 TEST_CASE("a hundred thousand decisions are kept as fast as they come") {
   Decisions decisions;
   for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 100'000; ++i) decisions.add("gather " + std::to_string(i), "ring", "each is a message");
+    for (int i = 0; i < 100'000; ++i)
+      decisions.add("gather " + std::to_string(i), "ring", "each is a message");
   }
   CHECK(decisions.list().size() == 100'000);
   CHECK(decisions.list().back().subject == "gather 99999");

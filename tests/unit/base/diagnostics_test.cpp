@@ -42,7 +42,8 @@ std::string repeated(std::string_view text, int times) {
 }  // namespace
 
 TEST_CASE("a mistake shows its place, its line with a caret, and a hint") {
-  const Diagnostic d{"a.toml", {3, 8, 5}, "name = puhtj", "unknown cluster \"puhtj\"", "did you mean \"puhti\"?"};
+  const Diagnostic d{
+      "a.toml", {3, 8, 5}, "name = puhtj", "unknown cluster \"puhtj\"", "did you mean \"puhti\"?"};
   CHECK(format(d) ==
         "a.toml:3:8: error: unknown cluster \"puhtj\"\n"
         "  3 | name = puhtj\n"
@@ -52,17 +53,20 @@ TEST_CASE("a mistake shows its place, its line with a caret, and a hint") {
 
 TEST_CASE("a mistake of the whole file has no line, one of the command line no file") {
   CHECK(format(Diagnostic{"a.toml", {}, "", "is empty", ""}) == "a.toml: error: is empty\n");
-  CHECK(format(Diagnostic{"", {}, "", "no model given", "add --model"}) == "error: no model given\n  hint: add --model\n");
+  CHECK(format(Diagnostic{"", {}, "", "no model given", "add --model"}) ==
+        "error: no model given\n  hint: add --model\n");
 }
 
 TEST_CASE("the caret stands under the character, not the byte") {
   // "ä" and "µ" are two bytes each: the equals sign is byte 6 but the fourth character.
-  CHECK(format(Diagnostic{"f", {1, 6, 1}, "äµb=1", "bad", ""}) == "f:1:6: error: bad\n  1 | äµb=1\n    |    ^\n");
+  CHECK(format(Diagnostic{"f", {1, 6, 1}, "äµb=1", "bad", ""}) ==
+        "f:1:6: error: bad\n  1 | äµb=1\n    |    ^\n");
   CHECK(format(Diagnostic{"f", {1, 1, 4}, "äµ=1", "bad", ""}) == "f:1:1: error: bad\n  1 | äµ=1\n    | ^^\n");
 }
 
 TEST_CASE("the margin is as wide as the line number") {
-  CHECK(format(Diagnostic{"f", {1234, 2, 1}, "ab", "bad", ""}) == "f:1234:2: error: bad\n  1234 | ab\n       |  ^\n");
+  CHECK(format(Diagnostic{"f", {1234, 2, 1}, "ab", "bad", ""}) ==
+        "f:1234:2: error: bad\n  1234 | ab\n       |  ^\n");
 }
 
 TEST_CASE("a tab counts as one column and control characters are written out") {
@@ -71,16 +75,20 @@ TEST_CASE("a tab counts as one column and control characters are written out") {
 }
 
 TEST_CASE("the caret stands under what it marks, behind and under characters that are written out") {
-  // ESC takes six columns as \u001b, so the letter x, byte 4, is in column 9; the mark of direction, three bytes, takes six as well.
-  CHECK(format(Diagnostic{"f", {1, 4, 1}, "a\x1b[x", "bad", ""}) == "f:1:4: error: bad\n  1 | a\\u001b[x\n    |         ^\n");
-  CHECK(format(Diagnostic{"f", {1, 2, 3}, "a\u202eb", "bad", ""}) == "f:1:2: error: bad\n  1 | a\\u202eb\n    |  ^^^^^^\n");
+  // ESC takes six columns as \u001b, so the letter x, byte 4, is in column 9; the mark of direction, three
+  // bytes, takes six as well.
+  CHECK(format(Diagnostic{"f", {1, 4, 1}, "a\x1b[x", "bad", ""}) ==
+        "f:1:4: error: bad\n  1 | a\\u001b[x\n    |         ^\n");
+  CHECK(format(Diagnostic{"f", {1, 2, 3}, "a\u202eb", "bad", ""}) ==
+        "f:1:2: error: bad\n  1 | a\\u202eb\n    |  ^^^^^^\n");
 }
 
 TEST_CASE("a long line is cut to a hundred bytes around the caret") {
   const std::string line = repeated("a", 500) + "!" + repeated("b", 500);
   const std::string text = format(Diagnostic{"f", {1, 501, 1}, line, "bad", ""});
   // Column 501: the window starts 50 before it, so 50 a, the mark and 49 b.
-  CHECK(text == "f:1:501: error: bad\n  1 | " + repeated("a", 50) + "!" + repeated("b", 49) + "\n    | " + repeated(" ", 50) + "^\n");
+  CHECK(text == "f:1:501: error: bad\n  1 | " + repeated("a", 50) + "!" + repeated("b", 49) + "\n    | " +
+                    repeated(" ", 50) + "^\n");
 }
 
 TEST_CASE("the window never cuts a character in two") {
@@ -95,8 +103,10 @@ TEST_CASE("the window never cuts a character in two") {
 }
 
 TEST_CASE("carets never run past the end of the line, and at least one is shown") {
-  CHECK(format(Diagnostic{"f", {1, 3, 1000}, "abcd", "bad", ""}) == "f:1:3: error: bad\n  1 | abcd\n    |   ^^\n");
-  CHECK(format(Diagnostic{"f", {1, 5, 1}, "abcd", "bad", ""}) == "f:1:5: error: bad\n  1 | abcd\n    |     ^\n");
+  CHECK(format(Diagnostic{"f", {1, 3, 1000}, "abcd", "bad", ""}) ==
+        "f:1:3: error: bad\n  1 | abcd\n    |   ^^\n");
+  CHECK(format(Diagnostic{"f", {1, 5, 1}, "abcd", "bad", ""}) ==
+        "f:1:5: error: bad\n  1 | abcd\n    |     ^\n");
   CHECK(format(Diagnostic{"f", {1, 0, -7}, "abcd", "bad", ""}) == "f:1:1: error: bad\n  1 | abcd\n    | ^\n");
 }
 
@@ -110,7 +120,8 @@ TEST_CASE("several mistakes come sorted by place, with a count") {
                                          {"a", {9, 1, 1}, "", "three", ""},
                                          {"a", {2, 5, 1}, "", "two", ""},
                                          {"a", {2, 1, 1}, "", "one", ""}};
-  CHECK(format(mistakes) == "a:2:1: error: one\na:2:5: error: two\na:9:1: error: three\nb:1:1: error: four\n4 errors\n");
+  CHECK(format(mistakes) ==
+        "a:2:1: error: one\na:2:5: error: two\na:9:1: error: three\nb:1:1: error: four\n4 errors\n");
   CHECK(format(std::vector<Diagnostic>{mistakes[0]}) == "b:1:1: error: four\n");
 }
 
@@ -138,7 +149,8 @@ TEST_CASE("collected mistakes are thrown all at once") {
   } catch (const InputError& error) {
     CHECK(error.diagnostics().front().message == "first");
     CHECK(std::string(error.what()) ==
-          "f:1:2: error: first\n  1 | abc\n    |  ^\nf:2:1: error: second\n  2 | def\n    | ^^^\n  hint: mend it\n2 errors\n");
+          "f:1:2: error: first\n  1 | abc\n    |  ^\nf:2:1: error: second\n  2 | def\n    | ^^^\n  hint: "
+          "mend it\n2 errors\n");
   }
 }
 

@@ -35,13 +35,15 @@ TEST_CASE("names of any length are compared by their first 64 characters") {
 
 TEST_CASE("the nearest names come best first, at most three") {
   const std::vector<std::string> known{"mahti", "puhti", "raven", "putti", "puhto", "puht"};
-  CHECK(nearest_names("puhtj", known) == std::vector<std::string>{"puht", "puhti", "puhto"});  // one change each, then by alphabet
+  CHECK(nearest_names("puhtj", known) ==
+        std::vector<std::string>{"puht", "puhti", "puhto"});  // one change each, then by alphabet
   CHECK(nearest_names("puhtii", known, 1) == std::vector<std::string>{"puhti"});
   CHECK(nearest_names("zzzzzzzz", known).empty());
 }
 
 TEST_CASE("a name that contains another is near to it") {
-  CHECK(nearest_names("resnet50", {"resnet50-imagenet-v2-large"}) == std::vector<std::string>{"resnet50-imagenet-v2-large"});
+  CHECK(nearest_names("resnet50", {"resnet50-imagenet-v2-large"}) ==
+        std::vector<std::string>{"resnet50-imagenet-v2-large"});
   CHECK(nearest_names("a-very-long-puhti-name", {"puhti"}) == std::vector<std::string>{"puhti"});
   CHECK(nearest_names("ab", {"abcdefgh"}).empty());  // too short to mean it
 }
@@ -49,7 +51,8 @@ TEST_CASE("a name that contains another is near to it") {
 TEST_CASE("the hint asks for one, two or three near names") {
   CHECK(did_you_mean("puhtj", {"puhti", "raven"}) == "did you mean \"puhti\"?");
   CHECK(did_you_mean("puhtj", {"puhti", "puhto"}) == "did you mean \"puhti\" or \"puhto\"?");
-  CHECK(did_you_mean("puhtj", {"puhta", "puhti", "puhto"}) == "did you mean \"puhta\", \"puhti\" or \"puhto\"?");
+  CHECK(did_you_mean("puhtj", {"puhta", "puhti", "puhto"}) ==
+        "did you mean \"puhta\", \"puhti\" or \"puhto\"?");
 }
 
 TEST_CASE("with nothing near the hint lists what is known") {

@@ -8,7 +8,8 @@ namespace printable_test {
 using namespace foretrain;
 
 TEST_CASE("ordinary text stays, in any script") {
-  for (const char* text : {"", "resnet50 on mahti", "µs – 5 é → ü", "测试 😀", "\\n stays as the two characters it is", "~!\"'`$"}) {
+  for (const char* text : {"", "resnet50 on mahti", "µs – 5 é → ü", "测试 😀",
+                           "\\n stays as the two characters it is", "~!\"'`$"}) {
     CHECK(printable(text) == text);
     CHECK(printable_lines(text) == text);
     CHECK(is_printable(text));
@@ -27,7 +28,8 @@ TEST_CASE("control characters are written out, as TOML and JSON write them") {
 TEST_CASE("marks of writing direction and foreign line ends are written out") {
   CHECK(printable("a\u202eb\u2066c\u2069") == "a\\u202eb\\u2066c\\u2069");
   CHECK(printable("\u200e\u200f\u061c\u202a\u2028\u2029") == "\\u200e\\u200f\\u061c\\u202a\\u2028\\u2029");
-  CHECK(printable("\u200d\u2027\u202f\u2065\u206a\u00a0") == "\u200d\u2027\u202f\u2065\u206a\u00a0");  // their neighbours stay
+  CHECK(printable("\u200d\u2027\u202f\u2065\u206a\u00a0") ==
+        "\u200d\u2027\u202f\u2065\u206a\u00a0");  // their neighbours stay
 }
 
 TEST_CASE("bytes that are no UTF-8 are written out one by one") {
@@ -44,7 +46,8 @@ TEST_CASE("a tab is a space in one line, and stays with line ends in several") {
 
 TEST_CASE("what is printable stays when it is made printable again") {
   std::string all;
-  for (int byte = 0; byte < 256; ++byte) all += std::string(1, static_cast<char>(byte)) + "\xe2\x80" + static_cast<char>(byte);
+  for (int byte = 0; byte < 256; ++byte)
+    all += std::string(1, static_cast<char>(byte)) + "\xe2\x80" + static_cast<char>(byte);
   CHECK(printable(printable(all)) == printable(all));
   CHECK(is_printable(printable(all)));
 }

@@ -38,16 +38,17 @@ double random_magnitude(std::uint64_t index, double from, double decades) {
 }  // namespace
 
 TEST_CASE("times may be written in eight units") {
-  const std::pair<const char*, double> cases[] = {{"3 ps", 3e-12}, {"3 ns", 3e-9},    {"2.5 us", 2.5e-6}, {"2.5 µs", 2.5e-6},
-                                                  {"4 ms", 4e-3},  {"5 s", 5},        {"2 min", 120},     {"1.5 h", 5400},
-                                                  {"1 d", 86400},  {"2 days", 172800}};
+  const std::pair<const char*, double> cases[] = {
+      {"3 ps", 3e-12}, {"3 ns", 3e-9}, {"2.5 us", 2.5e-6}, {"2.5 µs", 2.5e-6}, {"4 ms", 4e-3},
+      {"5 s", 5},      {"2 min", 120}, {"1.5 h", 5400},    {"1 d", 86400},     {"2 days", 172800}};
   for (const auto& [text, value] : cases) CHECK(value_of(text, Dimension::time) == Approx(value));
 }
 
 TEST_CASE("k, M, G, T, P are powers of ten, Ki, Mi, Gi, Ti powers of two") {
-  const std::pair<const char*, double> cases[] = {{"7 B", 7},           {"1 kB", 1e3},         {"1 KB", 1e3},    {"1 MB", 1e6},
-                                                  {"1 GB", 1e9},        {"1 TB", 1e12},        {"1 PB", 1e15},   {"1 KiB", 1024},
-                                                  {"25 MiB", 26214400}, {"1 GiB", 1073741824}, {"1 TiB", 0x1p40}};
+  const std::pair<const char*, double> cases[] = {
+      {"7 B", 7},           {"1 kB", 1e3},         {"1 KB", 1e3},    {"1 MB", 1e6},
+      {"1 GB", 1e9},        {"1 TB", 1e12},        {"1 PB", 1e15},   {"1 KiB", 1024},
+      {"25 MiB", 26214400}, {"1 GiB", 1073741824}, {"1 TiB", 0x1p40}};
   for (const auto& [text, value] : cases) CHECK(value_of(text, Dimension::bytes) == value);
 }
 
@@ -92,8 +93,10 @@ TEST_CASE("a quantity of another dimension is refused by name") {
   CHECK(error_of("25 GB", Dimension::time) == "\"25 GB\" is a size, a time is needed");
   CHECK(error_of("25 GB", Dimension::byte_rate) == "\"25 GB\" is a size, a bandwidth is needed");
   CHECK(error_of("25 s", Dimension::bytes) == "\"25 s\" is a time, a size is needed");
-  CHECK(error_of("3 GFLOP", Dimension::flop_rate) == "\"3 GFLOP\" is an amount of work, a compute rate is needed");
-  CHECK(error_of("3 TFLOPs", Dimension::flops) == "\"3 TFLOPs\" is a compute rate, an amount of work is needed");
+  CHECK(error_of("3 GFLOP", Dimension::flop_rate) ==
+        "\"3 GFLOP\" is an amount of work, a compute rate is needed");
+  CHECK(error_of("3 TFLOPs", Dimension::flops) ==
+        "\"3 TFLOPs\" is a compute rate, an amount of work is needed");
 }
 
 TEST_CASE("a number without a unit is refused") {
@@ -110,19 +113,24 @@ TEST_CASE("NaN, infinity and negative numbers are refused") {
   CHECK(error_of("-1e400 s", Dimension::time) == "\"-1e400 s\" is negative");
 }
 
-TEST_CASE("beyond the lowest and the highest value of its dimension a quantity is refused, with the limits in the unit it was written in") {
+TEST_CASE(
+    "beyond the lowest and the highest value of its dimension a quantity is refused, with the limits in the "
+    "unit it was written in") {
   const auto check = [](std::string_view text, Dimension dimension, std::string_view range) {
     const ParsedQuantity parsed = parse_quantity(text, dimension);
     INFO(text);
     CHECK(parsed.error == "\"" + std::string(text) + "\" is out of range");
     CHECK(parsed.hint == range);
   };
-  check("1e-320 GBps", Dimension::byte_rate, "a bandwidth is 0, or from 1e-09 GBps to 1e+09 GBps");  // 1 B/s to 10^18 B/s
+  check("1e-320 GBps", Dimension::byte_rate,
+        "a bandwidth is 0, or from 1e-09 GBps to 1e+09 GBps");  // 1 B/s to 10^18 B/s
   check("1e-320 Gbps", Dimension::byte_rate, "a bandwidth is 0, or from 8e-09 Gbps to 8e+09 Gbps");
-  check("1e400 s", Dimension::time, "a time is 0, or from 1e-12 s to 8.64e+12 s");  // a picosecond to 100 million days
+  check("1e400 s", Dimension::time,
+        "a time is 0, or from 1e-12 s to 8.64e+12 s");  // a picosecond to 100 million days
   check("1e-13s", Dimension::time, "a time is 0, or from 1e-12 s to 8.64e+12 s");
   check("1e300 TB", Dimension::bytes, "a size is 0, or from 1e-12 TB to 1e+06 TB");
-  check("1001 PB", Dimension::bytes, "a size is 0, or from 1e-15 PB to 1000 PB");  // 1.001e18; 64 bits end at 9.2e18
+  check("1001 PB", Dimension::bytes,
+        "a size is 0, or from 1e-15 PB to 1000 PB");  // 1.001e18; 64 bits end at 9.2e18
   check("1e-300 TFLOPs", Dimension::flop_rate, "a compute rate is 0, or from 1e-12 TFLOPs to 1e+06 TFLOPs");
   check("1e-400 W", Dimension::power, "a power is 0, or from 0.001 W to 1e+09 W");
 }
@@ -213,7 +221,8 @@ TEST_CASE("what is printed parses back to the same within half a unit of the thi
     const Time time{static_cast<std::int64_t>(random_magnitude(i, 1, 17.9))};
     CHECK(value_of(to_string(time), Dimension::time) == Approx(to_seconds(time)).epsilon(0.006));
     const Bytes size{static_cast<std::int64_t>(random_magnitude(i, 1, 17.9))};
-    CHECK(value_of(to_string(size), Dimension::bytes) == Approx(static_cast<double>(size.count)).epsilon(0.006));
+    CHECK(value_of(to_string(size), Dimension::bytes) ==
+          Approx(static_cast<double>(size.count)).epsilon(0.006));
     const double any = random_magnitude(i, 1, 17.9);
     CHECK(value_of(to_string(ByteRate{any}), Dimension::byte_rate) == Approx(any).epsilon(0.006));
     CHECK(value_of(to_string(FlopRate{any}), Dimension::flop_rate) == Approx(any).epsilon(0.006));

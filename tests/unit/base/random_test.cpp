@@ -41,8 +41,10 @@ TEST_CASE("two streams are uncorrelated") {
   const CounterRandom random(42);
   constexpr int kDraws = 20'000;
   double product = 0;
-  for (std::uint64_t i = 0; i < kDraws; ++i) product += (random.uniform(0, i) - 0.5) * (random.uniform(1, i) - 0.5);
-  // Standard error of the correlation of 20,000 pairs: 1/sqrt(20000) = 0.007; the variance of a uniform is 1/12.
+  for (std::uint64_t i = 0; i < kDraws; ++i)
+    product += (random.uniform(0, i) - 0.5) * (random.uniform(1, i) - 0.5);
+  // Standard error of the correlation of 20,000 pairs: 1/sqrt(20000) = 0.007; the variance of a uniform is
+  // 1/12.
   CHECK(std::abs(product / kDraws * 12) < 4 * 0.00707);
 }
 
@@ -88,7 +90,8 @@ TEST_CASE("the normal quantile is odd about one half and inverts the distributio
 TEST_CASE("the expected maximum of n normal draws is near the exact order statistics") {
   CHECK(expected_normal_maximum(0) == 0);
   CHECK(expected_normal_maximum(1) == 0);
-  CHECK(expected_normal_maximum(2) == Approx(1 / std::sqrt(std::acos(-1.0))).epsilon(0.05));  // exact: 1/sqrt(pi)
+  CHECK(expected_normal_maximum(2) ==
+        Approx(1 / std::sqrt(std::acos(-1.0))).epsilon(0.05));  // exact: 1/sqrt(pi)
   CHECK(expected_normal_maximum(10) == Approx(1.53875).epsilon(0.01));
   CHECK(expected_normal_maximum(100) == Approx(2.50759).epsilon(0.01));
 }

@@ -42,7 +42,9 @@ TEST_CASE("nine of the longest durations still add up without overflow") {
   CHECK(sum.count() == 9'000'000'000'000'000'000);
 }
 
-TEST_CASE("25 GB at 12.5 GB/s take two seconds") { CHECK(Bytes{25'000'000'000} / ByteRate{12.5e9} == seconds(2)); }
+TEST_CASE("25 GB at 12.5 GB/s take two seconds") {
+  CHECK(Bytes{25'000'000'000} / ByteRate{12.5e9} == seconds(2));
+}
 
 TEST_CASE("no data takes no time, even without a rate") {
   CHECK(Bytes{0} / ByteRate{0} == Time::zero());
@@ -62,7 +64,9 @@ TEST_CASE("the largest amount over the smallest rate saturates") {
   CHECK(Flops{1e308} / FlopRate{1e-300} == kLongestTime);
 }
 
-TEST_CASE("work that is not a number takes no time") { CHECK(Flops{std::nan("")} / FlopRate{1e12} == Time::zero()); }
+TEST_CASE("work that is not a number takes no time") {
+  CHECK(Flops{std::nan("")} / FlopRate{1e12} == Time::zero());
+}
 
 TEST_CASE("amounts add, scale and compare") {
   Bytes size{10};
@@ -77,7 +81,8 @@ TEST_CASE("amounts add, scale and compare") {
 }
 
 TEST_CASE("sizes saturate at the ends of 64 bits") {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max(), least = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max(),
+                         least = std::numeric_limits<std::int64_t>::min();
   CHECK(Bytes{most} + Bytes{1} == Bytes{most});
   CHECK(Bytes{least} + Bytes{-1} == Bytes{least});
   CHECK(Bytes{least} - Bytes{1} == Bytes{least});

@@ -39,7 +39,9 @@ class Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::size_t entries() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator())); }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
+  }
 
  private:
   fs::path path_;
@@ -71,7 +73,8 @@ template <class Work>
 int status_of_child(const Work& work, const std::function<void(pid_t)>& beside = {}) {
   const pid_t child = ::fork();
   if (child == 0) {
-    for (const int signal : {SIGTERM, SIGINT, SIGSEGV, SIGABRT}) std::signal(signal, SIG_DFL);  // those of the tests' framework
+    for (const int signal : {SIGTERM, SIGINT, SIGSEGV, SIGABRT})
+      std::signal(signal, SIG_DFL);  // those of the tests' framework
     try {
       work();
     } catch (...) {
@@ -103,7 +106,8 @@ TEST_CASE("a file that is there is replaced and keeps its permissions") {
     write_whole_file(folder / "out", "a much longer first text");
     REQUIRE(::chmod((folder / "out").c_str(), mode) == 0);
     const ino_t before = status_of(folder / "out").st_ino;
-    const int opened = ::open((folder / "out").c_str(), O_RDONLY);  // keeps the number of the old file from being used again
+    const int opened =
+        ::open((folder / "out").c_str(), O_RDONLY);  // keeps the number of the old file from being used again
     write_whole_file(folder / "out", "short");
     ::close(opened);
     CHECK(content(folder / "out") == "short");
@@ -257,7 +261,8 @@ TEST_CASE("a program that is told to end while it writes leaves the file whole a
   }
 }
 
-TEST_CASE("a signal that the program ignores stays ignored, and one that it handles comes when the file is whole") {
+TEST_CASE(
+    "a signal that the program ignores stays ignored, and one that it handles comes when the file is whole") {
   const Folder folder;
   static volatile std::sig_atomic_t handled = 0;
   const auto before_hup = std::signal(SIGHUP, SIG_IGN);

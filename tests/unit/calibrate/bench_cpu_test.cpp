@@ -1,4 +1,5 @@
-// Tests of the CPU measurements: the coded picture, threads, child processes, Python; points of plan_cpu() really run.
+// Tests of the CPU measurements: the coded picture, threads, child processes, Python; points of plan_cpu()
+// really run.
 #include <atomic>
 
 #include "calibrate/micro/cpu/cpu.hpp"
@@ -81,7 +82,8 @@ TEST_CASE("Python's loop is measured where there is Python") {
 }
 
 TEST_CASE("a child's output, code, variables and end are seen") {
-  CHECK(run_child({"sh", "-c", "echo $FORETRAIN_A; exit 4"}, {{"FORETRAIN_A", "b c"}}, kAnyTime).output == "b c\n");
+  CHECK(run_child({"sh", "-c", "echo $FORETRAIN_A; exit 4"}, {{"FORETRAIN_A", "b c"}}, kAnyTime).output ==
+        "b c\n");
   CHECK(run_child({"sh", "-c", "exit 4"}, {}, kAnyTime).exit_code == 4);
   CHECK(run_child({"sh", "-c", "kill -9 $$"}, {}, kAnyTime).exit_code == 128 + 9);
   CHECK(run_child({"sleep", "20"}, {}, 0.05).exit_code == 124);

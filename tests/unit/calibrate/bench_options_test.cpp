@@ -58,20 +58,23 @@ TEST_CASE("mistakes on the command line say what would be right") {
 }
 
 TEST_CASE("help names every option") {
-  for (const char* option :
-       {"-o", "--budget", "--only", "--host-only", "--fresh", "--rendezvous", "--points", "--no-children", "--list", "--version"})
+  for (const char* option : {"-o", "--budget", "--only", "--host-only", "--fresh", "--rendezvous", "--points",
+                             "--no-children", "--list", "--version"})
     CHECK_THAT(help_text(), ContainsSubstring(option));
 }
 
 TEST_CASE("ranks are found where the launcher puts them") {
   CHECK(rank_with({}) == JobRank{});
-  CHECK(
-      rank_with(
-          {{"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_LOCALID", "1"}, {"SLURM_JOB_ID", "77"}, {"SLURM_STEP_ID", "0"}}) ==
-      JobRank{3, 8, 1, "77.0", Launcher::slurm});
-  CHECK(rank_with({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}}) ==
-        JobRank{1, 2, 1, "", Launcher::open_mpi});
-  CHECK(rank_with({{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}, {"MPI_LOCALRANKID", "0"}}) == JobRank{1, 4, 0, "", Launcher::mpich});
+  CHECK(rank_with({{"SLURM_PROCID", "3"},
+                   {"SLURM_STEP_NUM_TASKS", "8"},
+                   {"SLURM_LOCALID", "1"},
+                   {"SLURM_JOB_ID", "77"},
+                   {"SLURM_STEP_ID", "0"}}) == JobRank{3, 8, 1, "77.0", Launcher::slurm});
+  CHECK(rank_with({{"OMPI_COMM_WORLD_RANK", "1"},
+                   {"OMPI_COMM_WORLD_SIZE", "2"},
+                   {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}}) == JobRank{1, 2, 1, "", Launcher::open_mpi});
+  CHECK(rank_with({{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}, {"MPI_LOCALRANKID", "0"}}) ==
+        JobRank{1, 4, 0, "", Launcher::mpich});
 }
 
 TEST_CASE("a batch script is no rank of its tasks, and nonsense none either") {
@@ -81,12 +84,16 @@ TEST_CASE("a batch script is no rank of its tasks, and nonsense none either") {
 }
 
 TEST_CASE("mpirun's ranks come before those of the Slurm step it runs in") {
-  CHECK(rank_with({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"OMPI_COMM_WORLD_RANK", "5"}, {"OMPI_COMM_WORLD_SIZE", "8"}})
+  CHECK(rank_with({{"SLURM_PROCID", "0"},
+                   {"SLURM_STEP_NUM_TASKS", "2"},
+                   {"OMPI_COMM_WORLD_RANK", "5"},
+                   {"OMPI_COMM_WORLD_SIZE", "8"}})
             .rank == 5);
 }
 
 TEST_CASE("ranks meet in a folder, turn after turn, and leave one file each") {
-  const auto folder = std::filesystem::temp_directory_path() / ("foretrain-ranks-" + std::to_string(::getpid()));
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("foretrain-ranks-" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   constexpr int kRanks = 3, kTurns = 5;
   std::vector<std::vector<std::string>> last(kRanks);
@@ -95,7 +102,8 @@ TEST_CASE("ranks meet in a folder, turn after turn, and leave one file each") {
     for (int rank = 0; rank < kRanks; ++rank) {
       ranks.emplace_back([&, rank] {
         const AllGather gather = through_files(folder.string(), {rank, kRanks, rank, "job", {}}, 3600);
-        for (int turn = 0; turn < kTurns; ++turn) last[static_cast<std::size_t>(rank)] = gather(std::to_string(10 * turn + rank));
+        for (int turn = 0; turn < kTurns; ++turn)
+          last[static_cast<std::size_t>(rank)] = gather(std::to_string(10 * turn + rank));
       });
     }
   }
@@ -105,12 +113,15 @@ TEST_CASE("ranks meet in a folder, turn after turn, and leave one file each") {
 }
 
 TEST_CASE("a rank that never comes is named, and files of an earlier start are refused") {
-  const auto folder = std::filesystem::temp_directory_path() / ("foretrain-late-" + std::to_string(::getpid()));
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("foretrain-late-" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   const JobRank job{0, 2, 0, "", {}};
   CHECK_THROWS_WITH(through_files(folder.string(), job, 0.05)("x"), ContainsSubstring("rank 1 did not come"));
-  CHECK_THROWS_WITH(through_files(folder.string(), job, 0.05)("x"), ContainsSubstring("left from an earlier start"));
-  CHECK_THROWS_WITH(through_files((folder / "none").string(), job, 0.05)("x"), ContainsSubstring("cannot be written"));
+  CHECK_THROWS_WITH(through_files(folder.string(), job, 0.05)("x"),
+                    ContainsSubstring("left from an earlier start"));
+  CHECK_THROWS_WITH(through_files((folder / "none").string(), job, 0.05)("x"),
+                    ContainsSubstring("cannot be written"));
   std::filesystem::remove_all(folder);
 }
 

@@ -1,4 +1,5 @@
-// Tests of which points are measured: on no GPU, one, eight, by ranks of a job, and under forced NCCL variables.
+// Tests of which points are measured: on no GPU, one, eight, by ranks of a job, and under forced NCCL
+// variables.
 #include <algorithm>
 #include <set>
 
@@ -32,7 +33,8 @@ std::set<std::string> keys_of(const std::vector<Point>& points) {
 }
 
 bool any_has(const std::vector<Point>& points, std::string_view key, std::string_view value) {
-  return std::any_of(points.begin(), points.end(), [&](const Point& point) { return setting_of(point.sample, key) == value; });
+  return std::any_of(points.begin(), points.end(),
+                     [&](const Point& point) { return setting_of(point.sample, key) == value; });
 }
 
 }  // namespace
@@ -52,7 +54,8 @@ TEST_CASE("no family plans a point twice, and each begins with its lowest rank")
       INFO(family.name() << " on " << gpus);
       CHECK(!points.empty());
       CHECK(keys_of(points).size() == points.size());
-      CHECK(std::is_sorted(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.rank < b.rank; }));
+      CHECK(std::is_sorted(points.begin(), points.end(),
+                           [](const Point& a, const Point& b) { return a.rank < b.rank; }));
       for (const Point& point : points) CHECK(point.sample.kind == family.kind);
     }
   }
@@ -87,7 +90,8 @@ TEST_CASE("precisions a GPU does not have are not planned") {
 
 TEST_CASE("messages that fall into parts are whole numbers of floats for each rank") {
   for (const Point& point : plan_collective(machine_of(3))) {
-    const bool is_split = point.sample.what == "all_gather" || point.sample.what == "reduce_scatter" || point.sample.what == "alltoall";
+    const bool is_split = point.sample.what == "all_gather" || point.sample.what == "reduce_scatter" ||
+                          point.sample.what == "alltoall";
     CHECK(point.sample.bytes > 0);
     CHECK(point.sample.bytes % (is_split ? 4 * point.sample.gpus : 4) == 0);
   }
@@ -97,7 +101,9 @@ TEST_CASE("a tax says of which message it is: without, the model has nothing to 
   for (const Point& point : plan_tax(machine_of(2))) CHECK(point.sample.bytes == kTaxedMessage);
 }
 
-TEST_CASE("forced algorithms belong to child processes, unless this process has its own variables or may have none") {
+TEST_CASE(
+    "forced algorithms belong to child processes, unless this process has its own variables or may have "
+    "none") {
   Machine machine = machine_of(8);
   CHECK(any_has(plan_collective(machine), "nccl.algorithm", "tree"));
   CHECK(any_has(plan_tax(machine), "channels", "8"));
@@ -135,7 +141,8 @@ TEST_CASE("every pair of GPUs is copied between, on eight and on three") {
     std::set<std::string> pairs;
     for (const Point& point : plan_copy(machine_of(gpus))) {
       if (point.sample.what == "p2p")
-        pairs.insert(std::string(setting_of(point.sample, "src")) + ">" + std::string(setting_of(point.sample, "dst")));
+        pairs.insert(std::string(setting_of(point.sample, "src")) + ">" +
+                     std::string(setting_of(point.sample, "dst")));
     }
     CHECK(static_cast<int>(pairs.size()) == gpus * (gpus - 1));
   }
@@ -158,8 +165,10 @@ TEST_CASE("BERT-base computes 6 FLOPs per parameter and token, and its attention
   for (const MixOperator& op : operators_of("bert_base", 8, 4)) {
     if (op.kind == MixOperator::Kind::gemm) flops += op.gemm.flops() * op.times;
   }
-  // 12 layers x (4 x 768^2 + 2 x 768 x 3072) weights x 6 x 1024 tokens, and 3 passes x 2 products x 2 x 128^2 x 64 x 96 pairs x 12 layers.
-  const double weights = 12.0 * (4 * 768 * 768 + 2 * 768 * 3072) * 6 * 1024, attention = 3.0 * 2 * 2 * 128 * 128 * 64 * 96 * 12;
+  // 12 layers x (4 x 768^2 + 2 x 768 x 3072) weights x 6 x 1024 tokens, and 3 passes x 2 products x 2 x 128^2
+  // x 64 x 96 pairs x 12 layers.
+  const double weights = 12.0 * (4 * 768 * 768 + 2 * 768 * 3072) * 6 * 1024,
+               attention = 3.0 * 2 * 2 * 128 * 128 * 64 * 96 * 12;
   CHECK(flops == Approx(weights + attention));
 }
 
@@ -176,10 +185,10 @@ TEST_CASE("a GPU without kernels is told which toolkit builds for it") {
   CHECK(toolkit_for(7, 0) == "CUDA 11 or 12");
   CHECK(toolkit_for(9, 0) == "CUDA 12 or newer");
   CHECK(toolkit_for(12, 0) == "CUDA 12.8 or newer");
-  CHECK(
-      no_kernels_sentence("Tesla V100", 7, 0, 13000) ==
-      "this foretrain-bench, built with CUDA 13.0, has no kernels for Tesla V100 (compute capability 7.0); build it with CUDA 11 or 12 and "
-      "-DFORETRAIN_CUDA_ARCHITECTURES=70");
+  CHECK(no_kernels_sentence("Tesla V100", 7, 0, 13000) ==
+        "this foretrain-bench, built with CUDA 13.0, has no kernels for Tesla V100 (compute capability 7.0); "
+        "build it with CUDA 11 or 12 and "
+        "-DFORETRAIN_CUDA_ARCHITECTURES=70");
 }
 
 }  // namespace bench_plan_test

@@ -43,7 +43,8 @@ TEST_CASE("a family that ends early leaves its time to the others") {
   FakeBench bench;
   std::vector<Sample> samples;
   // Equal weights: each gets 50 s. cpu needs 10, so host's 90 points of 1 s all fit.
-  const RunReport report = measure_families({bench.run_of("cpu", 10, 1), bench.run_of("host", 90, 1)}, samples, bench.budget(100), {});
+  const RunReport report = measure_families({bench.run_of("cpu", 10, 1), bench.run_of("host", 90, 1)},
+                                            samples, bench.budget(100), {});
   CHECK(report.measured == 100);
   CHECK(report.out_of_time == 0);
   CHECK(samples.size() == 100);
@@ -52,7 +53,8 @@ TEST_CASE("a family that ends early leaves its time to the others") {
 TEST_CASE("time that later families leave goes back to the first ones") {
   FakeBench bench;
   std::vector<Sample> samples;
-  const RunReport report = measure_families({bench.run_of("host", 90, 1), bench.run_of("cpu", 10, 1)}, samples, bench.budget(100), {});
+  const RunReport report = measure_families({bench.run_of("host", 90, 1), bench.run_of("cpu", 10, 1)},
+                                            samples, bench.budget(100), {});
   CHECK(report.measured == 100);
 }
 
@@ -60,8 +62,8 @@ TEST_CASE("too many points are cut by weight, the first ones first") {
   FakeBench bench;
   std::vector<Sample> samples;
   // gemm has weight 3, memory 1.
-  const RunReport report =
-      measure_families({bench.run_of("gemm", 1000, 1), bench.run_of("memory", 1000, 1)}, samples, bench.budget(40), {});
+  const RunReport report = measure_families({bench.run_of("gemm", 1000, 1), bench.run_of("memory", 1000, 1)},
+                                            samples, bench.budget(40), {});
   CHECK(bench.measured["gemm"] == 30);
   CHECK(bench.measured["memory"] == 10);
   CHECK(report.out_of_time == 2000 - 40);
@@ -140,7 +142,8 @@ TEST_CASE("budgets are times") {
   CHECK(parse_budget("90s") == 90);
   CHECK(parse_budget("2m") == 120);
   CHECK(parse_budget("0.5h") == 1800);
-  for (const char* wrong : {"", "m", "2", "-2m", "0s", "nanm", "infh", "1e9h", "2 m", "2min"}) CHECK_FALSE(parse_budget(wrong));
+  for (const char* wrong : {"", "m", "2", "-2m", "0s", "nanm", "infh", "1e9h", "2 m", "2min"})
+    CHECK_FALSE(parse_budget(wrong));
 }
 
 }  // namespace bench_run_test

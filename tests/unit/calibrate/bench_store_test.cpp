@@ -1,4 +1,5 @@
-// Tests of the samples file: round trip, what counts as another machine, and files that cannot be read or written.
+// Tests of the samples file: round trip, what counts as another machine, and files that cannot be read or
+// written.
 #include <filesystem>
 #include <fstream>
 
@@ -15,7 +16,8 @@ using namespace foretrain::micro;
 namespace {
 
 struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("foretrain-store-" + std::to_string(::getpid()));
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("foretrain-store-" + std::to_string(::getpid()));
   Folder() { std::filesystem::create_directories(path); }
   ~Folder() { std::filesystem::remove_all(path); }
   std::string file(const char* name) const { return (path / name).string(); }
@@ -61,12 +63,16 @@ TEST_CASE("another table is refused, and a folder that is not there") {
   CHECK_THROWS_AS(write_store(folder.file("no/such/x.csv"), {}, {example()}), WorldError);
 }
 
-TEST_CASE("a link planted under the name of an earlier version's temporary file is not followed, and permissions stay") {
+TEST_CASE(
+    "a link planted under the name of an earlier version's temporary file is not followed, and permissions "
+    "stay") {
   const Folder folder;
   std::ofstream(folder.file("victim")) << "precious";
-  std::filesystem::create_symlink(folder.file("victim"), folder.file("x.csv") + "." + std::to_string(::getpid()) + ".part");
+  std::filesystem::create_symlink(folder.file("victim"),
+                                  folder.file("x.csv") + "." + std::to_string(::getpid()) + ".part");
   std::ofstream(folder.file("x.csv")) << "";
-  std::filesystem::permissions(folder.file("x.csv"), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::permissions(folder.file("x.csv"),
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   write_store(folder.file("x.csv"), {}, {example()});
   std::ifstream victim(folder.file("victim"));
   CHECK(std::string(std::istreambuf_iterator<char>(victim), {}) == "precious");

@@ -30,7 +30,8 @@ TEST_CASE("a product's first element is the first row by the first column, in ev
   double first = 0, other = 0;
   for (int k = 0; k < 4; ++k) {
     first += pattern(static_cast<std::uint64_t>(k * 3), 1) * pattern(static_cast<std::uint64_t>(k), 2);
-    other += pattern(static_cast<std::uint64_t>(12 + k * 3 + 2), 1) * pattern(static_cast<std::uint64_t>(8 + 4 + k), 2);
+    other += pattern(static_cast<std::uint64_t>(12 + k * 3 + 2), 1) *
+             pattern(static_cast<std::uint64_t>(8 + 4 + k), 2);
   }
   CHECK(c[0] == first);
   CHECK(c[6 + 3 + 2] == other);  // second of the batch, row 2, column 1
@@ -41,19 +42,25 @@ TEST_CASE("a 1 x 1 convolution is a product over channels") {
   const auto y = reference_conv(shape, ConvPass::forward);
   REQUIRE(y.size() == 8);
   double expected = 0;
-  for (int c = 0; c < 3; ++c) expected += pattern(static_cast<std::uint64_t>(c * 4 + 3), 1) * pattern(static_cast<std::uint64_t>(3 + c), 2);
+  for (int c = 0; c < 3; ++c)
+    expected +=
+        pattern(static_cast<std::uint64_t>(c * 4 + 3), 1) * pattern(static_cast<std::uint64_t>(3 + c), 2);
   CHECK(y[4 + 3] == expected);
 }
 
-TEST_CASE("the gradients are those of the forward pass: <y, conv(x, w)> = <x, data(y, w)> = <w, weights(x, y)>") {
-  for (const ConvShape& shape : {ConvShape{2, 4, 6, 7, 3, 2}, ConvShape{1, 4, 4, 5, 3, 1, 2}, ConvShape{1, 2, 3, 6, 5, 1}}) {
-    // Each pass has its own patterns: x 1, w 2 forward; y 1, w 2 for data; x 1, y 2 for weights. So compare sums that use the same pairs.
+TEST_CASE(
+    "the gradients are those of the forward pass: <y, conv(x, w)> = <x, data(y, w)> = <w, weights(x, y)>") {
+  for (const ConvShape& shape :
+       {ConvShape{2, 4, 6, 7, 3, 2}, ConvShape{1, 4, 4, 5, 3, 1, 2}, ConvShape{1, 2, 3, 6, 5, 1}}) {
+    // Each pass has its own patterns: x 1, w 2 forward; y 1, w 2 for data; x 1, y 2 for weights. So compare
+    // sums that use the same pairs.
     const auto dot = [](const std::vector<double>& a, const std::vector<double>& b) {
       return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
     };
     const auto forward = reference_conv(shape, ConvPass::forward);  // of x1, w2
     const auto weights = reference_conv(shape, ConvPass::weights);  // of x1, y2
-    CHECK(dot(forward, pattern_values(shape.output_elements(), 2)) == dot(weights, pattern_values(shape.weight_elements(), 2)));
+    CHECK(dot(forward, pattern_values(shape.output_elements(), 2)) ==
+          dot(weights, pattern_values(shape.weight_elements(), 2)));
     const auto data = reference_conv(shape, ConvPass::data);  // of y1, w2
     CHECK(static_cast<std::int64_t>(data.size()) == shape.input_elements());
   }

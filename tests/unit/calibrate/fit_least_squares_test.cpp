@@ -1,4 +1,5 @@
-// Properties of the least squares: known constants come back, their spreads are true, outliers and limits do what they should.
+// Properties of the least squares: known constants come back, their spreads are true, outliers and limits do
+// what they should.
 #include <array>
 #include <cmath>
 
@@ -15,7 +16,8 @@ using foretrain::fit::Problem;
 
 namespace {
 
-/// Time of a collective of `calls` launches in `steps` steps among `peers`: five constants, not one of them linear in all the others.
+/// Time of a collective of `calls` launches in `steps` steps among `peers`: five constants, not one of them
+/// linear in all the others.
 struct Condition {
   double calls, steps, peers, bytes;
 };
@@ -29,7 +31,8 @@ double collective_time(const Condition& c, const std::vector<double>& v) {
 std::vector<Condition> conditions(int n) {
   std::vector<Condition> out;
   for (int i = 0; i < n; ++i) {
-    out.push_back({std::pow(2.0, i % 4), 1.0 + i % 15, std::pow(2.0, (i / 3) % 5), std::pow(2.0, 6 + 24.0 * ((i * 7) % n) / n)});
+    out.push_back({std::pow(2.0, i % 4), 1.0 + i % 15, std::pow(2.0, (i / 3) % 5),
+                   std::pow(2.0, 6 + 24.0 * ((i * 7) % n) / n)});
   }
   return out;
 }
@@ -37,8 +40,11 @@ std::vector<Condition> conditions(int n) {
 /// `noise`: standard deviation of the logarithms; every tenth measurement times `outlier`.
 Problem collective_problem(int n, double noise, double outlier, std::uint64_t seed) {
   Problem problem;
-  problem.parameters = {
-      {"launch", 1e-6, 0, 0, 0}, {"hop", 1e-6, 0, 0, 0}, {"rate", 60e9, 0, 0, 0}, {"share", 0.5, 0, 0, 0}, {"half", 1e5, 0, 0, 0}};
+  problem.parameters = {{"launch", 1e-6, 0, 0, 0},
+                        {"hop", 1e-6, 0, 0, 0},
+                        {"rate", 60e9, 0, 0, 0},
+                        {"share", 0.5, 0, 0, 0},
+                        {"half", 1e5, 0, 0, 0}};
   const std::vector<Condition> all = conditions(n);
   problem.predict = [all](const std::vector<double>& values) {
     std::vector<double> out;
@@ -58,10 +64,14 @@ double error_of(const Fit& fit, std::size_t j) { return std::log(fit.parameters[
 /// y = factor for every measurement.
 Problem factor_problem(std::vector<double> measured, fit::Parameter parameter) {
   const std::size_t n = measured.size();
-  return {{std::move(parameter)}, std::move(measured), {}, [n](const std::vector<double>& v) { return std::vector<double>(n, v[0]); }};
+  return {{std::move(parameter)}, std::move(measured), {}, [n](const std::vector<double>& v) {
+            return std::vector<double>(n, v[0]);
+          }};
 }
 
-bool is_sane(const FittedParameter& p) { return std::isfinite(p.value) && p.value > 0 && std::isfinite(p.spread) && p.spread >= 0; }
+bool is_sane(const FittedParameter& p) {
+  return std::isfinite(p.value) && p.value > 0 && std::isfinite(p.spread) && p.spread >= 0;
+}
 
 bool is_sane(const Fit& fit) {
   for (const FittedParameter& p : fit.parameters) {
@@ -103,7 +113,8 @@ TEST_CASE("the stated spread covers the truth in 85 to 95 % of 500 seeded draws"
     std::array<int, 5> covered{};
     for (std::uint64_t draw = 0; draw < 500; ++draw) {
       const Fit fit = fit::fit(collective_problem(n, 0.05, 1, 100 + draw));
-      for (std::size_t j = 0; j < kTruth.size(); ++j) covered[j] += std::abs(error_of(fit, j)) < 1.645 * fit.parameters[j].spread ? 1 : 0;
+      for (std::size_t j = 0; j < kTruth.size(); ++j)
+        covered[j] += std::abs(error_of(fit, j)) < 1.645 * fit.parameters[j].spread ? 1 : 0;
     }
     for (const int count : covered) {
       INFO(n << " measurements, " << count << " of 500");
@@ -114,7 +125,8 @@ TEST_CASE("the stated spread covers the truth in 85 to 95 % of 500 seeded draws"
 }
 
 TEST_CASE("a tenth of the points three times too large move no constant by 3 %") {
-  const Fit clean = fit::fit(collective_problem(500, 0.02, 1, 5)), hit = fit::fit(collective_problem(500, 0.02, 3, 5));
+  const Fit clean = fit::fit(collective_problem(500, 0.02, 1, 5)),
+            hit = fit::fit(collective_problem(500, 0.02, 3, 5));
   for (std::size_t j = 0; j < kTruth.size(); ++j) {
     INFO(j);
     CHECK(std::abs(std::log(hit.parameters[j].value / clean.parameters[j].value)) < 0.03);
@@ -134,7 +146,8 @@ TEST_CASE("a limit holds and is told of") {
 }
 
 TEST_CASE("a start outside its limits is put on the nearer one first") {
-  CHECK(fit::fit(factor_problem({3, 3.1, 2.9}, {"factor", 100, 1, 5, 0})).parameters[0].value == Approx(3).epsilon(0.02));
+  CHECK(fit::fit(factor_problem({3, 3.1, 2.9}, {"factor", 100, 1, 5, 0})).parameters[0].value ==
+        Approx(3).epsilon(0.02));
 }
 
 TEST_CASE("a constant that no measurement depends on keeps its default and the spread it had") {
@@ -153,7 +166,8 @@ TEST_CASE("a constant that no measurement depends on keeps its default and the s
 }
 
 TEST_CASE("what was known before holds two constants apart that one measurement cannot") {
-  Problem problem;  // only the product is seen: 12 where 2 x 3 was expected, and the second may move four times as far
+  Problem problem;  // only the product is seen: 12 where 2 x 3 was expected, and the second may move four
+                    // times as far
   problem.parameters = {{"a", 2, 0, 0, 0.1}, {"b", 3, 0, 0, 0.2}};
   problem.measured = {12};
   problem.predict = [](const std::vector<double>& v) { return std::vector<double>{v[0] * v[1]}; };
@@ -183,7 +197,9 @@ TEST_CASE("nothing to fit, or nothing to fit to, gives back what was known") {
   CHECK(none.parameters[0].value == 10);
   CHECK(none.parameters[0].spread == Approx(0.4));
   CHECK(none.converged);
-  const Fit fixed = fit::fit({{}, {2, 2.2}, {}, [](const std::vector<double>&) { return std::vector<double>{2, 2}; }});
+  const Fit fixed = fit::fit({{}, {2, 2.2}, {}, [](const std::vector<double>&) {
+                                return std::vector<double>{2, 2};
+                              }});
   CHECK(fixed.parameters.empty());
   CHECK(fixed.residuals.size() == 2);
   CHECK(is_sane(fixed));
@@ -208,14 +224,16 @@ TEST_CASE("forty constants are found from 2000 measurements in at most thirty st
   }
   problem.predict = [](const std::vector<double>& v) {
     std::vector<double> out;
-    for (std::size_t i = 0; i < 2000; ++i) out.push_back(v[i % 40] + 0.5 * v[(i * 7 + i / 40) % 40] + 0.1 * v[(i / 3) % 40]);
+    for (std::size_t i = 0; i < 2000; ++i)
+      out.push_back(v[i % 40] + 0.5 * v[(i * 7 + i / 40) % 40] + 0.1 * v[(i / 3) % 40]);
     return out;
   };
   problem.measured = problem.predict(truth);
   for (std::size_t i = 0; i < 2000; ++i) problem.measured[i] *= std::exp(0.05 * random.normal(2, i));
   const Fit fit = fit::fit(problem);
   CHECK(fit.converged);
-  for (std::size_t j = 0; j < 40; ++j) CHECK(std::abs(std::log(fit.parameters[j].value / truth[j])) < 4 * fit.parameters[j].spread);
+  for (std::size_t j = 0; j < 40; ++j)
+    CHECK(std::abs(std::log(fit.parameters[j].value / truth[j])) < 4 * fit.parameters[j].spread);
 }
 
 TEST_CASE("no number is lost on hostile inputs") {
@@ -228,7 +246,8 @@ TEST_CASE("no number is lost on hostile inputs") {
       const double start = std::exp(100 * random.normal(draw, 10 + j));
       problem.parameters.push_back({"c", start, 0, j % 3 == 0 ? start * 2 : 0, j % 2 == 0 ? 0 : 0.3});
     }
-    for (std::size_t i = 0; i < n; ++i) problem.measured.push_back(std::exp(100 * random.normal(draw, 100 + i)));
+    for (std::size_t i = 0; i < n; ++i)
+      problem.measured.push_back(std::exp(100 * random.normal(draw, 100 + i)));
     problem.predict = [n](const std::vector<double>& v) {
       std::vector<double> out;
       for (std::size_t i = 0; i < n; ++i) out.push_back(v[i % v.size()] + 1e-3 * v.front());

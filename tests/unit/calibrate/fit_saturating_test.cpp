@@ -1,4 +1,5 @@
-// Properties of the saturating curve: peak and half size come back, with true spreads, and outliers do not move them.
+// Properties of the saturating curve: peak and half size come back, with true spreads, and outliers do not
+// move them.
 #include <cmath>
 
 #include "calibrate/fit/saturating.hpp"
@@ -21,7 +22,10 @@ std::vector<RatePoint> copies(int n, double noise, double outlier, std::uint64_t
   for (int i = 0; i < n; ++i) {
     const double bytes = std::pow(2.0, 12 + 18.0 * i / n);
     const double off = i % 10 == 7 ? outlier : 1;
-    out.push_back({bytes, kPeak * bytes / (bytes + kHalf) * off * std::exp(noise * random.normal(1, static_cast<std::uint64_t>(i))), 0});
+    out.push_back({bytes,
+                   kPeak * bytes / (bytes + kHalf) * off *
+                       std::exp(noise * random.normal(1, static_cast<std::uint64_t>(i))),
+                   0});
   }
   return out;
 }
@@ -51,7 +55,8 @@ TEST_CASE("the spreads of peak and half size cover the truth in 85 to 95 % of 50
 }
 
 TEST_CASE("a tenth of the copies three times too fast move peak and half size by less than 3 %") {
-  const Saturating clean = fit::fit_saturating(copies(100, 0.01, 1, 4)), hit = fit::fit_saturating(copies(100, 0.01, 3, 4));
+  const Saturating clean = fit::fit_saturating(copies(100, 0.01, 1, 4)),
+                   hit = fit::fit_saturating(copies(100, 0.01, 3, 4));
   CHECK(hit.peak == Approx(clean.peak).epsilon(0.03));
   CHECK(hit.half == Approx(clean.half).epsilon(0.03));
 }

@@ -1,4 +1,5 @@
-// Properties of the pieces: protocols come back with their constants, noise makes no pieces, and the fast cut is the best of all cuts.
+// Properties of the pieces: protocols come back with their constants, noise makes no pieces, and the fast cut
+// is the best of all cuts.
 #include <cmath>
 
 #include "calibrate/fit/piece.hpp"
@@ -43,7 +44,8 @@ double least_loss(const std::vector<MergedPoint>& points, std::size_t begin, dou
   double least = 1e300;
   for (std::size_t end = begin + 2; end <= points.size(); ++end) {
     const double rest = least_loss(points, end, noise);
-    const double here = fit::fit_piece({points.data() + begin, end - begin}, noise).loss + fit::price_of_piece(points.size());
+    const double here =
+        fit::fit_piece({points.data() + begin, end - begin}, noise).loss + fit::price_of_piece(points.size());
     least = std::min(least, here + rest);
   }
   return least;
@@ -87,7 +89,8 @@ TEST_CASE("without noise three protocols come back exactly") {
 }
 
 TEST_CASE("a tenth of the points three times too slow move no constant by 3 % and make no pieces") {
-  const std::vector<Segment> clean = fit::fit_segments(sweep(1, 0.01, 2)), hit = fit::fit_segments(sweep(1, 0.01, 2, 3));
+  const std::vector<Segment> clean = fit::fit_segments(sweep(1, 0.01, 2)),
+                             hit = fit::fit_segments(sweep(1, 0.01, 2, 3));
   REQUIRE(clean.size() == 3);
   REQUIRE(hit.size() == 3);
   for (std::size_t k = 0; k < 3; ++k) {
@@ -130,7 +133,8 @@ TEST_CASE("the cut is as good as the best of all cuts") {
 }
 
 TEST_CASE("equal sizes are merged to their median, in any order") {
-  const std::vector<Segment> found = fit::fit_segments({{2000, 3e-5, 0}, {1000, 2e-5, 0}, {1000, 9e-3, 0}, {1000, 1e-5, 0}});
+  const std::vector<Segment> found =
+      fit::fit_segments({{2000, 3e-5, 0}, {1000, 2e-5, 0}, {1000, 9e-3, 0}, {1000, 1e-5, 0}});
   REQUIRE(found.size() == 1);
   CHECK(found[0].least == 1000);
   CHECK(found[0].most == 2000);
@@ -140,8 +144,10 @@ TEST_CASE("equal sizes are merged to their median, in any order") {
 }
 
 TEST_CASE("time that falls with size makes no negative slope, and no bandwidth a negative latency") {
-  for (const Segment& s : fit::fit_segments({{1, 8, 0}, {2, 4, 0}, {4, 2, 0}, {8, 1, 0}})) CHECK(s.seconds_per_byte >= 0);
-  for (const Segment& s : fit::fit_segments({{1, 1, 0}, {2, 4, 0}, {4, 16, 0}, {8, 64, 0}})) CHECK(s.latency_s >= 0);
+  for (const Segment& s : fit::fit_segments({{1, 8, 0}, {2, 4, 0}, {4, 2, 0}, {8, 1, 0}}))
+    CHECK(s.seconds_per_byte >= 0);
+  for (const Segment& s : fit::fit_segments({{1, 1, 0}, {2, 4, 0}, {4, 16, 0}, {8, 64, 0}}))
+    CHECK(s.latency_s >= 0);
 }
 
 TEST_CASE("no points are no pieces, and one point is its time") {
@@ -181,7 +187,8 @@ TEST_CASE("thousands of sizes are thinned, and every number stays a number") {
   std::vector<SizePoint> points;
   const CounterRandom random(8);
   for (std::uint64_t i = 0; i < 3000; ++i) {
-    points.push_back({std::exp(200 * random.uniform(1, i)), std::exp(100 * random.normal(2, i)), i % 3 == 0 ? 0.1 : 0});
+    points.push_back(
+        {std::exp(200 * random.uniform(1, i)), std::exp(100 * random.normal(2, i)), i % 3 == 0 ? 0.1 : 0});
   }
   const std::vector<Segment> found = fit::fit_segments(points);
   CHECK(found.size() <= 64);

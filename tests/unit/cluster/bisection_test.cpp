@@ -28,7 +28,9 @@ std::vector<double> shift_rates(const ClusterSpec& spec, int shift) {
   MaxMinProblem problem;
   problem.capacities = cluster.capacities();
   for (int node = 0; node < spec.nodes; ++node)
-    problem.add_flow(cluster.route_between_nodes(cluster.gpu(node, 0), cluster.gpu((node + shift) % spec.nodes, 0), 0).links);
+    problem.add_flow(
+        cluster.route_between_nodes(cluster.gpu(node, 0), cluster.gpu((node + shift) % spec.nodes, 0), 0)
+            .links);
   std::vector<double> rates;
   for (const ByteRate rate : max_min_rates(problem)) rates.push_back(rate.per_second / kNic);
   return rates;
@@ -47,14 +49,16 @@ ClusterSpec three_levels(int uplinks, int cores) {
 }  // namespace
 
 TEST_CASE("a non-blocking fat tree of three levels carries every shift at the rate of the NICs") {
-  for (const int shift : {1, 3, 4, 8, 15, 16, 17}) CHECK(least(shift_rates(three_levels(4, 4), shift)) == Approx(1));
+  for (const int shift : {1, 3, 4, 8, 15, 16, 17})
+    CHECK(least(shift_rates(three_levels(4, 4), shift)) == Approx(1));
 }
 
 TEST_CASE("a fat tree carries from group to group what its cores carry") {
   // Shift 16 sends every node to the other of two groups: 16 flows over 4 spines x c cores.
   CHECK(sum(shift_rates(three_levels(4, 2), 16)) == Approx(2 * 4 * 2));
   CHECK(sum(shift_rates(three_levels(4, 1), 16)) == Approx(2 * 4 * 1));
-  // Within a group the spines alone count: shift 4 crosses groups in 4 of 16 cases, and then uses at most the same uplinks.
+  // Within a group the spines alone count: shift 4 crosses groups in 4 of 16 cases, and then uses at most the
+  // same uplinks.
   CHECK(sum(shift_rates(three_levels(2, 4), 4)) == Approx(32 * 2.0 / 4));
 }
 
@@ -65,7 +69,8 @@ TEST_CASE("parallel links add their bandwidths") {
   CHECK(sum(shift_rates(spec, 16)) == Approx(2 * single));
 }
 
-TEST_CASE("a ring of routers carries every flow to the next neighbour, and half of them to the one after it") {
+TEST_CASE(
+    "a ring of routers carries every flow to the next neighbour, and half of them to the one after it") {
   ClusterSpec spec = with_nic("torus", 8);
   spec.fabric.dimensions = {8};
   CHECK(least(shift_rates(spec, 1)) == Approx(1));
@@ -84,7 +89,8 @@ TEST_CASE("between two groups of a dragonfly the links between them are the cut"
 
 TEST_CASE("cells of a dragonfly+ are joined by their global links") {
   ClusterSpec spec = with_nic("dragonfly_plus", 16);
-  spec.fabric.groups = 2, spec.fabric.leaves_per_group = 2, spec.fabric.nodes_per_leaf = 4, spec.fabric.uplinks_per_leaf = 4;
+  spec.fabric.groups = 2, spec.fabric.leaves_per_group = 2, spec.fabric.nodes_per_leaf = 4,
+  spec.fabric.uplinks_per_leaf = 4;
   for (const int global_links : {2, 4, 8}) {
     spec.fabric.global_links = global_links;
     CHECK(sum(shift_rates(spec, 8)) == Approx(2 * global_links));
@@ -99,9 +105,12 @@ TEST_CASE("rails do not disturb each other") {
   problem.capacities = cluster.capacities();
   for (int node = 0; node < 3; ++node) {
     for (const int nic : {0, 1})
-      problem.add_flow(cluster.route_between_nodes(cluster.gpu(node, 2 * nic), cluster.gpu((node + 1) % 3, 2 * nic), nic).links);
+      problem.add_flow(
+          cluster.route_between_nodes(cluster.gpu(node, 2 * nic), cluster.gpu((node + 1) % 3, 2 * nic), nic)
+              .links);
   }
-  for (const ByteRate rate : max_min_rates(problem)) CHECK(rate.per_second == Approx(hdr100().bandwidth.per_second));
+  for (const ByteRate rate : max_min_rates(problem))
+    CHECK(rate.per_second == Approx(hdr100().bandwidth.per_second));
 }
 
 TEST_CASE("a rail uses all its spines, whatever the number of rails") {
@@ -113,7 +122,8 @@ TEST_CASE("a rail uses all its spines, whatever the number of rails") {
   problem.capacities = cluster.capacities();
   for (int node = 0; node < 8; ++node)
     problem.add_flow(cluster.route_between_nodes(cluster.gpu(node, 0), cluster.gpu(node + 8, 0), 0).links);
-  for (const ByteRate rate : max_min_rates(problem)) CHECK(rate.per_second == Approx(hdr100().bandwidth.per_second));
+  for (const ByteRate rate : max_min_rates(problem))
+    CHECK(rate.per_second == Approx(hdr100().bandwidth.per_second));
 }
 
 }  // namespace bisection_test

@@ -23,7 +23,8 @@ ClusterSpec graph_cluster() {
   ClusterSpec spec = star_cluster(2, {12.3e9});
   spec.fabric.kind = "explicit";
   spec.fabric.uplink = spec.fabric.link;
-  for (const char* end : {"node0", "node1"}) spec.fabric.graph.push_back({end, "switch0", spec.fabric.link, 1, {}});
+  for (const char* end : {"node0", "node1"})
+    spec.fabric.graph.push_back({end, "switch0", spec.fabric.link, 1, {}});
   return spec;
 }
 
@@ -72,16 +73,18 @@ TEST_CASE("a network link's constants stand at the NICs, between the switches an
   Calibration calibration = with("link.ib_hdr100.bandwidth", 11e9);
   calibration.constants.push_back({"link.ib_hdr100.collective_latency", 7e-6, 0, 0, 0, 0, 0});
   const ClusterSpec cluster = calibrated(graph_cluster(), calibration);
-  for (const LinkType* link :
-       {&cluster.fabric.link, &cluster.fabric.uplink, &cluster.fabric.graph[0].type, &cluster.fabric.graph[1].type}) {
+  for (const LinkType* link : {&cluster.fabric.link, &cluster.fabric.uplink, &cluster.fabric.graph[0].type,
+                               &cluster.fabric.graph[1].type}) {
     CHECK(link->bandwidth.per_second == 11e9);
     CHECK(link->collective_latency == microseconds(7));
     CHECK(link->latency == microseconds(0.6));
   }
 }
 
-TEST_CASE("a constant of a link that the cluster does not have changes nothing but what the calibration says") {
-  const ClusterSpec before = nvlink_cluster(2, 2), after = calibrated(before, with("link.ib_ndr.bandwidth", 48e9));
+TEST_CASE(
+    "a constant of a link that the cluster does not have changes nothing but what the calibration says") {
+  const ClusterSpec before = nvlink_cluster(2, 2),
+                    after = calibrated(before, with("link.ib_ndr.bandwidth", 48e9));
   for (std::size_t i = 0; i < before.node.links.size(); ++i)
     CHECK(after.node.links[i].type.bandwidth.per_second == before.node.links[i].type.bandwidth.per_second);
   CHECK(after.fabric.link.bandwidth.per_second == before.fabric.link.bandwidth.per_second);

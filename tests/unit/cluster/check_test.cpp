@@ -36,9 +36,10 @@ ClusterSpec fat_tree(int nodes_per_leaf, int uplinks_per_leaf) {
 }  // namespace
 
 TEST_CASE("the clusters of the tests have no faults") {
-  for (const ClusterSpec& spec : {test::star_cluster(9, {1e9}), test::nvlink_cluster(2, 1), test::nvlink_cluster(2, 2),
-                                  test::pcie_cluster(2, 8), test::nvswitch_node(), test::cube_mesh_node(), test::two_socket_node(2),
-                                  test::mesh_node(4, test::a100(), test::nvlink3(), 4), fat_tree(2, 1)}) {
+  for (const ClusterSpec& spec :
+       {test::star_cluster(9, {1e9}), test::nvlink_cluster(2, 1), test::nvlink_cluster(2, 2),
+        test::pcie_cluster(2, 8), test::nvswitch_node(), test::cube_mesh_node(), test::two_socket_node(2),
+        test::mesh_node(4, test::a100(), test::nvlink3(), 4), fat_tree(2, 1)}) {
     INFO(spec.name);
     CHECK(faults_of(spec) == "");
   }
@@ -47,7 +48,8 @@ TEST_CASE("the clusters of the tests have no faults") {
 TEST_CASE("counts out of range are told with their limits, all at once") {
   ClusterSpec spec = two_gpus();
   spec.nodes = 0;
-  spec.node.gpus = 65, spec.node.cpus = 0, spec.node.switches = -1, spec.node.nvswitches = 1000, spec.node.nics = 65;
+  spec.node.gpus = 65, spec.node.cpus = 0, spec.node.switches = -1, spec.node.nvswitches = 1000,
+  spec.node.nics = 65;
   CHECK(faults_of(spec) ==
         "the number of nodes must be at least 1, not 0\n"
         "the number of GPUs of a node must be at most 64, not 65\n"
@@ -71,7 +73,8 @@ TEST_CASE("a cluster too large for the program is refused, not built") {
 TEST_CASE("a device that does not exist is named, with those that are near") {
   ClusterSpec spec = two_gpus();
   spec.node.links[1].a = "gpu2";
-  CHECK_THAT(faults_of(spec), ContainsSubstring("link 1: there is no device \"gpu2\" in the node | did you mean \"gpu0\""));
+  CHECK_THAT(faults_of(spec),
+             ContainsSubstring("link 1: there is no device \"gpu2\" in the node | did you mean \"gpu0\""));
   spec.node.links[1].a = "gpu1";
   spec.node.links[1].b = "xyz";
   CHECK(faults_of(spec) == "link 1: there is no device \"xyz\" in the node | known: gpu0, gpu1, cpu0\n");
@@ -86,7 +89,9 @@ TEST_CASE("a link from a device to itself is a fault") {
 TEST_CASE("one pair twice is a fault in either direction, but not over different kinds") {
   ClusterSpec spec = two_gpus();
   spec.node.links.push_back(connect("cpu0", "gpu0", test::pcie3()));
-  CHECK(faults_of(spec) == "link 2: the link cpu0 - gpu0 is there twice | one link with count = 2 describes two parallel links\n");
+  CHECK(
+      faults_of(spec) ==
+      "link 2: the link cpu0 - gpu0 is there twice | one link with count = 2 describes two parallel links\n");
   spec.node.links.back().type = test::nvlink2();
   CHECK(faults_of(spec) == "");
 }
@@ -98,7 +103,8 @@ TEST_CASE("numbers of a link that cannot be are told with the link") {
     return faults_of(spec);
   };
   const std::string link = "link 0: the link gpu0 - cpu0 ";
-  for (const double rate : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+  for (const double rate :
+       {0.0, -1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
     CHECK(faults_with([=](NodeLink& l) { l.type.bandwidth = {rate}; }) == link + "has no bandwidth\n");
   }
   CHECK(faults_with([](NodeLink& l) { l.type.collective_efficiency = 1.5; }) ==
@@ -106,7 +112,8 @@ TEST_CASE("numbers of a link that cannot be are told with the link") {
   CHECK(faults_with([](NodeLink& l) { l.type.collective_efficiency = 0; }) ==
         link + "has collective_efficiency 0, which is not above 0 and at most 1\n");
   CHECK(faults_with([](NodeLink& l) { l.type.latency = Time{-1}; }) == link + "has a negative latency\n");
-  CHECK(faults_with([](NodeLink& l) { l.type.latency = kLongestTime; }) == link + "has a latency of more than a second\n");
+  CHECK(faults_with([](NodeLink& l) { l.type.latency = kLongestTime; }) ==
+        link + "has a latency of more than a second\n");
   const std::string hint = " | count is the number of parallel links, 1 to 1024\n";
   CHECK(faults_with([](NodeLink& l) { l.count = 0; }) == link + "has count 0" + hint);
   CHECK(faults_with([](NodeLink& l) { l.count = 1025; }) == link + "has count 1025" + hint);
@@ -118,7 +125,8 @@ TEST_CASE("kinds of links have their places") {
   spec.node.links.push_back(connect("gpu0", "gpu1", test::hdr100()));
   spec.node.links.push_back(connect("gpu0", "nvswitch0", test::pcie3()));
   CHECK(faults_of(spec) ==
-        "link 2: the link gpu0 - gpu1 is a network link inside a node | the fabric connects NICs; inside a node use pcie, nvlink or "
+        "link 2: the link gpu0 - gpu1 is a network link inside a node | the fabric connects NICs; inside a "
+        "node use pcie, nvlink or "
         "socket links\n"
         "link 3: the link gpu0 - nvswitch0 is not an NVLink | an NVSwitch takes NVLinks only\n");
 }
@@ -133,14 +141,16 @@ TEST_CASE("several nodes need a fabric and NICs") {
   ClusterSpec spec = two_gpus();
   spec.nodes = 2;
   CHECK(faults_of(spec) ==
-        "more than one node needs a fabric | add a fabric table with kind = \"star\" or \"fat_tree\" and the link of a NIC\n"
+        "more than one node needs a fabric | add a fabric table with kind = \"star\" or \"fat_tree\" and the "
+        "link of a NIC\n"
         "more than one node needs a NIC in every node | set nics = 1 and connect nic0 to cpu0 or a switch\n");
 }
 
 TEST_CASE("a fat tree needs its two numbers, and not too many uplinks") {
   CHECK(faults_of(fat_tree(0, 0)) ==
         "a fat_tree needs nodes_per_leaf | nodes_per_leaf = 18 puts 18 nodes under every leaf switch\n"
-        "a fat_tree needs uplinks_per_leaf | uplinks_per_leaf = 18 makes 18 spine switches, one link from every leaf to each\n");
+        "a fat_tree needs uplinks_per_leaf | uplinks_per_leaf = 18 makes 18 spine switches, one link from "
+        "every leaf to each\n");
   CHECK(faults_of(fat_tree(1, std::numeric_limits<int>::max())) ==
         "the fat_tree has too many uplinks | raise nodes_per_leaf or lower uplinks_per_leaf\n");
 }
@@ -163,19 +173,23 @@ TEST_CASE("the numbers of the fabric's links are checked like those of a node") 
 TEST_CASE("a GPU without a way to a CPU is told") {
   ClusterSpec spec = two_gpus();
   spec.node.links.pop_back();
-  CHECK(faults_of(spec) == "gpu1 cannot be reached from cpu0 | connect gpu1 by PCIe to cpu0 or to a switch that leads there\n");
+  CHECK(faults_of(spec) ==
+        "gpu1 cannot be reached from cpu0 | connect gpu1 by PCIe to cpu0 or to a switch that leads there\n");
 }
 
 TEST_CASE("GPUs of two sockets without a link between them are told") {
   ClusterSpec spec = test::two_socket_node(1);
   spec.node.links.erase(spec.node.links.begin());
-  CHECK(faults_of(spec) == "gpu1 cannot be reached from gpu0 | connect their CPUs with a socket link, or the GPUs with NVLink\n");
+  CHECK(
+      faults_of(spec) ==
+      "gpu1 cannot be reached from gpu0 | connect their CPUs with a socket link, or the GPUs with NVLink\n");
 }
 
 TEST_CASE("a NIC without a way to the GPUs is told once") {
   ClusterSpec spec = test::pcie_cluster(2, 4);
   spec.node.links.pop_back();
-  CHECK(faults_of(spec) == "nic0 cannot be reached from gpu0 | connect nic0 by PCIe to a CPU or switch that leads to gpu0\n");
+  CHECK(faults_of(spec) ==
+        "nic0 cannot be reached from gpu0 | connect nic0 by PCIe to a CPU or switch that leads to gpu0\n");
 }
 
 }  // namespace check_test

@@ -11,7 +11,9 @@ using namespace foretrain::test;
 
 namespace {
 
-ClusterLink pcie_link(VertexId from, VertexId to) { return {from, to, LinkKind::pcie, {12e9}, 0.95, microseconds(1)}; }
+ClusterLink pcie_link(VertexId from, VertexId to) {
+  return {from, to, LinkKind::pcie, {12e9}, 0.95, microseconds(1)};
+}
 
 }  // namespace
 

@@ -15,8 +15,8 @@ TEST_CASE("only the nodes in use are built") {
   CHECK(cluster.nodes() == 3);
   // 4 GPUs, 2 CPUs, 2 switches, 1 NIC per node and one switch of the fabric.
   CHECK(cluster.vertices().size() == 3 * 9 + 1);
-  // Per node 14 connections both ways (6 NVLink, 4 GPU, 1 NIC, 2 switch, 1 socket), three staging links per GPU, and the NIC's to the
-  // fabric.
+  // Per node 14 connections both ways (6 NVLink, 4 GPU, 1 NIC, 2 switch, 1 socket), three staging links per
+  // GPU, and the NIC's to the fabric.
   CHECK(cluster.links().size() == 3 * (2 * 14 + 3 * 4) + 3 * 2);
   CHECK(cluster.capacities().size() == cluster.links().size());
 }
@@ -71,7 +71,8 @@ TEST_CASE("the distance to a NIC counts PCIe and socket links") {
 TEST_CASE("between nodes the way is GPU, NIC, fabric, NIC, GPU, and its numbers are sums and minima") {
   const Cluster cluster = Cluster::build(test::nvlink_cluster(2, 1), 2);
   const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(1, 3), 0);
-  CHECK(test::route_text(cluster, route) == "gpu0@0 switch0@0 nic0@0 leaf0 nic0@1 switch0@1 cpu0@1 cpu1@1 switch1@1 gpu3@1");
+  CHECK(test::route_text(cluster, route) ==
+        "gpu0@0 switch0@0 nic0@0 leaf0 nic0@1 switch0@1 cpu0@1 cpu1@1 switch1@1 gpu3@1");
   CHECK(route.crosses_network);
   CHECK_FALSE(route.nvlink_only);
   CHECK(route.pcie_hops == 7);

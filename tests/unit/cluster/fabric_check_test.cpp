@@ -1,4 +1,5 @@
-// What a fabric's parameters can have wrong: each missing, too small, too large or contradictory value has its message.
+// What a fabric's parameters can have wrong: each missing, too small, too large or contradictory value has
+// its message.
 #include "sim/cluster/cluster.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fabric_examples.hpp"
@@ -33,12 +34,14 @@ TEST_CASE("a fat tree of three levels needs groups, one of two levels has none")
   ClusterSpec spec = tree_example(3);
   spec.fabric.leaves_per_group = 0;
   CHECK(faults_of(spec) ==
-        "a fat_tree of three levels needs leaves_per_group | leaves_per_group = 32 joins 32 leaves and their spines to a group, below the "
+        "a fat_tree of three levels needs leaves_per_group | leaves_per_group = 32 joins 32 leaves and their "
+        "spines to a group, below the "
         "core "
         "switches\n");
   spec = tree_example(3);
   spec.fabric.levels = 2;
-  CHECK(faults_of(spec) == "a fat_tree of two levels has no groups and no links above its spines | set levels = 3\n");
+  CHECK(faults_of(spec) ==
+        "a fat_tree of two levels has no groups and no links above its spines | set levels = 3\n");
   spec.fabric.levels = 4;
   CHECK(faults_of(spec) == "a fat_tree has two or three levels | set levels = 2 or levels = 3\n");
 }
@@ -47,11 +50,15 @@ TEST_CASE("rails need leaves and uplinks") {
   ClusterSpec spec = rail_example();
   spec.fabric.nodes_per_leaf = spec.fabric.uplinks_per_leaf = 0;
   CHECK(faults_of(spec) ==
-        "a rail_optimized needs nodes_per_leaf | nodes_per_leaf = 32 joins NIC 0 of 32 nodes to one leaf, NIC 1 to the next\n"
-        "a rail_optimized needs uplinks_per_leaf | uplinks_per_leaf = 32 makes 32 spine switches, one link from every leaf to each\n");
+        "a rail_optimized needs nodes_per_leaf | nodes_per_leaf = 32 joins NIC 0 of 32 nodes to one leaf, "
+        "NIC 1 to the next\n"
+        "a rail_optimized needs uplinks_per_leaf | uplinks_per_leaf = 32 makes 32 spine switches, one link "
+        "from every leaf to each\n");
   spec = rail_example();
   spec.fabric.uplinks_per_leaf = 1'000'000;
-  CHECK(faults_of(spec) == "the rail_optimized has too many links between switches | raise nodes_per_leaf or lower uplinks_per_leaf\n");
+  CHECK(faults_of(spec) ==
+        "the rail_optimized has too many links between switches | raise nodes_per_leaf or lower "
+        "uplinks_per_leaf\n");
 }
 
 TEST_CASE("a dragonfly needs its four numbers and room for the nodes") {
@@ -61,18 +68,23 @@ TEST_CASE("a dragonfly needs its four numbers and room for the nodes") {
         "a dragonfly needs routers_per_group | routers_per_group = 32, all joined to each other\n"
         "a dragonfly needs nodes_per_router | nodes_per_router = 2 puts all NICs of 2 nodes at a router\n");
   spec.fabric.groups = 2, spec.fabric.routers_per_group = 3, spec.fabric.nodes_per_router = 1;
-  CHECK(faults_of(spec) == "a dragonfly needs global_links | global_links = 10 joins every two groups by 10 links\n");
+  CHECK(faults_of(spec) ==
+        "a dragonfly needs global_links | global_links = 10 joins every two groups by 10 links\n");
   spec.fabric.global_links = 1;
-  CHECK(faults_of(spec) == "a dragonfly of this size holds 6 nodes, not 12 | raise groups, routers_per_group or nodes_per_router\n");
+  CHECK(faults_of(spec) ==
+        "a dragonfly of this size holds 6 nodes, not 12 | raise groups, routers_per_group or "
+        "nodes_per_router\n");
   spec.fabric.groups = 100'000, spec.fabric.routers_per_group = 100'000;
-  CHECK(faults_of(spec) == "the dragonfly has too many links between switches | lower routers_per_group or global_links\n");
+  CHECK(faults_of(spec) ==
+        "the dragonfly has too many links between switches | lower routers_per_group or global_links\n");
 }
 
 TEST_CASE("spread NICs need routers that can be dealt out") {
   ClusterSpec spec = dragonfly_example(true);
   spec.fabric.routers_per_group = 5;
   CHECK(faults_of(spec) ==
-        "5 routers of a group cannot be dealt out to 2 NICs of a node | with spread_nics, routers_per_group is a multiple of the NICs of a "
+        "5 routers of a group cannot be dealt out to 2 NICs of a node | with spread_nics, routers_per_group "
+        "is a multiple of the NICs of a "
         "node\n");
 }
 
@@ -82,18 +94,24 @@ TEST_CASE("a dragonfly+ needs its five numbers and room for the nodes") {
         "a dragonfly_plus needs groups | groups = 20 is the number of cells\n"
         "a dragonfly_plus needs leaves_per_group | leaves_per_group = 18 is the leaf switches of a cell\n"
         "a dragonfly_plus needs nodes_per_leaf | nodes_per_leaf = 10 puts all NICs of 10 nodes at a leaf\n"
-        "a dragonfly_plus needs uplinks_per_leaf | uplinks_per_leaf = 18 makes 18 spine switches per cell, one link from every leaf to "
+        "a dragonfly_plus needs uplinks_per_leaf | uplinks_per_leaf = 18 makes 18 spine switches per cell, "
+        "one link from every leaf to "
         "each\n");
   spec = cells_example(0);
-  CHECK(faults_of(spec) == "a dragonfly_plus needs global_links | global_links = 18 joins every two cells by 18 links\n");
+  CHECK(faults_of(spec) ==
+        "a dragonfly_plus needs global_links | global_links = 18 joins every two cells by 18 links\n");
   spec = cells_example(1);
   spec.nodes = 13;
-  CHECK(faults_of(spec) == "a dragonfly_plus of this size holds 12 nodes, not 13 | raise groups, leaves_per_group or nodes_per_leaf\n");
+  CHECK(faults_of(spec) ==
+        "a dragonfly_plus of this size holds 12 nodes, not 13 | raise groups, leaves_per_group or "
+        "nodes_per_leaf\n");
 }
 
 TEST_CASE("a torus needs dimensions whose product holds the nodes") {
-  CHECK(faults_of(torus_example({}, 2)) == "a torus needs dimensions | dimensions = [8, 8, 8] is a cube of 512 routers\n");
-  CHECK(faults_of(torus_example({4, 4}, 17)) == "a torus of this size holds 16 nodes, not 17 | raise dimensions or nodes_per_router\n");
+  CHECK(faults_of(torus_example({}, 2)) ==
+        "a torus needs dimensions | dimensions = [8, 8, 8] is a cube of 512 routers\n");
+  CHECK(faults_of(torus_example({4, 4}, 17)) ==
+        "a torus of this size holds 16 nodes, not 17 | raise dimensions or nodes_per_router\n");
   CHECK(faults_of(torus_example({4, 0}, 2)) == "a dimension of the torus is less than one | \n");
   CHECK(faults_of(torus_example({2, 2, 2, 2, 2, 2, 2}, 2)) == "a torus has at most six dimensions | \n");
   CHECK(faults_of(torus_example({100'000, 100'000, 100'000, 100'000}, 2)) ==
@@ -102,7 +120,8 @@ TEST_CASE("a torus needs dimensions whose product holds the nodes") {
 
 TEST_CASE("an explicit fabric without links is none") {
   CHECK(faults_of(graph({})) ==
-        "an explicit fabric needs links | add [[fabric.links]] with pairs = [[\"leaf0\", \"node0-17\"], [\"leaf0\", \"spine0\"]]\n");
+        "an explicit fabric needs links | add [[fabric.links]] with pairs = [[\"leaf0\", \"node0-17\"], "
+        "[\"leaf0\", \"spine0\"]]\n");
 }
 
 TEST_CASE("an isolated NIC is named") {
@@ -122,9 +141,11 @@ TEST_CASE("a wrong link of an explicit fabric is pointed at") {
         "1: a link from a to itself | a link connects two different switches\n");
   CHECK(faults_of(graph({join("a", "node0-1"), join("b", "node1.nic1"), join("a", "b")})) ==
         "1: node1.nic1 is connected twice | a NIC has one link; count = 2 doubles it\n");
-  CHECK(faults_of(graph({join("a", "node0-1"), join("a", "node1.nic2")})) ==
-        "1: the link a - node1.nic2 names NICs that a node does not have | nodes have 2 NICs, nic0 to nic1\n");
-  CHECK(faults_of(graph({join("a", "node0-2")})) == "0: there is no node2 in the cluster | it has 2 nodes, from node0 on\n");
+  CHECK(
+      faults_of(graph({join("a", "node0-1"), join("a", "node1.nic2")})) ==
+      "1: the link a - node1.nic2 names NICs that a node does not have | nodes have 2 NICs, nic0 to nic1\n");
+  CHECK(faults_of(graph({join("a", "node0-2")})) ==
+        "0: there is no node2 in the cluster | it has 2 nodes, from node0 on\n");
 }
 
 TEST_CASE("what only resembles a NIC is the name of a switch") {

@@ -61,10 +61,12 @@ TEST_CASE("with rails a message stays below a leaf within its rail and group, an
 
 TEST_CASE("a dragonfly takes at most a link in each group and one between them") {
   ClusterSpec spec = one_nic("dragonfly", 12);
-  spec.fabric.groups = 3, spec.fabric.routers_per_group = 4, spec.fabric.nodes_per_router = 1, spec.fabric.global_links = 1;
+  spec.fabric.groups = 3, spec.fabric.routers_per_group = 4, spec.fabric.nodes_per_router = 1,
+  spec.fabric.global_links = 1;
   const std::map<int, int> pairs = pairs_by_hops(spec);
-  // In a group: router to router, 12 * 3 pairs. Between two groups: 4 routers by 4, of which the two gateways need no local link; a local
-  // link on one side is needed by 3 + 3 pairs, on both by 3 * 3; three pairs of groups, both ways.
+  // In a group: router to router, 12 * 3 pairs. Between two groups: 4 routers by 4, of which the two gateways
+  // need no local link; a local link on one side is needed by 3 + 3 pairs, on both by 3 * 3; three pairs of
+  // groups, both ways.
   CHECK(pairs == Counts{{3, 12 * 3 + 6 * 1}, {4, 6 * 6}, {5, 6 * 9}});
 }
 
@@ -96,8 +98,10 @@ TEST_CASE("a torus takes the shorter way round in every dimension") {
 
 TEST_CASE("a torus goes through dimension after dimension") {
   const Cluster cluster = Cluster::build(torus_example({3, 3}, 9), 9);
-  const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(5, 0), 0);  // 5 is (2, 1): one down, one up
-  CHECK(route_text(cluster, route) == "gpu0@0 switch0@0 nic0@0 router0 router2 router5 nic0@5 switch0@5 gpu0@5");
+  const Route route =
+      cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(5, 0), 0);  // 5 is (2, 1): one down, one up
+  CHECK(route_text(cluster, route) ==
+        "gpu0@0 switch0@0 nic0@0 router0 router2 router5 nic0@5 switch0@5 gpu0@5");
 }
 
 TEST_CASE("a torus of two routers per dimension has a link of its own for each sender") {

@@ -14,7 +14,8 @@ using namespace foretrain;
 
 namespace {
 
-/// One-GPU nodes under leaves of `nodes_per_leaf`, `uplinks` spines; the uplinks are as fast as the NICs, 10 GB/s.
+/// One-GPU nodes under leaves of `nodes_per_leaf`, `uplinks` spines; the uplinks are as fast as the NICs, 10
+/// GB/s.
 ClusterSpec fat_tree(int nodes, int nodes_per_leaf, int uplinks) {
   ClusterSpec spec = test::star_cluster(nodes, {10e9});
   spec.fabric.kind = "fat_tree";
@@ -23,9 +24,13 @@ ClusterSpec fat_tree(int nodes, int nodes_per_leaf, int uplinks) {
   return spec;
 }
 
-Route between(const Cluster& cluster, int from, int to) { return cluster.route_between_nodes(cluster.gpu(from, 0), cluster.gpu(to, 0), 0); }
+Route between(const Cluster& cluster, int from, int to) {
+  return cluster.route_between_nodes(cluster.gpu(from, 0), cluster.gpu(to, 0), 0);
+}
 
-std::string way(const Cluster& cluster, int from, int to) { return test::route_text(cluster, between(cluster, from, to)); }
+std::string way(const Cluster& cluster, int from, int to) {
+  return test::route_text(cluster, between(cluster, from, to));
+}
 
 /// The rates of one flow from each node of leaf 0 to the node of leaf 1 at the same place, in GB/s.
 std::vector<double> leaf_to_leaf(const ClusterSpec& spec) {
@@ -112,7 +117,8 @@ TEST_CASE("the receiver alone decides the spine") {
   }
 }
 
-TEST_CASE("the blocking ratio is nodes over uplinks: a leaf that sends to another gets that share of its NICs") {
+TEST_CASE(
+    "the blocking ratio is nodes over uplinks: a leaf that sends to another gets that share of its NICs") {
   for (const double rate : leaf_to_leaf(fat_tree(8, 4, 4))) CHECK(rate == Approx(10));  // 4 nodes, 4 uplinks
   for (const double rate : leaf_to_leaf(fat_tree(8, 4, 2))) CHECK(rate == Approx(5));   // 2 : 1
   for (const double rate : leaf_to_leaf(fat_tree(8, 4, 1))) CHECK(rate == Approx(2.5));

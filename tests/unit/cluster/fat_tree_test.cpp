@@ -19,7 +19,9 @@ ClusterSpec tree(int nodes, int nodes_per_leaf, int uplinks) {
   return spec;
 }
 
-Route between(const Cluster& cluster, int a, int b) { return cluster.route_between_nodes(cluster.gpu(a, 0), cluster.gpu(b, 0), 0); }
+Route between(const Cluster& cluster, int a, int b) {
+  return cluster.route_between_nodes(cluster.gpu(a, 0), cluster.gpu(b, 0), 0);
+}
 
 }  // namespace
 

@@ -45,8 +45,8 @@ TEST_CASE("switches of the fabric have names too") {
 
 TEST_CASE("a name that no device has is not found") {
   const NodeSpec node = one_of_each();
-  for (const char* name :
-       {"", "gpu", "gpu2", "gpu-1", "gpu01", "gpu00", "gpu0 ", " gpu0", "GPU0", "gpu1x", "cpu1", "switch1", "leaf0", "nic99999999999"}) {
+  for (const char* name : {"", "gpu", "gpu2", "gpu-1", "gpu01", "gpu00", "gpu0 ", " gpu0", "GPU0", "gpu1x",
+                           "cpu1", "switch1", "leaf0", "nic99999999999"}) {
     INFO(name);
     CHECK_FALSE(find_device(node, name).has_value());
   }
@@ -54,7 +54,8 @@ TEST_CASE("a name that no device has is not found") {
 
 TEST_CASE("a connection becomes one link each way with the bandwidth of all its lanes") {
   NodeSpec node = one_of_each();
-  node.links = {test::connect("gpu0", "cpu0", test::pcie3()), test::connect("gpu1", "gpu0", test::nvlink2(), 3)};
+  node.links = {test::connect("gpu0", "cpu0", test::pcie3()),
+                test::connect("gpu1", "gpu0", test::nvlink2(), 3)};
   const NodeGraph graph = node_graph(node);
   REQUIRE(graph.links.size() == 2 * 2 + 2 * kStagingLinks);  // and a GPU's own for staging
   CHECK(graph.links[2].from == 1);
@@ -69,10 +70,13 @@ TEST_CASE("a connection becomes one link each way with the bandwidth of all its 
   }
 }
 
-TEST_CASE("after the connections every GPU has three staging links, shares of its widest way to the host: out, in, and both together") {
+TEST_CASE(
+    "after the connections every GPU has three staging links, shares of its widest way to the host: out, in, "
+    "and both together") {
   NodeSpec node = one_of_each();
-  node.links = {test::connect("gpu0", "cpu0", test::pcie3()), test::connect("gpu1", "gpu0", test::nvlink2(), 3),
-                test::connect("switch0", "gpu1", test::pcie3()), test::connect("gpu1", "cpu0", test::nvlink2(), 2)};
+  node.links = {
+      test::connect("gpu0", "cpu0", test::pcie3()), test::connect("gpu1", "gpu0", test::nvlink2(), 3),
+      test::connect("switch0", "gpu1", test::pcie3()), test::connect("gpu1", "cpu0", test::nvlink2(), 2)};
   const NodeGraph graph = node_graph(node);
   CHECK(graph.first_staging == 2 * 4);
   REQUIRE(graph.links.size() == graph.first_staging + 2 * kStagingLinks);

@@ -16,8 +16,8 @@ using namespace foretrain::test;
 
 namespace {
 
-/// Two sockets: gpu0 and nic0 behind switch0, gpu1 behind switch1, both below switch2 of cpu0; gpu2 and nic1 at cpu1; gpu3 at cpu2 of the
-/// same socket as cpu1.
+/// Two sockets: gpu0 and nic0 behind switch0, gpu1 behind switch1, both below switch2 of cpu0; gpu2 and nic1
+/// at cpu1; gpu3 at cpu2 of the same socket as cpu1.
 ClusterSpec every_distance() {
   ClusterSpec spec;
   spec.name = "distances";
@@ -86,7 +86,8 @@ TEST_CASE("NVSwitch is NVLink, and NVLink to a CPU is C2C") {
 }
 
 TEST_CASE("a far NIC is reached over a peer that is near it, in that direction only") {
-  const Cluster cluster = built(nvlink_cluster(2, 2));  // gpu0, gpu1 and nic0 behind one switch, gpu2, gpu3 and nic1 behind the other
+  const Cluster cluster = built(
+      nvlink_cluster(2, 2));  // gpu0, gpu1 and nic0 behind one switch, gpu2, gpu3 and nic1 behind the other
   CHECK(to_nic(cluster, 0, 0) == "PIX");
   CHECK(to_nic(cluster, 0, 1) == "PXN");
   CHECK(path_class(cluster, cluster.nic(0, 1), cluster.gpu(0, 0)) == PathClass::sys);
@@ -120,8 +121,9 @@ TEST_CASE("peers read each other's memory as far as the CPUs are trusted") {
   CHECK(peer_reach(node) == PathClass::sys);
   node.host.family = HostFamily::power9;
   CHECK(peer_reach(node) == PathClass::sys);
-  for (const HostFamily family : {HostFamily::intel_broadwell, HostFamily::intel_skylake, HostFamily::intel_sapphire_rapids,
-                                  HostFamily::intel_emerald_rapids, HostFamily::arm}) {
+  for (const HostFamily family :
+       {HostFamily::intel_broadwell, HostFamily::intel_skylake, HostFamily::intel_sapphire_rapids,
+        HostFamily::intel_emerald_rapids, HostFamily::arm}) {
     node.host.family = family;
     CHECK(peer_reach(node) == PathClass::pxb);
   }
@@ -141,7 +143,9 @@ TEST_CASE("on Intel CPUs GPUs of two root complexes exchange data through host m
   CHECK_FALSE(amd.route(amd.gpu(0, 0), amd.gpu(0, 2)).staged);
 }
 
-TEST_CASE("a NIC within reach has the direct way, one beyond it the way through host memory, on each side for itself") {
+TEST_CASE(
+    "a NIC within reach has the direct way, one beyond it the way through host memory, on each side for "
+    "itself") {
   ClusterSpec spec = every_distance();
   const Cluster cluster = built(spec);
   CHECK(cluster.gpudirect(0, 0));
@@ -153,20 +157,24 @@ TEST_CASE("a NIC within reach has the direct way, one beyond it the way through 
   const Route mixed = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(1, 2), 0, 1);
   CHECK(mixed.staged);
   CHECK(route_text(cluster, mixed) ==
-        "gpu0@0 switch0@0 nic0@0 leaf0 nic1@1 cpu1@1 gpu2@1 gpu2@1 gpu2@1");  // the last links are gpu2's staging
+        "gpu0@0 switch0@0 nic0@0 leaf0 nic1@1 cpu1@1 gpu2@1 gpu2@1 gpu2@1");  // the last links are gpu2's
+                                                                              // staging
 }
 
-TEST_CASE("without GPUDirect the way leads up to the CPU and down again, over the staging links of both GPUs") {
+TEST_CASE(
+    "without GPUDirect the way leads up to the CPU and down again, over the staging links of both GPUs") {
   ClusterSpec spec = every_distance();
   spec.node.gpudirect = false;
   const Cluster cluster = built(spec);
   const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(1, 0), 0);
   CHECK(route.staged);
   CHECK(route_text(cluster, route) ==
-        "gpu0@0 gpu0@0 gpu0@0 switch0@0 switch2@0 cpu0@0 switch2@0 switch0@0 nic0@0 leaf0 nic0@1 switch0@1 switch2@1 cpu0@1 switch2@1 "
+        "gpu0@0 gpu0@0 gpu0@0 switch0@0 switch2@0 cpu0@0 switch2@0 switch0@0 nic0@0 leaf0 nic0@1 switch0@1 "
+        "switch2@1 cpu0@1 switch2@1 "
         "switch0@1 "
         "gpu0@1 gpu0@1 gpu0@1");
-  CHECK(route.bandwidth.per_second == Approx(12.3e9 * kRootComplexShare));  // of the PCIe link, less than HDR100's 12.3
+  CHECK(route.bandwidth.per_second ==
+        Approx(12.3e9 * kRootComplexShare));  // of the PCIe link, less than HDR100's 12.3
 }
 
 TEST_CASE("staging does not slow down a network that is slow already") {
@@ -176,7 +184,8 @@ TEST_CASE("staging does not slow down a network that is slow already") {
   const Cluster cluster = built(spec);
   const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(1, 0), 0);
   CHECK(route.bandwidth == ByteRate{3e9});
-  CHECK(route.collective_efficiency == Approx(0.9));  // one way staging takes 0.64 of PCIe, 7.9 GB/s, more than the network's 2.7
+  CHECK(route.collective_efficiency ==
+        Approx(0.9));  // one way staging takes 0.64 of PCIe, 7.9 GB/s, more than the network's 2.7
 }
 
 TEST_CASE("the reach of GPUDirect is a setting") {

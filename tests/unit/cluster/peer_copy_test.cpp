@@ -18,9 +18,13 @@ double share(const ClusterSpec& spec, int from, int to) {
 
 }  // namespace
 
-TEST_CASE("a copy over NVLink has the links for itself") { CHECK(share(test::nvlink_cluster(1, 1), 0, 3) == 1); }
+TEST_CASE("a copy over NVLink has the links for itself") {
+  CHECK(share(test::nvlink_cluster(1, 1), 0, 3) == 1);
+}
 
-TEST_CASE("a copy through one PCIe switch runs at the rate of PCIe") { CHECK(share(test::two_socket_node(2), 0, 1) == 1); }
+TEST_CASE("a copy through one PCIe switch runs at the rate of PCIe") {
+  CHECK(share(test::two_socket_node(2), 0, 1) == 1);
+}
 
 TEST_CASE("a copy through a CPU reaches 0.64 of PCIe, with or without a socket link") {
   CHECK(share(test::pcie_cluster(1, 2), 0, 1) == 0.64);

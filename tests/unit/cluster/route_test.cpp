@@ -20,7 +20,8 @@ Cluster one_node(const ClusterSpec& spec) {
 }  // namespace
 
 TEST_CASE("in a full mesh every GPU has a straight way to every other") {
-  for (const ClusterSpec& spec : {test::nvlink_cluster(1, 1), test::mesh_node(8, test::a100(), test::nvlink3(), 2)}) {
+  for (const ClusterSpec& spec :
+       {test::nvlink_cluster(1, 1), test::mesh_node(8, test::a100(), test::nvlink3(), 2)}) {
     const Cluster cluster = one_node(spec);
     for (int a = 0; a < spec.node.gpus; ++a) {
       for (int b = 0; b < spec.node.gpus; ++b) {
@@ -57,7 +58,8 @@ TEST_CASE("a PCIe GPU without peer access stages in the memory of its own socket
   const Route far = cluster.route(cluster.gpu(0, 3), cluster.gpu(0, 0));
   CHECK(test::route_text(cluster, far) == "gpu3 gpu3 gpu3 switch1 cpu1 cpu0 switch0 gpu0 gpu0 gpu0");
   CHECK(far.staged);
-  // The staging links of gpu3 and gpu0 come first and last: a GPU's copies to and from host memory share them.
+  // The staging links of gpu3 and gpu0 come first and last: a GPU's copies to and from host memory share
+  // them.
   CHECK(far.bandwidth.per_second == Approx(12.3e9 * kRootComplexShare));
   const Route back = cluster.route(cluster.gpu(0, 0), cluster.gpu(0, 3));
   CHECK(far.links.front() == back.links.back());
@@ -67,14 +69,17 @@ TEST_CASE("a PCIe GPU without peer access stages in the memory of its own socket
 TEST_CASE("peers that meet in a CPU get a share of PCIe's rate, those that meet in a switch all of it") {
   const Cluster cluster = one_node(test::two_socket_node(2));
   CHECK(cluster.route(cluster.gpu(0, 0), cluster.gpu(0, 1)).collective_efficiency == 1);
-  CHECK(cluster.route(cluster.gpu(0, 1), cluster.gpu(0, 2)).collective_efficiency == Approx(kRootComplexShare));
-  CHECK(cluster.route(cluster.gpu(0, 0), cluster.cpu_of_gpu(0, 0)).collective_efficiency == 1);  // to memory, not through
+  CHECK(cluster.route(cluster.gpu(0, 1), cluster.gpu(0, 2)).collective_efficiency ==
+        Approx(kRootComplexShare));
+  CHECK(cluster.route(cluster.gpu(0, 0), cluster.cpu_of_gpu(0, 0)).collective_efficiency ==
+        1);  // to memory, not through
 }
 
 TEST_CASE("a slow link beside a root complex keeps its own rate when that is less") {
   ClusterSpec spec = test::two_socket_node(1);
   for (NodeLink& link : spec.node.links) {
-    if (link.type.kind == LinkKind::socket) link.type.bandwidth = {5e9}, link.type.collective_efficiency = 0.5;
+    if (link.type.kind == LinkKind::socket)
+      link.type.bandwidth = {5e9}, link.type.collective_efficiency = 0.5;
   }
   const Cluster cluster = one_node(spec);
   const Route route = cluster.route(cluster.gpu(0, 0), cluster.gpu(0, 1));

@@ -14,7 +14,8 @@ namespace {
 /// Kinds of the devices on the way, between the two ends.
 std::vector<VertexKind> passed(const Cluster& cluster, const Route& route) {
   std::vector<VertexKind> kinds;
-  for (std::size_t i = 1; i < route.links.size(); ++i) kinds.push_back(cluster.vertices()[cluster.links()[route.links[i]].from].kind);
+  for (std::size_t i = 1; i < route.links.size(); ++i)
+    kinds.push_back(cluster.vertices()[cluster.links()[route.links[i]].from].kind);
   return kinds;
 }
 
@@ -48,7 +49,8 @@ TEST_CASE("a missing NVLink is not replaced by a way through a third GPU") {
 TEST_CASE("an NVSwitch joins GPUs in two hops") {
   ClusterSpec spec = pcie_cluster(1, 4);
   spec.node.nvswitches = 1;
-  for (int g = 0; g < 4; ++g) spec.node.links.push_back(connect("gpu" + std::to_string(g), "nvswitch0", nvlink3(), 12));
+  for (int g = 0; g < 4; ++g)
+    spec.node.links.push_back(connect("gpu" + std::to_string(g), "nvswitch0", nvlink3(), 12));
   REQUIRE(check(spec).empty());
   const Cluster cluster = Cluster::build(spec, 1);
   const Route route = cluster.route(cluster.gpu(0, 1), cluster.gpu(0, 2));
@@ -74,7 +76,8 @@ TEST_CASE("without peer access PCIe traffic goes up to the CPU, even under a com
   const Cluster staged = Cluster::build(spec, 1);
   const Route route = staged.route(staged.gpu(0, 0), staged.gpu(0, 1));
   CHECK(route.staged);
-  CHECK(passed(staged, route) == Kinds{VertexKind::gpu, VertexKind::gpu, kSwitch, kCpu, kSwitch, VertexKind::gpu,
+  CHECK(passed(staged, route) == Kinds{VertexKind::gpu, VertexKind::gpu, kSwitch, kCpu, kSwitch,
+                                       VertexKind::gpu,
                                        VertexKind::gpu});  // the GPUs' own staging links at the ends
   CHECK(route.bandwidth.per_second == Approx(12.3e9 * kRootComplexShare));
 }
@@ -104,7 +107,8 @@ TEST_CASE("a route of node 0 shifted by its first link is the route of another n
   const Route here = cluster.route(cluster.gpu(2, 0), cluster.nic(2, 1));
   const Route& pattern = cluster.route_in_node(cluster.gpu(2, 0), cluster.nic(2, 1));
   REQUIRE(here.links.size() == pattern.links.size());
-  for (std::size_t i = 0; i < here.links.size(); ++i) CHECK(here.links[i] == pattern.links[i] + cluster.first_link(2));
+  for (std::size_t i = 0; i < here.links.size(); ++i)
+    CHECK(here.links[i] == pattern.links[i] + cluster.first_link(2));
   CHECK(cluster.links()[here.links.front()].from == cluster.gpu(2, 0));
   CHECK(cluster.links()[here.links.back()].to == cluster.nic(2, 1));
 }
@@ -112,12 +116,14 @@ TEST_CASE("a route of node 0 shifted by its first link is the route of another n
 TEST_CASE("between nodes the rail picks the NIC on both sides") {
   const Cluster cluster = Cluster::build(nvlink_cluster(2, 2), 2);
   const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(1, 0), 0);
-  CHECK(passed(cluster, route) == Kinds{kSwitch, VertexKind::nic, VertexKind::leaf, VertexKind::nic, kSwitch});
+  CHECK(passed(cluster, route) ==
+        Kinds{kSwitch, VertexKind::nic, VertexKind::leaf, VertexKind::nic, kSwitch});
   CHECK(route.crosses_network);
   // four PCIe hops of 1 us, two network hops of 0.6 us, one switch of 0.3 us
   CHECK(route.latency == microseconds(4 * 1.0 + 2 * 0.6 + 0.3));
   const Route far = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(1, 0), 1);
-  CHECK(far.links.size() == route.links.size() + 6);  // on both sides up to one CPU, across, and down from the other
+  CHECK(far.links.size() ==
+        route.links.size() + 6);  // on both sides up to one CPU, across, and down from the other
 }
 
 }  // namespace routing_test

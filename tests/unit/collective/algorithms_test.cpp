@@ -29,7 +29,8 @@ const Algorithm& row_of(CollectiveOp op, std::string_view family) {
   return *row;
 }
 
-LaneCosts costs(CollectiveOp op, std::string_view family, int n, int pieces = 1, const std::vector<int>& groups = {}) {
+LaneCosts costs(CollectiveOp op, std::string_view family, int n, int pieces = 1,
+                const std::vector<int>& groups = {}) {
   const std::vector<int> order = first_ranks(n);
   return costs_of(row_of(op, family), {order, 0, pieces, groups});
 }
@@ -37,7 +38,8 @@ LaneCosts costs(CollectiveOp op, std::string_view family, int n, int pieces = 1,
 /// "0>1 1>2 …": from and to of every lane.
 std::string edges(const Lanes& lanes) {
   std::string text;
-  for (const Lane& lane : lanes.lanes) text += std::to_string(lane.from) + ">" + std::to_string(lane.to) + " ";
+  for (const Lane& lane : lanes.lanes)
+    text += std::to_string(lane.from) + ">" + std::to_string(lane.to) + " ";
   return text;
 }
 
@@ -75,7 +77,9 @@ TEST_CASE("groups hang on a tree as chains") {
   CHECK(with_chains({-1, 0, 0}, {2, 1, 3}) == Tree{-1, 0, 0, 0, 3, 4});
 }
 
-TEST_CASE("in a binomial tree the ranks that have the message double") { CHECK(binomial_tree(6) == Tree{-1, 0, 0, 1, 0, 1}); }
+TEST_CASE("in a binomial tree the ranks that have the message double") {
+  CHECK(binomial_tree(6) == Tree{-1, 0, 0, 1, 0, 1});
+}
 
 TEST_CASE("a ring goes around the order it is given") {
   CHECK(edges(lanes_for(CollectiveOp::all_reduce, "ring", {2, 0, 1})) == "2>0 0>1 1>2 ");
@@ -86,7 +90,8 @@ TEST_CASE("a ring goes around the order it is given") {
 TEST_CASE("two nodes of a double binary tree send half of the message each way in each tree") {
   const LaneCosts two = costs(CollectiveOp::all_reduce, "double_binary_tree", 2, 8);
   CHECK(two.hops == 2);
-  CHECK(two.sent == 1);  // half up in one tree, half down in the other: S per NIC and direction, where a ring needs 2 (n-1)/n S = S
+  CHECK(two.sent == 1);  // half up in one tree, half down in the other: S per NIC and direction, where a ring
+                         // needs 2 (n-1)/n S = S
   CHECK(two.steps == 2 + 7);
 }
 
@@ -94,7 +99,8 @@ TEST_CASE("two nodes of eight ranks: a ring sends 15/8 of the message between no
   // NCCL_TUNING 4.3: the bus bandwidth of two-node trees can exceed the NIC's rate by 2 (n-1)/n = 1.875.
   const LaneCosts trees = costs(CollectiveOp::all_reduce, "double_binary_tree", 16, 1, {8, 8});
   CHECK(trees.hops == 2 * (7 + 1));
-  const Lanes lanes = lanes_of(row_of(CollectiveOp::all_reduce, "double_binary_tree"), {first_ranks(16), 0, 1, std::vector{8, 8}});
+  const Lanes lanes = lanes_of(row_of(CollectiveOp::all_reduce, "double_binary_tree"),
+                               {first_ranks(16), 0, 1, std::vector{8, 8}});
   double between = 0;
   for (const Lane& lane : lanes.lanes) {
     if (lane.from < 8 && lane.to >= 8) between += lane.messages * lanes.message_share(lane);
@@ -113,9 +119,12 @@ TEST_CASE("an NVSwitch that adds and multicasts needs 1 + 1/n of the message in 
 
 TEST_CASE("NVLS is refused beyond one domain and halving beyond powers of two, with the reason") {
   const std::vector<int> order = first_ranks(6), groups{3, 3}, uneven{4, 2};
-  CHECK(row_of(CollectiveOp::all_reduce, "nvls").refuse({order, 0, 1, groups}) == "the ranks are not behind one NVSwitch");
-  CHECK(row_of(CollectiveOp::reduce_scatter, "recursive_halving").refuse({order}) == "the number of ranks is not a power of two");
-  CHECK(row_of(CollectiveOp::all_reduce, "hierarchical_ring").refuse({order, 0, 1, uneven}) == "the nodes have different numbers of ranks");
+  CHECK(row_of(CollectiveOp::all_reduce, "nvls").refuse({order, 0, 1, groups}) ==
+        "the ranks are not behind one NVSwitch");
+  CHECK(row_of(CollectiveOp::reduce_scatter, "recursive_halving").refuse({order}) ==
+        "the number of ranks is not a power of two");
+  CHECK(row_of(CollectiveOp::all_reduce, "hierarchical_ring").refuse({order, 0, 1, uneven}) ==
+        "the nodes have different numbers of ranks");
   CHECK(row_of(CollectiveOp::all_reduce, "hierarchical_ring").refuse({order, 0, 1, groups}).empty());
 }
 
@@ -125,7 +134,8 @@ TEST_CASE("two levels send a shard between groups") {
   CHECK(ring.hops == 2 * 7 + 2 * 3);
   CHECK(ring.sent == Approx(2 * 7.0 / 8 + 2 * 3.0 / 4 / 8));
   // Two trees are ceil(log2 4) = 2 deep.
-  CHECK(costs(CollectiveOp::all_reduce, "hierarchical_tree", 32, 1, std::vector<int>(4, 8)).hops == 2 * 7 + 2 * 2);
+  CHECK(costs(CollectiveOp::all_reduce, "hierarchical_tree", 32, 1, std::vector<int>(4, 8)).hops ==
+        2 * 7 + 2 * 2);
 }
 
 TEST_CASE("one group of a two-level all-reduce is a ring, groups of one rank are too") {
@@ -147,7 +157,8 @@ TEST_CASE("halving and doubling eight ranks moves a half, a quarter, an eighth, 
   const std::vector<int> order = first_ranks(8);
   const Lanes lanes = lanes_of(row_of(CollectiveOp::all_reduce, "recursive_halving_doubling"), {order});
   std::vector<double> shares;
-  for (std::size_t round = 0; round < 6; ++round) shares.push_back(lanes.message_share(lanes.lanes[8 * round]));
+  for (std::size_t round = 0; round < 6; ++round)
+    shares.push_back(lanes.message_share(lanes.lanes[8 * round]));
   CHECK(shares == std::vector{0.5, 0.25, 0.125, 0.125, 0.25, 0.5});
 }
 
@@ -165,7 +176,8 @@ TEST_CASE("TensorFlow's hierarchical copy never leaves a half but for the exchan
     if (lane.from / 4 != lane.to / 4) across.insert(std::to_string(lane.from) + std::to_string(lane.to));
   }
   CHECK(across == std::set<std::string>{"04", "15", "26", "37", "40", "51", "62", "73"});
-  // Each rank is a main device of two chunks of eight: 2 x 3 copies in, 2 out across, 2 x 3 out, all of an eighth.
+  // Each rank is a main device of two chunks of eight: 2 x 3 copies in, 2 out across, 2 x 3 out, all of an
+  // eighth.
   CHECK(costs(CollectiveOp::all_reduce, "hierarchical_copy", 8).sent == Approx((6 + 2 + 6) / 8.0));
 }
 

@@ -106,7 +106,8 @@ TEST_CASE("NVLS goes over the switch: every GPU sends to it and receives from it
   REQUIRE(plan.algorithm == AlgorithmId::nvls);
   const ChunkPlan chunks = chunks_of(job, plan);
   CHECK(chunks.graph.ranks == 10);  // the switch is two more: what adds and what multicasts
-  for (const Connection& connection : chunks.graph.connections) CHECK((connection.from >= 8) != (connection.to >= 8));
+  for (const Connection& connection : chunks.graph.connections)
+    CHECK((connection.from >= 8) != (connection.to >= 8));
 }
 
 TEST_CASE("algorithms without a schedule of chunks say so") {
@@ -122,7 +123,8 @@ TEST_CASE("alltoall is a connection for every ordered pair, sendrecv one per ran
   const ChunkPlan pairs = chunks_of(job, all);
   CHECK(pairs.graph.connections.size() == 56);
   // Everyone's next rank comes first.
-  for (std::size_t c = 0; c < 8; ++c) CHECK(pairs.graph.connections[c].to == (pairs.graph.connections[c].from + 1) % 8);
+  for (std::size_t c = 0; c < 8; ++c)
+    CHECK(pairs.graph.connections[c].to == (pairs.graph.connections[c].from + 1) % 8);
   for (const Connection& connection : pairs.graph.connections) {
     CHECK(connection.bytes * connection.transfers >= 10e6 * (1 - 1e-9));  // an eighth, and what the way loses
   }
@@ -133,7 +135,8 @@ TEST_CASE("alltoall is a connection for every ordered pair, sendrecv one per ran
 
 TEST_CASE("what would need too many lanes is refused") {
   const OneJob job(star_cluster(2100, {10e9}), 2100);
-  CHECK_THAT(chunk_plan(job.communicator, job.plan(CollectiveOp::alltoall, 1 << 20)).problem, ContainsSubstring("more than 4000000 lanes"));
+  CHECK_THAT(chunk_plan(job.communicator, job.plan(CollectiveOp::alltoall, 1 << 20)).problem,
+             ContainsSubstring("more than 4000000 lanes"));
 }
 
 TEST_CASE("steps over the network have its latency, those inside a node NVLink's") {
@@ -142,10 +145,12 @@ TEST_CASE("steps over the network have its latency, those inside a node NVLink's
   const ChunkPlan chunks = chunks_of(job, plan);
   const CollectiveCosts& costs = job.communicator.costs();
   const double over_network =
-      to_seconds(costs.default_network_step) * of(costs.network_factor, Protocol::ll) + to_seconds(of(costs.network_step, Protocol::ll));
+      to_seconds(costs.default_network_step) * of(costs.network_factor, Protocol::ll) +
+      to_seconds(of(costs.network_step, Protocol::ll));
   for (const Connection& connection : chunks.graph.connections) {
     const bool crosses = connection.from / 4 != connection.to / 4;
-    CHECK(to_seconds(connection.latency) == Approx(crosses ? over_network : to_seconds(of(costs.ring_step, Protocol::ll))));
+    CHECK(to_seconds(connection.latency) ==
+          Approx(crosses ? over_network : to_seconds(of(costs.ring_step, Protocol::ll))));
   }
 }
 

@@ -53,17 +53,21 @@ TEST_CASE("what NCCL_ALGO and NCCL_PROTO ask for is planned") {
 }
 
 TEST_CASE("what cannot run is not planned, even when asked for") {
-  CHECK(OneJob(pcie_cluster(1, 4), 4, forced(AlgorithmId::nvls)).plan(CollectiveOp::all_reduce, 1 << 20).algorithm != AlgorithmId::nvls);
+  CHECK(OneJob(pcie_cluster(1, 4), 4, forced(AlgorithmId::nvls))
+            .plan(CollectiveOp::all_reduce, 1 << 20)
+            .algorithm != AlgorithmId::nvls);
   ClusterSpec pascal = nvlink_cluster(1, 2);
   pascal.node.gpu.architecture = Architecture::pascal, pascal.node.gpu.compute_capability = 6.0;
-  const CollectivePlan plan = OneJob(pascal, 4, forced({}, Protocol::ll128)).plan(CollectiveOp::all_reduce, 1 << 20);
+  const CollectivePlan plan =
+      OneJob(pascal, 4, forced({}, Protocol::ll128)).plan(CollectiveOp::all_reduce, 1 << 20);
   CHECK(plan.protocol != Protocol::ll128);
 }
 
 TEST_CASE("sends and receives have no algorithm and are launched as a group") {
   const OneJob job(nvlink_cluster(2, 2), 8);
   const CollectiveCosts& costs = job.communicator.costs();
-  for (const CollectiveOp op : {CollectiveOp::alltoall, CollectiveOp::sendrecv, CollectiveOp::gather, CollectiveOp::scatter}) {
+  for (const CollectiveOp op :
+       {CollectiveOp::alltoall, CollectiveOp::sendrecv, CollectiveOp::gather, CollectiveOp::scatter}) {
     const CollectivePlan plan = job.plan(op, 1 << 20);
     CHECK_FALSE(plan.algorithm);
     CHECK(plan.algorithm_name() == "Peers");
@@ -133,7 +137,8 @@ TEST_CASE("a broadcast leaves the edge into rank 0 idle, a reduce the one out of
   const OneJob job(nvlink_cluster(1, 2), 4);
   const auto touches = [&](CollectiveOp op, bool into) {
     return std::ranges::any_of(job.communicator.flows(job.plan(op, 1 << 20)), [&](const PatternFlow& flow) {
-      const VertexId end = into ? job.cluster.links()[flow.route.back()].to : job.cluster.links()[flow.route.front()].from;
+      const VertexId end =
+          into ? job.cluster.links()[flow.route.back()].to : job.cluster.links()[flow.route.front()].from;
       return flow.route.size() == 1 && end == job.cluster.gpu(0, 0);
     });
   };
@@ -164,13 +169,16 @@ TEST_CASE("bytes on the wire are data over what route and protocol reach") {
     plan.protocol = protocol;
     return job.communicator.wire_bytes(plan, route);
   };
-  for (const Protocol protocol : kProtocols) CHECK(wire(protocol, inside) == Approx(1 / (0.90 * of(costs.link_efficiency, protocol))));
+  for (const Protocol protocol : kProtocols)
+    CHECK(wire(protocol, inside) == Approx(1 / (0.90 * of(costs.link_efficiency, protocol))));
   CHECK(wire(Protocol::simple, between) == Approx(1 / of(costs.network_efficiency, Protocol::simple)));
   // LL: whichever is less, its share of 12.3 GB/s or what a CPU thread can check
-  const double ll = std::min(12.3e9 * of(costs.network_efficiency, Protocol::ll), costs.low_latency_network.per_second);
+  const double ll =
+      std::min(12.3e9 * of(costs.network_efficiency, Protocol::ll), costs.low_latency_network.per_second);
   CHECK(wire(Protocol::ll, between) == Approx(12.3e9 / ll));
   plan.algorithm.reset();  // sends to many peers
-  CHECK(wire(Protocol::simple, between) == Approx(1 / (of(costs.network_efficiency, Protocol::simple) * costs.peer_network_efficiency)));
+  CHECK(wire(Protocol::simple, between) ==
+        Approx(1 / (of(costs.network_efficiency, Protocol::simple) * costs.peer_network_efficiency)));
 }
 
 TEST_CASE("rings over NVLink know it") {
@@ -180,7 +188,8 @@ TEST_CASE("rings over NVLink know it") {
 }
 
 TEST_CASE("messages of 0 and of 2^60 bytes have times") {
-  for (const ClusterSpec& spec : {nvlink_cluster(2, 2), pcie_cluster(2, 2), star_cluster(2, {1}), nvswitch_node()}) {
+  for (const ClusterSpec& spec :
+       {nvlink_cluster(2, 2), pcie_cluster(2, 2), star_cluster(2, {1}), nvswitch_node()}) {
     const OneJob job(spec, spec.nodes * spec.node.gpus);
     for (const CollectiveOp op : kCollectiveOps) {
       const CollectivePlan none = job.plan(op, 0), huge = job.plan(op, std::int64_t{1} << 60);

@@ -20,7 +20,8 @@ TEST_CASE("fidelities are found by their names") {
 TEST_CASE("one rank takes its kernel at every fidelity") {
   const OneJob job(nvlink_cluster(1, 1), 1);
   const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 1 << 20);
-  for (const Fidelity fidelity : kFidelities) CHECK(simulate(job.communicator, plan, fidelity) == job.communicator.costs().kernel);
+  for (const Fidelity fidelity : kFidelities)
+    CHECK(simulate(job.communicator, plan, fidelity) == job.communicator.costs().kernel);
 }
 
 TEST_CASE("two nodes exchange halves: two messages of S/2 one after the other at every fidelity") {

@@ -20,7 +20,8 @@ std::vector<int> first_ranks(int n) {
   return order;
 }
 
-Lanes lanes_of(CollectiveOp op, std::string_view family, int n, int pieces = 1, const std::vector<int>& groups = {}) {
+Lanes lanes_of(CollectiveOp op, std::string_view family, int n, int pieces = 1,
+               const std::vector<int>& groups = {}) {
   const std::vector<int> order = first_ranks(n);
   return foretrain::lanes_of(*find_algorithm(op, family), {order, 0, pieces, groups});
 }
@@ -85,7 +86,8 @@ TEST_CASE("a need before the first message is none, one beyond the last is the l
 }
 
 TEST_CASE("what arrives early stays in a buffer until somebody waits for it") {
-  // Neither message waits for the other: each carries its sender's own data only, in whatever order they come.
+  // Neither message waits for the other: each carries its sender's own data only, in whatever order they
+  // come.
   CHECK(complaint(swap_of_two()) == "proven");
   Lanes echo = swap_of_two();
   echo = without_need(echo, 1, 0);
@@ -145,10 +147,18 @@ TEST_CASE("lanes that cannot be are refused") {
 
 TEST_CASE("every need of a ring and of trees is needed") {
   const std::vector<std::pair<CollectiveOp, std::string_view>> rows{
-      {CollectiveOp::all_reduce, "ring"},          {CollectiveOp::reduce_scatter, "ring"}, {CollectiveOp::all_gather, "ring"},
-      {CollectiveOp::broadcast, "ring"},           {CollectiveOp::reduce, "ring"},         {CollectiveOp::all_reduce, "double_binary_tree"},
-      {CollectiveOp::reduce, "binomial"},          {CollectiveOp::broadcast, "binomial"},  {CollectiveOp::all_reduce, "reduce_to_one"},
-      {CollectiveOp::all_reduce, "nvls"},          {CollectiveOp::reduce_scatter, "nvls"}, {CollectiveOp::all_gather, "nvls"},
+      {CollectiveOp::all_reduce, "ring"},
+      {CollectiveOp::reduce_scatter, "ring"},
+      {CollectiveOp::all_gather, "ring"},
+      {CollectiveOp::broadcast, "ring"},
+      {CollectiveOp::reduce, "ring"},
+      {CollectiveOp::all_reduce, "double_binary_tree"},
+      {CollectiveOp::reduce, "binomial"},
+      {CollectiveOp::broadcast, "binomial"},
+      {CollectiveOp::all_reduce, "reduce_to_one"},
+      {CollectiveOp::all_reduce, "nvls"},
+      {CollectiveOp::reduce_scatter, "nvls"},
+      {CollectiveOp::all_gather, "nvls"},
       {CollectiveOp::reduce, "double_binary_tree"}};
   for (const auto& [op, family] : rows) {
     const Lanes whole = lanes_of(op, family, 5, 2);
@@ -165,7 +175,8 @@ TEST_CASE("every need of a ring and of trees is needed") {
 TEST_CASE("a lane that waits for nothing is found in every algorithm whose data moves on") {
   const std::vector<int> order = first_ranks(8), groups{4, 4};
   for (const Algorithm& row : algorithms()) {
-    if (row.op == CollectiveOp::alltoall && row.family == "pairwise") continue;  // waits for the round, not for data
+    if (row.op == CollectiveOp::alltoall && row.family == "pairwise")
+      continue;  // waits for the round, not for data
     AlgorithmRequest request{order, 0, 2, groups};
     if (!row.refuse(request).empty()) request.groups = {};
     const Lanes whole = foretrain::lanes_of(row, request);
@@ -200,7 +211,8 @@ TEST_CASE("a pipelined chain of four ranks and three pieces has three hops and f
 
 TEST_CASE("the flows of a collective are the bytes of each pair of ranks, all lanes together") {
   // Two nodes in a double binary tree: half up and half down in each tree, so everything each way.
-  CHECK(pair_shares(lanes_of(CollectiveOp::all_reduce, "double_binary_tree", 2, 4)) == std::vector<PairShare>{{0, 1, 1}, {1, 0, 1}});
+  CHECK(pair_shares(lanes_of(CollectiveOp::all_reduce, "double_binary_tree", 2, 4)) ==
+        std::vector<PairShare>{{0, 1, 1}, {1, 0, 1}});
   const std::vector<PairShare> ring = pair_shares(lanes_of(CollectiveOp::all_gather, "ring", 4));
   CHECK(ring == std::vector<PairShare>{{0, 1, 0.75}, {1, 2, 0.75}, {2, 3, 0.75}, {3, 0, 0.75}});
   CHECK(pair_shares(lanes_of(CollectiveOp::all_gather, "ring", 1)).empty());
@@ -214,11 +226,13 @@ TEST_CASE("sizes of alltoall and sendrecv are one rank's, all others one buffer 
 }
 
 TEST_CASE("a written-out schedule holds messages back that would disturb one that leaves") {
-  // Rank 0 folds into rank 1, which exchanges with rank 2 and unfolds: rank 2 could send at once, but its data would be in what rank 1
-  // sends to it one step later.
+  // Rank 0 folds into rank 1, which exchanges with rank 2 and unfolds: rank 2 could send at once, but its
+  // data would be in what rank 1 sends to it one step later.
   const Schedule schedule = expand(lanes_of(CollectiveOp::all_reduce, "recursive_doubling", 3));
-  const std::vector<Transfer> want{
-      {0, 0, 1, 0, Transfer::reduce}, {1, 1, 2, 0, Transfer::reduce}, {1, 2, 1, 0, Transfer::reduce}, {2, 1, 0, 0, Transfer::copy}};
+  const std::vector<Transfer> want{{0, 0, 1, 0, Transfer::reduce},
+                                   {1, 1, 2, 0, Transfer::reduce},
+                                   {1, 2, 1, 0, Transfer::reduce},
+                                   {2, 1, 0, 0, Transfer::copy}};
   CHECK(schedule.transfers == want);
 }
 

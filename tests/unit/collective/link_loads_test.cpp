@@ -1,4 +1,5 @@
-// Loads by link: what nodes of one class share, what protocols and routes lose, and which link is the narrow place.
+// Loads by link: what nodes of one class share, what protocols and routes lose, and which link is the narrow
+// place.
 #include "sim/collective/link_loads.hpp"
 
 #include "tests/support/catch.hpp"
@@ -22,7 +23,9 @@ struct ThreeNodes {
   Cluster cluster = Cluster::build(pcie_cluster(3, 2), 3);
 
   Route inside() const { return cluster.route_in_node(cluster.gpu(0, 0), cluster.gpu(0, 1)); }
-  Route between(int from, int to) const { return cluster.route_between_nodes(cluster.gpu(from, 0), cluster.gpu(to, 0), 0); }
+  Route between(int from, int to) const {
+    return cluster.route_between_nodes(cluster.gpu(from, 0), cluster.gpu(to, 0), 0);
+  }
   WayBetweenNodes way(int from, int to) const { return way_between(cluster, from, to); }
 };
 
@@ -63,7 +66,8 @@ TEST_CASE("nodes outside the job carry nothing") {
   CHECK(slowest < three.cluster.first_link(2));
 }
 
-TEST_CASE("between nodes the first node of a class stands for the others, links of the fabric for themselves") {
+TEST_CASE(
+    "between nodes the first node of a class stands for the others, links of the fabric for themselves") {
   const ThreeNodes three;
   LinkLoads loads(three.cluster, {0, 0, 0});
   for (int node = 0; node < 3; ++node) {
@@ -71,7 +75,8 @@ TEST_CASE("between nodes the first node of a class stands for the others, links 
   }
   for (int node = 0; node < 3; ++node) {
     const Route route = three.between(node, (node + 1) % 3);
-    for (const LinkId link : route.links) CHECK(loads.load(link, Leg::between) == Approx(2 / route.collective_efficiency));
+    for (const LinkId link : route.links)
+      CHECK(loads.load(link, Leg::between) == Approx(2 / route.collective_efficiency));
   }
 }
 
@@ -104,7 +109,9 @@ TEST_CASE("a limit of the network hides what the route loses") {
   CHECK(loads.slowest({1, 0.8, {30e9}}, Leg::between).seconds_per_byte == Approx(1 / (12.3e9 * 0.8)));
 }
 
-TEST_CASE("what LL gets out of a NIC is the NIC's limit: a faster network makes the PCIe links before it no slower") {
+TEST_CASE(
+    "what LL gets out of a NIC is the NIC's limit: a faster network makes the PCIe links before it no "
+    "slower") {
   for (const double network : {12.3e9, 100e9, 1e18}) {
     ClusterSpec spec = pcie_cluster(3, 2);
     spec.fabric.link.bandwidth = {network};

@@ -15,9 +15,16 @@ namespace {
 
 constexpr double kMiB = 1 << 20;
 
-/// Two pieces with a gap between them: 8 B to 64 KiB at 40 us + bytes / 4 GB/s, 1 MiB to 64 MiB at 60 us + bytes / 8 GB/s.
+/// Two pieces with a gap between them: 8 B to 64 KiB at 40 us + bytes / 4 GB/s, 1 MiB to 64 MiB at 60 us +
+/// bytes / 8 GB/s.
 CalibratedCollective two_pieces(int gpus, int nodes, const std::string& op = "all_reduce") {
-  return {op, gpus, nodes, 0, "", "", {{8, 65536, 40e-6, 1 / 4e9, 0.02, 8}, {kMiB, 64 * kMiB, 60e-6, 1 / 8e9, 0.02, 7}}};
+  return {op,
+          gpus,
+          nodes,
+          0,
+          "",
+          "",
+          {{8, 65536, 40e-6, 1 / 4e9, 0.02, 8}, {kMiB, 64 * kMiB, 60e-6, 1 / 8e9, 0.02, 7}}};
 }
 
 ClusterSpec with(ClusterSpec cluster, std::vector<CalibratedCollective> collectives) {
@@ -41,7 +48,8 @@ ClusterSpec slow_launches() {
 
 /// The same, whose collective of all sizes was measured at the same time, by so many processes.
 ClusterSpec always(double seconds, int processes_per_node) {
-  return with(slow_launches(), {{"all_reduce", 4, 1, processes_per_node, "", "", {{1, 1e12, seconds, 0, 0, 3}}}});
+  return with(slow_launches(),
+              {{"all_reduce", 4, 1, processes_per_node, "", "", {{1, 1e12, seconds, 0, 0, 3}}}});
 }
 
 }  // namespace
@@ -57,7 +65,8 @@ TEST_CASE("on a piece a measured collective takes latency and bytes over bandwid
 TEST_CASE("between two pieces a straight line joins their ends") {
   const double end = 40e-6 + 65536 / 4e9, begin = 60e-6 + kMiB / 8e9, middle = (65536 + kMiB) / 2;
   CHECK(measured_seconds(two_pieces(8, 2), middle) == Approx((end + begin) / 2));
-  CHECK(measured_seconds(two_pieces(8, 2), 65536 + 0.25 * (kMiB - 65536)) == Approx(0.75 * end + 0.25 * begin));
+  CHECK(measured_seconds(two_pieces(8, 2), 65536 + 0.25 * (kMiB - 65536)) ==
+        Approx(0.75 * end + 0.25 * begin));
 }
 
 TEST_CASE("the job that was measured takes what was measured, at measured sizes and between them") {
@@ -108,7 +117,8 @@ TEST_CASE("other operations, numbers of GPUs and numbers of nodes take the model
         seconds_of(OneJob(plain, packed), kMiB, CollectiveOp::all_gather));
   CHECK(seconds_of(OneJob(measured, 16), kMiB) == seconds_of(OneJob(plain, 16), kMiB));
   CHECK(seconds_of(OneJob(measured, 4), kMiB) == seconds_of(OneJob(plain, 4), kMiB));
-  CHECK(seconds_of(OneJob(measured, spread), kMiB) == seconds_of(OneJob(plain, spread), kMiB));  // 8 GPUs, but on 4 nodes
+  CHECK(seconds_of(OneJob(measured, spread), kMiB) ==
+        seconds_of(OneJob(plain, spread), kMiB));  // 8 GPUs, but on 4 nodes
 }
 
 TEST_CASE("a measurement with a forced algorithm or protocol speaks of jobs that force the same") {
@@ -118,11 +128,13 @@ TEST_CASE("a measurement with a forced algorithm or protocol speaks of jobs that
   const ClusterSpec plain = nvlink_cluster(2, 2), cluster = with(plain, {measured});
   const auto same = forced(Algorithm::ring, Protocol::simple);
   CHECK(seconds_of(OneJob(cluster, 8, same), kMiB) == about(measured_seconds(measured, kMiB)));
-  for (const CollectiveSettings& other : {CollectiveSettings{}, forced(Algorithm::ring), forced(std::nullopt, Protocol::simple),
-                                          forced(Algorithm::tree, Protocol::simple), forced(Algorithm::ring, Protocol::ll)})
+  for (const CollectiveSettings& other :
+       {CollectiveSettings{}, forced(Algorithm::ring), forced(std::nullopt, Protocol::simple),
+        forced(Algorithm::tree, Protocol::simple), forced(Algorithm::ring, Protocol::ll)})
     CHECK(seconds_of(OneJob(cluster, 8, other), kMiB) == seconds_of(OneJob(plain, 8, other), kMiB));
   // And one of NCCL's own choice says nothing of jobs that force.
-  CHECK(seconds_of(OneJob(with(plain, {two_pieces(8, 2)}), 8, same), kMiB) == seconds_of(OneJob(plain, 8, same), kMiB));
+  CHECK(seconds_of(OneJob(with(plain, {two_pieces(8, 2)}), 8, same), kMiB) ==
+        seconds_of(OneJob(plain, 8, same), kMiB));
 }
 
 TEST_CASE("of two measurements of a job the one with the same processes is taken") {
@@ -142,7 +154,8 @@ TEST_CASE("one process per GPU and as many processes as the node has GPUs are th
   CHECK(seconds_of(job, kMiB) == about(60e-6 + kMiB / 8e9));
 }
 
-TEST_CASE("where the launches alone explain a measured time, it is theirs and the collective stays as it is") {
+TEST_CASE(
+    "where the launches alone explain a measured time, it is theirs and the collective stays as it is") {
   // One process launches on four GPUs, one after the other.
   CollectiveSettings one_process;
   one_process.processes_per_node = 1;
@@ -178,7 +191,8 @@ TEST_CASE("a job is as fast as measured even where the model's launch alone take
 
 TEST_CASE("all parts of a measured collective are stretched alike") {
   const OneJob plain(nvlink_cluster(2, 2), 8), job(with(nvlink_cluster(2, 2), {two_pieces(8, 2)}), 8);
-  const CollectivePlan before = plain.plan(CollectiveOp::all_reduce, 16 << 20), after = job.plan(CollectiveOp::all_reduce, 16 << 20);
+  const CollectivePlan before = plain.plan(CollectiveOp::all_reduce, 16 << 20),
+                       after = job.plan(CollectiveOp::all_reduce, 16 << 20);
   const double factor = to_seconds(after.alone) / to_seconds(before.alone);
   CHECK(to_seconds(after.latency) == about(factor * to_seconds(before.latency)));
   CHECK(to_seconds(after.timing.data) == about(factor * to_seconds(before.timing.data)));

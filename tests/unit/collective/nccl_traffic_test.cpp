@@ -27,14 +27,17 @@ std::vector<TrafficEdge> edges_of(const std::function<void(const EdgeVisitor&)>&
 std::vector<TrafficEdge> ring_edges(const OneJob& job, IdleEdge idle = IdleEdge::none, int root = 0) {
   const Communicator& communicator = job.communicator;
   return edges_of([&](const EdgeVisitor& visit) {
-    visit_ring({communicator.job(), communicator.paths(nccl::Pattern::ring), nccl::Pattern::ring}, idle, root, visit);
+    visit_ring({communicator.job(), communicator.paths(nccl::Pattern::ring), nccl::Pattern::ring}, idle, root,
+               visit);
   });
 }
 
 std::vector<TrafficEdge> tree_edges(const OneJob& job) {
   const Communicator& communicator = job.communicator;
   const nccl::Pattern pattern = communicator.job().input.tree.pattern;
-  return edges_of([&](const EdgeVisitor& visit) { visit_trees({communicator.job(), communicator.paths(pattern), pattern}, visit); });
+  return edges_of([&](const EdgeVisitor& visit) {
+    visit_trees({communicator.job(), communicator.paths(pattern), pattern}, visit);
+  });
 }
 
 /// Shares by pair of GPUs of node 0.
@@ -49,7 +52,8 @@ std::map<std::pair<int, int>, double> pairs_inside(const std::vector<TrafficEdge
 }  // namespace
 
 TEST_CASE("channels share a message evenly, equal ones are one path") {
-  const std::vector<nccl::ChannelPath> channels{path_of({0, 1}), path_of({1, 0}), path_of({0, 1}), path_of({1, 0})};
+  const std::vector<nccl::ChannelPath> channels{path_of({0, 1}), path_of({1, 0}), path_of({0, 1}),
+                                                path_of({1, 0})};
   const std::vector<SharedPath> merged = share_paths(channels, 3, true);
   REQUIRE(merged.size() == 2);
   CHECK(merged[0].path == channels[0]);
@@ -72,7 +76,8 @@ TEST_CASE("the rings of a DGX-1 load each of its NVLinks evenly") {
   for (const NodeLink& link : cube_mesh_node().node.links) {
     if (link.type.kind != LinkKind::nvlink) continue;
     const int a = link.a.back() - '0', b = link.b.back() - '0';
-    // 24 links with two directions each carry six rings of eight edges: a sixth of the message on every link and direction.
+    // 24 links with two directions each carry six rings of eight edges: a sixth of the message on every link
+    // and direction.
     for (const auto& pair : {std::pair{a, b}, {b, a}}) {
       INFO("gpu" << pair.first << " to gpu" << pair.second);
       REQUIRE(pairs.contains(pair));
@@ -84,7 +89,8 @@ TEST_CASE("the rings of a DGX-1 load each of its NVLinks evenly") {
 }
 
 TEST_CASE("a ring gives every GPU one whole message to send and one to receive") {
-  for (const ClusterSpec& spec : {cube_mesh_node(), nvswitch_node(), pcie_cluster(1, 4), nvlink_cluster(1, 2)}) {
+  for (const ClusterSpec& spec :
+       {cube_mesh_node(), nvswitch_node(), pcie_cluster(1, 4), nvlink_cluster(1, 2)}) {
     const OneJob job(spec, spec.node.gpus);
     std::vector<double> sent(8), received(8);
     for (const TrafficEdge& edge : ring_edges(job)) {
@@ -102,7 +108,8 @@ TEST_CASE("a chain on one node leaves the edges into its root, or out of it, idl
   const OneJob job(cube_mesh_node(), 8);
   const auto all = ring_edges(job);
   for (const int root : {0, 5}) {
-    const auto from_root = ring_edges(job, IdleEdge::into_root, root), to_root = ring_edges(job, IdleEdge::out_of_root, root);
+    const auto from_root = ring_edges(job, IdleEdge::into_root, root),
+               to_root = ring_edges(job, IdleEdge::out_of_root, root);
     CHECK(std::ranges::none_of(from_root, [&](const TrafficEdge& edge) { return edge.to.gpu == root; }));
     CHECK(std::ranges::none_of(to_root, [&](const TrafficEdge& edge) { return edge.from.gpu == root; }));
     CHECK(from_root.size() == to_root.size());
@@ -110,7 +117,8 @@ TEST_CASE("a chain on one node leaves the edges into its root, or out of it, idl
   }
 }
 
-TEST_CASE("rings of several nodes go from each node to the next, and every node passes on the whole message") {
+TEST_CASE(
+    "rings of several nodes go from each node to the next, and every node passes on the whole message") {
   const OneJob job(nvlink_cluster(3, 2), 12);
   std::map<std::pair<int, int>, double> between;
   std::set<int> nics;
@@ -165,7 +173,9 @@ TEST_CASE("NVLS heads of several nodes talk to their likes only") {
   const Communicator& communicator = job.communicator;
   const auto& paths = communicator.paths(nccl::Pattern::nvls);
   REQUIRE_FALSE(paths.front().empty());
-  const auto edges = edges_of([&](const EdgeVisitor& visit) { visit_heads({communicator.job(), paths, nccl::Pattern::nvls}, visit); });
+  const auto edges = edges_of([&](const EdgeVisitor& visit) {
+    visit_heads({communicator.job(), paths, nccl::Pattern::nvls}, visit);
+  });
   double total = 0;
   for (const TrafficEdge& edge : edges) {
     CHECK(edge.from.gpu == edge.to.gpu);

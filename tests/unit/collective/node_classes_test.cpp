@@ -25,7 +25,8 @@ TEST_CASE("nodes with the same GPUs of a job are one class, nodes outside have n
 TEST_CASE("four nodes have four places in their trees") {
   const OneJob job(pcie_cluster(4, 2), 8);
   const NodeClasses classes = classes_by_tree(job.communicator.job(), 4);
-  // First tree: 0 is the root of 2, which has 1 and 3; second: mirrored, 3 is the root of 1, which has 2 and 0.
+  // First tree: 0 is the root of 2, which has 1 and 3; second: mirrored, 3 is the root of 1, which has 2 and
+  // 0.
   CHECK(std::set<int>(classes.of_node.begin(), classes.of_node.end()).size() == 4);
   CHECK(classes.of_shape.front().size() == 4);
 }

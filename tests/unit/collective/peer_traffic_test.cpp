@@ -16,7 +16,8 @@ namespace {
 
 std::vector<TrafficEdge> edges_of(const OneJob& job, CollectiveOp op) {
   std::vector<TrafficEdge> edges;
-  visit_peers({job.cluster, job.communicator.job(), op}, [&](const TrafficEdge& edge) { edges.push_back(edge); });
+  visit_peers({job.cluster, job.communicator.job(), op},
+              [&](const TrafficEdge& edge) { edges.push_back(edge); });
   return edges;
 }
 
@@ -52,7 +53,8 @@ TEST_CASE("sendrecv goes to the next rank, from the last to the first, over the 
 
 TEST_CASE("gather ends at rank 0, scatter begins there") {
   const OneJob job(nvlink_cluster(2, 2), 8);
-  const std::vector<TrafficEdge> gather = edges_of(job, CollectiveOp::gather), scatter = edges_of(job, CollectiveOp::scatter);
+  const std::vector<TrafficEdge> gather = edges_of(job, CollectiveOp::gather),
+                                 scatter = edges_of(job, CollectiveOp::scatter);
   REQUIRE(gather.size() == 7);
   REQUIRE(scatter.size() == 7);
   for (std::size_t i = 0; i < 7; ++i) {

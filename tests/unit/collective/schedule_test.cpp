@@ -15,7 +15,10 @@ using namespace foretrain;
 namespace {
 
 /// Two ranks send each other the whole message.
-Schedule swap_of_two() { return {CollectiveOp::all_reduce, 2, 1, 0, {{0, 0, 1, 0, Transfer::reduce}, {0, 1, 0, 0, Transfer::reduce}}}; }
+Schedule swap_of_two() {
+  return {
+      CollectiveOp::all_reduce, 2, 1, 0, {{0, 0, 1, 0, Transfer::reduce}, {0, 1, 0, 0, Transfer::reduce}}};
+}
 
 std::string complaint(const Schedule& schedule) { return disprove(schedule).value_or("proven"); }
 
@@ -36,11 +39,15 @@ void for_all_algorithms(const Use& use) {
 }
 
 /// Ranks get parts they have: from a multicast, or from a ring after a scatter.
-bool repeats_itself(const Algorithm& row, const Schedule& schedule) { return schedule.switches > 0 || row.family == "scatter_all_gather"; }
+bool repeats_itself(const Algorithm& row, const Schedule& schedule) {
+  return schedule.switches > 0 || row.family == "scatter_all_gather";
+}
 
 }  // namespace
 
-TEST_CASE("two ranks that add each other's data have all-reduced") { CHECK(complaint(swap_of_two()) == "proven"); }
+TEST_CASE("two ranks that add each other's data have all-reduced") {
+  CHECK(complaint(swap_of_two()) == "proven");
+}
 
 TEST_CASE("within a step all sends happen before all receives") {
   // Were the second transfer to send what the first one brought, rank 0 would count itself twice.
@@ -59,9 +66,12 @@ TEST_CASE("transfers may be listed in any order") {
 
 TEST_CASE("no transfers prove nothing for two ranks and everything for one") {
   CHECK(complaint({CollectiveOp::all_reduce, 1, 1, 0, {}}) == "proven");
-  CHECK(complaint({CollectiveOp::all_reduce, 2, 1, 0, {}}) == "all_reduce: rank 0 ends with the wrong data in chunk 0");
-  CHECK(complaint({CollectiveOp::broadcast, 2, 1, 0, {}}) == "broadcast: rank 1 ends with the wrong data in chunk 0");
-  CHECK(complaint({CollectiveOp::reduce, 2, 1, 1, {}}) == "reduce: rank 1 ends with the wrong data in chunk 0");
+  CHECK(complaint({CollectiveOp::all_reduce, 2, 1, 0, {}}) ==
+        "all_reduce: rank 0 ends with the wrong data in chunk 0");
+  CHECK(complaint({CollectiveOp::broadcast, 2, 1, 0, {}}) ==
+        "broadcast: rank 1 ends with the wrong data in chunk 0");
+  CHECK(complaint({CollectiveOp::reduce, 2, 1, 1, {}}) ==
+        "reduce: rank 1 ends with the wrong data in chunk 0");
 }
 
 TEST_CASE("shapes that cannot be are refused before they are played") {
@@ -69,8 +79,8 @@ TEST_CASE("shapes that cannot be are refused before they are played") {
   CHECK(complaint({CollectiveOp::all_reduce, 2, -1, 0, {}}) == "2 ranks and -1 chunks");
   CHECK(complaint({CollectiveOp::broadcast, 2, 1, 2, {}}) == "root 2 is not a rank");
   CHECK(complaint({CollectiveOp::all_gather, 3, 2, 0, {}}) == "2 chunks for 3 ranks");
-  for (const Transfer& t :
-       {Transfer{0, 0, 2, 0}, Transfer{0, -1, 1, 0}, Transfer{0, 0, 1, 1}, Transfer{-1, 0, 1, 0}, Transfer{0, 1, 1, 0}}) {
+  for (const Transfer& t : {Transfer{0, 0, 2, 0}, Transfer{0, -1, 1, 0}, Transfer{0, 0, 1, 1},
+                            Transfer{-1, 0, 1, 0}, Transfer{0, 1, 1, 0}}) {
     CHECK_THAT(complaint({CollectiveOp::all_reduce, 2, 1, 0, {t}}), ContainsSubstring("does not exist"));
   }
 }
@@ -147,24 +157,27 @@ TEST_CASE("steps are counted from 0 to the last") {
 }
 
 TEST_CASE("operations are named as in nccl-tests") {
-  const std::vector<std::string_view> names{"all_reduce", "broadcast", "reduce_scatter", "all_gather", "reduce",
-                                            "alltoall",   "sendrecv",  "gather",         "scatter"};
+  const std::vector<std::string_view> names{"all_reduce", "broadcast", "reduce_scatter",
+                                            "all_gather", "reduce",    "alltoall",
+                                            "sendrecv",   "gather",    "scatter"};
   for (std::size_t i = 0; i < kCollectiveOps.size(); ++i) CHECK(name_of(kCollectiveOps[i]) == names[i]);
 }
 
 TEST_CASE("bus bandwidth is counted as in nccl-tests") {
   // PERFORMANCE.md of nccl-tests, 8 ranks.
   CHECK(busbw_factor(CollectiveOp::all_reduce, 8) == 1.75);
-  for (const CollectiveOp op :
-       {CollectiveOp::all_gather, CollectiveOp::reduce_scatter, CollectiveOp::alltoall, CollectiveOp::gather, CollectiveOp::scatter})
+  for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::reduce_scatter,
+                                CollectiveOp::alltoall, CollectiveOp::gather, CollectiveOp::scatter})
     CHECK(busbw_factor(op, 8) == 0.875);
-  for (const CollectiveOp op : {CollectiveOp::broadcast, CollectiveOp::reduce, CollectiveOp::sendrecv}) CHECK(busbw_factor(op, 8) == 1);
+  for (const CollectiveOp op : {CollectiveOp::broadcast, CollectiveOp::reduce, CollectiveOp::sendrecv})
+    CHECK(busbw_factor(op, 8) == 1);
   CHECK(busbw_factor(CollectiveOp::all_reduce, 1) == 0);
 }
 
 TEST_CASE("an alltoall of two ranks swaps the chunks for each other") {
   // Chunk d * 2 + p goes from p to p + d: 2 and 3 change hands, 0 and 1 stay.
-  const Schedule swap{CollectiveOp::alltoall, 2, 4, 0, {{0, 0, 1, 2, Transfer::copy}, {0, 1, 0, 3, Transfer::copy}}};
+  const Schedule swap{
+      CollectiveOp::alltoall, 2, 4, 0, {{0, 0, 1, 2, Transfer::copy}, {0, 1, 0, 3, Transfer::copy}}};
   CHECK(complaint(swap) == "proven");
   Schedule wrong = swap;
   wrong.transfers[0].chunk = 0;
@@ -173,7 +186,8 @@ TEST_CASE("an alltoall of two ranks swaps the chunks for each other") {
 }
 
 TEST_CASE("sendrecv goes to the next rank, whatever the places") {
-  // Place 0 is rank 2, place 1 rank 0, place 2 rank 1: chunk 0 goes from 2 to 0, chunk 1 from 0 to 1, chunk 2 from 1 to 2.
+  // Place 0 is rank 2, place 1 rank 0, place 2 rank 1: chunk 0 goes from 2 to 0, chunk 1 from 0 to 1, chunk 2
+  // from 1 to 2.
   Schedule shift{CollectiveOp::sendrecv, 3, 3, 0, {{0, 2, 0, 0}, {0, 0, 1, 1}, {0, 1, 2, 2}}};
   CHECK(disprove(shift).has_value());
   shift.order = {2, 0, 1};
@@ -184,7 +198,8 @@ TEST_CASE("sendrecv goes to the next rank, whatever the places") {
 
 TEST_CASE("a gather ends at the root, a scatter starts there") {
   CHECK(complaint({CollectiveOp::gather, 2, 2, 1, {{0, 0, 1, 0, Transfer::copy}}}) == "proven");
-  CHECK(complaint({CollectiveOp::gather, 2, 2, 0, {{0, 0, 1, 0, Transfer::copy}}}) == "gather: rank 0 ends with the wrong data in chunk 1");
+  CHECK(complaint({CollectiveOp::gather, 2, 2, 0, {{0, 0, 1, 0, Transfer::copy}}}) ==
+        "gather: rank 0 ends with the wrong data in chunk 1");
   CHECK(complaint({CollectiveOp::scatter, 2, 2, 1, {{0, 1, 0, 0, Transfer::copy}}}) == "proven");
   CHECK(complaint({CollectiveOp::scatter, 2, 2, 1, {{0, 0, 1, 1, Transfer::copy}}}) ==
         "step 0: rank 0 to rank 1, chunk 1: the sender has nothing there");
@@ -192,7 +207,8 @@ TEST_CASE("a gather ends at the root, a scatter starts there") {
 
 TEST_CASE("a switch adds to nothing and has nothing of its own") {
   // Rank 2 is the switch: both ranks add there, both get the sum.
-  const std::vector<Transfer> through{{0, 0, 2, 0, Transfer::reduce}, {0, 1, 2, 0, Transfer::reduce}, {1, 2, 0, 0}, {1, 2, 1, 0}};
+  const std::vector<Transfer> through{
+      {0, 0, 2, 0, Transfer::reduce}, {0, 1, 2, 0, Transfer::reduce}, {1, 2, 0, 0}, {1, 2, 1, 0}};
   Schedule schedule{CollectiveOp::all_reduce, 2, 1, 0, through, 1, {}};
   CHECK(complaint(schedule) == "proven");
   schedule.switches = 0;

@@ -53,7 +53,9 @@ struct Question {
   CollectiveTiming time() const { return time_of(in); }
 };
 
-bool near(Time time, double expected_s) { return std::abs(to_seconds(time) - expected_s) < 2e-12 + 1e-9 * expected_s; }
+bool near(Time time, double expected_s) {
+  return std::abs(to_seconds(time) - expected_s) < 2e-12 + 1e-9 * expected_s;
+}
 
 }  // namespace
 
@@ -95,7 +97,8 @@ TEST_CASE("Simple starts later on NVLink, not on PCIe or between single GPUs") {
   CHECK(q.time().start == microseconds(5));
 }
 
-TEST_CASE("a large ring all-reduce in one node takes start and 2(n-1)/n S/B, its steps hide behind the data") {
+TEST_CASE(
+    "a large ring all-reduce in one node takes start and 2(n-1)/n S/B, its steps hide behind the data") {
   Question q;
   q.stay_in_node();
   q.in.inside_seconds_per_byte = 1.75 / 10e9;  // 2 x 7/8 bytes on an edge of 10 GB/s; the blocks: 1.75 / 8e9
@@ -137,7 +140,9 @@ TEST_CASE("a chain pays its hops, the filling of its pipeline and every byte onc
   CHECK(q.time().total() == time.total());
 }
 
-TEST_CASE("a chain between nodes crosses the network once per node, since the root stands somewhere in its node, or one less often") {
+TEST_CASE(
+    "a chain between nodes crosses the network once per node, since the root stands somewhere in its node, "
+    "or one less often") {
   Question q;
   q.in.op = CollectiveOp::broadcast;
   q.in.bytes = 0, q.in.protocol = Protocol::ll128;
@@ -167,16 +172,21 @@ TEST_CASE("a large tree in one node takes every byte once over its widest-used e
   CHECK(near(time.start, (5 + 7) * us));
   CHECK(near(time.steps, 14 * 2.5 * us));
   CHECK(near(time.data, 8e6 / 5e9));
-  // 14 hops at the blocks' 8 GB/s (half of what the link carries in all would be 10); the last one, at 5 GB/s, is in `data`.
-  CHECK(near(time.fill, 1e6 * (14 / 8e9 - 1 / 5e9)));  // 8 equal pieces of at most 512 KiB on each of two channels
+  // 14 hops at the blocks' 8 GB/s (half of what the link carries in all would be 10); the last one, at 5
+  // GB/s, is in `data`.
+  CHECK(near(time.fill,
+             1e6 * (14 / 8e9 - 1 / 5e9)));  // 8 equal pieces of at most 512 KiB on each of two channels
 }
 
-TEST_CASE("a piece in a tree between nodes meets the pieces around it, a lone one only half of what the busiest NIC carries") {
+TEST_CASE(
+    "a piece in a tree between nodes meets the pieces around it, a lone one only half of what the busiest "
+    "NIC carries") {
   Question q;
   q.in.algorithm = AlgorithmId::tree;
   q.in.between_seconds_per_byte = 1 / 2e9;
   const CollectiveTiming time = q.time();
-  const double piece = 1e6, inside = 1 / 8e9, nic = 1 / 2e9;  // 8 equal pieces of at most 512 KiB on two channels; blocks 8 GB/s
+  const double piece = 1e6, inside = 1 / 8e9,
+               nic = 1 / 2e9;  // 8 equal pieces of at most 512 KiB on two channels; blocks 8 GB/s
   CHECK(near(time.data, 8e6 * nic));
   CHECK(near(time.fill, piece * (6 * inside + 2 * nic - nic)));
   q.in.bytes = 1e6;  // one piece
@@ -195,7 +205,8 @@ TEST_CASE("NVLS starts late and then fills one piece on its way to the switch an
   CHECK(near(time.data, q.in.bytes * 1.125 / 100e9));
   // Eight heads, two channels, chunks of 1 MiB: four times through the switch.
   CHECK(multicast_pieces(q.in) == 4);
-  // A head's links carry 1 + 1/8 of the message. The first piece goes up; the last one comes back behind 1 - 1/8 of a piece.
+  // A head's links carry 1 + 1/8 of the message. The first piece goes up; the last one comes back behind 1 -
+  // 1/8 of a piece.
   CHECK(near(time.fill, q.in.bytes / 4 * (2 - 1.0 / 8) / 100e9));
   q.in.bytes /= 8;  // one piece: back come the sums, and the head's own share once more
   CHECK(multicast_pieces(q.in) == 1);

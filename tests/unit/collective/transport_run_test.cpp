@@ -1,4 +1,5 @@
-// Collectives over transports on small machines: closed forms by hand, and the three fidelities against each other.
+// Collectives over transports on small machines: closed forms by hand, and the three fidelities against each
+// other.
 #include "sim/collective/transport_run.hpp"
 
 #include <algorithm>
@@ -24,8 +25,11 @@ Transport library(std::string name) {
 /// A job on `gpus` packed GPUs.
 struct Machine {
   Machine(const ClusterSpec& spec, int gpus, Transport with)
-      : placement(place_packed(gpus, spec.node.gpus)), cluster(Cluster::build(spec, placement.nodes)), transport(std::move(with)) {}
-  TransportRun run(CollectiveOp op, Bytes size, std::string_view family = {}, Fidelity fidelity = Fidelity::analytic) const {
+      : placement(place_packed(gpus, spec.node.gpus)),
+        cluster(Cluster::build(spec, placement.nodes)),
+        transport(std::move(with)) {}
+  TransportRun run(CollectiveOp op, Bytes size, std::string_view family = {},
+                   Fidelity fidelity = Fidelity::analytic) const {
     return TransportJob(cluster, placement, transport).run(op, size, family, fidelity);
   }
   Placement placement;
@@ -55,7 +59,8 @@ double spread(const Machine& machine, CollectiveOp op, Bytes size, std::string_v
 
 TEST_CASE("a plain ring takes 2(n-1) steps of one latency and one part each, at every fidelity") {
   const Machine machine(test::star_cluster(8, {12.5e9}), 8, library("plain"));
-  // GPU to CPU to NIC to switch and down again: 4 hops of 1 us over PCIe, 2 of 0.6 us over the network, 0.3 us in the switch.
+  // GPU to CPU to NIC to switch and down again: 4 hops of 1 us over PCIe, 2 of 0.6 us over the network, 0.3
+  // us in the switch.
   const Time step = microseconds(5.5) + seconds(1048576.0 / 12.5e9);
   for (const Fidelity fidelity : kFidelities) {
     INFO(name_of(fidelity));
@@ -67,10 +72,11 @@ TEST_CASE("a plain ring takes 2(n-1) steps of one latency and one part each, at 
 
 TEST_CASE("on an idle star the three fidelities of a ring are within 2 percent for every library") {
   Transport slow = library("gloo");
-  slow.message_overhead = microseconds(15), slow.add_rate = {5e9}, slow.stream_rate = {3e9}, slow.segments = 2, slow.segment = {kMiB};
+  slow.message_overhead = microseconds(15), slow.add_rate = {5e9}, slow.stream_rate = {3e9},
+  slow.segments = 2, slow.segment = {kMiB};
   Transport mpi = library("open_mpi");
-  mpi.message_overhead = microseconds(1), mpi.eager_limit = {12'288}, mpi.rendezvous_overhead = microseconds(1),
-  mpi.eager_copy_rate = {5e9};
+  mpi.message_overhead = microseconds(1), mpi.eager_limit = {12'288},
+  mpi.rendezvous_overhead = microseconds(1), mpi.eager_copy_rate = {5e9};
   for (const Transport& transport : {library("plain"), slow, mpi, library("grpc_ring")}) {
     const Machine machine(test::star_cluster(8, {12.5e9}), 8, transport);
     for (const std::int64_t size : {std::int64_t{4096}, kMiB, 256 * kMiB}) {
@@ -98,8 +104,10 @@ TEST_CASE("plain families with equal messages are within 2 percent of their clos
 
 TEST_CASE("the slowest edge sets the pace of a plain ring through nodes") {
   const Machine machine(test::nvlink_cluster(2, 1), 8, library("plain"));
-  const double data = 1.75 * 256.0 * kMiB / 12.3e9;  // over the NIC of each node; NVLink is four times as fast
-  CHECK(to_seconds(machine.run(CollectiveOp::all_reduce, {256 * kMiB}, "ring").time) == Approx(data).epsilon(0.02));
+  const double data =
+      1.75 * 256.0 * kMiB / 12.3e9;  // over the NIC of each node; NVLink is four times as fast
+  CHECK(to_seconds(machine.run(CollectiveOp::all_reduce, {256 * kMiB}, "ring").time) ==
+        Approx(data).epsilon(0.02));
   CHECK(spread(machine, CollectiveOp::all_reduce, {256 * kMiB}, "ring") < 0.02);
 }
 
@@ -112,14 +120,16 @@ TEST_CASE("ranks of a node share the NIC when all send through it") {
 
 TEST_CASE("processes on hosts do not touch the GPUs' links") {
   const Machine machine(test::pcie_cluster(2, 4), 8, library("gloo"));
-  const TransportWay way = TransportWays(machine.cluster, machine.placement, DataPlace::host_memory).way(3, 4);
+  const TransportWay way =
+      TransportWays(machine.cluster, machine.placement, DataPlace::host_memory).way(3, 4);
   for (const LinkId id : way.links) {
     const ClusterLink link = machine.cluster.links()[id];
     CHECK(machine.cluster.vertices()[link.from].kind != VertexKind::gpu);
     CHECK(machine.cluster.vertices()[link.to].kind != VertexKind::gpu);
   }
   CHECK(way.latency == microseconds(1 + 0.6 + 0.3 + 0.6 + 1));  // CPU to NIC, network, NIC to CPU
-  CHECK(TransportWays(machine.cluster, machine.placement, DataPlace::host_memory).way(0, 1).narrowest == kNone);
+  CHECK(TransportWays(machine.cluster, machine.placement, DataPlace::host_memory).way(0, 1).narrowest ==
+        kNone);
 }
 
 TEST_CASE("what cannot run is refused with the reason") {
@@ -131,9 +141,11 @@ TEST_CASE("what cannot run is refused with the reason") {
 }
 
 TEST_CASE("one rank sends nothing over a transport, and an operation that a library has not got says so") {
-  const TransportRun alone = Machine(test::star_cluster(1, {1e9}), 1, library("plain")).run(CollectiveOp::all_reduce, {kMiB});
+  const TransportRun alone =
+      Machine(test::star_cluster(1, {1e9}), 1, library("plain")).run(CollectiveOp::all_reduce, {kMiB});
   CHECK(alone.time == Time::zero());
-  const TransportRun none = Machine(test::star_cluster(2, {1e9}), 2, library("grpc_ring")).run(CollectiveOp::alltoall, {kMiB});
+  const TransportRun none =
+      Machine(test::star_cluster(2, {1e9}), 2, library("grpc_ring")).run(CollectiveOp::alltoall, {kMiB});
   CHECK(none.plan.choice.family.empty());
   CHECK_THAT(none.plan.choice.why, ContainsSubstring("TensorFlow has no alltoall"));
 }
@@ -155,7 +167,8 @@ TEST_CASE("a collective as a task takes on an idle machine what the closed form 
     // A ring sends 3/2 of the data over each link; 3 % more is lost on the wire.
     for (const PatternFlow& flow : traffic.flows) CHECK(flow.weight == Approx(1.5 / 0.97));
     double slowest = 1e18;
-    for (const LinkId link : traffic.flows[0].route) slowest = std::min(slowest, machine.cluster.links()[link].bandwidth.per_second);
+    for (const LinkId link : traffic.flows[0].route)
+      slowest = std::min(slowest, machine.cluster.links()[link].bandwidth.per_second);
     const double whole = to_seconds(traffic.before) + static_cast<double>(bytes) * 1.5 / 0.97 / slowest;
     CHECK(whole == Approx(to_seconds(machine.run(CollectiveOp::all_reduce, {bytes}).time)));
   }
@@ -163,10 +176,11 @@ TEST_CASE("a collective as a task takes on an idle machine what the closed form 
 
 TEST_CASE("a connection that carries less than its link keeps others from it: the flow is stretched") {
   const Machine machine(test::star_cluster(4, {12.5e9}), 4, gloo_over_tcp());
-  const TransportTraffic traffic =
-      TransportJob(machine.cluster, machine.placement, machine.transport).traffic(CollectiveOp::all_reduce, {kMiB});
+  const TransportTraffic traffic = TransportJob(machine.cluster, machine.placement, machine.transport)
+                                       .traffic(CollectiveOp::all_reduce, {kMiB});
   double slowest = 1e18;
-  for (const LinkId link : traffic.flows[0].route) slowest = std::min(slowest, machine.cluster.links()[link].bandwidth.per_second);
+  for (const LinkId link : traffic.flows[0].route)
+    slowest = std::min(slowest, machine.cluster.links()[link].bandwidth.per_second);
   CHECK(traffic.flows[0].weight / slowest == Approx(1.5 / 3e9));  // 3 GB/s a connection
 }
 
@@ -176,7 +190,8 @@ TEST_CASE("processes on one CPU exchange without links, and one process with nob
   const TransportTraffic traffic = job.traffic(CollectiveOp::all_reduce, {kMiB});
   if (traffic.flows.empty()) CHECK(traffic.before == machine.run(CollectiveOp::all_reduce, {kMiB}).time);
   const Machine alone(test::pcie_cluster(1, 4), 1, gloo_over_tcp());
-  const TransportTraffic none = TransportJob(alone.cluster, alone.placement, alone.transport).traffic(CollectiveOp::all_reduce, {kMiB});
+  const TransportTraffic none =
+      TransportJob(alone.cluster, alone.placement, alone.transport).traffic(CollectiveOp::all_reduce, {kMiB});
   CHECK(none.before == Time::zero());
   CHECK(none.flows.empty());
 }

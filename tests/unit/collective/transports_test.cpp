@@ -52,8 +52,10 @@ std::string family(const Transport& transport, CollectiveOp op, std::int64_t siz
 }  // namespace
 
 TEST_CASE("gloo cuts each part of an all-reduce into two segments, more when they would be above 1 MiB") {
-  CHECK(plan_of(gloo(), CollectiveOp::all_reduce, 4 * kMiB, 4).choice.pieces == 2);    // parts of 1 MiB: two halves
-  CHECK(plan_of(gloo(), CollectiveOp::all_reduce, 8 * kMiB, 4).choice.pieces == 2);    // parts of 2 MiB: two of 1 MiB
+  CHECK(plan_of(gloo(), CollectiveOp::all_reduce, 4 * kMiB, 4).choice.pieces ==
+        2);  // parts of 1 MiB: two halves
+  CHECK(plan_of(gloo(), CollectiveOp::all_reduce, 8 * kMiB, 4).choice.pieces ==
+        2);  // parts of 2 MiB: two of 1 MiB
   CHECK(plan_of(gloo(), CollectiveOp::all_reduce, 40 * kMiB, 4).choice.pieces == 10);  // parts of 10 MiB
   CHECK(plan_of(gloo(), CollectiveOp::all_reduce, 4 * kMiB, 4).message.count == kMiB / 2);
 }
@@ -64,22 +66,28 @@ TEST_CASE("in a small gloo all-reduce the second segment follows in the shadow o
   const TransportPlan p = plan_of(transport, CollectiveOp::all_reduce, 8, 4);
   CHECK(p.hops == 6);
   CHECK(p.messages == 12);
-  // Each of 6 steps: 15 us and 1 ns for one byte, then 20 us; the other segment is 15 us behind, which shows only in the end.
+  // Each of 6 steps: 15 us and 1 ns for one byte, then 20 us; the other segment is 15 us behind, which shows
+  // only in the end.
   CHECK(to_seconds(p.alone) == Approx(6 * (15e-6 + 1e-9 + 20e-6) + 15e-6 + 1e-9));
 }
 
-TEST_CASE("a large gloo all-reduce takes 2(n-1)/n of the size, at the wire's rate or the adder's, whichever is slower") {
+TEST_CASE(
+    "a large gloo all-reduce takes 2(n-1)/n of the size, at the wire's rate or the adder's, whichever is "
+    "slower") {
   Transport transport = gloo();
   const double bytes = 400e6, share = 2 * 3.0 / 4;
   const std::int64_t size = 400'000'000;
   const double latency = 20e-6;  // of the last segment; the others flow meanwhile
-  CHECK(to_seconds(plan_of(transport, CollectiveOp::all_reduce, size, 4).alone) == Approx(latency + share * bytes / 1e9));
+  CHECK(to_seconds(plan_of(transport, CollectiveOp::all_reduce, size, 4).alone) ==
+        Approx(latency + share * bytes / 1e9));
   // Half of the bytes that move are added: at 0.25 GB/s that is 2 s per moved GB, slower than the wire.
   transport.add_rate = {0.25e9};
-  CHECK(to_seconds(plan_of(transport, CollectiveOp::all_reduce, size, 4).alone) == Approx(latency + share * bytes * 0.5 / 0.25e9));
+  CHECK(to_seconds(plan_of(transport, CollectiveOp::all_reduce, size, 4).alone) ==
+        Approx(latency + share * bytes * 0.5 / 0.25e9));
   // At 1 GB/s it hides behind the wire.
   transport.add_rate = {1e9};
-  CHECK(to_seconds(plan_of(transport, CollectiveOp::all_reduce, size, 4).alone) == Approx(latency + share * bytes / 1e9));
+  CHECK(to_seconds(plan_of(transport, CollectiveOp::all_reduce, size, 4).alone) ==
+        Approx(latency + share * bytes / 1e9));
 }
 
 TEST_CASE("one connection carries no more than its stream's rate, several share the wire") {
@@ -99,7 +107,9 @@ TEST_CASE("the header of a message takes its time on the wire") {
   CHECK(plan_of(transport, CollectiveOp::all_reduce, 8, 2).latency == microseconds(21));
 }
 
-TEST_CASE("gloo has a binomial broadcast, gathers after reducing, and all-reduces where a reduce-scatter is asked for") {
+TEST_CASE(
+    "gloo has a binomial broadcast, gathers after reducing, and all-reduces where a reduce-scatter is asked "
+    "for") {
   CHECK(family(gloo(), CollectiveOp::broadcast, kMiB, 8) == "binomial");
   CHECK(family(gloo(), CollectiveOp::reduce, kMiB, 8) == "reduce_scatter_gather");
   CHECK(family(gloo(), CollectiveOp::all_gather, kMiB, 8) == "ring");
@@ -110,7 +120,9 @@ TEST_CASE("gloo has a binomial broadcast, gathers after reducing, and all-reduce
   CHECK_THAT(p.choice.why, ContainsSubstring("no reduce-scatter"));
 }
 
-TEST_CASE("Open MPI all-reduces by recursive doubling below 10000 bytes, by rings above, by segments above 1 MiB per rank") {
+TEST_CASE(
+    "Open MPI all-reduces by recursive doubling below 10000 bytes, by rings above, by segments above 1 MiB "
+    "per rank") {
   const Transport mpi = plain("open_mpi");
   CHECK(family(mpi, CollectiveOp::all_reduce, 9'999, 8) == "recursive_doubling");
   CHECK(family(mpi, CollectiveOp::all_reduce, 10'000, 8) == "ring");
@@ -123,7 +135,8 @@ TEST_CASE("Open MPI's other rules switch where its source says") {
   CHECK(family(mpi, CollectiveOp::broadcast, 2'047, 8) == "binomial");
   CHECK(family(mpi, CollectiveOp::broadcast, 2'048, 8) == "double_binary_tree");
   CHECK(family(mpi, CollectiveOp::broadcast, 370'728, 8) == "ring");
-  // 8 < 1.6134e-6 x 4e6 + 2.1102 = 8.56: segments of 128 KiB; 3.5e6: 7.76, then 2.3679e-6 x 3.5e6 + 1.1787 = 9.47: 64 KiB.
+  // 8 < 1.6134e-6 x 4e6 + 2.1102 = 8.56: segments of 128 KiB; 3.5e6: 7.76, then 2.3679e-6 x 3.5e6 + 1.1787
+  // = 9.47: 64 KiB.
   CHECK(plan_of(mpi, CollectiveOp::broadcast, 4'000'000, 8).choice.pieces == 31);
   CHECK(plan_of(mpi, CollectiveOp::broadcast, 3'500'000, 8).choice.pieces == 54);
   CHECK(family(mpi, CollectiveOp::all_gather, 49'999, 8) == "recursive_doubling");
@@ -178,7 +191,8 @@ TEST_CASE("a message above the eager limit asks first, which takes a round trip,
 TEST_CASE("a short MPI all-reduce of 8 ranks takes log2 8 latencies and log2 8 times the message") {
   Transport mpi = plain("open_mpi");
   mpi.message_overhead = microseconds(1);
-  CHECK(to_seconds(plan_of(mpi, CollectiveOp::all_reduce, 1000, 8).alone) == Approx(3 * (20e-6 + 1e-6 + 1e-6)));
+  CHECK(to_seconds(plan_of(mpi, CollectiveOp::all_reduce, 1000, 8).alone) ==
+        Approx(3 * (20e-6 + 1e-6 + 1e-6)));
 }
 
 TEST_CASE("Rabenseifner moves 2(n-1)/n of the size in 2 log2 n messages") {
@@ -199,8 +213,10 @@ TEST_CASE("serialising adds to the wire's time unless two subdivisions overlap")
   Transport transport = grpc();
   transport.host_rate = {2e9};
   const double share = 1.5, small = 16.0 * kMiB, large = 32.0 * kMiB, latency = 6 * 20e-6;
-  CHECK(to_seconds(plan_of(transport, CollectiveOp::all_reduce, 16 * kMiB, 4).alone) == Approx(latency + share * small * 1.5e-9));
-  CHECK(to_seconds(plan_of(transport, CollectiveOp::all_reduce, 32 * kMiB, 4).alone) == Approx(20e-6 + share * large * 1e-9));
+  CHECK(to_seconds(plan_of(transport, CollectiveOp::all_reduce, 16 * kMiB, 4).alone) ==
+        Approx(latency + share * small * 1.5e-9));
+  CHECK(to_seconds(plan_of(transport, CollectiveOp::all_reduce, 32 * kMiB, 4).alone) ==
+        Approx(20e-6 + share * large * 1e-9));
 }
 
 TEST_CASE("what a library cannot do is said and takes no time") {

@@ -1,4 +1,5 @@
-// Tests of the chunk level: when messages end on links that serve in order and that share, what they wait for, and what is refused.
+// Tests of the chunk level: when messages end on links that serve in order and that share, what they wait
+// for, and what is refused.
 #include "sim/engine/chunk_simulator.hpp"
 
 #include "tests/support/catch.hpp"
@@ -25,10 +26,13 @@ struct Builder {
     graph.ranks = ranks;
     for (const double rate : gigabytes_per_second) links.push_back({rate * 1e9});
   }
-  std::uint32_t add(const Connection& connection, std::initializer_list<LinkId> route, std::initializer_list<Need> needs = {}) {
+  std::uint32_t add(const Connection& connection, std::initializer_list<LinkId> route,
+                    std::initializer_list<Need> needs = {}) {
     return graph.add(connection, std::vector<LinkId>(route), std::vector<Need>(needs));
   }
-  ChunkResult in_order(std::span<const Time> start = {}) const { return simulate_chunks(graph, links, {.start = start}); }
+  ChunkResult in_order(std::span<const Time> start = {}) const {
+    return simulate_chunks(graph, links, {.start = start});
+  }
   ChunkResult shared() const { return simulate_chunks(graph, links, {.sharing = LinkSharing::fair_share}); }
 };
 
@@ -95,7 +99,8 @@ TEST_CASE("four slow senders do not hold each other up on a link as fast as all 
 }
 
 TEST_CASE("a message that waits at its second link does not keep its first") {
-  // Both B-messages queue for link 1 until 2 us; the A-message goes over link 0 from 1 us on, when the first byte of B has passed.
+  // Both B-messages queue for link 1 until 2 us; the A-message goes over link 0 from 1 us on, when the first
+  // byte of B has passed.
   Builder world(4, {1, 1});
   world.add(messages(0, 3), {1});
   world.add(messages(1, 3), {0, 1});
@@ -104,7 +109,8 @@ TEST_CASE("a message that waits at its second link does not keep its first") {
 }
 
 TEST_CASE("a message starts when those it needs have arrived") {
-  // 0 to 1, then 1 to 2: message k of the second needs message k of the first. Arrivals 2, 3, 4 us; the last is on at 5 and in at 6.
+  // 0 to 1, then 1 to 2: message k of the second needs message k of the first. Arrivals 2, 3, 4 us; the last
+  // is on at 5 and in at 6.
   Builder world(3, {1, 1});
   Connection message = messages(0, 1, 3);
   message.latency = 1 * us;
@@ -115,7 +121,8 @@ TEST_CASE("a message starts when those it needs have arrived") {
 }
 
 TEST_CASE("a lag looks back, a whole phase waits for the last, and beyond the last the last counts") {
-  for (const auto& [lag, end] : std::vector<std::pair<std::int32_t, Time>>{{0, 6 * us}, {1, 5 * us}, {kWholePhase, 9 * us}, {-1, 7 * us}}) {
+  for (const auto& [lag, end] : std::vector<std::pair<std::int32_t, Time>>{
+           {0, 6 * us}, {1, 5 * us}, {kWholePhase, 9 * us}, {-1, 7 * us}}) {
     CAPTURE(lag);
     Builder world(3, {1, 1});
     world.add(messages(0, 1, 4), {0});
@@ -126,7 +133,8 @@ TEST_CASE("a lag looks back, a whole phase waits for the last, and beyond the la
 }
 
 TEST_CASE("with two slots a sender waits until the receiver has passed on the message before the last") {
-  // The second connection takes 2 us a message. Without slots the first is done at 6 us; with two, message k waits for k - 2 of the other.
+  // The second connection takes 2 us a message. Without slots the first is done at 6 us; with two, message k
+  // waits for k - 2 of the other.
   Builder world(3, {1, 0.5});
   world.add(messages(0, 1, 6), {0}, {{1, 2}});
   world.add(messages(1, 2, 6), {1}, {{0, 0}});
@@ -160,7 +168,8 @@ TEST_CASE("a rank that starts late sends late, and its finish is its start at le
 }
 
 TEST_CASE("many messages ahead of a receiver that shares its link keep the order of service") {
-  // Connection 2 needs all of connection 0, so none of its arrivals can be forgotten while connection 1 takes every other turn.
+  // Connection 2 needs all of connection 0, so none of its arrivals can be forgotten while connection 1 takes
+  // every other turn.
   Builder world(4, {1, 1});
   world.add(messages(0, 3, 200), {0});
   world.add(messages(1, 3, 200), {0});
@@ -175,7 +184,9 @@ TEST_CASE("needs that wait for each other are reported, not waited for") {
   world.add(messages(0, 1, 4), {0}, {{1, 0}});
   world.add(messages(1, 2, 4), {0}, {{0, -1}});
   const ChunkResult result = world.in_order();
-  CHECK(result.problem == "deadlock: message 0 from rank 0 to rank 1 waits for message 0 from rank 1 to rank 2, which cannot start");
+  CHECK(result.problem ==
+        "deadlock: message 0 from rank 0 to rank 1 waits for message 0 from rank 1 to rank 2, which cannot "
+        "start");
   CHECK(world.shared().problem == result.problem);
   CHECK(result.transfers == 0);
 }
@@ -186,7 +197,9 @@ TEST_CASE("a circle that closes late is reported with what was done before") {
   world.add(messages(1, 0, 10), {0}, {{0, -3}});
   const ChunkResult result = world.in_order();
   CHECK(result.transfers == 2);
-  CHECK(result.problem == "deadlock: message 2 from rank 0 to rank 1 waits for message 0 from rank 1 to rank 0, which cannot start");
+  CHECK(result.problem ==
+        "deadlock: message 2 from rank 0 to rank 1 waits for message 0 from rank 1 to rank 0, which cannot "
+        "start");
 }
 
 TEST_CASE("a link without bandwidth is reported by the ranks that need it") {

@@ -13,7 +13,9 @@ using namespace foretrain;
 
 namespace {
 
-Event at(std::int64_t picoseconds, std::uint64_t rank = 0, std::uint32_t payload = 0) { return {Time{picoseconds}, rank, payload}; }
+Event at(std::int64_t picoseconds, std::uint64_t rank = 0, std::uint32_t payload = 0) {
+  return {Time{picoseconds}, rank, payload};
+}
 
 std::vector<std::uint32_t> payloads_in_order(EventQueue& queue) {
   std::vector<std::uint32_t> out;
@@ -35,7 +37,8 @@ TEST_CASE("a new queue is empty, and so is one whose only event was taken") {
 
 TEST_CASE("events come out by time, whatever the order they went in") {
   EventQueue queue;
-  for (const std::int64_t time : {30, 10, 50, 20, 40}) queue.push(at(time, 0, static_cast<std::uint32_t>(time)));
+  for (const std::int64_t time : {30, 10, 50, 20, 40})
+    queue.push(at(time, 0, static_cast<std::uint32_t>(time)));
   CHECK(payloads_in_order(queue) == std::vector<std::uint32_t>{10, 20, 30, 40, 50});
 }
 
@@ -71,7 +74,8 @@ TEST_CASE("a random agenda of pushes and pops agrees with a multimap") {
     // Few distinct times, so that ties are common; ranks are distinct, so that the order is one.
     const bool take = random.uniform(0, i) < 0.45;
     if (!take || twin.empty()) {
-      const Event event{Time{static_cast<std::int64_t>(random.bits(1, i) % 500)}, (random.bits(2, i) << 16) + i, i};
+      const Event event{Time{static_cast<std::int64_t>(random.bits(1, i) % 500)},
+                        (random.bits(2, i) << 16) + i, i};
       queue.push(event);
       twin.emplace(std::pair(event.time, event.rank), event.payload);
     } else {

@@ -10,7 +10,8 @@ using namespace foretrain;
 using namespace foretrain::test;
 
 TEST_CASE("a kernel runs slower for as long as a collective takes its share of the device") {
-  // Kernel of 10 us from 0. A collective takes a quarter from 4 to 8 us: work done 4 + 4 x 0.75 = 7, the last 3 at full speed: 11 us.
+  // Kernel of 10 us from 0. A collective takes a quarter from 4 to 8 us: work done 4 + 4 x 0.75 = 7, the last
+  // 3 at full speed: 11 us.
   TaskGraph graph;
   const DeviceId gpu = graph.add_device("gpu");
   const QueueId nccl = graph.add_queue("nccl");
@@ -89,7 +90,8 @@ TEST_CASE("a collective ends with the last of its flows, each with its weight") 
   // 4000 B x 0.5 over 1 GB/s = 2 us; x 1.5 over the other link of 1 GB/s = 6 us.
   TaskGraph graph;
   const PatternId pattern = graph.add_pattern({{{0}, 0.5}, {{1}, 1.5}});
-  const TaskId collective = graph.add(collective_task(graph.add_queue("nccl"), Time::zero(), pattern, {4000}));
+  const TaskId collective =
+      graph.add(collective_task(graph.add_queue("nccl"), Time::zero(), pattern, {4000}));
   CHECK(run_on(graph, {{1e9}, {1e9}}).end_of(collective) == 6 * us);
 }
 
@@ -128,7 +130,8 @@ TEST_CASE("a collective with no traffic, or no flows, takes its latency alone") 
 }
 
 TEST_CASE("a collective takes its share of the device during latency and flow") {
-  // Collective: 2 us + 4000 B / 1 GB/s = until 6 us. Kernel of 10 us at half speed for 6 us: 3 done, 7 left: 13 us.
+  // Collective: 2 us + 4000 B / 1 GB/s = until 6 us. Kernel of 10 us at half speed for 6 us: 3 done, 7 left:
+  // 13 us.
   TaskGraph graph;
   const DeviceId gpu = graph.add_device("gpu");
   Task collective = collective_task(graph.add_queue("nccl"), 2 * us, graph.add_pattern({{{0}, 1}}), {4000});

@@ -45,11 +45,14 @@ TEST_CASE("a kernel on an idle stream starts after its launch and the launch lat
 }
 
 TEST_CASE("a kernel on a busy stream starts when the one before it ends") {
-  // Launches end at 5 and 10 us, so the second kernel could start at 12 us, but the first one runs from 7 to 17 us.
+  // Launches end at 5 and 10 us, so the second kernel could start at 12 us, but the first one runs from 7 to
+  // 17 us.
   TaskGraph graph;
   const QueueId host = graph.add_queue("host"), stream = graph.add_queue("stream");
-  const TaskId first = graph.add(kernel_task(stream, 10 * us), {{graph.add(host_task(host, 5 * us)), 2 * us}});
-  const TaskId second = graph.add(kernel_task(stream, 1 * us), {{graph.add(host_task(host, 5 * us)), 2 * us}});
+  const TaskId first =
+      graph.add(kernel_task(stream, 10 * us), {{graph.add(host_task(host, 5 * us)), 2 * us}});
+  const TaskId second =
+      graph.add(kernel_task(stream, 1 * us), {{graph.add(host_task(host, 5 * us)), 2 * us}});
   const Span span = run_on(graph).spans[second];
   CHECK(span.start == 17 * us);
   CHECK(span.released_by == first);
@@ -57,10 +60,12 @@ TEST_CASE("a kernel on a busy stream starts when the one before it ends") {
 }
 
 TEST_CASE("small kernels leave a stream waiting for its host") {
-  // Ten launches of 5 us; each kernel (1 us) is over long before the next launch: the last ends at 10 x 5 + 2 + 1 = 53 us.
+  // Ten launches of 5 us; each kernel (1 us) is over long before the next launch: the last ends at 10 x 5 + 2
+  // + 1 = 53 us.
   TaskGraph graph;
   const QueueId host = graph.add_queue("host"), stream = graph.add_queue("stream");
-  for (int i = 0; i < 10; ++i) graph.add(kernel_task(stream, us), {{graph.add(host_task(host, 5 * us)), 2 * us}});
+  for (int i = 0; i < 10; ++i)
+    graph.add(kernel_task(stream, us), {{graph.add(host_task(host, 5 * us)), 2 * us}});
   CHECK(run_on(graph).spans.back().end == 53 * us);
 }
 
@@ -186,7 +191,8 @@ TEST_CASE("endless durations neither overflow nor run backward") {
   TaskId previous = graph.add(host_task(queue, kLongestTime));
   for (int i = 0; i < 20; ++i) {
     previous =
-        graph.add(host_task(i % 2 == 0 ? other : queue, Time{std::numeric_limits<std::int64_t>::max()}, lock), {{previous, kLongestTime}});
+        graph.add(host_task(i % 2 == 0 ? other : queue, Time{std::numeric_limits<std::int64_t>::max()}, lock),
+                  {{previous, kLongestTime}});
   }
   const Timeline timeline = run_on(graph);
   for (TaskId task = 1; task < timeline.spans.size(); ++task) {

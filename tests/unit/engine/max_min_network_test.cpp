@@ -92,7 +92,8 @@ TEST_CASE("three flows that start one after the other") {
 }
 
 TEST_CASE("a flow held back elsewhere leaves the rest of a link to others") {
-  // Link 1 (0.25 GB/s) holds flow 0; flow 1 gets 0.75 GB/s of link 0: 3000 B in 4 us, 1000 B of flow 0 in 4 us.
+  // Link 1 (0.25 GB/s) holds flow 0; flow 1 gets 0.75 GB/s of link 0: 3000 B in 4 us, 1000 B of flow 0 in 4
+  // us.
   const auto network = make_max_min_network({{1e9}, {0.25e9}});
   network->start(0, kBoth, {1000}, Time::zero());
   network->start(1, kFirst, {3000}, Time::zero());
@@ -110,7 +111,8 @@ TEST_CASE("advancing to a moment between two ends ends nothing and loses nothing
 
 TEST_CASE("the ended flows are appended by ascending id") {
   const auto network = make_max_min_network({{1e9}, {1e9}});
-  for (const FlowId flow : {9u, 4u, 6u}) network->start(flow, flow == 4 ? kSecond : kNowhere, {1000}, Time::zero());
+  for (const FlowId flow : {9u, 4u, 6u})
+    network->start(flow, flow == 4 ? kSecond : kNowhere, {1000}, Time::zero());
   std::vector<FlowId> ended{77};
   network->advance(Time::zero(), ended);
   CHECK(ended == std::vector<FlowId>{77, 6, 9});

@@ -27,9 +27,13 @@ std::vector<double> rates_of(const std::vector<double>& capacities, const Routes
 
 TEST_CASE("a flow alone gets the whole link") { CHECK(rates_of({100}, {{0}}) == std::vector<double>{100}); }
 
-TEST_CASE("two flows on one link each get half of it") { CHECK(rates_of({100}, {{0}, {0}}) == std::vector<double>{50, 50}); }
+TEST_CASE("two flows on one link each get half of it") {
+  CHECK(rates_of({100}, {{0}, {0}}) == std::vector<double>{50, 50});
+}
 
-TEST_CASE("a flow over two links runs at the narrower") { CHECK(rates_of({100, 30}, {{0, 1}}) == std::vector<double>{30}); }
+TEST_CASE("a flow over two links runs at the narrower") {
+  CHECK(rates_of({100, 30}, {{0, 1}}) == std::vector<double>{30});
+}
 
 TEST_CASE("what a flow cannot use because of another link goes to its neighbours") {
   // Link 1 (30) holds flow 0 at 30; flow 1 has the rest of link 0: 100 - 30 = 70.
@@ -37,7 +41,8 @@ TEST_CASE("what a flow cannot use because of another link goes to its neighbours
 }
 
 TEST_CASE("the textbook line of links: one long flow, one short flow on each") {
-  // Link 1 is fullest: 60 / 3 = 20 for flow 0 and its two short flows; link 0 leaves 100 - 20 = 80, link 2 leaves 50 - 20 = 30.
+  // Link 1 is fullest: 60 / 3 = 20 for flow 0 and its two short flows; link 0 leaves 100 - 20 = 80, link 2
+  // leaves 50 - 20 = 30.
   const std::vector<double> rates = rates_of({100, 60, 50}, {{0, 1, 2}, {0}, {1}, {1}, {2}});
   CHECK(rates == std::vector<double>{20, 80, 20, 20, 30});
 }

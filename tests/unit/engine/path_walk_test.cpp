@@ -60,9 +60,10 @@ TEST_CASE("a path is clipped at the moment where it is to begin") {
 TEST_CASE("the pieces of a queue are its tasks, and in a gap the path of the task that ends it") {
   const Launch launch;
   std::vector<Piece> pieces;
-  walk_queue(launch.graph, launch.timeline, launch.stream, Time::zero(), 17 * us, [&](TaskId task, Time spent, Time lag) {
-    pieces.push_back({task, spent, lag});
-  });
+  walk_queue(launch.graph, launch.timeline, launch.stream, Time::zero(), 17 * us,
+             [&](TaskId task, Time spent, Time lag) {
+               pieces.push_back({task, spent, lag});
+             });
   CHECK(pieces == std::vector<Piece>{{launch.call, 5 * us, Time::zero()}, {launch.kernel, 10 * us, 2 * us}});
 }
 

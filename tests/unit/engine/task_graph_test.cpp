@@ -84,7 +84,8 @@ TEST_CASE("room reserved is not a task") {
 }
 
 TEST_CASE("a shared pattern is that of every graph that has it") {
-  const auto flows = std::make_shared<const std::vector<PatternFlow>>(std::vector<PatternFlow>{{{3, 4}, 0.5}});
+  const auto flows =
+      std::make_shared<const std::vector<PatternFlow>>(std::vector<PatternFlow>{{{3, 4}, 0.5}});
   TaskGraph one, other;
   one.add_pattern(std::vector<PatternFlow>{{{0}, 1}});
   CHECK(one.share_pattern(flows) == 1);
@@ -141,8 +142,8 @@ TEST_CASE("transfers of one account become longer, its host work and other accou
     task.kind = kind, task.account = account, task.duration = microseconds(4), task.traffic = {100};
     return graph.add(task);
   };
-  const TaskId sum = add(TaskKind::collective, 1), copy = add(TaskKind::copy, 1), call = add(TaskKind::host, 1),
-               input = add(TaskKind::copy, 2);
+  const TaskId sum = add(TaskKind::collective, 1), copy = add(TaskKind::copy, 1),
+               call = add(TaskKind::host, 1), input = add(TaskKind::copy, 2);
   graph.scale_transfers(1, 1.5);
   for (const TaskId task : {sum, copy}) {
     CHECK(graph.tasks()[task].duration == microseconds(6));

@@ -32,12 +32,14 @@ struct Step {
   Timeline timeline;
 
   Step() {
-    const QueueId host = graph.add_queue("host"), stream = graph.add_queue("stream"), nccl = graph.add_queue("nccl");
+    const QueueId host = graph.add_queue("host"), stream = graph.add_queue("stream"),
+                  nccl = graph.add_queue("nccl");
     const PatternId pattern = graph.add_pattern({{{0}, 1}});
     launch = graph.add(charged(host_task(host, 5 * us), kHost));
     graph.add(charged(host_task(host, us), kHost));
     kernel = graph.add(charged(kernel_task(stream, 10 * us), kCompute), {{launch, 2 * us}});
-    collective = graph.add(charged(collective_task(nccl, 3 * us, pattern, {6000}), kCommunication), {{kernel}});
+    collective =
+        graph.add(charged(collective_task(nccl, 3 * us, pattern, {6000}), kCommunication), {{kernel}});
     timeline = run_on(graph, {{1e9}});
   }
 };
@@ -124,7 +126,8 @@ TEST_CASE("a stretched kernel is charged the time it took, not its length") {
 
 namespace {
 
-/// A host thread whose calls take 10 us each, and a stream whose kernels take 4 us: the stream waits for the host.
+/// A host thread whose calls take 10 us each, and a stream whose kernels take 4 us: the stream waits for the
+/// host.
 struct HostBound {
   foretrain::TaskGraph graph;
   foretrain::QueueId thread = graph.add_queue("thread"), stream = graph.add_queue("stream");
@@ -151,9 +154,10 @@ TEST_CASE("a queue's time is its tasks and, in its gaps, what the next task wait
   HostBound step;
   const TaskId first = step.launch(1, 0), last = step.launch(1, 0);
   const Timeline timeline = run(step.graph, *make_ideal_network({}));
-  // Kernels run at 11..15 us and 21..25 us. Between the two ends: 4 us kernel, 1 us launch latency, 5 us of the second call.
-  const CriticalPath path =
-      sum_of(step.graph, queue_path(step.graph, timeline, step.stream, timeline.end_of(first), timeline.end_of(last)));
+  // Kernels run at 11..15 us and 21..25 us. Between the two ends: 4 us kernel, 1 us launch latency, 5 us of
+  // the second call.
+  const CriticalPath path = sum_of(step.graph, queue_path(step.graph, timeline, step.stream,
+                                                          timeline.end_of(first), timeline.end_of(last)));
   CHECK(path.total == microseconds(10));
   CHECK(path.spent[0] == microseconds(4));
   CHECK(path.lag[0] == microseconds(1));
@@ -180,7 +184,8 @@ TEST_CASE("work that another queue does under a busy queue is not in its time") 
   const TaskId last = graph.add(after, {{reduced}});
   const Timeline timeline = run(graph, *make_ideal_network({}));
   // The collective takes 26 us, 20 of them under the kernel: 6 are exposed.
-  const CriticalPath path = sum_of(graph, queue_path(graph, timeline, stream, Time::zero(), timeline.end_of(last)));
+  const CriticalPath path =
+      sum_of(graph, queue_path(graph, timeline, stream, Time::zero(), timeline.end_of(last)));
   CHECK(path.spent[0] == microseconds(23));
   CHECK(path.spent[1] == microseconds(6));
 }

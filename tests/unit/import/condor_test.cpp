@@ -17,8 +17,10 @@ TEST_CASE("a submit file with macros, units and its run script") {
     return SourceText{name, "#!/bin/bash\nN=$1\ntorchrun --nproc_per_node=$N train.py -n $N\n"};
   };
   const JobScript script = script_of(
-      "# a job\nUniverse = vanilla\ngpus = 2\nexecutable = run.sh\narguments = $(request_gpus)\nrequest_gpus = $(gpus)\nRequest_CPUs = 4\n"
-      "request_memory = 48 GB\nrequire_gpus = (Capability == 7.5) && \\\n  (DriverVersion >= 11.3)\n+WantGPULab = true\n+GPUJobLength = "
+      "# a job\nUniverse = vanilla\ngpus = 2\nexecutable = run.sh\narguments = $(request_gpus)\nrequest_gpus "
+      "= $(gpus)\nRequest_CPUs = 4\n"
+      "request_memory = 48 GB\nrequire_gpus = (Capability == 7.5) && \\\n  (DriverVersion >= "
+      "11.3)\n+WantGPULab = true\n+GPUJobLength = "
       "\"medium\"\nqueue 3\n",
       find);
   CHECK(script.system == BatchSystem::htcondor);
@@ -34,16 +36,20 @@ TEST_CASE("a submit file with macros, units and its run script") {
 }
 
 TEST_CASE("a program as the executable") {
-  CHECK(launch_of(script_of("executable = /usr/bin/python3\narguments = \"train.py --epochs 3\"\nrequest_gpus = 1\nqueue\n")) ==
-        "python 1 train.py");
+  CHECK(
+      launch_of(script_of(
+          "executable = /usr/bin/python3\narguments = \"train.py --epochs 3\"\nrequest_gpus = 1\nqueue\n")) ==
+      "python 1 train.py");
   CHECK(launch_of(script_of("executable = train.py\nrequest_gpus = 1\nqueue\n")) == "python 1 train.py");
 }
 
 TEST_CASE("what a submit file leaves open is reported") {
-  const JobScript script = script_of("executable = run.sh\nrequest_gpus = $(N)\nrequest_memory = much\nqueue 1 from list.txt\n");
+  const JobScript script =
+      script_of("executable = run.sh\nrequest_gpus = $(N)\nrequest_memory = much\nqueue 1 from list.txt\n");
   CHECK(shown(script.resources.gpus_per_node) == "0");
   CHECK(test::open_lines(script) ==
-        "2: request_gpus is no number; 3: request_memory is no amount of memory; 4: how many jobs a list makes is not counted; "
+        "2: request_gpus is no number; 3: request_memory is no amount of memory; 4: how many jobs a list "
+        "makes is not counted; "
         "1: starts another script, which is not read here");
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 std::string text_of(const std::string& directives, const std::string& commands) {
   std::string text = "#!/bin/bash\n";
-  for (const char c : "#SBATCH " + directives + "\n") text += c == ';' ? std::string("\n#SBATCH ") : std::string(1, c);
+  for (const char c : "#SBATCH " + directives + "\n")
+    text += c == ';' ? std::string("\n#SBATCH ") : std::string(1, c);
   return text + commands;
 }
 
@@ -21,14 +22,17 @@ JobFindings check(const std::string& directives, const std::string& commands, co
   return check_job(read_job_script(source), source, test::cluster_of(cluster));
 }
 
-std::string refused(const std::string& directives, const std::string& cluster, const std::string& commands = "") {
+std::string refused(const std::string& directives, const std::string& cluster,
+                    const std::string& commands = "") {
   const JobFindings findings = check(directives, commands, cluster);
   return findings.refused.empty() ? "" : format(findings.refused);
 }
 
-std::string warned(const std::string& directives, const std::string& commands, const std::string& cluster = "puhti") {
+std::string warned(const std::string& directives, const std::string& commands,
+                   const std::string& cluster = "puhti") {
   std::string out;
-  for (const Diagnostic& warning : check(directives, commands, cluster).warnings) out += one_line(warning) + "\n";
+  for (const Diagnostic& warning : check(directives, commands, cluster).warnings)
+    out += one_line(warning) + "\n";
   return out;
 }
 
@@ -44,16 +48,19 @@ TEST_CASE("more GPUs than the partition gives are refused with line and caret") 
 }
 
 TEST_CASE("requests that no node can satisfy are refused, all at once") {
-  const std::string text =
-      refused("--nodes=30;--ntasks-per-node=8;--cpus-per-task=40;--gres=gpu:v100:8;--mem=800G;--partition=gpu;--time=4-00:00:00", "puhti");
+  const std::string text = refused(
+      "--nodes=30;--ntasks-per-node=8;--cpus-per-task=40;--gres=gpu:v100:8;--mem=800G;--partition=gpu;--time="
+      "4-00:00:00",
+      "puhti");
   CHECK_THAT(text, ContainsSubstring("job.sh:5:9: error: 8 GPUs on each node, but nodes of puhti have 4"));
-  CHECK_THAT(text,
-             ContainsSubstring("job.sh:4:9: error: 8 tasks with 40 CPUs each are 320 CPUs on a node, but nodes of puhti have 40 cores"));
+  CHECK_THAT(text, ContainsSubstring("job.sh:4:9: error: 8 tasks with 40 CPUs each are 320 CPUs on a node, "
+                                     "but nodes of puhti have 40 cores"));
   CHECK_THAT(text, ContainsSubstring("job.sh:6:9: error: 800.0 GiB of memory"));
-  CHECK_THAT(text,
-             ContainsSubstring("job.sh:8:9: error: a time limit of 4-00:00:00, but jobs in partition gpu of puhti end after 3-00:00:00"));
+  CHECK_THAT(text, ContainsSubstring("job.sh:8:9: error: a time limit of 4-00:00:00, but jobs in partition "
+                                     "gpu of puhti end after 3-00:00:00"));
   CHECK_THAT(text, ContainsSubstring("job.sh:2:9: error: 30 nodes, but a job gets at most 20"));
-  CHECK_THAT(refused("--nodes=100;--gres=gpu:v100:4", "puhti"), ContainsSubstring("100 nodes, but puhti has 80"));
+  CHECK_THAT(refused("--nodes=100;--gres=gpu:v100:4", "puhti"),
+             ContainsSubstring("100 nodes, but puhti has 80"));
 }
 
 TEST_CASE("no GPU, no node, a slice of a GPU and too many tasks are refused") {
@@ -67,8 +74,10 @@ TEST_CASE("no GPU, no node, a slice of a GPU and too many tasks are refused") {
 
 TEST_CASE("more CPUs than cores are a doubt, as long as hardware threads could be meant") {
   CHECK(refused("--cpus-per-task=128;--gres=gpu:4;--constraint=gpu", "perlmutter").empty());
-  CHECK_THAT(warned("--cpus-per-task=128;--gres=gpu:4", "", "perlmutter"), ContainsSubstring("only where hardware threads count"));
-  CHECK_THAT(refused("--cpus-per-task=128;--hint=nomultithread;--gres=gpu:4", "perlmutter"), ContainsSubstring("128 CPUs on a node"));
+  CHECK_THAT(warned("--cpus-per-task=128;--gres=gpu:4", "", "perlmutter"),
+             ContainsSubstring("only where hardware threads count"));
+  CHECK_THAT(refused("--cpus-per-task=128;--hint=nomultithread;--gres=gpu:4", "perlmutter"),
+             ContainsSubstring("128 CPUs on a node"));
 }
 
 TEST_CASE("reserved GPUs that nothing uses") {
@@ -77,26 +86,29 @@ TEST_CASE("reserved GPUs that nothing uses") {
   CHECK_THAT(warned("--gres=gpu:4", "python t.py"), ContainsSubstring("job.sh:3: one process for 4 GPUs"));
   CHECK_THAT(warned("--gres=gpu:1;--ntasks-per-node=4", "srun python t.py"),
              ContainsSubstring("4 processes on a node for 1 GPU: NCCL refuses two"));
-  CHECK_THAT(warned("--gres=gpu:1", "python t.py --no-cuda"), ContainsSubstring("--no-cuda tells the program to use none"));
+  CHECK_THAT(warned("--gres=gpu:1", "python t.py --no-cuda"),
+             ContainsSubstring("--no-cuda tells the program to use none"));
 }
 
 TEST_CASE("srun is missing") {
   CHECK_THAT(warned("--nodes=2;--gres=gpu:4", "torchrun --nnodes=2 --nproc_per_node=4 t.py"),
              ContainsSubstring("srun is missing: torchrun starts on the first of the 2 reserved nodes only"));
-  CHECK_THAT(warned("--ntasks=2;--gres=gpu:2", "python t.py"),
-             ContainsSubstring("job.sh:2: srun is missing: 2 tasks are reserved, but python in line 4 runs once"));
+  CHECK_THAT(
+      warned("--ntasks=2;--gres=gpu:2", "python t.py"),
+      ContainsSubstring("job.sh:2: srun is missing: 2 tasks are reserved, but python in line 4 runs once"));
   CHECK(warned("--nodes=2;--ntasks-per-node=4;--gres=gpu:4;--cpus-per-task=10", "srun python t.py").empty());
 }
 
 TEST_CASE("more loader workers than CPUs") {
   CHECK_THAT(
       warned("--gres=gpu:4;--cpus-per-task=8", "srun torchrun --nproc_per_node=4 t.py --num_workers 4"),
-      ContainsSubstring("job.sh:4: 16 loader workers on a node, 4 for each process, share 8 CPUs (--cpus-per-task, or --num_workers 2)"));
+      ContainsSubstring("job.sh:4: 16 loader workers on a node, 4 for each process, share 8 CPUs "
+                        "(--cpus-per-task, or --num_workers 2)"));
 }
 
 TEST_CASE("arrays, loops, test partitions and what was not understood are said with their lines") {
-  const std::string text =
-      warned("--gres=gpu:1;--array=1-10%2;--partition=gputest;--foo=1", "for i in 1 2; do\npython t.py --epochs $N\ndone\n");
+  const std::string text = warned("--gres=gpu:1;--array=1-10%2;--partition=gputest;--foo=1",
+                                  "for i in 1 2; do\npython t.py --epochs $N\ndone\n");
   CHECK_THAT(text, ContainsSubstring("job.sh:3: 10 jobs of this kind are submitted"));
   CHECK_THAT(text, ContainsSubstring("job.sh:4: gputest is for tests"));
   CHECK_THAT(text, ContainsSubstring("job.sh:5: not understood: \"--foo=1\""));

@@ -21,7 +21,8 @@ const std::vector<ClusterSpec>& catalog() {
 /// Names with blanks between them.
 std::string matched(const JobScript& script) {
   std::string out;
-  for (const std::string& name : match_cluster(script, catalog()).names) out += (out.empty() ? "" : " ") + name;
+  for (const std::string& name : match_cluster(script, catalog()).names)
+    out += (out.empty() ? "" : " ") + name;
   return out;
 }
 
@@ -48,25 +49,28 @@ TEST_CASE("several clusters are all named, and none is said why") {
   CHECK(under_slurm("--gres=gpu:1").empty());
   CHECK(match_cluster(test::slurm("--partition=dev-g\n--gpus-per-node=8"), catalog()).why ==
         "partition dev-g is of LUMI, whose GPUs (AMD) are in no catalog");
-  CHECK_THROWS_WITH(
-      choose_cluster(test::slurm("--partition=gpu\n--gres=gpu:1"), ""),
-      ContainsSubstring("Several have partition gpu: adroit-v100, param-rudra, puhti, raven") && ContainsSubstring("give --cluster NAME"));
+  CHECK_THROWS_WITH(choose_cluster(test::slurm("--partition=gpu\n--gres=gpu:1"), ""),
+                    ContainsSubstring("Several have partition gpu: adroit-v100, param-rudra, puhti, raven") &&
+                        ContainsSubstring("give --cluster NAME"));
   CHECK(choose_cluster(test::slurm("--partition=gpu"), "mahti").name == "mahti");
 }
 
 TEST_CASE("GPUs of HTCondor are chosen by capability, memory and name") {
   CHECK(under_condor("require_gpus = (Capability == 7.5) && (DriverVersion >= 11.3)") == "chtc-2080ti");
-  CHECK(under_condor("requirements = (CUDACapability == 7.5)&&(11.1 <= Target.CUDADriverVersion)") == "chtc-2080ti");
+  CHECK(under_condor("requirements = (CUDACapability == 7.5)&&(11.1 <= Target.CUDADriverVersion)") ==
+        "chtc-2080ti");
   CHECK(under_condor("gpus_minimum_capability = 9.0\ngpus_minimum_memory = 100000") == "chtc-h200");
   CHECK(under_condor("Requirements = regexp(\"H200\", TARGET.CUDADeviceName)") == "chtc-h200");
-  CHECK(under_condor("gpus_minimum_capability = 8.0") == "chtc-a100-40gb chtc-a100-80gb chtc-h100 chtc-h200 chtc-l40 chtc-l40s");
+  CHECK(under_condor("gpus_minimum_capability = 8.0") ==
+        "chtc-a100-40gb chtc-a100-80gb chtc-h100 chtc-h200 chtc-l40 chtc-l40s");
 }
 
 TEST_CASE("the requirements written in the catalog select their own GPUs") {
   for (const ClusterSpec& cluster : catalog()) {
     if (cluster.site.system != BatchSystem::htcondor) continue;
     INFO(cluster.name);
-    CHECK(under_condor("require_gpus = " + cluster.site.requirements).find(cluster.name) != std::string::npos);
+    CHECK(under_condor("require_gpus = " + cluster.site.requirements).find(cluster.name) !=
+          std::string::npos);
   }
 }
 

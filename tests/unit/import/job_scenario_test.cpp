@@ -11,11 +11,14 @@ using namespace foretrain;
 
 namespace {
 
-std::string toml(const std::string& directives, const std::string& commands, const std::string& cluster = "puhti") {
-  return write_job_scenario(test::slurm(directives, commands), test::cluster_of(cluster), {"resnet50", false});
+std::string toml(const std::string& directives, const std::string& commands,
+                 const std::string& cluster = "puhti") {
+  return write_job_scenario(test::slurm(directives, commands), test::cluster_of(cluster),
+                            {"resnet50", false});
 }
 
-Scenario scenario(const std::string& directives, const std::string& commands, const std::string& cluster = "puhti") {
+Scenario scenario(const std::string& directives, const std::string& commands,
+                  const std::string& cluster = "puhti") {
   return read_scenario({"s.toml", toml(directives, commands, cluster)}, {});
 }
 
@@ -23,7 +26,8 @@ Scenario scenario(const std::string& directives, const std::string& commands, co
 
 TEST_CASE("every line of the scenario names the line of the script it comes from") {
   CHECK(toml("--partition=gpu\n--nodes=2\n--gres=gpu:v100:4\n--cpus-per-task=40",
-             "srun torchrun --nnodes=2 --nproc_per_node=4 train.py --batch-size 64 --epochs 90 --workers 8 --fp16\n") ==
+             "srun torchrun --nnodes=2 --nproc_per_node=4 train.py --batch-size 64 --epochs 90 --workers 8 "
+             "--fp16\n") ==
         R"([model]
 name = "resnet50"               # --model
 batch_per_gpu = 64              # line 6: --batch-size, of a process
@@ -53,9 +57,12 @@ TEST_CASE("strategies follow from the launcher or from what the program is told"
   CHECK(scenario("--gres=gpu:4\n--ntasks=4", "horovodrun -np 4 python t.py").strategy == "horovod");
   CHECK(scenario("--gres=gpu:4", "deepspeed t.py").strategy == "zero0");
   CHECK(scenario("--gres=gpu:4", "accelerate launch --use_fsdp --num_processes 4 t.py").strategy == "fsdp");
-  CHECK(scenario("--gres=gpu:2", "python t.py --distribution_strategy=mirrored --batch_size=128").strategy == "mirrored");
-  CHECK(scenario("--gres=gpu:2", "python t.py --distribution_strategy=mirrored --batch_size=128").global_batch == 128);
-  CHECK(scenario("--gres=gpu:4\n--ntasks=4", "srun python t.py --strategy deepspeed_stage_2").strategy == "zero2");
+  CHECK(scenario("--gres=gpu:2", "python t.py --distribution_strategy=mirrored --batch_size=128").strategy ==
+        "mirrored");
+  CHECK(scenario("--gres=gpu:2", "python t.py --distribution_strategy=mirrored --batch_size=128")
+            .global_batch == 128);
+  CHECK(scenario("--gres=gpu:4\n--ntasks=4", "srun python t.py --strategy deepspeed_stage_2").strategy ==
+        "zero2");
 }
 
 TEST_CASE("one python process on four GPUs is launched as that") {
@@ -68,7 +75,8 @@ TEST_CASE("one python process on four GPUs is launched as that") {
 TEST_CASE("the cores of a node are shared by the GPUs that work") {
   CHECK_THAT(toml("--gres=gpu:4\n--cpus-per-task=40", "torchrun --nproc_per_node=2 t.py --workers 4"),
              ContainsSubstring("cores_per_gpu = 20 "));
-  CHECK_THAT(toml("--gres=gpu:4\n--cpus-per-task=40", "python t.py --workers 4 --strategy dp"), ContainsSubstring("cores_per_gpu = 10 "));
+  CHECK_THAT(toml("--gres=gpu:4\n--cpus-per-task=40", "python t.py --workers 4 --strategy dp"),
+             ContainsSubstring("cores_per_gpu = 10 "));
 }
 
 TEST_CASE("a script without a launch line leaves strategy and launch open") {
@@ -78,8 +86,9 @@ TEST_CASE("a script without a launch line leaves strategy and launch open") {
 }
 
 TEST_CASE("values out of range and names with quotes make no wrong TOML") {
-  CHECK_NOTHROW(
-      scenario("--gres=gpu:2", "torchrun --nproc_per_node=900 'a\"b.py' --epochs 99999999999999999999 --batch-size 0 --workers -3\n"));
+  CHECK_NOTHROW(scenario(
+      "--gres=gpu:2",
+      "torchrun --nproc_per_node=900 'a\"b.py' --epochs 99999999999999999999 --batch-size 0 --workers -3\n"));
   CHECK_NOTHROW(scenario("--gres=gpu:2", "torchrun --nproc_per_node=2 t.py $'\\n' --strategy \"x\n\"\n"));
 }
 

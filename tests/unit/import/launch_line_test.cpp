@@ -16,9 +16,13 @@ using test::slurm;
 namespace {
 
 /// On two nodes of four GPUs with four tasks each.
-std::string launched(const std::string& commands) { return launch_of(slurm("-N 2 --ntasks-per-node=4 -c 8 --gres=gpu:4", commands)); }
+std::string launched(const std::string& commands) {
+  return launch_of(slurm("-N 2 --ntasks-per-node=4 -c 8 --gres=gpu:4", commands));
+}
 /// The same with one task per node.
-std::string once_a_node(const std::string& commands) { return launch_of(slurm("-N 2 --ntasks-per-node=1 -c 32 --gres=gpu:4", commands)); }
+std::string once_a_node(const std::string& commands) {
+  return launch_of(slurm("-N 2 --ntasks-per-node=1 -c 32 --gres=gpu:4", commands));
+}
 
 }  // namespace
 
@@ -26,7 +30,8 @@ TEST_CASE("python runs once") {
   CHECK(launched("python train.py") == "python 1 train.py");
   CHECK(launched("python3 -u train.py --epochs 3") == "python 1 train.py");
   CHECK(launched("time python3.11 -W ignore train.py") == "python 1 train.py");
-  CHECK(launched("CUDA_VISIBLE_DEVICES=0 OMP_NUM_THREADS=4 python train.py > log 2>&1") == "python 1 train.py");
+  CHECK(launched("CUDA_VISIBLE_DEVICES=0 OMP_NUM_THREADS=4 python train.py > log 2>&1") ==
+        "python 1 train.py");
   CHECK(launched("./train.py") == "python 1 ./train.py");
   CHECK(launched("kernprof -o x.lprof -l train.py --epochs=3") == "python 1 train.py");
   CHECK(launched("python -m mypackage.train --epochs 3") == "python 1 mypackage.train");
@@ -40,28 +45,42 @@ TEST_CASE("srun starts the job's tasks, or its own") {
   CHECK(launched("srun python train.py") == "srun 4 train.py");
   CHECK(launched("srun -n 2 python train.py") == "srun 1 train.py");
   CHECK(launched("srun -N1 -n4 python train.py") == "srun 4 train.py");
-  CHECK(launched("srun --ntasks-per-node=2 --gpus-per-task 1 --cpu-bind=none --mpi pmix python -u train.py") == "srun 2 train.py");
-  CHECK(launched("srun --label --kill-on-bad-exit=1 singularity exec --nv -B /scratch image.sif python train.py") == "srun 4 train.py");
-  CHECK(launched("srun --container-image=a.sqsh --container-name=b sh -c 'cd /w && python train.py'") == "srun 4 train.py");
+  CHECK(
+      launched("srun --ntasks-per-node=2 --gpus-per-task 1 --cpu-bind=none --mpi pmix python -u train.py") ==
+      "srun 2 train.py");
+  CHECK(
+      launched(
+          "srun --label --kill-on-bad-exit=1 singularity exec --nv -B /scratch image.sif python train.py") ==
+      "srun 4 train.py");
+  CHECK(launched("srun --container-image=a.sqsh --container-name=b sh -c 'cd /w && python train.py'") ==
+        "srun 4 train.py");
   CHECK(launched("srun apptainer run --nv image.sif python train.py") == "srun 4 train.py");
   CHECK(launched("srun bash -c \"python train.py --local_rank \\$SLURM_LOCALID\"") == "srun 4 train.py");
 }
 
 TEST_CASE("torchrun in its spellings") {
-  CHECK(once_a_node("srun torchrun --nnodes=$SLURM_NNODES --nproc_per_node=4 train.py") == "torchrun 4 train.py");
-  CHECK(once_a_node("srun torchrun --nnodes 2 --nproc-per-node 4 --rdzv_backend c10d --rdzv-endpoint=$H:29500 train.py --lr 1") ==
+  CHECK(once_a_node("srun torchrun --nnodes=$SLURM_NNODES --nproc_per_node=4 train.py") ==
         "torchrun 4 train.py");
-  CHECK(once_a_node("srun python -m torch.distributed.run --nproc_per_node=gpu train.py") == "torchrun 4 train.py");
-  CHECK(once_a_node("python -m torch.distributed.launch --use_env --nproc_per_node=4 train.py") == "torchrun 4 train.py");
-  CHECK(once_a_node("torchrun --standalone --nproc_per_node=$SLURM_GPUS_ON_NODE -m pkg.train") == "torchrun 4 pkg.train");
+  CHECK(once_a_node("srun torchrun --nnodes 2 --nproc-per-node 4 --rdzv_backend c10d "
+                    "--rdzv-endpoint=$H:29500 train.py --lr 1") == "torchrun 4 train.py");
+  CHECK(once_a_node("srun python -m torch.distributed.run --nproc_per_node=gpu train.py") ==
+        "torchrun 4 train.py");
+  CHECK(once_a_node("python -m torch.distributed.launch --use_env --nproc_per_node=4 train.py") ==
+        "torchrun 4 train.py");
+  CHECK(once_a_node("torchrun --standalone --nproc_per_node=$SLURM_GPUS_ON_NODE -m pkg.train") ==
+        "torchrun 4 pkg.train");
   CHECK(once_a_node("torchrun train.py") == "torchrun 1 train.py");
-  CHECK(once_a_node("srun torchrun \\\n  --nproc_per_node=$((32 / SLURM_CPUS_PER_TASK * 4)) \\\n  train.py") == "torchrun 4 train.py");
-  CHECK(once_a_node("N=$(nvidia-smi -L | wc -l)\nsrun torchrun --nproc_per_node=$N train.py") == "torchrun 4 train.py");
+  CHECK(
+      once_a_node("srun torchrun \\\n  --nproc_per_node=$((32 / SLURM_CPUS_PER_TASK * 4)) \\\n  train.py") ==
+      "torchrun 4 train.py");
+  CHECK(once_a_node("N=$(nvidia-smi -L | wc -l)\nsrun torchrun --nproc_per_node=$N train.py") ==
+        "torchrun 4 train.py");
   CHECK(launched("srun torchrun --nproc_per_node=4 train.py") == "torchrun 16 train.py");
 }
 
 TEST_CASE("mpirun and horovodrun share their processes out over the nodes") {
-  CHECK(launched("mpirun -np 8 -x NCCL_DEBUG=INFO --mca btl ^openib --bind-to none python train.py") == "mpirun 4 train.py");
+  CHECK(launched("mpirun -np 8 -x NCCL_DEBUG=INFO --mca btl ^openib --bind-to none python train.py") ==
+        "mpirun 4 train.py");
   CHECK(launched("mpirun python train.py") == "mpirun 4 train.py");
   CHECK(launched("mpiexec -n 2 -ppn 1 python train.py") == "mpirun 1 train.py");
   CHECK(launched("horovodrun -np 8 -H a:4,b:4 python train.py") == "horovodrun 4 train.py");
@@ -69,8 +88,8 @@ TEST_CASE("mpirun and horovodrun share their processes out over the nodes") {
 }
 
 TEST_CASE("accelerate, deepspeed and lightning") {
-  CHECK(once_a_node("srun accelerate launch --multi_gpu --num_machines=2 --num_processes=8 --machine_rank=$SLURM_NODEID train.py") ==
-        "accelerate 4 train.py");
+  CHECK(once_a_node("srun accelerate launch --multi_gpu --num_machines=2 --num_processes=8 "
+                    "--machine_rank=$SLURM_NODEID train.py") == "accelerate 4 train.py");
   CHECK(once_a_node("accelerate launch --num_processes 4 train.py") == "accelerate 4 train.py");
   const JobScript config = slurm("--gres=gpu:4", "accelerate launch --config_file c.yaml train.py\n");
   CHECK(launch_of(config) == "accelerate - train.py");
@@ -81,7 +100,8 @@ TEST_CASE("accelerate, deepspeed and lightning") {
 }
 
 TEST_CASE("what is no training is passed over") {
-  CHECK(launched("srun hostname\npython --version\npython -c 'import torch'\npip install x.py\npython -m venv v\nsrun --ntasks=1 "
+  CHECK(launched("srun hostname\npython --version\npython -c 'import torch'\npip install x.py\npython -m "
+                 "venv v\nsrun --ntasks=1 "
                  "nvidia-smi\nsrun python train.py\n") == "srun 4 train.py");
   CHECK(launched("python prepare_data.py\nsrun python train.py\npython plot.py") == "srun 4 train.py");
   CHECK(launched("cat > train.sh <<'EOF'\npython other.py\nEOF\nsrun python train.py") == "srun 4 train.py");
@@ -89,7 +109,8 @@ TEST_CASE("what is no training is passed over") {
 }
 
 TEST_CASE("several trainings one after the other are one, with a remark") {
-  const JobScript script = slurm("--gres=gpu:1", "python train.py --lr 1 --epochs 5\npython train.py --lr 2 --epochs 5\n");
+  const JobScript script =
+      slurm("--gres=gpu:1", "python train.py --lr 1 --epochs 5\npython train.py --lr 2 --epochs 5\n");
   CHECK(launch_of(script) == "python 1 train.py");
   CHECK(find_argument(script.launch.arguments, "epochs")->value == "5");
   REQUIRE(script.remarks.size() == 1);
@@ -97,27 +118,28 @@ TEST_CASE("several trainings one after the other are one, with a remark") {
 }
 
 TEST_CASE("trainings in different ways are not understood") {
-  const JobScript script = slurm("-N 1 --ntasks-per-node=2 --gres=gpu:2", "srun python a.py\ntorchrun --nproc_per_node=2 b.py\n");
+  const JobScript script =
+      slurm("-N 1 --ntasks-per-node=2 --gres=gpu:2", "srun python a.py\ntorchrun --nproc_per_node=2 b.py\n");
   CHECK(launch_of(script) == "- 2 -");
   CHECK_THAT(open_lines(script), ContainsSubstring("lines 3, 4 start programs in different ways"));
 }
 
 TEST_CASE("conditions on what the request decides are followed, others are not guessed") {
   const std::string branches =
-      "if [ \"$SLURM_NNODES\" -gt 1 ]; then\n srun torchrun --nproc_per_node=4 many.py\nelse\n python one.py\nfi\n";
+      "if [ \"$SLURM_NNODES\" -gt 1 ]; then\n srun torchrun --nproc_per_node=4 many.py\nelse\n python "
+      "one.py\nfi\n";
   CHECK(once_a_node(branches) == "torchrun 4 many.py");
   CHECK(launch_of(slurm("--gres=gpu:1", branches)) == "python 1 one.py");
-  CHECK(launch_of(slurm("--gres=gpu:1", "if [ -f x ]; then\n N=2\nelse\n N=4\nfi\ntorchrun --nproc_per_node=$N train.py")) ==
+  CHECK(launch_of(slurm("--gres=gpu:1",
+                        "if [ -f x ]; then\n N=2\nelse\n N=4\nfi\ntorchrun --nproc_per_node=$N train.py")) ==
         "torchrun - train.py");
-  CHECK(once_a_node("W=$((SLURM_CPUS_PER_TASK / 4))\nif (( W > 4 )); then W=4; fi\ntorchrun --nproc_per_node=$W train.py") ==
-        "torchrun 4 train.py");
+  CHECK(once_a_node("W=$((SLURM_CPUS_PER_TASK / 4))\nif (( W > 4 )); then W=4; fi\ntorchrun "
+                    "--nproc_per_node=$W train.py") == "torchrun 4 train.py");
 }
 
 TEST_CASE("variables are put in where the script sets them") {
-  CHECK(
-      once_a_node(
-          "GPUS=4\nLAUNCH=\"torchrun --nproc_per_node=$GPUS\"\nARGS=\"--epochs 3\"\nARGS+=\" --workers 2\"\nsrun $LAUNCH train.py $ARGS") ==
-      "torchrun 4 train.py");
+  CHECK(once_a_node("GPUS=4\nLAUNCH=\"torchrun --nproc_per_node=$GPUS\"\nARGS=\"--epochs 3\"\nARGS+=\" "
+                    "--workers 2\"\nsrun $LAUNCH train.py $ARGS") == "torchrun 4 train.py");
   CHECK(once_a_node("torchrun --nproc_per_node=${GPUS:-4} train.py") == "torchrun 4 train.py");
   CHECK(once_a_node("for lr in 1 2; do\n  python train.py --lr $lr\ndone") == "python 1 train.py");
   const JobScript open = slurm("--gres=gpu:4", "torchrun --nproc_per_node=$GPUS train.py\n");
@@ -144,8 +166,9 @@ TEST_CASE("scripts that are started by name are read when they lie beside") {
 }
 
 TEST_CASE("arguments of the program that say something about the run are collected") {
-  const JobScript script =
-      slurm("--gres=gpu:1", "python train.py -b 64 --max-epochs=9 --num-workers 4 --fp16 --strategy ddp --lr 0.1 --workers $W\n");
+  const JobScript script = slurm(
+      "--gres=gpu:1",
+      "python train.py -b 64 --max-epochs=9 --num-workers 4 --fp16 --strategy ddp --lr 0.1 --workers $W\n");
   const auto value = [&](const char* key) {
     const ProgramArgument* found = find_argument(script.launch.arguments, key);
     return found == nullptr ? std::string("-") : found->value;

@@ -12,8 +12,8 @@ namespace {
 std::string read(const std::string& text) {
   const JobScript script = test::script_of(text);
   const JobResources& have = script.resources;
-  return shown(have.nodes) + " " + shown(have.gpus) + " " + shown(have.gpus_per_node) + " " + shown(have.tasks) + " " +
-         shown(have.cpus_per_task) + ": " + test::launch_of(script);
+  return shown(have.nodes) + " " + shown(have.gpus) + " " + shown(have.gpus_per_node) + " " +
+         shown(have.tasks) + " " + shown(have.cpus_per_task) + ": " + test::launch_of(script);
 }
 
 }  // namespace
@@ -112,11 +112,13 @@ horovodrun -np $SLURM_NTASKS -H $HOSTS --network-interface ib0 python3 train.py 
 }
 
 TEST_CASE("DeepSpeed with a host file, Lightning's own launcher, profiling of ranks") {
-  CHECK(read("#!/bin/bash\n#SBATCH -N 2 --gpus-per-node=8 -c 64\ndeepspeed --hostfile=hosts --master_port=29500 train.py --deepspeed "
+  CHECK(read("#!/bin/bash\n#SBATCH -N 2 --gpus-per-node=8 -c 64\ndeepspeed --hostfile=hosts "
+             "--master_port=29500 train.py --deepspeed "
              "--deepspeed_config c.json\n") == "2 16 8 2 64: deepspeed 8 train.py");
-  CHECK(read("#!/bin/bash\n#SBATCH -N 1 --gpus=2\nlightning run model --devices=2 --accelerator=cuda train.py\n") ==
-        "1 2 2 1 1: lightning 2 train.py");
-  CHECK(read("#!/bin/bash\n#SBATCH -N 1 --gpus=2 -n 2\nsrun nsys profile -t cuda,nvtx -o r%q{SLURM_PROCID} python -m trainer.main --epochs "
+  CHECK(read("#!/bin/bash\n#SBATCH -N 1 --gpus=2\nlightning run model --devices=2 --accelerator=cuda "
+             "train.py\n") == "1 2 2 1 1: lightning 2 train.py");
+  CHECK(read("#!/bin/bash\n#SBATCH -N 1 --gpus=2 -n 2\nsrun nsys profile -t cuda,nvtx -o r%q{SLURM_PROCID} "
+             "python -m trainer.main --epochs "
              "1\n") == "1 2 2 2 1: srun 2 trainer.main");
 }
 

@@ -1,4 +1,5 @@
-// Every log of ../shared/samples against a table that was written by reading and counting each of them: rows by grep, figures by eye.
+// Every log of ../shared/samples against a table that was written by reading and counting each of them: rows
+// by grep, figures by eye.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -19,9 +20,9 @@ namespace {
 
 const fs::path kSamples = FORETRAIN_SOURCE_DIR "/../shared/samples";
 
-// file: rows, samples, GPUs, nodes, first value, last value, what (in alphabetical order), format. Values are as printed, but for the
-// network (MB/s of perftest × 1048576e-9, Gb/s / 8, MB/s of OSU / 1000), nanoseconds and seconds. A row of nccl-tests holds two times
-// unless its size is 0.
+// file: rows, samples, GPUs, nodes, first value, last value, what (in alphabetical order), format. Values are
+// as printed, but for the network (MB/s of perftest × 1048576e-9, Gb/s / 8, MB/s of OSU / 1000), nanoseconds
+// and seconds. A row of nccl-tests holds two times unless its size is 0.
 constexpr const char* kExpected = R"(
 nccl_tests/echo_nccl_1.log: 28 56 1 1 4.47 0.48 all_reduce nccl-tests
 nccl_tests/echo_nccl_16.log: 25 50 16 2 34.66 250681 all_reduce nccl-tests
@@ -136,7 +137,8 @@ TEST_CASE("what a shared log leaves out are messages of no bytes, and nothing el
   if (!fs::is_directory(kSamples / "nccl_tests")) FORETRAIN_SKIP("../shared/samples is not there");
   for (const Expected& e : expected_files()) {
     INFO(e.file);
-    for (const SkippedLine& skipped : read_sample_log(text_of(kSamples / e.file)).skipped) CHECK(skipped.why == "a message of 0 bytes");
+    for (const SkippedLine& skipped : read_sample_log(text_of(kSamples / e.file)).skipped)
+      CHECK(skipped.why == "a message of 0 bytes");
   }
 }
 

@@ -13,14 +13,18 @@ using Lines = std::vector<std::string>;
 
 namespace {
 
-const std::string kRanks = "# Rank 0 Pid 5 on a device 0 [0x00] V100\n# Rank 1 Pid 6 on a device 1 [0x00] V100\n";
-const std::string kTable = "# size count type redop time algbw busbw error time algbw busbw error\n8 2 float sum 8.5 0 0 0 8.4 0 0 0\n";
+const std::string kRanks =
+    "# Rank 0 Pid 5 on a device 0 [0x00] V100\n# Rank 1 Pid 6 on a device 1 [0x00] V100\n";
+const std::string kTable =
+    "# size count type redop time algbw busbw error time algbw busbw error\n8 2 float sum 8.5 0 0 0 8.4 0 0 "
+    "0\n";
 
 /// Texts with one thing of each format.
 const Lines kOfEach{kRanks + kTable,
                     "Running device_local_copy.\nmemcpy local GPU(column) bandwidth (GB/s)\n 0\n 0 700\n",
                     "P2P=Disabled Latency Matrix (us)\n GPU 0 1\n 0 1 2\n",
-                    "Host to Device Bandwidth, 1 Device(s)\nPINNED Memory Transfers\nTransfer Size (Bytes) Bandwidth(GB/s)\n1000 5\n",
+                    "Host to Device Bandwidth, 1 Device(s)\nPINNED Memory Transfers\nTransfer Size (Bytes) "
+                    "Bandwidth(GB/s)\n1000 5\n",
                     "Send BW Test\n#bytes #iterations BW peak[MB/sec] BW average[MB/sec]\n2 1000 5 5\n",
                     "# OSU MPI Latency Test\n# Size Latency (us)\n8 1.5\n"};
 
@@ -47,7 +51,8 @@ TEST_CASE("unknown, empty and binary texts are refused, with the formats that ar
 }
 
 TEST_CASE("a samples CSV is read as one") {
-  const SampleFile file = read_log("# gpu: V100\n" + std::string(kSamplesHeader) + "\nhost,event,1,1,0,2.5,us,0,3,,x\n");
+  const SampleFile file =
+      read_log("# gpu: V100\n" + std::string(kSamplesHeader) + "\nhost,event,1,1,0,2.5,us,0,3,,x\n");
   CHECK(file.format == "samples CSV");
   CHECK(file.rows == 1);
   CHECK(file.samples.size() == 1);
@@ -59,7 +64,9 @@ TEST_CASE("several formats in one text are all read, in the order of lines") {
   std::string text;
   for (const std::string& part : kOfEach) text += "## A section\n\n" + part + "\n";
   const SampleFile file = read_log(text);
-  CHECK(file.format == "nccl-tests + nvbandwidth + p2pBandwidthLatencyTest + bandwidthTest + perftest + OSU micro-benchmarks");
+  CHECK(
+      file.format ==
+      "nccl-tests + nvbandwidth + p2pBandwidthLatencyTest + bandwidthTest + perftest + OSU micro-benchmarks");
   Lines what;
   for (const Sample& sample : file.samples) what.push_back(sample.what);
   CHECK(what == Lines{"all_reduce", "all_reduce", "d2d", "d2d", "p2p", "h2d", "send", "latency"});
@@ -79,7 +86,8 @@ TEST_CASE("every log may be cut at any byte") {
 }
 
 TEST_CASE("Chinese text, Windows line ends, colours and wrong bytes around a table do no harm") {
-  const SampleFile file = read_log("\xEF\xBB\xBF# \xE6\xB5\x8B\xE8\xAF\x95\r\n\x1b[1m" + kRanks + "\xff\xfe\r\n" + kTable + "\x80\r\n");
+  const SampleFile file = read_log("\xEF\xBB\xBF# \xE6\xB5\x8B\xE8\xAF\x95\r\n\x1b[1m" + kRanks +
+                                   "\xff\xfe\r\n" + kTable + "\x80\r\n");
   CHECK(file.samples.size() == 2);
 }
 

@@ -1,5 +1,5 @@
-// Every job script of ../shared/samples/jobs against a table that was written by reading each of them: 95 % of the fields are right, what
-// is not is reported as not understood, and none is wrong.
+// Every job script of ../shared/samples/jobs against a table that was written by reading each of them: 95 %
+// of the fields are right, what is not is reported as not understood, and none is wrong.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -19,7 +19,8 @@ namespace {
 
 const fs::path kSamples = FORETRAIN_SOURCE_DIR "/../shared/samples/jobs";
 
-// file: nodes, GPUs per node, tasks, CPUs per task, memory per node (MiB), seconds, partition, launcher, processes per node, program.
+// file: nodes, GPUs per node, tasks, CPUs per task, memory per node (MiB), seconds, partition, launcher,
+// processes per node, program.
 // "-": the script does not say, "?": it does, but only when it runs.
 constexpr const char* kExpected = R"(
 cdac_hpcai/current/02_singlegpu_training/01_slurm_submit.sh: 1 1 1 1 - 600 gpu python 1 01_mnist_model.py
@@ -123,7 +124,8 @@ std::vector<std::string> fields_of(const JobScript& script) {
   const JobResources& have = script.resources;
   const JobLaunch& launch = script.launch;
   std::string program = launch.program ? launch.program->value : "-";
-  if (program.starts_with("${REPODIR}") || program.find('$') != std::string::npos) program = fs::path(program).filename().string();
+  if (program.starts_with("${REPODIR}") || program.find('$') != std::string::npos)
+    program = fs::path(program).filename().string();
   return {number(have.nodes),
           number(have.gpus_per_node),
           number(have.tasks),
@@ -138,7 +140,9 @@ std::vector<std::string> fields_of(const JobScript& script) {
 
 /// Scripts beside it are found, as the program does.
 JobScript read(const fs::path& path) {
-  return read_job_script(*text_of(path), [folder = path.parent_path()](const std::string& name) { return text_of(folder / name); });
+  return read_job_script(*text_of(path), [folder = path.parent_path()](const std::string& name) {
+    return text_of(folder / name);
+  });
 }
 
 }  // namespace

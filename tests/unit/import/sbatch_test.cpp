@@ -20,7 +20,8 @@ TEST_CASE("times of Slurm are minutes, or days, hours, minutes and seconds") {
   CHECK(slurm_time("1-00:00") == 86400);
   CHECK(slurm_time("2-12:30:05") == 2 * 86400 + 12 * 3600 + 30 * 60 + 5);
   CHECK(slurm_time("UNLIMITED") == 0);
-  for (const char* wrong : {"", "x", "1:2:3:4", "-5", "1-", "1-x", "1.5", "99999999999999999999", "1-1:1:1:1"})
+  for (const char* wrong :
+       {"", "x", "1:2:3:4", "-5", "1-", "1-x", "1.5", "99999999999999999999", "1-1:1:1:1"})
     CHECK_FALSE(slurm_time(wrong));
 }
 
@@ -31,7 +32,8 @@ TEST_CASE("memory of Slurm is in MB without a unit, units are powers of two, 0 i
   CHECK(slurm_memory("2t")->bytes.count == 2ll << 40);
   CHECK(slurm_memory("1024K")->bytes.count == 1 << 20);
   CHECK(slurm_memory("0")->whole_node);
-  for (const char* wrong : {"", "G", "12Q", "-4G", "1.5G", "99999999999999999999G", "9999999999T"}) CHECK_FALSE(slurm_memory(wrong));
+  for (const char* wrong : {"", "G", "12Q", "-4G", "1.5G", "99999999999999999999G", "9999999999T"})
+    CHECK_FALSE(slurm_memory(wrong));
 }
 
 TEST_CASE("generic resources are taken apart into GPUs and others") {
@@ -59,8 +61,10 @@ TEST_CASE("arrays are counted") {
 }
 
 TEST_CASE("options are read with =, with a blank, as letters and stuck to them") {
-  for (const char* text : {"--nodes=2\n--ntasks-per-node=4\n--cpus-per-task=8\n--partition=gpu\n--time=1:00:00\n--gres=gpu:v100:4",
-                           "--nodes 2\n--ntasks-per-node 4\n--cpus-per-task 8\n--partition gpu\n--time 1:00:00\n--gres gpu:v100:4",
+  for (const char* text : {"--nodes=2\n--ntasks-per-node=4\n--cpus-per-task=8\n--partition=gpu\n--time=1:00:"
+                           "00\n--gres=gpu:v100:4",
+                           "--nodes 2\n--ntasks-per-node 4\n--cpus-per-task 8\n--partition gpu\n--time "
+                           "1:00:00\n--gres gpu:v100:4",
                            "-N 2\n--tasks-per-node=4\n-c 8\n-p gpu\n-t 60\n--gpus-per-node=v100:4",
                            "-N2 --ntasks-per-node=4 -c8 -pgpu -t1:0:0 --gres=gpu:v100:4"}) {
     const JobScript script = slurm(text);
@@ -85,7 +89,8 @@ TEST_CASE("a field knows its line and column") {
 
 TEST_CASE("trailing comments, disabled directives, tabs and Windows line ends are no part of a value") {
   const JobScript script = test::script_of(
-      "#!/bin/bash\r\n#SBATCH --nodes=2\t# two nodes\r\n##SBATCH --nodes=8\r\n#SBATCH --gres=gpu:4\r\nsrun python train.py\r\n");
+      "#!/bin/bash\r\n#SBATCH --nodes=2\t# two nodes\r\n##SBATCH --nodes=8\r\n#SBATCH --gres=gpu:4\r\nsrun "
+      "python train.py\r\n");
   CHECK(shown(script.resources.nodes) == "2");
   CHECK(shown(script.resources.gpus_per_node) == "4");
   CHECK(test::launch_of(script) == "srun 1 train.py");
@@ -93,8 +98,11 @@ TEST_CASE("trailing comments, disabled directives, tabs and Windows line ends ar
   CHECK_THAT(script.remarks[0].why, ContainsSubstring("Windows line ends"));
 }
 
-TEST_CASE("a backslash stands for the character behind it, in either kind of quotes, as sbatch reads directives") {
-  const auto partition = [](const std::string& value) { return shown(slurm("--nodes=1\n--partition=" + value).request.partition); };
+TEST_CASE(
+    "a backslash stands for the character behind it, in either kind of quotes, as sbatch reads directives") {
+  const auto partition = [](const std::string& value) {
+    return shown(slurm("--nodes=1\n--partition=" + value).request.partition);
+  };
   CHECK(partition("'a b'") == "a b");
   CHECK(partition("'a\\'b\\\\'") == "a'b\\");
   CHECK(partition("\"a\\\"b\"") == "a\"b");
@@ -118,17 +126,25 @@ TEST_CASE("directives behind the first command are ignored, with a remark") {
 }
 
 TEST_CASE("lines that were meant as directives get a remark") {
-  const JobScript script = slurm("--nodes=2", "# SBATCH --gres=gpu:1\n#sbatch -n 4\n#SBTACH --mem=1G\n# nothing\n");
+  const JobScript script =
+      slurm("--nodes=2", "# SBATCH --gres=gpu:1\n#sbatch -n 4\n#SBTACH --mem=1G\n# nothing\n");
   CHECK(script.remarks.size() == 3);
 }
 
-TEST_CASE("variables in directives, unknown options and values that are none are not understood, with their lines") {
-  const JobScript script = slurm("--nodes=$N\n--ntask=4\n--time=soon\n--mem=lots\n--gres=gpu:x:y:z\n--cpus-per-task=\n--argos=no\nhetjob");
+TEST_CASE(
+    "variables in directives, unknown options and values that are none are not understood, with their "
+    "lines") {
+  const JobScript script = slurm(
+      "--nodes=$N\n--ntask=4\n--time=soon\n--mem=lots\n--gres=gpu:x:y:z\n--cpus-per-task=\n--argos="
+      "no\nhetjob");
   CHECK(open_lines(script) ==
-        "2: Slurm puts no variables into #SBATCH lines: it takes the text as it stands; 3: no option of Slurm: did you mean --ntasks?; "
-        "4: \"soon\" is no time; as in 1-12:00:00 or 90 (minutes); 5: \"lots\" is no amount of memory; 6: \"gpu:x:y:z\" is no number of "
+        "2: Slurm puts no variables into #SBATCH lines: it takes the text as it stands; 3: no option of "
+        "Slurm: did you mean --ntasks?; "
+        "4: \"soon\" is no time; as in 1-12:00:00 or 90 (minutes); 5: \"lots\" is no amount of memory; 6: "
+        "\"gpu:x:y:z\" is no number of "
         "GPUs; "
-        "7: \"\" is no count; 8: no option of Slurm that is known here; 9: jobs of several parts are not read: only the first part counts "
+        "7: \"\" is no count; 8: no option of Slurm that is known here; 9: jobs of several parts are not "
+        "read: only the first part counts "
         "here");
 }
 
@@ -159,20 +175,24 @@ TEST_CASE("a script without a request has no resources") {
 }
 
 TEST_CASE("jobs asked for on a command line") {
-  const JobScript smux = test::script_of("smux new-session --ntasks=2 --gres=gpu:1 --partition=m3h --time=1:00:00\n");
+  const JobScript smux =
+      test::script_of("smux new-session --ntasks=2 --gres=gpu:1 --partition=m3h --time=1:00:00\n");
   CHECK(shown(smux.resources.gpus) == "1");
   CHECK(shown(smux.request.partition) == "m3h");
-  const JobScript srun = test::script_of("srun -p gpu --gres=gpu:2 --ntasks-per-node=2 -N 1 python train.py\n");
+  const JobScript srun =
+      test::script_of("srun -p gpu --gres=gpu:2 --ntasks-per-node=2 -N 1 python train.py\n");
   CHECK(shown(srun.resources.gpus) == "2");
   CHECK(test::launch_of(srun) == "srun 2 train.py");
-  const JobScript wrap = test::script_of("sbatch --gres=gpu:4 -t 60 --wrap=\"torchrun --nproc_per_node=4 train.py\"\n");
+  const JobScript wrap =
+      test::script_of("sbatch --gres=gpu:4 -t 60 --wrap=\"torchrun --nproc_per_node=4 train.py\"\n");
   CHECK(shown(wrap.resources.gpus) == "4");
   CHECK(test::launch_of(wrap) == "torchrun 4 train.py");
 }
 
 TEST_CASE("a script in a here-document of sbatch is the job, with its own lines") {
   const JobScript script = test::script_of(
-      "#!/bin/bash\nG=4\nsbatch <<EOF\n#!/bin/bash\n#SBATCH --gres=gpu:$G\n#SBATCH --nodes=1\nsrun torchrun --nproc_per_node=$G "
+      "#!/bin/bash\nG=4\nsbatch <<EOF\n#!/bin/bash\n#SBATCH --gres=gpu:$G\n#SBATCH --nodes=1\nsrun torchrun "
+      "--nproc_per_node=$G "
       "train.py\nEOF\n");
   CHECK(shown(script.resources.gpus) == "4");
   CHECK(script.resources.gpus->span.line == 5);

@@ -11,7 +11,9 @@
 
 namespace foretrain::test {
 
-inline JobScript script_of(const std::string& text, const ScriptFinder& find = nullptr) { return read_job_script({"job.sh", text}, find); }
+inline JobScript script_of(const std::string& text, const ScriptFinder& find = nullptr) {
+  return read_job_script({"job.sh", text}, find);
+}
 
 /// A bash script whose directives are `directives`, one a line, and whose commands follow.
 inline JobScript slurm(const std::string& directives, const std::string& commands = "") {
@@ -32,8 +34,8 @@ inline std::string shown(const Field<std::string>& field) { return field ? field
 /// "launcher processes-per-node program".
 inline std::string launch_of(const JobScript& script) {
   const JobLaunch& launch = script.launch;
-  return (launch.started_by ? std::string(name_of(launch.started_by->value)) : "-") + " " + shown(launch.processes_per_node) + " " +
-         shown(launch.program);
+  return (launch.started_by ? std::string(name_of(launch.started_by->value)) : "-") + " " +
+         shown(launch.processes_per_node) + " " + shown(launch.program);
 }
 
 /// Lines and reasons of what was not understood: "3: why; 5: why".

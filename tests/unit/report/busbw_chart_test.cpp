@@ -1,5 +1,5 @@
 // The drawing of bus bandwidth: which series are in it, and where points fall.
-#include "sim/report/busbw_chart.hpp"
+#include "sim/report/collective/busbw_chart.hpp"
 
 #include <limits>
 
@@ -14,7 +14,8 @@ namespace {
 
 CollectiveMeasurement row(const std::string& series, std::int64_t bytes, double time_us) {
   CollectiveMeasurement m;
-  m.series = series, m.cluster = "puhti", m.op = "all_reduce", m.gpus = 4, m.nodes = 2, m.bytes = bytes, m.time_us = time_us;
+  m.series = series, m.cluster = "puhti", m.op = "all_reduce", m.gpus = 4, m.nodes = 2, m.bytes = bytes,
+  m.time_us = time_us;
   return m;
 }
 
@@ -29,7 +30,8 @@ std::size_t count(const std::string& text, const std::string& piece) {
 TEST_CASE("the prediction comes first, then the measured series of the same job") {
   CollectiveMeasurement op = row("a", 8, 10), gpus = op, nodes = op, cluster = op;
   op.op = "broadcast", gpus.gpus = 8, nodes.nodes = 1, cluster.cluster = "mahti";
-  const BusbwChart chart = busbw_chart(test::example_curve(), {row("b", 1024, 20), row("a", 1 << 20, 100), op, gpus, nodes, cluster});
+  const BusbwChart chart = busbw_chart(
+      test::example_curve(), {row("b", 1024, 20), row("a", 1 << 20, 100), op, gpus, nodes, cluster});
   REQUIRE(chart.series.size() == 3);
   CHECK(chart.title == "all_reduce on 4 GPUs of puhti, 2 nodes");
   CHECK(chart.series[0].label == "predicted");
@@ -37,7 +39,8 @@ TEST_CASE("the prediction comes first, then the measured series of the same job"
   CHECK(chart.series[1].label == "measured: a");
   CHECK(chart.series[1].measured);
   REQUIRE(chart.series[1].points.size() == 1);
-  CHECK(chart.series[1].points[0].bytes_per_second == Approx(1.5 * (1 << 20) / 100e-6));  // busbw of all_reduce on 4: 3/2
+  CHECK(chart.series[1].points[0].bytes_per_second ==
+        Approx(1.5 * (1 << 20) / 100e-6));  // busbw of all_reduce on 4: 3/2
 }
 
 TEST_CASE("what has no bandwidth is not drawn") {
@@ -61,10 +64,13 @@ TEST_CASE("more series than a legend can tell apart become one") {
 TEST_CASE("lines and points stand where their logarithms say") {
   BusbwChart chart{"t", {{"predicted", false, {{8, 1e9}, {32, 100e9}}}, {"measured: m", true, {{16, 10e9}}}}};
   const std::string svg = draw_busbw(chart);
-  // The frame is 76..740 by 44..384; 8 to 32 B are two powers of two, 1 to 100 GB/s two decades: 16 B and 10 GB/s are in the middle.
+  // The frame is 76..740 by 44..384; 8 to 32 B are two powers of two, 1 to 100 GB/s two decades: 16 B and 10
+  // GB/s are in the middle.
   CHECK_THAT(svg, ContainsSubstring("points=\"76.0,384.0 740.0,44.0 \""));
-  CHECK_THAT(svg, ContainsSubstring("<circle cx=\"408.0\" cy=\"214.0\" r=\"3.5\"><title>16 B: 10 GB/s</title>"));
-  for (const char* label : {">8 B<", ">16 B<", ">32 B<", ">1<", ">10<", ">100<", ">message size<", ">bus bandwidth (GB/s)<"})
+  CHECK_THAT(svg,
+             ContainsSubstring("<circle cx=\"408.0\" cy=\"214.0\" r=\"3.5\"><title>16 B: 10 GB/s</title>"));
+  for (const char* label :
+       {">8 B<", ">16 B<", ">32 B<", ">1<", ">10<", ">100<", ">message size<", ">bus bandwidth (GB/s)<"})
     CHECK_THAT(svg, ContainsSubstring(label));
 }
 
@@ -81,6 +87,8 @@ TEST_CASE("a drawing is well formed whatever the names are, and for nothing and 
   }
 }
 
-TEST_CASE("the drawing adapts to dark ground") { CHECK_THAT(draw_busbw(BusbwChart{}), ContainsSubstring("prefers-color-scheme: dark")); }
+TEST_CASE("the drawing adapts to dark ground") {
+  CHECK_THAT(draw_busbw(BusbwChart{}), ContainsSubstring("prefers-color-scheme: dark"));
+}
 
 }  // namespace busbw_chart_test

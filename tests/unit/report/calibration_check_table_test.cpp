@@ -1,9 +1,9 @@
 // The held-out errors of a calibration, and what was read out of logs, as text and JSON.
-#include "sim/report/calibration_check_table.hpp"
+#include "sim/report/calibration/calibration_check_table.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include "sim/report/sample_listing.hpp"
+#include "sim/report/calibration/sample_listing.hpp"
 #include "tests/support/catch.hpp"
 
 namespace calibration_check_table_test {
@@ -32,7 +32,9 @@ Sample all_reduce(std::int64_t bytes) {
 
 TEST_CASE("the table of a check has the sum, a line for each platform and why others were not checked") {
   const std::string table = write_check_table(example_check());
-  CHECK_THAT(table, ContainsSubstring("kept back: every second size of each operation and job\n10 samples fitted, 8 predicted"));
+  CHECK_THAT(table,
+             ContainsSubstring(
+                 "kept back: every second size of each operation and job\n10 samples fitted, 8 predicted"));
   CHECK_THAT(table, ContainsSubstring("before   median  20.00 %   p90  50.00 %   bias  -10.00 %\n"));
   CHECK_THAT(table, ContainsSubstring("after    median   3.00 %   p90  15.00 %   bias   +1.00 %\n"));
   CHECK_THAT(table, ContainsSubstring("median after at most 5 %: 1 of 2 platforms\n"));
@@ -48,7 +50,8 @@ TEST_CASE("a check of nothing has no medians, and says what would be kept back")
   CHECK_THAT(table, ContainsSubstring("kept back: all jobs on more nodes than the smallest\n"));
   CHECK(table.find("median ") == std::string::npos);
   check.hold_out = HoldOut::gpus;
-  CHECK_THAT(write_check_table(check), ContainsSubstring("kept back: all jobs on more GPUs than the smallest\n"));
+  CHECK_THAT(write_check_table(check),
+             ContainsSubstring("kept back: all jobs on more GPUs than the smallest\n"));
 }
 
 TEST_CASE("the JSON of a check has errors as shares, and every platform with why it was not checked") {
@@ -67,24 +70,31 @@ TEST_CASE("the JSON of a check has errors as shares, and every platform with why
 }
 
 TEST_CASE("a listing of samples has a line for each operation and job, with its sizes") {
-  SampleFile file{"run.log", "nccl-tests", {{"nccl", "2.20.5"}}, 4, {all_reduce(8), all_reduce(1 << 20), all_reduce(64)}, {}};
+  SampleFile file{
+      "run.log", "nccl-tests", {{"nccl", "2.20.5"}}, 4, {all_reduce(8), all_reduce(1 << 20), all_reduce(64)},
+      {}};
   Sample call;
   call.kind = SampleKind::host, call.what = "enqueue";
   file.samples.push_back(call);
   const std::string text = list_sample_files({file}, SampleListing::samples);
   CHECK_THAT(text, ContainsSubstring("run.log: nccl-tests, 4 rows, 4 samples\n  nccl: 2.20.5\n"));
-  CHECK_THAT(text, ContainsSubstring("collective all_reduce          8 GPUs    2 nodes      3 samples in us, 8 to 1048576 B\n"));
-  CHECK_THAT(text, ContainsSubstring("host       enqueue             1 GPUs    1 nodes      1 samples in us\n"));
+  CHECK_THAT(text,
+             ContainsSubstring(
+                 "collective all_reduce          8 GPUs    2 nodes      3 samples in us, 8 to 1048576 B\n"));
+  CHECK_THAT(text,
+             ContainsSubstring("host       enqueue             1 GPUs    1 nodes      1 samples in us\n"));
   CHECK(list_sample_files({file}, SampleListing::files) == "run.log: nccl-tests, 4 rows, 4 samples\n");
 }
 
 TEST_CASE("skipped lines of one reason are one line, and only the first are numbered") {
   SampleFile file{"run.log", "nccl-tests", {}, 0, {}, {{3, "no time"}, {5, "size 0"}, {9, "no time"}}};
   CHECK(list_sample_files({file}, SampleListing::files) ==
-        "run.log: nccl-tests, 0 rows, 0 samples\n  skipped: no time (lines 3, 9)\n  skipped: size 0 (line 5)\n");
+        "run.log: nccl-tests, 0 rows, 0 samples\n  skipped: no time (lines 3, 9)\n  skipped: size 0 (line "
+        "5)\n");
   file.skipped.clear();
   for (int line = 1; line <= 20; ++line) file.skipped.push_back({line, "no time"});
-  CHECK_THAT(list_sample_files({file}, SampleListing::files), ContainsSubstring("(lines 1, 2, 3, 4, 5, 6, 7, 8 and 12 more)\n"));
+  CHECK_THAT(list_sample_files({file}, SampleListing::files),
+             ContainsSubstring("(lines 1, 2, 3, 4, 5, 6, 7, 8 and 12 more)\n"));
   CHECK(list_sample_files({}, SampleListing::samples) == "");
 }
 

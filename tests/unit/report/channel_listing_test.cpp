@@ -1,5 +1,5 @@
 // Channels in words: on a DGX-1's mesh, on two nodes, and the trees between many.
-#include "sim/report/channel_listing.hpp"
+#include "sim/report/collective/channel_listing.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
@@ -39,12 +39,14 @@ TEST_CASE("the rings of a DGX-1 are listed with equal ones in one line") {
         "Running: 12 channels (channel c takes ring c mod 6), 0 for NVLS, 16 for sends, 2 for each peer\n");
 }
 
-TEST_CASE("channels over two nodes say by which NICs they come in and leave, and each tree has another root") {
+TEST_CASE(
+    "channels over two nodes say by which NICs they come in and leave, and each tree has another root") {
   const std::string text = channels_of(test::nvlink_cluster(2, 2), 8);
   CHECK_THAT(text, ContainsSubstring("8 GPUs on 2 nodes of nvlink\n\n4 GPUs (0-3) of each of 2 nodes\n"));
   CHECK_THAT(text, ContainsSubstring("GB/s between nodes over PIX"));
   CHECK_THAT(text, ContainsSubstring("nic0 > 0 "));
-  CHECK_THAT(text, ContainsSubstring("  first\n    node 0\n      node 1\n  second\n    node 1\n      node 0\n"));
+  CHECK_THAT(text,
+             ContainsSubstring("  first\n    node 0\n      node 1\n  second\n    node 1\n      node 0\n"));
 }
 
 TEST_CASE("nodes with fewer GPUs of the job are listed by themselves") {
@@ -61,8 +63,10 @@ TEST_CASE("NVSwitches that multicast are listed by their heads") {
 }
 
 TEST_CASE("trees are written out for 32 nodes, not for 33") {
-  CHECK_THAT(channels_of(test::star_cluster(32, {1e10}), 32), ContainsSubstring("    node 0\n      node 16\n        node 8\n"));
-  CHECK_THAT(channels_of(test::star_cluster(33, {1e10}), 33), ContainsSubstring("between 33 nodes are not written out"));
+  CHECK_THAT(channels_of(test::star_cluster(32, {1e10}), 32),
+             ContainsSubstring("    node 0\n      node 16\n        node 8\n"));
+  CHECK_THAT(channels_of(test::star_cluster(33, {1e10}), 33),
+             ContainsSubstring("between 33 nodes are not written out"));
 }
 
 TEST_CASE("a job of one GPU has channels, too") {

@@ -1,9 +1,9 @@
 // The reports of comparisons: what stands where; the whole texts are in tests/golden.
 #include <nlohmann/json.hpp>
 
-#include "sim/report/comparison_csv.hpp"
-#include "sim/report/comparison_json.hpp"
-#include "sim/report/comparison_table.hpp"
+#include "sim/report/comparison/comparison_csv.hpp"
+#include "sim/report/comparison/comparison_json.hpp"
+#include "sim/report/comparison/comparison_table.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_comparison.hpp"
 
@@ -13,8 +13,10 @@ using namespace foretrain;
 using Json = nlohmann::ordered_json;
 
 TEST_CASE("differences in words are the three largest that count, with their signs") {
-  CHECK(differences_in_words({{"a", 0.031}, {"b", -0.0052}, {"c", 0.00405}, {"d", 0.004}}) == "+31.0 ms a, -5.20 ms b, +4.05 ms c");
-  CHECK(differences_in_words({{"a", 0.031}, {"b", 0.003}}) == "+31.0 ms a");  // less than a tenth of the largest
+  CHECK(differences_in_words({{"a", 0.031}, {"b", -0.0052}, {"c", 0.00405}, {"d", 0.004}}) ==
+        "+31.0 ms a, -5.20 ms b, +4.05 ms c");
+  CHECK(differences_in_words({{"a", 0.031}, {"b", 0.003}}) ==
+        "+31.0 ms a");  // less than a tenth of the largest
   CHECK(differences_in_words({{"a", 2.5e-5}}) == "+25.0 us a");
   CHECK(differences_in_words({}) == "no difference");
 }
@@ -22,9 +24,15 @@ TEST_CASE("differences in words are the three largest that count, with their sig
 TEST_CASE("of the best the table says what its step is made of, of the others what they spend more") {
   const std::string table = write_comparison_table(test::example_comparison(), {});
   CHECK_THAT(table, ContainsSubstring("of its step 90 % forward and backward kernels, 10 % optimizer\n"));
-  CHECK_THAT(table, ContainsSubstring("+2.10 ms a step: +2.50 ms forward and backward kernels, -0.40 ms buffer broadcast\n"));
-  CHECK_THAT(table, ContainsSubstring("not here: mirrored is one process, which cannot drive GPUs of 2 nodes\n"));
-  CHECK_THAT(table, ContainsSubstring("does not fit into the GPU's memory; +35.0 ms forward and backward kernels, -9.60 ms optimizer\n"));
+  CHECK_THAT(table,
+             ContainsSubstring(
+                 "+2.10 ms a step: +2.50 ms forward and backward kernels, -0.40 ms buffer broadcast\n"));
+  CHECK_THAT(table,
+             ContainsSubstring("not here: mirrored is one process, which cannot drive GPUs of 2 nodes\n"));
+  CHECK_THAT(
+      table,
+      ContainsSubstring(
+          "does not fit into the GPU's memory; +35.0 ms forward and backward kernels, -9.60 ms optimizer\n"));
 }
 
 TEST_CASE("a strategy within two thousandths of the best is as fast") {
@@ -36,7 +44,8 @@ TEST_CASE("a strategy within two thousandths of the best is as fast") {
 TEST_CASE("what launch or sampler waste stands before the reason") {
   Comparison c = test::example_comparison();
   c.numbers[0].strategies[1].job_losses = "processes train on the same samples; ";
-  CHECK_THAT(write_comparison_table(c, {}), ContainsSubstring("processes train on the same samples; +2.10 ms a step: +2.50 ms"));
+  CHECK_THAT(write_comparison_table(c, {}),
+             ContainsSubstring("processes train on the same samples; +2.10 ms a step: +2.50 ms"));
 }
 
 TEST_CASE("without samples there are no epochs in the table") {
@@ -104,7 +113,8 @@ TEST_CASE("the best strategies as JSON and CSV leave the runner-up empty where t
   CHECK(j["choices"].size() == 4);
   CHECK(j["choices"][2]["runner_up"].is_null());
   CHECK(j["choices"][1]["runner_up_by"] == 0.995);
-  CHECK_THAT(write_matrix_csv(test::example_matrix()), ContainsSubstring("4,spiral_mlp,puhti,ddp,0.002,2,1,,\n"));
+  CHECK_THAT(write_matrix_csv(test::example_matrix()),
+             ContainsSubstring("4,spiral_mlp,puhti,ddp,0.002,2,1,,\n"));
 }
 
 TEST_CASE("the formats of comparisons are found by their names") {

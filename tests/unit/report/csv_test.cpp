@@ -1,8 +1,8 @@
 // CSV that spreadsheets and scripts read back.
-#include "sim/report/csv.hpp"
+#include "sim/report/prediction/csv.hpp"
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/scenario/csv_line.hpp"
+#include "sim/scenario/csv/csv_line.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_prediction.hpp"
 

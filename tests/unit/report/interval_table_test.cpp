@@ -1,5 +1,5 @@
 // Intervals and the tornado for people: what is certain, what is left out, where bars begin and end.
-#include "sim/report/interval_table.hpp"
+#include "sim/report/prediction/interval_table.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -27,7 +27,8 @@ std::string bar_of(const Sensitivity& s, const std::string& input) {
   std::istringstream lines(write_sensitivity(s));
   for (std::string line; std::getline(lines, line);) {
     const std::size_t begin = line.find_first_of("=|");
-    if (line.find(input) != std::string::npos && begin != std::string::npos) return line.substr(begin, line.find_last_of("=|") - begin + 1);
+    if (line.find(input) != std::string::npos && begin != std::string::npos)
+      return line.substr(begin, line.find_last_of("=|") - begin + 1);
   }
   return "";
 }

@@ -1,5 +1,6 @@
-// Job scripts out: what is written, the reader reads back, for every launcher, number of nodes, GPUs and processes.
-#include "sim/report/job_script.hpp"
+// Job scripts out: what is written, the reader reads back, for every launcher, number of nodes, GPUs and
+// processes.
+#include "sim/report/prediction/job_script.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -61,9 +62,10 @@ void check_common(const JobScript& script, const JobPlan& plan, StartedBy starte
 
 }  // namespace
 
-TEST_CASE("a written sbatch script is read back to the same request and launch, for all launchers and sizes") {
-  for (const Launcher launcher : {Launcher::torchrun, Launcher::mp_spawn, Launcher::srun, Launcher::mpirun, Launcher::horovodrun,
-                                  Launcher::deepspeed, Launcher::python}) {
+TEST_CASE(
+    "a written sbatch script is read back to the same request and launch, for all launchers and sizes") {
+  for (const Launcher launcher : {Launcher::torchrun, Launcher::mp_spawn, Launcher::srun, Launcher::mpirun,
+                                  Launcher::horovodrun, Launcher::deepspeed, Launcher::python}) {
     for (const int nodes : {1, 2, 16}) {
       for (const int gpus : {1, 2, 4, 8}) {
         for (const int processes : {1, gpus}) {
@@ -83,8 +85,8 @@ TEST_CASE("a written sbatch script is read back to the same request and launch, 
 }
 
 TEST_CASE("a written submit file is read back to the same request and launch") {
-  for (const Launcher launcher :
-       {Launcher::torchrun, Launcher::srun, Launcher::mpirun, Launcher::horovodrun, Launcher::deepspeed, Launcher::python}) {
+  for (const Launcher launcher : {Launcher::torchrun, Launcher::srun, Launcher::mpirun, Launcher::horovodrun,
+                                  Launcher::deepspeed, Launcher::python}) {
     for (const int gpus : {1, 2, 4, 8}) {
       JobPlan plan = plan_for(launcher, 1, gpus, gpus);
       plan.cluster = "chtc-2080ti", plan.requirements = "Capability == 7.5";
@@ -110,12 +112,16 @@ TEST_CASE("a script for two nodes meets at the first of them, and says what to f
   CHECK_THAT(text, ContainsSubstring("export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK "));
 }
 
-TEST_CASE("texts of a plan, whatever they hold, are quoted or stand in a comment: the lines of a script stay the same") {
+TEST_CASE(
+    "texts of a plan, whatever they hold, are quoted or stand in a comment: the lines of a script stay the "
+    "same") {
   const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
   const JobPlan good = plan_for(Launcher::torchrun, 1, 4, 4);
-  for (const char* bad : {"x\ntouch pwned\n#", "x\r", "'; touch pwned; '", "$(touch pwned)", "a b\\", "\x1b[31m\u202e", "\"`b`"}) {
+  for (const char* bad : {"x\ntouch pwned\n#", "x\r", "'; touch pwned; '", "$(touch pwned)", "a b\\",
+                          "\x1b[31m\u202e", "\"`b`"}) {
     JobPlan plan = good;
-    plan.name = plan.model = plan.cluster = plan.strategy = plan.partition = plan.gpu_type = plan.constraint = plan.requirements = bad;
+    plan.name = plan.model = plan.cluster = plan.strategy = plan.partition = plan.gpu_type = plan.constraint =
+        plan.requirements = bad;
     const std::string sbatch = write_sbatch(plan), condor = write_condor(plan);
     INFO(sbatch << condor);
     CHECK(lines(sbatch) == lines(write_sbatch(good)) + 1);  // the constraint
@@ -124,7 +130,8 @@ TEST_CASE("texts of a plan, whatever they hold, are quoted or stand in a comment
     CHECK(is_printable_text(condor));
     CHECK(condor.find("= $(touch") == std::string::npos);
     const JobScript script = read_job_script({"job.sbatch", sbatch});
-    const bool has_variable = std::string(bad).find('$') != std::string::npos;  // which the reader takes for a mistake
+    const bool has_variable =
+        std::string(bad).find('$') != std::string::npos;  // which the reader takes for a mistake
     CHECK((has_variable || script.request.partition->value == printable(bad)));
     CHECK(script.launch.program->value == "train.py");
   }

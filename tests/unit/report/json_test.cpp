@@ -1,5 +1,5 @@
 // The JSON contract: exactly these keys, in these places.
-#include "sim/report/json.hpp"
+#include "sim/report/prediction/json.hpp"
 
 #include <limits>
 
@@ -27,24 +27,49 @@ using Keys = std::vector<std::string>;
 
 TEST_CASE("a prediction has exactly the keys of the contract") {
   const Json j = Json::parse(write_json(test::example_prediction(), {}));
-  CHECK(keys(j) == Keys{"schema", "scenario", "model", "cluster", "strategy", "precision", "scaling", "headline", "points", "crossover",
-                        "crossover_interval", "decisions", "warnings", "extrapolated"});
-  CHECK(keys(j["points"][0]) == Keys{"gpus",      "nodes",          "batch_per_gpu",    "global_batch",     "steps_per_epoch", "step_s",
-                                     "epoch_s",   "total_s",        "samples_per_s",    "speedup",          "efficiency",      "gpu_hours",
-                                     "other_s",   "startup_s",      "loader_restart_s", "validation_s",     "checkpoint_s",    "periodic_s",
-                                     "interval",  "epoch_interval", "total_interval",   "speedup_interval", "chance_of_gain",  "memory",
-                                     "breakdown", "buckets_bytes"});
+  CHECK(keys(j) == Keys{"schema", "scenario", "model", "cluster", "strategy", "precision", "scaling",
+                        "headline", "points", "crossover", "crossover_interval", "decisions", "warnings",
+                        "extrapolated"});
+  CHECK(keys(j["points"][0]) == Keys{"gpus",
+                                     "nodes",
+                                     "batch_per_gpu",
+                                     "global_batch",
+                                     "steps_per_epoch",
+                                     "step_s",
+                                     "epoch_s",
+                                     "total_s",
+                                     "samples_per_s",
+                                     "speedup",
+                                     "efficiency",
+                                     "gpu_hours",
+                                     "other_s",
+                                     "startup_s",
+                                     "loader_restart_s",
+                                     "validation_s",
+                                     "checkpoint_s",
+                                     "periodic_s",
+                                     "interval",
+                                     "epoch_interval",
+                                     "total_interval",
+                                     "speedup_interval",
+                                     "chance_of_gain",
+                                     "memory",
+                                     "breakdown",
+                                     "buckets_bytes"});
   CHECK(keys(j["points"][0]["total_interval"]) == Keys{"low_s", "high_s", "level"});
   CHECK(keys(j["points"][0]["speedup_interval"]) == Keys{"low", "high", "level"});
-  CHECK(keys(j["crossover_interval"]) == Keys{"fastest_gpus", "chance_slower_than_one_gpu", "slower_than_one_gpu_from", "level"});
+  CHECK(keys(j["crossover_interval"]) ==
+        Keys{"fastest_gpus", "chance_slower_than_one_gpu", "slower_than_one_gpu_from", "level"});
   CHECK(keys(j["points"][0]["interval"]) == Keys{"low_s", "high_s", "level"});
-  CHECK(keys(j["points"][0]["memory"]) == Keys{"bytes", "capacity_bytes", "fits", "fits_tightly", "largest_batch_per_gpu",
-                                               "parameters_bytes", "gradients_bytes", "optimizer_bytes", "buckets_bytes",
-                                               "activations_bytes", "workspace_bytes", "framework_bytes"});
+  CHECK(keys(j["points"][0]["memory"]) == Keys{"bytes", "capacity_bytes", "fits", "fits_tightly",
+                                               "largest_batch_per_gpu", "parameters_bytes", "gradients_bytes",
+                                               "optimizer_bytes", "buckets_bytes", "activations_bytes",
+                                               "workspace_bytes", "framework_bytes"});
   CHECK(keys(j["points"][0]["breakdown"]) ==
         Keys{"compute_s", "exposed_communication_s", "input_stall_s", "host_s", "optimizer_s", "other_s"});
-  CHECK(keys(j["crossover"]) == Keys{"fastest_gpus", "slower_than_one_gpu", "slower_than_fewer_gpus", "no_gain_from", "efficiency_below",
-                                     "slower_than_one_gpu_from", "slower_than_previous_from", "cause", "worth_requesting", "causes",
+  CHECK(keys(j["crossover"]) == Keys{"fastest_gpus", "slower_than_one_gpu", "slower_than_fewer_gpus",
+                                     "no_gain_from", "efficiency_below", "slower_than_one_gpu_from",
+                                     "slower_than_previous_from", "cause", "worth_requesting", "causes",
                                      "search"});
   CHECK(keys(j["crossover"]["efficiency_below"]) == Keys{"0.9", "0.8", "0.5", "0.7"});
   CHECK(keys(j["crossover"]["worth_requesting"]) == Keys{"0.9", "0.8", "0.7", "0.5"});
@@ -77,9 +102,10 @@ TEST_CASE("values arrive unchanged, what is missing is null") {
 
 TEST_CASE("the inverse questions are there when they were asked") {
   const Json j = Json::parse(write_json(test::example_break_even(), {}));
-  CHECK(keys(j["break_even"]) ==
-        Keys{"gpus", "speedup", "batch_per_gpu", "width", "epoch_samples", "link", "link_bytes_per_s", "bandwidth", "fastest"});
-  CHECK(keys(j["break_even"]["batch_per_gpu"]) == Keys{"now", "beats_now", "at", "limit", "fits", "is_upper"});
+  CHECK(keys(j["break_even"]) == Keys{"gpus", "speedup", "batch_per_gpu", "width", "epoch_samples", "link",
+                                      "link_bytes_per_s", "bandwidth", "fastest"});
+  CHECK(keys(j["break_even"]["batch_per_gpu"]) ==
+        Keys{"now", "beats_now", "at", "limit", "fits", "is_upper"});
   CHECK(j["break_even"]["batch_per_gpu"]["at"] == 48);
   CHECK(j["break_even"]["epoch_samples"]["at"].is_null());
   CHECK(keys(j["break_even"]["width"]) == Keys{"at", "why_not"});
@@ -87,7 +113,8 @@ TEST_CASE("the inverse questions are there when they were asked") {
 }
 
 TEST_CASE("several predictions are one document") {
-  const Json j = Json::parse(write_predictions_json({test::example_prediction(), test::example_prediction()}));
+  const Json j =
+      Json::parse(write_predictions_json({test::example_prediction(), test::example_prediction()}));
   CHECK(keys(j) == Keys{"schema", "predictions"});
   CHECK(j["schema"] == "foretrain.predictions/1");
   REQUIRE(j["predictions"].size() == 2);
@@ -120,7 +147,9 @@ TEST_CASE("strong scaling says so") {
   CHECK(Json::parse(write_json(p, {}))["scaling"] == "strong");
 }
 
-TEST_CASE("a prediction of no points is an empty list") { CHECK(Json::parse(write_json(Prediction{}, {}))["points"] == Json::array()); }
+TEST_CASE("a prediction of no points is an empty list") {
+  CHECK(Json::parse(write_json(Prediction{}, {}))["points"] == Json::array());
+}
 
 TEST_CASE("a validation has the keys of the contract") {
   Validation v;
@@ -130,14 +159,17 @@ TEST_CASE("a validation has the keys of the contract") {
   v.error = v.linear = statistics_of({0.1});
   v.series = {{"s", 0.1, 0.1, {{4, 100, 110, 0.1, 90, 130, 120}}}};
   const Json j = Json::parse(write_validation_json(v));
-  CHECK(keys(j) == Keys{"schema", "kind", "rows", "scored", "skipped", "unreached_anchors", "error", "coverage", "baseline", "series"});
+  CHECK(keys(j) == Keys{"schema", "kind", "rows", "scored", "skipped", "unreached_anchors", "error",
+                        "coverage", "baseline", "series"});
   CHECK(j["schema"] == "foretrain.validation/1");
   CHECK(j["skipped"][0] == Json{{"row", 4}, {"why", "unknown model"}});
-  CHECK(j["unreached_anchors"][0] == Json{{"series", "far"}, {"row", 7}, {"gpus", 1}, {"unscored_rows", 2}, {"why", "cannot be reached"}});
+  CHECK(j["unreached_anchors"][0] ==
+        Json{{"series", "far"}, {"row", 7}, {"gpus", 1}, {"unscored_rows", 2}, {"why", "cannot be reached"}});
   CHECK(keys(j["error"]) == Keys{"median", "p90", "mean", "bias"});
   CHECK(keys(j["baseline"]["linear"]) == Keys{"median", "p90", "mean", "bias"});
   CHECK(keys(j["series"][0]) == Keys{"series", "median", "worst", "points"});
-  for (const char* key : {"gpus", "measured", "predicted", "error"}) CHECK(j["series"][0]["points"][0].contains(key));
+  for (const char* key : {"gpus", "measured", "predicted", "error"})
+    CHECK(j["series"][0]["points"][0].contains(key));
   v.anchored = false;
   CHECK(Json::parse(write_validation_json(v))["baseline"].empty());
   CHECK_FALSE(Json::parse(write_validation_json(v)).contains("unreached_anchors"));
@@ -151,7 +183,8 @@ TEST_CASE("a validation says which rules it was given, and what they told of how
   const Json j = Json::parse(write_validation_json(v, {{"model"}}));
   CHECK(j["provenance"] == "p.toml");
   CHECK(j["row_facts"][0] == Json{{"what", "strategy single for x"}, {"rows", 1}});
-  CHECK(j["row_facts"][1] == Json{{"what", "framework.name = \"tensorflow\""}, {"rows", 2}, {"said_in", "its log"}});
+  CHECK(j["row_facts"][1] ==
+        Json{{"what", "framework.name = \"tensorflow\""}, {"rows", 2}, {"said_in", "its log"}});
   CHECK(j["groups"][0]["by"]["model"] == "m");
   CHECK(j["groups"][0]["rows"] == 0);
   CHECK(j["groups"][0]["failed"] == 1);

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/report/model_catalog.hpp"
+#include "sim/report/model/model_catalog.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_model_summary.hpp"
 
@@ -46,7 +46,8 @@ TEST_CASE("times stand in the reports only when there are some") {
 }
 
 TEST_CASE("the JSON of a model has its schema, totals and folded layers") {
-  const auto json = nlohmann::json::parse(written("json", LayerListing::folded, test::example_model_summary()));
+  const auto json =
+      nlohmann::json::parse(written("json", LayerListing::folded, test::example_model_summary()));
   CHECK(json["schema"] == "foretrain.model/1");
   CHECK(json["totals"]["parameters"] == 5088);
   CHECK(json["totals"]["kernels"]["backward"] == 10);

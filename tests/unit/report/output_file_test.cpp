@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/scenario/reader.hpp"
+#include "sim/scenario/toml/reader.hpp"
 #include "tests/support/catch.hpp"
 
 namespace output_file_test {
@@ -32,7 +32,9 @@ class Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::size_t entries() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator())); }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
+  }
 
  private:
   fs::path path_;

@@ -1,5 +1,5 @@
 // The recommendation for people: what it asks for, in the words of the batch system, and what is left out.
-#include "sim/report/recommendation_table.hpp"
+#include "sim/report/prediction/recommendation_table.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/example_recommendation.hpp"
@@ -10,13 +10,15 @@ using namespace foretrain;
 
 TEST_CASE("a request says how many GPUs, where, and what to write") {
   const std::string text = write_recommendation(test::example_recommendation());
-  CHECK_THAT(text, ContainsSubstring("Ask for 8 GPUs on 2 nodes of puhti, partition gpu with ddp (balanced).\n"
-                                     "  --nodes=2 --ntasks-per-node=1 --cpus-per-task=40 --gres=gpu:v100:4 --time=18:45:00\n"));
+  CHECK_THAT(text,
+             ContainsSubstring(
+                 "Ask for 8 GPUs on 2 nodes of puhti, partition gpu with ddp (balanced).\n"
+                 "  --nodes=2 --ntasks-per-node=1 --cpus-per-task=40 --gres=gpu:v100:4 --time=18:45:00\n"));
   Recommendation one = test::example_recommendation();
   one.best->point.gpus = one.best->point.nodes = one.plan.nodes = one.plan.gpus_per_node = 1;
   one.best->partition.clear(), one.plan.gpu_type.clear();
-  CHECK_THAT(write_recommendation(one),
-             ContainsSubstring("Ask for 1 GPU on 1 node of puhti with ddp") && ContainsSubstring("--gres=gpu:1 "));
+  CHECK_THAT(write_recommendation(one), ContainsSubstring("Ask for 1 GPU on 1 node of puhti with ddp") &&
+                                            ContainsSubstring("--gres=gpu:1 "));
 }
 
 TEST_CASE("time limits are written as Slurm does") {
@@ -41,7 +43,8 @@ TEST_CASE("a pool of HTCondor is asked in its own words") {
   Recommendation r = test::example_recommendation();
   r.plan.system = BatchSystem::htcondor, r.plan.nodes = 1;
   const std::string text = write_recommendation(r);
-  CHECK_THAT(text, ContainsSubstring("\n  request_gpus = 4, request_cpus = 40, allowed_job_duration = 67500\n"));
+  CHECK_THAT(text,
+             ContainsSubstring("\n  request_gpus = 4, request_cpus = 40, allowed_job_duration = 67500\n"));
   CHECK(text.find("--nodes") == std::string::npos);
 }
 
@@ -53,7 +56,8 @@ TEST_CASE("micro-steps are said, unknown memory, energy and waits are not") {
   const std::string text = write_recommendation(r);
   r.best->workers_per_gpu = 0, r.best->accumulation = 1;
   CHECK_THAT(write_recommendation(r), ContainsSubstring("  batch 32 per GPU, 256 in all\n"));
-  CHECK_THAT(text, ContainsSubstring("  batch 32 per GPU and micro-step, 4 of them, 256 in all; 1 worker per GPU\n"));
+  CHECK_THAT(text, ContainsSubstring(
+                       "  batch 32 per GPU and micro-step, 4 of them, 256 in all; 1 worker per GPU\n"));
   CHECK_THAT(text, ContainsSubstring("100        -      6000\n"));
   CHECK(text.find("queue") == std::string::npos);
   r.has_queue_wait = true, r.best->time_to_result_s += 7200;
@@ -73,7 +77,8 @@ TEST_CASE("costs have a column of their own unless they are GPU-hours, and no li
 TEST_CASE("without a job the reason is told") {
   Recommendation none;
   none.why_none = "on 8 GPUs the run takes 4 h, up to 5 h, and the deadline is 1 h";
-  CHECK(write_recommendation(none) == "\nNo job to recommend: on 8 GPUs the run takes 4 h, up to 5 h, and the deadline is 1 h.\n");
+  CHECK(write_recommendation(none) ==
+        "\nNo job to recommend: on 8 GPUs the run takes 4 h, up to 5 h, and the deadline is 1 h.\n");
 }
 
 }  // namespace recommendation_table_test

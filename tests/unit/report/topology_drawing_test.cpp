@@ -1,11 +1,11 @@
 // Drawings of nodes: every device and link is there once, and hostile names stay text.
-#include "sim/report/topology_drawing.hpp"
+#include "sim/report/drawing/topology_drawing.hpp"
 
 #include <algorithm>
 
 #include "sim/cluster/cluster.hpp"
-#include "sim/report/ring_drawing.hpp"
-#include "sim/report/topology_layout.hpp"
+#include "sim/report/drawing/ring_drawing.hpp"
+#include "sim/report/drawing/topology_layout.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
@@ -17,7 +17,8 @@ namespace {
 
 std::size_t count(std::string_view text, std::string_view part) {
   std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++found;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size()))
+    ++found;
   return found;
 }
 
@@ -62,12 +63,14 @@ TEST_CASE("devices hang below their switch, leaves on one row") {
 }
 
 TEST_CASE("no two boxes of a drawn node overlap") {
-  for (const ClusterSpec& spec : {test::nvlink_cluster(1, 2), test::nvswitch_node(), test::cube_mesh_node(), test::two_socket_node(8)}) {
+  for (const ClusterSpec& spec : {test::nvlink_cluster(1, 2), test::nvswitch_node(), test::cube_mesh_node(),
+                                  test::two_socket_node(8)}) {
     const NodeLayout layout = lay_out(node_graph(spec.node));
     for (std::size_t a = 0; a < layout.devices.size(); ++a) {
       for (std::size_t b = 0; b < a; ++b) {
         INFO(spec.name << ' ' << a << ' ' << b);
-        CHECK((layout.devices[a].row != layout.devices[b].row || std::abs(layout.devices[a].column - layout.devices[b].column) >= 1));
+        CHECK((layout.devices[a].row != layout.devices[b].row ||
+               std::abs(layout.devices[a].column - layout.devices[b].column) >= 1));
       }
     }
   }
@@ -91,6 +94,8 @@ TEST_CASE("the graph for Graphviz has every device, link and ring") {
   CHECK(count(dot, "color=\"#0a7bbd\"") == 4);
 }
 
-TEST_CASE("a ring's colour has a number of its own as long as there are colours") { CHECK(ring_color(0) != ring_color(1)); }
+TEST_CASE("a ring's colour has a number of its own as long as there are colours") {
+  CHECK(ring_color(0) != ring_color(1));
+}
 
 }  // namespace topology_drawing_test

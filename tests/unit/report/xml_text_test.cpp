@@ -1,5 +1,5 @@
 // Any bytes become text that XML takes.
-#include "sim/report/xml_text.hpp"
+#include "sim/report/drawing/xml_text.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -7,7 +7,9 @@ namespace xml_text_test {
 
 using namespace foretrain;
 
-TEST_CASE("what has a meaning in XML is written as an entity") { CHECK(xml_text("a<b>&\"c\"") == "a&lt;b&gt;&amp;&quot;c&quot;"); }
+TEST_CASE("what has a meaning in XML is written as an entity") {
+  CHECK(xml_text("a<b>&\"c\"") == "a&lt;b&gt;&amp;&quot;c&quot;");
+}
 
 TEST_CASE("text beyond ASCII stays, broken sequences are written out") {
   CHECK(xml_text("µs – ok 😀") == "µs – ok 😀");

@@ -1,5 +1,5 @@
 // Names of constants, among which those of links stand for any link.
-#include "sim/scenario/calibration_constants.hpp"
+#include "sim/scenario/calibration/calibration_constants.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -17,24 +17,27 @@ bool is_known(const std::string& name) {
 }  // namespace
 
 TEST_CASE("constants of the layers are known by their names") {
-  for (const char* name : {"gpu.memory_efficiency", "host.slowdown", "host.launch", "kernel.minimum", "gemm.half", "conv.winograd",
-                           "nccl.kernel", "nccl.ring_step.ll128", "loss.collective_share"}) {
+  for (const char* name :
+       {"gpu.memory_efficiency", "host.slowdown", "host.launch", "kernel.minimum", "gemm.half",
+        "conv.winograd", "nccl.kernel", "nccl.ring_step.ll128", "loss.collective_share"}) {
     INFO(name);
     CHECK(is_known(name));
   }
-  for (const char* name : {"", "gpu", "gemm.", "gemm.half ", "GEMM.half", "nccl.ring_step", "nccl.ring_step.ll12", "*", "link.*"}) {
+  for (const char* name : {"", "gpu", "gemm.", "gemm.half ", "GEMM.half", "nccl.ring_step",
+                           "nccl.ring_step.ll12", "*", "link.*"}) {
     INFO(name);
     CHECK_FALSE(is_known(name));
   }
 }
 
 TEST_CASE("the constants of a link are known for a link of any name, but not of none") {
-  for (const char* name : {"link.ib_hdr100.bandwidth", "link.x.bandwidth", "link.nvlink3.collective_efficiency", "link.a.b.latency"}) {
+  for (const char* name : {"link.ib_hdr100.bandwidth", "link.x.bandwidth",
+                           "link.nvlink3.collective_efficiency", "link.a.b.latency"}) {
     INFO(name);
     CHECK(is_known(name));
   }
-  for (const char* name :
-       {"link..bandwidth", "link.bandwidth", "link.ib_hdr100.colour", "ib_hdr100.bandwidth", "link.ib_hdr100.", "link."}) {
+  for (const char* name : {"link..bandwidth", "link.bandwidth", "link.ib_hdr100.colour",
+                           "ib_hdr100.bandwidth", "link.ib_hdr100.", "link."}) {
     INFO(name);
     CHECK_FALSE(is_known(name));
   }

@@ -1,10 +1,10 @@
 // Writing calibrations: the whole text of one, and that the reader takes back what is written.
-#include "sim/scenario/calibration_text.hpp"
+#include "sim/scenario/calibration/calibration_text.hpp"
 
 #include <cmath>
 
 #include "sim/base/random.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 #include "tests/support/catch.hpp"
 
 namespace calibration_text_test {
@@ -14,17 +14,27 @@ using namespace foretrain;
 namespace {
 
 std::vector<ConstantRange> known_constants() {
-  return {{"nccl.kernel", Dimension::time, 0, 0, 0.3, "time"},    {"copy.peak", Dimension::byte_rate, 0, 0, 0.3, "rate"},
-          {"gemm.rate", Dimension::flop_rate, 0, 0, 0.3, "rate"}, {"gemm.half", Dimension::flops, 0, 0, 0.3, "work"},
-          {"copy.half", Dimension::bytes, 0, 0, 0.3, "size"},     {"gemm.share", std::nullopt, 0, 0, 0.3, "share"}};
+  return {{"nccl.kernel", Dimension::time, 0, 0, 0.3, "time"},
+          {"copy.peak", Dimension::byte_rate, 0, 0, 0.3, "rate"},
+          {"gemm.rate", Dimension::flop_rate, 0, 0, 0.3, "rate"},
+          {"gemm.half", Dimension::flops, 0, 0, 0.3, "work"},
+          {"copy.half", Dimension::bytes, 0, 0, 0.3, "size"},
+          {"gemm.share", std::nullopt, 0, 0, 0.3, "share"}};
 }
 
 Calibration example() {
   Calibration c;
   c.name = "ours", c.description = "two \"nodes\"";
   c.provenance = {{"gpu", "H100"}, {"the host", "a\\b"}};
-  c.constants = {{"nccl.kernel", 3.41234567e-6, 0.04, 8, 0x1p32, 27, 0.05123456}, {"gemm.share", 0.8, 0.1, 0, 0, 0, 0}};
-  c.collectives = {{"all_reduce", 8, 1, 0, "", "", {{8, 65536, 11.2e-6, 1 / 24.1e9, 0.02, 14}, {100000, 262144, 30e-6, 0, 0, 0}}},
+  c.constants = {{"nccl.kernel", 3.41234567e-6, 0.04, 8, 0x1p32, 27, 0.05123456},
+                 {"gemm.share", 0.8, 0.1, 0, 0, 0, 0}};
+  c.collectives = {{"all_reduce",
+                    8,
+                    1,
+                    0,
+                    "",
+                    "",
+                    {{8, 65536, 11.2e-6, 1 / 24.1e9, 0.02, 14}, {100000, 262144, 30e-6, 0, 0, 0}}},
                    {"broadcast", 16, 2, 8, "ring", "ll128", {{12345, 12345, 0, 1e-9, 0, 1}}}};
   return c;
 }
@@ -103,11 +113,13 @@ TEST_CASE("any numbers are read back as they were written, within six digits") {
     Calibration c;
     c.name = "ours";
     std::uint64_t k = 0;
-    const auto any = [&](double least, double most) { return least * std::pow(most / least, random.uniform(draw, k++)); };
+    const auto any = [&](double least, double most) {
+      return least * std::pow(most / least, random.uniform(draw, k++));
+    };
     for (const ConstantRange& range : known_constants()) {
       const QuantityRange limits = range.dimension ? range_of(*range.dimension) : QuantityRange{1e-13, 9e14};
-      c.constants.push_back({std::string(range.name), any(limits.least, limits.most), any(1e-3, 9), std::floor(any(1, 1e3)),
-                             std::floor(any(1e4, 1e12)), 3, any(1e-3, 9)});
+      c.constants.push_back({std::string(range.name), any(limits.least, limits.most), any(1e-3, 9),
+                             std::floor(any(1, 1e3)), std::floor(any(1e4, 1e12)), 3, any(1e-3, 9)});
     }
     CalibratedCollective one{"all_gather", 4, 2, 0, "", "", {}};
     double begin = 1;
@@ -120,8 +132,10 @@ TEST_CASE("any numbers are read back as they were written, within six digits") {
     const Calibration written = as_written(c, known_constants());
     CHECK(read_back(write_calibration(c, known_constants())).collectives == written.collectives);
     CHECK(read_back(write_calibration(written, known_constants())).constants == written.constants);
-    for (std::size_t i = 0; i < 4; ++i) CHECK(written.constants[i].value == Approx(c.constants[i].value).epsilon(1e-5));
-    CHECK(written.collectives[0].segments[2].seconds_per_byte == Approx(one.segments[2].seconds_per_byte).epsilon(1e-5));
+    for (std::size_t i = 0; i < 4; ++i)
+      CHECK(written.constants[i].value == Approx(c.constants[i].value).epsilon(1e-5));
+    CHECK(written.collectives[0].segments[2].seconds_per_byte ==
+          Approx(one.segments[2].seconds_per_byte).epsilon(1e-5));
   }
 }
 
@@ -143,7 +157,9 @@ TEST_CASE("a quantity is written in the unit of its size") {
   CHECK(write_quantity(2.5, Dimension::bytes) == "2.5 B");
 }
 
-TEST_CASE("a text with quotes, tabs and backslashes is read back, line ends become spaces, control characters are written out") {
+TEST_CASE(
+    "a text with quotes, tabs and backslashes is read back, line ends become spaces, control characters are "
+    "written out") {
   Calibration c;
   c.name = "ours", c.description = "a\n\"b\"\t\\c\x01 ü\u202e\xff";
   c.provenance = {{"key with \"quotes\"", "two\nlines"}};

@@ -84,7 +84,8 @@ TEST_CASE("a name cannot leave its catalog") {
 TEST_CASE("an unknown name gets the nearest ones") {
   const OwnCatalog own;
   CHECK(unknown_name_hint(CatalogKind::clusters, "puthi") == "did you mean \"puhti\"?");
-  CHECK_THAT(unknown_name_hint(CatalogKind::clusters, "zzzzzzzz"), ContainsSubstring("known: ") && ContainsSubstring("alps-gh200"));
+  CHECK_THAT(unknown_name_hint(CatalogKind::clusters, "zzzzzzzz"),
+             ContainsSubstring("known: ") && ContainsSubstring("alps-gh200"));
 }
 
 TEST_CASE("a name in a text is reported where it stands instead of thrown") {

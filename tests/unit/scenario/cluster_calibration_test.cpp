@@ -1,4 +1,5 @@
-// A cluster's file that names a calibration: constants take their places, and mistakes are shown in the file they are in.
+// A cluster's file that names a calibration: constants take their places, and mistakes are shown in the file
+// they are in.
 #include <filesystem>
 #include <fstream>
 
@@ -6,7 +7,7 @@
 
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/scenario/named_cluster.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -35,8 +36,10 @@ class TwoFiles {
 
   static std::string text(const std::string& calibration) {
     return "nodes = 2\ncalibration = \"" + calibration +
-           "\"\n[node]\ngpus = 1\ngpu = \"v100-sxm2-32gb\"\ncpus = 1\nnics = 1\n[node.host]\ncpu = \"x\"\ncores = 8\nslowdown = 2.0\n"
-           "memory = \"64 GiB\"\nmemory_bandwidth = \"8 GBps\"\n[[node.links]]\nlink = \"pcie3_x16\"\npairs = [[\"gpu0\", \"cpu0\"], "
+           "\"\n[node]\ngpus = 1\ngpu = \"v100-sxm2-32gb\"\ncpus = 1\nnics = 1\n[node.host]\ncpu = "
+           "\"x\"\ncores = 8\nslowdown = 2.0\n"
+           "memory = \"64 GiB\"\nmemory_bandwidth = \"8 GBps\"\n[[node.links]]\nlink = \"pcie3_x16\"\npairs "
+           "= [[\"gpu0\", \"cpu0\"], "
            "[\"nic0\", \"cpu0\"]]\n[fabric]\nkind = \"star\"\nlink = \"ib_hdr100\"\n";
   }
 
@@ -58,8 +61,11 @@ std::string errors_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a cluster's calibration stands in its GPU, host and links, and is kept for what times kernels and collectives") {
-  const TwoFiles files(constant("gpu.memory_efficiency", "0.7") + constant("link.ib_hdr100.bandwidth", "\"11 GBps\"") +
+TEST_CASE(
+    "a cluster's calibration stands in its GPU, host and links, and is kept for what times kernels and "
+    "collectives") {
+  const TwoFiles files(constant("gpu.memory_efficiency", "0.7") +
+                       constant("link.ib_hdr100.bandwidth", "\"11 GBps\"") +
                        constant("nccl.kernel", "\"9 us\""));
   const ClusterSpec cluster = open_cluster(files.cluster());
   CHECK(cluster.node.gpu.memory_efficiency == 0.7);
@@ -91,12 +97,15 @@ TEST_CASE("a calibration that is not there is a mistake of the cluster's file") 
   CHECK_THAT(unknown, ContainsSubstring("cluster.toml:2:"));
   CHECK_THAT(unknown, ContainsSubstring("no-such-calibration"));
   CHECK_THAT(errors_of(TwoFiles::text("./no-such-file.toml")), ContainsSubstring("no-such-file.toml"));
-  CHECK_FALSE(errors_of("calibration = 3\n" + TwoFiles::text("x").substr(std::string("nodes = 2\ncalibration = \"x\"\n").size())).empty());
+  CHECK_FALSE(errors_of("calibration = 3\n" +
+                        TwoFiles::text("x").substr(std::string("nodes = 2\ncalibration = \"x\"\n").size()))
+                  .empty());
 }
 
 TEST_CASE("an empty calibration changes nothing") {
   const TwoFiles files("description = \"nothing was measured\"\n");
-  const ClusterSpec with = open_cluster(files.cluster()), without = open_uncalibrated_cluster(files.cluster());
+  const ClusterSpec with = open_cluster(files.cluster()),
+                    without = open_uncalibrated_cluster(files.cluster());
   CHECK(with.calibration.empty());
   CHECK(with.node.gpu.memory_efficiency == without.node.gpu.memory_efficiency);
   CHECK(with.fabric.link.bandwidth.per_second == without.fabric.link.bandwidth.per_second);

@@ -1,5 +1,5 @@
 // [nccl] and [launch]: what their keys mean, also as people spell them in --set, and what is refused.
-#include "sim/scenario/collective_sections.hpp"
+#include "sim/scenario/sections/collective_sections.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
@@ -23,7 +23,9 @@ std::string refusal(const std::vector<std::string>& settings) {
 
 Scenario scenario(const std::string& tables) {
   test::use_source_catalogs();
-  return read_scenario({"s.toml", "[model]\nname = \"mnist_net\"\n[cluster]\nname = \"puhti\"\n[run]\ngpus = [1]\n" + tables}, {});
+  return read_scenario(
+      {"s.toml", "[model]\nname = \"mnist_net\"\n[cluster]\nname = \"puhti\"\n[run]\ngpus = [1]\n" + tables},
+      {});
 }
 
 }  // namespace
@@ -60,8 +62,9 @@ TEST_CASE("flags are true, false, 1 or 0 as in NCCL's environment") {
 }
 
 TEST_CASE("numbers, sizes and choices arrive") {
-  const CollectiveKnobs knobs = read_collective_knobs({"nccl.min_channels=4", "nccl.max_channels=8", "nccl.threads=256", "nccl.buffer=8MiB",
-                                                       "nccl.cross_nic=always", "launch.processes_per_node=2"});
+  const CollectiveKnobs knobs =
+      read_collective_knobs({"nccl.min_channels=4", "nccl.max_channels=8", "nccl.threads=256",
+                             "nccl.buffer=8MiB", "nccl.cross_nic=always", "launch.processes_per_node=2"});
   CHECK(knobs.nccl.min_channels == 4);
   CHECK(knobs.nccl.max_channels == 8);
   CHECK(knobs.nccl.simple_threads == 256);
@@ -72,11 +75,13 @@ TEST_CASE("numbers, sizes and choices arrive") {
 }
 
 TEST_CASE("the last of two settings of one key counts") {
-  CHECK(read_collective_knobs({"nccl.version=2.18", "nccl.version=2.26.2"}).nccl.version == nccl::Version{2, 26, 2});
+  CHECK(read_collective_knobs({"nccl.version=2.18", "nccl.version=2.26.2"}).nccl.version ==
+        nccl::Version{2, 26, 2});
 }
 
 TEST_CASE("a scenario takes them as tables, and nccl.gdr changes its nodes") {
-  const Scenario s = scenario("[nccl]\nalgorithm = \"tree\"\ngdr = false\n[launch]\nprocesses_per_node = 1\n");
+  const Scenario s =
+      scenario("[nccl]\nalgorithm = \"tree\"\ngdr = false\n[launch]\nprocesses_per_node = 1\n");
   CHECK(s.collective.nccl.algorithm == nccl::Algorithm::tree);
   CHECK(s.collective.processes_per_node == 1);
   CHECK_FALSE(s.cluster.node.gpudirect);
@@ -84,17 +89,20 @@ TEST_CASE("a scenario takes them as tables, and nccl.gdr changes its nodes") {
 }
 
 TEST_CASE("mistakes in collective settings are shown whole") {
-  CHECK(refusal({"nccl.algorithm=rign"}) == R"(--set nccl.algorithm=rign:1:16: error: unknown nccl.algorithm "rign"
+  CHECK(refusal({"nccl.algorithm=rign"}) ==
+        R"(--set nccl.algorithm=rign:1:16: error: unknown nccl.algorithm "rign"
   1 | nccl.algorithm=rign
     |                ^^^^
   hint: did you mean "ring"?
 )");
-  CHECK(refusal({"nccl.protocol=ll127"}) == R"(--set nccl.protocol=ll127:1:15: error: unknown nccl.protocol "ll127"
+  CHECK(refusal({"nccl.protocol=ll127"}) ==
+        R"(--set nccl.protocol=ll127:1:15: error: unknown nccl.protocol "ll127"
   1 | nccl.protocol=ll127
     |               ^^^^^
   hint: did you mean "ll128"?
 )");
-  CHECK(refusal({"nccl.version=new"}) == R"(--set nccl.version=new:1:14: error: nccl.version is no version of NCCL
+  CHECK(refusal({"nccl.version=new"}) ==
+        R"(--set nccl.version=new:1:14: error: nccl.version is no version of NCCL
   1 | nccl.version=new
     |              ^^^
   hint: as in nccl.version = "2.18.3"
@@ -113,9 +121,10 @@ TEST_CASE("mistakes in collective settings are shown whole") {
 
 TEST_CASE("values beyond their range and of the wrong kind are refused") {
   for (const char* setting :
-       {"nccl.min_channels=0", "nccl.max_channels=65", "nccl.threads=32", "nccl.buffer=4", "nccl.nvls=2", "nccl.gdr=no", "nccl.cross_nic=3",
-        "nccl.cross_nic=sometimes", "nccl.version=[2]", "nccl.version=true", "nccl.version=2", "launch.processes_per_node=0",
-        "launch.processes_per_node=65", "strategy.name=ddp", "nccl=1", "launch"}) {
+       {"nccl.min_channels=0", "nccl.max_channels=65", "nccl.threads=32", "nccl.buffer=4", "nccl.nvls=2",
+        "nccl.gdr=no", "nccl.cross_nic=3", "nccl.cross_nic=sometimes", "nccl.version=[2]",
+        "nccl.version=true", "nccl.version=2", "launch.processes_per_node=0", "launch.processes_per_node=65",
+        "strategy.name=ddp", "nccl=1", "launch"}) {
     INFO(setting);
     CHECK_THAT(refusal({setting}), ContainsSubstring("error: "));
   }

@@ -9,7 +9,8 @@ using namespace foretrain;
 
 namespace {
 
-const std::string kQuestion = "[model]\nname = \"mnist_net\"\n[cluster]\nname = \"puhti\"\n[run]\ngpus = [1]\n";
+const std::string kQuestion =
+    "[model]\nname = \"mnist_net\"\n[cluster]\nname = \"puhti\"\n[run]\ngpus = [1]\n";
 
 Scenario read(const std::string& more, const ScenarioOverrides& overrides = {}) {
   test::use_source_catalogs();
@@ -26,7 +27,8 @@ std::string mistakes(const std::string& more) { return test::scenario_mistakes(k
 
 }  // namespace
 
-TEST_CASE("without a framework a scenario runs PyTorch 2.3 eager with packed optimizers and fresh gradients") {
+TEST_CASE(
+    "without a framework a scenario runs PyTorch 2.3 eager with packed optimizers and fresh gradients") {
   const Workload work = read("").workload;
   CHECK(work.framework.kind == FrameworkKind::pytorch);
   CHECK(work.framework.execution == Execution::eager);
@@ -40,10 +42,11 @@ TEST_CASE("PyTorch before 2.0 loops over tensors and fills gradients, unless a k
   const Workload old = read("[framework]\nversion = \"1.13\"\n").workload;
   CHECK(old.optimizer.form == OptimizerForm::for_loop);
   CHECK(old.loop.zero_grad == TrainingLoop::ZeroGrad::zero);
-  const Workload said = read("[framework]\nversion = \"1.13\"\n[loop]\nzero_grad = \"set_to_none\"\n").workload;
+  const Workload said =
+      read("[framework]\nversion = \"1.13\"\n[loop]\nzero_grad = \"set_to_none\"\n").workload;
   CHECK(said.loop.zero_grad == TrainingLoop::ZeroGrad::set_to_none);
-  CHECK(with_settings({"framework.version=1.13", "model.optimizer=sgd", "model.optimizer_form=fused"}).workload.optimizer.form ==
-        OptimizerForm::fused);
+  CHECK(with_settings({"framework.version=1.13", "model.optimizer=sgd", "model.optimizer_form=fused"})
+            .workload.optimizer.form == OptimizerForm::fused);
 }
 
 TEST_CASE("a version may stand without quotes and keeps its last zero") {
@@ -57,11 +60,13 @@ TEST_CASE("TensorFlow runs a graph in Keras' loop with one optimizer kernel per 
   CHECK(work.framework.version == FrameworkVersion{2, 15});
   CHECK(work.optimizer.form == OptimizerForm::variable);
   CHECK(work.loop.hooks == LoopHooks::keras);
-  CHECK(with_settings({"framework.name=tensorflow", "loop.hooks=none"}).workload.loop.hooks == LoopHooks::none);
+  CHECK(with_settings({"framework.name=tensorflow", "loop.hooks=none"}).workload.loop.hooks ==
+        LoopHooks::none);
 }
 
 TEST_CASE("keys that TensorFlow does not know are said to have no effect") {
-  const Scenario scenario = with_settings({"framework.name=tensorflow", "model.optimizer_form=fused", "loop.zero_grad=zero"});
+  const Scenario scenario =
+      with_settings({"framework.name=tensorflow", "model.optimizer_form=fused", "loop.zero_grad=zero"});
   REQUIRE(scenario.warnings.size() == 2);
   CHECK(scenario.warnings[0] == "model.optimizer_form has no effect in TensorFlow");
   CHECK(scenario.warnings[1] == "loop.zero_grad has no effect in TensorFlow");
@@ -75,13 +80,16 @@ TEST_CASE("metrics need a loss that is read") {
 }
 
 TEST_CASE("every optimizer and every key of the loop is read") {
-  for (const char* name : {"sgd", "momentum", "nesterov", "adam", "adamw", "adadelta", "adagrad", "rmsprop", "lamb"}) {
+  for (const char* name :
+       {"sgd", "momentum", "nesterov", "adam", "adamw", "adadelta", "adagrad", "rmsprop", "lamb"}) {
     CHECK(name_of(with_settings({std::string("model.optimizer=") + name}).workload.optimizer.kind) == name);
   }
-  const TrainingLoop loop = with_settings({"loop.clip_grad_norm=read_back", "loop.hooks=lightning", "loop.progress_bar=true",
-                                           "loop.profiler=line", "loop.metrics=accuracy"})
-                                .workload.loop;
-  CHECK((loop.clip_grad_norm == GradientClipping::read_back && loop.hooks == LoopHooks::lightning && loop.progress_bar));
+  const TrainingLoop loop =
+      with_settings({"loop.clip_grad_norm=read_back", "loop.hooks=lightning", "loop.progress_bar=true",
+                     "loop.profiler=line", "loop.metrics=accuracy"})
+          .workload.loop;
+  CHECK((loop.clip_grad_norm == GradientClipping::read_back && loop.hooks == LoopHooks::lightning &&
+         loop.progress_bar));
   CHECK((loop.profiler == LoopProfiler::line && loop.metrics == LoopMetrics::accuracy));
 }
 
@@ -90,14 +98,16 @@ TEST_CASE("a way of running that the framework lacks is a mistake that lists wha
              ContainsSubstring("s.toml:9:13: error: pytorch does not run as graph") &&
                  ContainsSubstring("hint: it offers: eager, compiled, cuda_graphs"));
   CHECK_THAT(mistakes("[framework]\nname = \"tensorflow\"\nexecution = \"cuda_graphs\"\n"),
-             ContainsSubstring("tensorflow does not run as cuda_graphs") && ContainsSubstring("it offers: graph, eager, compiled"));
+             ContainsSubstring("tensorflow does not run as cuda_graphs") &&
+                 ContainsSubstring("it offers: graph, eager, compiled"));
 }
 
 TEST_CASE("a form that an optimizer lacks is a mistake that lists what it has") {
   ScenarioOverrides overrides;
   overrides.settings = {"model.optimizer=adadelta", "model.optimizer_form=fused"};
-  CHECK_THAT(test::scenario_mistakes(kQuestion, overrides),
-             ContainsSubstring("adadelta has no fused form") && ContainsSubstring("it has: foreach, for_loop"));
+  CHECK_THAT(
+      test::scenario_mistakes(kQuestion, overrides),
+      ContainsSubstring("adadelta has no fused form") && ContainsSubstring("it has: foreach, for_loop"));
   overrides.settings = {"model.optimizer=lamb", "model.optimizer_form=foreach"};
   CHECK_THAT(test::scenario_mistakes(kQuestion, overrides),
              ContainsSubstring("lamb has no foreach form") && ContainsSubstring("it has: fused, for_loop"));
@@ -106,7 +116,8 @@ TEST_CASE("a form that an optimizer lacks is a mistake that lists what it has") 
 TEST_CASE("what is no version of a framework is a mistake") {
   for (const char* version : {"\"two\"", "2", "\"0.4\"", "true", "\"\""}) {
     INFO(version);
-    CHECK_THAT(mistakes(std::string("[framework]\nversion = ") + version + "\n"), ContainsSubstring("framework.version is no version"));
+    CHECK_THAT(mistakes(std::string("[framework]\nversion = ") + version + "\n"),
+               ContainsSubstring("framework.version is no version"));
   }
 }
 
@@ -121,7 +132,8 @@ TEST_CASE("misspelt frameworks, hooks and optimizers get the nearest name") {
 TEST_CASE("the trainer that measures gradient noise is one of PyTorch") {
   CHECK(with_settings({"loop.hooks=gradient_noise"}).workload.loop.hooks == LoopHooks::gradient_noise);
   CHECK_THAT(mistakes("[framework]\nname = \"tensorflow\"\n[loop]\nhooks = \"gradient_noise\"\n"),
-             ContainsSubstring("s.toml:10:9: error: the trainer that measures gradient noise (AdaptDL) is one of PyTorch"));
+             ContainsSubstring(
+                 "s.toml:10:9: error: the trainer that measures gradient noise (AdaptDL) is one of PyTorch"));
 }
 
 }  // namespace framework_section_test

@@ -11,13 +11,16 @@ using namespace foretrain;
 namespace {
 
 /// Two nodes of four GPUs.
-Scenario scenario_with(const std::string& strategy, Launch launch = {}, Sampler sampler = Sampler::distributed) {
+Scenario scenario_with(const std::string& strategy, Launch launch = {},
+                       Sampler sampler = Sampler::distributed) {
   Scenario scenario = test::scenario_of(test::mnist_net(), test::nvlink_cluster(4, 2), {1, 4, 8});
   scenario.strategy = strategy, scenario.launch = launch, scenario.sampler = sampler;
   return scenario;
 }
 
-std::vector<GpuPlace> working(const Scenario& scenario, int gpus) { return working_gpus(scenario, gpus).ranks; }
+std::vector<GpuPlace> working(const Scenario& scenario, int gpus) {
+  return working_gpus(scenario, gpus).ranks;
+}
 
 }  // namespace
 
@@ -36,8 +39,9 @@ TEST_CASE("one python process of a strategy with a process per GPU drives one GP
   CHECK(working_gpus(ddp, 8).nodes == 1);
   CHECK(reserved_gpus(ddp, 8).nodes == 2);
   CHECK(job_warnings(ddp) ==
-        std::vector<std::string>{"of 8 reserved GPUs 1 works and 7 are idle: 1 process of ddp; start one per GPU, as with "
-                                 "torchrun --nproc_per_node=4 or srun --ntasks-per-node=4"});
+        std::vector<std::string>{
+            "of 8 reserved GPUs 1 works and 7 are idle: 1 process of ddp; start one per GPU, as with "
+            "torchrun --nproc_per_node=4 or srun --ntasks-per-node=4"});
   CHECK(job_losses(ddp, 8) == "GPUs without a process are idle; ");
   CHECK(job_losses(ddp, 1).empty());
 }
@@ -46,7 +50,8 @@ TEST_CASE("one process per node of such a strategy drives one GPU of each node")
   const Scenario ddp = scenario_with("ddp", {Launcher::srun, 1});
   CHECK(working(ddp, 8) == std::vector<GpuPlace>{{0, 0}, {1, 0}});
   CHECK(working_gpus(ddp, 8).nodes == 2);
-  CHECK_THAT(job_warnings(ddp).at(0), ContainsSubstring("of 8 reserved GPUs 2 work and 6 are idle: 2 processes of ddp"));
+  CHECK_THAT(job_warnings(ddp).at(0),
+             ContainsSubstring("of 8 reserved GPUs 2 work and 6 are idle: 2 processes of ddp"));
 }
 
 TEST_CASE("one process that drives all GPUs of its node leaves none idle there") {
@@ -76,7 +81,8 @@ TEST_CASE("without a sampler every process runs through the whole data set") {
   CHECK(shares_of_data(ddp, 8) == 1);
   CHECK(readers_of_a_sample(ddp, 8) == 8);
   CHECK(readers_of_a_sample(ddp, 1) == 1);
-  CHECK_THAT(job_warnings(ddp).at(0), ContainsSubstring("each of 8 processes runs through the whole data set"));
+  CHECK_THAT(job_warnings(ddp).at(0),
+             ContainsSubstring("each of 8 processes runs through the whole data set"));
   CHECK(job_losses(ddp, 8) == "processes train on the same samples; ");
 }
 
@@ -91,7 +97,8 @@ TEST_CASE("LOCAL_RANK as the sampler's rank gives all nodes the same shares of a
   CHECK(shares_of_data(ddp, 8) == 8);
   CHECK(readers_of_a_sample(ddp, 8) == 2);
   CHECK(readers_of_a_sample(ddp, 4) == 1);
-  CHECK_THAT(job_warnings(ddp).at(0), ContainsSubstring("2 nodes train on the same samples and an epoch leaves out 1 of 2"));
+  CHECK_THAT(job_warnings(ddp).at(0),
+             ContainsSubstring("2 nodes train on the same samples and an epoch leaves out 1 of 2"));
 }
 
 TEST_CASE("an accumulation that does not divide the global batch says what is computed instead") {
@@ -104,11 +111,15 @@ TEST_CASE("an accumulation that does not divide the global batch says what is co
   CHECK(warned("4", {1, 2, 4}).empty());  // 64, 32, 16 samples
   CHECK(warned("1", {3}).empty());        // nothing is accumulated
   // 256 / 3 = 85.3
-  CHECK(warned("3", {1, 2}) == std::vector<std::string>{"strategy.accumulation = 3 on 1 GPU does not divide the global batch of 256: "
-                                                        "micro-steps of 86 samples are computed"});
+  CHECK(
+      warned("3", {1, 2}) ==
+      std::vector<std::string>{"strategy.accumulation = 3 on 1 GPU does not divide the global batch of 256: "
+                               "micro-steps of 86 samples are computed"});
   // 256 = 4 x 1 x 64, but 4 x 3 = 12 shares have 21.3 each
-  CHECK(warned("4", {1, 3}) == std::vector<std::string>{"strategy.accumulation = 4 on 3 GPUs does not divide the global batch of 256: "
-                                                        "micro-steps of 22 samples are computed"});
+  CHECK(
+      warned("4", {1, 3}) ==
+      std::vector<std::string>{"strategy.accumulation = 4 on 3 GPUs does not divide the global batch of 256: "
+                               "micro-steps of 22 samples are computed"});
 }
 
 }  // namespace job_test

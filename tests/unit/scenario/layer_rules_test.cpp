@@ -1,5 +1,6 @@
-// The rules of layer types: every type can be written in a file, and the page about model files lists every type with its keys.
-#include "sim/scenario/layer_rules.hpp"
+// The rules of layer types: every type can be written in a file, and the page about model files lists every
+// type with its keys.
+#include "sim/scenario/layers/layer_rules.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -8,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/workload/layer_operators.hpp"
+#include "sim/workload/layers/layer_operators.hpp"
 #include "tests/support/catch.hpp"
 
 namespace layer_rules_test {
@@ -20,7 +21,8 @@ namespace {
 /// "**out**, stride, bias, mode": required numbers first in the rule's order, then yes or no, then words.
 std::string keys_of(const TypeRule& rule) {
   std::vector<std::string> keys;
-  for (const FieldRule& field : rule.fields) keys.push_back(fmt::format("{0}{1}{0}", field.required ? "**" : "", row_of(field.field).key));
+  for (const FieldRule& field : rule.fields)
+    keys.push_back(fmt::format("{0}{1}{0}", field.required ? "**" : "", row_of(field.field).key));
   for (const FlagRule& flag : rule.flags) keys.emplace_back(flag.key);
   for (const TimeRule& time : rule.times) keys.push_back(fmt::format("**{}**", time.key));
   for (const WordRule& word : rule.words) keys.emplace_back(word.key);
@@ -58,7 +60,8 @@ TEST_CASE("the page about model files lists every type with its keys, and no oth
         static_cast<std::ptrdiff_t>(layer_type_names().size()) + 1);  // two lines of header, no "block"
   for (const std::string& name : layer_type_names()) {
     const TypeRule* rule = find_type_rule(name);
-    if (rule != nullptr) CHECK_THAT(text, ContainsSubstring(fmt::format("\n| {} | {} |", name, keys_of(*rule))));
+    if (rule != nullptr)
+      CHECK_THAT(text, ContainsSubstring(fmt::format("\n| {} | {} |", name, keys_of(*rule))));
   }
 }
 
@@ -69,7 +72,8 @@ TEST_CASE("the defaults of a rule are within the field's range or mean that noth
     for (const FieldRule& field : rule->fields) {
       const FieldRow& row = row_of(field.field);
       INFO(name << "." << row.key);
-      CHECK((field.required || field.standard == 0 || (field.standard >= row.least && field.standard <= row.most)));
+      CHECK((field.required || field.standard == 0 ||
+             (field.standard >= row.least && field.standard <= row.most)));
       CHECK((row.store != nullptr));
     }
   }

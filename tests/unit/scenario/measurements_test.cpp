@@ -1,8 +1,8 @@
 // Tests of measurement files: both kinds, quotes, columns by name, and every wrong field under its caret.
-#include "sim/scenario/measurements.hpp"
+#include "sim/scenario/csv/measurements.hpp"
 
-#include "sim/scenario/csv_line.hpp"
-#include "sim/scenario/reader.hpp"
+#include "sim/scenario/csv/csv_line.hpp"
+#include "sim/scenario/toml/reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/measured.hpp"
 
@@ -12,7 +12,8 @@ using namespace foretrain;
 
 namespace {
 
-const std::string kScaling = "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n";
+const std::string kScaling =
+    "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n";
 const std::string kCollective = "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\n";
 
 struct ReadFile {
@@ -40,8 +41,9 @@ int rows_of(const std::string& name) {
 }  // namespace
 
 TEST_CASE("a row of a training run gives every field") {
-  const auto [file, errors] =
-      read(kScaling + "a,resnet50,puhti,ddp,fp32,32,8,2,samples_per_s,2420.71,nccl.version=2.18;data.workers=4,results.md\n");
+  const auto [file, errors] = read(
+      kScaling +
+      "a,resnet50,puhti,ddp,fp32,32,8,2,samples_per_s,2420.71,nccl.version=2.18;data.workers=4,results.md\n");
   REQUIRE(errors.empty());
   REQUIRE(file.kind == MeasurementFile::Kind::scaling);
   REQUIRE(file.scaling.size() == 1);
@@ -80,7 +82,8 @@ TEST_CASE("a row of a collective gives every field") {
 }
 
 TEST_CASE("columns may stand in any order") {
-  const auto [file, errors] = read("time_us,bytes,nodes,gpus,op,cluster,series,source,settings\n5.5,64,1,2,reduce,c,s,src,a=b\n");
+  const auto [file, errors] =
+      read("time_us,bytes,nodes,gpus,op,cluster,series,source,settings\n5.5,64,1,2,reduce,c,s,src,a=b\n");
   REQUIRE(errors.empty());
   REQUIRE(file.collective.size() == 1);
   CHECK(file.collective[0].time_us == 5.5);
@@ -90,7 +93,8 @@ TEST_CASE("columns may stand in any order") {
 
 TEST_CASE("comments, empty lines, CRLF and a byte order mark are passed over, and lines still count") {
   const auto [file, errors] =
-      read("\xEF\xBB\xBF# a title\r\n\r\n" + kCollective.substr(0, kCollective.size() - 1) + "\r\n# more\r\np,c,reduce,2,1,8,1,,x\r\n");
+      read("\xEF\xBB\xBF# a title\r\n\r\n" + kCollective.substr(0, kCollective.size() - 1) +
+           "\r\n# more\r\np,c,reduce,2,1,8,1,,x\r\n");
   REQUIRE(errors.empty());
   REQUIRE(file.collective.size() == 1);
   CHECK(file.collective[0].source == "x");
@@ -219,19 +223,20 @@ TEST_CASE("unknown, doubled and missing columns are reported before any row is r
 }
 
 TEST_CASE("a header of neither kind names both") {
-  CHECK(
-      read("a,b\n1,2\n").errors ==
-      "m.csv:1:1: error: the header names no kind of measurement\n"
-      "  1 | a,b\n"
-      "    | ^^^\n"
-      "  hint: a file of training runs has series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source, "
-      "one of collectives series,cluster,op,gpus,nodes,bytes,time_us,settings,source\n");
+  CHECK(read("a,b\n1,2\n").errors ==
+        "m.csv:1:1: error: the header names no kind of measurement\n"
+        "  1 | a,b\n"
+        "    | ^^^\n"
+        "  hint: a file of training runs has "
+        "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source, "
+        "one of collectives series,cluster,op,gpus,nodes,bytes,time_us,settings,source\n");
 }
 
 TEST_CASE("a file without a header, a binary file and a too large one are refused as a whole") {
   CHECK_THAT(read("# only a comment\n").errors, ContainsSubstring("m.csv: error: has no header line\n"));
   CHECK(read(std::string("series\0", 7)).errors == "m.csv: error: is not a text file\n");
-  CHECK(read(std::string(kLargestMeasurements + 1, '#')).errors == "m.csv: error: is larger than 16777216 bytes\n");
+  CHECK(read(std::string(kLargestMeasurements + 1, '#')).errors ==
+        "m.csv: error: is larger than 16777216 bytes\n");
 }
 
 TEST_CASE("at most 50 mistakes are reported") {
@@ -249,14 +254,18 @@ TEST_CASE("the measured files of others read without a mistake") {
 
 TEST_CASE("a measured value that nothing has is refused with its limits") {
   const std::string row =
-      "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\na,resnet50,puhti,ddp,fp32,32,1,1,"
+      "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\na,"
+      "resnet50,puhti,ddp,fp32,32,1,1,"
       "samples_per_s,";
   for (const char* value : {"1e-300", "1e300"})
-    CHECK_THAT(read(row + value + ",,x\n").errors, ContainsSubstring("error: value must be a number from 1e-09 to 1e+15\n"));
+    CHECK_THAT(read(row + value + ",,x\n").errors,
+               ContainsSubstring("error: value must be a number from 1e-09 to 1e+15\n"));
   CHECK(read(row + "1e-9,,x\n").errors.empty());
-  const std::string collective = "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\na,puhti,all_reduce,4,1,8,";
+  const std::string collective =
+      "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\na,puhti,all_reduce,4,1,8,";
   for (const char* value : {"1e-7", "1e13"})
-    CHECK_THAT(read(collective + value + ",,x\n").errors, ContainsSubstring("error: time_us must be a number from 1e-06 to 1e+12\n"));
+    CHECK_THAT(read(collective + value + ",,x\n").errors,
+               ContainsSubstring("error: time_us must be a number from 1e-06 to 1e+12\n"));
   CHECK(read(collective + "1e12,,x\n").errors.empty());
 }
 

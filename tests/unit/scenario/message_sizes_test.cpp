@@ -1,5 +1,5 @@
 // Sizes as nccl-tests users write them, and everything that is none.
-#include "sim/scenario/message_sizes.hpp"
+#include "sim/scenario/csv/message_sizes.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -37,7 +37,9 @@ TEST_CASE("a range of sizes doubles up to its end") {
   CHECK(sizes("1:100:10") == List{1, 10, 100});
 }
 
-TEST_CASE("a factor need not be whole, and a size grows by at least one byte") { CHECK(sizes("1:8:1.5") == List{1, 2, 3, 4, 6}); }
+TEST_CASE("a factor need not be whole, and a size grows by at least one byte") {
+  CHECK(sizes("1:8:1.5") == List{1, 2, 3, 4, 6});
+}
 
 TEST_CASE("a step adds") {
   CHECK(sizes("1M:3M:+1M") == List{1 << 20, 2 << 20, 3 << 20});
@@ -51,7 +53,9 @@ TEST_CASE("units of sizes are powers of two, in every spelling") {
   CHECK(sizes("0.3") == List{0});
 }
 
-TEST_CASE("sizes are kept in their order, also when they repeat") { CHECK(sizes("4K, 8, 8:16") == List{4096, 8, 8, 16}); }
+TEST_CASE("sizes are kept in their order, also when they repeat") {
+  CHECK(sizes("4K, 8, 8:16") == List{4096, 8, 8, 16});
+}
 
 TEST_CASE("one size may be nothing, and the largest is 1 PiB") {
   CHECK(sizes("0") == List{0});

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/scenario/scenario.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 
 namespace foretrain::test {
 

@@ -1,5 +1,6 @@
-// Named results in model files: lists, scopes of blocks, further inputs, shared weights; and what is said about a wrong name.
-#include "sim/workload/operators.hpp"
+// Named results in model files: lists, scopes of blocks, further inputs, shared weights; and what is said
+// about a wrong name.
+#include "sim/workload/lowering/operators.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -31,7 +32,8 @@ using Sizes = std::vector<std::int64_t>;
 TEST_CASE("a layer takes a named result instead of the previous one") {
   const Model model = read(
       "input = [6]\nlayers = [\n  { type = \"linear\", out = 5, bias = false, as = \"five\" },\n"
-      "  { type = \"linear\", out = 4, bias = false },\n  { type = \"linear\", from = \"five\", out = 3, bias = false },\n"
+      "  { type = \"linear\", out = 4, bias = false },\n  { type = \"linear\", from = \"five\", out = 3, "
+      "bias = false },\n"
       "  { type = \"loss\" },\n]\n");
   CHECK(model.layers[2].from == std::vector<std::string>{"five"});
   CHECK(sizes_of(model) == Sizes{30, 20, 15});
@@ -42,9 +44,11 @@ TEST_CASE("a join takes a list of names, or names besides the previous result") 
       "input = [6]\nlayers = [\n  { type = \"linear\", out = 5, bias = false, as = \"a\" },\n"
       "  { type = \"linear\", from = \"a\", out = 4, bias = false, as = \"b\" },\n";
   const std::string end = "  { type = \"linear\", out = 1, bias = false },\n  { type = \"loss\" },\n]\n";
-  CHECK(sizes_of(read(begin + "  { type = \"concat\", from = [\"a\", \"b\", \"a\"] },\n" + end)) == Sizes{30, 20, 14});
+  CHECK(sizes_of(read(begin + "  { type = \"concat\", from = [\"a\", \"b\", \"a\"] },\n" + end)) ==
+        Sizes{30, 20, 14});
   CHECK(sizes_of(read(begin + "  { type = \"concat\", with = \"a\" },\n" + end)) == Sizes{30, 20, 9});
-  CHECK(sizes_of(read(begin + "  { type = \"concat\", branches = [[], []], with = [\"a\"] },\n" + end)) == Sizes{30, 20, 13});
+  CHECK(sizes_of(read(begin + "  { type = \"concat\", branches = [[], []], with = [\"a\"] },\n" + end)) ==
+        Sizes{30, 20, 13});
 }
 
 TEST_CASE("a name with a plus collects results, and reading it gives them all") {
@@ -52,7 +56,8 @@ TEST_CASE("a name with a plus collects results, and reading it gives them all") 
       "input = [6]\nlayers = [\n  { type = \"linear\", out = 2, bias = false, as = \"all+\" },\n"
       "  { type = \"block\", block = \"wider\", repeat = 3 },\n  { type = \"concat\", from = \"all\" },\n"
       "  { type = \"linear\", out = 1, bias = false },\n  { type = \"loss\" },\n]\n"
-      "[blocks.wider]\nlayers = [{ type = \"concat\", from = \"all\" }, { type = \"linear\", out = 3, bias = false, as = \"all+\" }]\n");
+      "[blocks.wider]\nlayers = [{ type = \"concat\", from = \"all\" }, { type = \"linear\", out = 3, bias = "
+      "false, as = \"all+\" }]\n");
   // 2, then 2 + 3, 2 + 3 + 3, and all four at the end.
   CHECK(sizes_of(model) == Sizes{12, 2 * 3, 5 * 3, 8 * 3, 11});
 }
@@ -60,9 +65,11 @@ TEST_CASE("a name with a plus collects results, and reading it gives them all") 
 TEST_CASE("names inside a block stay in its use, and names outside are seen") {
   const Model model = read(
       "input = [6]\nlayers = [\n  { type = \"linear\", out = 6, bias = false, as = \"x\" },\n"
-      "  { type = \"block\", block = \"unit\", repeat = 2 },\n  { type = \"add\", with = \"x\" },\n  { type = \"loss\" },\n]\n"
+      "  { type = \"block\", block = \"unit\", repeat = 2 },\n  { type = \"add\", with = \"x\" },\n  { type "
+      "= \"loss\" },\n]\n"
       "[blocks.unit]\nlayers = [\n  { type = \"linear\", out = 6, bias = false, as = \"y\" },\n"
-      "  { type = \"linear\", out = 6, bias = false, as = \"x\" },\n  { type = \"add\", from = [\"x\", \"y\"] },\n]\n");
+      "  { type = \"linear\", out = 6, bias = false, as = \"x\" },\n  { type = \"add\", from = [\"x\", "
+      "\"y\"] },\n]\n");
   CHECK(sizes_of(model) == Sizes{36, 36, 36, 36, 36});
   CHECK(model.layers[1].as != model.layers[4].as);
   CHECK(model.layers[7].with == std::vector<std::string>{"x"});
@@ -70,8 +77,10 @@ TEST_CASE("names inside a block stay in its use, and names outside are seen") {
 
 TEST_CASE("a block's use takes a named result and names its last one") {
   const Model model = read(
-      "input = [6]\nlayers = [\n  { type = \"linear\", out = 5, bias = false, as = \"x\" },\n  { type = \"relu\" },\n"
-      "  { type = \"block\", block = \"unit\", from = \"x\", repeat = 2, as = \"y\" },\n  { type = \"relu\" },\n"
+      "input = [6]\nlayers = [\n  { type = \"linear\", out = 5, bias = false, as = \"x\" },\n  { type = "
+      "\"relu\" },\n"
+      "  { type = \"block\", block = \"unit\", from = \"x\", repeat = 2, as = \"y\" },\n  { type = \"relu\" "
+      "},\n"
       "  { type = \"concat\", from = [\"x\", \"y\"] },\n  { type = \"loss\" },\n]\n"
       "[blocks.unit]\nlayers = [{ type = \"linear\", out = 4, bias = false }, { type = \"tanh\" }]\n");
   CHECK(model.layers[2].from == std::vector<std::string>{"x"});
@@ -82,9 +91,12 @@ TEST_CASE("a block's use takes a named result and names its last one") {
 
 TEST_CASE("a parameter's number stands in names and in lists") {
   const Model model = read(
-      "input = [3, 8, 8]\nlayers = [\n  { type = \"block\", block = \"unit\", with = { stage = 1, k = 3 } },\n"
-      "  { type = \"block\", block = \"unit\", with = { stage = 2, k = 5 } },\n  { type = \"flatten\" },\n  { type = \"loss\" },\n]\n"
-      "[blocks.unit]\nlayers = [{ type = \"conv2d\", out = 2, kernel = [1, \"$k\"], padding = [0, 2], as = \"s$stage\" }]\n");
+      "input = [3, 8, 8]\nlayers = [\n  { type = \"block\", block = \"unit\", with = { stage = 1, k = 3 } "
+      "},\n"
+      "  { type = \"block\", block = \"unit\", with = { stage = 2, k = 5 } },\n  { type = \"flatten\" },\n  "
+      "{ type = \"loss\" },\n]\n"
+      "[blocks.unit]\nlayers = [{ type = \"conv2d\", out = 2, kernel = [1, \"$k\"], padding = [0, 2], as = "
+      "\"s$stage\" }]\n");
   CHECK(model.layers[0].as == std::vector<std::string>{"s1#1"});
   CHECK(model.layers[1].as == std::vector<std::string>{"s2#2"});
   CHECK(model.layers[1].kernel == Sides(std::vector<std::int64_t>{1, 5}));
@@ -93,7 +105,8 @@ TEST_CASE("a parameter's number stands in names and in lists") {
 TEST_CASE("start opens a further input") {
   const Model model = read(
       "input = [4]\nlayers = [\n  { type = \"linear\", out = 5, bias = false, as = \"x\" },\n"
-      "  { type = \"start\", input = [7], tokens = true },\n  { type = \"embedding\", entries = 10, out = 5 },\n"
+      "  { type = \"start\", input = [7], tokens = true },\n  { type = \"embedding\", entries = 10, out = 5 "
+      "},\n"
       "  { type = \"add\", with = \"x\" },\n  { type = \"loss\" },\n]\n");
   CHECK(sizes_of(model) == Sizes{20, 50});
   CHECK(expand(model).model.input_elements == 4 + 7);
@@ -106,8 +119,10 @@ TEST_CASE("layers with one label share their weights, and so do whole blocks") {
   CHECK(sizes_of(layers) == Sizes{36, 6});
   const Model blocks = read(
       "input = [6]\nlayers = [\n  { type = \"block\", block = \"unit\", weights = \"u\" },\n"
-      "  { type = \"block\", block = \"unit\", weights = \"u\" },\n  { type = \"block\", block = \"unit\" },\n  { type = \"loss\" },\n]\n"
-      "[blocks.unit]\nlayers = [{ type = \"linear\", out = 6, bias = false }, { type = \"linear\", out = 6 }]\n");
+      "  { type = \"block\", block = \"unit\", weights = \"u\" },\n  { type = \"block\", block = \"unit\" "
+      "},\n  { type = \"loss\" },\n]\n"
+      "[blocks.unit]\nlayers = [{ type = \"linear\", out = 6, bias = false }, { type = \"linear\", out = 6 "
+      "}]\n");
   CHECK(sizes_of(blocks) == Sizes{36, 36, 6, 36, 36, 6});
   // The shared bias and weights are ready with the first use, the last in backward.
   CHECK(expand(blocks).model.gradient_ready_order() == std::vector<std::uint32_t>{5, 4, 3, 2, 1, 0});
@@ -115,7 +130,8 @@ TEST_CASE("layers with one label share their weights, and so do whole blocks") {
 
 TEST_CASE("a network may end in several losses") {
   const Model model = read(
-      "input = [6]\nlayers = [\n  { type = \"linear\", out = 5, as = \"a\" },\n  { type = \"linear\", out = 3 },\n  { type = \"loss\" },\n"
+      "input = [6]\nlayers = [\n  { type = \"linear\", out = 5, as = \"a\" },\n  { type = \"linear\", out = "
+      "3 },\n  { type = \"loss\" },\n"
       "  { type = \"loss\", kind = \"mse\", from = \"a\", weighted = true },\n]\n");
   CHECK(model.layers[3].loss_kind == LossKind::mse);
   CHECK(model.layers[3].weighted);

@@ -13,7 +13,8 @@ namespace {
 
 ScenarioOverrides asking(std::string model, std::string cluster, std::vector<std::string> settings = {}) {
   ScenarioOverrides overrides;
-  overrides.model = std::move(model), overrides.cluster = std::move(cluster), overrides.settings = std::move(settings);
+  overrides.model = std::move(model), overrides.cluster = std::move(cluster),
+  overrides.settings = std::move(settings);
   return overrides;
 }
 
@@ -37,14 +38,16 @@ TEST_CASE("two scenarios of one network and cluster read their files once and ar
 TEST_CASE("what a scenario changes of its cluster stays its own") {
   OpenedCatalogs opened;
   const bool usual = make_scenario(asking("resnet18", "puhti"), opened).cluster.node.gpudirect;
-  const Scenario other = make_scenario(asking("resnet18", "puhti", {std::string("nccl.gdr=") + (usual ? "false" : "true")}), opened);
+  const Scenario other = make_scenario(
+      asking("resnet18", "puhti", {std::string("nccl.gdr=") + (usual ? "false" : "true")}), opened);
   CHECK(other.cluster.node.gpudirect != usual);
   CHECK(make_scenario(asking("resnet18", "puhti"), opened).cluster.node.gpudirect == usual);
 }
 
 TEST_CASE("names that are not known are refused every time") {
   OpenedCatalogs opened;
-  for (int i = 0; i < 2; ++i) CHECK_THROWS_AS(make_scenario(asking("resnet18", "no_such_cluster"), opened), InputError);
+  for (int i = 0; i < 2; ++i)
+    CHECK_THROWS_AS(make_scenario(asking("resnet18", "no_such_cluster"), opened), InputError);
   CHECK(opened.clusters.empty());
 }
 

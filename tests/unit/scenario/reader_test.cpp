@@ -1,5 +1,6 @@
-// The reader: values with places, recovery after syntax errors, and refusal of what is no TOML text or would cost too much.
-#include "sim/scenario/reader.hpp"
+// The reader: values with places, recovery after syntax errors, and refusal of what is no TOML text or would
+// cost too much.
+#include "sim/scenario/toml/reader.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -32,13 +33,17 @@ const Value& value_of(const Table& table, std::string_view key) {
   return entry->value;
 }
 
-const Table& table_of(const Table& table, std::string_view key) { return std::get<Table>(value_of(table, key).data); }
+const Table& table_of(const Table& table, std::string_view key) {
+  return std::get<Table>(value_of(table, key).data);
+}
 
 /// A file that is removed at the end of the test.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& name)
-      : path_((std::filesystem::temp_directory_path() / ("foretrain_reader_" + std::to_string(::getpid()) + name)).string()) {}
+      : path_((std::filesystem::temp_directory_path() /
+               ("foretrain_reader_" + std::to_string(::getpid()) + name))
+                  .string()) {}
   ~TemporaryFile() { std::filesystem::remove(path_); }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -145,28 +150,34 @@ TEST_CASE("texts that the parser package once died of are ordinary mistakes") {
 }
 
 TEST_CASE("dates are refused where they stand") {
-  CHECK_THAT(parse("a = 2026-01-01\n").errors, ContainsSubstring("t.toml:1:5: error: dates and times of day are not used here"));
+  CHECK_THAT(parse("a = 2026-01-01\n").errors,
+             ContainsSubstring("t.toml:1:5: error: dates and times of day are not used here"));
 }
 
 TEST_CASE("binary texts are refused as a whole") {
   CHECK(parse(std::string("a = 1\0", 6)).errors == "t.toml: error: not a text file\n");
   CHECK(parse("a = \"\xff\xfe\"").errors == "t.toml: error: not a text file\n");
-  CHECK(parse("a = \"\xc0\xaf\"").errors == "t.toml: error: not a text file\n");          // overlong '/'
-  CHECK(parse("a = \"\xed\xa0\x80\"").errors == "t.toml: error: not a text file\n");      // half a surrogate pair
+  CHECK(parse("a = \"\xc0\xaf\"").errors == "t.toml: error: not a text file\n");      // overlong '/'
+  CHECK(parse("a = \"\xed\xa0\x80\"").errors == "t.toml: error: not a text file\n");  // half a surrogate pair
   CHECK(parse("a = \"\xf5\x80\x80\x80\"").errors == "t.toml: error: not a text file\n");  // beyond U+10FFFF
   CHECK(parse("a = \"\xf0\x9f\x9a\x80\"").errors.empty());                                // a rocket
 }
 
 TEST_CASE("nesting over 64 is refused before parsing, 64 is not") {
   CHECK(parse(joined({"a = ", repeated("[", 60), repeated("]", 60)})).errors.empty());
-  CHECK_THAT(parse(joined({"a = ", repeated("[", 65)})).errors, ContainsSubstring("t.toml:1:69: error: nested more than 64 deep"));
-  CHECK_THAT(parse(joined({"a", repeated(".a", 65), " = 1"})).errors, ContainsSubstring("nested more than 64 deep"));
-  CHECK_THAT(parse(joined({"[a", repeated(".a", 65), "]"})).errors, ContainsSubstring("nested more than 64 deep"));
+  CHECK_THAT(parse(joined({"a = ", repeated("[", 65)})).errors,
+             ContainsSubstring("t.toml:1:69: error: nested more than 64 deep"));
+  CHECK_THAT(parse(joined({"a", repeated(".a", 65), " = 1"})).errors,
+             ContainsSubstring("nested more than 64 deep"));
+  CHECK_THAT(parse(joined({"[a", repeated(".a", 65), "]"})).errors,
+             ContainsSubstring("nested more than 64 deep"));
 }
 
 TEST_CASE("brackets and dots in strings and comments do not count as nesting") {
   const std::string many = repeated("[.", 200);
-  CHECK(parse(joined({"a = \"", many, "\"\nb = '", many, "'\n# ", many, "\nc = \"\"\"\n", many, "\n\"\"\"\n"})).errors.empty());
+  CHECK(
+      parse(joined({"a = \"", many, "\"\nb = '", many, "'\n# ", many, "\nc = \"\"\"\n", many, "\n\"\"\"\n"}))
+          .errors.empty());
 }
 
 TEST_CASE("hostile texts of the largest size are read to their end") {
@@ -211,18 +222,22 @@ TEST_CASE("an endless device is read only up to the limit") {
   CHECK_THROWS_WITH(read_text_file("/dev/zero", 1000), "/dev/zero: error: is larger than 1000 bytes\n");
 }
 
-TEST_CASE("characters that nobody sees are refused where they stand, in texts and keys, however they are written") {
-  for (const char* hidden :
-       {"\\u001b[31m", "\\u0007", "\\u007f", "\\u009b", "\\u202e", "\u202e", "\u2066", "\u200f", "\u2028", "\\u0000"}) {
+TEST_CASE(
+    "characters that nobody sees are refused where they stand, in texts and keys, however they are written") {
+  for (const char* hidden : {"\\u001b[31m", "\\u0007", "\\u007f", "\\u009b", "\\u202e", "\u202e", "\u2066",
+                             "\u200f", "\u2028", "\\u0000"}) {
     INFO(hidden);
     CHECK_THAT(parse("a = 1\nname = \"x" + std::string(hidden) + "\"\n").errors,
                ContainsSubstring("t.toml:2:8: error: a text must not hold"));
-    CHECK_THAT(parse("a = 1\n\"x" + std::string(hidden) + "\" = 2\n").errors, ContainsSubstring("t.toml:2:1: error: a key must not hold"));
-    CHECK_THAT(parse("a = [1, \"x" + std::string(hidden) + "\"]\n").errors, ContainsSubstring("t.toml:1:9: error: a text must not hold"));
+    CHECK_THAT(parse("a = 1\n\"x" + std::string(hidden) + "\" = 2\n").errors,
+               ContainsSubstring("t.toml:2:1: error: a key must not hold"));
+    CHECK_THAT(parse("a = [1, \"x" + std::string(hidden) + "\"]\n").errors,
+               ContainsSubstring("t.toml:1:9: error: a text must not hold"));
   }
   CHECK_THAT(parse("\"a\\nb\" = 1\n").errors, ContainsSubstring("t.toml:1:1: error: a key must not hold"));
   CHECK(parse("a = \"x\\u001b\"\n").errors ==
-        "t.toml:1:5: error: a text must not hold control characters or marks of writing direction: \"x\\u001b\"\n  1 | a = \"x\\u001b\"\n"
+        "t.toml:1:5: error: a text must not hold control characters or marks of writing direction: "
+        "\"x\\u001b\"\n  1 | a = \"x\\u001b\"\n"
         "    |     ^^^^^^^^^\n  hint: leave out what begins with a backslash there\n");
 }
 

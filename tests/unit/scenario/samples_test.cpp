@@ -1,11 +1,12 @@
-// Tests of samples as CSV: round trip, provenance, every wrong field with its place, and what is skipped with its reason.
-#include "sim/scenario/samples.hpp"
+// Tests of samples as CSV: round trip, provenance, every wrong field with its place, and what is skipped with
+// its reason.
+#include "sim/scenario/csv/samples.hpp"
 
 #include <limits>
 
 #include <fmt/format.h>
 
-#include "sim/scenario/sample_sheet.hpp"
+#include "sim/scenario/csv/sample_sheet.hpp"
 #include "tests/support/catch.hpp"
 
 namespace samples_test {
@@ -40,7 +41,8 @@ std::string why_skipped(const std::string& row) {
 
 Sample example() {
   Sample sample;
-  sample.kind = SampleKind::copy, sample.what = "p2p", sample.gpus = 2, sample.bytes = 1 << 20, sample.value = 24.25;
+  sample.kind = SampleKind::copy, sample.what = "p2p", sample.gpus = 2, sample.bytes = 1 << 20,
+  sample.value = 24.25;
   sample.unit = SampleUnit::gigabytes_per_s, sample.spread = 0.1, sample.repeats = 7;
   sample.settings = {{"src", "0"}, {"dst", "1"}};
   sample.source = "logs/a.txt", sample.line = 2;
@@ -50,7 +52,8 @@ Sample example() {
 }  // namespace
 
 TEST_CASE("a row of samples gives every field") {
-  const auto [file, errors] = read(kHeader + "collective,all_reduce,16,2,8388608,123.5,us,0.02,20,nccl.algorithm=ring;in_place=1,a.log\n");
+  const auto [file, errors] = read(
+      kHeader + "collective,all_reduce,16,2,8388608,123.5,us,0.02,20,nccl.algorithm=ring;in_place=1,a.log\n");
   REQUIRE(errors.empty());
   REQUIRE(file.skipped.empty());
   CHECK(file.format == "samples CSV");
@@ -77,7 +80,8 @@ TEST_CASE("samples that are written read back equal, with every kind and unit") 
   std::vector<Sample> samples;
   for (std::size_t kind = 0; kind < kSampleKinds; ++kind) {
     Sample sample = example();
-    sample.kind = static_cast<SampleKind>(kind), sample.unit = static_cast<SampleUnit>(kind % kSampleUnitNames.size());
+    sample.kind = static_cast<SampleKind>(kind),
+    sample.unit = static_cast<SampleUnit>(kind % kSampleUnitNames.size());
     sample.value = 1.0 / (3.0 + static_cast<double>(kind));
     sample.line = static_cast<int>(kind) + 2;
     samples.push_back(sample);
@@ -97,7 +101,9 @@ TEST_CASE("sources with commas and quotes, and provenance, survive being written
   CHECK(file.samples == std::vector<Sample>{sample});
 }
 
-TEST_CASE("what a CSV row cannot hold becomes a neighbour of it: line breaks spaces, semicolons in settings commas") {
+TEST_CASE(
+    "what a CSV row cannot hold becomes a neighbour of it: line breaks spaces, semicolons in settings "
+    "commas") {
   Sample sample = example();
   sample.source = "two\nlines", sample.settings = {{"note", "a;b"}};
   const auto [file, errors] = read(write_samples_csv({{"a key", "two\nlines"}}, {sample}));
@@ -108,7 +114,8 @@ TEST_CASE("what a CSV row cannot hold becomes a neighbour of it: line breaks spa
 }
 
 TEST_CASE("provenance is the comments above the header that name one word and a colon") {
-  const auto [file, errors] = read("# gpu: V100\n## host: n1\n# free text: not a key\n#\n#driver:550\n\n" + kHeader + "# cuda: 12.4\n");
+  const auto [file, errors] = read("# gpu: V100\n## host: n1\n# free text: not a key\n#\n#driver:550\n\n" +
+                                   kHeader + "# cuda: 12.4\n");
   REQUIRE(errors.empty());
   CHECK(file.provenance == Settings{{"gpu", "V100"}, {"host", "n1"}, {"driver", "550"}});
 }
@@ -134,22 +141,29 @@ TEST_CASE("empty counts, sizes and spreads are those of one GPU, no size, and an
 }
 
 TEST_CASE("a wrong field keeps its row out and is named with its column") {
-  CHECK(why_skipped("colective,all_reduce,2,1,8,5,us,0,1,,") == "column 1: kind \"colective\": did you mean \"collective\"?");
+  CHECK(why_skipped("colective,all_reduce,2,1,8,5,us,0,1,,") ==
+        "column 1: kind \"colective\": did you mean \"collective\"?");
   CHECK(why_skipped("collective,,2,1,8,5,us,0,1,,") == "column 12: what \"\": is empty");
-  CHECK(why_skipped("copy,h2d,-1,1,8,5,us,0,1,,") == "column 10: gpus \"-1\": must be an integer from 0 to 10000000");
-  CHECK(why_skipped("copy,h2d,1,0,8,5,us,0,1,,") == "column 12: nodes \"0\": must be an integer from 1 to 10000000");
-  CHECK(why_skipped("copy,h2d,1,1,8e3,5,us,0,1,,") == "column 14: bytes \"8e3\": must be an integer from 0 to 1125899906842624");
+  CHECK(why_skipped("copy,h2d,-1,1,8,5,us,0,1,,") ==
+        "column 10: gpus \"-1\": must be an integer from 0 to 10000000");
+  CHECK(why_skipped("copy,h2d,1,0,8,5,us,0,1,,") ==
+        "column 12: nodes \"0\": must be an integer from 1 to 10000000");
+  CHECK(why_skipped("copy,h2d,1,1,8e3,5,us,0,1,,") ==
+        "column 14: bytes \"8e3\": must be an integer from 0 to 1125899906842624");
   CHECK(why_skipped("copy,h2d,1,1,8,fast,us,0,1,,") == "column 16: value \"fast\": must be a finite number");
   CHECK(why_skipped("copy,h2d,1,1,8,5,GB/s,0,1,,").starts_with("column 18: unit \"GB/s\": "));
   CHECK(why_skipped("copy,h2d,1,1,8,5,us,wide,1,,") == "column 21: spread \"wide\": must be a finite number");
-  CHECK(why_skipped("copy,h2d,1,1,8,5,us,0,0,,") == "column 23: repeats \"0\": must be an integer from 1 to 1000000000");
-  CHECK(why_skipped("copy,h2d,1,1,8,5,us,0,1,pinned,") == "column 25: settings \"pinned\": has \"pinned\", which is not key=value");
+  CHECK(why_skipped("copy,h2d,1,1,8,5,us,0,0,,") ==
+        "column 23: repeats \"0\": must be an integer from 1 to 1000000000");
+  CHECK(why_skipped("copy,h2d,1,1,8,5,us,0,1,pinned,") ==
+        "column 25: settings \"pinned\": has \"pinned\", which is not key=value");
 }
 
 TEST_CASE("NaN, infinite, zero and negative values are left out, shares may be zero or less") {
   CHECK(why_skipped("copy,h2d,1,1,8,nan,us,0,1,,") == "column 16: value \"nan\": must be a finite number");
   CHECK(why_skipped("copy,h2d,1,1,8,inf,us,0,1,,") == "column 16: value \"inf\": must be a finite number");
-  CHECK(why_skipped("copy,h2d,1,1,8,1e999,us,0,1,,") == "column 16: value \"1e999\": must be a finite number");
+  CHECK(why_skipped("copy,h2d,1,1,8,1e999,us,0,1,,") ==
+        "column 16: value \"1e999\": must be a finite number");
   CHECK(why_skipped("copy,h2d,1,1,8,0,us,0,1,,") == "the value is 0 us");
   CHECK(why_skipped("copy,h2d,1,1,8,-4,GBps,0,1,,") == "the value is negative: -4 GBps");
   CHECK(why_skipped("copy,h2d,1,1,8,1e-300,us,0,1,,") == "the value is not from 1e-09 to 1e+15 us");
@@ -164,7 +178,8 @@ TEST_CASE("a job on more nodes than GPUs is no job, two hosts of a network test 
 }
 
 TEST_CASE("rows of the wrong length and with broken quotes are left out") {
-  CHECK(why_skipped("copy,h2d,1,1") == "4 fields, the header has 11; a field that holds a comma stands in quotes");
+  CHECK(why_skipped("copy,h2d,1,1") ==
+        "4 fields, the header has 11; a field that holds a comma stands in quotes");
   CHECK(why_skipped("copy,h2d,1,1,8,5,us,0,1,,\"x") == "column 26: the quote is not closed on this line");
 }
 

@@ -1,4 +1,5 @@
-// The command line over the file: settings replace, add and are checked like the file itself, and mistakes name their true origin.
+// The command line over the file: settings replace, add and are checked like the file itself, and mistakes
+// name their true origin.
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -9,7 +10,8 @@ using namespace foretrain;
 namespace {
 
 const std::string kText =
-    "[model]\nname = \"mnist_convnet_csc\"\nbatch_per_gpu = 100\n[cluster]\nname = \"puhti\"\n[run]\ngpus = [1, 4]\nepochs = 3\n";
+    "[model]\nname = \"mnist_convnet_csc\"\nbatch_per_gpu = 100\n[cluster]\nname = \"puhti\"\n[run]\ngpus = "
+    "[1, 4]\nepochs = 3\n";
 
 ScenarioOverrides set(std::vector<std::string> settings) {
   ScenarioOverrides overrides;
@@ -36,7 +38,8 @@ TEST_CASE("a setting may be written as TOML or as a bare word") {
   CHECK(read(set({"cluster.name=\"mahti\""})).cluster.name == "mahti");
   CHECK(read(set({"strategy.bucket_cap=10MiB"})).knobs.bucket_cap == Bytes{10 << 20});
   CHECK(read(set({"strategy.bucket_cap = 10 MiB"})).knobs.bucket_cap == Bytes{10 << 20});
-  CHECK(read(set({"run.every.validation={ epochs = 2, duration = \"3 s\" }"})).periodic.at(0).every_epochs == 2);
+  CHECK(read(set({"run.every.validation={ epochs = 2, duration = \"3 s\" }"})).periodic.at(0).every_epochs ==
+        2);
   CHECK(read(set({"run.every.validation.duration=3s"})).periodic.at(0).duration == seconds(3));
 }
 
@@ -58,7 +61,8 @@ TEST_CASE("the later of two settings counts, and an option counts more than a se
 
 TEST_CASE("a setting of one kind of batch takes the place of the other") {
   CHECK(read(set({"model.global_batch=64"})).global_batch == 64);
-  const std::string strong = "[model]\nname = \"spiral_mlp\"\nglobal_batch = 64\n[cluster]\nname = \"puhti\"\n";
+  const std::string strong =
+      "[model]\nname = \"spiral_mlp\"\nglobal_batch = 64\n[cluster]\nname = \"puhti\"\n";
   CHECK(read(set({"model.batch_per_gpu=8"}), strong).global_batch == std::nullopt);
   ScenarioOverrides batch;
   batch.batch = 32;
@@ -66,12 +70,15 @@ TEST_CASE("a setting of one kind of batch takes the place of the other") {
 }
 
 TEST_CASE("a setting of one measured figure takes the place of another") {
-  CHECK(read(set({"measured.step=3ms"}), kText + "[measured]\nsamples_per_s = 100\n").anchor->step_s == Approx(0.003));
+  CHECK(read(set({"measured.step=3ms"}), kText + "[measured]\nsamples_per_s = 100\n").anchor->step_s ==
+        Approx(0.003));
 }
 
 TEST_CASE("a measured speed that was kept while the question changed gives a warning") {
-  const Scenario scenario = read(set({"model.batch_per_gpu=50"}), kText + "[measured]\nsamples_per_s = 100\n");
-  CHECK(scenario.warnings == std::vector<std::string>{"the measured speed is kept, although model.batch_per_gpu was changed"});
+  const Scenario scenario =
+      read(set({"model.batch_per_gpu=50"}), kText + "[measured]\nsamples_per_s = 100\n");
+  CHECK(scenario.warnings ==
+        std::vector<std::string>{"the measured speed is kept, although model.batch_per_gpu was changed"});
 }
 
 TEST_CASE("mistakes in settings and options name them, mistakes in the file name the file") {
@@ -114,7 +121,8 @@ TEST_CASE("a setting that is no key=value, or no TOML, says so") {
              ContainsSubstring("--set run.gpus=[1,2,x]:1:15: error: cannot read value"));
   CHECK_THAT(test::scenario_mistakes(kText, set({"=3"})), ContainsSubstring("--set =3:1:1: error: "));
   CHECK_THAT(test::scenario_mistakes(kText, set({"a b=3"})), ContainsSubstring("--set a b=3:1:3: error: "));
-  CHECK_THAT(test::scenario_mistakes(kText, set({"run.epochs="})), ContainsSubstring("--set run.epochs=:1:12: error: "));
+  CHECK_THAT(test::scenario_mistakes(kText, set({"run.epochs="})),
+             ContainsSubstring("--set run.epochs=:1:12: error: "));
 }
 
 TEST_CASE("a file with an unclosed string at its end does not blame the settings") {
@@ -123,7 +131,8 @@ TEST_CASE("a file with an unclosed string at its end does not blame the settings
 }
 
 TEST_CASE("a setting of several lines is read as one, so it cannot bring in further keys") {
-  CHECK_THAT(test::scenario_mistakes(kText, set({"run.epochs=7\nrun.startup=3"})), ContainsSubstring("  1 | run.epochs=7 run.startup=3\n"));
+  CHECK_THAT(test::scenario_mistakes(kText, set({"run.epochs=7\nrun.startup=3"})),
+             ContainsSubstring("  1 | run.epochs=7 run.startup=3\n"));
 }
 
 TEST_CASE("model and cluster alone make a scenario") {
@@ -140,9 +149,11 @@ TEST_CASE("model and cluster alone make a scenario") {
 TEST_CASE("a scenario without a model or a cluster asks for it") {
   test::use_source_catalogs();
   ScenarioOverrides overrides;
-  CHECK_THROWS_WITH(make_scenario(overrides), "error: which model?\n  hint: give --model NAME, or a scenario file\n");
+  CHECK_THROWS_WITH(make_scenario(overrides),
+                    "error: which model?\n  hint: give --model NAME, or a scenario file\n");
   overrides.model = "spiral_mlp";
-  CHECK_THROWS_WITH(make_scenario(overrides), "error: which cluster?\n  hint: give --cluster NAME, or a scenario file\n");
+  CHECK_THROWS_WITH(make_scenario(overrides),
+                    "error: which cluster?\n  hint: give --cluster NAME, or a scenario file\n");
 }
 
 }  // namespace scenario_document_test

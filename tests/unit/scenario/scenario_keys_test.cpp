@@ -1,5 +1,6 @@
-// Tests that the reference of keys and the schema say the same: each listed key is accepted, and no table takes another.
-#include "sim/scenario/scenario_keys.hpp"
+// Tests that the reference of keys and the schema say the same: each listed key is accepted, and no table
+// takes another.
+#include "sim/scenario/sections/scenario_keys.hpp"
 
 #include <map>
 #include <set>
@@ -24,7 +25,8 @@ ScenarioOverrides small_question() {
 
 /// Keys that make sense only beside another one.
 std::vector<std::string> companions(const std::string& key) {
-  if (key == "measured.gpus" || key == "measured.scales" || key == "measured.reused_batch") return {"measured.samples_per_s=1000"};
+  if (key == "measured.gpus" || key == "measured.scales" || key == "measured.reused_batch")
+    return {"measured.samples_per_s=1000"};
   if (key == "measured.epoch") return {"data.samples=60000"};
   if (key == "run.every.validation.epochs") return {"run.every.validation.duration=\"1 s\""};
   if (key == "run.every.validation.batch_per_gpu") return {"run.every.validation.samples=10000"};
@@ -34,7 +36,8 @@ std::vector<std::string> companions(const std::string& key) {
 /// "model.name" → {"model", "name"}: split at the last dot; a key of the document has the table "".
 std::pair<std::string, std::string> split(const std::string& name) {
   const std::size_t dot = name.rfind('.');
-  return dot == std::string::npos ? std::pair{std::string(), name} : std::pair{name.substr(0, dot), name.substr(dot + 1)};
+  return dot == std::string::npos ? std::pair{std::string(), name}
+                                  : std::pair{name.substr(0, dot), name.substr(dot + 1)};
 }
 
 /// The keys a table takes, from the hint for a key that is near none of them: "known: a, b, c".
@@ -88,12 +91,14 @@ TEST_CASE("the reference lists every key the schema takes") {
   std::map<std::string, std::set<std::string>> listed;
   for (const ScenarioKey& key : scenario_keys()) {
     const auto [table, name] = split(key.name);
-    if (std::find(key.strategies.begin(), key.strategies.end(), "ddp") == key.strategies.end() && !key.strategies.empty()) continue;
+    if (std::find(key.strategies.begin(), key.strategies.end(), "ddp") == key.strategies.end() &&
+        !key.strategies.empty())
+      continue;
     listed[table].insert(name);
   }
   listed["run"].insert("every");
-  for (const std::string table :
-       {"model", "framework", "data", "strategy", "nccl", "launch", "cluster", "run", "loop", "measured", "study"})
+  for (const std::string table : {"model", "framework", "data", "strategy", "nccl", "launch", "cluster",
+                                  "run", "loop", "measured", "study"})
     listed[""].insert(table);
   for (const auto& [table, keys] : listed) {
     INFO("[" << table << "]");

@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
-#include "sim/scenario/calibration_constants.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/calibration/calibration_constants.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -83,11 +83,19 @@ segments = [
   CHECK(c.find("gemm.share")->value == 0.8);
   REQUIRE(c.collectives.size() == 1);
   const CalibratedCollective expected{
-      "all_reduce", 16, 2, 4, "ring", "ll128", {{8, 65536, 11.2 * us, 1 / 20e9, 0.02, 14}, {131072, 262144, 30 * us, 0, 0, 0}}};
+      "all_reduce",
+      16,
+      2,
+      4,
+      "ring",
+      "ll128",
+      {{8, 65536, 11.2 * us, 1 / 20e9, 0.02, 14}, {131072, 262144, 30 * us, 0, 0, 0}}};
   CHECK(c.collectives[0] == expected);
 }
 
-TEST_CASE("a calibration of nothing is empty") { CHECK(read("description = \"none yet\"\n").calibration.empty()); }
+TEST_CASE("a calibration of nothing is empty") {
+  CHECK(read("description = \"none yet\"\n").calibration.empty());
+}
 
 TEST_CASE("a misspelt constant is answered with the near one") {
   CHECK(read("[constants.\"ncl.kernel\"]\nvalue = \"3 us\"\nspread = 0.1\n").errors ==
@@ -99,11 +107,13 @@ TEST_CASE("a misspelt constant is answered with the near one") {
 
 TEST_CASE("a constant that physics does not allow is refused with what it allows") {
   CHECK(read("[constants.\"nccl.kernel\"]\nvalue = \"3 ms\"\nspread = 0.1\n").errors ==
-        "calibrations/mycluster.toml:2:9: error: constants.\"nccl.kernel\".value must be from \"100 ns\" to \"1 ms\"\n"
+        "calibrations/mycluster.toml:2:9: error: constants.\"nccl.kernel\".value must be from \"100 ns\" to "
+        "\"1 ms\"\n"
         "  2 | value = \"3 ms\"\n"
         "    |         ^^^^^^\n"
         "  hint: start and end of one NCCL kernel\n");
-  check_mistake("[constants.\"nccl.kernel\"]\nvalue = \"0 us\"\nspread = 0.1\n", "must be from \"100 ns\" to \"1 ms\"");
+  check_mistake("[constants.\"nccl.kernel\"]\nvalue = \"0 us\"\nspread = 0.1\n",
+                "must be from \"100 ns\" to \"1 ms\"");
   check_mistake("[constants.\"gemm.share\"]\nvalue = 1.5\nspread = 0.1\n", "must be from 0.01 to 1");
   check_mistake("[constants.\"gemm.share\"]\nvalue = nan\nspread = 0.1\n", "must be a number");
 }
@@ -116,44 +126,51 @@ TEST_CASE("wrong keys of a constant are answered each at its place") {
   check_mistake(begin + "value = \"3 GB\"\nspread = 0.1\n", "\"3 GB\" is a size, a time is needed");
   check_mistake(begin + "value = \"3 us\"\nspread = -0.1\n", "spread must be a number from 0 to 10");
   check_mistake(begin + right + "range = [\"8 B\"]\n", "range must be two sizes, the smaller first");
-  check_mistake(begin + right + "range = [\"8 GiB\", \"4 GiB\"]\n", "range must be two sizes, the smaller first");
+  check_mistake(begin + right + "range = [\"8 GiB\", \"4 GiB\"]\n",
+                "range must be two sizes, the smaller first");
   check_mistake(begin + right + "range = [\"8\", \"4 GiB\"]\n", "\"8\" has no unit");
   check_mistake(begin + right + "samples = -1\n", "samples must be an integer from 0");
   check_mistake(begin + right + "residual = 11\n", "residual must be a number from 0 to 10");
   check_mistake(begin + right + "sampels = 1\n", "unknown key \"sampels\"");
-  check_mistake("[constants]\n\"nccl.kernel\" = \"3 us\"\n", "constants.\"nccl.kernel\" must be a table, not a string");
+  check_mistake("[constants]\n\"nccl.kernel\" = \"3 us\"\n",
+                "constants.\"nccl.kernel\" must be a table, not a string");
 }
 
 TEST_CASE("wrong keys of a collective are answered each at its place") {
   const std::string segment = "{ from = \"8 B\", to = \"1 KiB\", latency = \"9 us\" }";
   check_mistake("[[collectives]]\ngpus = 8\nsegments = [" + segment + "]\n", "collectives.op is missing");
-  check_mistake("[[collectives]]\nop = \"allreduce\"\ngpus = 8\nsegments = [" + segment + "]\n", "did you mean \"all_reduce\"");
+  check_mistake("[[collectives]]\nop = \"allreduce\"\ngpus = 8\nsegments = [" + segment + "]\n",
+                "did you mean \"all_reduce\"");
   check_mistake(collective_with("nodes = 9", segment), "9 nodes cannot share 8 GPUs");
   check_mistake(collective_with("algorithm = \"rng\"", segment), "did you mean \"ring\"");
   check_mistake(collective_with("protocol = \"ll64\"", segment), "unknown collectives.protocol \"ll64\"");
   check_mistake(collective_with("processes_per_node = -1", segment), "must be an integer from 0");
   check_mistake(collective_with("", ""), "collectives.segments is empty");
   check_mistake("[[collectives]]\nop = \"all_reduce\"\ngpus = 8\n", "collectives.segments is missing");
-  check_mistake(collective_with("", segment) + collective_with("", segment), "this collective stands here twice");
+  check_mistake(collective_with("", segment) + collective_with("", segment),
+                "this collective stands here twice");
   check_mistake("collectives = [3]\n", "collectives must hold tables");
   check_mistake(collective_with("", "3"), "collectives.segments must hold tables");
 }
 
 TEST_CASE("segments that overlap, descend or cannot be are refused") {
   const auto two = [](const std::string& from, const std::string& to) {
-    return collective_with(
-        "", "{ from = \"8 B\", to = \"1 KiB\", latency = \"9 us\" }, { from = \"" + from + "\", to = \"" + to + "\", latency = \"9 us\" }");
+    return collective_with("", "{ from = \"8 B\", to = \"1 KiB\", latency = \"9 us\" }, { from = \"" + from +
+                                   "\", to = \"" + to + "\", latency = \"9 us\" }");
   };
   CHECK(read(two("2 KiB", "4 KiB")).errors == "");
   check_mistake(two("512 B", "4 KiB"), "from must lie above the segment before it");
   check_mistake(two("1 KiB", "4 KiB"), "from must lie above the segment before it");
   check_mistake(two("4 KiB", "2 KiB"), "to is smaller than");
   check_mistake(two("-4 KiB", "2 KiB"), "is negative");
-  const auto line = [](const std::string& keys) { return collective_with("", "{ from = \"8 B\", to = \"1 KiB\", " + keys + " }"); };
+  const auto line = [](const std::string& keys) {
+    return collective_with("", "{ from = \"8 B\", to = \"1 KiB\", " + keys + " }");
+  };
   check_mistake(line("latency = \"0 us\""), "latency must be more than zero where there is no bandwidth");
   CHECK(read(line("latency = \"0 us\", bandwidth = \"3 GBps\"")).errors == "");
   check_mistake(line("bandwidth = \"3 GBps\""), "latency is missing");
-  check_mistake(line("latency = \"1 us\", bandwidth = \"0 GBps\""), "bandwidth must be from \"1 Bps\" to \"1 PBps\"");
+  check_mistake(line("latency = \"1 us\", bandwidth = \"0 GBps\""),
+                "bandwidth must be from \"1 Bps\" to \"1 PBps\"");
   check_mistake(line("latency = \"1 us\", bandwidth = \"2 PBps\""), "no wire carries more");
   check_mistake(line("latency = \"100 d\""), "is longer than 12 days");
   check_mistake(line("latency = \"1 us\", spread = \"2 %\""), "spread must be a number");
@@ -162,25 +179,29 @@ TEST_CASE("segments that overlap, descend or cannot be are refused") {
 
 TEST_CASE("all mistakes of a calibration file are reported at once") {
   const std::string errors =
-      read("[constants.\"copy.peak\"]\nvalue = \"3 us\"\nspread = 20\n[provenance]\ngpu = 3\n" + collective_with("node = 2", "")).errors;
+      read("[constants.\"copy.peak\"]\nvalue = \"3 us\"\nspread = 20\n[provenance]\ngpu = 3\n" +
+           collective_with("node = 2", ""))
+          .errors;
   for (const std::string message :
-       {"a bandwidth is needed", "spread must be", "provenance.gpu must be a string", "unknown key \"node\"", "segments is empty"})
+       {"a bandwidth is needed", "spread must be", "provenance.gpu must be a string", "unknown key \"node\"",
+        "segments is empty"})
     CHECK_THAT(errors, Catch::Matchers::ContainsSubstring(message));
 }
 
 TEST_CASE("more segments than any library has protocols are refused") {
   std::string segments;
   for (int i = 1; i <= 65; ++i)
-    segments += "{ from = \"" + std::to_string(2 * i) + " B\", to = \"" + std::to_string(2 * i + 1) + " B\", latency = \"9 us\" },";
+    segments += "{ from = \"" + std::to_string(2 * i) + " B\", to = \"" + std::to_string(2 * i + 1) +
+                " B\", latency = \"9 us\" },";
   check_mistake(collective_with("", segments), "collectives.segments has 65 entries, at most 64 are allowed");
 }
 
 TEST_CASE("a cluster names its calibration, whose mistakes are shown in its own file") {
   test::use_source_catalogs();
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / ("foretrain_calibration_" + std::to_string(::getpid()) + ".toml");
-  const std::string cluster =
-      "nodes = 2\nnode = \"dgx-a100\"\ncalibration = \"" + file.string() + "\"\n[fabric]\nkind = \"star\"\nlink = \"ib_hdr\"\n";
+  const std::filesystem::path file = std::filesystem::temp_directory_path() /
+                                     ("foretrain_calibration_" + std::to_string(::getpid()) + ".toml");
+  const std::string cluster = "nodes = 2\nnode = \"dgx-a100\"\ncalibration = \"" + file.string() +
+                              "\"\n[fabric]\nkind = \"star\"\nlink = \"ib_hdr\"\n";
   const auto read_with = [&](const std::string& text) {
     std::ofstream(file) << text;
     const SourceText source{"c.toml", cluster};
@@ -188,20 +209,24 @@ TEST_CASE("a cluster names its calibration, whose mistakes are shown in its own 
     const ClusterSpec spec = read_cluster(source, diagnostics);
     return std::pair(spec.calibration, format(diagnostics.found()));
   };
-  const auto [right, none] = read_with(collective_with("", "{ from = \"8 B\", to = \"1 KiB\", latency = \"9 us\" }"));
+  const auto [right, none] =
+      read_with(collective_with("", "{ from = \"8 B\", to = \"1 KiB\", latency = \"9 us\" }"));
   CHECK(right.name == file.stem().string());
   CHECK(right.collectives.size() == 1);
   const auto [wrong, errors] = read_with(collective_with("nodes = 0", "3"));
-  CHECK_THAT(errors, Catch::Matchers::ContainsSubstring(file.string() + ":4:9: error: collectives.nodes must be"));
+  CHECK_THAT(errors,
+             Catch::Matchers::ContainsSubstring(file.string() + ":4:9: error: collectives.nodes must be"));
   std::filesystem::remove(file);
 }
 
 TEST_CASE("a cluster that names no calibration of the catalog is told so") {
   const SourceText source{"c.toml",
-                          "nodes = 2\nnode = \"dgx-a100\"\ncalibration = \"nowhere\"\n[fabric]\nkind = \"star\"\nlink = \"ib_hdr\"\n"};
+                          "nodes = 2\nnode = \"dgx-a100\"\ncalibration = \"nowhere\"\n[fabric]\nkind = "
+                          "\"star\"\nlink = \"ib_hdr\"\n"};
   Diagnostics diagnostics(source);
   read_cluster(source, diagnostics);
-  CHECK_THAT(format(diagnostics.found()), Catch::Matchers::ContainsSubstring("c.toml:3:15: error: unknown calibration \"nowhere\""));
+  CHECK_THAT(format(diagnostics.found()),
+             Catch::Matchers::ContainsSubstring("c.toml:3:15: error: unknown calibration \"nowhere\""));
 }
 
 TEST_CASE("every constant has its name once, a range and a meaning") {

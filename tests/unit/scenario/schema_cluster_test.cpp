@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "sim/cluster/cluster.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 #include "tests/support/catch.hpp"
 
 namespace schema_cluster_test {
@@ -69,7 +69,8 @@ std::string with(const std::string& line, const std::string& instead, std::strin
 /// A folder of its own for one test, removed afterwards.
 class TemporaryFolder {
  public:
-  explicit TemporaryFolder(const std::string& name) : path_(std::filesystem::temp_directory_path() / (name + std::to_string(::getpid()))) {
+  explicit TemporaryFolder(const std::string& name)
+      : path_(std::filesystem::temp_directory_path() / (name + std::to_string(::getpid()))) {
     std::filesystem::create_directories(path_);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
@@ -134,7 +135,8 @@ TEST_CASE("GPU and links are looked up in the catalogs") {
 TEST_CASE("a mesh of n devices is n(n-1)/2 links") {
   const std::string eight =
       with("gpus = 2", "gpus = 8",
-           with(R"(mesh = ["gpu0", "gpu1"])", R"(mesh = ["gpu0", "gpu1", "gpu2", "gpu3", "gpu4", "gpu5", "gpu6", "gpu7"])"));
+           with(R"(mesh = ["gpu0", "gpu1"])",
+                R"(mesh = ["gpu0", "gpu1", "gpu2", "gpu3", "gpu4", "gpu5", "gpu6", "gpu7"])"));
   const ClusterSpec spec = read(eight).spec;
   std::size_t nvlinks = 0;
   for (const NodeLink& link : spec.node.links) nvlinks += link.type.kind == LinkKind::nvlink ? 1 : 0;
@@ -150,7 +152,8 @@ TEST_CASE("what a cluster file leaves out has its default") {
 }
 
 TEST_CASE("one node needs no fabric") {
-  const auto [spec, errors] = read(with("nodes = 24", "nodes = 1", kCluster.substr(0, kCluster.find("[fabric]"))));
+  const auto [spec, errors] =
+      read(with("nodes = 24", "nodes = 1", kCluster.substr(0, kCluster.find("[fabric]"))));
   CHECK(errors.empty());
   CHECK(spec.fabric.kind == "none");
 }
@@ -177,7 +180,9 @@ TEST_CASE("a fat tree's missing parameters are reported at the fabric") {
 }
 
 TEST_CASE("an unknown GPU, link and fabric are reported where they stand, with a suggestion") {
-  CHECK(read(with("v100-sxm2-32gb", "v100-smx2-32gb", with("upi_10_4", "upi_10.4", with("\"fat_tree\"", "\"fattree\"")))).errors ==
+  CHECK(read(with("v100-sxm2-32gb", "v100-smx2-32gb",
+                  with("upi_10_4", "upi_10.4", with("\"fat_tree\"", "\"fattree\""))))
+            .errors ==
         "box.toml:5:7: error: unknown GPU \"v100-smx2-32gb\"\n"
         "  5 | gpu = \"v100-smx2-32gb\"\n"
         "    |       ^^^^^^^^^^^^^^^^\n"
@@ -211,7 +216,9 @@ TEST_CASE("a GPU that nothing reaches is reported at the node") {
 }
 
 TEST_CASE("mesh and pairs exclude each other, and one of them is needed") {
-  const std::string hint = "  hint: mesh = [\"gpu0\", \"gpu1\"] links every pair, pairs = [[\"gpu0\", \"cpu0\"]] the pairs named\n";
+  const std::string hint =
+      "  hint: mesh = [\"gpu0\", \"gpu1\"] links every pair, pairs = [[\"gpu0\", \"cpu0\"]] the pairs "
+      "named\n";
   CHECK(read(with("mesh = [\"gpu0\", \"gpu1\"]\n", "")).errors ==
         "box.toml:15:1: error: a group of links needs mesh or pairs\n"
         "  15 | [[node.links]]\n"
@@ -233,8 +240,10 @@ TEST_CASE("a pair is two names") {
 }
 
 TEST_CASE("counts and factors have ranges") {
-  const std::string text = with("nodes = 24", "nodes = 100001",
-                                with("gpus = 2", "gpus = 65", with("cores = 40", "cores = 0", with("slowdown = 2.0", "slowdown = 21"))));
+  const std::string text =
+      with("nodes = 24", "nodes = 100001",
+           with("gpus = 2", "gpus = 65",
+                with("cores = 40", "cores = 0", with("slowdown = 2.0", "slowdown = 21"))));
   CHECK(read(text).errors ==
         "box.toml:2:9: error: nodes must be an integer from 1 to 100000\n"
         "  2 | nodes = 100001\n"
@@ -275,7 +284,9 @@ TEST_CASE("a node has at most 4096 links") {
   std::string pairs = "pairs = [";
   for (int i = 0; i < 4097; ++i) pairs += R"(["gpu0", "cpu0"], )";
   const std::string errors = read(with(R"(pairs = [["cpu0", "cpu1"]])", pairs + "]")).errors;
-  CHECK_THAT(errors, ContainsSubstring("box.toml:24:9: error: node.links.pairs has 4097 entries, at most 4096 are allowed\n"));
+  CHECK_THAT(errors,
+             ContainsSubstring(
+                 "box.toml:24:9: error: node.links.pairs has 4097 entries, at most 4096 are allowed\n"));
 }
 
 TEST_CASE("an empty cluster file misses nodes and node") {

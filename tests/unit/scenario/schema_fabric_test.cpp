@@ -1,6 +1,6 @@
 // Tests of the fabric table: each kind's keys, their limits, and mistakes at their place.
 #include "sim/cluster/cluster.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 #include "tests/support/catch.hpp"
 
 namespace schema_fabric_test {
@@ -95,14 +95,17 @@ pairs = [["leaf0", "node0-7"], ["leaf1", "node3.nic1"], ["leaf0", "leaf1"]]
 }
 
 TEST_CASE("an isolated NIC and a disconnected graph are shown at the fabric") {
-  CHECK(read("kind = \"explicit\"\nlink = \"ib_edr\"\n[[fabric.links]]\npairs = [[\"leaf0\", \"node0-6\"]]\n").errors ==
+  CHECK(read("kind = \"explicit\"\nlink = \"ib_edr\"\n[[fabric.links]]\npairs = [[\"leaf0\", \"node0-6\"]]\n")
+            .errors ==
         "net.toml:3:1: error: node7.nic0 is not connected\n"
         "  3 | [fabric]\n"
         "    | ^^^^^^^^\n"
         "  hint: add a pair, as in [\"leaf0\", \"node0-17.nic0\"]\n");
-  CHECK_THAT(
-      read("kind = \"explicit\"\nlink = \"ib_edr\"\n[[fabric.links]]\npairs = [[\"a\", \"node0-3\"], [\"b\", \"node4-7\"]]\n").errors,
-      ContainsSubstring("node4.nic0 cannot be reached from node0.nic0") && ContainsSubstring("connect their switches"));
+  CHECK_THAT(read("kind = \"explicit\"\nlink = \"ib_edr\"\n[[fabric.links]]\npairs = [[\"a\", \"node0-3\"], "
+                  "[\"b\", \"node4-7\"]]\n")
+                 .errors,
+             ContainsSubstring("node4.nic0 cannot be reached from node0.nic0") &&
+                 ContainsSubstring("connect their switches"));
 }
 
 TEST_CASE("numbers out of range are reported with the range") {
@@ -114,7 +117,8 @@ TEST_CASE("numbers out of range are reported with the range") {
         "net.toml:6:14: error: fabric.dimensions has 7 entries, at most 6 are allowed\n"
         "  6 | dimensions = [1, 2, 1, 2, 1, 2, 1]\n"
         "    |              ^^^^^^^^^^^^^^^^^^^^^\n");
-  CHECK(read("kind = \"fat_tree\"\nlink = \"ib_edr\"\nnodes_per_leaf = 2\nuplinks_per_leaf = 0\nlevels = 5\nparallel_links = 1025\n")
+  CHECK(read("kind = \"fat_tree\"\nlink = \"ib_edr\"\nnodes_per_leaf = 2\nuplinks_per_leaf = 0\nlevels = "
+             "5\nparallel_links = 1025\n")
             .errors ==
         "net.toml:7:20: error: fabric.uplinks_per_leaf must be an integer from 1 to 100000\n"
         "  7 | uplinks_per_leaf = 0\n"
@@ -160,9 +164,11 @@ TEST_CASE("what is no table of links or no pair is reported") {
         "  6 | links = [3]\n"
         "    |          ^\n"
         "  hint: write [[fabric.links]]\n");
-  CHECK_THAT(
-      read("kind = \"explicit\"\nlink = \"ib_edr\"\n[[fabric.links]]\nlink = \"pcie3_x16\"\npairs = [[\"a\"]]\n").errors,
-      ContainsSubstring("fabric.links.link must be a network link, pcie3_x16 is not") && ContainsSubstring("a pair is two device names"));
+  CHECK_THAT(read("kind = \"explicit\"\nlink = \"ib_edr\"\n[[fabric.links]]\nlink = \"pcie3_x16\"\npairs = "
+                  "[[\"a\"]]\n")
+                 .errors,
+             ContainsSubstring("fabric.links.link must be a network link, pcie3_x16 is not") &&
+                 ContainsSubstring("a pair is two device names"));
 }
 
 }  // namespace schema_fabric_test

@@ -1,5 +1,5 @@
 // Tests of the link file: kind, rate, efficiency and latency of one kind of link.
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 #include "tests/support/catch.hpp"
 
 namespace schema_link_test {
@@ -74,7 +74,8 @@ speed = 3
         "nvlink2.toml:5:1: error: unknown key \"speed\"\n"
         "  5 | speed = 3\n"
         "    | ^^^^^\n"
-        "  hint: known: kind, bandwidth, collective_efficiency, eager_limit, latency, collective_latency, rendezvous_latency, line_rate, "
+        "  hint: known: kind, bandwidth, collective_efficiency, eager_limit, latency, collective_latency, "
+        "rendezvous_latency, line_rate, "
         "nccl_bandwidth\n"
         "5 errors\n");
 }
@@ -89,7 +90,9 @@ TEST_CASE("a link file needs a kind and a bandwidth") {
 }
 
 TEST_CASE("a link file may say what NCCL books for the link") {
-  CHECK(read("kind = \"pcie\"\nbandwidth = \"26 GBps\"\nnccl_bandwidth = \"24 GBps\"\n").link.nccl_bandwidth == ByteRate{24e9});
+  CHECK(
+      read("kind = \"pcie\"\nbandwidth = \"26 GBps\"\nnccl_bandwidth = \"24 GBps\"\n").link.nccl_bandwidth ==
+      ByteRate{24e9});
   CHECK(read("kind = \"pcie\"\nbandwidth = \"26 GBps\"\n").link.nccl_bandwidth == ByteRate{});
   CHECK(read("kind = \"pcie\"\nbandwidth = \"26 GBps\"\nnccl_bandwidth = \"0 GBps\"\n").errors ==
         "nvlink2.toml:3:18: error: nccl_bandwidth must be at least one byte per second\n"
@@ -104,8 +107,9 @@ TEST_CASE("a bandwidth or a latency that no link has is refused with its limits"
         "    |             ^^^^^^^^^^^^^\n"
         "  hint: a bandwidth is 0, or from 1e-09 GBps to 1e+09 GBps\n");
   for (const char* key : {"latency", "collective_latency", "rendezvous_latency"})
-    CHECK_THAT(read("kind = \"network\"\nbandwidth = \"1 GBps\"\n" + std::string(key) + " = \"1e300 s\"\n").errors,
-               ContainsSubstring("hint: a time is 0, or from 1e-12 s to 1 s"));
+    CHECK_THAT(
+        read("kind = \"network\"\nbandwidth = \"1 GBps\"\n" + std::string(key) + " = \"1e300 s\"\n").errors,
+        ContainsSubstring("hint: a time is 0, or from 1e-12 s to 1 s"));
 }
 
 }  // namespace schema_link_test

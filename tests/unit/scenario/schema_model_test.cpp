@@ -1,7 +1,7 @@
 // Model files read right: fields and defaults, blocks with parameters, names, and the limits of expansion.
 
 #include "sim/scenario/catalog.hpp"
-#include "sim/workload/operators.hpp"
+#include "sim/workload/lowering/operators.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -32,14 +32,16 @@ TEST_CASE("a layer takes its fields from the file and the rest from the framewor
   const Model model = read(
       "description = \"two layers\"\ninput = [3, 8, 8]\nlayers = [\n"
       "  { type = \"conv2d\", name = \"stem\", out = 4, kernel = 3, padding = \"same\", bias = false },\n"
-      "  { type = \"max_pool\", kernel = 2 },\n  { type = \"flatten\" },\n  { type = \"linear\", out = 10 },\n  { type = \"loss\" },\n]\n");
+      "  { type = \"max_pool\", kernel = 2 },\n  { type = \"flatten\" },\n  { type = \"linear\", out = 10 "
+      "},\n  { type = \"loss\" },\n]\n");
   CHECK(model.name == "tiny");
   CHECK(model.description == "two layers");
   CHECK(model.input == std::vector<std::int64_t>{3, 8, 8});
   const Layer& conv = model.layers[0];
   CHECK(conv.type == LayerType::conv2d);
   CHECK(conv.name == "stem");
-  CHECK((conv.out == 4 && conv.kernel == 3 && conv.stride == 1 && conv.padding == -1 && conv.dilation == 1 && conv.groups == 1));
+  CHECK((conv.out == 4 && conv.kernel == 3 && conv.stride == 1 && conv.padding == -1 && conv.dilation == 1 &&
+         conv.groups == 1));
   CHECK(!conv.bias);
   CHECK(conv.span.line == 4);
   CHECK(model.layers[1].stride == 2);  // a pool's stride is its kernel
@@ -48,7 +50,8 @@ TEST_CASE("a layer takes its fields from the file and the rest from the framewor
 
 TEST_CASE("a timed layer takes its parameters as a number and its times with units") {
   const Model model = read(
-      "input = [1]\nlayers = [\n  { type = \"timed\", parameters = 262144, forward = \"10 ms\", backward = \"20 ms\" },\n"
+      "input = [1]\nlayers = [\n  { type = \"timed\", parameters = 262144, forward = \"10 ms\", backward = "
+      "\"20 ms\" },\n"
       "  { type = \"timed\", forward = \"5 us\", backward = \"0 s\" },\n  { type = \"loss\" },\n]\n");
   CHECK(model.layers[0].parameters == 262144);
   CHECK(model.layers[0].forward_time == milliseconds(10));
@@ -64,8 +67,9 @@ TEST_CASE("a block is put in as often as it repeats, with its arguments and its 
       "  { type = \"block\", block = \"unit\", name = \"body\", repeat = 2, with = { width = 8 } },\n"
       "  { type = \"block\", block = \"unit\", with = { width = 2 } },\n  { type = \"loss\" },\n]\n"
       "[blocks.unit]\nlayers = [{ type = \"linear\", out = \"$width\" }, { type = \"relu\" }]\n");
-  CHECK(names_of(model.layers) ==
-        std::vector<std::string>{"body.0.linear", "body.0.relu", "body.1.linear", "body.1.relu", "unit.linear", "unit.relu", "loss"});
+  CHECK(names_of(model.layers) == std::vector<std::string>{"body.0.linear", "body.0.relu", "body.1.linear",
+                                                           "body.1.relu", "unit.linear", "unit.relu",
+                                                           "loss"});
   CHECK(model.layers[2].out == 8);
   CHECK(model.layers[4].out == 2);
   CHECK(model.layers[0].span.line == 8);  // the place inside the block
@@ -73,8 +77,10 @@ TEST_CASE("a block is put in as often as it repeats, with its arguments and its 
 
 TEST_CASE("a block hands its parameters on to the blocks it uses, and may repeat by one") {
   const Model model = read(
-      "input = [4]\nlayers = [{ type = \"block\", block = \"outer\", with = { n = 3, w = 5 } }, { type = \"loss\" }]\n"
-      "[blocks.outer]\nlayers = [{ type = \"block\", block = \"inner\", repeat = \"$n\", with = { width = \"$w\" } }]\n"
+      "input = [4]\nlayers = [{ type = \"block\", block = \"outer\", with = { n = 3, w = 5 } }, { type = "
+      "\"loss\" }]\n"
+      "[blocks.outer]\nlayers = [{ type = \"block\", block = \"inner\", repeat = \"$n\", with = { width = "
+      "\"$w\" } }]\n"
       "[blocks.inner]\nlayers = [{ type = \"linear\", out = \"$width\" }]\n");
   REQUIRE(model.layers.size() == 4);
   CHECK(model.layers[2].out == 5);
@@ -83,16 +89,19 @@ TEST_CASE("a block hands its parameters on to the blocks it uses, and may repeat
 
 TEST_CASE("branches hold layers and blocks, and an empty one is the identity") {
   const Model model = read(
-      "input = [4]\nlayers = [{ type = \"add\", branches = [[{ type = \"block\", block = \"unit\" }], []] }, { type = \"loss\" }]\n"
+      "input = [4]\nlayers = [{ type = \"add\", branches = [[{ type = \"block\", block = \"unit\" }], []] }, "
+      "{ type = \"loss\" }]\n"
       "[blocks.unit]\nlayers = [{ type = \"linear\", out = 4 }, { type = \"relu\" }]\n");
   REQUIRE(model.layers[0].branches.size() == 2);
-  CHECK(names_of(model.layers[0].branches[0]) == std::vector<std::string>{"add.0.unit.linear", "add.0.unit.relu"});
+  CHECK(names_of(model.layers[0].branches[0]) ==
+        std::vector<std::string>{"add.0.unit.linear", "add.0.unit.relu"});
   CHECK(model.layers[0].branches[1].empty());
 }
 
 TEST_CASE("layers of one type get numbers from the second on") {
   const Model model = read(
-      "input = [4]\nlayers = [{ type = \"relu\" }, { type = \"relu\" }, { type = \"linear\", out = 2 }, { type = \"relu\" }, { type = "
+      "input = [4]\nlayers = [{ type = \"relu\" }, { type = \"relu\" }, { type = \"linear\", out = 2 }, { "
+      "type = \"relu\" }, { type = "
       "\"loss\" }]\n");
   CHECK(names_of(model.layers) == std::vector<std::string>{"relu", "relu2", "linear", "relu3", "loss"});
 }
@@ -101,7 +110,8 @@ TEST_CASE("blocks nest 32 deep, not 33") {
   const auto chain = [](int blocks) {
     std::string text = "input = [4]\nlayers = [{ type = \"block\", block = \"b1\" }, { type = \"loss\" }]\n";
     for (int i = 1; i < blocks; ++i) {
-      text += "[blocks.b" + std::to_string(i) + "]\nlayers = [{ type = \"block\", block = \"b" + std::to_string(i + 1) + "\" }]\n";
+      text += "[blocks.b" + std::to_string(i) + "]\nlayers = [{ type = \"block\", block = \"b" +
+              std::to_string(i + 1) + "\" }]\n";
     }
     return text + "[blocks.b" + std::to_string(blocks) + "]\nlayers = [{ type = \"relu\" }]\n";
   };
@@ -117,18 +127,20 @@ TEST_CASE("a hundred thousand layers are allowed, one more is not") {
            " }, { type = \"loss\" }]\n[blocks.a]\nlayers = [{ type = \"relu\" }]\n";
   };
   CHECK(test::model_mistakes(model(99'999)).empty());
-  CHECK_THAT(test::model_mistakes(model(100'000)), ContainsSubstring("the model has more than 100000 layers"));
+  CHECK_THAT(test::model_mistakes(model(100'000)),
+             ContainsSubstring("the model has more than 100000 layers"));
 }
 
 TEST_CASE("repeat bombs are refused at the limit of layers, in layers, in branches and in depth") {
   std::string doubling = "input = [4]\nlayers = [{ type = \"block\", block = \"b1\", repeat = 100000 }]\n";
   for (int i = 1; i < 32; ++i) {
-    doubling += "[blocks.b" + std::to_string(i) + "]\nlayers = [{ type = \"block\", block = \"b" + std::to_string(i + 1) +
-                "\", repeat = 100000 }]\n";
+    doubling += "[blocks.b" + std::to_string(i) + "]\nlayers = [{ type = \"block\", block = \"b" +
+                std::to_string(i + 1) + "\", repeat = 100000 }]\n";
   }
   doubling += "[blocks.b32]\nlayers = [{ type = \"relu\" }]\n";
   std::string branches =
-      "input = [4]\nlayers = [{ type = \"block\", block = \"a\", repeat = 100000 }]\n[blocks.a]\nlayers = [{ type = \"add\", branches = [";
+      "input = [4]\nlayers = [{ type = \"block\", block = \"a\", repeat = 100000 }]\n[blocks.a]\nlayers = [{ "
+      "type = \"add\", branches = [";
   for (int i = 0; i < 1000; ++i) branches += "[],";
   branches += "] }]\n";
   CHECK_THAT(test::model_mistakes(doubling), ContainsSubstring("the model has more than 100000 layers"));

@@ -1,7 +1,8 @@
-// Tests of the node table and of node templates: what a cluster takes over, replaces and adds, and mistakes at their place.
+// Tests of the node table and of node templates: what a cluster takes over, replaces and adds, and mistakes
+// at their place.
 #include "sim/cluster/cluster.hpp"
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/schemas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 #include "tests/support/catch.hpp"
 
 namespace schema_node_test {
@@ -74,7 +75,8 @@ TEST_CASE("the name of a template alone is a whole node") {
 }
 
 TEST_CASE("a key beside a template replaces its value, and the rest stays") {
-  const auto [spec, errors] = read_node("template = \"dgx-a100\"\ngpu = \"a100-sxm4-80gb\"\n[node.host]\ncores = 96\n");
+  const auto [spec, errors] =
+      read_node("template = \"dgx-a100\"\ngpu = \"a100-sxm4-80gb\"\n[node.host]\ncores = 96\n");
   REQUIRE(errors.empty());
   CHECK(spec.node.gpu.name == "a100-sxm4-80gb");
   CHECK(spec.node.host.cores == 96);
@@ -83,8 +85,9 @@ TEST_CASE("a key beside a template replaces its value, and the rest stays") {
 }
 
 TEST_CASE("links beside a template are added to its links") {
-  const auto [spec, errors] =
-      read_node("template = \"pcie3-8gpu\"\n[[node.links]]\nlink = \"nvlink2\"\ncount = 2\npairs = [[\"gpu0\", \"gpu1\"]]\n");
+  const auto [spec, errors] = read_node(
+      "template = \"pcie3-8gpu\"\n[[node.links]]\nlink = \"nvlink2\"\ncount = 2\npairs = [[\"gpu0\", "
+      "\"gpu1\"]]\n");
   REQUIRE(errors.empty());
   const std::size_t plain = read("nodes = 1\nnode = \"pcie3-8gpu\"\n").spec.node.links.size();
   REQUIRE(spec.node.links.size() == plain + 1);
@@ -92,7 +95,8 @@ TEST_CASE("links beside a template are added to its links") {
 }
 
 TEST_CASE("whoever sets the NICs describes their connections anew") {
-  const auto [spec, errors] = read_node("template = \"dgx-a100\"\nnics_at = [\"cpu0\", \"switch3\"]\nnic_link = \"pcie3_x16\"\n");
+  const auto [spec, errors] =
+      read_node("template = \"dgx-a100\"\nnics_at = [\"cpu0\", \"switch3\"]\nnic_link = \"pcie3_x16\"\n");
   REQUIRE(errors.empty());
   CHECK(spec.node.nics == 2);
   CHECK(links_to(spec.node, "nic0") == 1);
@@ -112,7 +116,8 @@ TEST_CASE("clocks set lower than the data sheet's lower the rates of a node's GP
 }
 
 TEST_CASE("a node says how its GPUs, NICs and switches behave") {
-  const auto [spec, errors] = read_node("peer_access = false\ngpudirect = false\ngpudirect_reach = \"SYS\"\nmulticast = true\n" + kOwnNode);
+  const auto [spec, errors] = read_node(
+      "peer_access = false\ngpudirect = false\ngpudirect_reach = \"SYS\"\nmulticast = true\n" + kOwnNode);
   REQUIRE(errors.empty());
   CHECK_FALSE(spec.node.peer_access);
   CHECK_FALSE(spec.node.gpudirect);
@@ -126,7 +131,9 @@ TEST_CASE("a node says how its GPUs, NICs and switches behave") {
 }
 
 TEST_CASE("an unknown template, family and reach are reported with a suggestion") {
-  CHECK(read_node("template = \"dgx-a10\"\ngpudirect_reach = \"PHP\"\n[node.host]\nfamily = \"intel_skylark\"\n").errors ==
+  CHECK(read_node(
+            "template = \"dgx-a10\"\ngpudirect_reach = \"PHP\"\n[node.host]\nfamily = \"intel_skylark\"\n")
+            .errors ==
         "box.toml:3:12: error: unknown node \"dgx-a10\"\n"
         "  3 | template = \"dgx-a10\"\n"
         "    |            ^^^^^^^^^\n"
@@ -163,7 +170,9 @@ TEST_CASE("a fault that an override causes in a template's link is shown at the 
 }
 
 TEST_CASE("NICs are counted once and need their link") {
-  CHECK(read_node("template = \"dgx-a100\"\nnics = 3\nnics_at = [\"cpu0\", \"cpu1\"]\nnic_link = \"pcie4_x16\"\n").errors ==
+  CHECK(read_node(
+            "template = \"dgx-a100\"\nnics = 3\nnics_at = [\"cpu0\", \"cpu1\"]\nnic_link = \"pcie4_x16\"\n")
+            .errors ==
         "box.toml:4:8: error: node.nics does not fit node.nics_at, which has 2 entries\n"
         "  4 | nics = 3\n"
         "    |        ^\n"
@@ -192,7 +201,8 @@ TEST_CASE("a template is checked on its own") {
         "part.toml:1:1: error: unknown key \"template\"\n"
         "  1 | template = \"dgx-a100\"\n"
         "    | ^^^^^^^^\n"
-        "  hint: known: gpus, cpus, switches, nvswitches, nics, gpu, gpu_clock, peer_access, gpudirect, multicast, gpudirect_reach, host, "
+        "  hint: known: gpus, cpus, switches, nvswitches, nics, gpu, gpu_clock, peer_access, gpudirect, "
+        "multicast, gpudirect_reach, host, "
         "links, "
         "nics_at, "
         "nic_link, description\n");

@@ -34,7 +34,9 @@ ProvenanceRule rule(const std::string& text) {
 }
 
 /// What a rule that is right but for `line` is answered with.
-std::string mistake_in(const std::string& line) { return mistakes("[[rule]]\n" + line + "\n" + kSaid + kWords + kSettings); }
+std::string mistake_in(const std::string& line) {
+  return mistakes("[[rule]]\n" + line + "\n" + kSaid + kWords + kSettings);
+}
 
 }  // namespace
 
@@ -47,14 +49,16 @@ TEST_CASE("a rule has words, what it sets and where it is said") {
   CHECK(r.settings[0].place == SourceSpan{3, 36, 10});
   CHECK(r.said_in == "its log");
   CHECK((r.in_series && r.in_source));
-  CHECK((r.framework + r.model_prefix + r.cluster + r.strategy + r.precision + r.as_cluster + r.as_strategy).empty());
+  CHECK((r.framework + r.model_prefix + r.cluster + r.strategy + r.precision + r.as_cluster + r.as_strategy)
+            .empty());
 }
 
 TEST_CASE("a rule has conditions, and another cluster and strategy") {
   const ProvenanceRule r =
       rule(kSaid + "words = [\"XLA\", \"Trt2\"]\ncolumns = [\"source\"]\nunless_after = [\"Without-\"]\n" +
            "unless_set = [\"framework\", \"strategy.num_packs\"]\n" +
-           "where = { framework = \"tensorflow\", model_prefix = \"bert\", cluster = \"puhti\", strategy = \"anything\", "
+           "where = { framework = \"tensorflow\", model_prefix = \"bert\", cluster = \"puhti\", strategy = "
+           "\"anything\", "
            "precision = \"amp_fp16\" }\nrun_as = { cluster = \"mahti\", strategy = \"mirrored\" }\n");
   CHECK(r.words == std::vector<std::string>{"xla", "trt2"});
   CHECK(r.unless_after == std::vector<std::string>{"without-"});
@@ -72,16 +76,20 @@ TEST_CASE("a rule has conditions, and another cluster and strategy") {
 }
 
 TEST_CASE("settings are keys with dots, in quotes or as tables, of every plain kind") {
-  const ProvenanceRule r = rule(kSaid + kWords +
-                                "[rule.settings]\n\"framework.name\" = \"tensorflow\"\nstrategy.num_packs = 0\n"
-                                "loop.progress_bar = true\n[rule.settings.data]\ndecode_spread = 0.5\nname = 'a\"b'\n");
+  const ProvenanceRule r =
+      rule(kSaid + kWords +
+           "[rule.settings]\n\"framework.name\" = \"tensorflow\"\nstrategy.num_packs = 0\n"
+           "loop.progress_bar = true\n[rule.settings.data]\ndecode_spread = 0.5\nname = 'a\"b'\n");
   std::string all;
   for (const ToldSetting& setting : r.settings) all += setting.key + "=" + setting.value + ";";
-  CHECK(all == "framework.name=\"tensorflow\";strategy.num_packs=0;loop.progress_bar=true;data.decode_spread=0.5;data.name=\"a\\\"b\";");
+  CHECK(all ==
+        "framework.name=\"tensorflow\";strategy.num_packs=0;loop.progress_bar=true;data.decode_spread=0.5;"
+        "data.name=\"a\\\"b\";");
 }
 
 TEST_CASE("rules keep the order of their file") {
-  const SourceText source{"p.toml", "[[rule]]\n" + kWords + kSettings + kSaid + "[[rule]]\nwords = [\"b\"]\n" + kSettings + kSaid};
+  const SourceText source{"p.toml", "[[rule]]\n" + kWords + kSettings + kSaid +
+                                        "[[rule]]\nwords = [\"b\"]\n" + kSettings + kSaid};
   Diagnostics diagnostics(source);
   const Provenance provenance = read_provenance(source, diagnostics);
   REQUIRE(provenance.rules.size() == 2);
@@ -95,7 +103,8 @@ TEST_CASE("mistakes in rules are shown whole") {
     | ^^^^^^^^
   hint: known: said_in, words, unless_after, columns, where, unless_set, settings, run_as
 )");
-  CHECK(mistake_in("unless_sett = [\"framework\"]") == R"(p.toml:2:1: error: unknown key "unless_sett" in [rule]
+  CHECK(mistake_in("unless_sett = [\"framework\"]") ==
+        R"(p.toml:2:1: error: unknown key "unless_sett" in [rule]
   2 | unless_sett = ["framework"]
     | ^^^^^^^^^^^
   hint: did you mean "unless_set"?
@@ -109,10 +118,12 @@ TEST_CASE("mistakes in rules are shown whole") {
 }
 
 TEST_CASE("what a rule must have is asked for") {
-  CHECK_THAT(mistakes("[[rule]]\n" + kWords + kSettings), ContainsSubstring("p.toml:1:1: error: rule.said_in is missing"));
+  CHECK_THAT(mistakes("[[rule]]\n" + kWords + kSettings),
+             ContainsSubstring("p.toml:1:1: error: rule.said_in is missing"));
   CHECK_THAT(mistakes("[[rule]]\n" + kSaid + kSettings), ContainsSubstring("rule.words is missing"));
   CHECK_THAT(mistakes("[[rule]]\n" + kSaid + kWords), ContainsSubstring("the rule changes nothing"));
-  CHECK_THAT(mistakes("# nothing\n"), ContainsSubstring("rule is missing") && ContainsSubstring("add [[rule]]"));
+  CHECK_THAT(mistakes("# nothing\n"),
+             ContainsSubstring("rule is missing") && ContainsSubstring("add [[rule]]"));
   CHECK_THAT(mistakes("rule = 1\n"), ContainsSubstring("rule must be a list"));
   CHECK_THAT(mistakes("rule = [1]\n"), ContainsSubstring("p.toml:1:9: error: a rule is a table"));
   CHECK_THAT(mistakes("[[rules]]\n"), ContainsSubstring("did you mean \"rule\"?"));
@@ -120,7 +131,8 @@ TEST_CASE("what a rule must have is asked for") {
 
 TEST_CASE("every wrong value of a rule is a mistake") {
   const std::vector<test::Mistake> table{
-      {"a framework", "where = { framework = \"tensorflo\" }", "p.toml:2:23: error: unknown rule.where.framework"},
+      {"a framework", "where = { framework = \"tensorflo\" }",
+       "p.toml:2:23: error: unknown rule.where.framework"},
       {"a precision", "where = { precision = \"fp61\" }", "unknown rule.where.precision \"fp61\""},
       {"a condition", "where = { modell = \"bert\" }", "unknown key \"modell\" in [rule.where]"},
       {"no text", "where = { strategy = 5 }", "rule.where.strategy must be a string"},
@@ -130,7 +142,8 @@ TEST_CASE("every wrong value of a rule is a mistake") {
       {"an empty text", "unless_after = [\" \"]", "p.toml:2:17: error: rule.unless_after is empty"},
       {"a number", "unless_after = [1]", "rule.unless_after must hold strings"},
       {"a long text", "unless_after = [\"" + std::string(501, 'x') + "\"]", "longer than 500 bytes"},
-      {"a long list", "unless_after = [\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\"]", "at most 8 are allowed"},
+      {"a long list", "unless_after = [\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\"]",
+       "at most 8 are allowed"},
       {"a table nobody has", "unless_set = [\"framwork\"]", "no scenario has the key or table \"framwork\""},
       {"a strategy", "run_as = { strategy = \"dpp\" }", "unknown rule.run_as.strategy \"dpp\""},
       {"a cluster", "run_as = { cluster = \"phuti\" }", "did you mean \"puhti\"?"},
@@ -143,24 +156,29 @@ TEST_CASE("every wrong value of a rule is a mistake") {
 }
 
 TEST_CASE("every wrong setting of a rule is a mistake") {
-  const std::vector<test::Mistake> table{{"a column", "model.name = \"resnet50\"", "a rule cannot set model.name"},
-                                         {"the cluster", "cluster.name = \"puhti\"", "as in run_as = "},
-                                         {"a study", "study.batch = 1", "a rule cannot set study.batch"},
-                                         {"a list", "data.samples = [1]", "data.samples must be one line of text, a number, true or false"},
-                                         {"no number", "data.samples = inf", "must be one line of text"},
-                                         {"a key twice", "data.name = \"a\", \"data.name\" = \"b\"", "data.name is set twice"},
-                                         {"two lines", "data.name = \"a\\nb\"", "must be one line of text"}};
+  const std::vector<test::Mistake> table{
+      {"a column", "model.name = \"resnet50\"", "a rule cannot set model.name"},
+      {"the cluster", "cluster.name = \"puhti\"", "as in run_as = "},
+      {"a study", "study.batch = 1", "a rule cannot set study.batch"},
+      {"a list", "data.samples = [1]", "data.samples must be one line of text, a number, true or false"},
+      {"no number", "data.samples = inf", "must be one line of text"},
+      {"a key twice", "data.name = \"a\", \"data.name\" = \"b\"", "data.name is set twice"},
+      {"two lines", "data.name = \"a\\nb\"", "must be one line of text"}};
   for (const test::Mistake& mistake : table) {
     INFO(mistake.what);
-    CHECK_THAT(mistakes("[[rule]]\n" + kSaid + kWords + "settings = { " + mistake.text + " }\n"), ContainsSubstring(mistake.message));
+    CHECK_THAT(mistakes("[[rule]]\n" + kSaid + kWords + "settings = { " + mistake.text + " }\n"),
+               ContainsSubstring(mistake.message));
   }
-  CHECK_THAT(mistakes("[[rule]]\n" + kSaid + kWords + "settings = {}\n"), ContainsSubstring("rule.settings is empty"));
+  CHECK_THAT(mistakes("[[rule]]\n" + kSaid + kWords + "settings = {}\n"),
+             ContainsSubstring("rule.settings is empty"));
 }
 
 TEST_CASE("all mistakes of all rules are shown at once") {
-  const std::string shown = mistakes("[[rule]]\n" + kWords + "said = \"x\"\n[[rule]]\nwords = []\n" + kSettings + kSaid);
+  const std::string shown =
+      mistakes("[[rule]]\n" + kWords + "said = \"x\"\n[[rule]]\nwords = []\n" + kSettings + kSaid);
   CHECK_THAT(shown, ContainsSubstring("said_in is missing") && ContainsSubstring("changes nothing") &&
-                        ContainsSubstring("unknown key \"said\"") && ContainsSubstring("rule.words is an empty list"));
+                        ContainsSubstring("unknown key \"said\"") &&
+                        ContainsSubstring("rule.words is an empty list"));
 }
 
 TEST_CASE("there is a most of rules, and hostile files stay cheap") {

@@ -1,6 +1,7 @@
-// Scenarios read right: every table, the defaults, anchors, several mistakes at once, and settings without effect.
+// Scenarios read right: every table, the defaults, anchors, several mistakes at once, and settings without
+// effect.
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/reader.hpp"
+#include "sim/scenario/toml/reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -89,14 +90,17 @@ overhead = "300 us"
   CHECK(work.precision == Precision::amp_fp16);
   CHECK(scenario.global_batch == 256);
   CHECK(work.batch_per_gpu == 256);  // on the first of its GPU counts, 1
-  CHECK((work.optimizer.kind == OptimizerKind::adamw && work.optimizer.form == OptimizerForm::fused && work.optimizer.weight_decay));
-  CHECK((work.data.samples == 60'000 && work.data.sample_bytes == Bytes{3144} && work.data.decode == Time{27'200'000}));
+  CHECK((work.optimizer.kind == OptimizerKind::adamw && work.optimizer.form == OptimizerForm::fused &&
+         work.optimizer.weight_decay));
+  CHECK((work.data.samples == 60'000 && work.data.sample_bytes == Bytes{3144} &&
+         work.data.decode == Time{27'200'000}));
   CHECK((work.data.workers_per_gpu == 3 && work.data.prefetch == 4 && work.data.cores_per_gpu == 8));
   CHECK((!work.data.pinned && work.data.persistent_workers && work.data.drop_last));
   const StrategyKnobs& knobs = scenario.knobs;
-  CHECK((knobs.bucket_cap == Bytes{10'000'000} && knobs.first_bucket == Bytes{2 << 20} && knobs.accumulation == 4));
-  CHECK((knobs.find_unused_parameters && knobs.static_graph && knobs.gradient_as_bucket_view && !knobs.broadcast_buffers &&
-         knobs.wrap_one_gpu));
+  CHECK((knobs.bucket_cap == Bytes{10'000'000} && knobs.first_bucket == Bytes{2 << 20} &&
+         knobs.accumulation == 4));
+  CHECK((knobs.find_unused_parameters && knobs.static_graph && knobs.gradient_as_bucket_view &&
+         !knobs.broadcast_buffers && knobs.wrap_one_gpu));
   CHECK(scenario.layout == Layout::spread);
   CHECK(scenario.gpus == std::vector<int>{1, 4, 8});
   CHECK(scenario.epochs == 2.5);
@@ -107,7 +111,8 @@ overhead = "300 us"
   CHECK((scenario.periodic[1].name == "checkpoint" && scenario.periodic[1].every_epochs == 1 &&
          scenario.periodic[1].duration == seconds(60)));
   const TrainingLoop& loop = work.loop;
-  CHECK((!loop.non_blocking && loop.loss_item_every == 10 && loop.loss_item_before_backward && loop.overhead == microseconds(300)));
+  CHECK((!loop.non_blocking && loop.loss_item_every == 10 && loop.loss_item_before_backward &&
+         loop.overhead == microseconds(300)));
   CHECK(loop.zero_grad == TrainingLoop::ZeroGrad::zero);
 }
 
@@ -117,18 +122,22 @@ TEST_CASE("without run.gpus the counts double up to a node, then by nodes, up to
 }
 
 TEST_CASE("a measured point becomes the time of one step") {
-  CHECK(read(kStart + "[measured]\nsamples_per_s = 400\n").anchor->step_s == Approx(0.25));           // 100 / 400
-  CHECK(read(kStart + "[measured]\ngpus = 4\nsamples_per_s = 400\n").anchor->step_s == Approx(1.0));  // 4 * 100 / 400
+  CHECK(read(kStart + "[measured]\nsamples_per_s = 400\n").anchor->step_s == Approx(0.25));  // 100 / 400
+  CHECK(read(kStart + "[measured]\ngpus = 4\nsamples_per_s = 400\n").anchor->step_s ==
+        Approx(1.0));  // 4 * 100 / 400
   CHECK(read(kStart + "[measured]\ngpus = 4\nstep = \"3 ms\"\n").anchor->step_s == Approx(0.003));
-  CHECK(read(kStart + "[measured]\nepoch = \"6 s\"\n[data]\nsamples = 60_000\n").anchor->step_s == Approx(0.01));  // 600 steps
+  CHECK(read(kStart + "[measured]\nepoch = \"6 s\"\n[data]\nsamples = 60_000\n").anchor->step_s ==
+        Approx(0.01));  // 600 steps
   // 8 ranks share 60,050 samples as 7,507 each: 76 steps, or 75 when the last one of 7 samples is dropped
-  CHECK(read(kStart + "[measured]\ngpus = 8\nepoch = \"76 s\"\n[data]\nsamples = 60_050\n").anchor->step_s == Approx(1.0));
-  CHECK(read(kStart + "[measured]\ngpus = 8\nepoch = \"75 s\"\n[data]\nsamples = 60_050\ndrop_last = true\n").anchor->step_s ==
+  CHECK(read(kStart + "[measured]\ngpus = 8\nepoch = \"76 s\"\n[data]\nsamples = 60_050\n").anchor->step_s ==
         Approx(1.0));
+  CHECK(read(kStart + "[measured]\ngpus = 8\nepoch = \"75 s\"\n[data]\nsamples = 60_050\ndrop_last = true\n")
+            .anchor->step_s == Approx(1.0));
 }
 
 TEST_CASE("strong scaling shares the global batch out and leaves out GPU counts beyond it") {
-  const Scenario scenario = read("[model]\nname = \"mnist_convnet_csc\"\nglobal_batch = 6\n[cluster]\nname = \"mahti\"\n");
+  const Scenario scenario =
+      read("[model]\nname = \"mnist_convnet_csc\"\nglobal_batch = 6\n[cluster]\nname = \"mahti\"\n");
   CHECK(scenario.gpus == std::vector<int>{1, 2, 4});
   CHECK(scenario.workload.batch_per_gpu == 6);
 }
@@ -162,32 +171,39 @@ s.toml:10:8: error: unknown cluster "mathi"
 
 TEST_CASE("while lines are unreadable nothing is called missing") {
   const std::string answer = test::scenario_mistakes("[model]\nname = \n[cluster\nname = \"mahti\"\n");
-  CHECK_THAT(answer, ContainsSubstring("s.toml:2:8") && ContainsSubstring("s.toml:3:9") && !ContainsSubstring("missing"));
+  CHECK_THAT(answer, ContainsSubstring("s.toml:2:8") && ContainsSubstring("s.toml:3:9") &&
+                         !ContainsSubstring("missing"));
 }
 
 TEST_CASE("an option of another strategy is a mistake that names its owner") {
-  const std::string answer = test::scenario_mistakes(kStart + "[strategy]\nname = \"single\"\nbucket_cap = \"1 MiB\"\n");
+  const std::string answer =
+      test::scenario_mistakes(kStart + "[strategy]\nname = \"single\"\nbucket_cap = \"1 MiB\"\n");
   CHECK_THAT(answer, ContainsSubstring("strategy.bucket_cap is an option of ddp, not of single"));
 }
 
 TEST_CASE("an option of the strategy that the command line replaced is left out with a warning") {
-  const SourceText text{"question.toml", kStart + "[strategy]\nname = \"ddp\"\nbucket_cap = \"1 MiB\"\n[run]\ngpus = [1]\n"};
+  const SourceText text{"question.toml",
+                        kStart + "[strategy]\nname = \"ddp\"\nbucket_cap = \"1 MiB\"\n[run]\ngpus = [1]\n"};
   ScenarioOverrides overrides;
   overrides.strategy = "single";
-  CHECK(read_scenario(text, overrides).warnings ==
-        std::vector<std::string>{"strategy.bucket_cap has no effect with strategy single: it belongs to ddp"});
+  CHECK(
+      read_scenario(text, overrides).warnings ==
+      std::vector<std::string>{"strategy.bucket_cap has no effect with strategy single: it belongs to ddp"});
 }
 
 TEST_CASE("a setting without effect says so") {
   using List = std::vector<std::string>;
   CHECK(warnings_of(kStart + "[data]\nworkers_per_gpu = 0\nprefetch = 4\n") ==
         List{"data.prefetch has no effect with workers_per_gpu = 0"});
-  CHECK(warnings_of(kStart + "[nccl]\nversion = \"2.18.3\"\n[strategy]\nname = \"single\"\n[run]\ngpus = [1]\n") ==
+  CHECK(warnings_of(kStart +
+                    "[nccl]\nversion = \"2.18.3\"\n[strategy]\nname = \"single\"\n[run]\ngpus = [1]\n") ==
         List{"nccl has no effect with strategy single"});
   CHECK(warnings_of(kStart + "[strategy]\nstatic_graph = true\n[run]\ngpus = [1]\n") ==
         List{"strategy.static_graph has no effect on one GPU without wrap_one_gpu"});
-  CHECK(warnings_of(kStart + "[strategy]\nstatic_graph = true\nwrap_one_gpu = true\n[run]\ngpus = [1]\n").empty());
-  CHECK(warnings_of(kStart + "[data]\ndrop_last = true\n") == List{"data.drop_last has no effect without data.samples"});
+  CHECK(warnings_of(kStart + "[strategy]\nstatic_graph = true\nwrap_one_gpu = true\n[run]\ngpus = [1]\n")
+            .empty());
+  CHECK(warnings_of(kStart + "[data]\ndrop_last = true\n") ==
+        List{"data.drop_last has no effect without data.samples"});
   CHECK(warnings_of(kStart + "[loop]\nloss_item_before_backward = true\n") ==
         List{"loop.loss_item_before_backward has no effect with loss_item_every = 0"});
   CHECK(warnings_of(kStart + "[strategy]\nname = \"single\"\n[run]\ngpus = [1, 2]\n") ==
@@ -200,11 +216,13 @@ TEST_CASE("mistakes in a model file are reported with that file's name beside th
   REQUIRE(file != nullptr);
   std::fputs("input = [4]\nlayers = [{ type = \"relu\", kernel = 2 }, { type = \"loss\" }]\n", file);
   std::fclose(file);
-  const std::string answer = test::scenario_mistakes("[model]\nname = \"" + path + "\"\n[cluster]\nname = \"mahti\"\n[run]\nepochs = -1\n");
+  const std::string answer = test::scenario_mistakes("[model]\nname = \"" + path +
+                                                     "\"\n[cluster]\nname = \"mahti\"\n[run]\nepochs = -1\n");
   std::remove(path.c_str());
-  CHECK_THAT(answer, ContainsSubstring("foretrain_test_model.toml:2:28: error: unknown key \"kernel\" in [relu]"));
   CHECK_THAT(answer,
-             ContainsSubstring("s.toml:6:10: error: run.epochs must be a number from 0 to 1000000") && ContainsSubstring("2 errors"));
+             ContainsSubstring("foretrain_test_model.toml:2:28: error: unknown key \"kernel\" in [relu]"));
+  CHECK_THAT(answer, ContainsSubstring("s.toml:6:10: error: run.epochs must be a number from 0 to 1000000") &&
+                         ContainsSubstring("2 errors"));
 }
 
 TEST_CASE("every scenario of the catalog reads without a warning") {
@@ -215,7 +233,8 @@ TEST_CASE("every scenario of the catalog reads without a warning") {
     INFO(name);
     const Scenario scenario = read_scenario(*open_named(CatalogKind::scenarios, name), {});
     CHECK(scenario.name == name);
-    if (name.starts_with("chtc-")) continue;  // those templates do what earns a warning: four workers on one core, no sampler
+    if (name.starts_with("chtc-"))
+      continue;  // those templates do what earns a warning: four workers on one core, no sampler
     CHECK(scenario.warnings.empty());
   }
 }
@@ -237,7 +256,8 @@ sync = { duration = "2 s" }
   REQUIRE(work.size() == 4);
   for (const Periodic& one : work) {
     if (one.name == "validation") CHECK((one.samples == 50'000 && one.batch_per_gpu == 250 && !one.duration));
-    if (one.name == "checkpoint") CHECK((one.every_epochs == 5 && one.bandwidth == ByteRate{1e9} && !one.duration));
+    if (one.name == "checkpoint")
+      CHECK((one.every_epochs == 5 && one.bandwidth == ByteRate{1e9} && !one.duration));
     if (one.name == "backup") CHECK((one.bandwidth == ByteRate{200e6} && one.samples == 0));
     if (one.name == "sync") CHECK((one.duration == seconds(2) && one.bandwidth == ByteRate{}));
   }
@@ -245,25 +265,32 @@ sync = { duration = "2 s" }
 
 TEST_CASE("an anchor may say which side it corrects") {
   CHECK_FALSE(read(kStart + "[measured]\nsamples_per_s = 400\n").anchor->scales);
-  CHECK(read(kStart + "[measured]\nsamples_per_s = 400\nscales = \"host\"\n").anchor->scales == AnchorSide::host);
-  CHECK(read(kStart + "[measured]\nsamples_per_s = 400\nscales = \"input\"\n").anchor->scales == AnchorSide::input);
+  CHECK(read(kStart + "[measured]\nsamples_per_s = 400\nscales = \"host\"\n").anchor->scales ==
+        AnchorSide::host);
+  CHECK(read(kStart + "[measured]\nsamples_per_s = 400\nscales = \"input\"\n").anchor->scales ==
+        AnchorSide::input);
 }
 
 TEST_CASE("a precision that the GPU lacks becomes what the framework does instead, with a warning") {
   const auto settled = [](const std::string& cluster, const std::string& precision) {
-    return read("[model]\nname = \"mnist_net\"\nprecision = \"" + precision + "\"\n[cluster]\nname = \"" + cluster + "\"\n");
+    return read("[model]\nname = \"mnist_net\"\nprecision = \"" + precision + "\"\n[cluster]\nname = \"" +
+                cluster + "\"\n");
   };
   const Scenario bf16 = settled("puhti", "bf16");
   CHECK(bf16.workload.precision == Precision::bf16);
   REQUIRE(bf16.warnings.size() == 1);
   CHECK(bf16.warnings[0] ==
-        "the GPU v100-sxm2-32gb has no bf16, which came with Ampere: matrix products run at its fp32 rate, tensors take 16 bit");
+        "the GPU v100-sxm2-32gb has no bf16, which came with Ampere: matrix products run at its fp32 rate, "
+        "tensors take 16 bit");
   const Scenario tf32 = settled("puhti", "tf32");
   CHECK(tf32.workload.precision == Precision::fp32);
-  CHECK(tf32.warnings == std::vector<std::string>{"the GPU v100-sxm2-32gb has no tf32, which came with Ampere: fp32 instead"});
+  CHECK(tf32.warnings ==
+        std::vector<std::string>{"the GPU v100-sxm2-32gb has no tf32, which came with Ampere: fp32 instead"});
   const Scenario fp8 = settled("mahti", "fp8");
   CHECK(fp8.workload.precision == Precision::bf16);
-  CHECK(fp8.warnings == std::vector<std::string>{"the GPU a100-sxm4-40gb has no fp8, which came with Ada and Hopper: bf16 instead"});
+  CHECK(fp8.warnings ==
+        std::vector<std::string>{
+            "the GPU a100-sxm4-40gb has no fp8, which came with Ada and Hopper: bf16 instead"});
   CHECK(settled("puhti", "fp8").workload.precision == Precision::amp_fp16);
   CHECK(settled("hgx-h100", "fp8").workload.precision == Precision::fp8);
   CHECK(settled("hgx-h100", "fp8").warnings.empty());
@@ -278,8 +305,10 @@ TEST_CASE("16-bit weights need a 16-bit precision") {
   const Scenario scenario = read(kStart + "[strategy]\nname = \"ddp\"\n");
   CHECK_FALSE(scenario.workload.half_weights);
   ScenarioOverrides overrides;
-  overrides.model = "mnist_net", overrides.cluster = "puhti", overrides.settings = {"model.half_weights=true"};
-  CHECK(make_scenario(overrides).warnings == std::vector<std::string>{"model.half_weights has no effect in fp32"});
+  overrides.model = "mnist_net", overrides.cluster = "puhti",
+  overrides.settings = {"model.half_weights=true"};
+  CHECK(make_scenario(overrides).warnings ==
+        std::vector<std::string>{"model.half_weights has no effect in fp32"});
   overrides.settings.emplace_back("model.precision=amp_fp16");
   CHECK(make_scenario(overrides).warnings.empty());
 }

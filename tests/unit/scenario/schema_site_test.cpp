@@ -1,6 +1,6 @@
 // The table [site] of a cluster file.
-#include "sim/scenario/cluster_tables.hpp"
-#include "sim/scenario/reader.hpp"
+#include "sim/scenario/schema/cluster_tables.hpp"
+#include "sim/scenario/toml/reader.hpp"
 #include "tests/support/catch.hpp"
 
 namespace schema_site_test {
@@ -47,26 +47,36 @@ billing = { unit = "BU", per_gpu_hour = 100, per_core_hour = 1, per_gib_hour = 0
   CHECK(site.billing.per_gib_hour == 0.1);
 }
 
-TEST_CASE("without the table nothing is known of a site") { CHECK(read("nodes = 1\n").site.system == BatchSystem::none); }
+TEST_CASE("without the table nothing is known of a site") {
+  CHECK(read("nodes = 1\n").site.system == BatchSystem::none);
+}
 
-TEST_CASE("texts of a site that end up in job scripts hold no character by which a script could run something") {
-  for (const char* bad : {"x\\ntouch pwned\\n#", "a;b", "a b", "$(touch pwned)", "`b`", "a'b", "a\\\\", "a#b", "a/b", "\\u202ea", "é"}) {
+TEST_CASE(
+    "texts of a site that end up in job scripts hold no character by which a script could run something") {
+  for (const char* bad : {"x\\ntouch pwned\\n#", "a;b", "a b", "$(touch pwned)", "`b`", "a'b", "a\\\\", "a#b",
+                          "a/b", "\\u202ea", "é"}) {
     INFO(bad);
-    const auto refused = [](const std::string& line) { return read("[site]\nbatch_system = \"slurm\"\n" + line).errors; };
+    const auto refused = [](const std::string& line) {
+      return read("[site]\nbatch_system = \"slurm\"\n" + line).errors;
+    };
     const std::string text = "\"" + std::string(bad) + "\"";
     CHECK_THAT(refused("gpu_type = " + text), ContainsSubstring("box.toml:3:12: error: "));
-    CHECK_THAT(refused("partitions = [{ name = " + text + " }]"), ContainsSubstring("box.toml:3:24: error: "));
-    CHECK_THAT(refused("constraints = [\"good\", " + text + "]"), ContainsSubstring("box.toml:3:24: error: "));
+    CHECK_THAT(refused("partitions = [{ name = " + text + " }]"),
+               ContainsSubstring("box.toml:3:24: error: "));
+    CHECK_THAT(refused("constraints = [\"good\", " + text + "]"),
+               ContainsSubstring("box.toml:3:24: error: "));
   }
   for (const char* bad : {"A == 1\\nexecutable = x", "A == $(B)", "A == 1 \\\\", "A # B", "A == `b`"})
-    CHECK_THAT(read("[site]\nbatch_system = \"htcondor\"\nrequirements = \"" + std::string(bad) + "\"").errors,
-               ContainsSubstring("box.toml:3:16: error: "));
+    CHECK_THAT(
+        read("[site]\nbatch_system = \"htcondor\"\nrequirements = \"" + std::string(bad) + "\"").errors,
+        ContainsSubstring("box.toml:3:16: error: "));
 }
 
 TEST_CASE("a refused text of a site says which character and what may stand there") {
   const std::string errors = read("[site]\nbatch_system = \"slurm\"\ngpu_type = \"a100;touch\"\n").errors;
   CHECK(errors ==
-        "box.toml:3:12: error: site.gpu_type goes into job scripts and must not hold \";\"\n  3 | gpu_type = \"a100;touch\"\n    |         "
+        "box.toml:3:12: error: site.gpu_type goes into job scripts and must not hold \";\"\n  3 | gpu_type = "
+        "\"a100;touch\"\n    |         "
         "   "
         "^^^^^^^^^^^^\n  hint: letters, digits and _ . + -, as in \"a100\"\n");
 }

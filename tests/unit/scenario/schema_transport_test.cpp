@@ -1,7 +1,7 @@
 // Transport files: every one of the catalog, and what is refused.
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/schemas.hpp"
-#include "sim/strategy/sums_over_replicas.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/strategy/replicas/sums_over_replicas.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -42,7 +42,8 @@ TEST_CASE("every transport of the catalog is read, and its library is known") {
 
 TEST_CASE("a key of a transport becomes its member, the others keep their defaults") {
   const Transport t = read(
-      "library = \"gloo\"\nmessage_overhead = \"15 us\"\nheader = \"48 B\"\nwire_efficiency = 0.97\nstreams = 2\nstream_rate = \"3 "
+      "library = \"gloo\"\nmessage_overhead = \"15 us\"\nheader = \"48 B\"\nwire_efficiency = 0.97\nstreams "
+      "= 2\nstream_rate = \"3 "
       "GBps\"\n");
   CHECK(t.library == "gloo");
   CHECK(t.message_overhead == microseconds(15));
@@ -72,8 +73,9 @@ TEST_CASE("mistakes in a transport are shown whole") {
 }
 
 TEST_CASE("values of a transport beyond their range are refused") {
-  for (const char* line : {"wire_efficiency = 0", "wire_efficiency = 1.5", "streams = 0", "streams = 100000", "stream_rate = \"0 GBps\"",
-                           "message_overhead = \"1 B\"", "segment = 4", "library = 4"}) {
+  for (const char* line :
+       {"wire_efficiency = 0", "wire_efficiency = 1.5", "streams = 0", "streams = 100000",
+        "stream_rate = \"0 GBps\"", "message_overhead = \"1 B\"", "segment = 4", "library = 4"}) {
     INFO(line);
     CHECK_THAT(mistakes(std::string(line) + "\n"), ContainsSubstring("error: "));
   }

@@ -11,7 +11,8 @@ using namespace foretrain;
 
 namespace {
 
-const std::string kText = "[model]\nname = \"mnist_net\"\n[cluster]\nname = \"puhti\"\n[run]\ngpus = [1, 4]\n";  // 6 lines
+const std::string kText =
+    "[model]\nname = \"mnist_net\"\n[cluster]\nname = \"puhti\"\n[run]\ngpus = [1, 4]\n";  // 6 lines
 
 Scenario read(const std::string& more, const ScenarioOverrides& overrides = {}) {
   test::use_source_catalogs();
@@ -55,20 +56,26 @@ ScenarioOverrides with(std::vector<std::string> settings) {
 TEST_CASE("a scenario without a study has no axes") { CHECK(read("").study.axes.empty()); }
 
 TEST_CASE("the combinations of a study come in the order written, the last axis fastest") {
-  CHECK(points(read("[study]\nbatch = [64, 128]\nstrategy = [\"dp\", \"ddp\"]\n")) == "64 dp,64 ddp,128 dp,128 ddp");
-  CHECK(points(read("[study]\n\"loop.non_blocking\" = [true, false]\n\"data.decode_spread\" = [0.5]\n")) == "true 0.5,false 0.5");
+  CHECK(points(read("[study]\nbatch = [64, 128]\nstrategy = [\"dp\", \"ddp\"]\n")) ==
+        "64 dp,64 ddp,128 dp,128 ddp");
+  CHECK(points(read("[study]\n\"loop.non_blocking\" = [true, false]\n\"data.decode_spread\" = [0.5]\n")) ==
+        "true 0.5,false 0.5");
 }
 
 TEST_CASE("short names stand for keys, and batch for the kind of batch that the scenario has") {
   CHECK(read("[study]\nbatch = [64]\nworkers = [2]\n").study.axes[0].key == "model.batch_per_gpu");
   CHECK(read("[study]\nbatch = [64]\nworkers = [2]\n").study.axes[1].key == "data.workers_per_gpu");
   CHECK(read("[study]\nbatch = [64]\n", with({"model.global_batch=32"})).study.axes.empty());
-  const std::string strong = "[model]\nname = \"mnist_net\"\nglobal_batch = 64\n[cluster]\nname = \"puhti\"\n[study]\nbatch = [32]\n";
+  const std::string strong =
+      "[model]\nname = \"mnist_net\"\nglobal_batch = 64\n[cluster]\nname = \"puhti\"\n[study]\nbatch = "
+      "[32]\n";
   CHECK(read_scenario({"s.toml", strong}, {}).study.axes.at(0).key == "model.global_batch");
 }
 
 TEST_CASE("a combination is the scenario with its values set") {
-  const std::string study = "[data]\nworkers_per_gpu = 1\n[study]\nbatch = [64, 128]\nworkers = [3]\nstrategy = [\"ddp\", \"horovod\"]\n";
+  const std::string study =
+      "[data]\nworkers_per_gpu = 1\n[study]\nbatch = [64, 128]\nworkers = [3]\nstrategy = [\"ddp\", "
+      "\"horovod\"]\n";
   const Scenario last = combination(study, 3);
   CHECK(last.workload.batch_per_gpu == 128);
   CHECK(last.workload.data.workers_per_gpu == 3);
@@ -77,7 +84,9 @@ TEST_CASE("a combination is the scenario with its values set") {
   CHECK(read(study).workload.data.workers_per_gpu == 1);
 }
 
-TEST_CASE("numbers of GPUs are no part of a combination's settings but the list of all of them, as far as the cluster goes") {
+TEST_CASE(
+    "numbers of GPUs are no part of a combination's settings but the list of all of them, as far as the "
+    "cluster goes") {
   const std::string study = "[study]\ngpus = [2, 100000, 8]\n";
   CHECK(combination(study, 0).gpus == std::vector<int>{2, 8});
   CHECK(combination(study, 1).gpus == std::vector<int>{2, 8});
@@ -88,7 +97,8 @@ TEST_CASE("what is measured belongs to the scenario as it stands, not to its com
 }
 
 TEST_CASE("an option varies only for strategies that have it") {
-  const std::string study = "[study]\nstrategy = [\"ddp\", \"horovod\"]\n\"strategy.bucket_cap\" = [\"1 MiB\", \"25 MiB\"]\n";
+  const std::string study =
+      "[study]\nstrategy = [\"ddp\", \"horovod\"]\n\"strategy.bucket_cap\" = [\"1 MiB\", \"25 MiB\"]\n";
   CHECK(points(read(study)) == "ddp 1 MiB,ddp 25 MiB,horovod -");
   CHECK(combination(study, 0).knobs.bucket_cap == Bytes{1 << 20});
   CHECK(combination(study, 2).strategy == "horovod");
@@ -96,7 +106,8 @@ TEST_CASE("an option varies only for strategies that have it") {
 
 TEST_CASE("for another strategy than its own a combination leaves out launch and options, as compare does") {
   const std::string study =
-      "[strategy]\nname = \"ddp\"\nbucket_cap = \"1 MiB\"\n[launch]\nwith = \"torchrun\"\n[study]\nstrategy = [\"dp\"]\n";
+      "[strategy]\nname = \"ddp\"\nbucket_cap = \"1 MiB\"\n[launch]\nwith = \"torchrun\"\n[study]\nstrategy "
+      "= [\"dp\"]\n";
   const Scenario other = combination(study, 0);
   CHECK(other.strategy == "data_parallel");
   CHECK(other.launch.with == Launch{}.with);
@@ -105,32 +116,43 @@ TEST_CASE("for another strategy than its own a combination leaves out launch and
 TEST_CASE("the command line wins over an axis, and can bring one in") {
   ScenarioOverrides overrides = with({"data.workers_per_gpu=2"});
   overrides.batch = 8;
-  CHECK(points(read("[study]\nbatch = [64, 128]\nworkers = [0, 4]\nprecision = [\"fp32\"]\n", overrides)) == "fp32");
+  CHECK(points(read("[study]\nbatch = [64, 128]\nworkers = [0, 4]\nprecision = [\"fp32\"]\n", overrides)) ==
+        "fp32");
   CHECK(points(read("", with({"study.batch=[1,2]"}))) == "1,2");
   overrides.strategy = "horovod";
-  const Scenario fixed = read("[study]\nstrategy = [\"ddp\"]\n\"strategy.bucket_cap\" = [\"1 MiB\"]\ncores = [1, 2]\n", overrides);
+  const Scenario fixed = read(
+      "[study]\nstrategy = [\"ddp\"]\n\"strategy.bucket_cap\" = [\"1 MiB\"]\ncores = [1, 2]\n", overrides);
   CHECK(points(fixed) == "1,2");
-  CHECK_THAT(fixed.warnings.back(), ContainsSubstring("strategy.bucket_cap has no effect with strategy horovod"));
+  CHECK_THAT(fixed.warnings.back(),
+             ContainsSubstring("strategy.bucket_cap has no effect with strategy horovod"));
 }
 
 TEST_CASE("wrong axes are answered at their place") {
   CHECK(mistakes("bath = [1]\n") ==
-        "s.toml:8:1: error: unknown key \"bath\" in [study]\n  8 | bath = [1]\n    | ^^^^\n  hint: did you mean \"batch\"?\n");
+        "s.toml:8:1: error: unknown key \"bath\" in [study]\n  8 | bath = [1]\n    | ^^^^\n  hint: did you "
+        "mean \"batch\"?\n");
   CHECK(mistakes("batch = 64\n") ==
-        "s.toml:8:9: error: study: \"batch\" must be a list, not an integer\n  8 | batch = 64\n    |         ^^\n"
+        "s.toml:8:9: error: study: \"batch\" must be a list, not an integer\n  8 | batch = 64\n    |         "
+        "^^\n"
         "  hint: as in batch = [64, 128, 256]\n");
-  CHECK_THAT(mistakes("batch = []\n"), ContainsSubstring("s.toml:8:9: error: study: \"batch\" has no values"));
-  CHECK_THAT(mistakes("data.workers_per_gpu = [1]\n"), ContainsSubstring("s.toml:8:1: error: study: \"data\" is a table") &&
-                                                           ContainsSubstring("\"data.workers_per_gpu\" = [0, 2, 4]"));
-  CHECK_THAT(mistakes("batch = [64, [128]]\n"), ContainsSubstring("8:14: error: study: \"batch\" must hold plain values, not a list"));
+  CHECK_THAT(mistakes("batch = []\n"),
+             ContainsSubstring("s.toml:8:9: error: study: \"batch\" has no values"));
+  CHECK_THAT(mistakes("data.workers_per_gpu = [1]\n"),
+             ContainsSubstring("s.toml:8:1: error: study: \"data\" is a table") &&
+                 ContainsSubstring("\"data.workers_per_gpu\" = [0, 2, 4]"));
+  CHECK_THAT(mistakes("batch = [64, [128]]\n"),
+             ContainsSubstring("8:14: error: study: \"batch\" must hold plain values, not a list"));
   CHECK_THAT(mistakes("batch = [64, { a = 1 }]\n"), ContainsSubstring("must hold plain values, not a table"));
-  CHECK_THAT(mistakes("batch = [64, 32, 64]\n"), ContainsSubstring("8:18: error: study: \"batch\" has 64 twice"));
-  CHECK_THAT(mistakes("gpus = [1, 0]\n"), ContainsSubstring("8:12: error: study: gpus must hold integers from 1 to 1000000"));
+  CHECK_THAT(mistakes("batch = [64, 32, 64]\n"),
+             ContainsSubstring("8:18: error: study: \"batch\" has 64 twice"));
+  CHECK_THAT(mistakes("gpus = [1, 0]\n"),
+             ContainsSubstring("8:12: error: study: gpus must hold integers from 1 to 1000000"));
   CHECK_THAT(mistakes("gpus = [\"two\"]\n"), ContainsSubstring("study: gpus must hold integers"));
   CHECK_THAT(mistakes("batch = [1]\n\"model.batch_per_gpu\" = [2]\n"),
              ContainsSubstring("\"batch\" and \"model.batch_per_gpu\" set the same"));
   CHECK_THAT(mistakes("batch = [1]\n\"model.global_batch\" = [2]\n"), ContainsSubstring("set the same"));
-  CHECK_THAT(mistakes("\"measured.step\" = [\"1 s\"]\n"), ContainsSubstring("unknown key \"measured.step\" in [study]"));
+  CHECK_THAT(mistakes("\"measured.step\" = [\"1 s\"]\n"),
+             ContainsSubstring("unknown key \"measured.step\" in [study]"));
   CHECK_THAT(mistakes("note = [\"a\"]\n"), ContainsSubstring("unknown key \"note\" in [study]"));
   CHECK_THAT(mistakes("\"data.prefech\" = [1]\n"), ContainsSubstring("did you mean \"data.prefetch\""));
   CHECK_THAT(mistakes("\"strategy.fusion_threshold\" = [\"1 MiB\"]\n"),

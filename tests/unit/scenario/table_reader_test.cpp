@@ -1,9 +1,9 @@
 // The table reader: what each getter takes, what it refuses, and which keys are left over at the end.
-#include "sim/scenario/table_reader.hpp"
+#include "sim/scenario/toml/table_reader.hpp"
 
 #include <fmt/format.h>
 
-#include "sim/scenario/reader.hpp"
+#include "sim/scenario/toml/reader.hpp"
 #include "tests/support/catch.hpp"
 
 namespace table_reader_test {
@@ -15,7 +15,10 @@ namespace {
 /// One document with its reader.
 struct Document {
   explicit Document(std::string text)
-      : source{"t.toml", std::move(text)}, diagnostics(source), table(parse_toml(source, diagnostics)), reader(table, "", diagnostics) {}
+      : source{"t.toml", std::move(text)},
+        diagnostics(source),
+        table(parse_toml(source, diagnostics)),
+        reader(table, "", diagnostics) {}
   std::string errors() const { return format(diagnostics.found()); }
   SourceText source;
   Diagnostics diagnostics;
@@ -26,7 +29,9 @@ struct Document {
 }  // namespace
 
 TEST_CASE("getters return the value, or nothing for a missing key without complaint") {
-  Document d("i = 3\nx = 2.5\ns = \"abc\"\nb = true\nt = \"2.5 us\"\nz = \"25 MiB\"\nr = \"400 Gbps\"\nf = \"312 TFLOPs\"\n");
+  Document d(
+      "i = 3\nx = 2.5\ns = \"abc\"\nb = true\nt = \"2.5 us\"\nz = \"25 MiB\"\nr = \"400 Gbps\"\nf = \"312 "
+      "TFLOPs\"\n");
   CHECK(d.reader.integer("i", 0, 10) == 3);
   CHECK(d.reader.number("x", 0, 10) == 2.5);
   CHECK(d.reader.number("i", 0, 10) == 3.0);
@@ -48,7 +53,8 @@ TEST_CASE("the ends of a range belong to it") {
   CHECK(d.reader.integer("b", 1, 10) == 10);
   CHECK(d.reader.integer("c", 1, 10) == std::nullopt);
   CHECK(d.reader.integer("d", 1, 10) == std::nullopt);
-  CHECK_THAT(d.errors(), ContainsSubstring("t.toml:3:5: error: c must be an integer from 1 to 10") && ContainsSubstring("2 errors"));
+  CHECK_THAT(d.errors(), ContainsSubstring("t.toml:3:5: error: c must be an integer from 1 to 10") &&
+                             ContainsSubstring("2 errors"));
 }
 
 TEST_CASE("an integer is not made out of a float, a string or a boolean") {
@@ -83,14 +89,16 @@ TEST_CASE("lists check every element and their length") {
   CHECK_THAT(d.errors(), ContainsSubstring("t.toml:1:9: error: a must hold integers from 1 to 9"));
   CHECK_THAT(d.errors(), ContainsSubstring("t.toml:1:15: error: a must hold integers from 1 to 9"));
   CHECK_THAT(d.errors(), ContainsSubstring("t.toml:2:5: error: b has 3 entries, at most 2 are allowed"));
-  CHECK_THAT(d.errors(), ContainsSubstring("t.toml:4:11: error: d must hold strings") && ContainsSubstring("4 errors"));
+  CHECK_THAT(d.errors(),
+             ContainsSubstring("t.toml:4:11: error: d must hold strings") && ContainsSubstring("4 errors"));
 }
 
 TEST_CASE("a choice offers the nearest name, or all of them") {
   Document d("a = \"pakced\"\nb = \"zzzzz\"\n");
   CHECK(d.reader.one_of("a", {"packed", "spread"}) == std::nullopt);
   CHECK(d.reader.one_of("b", {"packed", "spread"}) == std::nullopt);
-  CHECK_THAT(d.errors(), ContainsSubstring("did you mean \"packed\"?") && ContainsSubstring("known: packed, spread"));
+  CHECK_THAT(d.errors(),
+             ContainsSubstring("did you mean \"packed\"?") && ContainsSubstring("known: packed, spread"));
 }
 
 TEST_CASE("every key that nobody asked for is reported once, at the key") {

@@ -71,7 +71,8 @@ TEST_CASE("links of one kind become faster, in nodes and between them") {
   const Scenario fast = with_link_speed(scenario, LinkKind::network, 2);
   CHECK(fast.cluster.fabric.link.bandwidth.per_second == 2 * network);
   for (std::size_t i = 0; i < fast.cluster.node.links.size(); ++i)
-    CHECK(fast.cluster.node.links[i].type.bandwidth.per_second == scenario.cluster.node.links[i].type.bandwidth.per_second);
+    CHECK(fast.cluster.node.links[i].type.bandwidth.per_second ==
+          scenario.cluster.node.links[i].type.bandwidth.per_second);
   const Scenario nvlink = with_link_speed(scenario, LinkKind::nvlink, 0.5);
   CHECK(nvlink.cluster.fabric.link.bandwidth.per_second == network);
   for (std::size_t i = 0; i < nvlink.cluster.node.links.size(); ++i) {

@@ -1,5 +1,5 @@
 // BytePS step by step: partitions, the stages each goes through, and what overlaps.
-#include "sim/strategy/byteps.hpp"
+#include "sim/strategy/servers/byteps.hpp"
 
 #include <algorithm>
 
@@ -27,7 +27,9 @@ SmallPlan on(int gpus, const Model& model = test::mnist_net()) {
   return small;
 }
 
-std::size_t count(const Plan& plan, TaskKind kind, std::string_view label) { return tasks_labelled(plan.graph, kind, label).size(); }
+std::size_t count(const Plan& plan, TaskKind kind, std::string_view label) {
+  return tasks_labelled(plan.graph, kind, label).size();
+}
 
 std::int64_t total(const std::vector<Bytes>& sizes) {
   std::int64_t sum = 0;
@@ -61,7 +63,8 @@ TEST_CASE("in one node NCCL alone sums: reduce-scatter and all-gather of every p
 
 TEST_CASE("over nodes every partition goes through all stages once") {
   const Plan plan = plan_of(on(8), "byteps");
-  for (const char* label : {"copy to host memory", "push of gradients", "pull of gradients", "copy to the GPU"})
+  for (const char* label :
+       {"copy to host memory", "push of gradients", "pull of gradients", "copy to the GPU"})
     CHECK(count(plan, TaskKind::copy, label) == 9 * kSteps);
   CHECK(count(plan, TaskKind::host, "sum on the servers") == 9 * kSteps);
   CHECK(count(plan, TaskKind::collective, "sum in the node") == 9 * kSteps);
@@ -132,7 +135,8 @@ TEST_CASE("accumulation exchanges gradients once per optimizer step of BytePS") 
 TEST_CASE("the planner says how many partitions and servers there are") {
   const Plan plan = plan_of(on(8), "byteps");
   const auto& list = plan.decisions.list();
-  const auto found = std::find_if(list.begin(), list.end(), [](const Decision& d) { return d.subject == "servers"; });
+  const auto found =
+      std::find_if(list.begin(), list.end(), [](const Decision& d) { return d.subject == "servers"; });
   REQUIRE(found != list.end());
   CHECK(found->choice == "2 for 2 nodes, ps-lite over RDMA");
 }
@@ -152,7 +156,8 @@ TEST_CASE("the planner says that the job's GPUs do not count the servers' machin
   SmallPlan small = on(8);
   small.knobs.dedicated_servers = true;
   const auto list = plan_of(small, "byteps").decisions.list();
-  const auto found = std::find_if(list.begin(), list.end(), [](const Decision& d) { return d.subject == "servers"; });
+  const auto found =
+      std::find_if(list.begin(), list.end(), [](const Decision& d) { return d.subject == "servers"; });
   REQUIRE(found != list.end());
   CHECK_THAT(std::string(found->why), ContainsSubstring("machines of their own"));
 }
@@ -177,9 +182,11 @@ TEST_CASE("partitions that are too small for the gradients are refused with the 
   CHECK(message(test::mnist_net()).empty());
   Model huge;
   huge.input = {1'000'000};
-  huge.layers = {test::linear(1'000'000), test::plain(LayerType::loss)};  // 1e12 weights, in partitions of 4096
-  CHECK_THAT(message(huge), ContainsSubstring("strategy.partition_bytes = 1.02 kB cuts the gradients into 244") &&
-                                ContainsSubstring("at most 200000, and 65536 of one gradient"));
+  huge.layers = {test::linear(1'000'000),
+                 test::plain(LayerType::loss)};  // 1e12 weights, in partitions of 4096
+  CHECK_THAT(message(huge),
+             ContainsSubstring("strategy.partition_bytes = 1.02 kB cuts the gradients into 244") &&
+                 ContainsSubstring("at most 200000, and 65536 of one gradient"));
 }
 
 }  // namespace byteps_test

@@ -1,12 +1,12 @@
 // One row of call_costs.inc is a cost, a constant of calibrations and a line of the reference page.
-#include "sim/strategy/call_costs.hpp"
+#include "sim/strategy/process/call_costs.hpp"
 
 #include <fstream>
 #include <iterator>
 #include <regex>
 #include <set>
 
-#include "sim/scenario/calibration_constants.hpp"
+#include "sim/scenario/calibration/calibration_constants.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
@@ -24,16 +24,19 @@ std::string text_of(const std::string& name) {
 
 /// The members, as the rows of the file name them.
 std::set<std::string> rows() {
-  const std::string text = text_of("sim/strategy/call_costs.inc");
+  const std::string text = text_of("sim/strategy/process/call_costs.inc");
   const std::regex row("(?:^|\n)CALL_COST\\((\\w+), ");
   std::set<std::string> names;
-  for (std::sregex_iterator i(text.begin(), text.end(), row), end; i != end; ++i) names.insert("call." + (*i)[1].str());
+  for (std::sregex_iterator i(text.begin(), text.end(), row), end; i != end; ++i)
+    names.insert("call." + (*i)[1].str());
   return names;
 }
 
 }  // namespace
 
-TEST_CASE("every row of the table is a constant of calibrations and stands on the reference page, and nothing else does") {
+TEST_CASE(
+    "every row of the table is a constant of calibrations and stands on the reference page, and nothing else "
+    "does") {
   std::set<std::string> constants;
   for (const ConstantOf<CallCosts>& row : call_constants()) constants.insert(row.range.name);
   CHECK(constants.size() > 40);
@@ -60,7 +63,9 @@ TEST_CASE("every cost lies in its range, and says what it is and where it comes 
   }
 }
 
-TEST_CASE("a cost that a cluster measured replaces that of the table, in the steps that make the call and in no others") {
+TEST_CASE(
+    "a cost that a cluster measured replaces that of the table, in the steps that make the call and in no "
+    "others") {
   const auto step_with = [](const char* strategy, const std::string& constant) {
     test::SmallPlan small;
     small.gpus = 4;

@@ -1,5 +1,5 @@
 // DataParallel's messages: where the limit of 10 MiB is tested.
-#include "sim/strategy/coalesced_groups.hpp"
+#include "sim/strategy/ddp/coalesced_groups.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -20,7 +20,8 @@ std::vector<std::int64_t> sizes(const std::vector<CoalescedGroup>& groups) {
 }  // namespace
 
 TEST_CASE("a broadcast group takes the tensor that fills it, a reduce group leaves it to the next") {
-  // Tensors of 4 MiB in fp32: 4 + 4 + 4 = 12 MiB is the first sum of at least 10 MiB, 4 + 4 = 8 MiB the last below it.
+  // Tensors of 4 MiB in fp32: 4 + 4 + 4 = 12 MiB is the first sum of at least 10 MiB, 4 + 4 = 8 MiB the last
+  // below it.
   const std::vector<std::int64_t> elements(5, kMebi);
   CHECK(sizes(broadcast_groups(elements, 4)) == std::vector<std::int64_t>{12 * kMebi, 8 * kMebi});
   CHECK(sizes(reduce_groups(elements, 4)) == std::vector<std::int64_t>{8 * kMebi, 8 * kMebi, 4 * kMebi});

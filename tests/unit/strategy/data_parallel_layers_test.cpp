@@ -1,7 +1,7 @@
 // DataParallel around every layer: activations travel to GPU 0 and back between two layers.
-#include "sim/strategy/data_parallel_layers.hpp"
+#include "sim/strategy/replicas/data_parallel_layers.hpp"
 
-#include "sim/strategy/wrapped_module.hpp"
+#include "sim/strategy/replicas/wrapped_module.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -50,7 +50,8 @@ TEST_CASE("every layer's input leaves GPU 0 and every output returns, forward an
   std::int64_t outputs = 0, inputs = 28 * 28 * 4 + 8, returned = 0;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     outputs += 4 * layers[i].output_elements;
-    if (i + 1 < layers.size()) inputs += 4 * layers[i].output_elements, returned += 4 * layers[i].output_elements;
+    if (i + 1 < layers.size())
+      inputs += 4 * layers[i].output_elements, returned += 4 * layers[i].output_elements;
   }
   CHECK(bytes_of(plan, TaskKind::copy, "scatter of inputs") == 3 * 64 * inputs);  // to three other GPUs
   CHECK(bytes_of(plan, TaskKind::copy, "gather of outputs") == 3 * 64 * outputs);
@@ -73,7 +74,8 @@ TEST_CASE("it is slower than one DataParallel around the whole network") {
 TEST_CASE("on one GPU each layer costs its own device check and scatter") {
   SmallPlan small = on(1);
   small.spec.node.host.slowdown = 50;
-  const double extra = run_plan(small, "data_parallel_layers").last_step_s() - run_plan(small, "single").last_step_s();
+  const double extra =
+      run_plan(small, "data_parallel_layers").last_step_s() - run_plan(small, "single").last_step_s();
   // 8 tensors at 0.78 us, ten layers at 36 us.
   CHECK(extra == Approx((8 * 0.78 + 10 * 36) * 1e-6 * 50).epsilon(1e-6));
 }
@@ -81,7 +83,8 @@ TEST_CASE("on one GPU each layer costs its own device check and scatter") {
 TEST_CASE("GPU 0 holds the gathered outputs of all layers") {
   const Plan plan = plan_of(on(2), "data_parallel_layers");
   std::int64_t outputs = 2 * 10;  // of the loss
-  for (const WrappedModule& layer : wrap_layers(expand(test::mnist_net()).model)) outputs += layer.output_elements;
+  for (const WrappedModule& layer : wrap_layers(expand(test::mnist_net()).model))
+    outputs += layer.output_elements;
   CHECK(plan.memory.per_sample.count == 2 * 4 * outputs + 28 * 28 * 4 + 8);
 }
 

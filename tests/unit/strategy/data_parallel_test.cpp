@@ -1,10 +1,10 @@
 // nn.DataParallel step by step: what goes where, what waits for what, and what each GPU more costs.
-#include "sim/strategy/data_parallel.hpp"
+#include "sim/strategy/replicas/data_parallel.hpp"
 
 #include <algorithm>
 
-#include "sim/strategy/coalesced_groups.hpp"
-#include "sim/strategy/wrapped_module.hpp"
+#include "sim/strategy/ddp/coalesced_groups.hpp"
+#include "sim/strategy/replicas/wrapped_module.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -19,7 +19,8 @@ using test::tasks_labelled;
 
 namespace {
 
-/// On a node of four V100 on PCIe, host of slowdown 1, batches on the GPU; PyTorch 2.0, whose plans are not made anew in every thread.
+/// On a node of four V100 on PCIe, host of slowdown 1, batches on the GPU; PyTorch 2.0, whose plans are not
+/// made anew in every thread.
 SmallPlan on(int gpus, const Model& model = test::mnist_net()) {
   SmallPlan small(model);
   small.spec = test::pcie_cluster(1, 4);
@@ -30,12 +31,15 @@ SmallPlan on(int gpus, const Model& model = test::mnist_net()) {
   return small;
 }
 
-std::size_t count(const Plan& plan, TaskKind kind, std::string_view label) { return tasks_labelled(plan.graph, kind, label).size(); }
+std::size_t count(const Plan& plan, TaskKind kind, std::string_view label) {
+  return tasks_labelled(plan.graph, kind, label).size();
+}
 
 /// Microseconds of host tasks with a label in one step; every step has as many.
 double host_us(const Plan& plan, std::string_view label, std::size_t steps = 3) {
   double sum = 0;
-  for (const TaskId id : tasks_labelled(plan.graph, TaskKind::host, label)) sum += to_seconds(plan.graph.tasks()[id].duration) * 1e6;
+  for (const TaskId id : tasks_labelled(plan.graph, TaskKind::host, label))
+    sum += to_seconds(plan.graph.tasks()[id].duration) * 1e6;
   return sum / static_cast<double>(steps);
 }
 
@@ -43,7 +47,8 @@ Time start_of(const Ran& ran, TaskId id) { return ran.timeline.spans[id].start; 
 
 const Decision* decision_on(const Plan& plan, std::string_view subject) {
   const auto& list = plan.decisions.list();
-  const auto found = std::find_if(list.begin(), list.end(), [&](const Decision& d) { return d.subject == subject; });
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const Decision& d) { return d.subject == subject; });
   return found == list.end() ? nullptr : &*found;
 }
 
@@ -67,21 +72,25 @@ TEST_CASE("on one GPU it copies nothing and costs the device check and the scatt
   CHECK(plan.memory == StrategyMemory{});
   REQUIRE(decision_on(plan, "one GPU") != nullptr);
   // 8 tensors at 0.78 us, 36 us for the one share, times 50.
-  const double extra = run_plan(small, "data_parallel").last_step_s() - run_plan(small, "single").last_step_s();
+  const double extra =
+      run_plan(small, "data_parallel").last_step_s() - run_plan(small, "single").last_step_s();
   CHECK(extra == Approx((8 * 0.78 + 36) * 1e-6 * 50).epsilon(1e-6));
 }
 
-TEST_CASE("parameters are broadcast in groups of at least 10 MiB, buffers by type, before every forward pass") {
+TEST_CASE(
+    "parameters are broadcast in groups of at least 10 MiB, buffers by type, before every forward pass") {
   const Plan plan = plan_of(on(4, test::resnet50()), "data_parallel");
   const auto sent = tasks_labelled(plan.graph, TaskKind::collective, "broadcast of parameters");
   const WrappedModule network = wrap_network(expand(test::resnet50()).model);
   const std::vector<CoalescedGroup> groups = broadcast_groups(network.elements, 4);
   REQUIRE(groups.size() == 9);
   REQUIRE(sent.size() == 3 * groups.size());
-  for (std::size_t i = 0; i < sent.size(); ++i) CHECK(plan.graph.tasks()[sent[i]].traffic == groups[i % 9].size);
+  for (std::size_t i = 0; i < sent.size(); ++i)
+    CHECK(plan.graph.tasks()[sent[i]].traffic == groups[i % 9].size);
   const auto buffers = tasks_labelled(plan.graph, TaskKind::collective, "broadcast of buffers");
   REQUIRE(buffers.size() == 3 * 2);
-  CHECK(plan.graph.tasks()[buffers[0]].traffic.count == 212'480);  // 53 norms over 26,560 channels: 2 x 4 bytes
+  CHECK(plan.graph.tasks()[buffers[0]].traffic.count ==
+        212'480);  // 53 norms over 26,560 channels: 2 x 4 bytes
   CHECK(plan.graph.tasks()[buffers[1]].traffic.count == 53 * 8);
 }
 
@@ -177,7 +186,8 @@ TEST_CASE("forward calls of all GPUs hold one GIL, backward calls none") {
 
 TEST_CASE("each call waits 0.6 us longer for every other thread that wants the GIL") {
   const Plan two = plan_of(on(2), "data_parallel"), four = plan_of(on(4), "data_parallel");
-  const double calls = static_cast<double>(count(two, TaskKind::host, "forward threads under one GIL")) / (2 * 3);  // of a thread and step
+  const double calls = static_cast<double>(count(two, TaskKind::host, "forward threads under one GIL")) /
+                       (2 * 3);  // of a thread and step
   CHECK(calls == static_cast<double>(wrap_network(expand(test::mnist_net()).model).forward.size()));
   const double bare = host_us(two, "forward threads under one GIL") / 2 - 0.6 * calls;
   CHECK(host_us(four, "forward threads under one GIL") == Approx(4 * (bare + 3 * 0.6 * calls)).epsilon(1e-9));
@@ -188,12 +198,14 @@ TEST_CASE("since PyTorch 2.1 new threads plan every convolution anew, side by si
   small.workload.framework.version = {2, 1};
   const Plan plan = plan_of(small, "data_parallel");
   CHECK(host_us(plan, "convolution plans") == Approx(2 * 2 * 250.0));  // two convolutions, two threads
-  for (const TaskId id : tasks_labelled(plan.graph, TaskKind::host, "convolution plans")) CHECK(plan.graph.tasks()[id].pool == kNone);
+  for (const TaskId id : tasks_labelled(plan.graph, TaskKind::host, "convolution plans"))
+    CHECK(plan.graph.tasks()[id].pool == kNone);
   CHECK(host_us(plan_of(on(2), "data_parallel"), "convolution plans") == 0);
   SmallPlan before = on(2);
   for (SmallPlan* host_bound : {&small, &before}) host_bound->spec.node.host.slowdown = 20;
   // Two plans of 250 us, times 20; part of them runs while the other thread has the GIL.
-  const double more = run_plan(small, "data_parallel").last_step_s() - run_plan(before, "data_parallel").last_step_s();
+  const double more =
+      run_plan(small, "data_parallel").last_step_s() - run_plan(before, "data_parallel").last_step_s();
   CHECK(more <= 2 * 250e-6 * 20);
   CHECK(more > 0.8 * 2 * 250e-6 * 20);
 }
@@ -207,7 +219,8 @@ TEST_CASE("inputs go from GPU 0 to the others, outputs come back, their gradient
   REQUIRE(inputs.size() == 3 * 3);
   REQUIRE(outputs.size() == 3 * 3);
   REQUIRE(gradients.size() == 3 * 3);
-  CHECK(plan.graph.tasks()[inputs[0]].traffic.count == 64 * (4 * 28 * 28 + 8));  // a share of 64 samples with their labels
+  CHECK(plan.graph.tasks()[inputs[0]].traffic.count ==
+        64 * (4 * 28 * 28 + 8));  // a share of 64 samples with their labels
   CHECK(plan.graph.tasks()[outputs[0]].traffic.count == 64 * 10 * 4);
   CHECK(plan.graph.tasks()[gradients[0]].traffic.count == 64 * 10 * 4);
 }
@@ -219,7 +232,8 @@ TEST_CASE("one loader makes the batch of all GPUs: as many bytes reach GPU 0") {
   const Plan plan = plan_of(small, "data_parallel");
   std::int64_t copied = 0;
   for (const Task& task : plan.graph.tasks()) {
-    if (task.kind == TaskKind::copy && task.account == static_cast<std::uint8_t>(Account::input_stall)) copied += task.traffic.count;
+    if (task.kind == TaskKind::copy && task.account == static_cast<std::uint8_t>(Account::input_stall))
+      copied += task.traffic.count;
   }
   CHECK(copied == 3 * 4 * 64 * (4 * 28 * 28 + 8));
 }
@@ -229,7 +243,8 @@ TEST_CASE("every micro-step broadcasts and sums: there is no no_sync") {
   four.knobs.accumulation = 4;
   const Plan a = plan_of(once, "data_parallel"), b = plan_of(four, "data_parallel");
   CHECK(b.buckets.size() == 4 * a.buckets.size());
-  for (const std::string_view label : {"broadcast of parameters", "broadcast of buffers", "reduce of gradients"})
+  for (const std::string_view label :
+       {"broadcast of parameters", "broadcast of buffers", "reduce of gradients"})
     CHECK(count(b, TaskKind::collective, label) == 4 * count(a, TaskKind::collective, label));
   CHECK(count(b, TaskKind::kernel, "optimizer") == count(a, TaskKind::kernel, "optimizer"));
 }
@@ -244,13 +259,16 @@ TEST_CASE("weights of 16 bit halve every message") {
 
 TEST_CASE("GPU 0 also holds the flat tensors, the other GPUs' inputs and all outputs") {
   const Plan plan = plan_of(on(4), "data_parallel");
-  CHECK(plan.memory.buffers.count == 2 * 4 * 1'199'882);  // one group with the whole network, flat, and its sum
-  // Per sample of a share: outputs, log-probabilities and gradient of four shares; inputs of three with their labels.
+  CHECK(plan.memory.buffers.count ==
+        2 * 4 * 1'199'882);  // one group with the whole network, flat, and its sum
+  // Per sample of a share: outputs, log-probabilities and gradient of four shares; inputs of three with their
+  // labels.
   CHECK(plan.memory.per_sample.count == 4 * 3 * 4 * 10 + 3 * (4 * 28 * 28 + 8));
   CHECK(plan.memory.parameters == 1);
 }
 
-TEST_CASE("what does not shrink with the share of the batch makes four GPUs slower than one for a small network") {
+TEST_CASE(
+    "what does not shrink with the share of the batch makes four GPUs slower than one for a small network") {
   SmallPlan one = on(1), four = on(4);
   four.workload.batch_per_gpu = one.workload.batch_per_gpu / 4;
   CHECK(run_plan(four, "data_parallel").last_step_s() > run_plan(one, "data_parallel").last_step_s());

@@ -1,5 +1,5 @@
 // Buckets by hand: which tensors share one, and in which order they go out.
-#include "sim/strategy/ddp_buckets.hpp"
+#include "sim/strategy/ddp/ddp_buckets.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -43,7 +43,8 @@ using Sizes = std::vector<std::int64_t>;
 }  // namespace
 
 TEST_CASE("a tensor goes in first, then the limit is tested, so buckets exceed it") {
-  // 4 bytes an element, arrival 10, 20, 30: 40 < 100, 40 + 80 = 120 closes the first; 120 >= 100 closes the second.
+  // 4 bytes an element, arrival 10, 20, 30: 40 < 100, 40 + 80 = 120 closes the first; 120 >= 100 closes the
+  // second.
   CHECK(sizes(form_buckets(tensors({30, 20, 10}), limits(100, 100))) == Sizes{120, 120});
 }
 
@@ -56,11 +57,17 @@ TEST_CASE("the first bucket has its own, smaller limit") {
   CHECK(sizes(form_buckets(tensors({10, 10, 10, 10}), limits(40, 120))) == Sizes{40, 120});
 }
 
-TEST_CASE("a large tensor is never split") { CHECK(sizes(form_buckets(tensors({1'000'000, 1}), limits(4, 100))) == Sizes{4, 4'000'000}); }
+TEST_CASE("a large tensor is never split") {
+  CHECK(sizes(form_buckets(tensors({1'000'000, 1}), limits(4, 100))) == Sizes{4, 4'000'000});
+}
 
-TEST_CASE("what is left makes the last bucket") { CHECK(sizes(form_buckets(tensors({1, 1, 25}), limits(100, 100))) == Sizes{100, 8}); }
+TEST_CASE("what is left makes the last bucket") {
+  CHECK(sizes(form_buckets(tensors({1, 1, 25}), limits(100, 100))) == Sizes{100, 8});
+}
 
-TEST_CASE("a model without parameters has no buckets") { CHECK(form_buckets(tensors({}), limits(1, 1)).empty()); }
+TEST_CASE("a model without parameters has no buckets") {
+  CHECK(form_buckets(tensors({}), limits(1, 1)).empty());
+}
 
 TEST_CASE("with find_unused_parameters buckets fill in registration order and go out reversed") {
   StrategyKnobs knobs = limits(100, 100);
@@ -72,7 +79,8 @@ TEST_CASE("with find_unused_parameters buckets fill in registration order and go
   CHECK(buckets[1].parameters == std::vector<std::uint32_t>{0});
 }
 
-TEST_CASE("find_unused_parameters puts the small first limit on the first registered tensors, which go out last") {
+TEST_CASE(
+    "find_unused_parameters puts the small first limit on the first registered tensors, which go out last") {
   StrategyKnobs knobs = limits(40, 120);
   knobs.find_unused_parameters = true;
   CHECK(sizes(form_buckets(tensors({10, 10, 10, 10}), knobs)) == Sizes{120, 40});

@@ -23,18 +23,21 @@ SmallPlan with(Compression compression, const Model& model = test::resnet18()) {
 }
 
 std::int64_t sum(const std::vector<Bytes>& sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}, [](std::int64_t total, Bytes size) { return total + size.count; });
+  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0},
+                         [](std::int64_t total, Bytes size) { return total + size.count; });
 }
 
 /// Bytes of all collectives of a step.
 std::int64_t sent_per_step(const Plan& plan, int steps) {
   std::int64_t sent = 0;
-  for (const TaskId id : tasks_labelled(plan.graph, TaskKind::collective, "all_reduce")) sent += plan.graph.tasks()[id].traffic.count;
+  for (const TaskId id : tasks_labelled(plan.graph, TaskKind::collective, "all_reduce"))
+    sent += plan.graph.tasks()[id].traffic.count;
   return sent / steps;
 }
 
 std::size_t hook_kernels(const Plan& plan, int steps) {
-  return tasks_labelled(plan.graph, TaskKind::kernel, "communication hook").size() / static_cast<std::size_t>(steps);
+  return tasks_labelled(plan.graph, TaskKind::kernel, "communication hook").size() /
+         static_cast<std::size_t>(steps);
 }
 
 }  // namespace
@@ -45,7 +48,8 @@ TEST_CASE("16-bit hooks halve the bytes on the wire and leave the buckets") {
     const SmallPlan small = with(half);
     const Plan plan = plan_of(small, "ddp");
     REQUIRE(plan.buckets.size() == plain.buckets.size());
-    for (std::size_t b = 0; b < plan.buckets.size(); ++b) CHECK(plan.buckets[b].count * 2 == plain.buckets[b].count);
+    for (std::size_t b = 0; b < plan.buckets.size(); ++b)
+      CHECK(plan.buckets[b].count * 2 == plain.buckets[b].count);
     CHECK(sum(plan.buckets) == 2 * 11'689'512);
     CHECK(sent_per_step(plan, small.steps) == sum(plan.buckets));
     CHECK(plan.memory.buffers.count == 4 * 11'689'512 + 2 * 11'689'512);
@@ -77,7 +81,8 @@ TEST_CASE("half the bytes pay where the network is slow, not where it hides") {
   // 11.7 M gradients at 0.1 GB/s: a ring of four sends 1.5 times the bytes, of which half is left.
   const double saved = run_plan(plain, "ddp").last_step_s() - run_plan(half, "ddp").last_step_s();
   CHECK(saved == Approx(1.5 * 2 * 11'689'512 / 0.1e9).epsilon(0.1));
-  CHECK(run_plan(with(Compression::fp16), "ddp").last_step_s() > 0.98 * run_plan(with(Compression::none), "ddp").last_step_s());
+  CHECK(run_plan(with(Compression::fp16), "ddp").last_step_s() >
+        0.98 * run_plan(with(Compression::none), "ddp").last_step_s());
 }
 
 TEST_CASE("PowerSGD sends three messages per bucket, one after the other") {
@@ -89,14 +94,16 @@ TEST_CASE("PowerSGD sends three messages per bucket, one after the other") {
   CHECK(sent_per_step(plan, small.steps) == sum(plan.buckets));
   const auto sent = tasks_labelled(plan.graph, TaskKind::collective, "all_reduce of PowerSGD");
   REQUIRE(sent.size() == plan.buckets.size() * 5);
-  for (std::size_t i = 0; i < sent.size(); ++i) CHECK(plan.graph.tasks()[sent[i]].traffic == plan.buckets[i % plan.buckets.size()]);
+  for (std::size_t i = 0; i < sent.size(); ++i)
+    CHECK(plan.graph.tasks()[sent[i]].traffic == plan.buckets[i % plan.buckets.size()]);
 }
 
 TEST_CASE("PowerSGD stops backward until a bucket is through") {
   const test::Ran ran = run_plan(with(Compression::powersgd), "ddp");
   const auto sent = tasks_labelled(ran.plan.graph, TaskKind::collective, "all_reduce of PowerSGD");
   const auto copies = tasks_labelled(ran.plan.graph, TaskKind::kernel, "gradient to bucket");
-  // ResNet-18's first bucket holds the last layer alone: two gradients, then the third after the exchange of the first bucket.
+  // ResNet-18's first bucket holds the last layer alone: two gradients, then the third after the exchange of
+  // the first bucket.
   CHECK(ran.timeline.spans[copies[2]].start > ran.timeline.end_of(sent[2]));
   CHECK(ran.plan.memory.buffers.count > 2 * 4 * 11'689'512);  // buckets, errors, a copy of the largest
 }
@@ -119,7 +126,8 @@ TEST_CASE("PowerSGD pays on a slow network and costs on a fast one") {
 TEST_CASE("the decision on a communication hook says what goes over the wire") {
   const Plan plan = plan_of(with(Compression::powersgd), "ddp");
   const auto& list = plan.decisions.list();
-  const auto found = std::find_if(list.begin(), list.end(), [](const Decision& d) { return d.subject == "communication hook"; });
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [](const Decision& d) { return d.subject == "communication hook"; });
   REQUIRE(found != list.end());
   CHECK_THAT(found->choice, ContainsSubstring("instead of"));
   CHECK_THAT(found->why, ContainsSubstring("rank 1"));

@@ -1,10 +1,10 @@
 // DistributedDataParallel step by step: what is sent, when, and what each option removes.
-#include "sim/strategy/ddp.hpp"
+#include "sim/strategy/ddp/ddp.hpp"
 
 #include <algorithm>
 
-#include "sim/strategy/losses.hpp"
-#include "sim/strategy/process.hpp"
+#include "sim/strategy/process/losses.hpp"
+#include "sim/strategy/process/process.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -24,15 +24,25 @@ SmallPlan on(int gpus, const Model& model = test::mnist_net()) {
   return small;
 }
 
-std::size_t all_reduces(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket").size(); }
-std::size_t broadcasts(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::collective, "buffer broadcast").size(); }
-std::size_t copies_in(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::kernel, "gradient to bucket").size(); }
-std::size_t copies_out(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::kernel, "bucket to gradient").size(); }
+std::size_t all_reduces(const Plan& plan) {
+  return tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket").size();
+}
+std::size_t broadcasts(const Plan& plan) {
+  return tasks_labelled(plan.graph, TaskKind::collective, "buffer broadcast").size();
+}
+std::size_t copies_in(const Plan& plan) {
+  return tasks_labelled(plan.graph, TaskKind::kernel, "gradient to bucket").size();
+}
+std::size_t copies_out(const Plan& plan) {
+  return tasks_labelled(plan.graph, TaskKind::kernel, "bucket to gradient").size();
+}
 
 bool same_tasks(const TaskGraph& a, const TaskGraph& b) {
-  return std::equal(a.tasks().begin(), a.tasks().end(), b.tasks().begin(), b.tasks().end(), [](const Task& x, const Task& y) {
-    return x.kind == y.kind && x.account == y.account && x.queue == y.queue && x.duration == y.duration && x.traffic == y.traffic;
-  });
+  return std::equal(a.tasks().begin(), a.tasks().end(), b.tasks().begin(), b.tasks().end(),
+                    [](const Task& x, const Task& y) {
+                      return x.kind == y.kind && x.account == y.account && x.queue == y.queue &&
+                             x.duration == y.duration && x.traffic == y.traffic;
+                    });
 }
 
 }  // namespace
@@ -51,7 +61,8 @@ TEST_CASE("wrap_one_gpu copies every gradient into a bucket and back, and moves 
   const Plan plan = plan_of(small, "ddp");
   CHECK(copies_in(plan) == 8u * 5);  // 8 tensors, 5 steps
   CHECK(copies_out(plan) == 8u * 5);
-  for (const TaskId id : tasks_labelled(plan.graph, TaskKind::collective, "")) CHECK(plan.graph.tasks()[id].traffic.count == 0);
+  for (const TaskId id : tasks_labelled(plan.graph, TaskKind::collective, ""))
+    CHECK(plan.graph.tasks()[id].traffic.count == 0);
   CHECK(run_plan(small, "ddp").last_step_s() > run_plan(on(1), "ddp").last_step_s());
 }
 
@@ -59,7 +70,8 @@ TEST_CASE("each step all-reduces every bucket once, with its bytes") {
   const Plan plan = plan_of(on(4, test::resnet18()), "ddp");
   const auto sent = tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket");
   REQUIRE(sent.size() == 5 * plan.buckets.size());
-  for (std::size_t i = 0; i < sent.size(); ++i) CHECK(plan.graph.tasks()[sent[i]].traffic == plan.buckets[i % plan.buckets.size()]);
+  for (std::size_t i = 0; i < sent.size(); ++i)
+    CHECK(plan.graph.tasks()[sent[i]].traffic == plan.buckets[i % plan.buckets.size()]);
 }
 
 TEST_CASE("buckets are launched in order even when a later one is complete first") {
@@ -72,7 +84,8 @@ TEST_CASE("buckets are launched in order even when a later one is complete first
   const auto sent = tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket");
   REQUIRE(sent.size() == 2 * plan.buckets.size());
   for (std::size_t i = 0; i < sent.size(); ++i) {
-    CHECK(plan.graph.label_text(plan.graph.tasks()[sent[i]].label) == "all_reduce bucket " + std::to_string(i % plan.buckets.size()));
+    CHECK(plan.graph.label_text(plan.graph.tasks()[sent[i]].label) ==
+          "all_reduce bucket " + std::to_string(i % plan.buckets.size()));
   }
 }
 
@@ -143,7 +156,8 @@ TEST_CASE("gradient_as_bucket_view saves the copies back and the memory of the b
 
 TEST_CASE("searching unused parameters and the static graph cost host time per gradient") {
   SmallPlan plain = on(2), unused = on(2), fixed = on(2), view = on(2);
-  for (SmallPlan* small : {&plain, &unused, &fixed, &view}) small->spec.node.host.slowdown = 10;  // host-bound
+  for (SmallPlan* small : {&plain, &unused, &fixed, &view})
+    small->spec.node.host.slowdown = 10;  // host-bound
   unused.knobs.find_unused_parameters = true;
   fixed.knobs.static_graph = true;
   view.knobs.gradient_as_bucket_view = true;
@@ -151,7 +165,8 @@ TEST_CASE("searching unused parameters and the static graph cost host time per g
   CHECK(run_plan(fixed, "ddp").last_step_s() - base == Approx(8 * 0.3e-6 * 10).epsilon(0.05));
   // A view has a hook of 0.9 x 2.6 us, and none of 8 copies back (launch 2.5 us and 0.57 us).
   CHECK(base - run_plan(view, "ddp").last_step_s() == Approx(8 * (0.26e-6 + 3.07e-6) * 10).epsilon(0.1));
-  // 8 gradients x 1.1 us, 0.3 us for each node of the graph searched, and the map of used parameters: one copy and one collective.
+  // 8 gradients x 1.1 us, 0.3 us for each node of the graph searched, and the map of used parameters: one
+  // copy and one collective.
   const double nodes = 0.3e-6 * static_cast<double>(plain.workload.model->backward.size() + 8);
   CHECK(run_plan(unused, "ddp").last_step_s() - base > (8 * 1.1e-6 + nodes) * 10);
 }
@@ -163,7 +178,8 @@ TEST_CASE("the search for unused parameters reduces a map of them behind the las
   const auto maps = tasks_labelled(plan.graph, TaskKind::collective, "map of used parameters");
   REQUIRE(maps.size() == 5);
   CHECK(plan.graph.tasks()[maps[0]].traffic.count == 4 * 62);
-  CHECK(maps[0] > tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket")[plan.buckets.size() - 1]);
+  CHECK(maps[0] >
+        tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket")[plan.buckets.size() - 1]);
   small.knobs.static_graph = true;  // which knows
   CHECK(tasks_labelled(plan_of(small, "ddp").graph, TaskKind::collective, "map of used parameters").empty());
 }
@@ -178,18 +194,22 @@ TEST_CASE("Lightning of version 1 searches for unused parameters unless told oth
   const auto at = [&](std::string_view name) {
     return std::find_if(own.begin(), own.end(), [&](const Knob& k) { return k.name == name; });
   };
-  CHECK(at("lightning") < at("find_unused_parameters"));  // read first, so that the option itself has the last word
+  CHECK(at("lightning") <
+        at("find_unused_parameters"));  // read first, so that the option itself has the last word
 }
 
-TEST_CASE("DDP is also known by its class") { CHECK(find_strategy("distributed_data_parallel") == find_strategy("ddp")); }
+TEST_CASE("DDP is also known by its class") {
+  CHECK(find_strategy("distributed_data_parallel") == find_strategy("ddp"));
+}
 
 TEST_CASE("each micro-step pays DDP's forward, only the first sends buffers") {
   SmallPlan small = on(4, test::resnet18());
   small.knobs.accumulation = 4;
   const Plan many = plan_of(small, "ddp"), once = plan_of(on(4, test::resnet18()), "ddp");
   const auto forwards = [](const Plan& plan) {
-    return std::count_if(plan.graph.tasks().begin(), plan.graph.tasks().end(),
-                         [](const Task& task) { return task.kind == TaskKind::host && task.duration == HostCalibration{}.ddp_forward; });
+    return std::count_if(plan.graph.tasks().begin(), plan.graph.tasks().end(), [](const Task& task) {
+      return task.kind == TaskKind::host && task.duration == HostCalibration{}.ddp_forward;
+    });
   };
   CHECK(forwards(many) == 4 * forwards(once));
   CHECK(broadcasts(many) == broadcasts(once));
@@ -205,7 +225,8 @@ TEST_CASE("the slowest of many ranks sets the pace") {
 TEST_CASE("the planner says which buckets it made and why") {
   const Plan plan = plan_of(on(4, test::resnet18()), "ddp");
   const auto& list = plan.decisions.list();
-  const auto found = std::find_if(list.begin(), list.end(), [](const Decision& d) { return d.subject == "gradient buckets"; });
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [](const Decision& d) { return d.subject == "gradient buckets"; });
   REQUIRE(found != list.end());
   CHECK_THAT(found->why, ContainsSubstring("order of gradient arrival"));
 }

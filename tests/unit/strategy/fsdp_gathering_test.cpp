@@ -1,5 +1,5 @@
 // FSDP's gathers: which, how often, in what order, and when they may run.
-#include "sim/strategy/fsdp_gathering.hpp"
+#include "sim/strategy/fsdp/fsdp_gathering.hpp"
 
 #include <algorithm>
 
@@ -36,7 +36,8 @@ std::vector<std::string> order_of(const Plan& plan) {
 std::vector<TaskId> forward_gathers(const Plan& plan, std::size_t step) {
   const auto all = tasks_labelled(plan.graph, TaskKind::collective, "all_gather in forward");
   const std::size_t each = all.size() / plan.step_ends.size();
-  return {all.begin() + static_cast<std::ptrdiff_t>(step * each), all.begin() + static_cast<std::ptrdiff_t>((step + 1) * each)};
+  return {all.begin() + static_cast<std::ptrdiff_t>(step * each),
+          all.begin() + static_cast<std::ptrdiff_t>((step + 1) * each)};
 }
 
 SmallPlan with_version(SmallPlan small, FrameworkVersion version) {
@@ -103,10 +104,12 @@ TEST_CASE("with prefetch the next unit's gather stands before this unit's reduct
   std::vector<std::string> order = order_of(plan_of(with_version(blocks_on(4), {2, 0}), "fsdp"));
   order.erase(order.begin(), order.begin() + 5);  // forward
   // Block 3 at the root's, 2 at block 3's, …; the root is reduced last.
-  CHECK(order == std::vector<std::string>{gather, gather, reduce, gather, reduce, gather, reduce, reduce, reduce});
+  CHECK(order ==
+        std::vector<std::string>{gather, gather, reduce, gather, reduce, gather, reduce, reduce, reduce});
   order = order_of(plan_of(with_version(blocks_on(4), {1, 13}), "fsdp"));
   order.erase(order.begin(), order.begin() + 5);
-  CHECK(order == std::vector<std::string>{gather, reduce, gather, reduce, gather, reduce, gather, reduce, reduce});
+  CHECK(order ==
+        std::vector<std::string>{gather, reduce, gather, reduce, gather, reduce, gather, reduce, reduce});
 }
 
 TEST_CASE("prefetching after a unit's backward issues the gather behind its reduction") {
@@ -115,7 +118,8 @@ TEST_CASE("prefetching after a unit's backward issues the gather behind its redu
   std::vector<std::string> order = order_of(plan_of(small, "fsdp"));
   order.erase(order.begin(), order.begin() + 5);
   const std::string gather = "all_gather in backward", reduce = "reduce_scatter of units";
-  CHECK(order == std::vector<std::string>{gather, reduce, gather, reduce, gather, reduce, gather, reduce, reduce});
+  CHECK(order ==
+        std::vector<std::string>{gather, reduce, gather, reduce, gather, reduce, gather, reduce, reduce});
 }
 
 TEST_CASE("prefetching before is never slower than not prefetching on a slow network") {
@@ -142,7 +146,8 @@ TEST_CASE("the rate limiter holds the host until an earlier unit is free") {
   const auto head_start = [](const test::Ran& ran, const std::vector<TaskId>& gathers) {
     return to_seconds(ran.timeline.end_of(gathers.back()) - ran.timeline.end_of(gathers[1]));
   };
-  // Without it all gathers follow one another; with it the last waits for block 5, five blocks' computing later.
+  // Without it all gathers follow one another; with it the last waits for block 5, five blocks' computing
+  // later.
   CHECK(head_start(a, with) > 5 * head_start(b, without));
   // Neither costs time: compute is the limit.
   CHECK(a.last_step_s() == Approx(b.last_step_s()).epsilon(0.01));
@@ -153,7 +158,8 @@ TEST_CASE("at most three units are whole at a time under the rate limiter") {
   const auto gathers = forward_gathers(ran.plan, 3);
   const auto relus = tasks_labelled(ran.plan.graph, TaskKind::kernel, "block.0.relu");
   const std::size_t per_step = relus.size() / ran.plan.step_ends.size();
-  // Block 0 ends with its ReLU; the gather of block 3 (fourth after the root's) begins after that, as two are freed one by one.
+  // Block 0 ends with its ReLU; the gather of block 3 (fourth after the root's) begins after that, as two are
+  // freed one by one.
   CHECK(ran.timeline.spans[gathers[4]].start >= ran.timeline.end_of(relus[3 * per_step]));
 }
 
@@ -175,14 +181,16 @@ TEST_CASE("FSDP2 copies into and out of every gather") {
 
 TEST_CASE("forward_prefetch issues a gather before the kernels of the unit before it") {
   SmallPlan by_itself = blocks_on(4), asked = blocks_on(4);
-  by_itself.spec.node.host.slowdown = asked.spec.node.host.slowdown = 20;  // host-bound: the GPU waits for launches
+  by_itself.spec.node.host.slowdown = asked.spec.node.host.slowdown =
+      20;  // host-bound: the GPU waits for launches
   asked.knobs.forward_prefetch = true;
   const test::Ran a = run_plan(by_itself, "fsdp"), b = run_plan(asked, "fsdp");
   CHECK(sent_per_step(b.plan, "all_gather in forward") == sent_per_step(a.plan, "all_gather in forward"));
   const auto lead = [](const test::Ran& ran) {
     const auto kernels = tasks_labelled(ran.plan.graph, TaskKind::kernel, "block.0.linear");
     const TaskId gather = forward_gathers(ran.plan, 3)[2];  // block 1's
-    return ran.timeline.spans[kernels[3 * kernels.size() / ran.plan.step_ends.size()]].start - ran.timeline.spans[gather].start;
+    return ran.timeline.spans[kernels[3 * kernels.size() / ran.plan.step_ends.size()]].start -
+           ran.timeline.spans[gather].start;
   };
   CHECK(lead(a) < Time::zero());
   CHECK(lead(b) > Time::zero());

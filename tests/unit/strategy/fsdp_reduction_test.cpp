@@ -1,5 +1,5 @@
 // FSDP's gradients: what is reduced, how it is divided, and what the shards cost.
-#include "sim/strategy/fsdp_reduction.hpp"
+#include "sim/strategy/fsdp/fsdp_reduction.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
@@ -97,7 +97,8 @@ TEST_CASE("in FSDP2 a unit's backward waits until the unit two before has been r
   const auto sent = tasks_labelled(ran.plan.graph, TaskKind::collective, "reduce_scatter of units");
   const auto kernels = tasks_labelled(ran.plan.graph, TaskKind::kernel, "block.1.linear");
   const std::size_t per_step = kernels.size() / ran.plan.step_ends.size();
-  // Blocks 3 and 2 are reduced first and second; block 2's post-backward stops the compute stream behind block 3's reduction.
+  // Blocks 3 and 2 are reduced first and second; block 2's post-backward stops the compute stream behind
+  // block 3's reduction.
   CHECK(ran.timeline.spans[kernels[4 * per_step - 1]].start >= ran.timeline.end_of(sent[3 * 5]));
 }
 
@@ -127,7 +128,8 @@ TEST_CASE("without synchronisation gradients are added up and stay") {
   small.knobs.accumulation = 3;
   const Plan plan = plan_of(small, "fsdp");
   CHECK(sent_per_step(plan, "reduce_scatter of units").count == 5);
-  CHECK(kernels_per_step(plan, "flat gradient") == 3 * 5 + 2 * 5);  // written in each, added in the second and third
+  CHECK(kernels_per_step(plan, "flat gradient") ==
+        3 * 5 + 2 * 5);  // written in each, added in the second and third
 }
 
 TEST_CASE("a script that does not set gradients to None adds to the shards, not to the units") {

@@ -1,5 +1,5 @@
 // FSDP as a strategy: one GPU, versions, shards of the optimizer, memory, what it says.
-#include "sim/strategy/fsdp.hpp"
+#include "sim/strategy/fsdp/fsdp.hpp"
 
 #include "sim/strategy/catalog.hpp"
 #include "sim/workload/device/memory.hpp"
@@ -48,7 +48,8 @@ TEST_CASE("on one GPU nothing is sharded and no byte moves, but the hooks are pa
     INFO(strategy);
     const Plan plan = plan_of(blocks_on(1), strategy);
     CHECK(plan.buckets.empty());
-    for (const TaskId id : tasks_labelled(plan.graph, TaskKind::collective, "")) CHECK(plan.graph.tasks()[id].traffic.count == 0);
+    for (const TaskId id : tasks_labelled(plan.graph, TaskKind::collective, ""))
+      CHECK(plan.graph.tasks()[id].traffic.count == 0);
     CHECK(plan.memory == StrategyMemory{});
     CHECK(decision_about(plan, "one GPU")->choice == "nothing is sharded");
     CHECK(run_plan(blocks_on(1), strategy).last_step_s() > run_plan(blocks_on(1), "single").last_step_s());
@@ -72,7 +73,8 @@ TEST_CASE("the optimizer's kernels take a quarter of the time on a quarter of th
   }
   const auto time = [](const Plan& plan) {
     Time sum{};
-    for (const TaskId id : tasks_labelled(plan.graph, TaskKind::kernel, "optimizer")) sum += plan.graph.tasks()[id].duration;
+    for (const TaskId id : tasks_labelled(plan.graph, TaskKind::kernel, "optimizer"))
+      sum += plan.graph.tasks()[id].duration;
     return to_seconds(sum);
   };
   CHECK(time(plan_of(four, "fsdp")) == Approx(time(plan_of(alone, "single")) / 4).epsilon(0.1));
@@ -121,7 +123,8 @@ TEST_CASE("defaults follow the version of PyTorch") {
   CHECK_FALSE(settings({2, 0}).limit_all_gathers);
 }
 
-TEST_CASE("GPT-2 XL on eight GPUs holds an eighth, the root, three blocks and the root's gradient, to the byte") {
+TEST_CASE(
+    "GPT-2 XL on eight GPUs holds an eighth, the root, three blocks and the root's gradient, to the byte") {
   const SmallPlan small = gpt2_xl();
   const Plan plan = plan_of(small, "fsdp");
   REQUIRE(kBlock * 48 + kRoot == kAll);
@@ -189,7 +192,8 @@ TEST_CASE("the optimizer's temporaries are those of the shard") {
 TEST_CASE("FSDP says how many units it made and who shares what") {
   const Plan plan = plan_of(blocks_on(4), "fsdp");
   CHECK(decision_about(plan, "units")->choice == "4 and the root");
-  CHECK_THAT(decision_about(plan, "units")->why, ContainsSubstring("the largest has 1049600 parameters, the root 2099200"));
+  CHECK_THAT(decision_about(plan, "units")->why,
+             ContainsSubstring("the largest has 1049600 parameters, the root 2099200"));
   CHECK(decision_about(plan, "sharding")->choice == "full_shard");
   CHECK_THAT(decision_about(plan, "sharding")->why, ContainsSubstring("4 GPUs hold one copy"));
   CHECK(decision_about(plan_of(blocks_on(4), "fsdp2"), "rate limiter") == nullptr);
@@ -211,7 +215,8 @@ TEST_CASE("a sharded step ends on the compute stream") {
   for (const char* strategy : {"fsdp", "fsdp2", "zero0", "zero1", "zero3"}) {
     INFO(strategy);
     const Plan plan = plan_of(blocks_on(4), strategy);
-    for (const TaskId end : plan.step_ends) CHECK(plan.graph.queues()[plan.graph.tasks()[end].queue].name == "compute stream");
+    for (const TaskId end : plan.step_ends)
+      CHECK(plan.graph.queues()[plan.graph.tasks()[end].queue].name == "compute stream");
   }
 }
 

@@ -18,7 +18,8 @@ SmallPlan measuring(int gpus) {
 }
 
 std::size_t kernels_of_a_step(const SmallPlan& small, std::string_view strategy) {
-  return tasks_labelled(plan_of(small, strategy).graph, TaskKind::kernel, "gradient noise").size() / static_cast<std::size_t>(small.steps);
+  return tasks_labelled(plan_of(small, strategy).graph, TaskKind::kernel, "gradient noise").size() /
+         static_cast<std::size_t>(small.steps);
 }
 
 constexpr std::size_t kTensors = 8;  // of the MNIST network
@@ -26,7 +27,8 @@ constexpr std::size_t kTensors = 8;  // of the MNIST network
 }  // namespace
 
 TEST_CASE("on one GPU gradient noise takes 18 kernels a tensor") {
-  // In backward 4: square, sum, add, store. After it two scalings, three times square, sum and add, the mean of two (add, scale), a copy.
+  // In backward 4: square, sum, add, store. After it two scalings, three times square, sum and add, the mean
+  // of two (add, scale), a copy.
   CHECK(kernels_of_a_step(measuring(1), "single") == 18 * kTensors);
   CHECK(kernels_of_a_step(SmallPlan(), "single") == 0);
 }
@@ -45,7 +47,8 @@ TEST_CASE("on several GPUs gradient noise takes 9 kernels a tensor and one small
 }
 
 TEST_CASE("measuring gradient noise makes a step longer") {
-  CHECK(run_plan(measuring(1), "single").last_step_s() > run_plan(SmallPlan(), "single").last_step_s() + 1e-4);
+  CHECK(run_plan(measuring(1), "single").last_step_s() >
+        run_plan(SmallPlan(), "single").last_step_s() + 1e-4);
 }
 
 }  // namespace gradient_noise_test

@@ -1,7 +1,7 @@
 // Packs of TensorFlow's gradients against sums done by hand for the MNIST network.
-#include "sim/strategy/gradient_packs.hpp"
+#include "sim/strategy/replicas/gradient_packs.hpp"
 
-#include "sim/workload/layer.hpp"
+#include "sim/workload/layers/layer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -61,7 +61,8 @@ TEST_CASE("no packs: each gradient by itself, in the order of arrival, without a
 }
 
 TEST_CASE("packs by size begin with the last layers and close when they have grown beyond the limit") {
-  // 10 + 1,280 + 128 + 1,179,648 elements are 4,724,264 bytes, more than 1 MiB; 64 + 18,432 + 32 + 288 are left.
+  // 10 + 1,280 + 128 + 1,179,648 elements are 4,724,264 bytes, more than 1 MiB; 64 + 18,432 + 32 + 288 are
+  // left.
   const auto packs = packs_by_size(mnist(), {1 << 20}, 4);
   REQUIRE(packs.size() == 2);
   CHECK(packs[0].parameters == std::vector<std::uint32_t>{7, 6, 5, 4});

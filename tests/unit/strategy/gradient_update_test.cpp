@@ -17,7 +17,8 @@ int count_kind(const Plan& plan, TaskKind kind) {
 }
 
 std::size_t clipping_kernels(const SmallPlan& small) {
-  return tasks_labelled(plan_of(small, "single").graph, TaskKind::kernel, "clip_grad_norm").size() / static_cast<std::size_t>(small.steps);
+  return tasks_labelled(plan_of(small, "single").graph, TaskKind::kernel, "clip_grad_norm").size() /
+         static_cast<std::size_t>(small.steps);
 }
 
 }  // namespace

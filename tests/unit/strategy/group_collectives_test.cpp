@@ -1,5 +1,5 @@
 // Groups of a job: who is in them, and that what is known is what a communicator of its own would plan.
-#include "sim/strategy/group_collectives.hpp"
+#include "sim/strategy/process/group_collectives.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
@@ -36,7 +36,9 @@ TEST_CASE("a group is the job, the ranks of its first node, or those at one plac
   CHECK(GroupCollectives(two.cluster, two.job, Group::across, {}, two.searched).communicator().nodes() == 2);
 }
 
-TEST_CASE("a message's plan is a communicator's own, its decision says it in words, and asked again it is the same") {
+TEST_CASE(
+    "a message's plan is a communicator's own, its decision says it in words, and asked again it is the "
+    "same") {
   TwoNodes two;
   GroupCollectives group(two.cluster, two.job, Group::world, {}, two.searched);
   const Communicator own(two.cluster, two.job, {});

@@ -1,5 +1,5 @@
 // The background thread's clock: what falls into which cycle.
-#include "sim/strategy/horovod_cycles.hpp"
+#include "sim/strategy/horovod/horovod_cycles.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -12,7 +12,8 @@ namespace {
 /// One gradient of 1 KiB every `gap` from `gap` on; its kernel ends `behind` later.
 std::vector<Arrival> every(Time gap, int count, Time behind = {}) {
   std::vector<Arrival> arrivals;
-  for (int i = 0; i < count; ++i) arrivals.push_back({{static_cast<std::uint32_t>(i), {1024}, 4}, gap * (i + 1), gap * (i + 1) + behind});
+  for (int i = 0; i < count; ++i)
+    arrivals.push_back({{static_cast<std::uint32_t>(i), {1024}, 4}, gap * (i + 1), gap * (i + 1) + behind});
   return arrivals;
 }
 
@@ -83,7 +84,8 @@ TEST_CASE("a negotiation longer than the cycle time sets the pace, in empty cycl
 TEST_CASE("before 0.23 the thread waits for the gradients it took and then finds more of them") {
   CycleRules waits = rules();
   waits.waits_for_data = true;
-  // The first gradient's kernel ends at 0.4 + 1.7 = 2.1 ms, and its launch 20 us later; then 5 hooks have run (the last at 2.0 ms).
+  // The first gradient's kernel ends at 0.4 + 1.7 = 2.1 ms, and its launch 20 us later; then 5 hooks have run
+  // (the last at 2.0 ms).
   const auto cycles = run_cycles(every(milliseconds(0.4), 6, milliseconds(1.7)), waits, milliseconds(0.5));
   CHECK(sizes(cycles) == Sizes{1, 4, 1});
   CHECK(cycles[1].start == milliseconds(2.12));
@@ -127,7 +129,8 @@ TEST_CASE("the cycles of a hundred thousand gradients are found as fast as they 
   rules.cycle_time = microseconds(100), rules.threshold = {64}, rules.waits_for_data = true;
   rules.negotiation = [](std::size_t) { return Time{}; };
   rules.launch = [](const FusedMessage&) { return Time{}; };
-  CHECK(run_cycles(arrivals, rules, Time{}).front().messages.size() == 100'000 / 4);  // each takes 16 bytes with its padding
+  CHECK(run_cycles(arrivals, rules, Time{}).front().messages.size() ==
+        100'000 / 4);  // each takes 16 bytes with its padding
 }
 
 }  // namespace horovod_cycles_test

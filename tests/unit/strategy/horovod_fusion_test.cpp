@@ -1,5 +1,5 @@
 // Packing gradients into Horovod's messages: threshold, padding, look-ahead.
-#include "sim/strategy/horovod_fusion.hpp"
+#include "sim/strategy/horovod/horovod_fusion.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -12,7 +12,8 @@ namespace {
 /// Gradients 0, 1, … of these sizes, all fp32.
 std::vector<FusionTensor> gradients(const std::vector<std::int64_t>& bytes) {
   std::vector<FusionTensor> waiting;
-  for (const std::int64_t size : bytes) waiting.push_back({static_cast<std::uint32_t>(waiting.size()), {size}, 4});
+  for (const std::int64_t size : bytes)
+    waiting.push_back({static_cast<std::uint32_t>(waiting.size()), {size}, 4});
   return waiting;
 }
 
@@ -81,7 +82,8 @@ TEST_CASE("fusion looks past gradients of another type while they would fit toge
 TEST_CASE("the look-ahead ends where message and skipped gradients exceed the threshold together") {
   std::vector<FusionTensor> waiting = gradients({160, 160, 160, 160});
   waiting[1].element_bytes = waiting[2].element_bytes = 2;
-  // 160 + 160 skipped = 320 <= 400; the next skipped one makes 480: closed before the fourth, which would have fitted.
+  // 160 + 160 skipped = 320 <= 400; the next skipped one makes 480: closed before the fourth, which would
+  // have fitted.
   const auto messages = fuse(waiting, {400}, true);
   REQUIRE(messages.size() == 3);
   CHECK(messages[0].parameters == Parameters{0});
@@ -104,7 +106,8 @@ TEST_CASE("the threshold is rounded up to 64 doubles for every GPU of a node") {
   CHECK(rounded_threshold({0}, 8).count == 0);
 }
 
-TEST_CASE("a gathered gradient is a message of its own and is not padded, and those around it still share one") {
+TEST_CASE(
+    "a gathered gradient is a message of its own and is not padded, and those around it still share one") {
   const std::vector<FusionTensor> waiting{{0, {100}, 4}, {1, {5004}, 4, true}, {2, {100}, 4}};
   const auto messages = fuse(waiting, Bytes{1 << 20}, true);
   REQUIRE(messages.size() == 2);

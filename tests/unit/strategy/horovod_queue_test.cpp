@@ -1,5 +1,5 @@
 // How gradients reach Horovod's queue: who hands them over, at what cost, behind which kernel.
-#include "sim/strategy/horovod_queue.hpp"
+#include "sim/strategy/horovod/horovod_queue.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
@@ -37,7 +37,8 @@ struct Rig {
   std::vector<Enqueued> backward() {
     GradientQueue queue(process, settings);
     for (const std::uint32_t parameter : {0u, 1u}) {
-      kernels.push_back(process.launch(process.autograd_thread, microseconds(5), microseconds(50), Account::compute, kNone));
+      kernels.push_back(process.launch(process.autograd_thread, microseconds(5), microseconds(50),
+                                       Account::compute, kNone));
       queue.on_gradient(parameter);
     }
     queue.end_backward();

@@ -1,5 +1,5 @@
 // One message over two levels of the machine: what the clock expects of it is what the graph takes.
-#include "sim/strategy/horovod_reduction.hpp"
+#include "sim/strategy/horovod/horovod_reduction.hpp"
 
 #include "sim/collective/communicator.hpp"
 #include "tests/support/catch.hpp"
@@ -47,7 +47,8 @@ Reduced reduced(HorovodLevels levels, Bytes size) {
 }  // namespace
 
 TEST_CASE("a plain all-reduce keeps the thread for its call, a torus for three") {
-  const Reduced plain = reduced(HorovodLevels::plain, {1 << 20}), torus = reduced(HorovodLevels::torus, {1 << 20});
+  const Reduced plain = reduced(HorovodLevels::plain, {1 << 20}),
+                torus = reduced(HorovodLevels::torus, {1 << 20});
   CHECK(plain.busy_s == Approx(plain.expected_s));
   CHECK(torus.busy_s == Approx(torus.expected_s));
   CHECK(torus.busy_s == Approx(3 * plain.busy_s));
@@ -67,12 +68,14 @@ TEST_CASE("between nodes every NIC carries 2 (n - 1) / n of the whole message, w
   const auto mpi = test::tasks_labelled(message.graph, TaskKind::copy, "MPI all_reduce between nodes");
   REQUIRE(mpi.size() == 1);
   const Span& span = message.timeline.spans[mpi.front()];
-  const double wire = 134'217'728 / 12.3e9, sums = 134'217'728 / 4.0 / 2 / 8e9;  // half of the share of 32 MiB is added by each core
+  const double wire = 134'217'728 / 12.3e9,
+               sums = 134'217'728 / 4.0 / 2 / 8e9;  // half of the share of 32 MiB is added by each core
   CHECK(to_seconds(span.end - span.start) == Approx(wire + sums).epsilon(0.01));
 }
 
 TEST_CASE("torus is quicker than hierarchical: nothing passes the host's memory") {
-  CHECK(reduced(HorovodLevels::torus, {64 << 20}).ended_s < reduced(HorovodLevels::hierarchical, {64 << 20}).ended_s);
+  CHECK(reduced(HorovodLevels::torus, {64 << 20}).ended_s <
+        reduced(HorovodLevels::hierarchical, {64 << 20}).ended_s);
 }
 
 }  // namespace horovod_reduction_test

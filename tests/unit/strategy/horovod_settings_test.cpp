@@ -1,5 +1,5 @@
 // What Horovod runs with: defaults of its versions, what is given, what the job's shape makes of it.
-#include "sim/strategy/horovod_settings.hpp"
+#include "sim/strategy/horovod/horovod_settings.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
@@ -19,11 +19,14 @@ struct Settled {
 Settled settled(const SmallPlan& small, const Placement& placement) {
   const Cluster cluster = Cluster::build(small.spec, placement.nodes);
   Settled settled;
-  settled.settings = horovod_settings({small.workload, cluster, placement, small.knobs, small.device}, settled.decisions);
+  settled.settings =
+      horovod_settings({small.workload, cluster, placement, small.knobs, small.device}, settled.decisions);
   return settled;
 }
 
-HorovodSettings settings_of(const SmallPlan& small) { return settled(small, place_packed(small.gpus, small.spec.node.gpus)).settings; }
+HorovodSettings settings_of(const SmallPlan& small) {
+  return settled(small, place_packed(small.gpus, small.spec.node.gpus)).settings;
+}
 
 SmallPlan on_two_nodes_of_four(std::optional<FrameworkVersion> version = {}) {
   SmallPlan small;

@@ -1,7 +1,7 @@
 // Gradients of looked-up tables: which are rows, how many bytes they are, and how all ranks get them.
-#include "sim/strategy/horovod_sparse.hpp"
+#include "sim/strategy/horovod/horovod_sparse.hpp"
 
-#include "sim/strategy/horovod_gathering.hpp"
+#include "sim/strategy/horovod/horovod_gathering.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -16,7 +16,8 @@ using test::tasks_labelled;
 
 namespace {
 
-// 16 tokens, width 32, 1000 words, one block; per rank 8 samples: 8 x 16 rows of 32 floats are 16,384 bytes, their indices 1,024.
+// 16 tokens, width 32, 1000 words, one block; per rank 8 samples: 8 x 16 rows of 32 floats are 16,384 bytes,
+// their indices 1,024.
 constexpr std::int64_t kValues = 8 * 16 * 32 * 4, kIndices = 8 * 16 * 8;
 
 SmallPlan words(int gpus, const Model& model = test::encoder(1, 16, 32, 2, 1000)) {
@@ -79,24 +80,28 @@ TEST_CASE("gradients are dense in PyTorch, with sparse_as_dense, and where a pro
   CHECK(count_of(words(4, test::mnist_net())) == 0);
 }
 
-TEST_CASE("NCCL gathers values and indices of all ranks once a step, and the table leaves the reduced messages") {
+TEST_CASE(
+    "NCCL gathers values and indices of all ranks once a step, and the table leaves the reduced messages") {
   SmallPlan rows = words(4), whole = words(4);
   whole.knobs.sparse_as_dense = true;
   const Plan sparse = plan_of(rows, "horovod"), dense = plan_of(whole, "horovod");
-  const auto values = collectives(sparse, "all_gather of sparse values"), indices = collectives(sparse, "all_gather of sparse indices");
+  const auto values = collectives(sparse, "all_gather of sparse values"),
+             indices = collectives(sparse, "all_gather of sparse indices");
   REQUIRE(values.size() == 5);
   REQUIRE(indices.size() == 5);
   CHECK(sparse.graph.tasks()[values.front()].traffic.count == 4 * kValues);
   CHECK(sparse.graph.tasks()[indices.front()].traffic.count == 4 * kIndices);
   CHECK(std::count(sparse.buckets.begin(), sparse.buckets.end(), Bytes{4 * (kValues + kIndices)}) == 1);
   std::int64_t reduced = 0, of_dense = 0, of_sparse = 0;
-  for (const TaskId id : collectives(sparse, "all_reduce message")) reduced += sparse.graph.tasks()[id].traffic.count;
+  for (const TaskId id : collectives(sparse, "all_reduce message"))
+    reduced += sparse.graph.tasks()[id].traffic.count;
   for (const Bytes bucket : sparse.buckets) of_sparse += bucket.count;
   for (const Bytes bucket : dense.buckets) of_dense += bucket.count;
   CHECK(5 * (of_sparse - 4 * (kValues + kIndices)) == reduced);
   CHECK(of_dense - of_sparse == 4 * 1000 * 32 - 4 * (kValues + kIndices));
   CHECK(collectives(dense, "all_gather").empty());
-  CHECK_THAT(choice(sparse), ContainsSubstring("NCCL all-gather") && ContainsSubstring("17.4 kB of each rank go to all 4"));
+  CHECK_THAT(choice(sparse),
+             ContainsSubstring("NCCL all-gather") && ContainsSubstring("17.4 kB of each rank go to all 4"));
   CHECK(choice(dense).empty());
 }
 
@@ -104,8 +109,10 @@ TEST_CASE("the other ranks' rows are added on the compute stream before the opti
   const Ran ran = run_plan(words(4), "horovod");
   const auto added = tasks_labelled(ran.plan.graph, TaskKind::kernel, "add gathered rows");
   REQUIRE(added.size() == 5);
-  CHECK(ran.plan.graph.tasks()[added.back()].queue == ran.plan.graph.tasks()[ran.plan.step_ends.back()].queue);
-  CHECK(ran.timeline.spans[added.back()].start > ran.timeline.end_of(collectives(ran.plan, "all_gather of sparse indices").back()));
+  CHECK(ran.plan.graph.tasks()[added.back()].queue ==
+        ran.plan.graph.tasks()[ran.plan.step_ends.back()].queue);
+  CHECK(ran.timeline.spans[added.back()].start >
+        ran.timeline.end_of(collectives(ran.plan, "all_gather of sparse indices").back()));
   CHECK(ran.timeline.end_of(added.back()) < ran.timeline.end_of(ran.plan.step_ends.back()));
 }
 
@@ -122,17 +129,21 @@ TEST_CASE("rows are never compressed") {
   SmallPlan small = words(4);
   small.knobs.compression = Compression::fp16;
   const Plan plan = plan_of(small, "horovod");
-  CHECK(plan.graph.tasks()[collectives(plan, "all_gather of sparse values").front()].traffic.count == 4 * kValues);
+  CHECK(plan.graph.tasks()[collectives(plan, "all_gather of sparse values").front()].traffic.count ==
+        4 * kValues);
   const std::size_t dense = small.workload.model->parameters.size() - 1;
   CHECK(tasks_labelled(plan.graph, TaskKind::kernel, "compress gradient").size() == 5 * dense);
   CHECK(tasks_labelled(plan.graph, TaskKind::kernel, "decompress gradient").size() == 5 * dense);
 }
 
-TEST_CASE("before 0.20 the background thread runs MPI in host memory, between a copy out and a copy in of all rows") {
+TEST_CASE(
+    "before 0.20 the background thread runs MPI in host memory, between a copy out and a copy in of all "
+    "rows") {
   SmallPlan small = words(8);
   small.knobs.horovod_version = FrameworkVersion{0, 19};
   const Ran ran = run_plan(small, "horovod");
-  const auto copies = tasks_labelled(ran.plan.graph, TaskKind::copy, "copy of sparse gradients over host memory");
+  const auto copies =
+      tasks_labelled(ran.plan.graph, TaskKind::copy, "copy of sparse gradients over host memory");
   const auto gathers = tasks_labelled(ran.plan.graph, TaskKind::copy, "MPI all_gather of sparse gradients");
   REQUIRE(gathers.size() == 5);
   REQUIRE(copies.size() == 10);
@@ -145,8 +156,8 @@ TEST_CASE("before 0.20 the background thread runs MPI in host memory, between a 
 }
 
 TEST_CASE("MPI's ring passes the other ranks' rows over every hop, at the pace of the slowest one") {
-  // Two nodes of four: two of the eight hops leave a node. 4096 times the rows above are 71.3 MB per rank. A core copies 10 GB/s, so a NIC
-  // of 12.3 GB/s waits for it, one of 5 GB/s does not.
+  // Two nodes of four: two of the eight hops leave a node. 4096 times the rows above are 71.3 MB per rank. A
+  // core copies 10 GB/s, so a NIC of 12.3 GB/s waits for it, one of 5 GB/s does not.
   for (const auto& [nic, slowest] : {std::pair{12.3e9, 10e9}, std::pair{5e9, 5e9}}) {
     SmallPlan small = words(8);
     small.workload.batch_per_gpu = 8 * 4096;
@@ -162,8 +173,10 @@ TEST_CASE("MPI's ring passes the other ranks' rows over every hop, at the pace o
     HorovodGathering gathering(process, settings, graph.add_queue("thread"));
     gathering.gather(0, process.host_for(process.main_thread, {}, Account::host));
     const Timeline timeline = run(graph, *make_max_min_network(cluster.capacities()));
-    const Span ring = timeline.spans[tasks_labelled(graph, TaskKind::copy, "MPI all_gather of sparse gradients").front()];
-    CHECK(to_seconds(ring.end - ring.start) == Approx(7 * 4096.0 * (kValues + kIndices) / slowest).epsilon(0.01));
+    const Span ring =
+        timeline.spans[tasks_labelled(graph, TaskKind::copy, "MPI all_gather of sparse gradients").front()];
+    CHECK(to_seconds(ring.end - ring.start) ==
+          Approx(7 * 4096.0 * (kValues + kIndices) / slowest).epsilon(0.01));
     CHECK(to_seconds(ring.end - ring.start) == Approx(to_seconds(gathering.held(0))).epsilon(1e-9));
   }
 }
@@ -192,7 +205,8 @@ TEST_CASE("the steady step of sparse gradients repeats, and its accounts sum to 
     const Ran ran = run_plan(small, "horovod");
     CHECK(ran.step_s(3) == Approx(ran.step_s(2)).epsilon(1e-9));
     double sum = 0;
-    for (std::size_t account = 0; account < kAccountCount; ++account) sum += ran.share(static_cast<Account>(account));
+    for (std::size_t account = 0; account < kAccountCount; ++account)
+      sum += ran.share(static_cast<Account>(account));
     CHECK(sum == Approx(ran.last_step_s()).epsilon(1e-9));
   }
 }

@@ -1,5 +1,5 @@
 // Horovod step by step: who launches what, what is sent, and what each option changes.
-#include "sim/strategy/horovod.hpp"
+#include "sim/strategy/horovod/horovod.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -31,13 +31,22 @@ SmallPlan on_tensorflow(int gpus, Execution execution, const Model& model = test
   return small;
 }
 
-std::vector<TaskId> messages(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::collective, "all_reduce message"); }
-std::vector<TaskId> copies_in(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::kernel, "copy into fusion buffer"); }
-std::vector<TaskId> copies_out(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::kernel, "copy out of fusion buffer"); }
-std::vector<TaskId> cycles(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::host, "Horovod cycle"); }
+std::vector<TaskId> messages(const Plan& plan) {
+  return tasks_labelled(plan.graph, TaskKind::collective, "all_reduce message");
+}
+std::vector<TaskId> copies_in(const Plan& plan) {
+  return tasks_labelled(plan.graph, TaskKind::kernel, "copy into fusion buffer");
+}
+std::vector<TaskId> copies_out(const Plan& plan) {
+  return tasks_labelled(plan.graph, TaskKind::kernel, "copy out of fusion buffer");
+}
+std::vector<TaskId> cycles(const Plan& plan) {
+  return tasks_labelled(plan.graph, TaskKind::host, "Horovod cycle");
+}
 
 std::int64_t total(const std::vector<Bytes>& sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}, [](std::int64_t sum, Bytes size) { return sum + size.count; });
+  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0},
+                         [](std::int64_t sum, Bytes size) { return sum + size.count; });
 }
 
 std::string choice(const Plan& plan, std::string_view subject) {
@@ -48,9 +57,11 @@ std::string choice(const Plan& plan, std::string_view subject) {
 }
 
 bool same_tasks(const TaskGraph& a, const TaskGraph& b) {
-  return std::equal(a.tasks().begin(), a.tasks().end(), b.tasks().begin(), b.tasks().end(), [](const Task& x, const Task& y) {
-    return x.kind == y.kind && x.account == y.account && x.queue == y.queue && x.duration == y.duration && x.traffic == y.traffic;
-  });
+  return std::equal(a.tasks().begin(), a.tasks().end(), b.tasks().begin(), b.tasks().end(),
+                    [](const Task& x, const Task& y) {
+                      return x.kind == y.kind && x.account == y.account && x.queue == y.queue &&
+                             x.duration == y.duration && x.traffic == y.traffic;
+                    });
 }
 
 }  // namespace
@@ -65,7 +76,8 @@ TEST_CASE("one process registers no hooks: the plan is that of single") {
 TEST_CASE("hvd is another name of horovod") { CHECK(find_strategy("hvd") == find_strategy("horovod")); }
 
 TEST_CASE("the gradients of a quick backward pass are one message, padded to 16 bytes each") {
-  // MNIST: 8 hooks within a fraction of a cycle; 1,199,882 floats, of which the last bias (10) is padded from 40 to 48 bytes.
+  // MNIST: 8 hooks within a fraction of a cycle; 1,199,882 floats, of which the last bias (10) is padded from
+  // 40 to 48 bytes.
   SmallPlan small = on(4);
   small.knobs.cycle_time = milliseconds(100);
   const Plan plan = plan_of(small, "horovod");
@@ -80,7 +92,8 @@ TEST_CASE("each step sends every message once, with its bytes") {
   const auto sent = messages(plan);
   REQUIRE(sent.size() == 5 * plan.buckets.size());
   CHECK(plan.buckets.size() > 1);
-  for (std::size_t i = 0; i < sent.size(); ++i) CHECK(plan.graph.tasks()[sent[i]].traffic == plan.buckets[i % plan.buckets.size()]);
+  for (std::size_t i = 0; i < sent.size(); ++i)
+    CHECK(plan.graph.tasks()[sent[i]].traffic == plan.buckets[i % plan.buckets.size()]);
   CHECK(total(plan.buckets) == 4 * 25'557'032);  // all of ResNet-50's tensors are multiples of 16 bytes
 }
 
@@ -109,8 +122,9 @@ TEST_CASE("messages do not follow the GPU while the host is ahead of it") {
 }
 
 TEST_CASE("a full driver queue makes hooks follow the GPU") {
-  // ResNet-50 launches some 460 kernels a step; for-loop SGD as in PyTorch 1 adds 3 per tensor: the queue of 1024 is never full. Four
-  // accumulated passes are 1,500 kernels without a wait, so the last pass's hooks come at the GPU's pace, and more cycles see them.
+  // ResNet-50 launches some 460 kernels a step; for-loop SGD as in PyTorch 1 adds 3 per tensor: the queue of
+  // 1024 is never full. Four accumulated passes are 1,500 kernels without a wait, so the last pass's hooks
+  // come at the GPU's pace, and more cycles see them.
   SmallPlan once = on(4, test::resnet50()), often = on(4, test::resnet50());
   once.device.kernel.time_scale = often.device.kernel.time_scale = 20;
   often.knobs.accumulation = 4;
@@ -145,8 +159,8 @@ TEST_CASE("a single large gradient is reduced in place, without the fusion buffe
   small.steps = 1;
   const Plan plan = plan_of(small, "horovod");
   CHECK(std::count(plan.buckets.begin(), plan.buckets.end(), Bytes{4LL * 102'760'448}) == 1);
-  const auto fused = static_cast<std::size_t>(
-      std::count_if(plan.buckets.begin(), plan.buckets.end(), [](Bytes message) { return message.count <= 128 << 20; }));
+  const auto fused = static_cast<std::size_t>(std::count_if(
+      plan.buckets.begin(), plan.buckets.end(), [](Bytes message) { return message.count <= 128 << 20; }));
   CHECK(copies_in(plan).size() == fused);
 }
 
@@ -178,7 +192,8 @@ TEST_CASE("a message starts while backward still runs, and not before its own gr
   const Ran ran = run_plan(small, "horovod");
   const auto sent = messages(ran.plan);
   const auto updates = tasks_labelled(ran.plan.graph, TaskKind::kernel, "optimizer");
-  const Time first = ran.timeline.spans[sent.front()].start, last = ran.timeline.end_of(sent[ran.plan.buckets.size() - 1]);
+  const Time first = ran.timeline.spans[sent.front()].start,
+             last = ran.timeline.end_of(sent[ran.plan.buckets.size() - 1]);
   CHECK(first < last - milliseconds(10));
   CHECK(ran.timeline.spans[updates.front()].start > last);
 }
@@ -187,10 +202,12 @@ TEST_CASE("step waits on the host until the GPU has reduced everything") {
   SmallPlan small = on(4, test::resnet18());
   small.spec = test::star_cluster(4, {0.5e9});
   const Ran ran = run_plan(small, "horovod");
-  // The optimizer's kernels are launched only then: each starts at least a launch latency after the last copy out of the buffer.
+  // The optimizer's kernels are launched only then: each starts at least a launch latency after the last copy
+  // out of the buffer.
   const Time done = ran.timeline.end_of(copies_out(ran.plan).at(ran.plan.buckets.size() - 1));
   const auto updates = tasks_labelled(ran.plan.graph, TaskKind::kernel, "optimizer");
-  CHECK(ran.timeline.spans[updates.front()].start > done + small.device.host.sync_wake + small.device.host.launch_latency);
+  CHECK(ran.timeline.spans[updates.front()].start >
+        done + small.device.host.sync_wake + small.device.host.launch_latency);
 }
 
 TEST_CASE("before 0.21 the defaults are 64 MiB and 5 ms, copies are single, and the thread waits for data") {
@@ -209,7 +226,8 @@ TEST_CASE("options that are given win over the defaults of a version") {
   small.knobs.horovod_version = FrameworkVersion{0, 19};
   small.knobs.cycle_time = milliseconds(0.1);
   small.knobs.fusion_threshold = Bytes{1 << 20};
-  CHECK_THAT(choice(plan_of(small, "horovod"), "Horovod"), ContainsSubstring("cycles of 100 us, fusion up to 1.05 MB"));
+  CHECK_THAT(choice(plan_of(small, "horovod"), "Horovod"),
+             ContainsSubstring("cycles of 100 us, fusion up to 1.05 MB"));
 }
 
 TEST_CASE("0.22 still waits for data but has the new defaults, and 0.23 leaves the wait to the GPU") {
@@ -286,9 +304,11 @@ TEST_CASE("torus all-reduce stays on the GPUs: scatter in the node, a quarter ac
   const Plan plan = plan_of(small, "horovod");
   const auto across = messages(plan);
   REQUIRE(across.size() == plan.buckets.size());
-  for (std::size_t i = 0; i < across.size(); ++i) CHECK(plan.graph.tasks()[across[i]].traffic.count == plan.buckets[i].count / 4);
+  for (std::size_t i = 0; i < across.size(); ++i)
+    CHECK(plan.graph.tasks()[across[i]].traffic.count == plan.buckets[i].count / 4);
   CHECK(tasks_labelled(plan.graph, TaskKind::copy, "copy over host memory").empty());
-  CHECK(tasks_labelled(plan.graph, TaskKind::collective, "reduce_scatter in the node").size() == plan.buckets.size());
+  CHECK(tasks_labelled(plan.graph, TaskKind::collective, "reduce_scatter in the node").size() ==
+        plan.buckets.size());
 }
 
 TEST_CASE("two levels are ignored where there is one, and torus before it existed") {
@@ -298,7 +318,8 @@ TEST_CASE("two levels are ignored where there is one, and torus before it existe
   CHECK_THAT(choice(plan_of(one_node, "horovod"), "all-reduce"), ContainsSubstring("there is one node"));
   SmallPlan one_gpu = on(4, test::resnet18());  // star: one GPU per node
   one_gpu.knobs.torus_allreduce = true;
-  CHECK_THAT(choice(plan_of(one_gpu, "horovod"), "all-reduce"), ContainsSubstring("more than one, on every node"));
+  CHECK_THAT(choice(plan_of(one_gpu, "horovod"), "all-reduce"),
+             ContainsSubstring("more than one, on every node"));
   SmallPlan old = on(8, test::resnet18());
   old.spec = test::pcie_cluster(2, 4);
   old.knobs.torus_allreduce = true;
@@ -315,7 +336,8 @@ TEST_CASE("without the response cache every cycle costs rank 0 the requests of a
     for (const TaskId id : cycles(plan)) longest = std::max(longest, plan.graph.tasks()[id].duration);
     return longest;
   };
-  const Time with = longest_cycle(plan_of(cached, "horovod")), without = longest_cycle(plan_of(off, "horovod"));
+  const Time with = longest_cycle(plan_of(cached, "horovod")),
+             without = longest_cycle(plan_of(off, "horovod"));
   CHECK(with < microseconds(20));
   CHECK(without > with + microseconds(4));  // at least one tensor of four ranks, 1 us each
   CHECK_THAT(choice(plan_of(off, "horovod"), "negotiation"), ContainsSubstring("cache is off"));
@@ -323,16 +345,19 @@ TEST_CASE("without the response cache every cycle costs rank 0 the requests of a
 }
 
 TEST_CASE("TensorFlow's graph hands gradients over one by one, XLA all at the end of backward") {
-  const SmallPlan graph = on_tensorflow(4, Execution::graph), compiled = on_tensorflow(4, Execution::compiled);
+  const SmallPlan graph = on_tensorflow(4, Execution::graph),
+                  compiled = on_tensorflow(4, Execution::compiled);
   const Ran ran = run_plan(compiled, "horovod");
   const auto sent = messages(ran.plan);
   REQUIRE(sent.size() == ran.plan.buckets.size() * 5);
-  // Nothing of backward is left to hide a message of an XLA cluster: it starts after the last kernel before the optimizer's.
+  // Nothing of backward is left to hide a message of an XLA cluster: it starts after the last kernel before
+  // the optimizer's.
   const auto updates = tasks_labelled(ran.plan.graph, TaskKind::kernel, "optimizer");
   const QueueId compute = ran.plan.graph.tasks()[updates.front()].queue;
   Time backward_end{};
   for (TaskId id = 0; id < sent.front(); ++id) {
-    if (ran.plan.graph.tasks()[id].queue == compute) backward_end = std::max(backward_end, ran.timeline.end_of(id));
+    if (ran.plan.graph.tasks()[id].queue == compute)
+      backward_end = std::max(backward_end, ran.timeline.end_of(id));
   }
   CHECK(ran.timeline.spans[sent.front()].start >= backward_end);
   CHECK(plan_of(graph, "horovod").buckets.size() >= ran.plan.buckets.size());

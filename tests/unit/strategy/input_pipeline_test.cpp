@@ -1,5 +1,5 @@
 // Batches on their way to the GPU: what limits a step, and what the loader's choices change.
-#include "sim/strategy/input_pipeline.hpp"
+#include "sim/strategy/process/input_pipeline.hpp"
 
 #include <algorithm>
 
@@ -126,7 +126,8 @@ TEST_CASE("pageable batches are copied at half the rate, and the host waits for 
   const test::Ran fast = run_plan(pinned, "single"), slow = run_plan(pageable, "single");
   const auto waits = [](const Plan& plan) {
     const auto& tasks = plan.graph.tasks();
-    return std::count_if(tasks.begin(), tasks.end(), [](const Task& task) { return task.kind == TaskKind::wait; });
+    return std::count_if(tasks.begin(), tasks.end(),
+                         [](const Task& task) { return task.kind == TaskKind::wait; });
   };
   CHECK(waits(slow.plan) == waits(fast.plan) + pageable.steps);
   CHECK(slow.last_step_s() > fast.last_step_s() + 64e6 / 98.4e9);  // one more such time on the wide PCIe
@@ -178,7 +179,8 @@ TEST_CASE("the explanation says where samples come from and why") {
   };
   CHECK(said() == "lustre: data.samples is not known");
   small.workload.data.samples = 1000;
-  CHECK_THAT(said(), ContainsSubstring("page_cache: 1 GB fit into 80 % of the node's") && ContainsSubstring("the first reads lustre at"));
+  CHECK_THAT(said(), ContainsSubstring("page_cache: 1 GB fit into 80 % of the node's") &&
+                         ContainsSubstring("the first reads lustre at"));
   small.workload.data.samples = 1'000'000;
   CHECK_THAT(said(), ContainsSubstring("lustre: 1 TB do not fit"));
   small.workload.data.cached = true;

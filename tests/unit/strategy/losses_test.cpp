@@ -1,5 +1,5 @@
 // What many GPUs lose besides waiting: three formulas by hand.
-#include "sim/strategy/losses.hpp"
+#include "sim/strategy/process/losses.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
@@ -62,7 +62,8 @@ TEST_CASE("between, the loss grows with the GPUs at work on the busiest node") {
 TEST_CASE("a collective takes the multiprocessors of its channels and its part of the memory's bandwidth") {
   // One rank sends nothing: 8 of 80 multiprocessors.
   CHECK(share_of_collective(all_reduce_at(10e9, 8), gpu_of(80, 900e9), 1) == Approx(0.1));
-  // Two ranks at 90 GB/s: each sends 2 * 1/2 = 1 byte per byte, 3 passes = 270 of 900 GB/s, half of the kernels' time waits for memory.
+  // Two ranks at 90 GB/s: each sends 2 * 1/2 = 1 byte per byte, 3 passes = 270 of 900 GB/s, half of the
+  // kernels' time waits for memory.
   CHECK(share_of_collective(all_reduce_at(90e9, 8), gpu_of(80, 900e9), 2) == Approx(0.1 + 0.5 * 0.3));
 }
 

@@ -1,9 +1,10 @@
-// MirroredStrategy step by step: what is packed, sent and copied, and what one process for all GPUs costs the host.
-#include "sim/strategy/mirrored.hpp"
+// MirroredStrategy step by step: what is packed, sent and copied, and what one process for all GPUs costs the
+// host.
+#include "sim/strategy/replicas/mirrored.hpp"
 
 #include <algorithm>
 
-#include "sim/strategy/process.hpp"
+#include "sim/strategy/process/process.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -36,9 +37,15 @@ SmallPlan host_bound(int gpus, bool private_threads = false) {
   return small;
 }
 
-std::vector<TaskId> kernels(const Plan& plan, std::string_view label) { return tasks_labelled(plan.graph, TaskKind::kernel, label); }
-std::vector<TaskId> sums(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::collective, "all_reduce pack"); }
-std::vector<TaskId> copies(const Plan& plan, std::string_view label) { return tasks_labelled(plan.graph, TaskKind::copy, label); }
+std::vector<TaskId> kernels(const Plan& plan, std::string_view label) {
+  return tasks_labelled(plan.graph, TaskKind::kernel, label);
+}
+std::vector<TaskId> sums(const Plan& plan) {
+  return tasks_labelled(plan.graph, TaskKind::collective, "all_reduce pack");
+}
+std::vector<TaskId> copies(const Plan& plan, std::string_view label) {
+  return tasks_labelled(plan.graph, TaskKind::copy, label);
+}
 
 std::string choice_on(const Plan& plan, const std::string& subject) {
   for (const Decision& decision : plan.decisions.list()) {
@@ -55,7 +62,9 @@ TEST_CASE("on one GPU nothing is packed or sent: the plan is the plain loop's") 
   const Plan mirrored = plan_of(on(1), "mirrored"), single = plan_of(on(1), "single");
   REQUIRE(mirrored.graph.tasks().size() == single.graph.tasks().size());
   CHECK(std::equal(mirrored.graph.tasks().begin(), mirrored.graph.tasks().end(), single.graph.tasks().begin(),
-                   [](const Task& a, const Task& b) { return a.kind == b.kind && a.queue == b.queue && a.duration == b.duration; }));
+                   [](const Task& a, const Task& b) {
+                     return a.kind == b.kind && a.queue == b.queue && a.duration == b.duration;
+                   }));
   CHECK(mirrored.buckets.empty());
   CHECK(mirrored.memory == StrategyMemory{});
   CHECK(choice_on(mirrored, "one GPU") == "nothing packed or sent");
@@ -71,7 +80,8 @@ TEST_CASE("all gradients go in one message, once a step") {
 
 TEST_CASE("the pack is concatenated behind backward, summed, and split before the optimizer") {
   const test::Ran ran = run_plan(on(4), "mirrored");
-  const auto concat = kernels(ran.plan, "concatenation of gradients"), split = kernels(ran.plan, "split of summed gradients");
+  const auto concat = kernels(ran.plan, "concatenation of gradients"),
+             split = kernels(ran.plan, "split of summed gradients");
   const auto optimizer = kernels(ran.plan, "optimizer");
   REQUIRE(concat.size() == 5);
   REQUIRE(split.size() == 5);
@@ -109,7 +119,8 @@ TEST_CASE("without packs each gradient is sent beside the rest of backward, and 
   CHECK(kernels(ran.plan, "split of summed gradients").empty());
   CHECK(ran.plan.memory.buffers.count == 0);
   // Backward goes on between the first sum and the last.
-  const Time first = ran.timeline.spans[sums(ran.plan)[0]].start, last = ran.timeline.spans[sums(ran.plan)[61]].start;
+  const Time first = ran.timeline.spans[sums(ran.plan)[0]].start,
+             last = ran.timeline.spans[sums(ran.plan)[61]].start;
   const auto all = kernels(ran.plan, "");
   CHECK(std::count_if(all.begin(), all.end(), [&](TaskId id) {
           const Time start = ran.timeline.spans[id].start;
@@ -118,7 +129,8 @@ TEST_CASE("without packs each gradient is sent beside the rest of backward, and 
 }
 
 TEST_CASE("the step's host time grows by the same with each further GPU") {
-  const double one = run_plan(host_bound(2), "mirrored").last_step_s(), two = run_plan(host_bound(4), "mirrored").last_step_s(),
+  const double one = run_plan(host_bound(2), "mirrored").last_step_s(),
+               two = run_plan(host_bound(4), "mirrored").last_step_s(),
                three = run_plan(host_bound(6), "mirrored").last_step_s();
   CHECK(three - two == Approx(two - one).epsilon(0.01));
   // All that grows is the graph's; Python, 230 us x 50 a step, is paid once.
@@ -128,10 +140,12 @@ TEST_CASE("the step's host time grows by the same with each further GPU") {
 
 TEST_CASE("threads of its own for each GPU leave only the driver to take turns") {
   const double alone = run_plan(host_bound(1), "mirrored").last_step_s();
-  const double shared = run_plan(host_bound(4), "mirrored").last_step_s(), own = run_plan(host_bound(4, true), "mirrored").last_step_s();
+  const double shared = run_plan(host_bound(4), "mirrored").last_step_s(),
+               own = run_plan(host_bound(4, true), "mirrored").last_step_s();
   CHECK(own > 2 * alone);  // a node takes 5.5 us, 4.5 of them in the driver: 4 x 4.5 / 5.5 = 3.3
   CHECK(own < 0.85 * shared);
-  CHECK(choice_on(plan_of(host_bound(4, true), "mirrored"), "replicas") == "4 in one process, each issued by threads of its own");
+  CHECK(choice_on(plan_of(host_bound(4, true), "mirrored"), "replicas") ==
+        "4 in one process, each issued by threads of its own");
 }
 
 TEST_CASE("when the GPU bounds the step, one process for all of them costs nothing but the sum") {
@@ -149,11 +163,13 @@ TEST_CASE("eagerly one thread runs the passes of all replicas, one replica after
   };
   CHECK(others(2) > Time{});
   CHECK(others(4) == others(2) * 3);
-  CHECK(choice_on(plan_of(on(4, test::mnist_net(), Execution::eager), "mirrored"), "replicas") == "4 one after the other");
+  CHECK(choice_on(plan_of(on(4, test::mnist_net(), Execution::eager), "mirrored"), "replicas") ==
+        "4 one after the other");
 }
 
 TEST_CASE("eagerly the step is longer than as a graph") {
-  CHECK(run_plan(on(4, test::mnist_net(), Execution::eager), "mirrored").last_step_s() > 1.5 * run_plan(on(4), "mirrored").last_step_s());
+  CHECK(run_plan(on(4, test::mnist_net(), Execution::eager), "mirrored").last_step_s() >
+        1.5 * run_plan(on(4), "mirrored").last_step_s());
 }
 
 TEST_CASE("accumulation sums once per optimizer step") {
@@ -224,7 +240,8 @@ TEST_CASE("the main GPUs of the hierarchical copy move on from pack to pack") {
   const Plan plan = plan_of(small, "mirrored");
   const auto gathers = copies(plan, "copies to the summing GPU");
   CHECK(plan.graph.tasks()[gathers[0]].pattern != plan.graph.tasks()[gathers[2]].pattern);
-  CHECK(plan.graph.tasks()[gathers[0]].pattern == plan.graph.tasks()[gathers[4]].pattern);  // the next step's first
+  CHECK(plan.graph.tasks()[gathers[0]].pattern ==
+        plan.graph.tasks()[gathers[4]].pattern);  // the next step's first
 }
 
 TEST_CASE("reduction to one device copies every gradient by itself to GPU 0 and back") {

@@ -1,5 +1,5 @@
 // Units of a network: which layers and parameters each holds, by block and by size.
-#include "sim/strategy/model_units.hpp"
+#include "sim/strategy/fsdp/model_units.hpp"
 
 #include <numeric>
 

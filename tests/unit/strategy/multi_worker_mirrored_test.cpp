@@ -1,7 +1,7 @@
 // MultiWorkerMirroredStrategy: one process per node, packs by size, NCCL or the ring over gRPC.
-#include "sim/strategy/multi_worker_mirrored.hpp"
+#include "sim/strategy/replicas/multi_worker_mirrored.hpp"
 
-#include "sim/strategy/sums_over_replicas.hpp"
+#include "sim/strategy/replicas/sums_over_replicas.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -31,7 +31,9 @@ SmallPlan over_grpc(int gpus, const Model& model = test::mnist_net()) {
   return small;
 }
 
-std::vector<TaskId> sums(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::collective, "all_reduce"); }
+std::vector<TaskId> sums(const Plan& plan) {
+  return tasks_labelled(plan.graph, TaskKind::collective, "all_reduce");
+}
 
 }  // namespace
 
@@ -63,13 +65,15 @@ TEST_CASE("with bytes_per_pack the first pack goes while backward runs") {
   for (std::size_t i = 0; i + 1 < ran.plan.buckets.size(); ++i) CHECK(ran.plan.buckets[i].count > 8 << 20);
   // The first is on its way before the last is even concatenated.
   const auto concatenated = tasks_labelled(ran.plan.graph, TaskKind::kernel, "concatenation of gradients");
-  CHECK(ran.timeline.spans[sums(ran.plan)[0]].start < ran.timeline.spans[concatenated[ran.plan.buckets.size() - 1]].start);
+  CHECK(ran.timeline.spans[sums(ran.plan)[0]].start <
+        ran.timeline.spans[concatenated[ran.plan.buckets.size() - 1]].start);
 }
 
 TEST_CASE("packs that overlap backward make a shorter step than one that cannot") {
   SmallPlan one = on(8, test::vgg16()), many = on(8, test::vgg16());
   many.knobs.bytes_per_pack = {16 << 20};
-  CHECK(run_plan(many, "multi_worker_mirrored").last_step_s() < run_plan(one, "multi_worker_mirrored").last_step_s());
+  CHECK(run_plan(many, "multi_worker_mirrored").last_step_s() <
+        run_plan(one, "multi_worker_mirrored").last_step_s());
 }
 
 TEST_CASE("the ring over gRPC goes down to host memory and up again") {
@@ -83,7 +87,8 @@ TEST_CASE("the ring over gRPC goes down to host memory and up again") {
 
 TEST_CASE("over gRPC the step is longer than over NCCL, by the ring's time") {
   const SmallPlan nccl = on(8, test::vgg16()), ring = over_grpc(8, test::vgg16());
-  const double difference = run_plan(ring, "multi_worker_mirrored").last_step_s() - run_plan(nccl, "multi_worker_mirrored").last_step_s();
+  const double difference = run_plan(ring, "multi_worker_mirrored").last_step_s() -
+                            run_plan(nccl, "multi_worker_mirrored").last_step_s();
   // 2 x 7/8 x 553 MB at no more than 1.5 GB/s are 0.65 s; NCCL over 12.3 GB/s takes a tenth.
   CHECK(difference > 0.5);
 }

@@ -1,4 +1,5 @@
-// Networks of equal blocks whose layers have the paths that block files give them, with numbers that are easy to add up.
+// Networks of equal blocks whose layers have the paths that block files give them, with numbers that are easy
+// to add up.
 #pragma once
 
 #include <string>
@@ -7,7 +8,8 @@
 
 namespace foretrain::test {
 
-/// stem, `count` blocks of one linear layer and a ReLU, head: each linear layer of 1024 x 1024 weights and 1024 biases.
+/// stem, `count` blocks of one linear layer and a ReLU, head: each linear layer of 1024 x 1024 weights and
+/// 1024 biases.
 inline constexpr std::int64_t kLinear = 1024 * 1024 + 1024;
 
 inline Layer named(Layer layer, std::string name) {

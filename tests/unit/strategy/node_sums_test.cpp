@@ -1,7 +1,7 @@
 // Copies and sums inside one node against their closed forms.
-#include "sim/strategy/node_sums.hpp"
+#include "sim/strategy/replicas/node_sums.hpp"
 
-#include "sim/strategy/server_network.hpp"
+#include "sim/strategy/servers/server_network.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -33,7 +33,9 @@ struct Node {
         sums(process, std::move(gpu_of)),
         queue(graph.add_queue("tensor")) {}
 
-  double run_s() const { return to_seconds(run(graph, *make_max_min_network(cluster.capacities())).end_of(graph.last_on(queue))); }
+  double run_s() const {
+    return to_seconds(run(graph, *make_max_min_network(cluster.capacities())).end_of(graph.last_on(queue)));
+  }
   LabelId label() { return graph.label("copy"); }
 };
 
@@ -72,7 +74,8 @@ TEST_CASE("the CPU adds three gradients to the first and works on what the optim
 TEST_CASE("a GPU adds all four in one kernel: five passes over the tensor") {
   Node node(all_on_first());
   node.sums.add(node.queue, kLargest, {8'000'000}, node.label(), Account::optimizer);
-  const Time kernel = memory_kernel_time({20 * 1'179'648 + 8'000'000}, node.small.spec.node.gpu, node.small.device.kernel);
+  const Time kernel =
+      memory_kernel_time({20 * 1'179'648 + 8'000'000}, node.small.spec.node.gpu, node.small.device.kernel);
   CHECK(node.run_s() == Approx(to_seconds(kernel)).epsilon(1e-9));
 }
 
@@ -80,7 +83,8 @@ TEST_CASE("a sum on a GPU goes to host memory and back over its lanes") {
   Node node(all_on_first());
   node.sums.to_host(node.queue, kLargest, kTensor, node.label());
   node.sums.to_gpu(node.queue, kLargest, kTensor, node.label());
-  CHECK(node.run_s() == Approx(2e-3 + 4e-6).epsilon(1e-6));  // each starts with the longest latency in the node
+  CHECK(node.run_s() ==
+        Approx(2e-3 + 4e-6).epsilon(1e-6));  // each starts with the longest latency in the node
 }
 
 TEST_CASE("gradients in 16 bit are half the work") {

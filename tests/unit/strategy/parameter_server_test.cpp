@@ -1,10 +1,11 @@
-// Parameter servers step by step: what is fetched and handed in, by whom it is summed, and who waits for what.
-#include "sim/strategy/parameter_server.hpp"
+// Parameter servers step by step: what is fetched and handed in, by whom it is summed, and who waits for
+// what.
+#include "sim/strategy/servers/parameter_server.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "sim/strategy/single.hpp"
+#include "sim/strategy/step/single.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -39,11 +40,14 @@ SmallPlan tensorflow(SmallPlan small) {
   return small;
 }
 
-std::size_t copies(const Plan& plan, std::string_view label) { return tasks_labelled(plan.graph, TaskKind::copy, label).size(); }
+std::size_t copies(const Plan& plan, std::string_view label) {
+  return tasks_labelled(plan.graph, TaskKind::copy, label).size();
+}
 
 std::int64_t bytes_of(const Plan& plan, std::string_view label) {
   std::int64_t bytes = 0;
-  for (const TaskId id : tasks_labelled(plan.graph, TaskKind::copy, label)) bytes += plan.graph.tasks()[id].traffic.count;
+  for (const TaskId id : tasks_labelled(plan.graph, TaskKind::copy, label))
+    bytes += plan.graph.tasks()[id].traffic.count;
   return bytes;
 }
 
@@ -55,7 +59,8 @@ TaskId first_kernel(const SmallPlan& small, const Plan& plan) {
 
 const Decision* decision(const Plan& plan, std::string_view subject) {
   const auto& list = plan.decisions.list();
-  const auto found = std::find_if(list.begin(), list.end(), [&](const Decision& d) { return d.subject == subject; });
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const Decision& d) { return d.subject == subject; });
   return found == list.end() ? nullptr : &*found;
 }
 
@@ -95,8 +100,10 @@ TEST_CASE("every gradient is handed in once per step, in one node and over nodes
 
 TEST_CASE("messages are listed in the order of gradients") {
   const Plan plan = plan_of(on(4), "parameter_server");
-  // fc2 bias and weight, fc1 bias and weight, conv2 weight and bias, conv1 weight and bias: 10, 1,280, 128, … elements of 4 bytes.
-  CHECK(plan.buckets == std::vector<Bytes>{{40}, {5'120}, {512}, {4'718'592}, {73'728}, {256}, {1'152}, {128}});
+  // fc2 bias and weight, fc1 bias and weight, conv2 weight and bias, conv1 weight and bias: 10, 1,280, 128, …
+  // elements of 4 bytes.
+  CHECK(plan.buckets ==
+        std::vector<Bytes>{{40}, {5'120}, {512}, {4'718'592}, {73'728}, {256}, {1'152}, {128}});
 }
 
 TEST_CASE("in one node nothing goes over a network and the host updates once") {
@@ -113,7 +120,8 @@ TEST_CASE("over nodes the worker sums first, then the server sums and updates") 
   CHECK(tasks_labelled(plan.graph, TaskKind::host, "sum of a node's gradients").size() == 8 * kSteps);
   const auto updates = tasks_labelled(plan.graph, TaskKind::host, "update on the servers");
   REQUIRE(updates.size() == 8 * kSteps);
-  // fc2.bias comes first: one addition of 12 bytes per element, SGD reads variable and gradient and writes: 12 too; 80 GB/s.
+  // fc2.bias comes first: one addition of 12 bytes per element, SGD reads variable and gradient and writes:
+  // 12 too; 80 GB/s.
   CHECK(plan.graph.tasks()[updates.front()].duration == Bytes{10 * 24} / ByteRate{80e9});
 }
 
@@ -157,12 +165,15 @@ TEST_CASE("MXNet fetches behind each push while backward goes on") {
 
 TEST_CASE("asynchronous servers update for every worker, and nobody waits for the slowest") {
   SmallPlan in_step = on(4), free = on(4);
-  for (SmallPlan* small : {&in_step, &free}) small->device.rank_spread = 0.1, small->device.kernel.time_scale = 100;
+  for (SmallPlan* small : {&in_step, &free})
+    small->device.rank_spread = 0.1, small->device.kernel.time_scale = 100;
   free.knobs.asynchronous = true;
   const Plan plan = plan_of(free, "parameter_server");
-  CHECK(tasks_labelled(plan.graph, TaskKind::host, "update on the servers").size() == 2 * 8 * kSteps);  // its own, and for the others
+  CHECK(tasks_labelled(plan.graph, TaskKind::host, "update on the servers").size() ==
+        2 * 8 * kSteps);  // its own, and for the others
   // The expected slowest of four is 1.03 standard deviations behind the mean.
-  const double slower = run_plan(in_step, "parameter_server").last_step_s() / run_plan(free, "parameter_server").last_step_s();
+  const double slower =
+      run_plan(in_step, "parameter_server").last_step_s() / run_plan(free, "parameter_server").last_step_s();
   CHECK(slower == Approx(1.10).epsilon(0.02));
 }
 
@@ -204,22 +215,29 @@ TEST_CASE("more servers relieve the narrow one") {
   SmallPlan one = on(4, test::resnet18()), four = on(4, test::resnet18());
   one.spec = four.spec = test::star_cluster(4, {1e9});
   one.knobs.servers = 1;
-  CHECK(run_plan(four, "parameter_server").last_step_s() < 0.5 * run_plan(one, "parameter_server").last_step_s());
+  CHECK(run_plan(four, "parameter_server").last_step_s() <
+        0.5 * run_plan(one, "parameter_server").last_step_s());
 }
 
 TEST_CASE("the planner says how many servers there are and how even they are loaded") {
   const Plan plan = plan_of(tensorflow(on(4)), "parameter_server");
   REQUIRE(decision(plan, "parameter servers") != nullptr);
   CHECK(decision(plan, "parameter servers")->choice == "4 for 4 workers");
-  CHECK_THAT(decision(plan, "parameter servers")->why, ContainsSubstring("98 % of the parameters"));  // fc1.weight
+  CHECK_THAT(decision(plan, "parameter servers")->why,
+             ContainsSubstring("98 % of the parameters"));  // fc1.weight
   CHECK(decision(plan, "messages")->choice == "gRPC");
   CHECK(decision(plan, "workers")->choice == "in step");
 }
 
-TEST_CASE("ps is another name of parameter_server") { CHECK(find_strategy("ps") == find_strategy("parameter_server")); }
+TEST_CASE("ps is another name of parameter_server") {
+  CHECK(find_strategy("ps") == find_strategy("parameter_server"));
+}
 
-TEST_CASE("every way of running a parameter server is steady from the third step on, and never slower on faster links") {
-  for (const SmallPlan& base : {in_node(4, test::resnet18()), in_node(8, test::resnet18()), on(4, test::resnet18())}) {
+TEST_CASE(
+    "every way of running a parameter server is steady from the third step on, and never slower on faster "
+    "links") {
+  for (const SmallPlan& base :
+       {in_node(4, test::resnet18()), in_node(8, test::resnet18()), on(4, test::resnet18())}) {
     for (int way = 0; way < 8; ++way) {
       SmallPlan small = (way & 1) != 0 ? tensorflow(base) : base;
       small.knobs.server_on_gpu = (way & 2) != 0;

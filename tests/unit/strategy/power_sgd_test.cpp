@@ -1,5 +1,5 @@
 // PowerSGD: shapes of gradients, what is worth compressing, and the sizes of its messages.
-#include "sim/strategy/power_sgd.hpp"
+#include "sim/strategy/ddp/power_sgd.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
@@ -20,9 +20,11 @@ Bucket all_of(const ExpandedModel& model) {
 }  // namespace
 
 TEST_CASE("gradients are matrices of outputs by inputs, biases are vectors") {
-  // MNIST: two convolutions of 3 x 3 (1 to 32, 32 to 64 channels), linear 9216 to 128 and 128 to 10; each with a bias.
+  // MNIST: two convolutions of 3 x 3 (1 to 32, 32 to 64 channels), linear 9216 to 128 and 128 to 10; each
+  // with a bias.
   const std::vector<MatrixShape> shapes = matrix_shapes(expand(test::mnist_net()).model);
-  CHECK(shapes == std::vector<MatrixShape>{{32, 9}, {32, 1}, {64, 288}, {64, 1}, {128, 9216}, {128, 1}, {10, 128}, {10, 1}});
+  CHECK(shapes == std::vector<MatrixShape>{
+                      {32, 9}, {32, 1}, {64, 288}, {64, 1}, {128, 9216}, {128, 1}, {10, 128}, {10, 1}});
 }
 
 TEST_CASE("convolutions' gradients are output channels by everything else, norms' are vectors") {
@@ -41,7 +43,8 @@ TEST_CASE("a table's gradient is entries by width") {
   const ExpandedModel model = expand(test::encoder(1, 64, 128, 4, 1000)).model;
   const std::vector<MatrixShape> shapes = matrix_shapes(model);
   bool found = false;
-  for (std::size_t i = 0; i < shapes.size(); ++i) found = found || (shapes[i].rows == 1000 && shapes[i].columns > 1);
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    found = found || (shapes[i].rows == 1000 && shapes[i].columns > 1);
   CHECK(found);
 }
 
@@ -49,7 +52,8 @@ TEST_CASE("a gradient is compressed when rank times the sum of its sides times t
   const ExpandedModel model = expand(test::mnist_net()).model;
   StrategyKnobs knobs;
   const PowerSgdBucket split = split_bucket(all_of(model), matrix_shapes(model), knobs);
-  // Rank 1, rate 2: 32 x 9 (82 < 288), 64 x 288, 128 x 9216 and 10 x 128 (276 < 1280) are; the four biases are not.
+  // Rank 1, rate 2: 32 x 9 (82 < 288), 64 x 288, 128 x 9216 and 10 x 128 (276 < 1280) are; the four biases
+  // are not.
   REQUIRE(split.matrices.size() == 4);
   CHECK(split.p == 32 + 64 + 128 + 10);
   CHECK(split.q == 9 + 288 + 9216 + 128);
@@ -67,7 +71,8 @@ TEST_CASE("a higher rate leaves small matrices as they are, a higher rank makes 
   CHECK(split.matrices.size() == 3);
   CHECK(split.vectors.front() == 288);
   knobs.powersgd_min_rate = 2, knobs.powersgd_rank = 4;
-  for (const LowRank& low : split_bucket(all_of(model), matrix_shapes(model), knobs).matrices) CHECK(low.rank == 4);
+  for (const LowRank& low : split_bucket(all_of(model), matrix_shapes(model), knobs).matrices)
+    CHECK(low.rank == 4);
 }
 
 TEST_CASE("a matrix has no more ranks than its shorter side") {

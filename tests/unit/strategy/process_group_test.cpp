@@ -31,7 +31,8 @@ SmallPlan on_cpus(const Model& model) {
 
 Model sleeps(int layers, std::int64_t parameters, Time forward, Time backward) {
   Layer layer;
-  layer.type = LayerType::timed, layer.parameters = parameters, layer.forward_time = forward, layer.backward_time = backward;
+  layer.type = LayerType::timed, layer.parameters = parameters, layer.forward_time = forward,
+  layer.backward_time = backward;
   Model model{"sleeps", "", {1}, false, std::vector<Layer>(static_cast<std::size_t>(layers), layer)};
   model.layers.push_back(test::plain(LayerType::loss));
   return model;
@@ -60,7 +61,8 @@ TEST_CASE("over gloo the buckets are the same, each copied to the host before an
 TEST_CASE("without a GPU nothing is staged") {
   const Plan plan = plan_of(on_cpus(test::resnet18()), "ddp");
   CHECK(tasks_labelled(plan.graph, TaskKind::copy, "copy of gradients").empty());
-  CHECK(tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket").size() == plan.buckets.size() * 5);
+  CHECK(tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket").size() ==
+        plan.buckets.size() * 5);
 }
 
 TEST_CASE("at most two operations of gloo are in progress, in the order they were asked for") {
@@ -81,7 +83,8 @@ TEST_CASE("at most two operations of gloo are in progress, in the order they wer
 }
 
 TEST_CASE("over gloo the step on CPUs is computing, then the ring of what is left") {
-  // One layer: its all-reduce begins when backward ends. A ring of four sends 3/2 of 4 MB at 97 % of 0.1 GB/s.
+  // One layer: its all-reduce begins when backward ends. A ring of four sends 3/2 of 4 MB at 97 % of 0.1
+  // GB/s.
   SmallPlan small = on_cpus(sleeps(1, 1'000'000, milliseconds(10), milliseconds(20)));
   small.spec = test::star_cluster(4, {0.1e9});
   small.spec.node.gpu.architecture = Architecture::cpu;
@@ -128,7 +131,8 @@ TEST_CASE("hooks run over gloo, too, and steps are steady from the third on") {
 TEST_CASE("the decision on a collective over gloo names the algorithm") {
   const Plan plan = plan_of(over_gloo(), "ddp");
   const auto& list = plan.decisions.list();
-  CHECK(std::any_of(list.begin(), list.end(), [](const Decision& d) { return d.choice == "ring over gloo"; }));
+  CHECK(
+      std::any_of(list.begin(), list.end(), [](const Decision& d) { return d.choice == "ring over gloo"; }));
 }
 
 TEST_CASE("nodes without GPUs use gloo whatever was asked for") {
@@ -138,7 +142,8 @@ TEST_CASE("nodes without GPUs use gloo whatever was asked for") {
   const Plan asked = plan_of(small, "ddp");
   CHECK(asked.graph.tasks().size() == gloo.graph.tasks().size());
   const auto& list = asked.decisions.list();
-  CHECK(std::any_of(list.begin(), list.end(), [](const Decision& d) { return d.subject == "backend" && d.choice == "gloo"; }));
+  CHECK(std::any_of(list.begin(), list.end(),
+                    [](const Decision& d) { return d.subject == "backend" && d.choice == "gloo"; }));
 }
 
 }  // namespace process_group_test

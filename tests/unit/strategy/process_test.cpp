@@ -1,5 +1,5 @@
 // Copies between the GPUs of one process on idle links.
-#include "sim/strategy/process.hpp"
+#include "sim/strategy/process/process.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
@@ -23,7 +23,8 @@ double copy_s(const ClusterSpec& spec, int to) {
   TaskGraph graph;
   Process process(request, graph);
   const std::size_t other = process.add_gpu(to);
-  const TaskId copy = process.copy_between(process.main_thread, 0, other, kCopy, Account::other, graph.label("copy"));
+  const TaskId copy =
+      process.copy_between(process.main_thread, 0, other, kCopy, Account::other, graph.label("copy"));
   const Timeline timeline = run(graph, *make_max_min_network(cluster.capacities()));
   return to_seconds(timeline.spans[copy].end - timeline.spans[copy].start);
 }
@@ -48,7 +49,8 @@ TEST_CASE("a copy over two NVLinks takes its bytes over their rate") {
   CHECK(copy_s(test::nvlink_cluster(1, 1), 3) == Approx(123e6 / 48.5e9 + 1.8e-6));
 }
 
-TEST_CASE("a copy between GPUs and a transfer along the same route keep their own rates, whichever comes first") {
+TEST_CASE(
+    "a copy between GPUs and a transfer along the same route keep their own rates, whichever comes first") {
   const ClusterSpec spec = test::pcie_cluster(1, 2);
   SmallPlan small;
   small.spec = spec;
@@ -61,10 +63,17 @@ TEST_CASE("a copy between GPUs and a transfer along the same route keep their ow
     Process process(request, graph);
     const std::size_t other = process.add_gpu(1);
     const LabelId label = graph.label("bytes");
-    const auto copy = [&] { return process.copy_between(process.main_thread, 0, other, kCopy, Account::other, label); };
-    const auto transfer = [&] { return process.transfer(process.loader, route, kCopy, Account::other, label, {}); };
-    const TaskId first = transfer_is_first ? transfer() : copy(), second = transfer_is_first ? copy() : transfer();
-    const auto weight = [&](TaskId task) { return graph.pattern(graph.tasks()[task].pattern).front().weight; };
+    const auto copy = [&] {
+      return process.copy_between(process.main_thread, 0, other, kCopy, Account::other, label);
+    };
+    const auto transfer = [&] {
+      return process.transfer(process.loader, route, kCopy, Account::other, label, {});
+    };
+    const TaskId first = transfer_is_first ? transfer() : copy(),
+                 second = transfer_is_first ? copy() : transfer();
+    const auto weight = [&](TaskId task) {
+      return graph.pattern(graph.tasks()[task].pattern).front().weight;
+    };
     CHECK(weight(transfer_is_first ? first : second) == 1);
     CHECK(weight(transfer_is_first ? second : first) == Approx(1 / 0.64));
   }

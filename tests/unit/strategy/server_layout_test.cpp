@@ -1,5 +1,5 @@
 // Where tensors go: TensorFlow's, MXNet's and BytePS's rules on a network of eight tensors.
-#include "sim/strategy/server_layout.hpp"
+#include "sim/strategy/servers/server_layout.hpp"
 
 #include <numeric>
 
@@ -16,7 +16,8 @@ namespace {
 ExpandedModel mnist() { return expand(test::mnist_net()).model; }
 
 std::int64_t total(const std::vector<Shard>& shards) {
-  return std::accumulate(shards.begin(), shards.end(), std::int64_t{0}, [](std::int64_t sum, const Shard& s) { return sum + s.elements; });
+  return std::accumulate(shards.begin(), shards.end(), std::int64_t{0},
+                         [](std::int64_t sum, const Shard& s) { return sum + s.elements; });
 }
 
 }  // namespace
@@ -47,8 +48,9 @@ TEST_CASE("one server gets everything whole") {
 TEST_CASE("BytePS cuts gradients as they come and hashes part after part to a server") {
   const std::vector<Shard> parts = shards_of_gradients(mnist(), 1'000'000, 2);
   REQUIRE(parts.size() == 9);
-  // By name: conv2d1.bias, conv2d1.weight, conv2d2.bias, …; linear2.bias is the seventh, key 6 x 65,536 = 393,216. Modulo 2, DJB2 is
-  // 5381 and the sum of the characters, '0' being 48: 1 + 3 + 9 + 3 + 2 + 1 + 6 = 25, odd.
+  // By name: conv2d1.bias, conv2d1.weight, conv2d2.bias, …; linear2.bias is the seventh, key 6 x 65,536 =
+  // 393,216. Modulo 2, DJB2 is 5381 and the sum of the characters, '0' being 48: 1 + 3 + 9 + 3 + 2 + 1 + 6 =
+  // 25, odd.
   CHECK(parts[0] == Shard{7, 1, 10});
   // linear1.weight is the sixth, 327,680 and 327,681: 1 + 26 and 1 + 27.
   CHECK(parts[3] == Shard{4, 1, 1'000'000});
@@ -64,9 +66,11 @@ TEST_CASE("no rule loses an element") {
 }
 
 TEST_CASE("a tensor goes to the GPU that has fewest elements so far") {
-  // In the order of the model the first GPU has 288, then 352 elements when the large tensor comes, the second 18,464.
+  // In the order of the model the first GPU has 288, then 352 elements when the large tensor comes, the
+  // second 18,464.
   CHECK(tensors_over_gpus(mnist(), 2, TensorOrder::of_model) == std::vector<int>{0, 1, 1, 0, 0, 1, 1, 1});
-  CHECK(tensors_over_gpus(mnist(), 2, TensorOrder::largest_first) == std::vector<int>{1, 1, 1, 1, 0, 1, 1, 1});
+  CHECK(tensors_over_gpus(mnist(), 2, TensorOrder::largest_first) ==
+        std::vector<int>{1, 1, 1, 1, 0, 1, 1, 1});
   CHECK(tensors_over_gpus(mnist(), 1, TensorOrder::of_model) == std::vector<int>(8, 0));
 }
 

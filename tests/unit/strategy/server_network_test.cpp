@@ -1,5 +1,5 @@
 // Messages between workers and servers on idle links, against their closed forms.
-#include "sim/strategy/server_network.hpp"
+#include "sim/strategy/servers/server_network.hpp"
 
 #include <algorithm>
 
@@ -15,7 +15,8 @@ namespace {
 
 constexpr Bytes kMessage{1'000'000};
 constexpr double kNic = 1e9;
-constexpr double kMessageS = 13.5e-6;  ///< 10 us of software (RDMA), two PCIe links of 1 us, two of 0.6 us and a switch of 0.3 us between
+constexpr double kMessageS = 13.5e-6;  ///< 10 us of software (RDMA), two PCIe links of 1 us, two of 0.6 us
+                                       ///< and a switch of 0.3 us between
 
 /// Four nodes of one GPU, NICs of 1 GB/s, links carry 97 %.
 struct Net {
@@ -44,8 +45,12 @@ struct Net {
     return small;
   }
   /// Servers on machines of their own.
-  static Net apart(int servers, std::vector<Shard> shards = {}) { return Net(servers, std::move(shards), on_star(), ServerMachines::own); }
-  double run_s() const { return to_seconds(run(graph, *make_max_min_network(cluster.capacities())).end_of(graph.last_on(queue))); }
+  static Net apart(int servers, std::vector<Shard> shards = {}) {
+    return Net(servers, std::move(shards), on_star(), ServerMachines::own);
+  }
+  double run_s() const {
+    return to_seconds(run(graph, *make_max_min_network(cluster.capacities())).end_of(graph.last_on(queue)));
+  }
   LabelId label() { return graph.label("message"); }
 };
 
@@ -71,7 +76,8 @@ TEST_CASE("a tensor cut over all servers loads each with its part") {
 }
 
 TEST_CASE("messages to two servers share the first worker's NIC") {
-  // Server 0 is on the first node, 1 and 2 are not: their messages leave it together, 2 x 1 MB, but 3 x 1 MB arrive at each of them.
+  // Server 0 is on the first node, 1 and 2 are not: their messages leave it together, 2 x 1 MB, but 3 x 1 MB
+  // arrive at each of them.
   Net net(3);
   const QueueId other = net.graph.add_queue("other");
   net.network.push(net.queue, 1, kMessage, net.label(), {});
@@ -154,7 +160,8 @@ TEST_CASE("a worker's NIC carries its own messages and none of a server's") {
   REQUIRE(flows.size() == 2);
   CHECK(flows[0].weight == Approx(1 / 0.97));  // the worker's own
   CHECK(flows[1].weight == Approx(4 / 0.97));  // at the server
-  for (const LinkId link : flows[0].route) CHECK(std::find(flows[1].route.begin(), flows[1].route.end(), link) == flows[1].route.end());
+  for (const LinkId link : flows[0].route)
+    CHECK(std::find(flows[1].route.begin(), flows[1].route.end(), link) == flows[1].route.end());
   // CPU to NIC to switch, and switch to NIC to CPU.
   CHECK(flows[0].route.size() == 2);
   CHECK(flows[1].route.size() == 2);
@@ -176,7 +183,8 @@ TEST_CASE("a tensor cut over four machines leaves a worker whole and reaches eac
 }
 
 TEST_CASE("where two servers share a stand-in, the fuller of them takes as long as by itself") {
-  // Four servers, three other nodes: servers 0 and 3 are on the first of these. All of server 0's bytes and all of server 3's, at once.
+  // Four servers, three other nodes: servers 0 and 3 are on the first of these. All of server 0's bytes and
+  // all of server 3's, at once.
   Net net = Net::apart(4, {{0, 0, 300'000}, {1, 1, 1}, {2, 2, 1}, {3, 3, 100'000}});
   const QueueId other = net.graph.add_queue("other");
   net.network.push(other, 3, {400'000}, net.label(), {});
@@ -192,7 +200,9 @@ TEST_CASE("two messages to one server queue at its NIC") {
   CHECK(net.run_s() == Approx(kMessageS + 2 * 4 * 1e6 / (0.97 * kNic)).epsilon(1e-6));
 }
 
-TEST_CASE("ps-lite sends the messages of a connection in order, so that the first arrives when its own bytes have") {
+TEST_CASE(
+    "ps-lite sends the messages of a connection in order, so that the first arrives when its own bytes "
+    "have") {
   Net net = Net::apart(2);
   const QueueId other = net.graph.add_queue("other");
   const TaskId first = net.network.push(other, 1, kMessage, net.label(), {});

@@ -1,5 +1,5 @@
 // The plain loop on one GPU: what bounds a step, and what the script's choices change.
-#include "sim/strategy/single.hpp"
+#include "sim/strategy/step/single.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
@@ -71,7 +71,9 @@ TEST_CASE("loss.item() makes the host wait in the steps in which it is called") 
   SmallPlan never, always, second;
   always.workload.loop.loss_item_every = 1;
   second.workload.loop.loss_item_every = 2;
-  const auto waits = [](const SmallPlan& small) { return count_kind(plan_of(small, "single"), TaskKind::wait); };
+  const auto waits = [](const SmallPlan& small) {
+    return count_kind(plan_of(small, "single"), TaskKind::wait);
+  };
   CHECK(waits(always) == waits(never) + 5);
   CHECK(waits(second) == waits(never) + 3);  // steps 0, 2 and 4 of five
 }
@@ -88,10 +90,12 @@ TEST_CASE("amp_fp16 reads the scaler's flag each step and casts the weights, bf1
   SmallPlan full, half, brain;
   half.workload.precision = Precision::amp_fp16;
   brain.workload.precision = Precision::bf16;
-  const Plan plain = plan_of(full, "single"), scaled = plan_of(half, "single"), bf16 = plan_of(brain, "single");
+  const Plan plain = plan_of(full, "single"), scaled = plan_of(half, "single"),
+             bf16 = plan_of(brain, "single");
   CHECK(count_kind(scaled, TaskKind::wait) == count_kind(plain, TaskKind::wait) + full.steps);
   CHECK(count_kind(bf16, TaskKind::wait) == count_kind(plain, TaskKind::wait));
-  // Two convolutions and two linear layers: a cast of the weight in forward and one per complete group of gradients in backward.
+  // Two convolutions and two linear layers: a cast of the weight in forward and one per complete group of
+  // gradients in backward.
   CHECK(count_kind(bf16, TaskKind::kernel) >= count_kind(plain, TaskKind::kernel) + 8 * full.steps);
   // The loss is scaled, gradients are unscaled and checked, the scale is updated.
   CHECK(count_kind(scaled, TaskKind::kernel) == count_kind(bf16, TaskKind::kernel) + 3 * full.steps);
@@ -102,7 +106,8 @@ TEST_CASE("gradients are added to existing ones when zero_grad keeps them") {
   none.workload.loop.zero_grad = TrainingLoop::ZeroGrad::none;
   zero.workload.loop.zero_grad = TrainingLoop::ZeroGrad::zero;
   const int fresh = count_kind(plan_of(SmallPlan(), "single"), TaskKind::kernel);
-  CHECK(count_kind(plan_of(none, "single"), TaskKind::kernel) == fresh + 5 * 8);      // one addition per tensor and step
+  CHECK(count_kind(plan_of(none, "single"), TaskKind::kernel) ==
+        fresh + 5 * 8);  // one addition per tensor and step
   CHECK(count_kind(plan_of(zero, "single"), TaskKind::kernel) == fresh + 5 * 2 * 8);  // and one zero_
 }
 
@@ -136,7 +141,8 @@ TEST_CASE("the host is never more than 1024 launches ahead of the GPU") {
     if (task.kind != TaskKind::kernel && task.kind != TaskKind::copy) continue;
     called.push_back(ran.timeline.spans[ran.plan.graph.dependencies(id).back().before].start);
     for (const Dependency& d : ran.plan.graph.dependencies(id)) {
-      if (ran.plan.graph.tasks()[d.before].kind == TaskKind::host) called.back() = ran.timeline.spans[d.before].start;
+      if (ran.plan.graph.tasks()[d.before].kind == TaskKind::host)
+        called.back() = ran.timeline.spans[d.before].start;
     }
     ran_at.push_back(ran.timeline.spans[id].end);
   }

@@ -34,12 +34,15 @@ struct Ran {
   Plan plan;
   Timeline timeline;
   /// Distance between the ends of steps i - 1 and i, in seconds.
-  double step_s(std::size_t i) const { return to_seconds(timeline.end_of(plan.step_ends[i]) - timeline.end_of(plan.step_ends[i - 1])); }
+  double step_s(std::size_t i) const {
+    return to_seconds(timeline.end_of(plan.step_ends[i]) - timeline.end_of(plan.step_ends[i - 1]));
+  }
   double last_step_s() const { return step_s(plan.step_ends.size() - 1); }
   /// Seconds of the last step per account, waiting included.
   double share(Account account) const {
     const TaskId last = plan.step_ends.back();
-    const CriticalPath path = critical_path(plan.graph, timeline, last, timeline.end_of(plan.step_ends[plan.step_ends.size() - 2]));
+    const CriticalPath path =
+        critical_path(plan.graph, timeline, last, timeline.end_of(plan.step_ends[plan.step_ends.size() - 2]));
     const auto i = static_cast<std::size_t>(account);
     return to_seconds(path.spent[i] + path.lag[i]);
   }
@@ -48,15 +51,15 @@ struct Ran {
 inline Plan plan_of(const SmallPlan& small, std::string_view strategy) {
   const Placement placement = place_packed(small.gpus, small.spec.node.gpus);
   const Cluster cluster = Cluster::build(small.spec, placement.nodes);
-  return find_strategy(strategy)->plan(
-      {small.workload, cluster, placement, small.knobs, small.device, small.steps, small.collective, nullptr, calls_of(small.spec)});
+  return find_strategy(strategy)->plan({small.workload, cluster, placement, small.knobs, small.device,
+                                        small.steps, small.collective, nullptr, calls_of(small.spec)});
 }
 
 inline Ran run_plan(const SmallPlan& small, std::string_view strategy) {
   const Placement placement = place_packed(small.gpus, small.spec.node.gpus);
   const Cluster cluster = Cluster::build(small.spec, placement.nodes);
-  Ran ran{find_strategy(strategy)->plan({small.workload, cluster, placement, small.knobs, small.device, small.steps, small.collective,
-                                         nullptr, calls_of(small.spec)}),
+  Ran ran{find_strategy(strategy)->plan({small.workload, cluster, placement, small.knobs, small.device,
+                                         small.steps, small.collective, nullptr, calls_of(small.spec)}),
           {}};
   ran.timeline = run(ran.plan.graph, *make_max_min_network(cluster.capacities()));
   return ran;
@@ -67,7 +70,8 @@ inline std::vector<TaskId> tasks_labelled(const TaskGraph& graph, TaskKind kind,
   std::vector<TaskId> found;
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
     const Task& task = graph.tasks()[id];
-    if (task.kind == kind && task.label != kNone && graph.label_text(task.label).starts_with(label)) found.push_back(id);
+    if (task.kind == kind && task.label != kNone && graph.label_text(task.label).starts_with(label))
+      found.push_back(id);
   }
   return found;
 }

@@ -41,7 +41,8 @@ std::size_t kernels(const SmallPlan& small) {
 
 TEST_CASE("the fewer calls Python makes, the less a step costs the host") {
   const double eager = host_seconds(run_plan(under(FrameworkKind::pytorch, Execution::eager), "single"));
-  const double captured = host_seconds(run_plan(under(FrameworkKind::pytorch, Execution::cuda_graphs), "single"));
+  const double captured =
+      host_seconds(run_plan(under(FrameworkKind::pytorch, Execution::cuda_graphs), "single"));
   const double graph = host_seconds(run_plan(under(FrameworkKind::tensorflow, Execution::graph), "single"));
   const double slow = host_seconds(run_plan(under(FrameworkKind::tensorflow, Execution::eager), "single"));
   CHECK(captured < 0.7 * eager);  // what is left: batch, zero_grad, optimizer, loop
@@ -52,7 +53,8 @@ TEST_CASE("the fewer calls Python makes, the less a step costs the host") {
 TEST_CASE("captured kernels are launched together, after a copy of the batch to where they read it") {
   const SmallPlan small = under(FrameworkKind::pytorch, Execution::cuda_graphs);
   const Plan plan = plan_of(small, "single");
-  CHECK(tasks_labelled(plan.graph, TaskKind::kernel, "static inputs").size() == static_cast<std::size_t>(small.steps));
+  CHECK(tasks_labelled(plan.graph, TaskKind::kernel, "static inputs").size() ==
+        static_cast<std::size_t>(small.steps));
   CHECK(kernels(small) == kernels(under(FrameworkKind::pytorch, Execution::eager)) + 1);
 }
 
@@ -61,7 +63,8 @@ TEST_CASE("compiled code pays guards once forward and once backward") {
   const double now = host_seconds(run_plan(small, "single"));
   small.device.host.compiled_call += microseconds(100);
   // In milliseconds: the slowdown of the test's host multiplies.
-  CHECK(host_seconds(run_plan(small, "single")) - now == Approx(200e-6 * small.spec.node.host.slowdown).epsilon(0.01));
+  CHECK(host_seconds(run_plan(small, "single")) - now ==
+        Approx(200e-6 * small.spec.node.host.slowdown).epsilon(0.01));
 }
 
 TEST_CASE("TensorFlow adds metrics, and L2 terms where weights decay") {

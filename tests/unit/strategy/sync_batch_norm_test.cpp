@@ -19,7 +19,9 @@ SmallPlan on(int gpus, bool sync, const Model& model = test::resnet18()) {
   return small;
 }
 
-std::vector<TaskId> collectives(const Plan& plan) { return tasks_labelled(plan.graph, TaskKind::collective, "synchronised batch norm"); }
+std::vector<TaskId> collectives(const Plan& plan) {
+  return tasks_labelled(plan.graph, TaskKind::collective, "synchronised batch norm");
+}
 
 }  // namespace
 
@@ -27,7 +29,8 @@ TEST_CASE("every norm gathers its statistics forward and adds up its gradients b
   const Plan plan = plan_of(on(4, true), "ddp");
   const auto sent = collectives(plan);
   REQUIRE(sent.size() == 2u * 20 * 5);  // 20 norms, 5 steps
-  // The first norm has 64 channels: 4 ranks x (2 x 64 + 1) floats; the last of backward is the same norm: 2 x 64 floats.
+  // The first norm has 64 channels: 4 ranks x (2 x 64 + 1) floats; the last of backward is the same norm: 2 x
+  // 64 floats.
   CHECK(plan.graph.tasks()[sent[0]].traffic.count == 4 * 4 * (2 * 64 + 1));
   CHECK(plan.graph.tasks()[sent[39]].traffic.count == 4 * 2 * 64);
 }

@@ -1,5 +1,5 @@
 // What a DataParallel wraps: the network without its losses, or its layers one by one.
-#include "sim/strategy/wrapped_module.hpp"
+#include "sim/strategy/replicas/wrapped_module.hpp"
 
 #include <numeric>
 

@@ -1,5 +1,5 @@
 // ZeRO stage 3's parameters: the trace, what is gathered when, what stays.
-#include "sim/strategy/zero_fetch.hpp"
+#include "sim/strategy/zero/zero_fetch.hpp"
 
 #include <algorithm>
 
@@ -60,19 +60,22 @@ TEST_CASE("parameters up to the threshold are never gathered in a pass") {
 
 TEST_CASE("beyond the reuse distance every layer is gathered again in backward") {
   // With room for one live parameter nothing is gathered ahead while a layer is whole.
-  CHECK(sent_per_step(plan_of(with(kWeight, 1, 0), "zero3"), "all_gather of parameters").bytes == 4 * 2 * 6 * kWeight);
+  CHECK(sent_per_step(plan_of(with(kWeight, 1, 0), "zero3"), "all_gather of parameters").bytes ==
+        4 * 2 * 6 * kWeight);
 }
 
 TEST_CASE("what a prefetch counts on is kept even beyond the reuse distance") {
-  // One weight ahead at every module, and every other module has none: the prefetch gets as far as backward while the last layers of
-  // forward are still whole.
-  const Sent sent = sent_per_step(plan_of(with(kWeight, 1'000'000'000, 0), "zero3"), "all_gather of parameters");
+  // One weight ahead at every module, and every other module has none: the prefetch gets as far as backward
+  // while the last layers of forward are still whole.
+  const Sent sent =
+      sent_per_step(plan_of(with(kWeight, 1'000'000'000, 0), "zero3"), "all_gather of parameters");
   CHECK(sent.bytes > 4 * 6 * kWeight);
   CHECK(sent.bytes < 4 * 2 * 6 * kWeight);
 }
 
 TEST_CASE("the reuse distance counts parameters forward and back: the later half of the model stays") {
-  // From the end of layer i (0 the stem, 5 the head) to its backward lie 2 (5 - i) layers in the trace: 0, 2, 4, … x 1 M elements.
+  // From the end of layer i (0 the stem, 5 the head) to its backward lie 2 (5 - i) layers in the trace: 0, 2,
+  // 4, … x 1 M elements.
   const std::int64_t four_layers = 4 * kWeight + 1;
   const Plan plan = plan_of(with(1, 1'000'000'000, four_layers), "zero3");
   // Layers 3, 4 and 5 are found within four layers; the other three are gathered twice.
@@ -84,7 +87,8 @@ TEST_CASE("gathering ahead stops at the number of live parameters") {
   const Plan limited = plan_of(with(50'000'000, 2 * kWeight, 0), "zero3");
   CHECK(live_in(unlimited) == 6 * kWeight);
   CHECK(live_in(limited) <= 3 * kWeight);
-  CHECK(sent_per_step(limited, "all_gather of parameters").count > sent_per_step(unlimited, "all_gather of parameters").count);
+  CHECK(sent_per_step(limited, "all_gather of parameters").count >
+        sent_per_step(unlimited, "all_gather of parameters").count);
 }
 
 TEST_CASE("gathering ahead asks for later layers before the first one runs") {
@@ -98,7 +102,8 @@ TEST_CASE("gathering ahead asks for later layers before the first one runs") {
 }
 
 TEST_CASE("a parameter is gathered for the layer that uses it, not for the one that declares it") {
-  // BERT's table of positions is declared by a layer of its own, which has no operators, and added by another.
+  // BERT's table of positions is declared by a layer of its own, which has no operators, and added by
+  // another.
   SmallPlan small;
   small.workload.model = std::make_shared<const ExpandedModel>(test::model_file("bert_large_s128"));
   small.workload.batch_per_gpu = 1, small.gpus = 4, small.steps = 1;
@@ -106,14 +111,16 @@ TEST_CASE("a parameter is gathered for the layer that uses it, not for the one t
   CHECK(sent_per_step(plan_of(small, "zero3"), "all_gather of parameters").bytes == 4 * 336'226'108LL);
 }
 
-TEST_CASE("a gather of several parameters is packed and copied apart, one of a single parameter only packed") {
+TEST_CASE(
+    "a gather of several parameters is packed and copied apart, one of a single parameter only packed") {
   const Plan each = plan_of(with(1, 1, 0), "zero3");
   const Sent sent = sent_per_step(each, "all_gather of parameters");
   CHECK(kernels_per_step(each, "copy of gathered parameters") == sent.count);  // one weight each
   SmallPlan both = with(1, 1, 0);
   both.knobs.param_persistence_threshold = 0;
   const Plan pairs = plan_of(both, "zero3");
-  CHECK(kernels_per_step(pairs, "copy of gathered parameters") == 2 * sent_per_step(pairs, "all_gather of parameters").count);
+  CHECK(kernels_per_step(pairs, "copy of gathered parameters") ==
+        2 * sent_per_step(pairs, "all_gather of parameters").count);
 }
 
 TEST_CASE("layers wait for their parameters") {
@@ -123,7 +130,8 @@ TEST_CASE("layers wait for their parameters") {
   const auto gathers = tasks_labelled(ran.plan.graph, TaskKind::collective, "all_gather of parameters");
   const auto stems = tasks_labelled(ran.plan.graph, TaskKind::kernel, "stem");
   const std::size_t steps = ran.plan.step_ends.size();
-  CHECK(ran.timeline.spans[stems[3 * stems.size() / steps]].start >= ran.timeline.end_of(gathers[3 * gathers.size() / steps]));
+  CHECK(ran.timeline.spans[stems[3 * stems.size() / steps]].start >=
+        ran.timeline.end_of(gathers[3 * gathers.size() / steps]));
 }
 
 TEST_CASE("each step gathers what the optimizer has just updated") {

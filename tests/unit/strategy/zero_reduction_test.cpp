@@ -1,5 +1,5 @@
 // DeepSpeed's gradient buckets: when they are reduced, with what, on which stream.
-#include "sim/strategy/zero_reduction.hpp"
+#include "sim/strategy/zero/zero_reduction.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
@@ -40,7 +40,8 @@ Moments moments_of(const test::Ran& ran, std::string_view label) {
   const auto sent = tasks_labelled(ran.plan.graph, TaskKind::collective, label);
   const auto stem = tasks_labelled(ran.plan.graph, TaskKind::kernel, "stem");
   const std::size_t steps = ran.plan.step_ends.size();
-  return {ran.timeline.spans[sent[3 * sent.size() / steps]].start, ran.timeline.end_of(stem[4 * stem.size() / steps - 1])};
+  return {ran.timeline.spans[sent[3 * sent.size() / steps]].start,
+          ran.timeline.end_of(stem[4 * stem.size() / steps - 1])};
 }
 
 }  // namespace
@@ -60,7 +61,8 @@ TEST_CASE("a gradient that does not fit any more closes the bucket first") {
   // Two layers and one bias: the weight of the third does not fit.
   const Plan plan = plan_of(with_bucket(2 * kLinear + 1024), "zero2");
   // Backward hands over bias, then weight, of head, block 3, block 2, …
-  CHECK(plan.buckets == std::vector<Bytes>{{4 * (2 * kLinear + 1024)}, {4 * 2 * kLinear}, {4 * (2 * kLinear - 1024)}});
+  CHECK(plan.buckets ==
+        std::vector<Bytes>{{4 * (2 * kLinear + 1024)}, {4 * 2 * kLinear}, {4 * (2 * kLinear - 1024)}});
 }
 
 TEST_CASE("a parameter larger than the bucket is reduced alone and not copied") {
@@ -74,7 +76,8 @@ TEST_CASE("stage 2 reduces full buckets during backward, stage 1 waits for its e
   CHECK(two.reduction < two.backward_end);
   const Moments one = moments_of(run_plan(with_bucket(kLinear), "zero1"), "all_reduce of gradients");
   CHECK(one.reduction >= one.backward_end);
-  const Moments beside = moments_of(run_plan(overlapping(with_bucket(kLinear)), "zero1"), "all_reduce of gradients");
+  const Moments beside =
+      moments_of(run_plan(overlapping(with_bucket(kLinear)), "zero1"), "all_reduce of gradients");
   CHECK(beside.reduction < beside.backward_end);
 }
 

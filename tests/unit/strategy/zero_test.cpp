@@ -1,5 +1,5 @@
 // DeepSpeed's stages as strategies: what each shards, one GPU, memory to the byte, what it says.
-#include "sim/strategy/zero.hpp"
+#include "sim/strategy/zero/zero.hpp"
 
 #include "sim/strategy/catalog.hpp"
 #include "sim/workload/device/memory.hpp"
@@ -54,7 +54,8 @@ TEST_CASE("on one GPU every stage runs, moves no byte and costs more than the pl
     INFO(stage);
     const Plan plan = plan_of(blocks_on(1), stage);
     CHECK(plan.buckets.empty());
-    for (const TaskId id : tasks_labelled(plan.graph, TaskKind::collective, "")) CHECK(plan.graph.tasks()[id].traffic.count == 0);
+    for (const TaskId id : tasks_labelled(plan.graph, TaskKind::collective, ""))
+      CHECK(plan.graph.tasks()[id].traffic.count == 0);
     CHECK(plan.memory.parameters == 1);
     CHECK(plan.memory.optimizer == 1);
     CHECK(run_plan(blocks_on(1), stage).last_step_s() > run_plan(blocks_on(1), "single").last_step_s());
@@ -100,7 +101,8 @@ TEST_CASE("what stage 3 keeps whole ends at the live parameters, give or take on
   const SmallPlan small = on_eight("gpt2_xl");
   const std::int64_t buckets = memory_of(small, "zero3").buckets.count;
   CHECK(buckets >= kBucket + std::int64_t{2} * 1'000'000'000);
-  CHECK(buckets <= kBucket + 2 * (std::int64_t{1'050'000'000} + 2 * 80'411'200));  // the words are gathered whole
+  CHECK(buckets <=
+        kBucket + 2 * (std::int64_t{1'050'000'000} + 2 * 80'411'200));  // the words are gathered whole
 }
 
 TEST_CASE("in fp32 the optimizer has a copy of its partition's weights, and the bucket is twice as large") {
@@ -120,7 +122,8 @@ TEST_CASE("overlap_comm takes a second bucket") {
 
 TEST_CASE("the largest batch grows with the stage") {
   const auto largest = [](SmallPlan small, const char* strategy, Bytes capacity) {
-    return largest_batch(small.workload, {plan_of(small, strategy).memory, small.gpus, Architecture::ampere}, capacity);
+    return largest_batch(small.workload, {plan_of(small, strategy).memory, small.gpus, Architecture::ampere},
+                         capacity);
   };
   // With small buckets and few live parameters, as people set them who are short of memory.
   SmallPlan small = on_eight("bert_large_s128");
@@ -146,7 +149,8 @@ TEST_CASE("GPT-2 XL needs less with every stage") {
   }
 }
 
-TEST_CASE("stage 1 sends its weights besides the gradients and so is slower than stage 0 behind a slow network") {
+TEST_CASE(
+    "stage 1 sends its weights besides the gradients and so is slower than stage 0 behind a slow network") {
   SmallPlan small = blocks_on(4);
   small.spec = test::star_cluster(4, {1e9});
   CHECK(run_plan(small, "zero1").last_step_s() > run_plan(small, "zero0").last_step_s());
@@ -159,13 +163,15 @@ TEST_CASE("it says what is sharded, how gradients travel and what stays whole") 
   CHECK_THAT(decision_about(plan, "gradient messages")->why, ContainsSubstring("500000000 elements"));
   REQUIRE(decision_about(plan, "live parameters") != nullptr);
   CHECK(decision_about(plan_of(blocks_on(4), "zero2"), "live parameters") == nullptr);
-  CHECK_THAT(decision_about(plan_of(blocks_on(4), "zero2"), "reduction")->why, ContainsSubstring("not a reduce_scatter"));
+  CHECK_THAT(decision_about(plan_of(blocks_on(4), "zero2"), "reduction")->why,
+             ContainsSubstring("not a reduce_scatter"));
 }
 
 TEST_CASE("autocast under DeepSpeed is pointed out: its fp16 makes the weights 16-bit") {
   SmallPlan small = blocks_on(4);
   small.workload.precision = Precision::bf16;
-  CHECK_THAT(decision_about(plan_of(small, "zero1"), "weights")->why, ContainsSubstring("model.half_weights"));
+  CHECK_THAT(decision_about(plan_of(small, "zero1"), "weights")->why,
+             ContainsSubstring("model.half_weights"));
   small.workload.half_weights = true;
   CHECK(decision_about(plan_of(small, "zero1"), "weights") == nullptr);
 }

@@ -1,5 +1,5 @@
 // DeepSpeed's step(): its questions to all ranks, the partition, offload, and the weights for everybody.
-#include "sim/strategy/zero_update.hpp"
+#include "sim/strategy/zero/zero_update.hpp"
 
 #include <numeric>
 
@@ -37,10 +37,12 @@ ZeroSettings settings(int stage, int ranks) {
 }  // namespace
 
 TEST_CASE("the partition with most tensors is the one that counts") {
-  const ExpandedModel model = expand(test::named_blocks(1)).model;  // three layers: weight, bias, weight, bias, weight, bias
+  const ExpandedModel model =
+      expand(test::named_blocks(1)).model;  // three layers: weight, bias, weight, bias, weight, bias
   // Cut in three, each piece is a weight and a bias.
   CHECK(partition_tensors(model, settings(1, 3)) == std::vector<std::int64_t>{1024 * 1024, 1024});
-  // Cut in two in the middle of the second weight, the second piece has four: the rest of it, a bias, a weight and a bias.
+  // Cut in two in the middle of the second weight, the second piece has four: the rest of it, a bias, a
+  // weight and a bias.
   CHECK(partition_tensors(model, settings(1, 2)) ==
         std::vector<std::int64_t>{2 * kLinear - 3 * kLinear / 2 - 1024, 1024, 1024 * 1024, 1024});
   CHECK(partition_tensors(model, settings(1, 1)).size() == 6);
@@ -66,7 +68,8 @@ TEST_CASE("stages 1 and 2 gather all weights, stage 3 only those that are never 
   CHECK(sent_per_step(plan_of(blocks_on(4), "zero0"), "all_gather").count == 0);
   CHECK(sent_per_step(plan_of(blocks_on(4), "zero1"), "all_gather of weights") == Sent{4 * kAll, 1});
   CHECK(sent_per_step(plan_of(blocks_on(4), "zero2"), "all_gather of weights") == Sent{4 * kAll, 1});
-  CHECK(sent_per_step(plan_of(blocks_on(4), "zero3"), "all_gather of weights") == Sent{4 * 6 * 1024, 1});  // the biases
+  CHECK(sent_per_step(plan_of(blocks_on(4), "zero3"), "all_gather of weights") ==
+        Sent{4 * 6 * 1024, 1});  // the biases
   CHECK(sent_per_step(plan_of(in_half(blocks_on(4)), "zero1"), "all_gather of weights").bytes == 2 * kAll);
 }
 
@@ -84,14 +87,17 @@ TEST_CASE("before PyTorch 1.10 weights are gathered in buckets") {
   small.knobs.allgather_bucket_size = 4 * kLinear;
   CHECK(sent_per_step(plan_of(small, "zero1"), "all_gather of weights").count == 1);
   small.workload.framework.version = {1, 9};
-  CHECK(sent_per_step(plan_of(small, "zero1"), "all_gather of weights") == Sent{4 * kAll, 2});  // 4 and 2 layers
+  CHECK(sent_per_step(plan_of(small, "zero1"), "all_gather of weights") ==
+        Sent{4 * kAll, 2});  // 4 and 2 layers
   small.knobs.allgather_bucket_size = 1;
-  CHECK_THROWS_WITH(plan_of(small, "zero1"),
-                    ContainsSubstring("strategy.allgather_bucket_size = 1 cuts 6297600 elements into more than 10000"));
+  CHECK_THROWS_WITH(
+      plan_of(small, "zero1"),
+      ContainsSubstring("strategy.allgather_bucket_size = 1 cuts 6297600 elements into more than 10000"));
 }
 
 TEST_CASE("fp16 asks all ranks for overflows and waits for the answer, bf16 does not") {
-  const Plan fp16 = plan_of(in_half(blocks_on(4), Precision::amp_fp16), "zero1"), bf16 = plan_of(in_half(blocks_on(4)), "zero1");
+  const Plan fp16 = plan_of(in_half(blocks_on(4), Precision::amp_fp16), "zero1"),
+             bf16 = plan_of(in_half(blocks_on(4)), "zero1");
   CHECK(sent_per_step(fp16, "overflow check") == Sent{1, 1});
   CHECK(sent_per_step(bf16, "overflow check").count == 0);
   const auto waits = [](const Plan& plan) {
@@ -128,8 +134,10 @@ TEST_CASE("an optimizer on the host takes as long as its bytes through the node'
   const Time expected = seconds(28.0 * (kAll / 4) / 200e9);
   std::size_t found = 0;
   for (const Task& task : ran.plan.graph.tasks()) {
-    found +=
-        task.kind == TaskKind::host && task.account == static_cast<std::uint8_t>(Account::optimizer) && task.duration == expected ? 1 : 0;
+    found += task.kind == TaskKind::host && task.account == static_cast<std::uint8_t>(Account::optimizer) &&
+                     task.duration == expected
+                 ? 1
+                 : 0;
   }
   CHECK(found == ran.plan.step_ends.size());
   const auto back = tasks_labelled(ran.plan.graph, TaskKind::copy, "fp32 to weights");

@@ -1,7 +1,7 @@
 // Which arithmetic runs where.
 #include "sim/workload/device/arithmetic.hpp"
 
-#include "sim/workload/tape.hpp"
+#include "sim/workload/tape/tape.hpp"
 #include "tests/support/catch.hpp"
 
 namespace arithmetic_test {
@@ -23,7 +23,8 @@ const Gpu kA100 = gpu_of(Architecture::ampere, 19.49e12, 156e12, 312e12, 312e12)
 const Gpu kP100 = gpu_of(Architecture::pascal, 9.34e12, 0, 18.68e12, 0);
 
 FlopRate rate(OperatorClass cls, const Gpu& gpu, Precision precision, const Framework& framework = {}) {
-  return peak_rate(make_operator(cls, HostCall::linear, per_sample(1), per_sample(1)), gpu, precision, framework);
+  return peak_rate(make_operator(cls, HostCall::linear, per_sample(1), per_sample(1)), gpu, precision,
+                   framework);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Transformers against the closed formulas: FLOPs, kept bytes and parameter counts per block.
-#include "sim/workload/operators.hpp"
+#include "sim/workload/lowering/operators.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -23,8 +23,8 @@ TEST_CASE("a transformer block does 24 s h^2 + 4 s^2 h FLOPs in its products") {
 }
 
 TEST_CASE("twelve blocks of BERT-base and its head do the products of the traced network") {
-  // Traced BERT-base, s = 128: 28,514,921,474. It also has a dense layer s h before the head (2 s h^2 + s h), a pooler
-  // (2 h^2 + h) and a next-sentence head (4 h + 2), which are not here.
+  // Traced BERT-base, s = 128: 28,514,921,474. It also has a dense layer s h before the head (2 s h^2 + s h),
+  // a pooler (2 h^2 + h) and a next-sentence head (4 h + 2), which are not here.
   const double traced = 28'514'921'474.0;
   const double elsewhere = 2 * s * h * h + s * h + 2 * h * h + h + 4 * h + 2;
   CHECK(bert(12).forward_gemm_flops().per_sample == traced - elsewhere);
@@ -34,7 +34,8 @@ TEST_CASE("backward doubles the products of a block") {
   const auto gemm_backward = [](const ExpandedModel& model) {
     double sum = 0;
     for (const BackwardStep& step : model.backward) {
-      if (step.op.cls == OperatorClass::gemm || step.op.cls == OperatorClass::attention) sum += step.op.flops.per_sample;
+      if (step.op.cls == OperatorClass::gemm || step.op.cls == OperatorClass::attention)
+        sum += step.op.flops.per_sample;
     }
     return sum;
   };
@@ -50,8 +51,9 @@ TEST_CASE("a block has 12 h^2 + 13 h parameters in 16 tensors") {
 }
 
 TEST_CASE("a block keeps 72 s h + 4 a s^2 bytes, and 8 a s^2 less than with dropout on the scores") {
-  // Input 4 sh, head-major q, k, v 12 sh, softmax 4 a s^2, context 4 sh, mask 4 sh, norm input 4 sh, norm result 4 sh, perceptron
-  // 32 sh, mask 4 sh, norm input 4 sh, statistics of two norms 16 s. The traced block drops scores too: 12 a s^2.
+  // Input 4 sh, head-major q, k, v 12 sh, softmax 4 a s^2, context 4 sh, mask 4 sh, norm input 4 sh, norm
+  // result 4 sh, perceptron 32 sh, mask 4 sh, norm input 4 sh, statistics of two norms 16 s. The traced block
+  // drops scores too: 12 a s^2.
   const double block = bert(2).saved_bytes.per_sample - bert(1).saved_bytes.per_sample;
   CHECK(block == 72 * s * h + 4 * a * s * s + 16 * s);
 }
@@ -59,7 +61,8 @@ TEST_CASE("a block keeps 72 s h + 4 a s^2 bytes, and 8 a s^2 less than with drop
 TEST_CASE("values, keys, queries hand over their gradients in this order, each after an accumulation") {
   const ExpandedModel model = expand(encoder(1, 16, 8, 2, 10)).model;
   // 0 table, 1..8 q k v o (weight, bias), 9, 10 norm, 11..14 perceptron, 15, 16 norm, 17, 18 head.
-  CHECK(model.gradient_ready_order() == std::vector<std::uint32_t>{18, 17, 15, 16, 14, 13, 12, 11, 9, 10, 8, 7, 6, 5, 4, 3, 2, 1, 0});
+  CHECK(model.gradient_ready_order() ==
+        std::vector<std::uint32_t>{18, 17, 15, 16, 14, 13, 12, 11, 9, 10, 8, 7, 6, 5, 4, 3, 2, 1, 0});
   int adds = 0;
   for (const BackwardStep& step : model.backward) adds += step.op.call == HostCall::add ? 1 : 0;
   CHECK(adds == 4);  // three in attention's input (residual, v, k, q), one in the perceptron's
@@ -69,7 +72,8 @@ TEST_CASE("scores count as an activation and run their softmax in 32 bit") {
   const ExpandedModel model = expand(encoder(1, 512, 64, 8, 10)).model;
   CHECK(model.largest_activation_elements == 8 * 512 * 512);
   for (const Operator& op : model.forward) {
-    if (op.call == HostCall::softmax || op.call == HostCall::loss || op.call == HostCall::layer_norm) CHECK_FALSE(op.half_capable);
+    if (op.call == HostCall::softmax || op.call == HostCall::loss || op.call == HostCall::layer_norm)
+      CHECK_FALSE(op.half_capable);
     if (op.cls == OperatorClass::gemm || op.cls == OperatorClass::attention) CHECK(op.half_capable);
   }
 }

@@ -1,5 +1,6 @@
-// Convolutions in one, two and three directions and transposed: sizes, weights, FLOPs and the matrix products they are.
-#include "sim/workload/operators.hpp"
+// Convolutions in one, two and three directions and transposed: sizes, weights, FLOPs and the matrix products
+// they are.
+#include "sim/workload/lowering/operators.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -12,7 +13,8 @@ namespace {
 
 Sides sides(std::vector<std::int64_t> values) { return Sides(values); }
 
-Layer convolution(LayerType type, std::int64_t out, const Sides& kernel, const Sides& stride = 1, const Sides& padding = 0) {
+Layer convolution(LayerType type, std::int64_t out, const Sides& kernel, const Sides& stride = 1,
+                  const Sides& padding = 0) {
   Layer layer = conv(out, 1, 1, 0, false);
   layer.type = type, layer.kernel = kernel, layer.stride = stride, layer.padding = padding;
   return layer;
@@ -22,7 +24,11 @@ Layer convolution(LayerType type, std::int64_t out, const Sides& kernel, const S
 ExpansionResult behind_first(std::vector<std::int64_t> input, const Layer& layer) {
   const LayerType first = input.size() == 4 ? LayerType::conv3d : LayerType::conv2d;
   const std::int64_t channels = input[0];
-  return expand({"small", "", std::move(input), false, {convolution(first, channels, 1), layer, plain(LayerType::loss)}});
+  return expand({"small",
+                 "",
+                 std::move(input),
+                 false,
+                 {convolution(first, channels, 1), layer, plain(LayerType::loss)}});
 }
 
 std::string result_of(std::vector<std::int64_t> input, const Layer& layer) {
@@ -32,7 +38,8 @@ std::string result_of(std::vector<std::int64_t> input, const Layer& layer) {
 }
 
 std::string fault_of(std::vector<std::int64_t> input, const Layer& layer) {
-  const ExpansionResult result = expand({"small", "", std::move(input), false, {layer, plain(LayerType::loss)}});
+  const ExpansionResult result =
+      expand({"small", "", std::move(input), false, {layer, plain(LayerType::loss)}});
   REQUIRE(result.faults.size() == 1);
   CHECK_FALSE(result.faults[0].hint.empty());
   return result.faults[0].message;
@@ -62,11 +69,14 @@ TEST_CASE("a signal is an image of height one") {
 
 TEST_CASE("a volume has three sides") {
   CHECK(result_of({1, 16, 32, 64}, convolution(LayerType::conv3d, 8, 3, 2, 1)) == "[8, 8, 16, 32]");
-  const ExpandedModel model = behind_first({2, 4, 4, 4}, convolution(LayerType::conv3d, 8, sides({1, 3, 3}), 1, sides({0, 1, 1}))).model;
+  const ExpandedModel model =
+      behind_first({2, 4, 4, 4}, convolution(LayerType::conv3d, 8, sides({1, 3, 3}), 1, sides({0, 1, 1})))
+          .model;
   CHECK(model.parameters[1].elements == 8 * 2 * 9);
   CHECK(model.forward[1].flops.per_sample == 2.0 * 8 * 64 * 2 * 9);
   CHECK_THAT(fault_of({1, 8, 8}, convolution(LayerType::conv3d, 8, 3)), ContainsSubstring("needs a volume"));
-  CHECK_THAT(fault_of({1, 8, 8, 8}, convolution(LayerType::conv2d, 8, 3)), ContainsSubstring("needs an image"));
+  CHECK_THAT(fault_of({1, 8, 8, 8}, convolution(LayerType::conv2d, 8, 3)),
+             ContainsSubstring("needs an image"));
 }
 
 TEST_CASE("a transposed convolution undoes the size of a strided one") {
@@ -80,7 +90,8 @@ TEST_CASE("a transposed convolution undoes the size of a strided one") {
 }
 
 TEST_CASE("a transposed convolution multiplies every input position with the whole window") {
-  const ExpandedModel model = behind_first({6, 8, 8}, convolution(LayerType::conv_transpose, 3, 4, 2, 1)).model;
+  const ExpandedModel model =
+      behind_first({6, 8, 8}, convolution(LayerType::conv_transpose, 3, 4, 2, 1)).model;
   CHECK(model.parameters[1].elements == 6 * 3 * 16);
   CHECK(model.forward[1].flops.per_sample == 2.0 * 64 * 6 * 3 * 16);
   const Product& product = model.forward[1].products[0];
@@ -93,8 +104,8 @@ TEST_CASE("a transposed convolution multiplies every input position with the who
 TEST_CASE("the products of a convolution have its FLOPs, forward and for both gradients") {
   Layer grouped = convolution(LayerType::conv2d, 12, 3, 2, 1);
   grouped.groups = 3;
-  for (const Layer& layer :
-       {grouped, convolution(LayerType::conv2d, 5, sides({1, 5}), 1, 0), convolution(LayerType::conv_transpose, 9, 3, 2, 0)}) {
+  for (const Layer& layer : {grouped, convolution(LayerType::conv2d, 5, sides({1, 5}), 1, 0),
+                             convolution(LayerType::conv_transpose, 9, 3, 2, 0)}) {
     const ExpandedModel model = behind_first({6, 9, 11}, layer).model;
     const Operator& forward = model.forward[1];
     const Operator& backward = model.backward[2].op;
@@ -110,7 +121,8 @@ TEST_CASE("numbers for three sides do not fit an image, and no kernel is larger 
              ContainsSubstring("kernel = [3, 3, 3] has 3 numbers for 2 sides"));
   CHECK_THAT(fault_of({1, 8, 8}, convolution(LayerType::conv2d, 8, sides({1, 9}))),
              ContainsSubstring("kernel of [1, 9] does not fit the input [1, 8, 8]"));
-  CHECK_THAT(fault_of({1, 8, 8}, convolution(LayerType::conv_transpose, 8, 1, 1, 4)), ContainsSubstring("does not fit"));
+  CHECK_THAT(fault_of({1, 8, 8}, convolution(LayerType::conv_transpose, 8, 1, 1, 4)),
+             ContainsSubstring("does not fit"));
 }
 
 }  // namespace convolution_test

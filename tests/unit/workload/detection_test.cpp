@@ -1,5 +1,5 @@
 // Small operators between layers, and regions cut out of feature maps.
-#include "sim/workload/layer_operators.hpp"
+#include "sim/workload/layers/layer_operators.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -26,7 +26,8 @@ ExpandedModel with_pointwise(const Layer& layer) {
               "",
               {3, 8, 8},
               false,
-              {test::conv(4, 3, 1, 1, false), layer, test::plain(LayerType::flatten), test::linear(2), test::plain(LayerType::loss)}};
+              {test::conv(4, 3, 1, 1, false), layer, test::plain(LayerType::flatten), test::linear(2),
+               test::plain(LayerType::loss)}};
   const ExpansionResult result = expand(model);
   REQUIRE(result.faults.empty());
   return result.model;
@@ -43,7 +44,8 @@ const Operator& find_operator(const ExpandedModel& model, const std::string& lay
 /// Operators that a network's backward pass issues for a layer.
 std::size_t backward_operators(const ExpandedModel& model, const std::string& layer) {
   std::size_t count = 0;
-  for (const BackwardStep& step : model.backward) count += model.layer_names[step.op.layer].starts_with(layer) ? 1 : 0;
+  for (const BackwardStep& step : model.backward)
+    count += model.layer_names[step.op.layer].starts_with(layer) ? 1 : 0;
   return count;
 }
 
@@ -55,11 +57,13 @@ TEST_CASE("pointwise operators are so many calls and kernels, each reading and w
   CHECK(op.kernels == 5);
   CHECK(op.calls == 5);
   CHECK(op.bytes.per_sample == Approx(5 * 8 * 4 * 8 * 8));  // 4 channels of 8 x 8, 4 bytes in and 4 out
-  CHECK(find_operator(with_pointwise(pointwise(5, 10, false)), "pointwise").bytes.per_sample == Approx(5 * 8 * 10));
+  CHECK(find_operator(with_pointwise(pointwise(5, 10, false)), "pointwise").bytes.per_sample ==
+        Approx(5 * 8 * 10));
 }
 
 TEST_CASE("pointwise operators run backward only with a gradient, which passes them either way") {
-  const ExpandedModel silent = with_pointwise(pointwise(5, 0, false)), trained = with_pointwise(pointwise(5, 0, true));
+  const ExpandedModel silent = with_pointwise(pointwise(5, 0, false)),
+                      trained = with_pointwise(pointwise(5, 0, true));
   CHECK(backward_operators(silent, "pointwise") == 0);
   CHECK(backward_operators(trained, "pointwise") == 1);
   CHECK(backward_operators(silent, "conv2d") > 0);
@@ -68,7 +72,8 @@ TEST_CASE("pointwise operators run backward only with a gradient, which passes t
 TEST_CASE("regions are stacked along the height, from all levels of a pyramid") {
   Tape tape("regions");
   tape.begin_layer("input");
-  const TensorId large = tape.input(Shape::image(256, 40, 60)), small = tape.result(Shape::image(256, 20, 30), {large}, true);
+  const TensorId large = tape.input(Shape::image(256, 40, 60)),
+                 small = tape.result(Shape::image(256, 20, 30), {large}, true);
   tape.begin_layer("roi_align");
   const Applied applied = join_roi_align(tape, roi_align(512, 7), {large, small});
   REQUIRE(applied.ok());
@@ -77,14 +82,16 @@ TEST_CASE("regions are stacked along the height, from all levels of a pyramid") 
   // Four sample points are read for every output.
   CHECK(model.forward.back().bytes.per_sample == Approx(4.0 * 5 * 256 * 512 * 49));
   // Backward zeroes both levels and reads and writes at the sample points.
-  CHECK(model.backward.back().op.bytes.per_sample == Approx(4.0 * (9 * 256 * 512 * 49 + 256 * (40 * 60 + 20 * 30))));
+  CHECK(model.backward.back().op.bytes.per_sample ==
+        Approx(4.0 * (9 * 256 * 512 * 49 + 256 * (40 * 60 + 20 * 30))));
 }
 
 TEST_CASE("regions of something that is no pyramid are a misfit with both shapes") {
   Tape tape("regions");
   tape.begin_layer("input");
   const TensorId image = tape.input(Shape::image(256, 40, 60)), other = tape.input(Shape::image(128, 20, 30));
-  CHECK_THAT(join_roi_align(tape, roi_align(8, 7), {image, other}).message, ContainsSubstring("[256, 40, 60] and [128, 20, 30]"));
+  CHECK_THAT(join_roi_align(tape, roi_align(8, 7), {image, other}).message,
+             ContainsSubstring("[256, 40, 60] and [128, 20, 30]"));
   CHECK_FALSE(join_roi_align(tape, roi_align(8, 7), {tape.input(Shape::features(9))}).ok());
   CHECK_FALSE(join_roi_align(tape, roi_align(1'000'000, 1'000'000), {image}).ok());
 }

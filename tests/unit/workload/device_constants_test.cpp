@@ -11,7 +11,8 @@ using namespace foretrain::test;
 
 TEST_CASE("a cluster without a calibration has the kernels of its GPU's family") {
   const ClusterSpec cluster = plain_node(1, a100());
-  const KernelCalibration own = kernel_calibration_of(cluster), family = default_kernel_calibration(cluster.node.gpu);
+  const KernelCalibration own = kernel_calibration_of(cluster),
+                          family = default_kernel_calibration(cluster.node.gpu);
   for (const ConstantOf<KernelCalibration>& row : kernel_constants()) {
     INFO(row.range.name);
     CHECK(row.get(own) == row.get(family));
@@ -21,8 +22,9 @@ TEST_CASE("a cluster without a calibration has the kernels of its GPU's family")
 TEST_CASE("a measured constant of kernels replaces the family's, and no other") {
   ClusterSpec cluster = plain_node(1, a100());
   const KernelCalibration family = kernel_calibration_of(cluster);
-  cluster.calibration.constants = {
-      {"gemm.half", 0.5, 0, 0, 0, 0, 0}, {"kernel.minimum", 3e-6, 0, 0, 0, 0, 0}, {"kernel.colour", 1, 0, 0, 0, 0, 0}};
+  cluster.calibration.constants = {{"gemm.half", 0.5, 0, 0, 0, 0, 0},
+                                   {"kernel.minimum", 3e-6, 0, 0, 0, 0, 0},
+                                   {"kernel.colour", 1, 0, 0, 0, 0, 0}};
   const KernelCalibration own = kernel_calibration_of(cluster);
   CHECK(own.gemm.half == 0.5);
   CHECK(own.minimum == microseconds(3));
@@ -36,7 +38,8 @@ TEST_CASE("each class of kernels has a share for each kind of arithmetic") {
   KernelCalibration kernels;
   double value = 0.1;
   for (const ConstantOf<KernelCalibration>& row : kernel_constants()) {
-    if (row.range.name.starts_with("gemm.") || row.range.name.starts_with("attention.")) row.set(kernels, value += 0.01);
+    if (row.range.name.starts_with("gemm.") || row.range.name.starts_with("attention."))
+      row.set(kernels, value += 0.01);
   }
   CHECK(kernels.gemm.fp32 == Approx(0.11));
   CHECK(kernels.gemm.tf32 == Approx(0.12));

@@ -1,7 +1,7 @@
 // Expansion on networks small enough to count by hand: order, branches, what is kept, and what does not fit.
 #include <limits>
 
-#include "sim/workload/operators.hpp"
+#include "sim/workload/lowering/operators.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -34,7 +34,8 @@ int count_adds(const ExpandedModel& model) {
 
 TEST_CASE("a convolution counts two FLOPs a multiply-add and one an output element for the bias") {
   // 3 -> 8 channels, 3x3 without padding on 10x10: output 8x8x8 = 512, window 3*9 = 27.
-  const ExpandedModel model = expand(model_of({3, 10, 10}, {conv(8, 3, 1, 0, true), plain(LayerType::flatten)})).model;
+  const ExpandedModel model =
+      expand(model_of({3, 10, 10}, {conv(8, 3, 1, 0, true), plain(LayerType::flatten)})).model;
   const Operator& forward = model.forward[0];
   CHECK(forward.flops.per_sample == 2 * 512 * 27 + 512);
   CHECK(forward.bytes.fixed == 4 * (8 * 27 + 8));
@@ -47,17 +48,20 @@ TEST_CASE("a convolution counts two FLOPs a multiply-add and one an output eleme
 }
 
 TEST_CASE("padding same keeps the size and rounds up under a stride") {
-  CHECK(expand(model_of({1, 28, 28}, {conv(4, 5, 1, -1, true), plain(LayerType::flatten)})).model.forward[0].flops.per_sample ==
-        2.0 * 4 * 28 * 28 * 25 + 4 * 28 * 28);
+  CHECK(expand(model_of({1, 28, 28}, {conv(4, 5, 1, -1, true), plain(LayerType::flatten)}))
+            .model.forward[0]
+            .flops.per_sample == 2.0 * 4 * 28 * 28 * 25 + 4 * 28 * 28);
   // ceil(28 / 3) = 10.
-  CHECK(expand(model_of({1, 28, 28}, {conv(4, 5, 3, -1, false), plain(LayerType::flatten)})).model.forward[0].flops.per_sample ==
-        2.0 * 4 * 10 * 10 * 25);
+  CHECK(expand(model_of({1, 28, 28}, {conv(4, 5, 3, -1, false), plain(LayerType::flatten)}))
+            .model.forward[0]
+            .flops.per_sample == 2.0 * 4 * 10 * 10 * 25);
 }
 
 TEST_CASE("dilation widens a kernel's reach") {
   Layer wide = conv(2, 3, 1, 0, false);
   wide.dilation = 2;  // reach 5: 10 -> 6
-  CHECK(expand(model_of({1, 10, 10}, {wide, plain(LayerType::flatten)})).model.forward[0].flops.per_sample == 2.0 * 2 * 36 * 9);
+  CHECK(expand(model_of({1, 10, 10}, {wide, plain(LayerType::flatten)})).model.forward[0].flops.per_sample ==
+        2.0 * 2 * 36 * 9);
 }
 
 TEST_CASE("groups divide the window and one group per channel is a depthwise convolution") {
@@ -73,7 +77,8 @@ TEST_CASE("groups divide the window and one group per channel is a depthwise con
 }
 
 TEST_CASE("linear hands over its bias before its weight and norms the weight first") {
-  const ExpandedModel model = expand(model_of({6}, {linear(5), plain(LayerType::batch_norm), linear(3)})).model;
+  const ExpandedModel model =
+      expand(model_of({6}, {linear(5), plain(LayerType::batch_norm), linear(3)})).model;
   // Parameters: linear 0 weight, 1 bias; norm 2, 3; linear 4, 5.
   CHECK(model.gradient_ready_order() == std::vector<std::uint32_t>{5, 4, 2, 3, 1, 0});
   CHECK(model.parameters[0].name == "linear1.weight");
@@ -125,7 +130,8 @@ TEST_CASE("three branches take two additions") {
 TEST_CASE("concat joins images by channels and copies once") {
   Layer join = plain(LayerType::concat);
   join.branches = {{conv(4, 3, 1, 1, false)}, {conv(2, 1, 1, 0, false)}, {}};
-  const ExpandedModel model = expand(model_of({3, 8, 8}, {join, conv(1, 1, 1, 0, false), plain(LayerType::flatten)})).model;
+  const ExpandedModel model =
+      expand(model_of({3, 8, 8}, {join, conv(1, 1, 1, 0, false), plain(LayerType::flatten)})).model;
   // 4 + 2 + 3 channels of 64: read and written once.
   CHECK(model.forward[2].bytes.per_sample == 8 * 9 * 64);
   CHECK(model.forward[2].cls == OperatorClass::copy);
@@ -133,17 +139,23 @@ TEST_CASE("concat joins images by channels and copies once") {
 }
 
 TEST_CASE("an in-place activation shares its storage with its input") {
-  // Kept: input 4*6, the activation 4*6 once, its use by linear2 is the same storage, log-probabilities 4*6 and target 8.
-  CHECK(expand(model_of({6}, {linear(6), relu(true), linear(6)})).model.saved_bytes.per_sample == 24 + 24 + 24 + 8);
+  // Kept: input 4*6, the activation 4*6 once, its use by linear2 is the same storage, log-probabilities 4*6
+  // and target 8.
+  CHECK(expand(model_of({6}, {linear(6), relu(true), linear(6)})).model.saved_bytes.per_sample ==
+        24 + 24 + 24 + 8);
   // Out of place nothing changes: relu keeps its result, which linear2 reads too.
-  CHECK(expand(model_of({6}, {linear(6), relu(false), linear(6)})).model.saved_bytes.per_sample == 24 + 24 + 24 + 8);
+  CHECK(expand(model_of({6}, {linear(6), relu(false), linear(6)})).model.saved_bytes.per_sample ==
+        24 + 24 + 24 + 8);
   // GELU keeps its input, linear2 keeps GELU's result: one storage more.
-  CHECK(expand(model_of({6}, {linear(6), plain(LayerType::gelu), linear(6)})).model.saved_bytes.per_sample == 24 + 24 + 24 + 24 + 8);
+  CHECK(expand(model_of({6}, {linear(6), plain(LayerType::gelu), linear(6)})).model.saved_bytes.per_sample ==
+        24 + 24 + 24 + 24 + 8);
 }
 
 TEST_CASE("layers before the first parameter keep nothing and have no backward") {
-  const ExpandedModel model = expand(model_of({1, 8, 8}, {max_pool(2), plain(LayerType::flatten), linear(3)})).model;
-  // Loss (2 steps) and linear; the pool is not there. Kept: linear's input 4*16, log-probabilities 4*3, target 8.
+  const ExpandedModel model =
+      expand(model_of({1, 8, 8}, {max_pool(2), plain(LayerType::flatten), linear(3)})).model;
+  // Loss (2 steps) and linear; the pool is not there. Kept: linear's input 4*16, log-probabilities 4*3,
+  // target 8.
   CHECK(model.backward.size() == 3);
   CHECK(model.saved_bytes.per_sample == 64 + 12 + 8);
 }
@@ -152,7 +164,8 @@ TEST_CASE("pools count k squared FLOPs an output forward and one an input backwa
   for (const LayerType type : {LayerType::max_pool, LayerType::avg_pool}) {
     Layer pool = max_pool(3, 2, 1);
     pool.type = type;
-    const ExpandedModel model = expand(model_of({1, 8, 8}, {conv(2, 1, 1, 0, false), pool, plain(LayerType::flatten)})).model;
+    const ExpandedModel model =
+        expand(model_of({1, 8, 8}, {conv(2, 1, 1, 0, false), pool, plain(LayerType::flatten)})).model;
     CHECK(model.forward[1].flops.per_sample == 9 * 2 * 16);  // 8 -> (8 + 2 - 3) / 2 + 1 = 4
     CHECK(model.backward[2].op.flops.per_sample == 2 * 64);
   }
@@ -161,27 +174,34 @@ TEST_CASE("pools count k squared FLOPs an output forward and one an input backwa
 TEST_CASE("every layer type expands") {
   Layer join = plain(LayerType::concat);
   join.branches = {{}, {}};
-  const std::vector<Layer> image{conv(4, 3, 1, 1, true),    plain(LayerType::batch_norm), plain(LayerType::gelu),    plain(LayerType::tanh),
-                                 plain(LayerType::sigmoid), plain(LayerType::softmax),    adaptive_avg_pool(2),      join,
-                                 plain(LayerType::flatten), plain(LayerType::layer_norm), plain(LayerType::dropout), linear(7)};
+  const std::vector<Layer> image{conv(4, 3, 1, 1, true),    plain(LayerType::batch_norm),
+                                 plain(LayerType::gelu),    plain(LayerType::tanh),
+                                 plain(LayerType::sigmoid), plain(LayerType::softmax),
+                                 adaptive_avg_pool(2),      join,
+                                 plain(LayerType::flatten), plain(LayerType::layer_norm),
+                                 plain(LayerType::dropout), linear(7)};
   CHECK(expand(model_of({3, 9, 9}, image)).faults.empty());
-  CHECK(expand(model_of({12}, {embedding(50, 8), attention(2), plain(LayerType::flatten), linear(2)}, true)).faults.empty());
+  CHECK(expand(model_of({12}, {embedding(50, 8), attention(2), plain(LayerType::flatten), linear(2)}, true))
+            .faults.empty());
 }
 
 TEST_CASE("a layer that does not fit its input is a fault with a hint") {
   CHECK_THAT(fault_of(model_of({1, 4, 4}, {conv(1, 5, 1, 0, true), plain(LayerType::flatten)})),
              ContainsSubstring("kernel of 5 does not fit"));
-  CHECK_THAT(fault_of(model_of({1, 4, 4}, {max_pool(6), plain(LayerType::flatten)})), ContainsSubstring("window of 6"));
+  CHECK_THAT(fault_of(model_of({1, 4, 4}, {max_pool(6), plain(LayerType::flatten)})),
+             ContainsSubstring("window of 6"));
   CHECK_THAT(fault_of(model_of({1, 4, 4}, {linear(3)})), ContainsSubstring("linear needs"));
   CHECK_THAT(fault_of(model_of({4}, {conv(1, 1, 1, 0, true)})), ContainsSubstring("needs an image"));
   CHECK_THAT(fault_of(model_of({4}, {embedding(9, 3)})), ContainsSubstring("token ids"));
   CHECK_THAT(fault_of(model_of({4}, {linear(3)}, true)), ContainsSubstring("linear needs"));
   CHECK_THAT(fault_of(model_of({4}, {attention(2)})), ContainsSubstring("attention needs"));
-  CHECK_THAT(fault_of(model_of({4}, {embedding(9, 6), attention(4)}, true)), ContainsSubstring("4 heads do not divide"));
+  CHECK_THAT(fault_of(model_of({4}, {embedding(9, 6), attention(4)}, true)),
+             ContainsSubstring("4 heads do not divide"));
   CHECK_THAT(fault_of(model_of({4}, {}, true)), ContainsSubstring("loss needs"));
   Layer grouped = conv(4, 1, 1, 0, true);
   grouped.groups = 3;
-  CHECK_THAT(fault_of(model_of({4, 4, 4}, {grouped, plain(LayerType::flatten)})), ContainsSubstring("groups = 3"));
+  CHECK_THAT(fault_of(model_of({4, 4, 4}, {grouped, plain(LayerType::flatten)})),
+             ContainsSubstring("groups = 3"));
 }
 
 TEST_CASE("branches of different shapes are a fault at their layer") {
@@ -193,7 +213,8 @@ TEST_CASE("branches of different shapes are a fault at their layer") {
   CHECK(result.faults[0].message == "add: branch 1 gives [5], branch 2 gives [6]");
   Layer join = plain(LayerType::concat);
   join.branches = {{max_pool(2)}, {}};
-  CHECK_THAT(fault_of(model_of({1, 4, 4}, {join, plain(LayerType::flatten)})), ContainsSubstring("concat: branch 1 gives [1, 2, 2]"));
+  CHECK_THAT(fault_of(model_of({1, 4, 4}, {join, plain(LayerType::flatten)})),
+             ContainsSubstring("concat: branch 1 gives [1, 2, 2]"));
 }
 
 TEST_CASE("misfits in two branches are both reported") {
@@ -213,7 +234,8 @@ TEST_CASE("a network needs an input, a loss at its end and none before") {
   CHECK_THAT(fault_of(model_of({}, {linear(3)})), ContainsSubstring("input is no shape"));
   CHECK_THAT(fault_of(model_of({4, 0}, {linear(3)})), ContainsSubstring("input is no shape"));
   CHECK_THAT(fault_of(model_of({1, 2, 3, 4, 5}, {linear(3)})), ContainsSubstring("input is no shape"));
-  CHECK_THAT(fault_of(model_of({4}, {add({linear(4), plain(LayerType::loss)}, {})})), ContainsSubstring("loss inside a branch"));
+  CHECK_THAT(fault_of(model_of({4}, {add({linear(4), plain(LayerType::loss)}, {})})),
+             ContainsSubstring("loss inside a branch"));
 }
 
 TEST_CASE("hostile sizes are faults, not overflows") {
@@ -221,18 +243,21 @@ TEST_CASE("hostile sizes are faults, not overflows") {
   for (const std::int64_t size : {huge, -huge, std::int64_t{1} << 41}) {
     CHECK_FALSE(expand(model_of({size, size, size}, {plain(LayerType::flatten)})).faults.empty());
     CHECK_FALSE(expand(model_of({3, 8, 8}, {conv(size, size, size, size, true)})).faults.empty());
-    CHECK_FALSE(expand(model_of({3, 8, 8}, {conv(1, 1, 1, size, true), plain(LayerType::flatten)})).faults.empty());
+    CHECK_FALSE(
+        expand(model_of({3, 8, 8}, {conv(1, 1, 1, size, true), plain(LayerType::flatten)})).faults.empty());
     CHECK_FALSE(expand(model_of({8}, {linear(size)})).faults.empty());
     CHECK_FALSE(expand(model_of({8}, {embedding(size, size)}, true)).faults.empty());
     CHECK_FALSE(expand(model_of({3, 8, 8}, {adaptive_avg_pool(size)})).faults.empty());
     CHECK_FALSE(expand(model_of({3, 8, 8}, {max_pool(size, size, size)})).faults.empty());
   }
   CHECK_FALSE(expand(model_of({1'000'000'000}, {linear(1'000'000)})).faults.empty());
-  CHECK_FALSE(expand(model_of({1 << 20}, {embedding(2, 4), attention(4)}, true)).faults.empty());  // 4 * 2^40 scores
+  CHECK_FALSE(
+      expand(model_of({1 << 20}, {embedding(2, 4), attention(4)}, true)).faults.empty());  // 4 * 2^40 scores
 }
 
 TEST_CASE("too many layers and too deep a nest are faults") {
-  CHECK_THAT(fault_of(model_of({4}, std::vector<Layer>(100'000, relu(true)))), ContainsSubstring("more than 100000 layers"));
+  CHECK_THAT(fault_of(model_of({4}, std::vector<Layer>(100'000, relu(true)))),
+             ContainsSubstring("more than 100000 layers"));
   CHECK(expand(model_of({4}, std::vector<Layer>(10'000, relu(true)))).faults.empty());
   std::vector<Layer> nest;
   for (int depth = 0; depth < 60; ++depth) nest = {add(nest, {})};

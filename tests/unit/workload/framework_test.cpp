@@ -29,8 +29,10 @@ TEST_CASE("texts without two numbers are no version of a framework") {
 TEST_CASE("PyTorch runs eager by default and has no graph executor, TensorFlow the other way round") {
   CHECK(usual_framework(FrameworkKind::pytorch).execution == Execution::eager);
   CHECK(usual_framework(FrameworkKind::tensorflow).execution == Execution::graph);
-  CHECK(executions_of(FrameworkKind::pytorch) == std::vector{Execution::eager, Execution::compiled, Execution::cuda_graphs});
-  CHECK(executions_of(FrameworkKind::tensorflow) == std::vector{Execution::graph, Execution::eager, Execution::compiled});
+  CHECK(executions_of(FrameworkKind::pytorch) ==
+        std::vector{Execution::eager, Execution::compiled, Execution::cuda_graphs});
+  CHECK(executions_of(FrameworkKind::tensorflow) ==
+        std::vector{Execution::graph, Execution::eager, Execution::compiled});
   CHECK(title_of(usual_framework(FrameworkKind::tensorflow)) == "TensorFlow 2.15");
 }
 

@@ -1,7 +1,7 @@
 // TensorFlow's graph around the network: what is counted beside each operator.
-#include "sim/workload/graph_nodes.hpp"
+#include "sim/workload/lowering/graph_nodes.hpp"
 
-#include "sim/workload/tape.hpp"
+#include "sim/workload/tape/tape.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -33,7 +33,8 @@ TEST_CASE("a batch normalization reads four variables and moves two averages by 
   for (const Operator& op : resnet.forward) {
     if (op.call != HostCall::batch_norm) continue;
     CHECK(nodes_beside(op).bare == 4);
-    CHECK(nodes_beside(op).bytes.count >= 12 * 64);  // read the average and the new value, write: 64 channels at least
+    CHECK(nodes_beside(op).bytes.count >=
+          12 * 64);  // read the average and the new value, write: 64 channels at least
     break;
   }
   for (const BackwardStep& step : resnet.backward) CHECK(nodes_beside(step.op).kernels == 0);

@@ -1,7 +1,8 @@
-// Host time: the table's sums in each way of running, scaling with the CPU, and the published latencies of ResNet-50.
+// Host time: the table's sums in each way of running, scaling with the CPU, and the published latencies of
+// ResNet-50.
 #include "sim/workload/device/host_time.hpp"
 
-#include "sim/workload/tape.hpp"
+#include "sim/workload/tape/tape.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -21,7 +22,8 @@ double forward_ms(const Model& model, double slowdown, const Framework& framewor
   Host host;
   host.slowdown = slowdown;
   Time sum{};
-  for (const Operator& op : expand(model).model.forward) sum += host_time(op, host, {}, Precision::fp32, framework);
+  for (const Operator& op : expand(model).model.forward)
+    sum += host_time(op, host, {}, Precision::fp32, framework);
   return to_seconds(sum) * 1e3;
 }
 
@@ -57,9 +59,11 @@ TEST_CASE("every call costs something in both directions, however it is run") {
 
 TEST_CASE("a graph executor costs less than Python per operator, and TensorFlow's eager mode more") {
   const Operator relu = call(HostCall::activation, 1);
-  CHECK(us(relu, usual_framework(FrameworkKind::tensorflow)) == Approx(3 + 2.5 + 0.4 * 1));  // node, launch, library
+  CHECK(us(relu, usual_framework(FrameworkKind::tensorflow)) ==
+        Approx(3 + 2.5 + 0.4 * 1));  // node, launch, library
   CHECK(us(relu) == Approx(1.8 * 2.9 + 2.5));
-  CHECK(us(relu, running(Execution::eager, FrameworkKind::tensorflow)) == Approx(1.8 * (2.5 * 1.9 + 1) + 2.5));
+  CHECK(us(relu, running(Execution::eager, FrameworkKind::tensorflow)) ==
+        Approx(1.8 * (2.5 * 1.9 + 1) + 2.5));
 }
 
 TEST_CASE("compiled code keeps the library calls and replaces the rest by a wrapper around each launch") {
@@ -82,7 +86,8 @@ TEST_CASE("a slower CPU and the anchor multiply") {
   HostCalibration anchored;
   anchored.time_scale = 1.5;
   const Operator conv = call(HostCall::conv2d, 1);
-  CHECK(to_seconds(host_time(conv, slow, {}, Precision::fp32)) == Approx(2 * to_seconds(host_time(conv, {}, {}, Precision::fp32))));
+  CHECK(to_seconds(host_time(conv, slow, {}, Precision::fp32)) ==
+        Approx(2 * to_seconds(host_time(conv, {}, {}, Precision::fp32))));
   CHECK(on_host(microseconds(10), slow, anchored) == microseconds(30));
 }
 
@@ -93,12 +98,13 @@ TEST_CASE("autocast adds to the calls it casts for") {
   CHECK(us(op, {}, Precision::bf16) == Approx(us(op)));
 }
 
-// NVIDIA's DeepLearningExamples, ResNet-50 on one V100 of a DGX-1 (Xeon E5-2698 v4), latency of inference that does not change with
-// batches of 1 to 4, so it is the host's. PyTorch 1.8 in fp32: 10.2 to 10.5 ms, of which the script's own Python takes about one;
-// TensorFlow 1.15 in 16 bit, whose graph fuses ReLUs: 4.3 ms.
+// NVIDIA's DeepLearningExamples, ResNet-50 on one V100 of a DGX-1 (Xeon E5-2698 v4), latency of inference
+// that does not change with batches of 1 to 4, so it is the host's. PyTorch 1.8 in fp32: 10.2 to 10.5 ms, of
+// which the script's own Python takes about one; TensorFlow 1.15 in 16 bit, whose graph fuses ReLUs: 4.3 ms.
 TEST_CASE("ResNet-50's forward calls cost a DGX-1's host what its published latency says") {
   CHECK(forward_ms(test::resnet50(), 2.4) == Approx(9.4).epsilon(0.10));
-  CHECK(forward_ms(test::resnet50(), 2.4, usual_framework(FrameworkKind::tensorflow)) == Approx(4.3).epsilon(0.15));
+  CHECK(forward_ms(test::resnet50(), 2.4, usual_framework(FrameworkKind::tensorflow)) ==
+        Approx(4.3).epsilon(0.15));
 }
 
 }  // namespace host_time_test

@@ -26,11 +26,14 @@ NodeSpec node() { return test::pcie_cluster(1, 4).node; }  // 40 cores, 4 GPUs, 
 constexpr double kBatch = 10 * (784 * 4 + 8), kCopy = kBatch / 10e9;
 constexpr double kHandOver = 790e-6, kFetch = 10 * 3.4e-6;  // per batch of a worker; of ten samples
 
-double one_batch(const Workload& workload, const NodeSpec& at) { return to_seconds(input_costs(workload, {at}).one_batch); }
+double one_batch(const Workload& workload, const NodeSpec& at) {
+  return to_seconds(input_costs(workload, {at}).one_batch);
+}
 
 }  // namespace
 
-TEST_CASE("a sample is the network's input in floats and an eight-byte label, unless the data set says otherwise") {
+TEST_CASE(
+    "a sample is the network's input in floats and an eight-byte label, unless the data set says otherwise") {
   Workload workload = mnist();
   CHECK(batch_bytes(workload).count == 10 * (784 * 4 + 8));
   workload.data.sample_bytes = {1000};

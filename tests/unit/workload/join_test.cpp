@@ -1,5 +1,5 @@
 // Where tensors meet: sums and products of unlike shapes, concatenations, and results taken by name.
-#include "sim/workload/operators.hpp"
+#include "sim/workload/lowering/operators.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -35,7 +35,8 @@ std::string fault_of(std::vector<std::int64_t> input, std::vector<Layer> layers)
 
 /// conv(4 channels), then the image times a gate of one number a channel.
 std::vector<Layer> gated() {
-  return {conv(4, 3, 1, 1, false), join(LayerType::multiply, {{adaptive_avg_pool(1), plain(LayerType::sigmoid)}, {}})};
+  return {conv(4, 3, 1, 1, false),
+          join(LayerType::multiply, {{adaptive_avg_pool(1), plain(LayerType::sigmoid)}, {}})};
 }
 
 }  // namespace
@@ -50,7 +51,8 @@ TEST_CASE("a gate of one number a channel is spread over the image") {
 
 TEST_CASE("backward of a gate is two products and a sum over the image") {
   const ExpandedModel model = expanded({3, 8, 8}, gated()).model;
-  // loss, log-softmax, gate's gradient, image's gradient, sum, sigmoid, pool, the image's second gradient added, convolution.
+  // loss, log-softmax, gate's gradient, image's gradient, sum, sigmoid, pool, the image's second gradient
+  // added, convolution.
   REQUIRE(model.backward.size() == 9);
   for (std::size_t i : {2, 3, 4}) CHECK(model.backward[i].op.flops.per_sample == 256);
   CHECK(model.backward[4].op.cls == OperatorClass::reduction);
@@ -60,12 +62,14 @@ TEST_CASE("backward of a gate is two products and a sum over the image") {
 }
 
 TEST_CASE("a product keeps both factors") {
-  // Kept: the input 768, the convolution's result 1024 (by pool and product), the gate 16, log-probabilities 1024 and 64 targets of 8.
+  // Kept: the input 768, the convolution's result 1024 (by pool and product), the gate 16, log-probabilities
+  // 1024 and 64 targets of 8.
   CHECK(expanded({3, 8, 8}, gated()).model.saved_bytes.per_sample == 768 + 1024 + 16 + 1024 + 512);
 }
 
 TEST_CASE("features spread over the channels of an image and over the rows of a sequence") {
-  const std::vector<Layer> image{named(conv(4, 1, 1, 0, false), "x"), adaptive_avg_pool(1), plain(LayerType::flatten), linear(4),
+  const std::vector<Layer> image{named(conv(4, 1, 1, 0, false), "x"), adaptive_avg_pool(1),
+                                 plain(LayerType::flatten), linear(4),
                                  named(plain(LayerType::add), "sum", {"x"})};
   std::vector<Layer> layers = image;
   layers.back().from.clear();
@@ -76,7 +80,9 @@ TEST_CASE("features spread over the channels of an image and over the rows of a 
 }
 
 TEST_CASE("a sum of unlike shapes sums the smaller operand's gradient") {
-  const ExpandedModel model = expanded({3, 8, 8}, {conv(4, 3, 1, 1, false), join(LayerType::add, {{adaptive_avg_pool(1)}, {}})}).model;
+  const ExpandedModel model =
+      expanded({3, 8, 8}, {conv(4, 3, 1, 1, false), join(LayerType::add, {{adaptive_avg_pool(1)}, {}})})
+          .model;
   // loss, log-softmax, sum over the image, pool, addition of both gradients, convolution.
   REQUIRE(model.backward.size() == 6);
   CHECK(model.backward[2].op.cls == OperatorClass::reduction);
@@ -100,8 +106,8 @@ TEST_CASE("a named result feeds a later layer and gathers both gradients") {
 }
 
 TEST_CASE("a list of names gives all its results in order, and one is enough") {
-  std::vector<Layer> layers{named(linear(2, false), "f+"), named(plain(LayerType::concat), "all", {"f"}), named(linear(3, false), "f+"),
-                            named(plain(LayerType::concat), "more", {"f"})};
+  std::vector<Layer> layers{named(linear(2, false), "f+"), named(plain(LayerType::concat), "all", {"f"}),
+                            named(linear(3, false), "f+"), named(plain(LayerType::concat), "more", {"f"})};
   const ExpandedModel model = expanded({6}, layers).model;
   CHECK(to_string(model.layer_traces[1].result) == "[2]");
   CHECK(to_string(model.layer_traces[3].result) == "[5]");
@@ -117,7 +123,8 @@ TEST_CASE("an unknown name is a fault, but not when its layer had one") {
 TEST_CASE("a join needs two inputs, and no layer but a join takes several") {
   CHECK_THAT(fault_of({6}, {plain(LayerType::add)}), ContainsSubstring("add has 0 branches"));
   CHECK_THAT(fault_of({6}, {join(LayerType::add, {{}})}), ContainsSubstring("add has 1 branches"));
-  CHECK_THAT(fault_of({6}, {named(linear(2), "x"), named(linear(2), "y", {"x", "x"})}), ContainsSubstring("linear takes one input, not 2"));
+  CHECK_THAT(fault_of({6}, {named(linear(2), "x"), named(linear(2), "y", {"x", "x"})}),
+             ContainsSubstring("linear takes one input, not 2"));
 }
 
 TEST_CASE("lists of names do not make the number of joined results explode") {

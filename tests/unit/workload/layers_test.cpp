@@ -1,5 +1,5 @@
 // Layers that hold no weights, norms and losses: FLOPs, bytes, what is kept, and copies in place.
-#include "sim/workload/operators.hpp"
+#include "sim/workload/lowering/operators.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -24,14 +24,18 @@ ExpandedModel expanded(std::vector<std::int64_t> input, std::vector<Layer> layer
 }
 
 std::string fault_of(std::vector<std::int64_t> input, const Layer& layer) {
-  const ExpansionResult result = expand({"small", "", std::move(input), false, {layer, plain(LayerType::loss)}});
+  const ExpansionResult result =
+      expand({"small", "", std::move(input), false, {layer, plain(LayerType::loss)}});
   REQUIRE(result.faults.size() == 1);
   CHECK_FALSE(result.faults[0].hint.empty());
   return result.faults[0].message;
 }
 
-/// What a network of linear, the layer, linear (6 features each) keeps beside the first input and the loss's 24 + 8 bytes.
-double kept(const Layer& layer) { return expanded({6}, {linear(6), layer, linear(6)}).saved_bytes.per_sample - 24 - 32; }
+/// What a network of linear, the layer, linear (6 features each) keeps beside the first input and the loss's
+/// 24 + 8 bytes.
+double kept(const Layer& layer) {
+  return expanded({6}, {linear(6), layer, linear(6)}).saved_bytes.per_sample - 24 - 32;
+}
 
 }  // namespace
 
@@ -55,7 +59,8 @@ TEST_CASE("a copy in place is a kernel of its own") {
 }
 
 TEST_CASE("dropped channels and samples take a factor each and one product") {
-  const ExpandedModel channels = expanded({3, 8, 8}, {conv(4, 1, 1, 0, false), typed(LayerType::dropout_channels)});
+  const ExpandedModel channels =
+      expanded({3, 8, 8}, {conv(4, 1, 1, 0, false), typed(LayerType::dropout_channels)});
   CHECK(channels.forward[1].flops.per_sample == 3 * 4 + 256);
   CHECK(channels.forward[1].kernels == 3);
   CHECK(channels.backward[2].op.flops.per_sample == 256);
@@ -67,8 +72,8 @@ TEST_CASE("dropped channels and samples take a factor each and one product") {
 
 TEST_CASE("dropout in place on a view replays the view on its gradient") {
   const auto dropout_kernels = [](bool inplace) {
-    const ExpandedModel model =
-        expanded({3, 2, 2}, {conv(4, 1, 1, 0, false), plain(LayerType::flatten), typed(LayerType::dropout, inplace), linear(2)});
+    const ExpandedModel model = expanded({3, 2, 2}, {conv(4, 1, 1, 0, false), plain(LayerType::flatten),
+                                                     typed(LayerType::dropout, inplace), linear(2)});
     return model.backward[3].op.kernels;  // loss, log-softmax, linear, dropout
   };
   CHECK(dropout_kernels(false) == 1);
@@ -105,7 +110,8 @@ TEST_CASE("a reshape keeps the elements and may leave one size open") {
   const ExpandedModel model = expanded({3, 4, 4}, {conv(2, 1, 1, 0, false), reshape});
   CHECK(to_string(model.layer_traces[1].result) == "[8, 4]");
   CHECK(model.forward.size() == 3);  // convolution, log-softmax, loss
-  for (const std::vector<std::int64_t>& shape : std::vector<std::vector<std::int64_t>>{{5, -1}, {2, 4}, {-1, -1}, {}, {1, 2, 3, 4, 2}}) {
+  for (const std::vector<std::int64_t>& shape :
+       std::vector<std::vector<std::int64_t>>{{5, -1}, {2, 4}, {-1, -1}, {}, {1, 2, 3, 4, 2}}) {
     reshape.shape = shape;
     CHECK_THAT(fault_of({3, 4, 4}, reshape), ContainsSubstring("reshape cannot make"));
   }
@@ -157,7 +163,8 @@ TEST_CASE("further losses are added to the first, and backward begins with a one
   first.as = {"x"};
   Layer second = plain(LayerType::loss);
   second.from = {"x"}, second.weighted = true;
-  const ExpansionResult result = expand({"small", "", {6}, false, {first, linear(3), plain(LayerType::loss), second}});
+  const ExpansionResult result =
+      expand({"small", "", {6}, false, {first, linear(3), plain(LayerType::loss), second}});
   REQUIRE(result.faults.empty());
   const ExpandedModel& model = result.model;
   // Two linears, log-softmax and loss, log-softmax and loss with its scaling and its addition.

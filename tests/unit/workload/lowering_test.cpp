@@ -1,7 +1,7 @@
 // What frameworks make of the operators: taken apart in a graph, fused by a compiler.
-#include "sim/workload/lowering.hpp"
+#include "sim/workload/lowering/lowering.hpp"
 
-#include "sim/workload/tape.hpp"
+#include "sim/workload/tape/tape.hpp"
 #include "tests/support/catch.hpp"
 
 namespace lowering_test {
@@ -33,8 +33,9 @@ TEST_CASE("a compiler joins element-wise operators to what they follow and leave
   model.forward = {kConv, kRelu, kConv, kNorm, kAdd, kRelu};
   const ExpandedModel fused = lower(model, running(Execution::compiled));
   REQUIRE(fused.forward.size() == 4);
-  CHECK(fused.forward[1].bytes.per_sample == 80);       // the first ReLU follows a library call
-  CHECK(fused.forward[3].bytes.per_sample == 80 + 40);  // the add still reads its other operand: 4 of 12 bytes an element
+  CHECK(fused.forward[1].bytes.per_sample == 80);  // the first ReLU follows a library call
+  CHECK(fused.forward[3].bytes.per_sample ==
+        80 + 40);  // the add still reads its other operand: 4 of 12 bytes an element
   CHECK(fused.forward[3].kernels == 1);
   CHECK(fused.forward_flops().per_sample == model.forward_flops().per_sample);
 }
@@ -43,7 +44,8 @@ TEST_CASE("fusing keeps every gradient and its moment") {
   ExpandedModel model;
   model.backward = {{kRelu, {}}, {kNorm, {1, 2}}, {kRelu, {}}, {kConv, {0}}};
   for (BackwardStep& step : model.backward) step.op.backward = true;
-  CHECK(lower(model, running(Execution::compiled)).gradient_ready_order() == std::vector<std::uint32_t>{1, 2, 0});
+  CHECK(lower(model, running(Execution::compiled)).gradient_ready_order() ==
+        std::vector<std::uint32_t>{1, 2, 0});
 }
 
 TEST_CASE("a graph executor runs GELU and layer normalization as their primitives, in 32 bit") {

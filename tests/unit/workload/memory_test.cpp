@@ -28,18 +28,22 @@ Workload workload_of(const Model& model, std::int64_t batch, Precision precision
 TEST_CASE("ResNet-50 in fp32 holds four bytes a parameter three times with momentum") {
   const MemoryUse use = memory_use(workload_of(test::resnet50(), 32), {.strategy = {.buffers = {1000}}});
   const std::int64_t psi = kResnetParameters;
-  CHECK(use.parameters.count == 4 * psi + 53 * 8 + 8 * 26'560);  // 53 counters, mean and variance of 26,560 channels
+  CHECK(use.parameters.count ==
+        4 * psi + 53 * 8 + 8 * 26'560);  // 53 counters, mean and variance of 26,560 channels
   CHECK(use.gradients.count == 4 * psi);
   CHECK(use.optimizer.count == 4 * psi);
   CHECK(use.buckets.count == 1000);
-  // 212,484 + 32 * 85,913,512 saved, the batch itself among them, and the last layer's result and gradient at the turn.
+  // 212,484 + 32 * 85,913,512 saved, the batch itself among them, and the last layer's result and gradient at
+  // the turn.
   CHECK(static_cast<double>(use.activations.count) == Approx(212'484 + 32 * 85'913'512.0).epsilon(0.015));
   CHECK(static_cast<double>(use.activations.count) >= 212'484 + 32 * 85'913'512.0);
   const double allocated = static_cast<double>((use.total() - use.framework - use.workspace).count);
   CHECK(static_cast<double>(use.framework.count) == Approx(600e6 + 0.05 * allocated));
 }
 
-TEST_CASE("the scratch memory of convolutions is eight times the largest one, up to a limit, and holes between tensors") {
+TEST_CASE(
+    "the scratch memory of convolutions is eight times the largest one, up to a limit, and holes between "
+    "tensors") {
   // At batch 2 the shortcut into the last stage: 1024 x 14 x 14 in, 2048 x 7 x 7 out, and its weights.
   const double largest = 4.0 * (1024 * 2048 + 2 * (1024 * 14 * 14 + 2048 * 7 * 7));
   const auto without_holes = [](const MemoryUse& use) {
@@ -47,14 +51,17 @@ TEST_CASE("the scratch memory of convolutions is eight times the largest one, up
   };
   CHECK(without_holes(memory_use(workload_of(test::resnet50(), 2), {})) == Approx(8 * largest));
   CHECK(without_holes(memory_use(workload_of(test::resnet50(), 1024), {})) == Approx(2.6e9));
-  CHECK(without_holes(memory_use(workload_of(test::resnet50(), 1024, Precision::amp_fp16), {})) == Approx(2.25e9));
+  CHECK(without_holes(memory_use(workload_of(test::resnet50(), 1024, Precision::amp_fp16), {})) ==
+        Approx(2.25e9));
 }
 
 TEST_CASE("sixteen bits about halve the activations and add a cached copy of the weights") {
   const MemoryUse full = memory_use(workload_of(test::resnet50(), 32), {});
   const MemoryUse half = memory_use(workload_of(test::resnet50(), 32, Precision::amp_fp16), {});
-  CHECK(static_cast<double>(half.activations.count) == Approx(0.52 * static_cast<double>(full.activations.count)).epsilon(0.02));
-  CHECK(half.parameters.count - full.parameters.count == 2 * (kResnetParameters - 2 * 26'560));  // all but the norms' weights and biases
+  CHECK(static_cast<double>(half.activations.count) ==
+        Approx(0.52 * static_cast<double>(full.activations.count)).epsilon(0.02));
+  CHECK(half.parameters.count - full.parameters.count ==
+        2 * (kResnetParameters - 2 * 26'560));  // all but the norms' weights and biases
 }
 
 TEST_CASE("with 16-bit weights the fp32 master copy stands beside the optimizer's state") {
@@ -82,13 +89,15 @@ TEST_CASE("gradients that are made anew leave room for activations") {
   const Bytes kept = memory_use(workload, {}).activations;
   workload.loop.zero_grad = TrainingLoop::ZeroGrad::set_to_none;
   const Bytes anew = memory_use(workload, {}).activations;
-  // VGG-16's first gradients in backward are those of its large linear layers, when most activations are still there.
+  // VGG-16's first gradients in backward are those of its large linear layers, when most activations are
+  // still there.
   CHECK(anew < kept);
   CHECK(memory_use(workload, {.gpus = 2}).activations == kept);  // buckets are always there
 }
 
 TEST_CASE("ResNet-50 at batch 256 fits 32 GB and not 16 GB") {
-  // 86.9 MB a sample: 22.3 GB at 256, 11.1 GB at 128; 0.3 GB of weights, gradients and momentum, 3 to 4 GB of scratch, the context.
+  // 86.9 MB a sample: 22.3 GB at 256, 11.1 GB at 128; 0.3 GB of weights, gradients and momentum, 3 to 4 GB of
+  // scratch, the context.
   CHECK(memory_use(workload_of(test::resnet50(), 256), {}).total().count < 32'000'000'000);
   CHECK(memory_use(workload_of(test::resnet50(), 256), {}).total().count > 16'000'000'000);
   CHECK(memory_use(workload_of(test::resnet50(), 128), {}).total().count < 16'900'000'000);

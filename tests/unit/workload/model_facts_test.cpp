@@ -1,5 +1,5 @@
 // The expanded networks against operator tables traced from the real framework (docs/measured/networks).
-#include "sim/workload/operators.hpp"
+#include "sim/workload/lowering/operators.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/measured_json.hpp"
 #include "tests/support/test_models.hpp"
@@ -14,7 +14,8 @@ namespace {
 
 std::vector<ExpandedModel> traced_models() {
   std::vector<ExpandedModel> models;
-  for (const Model& model : {test::mnist_net(), test::resnet18(), test::resnet50(), test::vgg16()}) models.push_back(expand(model).model);
+  for (const Model& model : {test::mnist_net(), test::resnet18(), test::resnet50(), test::vgg16()})
+    models.push_back(expand(model).model);
   return models;
 }
 
@@ -25,7 +26,8 @@ TEST_CASE("parameters have the traced sizes in registration order") {
     INFO(model.name);
     const json facts = traced_network(model.name);
     REQUIRE(model.parameters.size() == facts["param_elements"].size());
-    for (std::size_t i = 0; i < model.parameters.size(); ++i) CHECK(model.parameters[i].elements == facts["param_elements"][i]);
+    for (std::size_t i = 0; i < model.parameters.size(); ++i)
+      CHECK(model.parameters[i].elements == facts["param_elements"][i]);
     CHECK(model.parameter_elements() == facts["n_params"]);
     CHECK(model.gradient_bytes().count == facts["param_bytes_fp32"]);
   }
@@ -34,7 +36,8 @@ TEST_CASE("parameters have the traced sizes in registration order") {
 TEST_CASE("gradients become ready in the traced order") {
   for (const ExpandedModel& model : traced_models()) {
     INFO(model.name);
-    CHECK(model.gradient_ready_order() == traced_network(model.name)["grad_ready_order"].get<std::vector<std::uint32_t>>());
+    CHECK(model.gradient_ready_order() ==
+          traced_network(model.name)["grad_ready_order"].get<std::vector<std::uint32_t>>());
   }
 }
 
@@ -52,7 +55,8 @@ TEST_CASE("saved activations equal the traced storages") {
   for (const ExpandedModel& model : traced_models()) {
     INFO(model.name);
     const json facts = traced_network(model.name);
-    CHECK(model.saved_bytes.per_sample == facts["saved_for_backward_bytes_per_sample_fp32_cpu"].get<double>());
+    CHECK(model.saved_bytes.per_sample ==
+          facts["saved_for_backward_bytes_per_sample_fp32_cpu"].get<double>());
     CHECK(model.saved_bytes.fixed == facts["saved_for_backward_bytes_fixed_cpu"].get<double>());
   }
 }
@@ -77,8 +81,9 @@ TEST_CASE("modules are counted to a twentieth where activations are modules") {
 }
 
 TEST_CASE("kernels are those of the traced table but for the fused dropout") {
-  // kF / kB of the measured table: mnist 16 / 20, resnet18 90 / 92, resnet50 229 / 231, vgg16 45 / 73. Each dropout runs as
-  // one kernel here instead of three: 2 less per dropout, two dropouts in mnist_net and in vgg16.
+  // kF / kB of the measured table: mnist 16 / 20, resnet18 90 / 92, resnet50 229 / 231, vgg16 45 / 73. Each
+  // dropout runs as one kernel here instead of three: 2 less per dropout, two dropouts in mnist_net and in
+  // vgg16.
   const auto count = [](const ExpandedModel& model) {
     std::pair<int, int> kernels;
     for (const Operator& op : model.forward) kernels.first += op.kernels;

@@ -19,7 +19,9 @@ struct Priced {
   HostCalibration calls;
   OperatorCosts costs;
 
-  explicit Priced(Framework framework = {}) : workload(workload_in(framework)), costs(workload, gpu) { costs.use(kernels, calls); }
+  explicit Priced(Framework framework = {}) : workload(workload_in(framework)), costs(workload, gpu) {
+    costs.use(kernels, calls);
+  }
 
   static Workload workload_in(Framework framework) {
     Workload workload;
@@ -34,7 +36,8 @@ struct Priced {
     const auto agrees = [&](const Operator& op) {
       const OperatorCosts::Cost& known = costs.at(costs.number_of(op), batch);
       return seconds(known.kernel_s * kernels.time_scale) == kernel_time(op, context, batch) &&
-             on_host(known.host, host, calls) == host_time(op, host, calls, workload.precision, workload.framework);
+             on_host(known.host, host, calls) ==
+                 host_time(op, host, calls, workload.precision, workload.framework);
     };
     bool all = true;
     for (const Operator& op : workload.model->forward) all = all && agrees(op);

@@ -1,5 +1,5 @@
 // Optimizer launches: counts of the three forms, bytes, packing rule, host cost.
-#include "sim/workload/optimizer.hpp"
+#include "sim/workload/lowering/optimizer.hpp"
 
 #include <algorithm>
 
@@ -18,7 +18,9 @@ std::vector<std::int64_t> tensors_of(const Model& model) {
   return sizes;
 }
 
-Optimizer optimizer(OptimizerKind kind, OptimizerForm form, bool weight_decay = false) { return {kind, form, weight_decay}; }
+Optimizer optimizer(OptimizerKind kind, OptimizerForm form, bool weight_decay = false) {
+  return {kind, form, weight_decay};
+}
 
 std::int64_t bytes_of(const std::vector<OptimizerLaunch>& launches) {
   std::int64_t sum = 0;
@@ -75,10 +77,13 @@ TEST_CASE("bytes per element, unfused and fused") {
 }
 
 TEST_CASE("kernels and bytes of the rarer optimizers") {
-  const auto launches = [](OptimizerKind kind, OptimizerForm form) { return optimizer_launches(optimizer(kind, form), {1000}); };
+  const auto launches = [](OptimizerKind kind, OptimizerForm form) {
+    return optimizer_launches(optimizer(kind, form), {1000});
+  };
   using K = OptimizerKind;
   using F = OptimizerForm;
-  // Nesterov: one more addition than momentum. Adagrad: square, root, epsilon, quotient. RMSprop: a decay before those.
+  // Nesterov: one more addition than momentum. Adagrad: square, root, epsilon, quotient. RMSprop: a decay
+  // before those.
   CHECK(launches(K::nesterov, F::for_loop).size() == 4);
   CHECK(bytes_of(launches(K::nesterov, F::for_loop)) == 44 * 1000);
   CHECK(launches(K::adagrad, F::for_loop).size() == 4);
@@ -92,7 +97,9 @@ TEST_CASE("kernels and bytes of the rarer optimizers") {
 }
 
 TEST_CASE("TensorFlow runs one kernel per variable that passes once over weight, gradient and state") {
-  const auto apply = [](OptimizerKind kind) { return optimizer_launches(optimizer(kind, OptimizerForm::variable, true), {10, 1000}); };
+  const auto apply = [](OptimizerKind kind) {
+    return optimizer_launches(optimizer(kind, OptimizerForm::variable, true), {10, 1000});
+  };
   CHECK(apply(OptimizerKind::momentum).size() == 2);
   CHECK(bytes_of(apply(OptimizerKind::sgd)) == 12 * 1010);
   CHECK(bytes_of(apply(OptimizerKind::momentum)) == 20 * 1010);
@@ -103,9 +110,11 @@ TEST_CASE("the framework's version decides the form of an optimizer") {
   Framework old = usual_framework(FrameworkKind::pytorch);
   old.version = {1, 13};
   CHECK(forms_of(OptimizerKind::adam, old).front() == OptimizerForm::for_loop);
-  CHECK(forms_of(OptimizerKind::adam, usual_framework(FrameworkKind::pytorch)).front() == OptimizerForm::foreach);
+  CHECK(forms_of(OptimizerKind::adam, usual_framework(FrameworkKind::pytorch)).front() ==
+        OptimizerForm::foreach);
   CHECK(forms_of(OptimizerKind::lamb, old).front() == OptimizerForm::fused);
-  CHECK(forms_of(OptimizerKind::adam, usual_framework(FrameworkKind::tensorflow)) == std::vector{OptimizerForm::variable});
+  CHECK(forms_of(OptimizerKind::adam, usual_framework(FrameworkKind::tensorflow)) ==
+        std::vector{OptimizerForm::variable});
 }
 
 TEST_CASE("Adadelta, Adagrad and RMSprop have no fused form, LAMB no packed one") {
@@ -123,7 +132,8 @@ TEST_CASE("Adadelta, Adagrad and RMSprop have no fused form, LAMB no packed one"
 
 TEST_CASE("a launch carries 110 tensors of one list, 64 of two, 48 of three") {
   const std::vector<std::int64_t> tensors(111, 10);
-  const auto launches = optimizer_launches(optimizer(OptimizerKind::momentum, OptimizerForm::foreach), tensors);
+  const auto launches =
+      optimizer_launches(optimizer(OptimizerKind::momentum, OptimizerForm::foreach), tensors);
   // mul_ (one list) 110 + 1; two add_ (two lists) 64 + 47 each.
   REQUIRE(launches.size() == 6);
   CHECK(launches[0].bytes.count == 8 * 1100);
@@ -134,20 +144,25 @@ TEST_CASE("a launch carries 110 tensors of one list, 64 of two, 48 of three") {
 
 TEST_CASE("a launch carries 320 chunks of 65,536 elements and a cut tensor continues in the next") {
   // 321 chunks, the last of one element.
-  const auto launches = optimizer_launches(optimizer(OptimizerKind::sgd, OptimizerForm::foreach), {320LL * 65'536 + 1, 5});
+  const auto launches =
+      optimizer_launches(optimizer(OptimizerKind::sgd, OptimizerForm::foreach), {320LL * 65'536 + 1, 5});
   REQUIRE(launches.size() == 2);
   CHECK(launches[0].bytes.count == 12LL * 320 * 65'536);
   CHECK(launches[1].bytes.count == 12 * 6);
 }
 
 TEST_CASE("a full last launch is not followed by an empty one") {
-  CHECK(optimizer_launches(optimizer(OptimizerKind::sgd, OptimizerForm::foreach), {320LL * 65'536}).size() == 1);
-  CHECK(optimizer_launches(optimizer(OptimizerKind::sgd, OptimizerForm::foreach), std::vector<std::int64_t>(64, 1)).size() == 1);
+  CHECK(optimizer_launches(optimizer(OptimizerKind::sgd, OptimizerForm::foreach), {320LL * 65'536}).size() ==
+        1);
+  CHECK(optimizer_launches(optimizer(OptimizerKind::sgd, OptimizerForm::foreach),
+                           std::vector<std::int64_t>(64, 1))
+            .size() == 1);
 }
 
 TEST_CASE("looping costs the host what was measured per tensor") {
   const auto cost = [](OptimizerKind kind, bool decay) {
-    return to_seconds(host_of(optimizer_launches(optimizer(kind, OptimizerForm::for_loop, decay), {7}))) * 1e6;
+    return to_seconds(host_of(optimizer_launches(optimizer(kind, OptimizerForm::for_loop, decay), {7}))) *
+           1e6;
   };
   CHECK(cost(OptimizerKind::sgd, false) == Approx(1.07));
   CHECK(cost(OptimizerKind::momentum, true) == Approx(4.6));
@@ -157,7 +172,8 @@ TEST_CASE("looping costs the host what was measured per tensor") {
 }
 
 TEST_CASE("packing costs 40 us a step, 2 us a tensor and 7 us a list operation") {
-  const auto launches = optimizer_launches(optimizer(OptimizerKind::momentum, OptimizerForm::foreach), std::vector<std::int64_t>(161, 100));
+  const auto launches = optimizer_launches(optimizer(OptimizerKind::momentum, OptimizerForm::foreach),
+                                           std::vector<std::int64_t>(161, 100));
   CHECK(to_seconds(host_of(launches)) * 1e6 == Approx(40 + 161 * 2 + 3 * 7));
 }
 

@@ -15,7 +15,8 @@ namespace {
 /// One FLOP per second and multiprocessor; `loading` sets how much small tiles lose.
 ProductDevice device(int multiprocessors, const ProductCosts& costs) {
   ProductDevice d;
-  d.flops_per_s = 1, d.flops_per_clock = 256, d.multiprocessors = multiprocessors, d.bytes_per_s = 1e30, d.costs = &costs;
+  d.flops_per_s = 1, d.flops_per_clock = 256, d.multiprocessors = multiprocessors, d.bytes_per_s = 1e30,
+  d.costs = &costs;
   return d;
 }
 
@@ -36,7 +37,8 @@ TEST_CASE("the pipeline of a tile is filled once: as much time as the prologue's
 TEST_CASE("loading operands weighs more on small tiles") {
   // Intensity m n / (m + n) = 85.33 for 256 x 128, where loading = 1 adds 256 x 4 / 256 = 4 to it.
   const ProductCosts costs{1, 0};
-  CHECK(product_seconds(product(256, 128, 32), 1, device(1, costs)) == Approx(2.0 * 256 * 128 * 32 * (1 + 4 * 384.0 / (256 * 128))));
+  CHECK(product_seconds(product(256, 128, 32), 1, device(1, costs)) ==
+        Approx(2.0 * 256 * 128 * 32 * (1 + 4 * 384.0 / (256 * 128))));
 }
 
 TEST_CASE("a matrix smaller than the smallest tile pays for the tile") {
@@ -52,7 +54,8 @@ TEST_CASE("tiles beyond a whole wave cost another wave") {
   CHECK(three == Approx(2 * product_seconds(product(256 * 2, 128, 32), 1, device(2, heavy))));
 }
 
-TEST_CASE("a deep product with few tiles is split over idle multiprocessors, for the traffic of partial sums") {
+TEST_CASE(
+    "a deep product with few tiles is split over idle multiprocessors, for the traffic of partial sums") {
   const ProductCosts free{0, 0};
   ProductDevice d = device(8, free);
   const double whole = 2.0 * 32 * 32 * 4096;
@@ -86,13 +89,17 @@ namespace {
 
 /// The formula of the header over every tile and split.
 double exhaustive(const Product& p, const ProductDevice& d) {
-  const double tiles[9][2] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {128, 32}, {32, 128}, {64, 64}, {32, 32}};
+  const double tiles[9][2] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128},
+                              {128, 32},  {32, 128},  {64, 64},   {32, 32}};
   double best = 1e300;
   for (const auto& [m, n] : tiles) {
-    const double intensity = m * n / (m + n), loading = d.costs->operand_loading * d.flops_per_clock * d.element_bytes / 256;
+    const double intensity = m * n / (m + n),
+                 loading = d.costs->operand_loading * d.flops_per_clock * d.element_bytes / 256;
     for (double split = 1; split <= 64 && (split == 1 || p.k / split >= 64); split *= 2) {
-      const double waves = std::ceil(std::ceil(p.m / m) * std::ceil(p.n / n) * p.count * split / d.multiprocessors);
-      const double tile = 2 * m * n * (p.k / split + d.costs->prologue_depth) / (d.flops_per_s * intensity / (intensity + loading));
+      const double waves =
+          std::ceil(std::ceil(p.m / m) * std::ceil(p.n / n) * p.count * split / d.multiprocessors);
+      const double tile = 2 * m * n * (p.k / split + d.costs->prologue_depth) /
+                          (d.flops_per_s * intensity / (intensity + loading));
       best = std::min(best, waves * tile + (split > 1 ? 8 * p.m * p.n * p.count * split / d.bytes_per_s : 0));
     }
   }
@@ -105,7 +112,9 @@ TEST_CASE("passing over tiles finds what trying all of them finds") {
   const ProductCosts costs{1.3, 77};
   const CounterRandom random(11);
   for (std::uint64_t i = 0; i < 2000; ++i) {
-    const auto size = [&](std::uint64_t stream) { return std::floor(std::exp(9 * random.uniform(stream, i))); };
+    const auto size = [&](std::uint64_t stream) {
+      return std::floor(std::exp(9 * random.uniform(stream, i)));
+    };
     ProductDevice d = device(static_cast<int>(1 + 150 * random.uniform(0, i)), costs);
     d.bytes_per_s = std::exp(20 * random.uniform(1, i)) / 1e4;
     const Product p = product(size(2), size(3), size(4));

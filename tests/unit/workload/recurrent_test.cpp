@@ -1,5 +1,6 @@
-// LSTM and GRU: parameters, products of all inputs at once and of one state after the other, and loops of the script.
-#include "sim/workload/operators.hpp"
+// LSTM and GRU: parameters, products of all inputs at once and of one state after the other, and loops of the
+// script.
+#include "sim/workload/lowering/operators.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -20,7 +21,8 @@ Layer recurrent(LayerType type) {
 
 Model over_sequence(std::vector<Layer> layers) {
   Model model;
-  model.input = {static_cast<std::int64_t>(s), static_cast<std::int64_t>(i)}, model.layers = std::move(layers);
+  model.input = {static_cast<std::int64_t>(s), static_cast<std::int64_t>(i)},
+  model.layers = std::move(layers);
   model.layers.push_back(plain(LayerType::loss));
   return model;
 }
@@ -57,8 +59,10 @@ std::vector<Operator> backward_of(const ExpandedModel& model) {
 TEST_CASE("an LSTM has four tensors for each layer and direction, later layers read both directions") {
   Layer layer = recurrent(LayerType::lstm);
   layer.sequence.layers = 2, layer.sequence.bidirectional = true;
-  // The linear layer's two; then weight_ih 4h i, weight_hh 4h h, two biases 4h, twice; then the same with 2h for i.
-  CHECK(sizes_of(expanded(layer)) == std::vector<std::int64_t>{36, 6, 96, 64, 16, 16, 96, 64, 16, 16, 128, 64, 16, 16, 128, 64, 16, 16});
+  // The linear layer's two; then weight_ih 4h i, weight_hh 4h h, two biases 4h, twice; then the same with 2h
+  // for i.
+  CHECK(sizes_of(expanded(layer)) ==
+        std::vector<std::int64_t>{36, 6, 96, 64, 16, 16, 96, 64, 16, 16, 128, 64, 16, 16, 128, 64, 16, 16});
 }
 
 TEST_CASE("a GRU has three gates") {
@@ -90,7 +94,8 @@ TEST_CASE("backward makes the states' gradients step by step and the weights' at
   CHECK(backward[1].products[0].serial == 1);
   CHECK(backward[1].products[0].k == s);
   double products = 0;
-  for (const Operator& op : backward) products += op.products[0].flops_per_sample() + op.products[1].flops_per_sample();
+  for (const Operator& op : backward)
+    products += op.products[0].flops_per_sample() + op.products[1].flops_per_sample();
   CHECK(products == 2 * 2 * s * 4 * h * (i + h));
   CHECK(model.gradient_ready_order() == std::vector<std::uint32_t>{2, 3, 4, 5, 1, 0});
 }
@@ -115,7 +120,8 @@ TEST_CASE("a loop has one step for each row, and one direction") {
   Layer cells = recurrent(LayerType::lstm);
   cells.sequence.steps = 9;
   CHECK_THAT(expand(over_sequence({cells})).faults.at(0).message, ContainsSubstring("9 steps for [10, 6]"));
-  CHECK_THAT(expand(over_sequence({plain(LayerType::lstm)})).faults.at(0).message, ContainsSubstring("width = 0 is out of range"));
+  CHECK_THAT(expand(over_sequence({plain(LayerType::lstm)})).faults.at(0).message,
+             ContainsSubstring("width = 0 is out of range"));
 }
 
 TEST_CASE("other layers in a loop run their work row by row") {

@@ -1,5 +1,6 @@
-// Layers over sequences, each in a network of a few numbers: tables, positions, views, shared weights, attention in its forms.
-#include "sim/workload/operators.hpp"
+// Layers over sequences, each in a network of a few numbers: tables, positions, views, shared weights,
+// attention in its forms.
+#include "sim/workload/lowering/operators.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -79,7 +80,8 @@ TEST_CASE("a head that shares the embedding's table has one gradient, summed, re
 TEST_CASE("layers that share weights of different sizes are a mistake") {
   Layer head = linear(49, false);
   head.weights = "words";
-  CHECK_THAT(fault_of(over_tokens(4, {embedding_of(50, 8, "words"), head})), ContainsSubstring("share weights \"words\""));
+  CHECK_THAT(fault_of(over_tokens(4, {embedding_of(50, 8, "words"), head})),
+             ContainsSubstring("share weights \"words\""));
 }
 
 TEST_CASE("a parameter registers a weight before the layer that uses it") {
@@ -96,7 +98,8 @@ TEST_CASE("a parameter registers a weight before the layer that uses it") {
 TEST_CASE("a parameter that no layer uses is a mistake") {
   Layer early = plain(LayerType::parameter);
   early.out = 5, early.weights = "nobody";
-  CHECK_THAT(fault_of(over_tokens(4, {embedding_of(50, 8), early, linear(3)})), ContainsSubstring("no layer uses the weights \"nobody\""));
+  CHECK_THAT(fault_of(over_tokens(4, {embedding_of(50, 8), early, linear(3)})),
+             ContainsSubstring("no layer uses the weights \"nobody\""));
   early.weights = "head", early.sequence.part = "bias";
   Layer head = linear(5, false);
   head.weights = "head";
@@ -107,10 +110,14 @@ TEST_CASE("a parameter that no layer uses is a mistake") {
 TEST_CASE("positions are looked up once for the whole batch, trained as rows, or constants") {
   const ExpandedModel table = expanded(over_tokens(4, {embedding_of(50, 8), position_of(16, true)}));
   CHECK(table.parameter_elements() == 50 * 8 + 16 * 8);
-  CHECK(table.forward_flops().fixed - expanded(over_tokens(4, {embedding_of(50, 8)})).forward_flops().fixed == 4 * 8 + 4);
-  CHECK(expanded(over_tokens(4, {embedding_of(50, 8), position_of(0, true)})).parameter_elements() == 50 * 8 + 4 * 8);
-  CHECK(expanded(over_tokens(4, {embedding_of(50, 8), position_of(0, false)})).parameter_elements() == 50 * 8);
-  CHECK_THAT(fault_of(over_tokens(4, {embedding_of(50, 8), position_of(3, true)})), ContainsSubstring("position has 3 entries for [4, 8]"));
+  CHECK(table.forward_flops().fixed - expanded(over_tokens(4, {embedding_of(50, 8)})).forward_flops().fixed ==
+        4 * 8 + 4);
+  CHECK(expanded(over_tokens(4, {embedding_of(50, 8), position_of(0, true)})).parameter_elements() ==
+        50 * 8 + 4 * 8);
+  CHECK(expanded(over_tokens(4, {embedding_of(50, 8), position_of(0, false)})).parameter_elements() ==
+        50 * 8);
+  CHECK_THAT(fault_of(over_tokens(4, {embedding_of(50, 8), position_of(3, true)})),
+             ContainsSubstring("position has 3 entries for [4, 8]"));
 }
 
 TEST_CASE("the first token is a view whose keeper keeps the whole sequence") {
@@ -123,10 +130,12 @@ TEST_CASE("the first token is a view whose keeper keeps the whole sequence") {
 }
 
 TEST_CASE("shift leaves the last row out of the loss") {
-  const ExpandedModel model = expanded(over_tokens(4, {embedding_of(50, 8), linear(10), plain(LayerType::shift)}));
+  const ExpandedModel model =
+      expanded(over_tokens(4, {embedding_of(50, 8), linear(10), plain(LayerType::shift)}));
   const ExpandedModel whole = expanded(over_tokens(3, {embedding_of(50, 8), linear(10)}));
   CHECK(model.forward.back().bytes.per_sample == whole.forward.back().bytes.per_sample);
-  CHECK_THAT(fault_of(over_tokens(1, {embedding_of(50, 8), linear(10), plain(LayerType::shift)})), ContainsSubstring("two rows or more"));
+  CHECK_THAT(fault_of(over_tokens(1, {embedding_of(50, 8), linear(10), plain(LayerType::shift)})),
+             ContainsSubstring("two rows or more"));
 }
 
 TEST_CASE("fused attention keeps nothing of the square of the length") {
@@ -146,7 +155,8 @@ TEST_CASE("fused attention multiplies five times backward for twice forward, hal
     return expanded(over_tokens(32, {embedding_of(50, 8), attention}));
   };
   const double one = 2 * 32 * 32 * 8;  // 2 s^2 h
-  const ExpandedModel eager = model_with(false, false), fused = model_with(true, false), causal = model_with(true, true);
+  const ExpandedModel eager = model_with(false, false), fused = model_with(true, false),
+                      causal = model_with(true, true);
   CHECK(backward_products_of(fused) - backward_products_of(eager) == one);
   CHECK(products_of(fused.forward) == products_of(eager.forward));
   CHECK(products_of(fused.forward) - products_of(causal.forward) == one);
@@ -183,7 +193,8 @@ TEST_CASE("windows make the products of attention linear in the image") {
     windowed.heads = 2, windowed.sequence.window = 4;
     model.layers = {plain(LayerType::to_sequence), windowed, plain(LayerType::loss)};
     double flops = 0;
-    for (const Operator& op : expanded(model).forward) flops += op.cls == OperatorClass::attention ? op.flops.per_sample : 0;
+    for (const Operator& op : expanded(model).forward)
+      flops += op.cls == OperatorClass::attention ? op.flops.per_sample : 0;
     return flops;
   };
   CHECK(scores_of(4) == 2 * 2 * 16 * 16 * 8);
@@ -215,12 +226,14 @@ TEST_CASE("relative attention looks at memory and segment, and all layers share 
   CHECK(std::find(order.begin(), order.end(), 1) > std::find(order.begin(), order.end(), 6));
   CHECK(std::find(order.begin(), order.end(), 1) < std::find(order.begin(), order.end(), 3));
   double scores = 0;
-  for (const Operator& op : model.forward) scores += op.cls == OperatorClass::attention ? op.flops.per_sample : 0;
+  for (const Operator& op : model.forward)
+    scores += op.cls == OperatorClass::attention ? op.flops.per_sample : 0;
   CHECK(scores == 2 * 3 * 2 * 4 * 8 * 8);  // two layers, three products of 2 q k h
 }
 
 TEST_CASE("additive attention scores every pair of a query and a key") {
-  Layer decoder = plain(LayerType::start), additive = plain(LayerType::additive_attention), memory = embedding_of(50, 8);
+  Layer decoder = plain(LayerType::start), additive = plain(LayerType::additive_attention),
+        memory = embedding_of(50, 8);
   decoder.shape = {3}, decoder.tokens = true;
   memory.as = {"encoded"}, additive.with = {"encoded"}, additive.sequence.width = 6;
   const ExpandedModel model = expanded(over_tokens(5, {memory, decoder, embedding_of(40, 8), additive}));
@@ -239,7 +252,8 @@ TEST_CASE("an adaptive softmax multiplies rare words for few rows only") {
   CHECK(model.parameter_elements() == 100 * 8 + 1 * 8 + 1 + 100);
   CHECK(products_of(model.forward) == 2.0 * 50 * 21 * 8 + 2.0 * 5 * 80 * 8);
   softmax.sequence.cutoffs = {100, 20};
-  CHECK_THAT(fault_of(over_tokens(50, {words, softmax})), ContainsSubstring("cutoffs must be two or more and rise"));
+  CHECK_THAT(fault_of(over_tokens(50, {words, softmax})),
+             ContainsSubstring("cutoffs must be two or more and rise"));
 }
 
 TEST_CASE("pairs of features become their products behind the dense vector") {
@@ -251,7 +265,8 @@ TEST_CASE("pairs of features become their products behind the dense vector") {
   model.input = {6}, model.layers = {dense, more, table, interaction, linear(1), plain(LayerType::loss)};
   const ExpandedModel expanded_model = expanded(model);
   CHECK(expanded_model.parameters.back().elements == 1);
-  CHECK(expanded_model.parameters[expanded_model.parameters.size() - 2].elements == 4 + 1);  // width 4 and one pair
+  CHECK(expanded_model.parameters[expanded_model.parameters.size() - 2].elements ==
+        4 + 1);  // width 4 and one pair
   model.layers[2].out = 5;
   CHECK_THAT(fault_of(model), ContainsSubstring("dot_interaction: one input is [4], another [1, 5]"));
 }
@@ -259,14 +274,17 @@ TEST_CASE("pairs of features become their products behind the dense vector") {
 TEST_CASE("a gated unit makes half the channels of its input") {
   Model model;
   model.input = {6, 1, 10};
-  model.layers = {conv(6, 1, 1, 0, true), plain(LayerType::gated_tanh), plain(LayerType::flatten), linear(2), plain(LayerType::loss)};
+  model.layers = {conv(6, 1, 1, 0, true), plain(LayerType::gated_tanh), plain(LayerType::flatten), linear(2),
+                  plain(LayerType::loss)};
   CHECK(expanded(model).parameters[2].elements == 2 * 30);
   model.layers[0].out = 5;
   CHECK_THAT(fault_of(model), ContainsSubstring("even number of channels, not [5, 1, 10]"));
 }
 
 TEST_CASE("scale and mask are one pass each way, the mask is made from the lengths first") {
-  const auto operators_of = [](LayerType type) { return expanded(over_tokens(4, {embedding_of(50, 8), plain(type), linear(3)})).forward; };
+  const auto operators_of = [](LayerType type) {
+    return expanded(over_tokens(4, {embedding_of(50, 8), plain(type), linear(3)})).forward;
+  };
   CHECK(operators_of(LayerType::scale)[1].flops.per_sample == 4 * 8);
   const std::vector<Operator> masked = operators_of(LayerType::mask);
   CHECK(masked.size() == operators_of(LayerType::scale).size() + 1);

@@ -1,5 +1,5 @@
 // Shapes: what an input may be, and products that cannot overflow.
-#include "sim/workload/shape.hpp"
+#include "sim/workload/layers/shape.hpp"
 
 #include <limits>
 
@@ -22,7 +22,8 @@ TEST_CASE("an input is read by the number of its dimensions") {
 TEST_CASE("products stop at 2^40") {
   CHECK(bounded_product({1 << 20, 1 << 20}) == kMostElements);
   CHECK_FALSE(bounded_product({1 << 20, 1 << 20, 2}));
-  CHECK_FALSE(bounded_product({std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()}));
+  CHECK_FALSE(
+      bounded_product({std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()}));
   CHECK_FALSE(bounded_product({0}));
   CHECK_FALSE(bounded_product({-1, -1}));
   CHECK(bounded_product({}) == 1);

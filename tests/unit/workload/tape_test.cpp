@@ -1,5 +1,5 @@
 // The tape alone: reversal, accumulation, storages.
-#include "sim/workload/tape.hpp"
+#include "sim/workload/tape/tape.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -43,7 +43,8 @@ TEST_CASE("the second gradient of a tensor is added to the first") {
   const TensorId x = tape.input(Shape::features(4));
   const TensorId y = tape.result(Shape::features(4), {x}, true);
   tape.node({step(100)}, {x}, y);
-  const TensorId left = tape.result(Shape::features(4), {y}, false), right = tape.result(Shape::features(4), {y}, false);
+  const TensorId left = tape.result(Shape::features(4), {y}, false),
+                 right = tape.result(Shape::features(4), {y}, false);
   const std::uint32_t weight = tape.parameter("weight", 16);
   tape.node({step(200, {weight})}, {y}, left);
   tape.node({step(300)}, {y}, right);

@@ -11,7 +11,8 @@ namespace {
 
 Layer timed(std::int64_t parameters, Time forward, Time backward) {
   Layer layer;
-  layer.type = LayerType::timed, layer.parameters = parameters, layer.forward_time = forward, layer.backward_time = backward;
+  layer.type = LayerType::timed, layer.parameters = parameters, layer.forward_time = forward,
+  layer.backward_time = backward;
   return layer;
 }
 
@@ -52,7 +53,8 @@ TEST_CASE("a timed layer of no length has kernels of no length") {
 }
 
 TEST_CASE("a timed layer trains one tensor, whose gradient is ready after its backward") {
-  const ExpandedModel model = expanded({timed(1000, milliseconds(1), milliseconds(2)), timed(500, milliseconds(3), milliseconds(4))});
+  const ExpandedModel model =
+      expanded({timed(1000, milliseconds(1), milliseconds(2)), timed(500, milliseconds(3), milliseconds(4))});
   REQUIRE(model.parameters.size() == 2);
   CHECK(model.parameter_elements() == 1500);
   CHECK(model.gradient_ready_order() == std::vector<std::uint32_t>{1, 0});

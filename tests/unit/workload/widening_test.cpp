@@ -1,7 +1,7 @@
 // Networks of another width: shapes stay valid, ends stay, parameters grow with the square.
-#include "sim/workload/widening.hpp"
+#include "sim/workload/layers/widening.hpp"
 
-#include "sim/workload/operators.hpp"
+#include "sim/workload/lowering/operators.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -42,13 +42,15 @@ TEST_CASE("between two inner layers a factor counts twice, at the ends once") {
 }
 
 TEST_CASE("a factor of one changes nothing") {
-  for (const Model& model : {test::mnist_net(), test::resnet18(), test::resnet50(), test::vgg16(), test::encoder(2, 64, 128, 4, 1000)})
+  for (const Model& model : {test::mnist_net(), test::resnet18(), test::resnet50(), test::vgg16(),
+                             test::encoder(2, 64, 128, 4, 1000)})
     CHECK(parameters(widened(model, 1)) == parameters(model));
 }
 
 TEST_CASE("large networks have about four times the parameters when twice as wide") {
   for (const Model& model : {test::resnet18(), test::resnet50(), test::vgg16()}) {
-    const double growth = static_cast<double>(parameters(widened(model, 2))) / static_cast<double>(parameters(model));
+    const double growth =
+        static_cast<double>(parameters(widened(model, 2))) / static_cast<double>(parameters(model));
     INFO(model.name);
     CHECK(growth > 3.3);
     CHECK(growth <= 4);
@@ -67,16 +69,18 @@ TEST_CASE("every factor gives a valid network, and a larger one never fewer para
 }
 
 TEST_CASE("depthwise convolutions stay depthwise, other groups stay as many") {
-  const Model depthwise = network({3, 8, 8}, {test::conv(16, 1, 1, 0, false), grouped(test::conv(16, 3, 1, 1, false), 16),
-                                              test::plain(LayerType::flatten), test::linear(10)});
+  const Model depthwise =
+      network({3, 8, 8}, {test::conv(16, 1, 1, 0, false), grouped(test::conv(16, 3, 1, 1, false), 16),
+                          test::plain(LayerType::flatten), test::linear(10)});
   const Model wide = widened(depthwise, 3);
   CHECK(wide.layers[1].out == 48);
   CHECK(wide.layers[1].groups == 48);
   // 3*48, 48*9, 48*64*10+10.
   CHECK(parameters(wide) == 144 + 432 + 30'730);
 
-  const Model groups = network({3, 8, 8}, {test::conv(48, 1, 1, 0, false), grouped(test::conv(96, 3, 1, 1, false), 12),
-                                           test::plain(LayerType::flatten), test::linear(10)});
+  const Model groups =
+      network({3, 8, 8}, {test::conv(48, 1, 1, 0, false), grouped(test::conv(96, 3, 1, 1, false), 12),
+                          test::plain(LayerType::flatten), test::linear(10)});
   const Model odd = widened(groups, 1.3);
   CHECK(odd.layers[1].groups == 12);
   CHECK(odd.layers[1].out % 12 == 0);
@@ -93,7 +97,8 @@ TEST_CASE("heads stay as many and divide the width") {
 
 TEST_CASE("what a loss sees keeps its size, through activations and joins") {
   const Model model = network({8}, {test::linear(32), test::relu(false),
-                                    test::add({test::linear(10)}, {test::linear(64), test::linear(10)}), test::plain(LayerType::softmax)});
+                                    test::add({test::linear(10)}, {test::linear(64), test::linear(10)}),
+                                    test::plain(LayerType::softmax)});
   const Model wide = widened(model, 2);
   CHECK(wide.layers[0].out == 64);
   CHECK(wide.layers[2].branches[0][0].out == 10);
@@ -122,7 +127,8 @@ TEST_CASE("tied weights stay tied") {
 }
 
 TEST_CASE("parameters registered ahead of their layer follow it") {
-  Layer words = test::embedding(1000, 64), position = test::plain(LayerType::position), registered = test::plain(LayerType::parameter);
+  Layer words = test::embedding(1000, 64), position = test::plain(LayerType::position),
+        registered = test::plain(LayerType::parameter);
   position.entries = 16, position.weights = registered.weights = "positions", registered.out = 16 * 64;
   Model model = network({16}, {words, registered, position, test::linear(10)});
   model.input_is_tokens = true;

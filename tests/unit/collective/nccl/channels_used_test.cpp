@@ -24,15 +24,19 @@ RunShape run(const RunSetting& setting, nccl::Algorithm algorithm, Protocol prot
   return run_shape(setting, CollectiveOp::all_reduce, algorithm, protocol, bytes);
 }
 
-ChunkShape chunks(const RunSetting& setting, CollectiveOp op, nccl::Algorithm algorithm, Protocol protocol, std::int64_t bytes) {
-  return chunk_shape(setting, op, algorithm, protocol, bytes, run_shape(setting, op, algorithm, protocol, bytes));
+ChunkShape chunks(const RunSetting& setting, CollectiveOp op, nccl::Algorithm algorithm, Protocol protocol,
+                  std::int64_t bytes) {
+  return chunk_shape(setting, op, algorithm, protocol, bytes,
+                     run_shape(setting, op, algorithm, protocol, bytes));
 }
 
 }  // namespace
 
 TEST_CASE("a simple ring runs one channel per 512 threads with 64 bytes each") {
   const RunSetting node = a100_node();
-  const auto simple = [&](std::int64_t bytes) { return run(node, nccl::Algorithm::ring, Protocol::simple, bytes); };
+  const auto simple = [&](std::int64_t bytes) {
+    return run(node, nccl::Algorithm::ring, Protocol::simple, bytes);
+  };
   CHECK(simple(768 * kKib) == RunShape{24, 544});  // 24 * 512 * 64 B, and one warp to synchronize
   CHECK(simple(768 * kKib - 1) == RunShape{23, 544});
   CHECK(simple(64 * kKib) == RunShape{2, 544});
@@ -45,7 +49,8 @@ TEST_CASE("a simple ring runs one channel per 512 threads with 64 bytes each") {
 TEST_CASE("LL runs a channel per 4 KiB in a tree and per rank's 4 KiB in a ring") {
   const RunSetting node = a100_node();
   CHECK(run(node, nccl::Algorithm::tree, Protocol::ll, 8 * kKib).channels == 2);
-  CHECK(run(node, nccl::Algorithm::ring, Protocol::ll, 64 * kKib).channels == 2);    // 512 threads * 8 B * 8 ranks = 32 KiB
+  CHECK(run(node, nccl::Algorithm::ring, Protocol::ll, 64 * kKib).channels ==
+        2);  // 512 threads * 8 B * 8 ranks = 32 KiB
   CHECK(run(node, nccl::Algorithm::ring, Protocol::ll128, 5 * kKib).channels == 1);  // 640 threads * 8 B
   CHECK(run(node, nccl::Algorithm::ring, Protocol::ll128, 10 * kKib).channels == 2);
 }
@@ -62,13 +67,16 @@ TEST_CASE("NVLS runs all its channels, unless there is less than a cell for each
   RunSetting node = a100_node({2, 22, 3});
   node.nvls_channels = 16;
   CHECK(run(node, nccl::Algorithm::nvls, Protocol::simple, kMib).channels == 16);
-  CHECK(run(node, nccl::Algorithm::nvls, Protocol::simple, 512).channels == 2);  // 2 B of traffic per byte, 512 B at least per channel
+  CHECK(run(node, nccl::Algorithm::nvls, Protocol::simple, 512).channels ==
+        2);  // 2 B of traffic per byte, 512 B at least per channel
   node.version = {2, 21, 5};
   CHECK(run(node, nccl::Algorithm::nvls, Protocol::simple, 8).channels == 16);
 }
 
-TEST_CASE("a simple ring moves 2 MiB chunks in two slices, and a loop has a chunk for every rank and channel") {
-  const ChunkShape shape = chunks(a100_node(), CollectiveOp::all_reduce, nccl::Algorithm::ring, Protocol::simple, 1024 * kMib);
+TEST_CASE(
+    "a simple ring moves 2 MiB chunks in two slices, and a loop has a chunk for every rank and channel") {
+  const ChunkShape shape =
+      chunks(a100_node(), CollectiveOp::all_reduce, nccl::Algorithm::ring, Protocol::simple, 1024 * kMib);
   CHECK(shape.chunk == 2 * kMib);
   CHECK(shape.slice() == kMib);
   CHECK(shape.loop_bytes == 24 * 8 * 2 * kMib);
@@ -79,7 +87,8 @@ TEST_CASE("a simple ring moves 2 MiB chunks in two slices, and a loop has a chun
 }
 
 TEST_CASE("broadcast moves single slots of 512 KiB") {
-  const ChunkShape shape = chunks(a100_node(), CollectiveOp::broadcast, nccl::Algorithm::ring, Protocol::simple, 1024 * kMib);
+  const ChunkShape shape =
+      chunks(a100_node(), CollectiveOp::broadcast, nccl::Algorithm::ring, Protocol::simple, 1024 * kMib);
   CHECK(shape.chunk == 512 * kKib);
   CHECK(shape.slices == 1);
   CHECK(shape.loop_bytes == 24 * 512 * kKib);

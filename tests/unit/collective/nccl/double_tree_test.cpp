@@ -52,7 +52,8 @@ TEST_CASE("both trees of a double tree join all nodes, and no node but the first
     check_is_tree(first);
     check_is_tree(second);
     for (std::size_t node = 0; node < first.size(); ++node) {
-      // With an odd number the shift makes node 0, the first root, the last node of the second tree, which is even and may be inner.
+      // With an odd number the shift makes node 0, the first root, the last node of the second tree, which is
+      // even and may be inner.
       const bool first_of_odd = nodes % 2 == 1 && node == 0;
       if (!first_of_odd) REQUIRE_FALSE((is_inner(first[node]) && is_inner(second[node])));
     }
@@ -60,7 +61,8 @@ TEST_CASE("both trees of a double tree join all nodes, and no node but the first
 }
 
 TEST_CASE("a binary tree over six nodes hangs as binary counting says") {
-  // 0 - 4 - {2 - {1, 3}, 5}: 4 = 100b is the highest bit, 6 does not exist, so 4's right child moves down to 5.
+  // 0 - 4 - {2 - {1, 3}, 5}: 4 = 100b is the highest bit, 6 does not exist, so 4's right child moves down
+  // to 5.
   CHECK(binary_tree_place(0, 6) == TreePlace{-1, {-1, 4}});
   CHECK(binary_tree_place(4, 6) == TreePlace{0, {2, 5}});
   CHECK(binary_tree_place(2, 6) == TreePlace{4, {1, 3}});

@@ -60,7 +60,8 @@ TEST_CASE("NCCL's search finds the six rings of a DGX-1") {
   const Job job = job_on(cube_mesh_node(), 8);
   CHECK(job.input.ring.channels * job.input.ring.bw_intra == 120);  // six links of 20
   CHECK(job.input.ring.type_intra == PathClass::nvl);
-  for (int channel = 0; channel < job.coll_channels; ++channel) CHECK(is_permutation_of_ranks(job.ring_order(channel), 8));
+  for (int channel = 0; channel < job.coll_channels; ++channel)
+    CHECK(is_permutation_of_ranks(job.ring_order(channel), 8));
 }
 
 TEST_CASE("four V100 with two links per pair give six rings of one link's width") {
@@ -117,12 +118,15 @@ TEST_CASE("a forced algorithm is planned, and one that cannot run gives way to N
   Settings settings;
   settings.algorithm = nccl::Algorithm::tree;
   const Cluster cluster = Cluster::build(nvswitch_node(), 1);
-  CHECK(inspect(cluster, place_packed(8, 8), settings).plan(CollectiveOp::all_reduce, 1 << 30).choice.algorithm == nccl::Algorithm::tree);
+  CHECK(inspect(cluster, place_packed(8, 8), settings)
+            .plan(CollectiveOp::all_reduce, 1 << 30)
+            .choice.algorithm == nccl::Algorithm::tree);
   settings.algorithm = nccl::Algorithm::nvls;
   const Job job = inspect(cluster, place_packed(8, 8), settings);
   const Plan plan = job.plan(CollectiveOp::all_reduce, 1 << 30);
   CHECK(plan.choice.algorithm == nccl::Algorithm::ring);
-  CHECK_THAT(job.reason(CollectiveOp::all_reduce, 1 << 30, plan), ContainsSubstring("24 channels of 544 threads"));
+  CHECK_THAT(job.reason(CollectiveOp::all_reduce, 1 << 30, plan),
+             ContainsSubstring("24 channels of 544 threads"));
 }
 
 TEST_CASE("jobs of one rank and GPUs without any path are taken in order") {
@@ -135,7 +139,8 @@ TEST_CASE("jobs of one rank and GPUs without any path are taken in order") {
   }
   apart.node.host.family = HostFamily::arm;
   apart.node.links.back().b = "cpu1";
-  const NodeMap map = NodeMap::build({apart.node, apart.fabric.link, std::vector<int>{0, 1, 2, 3}, false, Settings{}});
+  const NodeMap map =
+      NodeMap::build({apart.node, apart.fabric.link, std::vector<int>{0, 1, 2, 3}, false, Settings{}});
   const GraphResult ring = search_graph(map, {Pattern::ring, 1, 16, CrossNic::automatic, Version{}});
   REQUIRE(ring.paths.size() == static_cast<std::size_t>(ring.channels));
   CHECK(ring.paths[0].gpus.size() == 4);
@@ -147,7 +152,9 @@ TEST_CASE("searching a hostile node comes to an end, with an order of all ranks"
   for (int g = 0; g < 64; ++g) {
     for (const int step : {1, 5, 11, 23}) {
       const int other = (g * 7 + step * (g % 3 + 1)) % 64;
-      if (g < other) spec.node.links.push_back(connect("gpu" + std::to_string(g), "gpu" + std::to_string(other), nvlink2(), 1));
+      if (g < other)
+        spec.node.links.push_back(
+            connect("gpu" + std::to_string(g), "gpu" + std::to_string(other), nvlink2(), 1));
     }
   }
   const Job job = job_on(spec, 64);

@@ -24,7 +24,8 @@ TEST_CASE("graphs from the book are those of a search, on every node, set of GPU
   NodeBook book;
   int asked = 0;
   for (int round = 0; round < 2; ++round) {
-    for (const ClusterSpec& spec : {nvlink_cluster(2, 2), pcie_cluster(2, 4), cube_mesh_node(), h100_cluster(2)}) {
+    for (const ClusterSpec& spec :
+         {nvlink_cluster(2, 2), pcie_cluster(2, 4), cube_mesh_node(), h100_cluster(2)}) {
       for (const std::vector<int>& gpus : {std::vector<int>{0}, {0, 1}, {1, 3}, {0, 1, 2, 3}}) {
         for (const bool several : {false, true}) {
           for (const char* version : {"2.7.8", "2.20.5"}) {
@@ -40,14 +41,17 @@ TEST_CASE("graphs from the book are those of a search, on every node, set of GPU
   CHECK(book.searches() == asked);
 }
 
-TEST_CASE("names, plain rates, efficiencies and what is forced do not make another question, booked rates and GPUs do") {
+TEST_CASE(
+    "names, plain rates, efficiencies and what is forced do not make another question, booked rates and GPUs "
+    "do") {
   const ClusterSpec spec = nvlink_cluster(2, 2);
   const std::vector<int> gpus{0, 1, 2, 3};
   const NodeQuestion question = question_of(spec, gpus, true, {});
   ClusterSpec other = spec;
   other.name = "other", other.node.gpu.name = "other", other.node.host.cores = 7;
   other.fabric.link.collective_efficiency = 0.1, other.fabric.link.latency = Time{7};
-  for (NodeLink& link : other.node.links) link.type.name = "other", link.type.latency = Time{7}, link.type.collective_efficiency = 0.1;
+  for (NodeLink& link : other.node.links)
+    link.type.name = "other", link.type.latency = Time{7}, link.type.collective_efficiency = 0.1;
   Settings forced;
   forced.algorithm = Algorithm::tree, forced.protocol = Protocol::ll, forced.max_channels = 3;
   CHECK(question_of(other, gpus, true, forced) == question);

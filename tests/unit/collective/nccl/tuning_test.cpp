@@ -54,7 +54,8 @@ TEST_CASE("a tree that fell back to the plain pattern is forecast at 85 percent"
   TuningInput input = h100({2, 20, 5}, 4);
   const float balanced = algorithm_bandwidth(input, kReduce, nccl::Algorithm::tree, Protocol::simple);
   input.tree.pattern = Pattern::tree;
-  CHECK(algorithm_bandwidth(input, kReduce, nccl::Algorithm::tree, Protocol::simple) == Approx(balanced * .85));
+  CHECK(algorithm_bandwidth(input, kReduce, nccl::Algorithm::tree, Protocol::simple) ==
+        Approx(balanced * .85));
   input.job.version = {2, 17, 1};
   CHECK(algorithm_bandwidth(input, kReduce, nccl::Algorithm::tree, Protocol::simple) ==
         Approx(4 * 33));  // 8 * 33 GB/s of perChMaxTree, halved
@@ -107,7 +108,8 @@ TEST_CASE("PAT exists for one GPU per node since 2.23") {
 TEST_CASE("the reason names the choice and the next best") {
   const TuningTable table = tuning_table(h100({2, 20, 5}, 1));
   const Choice choice = choose(table, kReduce, 1 << 30);
-  CHECK_THAT(reason(table, kReduce, 1 << 30, choice), ContainsSubstring("NVLS/Simple") && ContainsSubstring("next Ring/Simple"));
+  CHECK_THAT(reason(table, kReduce, 1 << 30, choice),
+             ContainsSubstring("NVLS/Simple") && ContainsSubstring("next Ring/Simple"));
 }
 
 TEST_CASE("every version, size and operation has a choice, and no forecast is negative or infinite") {

@@ -23,7 +23,8 @@ TEST_CASE("an NCCL series without a patch is its newest release") {
 }
 
 TEST_CASE("what is no NCCL version is refused") {
-  for (const char* text : {"", "2", "2.", ".18", "2.18.", "2.18.3.1", "v2.18", "2.x", "2.-1", "2.18 ", "99999.1", "2.18.3x"}) {
+  for (const char* text :
+       {"", "2", "2.", ".18", "2.18.", "2.18.3.1", "v2.18", "2.x", "2.-1", "2.18 ", "99999.1", "2.18.3x"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_version(text));
   }

@@ -1,0 +1,93 @@
+// GPUs come with their share of the node, as centres hand them out.
+#include "sim/analysis/advice/job_resources.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace foretrain {
+
+namespace {
+
+constexpr double kTimeMargin = 1.1;
+/// Of 10 parts of a node's memory jobs get 9: centres keep some for the system, and refuse a job that asks
+/// for all of it (assumed).
+constexpr std::int64_t kMemoryParts = 10, kGivenParts = 9;
+constexpr double kIdlePower = 0.2;  ///< of the board's power, assumed (docs/models/recommend.md)
+
+bool gives(const Partition& partition, int gpus, int nodes) {
+  if (partition.for_tests) return false;
+  return (partition.most_gpus == 0 || gpus <= partition.most_gpus) &&
+         (partition.most_nodes == 0 || nodes <= partition.most_nodes);
+}
+
+bool is_long_enough(const Partition& partition, double duration_s) {
+  return partition.longest == Time::zero() || duration_s <= to_seconds(partition.longest);
+}
+
+/// Whole nodes where the partition gives nothing less.
+NodeShare paid_share(const Scenario& scenario, const Partition* partition, int gpus, int nodes) {
+  const NodeSpec& node = scenario.cluster.node;
+  if (partition != nullptr && partition->whole_nodes) return {node.gpus, node.host.cores, node.host.memory};
+  return node_share(scenario, gpus, nodes);
+}
+
+}  // namespace
+
+NodeShare node_share(const Scenario& scenario, int gpus, int nodes) {
+  const NodeSpec& node = scenario.cluster.node;
+  const int here = (gpus + nodes - 1) / std::max(1, nodes), all = std::max(1, node.gpus);
+  const int usual = std::max(1, node.host.cores / all);
+  const int cores = scenario.workload.data.cores_per_gpu > 0 ? scenario.workload.data.cores_per_gpu : usual;
+  return {here,
+          std::min(node.host.cores, cores * here),
+          {node.host.memory.count / kMemoryParts * kGivenParts / all * here}};
+}
+
+const Partition* partition_for(const Site& site, int gpus, int nodes, double duration_s) {
+  const Partition* longest = nullptr;
+  for (const Partition& partition : site.partitions) {
+    if (!gives(partition, gpus, nodes)) continue;
+    if (is_long_enough(partition, duration_s)) return &partition;
+    if (longest == nullptr || partition.longest > longest->longest) longest = &partition;
+  }
+  return longest;
+}
+
+bool is_given(const Site& site, int gpus, int nodes) {
+  return site.partitions.empty() || partition_for(site, gpus, nodes, 0) != nullptr;
+}
+
+double time_limit_s(double duration_s) {
+  const double with_margin = kTimeMargin * duration_s;
+  const double grain = with_margin < 2 * 3600 ? 300 : with_margin < 12 * 3600 ? 900 : 3600;
+  return std::max(900.0, std::ceil(with_margin / grain) * grain);
+}
+
+double paid_gpu_hours(const Scenario& scenario, const Partition* partition, int gpus, int nodes,
+                      double duration_s) {
+  return paid_share(scenario, partition, gpus, nodes).gpus * nodes * duration_s / 3600;
+}
+
+double billing_cost(const Scenario& scenario, const Partition* partition, int gpus, int nodes,
+                    double duration_s) {
+  const Billing& rates = scenario.cluster.site.billing;
+  const NodeShare share = paid_share(scenario, partition, gpus, nodes);
+  const double gib = static_cast<double>(share.memory.count) / 0x1p30;
+  const double per_node_hour =
+      share.gpus * rates.per_gpu_hour + share.cores * rates.per_core_hour + gib * rates.per_gib_hour;
+  return per_node_hour * nodes * duration_s / 3600;
+}
+
+double gpu_energy_kwh(const PredictionPoint& p, const Gpu& gpu) {
+  const auto part = [&](Account account) {
+    return p.breakdown[static_cast<std::size_t>(account)] / p.step_s;
+  };
+  const double busy =
+      std::clamp(part(Account::compute) + part(Account::optimizer) + part(Account::other), 0.0, 1.0);
+  const double steps_s = std::max(0.0, p.total_s - p.around.total_s());
+  const double at_full_power_s =
+      steps_s * (kIdlePower + (1 - kIdlePower) * busy) + (p.total_s - steps_s) * kIdlePower;
+  return gpu.tdp_w * at_full_power_s * p.gpus / 3.6e6;
+}
+
+}  // namespace foretrain

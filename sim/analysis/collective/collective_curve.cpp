@@ -1,0 +1,209 @@
+// Cluster and communicator are built once; every size is then one call. Names of links are kept once for all
+// sizes.
+#include "sim/analysis/collective/collective_curve.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/collective/collective_bottleneck.hpp"
+#include "sim/analysis/collective/transport_point.hpp"
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/quantity.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::int64_t kFloat = 4, kAlignment = 16;
+
+/// Every rank has a part of the message of its own.
+bool has_parts(CollectiveOp op) {
+  using O = CollectiveOp;
+  return op == O::reduce_scatter || op == O::all_gather || op == O::alltoall || op == O::gather ||
+         op == O::scatter;
+}
+
+/// Bottlenecks by name, each written once.
+class LinkNames {
+ public:
+  LinkNames(const Cluster& cluster, std::vector<std::string>& names) : cluster_(cluster), names_(names) {}
+
+  int index_of(LinkId link) {
+    return link == kNone ? -1 : index_of(link, [&] { return describe_link(cluster_, link); });
+  }
+  /// Where there is no link but the memory of a CPU.
+  int index_of_copies() {
+    return index_of(kNone, [] { return std::string("copies in the memory of a CPU"); });
+  }
+
+ private:
+  template <typename Describe>
+  int index_of(LinkId link, Describe describe) {
+    const auto known = std::ranges::find(links_, link);
+    if (known != links_.end()) return static_cast<int>(known - links_.begin());
+    links_.push_back(link);
+    names_.push_back(describe());
+    return static_cast<int>(links_.size()) - 1;
+  }
+
+  const Cluster& cluster_;
+  std::vector<std::string>& names_;
+  std::vector<LinkId> links_;
+};
+
+BoundBy bound_of(const CollectivePlan& plan, Time alone) {
+  if (plan.launch > alone) return BoundBy::launch;
+  if (plan.timing.latency() >= plan.timing.data) return BoundBy::latency;
+  return plan.timing.channel_bound ? BoundBy::thread_blocks : BoundBy::link;
+}
+
+/// Points by NCCL, and whether it always took what the settings ask for.
+class NcclPoints {
+ public:
+  NcclPoints(const CollectiveQuestion& question, const Cluster& cluster, const Placement& placement,
+             LinkNames& names)
+      : question_(question), names_(names), communicator_(cluster, placement, question.settings) {}
+
+  CollectivePoint point(Bytes size) {
+    CollectivePlan plan = communicator_.plan(question_.op, size, question_.explain);
+    const Time alone = simulate(communicator_, plan, question_.fidelity);
+    CollectivePoint p;
+    p.size = size;
+    p.launch = plan.launch;
+    p.time = std::max(alone, plan.launch);
+    p.algorithm = plan.algorithm_name(), p.protocol = name_of(plan.protocol), p.channels = plan.channels;
+    p.timing = plan.timing;
+    p.bound = bound_of(plan, alone);
+    p.bottleneck = names_.index_of(plan.bottleneck.link);
+    p.why = std::move(plan.why);
+    const nccl::Settings& nccl = question_.settings.nccl;
+    obeyed_ = obeyed_ && (!nccl.algorithm || nccl.algorithm == plan.algorithm) &&
+              (!nccl.protocol || *nccl.protocol == plan.protocol);
+    return p;
+  }
+
+  std::vector<std::string> warnings() const {
+    const nccl::Settings& nccl = question_.settings.nccl;
+    const bool forces = nccl.algorithm || nccl.protocol;
+    if (!forces || communicator_.size() < 2) return {};
+    const std::string wish = fmt::format("{}{}{}", nccl.algorithm ? nccl::name_of(*nccl.algorithm) : "",
+                                         nccl.algorithm && nccl.protocol ? " with " : "",
+                                         nccl.protocol ? name_of(*nccl.protocol) : "");
+    if (!nccl::is_tuned(question_.op))
+      return {fmt::format("{} has no effect on {}: NCCL makes it of sends and receives", wish,
+                          name_of(question_.op))};
+    if (obeyed_) return {};
+    return {fmt::format(
+        "{} cannot do {} here at every size; there NCCL's own choice stands (NCCL itself may stop)", wish,
+        name_of(question_.op))};
+  }
+
+ private:
+  const CollectiveQuestion& question_;
+  LinkNames& names_;
+  Communicator communicator_;
+  bool obeyed_ = true;
+};
+
+/// Bandwidths of a point whose time is known.
+void finish(CollectivePoint& p, const CollectiveQuestion& question, int ranks) {
+  if (p.time >= kLongestTime) {
+    throw InputError(fmt::format("{} of {} takes longer than {}", name_of(question.op), to_string(p.size),
+                                 to_string(kLongestTime)),
+                     "ask for smaller sizes");
+  }
+  if (p.time == Time::zero()) return;
+  p.algbw = {static_cast<double>(p.size.count) / to_seconds(p.time)};
+  p.busbw = p.algbw * busbw_factor(question.op, ranks);
+}
+
+/// One point per size, by a function that needs not know of empty messages.
+template <typename PointOf>
+void add_points(const CollectiveQuestion& question, CollectiveCurve& curve, PointOf point_of) {
+  curve.points.reserve(question.sizes.size());
+  for (const Bytes asked : question.sizes) {
+    const Bytes size = run_size(question.op, asked, curve.gpus());
+    CollectivePoint p;
+    if (size.count > 0) p = point_of(size);
+    if (size.count == 0 && question.explain) p.why = "nothing to send: nothing is launched";
+    finish(p, question, curve.gpus());
+    curve.points.push_back(std::move(p));
+  }
+}
+
+CollectivePoint over_transport(const CollectiveQuestion& question, Bytes size, TransportJob& job,
+                               LinkNames& names) {
+  const TransportRun run = job.run(question.op, size, question.transport_algorithm, question.fidelity);
+  CollectivePoint p = transport_point(*question.transport, size, run);
+  if (p.channels == 0 && question.gpus > 1)
+    throw InputError(fmt::format("{} has no {}", question.transport->library, name_of(question.op)), p.why);
+  if (p.channels > 0)
+    p.bottleneck = run.bottleneck == kNone ? names.index_of_copies() : names.index_of(run.bottleneck);
+  if (!question.explain) p.why.clear();
+  return p;
+}
+
+}  // namespace
+
+std::string_view name_of(BoundBy bound) {
+  static constexpr std::array<std::string_view, 6> kNames{"-",    "launch", "latency", "thread blocks",
+                                                          "host", "link"};
+  return kNames[static_cast<std::size_t>(bound)];
+}
+
+Bytes run_size(CollectiveOp op, Bytes size, int ranks) {
+  if (!has_parts(op)) return {size.count / kFloat * kFloat};
+  return Bytes{size.count / ranks / kAlignment * kAlignment} * ranks;
+}
+
+std::int64_t counted_elements(CollectiveOp op, Bytes size, int ranks) {
+  return size.count / kFloat / (has_parts(op) ? ranks : 1);
+}
+
+int usual_processes_per_node(int nodes) { return nodes > 1 ? 0 : 1; }
+
+Placement place_job(const ClusterSpec& cluster, int gpus, int nodes) {
+  const int per_node = cluster.node.gpus;
+  const std::int64_t all = std::int64_t{cluster.nodes} * per_node;
+  if (gpus < 1) throw InputError(fmt::format("{} GPUs run nothing", gpus), "at least one; one GPU copies");
+  if (gpus > all) throw InputError(fmt::format("cluster {} has {} GPUs, not {}", cluster.name, all, gpus));
+  if (nodes < 0 || nodes > cluster.nodes)
+    throw InputError(fmt::format("cluster {} has {} nodes, not {}", cluster.name, cluster.nodes, nodes));
+  if (nodes == 0) return place_packed(gpus, per_node);
+  if (nodes > gpus)
+    throw InputError(fmt::format("{} GPUs leave some of {} nodes empty", gpus, nodes),
+                     "at most one node per GPU");
+  if (gpus > std::int64_t{nodes} * per_node) {
+    throw InputError(fmt::format("{} GPUs do not fit on {} node{} of {}", gpus, nodes, nodes == 1 ? "" : "s",
+                                 cluster.name),
+                     fmt::format("a node has {}; take {} nodes", per_node, (gpus + per_node - 1) / per_node));
+  }
+  return place(gpus, per_node, Layout::spread, nodes);
+}
+
+CollectiveCurve predict_collective(const CollectiveQuestion& question) {
+  CollectiveCurve curve;
+  curve.cluster = question.cluster.name, curve.gpu = question.cluster.node.gpu.name;
+  curve.op = question.op;
+  curve.placement = place_job(question.cluster, question.gpus, question.nodes);
+  curve.fidelity = question.fidelity;
+  const Cluster cluster = Cluster::build(question.cluster, curve.placement.nodes);
+  LinkNames names(cluster, curve.links);
+  if (question.transport) {
+    curve.library = question.transport->library;
+    TransportJob job(cluster, curve.placement, *question.transport);
+    add_points(question, curve, [&](Bytes size) { return over_transport(question, size, job, names); });
+    return curve;
+  }
+  curve.library = "NCCL " + nccl::to_text(question.settings.nccl.version);
+  curve.processes_per_node = question.settings.processes_per_node;
+  NcclPoints nccl(question, cluster, curve.placement, names);
+  add_points(question, curve, [&](Bytes size) { return nccl.point(size); });
+  curve.warnings = nccl.warnings();
+  return curve;
+}
+
+}  // namespace foretrain

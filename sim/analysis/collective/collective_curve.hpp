@@ -1,0 +1,90 @@
+// What nccl-tests would print for a job that nobody has run: time and bandwidth of one collective over
+// message sizes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.hpp"
+#include "sim/cluster/hardware.hpp"
+#include "sim/cluster/placement.hpp"
+#include "sim/collective/fidelity.hpp"
+#include "sim/collective/protocol.hpp"
+#include "sim/collective/schedule.hpp"
+#include "sim/collective/settings.hpp"
+#include "sim/collective/timing.hpp"
+#include "sim/collective/transports/transport.hpp"
+
+namespace foretrain {
+
+struct CollectiveQuestion {
+  ClusterSpec cluster;
+  CollectiveOp op = CollectiveOp::all_reduce;
+  int gpus = 1;
+  int nodes = 0;  ///< 0: as few as hold the GPUs; otherwise the GPUs are spread evenly
+  std::vector<Bytes> sizes;
+  CollectiveSettings settings;
+  std::optional<Transport> transport{};  ///< instead of NCCL
+  std::string
+      transport_algorithm{};  ///< a family of the algorithm catalog for it; empty: what its library takes
+  Fidelity fidelity = Fidelity::analytic;
+  bool explain = false;  ///< fill CollectivePoint::why
+};
+
+/// What the time is made of first.
+enum class BoundBy : std::uint8_t { nothing, launch, latency, thread_blocks, host, link };
+/// "-", "launch", "latency", "thread blocks", "host", "link".
+std::string_view name_of(BoundBy bound);
+
+/// Plain numbers and indices, so that thousands of sizes take milliseconds.
+struct CollectivePoint {
+  Bytes size{};   ///< as nccl-tests runs it: see run_size()
+  Time time{};    ///< one of many back to back: the longer of launch and the collective alone
+  Time launch{};  ///< host time of one process
+  ByteRate algbw{}, busbw{};
+  std::string_view algorithm = "-";
+  std::string_view protocol = "-";
+  int channels = 0;  ///< connections of a transport; 0: nothing runs
+  CollectiveTiming timing{};
+  BoundBy bound = BoundBy::nothing;
+  int bottleneck = -1;  ///< index into CollectiveCurve::links; -1: none
+  std::string why;
+};
+
+struct CollectiveCurve {
+  std::string cluster, gpu;
+  CollectiveOp op = CollectiveOp::all_reduce;
+  Placement placement;
+  int processes_per_node = 0;  ///< 0: one per GPU
+  std::string library;         ///< "NCCL 2.20.5", "gloo"
+  Fidelity fidelity = Fidelity::analytic;
+  std::vector<CollectivePoint> points;  ///< in the order of the question's sizes
+  std::vector<std::string> links;       ///< the bottlenecks' names, as in "nic0 of node 0 to leaf0"
+  std::vector<std::string> warnings;
+  int gpus() const { return placement.size(); }
+};
+
+/// What each operation rounds a size down to: whole floats, and per rank multiples of 16 bytes where every
+/// rank has its own part (nccl-tests: GetCollByteCount).
+Bytes run_size(CollectiveOp op, Bytes size, int ranks);
+
+/// Floats in the "count" column of nccl-tests: of the whole message, or of one rank's part.
+std::int64_t counted_elements(CollectiveOp op, Bytes size, int ranks);
+
+/// Where the ranks go: packed on as few nodes as possible (nodes = 0) or spread evenly. Throws InputError
+/// when the cluster has not as many GPUs or nodes, when GPUs do not fit on the nodes, or nodes would stay
+/// empty.
+Placement place_job(const ClusterSpec& cluster, int gpus, int nodes);
+
+/// CollectiveSettings::processes_per_node as nccl-tests is usually started: one process with -g N on one
+/// node, one per GPU over several.
+int usual_processes_per_node(int nodes);
+
+/// Nothing to send: nothing is launched, and the time is zero. Throws InputError as place_job(), when a size
+/// takes longer than kLongestTime, and when the transport's library has no such operation or the algorithm
+/// asked for cannot do it. Requires a cluster that check() passes.
+CollectiveCurve predict_collective(const CollectiveQuestion& question);
+
+}  // namespace foretrain

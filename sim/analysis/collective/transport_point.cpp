@@ -1,0 +1,27 @@
+// The parts of the time are those of the closed form; what another fidelity finds on top of it is data that
+// waits for links.
+#include "sim/analysis/collective/transport_point.hpp"
+
+#include <algorithm>
+
+namespace foretrain {
+
+CollectivePoint transport_point(const Transport& transport, Bytes size, const TransportRun& run) {
+  const TransportPlan& plan = run.plan;
+  CollectivePoint p;
+  p.size = size;
+  p.why = plan.choice.why;
+  if (plan.choice.family.empty()) return p;
+  p.algorithm = plan.choice.family;
+  p.protocol = transport.eager_limit.count == 0 ? "-" : plan.rendezvous ? "rendezvous" : "eager";
+  p.channels = transport.streams;
+  p.time = run.time;
+  p.timing.steps = std::min(
+      run.time, seconds(plan.hops * to_seconds(plan.latency) + plan.messages * to_seconds(plan.overhead)));
+  p.timing.data = run.time - p.timing.steps;
+  const bool host = plan.rate.per_second * plan.host_seconds_per_byte > 1;
+  p.bound = p.timing.steps >= p.timing.data ? BoundBy::latency : host ? BoundBy::host : BoundBy::link;
+  return p;
+}
+
+}  // namespace foretrain

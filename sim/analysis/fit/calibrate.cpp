@@ -1,0 +1,192 @@
+// Stages run in order on what earlier ones left; collectives are then kept as measured, piece by piece.
+#include "sim/analysis/fit/calibrate.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "calibrate/fit/segments.hpp"
+#include "sim/analysis/collective/collective_curve.hpp"
+#include "sim/analysis/fit/calibration_stages.hpp"
+#include "sim/analysis/fit/fitted_samples.hpp"
+#include "sim/analysis/fit/sample_prediction.hpp"
+#include "sim/analysis/step/rank_jitter.hpp"
+#include "sim/cluster/calibrated_cluster.hpp"
+#include "sim/strategy/process/loss_constants.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Fewer sizes than this make no curve.
+constexpr std::size_t kFewestSizes = 3;
+/// More are not told one by one.
+constexpr std::size_t kMostReasons = 1000;
+
+/// Samples that the model predicts and physics allows, and why others are left out.
+class Usable {
+ public:
+  Usable(const ClusterSpec& cluster, const std::vector<Sample>& samples, SampleContext& context) {
+    const std::vector<bool> second = second_times(samples);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      if (second[i]) continue;
+      const Sample& sample = samples[i];
+      const std::string_view own = setting_of(sample, "cluster");
+      std::string why = own.empty() || own == cluster.name ? why_impossible(cluster, sample)
+                                                           : "measured on another cluster";
+      whys_.push_back(std::move(why));
+      places_.emplace_back(&sample, kept_.size());
+      if (whys_.back().empty()) kept_.push_back(sample);
+    }
+    refuse_unpredicted(predict_samples(cluster, kept_, context), context);
+  }
+
+  std::vector<CalibrationFit::LeftOut> left_out() const {
+    std::vector<CalibrationFit::LeftOut> out;
+    for (std::size_t i = 0; i < whys_.size(); ++i) {
+      const Sample& sample = *places_[i].first;
+      if (!whys_[i].empty())
+        out.push_back({sample.source, sample.line, out.size() < kMostReasons ? whys_[i] : "as others above"});
+    }
+    return out;
+  }
+
+  std::vector<Sample> take() {
+    std::vector<Sample> usable;
+    usable.reserve(kept_.size());
+    for (std::size_t i = 0; i < whys_.size(); ++i) {
+      if (whys_[i].empty()) usable.push_back(std::move(kept_[places_[i].second]));
+    }
+    return usable;
+  }
+
+ private:
+  void refuse_unpredicted(const SamplePredictions& predictions, SampleContext& context) {
+    for (std::size_t i = 0; i < whys_.size(); ++i) {
+      if (!whys_[i].empty()) continue;
+      const auto& [sample, at] = places_[i];
+      if (!predictions[at])
+        whys_[i] = std::move(context.reasons[at]);
+      else if (!(*predictions[at] > 0))
+        whys_[i] = "the model has nothing to compare it with";
+      else if (!(sample->value > 0))
+        whys_[i] = "no time was lost";
+    }
+  }
+
+  std::vector<Sample> kept_;
+  std::vector<std::string> whys_;  ///< of each first time; empty: it is usable
+  std::vector<std::pair<const Sample*, std::size_t>>
+      places_;  ///< of each: where it came from, and where it is in kept_
+};
+
+/// Operation, GPUs, nodes, processes per node, forced algorithm and protocol.
+using MeasuredKey = std::tuple<std::string, int, int, int, std::string, std::string>;
+
+MeasuredKey key_of(const Sample& sample) {
+  const auto processes = static_cast<int>(
+      number_of(sample, "launch.processes_per_node", usual_processes_per_node(sample.nodes)));
+  return {sample.what,
+          sample.gpus,
+          sample.nodes,
+          processes,
+          std::string(setting_of(sample, "nccl.algorithm")),
+          std::string(setting_of(sample, "nccl.protocol"))};
+}
+
+std::vector<CalibratedCollective> measured_collectives(const std::vector<Sample>& samples) {
+  std::map<MeasuredKey, std::vector<fit::SizePoint>> jobs;
+  for (const Sample& sample : samples) {
+    if (sample.kind == SampleKind::collective && sample.gpus > 1)
+      jobs[key_of(sample)].push_back({static_cast<double>(sample.bytes), sample.value * 1e-6, sample.spread});
+  }
+  std::vector<CalibratedCollective> collectives;
+  for (auto& [key, points] : jobs) {
+    if (points.size() < kFewestSizes) continue;
+    CalibratedCollective& measured = collectives.emplace_back();
+    std::tie(measured.op, measured.gpus, measured.nodes, measured.processes_per_node, measured.algorithm,
+             measured.protocol) = key;
+    for (const fit::Segment& piece : fit::fit_segments(std::move(points)))
+      measured.segments.push_back(
+          {piece.least, piece.most, piece.latency_s, piece.seconds_per_byte, piece.spread, piece.samples});
+  }
+  return collectives;
+}
+
+/// The collectives by what makes them differ.
+std::map<MeasuredKey, int> numbered(const std::vector<CalibratedCollective>& collectives) {
+  std::map<MeasuredKey, int> numbers;
+  for (const CalibratedCollective& c : collectives)
+    numbers.try_emplace({c.op, c.gpus, c.nodes, c.processes_per_node, c.algorithm, c.protocol},
+                        static_cast<int>(numbers.size()));
+  return numbers;
+}
+
+/// The collective that a sample is part of; -1: none.
+int collective_of(const std::map<MeasuredKey, int>& collectives, const Sample& sample) {
+  if (sample.kind != SampleKind::collective) return -1;
+  const auto found = collectives.find(key_of(sample));
+  return found == collectives.end() ? -1 : found->second;
+}
+
+std::vector<CalibrationFit::Residual> residuals_of(const ClusterSpec& fitted,
+                                                   const std::vector<Sample>& samples,
+                                                   SampleContext& context) {
+  const SamplePredictions predictions = predict_samples(fitted, samples, context);
+  const std::map<MeasuredKey, int> collectives = numbered(fitted.calibration.collectives);
+  std::vector<CalibrationFit::Residual> residuals;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Sample& s = samples[i];
+    if (!predictions[i]) continue;
+    residuals.push_back({describe(s), s.source, s.line, static_cast<double>(s.bytes), s.value,
+                         *predictions[i], s.unit, collective_of(collectives, s)});
+  }
+  return residuals;
+}
+
+}  // namespace
+
+std::string describe(const Sample& sample) {
+  std::string text =
+      fmt::format("{} {}", kSampleKindNames[static_cast<std::size_t>(sample.kind)], sample.what);
+  if (sample.kind == SampleKind::collective || sample.kind == SampleKind::training)
+    text += fmt::format(", {} GPU{} on {} node{}", sample.gpus, sample.gpus == 1 ? "" : "s", sample.nodes,
+                        sample.nodes == 1 ? "" : "s");
+  return text;
+}
+
+CalibrationFit calibrate(const ClusterSpec& cluster, const std::vector<Sample>& samples,
+                         const Progress& progress) {
+  CalibrationFit result;
+  SampleContext context;
+  context.wants_reasons = true;
+  Usable usable(cluster, samples, context);
+  context.wants_reasons = false;
+  result.left_out = usable.left_out();
+  const std::vector<Sample> kept = usable.take();
+  ClusterSpec current = cluster;
+  const std::vector<CalibrationStage>& stages = calibration_stages();
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    if (progress) progress(static_cast<double>(i) / static_cast<double>(stages.size()));
+    const std::vector<Sample> own = samples_to_fit(kept, stages[i].takes);
+    if (own.empty()) continue;
+    ConstantFit fitted = fit_constants(current, own, stages[i].constants(current), context);
+    std::ranges::move(fitted.refused, std::back_inserter(result.refused));
+    std::ranges::move(fitted.constants, std::back_inserter(result.calibration.constants));
+    std::ranges::copy(fitted.defaults, std::back_inserter(result.defaults));
+    current = calibrated(cluster, result.calibration);
+  }
+  if (const auto jitter = rank_spread_of(samples)) {
+    result.calibration.constants.push_back(*jitter);
+    result.defaults.push_back(losses_of(cluster).rank_spread);
+  }
+  result.calibration.collectives = measured_collectives(kept);
+  current = calibrated(cluster, result.calibration);
+  result.residuals = residuals_of(current, kept, context);
+  return result;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,151 @@
+// Even sizes are fitted and odd ones predicted, so that every held-out size lies between two that were seen.
+#include "sim/analysis/fit/calibration_check.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "sim/analysis/fit/calibrate.hpp"
+#include "sim/analysis/fit/fitted_samples.hpp"
+#include "sim/analysis/fit/sample_prediction.hpp"
+#include "sim/cluster/calibrated_cluster.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr double kGood = 0.05;
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// "2x8".
+bool is_job_size(std::string_view token) {
+  const std::size_t cross = token.find('x');
+  return cross != std::string_view::npos && is_digits(token.substr(0, cross)) &&
+         is_digits(token.substr(cross + 1));
+}
+
+std::string run_of(const Sample& sample) {
+  std::string run;
+  std::string_view series = setting_of(sample, "series");
+  while (!series.empty()) {
+    const std::size_t end = std::min(series.find('-'), series.size());
+    const std::string_view token = series.substr(0, end);
+    const bool is_job = token == sample.what || is_job_size(token) || token == std::to_string(sample.gpus);
+    if (!is_job) run += (run.empty() ? "" : "-") + std::string(token);
+    series.remove_prefix(std::min(end + 1, series.size()));
+  }
+  return run;
+}
+
+struct Split {
+  std::vector<Sample> fitted, held;
+};
+
+Split split_by_sizes(const std::vector<Sample>& samples) {
+  using Job = std::tuple<SampleKind, std::string, int, int, Settings>;
+  std::map<Job, std::set<std::int64_t>> sizes;
+  const auto job_of = [](const Sample& s) { return Job{s.kind, s.what, s.gpus, s.nodes, s.settings}; };
+  for (const Sample& sample : samples) {
+    if (sample.bytes > 0) sizes[job_of(sample)].insert(sample.bytes);
+  }
+  Split split;
+  for (const Sample& sample : samples) {
+    const std::set<std::int64_t>& own = sizes[job_of(sample)];
+    const bool odd = std::distance(own.begin(), own.find(sample.bytes)) % 2 == 1;
+    (sample.bytes > 0 && odd ? split.held : split.fitted).push_back(sample);
+  }
+  return split;
+}
+
+Split split_above_least(const std::vector<Sample>& samples, int Sample::*number) {
+  int least = 0;
+  for (const Sample& sample : samples) least = least == 0 ? sample.*number : std::min(least, sample.*number);
+  Split split;
+  for (const Sample& sample : samples) (sample.*number > least ? split.held : split.fitted).push_back(sample);
+  return split;
+}
+
+Split split_of(const std::vector<Sample>& samples, HoldOut hold_out) {
+  if (hold_out == HoldOut::sizes) return split_by_sizes(samples);
+  return split_above_least(samples, hold_out == HoldOut::nodes ? &Sample::nodes : &Sample::gpus);
+}
+
+/// Relative errors, before and after, of what both predict.
+struct Errors {
+  std::vector<double> before, after;
+};
+
+Errors errors_of(const ClusterSpec& before, const ClusterSpec& after, const std::vector<Sample>& held) {
+  const SamplePredictions first = predict_samples(before, held), second = predict_samples(after, held);
+  const std::vector<bool> measured_twice = second_times(held);
+  Errors errors;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (!first[i] || !second[i] || measured_twice[i]) continue;
+    errors.before.push_back(*first[i] / held[i].value - 1);
+    errors.after.push_back(*second[i] / held[i].value - 1);
+  }
+  return errors;
+}
+
+}  // namespace
+
+std::vector<Platform> platforms_of(const std::vector<Sample>& samples, const std::string& cluster) {
+  std::map<std::pair<std::string, std::string>, std::vector<Sample>> found;
+  for (const Sample& sample : samples) {
+    const std::string_view own = setting_of(sample, "cluster");
+    found[{own.empty() ? cluster : std::string(own), run_of(sample)}].push_back(sample);
+  }
+  std::vector<Platform> platforms;
+  for (auto& [key, members] : found)
+    platforms.push_back({key.second.empty() ? key.first : key.first + " (" + key.second + ")", key.first,
+                         std::move(members)});
+  return platforms;
+}
+
+CalibrationCheck check_calibration(const std::vector<Platform>& platforms, HoldOut hold_out,
+                                   const std::function<ClusterSpec(const std::string&)>& open,
+                                   const Progress& progress) {
+  CalibrationCheck check;
+  check.hold_out = hold_out;
+  Errors all;
+  for (std::size_t i = 0; i < platforms.size(); ++i) {
+    if (progress) progress(static_cast<double>(i) / static_cast<double>(platforms.size()));
+    CheckedPlatform& row = check.checked.emplace_back();
+    row.name = platforms[i].name;
+    const Split split = split_of(platforms[i].samples, hold_out);
+    if (split.held.empty() || split.fitted.empty()) {
+      row.why_not = hold_out == HoldOut::sizes   ? "one size"
+                    : hold_out == HoldOut::nodes ? "one number of nodes"
+                                                 : "one number of GPUs";
+      continue;
+    }
+    try {
+      const ClusterSpec cluster = open(platforms[i].cluster);
+      const CalibrationFit fit = calibrate(cluster, split.fitted);
+      Errors errors = errors_of(cluster, calibrated(cluster, fit.calibration), split.held);
+      row.fitted = static_cast<int>(fit.residuals.size()), row.held = static_cast<int>(errors.after.size());
+      all.before.insert(all.before.end(), errors.before.begin(), errors.before.end());
+      all.after.insert(all.after.end(), errors.after.begin(), errors.after.end());
+      row.before = statistics_of(std::move(errors.before)),
+      row.after = statistics_of(std::move(errors.after));
+      if (row.held == 0) row.why_not = "nothing that was kept back can be predicted";
+    } catch (const InputError& error) {
+      row.why_not = error.diagnostics().empty() ? error.what() : error.diagnostics().front().message;
+    }
+    if (!row.why_not.empty()) continue;
+    ++check.platforms;
+    check.within_five_percent += row.after.median <= kGood ? 1 : 0;
+    check.fitted += row.fitted, check.held += row.held;
+  }
+  check.before = statistics_of(std::move(all.before)), check.after = statistics_of(std::move(all.after));
+  std::ranges::stable_sort(check.checked, [](const CheckedPlatform& a, const CheckedPlatform& b) {
+    return a.after.median > b.after.median;
+  });
+  return check;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,70 @@
+// What the model says that a sample's measurement gives: the one function that fits, checks and residuals
+// share.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/analysis/fit/training_book.hpp"
+#include "sim/cluster/hardware.hpp"
+#include "sim/collective/nccl/node_graphs.hpp"
+#include "sim/scenario/csv/samples.hpp"
+
+namespace foretrain {
+
+/// By sample, in the sample's unit; nothing where the model has no such thing. The cluster's calibration is
+/// in use.
+using SamplePredictions = std::vector<std::optional<double>>;
+
+/// A prediction, or why there is none.
+struct SampleAnswer {
+  std::optional<double> value{};
+  std::string why{};
+  static SampleAnswer nothing(std::string why) { return {std::nullopt, std::move(why)}; }
+  /// Its first mistake.
+  static SampleAnswer nothing(const InputError& error);
+};
+
+/// What the many predictions of one fit share: what was found out for one set of constants and holds for all.
+struct SampleContext {
+  nccl::NodeBook searched{};
+  TrainingBook trainings{};
+  bool wants_reasons = false;
+  std::vector<std::string> reasons{};  ///< by sample, why it has no prediction, if somebody wants them
+};
+
+SamplePredictions predict_samples(const ClusterSpec& cluster, const std::vector<Sample>& samples,
+                                  SampleContext& context);
+SamplePredictions predict_samples(const ClusterSpec& cluster, const std::vector<Sample>& samples);
+
+/// Why predict_samples() has nothing for a sample; empty when it has.
+std::string why_not_predicted(const ClusterSpec& cluster, const Sample& sample);
+
+/// Samples with a cluster, and where their predictions go.
+struct SampleRun {
+  const ClusterSpec& cluster;
+  const std::vector<Sample>& samples;
+  SampleContext& context;
+  SamplePredictions& predictions;
+
+  void take(std::size_t sample, SampleAnswer answer) {
+    predictions[sample] = answer.value;
+    if (!answer.value && context.wants_reasons) context.reasons[sample] = std::move(answer.why);
+  }
+};
+
+/// One kind or a few each. Samples of other kinds get nothing.
+void predict_collective_samples(SampleRun& run);  // collective_samples.cpp
+void predict_tax_samples(SampleRun& run);         // collective_samples.cpp
+void predict_kernel_samples(SampleRun& run);      // kernel_samples.cpp
+void predict_host_samples(SampleRun& run);        // host_samples.cpp
+void predict_link_samples(SampleRun& run);        // link_samples.cpp
+void predict_training_samples(SampleRun& run);    // training_samples.cpp
+
+/// A setting as a whole number, or `fallback` when it is not there or no number.
+std::int64_t number_of(const Sample& sample, std::string_view key, std::int64_t fallback);
+
+}  // namespace foretrain

@@ -1,0 +1,113 @@
+// The search knows curves only; here it gets a simulator, a budget by the size of the network, and words.
+#include "sim/analysis/search/crossover_of_job.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/search/crossover_cause.hpp"
+#include "sim/scenario/job.hpp"
+#include "sim/strategy/catalog.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// The search goes no further, unless the scenario lists larger numbers; every real cluster of the catalog is
+/// smaller.
+constexpr std::int64_t kMostSearched = 4096;
+
+/// Numbers of GPUs the search may simulate: many for small networks, few when one simulation is heavy.
+int search_budget(const ExpandedModel& model) {
+  const auto per_step = static_cast<double>(model.forward.size() + model.backward.size() +
+                                            4 * model.parameters.size() + model.buffers.size() + 1);
+  return static_cast<int>(std::clamp(120'000 / per_step, 8.0, 400.0));
+}
+
+/// Tensors dealt out to servers in turn: each number of nodes gives another share to the fullest one.
+bool has_servers(const Scenario& scenario) {
+  const std::vector<Knob>& knobs = find_strategy(scenario.strategy)->knobs;
+  return std::any_of(knobs.begin(), knobs.end(), [](const Knob& knob) { return knob.name == "servers"; });
+}
+
+std::string gpus_text(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
+
+/// Why the strategy cannot use more GPUs than were searched, where the cluster has more.
+std::string limit(const PointPredictor& points, int most_gpus) {
+  const StepSimulator& simulator = points.simulator();
+  return most_gpus < simulator.cluster_gpus() ? why_not_together(simulator.scenario(), most_gpus + 1)
+                                              : std::string();
+}
+
+/// How far the search went, when that was not the end of the cluster, and what it took.
+void explain_search(const Crossover& found, const PointPredictor& points, int most_gpus, bool every_gpu,
+                    Decisions& decisions) {
+  if (most_gpus < points.simulator().cluster_gpus() && !points.simulator().scenario().global_batch) {
+    const std::string why = limit(points, most_gpus);
+    decisions.add("search", fmt::format("up to {}", gpus_text(most_gpus)),
+                  why.empty() ? "larger numbers are simulated only when run.gpus lists them" : why);
+  }
+  const std::string_view what = every_gpu ? "" : " within a node, of whole nodes, and listed";
+  decisions.add(
+      "search", fmt::format("{} of {} numbers{} simulated", found.simulated, found.numbers, what),
+      found.simulated >= found.numbers ? "all of them"
+      : found.is_certain
+          ? "steps between simulated ones lie between them, and no answer lies there"
+          : "more would take too long; answers are exact only if nothing dips between simulated numbers");
+}
+
+/// The numbers of GPUs that some answer names.
+std::set<int> answers_of(const Crossover& c) {
+  std::set<int> out{c.fastest_gpus};
+  for (const std::optional<int>& answer :
+       {first_of_ranges(c.slower_than_one_gpu), first_of_ranges(c.slower_than_fewer), c.efficiency_below_90,
+        c.efficiency_below_80, c.efficiency_below_70, c.efficiency_below_50})
+    if (answer) out.insert(*answer);
+  out.erase(1);
+  return out;
+}
+
+void explain_answers(PointPredictor& points, int most_gpus, Crossover& found) {
+  for (const int gpus : answers_of(found)) found.causes.push_back(cause_of_loss(points, gpus));
+  const int most = found.searched, telling = telling_number(found).value_or(most);
+  found.cause = job_losses(points.simulator().scenario(), most) +
+                (most > 1 ? explain_loss(points.throughput(1), points.throughput(telling), telling)
+                          : "one GPU is all there is to use");
+  const std::string why = limit(points, most_gpus);
+  if (why.empty()) return;
+  found.cause += fmt::format("; {} GPUs cannot be used: {}", most_gpus + 1, why);
+  if (!found.no_gain_from) found.no_gain_from = most_gpus + 1;
+}
+
+}  // namespace
+
+int most_searched(const Scenario& scenario) {
+  const std::int64_t gpus = static_cast<std::int64_t>(scenario.cluster.nodes) * scenario.cluster.node.gpus;
+  const std::int64_t useful =
+      scenario.strategy == "single" ? 1 : std::min(gpus, scenario.global_batch.value_or(gpus));
+  const std::int64_t listed = scenario.gpus.empty() ? 1 : scenario.gpus.back();
+  return most_usable_gpus(
+      scenario, static_cast<int>(std::max<std::int64_t>({std::min(useful, kMostSearched), listed, 1})));
+}
+
+Crossover search_crossover(PointPredictor& points, int most_gpus, bool every_gpu) {
+  const Scenario& scenario = points.simulator().scenario();
+  return find_crossover([&points](int gpus) { return points.throughput(gpus); },
+                        {.most_gpus = most_gpus,
+                         .gpus_per_node = scenario.cluster.node.gpus,
+                         .budget = search_budget(*scenario.workload.model),
+                         .samples_per_step = [&points](int gpus) { return points.samples_per_step(gpus); },
+                         .jumps = has_servers(scenario),
+                         .every_gpu = every_gpu,
+                         .listed = scenario.gpus});
+}
+
+Crossover crossover_of_job(PointPredictor& points, int most_gpus, bool every_gpu, Decisions& decisions) {
+  Crossover found = search_crossover(points, most_gpus, every_gpu);
+  explain_answers(points, most_gpus, found);
+  explain_search(found, points, most_gpus, every_gpu, decisions);
+  return found;
+}
+
+}  // namespace foretrain

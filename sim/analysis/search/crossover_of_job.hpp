@@ -1,0 +1,20 @@
+// The crossover of one scenario: how far and with how many simulations it is searched, and what stands in its
+// way.
+#pragma once
+
+#include "sim/analysis/step/point_predictor.hpp"
+
+namespace foretrain {
+
+/// The largest number of GPUs that is searched: what cluster, global batch and strategy allow, or a larger
+/// listed one.
+int most_searched(const Scenario& scenario);
+
+/// Answers, causes, and in `decisions` how it was searched. `every_gpu`: also the numbers between whole
+/// nodes.
+Crossover crossover_of_job(PointPredictor& points, int most_gpus, bool every_gpu, Decisions& decisions);
+
+/// The answers alone.
+Crossover search_crossover(PointPredictor& points, int most_gpus, bool every_gpu = false);
+
+}  // namespace foretrain

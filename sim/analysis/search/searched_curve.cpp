@@ -1,0 +1,130 @@
+// Steps are bounded and not throughputs, since those of a shared global batch jump wherever the rounded share
+// does. Numbers with equally full last nodes use their links alike, so that along them the step goes up or
+// down without turning, but for small turns that the margin covers.
+#include "sim/analysis/search/searched_curve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace foretrain {
+
+namespace {
+
+/// How far a step may lie outside of its two known neighbours: a share of it, more than the worst seen so
+/// far, and a share of their difference.
+constexpr double kStepMargin = 0.002, kOfWorst = 2, kMarginOfDifference = 0.1;
+/// Between neighbours nearer than a third of their number the second is less.
+constexpr double kFar = 3;
+/// Beyond this only listed numbers count: whoever asks for more asks for a round number.
+constexpr int kEveryNumberUpTo = 4096;
+
+}  // namespace
+
+std::vector<int> requested_numbers(const SearchSpace& space) {
+  const int most = space.most_gpus, per_node = space.gpus_per_node;
+  std::set<int> numbers;
+  const auto add = [&](int gpus) {
+    if (gpus <= most) numbers.insert(gpus);
+  };
+  for (int n = 1; n <= (space.every_gpu ? kEveryNumberUpTo : per_node); ++n) add(n);
+  for (int n = per_node; n <= kEveryNumberUpTo; n += per_node) add(n);
+  for (const int gpus : space.listed) add(gpus);
+  return {numbers.begin(), numbers.end()};
+}
+
+SearchedCurve::SearchedCurve(const ThroughputFunction& throughput, const SearchSpace& space)
+    : throughput_(throughput),
+      per_node_(std::min(space.gpus_per_node, space.most_gpus)),
+      numbers_(requested_numbers(space)),
+      known_(numbers_.size()),
+      rates_(numbers_.size(), 0),
+      shortest_(numbers_.size(), 0),
+      longest_(numbers_.size(), std::numeric_limits<double>::infinity()),
+      classes_(static_cast<std::size_t>(per_node_)) {
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {
+    samples_.push_back(space.samples_per_step(numbers_[i]));
+    auto& places = classes_[static_cast<std::size_t>((numbers_[i] - 1) % per_node_)];
+    place_in_class_.push_back(places.size());
+    places.push_back(i);
+  }
+}
+
+const std::vector<std::size_t>& SearchedCurve::class_of(std::size_t i) const {
+  return classes_[static_cast<std::size_t>((numbers_[i] - 1) % per_node_)];
+}
+
+std::size_t SearchedCurve::place_of(int gpus) const {
+  return static_cast<std::size_t>(std::upper_bound(numbers_.begin(), numbers_.end(), gpus) -
+                                  numbers_.begin()) -
+         1;
+}
+
+SearchedCurve::Neighbours SearchedCurve::around(const std::vector<std::size_t>& places,
+                                                std::size_t in_class) const {
+  Neighbours out{kNowhere, kNowhere};
+  for (std::size_t k = in_class; k-- > 0 && out.before == kNowhere;)
+    if (known_[places[k]]) out.before = k;
+  for (std::size_t k = in_class + 1; k < places.size() && out.after == kNowhere; ++k)
+    if (known_[places[k]]) out.after = k;
+  return out;
+}
+
+void SearchedCurve::bound_between(const std::vector<std::size_t>& places, std::size_t before,
+                                  std::size_t after) {
+  if (before == kNowhere || after == kNowhere) return;
+  const double a = shortest_[places[before]], b = shortest_[places[after]];
+  const double spread = kMarginOfDifference * std::abs(a - b);
+  const double nearness =
+      static_cast<double>(numbers_[places[after]] - numbers_[places[before]]) / numbers_[places[after]];
+  const double margin = kStepMargin + kOfWorst * surprise_ * std::min(1.0, kFar * nearness);
+  for (std::size_t k = before + 1; k < after; ++k) {
+    shortest_[places[k]] = std::max(0.0, std::min(a, b) * (1 - margin) - spread);
+    longest_[places[k]] = std::max(a, b) * (1 + margin) + spread;
+  }
+}
+
+/// Whether the curve turns here more than it did anywhere else so far; it is then less trusted everywhere.
+bool SearchedCurve::is_surprise(const std::vector<std::size_t>& places, const Neighbours& sides,
+                                double step) {
+  if (sides.before == kNowhere || sides.after == kNowhere) return false;
+  const double a = shortest_[places[sides.before]], b = shortest_[places[sides.after]];
+  const double outside = std::max(std::min(a, b) / step, step / std::max(a, b)) - 1;
+  if (outside <= surprise_) return false;
+  surprise_ = outside;
+  return true;
+}
+
+void SearchedCurve::bound_anew() {
+  for (const std::vector<std::size_t>& places : classes_) {
+    std::size_t before = kNowhere;
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      if (!known_[places[k]]) continue;
+      bound_between(places, before, k);
+      before = k;
+    }
+  }
+}
+
+void SearchedCurve::evaluate(std::size_t i) {
+  if (known_[i]) return;
+  rates_[i] = throughput_(numbers_[i]).samples_per_s;
+  ++simulated_;
+  spent_ += 1 + static_cast<double>(numbers_[i] / per_node_) / kNodesPerEvaluation;
+  known_[i] = true;
+  shortest_[i] = longest_[i] = samples_[i] / rates_[i];
+  const std::vector<std::size_t>& places = class_of(i);
+  const Neighbours sides = around(places, place_in_class_[i]);
+  if (is_surprise(places, sides, shortest_[i])) return bound_anew();
+  bound_between(places, sides.before, place_in_class_[i]);
+  bound_between(places, place_in_class_[i], sides.after);
+}
+
+void SearchedCurve::narrow(std::size_t i) {
+  const std::vector<std::size_t>& places = class_of(i);
+  const Neighbours sides = around(places, place_in_class_[i]);
+  if (sides.before == kNowhere || sides.after == kNowhere) return evaluate(i);
+  evaluate(places[sides.before + (sides.after - sides.before) / 2]);
+}
+
+}  // namespace foretrain

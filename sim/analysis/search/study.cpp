@@ -1,0 +1,201 @@
+// Group by group: one scenario, one predictor, all numbers of GPUs asked for; each number is simulated once,
+// also that of one GPU to which speedups refer.
+#include "sim/analysis/search/study.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/step/anchor.hpp"
+#include "sim/analysis/step/point_predictor.hpp"
+#include "sim/analysis/uncertainty/intervals.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/scenario/job.hpp"
+#include "sim/scenario/opened_catalogs.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kMostWarnings = 20;
+
+std::string refusal(const Scenario& scenario, int gpus) {
+  const std::int64_t size = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
+  if (gpus > size) return fmt::format("cluster {} has {} GPUs", scenario.cluster.name, size);
+  if (gpus > scenario.global_batch.value_or(gpus))
+    return fmt::format("{} GPUs cannot share a global batch of {}", gpus, *scenario.global_batch);
+  return why_not_together(scenario, gpus);
+}
+
+class StudyRunner {
+ public:
+  StudyRunner(const StudyQuestion& question, const Progress& progress)
+      : question_(question), own_(question.own), progress_(progress), rows_(question.points.size()) {}
+
+  StudyResult run() {
+    if (own_.anchor) anchor();
+    for (std::size_t g = 0; g < question_.groups.size(); ++g) {
+      run_group(question_.groups[g]);
+      if (progress_) progress_(static_cast<double>(g + 1) / static_cast<double>(question_.groups.size()));
+    }
+    head();
+    for (std::vector<StudyRow>& rows : rows_)
+      std::move(rows.begin(), rows.end(), std::back_inserter(result_.rows));
+    choose();
+    return std::move(result_);
+  }
+
+ private:
+  void head() {
+    result_.scenario = own_.name, result_.model = own_.model.name, result_.cluster = own_.cluster.name;
+    result_.strategy = own_.strategy, result_.precision = name_of(own_.workload.precision);
+    result_.axes = own_.study.axes, result_.samples = own_.workload.data.samples, result_.note = own_.note;
+  }
+
+  void anchor() {
+    const int most = std::max(own_.gpus.back(), own_.anchor->gpus);
+    PointPredictor base(own_, most);
+    anchored_ = fit_anchor(base.simulator(), base.device(), *own_.anchor);
+    const Anchored& anchored = *anchored_;
+    result_.decisions.add(
+        "anchor", fmt::format("{} x {:.3f}", anchored.scaled, anchored.factor),
+        fmt::format(
+            "measured step {} of the scenario as it stands; the model scaled by it serves all of {} on {}",
+            to_string(seconds(own_.anchor->step_s)), own_.model.name, own_.cluster.name));
+    for (const std::string& doubt : doubts_about(anchored)) warn(doubt);
+  }
+
+  bool is_anchored(const Scenario& scenario) const {
+    return anchored_ && scenario.model.name == own_.model.name && scenario.cluster.name == own_.cluster.name;
+  }
+
+  void run_group(const StudyGroup& group) {
+    if (!group.why_not.empty()) return refuse(group, group.why_not);
+    ScenarioOverrides overrides = question_.overrides;
+    overrides.combination = group.settings;
+    Scenario scenario = question_.source.text.empty() ? make_scenario(overrides, opened_)
+                                                      : read_scenario(question_.source, overrides, opened_);
+    if (is_anchored(scenario)) scenario.anchor = own_.anchor;
+    for (const std::string& warning : scenario.warnings) warn(warning);
+    const std::vector<int> all = asked_of(group, scenario);
+    int most = is_anchored(scenario) ? own_.anchor->gpus : 1;
+    for (const int gpus : all) most = refusal(scenario, gpus).empty() ? std::max(most, gpus) : most;
+    PointPredictor predictor(scenario, most);
+    if (is_anchored(scenario)) predictor.set_device(anchored_->device);
+    Intervals intervals = intervals_of(predictor);
+    for (const std::size_t point : group.points) {
+      for (const int gpus : gpus_of(point, scenario))
+        rows_[point].push_back(row(predictor, intervals, point, gpus));
+    }
+  }
+
+  /// The measurement serves combinations that could have run it.
+  Intervals intervals_of(PointPredictor& predictor) const {
+    const Scenario& scenario = predictor.simulator().scenario();
+    if (!is_anchored(scenario) || !refusal(scenario, own_.anchor->gpus).empty()) return Intervals(predictor);
+    return Intervals(predictor, parts_of(*anchored_), own_.anchor->gpus);
+  }
+
+  void refuse(const StudyGroup& group, const std::string& why) {
+    for (const std::size_t point : group.points) {
+      for (const int gpus : gpus_of(point, own_))
+        rows_[point].push_back({question_.points[point], why, gpus, {}});
+    }
+  }
+
+  /// The number of the study, or else those of the scenario.
+  std::vector<int> gpus_of(std::size_t point, const Scenario& scenario) const {
+    for (std::size_t i = 0; i < own_.study.axes.size(); ++i) {
+      if (own_.study.axes[i].key != "run.gpus") continue;
+      return {static_cast<int>(std::get<std::int64_t>(question_.points[point][i].data))};
+    }
+    return own_.lists_gpus ? own_.gpus : scenario.gpus;
+  }
+
+  std::vector<int> asked_of(const StudyGroup& group, const Scenario& scenario) const {
+    std::vector<int> all;
+    for (const std::size_t point : group.points) {
+      const std::vector<int> some = gpus_of(point, scenario);
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }
+
+  StudyRow row(PointPredictor& predictor, Intervals& intervals, std::size_t point, int gpus) {
+    StudyRow row{question_.points[point], refusal(predictor.simulator().scenario(), gpus), gpus, {}};
+    if (!row.why_not.empty()) return row;
+    try {
+      Decisions decisions;
+      const double one = predictor.throughput(1).samples_per_s;
+      row.point = predictor.point(gpus, decisions);
+      row.point.speedup = row.point.samples_per_s / one;
+      row.point.efficiency = row.point.speedup / gpus;
+      intervals.add_to(row.point);
+      if (row.point.steps_per_epoch == 0) row.why_not = fmt::format("an epoch on {} GPUs has no step", gpus);
+      keep(decisions, row);
+    } catch (const InputError& error) {
+      row.why_not = error.first_message();
+    }
+    return row;
+  }
+
+  void keep(const Decisions& decisions, const StudyRow& row) {
+    std::string combination;
+    for (const Value& value : row.values)
+      combination += fmt::format("{}{}", combination.empty() ? "" : ", ", text_of(value));
+    for (const Decision& d : decisions.list())
+      result_.decisions.add(fmt::format("{}: {}", combination, d.subject), d.choice, d.why);
+  }
+
+  void warn(const std::string& warning) {
+    if (std::find(result_.warnings.begin(), result_.warnings.end(), warning) != result_.warnings.end())
+      return;
+    if (result_.warnings.size() < kMostWarnings) result_.warnings.push_back(warning);
+  }
+
+  /// Runs come first, then those that fit, then the smallest cost.
+  template <typename Cost>
+  std::size_t best_by(Cost cost) const {
+    const auto rank = [&](const StudyRow& row) {
+      return std::tuple(!row.why_not.empty(), row.why_not.empty() && !row.point.fits(),
+                        row.why_not.empty() ? cost(row.point) : 0);
+    };
+    const auto best =
+        std::min_element(result_.rows.begin(), result_.rows.end(),
+                         [&](const StudyRow& a, const StudyRow& b) { return rank(a) < rank(b); });
+    return static_cast<std::size_t>(best - result_.rows.begin());
+  }
+
+  void choose() {
+    const bool known = result_.samples > 0;
+    result_.fastest =
+        best_by([known](const PredictionPoint& p) { return known ? p.total_s : 1 / p.samples_per_s; });
+    result_.cheapest =
+        best_by([known](const PredictionPoint& p) { return known ? p.gpu_hours : p.gpus / p.samples_per_s; });
+    const StudyRow& best = result_.rows[result_.fastest];
+    if (!best.why_not.empty()) throw InputError("none of the study's combinations can run", best.why_not);
+  }
+
+  const StudyQuestion& question_;
+  const Scenario& own_;
+  const Progress& progress_;
+  std::vector<std::vector<StudyRow>> rows_;  ///< per point
+  std::optional<Anchored> anchored_;
+  StudyResult result_;
+  OpenedCatalogs opened_;
+};
+
+}  // namespace
+
+bool varies(const StudyResult& study, std::string_view key) {
+  return std::any_of(study.axes.begin(), study.axes.end(),
+                     [&](const StudyAxis& axis) { return axis.key == key; });
+}
+
+StudyResult run_study(const StudyQuestion& question, const Progress& progress) {
+  return StudyRunner(question, progress).run();
+}
+
+}  // namespace foretrain

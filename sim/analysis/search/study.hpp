@@ -1,0 +1,64 @@
+// A study: the combinations of [study] of one scenario, each predicted, with the fastest and the cheapest.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/analysis/predict.hpp"
+#include "sim/analysis/prediction.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace foretrain {
+
+/// Combinations that differ in nothing but their number of GPUs: they are one scenario.
+struct StudyGroup {
+  std::vector<StudySetting> settings;
+  std::vector<std::size_t> points;  ///< of StudyQuestion::points
+  std::string why_not;              ///< why these values do not go together; empty: they do
+};
+
+/// A scenario with a study, read so far that every combination is known to be right or to have a reason.
+struct StudyQuestion {
+  SourceText source;
+  ScenarioOverrides overrides;
+  Scenario own;  ///< the scenario as it stands
+  std::vector<StudyPoint> points;
+  std::vector<StudyGroup> groups;
+};
+
+/// Reads every combination. `source` without text: model and cluster come from `overrides`. A value with
+/// which every combination is a mistake is one itself; all of them are thrown at once as InputError. Values
+/// that are only together a mistake are a group with a reason.
+StudyQuestion read_study(const SourceText& source, const ScenarioOverrides& overrides, Scenario own);
+
+/// One combination on one number of GPUs.
+struct StudyRow {
+  StudyPoint values;    ///< one per axis
+  std::string why_not;  ///< why it cannot run; the rest is then only `gpus`
+  int gpus = 1;
+  PredictionPoint point;  ///< speedup and efficiency refer to the same combination on one GPU
+};
+
+struct StudyResult {
+  std::string scenario, model, cluster, strategy, precision;  ///< of the scenario as it stands
+  std::vector<StudyAxis> axes;
+  std::vector<StudyRow> rows;  ///< in the order of the combinations, within each by number of GPUs
+  std::int64_t samples = 0;    ///< of the data set; 0 = unknown, then an epoch is one step
+  std::size_t fastest =
+      0;  ///< row with the shortest run, or most samples per second where samples are unknown
+  std::size_t cheapest = 0;  ///< row with the fewest GPU hours, or most samples per second and GPU
+  Decisions decisions{};
+  std::vector<std::string> warnings{};
+  std::string note{};
+};
+
+/// Whether an axis of the study has this key.
+bool varies(const StudyResult& study, std::string_view key);
+
+/// An anchor is fitted to the scenario as it stands; what it says of the model holds for all combinations of
+/// its network and cluster. What does not fit into memory is neither fastest nor cheapest if anything does.
+/// Throws InputError when no combination runs.
+StudyResult run_study(const StudyQuestion& question, const Progress& progress = nullptr);
+
+}  // namespace foretrain

@@ -1,0 +1,156 @@
+// The predicted step grows with the factor, so bisection finds it; the first guess is the plain ratio.
+#include "sim/analysis/step/anchor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.hpp"
+#include "sim/workload/device/arithmetic.hpp"
+
+namespace foretrain {
+
+namespace {
+
+enum class Side { kernels, host, input, kernels_and_host };
+constexpr double kLargestFactor = 50;
+constexpr double kTolerance = 1e-6;
+constexpr double kPlausibleFactor = 3;
+/// By how much each side is raised to see what the step follows.
+constexpr double kProbe = 1.1;
+
+std::string_view name_of_side(Side side) {
+  static constexpr std::array<std::string_view, 4> kNames{"kernels", "host", "input", "kernels and host"};
+  return kNames[static_cast<std::size_t>(side)];
+}
+
+DeviceModel scaled(DeviceModel device, Side side, double factor) {
+  if (side == Side::input) device.input_time_scale *= factor;
+  if (side == Side::kernels || side == Side::kernels_and_host) device.kernel.time_scale *= factor;
+  if (side == Side::host || side == Side::kernels_and_host) device.host.time_scale *= factor;
+  return device;
+}
+
+struct Solution {
+  double factor = 1;
+  SimulatedStep step;
+};
+
+/// Solves predicted(factor) = measured; false position on log-log, safeguarded by bisection. `plain`:
+/// predicted(1).
+std::optional<Solution> find_factor(const StepSimulator& simulator, const DeviceModel& device,
+                                    const Anchor& anchor, Side side, const SimulatedStep& plain) {
+  SimulatedStep step = plain;
+  const auto error = [&] { return std::log(step.step_s / anchor.step_s); };
+  double low = -std::log(kLargestFactor), high = std::log(kLargestFactor);
+  double at = 0, miss = error();
+  for (int i = 0; i < 60 && std::abs(miss) > kTolerance; ++i) {
+    (miss > 0 ? high : low) = at;
+    const double newton = at - miss;
+    at = newton > low && newton < high && i < 8 ? newton : (low + high) / 2;
+    if (high - low < kTolerance) return std::nullopt;
+    step = simulator.simulate(anchor.gpus, scaled(device, side, std::exp(at)), Reading::accounts);
+    miss = error();
+  }
+  if (std::abs(miss) > kTolerance) return std::nullopt;
+  return Solution{std::exp(at), std::move(step)};
+}
+
+/// By which share of `kProbe` the step grows when kernels, host and input are raised, each alone.
+std::array<double, 3> anchor_shares_of(const StepSimulator& simulator, const DeviceModel& device, int gpus,
+                                       double plain_s) {
+  std::array<double, 3> shares{};
+  for (const Side side : {Side::kernels, Side::host, Side::input}) {
+    const double raised = simulator.step_s(gpus, scaled(device, side, kProbe));
+    shares[static_cast<std::size_t>(side)] = std::max(0.0, (raised / plain_s - 1) / (kProbe - 1));
+  }
+  return shares;
+}
+
+Side asked_side(AnchorSide side) {
+  if (side == AnchorSide::host) return Side::host;
+  return side == AnchorSide::input ? Side::input : Side::kernels;
+}
+
+/// Time of the step's products at the peak rates of the units they run on, over the measured step.
+double implied_efficiency(const Scenario& scenario, std::int64_t batch, double step_s) {
+  const Workload& work = scenario.workload;
+  const auto at_peak = [&](const Operator& op) {
+    const FlopRate peak = peak_rate(op, scenario.cluster.node.gpu, work.precision, work.framework);
+    return op.product_count > 0 && peak.per_second > 0
+               ? op.flops.at(static_cast<double>(batch)) / peak.per_second
+               : 0;
+  };
+  double seconds = 0;
+  for (const Operator& op : work.model->forward) seconds += at_peak(op);
+  for (const BackwardStep& step : work.model->backward) seconds += at_peak(step.op);
+  return seconds * scenario.knobs.accumulation / step_s;
+}
+
+std::string plural(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
+
+}  // namespace
+
+Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled, const Anchor& anchor) {
+  DeviceModel device = unscaled;
+  if (anchor.reused_batch) device.input_time_scale = 0;
+  const SimulatedStep plain = simulator.simulate(anchor.gpus, device, Reading::accounts);
+  const std::array<double, 3> shares = anchor_shares_of(simulator, device, anchor.gpus, plain.step_s);
+  const auto most = static_cast<Side>(std::max_element(shares.begin(), shares.end()) - shares.begin());
+  std::vector<Side> sides{most, Side::kernels_and_host};
+  if (anchor.scales) sides = {asked_side(*anchor.scales)};
+  for (const Side side : sides) {
+    auto found = find_factor(simulator, device, anchor, side, plain);
+    if (!found) continue;
+    std::string why =
+        fmt::format("the predicted step follows kernels to {:.0f} %, host {:.0f} %, input {:.0f} %",
+                    100 * shares[0], 100 * shares[1], 100 * shares[2]);
+    if (anchor.scales) why += "; asked for by measured.scales";
+    if (anchor.reused_batch) why += "; measured on one batch again and again, without the input pipeline";
+    Anchored out{scaled(unscaled, side, found->factor),
+                 std::string(name_of_side(side)),
+                 found->factor,
+                 std::move(why),
+                 {},
+                 0};
+    if (!anchor.reused_batch) out.step = std::move(found->step);
+    out.efficiency =
+        implied_efficiency(simulator.scenario(), simulator.batch_per_gpu(anchor.gpus), anchor.step_s);
+    return out;
+  }
+  throw InputError(
+      fmt::format("the measured step of {} on {} cannot be reached: the model says {}",
+                  to_string(seconds(anchor.step_s)), plural(anchor.gpus), to_string(seconds(plain.step_s))),
+      anchor.scales ? "leave measured.scales out, or check the unit and the batch size"
+                    : "check the unit, the batch size and the input pipeline");
+}
+
+AnchoredParts parts_of(const Anchored& anchored) {
+  const auto has = [&](std::string_view part) { return anchored.scaled.find(part) != std::string::npos; };
+  return {.kernels = has("kernels"), .host = has("host"), .input = has("input")};
+}
+
+std::vector<std::string> doubts_about(const Anchored& anchored) {
+  std::vector<std::string> doubts;
+  if (anchored.efficiency > 1) {
+    doubts.push_back(fmt::format(
+        "the anchor implies {:.0f} % of the GPU's peak rate: check precision, batch size and the unit",
+        100 * anchored.efficiency));
+  }
+  if (anchored.factor < 1 / kPlausibleFactor || anchored.factor > kPlausibleFactor) {
+    doubts.push_back(
+        fmt::format("the anchor scales {} by {:.2f}: check that the measured run did what this scenario says",
+                    anchored.scaled, anchored.factor));
+  }
+  if (anchored.scaled == "input") {
+    doubts.emplace_back(
+        "the step that was measured waits for its input: the anchor says nothing of the GPU; measured.scales "
+        "= \"compute\" overrides this");
+  }
+  return doubts;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,33 @@
+// Scaling the device model to one measured step.
+#pragma once
+
+#include "sim/analysis/step/step_simulator.hpp"
+#include "sim/analysis/uncertainty/uncertain_inputs.hpp"
+
+namespace foretrain {
+
+/// What the anchor did to the model.
+struct Anchored {
+  DeviceModel device;
+  std::string scaled;  ///< "kernels", "host", "input" or "kernels and host"
+  double factor = 1;   ///< measured / predicted time of what was scaled
+  std::string why;     ///< how the step follows each side
+  /// The step it leads to on the anchor's GPUs, as far as the search came by it, read by accounts.
+  std::optional<SimulatedStep> step{};
+  double efficiency =
+      0;  ///< share of the measured step that its products would take at the GPU's peak; 0 = there are none
+};
+
+/// Finds the factor on kernel times, host times or the input pipeline with which the predicted step at
+/// `anchor.gpus` equals the measured one, by bisection on the logarithm between 1/50 and 50. The side is the
+/// anchor's, or else the one that the step there follows most. When it cannot reach the measurement and none
+/// was asked for, kernels and host are scaled together. Throws InputError when even that does not.
+Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& device, const Anchor& anchor);
+
+/// Which parts of the model the measurement fixed.
+AnchoredParts parts_of(const Anchored& anchored);
+
+/// What is implausible about it, in sentences.
+std::vector<std::string> doubts_about(const Anchored& anchored);
+
+}  // namespace foretrain

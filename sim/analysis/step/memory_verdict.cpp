@@ -1,0 +1,90 @@
+// The advice is tried before it is given: each remedy's own memory is computed.
+#include "sim/analysis/step/memory_verdict.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.hpp"
+#include "sim/scenario/job.hpp"
+
+namespace foretrain {
+
+namespace {
+
+Workload workload_of(const PredictionPoint& point, const Scenario& scenario) {
+  Workload workload = scenario.workload;
+  workload.batch_per_gpu = point.batch_per_gpu;
+  return workload;
+}
+
+MemorySite site_of(const PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
+  return {strategy, working_gpus(scenario, point.gpus).size(), scenario.cluster.node.gpu.architecture};
+}
+
+std::string smaller_batch(const PredictionPoint& point, const Scenario& scenario) {
+  if (point.largest_batch < 1) return {};
+  const std::int64_t shares = (point.batch_per_gpu + point.largest_batch - 1) / point.largest_batch;
+  const std::int64_t accumulation = shares * scenario.knobs.accumulation;
+  return fmt::format("a batch of {} per GPU fits, with strategy.accumulation = {} the step keeps its samples",
+                     point.largest_batch, accumulation);
+}
+
+std::string sixteen_bits(const PredictionPoint& point, const Scenario& scenario, const MemorySite& site) {
+  if (is_half(scenario.workload.precision)) return {};
+  Workload half = workload_of(point, scenario);
+  half.precision = Precision::amp_fp16;
+  if (memory_use(half, site).total() > point.memory_capacity) return {};
+  return "model.precision = \"amp_fp16\" fits";
+}
+
+}  // namespace
+
+void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
+  const Workload workload = workload_of(point, scenario);
+  const MemorySite site = site_of(point, scenario, strategy);
+  point.memory = memory_use(workload, site);
+  point.memory_capacity = scenario.cluster.node.gpu.capacity();
+  point.largest_batch = largest_batch(workload, site, point.memory_capacity);
+}
+
+std::string memory_parts(const MemoryUse& use) {
+  std::string text;
+  const auto add = [&](std::string_view what, Bytes bytes) {
+    if (bytes.count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, to_string(bytes));
+  };
+  add("weights", use.parameters);
+  add("gradients", use.gradients);
+  add("optimizer", use.optimizer);
+  add("buckets", use.buckets);
+  add("activations", use.activations);
+  add("convolution workspace", use.workspace);
+  add("framework", use.framework);
+  return text;
+}
+
+std::string memory_verdict(const PredictionPoint& point) {
+  if (point.fits_tightly()) return "fits tightly";
+  return point.fits() ? "fits" : "does not fit";
+}
+
+std::string tightness_warning(const PredictionPoint& point) {
+  return fmt::format(
+      "{} GPU{}: {} of {} are needed, which leaves less than the fastest convolutions want; batch {} leaves "
+      "enough",
+      point.gpus, point.gpus == 1 ? "" : "s", to_string(point.memory.least()),
+      to_string(point.memory_capacity), point.largest_batch);
+}
+
+std::string memory_warning(const PredictionPoint& point, const Scenario& scenario,
+                           const StrategyMemory& strategy) {
+  std::string text =
+      fmt::format("{} GPU{}: about {} are needed per GPU, it has {}", point.gpus, point.gpus == 1 ? "" : "s",
+                  to_string(point.memory.least()), to_string(point.memory_capacity));
+  const MemorySite site = site_of(point, scenario, strategy);
+  std::string advice = smaller_batch(point, scenario);
+  if (const std::string half = sixteen_bits(point, scenario, site); !half.empty())
+    advice += (advice.empty() ? "" : "; ") + half;
+  if (advice.empty()) advice = "not even one sample fits";
+  return text + ": " + advice;
+}
+
+}  // namespace foretrain

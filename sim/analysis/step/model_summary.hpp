@@ -1,0 +1,81 @@
+// A network layer by layer: shapes, parameters, FLOPs, bytes, kernels, saved activations, and on a GPU the
+// time of its kernels.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/analysis/validation/repeated_rows.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "sim/workload/device/memory.hpp"
+#include "sim/workload/layers/shape.hpp"
+
+namespace foretrain {
+
+/// FLOPs and bytes are those of one sample in the forward pass; what a batch shares (weights) is divided by
+/// the batch.
+struct LayerSummary {
+  std::string name;
+  std::optional<OperatorClass> kind;  ///< of its largest operator; none for views
+  Shape result;
+  std::int64_t parameters = 0;
+  double flops = 0, bytes = 0;
+  double saved_bytes = 0;  ///< activations kept for backward, a sample, fp32
+  int forward_kernels = 0, backward_kernels = 0;
+  Time forward_time{}, backward_time{};  ///< of the whole batch; zero without a GPU
+  /// FLOPs per byte moved; 0 for layers that move none.
+  double intensity() const { return bytes > 0 ? flops / bytes : 0; }
+  Time time() const { return forward_time + backward_time; }
+};
+
+struct ModelTotals {
+  std::int64_t parameters = 0, tensors = 0;
+  Bytes gradients{};
+  double forward_flops = 0, forward_product_flops = 0,
+         backward_flops = 0;  ///< of one sample; product: matrix products alone
+  double forward_bytes = 0;   ///< of one sample
+  int forward_kernels = 0, backward_kernels = 0, optimizer_kernels = 0;
+  Bytes activations_fp32{}, activations_16_bit{};  ///< more memory a further sample takes
+  MemoryUse memory;
+  int kernels() const { return forward_kernels + backward_kernels + optimizer_kernels; }
+  double intensity() const { return forward_bytes > 0 ? forward_flops / forward_bytes : 0; }
+};
+
+/// Time of the kernels of one class, forward and backward; `kind` is none for the optimizer.
+struct ClassTime {
+  std::optional<OperatorClass> kind;
+  int kernels = 0;
+  Time time{};
+};
+
+/// Layers that do the same work with the same shapes, wherever they stand.
+struct SlowLayer {
+  std::size_t layer = 0;  ///< the first of them
+  int count = 1;
+  Time time{};  ///< of all of them, forward and backward
+};
+
+struct KernelTimes {
+  std::string gpu;
+  Time total{};
+  std::vector<ClassTime> classes;  ///< most time first
+  std::vector<SlowLayer> slowest;  ///< at most kSlowestLayers, most time first
+};
+inline constexpr std::size_t kSlowestLayers = 10;
+
+struct ModelSummary {
+  std::string name, description, input;
+  Precision precision = Precision::fp32;
+  std::int64_t batch = 0;
+  std::vector<LayerSummary> layers;
+  std::vector<RowGroup> groups;  ///< of `layers`: what repeats, once
+  ModelTotals totals;
+  std::optional<KernelTimes> times;
+};
+
+/// Of the scenario's model at its batch, precision, optimizer and framework; with times of the cluster's GPU
+/// when asked for.
+ModelSummary summarize_model(const Scenario& scenario, bool with_times);
+
+}  // namespace foretrain

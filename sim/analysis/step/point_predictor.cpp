@@ -1,0 +1,111 @@
+// Steps are kept by their number of GPUs: the search for the crossover comes back to those of the table.
+#include "sim/analysis/step/point_predictor.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/step/around_steps.hpp"
+#include "sim/analysis/step/epoch.hpp"
+#include "sim/analysis/step/memory_verdict.hpp"
+#include "sim/analysis/uncertainty/uncertainty.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/scenario/job.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// The part of the run that takes longest, in words.
+std::string longest_part(const PredictionPoint& p, double epochs) {
+  const AroundSteps& around = p.around;
+  const std::array<std::pair<double, std::string>, 4> parts{
+      {{epochs * p.epoch_s, fmt::format("{:g} epochs of {:.3g} s", epochs, p.epoch_s)},
+       {around.validation_s, "validation"},
+       {around.checkpoint_s, "checkpoints"},
+       {around.periodic_s, "what happens every so many epochs"}}};
+  return std::max_element(parts.begin(), parts.end())->second;
+}
+
+void refuse_endless_run(const PredictionPoint& p, double epochs) {
+  if (p.total_s <= kLongestRun) return;
+  throw InputError(fmt::format("the training would take longer than {:.0f} days on {} GPU{}: {}",
+                               kLongestRun / 86400, p.gpus, p.gpus == 1 ? "" : "s", longest_part(p, epochs)),
+                   "check run.epochs, data.samples and run.every");
+}
+
+}  // namespace
+
+PointPredictor::PointPredictor(const Scenario& scenario, int most_gpus)
+    : scenario_(scenario), simulator_(scenario, most_gpus), device_(default_device_model(scenario)) {}
+
+PointPredictor::PointPredictor(const Scenario& scenario, const PointPredictor& other)
+    : scenario_(scenario), simulator_(scenario, other.simulator_), device_(other.device_) {}
+
+const SimulatedStep& PointPredictor::step(int gpus) {
+  const auto known = simulated_.find(gpus);
+  if (known != simulated_.end()) return known->second;
+  return simulated_.emplace(gpus, simulator_.simulate(gpus, device_, reading_)).first->second;
+}
+
+Throughput PointPredictor::throughput(int gpus) {
+  const SimulatedStep& simulated = step(gpus);
+  return {samples_per_step(gpus) / simulated.step_s, simulated.breakdown, simulated.step_s};
+}
+
+double PointPredictor::samples_per_step(int gpus) const {
+  return static_cast<double>(simulator_.global_batch(gpus)) / readers_of_a_sample(scenario_, gpus);
+}
+
+PredictionPoint PointPredictor::point(int gpus, Decisions& decisions) {
+  const Throughput rate = throughput(gpus);
+  const SimulatedStep& simulated = step(gpus);
+  decisions.add(simulated.decisions);
+  PredictionPoint p;
+  p.gpus = gpus;
+  p.nodes = reserved_gpus(scenario_, gpus).nodes;
+  p.batch_per_gpu = simulator_.batch_per_gpu(gpus);
+  p.global_batch = simulator_.global_batch(gpus);
+  p.step_s = simulated.step_s;
+  p.breakdown = simulated.breakdown;
+  p.buckets = simulated.buckets;
+  p.samples_per_s = rate.samples_per_s;
+  add_epoch(p);
+  add_memory(p, scenario_, simulated.memory);
+  decisions.add(fmt::format("memory on {} GPU{}", gpus, gpus == 1 ? "" : "s"),
+                fmt::format("{}, {} of {}", memory_verdict(p), to_string(p.memory.total()),
+                            to_string(p.memory_capacity)),
+                fmt::format("{}; largest batch per GPU {}", memory_parts(p.memory), p.largest_batch));
+  return p;
+}
+
+const SimulatedStep& PointPredictor::one_gpu(std::int64_t batch) {
+  if (batch == simulator_.batch_per_gpu(1)) return step(1);
+  const auto known = one_gpu_steps_.find(batch);
+  if (known != one_gpu_steps_.end()) return known->second;
+  return one_gpu_steps_.emplace(batch, simulator_.simulate(1, batch, device_, Reading::accounts))
+      .first->second;
+}
+
+/// The last step of an epoch is shorter by what its smaller batch saves on one GPU.
+double PointPredictor::partial_step(const PredictionPoint& p, std::int64_t batch) {
+  return std::max(0.0, p.step_s - (one_gpu(p.batch_per_gpu).step_s - one_gpu(batch).step_s));
+}
+
+void PointPredictor::add_epoch(PredictionPoint& p) {
+  const int shares = shares_of_data(scenario_, p.gpus);
+  const EpochShape shape =
+      epoch_shape(scenario_.workload.data, p.batch_per_gpu, scenario_.knobs.accumulation, shares);
+  const bool has_partial = shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
+  const double partial = has_partial ? partial_step(p, shape.partial_batch) : p.step_s;
+  p.steps_per_epoch = shape.steps;
+  const double restart_s = loader_restart_s(scenario_.workload, scenario_.cluster.node);
+  p.epoch_s = epoch_s(shape, p.step_s, partial, restart_s);
+  p.around = around_steps(simulator_, device_, p.gpus, restart_s);
+  p.total_s = scenario_.epochs * (p.epoch_s - restart_s) + p.around.total_s();
+  refuse_endless_run(p, scenario_.epochs);
+  p.gpu_hours = p.total_s * p.gpus / 3600;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,50 @@
+// One scenario on any number of GPUs: each number simulated once, and from its step the epoch, the run, the
+// memory.
+#pragma once
+
+#include <map>
+
+#include "sim/analysis/prediction.hpp"
+#include "sim/analysis/search/crossover.hpp"
+#include "sim/analysis/step/step_simulator.hpp"
+
+namespace foretrain {
+
+/// The scenario must outlive it.
+class PointPredictor {
+ public:
+  /// `most_gpus`: the largest number that will be asked for. The device model is the default one until set.
+  PointPredictor(const Scenario& scenario, int most_gpus);
+  /// With the cluster's graph and the device model of `other`.
+  PointPredictor(const Scenario& scenario, const PointPredictor& other);
+
+  void set_device(const DeviceModel& device) { device_ = device; }
+  const StepSimulator& simulator() const { return simulator_; }
+  const DeviceModel& device() const { return device_; }
+  /// From here on steps are read by kind of work, too.
+  void read_parts() { reading_ = Reading::parts; }
+  const SimulatedStep& step(int gpus);
+  /// What has been simulated so far, by the number of GPUs.
+  const std::map<int, SimulatedStep>& evaluated() const { return simulated_; }
+  /// The step of one GPU with another batch; each batch is simulated once.
+  const SimulatedStep& one_gpu(std::int64_t batch_per_gpu);
+  /// Samples a step trains on, each once, also when several processes train on it.
+  double samples_per_step(int gpus) const;
+  Throughput throughput(int gpus);
+  /// Everything but speedup and efficiency, which refer to a throughput that the caller knows, and the
+  /// intervals (intervals.hpp). Adds to `decisions`.
+  PredictionPoint point(int gpus, Decisions& decisions);
+
+ private:
+  double partial_step(const PredictionPoint& p, std::int64_t batch);
+  void add_epoch(PredictionPoint& p);
+
+  const Scenario& scenario_;
+  StepSimulator simulator_;
+  DeviceModel device_;
+  Reading reading_ = Reading::accounts;
+  std::map<int, SimulatedStep> simulated_;
+  std::map<std::int64_t, SimulatedStep> one_gpu_steps_;
+};
+
+}  // namespace foretrain

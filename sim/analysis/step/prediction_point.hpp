@@ -1,0 +1,83 @@
+// One number of GPUs: predicted times, where they go, how sure they are, and whether the training fits.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/base/units.hpp"
+#include "sim/strategy/strategy.hpp"
+#include "sim/workload/device/memory.hpp"
+
+namespace foretrain {
+
+/// Seconds of one step per account, by Account's order. Sums to the step.
+using Breakdown = std::array<double, kAccountCount>;
+
+/// Where the true time lies with probability `level`.
+struct Interval {
+  double low_s = 0, high_s = 0, level = 0.9;
+};
+
+/// The same of a number without a unit.
+struct Range {
+  double low = 0, high = 0;
+};
+
+/// Seconds of the whole run that are no training steps.
+struct AroundSteps {
+  double startup_s = 0, loader_restart_s = 0, validation_s = 0, checkpoint_s = 0;
+  double periodic_s = 0;  ///< work of a given duration under other names than validation and checkpoint
+  double total_s() const { return startup_s + loader_restart_s + validation_s + checkpoint_s + periodic_s; }
+};
+
+/// What one uncertain input alone does to the time of the run, the others as predicted: its 5 % and 95 %
+/// quantiles.
+struct TornadoBar {
+  std::string input, origin;
+  double low_s = 0, high_s = 0;
+  double share = 0;  ///< of the variance that the inputs make together
+};
+
+/// The interval of the run's time once something has been measured.
+struct NarrowedBy {
+  std::string measurement;
+  double low_s = 0, high_s = 0;
+};
+
+/// Which inputs matter on so many GPUs, largest first, and which measurement would narrow the answer most,
+/// best first.
+struct Sensitivity {
+  int gpus = 1;
+  double total_s = 0;
+  Interval interval;  ///< of total_s
+  std::vector<TornadoBar> bars;
+  std::vector<NarrowedBy> narrowed;
+};
+
+/// One number of GPUs.
+struct PredictionPoint {
+  int gpus = 1, nodes = 1;
+  std::int64_t batch_per_gpu = 0, global_batch = 0, steps_per_epoch = 1;
+  double step_s = 0, epoch_s = 0, total_s = 0;
+  double samples_per_s = 0;
+  double speedup = 1;     ///< samples_per_s over that of one GPU
+  double efficiency = 1;  ///< speedup / gpus
+  double gpu_hours = 0;
+  AroundSteps around;  ///< part of total_s
+  Interval interval;   ///< of step_s
+  Interval epoch_interval, total_interval;
+  Range speedup_range;        ///< 90 %, as all intervals
+  double chance_of_gain = 1;  ///< probability that these GPUs are faster than one
+  MemoryUse memory;
+  Bytes memory_capacity{};
+  std::int64_t largest_batch = 0;  ///< per GPU and micro-step that fits; 0 = not even one sample does
+  Breakdown breakdown{};
+  std::vector<Bytes> buckets;
+  bool fits() const { return memory.least() <= memory_capacity; }
+  /// Fits, but not with the scratch memory of the fastest convolutions.
+  bool fits_tightly() const { return fits() && memory.total() > memory_capacity; }
+};
+
+}  // namespace foretrain

@@ -1,0 +1,53 @@
+// Moments of the largest of n normals by the trapezoid rule, which converges fast for smooth functions that
+// vanish at both ends.
+#include "sim/analysis/step/rank_jitter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace foretrain {
+
+namespace {
+
+constexpr int kFewestSteps = 20;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+}  // namespace
+
+double spread_of_slowest(int ranks) {
+  constexpr double kFarthest = 9, kStep = 0.01;
+  double sum = 0, mean = 0, square = 0;
+  for (double x = -kFarthest; x <= kFarthest; x += kStep) {
+    const double below = 0.5 * std::erfc(-x / std::numbers::sqrt2);
+    const double density = std::exp(-x * x / 2) * std::pow(below, ranks - 1);
+    sum += density, mean += x * density, square += x * x * density;
+  }
+  mean /= sum;
+  return std::sqrt(square / sum - mean * mean);
+}
+
+std::optional<CalibratedConstant> rank_spread_of(const std::vector<Sample>& samples) {
+  std::vector<double> spreads;
+  int steps = 0;
+  for (const Sample& sample : samples) {
+    if (sample.kind != SampleKind::training || sample.what != "step" || sample.repeats < kFewestSteps ||
+        !(sample.spread > 0))
+      continue;
+    spreads.push_back(sample.spread / spread_of_slowest(sample.gpus));
+    steps += sample.repeats;
+  }
+  if (spreads.empty()) return std::nullopt;
+  CalibratedConstant constant;
+  constant.name = "loss.rank_spread", constant.value = median(spreads),
+  constant.samples = static_cast<int>(spreads.size());
+  constant.spread = 1 / std::sqrt(2.0 * (steps - 1));  // of a standard deviation from so many normal values
+  return constant;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,221 @@
+// The step time is the distance between the ends of two steps, once the pipeline has filled; the breakdown is
+// what the compute stream did or waited for between them. Both come from the same timeline, so they agree to
+// the picosecond.
+#include "sim/analysis/step/step_simulator.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/engine/executor.hpp"
+#include "sim/scenario/job.hpp"
+#include "sim/strategy/catalog.hpp"
+#include "sim/strategy/process/loss_constants.hpp"
+#include "sim/strategy/step/evaluation.hpp"
+#include "sim/workload/device/device_constants.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr int kWarmUpSteps = 2;
+constexpr int kLongestWindow = 10;
+constexpr int kMostMicroSteps = 8;
+constexpr double kFastestLink = 1e18;
+
+/// Steps over which the script repeats itself: one, or as many as lie between two loss.item() calls.
+int window_of(const TrainingLoop& loop) { return std::clamp(loop.loss_item_every, 1, kLongestWindow); }
+
+void refuse_endless_step(double step_s) {
+  if (step_s <= StepSimulator::kLongestStep) return;
+  throw InputError(fmt::format("one training step would take about {:.3g} s", step_s),
+                   "the longest step that is simulated is one day; check batch, decode and overhead");
+}
+
+/// Refuses plans whose durations alone add up to more than the clock can hold.
+void refuse_endless(const TaskGraph& graph, double slowest, int steps) {
+  double total = 0;
+  for (const Task& task : graph.tasks())
+    total += to_seconds(task.duration) + static_cast<double>(task.traffic.count) / slowest;
+  refuse_endless_step(total / steps);
+}
+
+Breakdown to_breakdown(const CriticalPath& path, int steps) {
+  Breakdown out{};
+  for (std::size_t account = 0; account < kAccountCount; ++account)
+    out[account] = to_seconds(path.spent[account]) / steps;
+  // Waiting for a launch or a wake-up is the host's time, whatever it delays.
+  for (const Time lag : path.lag) out[static_cast<std::size_t>(Account::host)] += to_seconds(lag) / steps;
+  return out;
+}
+
+/// The derivative of an end by each account is its share of the critical path from the very beginning; the
+/// step is the difference of two ends.
+Breakdown sensitivity(const TaskGraph& graph, const Timeline& timeline, TaskId before, TaskId last,
+                      int steps) {
+  Breakdown out = to_breakdown(critical_path(graph, timeline, last, Time::zero()), steps);
+  const Breakdown earlier = to_breakdown(critical_path(graph, timeline, before, Time::zero()), steps);
+  for (std::size_t account = 0; account < kAccountCount; ++account) out[account] -= earlier[account];
+  return out;
+}
+
+/// What shrinks from one micro-step to the next ends at zero; the others still sum to the step.
+void end_at_zero(SimulatedStep& step) {
+  for (double& wait : step.waits) wait = std::max(0.0, wait);
+  std::erase_if(step.parts, [](const StepPart& part) { return part.seconds < 0; });
+  if (std::ranges::min(step.breakdown) >= 0) return;
+  double sum = 0;
+  for (double& account : step.breakdown) sum += account = std::max(0.0, account);
+  for (double& account : step.breakdown) account *= step.step_s / sum;
+}
+
+/// Extends a step of `fewer` and one of `more` micro-steps to `wanted`: in the steady state each further one
+/// costs the same.
+SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int extra) {
+  const auto extend = [extra](double a, double b) { return b + extra * (b - a); };
+  more.step_s = std::max(more.step_s, extend(fewer.step_s, more.step_s));
+  for (std::size_t i = 0; i < kAccountCount; ++i) {
+    more.breakdown[i] = extend(fewer.breakdown[i], more.breakdown[i]);
+    more.critical[i] = extend(fewer.critical[i], more.critical[i]);
+  }
+  for (std::size_t i = 0; i < kWaitKinds; ++i) more.waits[i] = extend(fewer.waits[i], more.waits[i]);
+  for (StepPart& part : more.parts) {
+    const auto same = std::find_if(fewer.parts.begin(), fewer.parts.end(),
+                                   [&](const StepPart& other) { return other.name == part.name; });
+    part.seconds = extend(same == fewer.parts.end() ? 0 : same->seconds, part.seconds);
+  }
+  end_at_zero(more);
+  return more;
+}
+
+}  // namespace
+
+DeviceModel default_device_model(const Scenario& scenario) {
+  DeviceModel device;
+  device.kernel = kernel_calibration_of(scenario.cluster);
+  apply(scenario.cluster.calibration, host_call_constants(), device.host);
+  const Losses losses = losses_of(scenario.cluster);
+  device.rank_spread = losses.rank_spread, device.busy_node = losses.busy_node,
+  device.busy_host = losses.busy_host;
+  device.collective_share = losses.collective_share;
+  return device;
+}
+
+StepSimulator::Machine::Machine(const ClusterSpec& spec, int nodes)
+    : cluster(Cluster::build(spec, nodes)), collectives(std::make_shared<ClusterCollectives>(cluster)) {}
+
+StepSimulator::StepSimulator(const Scenario& scenario, int most_gpus, int most_nodes)
+    : scenario_(scenario),
+      machine_(std::make_shared<const Machine>(
+          scenario.cluster, std::max(reserved_gpus(scenario, most_gpus).nodes, most_nodes))),
+      reuse_(std::make_shared<PlanReuse>(
+          PlanReuse{machine_->collectives, OperatorCosts(scenario.workload, cluster().spec().node.gpu)})) {}
+
+StepSimulator::StepSimulator(const Scenario& scenario, const StepSimulator& other)
+    : scenario_(scenario),
+      machine_(other.machine_),
+      reuse_(std::make_shared<PlanReuse>(
+          PlanReuse{machine_->collectives, OperatorCosts(scenario.workload, cluster().spec().node.gpu)})) {}
+
+int StepSimulator::cluster_gpus() const { return scenario_.cluster.nodes * scenario_.cluster.node.gpus; }
+
+std::int64_t StepSimulator::batch_per_gpu(int gpus) const {
+  if (!scenario_.global_batch) return scenario_.workload.batch_per_gpu;
+  const std::int64_t shares = std::int64_t{working(gpus)} * scenario_.knobs.accumulation;
+  return std::max<std::int64_t>(1, (*scenario_.global_batch + shares - 1) / shares);
+}
+
+std::int64_t StepSimulator::global_batch(int gpus) const {
+  const std::int64_t ranks = working(gpus);
+  if (scenario_.global_batch) return std::max(*scenario_.global_batch, ranks);
+  return scenario_.workload.batch_per_gpu * scenario_.knobs.accumulation * ranks;
+}
+
+int StepSimulator::working(int gpus) const {
+  return nodes_of_.count(gpus) > 0 ? gpus : working_gpu_count(scenario_, gpus);
+}
+
+Placement StepSimulator::placement(int gpus) const {
+  if (const auto asked = nodes_of_.find(gpus); asked != nodes_of_.end())
+    return place(gpus, scenario_.cluster.node.gpus, Layout::spread, asked->second);
+  return working_gpus(scenario_, gpus);
+}
+
+RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& device,
+                                       PlanFunction make_plan) const {
+  Workload workload = scenario_.workload;
+  workload.batch_per_gpu = wanted.batch_per_gpu;
+  StrategyKnobs knobs = scenario_.knobs;
+  knobs.accumulation = wanted.micro_steps;
+  const Placement ranks = placement(wanted.gpus);
+  Plan plan = make_plan({workload, cluster(), ranks, knobs, device, wanted.steps, scenario_.collective,
+                         reuse_.get(), calls_of(scenario_.cluster)});
+  if (device.communication_time_scale != 1)
+    plan.graph.scale_transfers(static_cast<std::uint8_t>(Account::exposed_communication),
+                               device.communication_time_scale);
+  reuse_->tasks = std::max(reuse_->tasks, plan.graph.tasks().size());
+  reuse_->dependencies = std::max(reuse_->dependencies, plan.graph.dependency_count());
+  const ClusterLinks& links = cluster().links();
+  refuse_endless(plan.graph, std::min(kFastestLink, links.slowest()), wanted.steps);
+  Timeline timeline = run(plan.graph, [&links](LinkId link) { return links[link].bandwidth; });
+  refuse_endless_step(to_seconds(timeline.end_of(plan.step_ends.back())) / wanted.steps);
+  return {std::move(plan), std::move(timeline)};
+}
+
+RecordedSteps StepSimulator::record(int gpus, const DeviceModel& device) const {
+  const int micro_steps = std::min(scenario_.knobs.accumulation, kMostMicroSteps);
+  return run_steps({gpus, batch_per_gpu(gpus), micro_steps, kWarmUpSteps + 1}, device,
+                   find_strategy(scenario_.strategy)->plan);
+}
+
+void StepSimulator::read_accounts(const RecordedSteps& run, Reading reading, SimulatedStep& step) const {
+  const TaskGraph& graph = run.plan.graph;
+  const TaskId before = run.plan.step_ends[kWarmUpSteps - 1], last = run.plan.step_ends.back();
+  const int window = window_of(scenario_.workload.loop);
+  const QueueId stream = graph.tasks()[last].queue;
+  const TaskId first = graph.tasks()[before].queue == stream ? before + 1 : 0;
+  const std::vector<PathPiece> path =
+      queue_path(graph, run.timeline, stream, run.timeline.end_of(before), run.timeline.end_of(last), first);
+  step.breakdown = to_breakdown(sum_of(graph, path), window);
+  step.critical = sensitivity(graph, run.timeline, before, last, window);
+  step.waits = link_waits(graph, path, cluster(), window);
+  if (reading == Reading::parts)
+    step.parts = step_parts(graph, path, scenario_.workload.model->layer_names, window);
+}
+
+SimulatedStep StepSimulator::simulate_micro_steps(const Run& wanted, const DeviceModel& device,
+                                                  Reading reading) const {
+  RecordedSteps run = run_steps(wanted, device, find_strategy(scenario_.strategy)->plan);
+  const std::vector<TaskId>& ends = run.plan.step_ends;
+  SimulatedStep step;
+  step.step_s = to_seconds(run.timeline.end_of(ends.back()) - run.timeline.end_of(ends[kWarmUpSteps - 1])) /
+                window_of(scenario_.workload.loop);
+  if (reading == Reading::time) return step;
+  read_accounts(run, reading, step);
+  step.buckets = std::move(run.plan.buckets);
+  step.memory = run.plan.memory;
+  step.decisions = std::move(run.plan.decisions);
+  return step;
+}
+
+double StepSimulator::simulate_evaluation(int gpus, std::int64_t batch_per_gpu,
+                                          const DeviceModel& device) const {
+  const int window = window_of(scenario_.workload.loop);
+  const auto [plan, timeline] =
+      run_steps({gpus, batch_per_gpu, 1, kWarmUpSteps + window}, device, plan_evaluation);
+  return to_seconds(timeline.end_of(plan.step_ends.back()) -
+                    timeline.end_of(plan.step_ends[kWarmUpSteps - 1])) /
+         window;
+}
+
+SimulatedStep StepSimulator::simulate(int gpus, std::int64_t batch, const DeviceModel& device,
+                                      Reading reading) const {
+  const int wanted = scenario_.knobs.accumulation, steps = kWarmUpSteps + window_of(scenario_.workload.loop);
+  const auto simulated = [&](int micro_steps) {
+    return simulate_micro_steps({gpus, batch, micro_steps, steps}, device, reading);
+  };
+  if (wanted <= kMostMicroSteps) return simulated(wanted);
+  return extrapolate(simulated(kMostMicroSteps - 1), simulated(kMostMicroSteps), wanted - kMostMicroSteps);
+}
+
+}  // namespace foretrain

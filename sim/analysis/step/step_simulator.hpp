@@ -1,0 +1,109 @@
+// One training step on N GPUs: plan, run, read the clock and the critical path.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "sim/analysis/prediction.hpp"
+#include "sim/analysis/step/link_waits.hpp"
+#include "sim/analysis/step/step_parts.hpp"
+#include "sim/engine/timeline.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "sim/strategy/process/plan_reuse.hpp"
+
+namespace foretrain {
+
+/// How much is read off a run: the time of a step; what it went to and what was planned; that by kind of
+/// work, too.
+enum class Reading : std::uint8_t { time, accounts, parts };
+
+/// Beyond what was read the fields are empty.
+struct SimulatedStep {
+  double step_s = 0;
+  Breakdown breakdown{};  ///< what the compute stream did or waited for
+  Breakdown
+      critical{};  ///< by how much the critical path to the step's end grew in each: the step's derivative
+  std::vector<StepPart> parts;  ///< the breakdown by kind of work instead
+  LinkWaits waits;              ///< its exposed communication by kind of link
+  std::vector<Bytes> buckets;
+  StrategyMemory memory;
+  Decisions decisions;
+};
+
+/// Some steps with their clock, for traces.
+struct RecordedSteps {
+  Plan plan;
+  Timeline timeline;
+};
+
+/// The device model a scenario starts from, before any anchor.
+DeviceModel default_device_model(const Scenario& scenario);
+
+/// Simulates steps of one scenario; keeps the cluster's graph, which all numbers of GPUs share, and what
+/// their plans have in common. Not for several threads at once, nor are those made from one another.
+class StepSimulator {
+ public:
+  /// `most_gpus`: the largest number that will be asked for; `most_nodes`: of spread().
+  StepSimulator(const Scenario& scenario, int most_gpus, int most_nodes = 1);
+  /// With the graph of `other`, whose scenario has the same cluster.
+  StepSimulator(const Scenario& scenario, const StepSimulator& other);
+
+  /// The mean step in the steady state. `batch_per_gpu` replaces the scenario's (the last batch of an epoch
+  /// is smaller). Throws InputError when one step would take longer than kLongestStep.
+  SimulatedStep simulate(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device,
+                         Reading reading = Reading::parts) const;
+  SimulatedStep simulate(int gpus, const DeviceModel& device, Reading reading = Reading::parts) const {
+    return simulate(gpus, batch_per_gpu(gpus), device, reading);
+  }
+  double step_s(int gpus, const DeviceModel& device) const {
+    return simulate(gpus, device, Reading::time).step_s;
+  }
+
+  /// Seconds a rank takes for one batch of a validation pass, in the steady state.
+  double simulate_evaluation(int gpus, std::int64_t batch_per_gpu, const DeviceModel& device) const;
+
+  /// The steps themselves: warm-up and one steady step.
+  RecordedSteps record(int gpus, const DeviceModel& device) const;
+
+  /// The batch of one GPU and micro-step: the scenario's in weak scaling, the rounded-up share of the global
+  /// batch in strong.
+  std::int64_t batch_per_gpu(int gpus) const;
+  /// Samples per optimizer step over all GPUs that work.
+  std::int64_t global_batch(int gpus) const;
+  const Scenario& scenario() const { return scenario_; }
+  /// Of `gpus` reserved GPUs those that work (sim/scenario/job.hpp).
+  Placement placement(int gpus) const;
+  /// From here on so many GPUs are spread over so many nodes instead of as the scenario's layout says.
+  void spread(int gpus, int nodes) { nodes_of_.insert_or_assign(gpus, nodes); }
+  /// GPUs the cluster has.
+  int cluster_gpus() const;
+  const Cluster& cluster() const { return machine_->cluster; }
+
+  static constexpr double kLongestStep = 86400;
+
+ private:
+  struct Run {
+    int gpus = 1;
+    std::int64_t batch_per_gpu = 1;
+    int micro_steps = 1, steps = 1;
+  };
+  /// Of a cluster, whatever runs on it.
+  struct Machine {
+    Machine(const ClusterSpec& spec, int nodes);
+    Cluster cluster;
+    std::shared_ptr<ClusterCollectives> collectives;
+  };
+  int working(int gpus) const;
+  RecordedSteps run_steps(const Run& run, const DeviceModel& device, PlanFunction plan) const;
+  SimulatedStep simulate_micro_steps(const Run& run, const DeviceModel& device, Reading reading) const;
+  void read_accounts(const RecordedSteps& run, Reading reading, SimulatedStep& step) const;
+
+  const Scenario& scenario_;
+  std::shared_ptr<const Machine> machine_;
+  std::shared_ptr<PlanReuse> reuse_;  ///< of this scenario
+  std::map<int, int> nodes_of_;       ///< where spread() was called
+};
+
+}  // namespace foretrain

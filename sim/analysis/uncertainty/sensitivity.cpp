@@ -1,0 +1,106 @@
+// Which inputs matter: each alone at its quantiles, and the interval again as if something had been measured.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "sim/analysis/uncertainty/intervals.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// What is left of an input's spread once it has been measured by itself.
+constexpr double kMeasured = 0.05;
+/// Bars below this part of the run are left out.
+constexpr double kVisible = 1e-4;
+
+/// The total when one input alone makes the step `log_step`, and what comes around the steps `log_around`,
+/// longer.
+double total_with(const PredictionPoint& p, double log_step, double log_around) {
+  const double around = p.around.total_s();
+  return (p.total_s - around) * std::exp(log_step) + around * std::exp(log_around);
+}
+
+/// Of the exponential distribution of lost time.
+double loss_quantile(const StepResponse& response, double p) {
+  const std::size_t loss = index_of(Uncertain::unmodelled);
+  return std::log1p(response.down[loss] - response.up[loss] * std::log1p(-p));
+}
+
+TornadoBar bar_of(const UncertainInput& input, const PredictionPoint& p, const StepResponse& response,
+                  double spread) {
+  TornadoBar bar{std::string(input.name), std::string(input.origin), 0, 0, 0};
+  const std::size_t i = index_of(input.which);
+  if (input.which == Uncertain::unmodelled) {
+    bar.low_s = total_with(p, loss_quantile(response, 0.05), 0),
+    bar.high_s = total_with(p, loss_quantile(response, 0.95), 0);
+  } else if (input.which == Uncertain::startup) {
+    bar.low_s = total_with(p, 0, -kReach * spread), bar.high_s = total_with(p, 0, kReach * spread);
+  } else {
+    const auto [low, high] = std::minmax(response.up[i], response.down[i]);
+    bar.low_s = total_with(p, low, 0), bar.high_s = total_with(p, high, 0);
+  }
+  return bar;
+}
+
+/// A bar's width as a share of all bars' squares: variances of independent inputs add.
+void add_shares(std::vector<TornadoBar>& bars) {
+  double sum = 0;
+  for (const TornadoBar& bar : bars) sum += std::pow(bar.high_s - bar.low_s, 2);
+  for (TornadoBar& bar : bars) bar.share = sum > 0 ? std::pow(bar.high_s - bar.low_s, 2) / sum : 0;
+}
+
+void shrink(StepResponse& response, Uncertain input, double spread) {
+  const double factor = spread > kMeasured ? kMeasured / spread : 1;
+  response.up[index_of(input)] *= factor, response.down[index_of(input)] *= factor;
+}
+
+}  // namespace
+
+StepResponse Intervals::narrowed(int gpus, Narrowing measurement) {
+  StepResponse out = response(gpus);
+  const auto to_measured = [&](Uncertain input) { shrink(out, input, spreads_[index_of(input)]); };
+  if (measurement == Narrowing::one_gpu && !is_anchored_) {
+    out = relative_to(response(1), out);
+    to_measured(Uncertain::kernels);
+  }
+  if (measurement == Narrowing::collectives)
+    to_measured(Uncertain::node_links), to_measured(Uncertain::network);
+  if (measurement == Narrowing::input_alone) to_measured(Uncertain::input);
+  if (measurement == Narrowing::many_gpus) {
+    StepResponse measured;
+    const std::size_t run = index_of(Uncertain::run_to_run);
+    measured.up[run] = measured.down[run] = out.up[run];
+    measured.down[run] = -measured.up[run];
+    out = relative_to(measured, measured);
+  }
+  return out;
+}
+
+Sensitivity Intervals::sensitivity(const PredictionPoint& p) {
+  Sensitivity out;
+  out.gpus = p.gpus, out.total_s = p.total_s, out.interval = p.total_interval;
+  const double startup = spreads_[index_of(Uncertain::startup)];
+  for (const UncertainInput& input : uncertain_inputs()) {
+    TornadoBar bar = bar_of(input, p, response(p.gpus), startup);
+    if (bar.high_s - bar.low_s > kVisible * p.total_s) out.bars.push_back(std::move(bar));
+  }
+  add_shares(out.bars);
+  std::stable_sort(out.bars.begin(), out.bars.end(),
+                   [](const TornadoBar& a, const TornadoBar& b) { return a.share > b.share; });
+  for (const Narrowing measurement : {Narrowing::one_gpu, Narrowing::many_gpus, Narrowing::collectives,
+                                      Narrowing::input_alone, Narrowing::whole_job}) {
+    if (measurement == Narrowing::many_gpus && p.gpus == 1) continue;  // that is one_gpu
+    const double spread = measurement == Narrowing::whole_job ? kMeasured : startup;
+    const Interval then =
+        total_interval(p, step_factors(narrowed(p.gpus, measurement), draws_, p.gpus), spread);
+    const bool is_narrower = then.high_s - then.low_s < 0.99 * (out.interval.high_s - out.interval.low_s);
+    if (is_narrower) out.narrowed.push_back({std::string(describe(measurement)), then.low_s, then.high_s});
+  }
+  std::stable_sort(out.narrowed.begin(), out.narrowed.end(), [](const NarrowedBy& a, const NarrowedBy& b) {
+    return a.high_s - a.low_s < b.high_s - b.low_s;
+  });
+  return out;
+}
+
+}  // namespace foretrain

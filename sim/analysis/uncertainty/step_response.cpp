@@ -1,0 +1,140 @@
+// A part that makes a share s of the step and becomes x times as long makes the step 1 + s (x - 1) times as
+// long.
+#include "sim/analysis/uncertainty/step_response.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numbers>
+
+#include "sim/base/random.hpp"
+#include "sim/strategy/process/losses.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Inputs known better than this, and parts that are the step but for this, are straight lines.
+constexpr double kSmall = 0.05;
+
+/// Shares of the step on its critical path, negative ones cut off.
+struct Shares {
+  double kernels = 0, host = 0, input = 0, communication = 0;
+};
+
+Shares shares_of(const SimulatedStep& step) {
+  const auto share = [&](Account account) {
+    return step.critical[static_cast<std::size_t>(account)] / step.step_s;
+  };
+  const auto part = [](double value) { return std::clamp(value, 0.0, 1.0); };
+  return {part(share(Account::compute) + share(Account::optimizer) + share(Account::other)),
+          part(share(Account::host)), part(share(Account::input_stall)),
+          part(share(Account::exposed_communication))};
+}
+
+double response(double share, double log_change) { return std::log1p(share * std::expm1(log_change)); }
+
+void set(StepResponse& out, Uncertain input, double share, double spread) {
+  out.up[index_of(input)] = response(share, kReach * spread);
+  out.down[index_of(input)] = response(share, -kReach * spread);
+}
+
+/// A loss that lengthens kernels by the part `loss`, itself known to a factor.
+void set_loss(StepResponse& out, Uncertain input, double kernels, double loss, double spread) {
+  const double share = kernels * loss / (1 + loss);
+  set(out, input, std::min(share, 1.0), spread);
+}
+
+double share_of(Uncertain input, const Shares& shares) {
+  if (input == Uncertain::kernels) return shares.kernels;
+  if (input == Uncertain::host) return shares.host;
+  return input == Uncertain::input ? shares.input : shares.communication;
+}
+
+double samples_per_gpu_s(const StepSimulator& simulator, int gpus, double step_s) {
+  return static_cast<double>(simulator.global_batch(gpus)) / step_s / gpus;
+}
+
+/// The exponential's median is what fitted losses contain already, as far as the prediction loses so much at
+/// all.
+void set_unmodelled(StepResponse& out, double mean, double predicted_loss) {
+  out.up[index_of(Uncertain::unmodelled)] = mean;
+  out.down[index_of(Uncertain::unmodelled)] =
+      -std::min(mean * std::numbers::ln2, std::max(0.0, predicted_loss));
+}
+
+bool has_input(const Scenario& scenario) { return scenario.workload.data.loader != LoaderKind::none; }
+
+}  // namespace
+
+double StepResponse::at(Uncertain input, double z) const {
+  return z >= 0 ? up[index_of(input)] * z / kReach : down[index_of(input)] * -z / kReach;
+}
+
+Reference reference_at(const StepSimulator& simulator, int gpus, double step_s) {
+  return {gpus, simulator.placement(gpus).nodes, samples_per_gpu_s(simulator, gpus, step_s)};
+}
+
+StepResponse linear_response(const StepSimulator& simulator, const DeviceModel& device,
+                             const SimulatedStep& step, int gpus, const Spreads& spreads,
+                             Reference reference) {
+  StepResponse out;
+  const Shares shares = shares_of(step);
+  const Placement ranks = simulator.placement(gpus);
+  const Uncertain links = ranks.nodes > 1 ? Uncertain::network : Uncertain::node_links;
+  for (const Uncertain input : {Uncertain::kernels, Uncertain::host, Uncertain::input, links})
+    set(out, input, share_of(input, shares), spreads[index_of(input)]);
+  set_loss(out, Uncertain::stragglers, shares.kernels,
+           slowest_rank_factor(device.rank_spread, ranks.size()) - 1,
+           spreads[index_of(Uncertain::stragglers)]);
+  set_loss(out, Uncertain::busy_node, shares.kernels,
+           busy_node_factor(device.busy_node, ranks, simulator.scenario().cluster.node.gpus) - 1,
+           spreads[index_of(Uncertain::busy_node)]);
+  set(out, Uncertain::run_to_run, 1, spreads[index_of(Uncertain::run_to_run)]);
+  const double here = samples_per_gpu_s(simulator, gpus, step.step_s);
+  set_unmodelled(out,
+                 unmodelled_loss(spreads[index_of(Uncertain::unmodelled)], ranks.nodes, reference.nodes,
+                                 gpus > reference.gpus),
+                 reference.samples_per_gpu_s > 0 ? 1 - here / reference.samples_per_gpu_s : 1);
+  return out;
+}
+
+StepResponse simulated_response(const StepSimulator& simulator, const DeviceModel& device,
+                                const SimulatedStep& step, int gpus, const Spreads& spreads,
+                                Reference reference) {
+  StepResponse out = linear_response(simulator, device, step, gpus, spreads, reference);
+  const Shares shares = shares_of(step);
+  const Placement ranks = simulator.placement(gpus);
+  const auto raise = [&](Uncertain input, bool is_there) {
+    const double spread = spreads[index_of(input)];
+    if (!is_there || spread < kSmall || share_of(input, shares) > 1 - kSmall) return;
+    const double raised_s = simulator.step_s(gpus, moved(device, input, kReach * spread));
+    double& up = out.up[index_of(input)];
+    up = std::max(up, std::log(raised_s / step.step_s));
+  };
+  raise(Uncertain::kernels, true);
+  raise(Uncertain::host, true);
+  raise(Uncertain::input, has_input(simulator.scenario()));
+  raise(ranks.nodes > 1 ? Uncertain::network : Uncertain::node_links, ranks.size() > 1);
+  return out;
+}
+
+StepResponse relative_to(const StepResponse& there, StepResponse here) {
+  for (std::size_t i = 0; i < kUncertainCount; ++i) here.up[i] -= there.up[i], here.down[i] -= there.down[i];
+  const std::size_t run = index_of(Uncertain::run_to_run);
+  here.up[run] = std::numbers::sqrt2 * there.up[run], here.down[run] = std::numbers::sqrt2 * there.down[run];
+  return here;
+}
+
+DeviceModel moved(DeviceModel device, Uncertain input, double by) {
+  const double factor = std::exp(by);
+  if (input == Uncertain::kernels) device.kernel.time_scale *= factor;
+  if (input == Uncertain::host) device.host.time_scale *= factor;
+  if (input == Uncertain::input) device.input_time_scale *= factor;
+  if (input == Uncertain::node_links || input == Uncertain::network)
+    device.communication_time_scale *= factor;
+  assert(input <= Uncertain::network);
+  return device;
+}
+
+}  // namespace foretrain

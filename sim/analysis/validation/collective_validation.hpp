@@ -1,0 +1,56 @@
+// Predicted against measured collective times, scored row by row.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/analysis/validation/validation.hpp"
+#include "sim/collective/protocol.hpp"
+#include "sim/scenario/csv/measurements.hpp"
+
+namespace foretrain {
+
+/// From this size on, bandwidth decides more than latency: errors there are also counted alone.
+inline constexpr std::int64_t kLargeMessage = 4 << 20;
+
+/// Times in microseconds.
+struct ValidatedCollective {
+  std::int64_t bytes = 0;
+  double measured = 0, predicted = 0;
+  double error = 0;  ///< |predicted / measured - 1|
+  double nccl_model =
+      0;  ///< NCCL's own forecast for what it would run; 0 where it makes none (sends and receives, one rank)
+  std::string_view algorithm;
+  Protocol protocol = Protocol::simple;
+  int channels = 0;
+};
+
+struct ValidatedCollectiveSeries {
+  std::string series, cluster, op;
+  int gpus = 1, nodes = 1;
+  double median = 0, p90 = 0, worst = 0, bias = 0;
+  double large_median = 0;  ///< of sizes from kLargeMessage on; 0 without such
+  std::vector<ValidatedCollective> points;
+};
+
+struct CollectiveValidation {
+  int rows = 0, scored = 0;
+  std::vector<SkippedRow> skipped;
+  ErrorStatistics error;
+  ErrorStatistics large;       ///< sizes from kLargeMessage on
+  ErrorStatistics nccl_model;  ///< the rows for which NCCL has a forecast, by that
+  int large_rows = 0, nccl_rows = 0;
+  std::vector<ValidatedCollectiveSeries> series;  ///< largest median first
+};
+
+/// GPUs are spread evenly over the row's nodes; processes as nccl-tests is usually started unless
+/// launch.processes_per_node says otherwise. Rows of a cluster that is not known here, of a job that does not
+/// fit, with settings that are none, or without a byte to send are skipped with the reason. `settings` as for
+/// --set, over every row; throws InputError when one of them is wrong.
+CollectiveValidation validate_collectives(const std::vector<CollectiveMeasurement>& rows,
+                                          const std::vector<std::string>& settings,
+                                          const Progress& progress = nullptr);
+
+}  // namespace foretrain

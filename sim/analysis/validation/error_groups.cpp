@@ -1,0 +1,74 @@
+// Keys are a table of functions from a row to its value.
+#include "sim/analysis/validation/error_groups.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace foretrain {
+
+namespace {
+
+struct GroupKeyRow {
+  std::string_view name;
+  std::string (*value)(const ValidatedRow& row, int gpus);
+};
+
+constexpr GroupKeyRow kKeys[] = {
+    {"cluster", [](const ValidatedRow& row, int) { return row.cluster; }},
+    {"gpu", [](const ValidatedRow& row, int) { return row.gpu; }},
+    {"model", [](const ValidatedRow& row, int) { return row.model; }},
+    {"precision", [](const ValidatedRow& row, int) { return row.precision; }},
+    {"strategy", [](const ValidatedRow& row, int) { return row.strategy; }},
+    {"batch", [](const ValidatedRow& row, int) { return std::to_string(row.batch_per_gpu); }},
+    {"gpus", [](const ValidatedRow&, int gpus) { return std::to_string(gpus); }},
+};
+
+std::vector<std::string> values_of(const ValidatedRow& row, int gpus, const GroupKeys& keys) {
+  std::vector<std::string> values;
+  for (const std::string& key : keys) {
+    const auto* known = std::ranges::find(kKeys, std::string_view(key), &GroupKeyRow::name);
+    values.push_back(known->value(row, gpus));
+  }
+  return values;
+}
+
+}  // namespace
+
+const std::vector<std::string>& error_group_keys() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const GroupKeyRow& row : kKeys) list.emplace_back(row.name);
+    return list;
+  }();
+  return names;
+}
+
+std::vector<ErrorGroup> group_errors(const Validation& validation, const GroupKeys& keys) {
+  struct Members {
+    std::vector<double> errors;
+    int contained = 0, failed = 0;
+  };
+  std::map<std::vector<std::string>, Members> members;
+  for (const ValidatedSeries& series : validation.series) {
+    for (const ValidatedPoint& point : series.points) {
+      Members& group = members[values_of(point.row, point.gpus, keys)];
+      group.errors.push_back(point.predicted / point.measured - 1);
+      group.contained += point.low <= point.measured && point.measured <= point.high ? 1 : 0;
+    }
+  }
+  for (const UnreachedAnchor& anchor : validation.unreached) {
+    for (const UnscoredRow& row : anchor.unscored) ++members[values_of(row.row, row.gpus, keys)].failed;
+  }
+  std::vector<ErrorGroup> groups;
+  for (const auto& [values, group] : members) {
+    const auto rows = static_cast<int>(group.errors.size());
+    const double coverage = rows > 0 ? group.contained / static_cast<double>(rows) : 0;
+    groups.push_back({values, rows, group.failed, statistics_of(group.errors), coverage});
+  }
+  const auto badness = [](const ErrorGroup& group) { return std::pair(group.rows == 0, group.error.median); };
+  std::ranges::stable_sort(groups, std::ranges::greater{}, badness);
+  return groups;
+}
+
+}  // namespace foretrain

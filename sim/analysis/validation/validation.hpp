@@ -1,0 +1,90 @@
+// Predicted against measured: series of throughput, scored row by row.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/analysis/predict.hpp"
+#include "sim/analysis/validation/row_facts.hpp"
+#include "sim/scenario/csv/measurements.hpp"
+
+namespace foretrain {
+
+struct ErrorStatistics {
+  double median = 0, p90 = 0, mean = 0;
+  double bias = 0;  ///< mean of predicted / measured - 1
+};
+/// Of signed relative errors; the first three take absolute values. All zero for an empty list.
+ErrorStatistics statistics_of(std::vector<double> signed_errors);
+
+/// What a row ran; `strategy` as it was simulated.
+struct ValidatedRow {
+  std::string model, cluster, gpu, strategy, precision;
+  std::int64_t batch_per_gpu = 0;
+};
+
+struct ValidatedPoint {
+  int gpus = 1;
+  double measured = 0, predicted = 0;  ///< in the row's metric
+  double error = 0;                    ///< |predicted / measured - 1|
+  double low = 0, high = 0;            ///< the 90 % interval of the prediction
+  double linear = 0;                   ///< perfect scaling from the anchor; 0 without one
+  ValidatedRow row{};
+};
+
+struct ValidatedSeries {
+  std::string series;
+  double median = 0, worst = 0;
+  std::vector<ValidatedPoint> points;
+};
+
+struct SkippedRow {
+  int row = 0;  ///< line of the file
+  std::string why;
+};
+
+/// A row that is not scored, since the anchor of its group cannot be reached.
+struct UnscoredRow {
+  int gpus = 1;
+  ValidatedRow row{};
+};
+
+/// A group whose smallest number of GPUs no speed of GPU or host explains: the row counts something else than
+/// the model's samples, or ran something else. None of its rows can be predicted from it, which is a failure
+/// and no reason to leave them out.
+struct UnreachedAnchor {
+  std::string series;
+  int row = 0;  ///< line of the file
+  int gpus = 1;
+  std::string why;
+  std::vector<UnscoredRow> unscored;
+};
+
+struct Validation {
+  std::string kind = "scaling";
+  int rows = 0, scored = 0;
+  std::vector<SkippedRow> skipped;
+  std::vector<UnreachedAnchor> unreached;  ///< sorted by line
+  std::string provenance;                  ///< file of the rules; empty: none were given
+  std::vector<RowFact> row_facts;          ///< what rows were run with beyond their columns
+  ErrorStatistics error;
+  double coverage = 0;     ///< share of scored rows whose 90 % interval contains what was measured
+  ErrorStatistics linear;  ///< the same rows under perfect scaling; only with anchors
+  bool anchored = true;
+  std::vector<ValidatedSeries> series;
+};
+
+struct ValidationOptions {
+  bool anchor = true;  ///< the smallest-GPU row of a series scales the compute model and is not scored
+  std::vector<std::string> settings;  ///< as for --set, over every row
+  std::vector<int> gpus{};            ///< only rows on so many GPUs count; empty: all
+  Provenance provenance{};            ///< without rules, nothing is taken from the texts of a row
+};
+
+/// Without an anchor, rows on one GPU under unknown strategies are taken for the plain loop (row_facts.hpp).
+/// Rows whose model, cluster or strategy is not known here are skipped with the reason. Throws InputError
+/// when a setting of the command line, or of a rule for one of its rows, is wrong.
+Validation validate(const MeasurementFile& file, const ValidationOptions& options,
+                    const Progress& progress = nullptr);
+
+}  // namespace foretrain

@@ -1,0 +1,93 @@
+// The sum first, then one line per platform, worst first.
+#include "sim/report/calibration/calibration_check_table.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/decimal.hpp"
+#include "sim/report/json_value.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string_view kept_back(HoldOut hold_out) {
+  switch (hold_out) {
+    case HoldOut::sizes:
+      return "every second size of each operation and job";
+    case HoldOut::nodes:
+      return "all jobs on more nodes than the smallest";
+    case HoldOut::gpus:
+      break;
+  }
+  return "all jobs on more GPUs than the smallest";
+}
+
+std::string_view name_of_hold_out(HoldOut hold_out) {
+  return hold_out == HoldOut::sizes ? "sizes" : hold_out == HoldOut::nodes ? "nodes" : "gpus";
+}
+
+std::string errors_line(std::string_view name, const ErrorStatistics& e) {
+  return fmt::format("{:<8} median {:>6} %   p90 {:>6} %   bias {:>7} %\n", name, percent(e.median, 2),
+                     percent(e.p90, 2), signed_percent(e.bias, 2));
+}
+
+Json json_of(const ErrorStatistics& e) {
+  return {{"median", e.median}, {"p90", e.p90}, {"mean", e.mean}, {"bias", e.bias}};
+}
+
+}  // namespace
+
+std::string write_check_table(const CalibrationCheck& check) {
+  std::string out = fmt::format("kept back: {}\n", kept_back(check.hold_out));
+  out += fmt::format(
+      "{} samples fitted, {} predicted; error of those, with the model's defaults and with the "
+      "calibration:\n",
+      check.fitted, check.held);
+  if (check.held > 0) {
+    out += errors_line("before", check.before) + errors_line("after", check.after);
+    out += fmt::format("median after at most 5 %: {} of {} platforms\n", check.within_five_percent,
+                       check.platforms);
+  }
+  out += fmt::format("\n{:>9} {:>9} {:>9} {:>9} {:>7} {:>7}  platform\n", "before", "after", "p90", "bias",
+                     "fitted", "held");
+  for (const CheckedPlatform& p : check.checked) {
+    if (!p.why_not.empty()) continue;
+    out += fmt::format("{:>7} % {:>7} % {:>7} % {:>7} % {:>7} {:>7}  {}\n", percent(p.before.median, 1),
+                       percent(p.after.median, 1), percent(p.after.p90, 1), signed_percent(p.after.bias, 1),
+                       p.fitted, p.held, p.name);
+  }
+  const auto left =
+      std::ranges::count_if(check.checked, [](const CheckedPlatform& p) { return !p.why_not.empty(); });
+  if (left > 0) out += fmt::format("\nnot checked ({}):\n", left);
+  for (const CheckedPlatform& p : check.checked) {
+    if (!p.why_not.empty()) out += fmt::format("  {}: {}\n", p.name, p.why_not);
+  }
+  return out;
+}
+
+std::string write_check_json(const CalibrationCheck& check) {
+  Json platforms = Json::array();
+  for (const CheckedPlatform& p : check.checked) {
+    Json row{{"platform", p.name},
+             {"fitted", p.fitted},
+             {"held", p.held},
+             {"before", json_of(p.before)},
+             {"after", json_of(p.after)}};
+    if (!p.why_not.empty()) row["not_checked"] = p.why_not;
+    platforms.push_back(std::move(row));
+  }
+  const Json root{{"schema", "foretrain.calibration_check/1"},
+                  {"hold_out", name_of_hold_out(check.hold_out)},
+                  {"fitted", check.fitted},
+                  {"held", check.held},
+                  {"before", json_of(check.before)},
+                  {"after", json_of(check.after)},
+                  {"platforms", check.platforms},
+                  {"within_five_percent", check.within_five_percent},
+                  {"checked", platforms}};
+  return json_text(root);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,41 @@
+// Plain fields; only names may need quotes.
+#include "sim/report/collective/collective_csv.hpp"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "sim/report/prediction/csv.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string_view bottleneck_of(const CollectiveCurve& curve, const CollectivePoint& p) {
+  return p.bottleneck < 0 ? std::string_view("-")
+                          : std::string_view(curve.links[static_cast<std::size_t>(p.bottleneck)]);
+}
+
+}  // namespace
+
+std::string write_collective_csv(const CollectiveCurve& curve, const ReportOptions& options) {
+  std::string out =
+      "cluster,op,gpus,nodes,bytes,time_us,algbw_GBps,busbw_GBps,algorithm,protocol,channels,bound_by,"
+      "bottleneck,launch_us,start_us,"
+      "steps_us,fill_us,data_us";
+  out += options.explain ? ",why\n" : "\n";
+  const std::string job = fmt::format("{},{},{},{}", csv_field(curve.cluster), name_of(curve.op),
+                                      curve.gpus(), curve.placement.nodes);
+  for (const CollectivePoint& p : curve.points) {
+    const CollectiveTiming& t = p.timing;
+    fmt::format_to(std::back_inserter(out), "{},{},{},{:.6g},{:.6g},{},{},{},{},{},{},{},{},{},{}", job,
+                   p.size.count, to_microseconds(p.time), p.algbw.per_second * 1e-9,
+                   p.busbw.per_second * 1e-9, p.algorithm, p.protocol, p.channels, name_of(p.bound),
+                   csv_field(bottleneck_of(curve, p)), to_microseconds(p.launch), to_microseconds(t.start),
+                   to_microseconds(t.steps), to_microseconds(t.fill), to_microseconds(t.data));
+    out += options.explain ? "," + csv_field(p.why) + "\n" : "\n";
+  }
+  return out;
+}
+
+}  // namespace foretrain

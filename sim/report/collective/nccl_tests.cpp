@@ -1,0 +1,91 @@
+// Columns and digits are those of nccl-tests 2.13 (src/common.cu), so that what reads its output reads ours.
+#include "sim/report/collective/nccl_tests.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.hpp"
+#include "sim/report/collective/collective_explanation.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kMostDevices = 64;
+
+/// One row per rank, as far as anyone reads them.
+std::string devices(const CollectiveCurve& curve) {
+  std::string out = "#\n# Using devices\n";
+  const auto& ranks = curve.placement.ranks;
+  for (std::size_t rank = 0; rank < std::min(ranks.size(), kMostDevices); ++rank) {
+    fmt::format_to(std::back_inserter(out), "#  Rank {:2} Group  0 Pid {:6} on node{} device {:2} {}\n", rank,
+                   0, ranks[rank].node, ranks[rank].gpu, curve.gpu);
+  }
+  if (ranks.size() > kMostDevices) out += fmt::format("#  and {} more\n", ranks.size() - kMostDevices);
+  return out;
+}
+
+std::string heading(const CollectiveCurve& curve) {
+  const int nodes = curve.placement.nodes, per_node = (curve.gpus() + nodes - 1) / nodes;
+  const int per_process =
+      curve.processes_per_node == 0 ? 1 : std::max(1, per_node / curve.processes_per_node);
+  const auto by_size = [](const CollectivePoint& a, const CollectivePoint& b) { return a.size < b.size; };
+  const auto [least, most] = std::ranges::minmax_element(curve.points, by_size);
+  const bool any = !curve.points.empty();
+  return fmt::format(
+             "# foretrain predicts, nothing was measured: {} on {} GPU{} of {} node{} of {}, {}, fidelity "
+             "{}\n",
+             name_of(curve.op), curve.gpus(), curve.gpus() == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s",
+             curve.cluster, curve.library, name_of(curve.fidelity)) +
+         fmt::format(
+             "# nThread 1 nGpus {} minBytes {} maxBytes {} warmup iters: 0 iters: 1 agg iters: 1 validation: "
+             "0 graph: 0\n",
+             per_process, any ? least->size.count : 0, any ? most->size.count : 0);
+}
+
+constexpr std::string_view kColumns =
+    "#\n"
+    "#                                                              out-of-place                       "
+    "in-place          \n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   "
+    "busbw #wrong\n"
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  "
+    "(GB/s)       \n";
+
+/// As many digits as nccl-tests gives a time.
+std::string time_text(double microseconds) {
+  return fmt::format("{:7.{}f}", microseconds, microseconds >= 10'000 ? 0 : microseconds >= 100 ? 1 : 2);
+}
+
+std::string row(const CollectiveCurve& curve, const CollectivePoint& p) {
+  const std::string result =
+      fmt::format("  {}  {:6.2f}  {:6.2f}    N/A", time_text(static_cast<double>(p.time.count()) * 1e-6),
+                  p.algbw.per_second * 1e-9, p.busbw.per_second * 1e-9);
+  return fmt::format("{:12}  {:12}  {:>8}  {:>6}  {:6}{}{}\n", p.size.count,
+                     counted_elements(curve.op, p.size, curve.gpus()), "float",
+                     adds(curve.op) ? "sum" : "none", has_root(curve.op) ? 0 : -1, result, result);
+}
+
+double average_busbw(const CollectiveCurve& curve) {
+  double sum = 0;
+  for (const CollectivePoint& p : curve.points) sum += p.busbw.per_second * 1e-9;
+  return curve.points.empty() ? 0 : sum / static_cast<double>(curve.points.size());
+}
+
+}  // namespace
+
+std::string write_nccl_tests(const CollectiveCurve& curve, const ReportOptions& options) {
+  std::string out = heading(curve) + devices(curve);
+  for (const std::string& warning : curve.warnings) out += "# warning: " + warning + "\n";
+  out += kColumns;
+  for (const CollectivePoint& p : curve.points) out += row(curve, p);
+  out +=
+      fmt::format("# Out of bounds values : 0 OK\n# Avg bus bandwidth    : {:g}\n#\n", average_busbw(curve));
+  if (!options.explain) return out;
+  for (const std::string& line : explain(curve)) out += "# " + line + "\n";
+  return out;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,92 @@
+// Values to JSON, key by key; a strategy that cannot run has nothing but its reason.
+#include "sim/report/comparison/comparison_json.hpp"
+
+#include "sim/report/json_value.hpp"
+
+namespace foretrain {
+
+namespace {
+
+Json parts_json(const std::vector<StepPart>& parts) {
+  Json out = Json::array();
+  for (const StepPart& part : parts) out.push_back({{"what", part.name}, {"seconds", part.seconds}});
+  return out;
+}
+
+Json strategy_json(const ComparedStrategy& row, const Comparison& c) {
+  if (!row.why_not.empty()) return {{"strategy", row.strategy}, {"runs", false}, {"why_not", row.why_not}};
+  const PredictionPoint& p = row.point;
+  Json out{{"strategy", row.strategy},
+           {"runs", true},
+           {"batch_per_gpu", p.batch_per_gpu},
+           {"global_batch", p.global_batch},
+           {"step_s", p.step_s},
+           {"epoch_s", c.samples > 0 ? Json(p.epoch_s) : Json(nullptr)},
+           {"total_s", c.samples > 0 ? Json(p.total_s) : Json(nullptr)},
+           {"samples_per_s", p.samples_per_s},
+           {"speedup", p.speedup},
+           {"efficiency", p.efficiency}};
+  out["memory"] = {{"bytes", p.memory.total().count},
+                   {"capacity_bytes", p.memory_capacity.count},
+                   {"fits", p.fits()},
+                   {"largest_batch_per_gpu", p.largest_batch}};
+  out["breakdown"] = breakdown_json(p.breakdown);
+  out["job_losses"] = row.job_losses;
+  out["parts"] = parts_json(row.parts);
+  out["against_best"] = parts_json(row.against_best);
+  return out;
+}
+
+/// Names come from files and may hold any bytes: invalid UTF-8 is replaced.
+Json comparison_json(const Comparison& c) {
+  Json out{{"schema", "foretrain.comparison/1"},
+           {"scenario", c.scenario},
+           {"model", c.model},
+           {"cluster", c.cluster},
+           {"precision", c.precision},
+           {"scaling", c.strong_scaling ? "strong" : "weak"},
+           {"own_strategy", c.own_strategy},
+           {"one_gpu_step_s", c.one_gpu_step_s}};
+  Json numbers = Json::array();
+  for (const ComparedGpus& row : c.numbers) {
+    Json strategies = Json::array();
+    for (const ComparedStrategy& strategy : row.strategies) strategies.push_back(strategy_json(strategy, c));
+    numbers.push_back({{"gpus", row.gpus}, {"nodes", row.nodes}, {"strategies", std::move(strategies)}});
+  }
+  out["points"] = std::move(numbers);
+  out["decisions"] = decisions_json(c.decisions);
+  out["warnings"] = c.warnings;
+  return out;
+}
+
+}  // namespace
+
+std::string write_comparison_json(const Comparison& c, const ReportOptions&) {
+  return json_text(comparison_json(c));
+}
+
+std::string write_comparisons_json(const std::vector<Comparison>& comparisons, const ReportOptions&) {
+  Json all = Json::array();
+  for (const Comparison& comparison : comparisons) all.push_back(comparison_json(comparison));
+  return json_text({{"schema", "foretrain.comparisons/1"}, {"comparisons", std::move(all)}});
+}
+
+std::string write_matrix_json(const StrategyMatrix& m) {
+  Json out{{"schema", "foretrain.strategies/1"}, {"gpus", m.gpus}, {"strategies", m.strategies}};
+  Json choices = Json::array();
+  for (const StrategyChoice& c : m.choices) {
+    const bool alone = c.runner_up.empty();
+    choices.push_back({{"model", c.model},
+                       {"cluster", c.cluster},
+                       {"best", c.best},
+                       {"step_s", c.step_s},
+                       {"speedup", c.speedup},
+                       {"fits", c.fits},
+                       {"runner_up", alone ? Json(nullptr) : Json(c.runner_up)},
+                       {"runner_up_by", alone ? Json(nullptr) : Json(c.runner_up_by)}});
+  }
+  out["choices"] = std::move(choices);
+  return json_text(out);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,152 @@
+// Each strategy has a line of figures and one of reasons: of the best what its step is made of, of the others
+// what they spend more or less.
+#include "sim/report/comparison/comparison_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/decimal.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/report/prediction/table.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kMostReasons = 3;
+
+std::size_t width_of(const std::vector<std::string>& names, std::size_t least) {
+  for (const std::string& name : names) least = std::max(least, name.size());
+  return least;
+}
+
+/// A signed time in milliseconds, or in microseconds below a tenth of one.
+std::string signed_time(double seconds) {
+  if (std::abs(seconds) < 1e-4) return signed_decimal(seconds * 1e6, 1) + " us";
+  return signed_decimal(seconds * 1e3, std::abs(seconds) < 1e-2 ? 2 : 1) + " ms";
+}
+
+std::string heading(const Comparison& c) {
+  std::string batch;
+  for (const ComparedGpus& row : c.numbers) {
+    if (row.best() == nullptr || !batch.empty()) continue;
+    const PredictionPoint& p = row.best()->point;
+    batch = c.strong_scaling ? fmt::format("global batch {}", p.global_batch)
+                             : fmt::format("batch {} per GPU", p.batch_per_gpu);
+  }
+  return fmt::format("{}: {} on {}, {}, {}\nSpeedup: over the plain loop on one GPU, {} a step.\n",
+                     c.scenario, c.model, c.cluster, c.precision, batch,
+                     to_string(seconds(c.one_gpu_step_s)));
+}
+
+std::string figures(const ComparedStrategy& row, const Comparison& c, std::size_t width) {
+  const PredictionPoint& p = row.point;
+  const double exposed = p.breakdown[static_cast<std::size_t>(Account::exposed_communication)];
+  return fmt::format("  {:<{}} {:>9} {:>11} {:>11} {:>8} {:>9} {:>9}{}\n", row.strategy, width,
+                     to_string(seconds(p.step_s)), c.samples > 0 ? spoken_time(p.epoch_s) : "-",
+                     decimal(p.samples_per_s, 1), decimal(p.speedup, 2), to_string(seconds(exposed)),
+                     to_string(p.memory.total()), p.fits() ? "" : " !");
+}
+
+std::string made_of(const ComparedStrategy& best) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMostReasons, best.parts.size()); ++i) {
+    const double share = best.parts[i].seconds / best.point.step_s;
+    if (i > 0 && share < 0.01) break;
+    text += fmt::format("{}{} % {}", text.empty() ? "" : ", ", percent(share, 0), best.parts[i].name);
+  }
+  return "of its step " + text;
+}
+
+std::string reason(const ComparedStrategy& row, const ComparedStrategy& best) {
+  if (&row == &best) return row.job_losses + made_of(row);
+  if (!row.point.fits() && best.point.fits())
+    return "does not fit into the GPU's memory; " + row.job_losses + differences_in_words(row.against_best);
+  const double more = row.point.step_s - best.point.step_s;
+  if (std::abs(more) < 0.002 * best.point.step_s) return row.job_losses + "as fast as " + best.strategy;
+  return fmt::format("{}{} a step: {}", row.job_losses, signed_time(more),
+                     differences_in_words(row.against_best));
+}
+
+std::string block(const ComparedGpus& numbers, const Comparison& c, std::size_t width) {
+  std::string out =
+      fmt::format("\n{:<{}} {:>9} {:>11} {:>11} {:>8} {:>9} {:>9}\n", counted(numbers.gpus, "GPU"), width + 2,
+                  "step", "epoch", "samples/s", "speedup", "exposed", "memory");
+  const ComparedStrategy* best = numbers.best();
+  for (const ComparedStrategy& row : numbers.strategies) {
+    if (!row.why_not.empty()) {
+      out += fmt::format("  {:<{}} not here: {}\n", row.strategy, width, row.why_not);
+      continue;
+    }
+    out += figures(row, c, width);
+    out += fmt::format("  {:<{}}   {}\n", "", width, reason(row, *best));
+  }
+  return out;
+}
+
+std::string decisions(const Comparison& c) {
+  std::string out = "\nDecisions\n";
+  for (const Decision& d : c.decisions.list())
+    out += fmt::format("  {}: {} ({})\n", d.subject, d.choice, d.why);
+  return out;
+}
+
+std::string cell(const StrategyChoice& choice) {
+  std::string text =
+      fmt::format("{} {}x{}", choice.best, decimal(choice.speedup, 2), choice.fits ? "" : " !");
+  if (!choice.runner_up.empty())
+    text += fmt::format(", {} {} %", choice.runner_up, percent(choice.runner_up_by, 0));
+  return text;
+}
+
+}  // namespace
+
+std::string differences_in_words(const std::vector<StepPart>& differences) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMostReasons, differences.size()); ++i) {
+    if (std::abs(differences[i].seconds) < 0.1 * std::abs(differences.front().seconds)) break;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", signed_time(differences[i].seconds),
+                        differences[i].name);
+  }
+  return text.empty() ? "no difference" : text;
+}
+
+std::string write_comparison_table(const Comparison& c, const ReportOptions& options) {
+  const std::size_t width = width_of(c.strategies, 8);
+  std::string out = heading(c);
+  for (const ComparedGpus& numbers : c.numbers) out += block(numbers, c, width);
+  out += "\n";
+  if (c.samples == 0) out += "Epochs need data.samples, as in --set data.samples=50000.\n";
+  for (const std::string& warning : c.warnings) out += "warning: " + warning + "\n";
+  if (!c.note.empty()) out += "\n" + c.note + "\n";
+  if (options.explain) out += decisions(c);
+  return out;
+}
+
+std::string write_matrix_table(const StrategyMatrix& m) {
+  std::vector<std::size_t> widths;
+  for (std::size_t c = 0; c < m.clusters.size(); ++c) {
+    std::size_t width = m.clusters[c].size();
+    for (std::size_t r = 0; r < m.models.size(); ++r)
+      width = std::max(width, cell(m.choices[r * m.clusters.size() + c]).size());
+    widths.push_back(width);
+  }
+  const std::size_t first = width_of(m.models, 5);
+  std::string out = fmt::format(
+      "Best strategy on {}, its speedup over one GPU, and the runner-up's speed in % of the best's\n\n{:<{}}",
+      counted(m.gpus, "GPU"), "", first);
+  for (std::size_t c = 0; c < m.clusters.size(); ++c)
+    out += fmt::format("  {:<{}}", m.clusters[c], widths[c]);
+  for (std::size_t r = 0; r < m.models.size(); ++r) {
+    while (out.back() == ' ') out.pop_back();
+    out += fmt::format("\n{:<{}}", m.models[r], first);
+    for (std::size_t c = 0; c < m.clusters.size(); ++c)
+      out += fmt::format("  {:<{}}", cell(m.choices[r * m.clusters.size() + c]), widths[c]);
+  }
+  while (out.back() == ' ') out.pop_back();
+  return out + "\n";
+}
+
+}  // namespace foretrain

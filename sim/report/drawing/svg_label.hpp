@@ -1,0 +1,16 @@
+// Texts in drawings of sizes on a logarithmic axis.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace foretrain {
+
+/// A <text> element with its line end; `content` is put in as it is, `more` are further attributes with a
+/// leading blank.
+std::string svg_label(double x, double y, std::string_view anchor, std::string_view content,
+                      std::string_view more = "");
+/// 2^power bytes: "64 KiB".
+std::string size_label(int power);
+
+}  // namespace foretrain

@@ -1,0 +1,223 @@
+// The node on top, drawn from its layout; a legend of its links; below, each different ring on a circle of
+// its own, where its order can be seen whatever stands next to what in the node.
+#include "sim/report/drawing/topology_drawing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.hpp"
+#include "sim/report/drawing/ring_drawing.hpp"
+#include "sim/report/drawing/topology_layout.hpp"
+#include "sim/report/drawing/xml_text.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr double kColumn = 74, kRow = 92, kBoxWidth = 66, kBoxHeight = 30, kMargin = 24, kNodeTop = 76;
+constexpr double kLegendLine = 20, kArcRoom = 84;
+
+constexpr std::string_view kTopologyStyle =
+    "<style>\n"
+    "  text { font: 12px system-ui, sans-serif; fill: #3d444d; }\n"
+    "  .title { font-size: 15px; font-weight: 600; }\n"
+    "  .name, .small { text-anchor: middle; }\n"
+    "  .small { font-size: 11px; }\n"
+    "  rect { rx: 6; fill-opacity: 0.14; stroke-width: 1.5; }\n"
+    "  .gpu { fill: #0f9d6c; stroke: #0f9d6c; } .cpu { fill: #7a6ff0; stroke: #7a6ff0; }\n"
+    "  .switch { fill: #8c959f; stroke: #8c959f; } .nvswitch { fill: #0a7bbd; stroke: #0a7bbd; } .nic { "
+    "fill: #d9580d; stroke: #d9580d; }\n"
+    "  .link { fill: none; stroke-linecap: round; }\n"
+    "  .pcie { stroke: #8c959f; } .socket { stroke: #7a6ff0; } .nvlink { stroke: #0f9d6c; } .network { "
+    "stroke: #d9580d; }\n"
+    "  .ring { fill: none; stroke-width: 2; stroke-linejoin: round; }\n"
+    "  .rim { fill: none; stroke: #8c959f; stroke-opacity: 0.25; }\n"
+    "  @media (prefers-color-scheme: dark) { text { fill: #d1d7e0; } }\n"
+    "</style>\n";
+
+std::string_view class_of(VertexKind kind) {
+  switch (kind) {
+    case VertexKind::gpu:
+      return "gpu";
+    case VertexKind::cpu:
+      return "cpu";
+    case VertexKind::nvswitch:
+      return "nvswitch";
+    case VertexKind::nic:
+      return "nic";
+    default:
+      return "switch";
+  }
+}
+
+std::string_view class_of(LinkKind kind) {
+  static constexpr std::array<std::string_view, 4> kNames{"pcie", "nvlink", "socket", "network"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+double line_width(int count) { return std::min(6.0, 1 + 0.6 * count); }
+
+/// One node: boxes and the lines between them.
+class NodePicture {
+ public:
+  explicit NodePicture(const NodeSpec& node)
+      : node_(node), graph_(node_graph(node)), layout_(lay_out(graph_)) {
+    has_arcs_ = std::ranges::any_of(node.links, [&](const NodeLink& link) { return is_arc(link); });
+  }
+
+  double width() const { return layout_.columns * kColumn; }
+  /// Where the picture ends, arcs included.
+  double bottom() const {
+    return kNodeTop + (layout_.rows - 1) * kRow + kBoxHeight + (has_arcs_ ? kArcRoom : 0);
+  }
+
+  std::string draw(double left) const {
+    std::string out;
+    for (const NodeLink& link : node_.links) out += line_of(link, left);
+    for (std::size_t v = 0; v < graph_.vertices.size(); ++v) out += box_of(v, left);
+    return out;
+  }
+
+ private:
+  DrawnPoint center(std::size_t v, double left) const {
+    const DrawnDevice& device = layout_.devices[v];
+    return {left + device.column * kColumn, kNodeTop + device.row * kRow + kBoxHeight / 2};
+  }
+  /// NVSwitches are bars that share the width, so that most links lead straight down.
+  double box_width(std::size_t v) const {
+    return graph_.vertices[v].kind == VertexKind::nvswitch
+               ? std::max(kBoxWidth, width() / node_.nvswitches - 8)
+               : kBoxWidth;
+  }
+  /// Where a line to `other` leaves a device.
+  DrawnPoint port(std::size_t v, DrawnPoint other, double left) const {
+    const DrawnPoint at = center(v, left);
+    const double reach = (box_width(v) - kBoxWidth) / 2;
+    return {std::clamp(other.x, at.x - reach, at.x + reach), at.y};
+  }
+  std::size_t device(const std::string& name) const { return *find_device(node_, name); }
+  /// Between devices of one row, below it; CPUs are joined by straight lines unless another one stands
+  /// between.
+  bool is_arc(const NodeLink& link) const {
+    const VertexKind a = graph_.vertices[device(link.a)].kind, b = graph_.vertices[device(link.b)].kind;
+    return a == VertexKind::gpu && b == VertexKind::gpu;
+  }
+
+  /// An arc below GPUs and above CPUs; otherwise a line between the edges that face each other.
+  std::string way_of(const NodeLink& link, DrawnPoint a, DrawnPoint b) const {
+    const bool level = a.y == b.y;
+    if (level && (is_arc(link) || link.type.kind == LinkKind::socket)) {
+      const double columns = std::abs(a.x - b.x) / kColumn, share = columns / std::max(2.0, layout_.columns);
+      const double depth =
+          is_arc(link) ? 2 * (kArcRoom - 12) * std::sqrt(share) : -std::min(40.0, 14 * columns);
+      const double y = a.y + std::copysign(kBoxHeight / 2, depth);
+      return fmt::format("M{:.0f},{:.0f}Q{:.0f},{:.0f} {:.0f},{:.0f}", a.x, y, (a.x + b.x) / 2, y + depth,
+                         b.x, y);
+    }
+    const double down = level ? 0 : std::copysign(kBoxHeight / 2, b.y - a.y),
+                 aside = level ? std::copysign(kBoxWidth / 2, b.x - a.x) : 0;
+    return fmt::format("M{:.0f},{:.0f}L{:.0f},{:.0f}", a.x + aside, a.y + down, b.x - aside, b.y - down);
+  }
+
+  std::string line_of(const NodeLink& link, double left) const {
+    const std::size_t from = device(link.a), to = device(link.b);
+    const DrawnPoint a = port(from, center(to, left), left), b = port(to, center(from, left), left);
+    return fmt::format(
+        "<path class=\"link {}\" stroke-width=\"{:.1f}\" d=\"{}\"><title>{} to {}: {} x {}, "
+        "{}</title></path>\n",
+        class_of(link.type.kind), line_width(link.count), way_of(link, a, b), link.a, link.b, link.count,
+        xml_text(link.type.name), to_string(link.type.bandwidth * link.count));
+  }
+
+  std::string box_of(std::size_t v, double left) const {
+    const DrawnPoint at = center(v, left);
+    const std::string_view kind = class_of(graph_.vertices[v].kind);
+    return fmt::format(
+        "<rect x=\"{0:.0f}\" y=\"{1:.0f}\" width=\"{2:.0f}\" height=\"{3:.0f}\" class=\"{4}\"/>"
+        "<text class=\"name\" x=\"{5:.0f}\" y=\"{6:.0f}\">{7}</text>\n",
+        at.x - box_width(v) / 2, at.y - kBoxHeight / 2, box_width(v), kBoxHeight, kind, at.x, at.y + 4,
+        name_of(graph_.vertices[v]));
+  }
+
+  const NodeSpec& node_;
+  NodeGraph graph_;
+  NodeLayout layout_;
+  bool has_arcs_ = false;
+};
+
+/// "8 pairs by 2 x nvlink2, 48.5 GBps each way", by kind, name and count.
+std::string topology_legend(const NodeSpec& node, double y) {
+  std::map<std::tuple<LinkKind, std::string, int>, int> rows;
+  for (const NodeLink& link : node.links) ++rows[{link.type.kind, link.type.name, link.count}];
+  std::string out;
+  for (const auto& [key, number] : rows) {
+    const auto& [kind, name, count] = key;
+    const auto link = std::ranges::find_if(node.links, [&](const NodeLink& l) {
+      return l.type.name == std::get<1>(key) && l.count == std::get<2>(key);
+    });
+    out += fmt::format("<path class=\"link {}\" stroke-width=\"{:.1f}\" d=\"M{:.0f},{:.0f}h26\"/>",
+                       class_of(kind), line_width(count), kMargin, y - 4);
+    out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\">{} by {} x {}, {} each way</text>\n", kMargin + 36, y,
+                       number == 1 ? "1 pair" : fmt::format("{} pairs", number), count, xml_text(name),
+                       to_string(link->type.bandwidth * count));
+    y += kLegendLine;
+  }
+  return out;
+}
+
+std::size_t legend_lines(const NodeSpec& node) {
+  std::set<std::tuple<LinkKind, std::string, int>> rows;
+  for (const NodeLink& link : node.links) rows.insert({link.type.kind, link.type.name, link.count});
+  return rows.size();
+}
+
+std::vector<ChannelGroup> rings_of(const TopologyDrawing& drawing) {
+  if (drawing.job == nullptr) return {};
+  std::vector<ChannelGroup> rings = group_channels(drawing.job->shapes.front().ring.paths);
+  if (rings.size() > kMostDrawnRings) rings.resize(kMostDrawnRings);
+  std::erase_if(rings, [](const ChannelGroup& ring) { return ring.path.gpus.empty(); });
+  return rings;
+}
+
+}  // namespace
+
+std::string draw_topology(const TopologyDrawing& drawing) {
+  const NodePicture picture(drawing.cluster.node);
+  const std::vector<ChannelGroup> rings = rings_of(drawing);
+  const double width = std::max({picture.width(), 420.0,
+                                 kRingWidth * static_cast<double>(std::min<std::size_t>(rings.size(), 4))}) +
+                       2 * kMargin;
+  const double legend_top = picture.bottom() + 34,
+               rings_top =
+                   legend_top + kLegendLine * static_cast<double>(legend_lines(drawing.cluster.node)) + 8;
+  const std::size_t per_line = static_cast<std::size_t>((width - 2 * kMargin) / kRingWidth),
+                    lines = (rings.size() + per_line - 1) / per_line;
+  const double height = rings_top + kRingHeight * static_cast<double>(lines) + 8;
+  const std::string title = xml_text(drawing.cluster.name);
+  std::string out = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
+      "height=\"{1:.0f}\" "
+      "role=\"img\" aria-label=\"A node of {2}\">\n",
+      width, height, title);
+  out += kTopologyStyle;
+  out += fmt::format(
+      "<text class=\"title\" x=\"{0:.0f}\" y=\"28\">A node of {1}</text><text x=\"{0:.0f}\" y=\"46\">{2} x "
+      "{3}</text>\n",
+      kMargin, title, drawing.cluster.node.gpus, xml_text(drawing.cluster.node.gpu.name));
+  out += picture.draw((width - picture.width()) / 2) + topology_legend(drawing.cluster.node, legend_top);
+  for (std::size_t i = 0; i < rings.size(); ++i) {
+    const DrawnPoint corner{kMargin + kRingWidth * static_cast<double>(i % per_line),
+                            rings_top + kRingHeight * static_cast<double>(i / per_line)};
+    out += draw_ring({rings[i], drawing.job->shapes.front().gpus, i, drawing.job->nodes.size() == 1}, corner);
+  }
+  return out + "</svg>\n";
+}
+
+}  // namespace foretrain

@@ -1,0 +1,90 @@
+// A breadth-first tree from the CPUs over everything but GPUs and NVSwitches says who hangs below whom;
+// leaves take columns in its order, and everything else stands over the middle of its children.
+#include "sim/report/drawing/topology_layout.hpp"
+
+#include <algorithm>
+
+namespace foretrain {
+
+namespace {
+
+class Layouter {
+ public:
+  explicit Layouter(const NodeGraph& graph)
+      : graph_(graph), children_(graph.vertices.size()), depth_(graph.vertices.size(), -1) {
+    layout_.devices.resize(graph.vertices.size());
+  }
+
+  NodeLayout lay_out() {
+    grow();
+    for (VertexId v = 0; v < graph_.vertices.size(); ++v) {
+      if (kind(v) == VertexKind::cpu) place(v);
+    }
+    for (VertexId v = 0; v < graph_.vertices.size(); ++v) {
+      if (depth_[v] < 0 && kind(v) != VertexKind::nvswitch) place(v);
+    }
+    layout_.columns = std::max(1.0, next_column_);
+    set_rows();
+    return std::move(layout_);
+  }
+
+ private:
+  VertexKind kind(VertexId v) const { return graph_.vertices[v].kind; }
+  bool is_leaf(VertexId v) const { return kind(v) == VertexKind::gpu || kind(v) == VertexKind::nic; }
+
+  void grow() {
+    std::vector<VertexId> line;
+    for (VertexId v = 0; v < graph_.vertices.size(); ++v) {
+      if (kind(v) == VertexKind::cpu) depth_[v] = 0, line.push_back(v);
+    }
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const VertexId from = line[i];
+      if (is_leaf(from)) continue;
+      for (const ClusterLink& link : graph_.links) {
+        if (link.from != from || depth_[link.to] >= 0 || kind(link.to) == VertexKind::nvswitch) continue;
+        depth_[link.to] = depth_[from] + 1;
+        children_[from].push_back(link.to);
+        line.push_back(link.to);
+      }
+      std::ranges::sort(children_[from]);
+    }
+  }
+
+  void place(VertexId v) {
+    for (const VertexId child : children_[v]) place(child);
+    DrawnDevice& device = layout_.devices[v];
+    if (children_[v].empty())
+      device.column = next_column_++ + 0.5;
+    else
+      device.column =
+          (layout_.devices[children_[v].front()].column + layout_.devices[children_[v].back()].column) / 2;
+  }
+
+  /// GPUs and NICs share a row below the deepest switch.
+  void set_rows() {
+    int leaves = 1, nvswitches = 0, seen = 0;
+    for (VertexId v = 0; v < graph_.vertices.size(); ++v) {
+      if (!is_leaf(v)) leaves = std::max(leaves, depth_[v] + 1);
+      nvswitches += kind(v) == VertexKind::nvswitch ? 1 : 0;
+    }
+    for (VertexId v = 0; v < graph_.vertices.size(); ++v) {
+      DrawnDevice& device = layout_.devices[v];
+      device.row = is_leaf(v) ? leaves : std::max(0, depth_[v]);
+      if (kind(v) == VertexKind::nvswitch)
+        device = {(seen++ + 0.5) * layout_.columns / nvswitches, leaves + 1};
+    }
+    layout_.rows = leaves + (nvswitches > 0 ? 2 : 1);
+  }
+
+  const NodeGraph& graph_;
+  std::vector<std::vector<VertexId>> children_;
+  std::vector<int> depth_;
+  NodeLayout layout_;
+  double next_column_ = 0;
+};
+
+}  // namespace
+
+NodeLayout lay_out(const NodeGraph& graph) { return Layouter(graph).lay_out(); }
+
+}  // namespace foretrain

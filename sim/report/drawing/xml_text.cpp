@@ -1,0 +1,37 @@
+// What is printable is what every parser takes; then four characters that have a meaning.
+#include "sim/report/drawing/xml_text.hpp"
+
+#include "sim/base/printable.hpp"
+
+namespace foretrain {
+
+namespace {
+
+void append_to_xml(std::string& out, char c) {
+  switch (c) {
+    case '&':
+      out += "&amp;";
+      break;
+    case '<':
+      out += "&lt;";
+      break;
+    case '>':
+      out += "&gt;";
+      break;
+    case '"':
+      out += "&quot;";
+      break;
+    default:
+      out += c;
+  }
+}
+
+}  // namespace
+
+std::string xml_text(std::string_view text) {
+  std::string out;
+  for (const char c : printable_lines(text)) append_to_xml(out, c);
+  return out;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,53 @@
+// Plain fields; only names may need quotes.
+#include "sim/report/prediction/csv.hpp"
+
+#include <fmt/format.h>
+
+namespace foretrain {
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
+std::string write_csv(const Prediction& p, const ReportOptions&) {
+  std::string out =
+      "scenario,model,cluster,strategy,precision,gpus,nodes,batch_per_gpu,global_batch,steps_per_epoch,step_"
+      "s,step_low_s,step_high_s,epoch_"
+      "s,total_s,samples_per_s,speedup,efficiency,gpu_hours,"
+      "memory_bytes,memory_capacity_bytes,compute_s,exposed_communication_s,input_stall_s,host_s,optimizer_s,"
+      "other_s,"
+      "startup_s,loader_restart_s,validation_s,checkpoint_s,periodic_s,largest_batch_per_gpu,scaling,"
+      "total_low_s,total_high_s,speedup_low,speedup_high,chance_of_gain\n";
+  const std::string names = fmt::format("{},{},{},{},{}", csv_field(p.scenario), csv_field(p.model),
+                                        csv_field(p.cluster), csv_field(p.strategy), csv_field(p.precision));
+  for (const PredictionPoint& q : p.points) {
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", names, q.gpus, q.nodes,
+                       q.batch_per_gpu, q.global_batch, q.steps_per_epoch, q.step_s, q.interval.low_s,
+                       q.interval.high_s, q.epoch_s, q.total_s, q.samples_per_s, q.speedup, q.efficiency,
+                       q.gpu_hours, q.memory.total().count, q.memory_capacity.count);
+    for (const double share : q.breakdown) out += fmt::format(",{}", share);
+    out += fmt::format(",{},{},{},{},{},{},{}", q.around.startup_s, q.around.loader_restart_s,
+                       q.around.validation_s, q.around.checkpoint_s, q.around.periodic_s, q.largest_batch,
+                       p.strong_scaling ? "strong" : "weak");
+    out += fmt::format(",{},{},{},{},{}\n", q.total_interval.low_s, q.total_interval.high_s,
+                       q.speedup_range.low, q.speedup_range.high, q.chance_of_gain);
+  }
+  return out;
+}
+
+std::string write_predictions_csv(const std::vector<Prediction>& predictions, const ReportOptions& options) {
+  std::vector<std::string> texts;
+  for (const Prediction& prediction : predictions) texts.push_back(write_csv(prediction, options));
+  return joined_csv(texts);
+}
+
+std::string joined_csv(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += out.empty() ? text : text.substr(text.find('\n') + 1);
+  return out;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,86 @@
+// What does not run comes first, then what is slower than one GPU, then how far more GPUs help and what they
+// cost.
+#include "sim/report/prediction/headline.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/search/crossover.hpp"
+#include "sim/base/decimal.hpp"
+#include "sim/report/prediction/table.hpp"
+
+namespace foretrain {
+
+namespace {
+
+const PredictionPoint* listed_point(const Prediction& p, int gpus) {
+  const auto found = std::find_if(p.points.begin(), p.points.end(),
+                                  [gpus](const PredictionPoint& point) { return point.gpus == gpus; });
+  return found == p.points.end() ? nullptr : &*found;
+}
+
+std::string times_one(const PredictionPoint* point) {
+  return point == nullptr ? "" : fmt::format(" ({}x)", decimal(point->speedup, 2));
+}
+
+/// "; the largest loss is the host": what steps on these GPUs, or the most below for which that is known,
+/// lose most to.
+std::string reason(const Prediction& p, int gpus) {
+  const LossPart* most = nullptr;
+  for (const CrossoverCause& cause : p.crossover.causes) {
+    if (cause.gpus <= gpus && !cause.parts.empty()) most = &cause.parts.front();
+  }
+  return most == nullptr ? "" : fmt::format("; the largest loss is {}", most->what);
+}
+
+/// Of the listed numbers beyond one the first that is slower than one GPU.
+const PredictionPoint* first_slower(const Prediction& p) {
+  const auto found = std::find_if(p.points.begin(), p.points.end(), [](const PredictionPoint& point) {
+    return point.gpus > 1 && point.speedup < kSlower;
+  });
+  return found == p.points.end() ? nullptr : &*found;
+}
+
+std::string no_number_helps(const Prediction& p) {
+  if (p.crossover.searched == 1) return "One GPU is all that this can use";
+  if (const PredictionPoint* slower = first_slower(p))
+    return fmt::format("{} are slower than one{}{}", counted(slower->gpus, "GPU"), times_one(slower),
+                       reason(p, slower->gpus));
+  return "More GPUs than one do not help";
+}
+
+std::string how_far_they_help(const Prediction& p) {
+  const Crossover& c = p.crossover;
+  const std::string speedup = times_one(listed_point(p, c.fastest_gpus));
+  if (c.fastest_gpus < c.searched) return fmt::format("{} GPUs are fastest{}", c.fastest_gpus, speedup);
+  return fmt::format("More GPUs help up to {}{}{}", c.searched < p.cluster_gpus ? "at least " : "all ",
+                     c.searched, speedup);
+}
+
+std::string what_they_cost(const Crossover& c) {
+  if (c.worth_requesting.empty()) return {};
+  const WorthRequesting& worth = c.worth_requesting.front();
+  if (worth.most >= c.fastest_gpus)
+    return fmt::format(", each at least {} % used", percent(worth.efficiency, 0));
+  if (worth.most == 1) return fmt::format(", but none is {} % used", percent(worth.efficiency, 0));
+  return fmt::format("; beyond {} each is less than {} % used", worth.most, percent(worth.efficiency, 0));
+}
+
+}  // namespace
+
+std::string headline(const Prediction& p) {
+  if (p.points.empty()) return {};
+  if (std::none_of(p.points.begin(), p.points.end(),
+                   [](const PredictionPoint& point) { return point.fits(); }))
+    return "This does not fit into the memory of these GPUs.";
+  const Crossover& c = p.crossover;
+  if (c.fastest_gpus == 1) return no_number_helps(p) + ".";
+  std::string out = how_far_they_help(p) + what_they_cost(c);
+  if (const PredictionPoint* slower = first_slower(p))
+    out += fmt::format("; {} are slower than one{}{}", counted(slower->gpus, "GPU"), times_one(slower),
+                       reason(p, slower->gpus));
+  return out + ".";
+}
+
+}  // namespace foretrain

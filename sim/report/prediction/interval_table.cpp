@@ -1,0 +1,78 @@
+// Bars of the tornado share one scale, from the least to the largest end of all of them, with the prediction
+// marked.
+#include "sim/report/prediction/interval_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/decimal.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/report/prediction/table.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr int kBarWidth = 32;
+
+std::string between(double low, double high) {
+  return fmt::format("{} .. {}", spoken_time(low), spoken_time(high));
+}
+
+/// Certainty is never claimed.
+std::string chance(double p) { return p > 0.99 ? "> 99 %" : p < 0.01 ? "< 1 %" : percent(p, 0) + " %"; }
+
+/// Where the bars begin and end.
+struct Scale {
+  double low, high;
+  int column(double value) const {
+    return high > low ? static_cast<int>(std::lround((value - low) / (high - low) * (kBarWidth - 1))) : 0;
+  }
+};
+
+std::string drawn(const TornadoBar& bar, double predicted, const Scale& scale) {
+  std::string out(kBarWidth, ' ');
+  for (int i = scale.column(bar.low_s); i <= scale.column(bar.high_s); ++i)
+    out[static_cast<std::size_t>(i)] = '=';
+  out[static_cast<std::size_t>(scale.column(predicted))] = '|';
+  return out;
+}
+
+}  // namespace
+
+std::string write_intervals(const Prediction& prediction) {
+  std::string out = fmt::format("\n{:>6}   {:>22} {:>26} {:>16} {:>20}   90 % intervals\n", "GPUs", "step",
+                                "total", "speedup", "faster than one GPU");
+  for (const PredictionPoint& p : prediction.points) {
+    const std::string total =
+        prediction.samples > 0 ? between(p.total_interval.low_s, p.total_interval.high_s) : "-";
+    const bool is_one = p.gpus == 1;
+    out += fmt::format(
+        "{:>6}   {:>22} {:>26} {:>16} {:>20}\n", p.gpus, between(p.interval.low_s, p.interval.high_s), total,
+        is_one ? "1"
+               : fmt::format("{} .. {}", decimal(p.speedup_range.low, 2), decimal(p.speedup_range.high, 2)),
+        is_one ? "-" : chance(p.chance_of_gain));
+  }
+  for (const std::string& beyond : prediction.extrapolated) out += "extrapolated: " + beyond + "\n";
+  return out;
+}
+
+std::string write_sensitivity(const Sensitivity& s) {
+  Scale scale{s.total_s, s.total_s};
+  for (const TornadoBar& bar : s.bars)
+    scale = {std::min(scale.low, bar.low_s), std::max(scale.high, bar.high_s)};
+  std::string out =
+      fmt::format("\nWhat the total on {} GPU{} depends on: {}, 90 %: {}\n", s.gpus, s.gpus == 1 ? "" : "s",
+                  spoken_time(s.total_s), between(s.interval.low_s, s.interval.high_s));
+  for (const TornadoBar& bar : s.bars)
+    out += fmt::format("  {:<34} {:>26} {} {:>4} %\n", bar.input, between(bar.low_s, bar.high_s),
+                       drawn(bar, s.total_s, scale), percent(bar.share, 0));
+  if (!s.narrowed.empty()) out += "What to measure, and what would be left:\n";
+  for (const NarrowedBy& n : s.narrowed)
+    out += fmt::format("  {:>26}  {}\n", between(n.low_s, n.high_s), n.measurement);
+  return out;
+}
+
+}  // namespace foretrain

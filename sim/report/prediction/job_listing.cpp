@@ -1,0 +1,177 @@
+// One list of rows for both forms.
+#include "sim/report/prediction/job_listing.hpp"
+
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/report/json_value.hpp"
+
+namespace foretrain {
+
+namespace {
+
+struct Row {
+  std::string key, label, text;
+  Json value;
+  int line = 0;
+  bool known = false;
+};
+
+/// Bytes as people ask for memory: in GiB.
+std::string memory_text(const MemoryRequest& memory) {
+  return memory.whole_node ? "all of the node"
+                           : fmt::format("{:.6g} GiB", static_cast<double>(memory.bytes.count) / (1 << 30));
+}
+
+std::string duration_text(std::int64_t seconds) {
+  if (seconds == 0) return "unlimited";
+  const std::string clock =
+      fmt::format("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+  return seconds >= 86400 ? fmt::format("{}-{}", seconds / 86400, clock) : clock;
+}
+
+class RowList {
+ public:
+  template <class T>
+  void add(std::string key, std::string label, const Field<T>& field,
+           const std::function<std::string(const T&)>& text, const std::function<Json(const T&)>& json) {
+    if (!field) return rows_.push_back({std::move(key), std::move(label), "", nullptr, 0, false});
+    rows_.push_back(
+        {std::move(key), std::move(label), text(field->value), json(field->value), field->span.line, true});
+  }
+  void add(std::string key, std::string label, const Field<int>& field) {
+    add<int>(
+        std::move(key), std::move(label), field, [](int value) { return std::to_string(value); },
+        [](int value) { return Json(value); });
+  }
+  void add(std::string key, std::string label, const Field<std::string>& field) {
+    add<std::string>(
+        std::move(key), std::move(label), field, [](const std::string& value) { return value; },
+        [](const std::string& value) { return Json(value); });
+  }
+  std::vector<Row> take() { return std::move(rows_); }
+
+ private:
+  std::vector<Row> rows_;
+};
+
+Field<std::string> joined(const std::vector<Found<std::string>>& parts) {
+  Field<std::string> out;
+  for (const Found<std::string>& part : parts)
+    out = out ? Found<std::string>{out->value + "; " + part.value, out->span} : part;
+  return out;
+}
+
+std::vector<Row> rows_of(const JobScript& script) {
+  RowList rows;
+  const JobResources& have = script.resources;
+  const JobRequest& asked = script.request;
+  rows.add("nodes", "nodes", have.nodes);
+  rows.add("gpus", "GPUs", have.gpus);
+  rows.add("gpus_per_node", "GPUs per node", have.gpus_per_node);
+  rows.add("gpu_type", "GPU type", asked.gpu_type);
+  rows.add("tasks", "tasks", have.tasks);
+  rows.add("tasks_per_node", "tasks per node", have.tasks_per_node);
+  rows.add("cpus_per_task", "CPUs per task", have.cpus_per_task);
+  rows.add("cpus_per_node", "CPUs per node", have.cpus_per_node);
+  rows.add<MemoryRequest>(
+      "memory_per_node_bytes", "memory per node", have.memory_per_node, memory_text,
+      [](const MemoryRequest& memory) { return memory.whole_node ? Json("all") : Json(memory.bytes.count); });
+  rows.add<std::int64_t>("time_limit_s", "time limit", asked.seconds, duration_text,
+                         [](std::int64_t value) { return Json(value); });
+  rows.add("partition", "partition", asked.partition);
+  rows.add("constraints", "constraints", joined(asked.constraints));
+  rows.add("requirements", "requirements", joined(asked.requirements));
+  rows.add("account", "account", asked.account);
+  rows.add("jobs", "jobs", asked.array);
+  rows.add<StartedBy>(
+      "launcher", "launcher", script.launch.started_by,
+      [](StartedBy starter) { return std::string(name_of(starter)); },
+      [](StartedBy starter) { return Json(name_of(starter)); });
+  rows.add("processes_per_node", "processes per node", script.launch.processes_per_node);
+  rows.add("program", "program", script.launch.program);
+  return rows.take();
+}
+
+Json findings_json(const std::vector<Diagnostic>& findings) {
+  Json out = Json::array();
+  for (const Diagnostic& finding : findings)
+    out.push_back({{"file", finding.file},
+                   {"line", finding.span.line},
+                   {"message", finding.message},
+                   {"hint", finding.hint}});
+  return out;
+}
+
+std::string place_of_row(const JobScript& script, const Row& row, bool of_launch) {
+  if (row.line == 0) return "by rule";
+  const bool elsewhere = of_launch && !script.launch.file.empty();
+  return elsewhere ? fmt::format("{}:{}", printable(script.launch.file), row.line)
+                   : fmt::format("line {}", row.line);
+}
+
+bool is_of_launch(const Row& row) {
+  return row.key == "launcher" || row.key == "processes_per_node" || row.key == "program";
+}
+
+std::string_view name_of_system(BatchSystem system) {
+  return system == BatchSystem::htcondor ? "htcondor" : system == BatchSystem::slurm ? "slurm" : "none";
+}
+
+}  // namespace
+
+std::string write_job_table(const JobListing& listing) {
+  const JobScript& script = listing.script;
+  std::string out = fmt::format(
+      "{}: {}\n\n", printable(script.file),
+      script.system == BatchSystem::htcondor ? "a submit file of HTCondor" : "a job script of Slurm");
+  for (const Row& row : rows_of(script)) {
+    if (row.known)
+      out += fmt::format("  {:<19} {:<28} {}\n", row.label, printable(row.text),
+                         place_of_row(script, row, is_of_launch(row)));
+  }
+  const std::string before = script.launch.file.empty() ? "line " : printable(script.launch.file) + ":";
+  for (const ProgramArgument& argument : script.launch.arguments)
+    out += fmt::format("  {:<19} {:<28} {}{}\n", printable(argument.option), printable(argument.value),
+                       before, argument.span.line);
+  if (!listing.cluster.empty())
+    out += fmt::format("\nCluster: {}\n\nAs a scenario\n\n{}", listing.cluster, listing.toml);
+  if (listing.cluster.empty()) out += "\n" + listing.no_cluster;
+  if (!listing.findings.refused.empty()) out += "\n" + format(listing.findings.refused);
+  if (!listing.findings.warnings.empty()) out += "\n";
+  for (const Diagnostic& warning : listing.findings.warnings) out += "warning: " + one_line(warning) + "\n";
+  return out;
+}
+
+std::string write_job_json(const JobListing& listing) {
+  const JobScript& script = listing.script;
+  Json fields = Json::object();
+  for (const Row& row : rows_of(script))
+    fields[row.key] = row.known ? Json{{"value", row.value}, {"line", row.line}} : Json(nullptr);
+  Json arguments = Json::array();
+  for (const ProgramArgument& argument : script.launch.arguments)
+    arguments.push_back({{"means", argument.key},
+                         {"option", argument.option},
+                         {"value", argument.value},
+                         {"line", argument.span.line}});
+  Json open = Json::array();
+  for (const NotUnderstood& line : script.not_understood)
+    open.push_back({{"line", line.span.line}, {"text", line.text}, {"why", line.why}});
+  Json out{{"schema", "foretrain.job/1"},
+           {"file", script.file},
+           {"batch_system", name_of_system(script.system)},
+           {"fields", fields}};
+  out["program_arguments"] = arguments;
+  out["launch_file"] = script.launch.file.empty() ? Json(nullptr) : Json(script.launch.file);
+  out["cluster"] = listing.cluster.empty() ? Json(nullptr) : Json(listing.cluster);
+  out["scenario"] = listing.toml.empty() ? Json(nullptr) : Json(listing.toml);
+  out["not_understood"] = open;
+  out["mistakes"] = findings_json(listing.findings.refused);
+  out["warnings"] = findings_json(listing.findings.warnings);
+  return json_text(out);
+}
+
+}  // namespace foretrain

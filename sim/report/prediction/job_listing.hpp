@@ -1,0 +1,26 @@
+// What was read from a job script, for people and as JSON.
+#pragma once
+
+#include <string>
+
+#include "sim/import/job_checks.hpp"
+#include "sim/import/job_script.hpp"
+
+namespace foretrain {
+
+struct JobListing {
+  const JobScript& script;
+  const JobFindings& findings;
+  std::string cluster;     ///< empty: not known
+  std::string no_cluster;  ///< why
+  std::string toml;        ///< the scenario it becomes; empty without a cluster
+};
+
+/// A table of fields with their lines, the scenario, mistakes, warnings.
+std::string write_job_table(const JobListing& listing);
+
+/// Schema foretrain.job/1: keys are added, never renamed. Sizes in bytes, times in seconds; null for what the
+/// script does not say.
+std::string write_job_json(const JobListing& listing);
+
+}  // namespace foretrain

@@ -1,0 +1,93 @@
+// A sentence to act on, and the table it was chosen from.
+#include "sim/report/prediction/recommendation_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/decimal.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/report/prediction/table.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// As Slurm writes it.
+std::string time_limit(double seconds) {
+  const auto minutes = static_cast<long long>(std::ceil(seconds / 60));
+  const std::string clock = fmt::format("{:02}:{:02}:00", minutes / 60 % 24, minutes % 60);
+  return minutes < 24 * 60 ? clock : fmt::format("{}-{}", minutes / (24 * 60), clock);
+}
+
+/// As the batch system calls them.
+std::string resources(const JobPlan& plan) {
+  if (plan.system == BatchSystem::htcondor) {
+    const std::string nodes = plan.nodes > 1 ? fmt::format("machine_count = {}, ", plan.nodes) : "";
+    return fmt::format("  {}request_gpus = {}, request_cpus = {}, allowed_job_duration = {:.0f}\n", nodes,
+                       plan.gpus_per_node, plan.cores_per_node, plan.time_limit_s);
+  }
+  const int tasks = tasks_per_node(plan);
+  return fmt::format("  --nodes={} --ntasks-per-node={} --cpus-per-task={} --gres=gpu:{}{} --time={}\n",
+                     plan.nodes, tasks, std::max(1, plan.cores_per_node / tasks),
+                     plan.gpu_type.empty() ? "" : plan.gpu_type + ":", plan.gpus_per_node,
+                     time_limit(plan.time_limit_s));
+}
+
+std::string request(const Recommendation& r) {
+  const JobOption& job = *r.best;
+  const PredictionPoint& p = job.point;
+  std::string out =
+      fmt::format("\nAsk for {} on {} of {}{} with {} ({}).\n", counted(p.gpus, "GPU"),
+                  counted(p.nodes, "node"), r.plan.cluster,
+                  job.partition.empty() ? "" : ", partition " + job.partition, job.strategy, name_of(r.goal));
+  out += resources(r.plan);
+  out += fmt::format(
+      "  batch {} per GPU{}, {} in all{}{}\n", p.batch_per_gpu,
+      job.accumulation > 1 ? fmt::format(" and micro-step, {} of them", job.accumulation) : "",
+      p.global_batch,
+      job.workers_per_gpu > 0 ? fmt::format("; {} per GPU", counted(job.workers_per_gpu, "worker")) : "",
+      r.plan.memory_per_node.count > 0
+          ? fmt::format("; {} of memory a node", to_string(r.plan.memory_per_node))
+          : "");
+  return out + fmt::format("  takes {}, 90 %: {} .. {}\n", spoken_time(p.total_s),
+                           spoken_time(p.total_interval.low_s), spoken_time(p.total_interval.high_s));
+}
+
+std::string cost_heading(const Recommendation& r) {
+  return r.cost_unit == "GPU-h" ? "" : r.cost_unit.empty() ? "cost" : r.cost_unit;
+}
+
+std::string line(const Recommendation& r, const JobOption& job) {
+  const std::string cost = cost_heading(r).empty() ? "" : fmt::format(" {:>9.4g}", job.cost);
+  const std::string result =
+      r.has_queue_wait ? fmt::format(" {:>12}", spoken_time(job.time_to_result_s)) : "";
+  const std::string energy = job.energy_kwh > 0 ? fmt::format("{:.3g}", job.energy_kwh) : "-";
+  return fmt::format("{:>6} {:>5} {:>20} {:>12}{} {:>8} {:>6} % {:>9.4g} {:>8}{}{}\n", job.point.gpus,
+                     job.point.nodes, job.strategy, spoken_time(job.point.total_s), result,
+                     decimal(job.point.speedup, 2), percent(job.point.efficiency, 0), job.gpu_hours, energy,
+                     cost, job.trade.empty() ? "" : "  " + job.trade);
+}
+
+std::string options(const Recommendation& r) {
+  const std::string cost = cost_heading(r).empty() ? "" : fmt::format(" {:>9}", cost_heading(r));
+  const std::string result = r.has_queue_wait ? fmt::format(" {:>12}", "with queue") : "";
+  std::string out =
+      fmt::format("\n{:>6} {:>5} {:>20} {:>12}{} {:>8} {:>8} {:>9} {:>8}{}\n", "GPUs", "nodes", "strategy",
+                  "total", result, "speedup", "effic.", "GPU-hours", "GPU kWh", cost);
+  out += line(r, *r.best);
+  for (const JobOption& job : r.runners_up) out += line(r, job);
+  return out;
+}
+
+}  // namespace
+
+std::string write_recommendation(const Recommendation& r) {
+  if (!r.best) return fmt::format("\nNo job to recommend: {}.\n", r.why_none);
+  std::string out = request(r) + options(r);
+  for (const std::string& note : r.notes) out += "note: " + note + "\n";
+  return out;
+}
+
+}  // namespace foretrain

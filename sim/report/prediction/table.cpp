@@ -1,0 +1,115 @@
+// Heading, the curve, where the step goes, how sure, the crossover, warnings.
+#include "sim/report/prediction/table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/decimal.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/report/prediction/crossover_table.hpp"
+#include "sim/report/prediction/headline.hpp"
+#include "sim/report/prediction/interval_table.hpp"
+#include "sim/report/prediction/recommendation_table.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string heading(const Prediction& p) {
+  const PredictionPoint& first = p.points.front();
+  const std::string batch = p.strong_scaling
+                                ? fmt::format("global batch {}, strong scaling", first.global_batch)
+                                : fmt::format("batch {} per GPU, weak scaling", first.batch_per_gpu);
+  return fmt::format("{}: {} on {} with {}, {}, {}\n\n", p.scenario, p.model, p.cluster, p.strategy,
+                     p.precision, batch);
+}
+
+std::string curve(const Prediction& prediction) {
+  std::string out =
+      fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}\n", "GPUs", "nodes",
+                  "batch", "step", "epoch", "total", "samples/s", "speedup", "effic.", "memory");
+  const auto when_known = [&](double value) {
+    return prediction.samples > 0 ? spoken_time(value) : std::string("-");
+  };
+  for (const PredictionPoint& p : prediction.points) {
+    out += fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11} {:>8} {:>5} % {:>9}{}\n", p.gpus,
+                       p.nodes, p.global_batch, to_string(seconds(p.step_s)), when_known(p.epoch_s),
+                       when_known(p.total_s), decimal(p.samples_per_s, 1), decimal(p.speedup, 2),
+                       percent(p.efficiency, 1), to_string(p.memory.total()), p.fits() ? "" : " !");
+  }
+  return out;
+}
+
+std::string breakdown(const Prediction& prediction) {
+  std::string out = fmt::format("\n{:>6}   {:>8} {:>14} {:>8} {:>8} {:>10} {:>8}   {}\n", "GPUs", "compute",
+                                "exposed comm.", "input", "host", "optimizer", "other", "% of the step");
+  for (const PredictionPoint& p : prediction.points) {
+    const auto share = [&](Account account) {
+      return percent(p.breakdown[static_cast<std::size_t>(account)] / p.step_s, 1);
+    };
+    out += fmt::format("{:>6}   {:>8} {:>14} {:>8} {:>8} {:>10} {:>8}\n", p.gpus, share(Account::compute),
+                       share(Account::exposed_communication), share(Account::input_stall),
+                       share(Account::host), share(Account::optimizer), share(Account::other));
+  }
+  return out;
+}
+
+/// What the run on the most GPUs does besides its steps.
+std::string around_steps(const PredictionPoint& p) {
+  const AroundSteps& around = p.around;
+  std::string parts;
+  const auto add = [&](std::string_view what, double seconds_of_it) {
+    if (seconds_of_it > 0)
+      parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", what, spoken_time(seconds_of_it));
+  };
+  add("start-up", around.startup_s);
+  add("loader restarts", around.loader_restart_s);
+  add("validation", around.validation_s);
+  add("checkpoints", around.checkpoint_s);
+  add("other periodic work", around.periodic_s);
+  if (parts.empty()) return {};
+  return fmt::format("Besides the steps, on {} GPU{}: {}; {} % of the total.\n", p.gpus,
+                     p.gpus == 1 ? "" : "s", parts, percent(around.total_s() / p.total_s, 1));
+}
+
+std::string decisions(const Prediction& p) {
+  std::string out = "\nDecisions\n";
+  for (const Decision& d : p.decisions.list())
+    out += fmt::format("  {}: {} ({})\n", d.subject, d.choice, d.why);
+  return out + cause_lines(p.crossover);
+}
+
+}  // namespace
+
+std::string counted(int count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string spoken_time(double value) {
+  if (!std::isfinite(value)) return "-";
+  if (value < 600) return to_string(seconds(value));
+  const auto minutes = static_cast<long long>(std::llround(std::min(value, 1e15) / 60));
+  if (minutes < 60) return fmt::format("{} min", minutes);
+  if (minutes < 48 * 60) return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
+  return fmt::format("{} d {:02} h", minutes / 1440, minutes % 1440 / 60);
+}
+
+std::string write_table(const Prediction& p, const ReportOptions& options) {
+  std::string out;
+  if (!p.points.empty())
+    out += headline(p) + "\n\n" + heading(p) + curve(p) + breakdown(p) + write_intervals(p);
+  out += crossover_paragraph(p);
+  if (p.samples > 0 && !p.points.empty()) out += around_steps(p.points.back());
+  if (p.samples == 0) out += "Epoch and total need data.samples, as in --set data.samples=50000.\n";
+  if (p.recommendation) out += write_recommendation(*p.recommendation);
+  if (p.sensitivity) out += write_sensitivity(*p.sensitivity);
+  for (const std::string& warning : p.warnings) out += "warning: " + warning + "\n";
+  out += break_even_paragraph(p);
+  if (!p.note.empty()) out += "\n" + p.note + "\n";
+  if (options.explain) out += decisions(p);
+  return out;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,159 @@
+// One line per scored row of a training run, one per series of collectives; skipped rows are counted by
+// reason.
+#include "sim/report/validation/validation_table.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/base/decimal.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string statistics_line(std::string_view name, const ErrorStatistics& s) {
+  return fmt::format("{:<16} median {:>5} %   p90 {:>5} %   mean {:>5} %   bias {:>6} %\n", name,
+                     percent(s.median, 2), percent(s.p90, 2), percent(s.mean, 2), signed_percent(s.bias, 2));
+}
+
+std::string series_lines(const ValidatedSeries& s) {
+  std::string out = fmt::format("\n{}\n", s.series);
+  for (const ValidatedPoint& p : s.points) {
+    out += fmt::format("{:>6} {:>12.4g} {:>12.4g} {:>8} %   [{:.4g}, {:.4g}]\n", p.gpus, p.measured,
+                       p.predicted, signed_percent(p.predicted / p.measured - 1, 2), p.low, p.high);
+  }
+  return out;
+}
+
+/// How far off in which direction too small and too large weigh the same: 2 for half and for double.
+double factor_off(const ValidatedPoint& p) {
+  return std::max(p.predicted / p.measured, p.measured / p.predicted);
+}
+
+std::string worst_lines(const Validation& validation, std::size_t count) {
+  struct Row {
+    const ValidatedSeries* series;
+    const ValidatedPoint* point;
+  };
+  std::vector<Row> rows;
+  for (const ValidatedSeries& series : validation.series) {
+    for (const ValidatedPoint& point : series.points) rows.push_back({&series, &point});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& a, const Row& b) { return factor_off(*a.point) > factor_off(*b.point); });
+  rows.resize(std::min(rows.size(), count));
+  std::string out =
+      fmt::format("\n{:>6} {:>12} {:>12} {:>10}   series\n", "GPUs", "measured", "predicted", "error");
+  for (const auto& [series, p] : rows)
+    out += fmt::format("{:>6} {:>12.4g} {:>12.4g} {:>8} %   {}\n", p->gpus, p->measured, p->predicted,
+                       signed_percent(p->predicted / p->measured - 1, 2), series->series);
+  return out;
+}
+
+std::string skipped_lines(const std::vector<SkippedRow>& skipped) {
+  std::map<std::string, int> reasons;
+  for (const SkippedRow& row : skipped) ++reasons[row.why];
+  std::string out = reasons.empty() ? "" : "\nSkipped\n";
+  for (const auto& [why, rows] : reasons)
+    out += fmt::format("{:>6} row{}: {}\n", rows, rows == 1 ? "" : "s", why);
+  return out;
+}
+
+std::string rows_text(std::size_t rows) { return fmt::format("{} row{}", rows, rows == 1 ? "" : "s"); }
+
+/// What rules tell, each with where it is said, and what strategies and numbers of nodes mean.
+std::string fact_lines(const Validation& v) {
+  if (v.row_facts.empty()) return "";
+  const std::string told = v.provenance.empty() ? "" : v.provenance + " tells, and ";
+  std::string out = fmt::format("\nRun with what {}strategies and nodes of rows mean\n", told);
+  for (std::size_t i = 0; i < v.row_facts.size(); ++i) {
+    const RowFact& fact = v.row_facts[i];
+    out += fmt::format("{:>6} row{}: {}\n", fact.rows, fact.rows == 1 ? "" : "s", fact.what);
+    const bool goes_on = i + 1 < v.row_facts.size() && v.row_facts[i + 1].said_in == fact.said_in;
+    if (!goes_on && !fact.said_in.empty()) out += fmt::format("{:>12} {}\n", "", fact.said_in);
+  }
+  return out;
+}
+
+std::size_t unscored_rows(const std::vector<UnreachedAnchor>& anchors) {
+  std::size_t rows = 0;
+  for (const UnreachedAnchor& anchor : anchors) rows += anchor.unscored.size();
+  return rows;
+}
+
+std::string unreached_count(const std::vector<UnreachedAnchor>& anchors) {
+  if (anchors.empty()) return "";
+  return fmt::format("unreachable anchors: {} group{}, {} not scored\n", anchors.size(),
+                     anchors.size() == 1 ? "" : "s", rows_text(unscored_rows(anchors)));
+}
+
+std::string unreached_lines(const std::vector<UnreachedAnchor>& anchors) {
+  std::string out = anchors.empty() ? "" : "\nUnreachable anchors\n";
+  for (const UnreachedAnchor& anchor : anchors)
+    out += fmt::format("{:>6} row{} of {}: {}\n", anchor.unscored.size(),
+                       anchor.unscored.size() == 1 ? "" : "s", anchor.series, anchor.why);
+  return out;
+}
+
+std::string group_lines(const Validation& validation, const GroupKeys& keys) {
+  std::string out = fmt::format("\n{:>5} {:>9} {:>9} {:>9} {:>10}   {}\n", "rows", "median", "p90", "bias",
+                                "in 90 %", fmt::join(keys, ", "));
+  for (const ErrorGroup& group : group_errors(validation, keys)) {
+    const std::string failed = group.failed > 0
+                                   ? fmt::format(", and {} of unreachable anchors",
+                                                 rows_text(static_cast<std::size_t>(group.failed)))
+                                   : "";
+    out += fmt::format("{:>5} {:>7} % {:>7} % {:>7} % {:>8} %   {}{}\n", group.rows,
+                       percent(group.error.median, 1), percent(group.error.p90, 1),
+                       signed_percent(group.error.bias, 1), percent(group.coverage, 1),
+                       fmt::join(group.values, ", "), failed);
+  }
+  return out;
+}
+
+std::string series_line(const ValidatedCollectiveSeries& s) {
+  const bool has_large =
+      std::ranges::any_of(s.points, [](const ValidatedCollective& p) { return p.bytes >= kLargeMessage; });
+  return fmt::format("{:>6} % {:>6} % {:>6} % {:>6} %  {:>10} {:>5}  {}\n", percent(s.median, 1),
+                     percent(s.p90, 1), percent(s.worst, 1), signed_percent(s.bias, 1),
+                     has_large ? percent(s.large_median, 1) + " %" : "-", s.points.size(), s.series);
+}
+
+}  // namespace
+
+std::string write_validation_table(const Validation& v, const ValidationTableOptions& options) {
+  std::string out = fmt::format(
+      "{} rows, {} scored, {} skipped; {}\n", v.rows, v.scored, v.skipped.size(),
+      v.anchored ? "anchored at the smallest number of GPUs of each series (that row is not scored)"
+                 : "no anchor");
+  out += statistics_line("predicted", v.error);
+  if (v.anchored) out += statistics_line("perfect scaling", v.linear);
+  if (v.scored > 0)
+    out += fmt::format("90 % interval    holds {} % of the measured values\n", percent(v.coverage, 1));
+  out += unreached_count(v.unreached);
+  out += fact_lines(v);
+  for (const GroupKeys& keys : options.groups) out += group_lines(v, keys);
+  const std::string left_out = unreached_lines(v.unreached) + skipped_lines(v.skipped);
+  if (options.worst > 0) return out + worst_lines(v, static_cast<std::size_t>(options.worst)) + left_out;
+  if (!v.series.empty())
+    out += fmt::format("\n{:>6} {:>12} {:>12} {:>10}   {}\n", "GPUs", "measured", "predicted", "error",
+                       "90 % interval");
+  for (const ValidatedSeries& s : v.series) out += series_lines(s);
+  return out + left_out;
+}
+
+std::string write_validation_table(const CollectiveValidation& v) {
+  std::string out = fmt::format("{} rows, {} scored, {} skipped\n", v.rows, v.scored, v.skipped.size());
+  out += statistics_line("predicted", v.error);
+  if (v.large_rows > 0) out += statistics_line("from 4 MiB on", v.large);
+  if (v.nccl_rows > 0) out += statistics_line("NCCL's forecast", v.nccl_model);
+  if (!v.series.empty())
+    out += fmt::format("\n{:>8} {:>8} {:>8} {:>8}  {:>10} {:>5}  {}\n", "median", "p90", "worst", "bias",
+                       "from 4 MiB", "rows", "series");
+  for (const ValidatedCollectiveSeries& s : v.series) out += series_line(s);
+  return out + skipped_lines(v.skipped);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,58 @@
+// Measured scaling and collective times as CSV: what `validate` compares predictions with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/base/diagnostics.hpp"
+
+namespace foretrain {
+
+/// What a measured value may be in its unit: what lies beyond was not meant, and errors against it are no
+/// numbers.
+inline constexpr double kLeastMeasured = 1e-9, kMostMeasured = 1e15;
+
+/// Largest measurement file, and its largest number of rows.
+inline constexpr std::size_t kLargestMeasurements = 16u << 20;
+inline constexpr std::size_t kMostMeasurements = 1'000'000;
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// Throughput or time of one training run.
+struct Measurement {
+  enum class Metric { samples_per_s, step_s, epoch_s, rate };
+  std::string series, model, cluster, strategy, precision;
+  std::int64_t batch_per_gpu = 1;
+  int gpus = 1, nodes = 1;
+  Metric metric = Metric::samples_per_s;
+  double value = 0;  ///< in the metric's unit; rate: any unit, only ratios within a series count
+  Settings settings;
+  std::string source;
+  int line = 0;
+};
+
+/// Time of one collective.
+struct CollectiveMeasurement {
+  std::string series, cluster, op;
+  int gpus = 1, nodes = 1;
+  std::int64_t bytes = 0;
+  double time_us = 0;
+  Settings settings;
+  std::string source;
+  int line = 0;
+};
+
+struct MeasurementFile {
+  enum class Kind { scaling, collective };
+  Kind kind = Kind::scaling;
+  std::vector<Measurement> scaling;
+  std::vector<CollectiveMeasurement> collective;
+};
+
+/// Reads either kind, told apart by the header line. Lines that start with '#' are comments; fields follow
+/// RFC 4180; columns may stand in any order. Reports every wrong field at its place.
+MeasurementFile read_measurements(const SourceText& source, Diagnostics& diagnostics);
+
+}  // namespace foretrain

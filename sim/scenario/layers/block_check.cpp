@@ -1,0 +1,124 @@
+// A depth-first walk over the uses between blocks. A finished block keeps its height, so each is walked once;
+// the walk never goes deeper than the limit, whatever the file says.
+#include "sim/scenario/layers/block_check.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/base/names.hpp"
+#include "sim/scenario/layers/block_parameters.hpp"
+
+namespace foretrain {
+
+namespace {
+
+class BlockWalk {
+ public:
+  BlockWalk(const Blocks& blocks, Diagnostics& diagnostics) : blocks_(blocks), diagnostics_(diagnostics) {
+    for (const auto& [name, block] : blocks) {
+      for (ParameterUse& use : parameters_of(block.layers)) parameters_[name].insert(std::move(use.name));
+    }
+  }
+
+  bool run(const LayerList& model_layers) {
+    for (const auto& [name, block] : blocks_) {
+      if (!too_deep_) height_of(name, block);
+    }
+    height_of(model_layers);
+    std::set<std::string> reported;
+    for (const ParameterUse& use : parameters_of(model_layers)) {
+      if (reported.insert(use.name).second)
+        report(use.span, fmt::format("\"${}\" has a meaning only inside a block", use.name));
+    }
+    return sound_;
+  }
+
+ private:
+  void report(SourceSpan span, std::string message, std::string hint = "") {
+    sound_ = false;
+    if (diagnostics_.found().size() < Diagnostics::kMostDiagnostics)
+      diagnostics_.report(span, std::move(message), std::move(hint));
+  }
+
+  int height_of(const std::string& name, const Block& block) {
+    const auto known = heights_.find(name);
+    if (known != heights_.end()) return known->second;
+    path_.push_back(name);
+    const int height = 1 + height_of(block.layers);
+    path_.pop_back();
+    return heights_[name] = height;
+  }
+
+  int height_of(const LayerList& layers) {
+    int height = 0;
+    for (const LayerTemplate& layer : layers) {
+      for (const LayerList& branch : layer.branches) height = std::max(height, height_of(branch));
+      if (!layer.block.empty()) height = std::max(height, height_of_use(layer));
+    }
+    return height;
+  }
+
+  int height_of_use(const LayerTemplate& use) {
+    const auto found = blocks_.find(use.block);
+    if (found == blocks_.end()) return report_unknown(use), 0;
+    check_arguments(use);
+    const auto start = std::find(path_.begin(), path_.end(), use.block);
+    if (start != path_.end()) return report_cycle(use, static_cast<std::size_t>(start - path_.begin())), 0;
+    const int depth = static_cast<int>(path_.size());
+    const int height =
+        depth < kDeepestBlocks && !too_deep_ ? height_of(found->first, found->second) : kDeepestBlocks + 1;
+    if (depth + height > kDeepestBlocks && !too_deep_) {
+      too_deep_ = true;
+      report(use.block_span, fmt::format("blocks are nested more than {} deep", kDeepestBlocks));
+    }
+    return height;
+  }
+
+  void report_unknown(const LayerTemplate& use) {
+    std::vector<std::string> names;
+    for (const auto& [name, block] : blocks_) names.push_back(name);
+    report(use.block_span, fmt::format("unknown block \"{}\"", use.block.substr(0, 60)),
+           did_you_mean(use.block, names));
+  }
+
+  void report_cycle(const LayerTemplate& use, std::size_t start) {
+    std::string chain = "block " + path_[start];
+    for (std::size_t i = start + 1; i < path_.size(); ++i) chain += " uses " + path_[i];
+    report(use.block_span, fmt::format("{} uses {}", chain, use.block), "a block cannot contain itself");
+  }
+
+  void check_arguments(const LayerTemplate& use) {
+    const std::set<std::string>& wanted = parameters_[use.block];
+    std::set<std::string> given;
+    for (const Argument& argument : use.arguments) {
+      given.insert(argument.name);
+      if (wanted.contains(argument.name)) continue;
+      report(argument.name_span,
+             fmt::format("block \"{}\" has no parameter \"{}\"", use.block, argument.name.substr(0, 60)),
+             did_you_mean(argument.name, {wanted.begin(), wanted.end()}));
+    }
+    for (const std::string& name : wanted) {
+      if (given.contains(name)) continue;
+      report(use.layer.span, fmt::format("block \"{}\" needs \"{}\"", use.block, name),
+             fmt::format("add it to with = {{ {} = … }}", name));
+    }
+  }
+
+  const Blocks& blocks_;
+  Diagnostics& diagnostics_;
+  std::map<std::string, std::set<std::string>, std::less<>> parameters_;
+  std::map<std::string, int> heights_;
+  std::vector<std::string> path_;
+  bool sound_ = true;
+  bool too_deep_ = false;
+};
+
+}  // namespace
+
+bool check_blocks(const Blocks& blocks, const LayerList& model_layers, Diagnostics& diagnostics) {
+  return BlockWalk(blocks, diagnostics).run(model_layers);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,197 @@
+// Every block yields at least one layer, so a budget of layers also bounds the work: expansion stops when it
+// is spent.
+#include "sim/scenario/layers/block_expansion.hpp"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/base/names.hpp"
+#include "sim/scenario/layers/block_parameters.hpp"
+#include "sim/scenario/result_names.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// What "$name" stands for, and where that was said.
+using Arguments = std::map<std::string, Number, std::less<>>;
+
+/// Where layers are put in: what goes before their names, and before the label of their weights when an outer
+/// block shares its own.
+struct Place {
+  std::string prefix;
+  std::string label;
+
+  Place inside(const std::string& name) const {
+    return {prefix + name + ".", label.empty() ? "" : label + name + "."};
+  }
+};
+
+class Expansion {
+ public:
+  Expansion(const Blocks& blocks, Diagnostics& diagnostics) : blocks_(blocks), diagnostics_(diagnostics) {}
+
+  std::vector<Layer> list(const LayerList& templates, const Arguments& arguments, const Place& place) {
+    std::vector<Layer> out;
+    append(templates, arguments, place, out);
+    return out;
+  }
+
+ private:
+  void append(const LayerList& templates, const Arguments& arguments, const Place& place,
+              std::vector<Layer>& out) {
+    for (const LayerTemplate& layer : templates) {
+      if (spent_) return;
+      if (layer.block.empty())
+        append_layer(layer, arguments, place, out);
+      else
+        append_use(layer, arguments, place, out);
+    }
+  }
+
+  void append_layer(const LayerTemplate& from, const Arguments& arguments, const Place& place,
+                    std::vector<Layer>& out) {
+    layers_ += 1 + static_cast<std::int64_t>(from.branches.size());
+    if (layers_ > kMostLayers) return run_out(from.layer.span);
+    Layer layer = from.layer;
+    layer.name = place.prefix + from.layer.name;
+    for (const FieldNumbers& field : from.fields) set_field(field, arguments, layer);
+    layer.from = known_names(from.from, arguments);
+    for (std::size_t i = 0; i < from.branches.size() && !spent_; ++i) {
+      layer.branches.push_back(
+          list(from.branches[i], arguments, place.inside(fmt::format("{}.{}", from.layer.name, i))));
+    }
+    layer.with = known_names(from.with, arguments);
+    if (!from.weights.text.empty())
+      layer.weights = text_of(from.weights, arguments);
+    else if (!place.label.empty())
+      layer.weights = place.label + from.layer.name;
+    define_names(from.as, arguments, layer);
+    out.push_back(std::move(layer));
+  }
+
+  void append_use(const LayerTemplate& use, const Arguments& arguments, const Place& place,
+                  std::vector<Layer>& out) {
+    Arguments inner;
+    for (const Argument& argument : use.arguments) inner[argument.name] = lookup(argument.number, arguments);
+    const std::vector<std::string> from = known_names(use.from, arguments);
+    const Number repeats = use.repeat.parameter.empty() ? use.repeat : lookup(use.repeat, arguments);
+    const std::int64_t repeat = in_range(repeats, use.repeat, LayerField::repeat);
+    const std::size_t first = out.size();
+    for (std::int64_t i = 0; i < repeat && !spent_; ++i) {
+      names_.enter();
+      const std::string part = repeat > 1 ? fmt::format(".{}", i) : "";
+      Place inner_place = place.inside(use.layer.name + part);
+      if (!use.weights.text.empty()) inner_place.label = text_of(use.weights, arguments) + part + ".";
+      append(blocks_.find(use.block)->second.layers, inner, inner_place, out);
+      names_.leave();
+    }
+    if (first < out.size()) connect(use, arguments, from, out[first], out.back());
+  }
+
+  /// A use's own names: what its first layer takes, what its last result is called.
+  void connect(const LayerTemplate& use, const Arguments& arguments, const std::vector<std::string>& from,
+               Layer& first, Layer& last) {
+    if (!from.empty() && !first.from.empty()) {
+      report(use.from[0].span, "the block's first layer names its input itself",
+             "leave one of the two `from` out");
+    } else if (!from.empty()) {
+      first.from = from;
+    }
+    define_names(use.as, arguments, last);
+  }
+
+  std::string text_of(const NameText& name, const Arguments& arguments) {
+    std::string text;
+    for (const NamePart& part : parts_of(name.text)) {
+      const auto found = part.is_parameter ? arguments.find(part.text) : arguments.end();
+      text += found == arguments.end() ? part.text : std::to_string(found->second.value);
+    }
+    return text;
+  }
+
+  std::vector<std::string> known_names(const std::vector<NameText>& names, const Arguments& arguments) {
+    std::vector<std::string> known;
+    for (const NameText& name : names) {
+      const std::string text = text_of(name, arguments);
+      if (auto found = names_.find(text)) {
+        known.push_back(*found);
+      } else if (is_new(name.span)) {
+        const std::string hint = did_you_mean(text, names_.visible());
+        report(name.span, fmt::format("no result is named \"{}\"", text),
+               hint.empty() ? "name a layer before this one with `as`" : hint);
+      }
+    }
+    return known;
+  }
+
+  void define_names(const std::vector<NameText>& names, const Arguments& arguments, Layer& layer) {
+    for (const NameText& name : names) {
+      const std::string text = text_of(name, arguments);
+      if (text.back() == '+') {
+        layer.as.push_back(names_.define_list(text.substr(0, text.size() - 1)) + "+");
+      } else if (auto defined = names_.define(text)) {
+        layer.as.push_back(*defined);
+      } else if (is_new(name.span)) {
+        report(name.span, fmt::format("\"{}\" is already the name of a result", text),
+               fmt::format("choose another, or write \"{}+\" for a list", text));
+      }
+    }
+  }
+
+  /// The number itself, or the one its parameter stands for, with the place where that was written.
+  static Number lookup(const Number& number, const Arguments& arguments) {
+    if (number.parameter.empty()) return number;
+    const auto found = arguments.find(number.parameter);
+    return found == arguments.end() ? Number{} : found->second;
+  }
+
+  std::int64_t in_range(const Number& given, const Number& asked, LayerField field) {
+    if (asked.parameter.empty()) return given.value;
+    const FieldRow& row = row_of(field);
+    if (given.value >= row.least && given.value <= row.most) return given.value;
+    if (is_new(given.span)) {
+      report(given.span, fmt::format("\"${}\" is used for {}, which must be an integer from {} to {}",
+                                     asked.parameter, row.key, row.least, row.most));
+    }
+    return row.least;
+  }
+
+  void set_field(const FieldNumbers& field, const Arguments& arguments, Layer& layer) {
+    std::vector<std::int64_t> values;
+    for (const Number& number : field.numbers)
+      values.push_back(in_range(lookup(number, arguments), number, field.field));
+    row_of(field.field).store(layer, values);
+  }
+
+  void run_out(SourceSpan span) {
+    if (!spent_)
+      report(span, fmt::format("the model has more than {} layers", kMostLayers), "is a repeat too large?");
+    spent_ = true;
+  }
+
+  /// A block used many times shows each fault once.
+  bool is_new(SourceSpan span) const { return !reported_.contains({span.line, span.column}); }
+
+  void report(SourceSpan span, std::string message, std::string hint = "") {
+    if (diagnostics_.found().size() >= Diagnostics::kMostDiagnostics) return;
+    if (reported_.insert({span.line, span.column}).second)
+      diagnostics_.report(span, std::move(message), std::move(hint));
+  }
+
+  const Blocks& blocks_;
+  Diagnostics& diagnostics_;
+  ResultNames names_;
+  std::int64_t layers_ = 0;
+  bool spent_ = false;
+  std::set<std::pair<int, int>> reported_;
+};
+
+}  // namespace
+
+std::vector<Layer> expand_blocks(const Blocks& blocks, const LayerList& layers, Diagnostics& diagnostics) {
+  return Expansion(blocks, diagnostics).list(layers, {}, {});
+}
+
+}  // namespace foretrain

@@ -1,0 +1,61 @@
+// A walk over layer templates that collects what begins with a '$'.
+#include "sim/scenario/layers/block_parameters.hpp"
+
+namespace foretrain {
+
+namespace {
+
+void add_number(const Number& number, std::vector<ParameterUse>& uses) {
+  if (!number.parameter.empty()) uses.push_back({number.parameter, number.span});
+}
+
+void add_name(const NameText& name, std::vector<ParameterUse>& uses) {
+  for (const NamePart& part : parts_of(name.text)) {
+    if (part.is_parameter) uses.push_back({part.text, name.span});
+  }
+}
+
+void add_parameters(const LayerList& layers, std::vector<ParameterUse>& uses) {
+  for (const LayerTemplate& layer : layers) {
+    for (const FieldNumbers& field : layer.fields) {
+      for (const Number& number : field.numbers) add_number(number, uses);
+    }
+    add_number(layer.repeat, uses);
+    for (const Argument& argument : layer.arguments) add_number(argument.number, uses);
+    for (const auto* names : {&layer.from, &layer.with, &layer.as}) {
+      for (const NameText& name : *names) add_name(name, uses);
+    }
+    add_name(layer.weights, uses);
+    for (const LayerList& branch : layer.branches) add_parameters(branch, uses);
+  }
+}
+
+bool is_parameter_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+}  // namespace
+
+std::vector<NamePart> parts_of(std::string_view name) {
+  std::vector<NamePart> parts;
+  for (std::size_t at = 0; at < name.size();) {
+    std::size_t end = at + 1;
+    const bool is_parameter = name[at] == '$' && end < name.size() && is_parameter_letter(name[end]);
+    if (is_parameter)
+      while (end < name.size() && is_parameter_letter(name[end])) ++end;
+    else
+      while (end < name.size() && name[end] != '$') ++end;
+    parts.push_back({std::string(name.substr(is_parameter ? at + 1 : at, end - at - (is_parameter ? 1 : 0))),
+                     is_parameter});
+    at = end;
+  }
+  return parts;
+}
+
+std::vector<ParameterUse> parameters_of(const LayerList& layers) {
+  std::vector<ParameterUse> uses;
+  add_parameters(layers, uses);
+  return uses;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,226 @@
+// A layer is read by the rule of its type: a key that neither the rule nor all layers have is unknown.
+#include "sim/scenario/layers/layer_template.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/names.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kLongestTemplateName = 64;
+constexpr std::size_t kMostArguments = 64;
+
+bool is_parameter(const Value& value) {
+  const auto* text = std::get_if<std::string>(&value.data);
+  return text != nullptr && text->size() > 1 && text->front() == '$' && text->size() <= kLongestTemplateName;
+}
+
+/// One of a field's numbers: an integer, "$name", or for padding "same".
+std::optional<Number> read_number(const Value& value, LayerField field) {
+  const FieldRow& row = row_of(field);
+  const auto* text = std::get_if<std::string>(&value.data);
+  const auto* integer = std::get_if<std::int64_t>(&value.data);
+  if (is_parameter(value)) return Number{0, text->substr(1), value.span};
+  if (integer != nullptr && *integer >= row.least && *integer <= row.most)
+    return Number{*integer, "", value.span};
+  if (field == LayerField::padding && text != nullptr && *text == "same") return Number{-1, "", value.span};
+  return std::nullopt;
+}
+
+std::vector<Number> read_numbers(TableReader& layer, LayerField field) {
+  const FieldRow& row = row_of(field);
+  const Value* value = layer.value(row.key);
+  if (value == nullptr) return {};
+  const auto* list = std::get_if<Array>(&value->data);
+  if (list != nullptr && row.longest > 1 && (list->empty() || list->size() > row.longest)) {
+    layer.report(value->span, fmt::format("{} takes 1 to {} numbers, not {}", layer.full_name(row.key),
+                                          row.longest, list->size()));
+    return {};
+  }
+  std::vector<Number> numbers;
+  const bool is_list = list != nullptr && row.longest > 1;
+  for (std::size_t i = 0; i < (is_list ? list->size() : 1); ++i) {
+    const Value& one = is_list ? (*list)[i] : *value;
+    if (auto number = read_number(one, field))
+      numbers.push_back(std::move(*number));
+    else
+      layer.report(one.span,
+                   fmt::format("{} must be an integer from {} to {}{}", layer.full_name(row.key), row.least,
+                               row.most, field == LayerField::padding ? ", or \"same\"" : ""));
+  }
+  return numbers;
+}
+
+void read_field(TableReader& layer, const FieldRule& rule, LayerTemplate& out) {
+  const FieldRow& row = row_of(rule.field);
+  if (rule.required) layer.require(row.key, row.longest > 3 ? "[3, 8, 8]" : "3");
+  std::vector<Number> numbers = read_numbers(layer, rule.field);
+  if (numbers.empty()) numbers.push_back({rule.standard, "", layer.span_of(row.key)});
+  out.fields.push_back({rule.field, std::move(numbers)});
+}
+
+void read_name(TableReader& layer, const Value& value, std::string_view key, std::vector<NameText>& out) {
+  const auto* text = std::get_if<std::string>(&value.data);
+  if (text != nullptr && !text->empty() && text->size() <= kLongestTemplateName && *text != "+")
+    return out.push_back({*text, value.span});
+  layer.report(value.span, fmt::format("{} must be a name of 1 to {} characters", layer.full_name(key),
+                                       kLongestTemplateName));
+}
+
+/// One name, or with `most` above one a list of them.
+std::vector<NameText> read_names(TableReader& layer, std::string_view key, std::size_t most) {
+  std::vector<NameText> names;
+  const Value* value = layer.value(key);
+  if (value == nullptr) return names;
+  const auto* list = std::get_if<Array>(&value->data);
+  if (list == nullptr || most == 1) {
+    read_name(layer, *value, key, names);
+  } else if (list->empty() || list->size() > most) {
+    layer.report(value->span,
+                 fmt::format("{} takes 1 to {} names, not {}", layer.full_name(key), most, list->size()));
+  } else {
+    for (const Value& one : *list) read_name(layer, one, key, names);
+  }
+  return names;
+}
+
+LayerList read_list(const Array& values, Diagnostics& diagnostics);
+
+void read_branches(TableReader& layer, LayerTemplate& out) {
+  const bool has_names = !out.from.empty() || !out.with.empty();
+  if (!has_names) layer.require("branches", "branches = [[…], []]");
+  const Array* branches = layer.array("branches", kMostBranches);
+  if (branches == nullptr) return;
+  for (const Value& branch : *branches) {
+    const auto* list = std::get_if<Array>(&branch.data);
+    if (list != nullptr)
+      out.branches.push_back(read_list(*list, layer.diagnostics()));
+    else
+      layer.report(branch.span, "a branch must be a list of layers", "an empty list passes the input on");
+  }
+  if (branches->empty())
+    layer.report(layer.span_of("branches"), fmt::format("{} is empty", layer.full_name("branches")));
+}
+
+void read_arguments(TableReader& layer, LayerTemplate& out) {
+  const Table* with = layer.table("with");
+  if (with == nullptr) return;
+  if (with->entries.size() > kMostArguments) {
+    return layer.report(layer.span_of("with"),
+                        fmt::format("a block takes at most {} arguments", kMostArguments));
+  }
+  for (const Entry& entry : with->entries) {
+    Number number{0, "", entry.value.span};
+    const auto* integer = std::get_if<std::int64_t>(&entry.value.data);
+    if (is_parameter(entry.value))
+      number.parameter = std::get<std::string>(entry.value.data).substr(1);
+    else if (integer != nullptr)
+      number.value = *integer;
+    else
+      layer.report(number.span,
+                   fmt::format("with.{} must be an integer", entry.key.substr(0, kLongestTemplateName)));
+    out.arguments.push_back({entry.key, entry.key_span, std::move(number)});
+  }
+}
+
+void read_block_use(TableReader& layer, LayerTemplate& out) {
+  layer.require("block", "block = \"bottleneck\"");
+  out.block = layer.string("block").value_or("");
+  out.block_span = layer.span_of("block");
+  out.from = read_names(layer, "from", kMostBranches);
+  const std::vector<Number> repeat = read_numbers(layer, LayerField::repeat);
+  if (!repeat.empty()) out.repeat = repeat[0];
+  read_arguments(layer, out);
+}
+
+void read_plain_layer(TableReader& layer, const TypeRule& rule, LayerTemplate& out) {
+  out.layer.type = rule.type;
+  for (const FieldRule& field : rule.fields) read_field(layer, field, out);
+  const bool pools = rule.type == LayerType::max_pool || rule.type == LayerType::avg_pool;
+  if (pools && !layer.has("stride")) out.fields[1].numbers = out.fields[0].numbers;
+  for (const FlagRule& flag : rule.flags) {
+    bool& value = flag.flag(out.layer);
+    value = layer.boolean(flag.key).value_or(value);
+  }
+  for (const TimeRule& time : rule.times) {
+    layer.require(time.key, "\"10 ms\"");
+    out.layer.*time.member = layer.time(time.key).value_or(Time{});
+  }
+  for (const WordRule& word : rule.words) {
+    const auto given = layer.one_of(word.key, word.words);
+    if (given)
+      word.store(out.layer, static_cast<std::size_t>(std::find(word.words.begin(), word.words.end(), *given) -
+                                                     word.words.begin()));
+  }
+  if (rule.type != LayerType::start) out.from = read_names(layer, "from", rule.joins ? kMostBranches : 1);
+  if (rule.joins) out.with = read_names(layer, "with", kMostBranches);
+  if (rule.has_memory) out.with = read_names(layer, "memory", 1);
+  if (rule.joins) read_branches(layer, out);
+}
+
+std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnostics) {
+  const auto* table = std::get_if<Table>(&value.data);
+  if (table == nullptr) {
+    if (diagnostics.found().size() < Diagnostics::kMostDiagnostics) {
+      diagnostics.report(value.span, "a layer must be a table", "write it as in { type = \"relu\" }");
+    }
+    return std::nullopt;
+  }
+  const Entry* entry = table->find("type");
+  const auto* word = entry == nullptr ? nullptr : std::get_if<std::string>(&entry->value.data);
+  const TypeRule* rule = word == nullptr ? nullptr : find_type_rule(*word);
+  TableReader layer(*table, rule != nullptr ? *word : "layer", diagnostics);
+  LayerTemplate out;
+  out.layer.span = value.span;
+  layer.require("type", "type = \"relu\"");
+  const auto type = layer.one_of("type", layer_type_names());
+  if (!type) return std::nullopt;
+  std::string& name = out.layer.name;
+  name = layer.string("name").value_or("");
+  if (name.size() > kLongestTemplateName)
+    layer.report(layer.span_of("name"),
+                 fmt::format("a name has at most {} characters", kLongestTemplateName));
+  if (rule == nullptr)
+    read_block_use(layer, out);
+  else
+    read_plain_layer(layer, *rule, out);
+  out.as = read_names(layer, "as", 1);
+  for (NameText& label : read_names(layer, "weights", 1)) out.weights = std::move(label);
+  layer.finish();
+  if (name.empty()) name = rule == nullptr ? out.block.substr(0, kLongestTemplateName) : *type;
+  return out;
+}
+
+/// "relu", "relu2", "relu3", …
+void number_names(LayerList& layers) {
+  std::map<std::string, int> seen;
+  for (LayerTemplate& layer : layers) {
+    const int count = ++seen[layer.layer.name];
+    if (count > 1) layer.layer.name += std::to_string(count);
+  }
+}
+
+LayerList read_list(const Array& values, Diagnostics& diagnostics) {
+  LayerList out;
+  for (const Value& value : values) {
+    if (auto layer = read_layer(value, diagnostics)) out.push_back(std::move(*layer));
+  }
+  number_names(out);
+  return out;
+}
+
+}  // namespace
+
+LayerList read_layers(TableReader& table, std::string_view key) {
+  table.require(key, "layers = [{ type = \"relu\" }]");
+  const Array* values = table.array(key, static_cast<std::size_t>(kMostLayers));
+  if (values == nullptr) return {};
+  if (values->empty()) table.report(table.span_of(key), fmt::format("{} is empty", table.full_name(key)));
+  return read_list(*values, table.diagnostics());
+}
+
+}  // namespace foretrain

@@ -1,0 +1,66 @@
+// Layers as a model file writes them, before blocks are put in: some numbers and names still hold a block's
+// parameters.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/layers/layer_rules.hpp"
+#include "sim/scenario/toml/table_reader.hpp"
+
+namespace foretrain {
+
+/// An integer, or "$name" inside a block.
+struct Number {
+  std::int64_t value = 0;
+  std::string parameter;  ///< without the '$'; empty for a plain integer
+  SourceSpan span{};
+};
+
+struct FieldNumbers {
+  LayerField field;
+  std::vector<Number> numbers;  ///< at least one
+};
+
+/// The name of a result or the label of weights; "$name" in it stands for a parameter's number.
+struct NameText {
+  std::string text;
+  SourceSpan span{};
+};
+
+struct Argument {
+  std::string name;
+  SourceSpan name_span{};
+  Number number;
+};
+
+/// A layer, or the use of a block when `block` is not empty.
+struct LayerTemplate {
+  Layer layer;  ///< with everything that needs no parameter: type, name, place, flags and words
+  std::vector<FieldNumbers> fields;
+  std::vector<std::vector<LayerTemplate>> branches;
+  std::vector<NameText> as, from, with;  ///< `with` of a join or of attention's memory
+  NameText weights;                      ///< empty text: none
+
+  std::string block;
+  SourceSpan block_span{};
+  Number repeat{1, "", {}};
+  std::vector<Argument> arguments;
+};
+
+using LayerList = std::vector<LayerTemplate>;
+
+struct Block {
+  SourceSpan span{};
+  LayerList layers;
+};
+using Blocks = std::map<std::string, Block, std::less<>>;
+
+/// The list of layers under `key` of a table. Unnamed layers get the name of their type, numbered
+/// from the second on. Reports mistakes; faulty layers are left out.
+LayerList read_layers(TableReader& table, std::string_view key);
+
+}  // namespace foretrain

@@ -1,0 +1,239 @@
+// The scenario file. Model and cluster are read first, because the other tables are checked against them;
+// their own mistakes are reported with their own file names, together with those of the scenario.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "sim/cluster/calibrated_cluster.hpp"
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/job.hpp"
+#include "sim/scenario/named_cluster.hpp"
+#include "sim/scenario/opened_catalogs.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/sections/collective_sections.hpp"
+#include "sim/scenario/sections/data_section.hpp"
+#include "sim/scenario/sections/framework_section.hpp"
+#include "sim/scenario/sections/launch_section.hpp"
+#include "sim/scenario/sections/scenario_document.hpp"
+#include "sim/scenario/sections/scenario_effects.hpp"
+#include "sim/scenario/sections/scenario_sections.hpp"
+#include "sim/scenario/sections/strategy_section.hpp"
+#include "sim/scenario/sections/study_section.hpp"
+#include "sim/scenario/toml/part_reader.hpp"
+#include "sim/workload/lowering/lowering.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// A table of the document; an empty one when it is missing, so that required keys and defaults work the
+/// same.
+class Section {
+ public:
+  Section(TableReader& document, std::string_view key)
+      : table_(find(document, key)), reader_(*table_, std::string(key), document.diagnostics()) {}
+  Section(const Section&) = delete;
+  Section& operator=(const Section&) = delete;
+  TableReader& reader() { return reader_; }
+
+ private:
+  const Table* find(TableReader& document, std::string_view key) {
+    const Table* found = document.table(key);
+    none_.damaged = document.damaged() || document.has(key);
+    return found != nullptr ? found : &none_;
+  }
+
+  Table none_;
+  const Table* table_;
+  TableReader reader_;
+};
+
+std::optional<OpenedModel> load_model(TableReader& section, OpenedCatalogs& opened) {
+  const auto name = section.string("name");
+  if (!name) return std::nullopt;
+  if (const auto known = opened.models.find(*name); known != opened.models.end()) return known->second;
+  const auto source = find_named(CatalogKind::models, *name, section.span_of("name"), section.diagnostics());
+  if (!source) return std::nullopt;
+  Diagnostics problems(*source);
+  ModelFile file = read_model_file(*source, problems);
+  section.diagnostics().include(problems.found());
+  if (!problems.empty()) return std::nullopt;
+  OpenedModel model{std::move(file.model), std::make_shared<const ExpandedModel>(std::move(file.expanded))};
+  return opened.models.emplace(*name, std::move(model)).first->second;
+}
+
+/// cluster.calibration replaces the one that the cluster's file names.
+Calibration read_calibration_key(TableReader& section, Calibration own) {
+  const Value* value = section.value("calibration");
+  if (value == nullptr) return own;
+  const auto* name = std::get_if<std::string>(&value->data);
+  if (name != nullptr && *name == kNoCalibration) return {};
+  return PartReader<Calibration>(CatalogKind::calibrations, read_calibration).read(section, "calibration");
+}
+
+std::optional<ClusterSpec> load_uncalibrated_cluster(TableReader& section, OpenedCatalogs& opened) {
+  const auto name = section.string("name");
+  if (!name) return std::nullopt;
+  if (const auto known = opened.clusters.find(*name); known != opened.clusters.end()) return known->second;
+  const auto source =
+      find_named(CatalogKind::clusters, *name, section.span_of("name"), section.diagnostics());
+  if (!source) return std::nullopt;
+  Diagnostics problems(*source);
+  ClusterSpec cluster = read_uncalibrated_cluster(*source, problems);
+  section.diagnostics().include(problems.found());
+  if (problems.empty()) return opened.clusters.emplace(*name, std::move(cluster)).first->second;
+  read_calibration_key(section, {});  // its mistakes, too
+  return std::nullopt;
+}
+
+std::optional<ClusterSpec> load_cluster(TableReader& section, OpenedCatalogs& opened) {
+  std::optional<ClusterSpec> cluster = load_uncalibrated_cluster(section, opened);
+  if (!cluster) return std::nullopt;
+  Calibration calibration = read_calibration_key(section, std::move(cluster->calibration));
+  return calibrated(*std::move(cluster), std::move(calibration));
+}
+
+void read_model_section(TableReader& model, OpenedCatalogs& opened, Scenario& scenario) {
+  model.require("name", "name = \"resnet50\"");
+  if (auto loaded = load_model(model, opened)) {
+    scenario.workload.model = std::move(loaded->expanded);
+    scenario.model = std::move(loaded->model);
+  }
+  read_training(model, scenario);
+  read_optimizer(model, scenario);
+}
+
+void read_cluster_section(TableReader& cluster, OpenedCatalogs& opened, Scenario& scenario) {
+  cluster.require("name", "name = \"mahti\"");
+  auto loaded = load_cluster(cluster, opened);
+  const auto layout = cluster.one_of("layout", {"packed", "spread"});
+  scenario.layout = layout == "spread" ? Layout::spread : Layout::packed;
+  cluster.finish();
+  if (loaded)
+    scenario.cluster = *std::move(loaded);
+  else
+    scenario.cluster.node.gpus = 0;
+}
+
+void read_measured_section(TableReader& document, bool one_of_several, Scenario& scenario) {
+  const Table* table = document.table("measured");
+  if (table == nullptr) return;
+  TableReader measured(*table, "measured", document.diagnostics());
+  read_measured(measured, scenario);
+  if (!one_of_several) check_anchor(measured, scenario);
+  measured.finish();
+}
+
+/// Reads a table whose keys need nothing but the scenario itself.
+void read_section(TableReader& document, std::string_view key, void (*read)(TableReader&, Scenario&),
+                  Scenario& scenario) {
+  Section section(document, key);
+  read(section.reader(), scenario);
+  section.reader().finish();
+}
+
+void read_run_section(TableReader& document, const ScenarioDocument& source, Scenario& scenario) {
+  Section run(document, "run");
+  scenario.lists_gpus = run.reader().has("gpus");
+  if (source.is_combination())
+    read_possible_gpus(run.reader(), scenario);
+  else
+    read_gpus(run.reader(), scenario);
+  if (!source.one_of_several()) check_gpus(run.reader(), scenario);
+  read_run(run.reader(), scenario);
+  run.reader().finish();
+}
+
+/// Then each number of GPUs has its own line, and its own reason.
+bool leaves_gpus_to_study(const ScenarioDocument& source) {
+  return source.is_combination() || (source.has("study.gpus") && !source.has("run.gpus"));
+}
+
+/// nccl.gdr is a fact about the nodes.
+void read_collective_sections(TableReader& document, Scenario& scenario) {
+  CollectiveKnobs knobs;
+  Section nccl(document, "nccl"), launch(document, "launch");
+  read_nccl(nccl.reader(), knobs);
+  read_launch(launch.reader(), knobs);
+  scenario.collective = knobs.settings();
+  read_launcher(launch.reader(), scenario);
+  nccl.reader().finish();
+  launch.reader().finish();
+  if (knobs.gpudirect) scenario.cluster.node.gpudirect = *knobs.gpudirect;
+}
+
+void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& scenario) {
+  TableReader document(source.table(), "", source.diagnostics());
+  scenario.note = document.lines("note").value_or("");
+  Section model(document, "model"), cluster(document, "cluster"), data(document, "data"),
+      strategy(document, "strategy");
+  read_strategy_name(strategy.reader(), scenario);
+  read_section(document, "framework", read_framework, scenario);
+  read_model_section(model.reader(), opened, scenario);
+  read_cluster_section(cluster.reader(), opened, scenario);
+  model.reader().finish();
+  read_data(data.reader(), scenario);
+  read_sampler(data.reader(), scenario);
+  read_strategy_knobs(strategy.reader(), source, scenario);
+  strategy.reader().finish();
+  read_collective_sections(document, scenario);
+  read_run_section(document, source, scenario);
+  if (!leaves_gpus_to_study(source)) check_steps(data.reader(), scenario);
+  data.reader().finish();
+  read_section(document, "loop", read_loop, scenario);
+  read_measured_section(document, source.one_of_several(), scenario);
+  read_study(document, source, scenario);
+  document.finish();
+}
+
+void complete(Scenario& scenario, const std::string& file) {
+  const std::string stem = name_of_file(file);
+  Workload& work = scenario.workload;
+  if (is_lowered(work.framework))
+    work.model = std::make_shared<const ExpandedModel>(lower(*work.model, work.framework));
+  scenario.name = stem.empty() ? fmt::format("{} on {}", scenario.model.name, scenario.cluster.name) : stem;
+  if (!scenario.global_batch) return;
+  std::erase_if(scenario.gpus, [&](int gpus) { return gpus > *scenario.global_batch; });
+  scenario.workload.batch_per_gpu = std::max<std::int64_t>(1, *scenario.global_batch / scenario.gpus.front());
+}
+
+}  // namespace
+
+Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides, OpenedCatalogs& opened) {
+  ScenarioDocument document(source, overrides);
+  Scenario scenario;
+  read_document(document, opened, scenario);
+  if (std::vector<Diagnostic> mistakes = document.found(); !mistakes.empty())
+    throw InputError(std::move(mistakes));
+  complete(scenario, source.name);
+  for (std::string& warning : settle_precision(scenario)) scenario.warnings.push_back(std::move(warning));
+  for (std::string& idle : idle_settings(document, scenario)) scenario.warnings.push_back(std::move(idle));
+  for (std::string& warning : data_warnings(scenario)) scenario.warnings.push_back(std::move(warning));
+  for (std::string& warning : job_warnings(scenario)) scenario.warnings.push_back(std::move(warning));
+  return scenario;
+}
+
+Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides) {
+  OpenedCatalogs opened;
+  return read_scenario(source, overrides, opened);
+}
+
+Scenario make_scenario(const ScenarioOverrides& overrides) {
+  OpenedCatalogs opened;
+  return make_scenario(overrides, opened);
+}
+
+Scenario make_scenario(const ScenarioOverrides& overrides, OpenedCatalogs& opened) {
+  const SourceText nothing;
+  const ScenarioDocument document(nothing, overrides);
+  for (const char* key : {"model.name", "cluster.name"}) {
+    const std::string_view noun = std::string_view(key).substr(0, std::string_view(key).find('.'));
+    if (!document.has(key))
+      throw InputError(fmt::format("which {}?", noun),
+                       fmt::format("give --{} NAME, or a scenario file", noun));
+  }
+  return read_scenario(nothing, overrides, opened);
+}
+
+}  // namespace foretrain

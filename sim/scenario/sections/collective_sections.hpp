@@ -1,0 +1,34 @@
+// The tables of a scenario that say how collectives run: [nccl], its environment, and [launch], who starts
+// the kernels.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/collective/settings.hpp"
+#include "sim/scenario/toml/table_reader.hpp"
+
+namespace foretrain {
+
+/// What the tables say; what they leave out is NCCL's own choice.
+struct CollectiveKnobs {
+  nccl::Settings nccl{};
+  std::optional<bool> gpudirect{};          ///< nccl.gdr: replaces NodeSpec::gpudirect
+  std::optional<int> processes_per_node{};  ///< launch.processes_per_node
+
+  std::optional<std::string> calibration{};  ///< cluster.calibration: instead of that of the cluster's file
+
+  /// With one process per GPU where nothing is said.
+  CollectiveSettings settings() const { return {nccl, processes_per_node.value_or(0)}; }
+};
+
+/// Each reads one table and reports what is wrong; neither calls finish().
+void read_nccl(TableReader& nccl, CollectiveKnobs& knobs);
+void read_launch(TableReader& launch, CollectiveKnobs& knobs);
+
+/// From "key=value" texts alone, as for --set: keys of [nccl] and [launch], and cluster.calibration. Throws
+/// InputError with every mistake.
+CollectiveKnobs read_collective_knobs(const std::vector<std::string>& settings);
+
+}  // namespace foretrain

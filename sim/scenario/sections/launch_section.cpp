@@ -1,0 +1,105 @@
+// Launchers that start a process per GPU do not suit strategies in which one process drives several.
+#include "sim/scenario/sections/launch_section.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/scenario/job.hpp"
+#include "sim/scenario/toml/section_values.hpp"
+#include "sim/strategy/catalog.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// How many processes the launcher is made for.
+bool suits(Launcher launcher, Processes processes) {
+  if (processes == Processes::per_gpu) return true;
+  if (processes == Processes::per_node)
+    return launcher != Launcher::mp_spawn && launcher != Launcher::deepspeed;
+  return launcher == Launcher::python || launcher == Launcher::srun || launcher == Launcher::mpirun;
+}
+
+std::string_view wanted_processes(Processes processes) {
+  return processes == Processes::per_node ? "one process per node, which drives all its GPUs"
+                                          : "one process, which drives all GPUs";
+}
+
+void check_processes(TableReader& launch, const Scenario& scenario) {
+  const Processes wanted = find_strategy(scenario.strategy)->processes;
+  const Launch& launched = scenario.launch;
+  if (launched.with && !suits(*launched.with, wanted))
+    launch.report(launch.span_of("with"),
+                  fmt::format("{} starts a process for each GPU", name_of(*launched.with)),
+                  fmt::format("{} is {}: launch.with = \"{}\"", scenario.strategy, wanted_processes(wanted),
+                              wanted == Processes::one ? "python" : "srun"));
+  const int started = launched.processes_per_node, gpus = scenario.cluster.node.gpus;
+  if (started > 1 && wanted != Processes::per_gpu)
+    launch.report(launch.span_of("processes_per_node"),
+                  fmt::format("{} processes on a node would each drive all its GPUs", started),
+                  fmt::format("{} is {}", scenario.strategy, wanted_processes(wanted)));
+  else if (started > gpus && gpus > 0)
+    launch.report(launch.span_of("processes_per_node"),
+                  fmt::format("{} processes for {} GPU{} of a node", started, gpus, gpus == 1 ? "" : "s"),
+                  "NCCL refuses two processes on one GPU");
+  if (launched.with == Launcher::python && started > 1)
+    launch.report(launch.span_of("processes_per_node"),
+                  fmt::format("python starts one process, not {}", started), "as with torchrun or srun");
+}
+
+/// Why the strategy cannot run on so many GPUs; empty also where the cluster has fewer, which is another
+/// mistake.
+std::string refusal(const Scenario& scenario, int gpus) {
+  const std::int64_t size = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
+  return gpus <= size ? why_not(scenario, gpus) : std::string();
+}
+
+}  // namespace
+
+void read_launcher(TableReader& launch, Scenario& scenario) {
+  Launcher with{};
+  std::vector<Choice<Launcher>> choices;
+  for (std::size_t i = 0; i < kLauncherNames.size(); ++i)
+    choices.push_back({std::string(kLauncherNames[i]), static_cast<Launcher>(i)});
+  choose<Launcher>(launch, "with", choices, with);
+  if (launch.has("with")) scenario.launch.with = with;
+  scenario.launch.processes_per_node = scenario.collective.processes_per_node;
+  check_processes(launch, scenario);
+}
+
+void read_sampler(TableReader& data, Scenario& scenario) {
+  std::vector<Choice<Sampler>> choices;
+  for (std::size_t i = 0; i < kSamplerNames.size(); ++i)
+    choices.push_back({std::string(kSamplerNames[i]), static_cast<Sampler>(i)});
+  choose<Sampler>(data, "sampler", choices, scenario.sampler);
+}
+
+void check_gpus(TableReader& run, Scenario& scenario) {
+  std::vector<int> refused;
+  std::string why;
+  for (const int gpus : scenario.gpus) {
+    const std::string reason = refusal(scenario, gpus);
+    if (reason.empty()) continue;
+    refused.push_back(gpus);
+    if (why.empty()) why = reason;
+  }
+  if (refused.empty()) return;
+  if (run.has("gpus"))
+    return run.report(
+        run.span_of("gpus"),
+        fmt::format("{} cannot run on {} GPUs: {}", scenario.strategy, fmt::join(refused, ", "), why),
+        fmt::format("up to {} GPUs", most_usable_gpus(scenario, refused.front())));
+  std::erase_if(scenario.gpus,
+                [&](int gpus) { return std::find(refused.begin(), refused.end(), gpus) != refused.end(); });
+  scenario.warnings.push_back(fmt::format("{} GPUs are left out: {}", fmt::join(refused, ", "), why));
+}
+
+void check_anchor(TableReader& measured, const Scenario& scenario) {
+  const std::string why = refusal(scenario, scenario.anchor->gpus);
+  if (why.empty()) return;
+  measured.report(measured.span_of("gpus"),
+                  fmt::format("{} cannot run on {} GPUs: {}", scenario.strategy, scenario.anchor->gpus, why));
+}
+
+}  // namespace foretrain

@@ -1,0 +1,286 @@
+// Settings are parsed one by one, moved to their line below the file's text, and merged table by table into
+// the document.
+#include "sim/scenario/sections/scenario_document.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/ascii.hpp"
+#include "sim/scenario/toml/reader.hpp"
+#include "sim/strategy/catalog.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kDeepestKey = 8;
+
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+SourceSpan whole(std::string_view text, int line) {
+  return {line, 1, std::max(1, static_cast<int>(text.size()))};
+}
+
+void move_to_line(SourceSpan& span, int line) {
+  if (span.line > 0) span.line = line;
+}
+
+void move_to_line(Table& table, int line);
+
+void move_to_line(Value& value, int line) {
+  move_to_line(value.span, line);
+  if (auto* table = std::get_if<Table>(&value.data)) move_to_line(*table, line);
+  if (auto* array = std::get_if<Array>(&value.data)) {
+    for (Value& element : *array) move_to_line(element, line);
+  }
+}
+
+void move_to_line(Table& table, int line) {
+  move_to_line(table.span, line);
+  for (Entry& entry : table.entries) {
+    move_to_line(entry.key_span, line);
+    move_to_line(entry.value, line);
+  }
+}
+
+/// "a.b.c" in parts; empty when it is not a plain dotted key.
+std::vector<std::string> key_parts(std::string_view key) {
+  std::vector<std::string> parts(1);
+  for (const char c : key) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+    if (c == '.')
+      parts.emplace_back();
+    else if (plain)
+      parts.back() += c;
+    else
+      return {};
+  }
+  const bool has_gap =
+      std::any_of(parts.begin(), parts.end(), [](const std::string& part) { return part.empty(); });
+  return has_gap || parts.size() > kDeepestKey ? std::vector<std::string>{} : parts;
+}
+
+/// Whether a value that is no TOML was rather meant as TOML than as a bare word.
+bool looks_like_toml(std::string_view value) {
+  return !value.empty() && std::string_view("[{\"'").find(value.front()) != std::string_view::npos;
+}
+
+Array number_list(const std::vector<int>& numbers, int line) {
+  Array out;
+  int column = 1;
+  for (const int number : numbers) {
+    const int width = static_cast<int>(std::to_string(number).size());
+    Value& element = out.emplace_back();
+    element.data = std::int64_t{number};
+    element.span = {line, column, width};
+    column += width + 1;
+  }
+  return out;
+}
+
+/// Keys of which a table may hold only one; a setting of one takes the place of the others.
+struct Rivals {
+  std::string_view table;
+  std::vector<std::string_view> keys;
+};
+
+const std::vector<Rivals>& rivals() {
+  static const std::vector<Rivals> kRivals{{"model", {"batch_per_gpu", "global_batch"}},
+                                           {"measured", {"samples_per_s", "step", "epoch"}}};
+  return kRivals;
+}
+
+Table* table_in(Table& table, std::string_view key) {
+  Entry* entry = table.find(key);
+  return entry == nullptr ? nullptr : std::get_if<Table>(&entry->value.data);
+}
+
+void drop_rivals(Table& document, Table& setting) {
+  for (const Rivals& group : rivals()) {
+    Table* present = table_in(document, group.table);
+    const Table* given = table_in(setting, group.table);
+    if (present == nullptr || given == nullptr) continue;
+    const auto is_rival = [&](const Entry& entry) {
+      return std::find(group.keys.begin(), group.keys.end(), entry.key) != group.keys.end();
+    };
+    if (std::any_of(given->entries.begin(), given->entries.end(), is_rival))
+      std::erase_if(present->entries, is_rival);
+  }
+}
+
+}  // namespace
+
+ScenarioDocument::ScenarioDocument(const SourceText& source, const ScenarioOverrides& overrides)
+    : file_lines_(static_cast<int>(std::count(source.text.begin(), source.text.end(), '\n')) + 1),
+      settings_(settings_of(overrides)),
+      text_(joined(source, settings_)),
+      diagnostics_(text_),
+      one_of_several_(overrides.one_of_several),
+      is_combination_(!overrides.combination.empty()) {
+  if (!source.text.empty()) table_ = parse_toml(source, diagnostics_);
+  apply(overrides);
+  if (is_combination_) apply_combination(overrides.combination);
+}
+
+std::vector<ScenarioDocument::Setting> ScenarioDocument::settings_of(const ScenarioOverrides& overrides) {
+  std::vector<Setting> out;
+  const auto add = [&](std::string_view option, const std::string& text) {
+    out.push_back({fmt::format("{} {}", option, text), one_line(text)});
+  };
+  for (const std::string& setting : overrides.settings) add("--set", setting);
+  if (!overrides.model.empty()) add("--model", overrides.model);
+  if (!overrides.cluster.empty()) add("--cluster", overrides.cluster);
+  if (!overrides.strategy.empty()) add("--strategy", overrides.strategy);
+  if (overrides.batch) add("--batch", std::to_string(*overrides.batch));
+  if (!overrides.gpus.empty()) add("--gpus", fmt::format("{}", fmt::join(overrides.gpus, ",")));
+  return out;
+}
+
+SourceText ScenarioDocument::joined(const SourceText& source, const std::vector<Setting>& settings) {
+  SourceText out{source.name, source.text + "\n"};
+  for (const Setting& setting : settings) out.text += setting.text + "\n";
+  return out;
+}
+
+/// The order is that of settings_of(), so that line numbers agree; options win over --set.
+void ScenarioDocument::apply(const ScenarioOverrides& overrides) {
+  int line = file_lines_;
+  for (std::size_t i = 0; i < overrides.settings.size(); ++i) apply_key_value(settings_[i], ++line);
+  const auto set_text = [&](const char* table, const char* key, const std::string& text) {
+    if (text.empty()) return;
+    const SourceSpan span = whole(text, ++line);
+    set({table, key}, {text, span}, span);
+  };
+  set_text("model", "name", overrides.model);
+  set_text("cluster", "name", overrides.cluster);
+  if (one_of_several_) leave_out_what_is_for_others(overrides.strategy);
+  set_text("strategy", "name", overrides.strategy);
+  if (overrides.batch) {
+    const bool strong = has("model.global_batch");
+    const SourceSpan span = whole(std::to_string(*overrides.batch), ++line);
+    set({"model", strong ? "global_batch" : "batch_per_gpu"}, {*overrides.batch, span}, span);
+  }
+  if (!overrides.gpus.empty()) {
+    const SourceSpan span = whole(fmt::format("{}", fmt::join(overrides.gpus, ",")), ++line);
+    set({"run", "gpus"}, {number_list(overrides.gpus, line), span}, span);
+  }
+}
+
+/// What was measured is the scenario as it stands. The strategy comes first: it takes with it what only the
+/// scenario's own needs.
+void ScenarioDocument::apply_combination(const std::vector<StudySetting>& combination) {
+  std::erase_if(table_.entries,
+                [](const Entry& entry) { return entry.key == "study" || entry.key == "measured"; });
+  for (const StudySetting& setting : combination) {
+    const auto* name = std::get_if<std::string>(&setting.value.data);
+    if (setting.key == "strategy.name" && name != nullptr) leave_out_what_is_for_others(*name);
+  }
+  for (const StudySetting& setting : combination) set(key_parts(setting.key), setting.value, setting.span);
+}
+
+/// A scenario is written for one strategy. For another its launch is left out, and for one of another
+/// framework also what is said of the framework and of its loop.
+void ScenarioDocument::leave_out_what_is_for_others(const std::string& strategy) {
+  const auto text_of = [this](std::string_view key, std::string otherwise) {
+    const Entry* entry = find(key);
+    const auto* text = entry == nullptr ? nullptr : std::get_if<std::string>(&entry->value.data);
+    return text == nullptr ? otherwise : *text;
+  };
+  const StrategyEntry* own = find_strategy(text_of("strategy.name", "ddp"));
+  const StrategyEntry* compared = find_strategy(strategy);
+  if (own == nullptr || compared == nullptr || own == compared) return;
+  std::erase_if(table_.entries, [](const Entry& entry) { return entry.key == "launch"; });
+  const std::string usual(name_of(own->framework.value_or(FrameworkKind::pytorch)));
+  if (!compared->framework || name_of(*compared->framework) == text_of("framework.name", usual)) return;
+  std::erase_if(table_.entries, [](const Entry& entry) { return entry.key == "framework"; });
+  const auto erase = [this](std::string_view table, std::string_view key) {
+    if (Table* present = table_in(table_, table))
+      std::erase_if(present->entries, [key](const Entry& entry) { return entry.key == key; });
+  };
+  erase("model", "optimizer_form");
+  for (const char* key : {"hooks", "zero_grad", "progress_bar"}) erase("loop", key);
+}
+
+void ScenarioDocument::apply_key_value(const Setting& setting, int line) {
+  const std::size_t equals = setting.text.find('=');
+  if (equals == std::string::npos) {
+    return diagnostics_.report(whole(setting.text, line), "a setting is written key=value",
+                               "as in --set model.batch_per_gpu=64");
+  }
+  const SourceText source{setting.origin, setting.text};
+  Diagnostics problems(source);
+  Table parsed = parse_toml(source, problems);
+  if (problems.empty()) {
+    move_to_line(parsed, line);
+    drop_rivals(table_, parsed);
+    return merge(table_, std::move(parsed));
+  }
+  const std::string_view value = trimmed(std::string_view(setting.text).substr(equals + 1));
+  const auto path = key_parts(trimmed(std::string_view(setting.text).substr(0, equals)));
+  if (path.empty() || value.empty() || looks_like_toml(value)) return diagnostics_.include(problems.found());
+  const int column = static_cast<int>(value.data() - setting.text.data()) + 1;
+  const SourceSpan span{line, column, static_cast<int>(value.size())};
+  set(path, {std::string(value), span}, {line, 1, static_cast<int>(equals)});
+}
+
+void ScenarioDocument::set(const std::vector<std::string>& path, Value value, SourceSpan key_span) {
+  for (std::size_t i = path.size(); i-- > 1;) {
+    const SourceSpan span = value.span;
+    Table table{{{path[i], key_span, std::move(value)}}, span, table_.damaged};
+    value = {std::move(table), span};
+  }
+  Table setting{{{path.front(), key_span, std::move(value)}}, {}, false};
+  drop_rivals(table_, setting);
+  merge(table_, std::move(setting));
+}
+
+void ScenarioDocument::merge(Table& into, Table from) {
+  for (Entry& entry : from.entries) {
+    Entry* present = into.find(entry.key);
+    if (present == nullptr)
+      into.entries.push_back(std::move(entry));
+    else if (present->value.is_table() && entry.value.is_table())
+      merge(std::get<Table>(present->value.data), std::move(std::get<Table>(entry.value.data)));
+    else if (present->value.is_table() != entry.value.is_table())
+      diagnostics_.report(
+          entry.key_span, fmt::format("{} is {}a table", entry.key, present->value.is_table() ? "" : "not "),
+          present->value.is_table() ? fmt::format("set one of its keys, as in {}.name", entry.key) : "");
+    else
+      *present = std::move(entry);
+  }
+}
+
+const Entry* ScenarioDocument::find(std::string_view dotted_key) const {
+  const Table* table = &table_;
+  while (true) {
+    const std::size_t dot = dotted_key.find('.');
+    const Entry* entry = table->find(dotted_key.substr(0, dot));
+    if (entry == nullptr || dot == std::string_view::npos) return entry;
+    if (!entry->value.is_table()) return nullptr;
+    table = &std::get<Table>(entry->value.data);
+    dotted_key.remove_prefix(dot + 1);
+  }
+}
+
+bool ScenarioDocument::is_setting(std::string_view dotted_key) const {
+  const Entry* entry = find(dotted_key);
+  return entry != nullptr && entry->value.span.line > file_lines_;
+}
+
+std::vector<Diagnostic> ScenarioDocument::found() const {
+  std::vector<Diagnostic> out = diagnostics_.found();
+  for (Diagnostic& diagnostic : out) {
+    const int index = diagnostic.span.line - file_lines_ - 1;
+    if (diagnostic.file != text_.name || index < 0 || index >= static_cast<int>(settings_.size())) continue;
+    diagnostic.file = settings_[static_cast<std::size_t>(index)].origin;
+    diagnostic.span.line = 1;
+  }
+  return out;
+}
+
+}  // namespace foretrain

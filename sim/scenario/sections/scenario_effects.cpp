@@ -1,0 +1,124 @@
+// One rule per reason: the keys that lose their meaning, and the words for why.
+#include "sim/scenario/sections/scenario_effects.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/strategy/catalog.hpp"
+#include "sim/workload/device/script_time.hpp"
+
+namespace foretrain {
+
+namespace {
+
+struct IdleRule {
+  bool holds;
+  std::vector<std::string> keys;
+  std::string reason;
+};
+
+std::vector<IdleRule> rules_for(const Scenario& scenario) {
+  std::vector<std::string> options;
+  for (const Knob& knob : find_strategy(scenario.strategy)->knobs) {
+    if (knob.name != "wrap_one_gpu") options.push_back(fmt::format("strategy.{}", knob.name));
+  }
+  const bool single = scenario.strategy == "single";
+  const bool bare =
+      scenario.strategy == "ddp" && scenario.gpus == std::vector<int>{1} && !scenario.knobs.wrap_one_gpu;
+  const DataSet& data = scenario.workload.data;
+  const bool one_process = find_strategy(scenario.strategy)->processes == Processes::one;
+  const bool tensorflow = scenario.workload.framework.kind == FrameworkKind::tensorflow;
+  const bool reads = reads_loss(scenario.workload.loop, scenario.workload.framework, 0);
+  const bool threads = data.loader != LoaderKind::torch && data.loader != LoaderKind::none;
+  const std::vector<std::string> pipeline_keys{
+      "data.decode",          "data.decode_spread", "data.storage",           "data.cached",
+      "data.stored_bytes",    "data.sample_bytes",  "data.prefetch",          "data.pinned",
+      "data.workers_per_gpu", "data.cores_per_gpu", "data.persistent_workers"};
+  return {{data.workers_per_gpu == 0,
+           {"data.prefetch", "data.persistent_workers", "data.cores_per_gpu"},
+           "with workers_per_gpu = 0"},
+          {data.loader == LoaderKind::none, pipeline_keys, "with loader none"},
+          {threads,
+           {"data.persistent_workers", "data.pinned", "data.decode_spread"},
+           "with threads instead of worker processes"},
+          {data.storage == StorageKind::none, {"data.cached"}, "with storage none"},
+          {data.storage == StorageKind::none && data.loader != LoaderKind::dali_gpu,
+           {"data.stored_bytes"},
+           "with storage none"},
+          {data.decode == Time::zero(), {"data.decode_spread"}, "with decode = 0"},
+          {data.samples == 0, {"data.drop_last"}, "without data.samples"},
+          {single, {"nccl", "launch"}, "with strategy single"},
+          {bare, options, "on one GPU without wrap_one_gpu"},
+          {one_process,
+           {"data.sampler"},
+           fmt::format("with strategy {}, which is one process", scenario.strategy)},
+          {scenario.cluster.nodes == 1, {"cluster.layout"}, "on a cluster of one node"},
+          {scenario.epochs == 0, {"run.every"}, "with epochs = 0"},
+          {!is_half(scenario.workload.precision),
+           {"model.half_weights"},
+           fmt::format("in {}", name_of(scenario.workload.precision))},
+          {!reads, {"loop.loss_item_before_backward", "loop.metrics"}, "with loss_item_every = 0"},
+          {tensorflow, {"model.optimizer_form", "loop.zero_grad"}, "in TensorFlow"},
+          {scenario.workload.framework.execution == Execution::cuda_graphs,
+           {"loop.profiler"},
+           "with cuda_graphs"}};
+}
+
+bool is_ampere(const Gpu& gpu) { return gpu.architecture >= Architecture::ampere; }
+
+/// What a GPU without fp8 computes in.
+Precision without_fp8(const Gpu& gpu) {
+  return is_ampere(gpu) && gpu.bf16.per_second > 0 ? Precision::bf16 : Precision::amp_fp16;
+}
+
+std::string fp32_rate(const Gpu& gpu, std::string_view why) {
+  return fmt::format("the GPU {} {}: matrix products run at its fp32 rate, tensors take 16 bit", gpu.name,
+                     why);
+}
+
+}  // namespace
+
+std::vector<std::string> settle_precision(Scenario& scenario) {
+  const Gpu& gpu = scenario.cluster.node.gpu;
+  Precision& precision = scenario.workload.precision;
+  if (precision == Precision::fp8 && gpu.fp8.per_second <= 0) {
+    precision = without_fp8(gpu);
+    std::vector<std::string> out{fmt::format(
+        "the GPU {} has no fp8, which came with Ada and Hopper: {} instead", gpu.name, name_of(precision))};
+    for (std::string& more : settle_precision(scenario)) out.push_back(std::move(more));
+    return out;
+  }
+  if (precision == Precision::tf32 && (!is_ampere(gpu) || gpu.tf32.per_second <= 0)) {
+    precision = Precision::fp32;
+    return {fmt::format("the GPU {} has no tf32, which came with Ampere: fp32 instead", gpu.name)};
+  }
+  if (precision == Precision::bf16 && (!is_ampere(gpu) || gpu.bf16.per_second <= 0))
+    return {fp32_rate(gpu, "has no bf16, which came with Ampere")};
+  if (precision == Precision::amp_fp16 && gpu.fp16 < gpu.fp32)
+    return {fp32_rate(gpu, "has no fast 16-bit arithmetic")};
+  return {};
+}
+
+std::vector<std::string> idle_settings(const ScenarioDocument& document, const Scenario& scenario) {
+  std::vector<std::string> out;
+  for (const IdleRule& rule : rules_for(scenario)) {
+    if (!rule.holds) continue;
+    for (const std::string& key : rule.keys) {
+      if (document.has(key)) out.push_back(fmt::format("{} has no effect {}", key, rule.reason));
+    }
+  }
+  for (const char* key :
+       {"model.name", "model.precision", "model.batch_per_gpu", "model.global_batch", "cluster.name"}) {
+    const bool kept = scenario.anchor && !document.is_setting("measured.samples_per_s") &&
+                      !document.is_setting("measured.step") && !document.is_setting("measured.epoch");
+    if (kept && document.is_setting(key))
+      out.push_back(fmt::format("the measured speed is kept, although {} was changed", key));
+  }
+  const bool many = !scenario.gpus.empty() && scenario.gpus.back() > 1;
+  if (scenario.strategy == "single" && many)
+    out.emplace_back("strategy single exchanges no gradients: every GPU trains alone");
+  return out;
+}
+
+}  // namespace foretrain

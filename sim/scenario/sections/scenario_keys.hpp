@@ -1,0 +1,22 @@
+// Every key of a scenario with its kind, default and meaning: the reference page, and a test that the schema
+// knows exactly these.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace foretrain {
+
+struct ScenarioKey {
+  std::string name;  ///< "strategy.bucket_cap"
+  std::string kind;
+  std::string example;   ///< a value the schema accepts, as TOML
+  std::string fallback;  ///< what holds when the key is missing
+  std::string meaning;
+  std::vector<std::string>
+      strategies{};  ///< that have it; empty: it is no option of a strategy, or every strategy's
+};
+
+const std::vector<ScenarioKey>& scenario_keys();
+
+}  // namespace foretrain

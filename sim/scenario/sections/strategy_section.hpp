@@ -1,0 +1,16 @@
+// The [strategy] table: a name of the catalog and the options its row names.
+#pragma once
+
+#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections/scenario_document.hpp"
+#include "sim/scenario/toml/table_reader.hpp"
+
+namespace foretrain {
+
+/// strategy.name alone, which decides the default framework.
+void read_strategy_name(TableReader& strategy, Scenario& scenario);
+/// The options. One of another strategy is a mistake with the nearest of this one; but when the command line
+/// has replaced the name, it is left out with a warning.
+void read_strategy_knobs(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario);
+
+}  // namespace foretrain

@@ -1,0 +1,28 @@
+// The only door to toml++: text to plain values with places, every syntax error at once, within size limits.
+#pragma once
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/scenario/toml/value.hpp"
+
+namespace foretrain {
+
+/// Largest text a reader takes; more is an error before parsing.
+inline constexpr std::size_t kLargestText = 4u << 20;
+
+/// Parses TOML. Rejects binary text, texts over kLargestText and nesting over 64 with a diagnostic. After a
+/// syntax error the line is left out and parsing goes on, so that later mistakes are reported too (at most 20
+/// times).
+Table parse_toml(const SourceText& source, Diagnostics& diagnostics);
+
+/// Reads a whole file, at most `largest` bytes. Throws InputError when it does not exist, is a folder, is
+/// empty or too large; WorldError when reading fails.
+SourceText read_text_file(const std::string& path, std::size_t largest = kLargestText);
+
+/// Why read_text_file would refuse a path before opening it ("is a folder, not a file"); empty when it would
+/// not.
+std::string text_file_refusal(const std::string& path, std::size_t largest = kLargestText);
+
+/// Whether read_text_file() has read the file that `path` names now, under this name or another (a link).
+bool was_read(const std::string& path);
+
+}  // namespace foretrain

@@ -1,0 +1,86 @@
+// Reading one file whole, within a size limit that is checked before and while reading. Which files were read
+// is remembered, so that no output takes the place of one.
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/scenario/toml/reader.hpp"
+
+namespace foretrain {
+
+namespace {
+
+InputError refused(const std::string& path, std::string why) {
+  return InputError(std::vector<Diagnostic>{{path, {}, "", std::move(why), ""}});
+}
+
+/// A file whatever it is called.
+struct FileMark {
+  dev_t device;
+  ino_t number;
+  friend bool operator==(const FileMark&, const FileMark&) = default;
+};
+
+std::optional<FileMark> mark_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return FileMark{status.st_dev, status.st_ino};
+}
+
+std::vector<FileMark>& files_read() {
+  static std::vector<FileMark> marks;
+  return marks;
+}
+
+std::string too_large(std::size_t largest) { return fmt::format("is larger than {} bytes", largest); }
+
+}  // namespace
+
+bool was_read(const std::string& path) {
+  const auto mark = mark_of(path);
+  return mark && std::find(files_read().begin(), files_read().end(), *mark) != files_read().end();
+}
+
+std::string text_file_refusal(const std::string& path, std::size_t largest) {
+  std::error_code problem;
+  const auto status = std::filesystem::status(path, problem);
+  if (status.type() == std::filesystem::file_type::not_found) return "does not exist";
+  if (problem == std::errc::filename_too_long) return "is longer than a file's name can be";
+  if (std::filesystem::is_directory(status)) return "is a folder, not a file";
+  if (!std::filesystem::is_regular_file(status)) return "";
+  const auto size = std::filesystem::file_size(path, problem);
+  if (problem) return "";
+  return size == 0 ? "is empty" : size > largest ? too_large(largest) : "";
+}
+
+SourceText read_text_file(const std::string& path, std::size_t largest) {
+  if (std::string why = text_file_refusal(path, largest); !why.empty()) throw refused(path, std::move(why));
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream)
+    throw WorldError(
+        fmt::format("cannot read {}: {}", shortened(path), std::generic_category().message(errno)));
+  SourceText source{path, std::string()};
+  std::string block(64 << 10, '\0');
+  while (stream && source.text.size() <= largest) {
+    stream.read(block.data(), static_cast<std::streamsize>(block.size()));
+    source.text.append(block, 0, static_cast<std::size_t>(stream.gcount()));
+  }
+  if (stream.bad())
+    throw WorldError(
+        fmt::format("cannot read {}: {}", shortened(path), std::generic_category().message(errno)));
+  if (source.text.size() > largest) throw refused(path, too_large(largest));
+  if (source.text.empty()) throw refused(path, "is empty");
+  if (const auto mark = mark_of(path)) files_read().push_back(*mark);
+  return source;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,272 @@
+// FSDP is four hooks around every unit: before and after its forward and its backward pass. Everything else
+// is the plain step.
+#include "sim/strategy/fsdp/fsdp.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.hpp"
+#include "sim/strategy/ddp/ddp_buckets.hpp"
+#include "sim/strategy/fsdp/fsdp_reduction.hpp"
+#include "sim/strategy/step/training_step.hpp"
+
+namespace foretrain {
+
+namespace {
+
+ModelUnits make_units(const PlanRequest& request) {
+  const ExpandedModel& model = *request.workload.model;
+  return request.knobs.unit_parameters > 0 ? units_by_size(model, request.knobs.unit_parameters)
+                                           : units_by_block(model);
+}
+
+/// What the optimizer updates: the flat shard of every unit, or of every parameter.
+std::vector<std::int64_t> shard_sizes(const ExpandedModel& model, const ModelUnits& units,
+                                      const FsdpSettings& settings) {
+  std::vector<std::int64_t> sizes;
+  if (settings.per_parameter) {
+    for (const Parameter& parameter : model.parameters)
+      sizes.push_back(settings.padded(parameter.elements) / settings.shards);
+    return sizes;
+  }
+  for (const ModelUnit& unit : units.units) {
+    if (unit.elements > 0) sizes.push_back(settings.padded(unit.elements) / settings.shards);
+  }
+  return sizes;
+}
+
+/// The wrapped model of one process.
+class ShardedModel {
+ public:
+  ShardedModel(Process& process, const FsdpSettings& settings, const ModelUnits& units)
+      : process_(process),
+        model_(*process.request().workload.model),
+        units_(units),
+        step_(process, InputPipeline(process), shard_sizes(model_, units, settings)),
+        gathering_(process, units, settings),
+        reduction_(process, units, settings) {}
+
+  TaskId run_step(int micro_steps);
+  const std::vector<Bytes>& messages() const { return reduction_.messages(); }
+
+ private:
+  void forward();
+  void enter_forward(std::uint32_t unit);
+  void backward(bool accumulating, bool synchronises);
+  void sum_over_shards();
+
+  Process& process_;
+  const ExpandedModel& model_;
+  const ModelUnits& units_;
+  TrainingStep step_;
+  FsdpGathering gathering_;
+  FsdpReduction reduction_;
+  std::uint32_t current_ = 0;
+};
+
+/// The root is entered before all and left after all; the others one after the other.
+void ShardedModel::enter_forward(std::uint32_t unit) {
+  if (unit == current_) return;
+  if (current_ != 0) gathering_.post_forward(current_);
+  if (unit != 0) gathering_.pre_forward(unit);
+  current_ = unit;
+}
+
+void ShardedModel::forward() {
+  step_.begin_forward();
+  gathering_.begin_iteration();
+  gathering_.pre_forward(0);
+  for (const Operator& op : model_.forward) {
+    enter_forward(units_.of_layer[op.layer]);
+    step_.forward_operator(op, process_.request().workload.batch_per_gpu);
+  }
+  enter_forward(0);
+  gathering_.post_forward(0);
+  step_.end_forward();
+}
+
+void ShardedModel::backward(bool accumulating, bool synchronises) {
+  std::vector<std::size_t> pending;
+  for (const ModelUnit& unit : units_.units) pending.push_back(unit.parameters.size());
+  step_.begin_backward();
+  gathering_.pre_backward(0);
+  for (const BackwardStep& backward : model_.backward) {
+    gathering_.pre_backward(units_.of_layer[backward.op.layer]);
+    step_.backward_operator(backward, process_.request().workload.batch_per_gpu);
+    for (const std::uint32_t parameter : backward.ready) {
+      step_.finish_gradient(process_.autograd_thread, parameter, false);
+      const std::uint32_t unit = units_.of_parameter[parameter];
+      if (--pending[unit] > 0) continue;
+      reduction_.post_backward(unit, accumulating, synchronises);
+      gathering_.post_backward(unit, synchronises);
+    }
+  }
+  if (synchronises) reduction_.finish();
+  process_.hand_over(process_.autograd_thread, process_.main_thread);
+}
+
+/// The norm of all gradients, or whether one is infinite, takes a sum over the shards.
+void ShardedModel::sum_over_shards() {
+  const Workload& workload = process_.request().workload;
+  if (workload.loop.clip_grad_norm == GradientClipping::none && workload.precision != Precision::amp_fp16)
+    return;
+  const LabelId label = process_.graph().label("sum of norms");
+  process_.stream_waits_for(process_.collective(process_.main_thread, CollectiveOp::all_reduce, {4}, label));
+}
+
+TaskId ShardedModel::run_step(int micro_steps) {
+  for (int micro = 0; micro < micro_steps; ++micro) {
+    step_.load_batch();
+    if (micro == 0) step_.zero_gradients();
+    forward();
+    backward(micro > 0, micro + 1 == micro_steps);
+  }
+  sum_over_shards();
+  const TaskId last = step_.optimize();
+  step_.finish_step();
+  return last;
+}
+
+std::string_view name_of(Sharding sharding) {
+  constexpr std::string_view names[] = {"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"};
+  return names[static_cast<std::size_t>(sharding)];
+}
+
+void explain_fsdp(const PlanRequest& request, const ModelUnits& units, const FsdpSettings& settings,
+                  Decisions& decisions) {
+  decisions.add(
+      "units", fmt::format("{} and the root", units.units.size() - 1),
+      fmt::format("the largest has {} parameters, the root {}; strategy.unit_parameters makes them by size",
+                  units.largest(), units.units.front().elements));
+  if (request.placement.size() == 1) {
+    decisions.add("one GPU", "nothing is sharded",
+                  "there is nobody to share with; the hooks and copies of FSDP remain");
+    return;
+  }
+  decisions.add("sharding", std::string(name_of(settings.sharding)),
+                fmt::format("{} GPUs hold one copy of the model together, {} copies", settings.shards,
+                            settings.replicas));
+  if (settings.sharding == Sharding::hybrid_shard && settings.shards * settings.replicas != settings.ranks) {
+    decisions.add("hybrid_shard", "nodes are not filled alike",
+                  "PyTorch refuses groups of different sizes; every node counts as the first");
+  }
+  if (settings.per_parameter) return;
+  decisions.add(
+      "backward prefetch",
+      settings.backward_prefetch == BackwardPrefetch::pre    ? "before a unit's backward pass"
+      : settings.backward_prefetch == BackwardPrefetch::post ? "after a unit's backward pass"
+                                                             : "none",
+      fmt::format("{}; all gathers and reductions share one NCCL stream in the order they were issued",
+                  title_of(request.workload.framework)));
+  decisions.add("rate limiter", settings.limit_all_gathers ? "at most two units in flight" : "off",
+                fmt::format("default of {} unless strategy.limit_all_gathers says so",
+                            title_of(request.workload.framework)));
+}
+
+Plan plan(const PlanRequest& request, bool per_parameter) {
+  Plan plan;
+  Process process(request, plan.graph);
+  const FsdpSettings settings = fsdp_settings(request, per_parameter);
+  const ModelUnits units = make_units(request);
+  ShardedModel model(process, settings, units);
+  for (int i = 0; i < request.steps; ++i) {
+    plan.step_ends.push_back(model.run_step(request.knobs.accumulation));
+    if (i == 0 && request.placement.size() > 1) plan.buckets = model.messages();
+  }
+  plan.memory = fsdp_memory(units, settings, request.knobs);
+  explain_fsdp(request, units, settings, process.decisions());
+  plan.decisions = process.decisions();
+  return plan;
+}
+
+Knob sharding_knob(std::vector<std::string_view> names) {
+  return {"sharding", choice_of<&StrategyKnobs::sharding>(std::move(names)), "\"shard_grad_op\"",
+          "full_shard",
+          "full_shard: all; shard_grad_op: parameters stay whole from forward to backward; hybrid_shard: "
+          "full_shard inside a node, copies "
+          "between nodes"};
+}
+
+Knob unit_knob() {
+  return {"unit_parameters",
+          &StrategyKnobs::unit_parameters,
+          "100_000_000",
+          "one unit per block of the model file",
+          "least number of parameters of a unit, as in size_based_auto_wrap_policy",
+          1};
+}
+
+}  // namespace
+
+FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
+  const StrategyKnobs& knobs = request.knobs;
+  const bool is_recent = request.workload.framework.version >= FrameworkVersion{2, 0};
+  FsdpSettings settings;
+  settings.per_parameter = per_parameter;
+  settings.sharding = request.placement.size() == 1 ? Sharding::no_shard : knobs.sharding;
+  settings.backward_prefetch =
+      per_parameter
+          ? BackwardPrefetch::pre
+          : knobs.backward_prefetch.value_or(is_recent ? BackwardPrefetch::pre : BackwardPrefetch::none);
+  settings.forward_prefetch = !per_parameter && knobs.forward_prefetch;
+  settings.limit_all_gathers = knobs.limit_all_gathers.value_or(is_recent);
+  settings.element_bytes = gradient_element_bytes(request.workload);
+  settings.ranks = request.placement.size();
+  settings.shards = settings.sharding == Sharding::no_shard ? 1 : request.placement.size();
+  if (settings.sharding == Sharding::hybrid_shard) {
+    const auto& ranks = request.placement.ranks;
+    settings.replicas = request.placement.nodes;
+    settings.shards = static_cast<int>(std::count_if(
+        ranks.begin(), ranks.end(), [&](const GpuPlace& rank) { return rank.node == ranks.front().node; }));
+    settings.group = Group::node;
+  }
+  return settings;
+}
+
+StrategyMemory fsdp_memory(const ModelUnits& units, const FsdpSettings& settings,
+                           const StrategyKnobs& knobs) {
+  StrategyMemory memory;
+  std::int64_t all = 0;
+  for (const ModelUnit& unit : units.units) all += unit.elements;
+  const bool accumulates = knobs.accumulation > 1;
+  if (settings.sharding == Sharding::no_shard) return memory;
+  memory.parameters = memory.gradients = memory.optimizer = 1.0 / settings.shards;
+  if (settings.is_half()) memory.gradients *= 2;  // back in fp32 once they are reduced
+  const std::int64_t root = units.units.front().elements, largest = units.largest();
+  const auto others = static_cast<std::int64_t>(units.units.size()) - 1;
+  std::int64_t whole = std::min(all, root + std::min<std::int64_t>(3, others) * largest);
+  if (settings.sharding == Sharding::shard_grad_op) whole = all;
+  const std::int64_t gradients = accumulates ? all : std::max(largest, root);
+  memory.buffers = {settings.element_bytes * (whole + gradients)};
+  return memory;
+}
+
+Plan plan_fsdp(const PlanRequest& request) { return plan(request, false); }
+Plan plan_fsdp2(const PlanRequest& request) { return plan(request, true); }
+
+StrategyEntry fsdp_strategy() {
+  return {
+      .name = "fsdp",
+      .summary = "PyTorch FullyShardedDataParallel: parameters gathered unit by unit",
+      .plan = plan_fsdp,
+      .framework = FrameworkKind::pytorch,
+      .knobs = {sharding_knob({"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"}),
+                {"backward_prefetch", choice_of<&StrategyKnobs::backward_prefetch>({"none", "pre", "post"}),
+                 "\"post\"", "pre, none before PyTorch 2.0", "when the next unit is gathered in backward"},
+                {"forward_prefetch", &StrategyKnobs::forward_prefetch, "true", "false",
+                 "the next unit is gathered before the host comes to it"},
+                {"limit_all_gathers", &StrategyKnobs::limit_all_gathers, "false",
+                 "true, false before PyTorch 2.0", "the host waits until at most two units are in flight"},
+                unit_knob()}};
+}
+
+StrategyEntry fsdp2_strategy() {
+  return {.name = "fsdp2",
+          .summary = "PyTorch fully_shard (FSDP2): every parameter sharded, gathered unit by unit",
+          .plan = plan_fsdp2,
+          .framework = FrameworkKind::pytorch,
+          .knobs = {sharding_knob({"full_shard", "shard_grad_op", "hybrid_shard"}), unit_knob()}};
+}
+
+}  // namespace foretrain

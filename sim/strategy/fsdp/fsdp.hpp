@@ -1,0 +1,26 @@
+// Strategies `fsdp` and `fsdp2`: PyTorch's FullyShardedDataParallel and fully_shard.
+#pragma once
+
+#include "sim/strategy/fsdp/fsdp_gathering.hpp"
+#include "sim/strategy/strategy.hpp"
+
+namespace foretrain {
+
+/// One process per GPU; each keeps 1/N of every unit's parameters, gradients and optimizer state, and gathers
+/// a unit when its turn comes (docs/models/fsdp.md). On one GPU nothing is sharded.
+Plan plan_fsdp(const PlanRequest& request);
+/// The same per parameter instead of flat, with copies into and out of the gathers, and without a rate
+/// limiter.
+Plan plan_fsdp2(const PlanRequest& request);
+StrategyEntry fsdp_strategy();
+StrategyEntry fsdp2_strategy();
+
+/// Knobs with the defaults of the framework's version put in.
+FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter);
+
+/// Shares of one GPU, and beside them the units that are whole at the same time: two in flight and one in
+/// use, the root, one unit's gradient; with shard_grad_op all parameters; with accumulation all gradients,
+/// too.
+StrategyMemory fsdp_memory(const ModelUnits& units, const FsdpSettings& settings, const StrategyKnobs& knobs);
+
+}  // namespace foretrain

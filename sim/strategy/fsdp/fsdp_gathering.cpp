@@ -1,0 +1,144 @@
+// A gather depends on the optimizer and on its place in NCCL's stream, not on the compute stream: the host
+// runs ahead, so the next unit is gathered while this one computes, unless the rate limiter holds the host or
+// a reduction stands before it in NCCL's stream.
+#include "sim/strategy/fsdp/fsdp_gathering.hpp"
+
+#include <algorithm>
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kGathersInFlight = 2;  ///< _FreeEventQueue
+
+}  // namespace
+
+FsdpGathering::FsdpGathering(Process& process, const ModelUnits& units, const FsdpSettings& settings)
+    : process_(process),
+      units_(units),
+      settings_(settings),
+      shard_stream_(process.graph().add_queue(settings.per_parameter ? "all-gather copy-in stream"
+                                                                     : "pre-unshard stream")),
+      forward_label_(process.graph().label("all_gather in forward")),
+      backward_label_(process.graph().label("all_gather in backward")),
+      shard_label_(process.graph().label(settings.per_parameter ? "copy into all-gather" : "cast of shards")),
+      copy_out_label_(process.graph().label("copy out of all-gather")),
+      gathered_(units.units.size(), kNone),
+      waited_(units.units.size(), false),
+      ran_backward_(units.units.size(), false),
+      place_(units.units.size(), kNone) {}
+
+void FsdpGathering::hook(QueueId thread, std::uint32_t unit) {
+  const auto views = static_cast<std::int64_t>(units_.units[unit].parameters.size());
+  process_.host(thread, process_.calls().fsdp_hook + process_.calls().fsdp_view * views, Account::host);
+}
+
+void FsdpGathering::begin_iteration() {
+  iteration_start_ = process_.last_kernel();
+  in_backward_ = false;
+  forward_order_.clear();
+  std::fill(place_.begin(), place_.end(), kNone);
+  copy_outs_.clear();
+  std::fill(ran_backward_.begin(), ran_backward_.end(), false);
+}
+
+/// The shard is cast to 16 bits (mixed precision), or the shards of all parameters are put together (FSDP2);
+/// kNone when it can be sent as it is.
+TaskId FsdpGathering::prepare_shard(QueueId thread, std::uint32_t unit) {
+  if (!settings_.per_parameter && !settings_.is_half()) return kNone;
+  const std::int64_t shard = settings_.padded(units_.units[unit].elements) / settings_.shards;
+  std::vector<TaskId> after;
+  if (iteration_start_ != kNone) after.push_back(iteration_start_);
+  if (settings_.per_parameter && !copy_outs_.empty()) {
+    // In forward the buffer of the gather before the last must have been copied out, in backward that of the
+    // last.
+    const std::size_t back = in_backward_ ? 1 : 2;
+    if (copy_outs_.size() >= back) after.push_back(copy_outs_[copy_outs_.size() - back]);
+  }
+  return process_.launch_beside(
+      {thread, shard_stream_, {(4 + settings_.element_bytes) * shard}, shard_label_, after});
+}
+
+void FsdpGathering::unshard(QueueId thread, std::uint32_t unit) {
+  if (!gathers() || gathered_[unit] != kNone || units_.units[unit].elements == 0) return;
+  const TaskId shard = prepare_shard(thread, unit);
+  if (!settings_.per_parameter && settings_.limit_all_gathers && free_events_.size() >= kGathersInFlight) {
+    process_.synchronize(thread, free_events_.front());
+    free_events_.pop_front();
+  }
+  const std::vector<TaskId> after{shard != kNone ? shard : iteration_start_};
+  const bool anything_before = after.front() != kNone;
+  const Bytes size{settings_.element_bytes * settings_.padded(units_.units[unit].elements)};
+  waited_[unit] = false;
+  gathered_[unit] = process_.collective(
+      {thread, CollectiveOp::all_gather, size, in_backward_ ? backward_label_ : forward_label_, kNone,
+       anything_before ? std::span<const TaskId>(after) : std::span<const TaskId>(), settings_.group});
+}
+
+void FsdpGathering::wait_for(QueueId thread, std::uint32_t unit) {
+  if (gathered_[unit] == kNone || waited_[unit]) return;
+  waited_[unit] = true;
+  process_.host(thread, process_.host_costs().event, Account::host);
+  process_.stream_waits_for(gathered_[unit]);
+  if (!settings_.per_parameter) return;
+  const Bytes copied{2 * settings_.element_bytes * units_.units[unit].elements};
+  copy_outs_.push_back(
+      process_.launch_copy(thread, copied, process_.calls().flatten, Account::other, copy_out_label_));
+}
+
+void FsdpGathering::free_unit(QueueId thread, std::uint32_t unit) {
+  if (gathered_[unit] == kNone) return;
+  gathered_[unit] = kNone;
+  if (settings_.per_parameter || !settings_.limit_all_gathers) return;
+  process_.host(thread, process_.host_costs().event, Account::host);
+  free_events_.push_back(process_.last_kernel());
+}
+
+void FsdpGathering::pre_forward(std::uint32_t unit) {
+  const QueueId thread = process_.main_thread;
+  hook(thread, unit);
+  unshard(thread, unit);
+  wait_for(thread, unit);
+  // The next unit's gather by name, where the script asked for it; by itself it follows when the host comes
+  // there.
+  if (settings_.forward_prefetch && unit + 1 < units_.units.size()) unshard(thread, unit + 1);
+}
+
+/// The root stays whole: backward begins with it.
+void FsdpGathering::post_forward(std::uint32_t unit) {
+  hook(process_.main_thread, unit);
+  if (place_[unit] == kNone) {
+    place_[unit] = static_cast<std::uint32_t>(forward_order_.size());
+    forward_order_.push_back(unit);
+  }
+  const bool reshards =
+      settings_.sharding == Sharding::full_shard || settings_.sharding == Sharding::hybrid_shard;
+  if (reshards && unit != 0) free_unit(process_.main_thread, unit);
+}
+
+/// The unit whose backward pass comes after this one's.
+void FsdpGathering::prefetch_before(std::uint32_t unit) {
+  if (place_[unit] == kNone || place_[unit] == 0) return;
+  const std::uint32_t next = forward_order_[place_[unit] - 1];
+  if (!ran_backward_[next]) unshard(process_.autograd_thread, next);
+}
+
+void FsdpGathering::pre_backward(std::uint32_t unit) {
+  if (ran_backward_[unit]) return;
+  ran_backward_[unit] = true;
+  in_backward_ = true;
+  const QueueId thread = process_.autograd_thread;
+  hook(thread, unit);
+  unshard(thread, unit);
+  wait_for(thread, unit);
+  if (settings_.backward_prefetch == BackwardPrefetch::pre) prefetch_before(unit);
+}
+
+void FsdpGathering::post_backward(std::uint32_t unit, bool synchronises) {
+  hook(process_.autograd_thread, unit);
+  if (synchronises || settings_.sharding != Sharding::shard_grad_op)
+    free_unit(process_.autograd_thread, unit);
+  if (settings_.backward_prefetch == BackwardPrefetch::post) prefetch_before(unit);
+}
+
+}  // namespace foretrain

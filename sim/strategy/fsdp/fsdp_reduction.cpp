@@ -1,0 +1,90 @@
+// FSDP1 has one flat gradient per unit: the backward of its split writes it in the compute stream. FSDP2 has
+// a gradient per parameter and puts them together in its reduction stream, but the compute stream waits there
+// until the unit before has been reduced.
+#include "sim/strategy/fsdp/fsdp_reduction.hpp"
+
+namespace foretrain {
+
+int gradient_predivide_factor(int ranks) {
+  int factor = 1;
+  while (ranks % factor == 0 && ranks / factor > factor) factor *= 2;
+  return factor;
+}
+
+FsdpReduction::FsdpReduction(Process& process, const ModelUnits& units, const FsdpSettings& settings)
+    : process_(process),
+      units_(units),
+      settings_(settings),
+      stream_(process.graph().add_queue(settings.per_parameter ? "reduce-scatter stream"
+                                                               : "post-backward stream")),
+      across_stream_(process.graph().add_queue("NCCL stream between replicas")),
+      flatten_label_(process.graph().label("flat gradient")),
+      divide_label_(process.graph().label("divide gradient")),
+      reduce_label_(process.graph().label(
+          settings.sharding == Sharding::no_shard ? "all_reduce of units" : "reduce_scatter of units")),
+      across_label_(process.graph().label("shards between replicas")),
+      shard_label_(process.graph().label("gradient to shard")),
+      predivide_(gradient_predivide_factor(settings.ranks)) {}
+
+void FsdpReduction::flatten(std::uint32_t unit, bool accumulating) {
+  const std::int64_t bytes = settings_.element_bytes * units_.units[unit].elements;
+  const QueueId thread = process_.autograd_thread;
+  if (!settings_.per_parameter)
+    process_.launch_copy(thread, {2 * bytes}, process_.calls().flatten, Account::other, flatten_label_);
+  if (accumulating)
+    process_.launch_copy(thread, {3 * bytes}, process_.calls().accumulate, Account::other, flatten_label_);
+}
+
+/// FSDP1 divides in place; FSDP2 copies the gradients together, and lets NCCL average in fp32.
+TaskId FsdpReduction::prepare(std::uint32_t unit) {
+  const TaskId computed = process_.last_kernel();
+  if (!settings_.per_parameter && predivide_ == 1) return computed;
+  const Bytes moved{2 * settings_.element_bytes * settings_.padded(units_.units[unit].elements)};
+  return process_.launch_beside({process_.autograd_thread, stream_, moved, divide_label_, {&computed, 1}});
+}
+
+TaskId FsdpReduction::reduce(std::uint32_t unit, TaskId input) {
+  const QueueId thread = process_.autograd_thread;
+  const std::int64_t elements = settings_.padded(units_.units[unit].elements);
+  const Bytes size{settings_.element_bytes * elements};
+  messages_.push_back(size);
+  const CollectiveOp op =
+      settings_.sharding == Sharding::no_shard ? CollectiveOp::all_reduce : CollectiveOp::reduce_scatter;
+  const TaskId reduced =
+      process_.collective({thread, op, size, reduce_label_, kNone, {&input, 1}, settings_.group});
+  if (settings_.replicas == 1) return reduced;
+  const Bytes shard{size.count / settings_.shards};
+  return process_.collective(
+      {thread, CollectiveOp::all_reduce, shard, across_label_, across_stream_, {&reduced, 1}, Group::across});
+}
+
+/// The second division, the cast back to fp32, the sum with what is there from the last step when the script
+/// does not zero it.
+void FsdpReduction::update_shard(std::uint32_t unit, TaskId reduced) {
+  const std::int64_t elements = settings_.padded(units_.units[unit].elements) / settings_.shards;
+  const bool adds = process_.request().workload.loop.zero_grad != TrainingLoop::ZeroGrad::set_to_none;
+  const bool divides = !(settings_.per_parameter && !settings_.is_half()) && settings_.ranks > predivide_;
+  const std::int64_t bytes =
+      (divides ? 2 * settings_.element_bytes : 0) + (settings_.is_half() ? 6 : 0) + (adds ? 12 : 0);
+  last_update_ = reduced;
+  if (bytes == 0) return;
+  last_update_ = process_.launch_beside(
+      {process_.autograd_thread, stream_, {bytes * elements}, shard_label_, {&reduced, 1}});
+}
+
+void FsdpReduction::post_backward(std::uint32_t unit, bool accumulating, bool synchronises) {
+  flatten(unit, accumulating);
+  if (!synchronises) return;
+  if (settings_.per_parameter && last_reduction_ != kNone) process_.stream_waits_for(last_reduction_);
+  last_reduction_ = reduce(unit, prepare(unit));
+  update_shard(unit, last_reduction_);
+}
+
+void FsdpReduction::finish() {
+  if (last_update_ == kNone) return;
+  process_.host(process_.autograd_thread, process_.host_costs().event, Account::host);
+  process_.stream_waits_for(last_update_);
+  last_reduction_ = last_update_ = kNone;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,90 @@
+// Layers are first given a group each (a block's path, or a run of enough elements); groups without
+// parameters join the root.
+#include "sim/strategy/fsdp/model_units.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+namespace foretrain {
+
+namespace {
+
+bool is_number(const std::string& text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// The path of the block a layer is in; empty when it is in none.
+std::string block_of(const std::string& path, const std::set<std::string>& layers) {
+  const std::size_t dot = path.find('.');
+  const std::string first = path.substr(0, dot);
+  if (dot == std::string::npos || layers.contains(first)) return {};
+  const std::size_t next = path.find('.', dot + 1);
+  const std::string second = path.substr(dot + 1, next == std::string::npos ? next : next - dot - 1);
+  return is_number(second) && next != std::string::npos ? path.substr(0, next) : first;
+}
+
+std::vector<std::int64_t> elements_by_layer(const ExpandedModel& model) {
+  std::vector<std::int64_t> elements(model.layer_names.size(), 0);
+  for (const Parameter& parameter : model.parameters) elements[parameter.layer] += parameter.elements;
+  return elements;
+}
+
+/// `groups`: the name of each layer's unit, empty for the root.
+ModelUnits collect(const ExpandedModel& model, const std::vector<std::string>& groups) {
+  const std::vector<std::int64_t> elements = elements_by_layer(model);
+  std::map<std::string, std::int64_t> sizes;
+  for (std::size_t layer = 0; layer < groups.size(); ++layer) sizes[groups[layer]] += elements[layer];
+  ModelUnits units;
+  units.units.push_back({.name = "root", .parameters = {}});
+  std::map<std::string, std::uint32_t> index{{"", 0u}};
+  for (const std::string& group : groups) {
+    const bool joins_root = group.empty() || sizes[group] == 0;
+    const auto [found, is_new] =
+        index.try_emplace(group, joins_root ? 0u : static_cast<std::uint32_t>(units.units.size()));
+    if (is_new && !joins_root) units.units.push_back({.name = group, .parameters = {}});
+    units.of_layer.push_back(found->second);
+  }
+  for (std::uint32_t i = 0; i < model.parameters.size(); ++i) {
+    const Parameter& parameter = model.parameters[i];
+    units.of_parameter.push_back(units.of_layer[parameter.layer]);
+    units.units[units.of_parameter.back()].parameters.push_back(i);
+    units.units[units.of_parameter.back()].elements += parameter.elements;
+  }
+  return units;
+}
+
+}  // namespace
+
+std::int64_t ModelUnits::largest() const {
+  std::int64_t most = 0;
+  for (std::size_t i = 1; i < units.size(); ++i) most = std::max(most, units[i].elements);
+  return most;
+}
+
+ModelUnits units_by_block(const ExpandedModel& model) {
+  const std::set<std::string> layers(model.layer_names.begin(), model.layer_names.end());
+  std::vector<std::string> groups;
+  for (const std::string& path : model.layer_names) groups.push_back(block_of(path, layers));
+  return collect(model, groups);
+}
+
+ModelUnits units_by_size(const ExpandedModel& model, std::int64_t least) {
+  const std::vector<std::int64_t> elements = elements_by_layer(model);
+  std::vector<std::string> groups(elements.size());
+  std::size_t first = 0;
+  std::int64_t held = 0;
+  for (std::size_t layer = 0; layer < elements.size(); ++layer) {
+    held += elements[layer];
+    if (held < least) continue;
+    std::fill(groups.begin() + static_cast<std::ptrdiff_t>(first),
+              groups.begin() + static_cast<std::ptrdiff_t>(layer) + 1, "from " + model.layer_names[first]);
+    first = layer + 1;
+    held = 0;
+  }
+  return collect(model, groups);
+}
+
+}  // namespace foretrain

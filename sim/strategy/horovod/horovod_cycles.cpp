@@ -1,0 +1,96 @@
+// The thread's loop with times instead of a clock: start, take what is there, agree, launch, sleep for the
+// rest of the cycle.
+#include "sim/strategy/horovod/horovod_cycles.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <numeric>
+#include <unordered_map>
+
+namespace foretrain {
+
+namespace {
+
+constexpr int kPhases = 32;
+constexpr Time kShortestPeriod = Time{1'000'000};  ///< 1 us: with a cycle time of 0 the thread spins
+
+Time idle_period(const CycleRules& rules) {
+  return std::max({rules.cycle_time, rules.negotiation(0), kShortestPeriod});
+}
+
+using ReadyTimes = std::unordered_map<std::uint32_t, Time>;  ///< by parameter
+
+ReadyTimes ready_times(std::span<const Arrival> arrivals) {
+  ReadyTimes times;
+  for (const Arrival& arrival : arrivals) {
+    Time& ready = times[arrival.tensor.parameter];
+    ready = std::max(ready, arrival.ready);
+  }
+  return times;
+}
+
+Time ready_time(const FusedMessage& message, const ReadyTimes& times) {
+  Time ready{};
+  for (const std::uint32_t parameter : message.parameters) ready = std::max(ready, times.at(parameter));
+  return ready;
+}
+
+/// When the thread has launched the cycle's messages.
+Time end_of(const Cycle& cycle, std::span<const Arrival> popped, const CycleRules& rules) {
+  Time now = cycle.start + cycle.negotiation;
+  const ReadyTimes times = rules.waits_for_data ? ready_times(popped) : ReadyTimes{};
+  for (const FusedMessage& message : cycle.messages) {
+    if (rules.waits_for_data) now = std::max(now, ready_time(message, times));
+    now += rules.launch(message);
+  }
+  return now;
+}
+
+struct Run {
+  std::vector<Cycle> cycles;
+  Time last_launch{};
+};
+
+Run run(std::span<const Arrival> arrivals, const CycleRules& rules, Time first) {
+  Run run;
+  const Time period = idle_period(rules);
+  Time now = first;
+  while (!arrivals.empty()) {
+    const Time wait = arrivals.front().enqueued - now;
+    if (wait > Time::zero()) now += period * ((wait.count() + period.count() - 1) / period.count());
+    const auto late =
+        std::find_if(arrivals.begin(), arrivals.end(), [&](const Arrival& a) { return a.enqueued > now; });
+    const auto popped = arrivals.first(static_cast<std::size_t>(late - arrivals.begin()));
+    std::vector<FusionTensor> tensors;
+    for (const Arrival& arrival : popped) tensors.push_back(arrival.tensor);
+    run.cycles.push_back(
+        {now, rules.negotiation(popped.size()), fuse(tensors, rules.threshold, rules.padded)});
+    run.last_launch = end_of(run.cycles.back(), popped, rules);
+    now = std::max(now + rules.cycle_time, run.last_launch);
+    arrivals = arrivals.subspan(popped.size());
+  }
+  return run;
+}
+
+}  // namespace
+
+std::vector<Cycle> run_cycles(std::span<const Arrival> arrivals, const CycleRules& rules, Time first) {
+  return run(arrivals, rules, first).cycles;
+}
+
+std::vector<Cycle> typical_cycles(std::span<const Arrival> arrivals, const CycleRules& rules) {
+  std::array<Run, kPhases> runs;
+  Time mean{};
+  for (int i = 0; i < kPhases; ++i) {
+    runs[static_cast<std::size_t>(i)] =
+        run(arrivals, rules, idle_period(rules) * (2 * i + 1) / (2 * kPhases));
+    mean += runs[static_cast<std::size_t>(i)].last_launch / kPhases;
+  }
+  const auto distance = [&](const Run& run) { return std::abs((run.last_launch - mean).count()); };
+  return std::min_element(runs.begin(), runs.end(),
+                          [&](const Run& a, const Run& b) { return distance(a) < distance(b); })
+      ->cycles;
+}
+
+}  // namespace foretrain

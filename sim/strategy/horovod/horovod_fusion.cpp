@@ -1,0 +1,63 @@
+// Greedy packing with a look-ahead past tensors of another type. With one type the look-ahead never goes on:
+// a tensor is skipped only for its size, and then message and skipped tensor exceed the threshold together.
+// What is gathered goes alone and looks at nothing.
+#include "sim/strategy/horovod/horovod_fusion.hpp"
+
+#include <deque>
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::int64_t kPadding = 16;        ///< BATCHED_D2D_PADDING
+constexpr std::int64_t kAtomicUnit = 64;     ///< FUSION_BUFFER_ATOMIC_UNIT, elements
+constexpr std::int64_t kLargestElement = 8;  ///< bytes of a double
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+bool share(const FusionTensor& a, const FusionTensor& b) {
+  return a.element_bytes == b.element_bytes && !a.gathered && !b.gathered;
+}
+
+/// Takes from the front of `waiting` what goes into one message, and leaves what was skipped.
+FusedMessage take_message(std::deque<FusionTensor>& waiting, Bytes threshold, bool padded) {
+  const auto space = [&](const FusionTensor& tensor) {
+    return padded ? rounded_up(tensor.size.count, kPadding) : tensor.size.count;
+  };
+  const FusionTensor first = waiting.front();
+  waiting.pop_front();
+  if (first.gathered) return {{first.parameter}, first.size};
+  FusedMessage message{{first.parameter}, {space(first)}};
+  std::deque<FusionTensor> skipped;
+  std::int64_t skipped_bytes = 0;
+  while (!waiting.empty()) {
+    const FusionTensor next = waiting.front();
+    if (share(first, next) && message.size.count + space(next) <= threshold.count) {
+      message.parameters.push_back(next.parameter);
+      message.size.count += space(next);
+    } else {
+      skipped_bytes += space(next);
+      if (message.size.count + skipped_bytes > threshold.count) break;
+      skipped.push_back(next);
+    }
+    waiting.pop_front();
+  }
+  waiting.insert(waiting.begin(), skipped.begin(), skipped.end());
+  if (!message.is_fused()) message.size = first.size;
+  return message;
+}
+
+}  // namespace
+
+Bytes rounded_threshold(Bytes asked, int ranks_per_node) {
+  return {rounded_up(asked.count, ranks_per_node * kLargestElement * kAtomicUnit)};
+}
+
+std::vector<FusedMessage> fuse(std::span<const FusionTensor> waiting, Bytes threshold, bool padded) {
+  std::deque<FusionTensor> left(waiting.begin(), waiting.end());
+  std::vector<FusedMessage> messages;
+  while (!left.empty()) messages.push_back(take_message(left, threshold, padded));
+  return messages;
+}
+
+}  // namespace foretrain

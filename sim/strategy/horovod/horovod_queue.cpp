@@ -1,0 +1,64 @@
+// Hooks run on the host's timeline, ahead of the GPU: what is handed over is the event behind the kernel that
+// will write the gradient.
+#include "sim/strategy/horovod/horovod_queue.hpp"
+
+#include <utility>
+
+#include "sim/strategy/process/call_costs.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// An eager tape returns when it has launched all of backward; what XLA compiles is held back by the step
+/// itself.
+bool is_tape(const Framework& framework) {
+  return framework.kind == FrameworkKind::tensorflow && framework.execution == Execution::eager;
+}
+
+}  // namespace
+
+GradientQueue::GradientQueue(Process& process, const HorovodSettings& settings)
+    : process_(process),
+      settings_(settings),
+      sparse_(sparse_gradients(process.request())),
+      framework_(process.request().workload.framework),
+      is_tape_(is_tape(framework_)),
+      compress_label_(process.graph().label("compress gradient")),
+      hook_label_(process.graph().label("Horovod hook")) {}
+
+Time GradientQueue::call_cost() const {
+  const HostCalibration& costs = process_.host_costs();
+  return framework_.kind == FrameworkKind::tensorflow ? costs.node + costs.hand_over_node + costs.event
+                                                      : process_.calls().horovod_hook;
+}
+
+void GradientQueue::count_down() {
+  if (framework_.kind == FrameworkKind::tensorflow) return;
+  process_.host(process_.autograd_thread, process_.calls().horovod_count_down, Account::host, hook_label_);
+}
+
+void GradientQueue::enqueue(QueueId thread, std::uint32_t parameter, TaskId ready) {
+  const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;
+  if (settings_.compresses && !sparse_[parameter]) {
+    const Time cast = framework_.kind == FrameworkKind::tensorflow ? process_.host_costs().node
+                                                                   : process_.calls().horovod_cast;
+    ready = process_.launch_copy(thread, {6 * elements}, cast, Account::other, compress_label_);
+  }
+  enqueued_.push_back({parameter, process_.host(thread, call_cost(), Account::host, hook_label_), ready});
+}
+
+void GradientQueue::on_gradient(std::uint32_t parameter) {
+  if (is_tape_)
+    held_back_.push_back(parameter);
+  else
+    enqueue(process_.autograd_thread, parameter, process_.last_kernel());
+}
+
+void GradientQueue::end_backward() {
+  const TaskId last = process_.last_kernel();
+  for (const std::uint32_t parameter : std::exchange(held_back_, {}))
+    enqueue(process_.main_thread, parameter, last);
+}
+
+}  // namespace foretrain

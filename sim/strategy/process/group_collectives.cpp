@@ -1,0 +1,93 @@
+// Every step issues the same messages, every run on the same GPUs the same collectives.
+#include "sim/strategy/process/group_collectives.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.hpp"
+
+namespace foretrain {
+
+namespace {
+
+Placement ranks_of_first_node(const std::vector<GpuPlace>& ranks) {
+  Placement set;
+  for (const GpuPlace& rank : ranks) {
+    if (rank.node == ranks.front().node) set.ranks.push_back(rank);
+  }
+  return set;
+}
+
+/// The ranks with the same place in their node, for each place.
+std::vector<Placement> sets_across_nodes(const std::vector<GpuPlace>& ranks) {
+  std::vector<Placement> sets;
+  for (const GpuPlace& first : ranks) {
+    if (first.node != ranks.front().node) continue;
+    Placement set{{}, 0};
+    for (const GpuPlace& rank : ranks) {
+      if (rank.gpu != first.gpu) continue;
+      set.ranks.push_back(rank);
+      ++set.nodes;
+    }
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
+std::vector<Placement> sets_of(const Placement& job, Group group) {
+  if (group == Group::world) return {job};
+  if (group == Group::node) return {ranks_of_first_node(job.ranks)};
+  return sets_across_nodes(job.ranks);
+}
+
+}  // namespace
+
+GroupCollectives::GroupCollectives(const Cluster& cluster, const Placement& job, Group group,
+                                   const CollectiveSettings& settings, nccl::NodeBook& searched) {
+  for (const Placement& set : sets_of(job, group)) sets_.emplace_back(cluster, set, settings, searched);
+}
+
+GroupCollective& GroupCollectives::at(CollectiveOp op, Bytes size) {
+  const auto [place, is_new] = known_.try_emplace({op, size.count});
+  GroupCollective& known = place->second;
+  if (!is_new) return known;
+  const CollectivePlan& plan = known.plan = communicator().plan(op, size);
+  known.decision = {
+      fmt::format("{} {}", name_of(op), to_string(size)),
+      fmt::format("{}, {}, {} channels", plan.algorithm_name(), name_of(plan.protocol), plan.channels),
+      plan.why};
+  return known;
+}
+
+const TrafficFlows& GroupCollectives::flows(GroupCollective& collective) const {
+  if (collective.flows) return collective.flows;
+  std::vector<PatternFlow> flows;
+  for (const Communicator& set : sets_) {
+    if (sets_.size() > 1 && set.size() == 1) continue;
+    std::vector<PatternFlow> own = set.flows(
+        &set == &sets_.front() ? collective.plan : set.plan(collective.plan.op, collective.plan.size, false));
+    flows.insert(flows.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+  }
+  collective.flows = std::make_shared<const std::vector<PatternFlow>>(std::move(flows));
+  return collective.flows;
+}
+
+std::shared_ptr<GroupCollectives> ClusterCollectives::of(const Placement& job, Group group,
+                                                         const CollectiveSettings& settings) {
+  const auto known = std::ranges::find_if(known_, [&](const Known& other) {
+    return other.group == group && other.ranks == job.ranks && other.settings == settings;
+  });
+  if (known != known_.end()) {
+    known_.splice(known_.begin(), known_, known);
+    return known->collectives;
+  }
+  known_.push_front({job.ranks, group, settings,
+                     std::make_shared<GroupCollectives>(cluster_, job, group, settings, searched_)});
+  for (ranks_ += job.ranks.size(); ranks_ > kMostRanks && known_.size() > 1; known_.pop_back())
+    ranks_ -= known_.back().ranks.size();
+  return known_.front().collectives;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,76 @@
+// The communicators of a job's groups of ranks, and what they do with each message: found out once, however
+// many plans ask.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "sim/base/decisions.hpp"
+#include "sim/collective/communicator.hpp"
+
+namespace foretrain {
+
+/// Ranks that take part in a collective: all; those of the first rank's node; or on every node those with the
+/// same place in it, each such set by itself and all sets at once.
+enum class Group : std::uint8_t { world, node, across };
+
+using TrafficFlows = std::shared_ptr<const std::vector<PatternFlow>>;
+
+/// A message of a group.
+struct GroupCollective {
+  CollectivePlan plan;
+  Decision decision;
+  TrafficFlows flows{};  ///< once GroupCollectives::flows() was asked for them
+};
+
+/// One group of a job. Of several sets at once the first stands for all, but for their traffic.
+class GroupCollectives {
+ public:
+  /// Requires that the ranks' nodes are part of the cluster, which must outlive this.
+  GroupCollectives(const Cluster& cluster, const Placement& job, Group group,
+                   const CollectiveSettings& settings, nccl::NodeBook& searched);
+
+  const Communicator& communicator() const { return sets_.front(); }
+  /// Stays where it is.
+  GroupCollective& at(CollectiveOp op, Bytes size);
+  /// Of all sets, per byte of message.
+  const TrafficFlows& flows(GroupCollective& collective) const;
+
+ private:
+  std::vector<Communicator> sets_;
+  std::map<std::pair<CollectiveOp, std::int64_t>, GroupCollective> known_;
+};
+
+/// The groups of jobs on one cluster that plans have asked for, the latest ones as long as all of them
+/// together have no more ranks than kMostRanks; and NCCL's channels of every set of GPUs. Not for several
+/// threads at once.
+class ClusterCollectives {
+ public:
+  /// The cluster must outlive this and what it hands out.
+  explicit ClusterCollectives(const Cluster& cluster) : cluster_(cluster) {}
+  std::shared_ptr<GroupCollectives> of(const Placement& job, Group group, const CollectiveSettings& settings);
+  /// How many are kept.
+  std::size_t size() const { return known_.size(); }
+  /// NCCL's searches so far: one for each set of GPUs of a node.
+  int searches() const { return searched_.searches(); }
+
+  static constexpr std::size_t kMostRanks = 1 << 20;
+
+ private:
+  struct Known {
+    std::vector<GpuPlace> ranks;
+    Group group;
+    CollectiveSettings settings;
+    std::shared_ptr<GroupCollectives> collectives;
+  };
+  const Cluster& cluster_;
+  nccl::NodeBook searched_;
+  std::list<Known> known_;  ///< the latest first
+  std::size_t ranks_ = 0;   ///< of all
+};
+
+}  // namespace foretrain

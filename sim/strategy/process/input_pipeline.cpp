@@ -1,0 +1,146 @@
+// In the steady state W workers of one batch each deliver as often as one that is W times as fast, so the
+// workers are one queue whose tasks last as long as the narrowest of workers, cores and memory allows. Cores
+// are shared by all who compute: over a step they do the work of the workers, the pin-memory thread and the
+// script, whoever comes first.
+#include "sim/strategy/process/input_pipeline.hpp"
+
+#include <algorithm>
+
+#include "sim/strategy/process/input_decision.hpp"
+
+namespace foretrain {
+
+namespace {
+
+int ranks_beside(const Placement& placement) {
+  const auto& ranks = placement.ranks;
+  return static_cast<int>(std::count_if(ranks.begin(), ranks.end(),
+                                        [&](const GpuPlace& p) { return p.node == ranks.front().node; }));
+}
+
+bool copies_ahead(LoaderKind loader) { return loader != LoaderKind::torch; }
+
+}  // namespace
+
+InputSite input_site(const PlanRequest& request) {
+  const ClusterSpec& cluster = request.cluster.spec();
+  return {cluster.node, steady_storage(request.workload, cluster), ranks_beside(request.placement),
+          request.placement.size()};
+}
+
+InputSite input_site_of_one_process(const PlanRequest& request) {
+  const ClusterSpec& cluster = request.cluster.spec();
+  return {cluster.node, steady_storage(request.workload, cluster)};
+}
+
+InputPipeline::InputPipeline(Process& process)
+    : InputPipeline(process, process.request().workload, input_site(process.request())) {}
+
+InputPipeline::InputPipeline(Process& process, const Workload& workload, const InputSite& site, int sharers)
+    : process_(process),
+      workload_(workload),
+      costs_(input_costs(workload_, site)),
+      input_label_(process.graph().label("input batch")) {
+  costs_.copied.count /= sharers, costs_.gpu_traffic.count /= sharers;
+  if (costs_.storage > Time::zero()) storage_queue_ = process.graph().add_queue("storage");
+  if (copies_ahead(workload_.data.loader)) copy_stream_ = process.graph().add_queue("copy stream");
+}
+
+Time InputPipeline::scaled(Time time) const {
+  return seconds(to_seconds(time) * process_.request().device.input_time_scale);
+}
+
+/// Work conservation: all CPU time of a step over the cores of the rank; whatever is not the pipeline's own
+/// is the script's.
+Time InputPipeline::cores_interval() {
+  const std::vector<Task>& tasks = process_.graph().tasks();
+  Time busy{};
+  for (; tasks_seen_ < tasks.size(); ++tasks_seen_) {
+    const Task& task = tasks[tasks_seen_];
+    const bool is_input =
+        task.queue == process_.loader || task.queue == process_.pinner || task.queue == storage_queue_;
+    if (!is_input && task.kind == TaskKind::host) busy += task.duration;
+  }
+  if (!batches_taken_.empty()) main_cpu_ = busy;
+  return (scaled(costs_.worker_cpu) + scaled(costs_.pinning) + main_cpu_) / costs_.cores;
+}
+
+TaskId InputPipeline::make_batch() {
+  const Time interval = std::max({scaled(costs_.workers), scaled(costs_.memory), cores_interval()});
+  const bool by_worker = workload_.data.loader == LoaderKind::torch;
+  const auto ahead = static_cast<std::size_t>(std::max(1, workload_.data.prefetch) *
+                                              (by_worker ? workload_.data.workers_per_gpu : 1));
+  std::vector<Dependency> after;
+  if (batches_taken_.size() >= ahead) after.push_back({batches_taken_[batches_taken_.size() - ahead]});
+  if (storage_queue_ != kNone)
+    after = {{process_.host_for(storage_queue_, scaled(costs_.storage), Account::input_stall, after)}};
+  TaskId ready = process_.host_for(process_.loader, interval, Account::input_stall, after);
+  if (costs_.pinning > Time::zero()) {
+    ready = process_.host_for(process_.pinner, scaled(costs_.pinning), Account::input_stall, {{ready}});
+  }
+  return ready;
+}
+
+void InputPipeline::load_in_main_thread() {
+  const Time made = scaled(costs_.one_batch) + scaled(costs_.pinning);
+  batches_taken_.push_back(
+      process_.host_for(process_.main_thread, std::max(made, scaled(costs_.storage)), Account::input_stall));
+  process_.copy_to_device(process_.main_thread, costs_.copied, input_label_);
+}
+
+void InputPipeline::take(TaskId ready) {
+  const Time on_this_host = seconds(to_seconds(costs_.taking) * process_.host_costs().time_scale);
+  batches_taken_.push_back(process_.host_for(process_.main_thread, on_this_host, Account::host, {{ready}}));
+}
+
+void InputPipeline::take_and_copy(TaskId ready) {
+  take(ready);
+  process_.copy_to_device(process_.main_thread, costs_.copied, input_label_);
+}
+
+/// The loader copies the next batch while the GPU computes.
+void InputPipeline::copy_beside_compute(TaskId ready) {
+  const TaskId copied = process_.copy_beside_compute(copy_stream_, ready, costs_.copied, input_label_);
+  take(copied);
+  process_.stream_waits_for(copied);
+}
+
+void InputPipeline::decode_on_gpu() {
+  const Time kernel = memory_kernel_time(costs_.gpu_traffic, process_.gpu(), process_.kernels());
+  process_.launch(process_.main_thread, Time::zero(), kernel, Account::input_stall, input_label_);
+}
+
+void InputPipeline::load_batch() {
+  if (workload_.data.loader == LoaderKind::none) {
+    return process_.decisions().add("input pipeline", "none",
+                                    "batches lie on the GPU; data.name or data.loader describes a loader");
+  }
+  if (workload_.data.workers_per_gpu == 0) {
+    load_in_main_thread();
+  } else if (copies_ahead(workload_.data.loader)) {
+    copy_beside_compute(make_batch());
+  } else {
+    take_and_copy(make_batch());
+  }
+  if (costs_.gpu_traffic.count > 0) decode_on_gpu();
+  const bool waits = !workload_.loop.non_blocking || !workload_.data.pinned;
+  if (waits && !copies_ahead(workload_.data.loader)) process_.synchronize(process_.main_thread);
+  if (batches_taken_.size() == 2) explain();
+}
+
+void InputPipeline::explain() const {
+  const PlanRequest& request = process_.request();
+  InputCosts costs = costs_;
+  for (Time* time :
+       {&costs.workers, &costs.worker_cpu, &costs.pinning, &costs.storage, &costs.memory, &costs.one_batch})
+    *time = scaled(*time);
+  explain_pipeline(workload_, costs, main_cpu_, process_.decisions());
+  explain_storage(workload_, request.cluster.spec(), input_site(request), process_.decisions());
+}
+
+LoaderPace loader_pace(const Workload& workload, const NodeSpec& node) {
+  const InputCosts costs = input_costs(workload, {node});
+  return {std::max(costs.workers, costs.worker_cpu / costs.cores), costs.one_batch};
+}
+
+}  // namespace foretrain

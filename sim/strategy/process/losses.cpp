@@ -1,0 +1,60 @@
+// One table, fitted per architecture, and three formulas.
+#include "sim/strategy/process/losses.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/base/random.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Of what a ring sends, how often the GPU's memory is read or written: the peer's write, then its read
+/// together with the own part.
+constexpr double kMemoryPasses = 3;
+/// Part of a training step's kernel time that waits for memory.
+constexpr double kWaitsForMemory = 0.5;
+constexpr double kMostShare = 0.9;
+
+double wire_share(CollectiveOp op, int ranks) {
+  const double others = static_cast<double>(ranks - 1) / ranks;
+  return op == CollectiveOp::all_reduce ? 2 * others : others;
+}
+
+}  // namespace
+
+Losses losses_of(Architecture architecture) {
+  const bool recent = architecture >= Architecture::ada;
+  Losses losses;
+  losses.rank_spread = recent ? 0.005 : 0.01;
+  losses.busy_node = recent ? 0 : 0.03;
+  return losses;
+}
+
+double slowest_rank_factor(double spread, int ranks) { return 1 + spread * expected_normal_maximum(ranks); }
+
+double busy_node_factor(double loss, const Placement& placement, int gpus_per_node) {
+  if (gpus_per_node < 2) return 1;
+  std::vector<int> ranks;
+  for (const GpuPlace& place : placement.ranks) {
+    const auto node = static_cast<std::size_t>(place.node);
+    if (node >= ranks.size()) ranks.resize(node + 1, 0);
+    ++ranks[node];
+  }
+  const int most = ranks.empty() ? 1 : *std::max_element(ranks.begin(), ranks.end());
+  return 1 + loss * (most - 1) / (gpus_per_node - 1);
+}
+
+double share_of_collective(const CollectivePlan& plan, const Gpu& gpu, int ranks, double scale) {
+  const double blocks = static_cast<double>(plan.channels) / std::max(1, gpu.sm_count);
+  double memory = 0;
+  if (ranks > 1 && plan.alone > Time::zero() && gpu.memory_bandwidth.per_second > 0) {
+    const double rate =
+        static_cast<double>(plan.size.count) * wire_share(plan.op, ranks) / to_seconds(plan.alone);
+    memory = kWaitsForMemory * kMemoryPasses * rate / gpu.memory_bandwidth.per_second;
+  }
+  return std::clamp(scale * (blocks + memory), 0.0, kMostShare);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,32 @@
+// What many GPUs lose besides waiting for messages: the slowest of them, a node whose GPUs are all busy, what
+// collectives take of a GPU.
+#pragma once
+
+#include "sim/cluster/hardware.hpp"
+#include "sim/cluster/placement.hpp"
+#include "sim/collective/communicator.hpp"
+
+namespace foretrain {
+
+/// Shares of the time of kernels, by the GPU's architecture (docs/models/losses.md).
+struct Losses {
+  double rank_spread = 0.01;    ///< standard deviation of step time between ranks
+  double busy_node = 0;         ///< by how much kernels are slower when all GPUs of a node work
+  double busy_host = 0.25;      ///< by how much host calls are slower then: cores clock down when many work
+  double collective_share = 1;  ///< what collectives take of a GPU, over the formula of the function below
+};
+Losses losses_of(Architecture architecture);
+
+/// By which factor the slowest of `ranks` is slower than the mean (Blom's expected maximum).
+double slowest_rank_factor(double spread, int ranks);
+
+/// By which factor kernels, or host calls, are slower on the node with most ranks: 1 + loss for a full node,
+/// 1 where a rank has the node for itself, in proportion between.
+double busy_node_factor(double loss, const Placement& placement, int gpus_per_node);
+
+/// Which part of a GPU's throughput kernels miss while a collective runs on it: the multiprocessors its
+/// thread blocks sit on, and of the memory's bandwidth what goes through it, as far as kernels wait for
+/// memory; `scale` times that, from a calibration. In [0, 0.9].
+double share_of_collective(const CollectivePlan& plan, const Gpu& gpu, int ranks, double scale = 1);
+
+}  // namespace foretrain

@@ -1,0 +1,22 @@
+// The same job with many wrapped modules: activations cross the links between every two layers.
+#include "sim/strategy/replicas/data_parallel_layers.hpp"
+
+#include "sim/strategy/replicas/data_parallel_job.hpp"
+
+namespace foretrain {
+
+Plan plan_data_parallel_layers(const PlanRequest& request) {
+  Plan plan;
+  DataParallelJob(request, plan, wrap_layers(*request.workload.model)).run();
+  return plan;
+}
+
+StrategyEntry data_parallel_layers_strategy() {
+  return {.name = "data_parallel_layers",
+          .summary = "PyTorch nn.DataParallel around each layer by itself",
+          .plan = plan_data_parallel_layers,
+          .processes = Processes::one,
+          .framework = FrameworkKind::pytorch};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,82 @@
+// The packs by cross_device_ops and num_packs, and how they are summed.
+#include "sim/strategy/replicas/mirrored.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/strategy/ddp/ddp_buckets.hpp"
+#include "sim/strategy/replicas/replica_loop.hpp"
+#include "sim/strategy/replicas/sums_over_replicas.hpp"
+
+namespace foretrain {
+
+namespace {
+
+void explain_packs(Process& process, const std::vector<GradientPack>& packs, int num_packs) {
+  if (packs.size() > 1) {
+    process.decisions().add("gradients", fmt::format("{} sums, one for each tensor", packs.size()),
+                            "each is sent when it is there, beside the rest of backward");
+    return;
+  }
+  process.decisions().add(
+      "gradients",
+      num_packs == 1 ? "one pack of all" : fmt::format("one tensor of all, sent in {} packs", num_packs),
+      "the concatenation needs every gradient, so nothing is sent before backward has ended");
+}
+
+GradientExchange mirrored_exchange(Process& process, int gpus) {
+  const StrategyKnobs& knobs = process.request().knobs;
+  const Workload& workload = process.request().workload;
+  const bool by_tensor = knobs.cross_device_ops >= CrossDeviceOps::reduction_to_one_device;
+  const std::int64_t element_bytes = gradient_element_bytes(workload);
+  const bool halves = knobs.compression == Compression::fp16 && element_bytes == 4;
+  std::vector<GradientPack> packs =
+      packs_by_number(*workload.model, by_tensor ? 0 : knobs.num_packs, halves ? 2 : element_bytes);
+  explain_packs(process, packs, knobs.num_packs);
+  switch (knobs.cross_device_ops) {
+    case CrossDeviceOps::hierarchical_copy:
+      return {process, std::move(packs), sum_by_hierarchical_copy(process, gpus), halves};
+    case CrossDeviceOps::reduction_to_one_device:
+      return {process, std::move(packs), sum_by_copies(process, gpus, 1), halves};
+    case CrossDeviceOps::reduction_in_turn:
+      return {process, std::move(packs), sum_by_copies(process, gpus, gpus), halves};
+    default:
+      return {process, std::move(packs), sum_by_nccl(process, gpus), halves};
+  }
+}
+
+KnobChoice cross_device_ops() {
+  return {{"nccl", "hierarchical_copy", "reduction_to_one_device", "reduction_in_turn"},
+          [](StrategyKnobs& knobs, std::size_t i) {
+            constexpr std::array values{CrossDeviceOps::nccl, CrossDeviceOps::hierarchical_copy,
+                                        CrossDeviceOps::reduction_to_one_device,
+                                        CrossDeviceOps::reduction_in_turn};
+            knobs.cross_device_ops = values[i];
+          }};
+}
+
+}  // namespace
+
+Plan plan_mirrored(const PlanRequest& request) { return plan_replicas(request, mirrored_exchange); }
+
+StrategyEntry mirrored_strategy() {
+  const Knob knobs[] = {
+      {"cross_device_ops", cross_device_ops(), "\"hierarchical_copy\"", "nccl",
+       "how gradients are summed: NcclAllReduce, HierarchicalCopyAllReduce, ReductionToOneDevice, or by "
+       "copies on each GPU in turn"},
+      {"num_packs", &StrategyKnobs::num_packs, "0", "1",
+       "all gradients in one tensor, sent in so many parts; 0: every gradient by itself", 0, 1024},
+      {"compression", choice_of<&StrategyKnobs::compression>({"none", "fp16"}), "\"fp16\"", "none",
+       "gradients in 16 bit on the wire (tf_cnn_benchmarks' compact_gradient_transfer)"},
+      private_threads_knob(),
+  };
+  return {.name = "mirrored",
+          .summary = "TensorFlow MirroredStrategy: one process, gradients in one pack after backward",
+          .plan = plan_mirrored,
+          .processes = Processes::one,
+          .framework = FrameworkKind::tensorflow,
+          .knobs = {std::begin(knobs), std::end(knobs)}};
+}
+
+}  // namespace foretrain

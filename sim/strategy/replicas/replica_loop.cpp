@@ -1,0 +1,171 @@
+// What the process does once per step (the batch, Python) is issued for one GPU, what the graph holds for
+// each replica for all of them.
+#include "sim/strategy/replicas/replica_loop.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.hpp"
+#include "sim/strategy/step/single.hpp"
+#include "sim/strategy/step/training_step.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// The workload whose batch is that of all GPUs of a process, made by the threads and cores of all.
+Workload for_all_gpus(const PlanRequest& request, int gpus) {
+  Workload all = request.workload;
+  all.batch_per_gpu *= gpus;
+  all.data.workers_per_gpu *= gpus;
+  all.data.cores_per_gpu = cores_of_rank(request.workload.data, request.cluster.spec().node) * gpus;
+  return all;
+}
+
+/// Where a process reads the batch of its node.
+InputSite site_of_process(const PlanRequest& request, int gpus) {
+  InputSite site = input_site(request);
+  site.ranks_on_node = 1;
+  site.ranks = std::max(1, site.ranks / gpus);
+  return site;
+}
+
+/// Host time of one replica's forward and backward passes.
+Time passes_of_one_replica(const PlanRequest& request) {
+  TaskGraph graph;
+  Process process(request, graph);
+  TrainingStep step(process);
+  step.forward();
+  step.backward(false, nullptr);
+  Time sum{};
+  for (const Task& task : graph.tasks()) sum += task.kind == TaskKind::host ? task.duration : Time{};
+  return sum;
+}
+
+class ReplicaLoop {
+ public:
+  ReplicaLoop(const PlanRequest& request, TaskGraph& graph)
+      : gpus_(gpus_of_process(request)),
+        private_(request.knobs.private_threads),
+        batches_(for_all_gpus(request, gpus_)),
+        process_(request, graph),
+        step_(process_, InputPipeline(process_, batches_, site_of_process(request, gpus_), gpus_)),
+        turns_label_(graph.label("operators of all replicas")),
+        others_label_(graph.label("passes of the other replicas")) {
+    if (request.workload.framework.execution == Execution::eager)
+      others_ = passes_of_one_replica(request) * (gpus_ - 1);
+    explain();
+  }
+
+  TaskId run_step(GradientExchange& exchange) {
+    const int micro_steps = process_.request().knobs.accumulation;
+    for (int micro = 0; micro < micro_steps; ++micro)
+      run_micro_step(exchange, micro, micro + 1 == micro_steps);
+    issue_for_all();
+    exchange.after_backward();
+    const TaskId last = step_.optimize();
+    issue_once();
+    step_.finish_step();
+    return last;
+  }
+
+  Process& process() { return process_; }
+  int gpus() const { return gpus_; }
+
+ private:
+  void issue_for_all() {
+    private_ ? process_.issue_beside(gpus_) : process_.issue_for(gpus_);
+    process_.hold(kNone, {}, turns_label_);
+  }
+
+  void issue_once() {
+    process_.issue_for(1);
+    process_.hold(kNone);
+  }
+
+  /// Eagerly, this replica's passes are issued by themselves.
+  void begin_passes() { others_ > Time::zero() ? issue_once() : issue_for_all(); }
+
+  void wait_for_others() {
+    if (others_ == Time::zero()) return;
+    process_.hold(kNone, {}, others_label_);
+    process_.host_for(process_.main_thread, others_, Account::host);
+  }
+
+  void run_micro_step(GradientExchange& exchange, int micro, bool exchanges) {
+    issue_once();
+    step_.load_batch();
+    if (micro == 0) step_.zero_gradients();
+    wait_for_others();
+    begin_passes();
+    step_.forward();
+    const auto hook = [&](std::uint32_t parameter) {
+      issue_for_all();
+      exchange.on_gradient(parameter);
+      begin_passes();
+    };
+    step_.backward(micro > 0, exchanges ? TrainingStep::GradientHook(hook) : nullptr);
+  }
+
+  void explain() {
+    const Time each = process_.on_this_host(process_.host_costs().node + process_.host_costs().launch);
+    if (gpus_ == 1) return;
+    if (private_ && others_ == Time::zero()) {
+      process_.decisions().add("replicas",
+                               fmt::format("{} in one process, each issued by threads of its own", gpus_),
+                               "strategy.private_threads: only the driver makes their launches take turns");
+    } else if (others_ > Time::zero()) {
+      process_.decisions().add("replicas", fmt::format("{} one after the other", gpus_),
+                               fmt::format("eagerly, one Python thread runs each replica's passes; the last "
+                                           "one waits {:.3g} ms for the others",
+                                           1e3 * to_seconds(others_)));
+    } else {
+      process_.decisions().add(
+          "replicas", fmt::format("{} in one process, which issues one operator at a time", gpus_),
+          fmt::format("a step's host time grows with the GPUs, {:.3g} us for an operator of each",
+                      1e6 * to_seconds(each)));
+    }
+  }
+
+  int gpus_;      ///< of the process
+  bool private_;  ///< each has threads of its own
+  Workload batches_;
+  Process process_;
+  TrainingStep step_;
+  LabelId turns_label_, others_label_;
+  Time others_{};  ///< eager: what precedes this replica's passes
+};
+
+}  // namespace
+
+Knob private_threads_knob() {
+  return {"private_threads", &StrategyKnobs::private_threads, "true", "false",
+          "every GPU has threads of its own for its operators (TF_GPU_THREAD_MODE = gpu_private)"};
+}
+
+int gpus_of_process(const PlanRequest& request) {
+  const std::vector<GpuPlace>& ranks = request.placement.ranks;
+  return static_cast<int>(std::count_if(ranks.begin(), ranks.end(),
+                                        [&](const GpuPlace& p) { return p.node == ranks.front().node; }));
+}
+
+Plan plan_replicas(const PlanRequest& request,
+                   const std::function<GradientExchange(Process& process, int gpus)>& make_exchange) {
+  if (request.placement.size() == 1) {
+    Plan plan = plan_single(request);
+    plan.decisions.add("one GPU", "nothing packed or sent",
+                       "one replica's gradients are the sum already: the plain training loop");
+    return plan;
+  }
+  Plan plan;
+  ReplicaLoop loop(request, plan.graph);
+  GradientExchange exchange = make_exchange(loop.process(), loop.gpus());
+  for (int i = 0; i < request.steps; ++i) plan.step_ends.push_back(loop.run_step(exchange));
+  plan.buckets = exchange.messages();
+  plan.memory.buffers = exchange.buffers();
+  plan.decisions = loop.process().decisions();
+  return plan;
+}
+
+}  // namespace foretrain

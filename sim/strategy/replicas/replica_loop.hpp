@@ -1,0 +1,25 @@
+// The training loop of a TensorFlow process that drives several GPUs: one graph holds a replica of the
+// network for each.
+#pragma once
+
+#include <functional>
+
+#include "sim/strategy/replicas/gradient_exchange.hpp"
+#include "sim/strategy/strategy.hpp"
+
+namespace foretrain {
+
+/// GPUs of the process that holds the first rank: those of its node.
+int gpus_of_process(const PlanRequest& request);
+
+/// strategy.private_threads, an option of both strategies of TensorFlow's replicas.
+Knob private_threads_knob();
+
+/// Plans all steps of the process of the first rank; `gpus` is gpus_of_process(). The replicas do the same,
+/// so only the one whose turn comes last has tasks: the process issues operators of all its replicas one at a
+/// time, unless each GPU has threads of its own (docs/models/mirrored.md), and each GPU updates its own copy
+/// of the weights. Eagerly, the passes of one replica follow those of the other.
+Plan plan_replicas(const PlanRequest& request,
+                   const std::function<GradientExchange(Process& process, int gpus)>& make_exchange);
+
+}  // namespace foretrain

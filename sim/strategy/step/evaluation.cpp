@@ -1,0 +1,23 @@
+// A training step without backward and optimizer. Without autograd a call is somewhat cheaper for the host;
+// that is not counted.
+#include "sim/strategy/step/evaluation.hpp"
+
+#include "sim/strategy/step/training_step.hpp"
+
+namespace foretrain {
+
+Plan plan_evaluation(const PlanRequest& request) {
+  Plan plan;
+  Process process(request, plan.graph);
+  TrainingStep step(process);
+  for (int i = 0; i < request.steps; ++i) {
+    step.load_batch();
+    step.forward();
+    plan.step_ends.push_back(process.last_kernel());
+    step.finish_step();
+  }
+  plan.decisions = process.decisions();
+  return plan;
+}
+
+}  // namespace foretrain

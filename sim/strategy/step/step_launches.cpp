@@ -1,0 +1,102 @@
+// The kernels are the same whoever issues them; only what the host pays for each differs.
+#include "sim/strategy/step/step_launches.hpp"
+
+#include "sim/workload/device/script_time.hpp"
+
+namespace foretrain {
+
+namespace {}
+
+StepLaunches::StepLaunches(Process& process)
+    : process_(process),
+      workload_(process.request().workload),
+      framework_(workload_.framework),
+      inputs_label_(process.graph().label("static inputs")) {}
+
+bool StepLaunches::is_graph() const { return is_tensorflow() && framework_.execution != Execution::eager; }
+
+/// The batch is copied to where the captured kernels expect it, then one call launches them all.
+void StepLaunches::launch_captured_graph() {
+  const HostCalibration& costs = process_.host_costs();
+  const ExpandedModel& model = *workload_.model;
+  std::int64_t kernels = 0;
+  for (const Operator& op : model.forward) kernels += op.kernels;
+  for (const BackwardStep& step : model.backward) kernels += step.op.kernels;
+  const std::int64_t elements = model.input_elements * workload_.batch_per_gpu;
+  process_.launch_copy(process_.main_thread, {8 * elements}, costs.copy_call, Account::other, inputs_label_);
+  process_.host(process_.main_thread, costs.graph_launch + costs.graph_launch_node * kernels, Account::host);
+}
+
+void StepLaunches::begin_forward() {
+  const HostCalibration& costs = process_.host_costs();
+  const auto calls = static_cast<std::int64_t>(workload_.model->forward.size());
+  Time python = profiler_time(workload_.loop, framework_.execution == Execution::eager ? calls : 0);
+  if (is_graph()) python += costs.function_call;
+  if (!is_tensorflow() && framework_.execution == Execution::compiled) python += costs.compiled_call;
+  if (python > Time::zero())
+    process_.host_for(process_.main_thread, process_.on_this_host(python),
+                      Account::host);  // for all GPUs at once
+  if (is_graph()) {
+    const Time variables =
+        costs.captured_variable * captured_variables(*workload_.model, workload_.optimizer);
+    process_.host(process_.main_thread, variables, Account::host);
+  }
+  if (framework_.execution == Execution::cuda_graphs) launch_captured_graph();
+}
+
+void StepLaunches::begin_backward(QueueId thread) {
+  const HostCalibration& costs = process_.host_costs();
+  if (is_tensorflow() || framework_.execution == Execution::cuda_graphs) return;
+  const bool compiled = framework_.execution == Execution::compiled;
+  process_.host(thread, costs.backward_call + (compiled ? costs.compiled_call : Time{}), Account::host);
+}
+
+const StepLaunches::Price& StepLaunches::price_of(const Operator& op, std::int64_t batch) {
+  OperatorCosts& costs = process_.operator_costs();
+  if (prices_.empty()) prices_.resize(costs.size());
+  const std::size_t number = costs.number_of(op);
+  Price& price = prices_[number];
+  if (price.batch == batch) return price;
+  const OperatorCosts::Cost& cost = costs.at(number, batch);
+  price = {batch, process_.on_this_host(cost.host), seconds(cost.kernel_s * process_.kernels().time_scale)};
+  return price;
+}
+
+void StepLaunches::operator_call(QueueId thread, const Operator& op, LabelId label, std::int64_t batch) {
+  const Price& price = price_of(op, batch);
+  process_.launch(thread, price.host, price.kernel, Account::compute, label);
+  if (is_graph()) nodes(thread, nodes_beside(op), Account::compute, label);
+}
+
+/// Of one more operator in TensorFlow, whoever asked for it.
+Time StepLaunches::own_cost() const {
+  const HostCalibration& costs = process_.host_costs();
+  switch (framework_.execution) {
+    case Execution::eager:
+      return process_.calls().eager_operator;
+    case Execution::compiled:
+      return costs.bare_node;
+    default:
+      return costs.node;
+  }
+}
+
+TaskId StepLaunches::kernel(QueueId thread, Bytes bytes, Time reference, Account account, LabelId label) {
+  if (framework_.execution == Execution::cuda_graphs) {
+    return process_.launch(thread, Time{}, memory_kernel_time(bytes, process_.gpu(), process_.kernels()),
+                           account, label);
+  }
+  if (is_tensorflow()) reference = own_cost();
+  return process_.launch_copy(thread, bytes, reference, account, label);
+}
+
+void StepLaunches::nodes(QueueId thread, const GraphNodes& nodes, Account account, LabelId label) {
+  if (!is_graph() || framework_.execution == Execution::compiled) return;
+  const HostCalibration& costs = process_.host_costs();
+  if (nodes.bare > 0) process_.host(thread, costs.bare_node * nodes.bare, Account::host);
+  if (nodes.kernels > 0) process_.host(thread, costs.hand_over_node * nodes.kernels, Account::host);
+  for (int i = 0; i < nodes.kernels; ++i)
+    process_.launch_copy(thread, nodes.bytes, costs.node, account, label);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,60 @@
+// The kernels that compute statistics and normalise are those of BatchNorm; new are the collectives between
+// them and the small operators around those.
+#include "sim/strategy/step/sync_batch_norm.hpp"
+
+#include "sim/strategy/process/call_costs.hpp"
+
+namespace foretrain {
+
+SyncBatchNorm::SyncBatchNorm(Process& process, ProcessGroup& group)
+    : process_(process),
+      group_(group),
+      channels_(process.request().workload.model->layer_names.size()),
+      ranks_(process.request().placement.size()),
+      label_(process.graph().label("synchronised batch norm")) {
+  const ExpandedModel& model = *process.request().workload.model;
+  if (ranks_ == 1 || model.buffers.empty())
+    return;  // without running statistics the norms are of single samples
+  std::vector<bool> is_norm(channels_.size(), false);
+  for (const Operator& op : model.forward)
+    is_norm[op.layer] = is_norm[op.layer] || op.call == HostCall::batch_norm;
+  for (const Parameter& parameter : model.parameters) {
+    if (is_norm[parameter.layer]) channels_[parameter.layer] = parameter.elements;
+  }
+}
+
+void SyncBatchNorm::before(QueueId thread, const Operator& op) {
+  if (op.call != HostCall::batch_norm || channels_[op.layer] == 0) return;
+  if (op.backward)
+    reduce_gradients(thread, channels_[op.layer]);
+  else
+    gather_statistics(thread, channels_[op.layer]);
+}
+
+void SyncBatchNorm::small_kernel(QueueId thread) {
+  process_.launch_copy(thread, {}, process_.calls().tensor, Account::other, label_);
+}
+
+void SyncBatchNorm::exchange(QueueId thread, CollectiveOp op, std::int64_t floats) {
+  group_.wait(thread, group_.start(thread, op, {kFloatBytes * floats}, label_));
+}
+
+void SyncBatchNorm::gather_statistics(QueueId thread, std::int64_t channels) {
+  small_kernel(thread);  // the count
+  small_kernel(thread);  // mean, deviation and count in one tensor
+  exchange(thread, CollectiveOp::all_gather, ranks_ * (2 * channels + 1));
+  small_kernel(thread);  // which ranks had data
+  for (int tensor = 0; tensor < 3; ++tensor) {
+    small_kernel(thread);
+    process_.synchronize(thread);  // how many, to size what is picked
+    small_kernel(thread);
+  }
+  small_kernel(thread);  // statistics of all
+}
+
+void SyncBatchNorm::reduce_gradients(QueueId thread, std::int64_t channels) {
+  small_kernel(thread);  // both sums in one tensor
+  exchange(thread, CollectiveOp::all_reduce, 2 * channels);
+}
+
+}  // namespace foretrain

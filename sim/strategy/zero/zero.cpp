@@ -1,0 +1,279 @@
+// The engine around the script's model: hooks in backward, a reduction behind it, its own step(). Stage 3
+// also stands before and behind every module.
+#include "sim/strategy/zero/zero.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantity.hpp"
+#include "sim/strategy/ddp/ddp_buckets.hpp"
+#include "sim/strategy/step/training_step.hpp"
+#include "sim/strategy/zero/zero_fetch.hpp"
+#include "sim/strategy/zero/zero_reduction.hpp"
+#include "sim/strategy/zero/zero_update.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// engine.zero_grad() gives every gradient's memory back, whatever the script does.
+
+class ZeroEngine {
+ public:
+  ZeroEngine(Process& process, const ZeroSettings& settings)
+      : process_(process),
+        model_(*process.request().workload.model),
+        settings_(settings),
+        step_(process),
+        reduction_(process, settings) {
+    if (settings.stage == 3) fetch_.emplace(process, settings);
+    if (settings.stage > 0 || settings.element_bytes == 2)
+      update_.emplace(process, settings, gathered_later());
+  }
+
+  TaskId run_step(int micro_steps);
+  const std::vector<Bytes>& messages() const { return reduction_.messages(); }
+  const std::optional<ZeroFetch>& fetch() const { return fetch_; }
+
+ private:
+  std::int64_t gathered_later() const {
+    return fetch_ ? model_.parameter_elements() - fetch_->persistent() : 0;
+  }
+  void enter(QueueId thread, std::uint32_t layer, std::uint32_t& last);
+  void forward();
+  void backward(int micro, bool reduces);
+  void reduce(int micro, bool boundary);
+  TaskId update();
+
+  Process& process_;
+  const ExpandedModel& model_;
+  ZeroSettings settings_;
+  TrainingStep step_;
+  ZeroReduction reduction_;
+  std::optional<ZeroFetch> fetch_;
+  std::optional<ZeroUpdate> update_;
+};
+
+void ZeroEngine::enter(QueueId thread, std::uint32_t layer, std::uint32_t& last) {
+  if (fetch_ && layer != last) fetch_->enter(thread, layer);
+  last = layer;
+}
+
+void ZeroEngine::forward() {
+  step_.begin_forward();
+  if (fetch_) fetch_->begin_iteration();
+  std::uint32_t last = kNone;
+  for (const Operator& op : model_.forward) {
+    enter(process_.main_thread, op.layer, last);
+    step_.forward_operator(op, process_.request().workload.batch_per_gpu);
+  }
+  if (fetch_) fetch_->leave(process_.main_thread);
+  step_.end_forward();
+}
+
+void ZeroEngine::backward(int micro, bool reduces) {
+  const QueueId thread = process_.autograd_thread;
+  const bool adds = settings_.stage < 2 && micro > 0;
+  step_.begin_backward();
+  std::uint32_t last = kNone;
+  for (const BackwardStep& backward : model_.backward) {
+    enter(thread, backward.op.layer, last);
+    step_.backward_operator(backward, process_.request().workload.batch_per_gpu);
+    for (const std::uint32_t parameter : backward.ready) {
+      step_.finish_gradient(thread, parameter, adds);
+      if (reduces && settings_.hooks()) reduction_.on_gradient(thread, parameter);
+    }
+  }
+  if (fetch_) fetch_->leave(thread);
+  process_.hand_over(thread, process_.main_thread);
+}
+
+/// engine.allreduce_gradients(), after backward.
+void ZeroEngine::reduce(int micro, bool boundary) {
+  if (!boundary && settings_.stage < 2) return;
+  if (!settings_.hooks()) {
+    for (std::uint32_t i = 0; i < model_.parameters.size(); ++i)
+      reduction_.on_gradient(process_.main_thread, i);
+  }
+  reduction_.finish(process_.main_thread, settings_.stage >= 2 && micro > 0);
+}
+
+TaskId ZeroEngine::update() {
+  const TaskId last = update_ ? update_->apply(reduction_.offloaded()) : step_.optimize();
+  const auto tensors = static_cast<std::int64_t>(model_.parameters.size());
+  process_.host(process_.main_thread, process_.calls().zero_grad + process_.calls().zero_grad_free * tensors,
+                Account::host);
+  return last;
+}
+
+TaskId ZeroEngine::run_step(int micro_steps) {
+  for (int micro = 0; micro < micro_steps; ++micro) {
+    const bool boundary = micro + 1 == micro_steps;
+    step_.load_batch();
+    forward();
+    backward(micro, boundary || settings_.stage >= 2);
+    reduce(micro, boundary);
+  }
+  const TaskId last = update();
+  step_.finish_step();
+  return last;
+}
+
+void explain_reduction(const PlanRequest& request, const ZeroSettings& settings,
+                       const std::vector<Bytes>& messages, Decisions& decisions) {
+  std::string sizes;
+  for (const Bytes& message : messages) sizes += (sizes.empty() ? "" : ", ") + to_string(message);
+  const std::string after = settings.overlap   ? "beside backward (overlap_comm)"
+                            : settings.hooks() ? "in the compute stream whenever the bucket is full"
+                                               : "after backward";
+  decisions.add("gradient messages", sizes,
+                settings.stage == 0 ? "up to 500,000,000 elements each, after backward: nothing overlaps"
+                                    : fmt::format("strategy.reduce_bucket_size = {} elements; {}",
+                                                  request.knobs.reduce_bucket_size, after));
+  if (settings.stage == 1 || settings.stage == 2) {
+    decisions.add("reduction", "all_reduce of the whole bucket",
+                  "DeepSpeed's default for buckets of several ranks' slices "
+                  "(use_multi_rank_bucket_allreduce), not a reduce_scatter");
+  }
+}
+
+void explain_zero(const PlanRequest& request, const ZeroSettings& settings, const ZeroEngine& engine,
+                  const std::vector<Bytes>& messages, Decisions& decisions) {
+  constexpr std::string_view kSharded[] = {"nothing, which is the default of DeepSpeed's configuration",
+                                           "the optimizer's state", "the optimizer's state and gradients",
+                                           "the optimizer's state, gradients and parameters"};
+  const auto stage = static_cast<std::size_t>(settings.stage);
+  decisions.add("ZeRO", fmt::format("stage {}", stage),
+                fmt::format("sharded over {} GPUs: {}", settings.ranks, kSharded[stage]));
+  if (is_half(request.workload.precision) && !request.workload.half_weights) {
+    decisions.add("weights", "fp32 under autocast",
+                  "DeepSpeed's fp16 and bf16 sections make them 16-bit: model.half_weights = true");
+  }
+  explain_reduction(request, settings, messages, decisions);
+  if (!engine.fetch()) return;
+  decisions.add(
+      "live parameters",
+      fmt::format("{} at most, {} persistent", engine.fetch()->most_live(), engine.fetch()->persistent()),
+      "gathered ahead by strategy.prefetch_bucket_size at every module up to strategy.max_live_parameters; "
+      "kept for backward when "
+      "it comes back within strategy.max_reuse_distance");
+}
+
+Plan plan_zero(const PlanRequest& request, int stage) {
+  Plan plan;
+  Process process(request, plan.graph);
+  const ZeroSettings settings = zero_settings(request, stage);
+  ZeroEngine engine(process, settings);
+  std::vector<Bytes> messages;
+  for (int i = 0; i < request.steps; ++i) {
+    plan.step_ends.push_back(engine.run_step(request.knobs.accumulation));
+    if (i == 0) messages = engine.messages();
+  }
+  if (request.placement.size() > 1) plan.buckets = messages;
+  const std::int64_t live = engine.fetch() ? engine.fetch()->most_live() + engine.fetch()->persistent() : 0;
+  plan.memory = zero_memory(*request.workload.model, settings, request.knobs, live);
+  explain_zero(request, settings, engine, messages, process.decisions());
+  plan.decisions = process.decisions();
+  return plan;
+}
+
+Knob elements(std::string_view name, KnobMember<std::int64_t> member, std::string_view example,
+              std::string_view fallback, std::string_view meaning) {
+  return {name, member, example, fallback, meaning, 1};
+}
+
+std::vector<Knob> stage_knobs(int stage) {
+  std::vector<Knob> knobs{elements("reduce_bucket_size", &StrategyKnobs::reduce_bucket_size, "50_000_000",
+                                   "500,000,000", "elements of the gradient bucket"),
+                          {"overlap_comm", &StrategyKnobs::overlap_comm, stage == 3 ? "false" : "true",
+                           stage == 3 ? "true" : "false", "gradients are reduced beside backward"},
+                          {"offload_optimizer", choice_of<&StrategyKnobs::offload_optimizer>({"none", "cpu"}),
+                           "\"cpu\"", "none", "where the optimizer's state and step are"}};
+  if (stage < 3) {
+    knobs.push_back(elements("allgather_bucket_size", &StrategyKnobs::allgather_bucket_size, "50_000_000",
+                             "500,000,000", "elements of one gather of new weights, before PyTorch 1.10"));
+    return knobs;
+  }
+  knobs.push_back(elements("prefetch_bucket_size", &StrategyKnobs::prefetch_bucket_size, "100_000_000",
+                           "50,000,000", "elements gathered ahead at every module"));
+  knobs.push_back({"param_persistence_threshold", &StrategyKnobs::param_persistence_threshold, "1_000_000",
+                   "100,000", "parameters of up to so many elements are not sharded"});
+  knobs.push_back(elements("max_live_parameters", &StrategyKnobs::max_live_parameters, "500_000_000",
+                           "1,000,000,000", "no more elements are whole because of gathering ahead"));
+  knobs.push_back({"max_reuse_distance", &StrategyKnobs::max_reuse_distance, "0", "1,000,000,000",
+                   "parameters needed again within so many elements are kept"});
+  return knobs;
+}
+
+}  // namespace
+
+ZeroSettings zero_settings(const PlanRequest& request, int stage) {
+  ZeroSettings settings;
+  settings.stage = stage;
+  settings.ranks = request.placement.size();
+  settings.element_bytes = gradient_element_bytes(request.workload);
+  settings.overlap = stage > 0 && request.knobs.overlap_comm.value_or(stage == 3);
+  settings.offload = stage > 0 && request.knobs.offload_optimizer == Offload::cpu;
+  settings.checks_overflow = request.workload.precision == Precision::amp_fp16;
+  return settings;
+}
+
+StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& settings,
+                           const StrategyKnobs& knobs, std::int64_t live) {
+  const double share = 1.0 / settings.ranks;
+  const std::int64_t elements = model.parameter_elements();
+  StrategyMemory memory;
+  if (settings.stage == 0) {
+    memory.buffers = {settings.element_bytes * std::min(elements, kZeroMessage)};
+    return memory;
+  }
+  memory.optimizer = settings.offload ? 0 : share;
+  if (settings.stage >= 2) memory.gradients = settings.offload ? 0 : share;
+  if (settings.stage == 3) memory.parameters = share;
+  const std::int64_t buckets = settings.overlap && settings.stage < 3 ? 2 : 1;
+  const std::int64_t master =
+      settings.element_bytes == 4 && !settings.offload ? 4 * settings.own(elements) : 0;
+  memory.buffers = {settings.element_bytes * (buckets * knobs.reduce_bucket_size + live) + master};
+  return memory;
+}
+
+Plan plan_zero0(const PlanRequest& request) { return plan_zero(request, 0); }
+Plan plan_zero1(const PlanRequest& request) { return plan_zero(request, 1); }
+Plan plan_zero2(const PlanRequest& request) { return plan_zero(request, 2); }
+Plan plan_zero3(const PlanRequest& request) { return plan_zero(request, 3); }
+
+StrategyEntry zero0_strategy() {
+  return {.name = "zero0",
+          .summary = "DeepSpeed without ZeRO (stage 0, its default): gradients all-reduced after backward",
+          .plan = plan_zero0,
+          .framework = FrameworkKind::pytorch,
+          .alias = "zero"};
+}
+
+StrategyEntry zero1_strategy() {
+  return {.name = "zero1",
+          .summary = "DeepSpeed ZeRO stage 1: the optimizer's state sharded",
+          .plan = plan_zero1,
+          .framework = FrameworkKind::pytorch,
+          .knobs = stage_knobs(1)};
+}
+
+StrategyEntry zero2_strategy() {
+  return {.name = "zero2",
+          .summary = "DeepSpeed ZeRO stage 2: optimizer state and gradients sharded",
+          .plan = plan_zero2,
+          .framework = FrameworkKind::pytorch,
+          .knobs = stage_knobs(2)};
+}
+
+StrategyEntry zero3_strategy() {
+  return {.name = "zero3",
+          .summary = "DeepSpeed ZeRO stage 3: parameters sharded, too, and gathered along a trace",
+          .plan = plan_zero3,
+          .framework = FrameworkKind::pytorch,
+          .knobs = stage_knobs(3)};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,40 @@
+// Strategies `zero0` to `zero3`: DeepSpeed's engine with its four stages of ZeRO.
+#pragma once
+
+#include "sim/strategy/strategy.hpp"
+
+namespace foretrain {
+
+/// A stage with DeepSpeed's defaults put in.
+struct ZeroSettings {
+  int stage = 0;
+  int ranks = 1;
+  std::int64_t element_bytes = 4;  ///< of weights and gradients
+  bool overlap = false;            ///< gradients are reduced beside backward, on a stream of their own
+  bool offload = false;            ///< optimizer state and step on the host
+  bool checks_overflow = false;    ///< fp16
+  /// Ranks that share the optimizer's state.
+  int partitions() const { return stage == 0 ? 1 : ranks; }
+  /// Gradients are taken while backward runs, not after it.
+  bool hooks() const { return stage >= 2 || (stage == 1 && overlap); }
+  std::int64_t own(std::int64_t elements) const { return (elements + partitions() - 1) / partitions(); }
+};
+ZeroSettings zero_settings(const PlanRequest& request, int stage);
+
+/// One process per GPU (docs/models/zero.md). 0: nothing sharded, one all-reduce after backward. 1: the
+/// optimizer's state sharded. 2: gradients, too. 3: parameters, too.
+Plan plan_zero0(const PlanRequest& request);
+Plan plan_zero1(const PlanRequest& request);
+Plan plan_zero2(const PlanRequest& request);
+Plan plan_zero3(const PlanRequest& request);
+StrategyEntry zero0_strategy();
+StrategyEntry zero1_strategy();
+StrategyEntry zero2_strategy();
+StrategyEntry zero3_strategy();
+
+/// Shares of one GPU; beside them the gradient bucket, in fp32 the optimizer's copy of the weights, and in
+/// stage 3 the parameters that are whole at the same time (`live`).
+StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& settings,
+                           const StrategyKnobs& knobs, std::int64_t live);
+
+}  // namespace foretrain

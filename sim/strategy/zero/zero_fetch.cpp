@@ -1,0 +1,157 @@
+// All decisions follow from the trace and from numbers of elements, so they are taken here, when the step is
+// planned; the clock only decides how long the compute stream waits.
+#include "sim/strategy/zero/zero_fetch.hpp"
+
+#include <algorithm>
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kFetchesInFlight = 2;  ///< the host waits for the oldest when more are not done
+
+/// Per parameter the layer whose backward completes its gradient: the first to use it. A table may be
+/// declared by a layer without operators.
+std::vector<std::uint32_t> layers_of_use(const ExpandedModel& model) {
+  std::vector<std::uint32_t> layers;
+  for (const Parameter& parameter : model.parameters) layers.push_back(parameter.layer);
+  for (const BackwardStep& step : model.backward) {
+    for (const std::uint32_t parameter : step.ready) layers[parameter] = step.op.layer;
+  }
+  return layers;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> fetch_trace(const ExpandedModel& model) {
+  std::vector<std::uint32_t> trace;
+  for (const Operator& op : model.forward) {
+    if (trace.empty() || trace.back() != op.layer) trace.push_back(op.layer);
+  }
+  const std::size_t forward = trace.size();
+  for (const BackwardStep& step : model.backward) {
+    if (trace.size() == forward || trace.back() != step.op.layer) trace.push_back(step.op.layer);
+  }
+  return trace;
+}
+
+ZeroFetch::ZeroFetch(Process& process, const ZeroSettings& settings)
+    : process_(process),
+      settings_(settings),
+      trace_(fetch_trace(*process.request().workload.model)),
+      stream_(process.graph().add_queue("all-gather stream")),
+      gather_label_(process.graph().label("all_gather of parameters")),
+      copy_label_(process.graph().label("copy of gathered parameters")) {
+  const ExpandedModel& model = *process.request().workload.model;
+  const std::size_t layers = model.layer_names.size();
+  elements_.assign(layers, 0), parameters_.assign(layers, 0);
+  gathered_.assign(layers, kNone), waited_.assign(layers, false), wanted_.assign(layers, 0);
+  const std::vector<std::uint32_t> users = layers_of_use(model);
+  for (std::uint32_t i = 0; i < model.parameters.size(); ++i) {
+    const std::int64_t elements = model.parameters[i].elements;
+    const bool stays = elements <= process.request().knobs.param_persistence_threshold;
+    (stays ? persistent_ : elements_[users[i]]) += elements;
+    if (!stays) ++parameters_[users[i]];
+  }
+  measure_trace();
+}
+
+void ZeroFetch::measure_trace() {
+  elements_before_.assign(trace_.size() + 1, 0);
+  for (std::size_t i = 0; i < trace_.size(); ++i)
+    elements_before_[i + 1] = elements_before_[i] + elements_[trace_[i]];
+  next_visit_.assign(trace_.size(), trace_.size());
+  std::vector<std::size_t> seen(elements_.size(), trace_.size());
+  for (std::size_t i = trace_.size(); i-- > 0;) {
+    next_visit_[i] = seen[trace_[i]];
+    seen[trace_[i]] = i;
+  }
+}
+
+void ZeroFetch::begin_iteration() {
+  step_ = queue_ = 0;
+  std::fill(wanted_.begin(), wanted_.end(), 0);
+  iteration_start_ = process_.last_kernel();
+}
+
+/// The shards are put together, gathered at once, and copied to where each parameter is whole.
+void ZeroFetch::gather(QueueId thread, const std::vector<std::uint32_t>& layers) {
+  std::int64_t elements = 0, parameters = 0;
+  for (const std::uint32_t layer : layers) elements += elements_[layer], parameters += parameters_[layer];
+  if (elements == 0) return;
+  const std::int64_t bytes = settings_.element_bytes * elements;
+  const std::vector<TaskId> start =
+      iteration_start_ == kNone ? std::vector<TaskId>{} : std::vector<TaskId>{iteration_start_};
+  const TaskId packed =
+      process_.launch_beside({thread, stream_, {2 * bytes / settings_.ranks}, copy_label_, start});
+  TaskId whole =
+      process_.collective({thread, CollectiveOp::all_gather, {bytes}, gather_label_, kNone, {&packed, 1}});
+  if (parameters > 1)
+    whole = process_.launch_beside({thread, stream_, {2 * bytes}, copy_label_, {&whole, 1}});
+  for (const std::uint32_t layer : layers) gathered_[layer] = whole, waited_[layer] = false;
+  live_ += elements;
+  most_live_ = std::max(most_live_, live_);
+}
+
+void ZeroFetch::wait_for(QueueId thread, std::uint32_t layer) {
+  if (gathered_[layer] == kNone || waited_[layer]) return;
+  waited_[layer] = true;
+  if (fetches_.size() > kFetchesInFlight) {
+    process_.synchronize(thread, fetches_.front());
+    fetches_.pop_front();
+  }
+  fetches_.push_back(gathered_[layer]);
+  process_.stream_waits_for(gathered_[layer]);
+}
+
+/// Up to prefetch_bucket_size elements more at every module, as long as no more than max_live_parameters are
+/// whole.
+void ZeroFetch::prefetch(QueueId thread) {
+  const StrategyKnobs& knobs = process_.request().knobs;
+  const std::int64_t most = std::min(knobs.max_live_parameters - live_, knobs.prefetch_bucket_size);
+  std::vector<std::uint32_t> layers;
+  std::int64_t elements = 0;
+  while (queue_ < trace_.size() && elements < most) {
+    const std::uint32_t layer = trace_[queue_++];
+    wanted_[layer] = std::max(wanted_[layer], queue_);
+    if (gathered_[layer] != kNone || std::find(layers.begin(), layers.end(), layer) != layers.end()) continue;
+    layers.push_back(layer);
+    elements += elements_[layer];
+  }
+  gather(thread, layers);
+}
+
+/// The trace comes back to it within max_reuse_distance elements, or a prefetch has counted on it. `step_` is
+/// the place behind it.
+bool ZeroFetch::is_reused(std::uint32_t layer) const {
+  if (wanted_[layer] > step_) return true;
+  const std::size_t next = next_visit_[step_ - 1];
+  return next < trace_.size() &&
+         elements_before_[next] - elements_before_[step_] < process_.request().knobs.max_reuse_distance;
+}
+
+void ZeroFetch::release(QueueId thread, std::uint32_t layer) {
+  process_.host(thread, process_.calls().zero_release, Account::host);
+  if (gathered_[layer] == kNone || is_reused(layer)) return;
+  gathered_[layer] = kNone;
+  live_ -= elements_[layer];
+}
+
+void ZeroFetch::enter(QueueId thread, std::uint32_t layer) {
+  leave(thread);
+  current_ = layer;
+  process_.host(thread, process_.calls().zero_fetch, Account::host);
+  if (gathered_[layer] == kNone) gather(thread, {layer});
+  wait_for(thread, layer);
+  queue_ = std::max(queue_, step_ + 1);
+  wanted_[layer] = std::max(wanted_[layer], step_ + 1);
+  prefetch(thread);
+  ++step_;
+}
+
+void ZeroFetch::leave(QueueId thread) {
+  if (current_ != kNone) release(thread, current_);
+  current_ = kNone;
+}
+
+}  // namespace foretrain

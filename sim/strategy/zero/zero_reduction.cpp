@@ -1,0 +1,135 @@
+// Stages 1 and 2 all-reduce the whole bucket and keep a slice, although less would do; stage 3
+// reduce-scatters. Without overlap all of it stands in the compute stream.
+#include "sim/strategy/zero/zero_reduction.hpp"
+
+#include <algorithm>
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kReductionsInFlight = 2;
+
+}  // namespace
+
+ZeroReduction::ZeroReduction(Process& process, const ZeroSettings& settings)
+    : process_(process),
+      model_(*process.request().workload.model),
+      settings_(settings),
+      stream_(process.graph().add_queue("reduction stream")),
+      offload_stream_(process.graph().add_queue("gradient offload stream")),
+      copy_label_(process.graph().label("gradient to bucket")),
+      reduce_label_(process.graph().label(settings.stage == 3 ? "reduce_scatter of gradients"
+                                                              : "all_reduce of gradients")),
+      pack_label_(process.graph().label("divide and pack gradients")),
+      own_label_(process.graph().label("own slice of gradients")),
+      offload_label_(process.graph().label("gradients to host memory")) {}
+
+/// In the compute stream, or with overlap in the reduction stream behind what the compute stream has done so
+/// far.
+TaskId ZeroReduction::kernel(QueueId thread, std::int64_t bytes, Time reference, LabelId label) {
+  if (!settings_.overlap) return process_.launch_copy(thread, {bytes}, reference, Account::other, label);
+  std::vector<TaskId> after{process_.last_kernel()};
+  if (pending_ != kNone) after.push_back(pending_);
+  pending_ = kNone;
+  process_.host(thread, reference, Account::host);
+  return last_beside_ = process_.launch_beside({thread, stream_, {bytes}, label, after});
+}
+
+void ZeroReduction::exchange(QueueId thread, CollectiveOp op, std::int64_t elements) {
+  const Bytes size{settings_.element_bytes * elements};
+  messages_.push_back(size);
+  if (!settings_.overlap)
+    return process_.stream_waits_for(process_.collective(thread, op, size, reduce_label_));
+  pending_ = process_.collective({thread, op, size, reduce_label_, kNone, {&last_beside_, 1}});
+}
+
+void ZeroReduction::on_gradient(QueueId thread, std::uint32_t parameter) {
+  if (settings_.stage == 0) return;
+  const std::int64_t elements = model_.parameters[parameter].elements,
+                     limit = process_.request().knobs.reduce_bucket_size;
+  if (filled_ > 0 && filled_ + elements > limit) reduce_bucket(thread);
+  filled_ += elements;
+  const std::int64_t moved = elements > limit ? 0 : 2 * settings_.element_bytes * elements;
+  if (moved == 0) {
+    process_.host(thread, process_.calls().zero_hook, Account::host);
+  } else if (settings_.stage == 3) {
+    kernel(thread, moved, process_.calls().zero_hook, copy_label_);
+  } else {
+    process_.launch_copy(thread, {moved}, process_.calls().zero_hook, Account::other, copy_label_);
+  }
+}
+
+/// Divided by the ranks, the slices of all ranks packed, all-reduced; the own one is copied back.
+void ZeroReduction::reduce_to_slices(QueueId thread, std::int64_t elements) {
+  const std::int64_t bytes = settings_.element_bytes * elements;
+  if (settings_.overlap && last_beside_ != kNone)
+    process_.stream_waits_for(last_beside_);  // the other of the two buffers
+  kernel(thread, 2 * bytes, process_.calls().flatten, pack_label_);
+  if (settings_.ranks > 1) kernel(thread, 2 * bytes, process_.calls().flatten, pack_label_);
+  exchange(thread, CollectiveOp::all_reduce, elements);
+  kernel(thread, 2 * bytes / settings_.ranks, process_.calls().flatten, own_label_);
+}
+
+/// Divided, the parts of each rank brought together, reduce-scattered, the own part into the partition.
+void ZeroReduction::scatter(QueueId thread, std::int64_t elements) {
+  if (reductions_.size() >= kReductionsInFlight) {
+    process_.synchronize(thread, reductions_.front());
+    reductions_.pop_front();
+  }
+  const std::int64_t bytes = settings_.element_bytes * elements;
+  kernel(thread, 2 * bytes, process_.calls().flatten, pack_label_);
+  kernel(thread, 2 * bytes, process_.calls().flatten, pack_label_);
+  exchange(thread, CollectiveOp::reduce_scatter, elements);
+  reductions_.push_back(kernel(thread, 2 * bytes / settings_.ranks, process_.calls().flatten, own_label_));
+}
+
+void ZeroReduction::reduce_bucket(QueueId thread) {
+  const std::int64_t elements = filled_;
+  filled_ = 0;
+  settings_.stage == 3 ? scatter(thread, elements) : reduce_to_slices(thread, elements);
+  if (settings_.offload) offload(elements);
+}
+
+void ZeroReduction::offload(std::int64_t elements) {
+  const Cluster& cluster = process_.request().cluster;
+  const auto [node, gpu] = process_.place(0);
+  const Route route = cluster.route(cluster.gpu(node, gpu), cluster.cpu_of_gpu(node, gpu));
+  const TaskId ready = settings_.overlap ? last_beside_ : process_.last_kernel();
+  offloaded_ = process_.transfer(offload_stream_, route, {settings_.element_bytes * settings_.own(elements)},
+                                 Account::optimizer, offload_label_, {&ready, 1});
+}
+
+/// Stage 0: flattened, summed, divided, copied back into every gradient.
+void ZeroReduction::all_reduce_everything(QueueId thread) {
+  std::vector<std::int64_t> group;
+  std::int64_t elements = 0;
+  const auto send = [&] {
+    kernel(thread, 2 * settings_.element_bytes * elements, process_.calls().flatten, pack_label_);
+    exchange(thread, CollectiveOp::all_reduce, elements);
+    kernel(thread, 2 * settings_.element_bytes * elements, process_.calls().scalar, pack_label_);
+    for (const std::int64_t own : group)
+      kernel(thread, 2 * settings_.element_bytes * own, process_.calls().scalar, own_label_);
+    group.clear(), elements = 0;
+  };
+  for (const Parameter& parameter : model_.parameters) {
+    group.push_back(parameter.elements);
+    elements += parameter.elements;
+    if (elements > kZeroMessage) send();
+  }
+  if (!group.empty()) send();
+}
+
+void ZeroReduction::finish(QueueId thread, bool accumulating) {
+  if (settings_.stage == 0) return all_reduce_everything(thread);
+  if (filled_ > 0) reduce_bucket(thread);
+  if (accumulating)
+    kernel(thread, 3 * settings_.element_bytes * settings_.own(model_.parameter_elements()),
+           process_.calls().flatten, own_label_);
+  reductions_.clear();
+  if (!settings_.overlap) return;
+  process_.stream_waits_for(last_beside_);
+  process_.synchronize(thread, last_beside_);
+}
+
+}  // namespace foretrain

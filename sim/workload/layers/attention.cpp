@@ -1,0 +1,127 @@
+// Multi-head attention as eager frameworks run it: projections, two batched products around a softmax, one
+// projection.
+//
+// Products work on head-major copies of their operands. Which copies there are, and whether the bias or the
+// scaling is an operator of its own, depends on how the projections are written (Projection); each follows
+// the operator list of a traced network: BERT, GPT-2, ViT (docs/models/operators.md).
+#include "sim/workload/layers/attention.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/linear.hpp"
+
+namespace foretrain {
+namespace {
+
+struct AttentionInput {
+  TensorId queries = 0, memory = 0;  ///< the same tensor in self-attention
+  bool is_cross() const { return queries != memory; }
+};
+
+/// A projection whose rows are then seen head by head; backward makes them contiguous again.
+TensorId project(Tape& tape, const Layer& layer, TensorId input, std::int64_t width,
+                 std::string_view prefix) {
+  const TensorId rows =
+      record_linear(tape, input, width, {bias_of(layer.bias && layer.sequence.qkv_bias), prefix});
+  const TensorId heads = tape.alias(tape.at(rows).shape, rows);
+  tape.node({backward_of(copy_of(static_cast<double>(tape.at(rows).shape.elements())))}, {rows}, heads);
+  return heads;
+}
+
+Heads project_separately(Tape& tape, const Layer& layer, const AttentionInput& input,
+                         const AttentionSize& size) {
+  const TensorId q = project(tape, layer, input.queries, size.width(), "query.");
+  const TensorId k = project(tape, layer, input.memory, size.width(), "key.");
+  return {q, k, project(tape, layer, input.memory, size.width(), "value.")};
+}
+
+/// One product makes `parts` tensors; backward copies one of them into place less than there are, then joins
+/// all.
+std::vector<TensorId> project_packed(Tape& tape, const Layer& layer, TensorId input,
+                                     const AttentionSize& size, int parts) {
+  const bool is_module = layer.sequence.projection == Projection::module;
+  const Shape rows = tape.at(input).shape;
+  const auto n = static_cast<double>(rows.rows() * size.width());
+  if (is_module) {
+    const TensorId copied = tape.result(rows, {input}, false);
+    tape.forward(copy_of(static_cast<double>(rows.elements())));
+    tape.node({}, {input}, copied);
+    input = copied;
+  }
+  const auto bias = !layer.bias || !layer.sequence.qkv_bias ? LinearForm::Bias::none
+                    : is_module                             ? LinearForm::Bias::apart
+                                                            : LinearForm::Bias::fused;
+  const TensorId joined = record_linear(tape, input, parts * size.width(), {bias, "in_proj."});
+  std::vector<TensorId> split;
+  for (int part = 0; part < parts; ++part)
+    split.push_back(tape.alias(Shape::sequence(rows.rows(), size.width()), joined));
+  std::vector<BackwardStep> steps;
+  if (parts > 1 && !layer.sequence.fused) steps.push_back(backward_of(copy_of((parts - 1) * n, parts - 1)));
+  if (parts > 1) steps.push_back(backward_of(copy_of(parts * n)));
+  tape.node(std::move(steps), {joined}, split[0]);
+  if (is_module && !layer.sequence.fused) tape.forward(copy_of(parts * n, parts));
+  return split;
+}
+
+Heads project_heads(Tape& tape, const Layer& layer, const AttentionInput& input, const AttentionSize& size) {
+  if (layer.sequence.projection == Projection::separate) return project_separately(tape, layer, input, size);
+  if (!input.is_cross()) {
+    const std::vector<TensorId> all = project_packed(tape, layer, input.queries, size, 3);
+    return {all[0], all[1], all[2]};
+  }
+  const TensorId q = project_packed(tape, layer, input.queries, size, 1)[0];
+  const std::vector<TensorId> memory = project_packed(tape, layer, input.memory, size, 2);
+  return {q, memory[0], memory[1]};
+}
+
+/// Rows again from heads: a copy forward, and for all but torch's module one backward.
+TensorId merge_heads(Tape& tape, const SequenceFields& fields, const AttentionSize& size, TensorId context) {
+  const TensorId merged = tape.result(Shape::sequence(size.queries, size.width()), {context}, false);
+  tape.forward(copy_of(size.query_elements()));
+  std::vector<BackwardStep> steps;
+  if (fields.projection != Projection::module) steps.push_back(backward_of(copy_of(size.query_elements())));
+  tape.node(std::move(steps), {context}, merged);
+  return merged;
+}
+
+/// torch's module works on [length, batch, width]: the result is transposed by a view, its gradient by a
+/// copy.
+TensorId transposed(Tape& tape, TensorId rows) {
+  const Shape shape = tape.at(rows).shape;
+  const TensorId view = tape.alias(shape, rows);
+  tape.node({backward_of(copy_of(static_cast<double>(shape.elements())))}, {rows}, view);
+  return view;
+}
+
+}  // namespace
+
+Applied apply_attention(Tape& tape, const Layer& layer, TensorId input) {
+  const TensorId memory = layer.with.empty() ? input : tape.named(layer.with[0])->back();
+  const Shape in = tape.at(input).shape, other = tape.at(memory).shape;
+  if (in.kind != ShapeKind::sequence || other.kind != ShapeKind::sequence) {
+    return misfit(fmt::format("attention needs [sequence, width], not {}",
+                              to_string(in.kind != ShapeKind::sequence ? in : other)),
+                  "place an embedding before it");
+  }
+  const std::int64_t width = layer.sequence.width > 0 ? layer.sequence.width : in.width();
+  if (width % layer.heads != 0)
+    return misfit(fmt::format("{} heads do not divide the width {}", layer.heads, width),
+                  "use a divisor of the width");
+  const AttentionSize size{in.rows(), other.rows(), layer.heads, width / layer.heads};
+  if (!bounded_product({3, in.width(), width}) || !bounded_product({3, other.width(), width}) ||
+      !bounded_product({layer.heads, in.rows(), other.rows()}) ||
+      !bounded_product({3, width, std::max(in.rows(), other.rows())})) {
+    return misfit("attention makes a tensor of more than 2^40 elements",
+                  "use a shorter sequence or a smaller width");
+  }
+  const Heads heads = project_heads(tape, layer, {input, memory}, size);
+  const TensorId context = layer.sequence.fused
+                               ? record_fused_attention(tape, layer.sequence, size, heads)
+                               : merge_heads(tape, layer.sequence, size,
+                                             record_eager_attention(tape, layer.sequence, size, heads));
+  const TensorId output = record_linear(tape, context, in.width(), {bias_of(layer.bias), "output."});
+  return {layer.sequence.projection == Projection::module ? transposed(tape, output) : output, "", ""};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,176 @@
+// Convolutions: one call forward; backward computes the input's, the weights' and the bias's gradient in up
+// to three kernels.
+//
+// One, two or three directions are the same arithmetic over a window of positions; a signal is an image of
+// height 1. A transposed convolution is a convolution run backwards: every input position spreads over a
+// window of outputs.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/workload/layers/layer_operators.hpp"
+
+namespace foretrain {
+namespace {
+
+/// The layer's numbers for each side of its input.
+struct Window {
+  Sides kernel, stride, padding, dilation, output_padding;
+  bool transposed = false;
+
+  std::int64_t reach(std::size_t side) const { return dilation[side] * (kernel[side] - 1) + 1; }
+  std::int64_t step(std::size_t side) const { return std::max<std::int64_t>(1, stride[side]); }
+  /// Output side, below 1 when the kernel does not fit. "same" padding gives ceil(in / stride), and in *
+  /// stride transposed.
+  std::int64_t output_side(std::size_t side, std::int64_t in) const {
+    if (transposed) {
+      if (padding[side] < 0) return in * step(side);
+      return (in - 1) * step(side) - 2 * padding[side] + reach(side) + output_padding[side];
+    }
+    if (padding[side] < 0) return (in - 1) / step(side) + 1;
+    const std::int64_t room = in + 2 * padding[side] - reach(side);
+    return room < 0 ? 0 : room / step(side) + 1;
+  }
+};
+
+Window window_of(const Layer& layer) {
+  if (layer.type != LayerType::conv1d) {
+    return {layer.kernel,   layer.stride,         layer.padding,
+            layer.dilation, layer.output_padding, layer.type == LayerType::conv_transpose};
+  }
+  const auto along = [](std::int64_t height, const Sides& sides) {
+    return Sides(std::vector<std::int64_t>{height, sides[0]});
+  };
+  return {along(1, layer.kernel),
+          along(1, layer.stride),
+          along(0, layer.padding),
+          along(1, layer.dilation),
+          0,
+          false};
+}
+
+Shape result_shape(const Layer& layer, const Window& window, const Shape& in) {
+  Shape out = in;
+  out.size[0] = layer.out;
+  for (std::size_t side = 0; side < in.sides(); ++side)
+    out.size[side + 1] = window.output_side(side, in.size[side + 1]);
+  return out;
+}
+
+Applied check_input(const Layer& layer, const Shape& in) {
+  const std::string_view type = row_of(layer.type).name;
+  const bool signal = layer.type == LayerType::conv1d;
+  const ShapeKind wanted = layer.type == LayerType::conv3d ? ShapeKind::volume : ShapeKind::image;
+  const bool fits = layer.type == LayerType::conv_transpose
+                        ? in.sides() > 0
+                        : in.kind == wanted && (!signal || in.size[1] == 1);
+  if (fits) return check_sides(layer, signal ? 1 : in.sides());
+  const std::string_view needed = signal                        ? "a signal [channels, 1, length]"
+                                  : wanted == ShapeKind::volume ? "a volume [channels, depth, height, width]"
+                                                                : "an image [channels, height, width]";
+  return misfit(fmt::format("{} needs {}, not {}", type, needed, to_string(in)),
+                in.sides() == 0 ? "place it before flatten"
+                                : "choose conv1d, conv2d or conv3d by the number of directions");
+}
+
+Applied check_convolution(const Layer& layer, const Window& window, const Shape& in, const Shape& out) {
+  if (*std::min_element(out.size.begin(), out.size.end()) < 1) {
+    return misfit(
+        fmt::format("a kernel of {} does not fit the input {}", to_string(layer.kernel), to_string(in)),
+        "use a smaller kernel or more padding");
+  }
+  if (in.size[0] % layer.groups != 0 || layer.out % layer.groups != 0) {
+    return misfit(fmt::format("groups = {} does not divide {} input and {} output channels", layer.groups,
+                              in.size[0], layer.out),
+                  "both channel counts must be multiples of groups");
+  }
+  std::vector<std::int64_t> weights{layer.out, in.size[0] / layer.groups};
+  for (std::size_t side = 0; side < in.sides(); ++side) weights.push_back(window.kernel[side]);
+  if (!bounded_product(weights) || !is_bounded(out)) {
+    return misfit(fmt::format("{} makes a tensor of more than 2^40 elements", row_of(layer.type).name),
+                  "use fewer channels or a smaller kernel");
+  }
+  return {};
+}
+
+struct ConvolutionWork {
+  double in = 0, out = 0, weights = 0, bias = 0;  // per sample, but for the weights and the bias
+  OperatorClass cls = OperatorClass::conv;
+  Product forward, for_input, for_weights;
+};
+
+ConvolutionWork work_of(const Layer& layer, const Window& window, const Shape& in, const Shape& out) {
+  std::int64_t positions = 1;
+  for (std::size_t side = 0; side < in.sides(); ++side) positions *= window.kernel[side];
+  const auto kernel = static_cast<double>(positions), groups = static_cast<double>(layer.groups);
+  const double from = static_cast<double>(in.size[0]) / groups,
+               to = static_cast<double>(out.size[0]) / groups;
+  const auto in_positions = static_cast<double>(in.positions()),
+             out_positions = static_cast<double>(out.positions());
+
+  ConvolutionWork work;
+  work.in = static_cast<double>(in.elements()), work.out = static_cast<double>(out.elements());
+  work.weights = from * to * groups * kernel, work.bias = layer.bias ? static_cast<double>(layer.out) : 0;
+  if (layer.groups > 1 && layer.groups == in.size[0]) work.cls = OperatorClass::depthwise_conv;
+  const auto product = [&](double m, double n, double k, Product::Grows grows) {
+    return Product{m,
+                   n,
+                   k,
+                   groups,
+                   1,
+                   grows,
+                   static_cast<std::int32_t>(std::min<std::int64_t>(positions, 1'000'000)),
+                   static_cast<std::int32_t>(std::max<std::int64_t>(1, window.stride.most())),
+                   {4 * work.weights, 4 * (work.in + work.out)}};
+  };
+  if (window.transposed) {
+    work.forward = product(in_positions, to * kernel, from, Product::Grows::rows);
+    work.for_input = product(in_positions, from, to * kernel, Product::Grows::rows);
+    work.for_weights = product(from, to * kernel, in_positions, Product::Grows::depth);
+  } else {
+    work.forward = product(out_positions, to, from * kernel, Product::Grows::rows);
+    work.for_input = product(in_positions, from, to * kernel, Product::Grows::rows);
+    work.for_weights = product(to, from * kernel, out_positions, Product::Grows::depth);
+  }
+  return work;
+}
+
+Operator convolution_forward_operator(const ConvolutionWork& w) {
+  const double bias_flops = w.bias > 0 ? w.out : 0;
+  Operator op = make_operator(w.cls, HostCall::conv2d, per_sample(w.forward.flops_per_sample() + bias_flops),
+                              {4 * (w.weights + w.bias), 4 * (w.in + w.out)});
+  return op.with(w.forward);
+}
+
+Operator convolution_backward_operator(const ConvolutionWork& w, bool input_gradient) {
+  const double products = input_gradient ? 2 : 1;
+  const double bias_flops = w.bias > 0 ? w.out : 0;
+  const double input_bytes = input_gradient ? 8 * w.in : 4 * w.in;
+  const int kernels = 1 + (input_gradient ? 1 : 0) + (w.bias > 0 ? 1 : 0);
+  Operator op =
+      make_operator(w.cls, HostCall::conv2d, per_sample(products * w.forward.flops_per_sample() + bias_flops),
+                    {4 * (2 * w.weights + w.bias), 4 * w.out + input_bytes}, kernels);
+  if (input_gradient) op.with(w.for_input);
+  return op.with(w.for_weights);
+}
+
+}  // namespace
+
+Applied apply_convolution(Tape& tape, const Layer& layer, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  if (Applied fault = check_input(layer, in); !fault.ok()) return fault;
+  const Window window = window_of(layer);
+  const Shape out = result_shape(layer, window, in);
+  if (Applied fault = check_convolution(layer, window, in, out); !fault.ok()) return fault;
+
+  const ConvolutionWork work = work_of(layer, window, in, out);
+  std::vector<std::uint32_t> ready{tape.parameter("weight", static_cast<std::int64_t>(work.weights))};
+  if (layer.bias) ready.push_back(tape.parameter("bias", layer.out));
+  const TensorId result = tape.result(out, {input}, true);
+  tape.forward(convolution_forward_operator(work));
+  tape.save(input);
+  tape.node({{convolution_backward_operator(work, tape.at(input).needs_gradient), ready}}, {input}, result);
+  return {result, "", ""};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,141 @@
+// Rows looked up in trained tables: words, positions, token types; and trained vectors that are added or put
+// in front.
+//
+// A table's gradient is dense: backward writes all its rows. Positions are the same for every sample, so
+// their work per step does not grow with the batch, but for the sum of the gradient over the batch.
+#include <fmt/format.h>
+
+#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/linear.hpp"
+
+namespace foretrain {
+namespace {
+
+Applied needs_sequence(const Layer& layer, const Shape& in) {
+  if (in.kind == ShapeKind::sequence) return {};
+  return misfit(fmt::format("{} needs [sequence, width], not {}", row_of(layer.type).name, to_string(in)),
+                "place it after an embedding");
+}
+
+/// Gradient of a table of `entries` elements from rows; `work` is what grows with the rows.
+Operator table_gradient(double entries, Amount bytes) {
+  bytes.fixed += 4 * entries;
+  return make_operator(OperatorClass::embedding, HostCall::embedding, {entries, 0}, bytes, 2);
+}
+
+Operator sum_of(double n) {
+  return make_operator(OperatorClass::elementwise, HostCall::add, per_sample(n), per_sample(12 * n));
+}
+
+/// input + rows that are the same for all samples.
+TensorId record_addition(Tape& tape, TensorId input, bool trained, std::vector<BackwardStep> gradient) {
+  const Shape shape = tape.at(input).shape;
+  const auto n = static_cast<double>(shape.elements());
+  const TensorId result = tape.result(shape, {input}, trained);
+  tape.forward(make_operator(OperatorClass::elementwise, HostCall::add, per_sample(n), {4 * n, 8 * n}));
+  tape.node(std::move(gradient), {input}, result);
+  return result;
+}
+
+Operator sum_over_batch(double n) {
+  return make_operator(OperatorClass::reduction, HostCall::add, per_sample(n), {4 * n, 4 * n});
+}
+
+}  // namespace
+
+Applied apply_embedding(Tape& tape, const Layer& layer, TensorId input) {
+  const Shape& in = tape.at(input).shape;
+  if (in.kind != ShapeKind::tokens) {
+    return misfit(fmt::format("embedding needs token ids, not {}", to_string(in)),
+                  "set input_is_tokens = true and place it first");
+  }
+  const std::int64_t length = in.size[0];
+  if (!bounded_product({layer.entries, layer.out}) || !bounded_product({length, layer.out})) {
+    return misfit("embedding makes a tensor of more than 2^40 elements",
+                  "use fewer entries or a smaller width");
+  }
+  const Shape made = Shape::sequence(length, layer.out);
+  const auto n = static_cast<double>(made.elements()), ids = static_cast<double>(length);
+  const auto table = static_cast<double>(layer.entries * layer.out);
+  const std::uint32_t weight = tape.parameter("weight", layer.entries * layer.out);
+  const TensorId result = tape.result(made, {input}, true);
+  tape.forward(make_operator(OperatorClass::embedding, HostCall::embedding, per_sample(n),
+                             per_sample(8 * ids + 8 * n)));
+  tape.save(input);
+  Operator backward = table_gradient(table, per_sample(8 * ids + 8 * n));
+  if (layer.sequence.sparse) backward.flops = {}, backward.bytes = per_sample(8 * ids + 8 * n);
+  tape.node({{backward, {weight}}}, {input}, result);
+  return {result, "", ""};
+}
+
+// All ids are zero, made on the spot: one fill, one look-up, one addition.
+Applied apply_token_type(Tape& tape, const Layer& layer, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  if (Applied fault = needs_sequence(layer, in); !fault.ok()) return fault;
+  if (!bounded_product({layer.entries, in.width()}))
+    return misfit("token_type makes a table of more than 2^40 elements", "use fewer entries");
+  const auto n = static_cast<double>(in.elements()), ids = static_cast<double>(in.rows());
+  const std::uint32_t weight = tape.parameter("weight", layer.entries * in.width());
+  tape.forward(
+      make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(ids), per_sample(8 * ids)));
+  const TensorId rows = tape.result(in, {}, true);
+  tape.forward(make_operator(OperatorClass::embedding, HostCall::embedding, per_sample(n),
+                             per_sample(8 * ids + 8 * n)));
+  tape.save(per_sample(8 * ids));
+  tape.node({{table_gradient(static_cast<double>(layer.entries * in.width()), per_sample(8 * ids + 8 * n)),
+              {weight}}},
+            {}, rows);
+  const TensorId result = tape.result(in, {input, rows}, false);
+  tape.forward(sum_of(n));
+  tape.node({}, {input, rows}, result);
+  return {result, "", ""};
+}
+
+// With entries a table is looked up; without, the trained rows themselves are added; untrained ones (sines)
+// are constants.
+Applied apply_position(Tape& tape, const Layer& layer, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  if (Applied fault = needs_sequence(layer, in); !fault.ok()) return fault;
+  if (layer.entries > 0 && layer.entries < in.rows()) {
+    return misfit(fmt::format("position has {} entries for {}", layer.entries, to_string(in)),
+                  "give one entry a row or more");
+  }
+  if (!layer.sequence.trained) return {record_addition(tape, input, false, {}), "", ""};
+  const std::int64_t elements = (layer.entries > 0 ? layer.entries : in.rows()) * in.width();
+  if (!bounded_product({elements}))
+    return misfit("position makes a table of more than 2^40 elements", "use fewer entries");
+  const std::uint32_t weight = tape.parameter("weight", elements);
+  const auto n = static_cast<double>(in.elements()), ids = static_cast<double>(in.rows());
+  std::vector<BackwardStep> gradient{{sum_over_batch(n), {}}};
+  if (layer.entries == 0) {
+    gradient[0].ready = {weight};
+  } else {
+    tape.forward(
+        make_operator(OperatorClass::embedding, HostCall::embedding, {n + ids, 0}, {16 * ids + 8 * n, 0}, 2));
+    tape.save(Amount{8 * ids, 0});
+    gradient.push_back({table_gradient(static_cast<double>(elements), {8 * ids + 4 * n, 0}), {weight}});
+  }
+  return {record_addition(tape, input, true, std::move(gradient)), "", ""};
+}
+
+Applied apply_class_token(Tape& tape, const Layer& layer, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  if (Applied fault = needs_sequence(layer, in); !fault.ok()) return fault;
+  const Shape made = Shape::sequence(in.rows() + 1, in.width());
+  if (!bounded_product({made.rows(), made.width()}))
+    return misfit("class_token makes a tensor of more than 2^40 elements", "use fewer rows");
+  const std::uint32_t weight = tape.parameter("weight", in.width());
+  const TensorId result = tape.result(made, {input}, true);
+  tape.forward(make_operator(OperatorClass::copy, HostCall::concat, {},
+                             per_sample(8 * static_cast<double>(made.elements()))));
+  tape.node({{sum_over_batch(static_cast<double>(in.width())), {weight}}}, {input}, result);
+  return {result, "", ""};
+}
+
+// Registers a weight ahead of the layer that uses it, as modules do that create it before their parts.
+Applied apply_parameter(Tape& tape, const Layer& layer, TensorId input) {
+  tape.parameter(layer.sequence.part, layer.out);
+  return {input, "", ""};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,44 @@
+// GELU by its tanh formula written out in Python, as Hugging Face's NewGELUActivation does: eight operators
+// forward, eleven backward.
+//
+// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): kept are x, 0.5 x, the tanh and 1 + tanh, four tensors
+// where the fused GELU keeps one.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/workload/layers/layer_operators.hpp"
+
+namespace foretrain {
+namespace {
+
+/// Tensors of the input's size that each operator reads and writes.
+constexpr std::array<int, 8> kForward{2, 2, 2, 3, 2, 2, 2, 3};
+constexpr std::array<int, 11> kBackward{3, 3, 3, 2, 2, 2, 2, 3, 3, 2, 3};
+constexpr int kKept = 4;
+
+Operator pass(double n, int tensors) {
+  return make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(n),
+                       per_sample(4 * n * tensors));
+}
+
+}  // namespace
+
+Applied apply_gelu_new(Tape& tape, const Layer&, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  if (in.kind == ShapeKind::tokens)
+    return misfit("gelu_new cannot work on token ids", "place an embedding first");
+  const auto n = static_cast<double>(in.elements());
+  const TensorId result = tape.result(in, {input}, false);
+  for (const int tensors : kForward) tape.forward(pass(n, tensors));
+  if (tape.at(result).needs_gradient) {
+    tape.save(input);
+    tape.save(per_sample((kKept - 1) * 4 * n));
+  }
+  std::vector<BackwardStep> steps;
+  for (const int tensors : kBackward) steps.push_back({pass(n, tensors), {}});
+  tape.node(std::move(steps), {input}, result);
+  return {result, "", ""};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,137 @@
+// Where branches and named results meet: sums, products and concatenations, with smaller operands spread over
+// the larger.
+#include <fmt/format.h>
+
+#include "sim/workload/layers/layer_operators.hpp"
+
+namespace foretrain {
+namespace {
+
+/// Whether `small` has the size of `large` or 1 in every dimension; features count as the channels of an
+/// image or volume and as the width of a sequence.
+bool spreads_over(const Shape& small, const Shape& large) {
+  if (small.kind == ShapeKind::tokens || large.kind == ShapeKind::tokens) return false;
+  if (small.kind == ShapeKind::features && large.kind != ShapeKind::features)
+    return small.size[0] == large.size[large.joint()];
+  if (small.kind != large.kind) return false;
+  for (std::size_t i = 0; i < small.size.size(); ++i) {
+    if (small.size[i] != large.size[i] && small.size[i] != 1) return false;
+  }
+  return true;
+}
+
+Applied misfit_of(const Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs,
+                  std::size_t other, std::string hint) {
+  return misfit(
+      fmt::format("{}: branch 1 gives {}, branch {} gives {}", row_of(layer.type).name,
+                  to_string(tape.at(inputs[0]).shape), other + 1, to_string(tape.at(inputs[other]).shape)),
+      std::move(hint));
+}
+
+struct Pair {
+  TensorId left = 0, right = 0;
+  Shape shape;  ///< of the result, the larger operand's
+};
+
+/// The sums over the spread dimensions that the gradient of a smaller operand needs.
+BackwardStep sum_of_gradient(const Tape& tape, const Pair& pair, TensorId operand) {
+  const auto n = static_cast<double>(pair.shape.elements()),
+             m = static_cast<double>(tape.at(operand).shape.elements());
+  return {make_operator(OperatorClass::reduction, HostCall::add, per_sample(n), per_sample(4 * n + 4 * m)),
+          {}};
+}
+
+TensorId record_sum(Tape& tape, const Pair& pair) {
+  const auto n = static_cast<double>(pair.shape.elements());
+  double read = 0;
+  std::vector<BackwardStep> steps;
+  for (const TensorId operand : {pair.left, pair.right}) {
+    const Shape& shape = tape.at(operand).shape;
+    read += static_cast<double>(shape.elements());
+    if (shape.elements() != pair.shape.elements() && tape.at(operand).needs_gradient)
+      steps.push_back(sum_of_gradient(tape, pair, operand));
+  }
+  const TensorId result = tape.result(pair.shape, {pair.left, pair.right}, false);
+  tape.forward(
+      make_operator(OperatorClass::elementwise, HostCall::add, per_sample(n), per_sample(4 * (n + read))));
+  tape.node(std::move(steps), {pair.left, pair.right}, result);
+  return result;
+}
+
+TensorId record_product(Tape& tape, const Pair& pair) {
+  const auto n = static_cast<double>(pair.shape.elements());
+  double read = 0;
+  std::vector<BackwardStep> products, sums;
+  for (const TensorId operand : {pair.left, pair.right}) {
+    const TensorId other = operand == pair.left ? pair.right : pair.left;
+    const auto m = static_cast<double>(tape.at(operand).shape.elements()),
+               k = static_cast<double>(tape.at(other).shape.elements());
+    read += m;
+    if (!tape.at(operand).needs_gradient) continue;
+    tape.save(other);
+    products.push_back(
+        {make_operator(OperatorClass::elementwise, HostCall::add, per_sample(n), per_sample(4 * (2 * n + k))),
+         {}});
+    if (tape.at(operand).shape.elements() != pair.shape.elements())
+      sums.push_back(sum_of_gradient(tape, pair, operand));
+  }
+  for (BackwardStep& sum : sums) products.push_back(std::move(sum));
+  const TensorId result = tape.result(pair.shape, {pair.left, pair.right}, false);
+  tape.forward(
+      make_operator(OperatorClass::elementwise, HostCall::add, per_sample(n), per_sample(4 * (n + read))));
+  tape.node(std::move(products), {pair.left, pair.right}, result);
+  return result;
+}
+
+/// Pair by pair from the left.
+Applied join_pairs(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs,
+                   TensorId (*record)(Tape&, const Pair&)) {
+  TensorId joined = inputs[0];
+  if (tape.at(joined).shape.kind == ShapeKind::tokens)
+    return misfit_of(tape, layer, inputs, inputs.size() - 1, "place an embedding first");
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    const Shape left = tape.at(joined).shape, right = tape.at(inputs[i]).shape;
+    const bool right_spreads = spreads_over(right, left);
+    if (!right_spreads && !spreads_over(left, right)) {
+      return misfit_of(tape, layer, inputs, i, "all must give the same shape, or 1 where they differ");
+    }
+    joined = record(tape, {joined, inputs[i], right_spreads ? left : right});
+  }
+  return {joined, "", ""};
+}
+
+}  // namespace
+
+Applied join_add(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs) {
+  return join_pairs(tape, layer, inputs, record_sum);
+}
+
+Applied join_multiply(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs) {
+  return join_pairs(tape, layer, inputs, record_product);
+}
+
+// Images and volumes join along channels, sequences and features along their last dimension; backward hands
+// out views.
+Applied join_concat(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs) {
+  Shape joined = tape.at(inputs[0]).shape;
+  const std::size_t along = joined.joint();
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    Shape other = tape.at(inputs[i]).shape;
+    const std::int64_t sum = joined.size[along] + other.size[along];
+    other.size[along] = joined.size[along];
+    if (other != joined || joined.kind == ShapeKind::tokens) {
+      return misfit_of(tape, layer, inputs, i,
+                       "all branches must agree but for channels (or the last dimension)");
+    }
+    joined.size[along] = sum;
+    if (!is_bounded(joined))
+      return misfit("concat makes a tensor of more than 2^40 elements", "join fewer channels");
+  }
+  const TensorId result = tape.result(joined, inputs, false);
+  tape.forward(make_operator(OperatorClass::copy, HostCall::concat, {},
+                             per_sample(8 * static_cast<double>(joined.elements()))));
+  tape.node({}, inputs, result);
+  return {result, "", ""};
+}
+
+}  // namespace foretrain

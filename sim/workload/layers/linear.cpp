@@ -1,0 +1,92 @@
+// Matrix products with trained weights: forward one, backward one for the input and one for the weights.
+#include "sim/workload/layers/linear.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/workload/layers/layer_operators.hpp"
+namespace foretrain {
+namespace {
+
+struct ProductWork {
+  double rows = 0, in = 0, out = 0, bias = 0;
+  double product_flops() const { return 2 * rows * in * out; }
+  double product_bytes() const { return 4 * rows * (in + out); }
+  double weight_bytes() const { return 4 * in * out; }
+  Amount moved() const { return {weight_bytes(), product_bytes()}; }
+  Product forward() const { return {rows, out, in, 1, 1, Product::Grows::rows, 1, 1, moved()}; }
+  Product for_input() const { return {rows, in, out, 1, 1, Product::Grows::rows, 1, 1, moved()}; }
+  Product for_weights() const { return {out, in, rows, 1, 1, Product::Grows::depth, 1, 1, moved()}; }
+};
+
+Operator product_forward_operator(const ProductWork& w) {
+  const double bias_flops = w.bias > 0 ? w.rows * w.out : 0;
+  Operator op =
+      make_operator(OperatorClass::gemm, HostCall::linear, per_sample(w.product_flops() + bias_flops),
+                    {w.weight_bytes() + 4 * w.bias, w.product_bytes()});
+  return op.with(w.forward());
+}
+
+// Two products (for the input, for the weights) and a column sum for the bias.
+Operator product_backward_operator(const ProductWork& w, bool input_gradient) {
+  const int products = input_gradient ? 2 : 1;
+  const double sum = w.bias > 0 ? w.rows * w.out : 0;
+  Operator op =
+      make_operator(OperatorClass::gemm, HostCall::linear, per_sample(products * w.product_flops() + sum),
+                    {products * w.weight_bytes() + 4 * w.bias, products * w.product_bytes() + 4 * sum},
+                    products + (w.bias > 0 ? 1 : 0));
+  if (input_gradient) op.with(w.for_input());
+  return op.with(w.for_weights());
+}
+
+/// The bias added by an operator of its own; backward it is a column sum of its own.
+TensorId record_bias(Tape& tape, TensorId input, std::uint32_t bias) {
+  const Shape shape = tape.at(input).shape;
+  const auto n = static_cast<double>(shape.elements()), width = static_cast<double>(shape.width());
+  const TensorId result = tape.result(shape, {input}, true);
+  tape.forward(make_operator(OperatorClass::elementwise, HostCall::add, per_sample(n), {4 * width, 8 * n}));
+  tape.node(
+      {{make_operator(OperatorClass::reduction, HostCall::add, per_sample(n), {4 * width, 4 * n}), {bias}}},
+      {input}, result);
+  return result;
+}
+
+}  // namespace
+
+TensorId record_linear(Tape& tape, TensorId input, std::int64_t out, const LinearForm& form) {
+  const Shape in = tape.at(input).shape;
+  const bool fused = form.bias == LinearForm::Bias::fused;
+  const ProductWork work{static_cast<double>(in.rows()), static_cast<double>(in.width()),
+                         static_cast<double>(out), fused ? static_cast<double>(out) : 0};
+  const std::uint32_t weight = tape.parameter(fmt::format("{}weight", form.prefix), in.width() * out);
+  std::vector<std::uint32_t> ready;
+  if (form.bias != LinearForm::Bias::none)
+    ready.push_back(tape.parameter(fmt::format("{}bias", form.prefix), out));
+  ready.push_back(weight);
+  const Shape made = in.kind == ShapeKind::sequence ? Shape::sequence(in.size[0], out) : Shape::features(out);
+  const TensorId result = tape.result(made, {input}, true);
+  tape.forward(product_forward_operator(work));
+  tape.save(input);
+  if (form.bias != LinearForm::Bias::apart) {
+    tape.node({{product_backward_operator(work, tape.at(input).needs_gradient), ready}}, {input}, result);
+    return result;
+  }
+  tape.node({{product_backward_operator(work, tape.at(input).needs_gradient), {weight}}}, {input}, result);
+  return record_bias(tape, result, ready[0]);
+}
+
+Applied apply_linear(Tape& tape, const Layer& layer, TensorId input) {
+  const Shape& in = tape.at(input).shape;
+  if (!in.is_rows()) {
+    return misfit(fmt::format("linear needs [features] or [sequence, width], not {}", to_string(in)),
+                  in.kind == ShapeKind::image ? "place a flatten before it" : "place an embedding before it");
+  }
+  if (!bounded_product({in.width(), layer.out}) || !bounded_product({in.rows(), layer.out})) {
+    return misfit("linear makes a tensor of more than 2^40 elements", "use fewer features");
+  }
+  return {record_linear(
+              tape, input, layer.out,
+              {layer.bias && layer.sequence.bias_apart ? LinearForm::Bias::apart : bias_of(layer.bias), ""}),
+          "", ""};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,66 @@
+// The end of a network. Cross entropy is a log-softmax over the classes, then the negative log-likelihood of
+// the target, averaged; the others compare element by element with a target of the same shape.
+#include <fmt/format.h>
+
+#include "sim/workload/layers/layer_operators.hpp"
+
+namespace foretrain {
+namespace {
+
+/// A network's further losses are added to the first, scaled when weighted: kernels on single numbers.
+void add_to_total(Operator& forward, Operator& backward, const Layer& layer, bool further) {
+  if (layer.weighted) {
+    forward.kernels += 1, forward.flops.fixed += 1, forward.bytes.fixed += 8;
+    backward.kernels += 1, backward.flops.fixed += 1, backward.bytes.fixed += 8;
+  }
+  if (further) forward.kernels += 1, forward.flops.fixed += 1, forward.bytes.fixed += 12;
+}
+
+Applied record_loss(Tape& tape, const Layer& layer, TensorId input, Operator forward, Operator backward,
+                    Amount kept) {
+  const TensorId result = tape.result(Shape::features(1), {input}, false);
+  add_to_total(forward, backward, layer, tape.count_loss() > 1);
+  forward.half_capable = backward.half_capable = false;
+  tape.forward(forward);
+  if (layer.weighted) kept.fixed += 8;  // the factor, in double
+  if (tape.at(result).needs_gradient) tape.save(kept);
+  tape.node({{backward, {}}}, {input}, result);
+  return {result, "", ""};
+}
+
+Applied cross_entropy(Tape& tape, const Layer& layer, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  const double n = static_cast<double>(in.elements());
+  const auto targets = static_cast<double>(in.sides() > 0 ? in.positions() : in.rows());
+  const TensorId log_probabilities = apply_softmax(tape, Layer{}, input).tensor;
+  return record_loss(
+      tape, layer, log_probabilities,
+      make_operator(OperatorClass::reduction, HostCall::loss, {2, 0}, {8, 4 * n + 8 * targets}),
+      make_operator(OperatorClass::reduction, HostCall::loss, {0, n}, {8, 8 * n + 8 * targets}),
+      {4, tape.is_new_target(targets) ? 8 * targets : 0});
+}
+
+// Forward compares and averages in two kernels, backward is one; the target is kept beside the input.
+Applied elementwise_loss(Tape& tape, const Layer& layer, TensorId input) {
+  const auto n = static_cast<double>(tape.at(input).shape.elements());
+  const double each = layer.loss_kind == LossKind::bce ? 8 : 2;
+  if (tape.at(input).needs_gradient) tape.save(input);
+  return record_loss(
+      tape, layer, input,
+      make_operator(OperatorClass::reduction, HostCall::loss, {0, (each + 1) * n}, {4, 16 * n}, 2),
+      make_operator(OperatorClass::elementwise, HostCall::loss, {0, each * n}, {4, 12 * n}), {0, 4 * n});
+}
+
+}  // namespace
+
+Applied apply_loss(Tape& tape, const Layer& layer, TensorId input) {
+  const Shape& in = tape.at(input).shape;
+  if (in.kind == ShapeKind::tokens) {
+    return misfit(fmt::format("loss needs [classes] or [sequence, classes], not {}", to_string(in)),
+                  "place flatten and linear before it");
+  }
+  return layer.loss_kind == LossKind::cross_entropy ? cross_entropy(tape, layer, input)
+                                                    : elementwise_loss(tape, layer, input);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,106 @@
+// Normalizations: two trained vectors; backward needs the input and the saved statistics.
+#include <fmt/format.h>
+
+#include "sim/workload/layers/layer_operators.hpp"
+
+namespace foretrain {
+namespace {
+
+/// Statistics of each sample by itself: `groups` means and deviations over n elements, with or without
+/// trained vectors of `width`.
+struct SampleNorm {
+  double n = 0, groups = 0, width = 0;
+  HostCall call = HostCall::layer_norm;
+  bool half_capable = false;
+  int backward_kernels = 2;
+};
+
+TensorId record_sample_norm(Tape& tape, TensorId input, const SampleNorm& norm,
+                            const std::vector<std::uint32_t>& ready) {
+  const TensorId result = tape.result(tape.at(input).shape, {input}, !ready.empty());
+  const double vectors = ready.empty() ? 0 : norm.width;
+  Operator forward = make_operator(OperatorClass::normalization, norm.call, per_sample(8 * norm.n),
+                                   {8 * vectors, 8 * norm.n + 8 * norm.groups});
+  const double input_gradient = tape.at(input).needs_gradient ? 4 * norm.n : 0;
+  Operator backward = make_operator(OperatorClass::normalization, norm.call, per_sample(12 * norm.n),
+                                    {16 * vectors, 8 * norm.n + 8 * norm.groups + input_gradient},
+                                    ready.empty() ? 1 : norm.backward_kernels);
+  forward.half_capable = backward.half_capable = norm.half_capable;
+  tape.forward(forward);
+  if (tape.at(result).needs_gradient) {
+    tape.save(input);
+    tape.save(per_sample(8 * norm.groups));
+  }
+  tape.node({{backward, ready}}, {input}, result);
+  return result;
+}
+
+std::vector<std::uint32_t> trained_vectors(Tape& tape, std::int64_t width) {
+  const std::uint32_t weight = tape.parameter("weight", width);
+  return {weight, tape.parameter("bias", width)};
+}
+
+}  // namespace
+
+Applied apply_batch_norm(Tape& tape, const Layer&, TensorId input) {
+  const Shape& in = tape.at(input).shape;
+  if (in.sides() == 0 && in.kind != ShapeKind::features) {
+    return misfit(
+        fmt::format("batch_norm needs [channels, height, width] or [features], not {}", to_string(in)),
+        "use layer_norm for sequences");
+  }
+  const std::int64_t channels = in.size[0];
+  const auto n = static_cast<double>(in.elements()), c = static_cast<double>(channels);
+  const std::vector<std::uint32_t> ready = trained_vectors(tape, channels);
+  for (int statistic = 0; statistic < 2; ++statistic) tape.buffer(channels, 4);
+  tape.buffer(1, 8);
+  const TensorId result = tape.result(in, {input}, true);
+  // The second kernel counts the batches: one int64 add.
+  tape.forward(
+      make_operator(OperatorClass::normalization, HostCall::batch_norm, {1, 8 * n}, {24 * c + 16, 8 * n}, 2));
+  tape.save(input);
+  tape.save(Amount{8 * c, 0});
+  const double input_gradient = tape.at(input).needs_gradient ? 4 * n : 0;
+  tape.node({{make_operator(OperatorClass::normalization, HostCall::batch_norm, per_sample(12 * n),
+                            {28 * c, 8 * n + input_gradient}),
+              ready}},
+            {input}, result);
+  return {result, "", ""};
+}
+
+Applied apply_layer_norm(Tape& tape, const Layer&, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  if (!in.is_rows()) {
+    return misfit(fmt::format("layer_norm needs [features] or [sequence, width], not {}", to_string(in)),
+                  "use batch_norm for images");
+  }
+  const SampleNorm norm{static_cast<double>(in.elements()), static_cast<double>(in.rows()),
+                        static_cast<double>(in.width())};
+  return {record_sample_norm(tape, input, norm, trained_vectors(tape, in.width())), "", ""};
+}
+
+// Like a layer norm over the channels of each group; in 32 bit under autocast. An instance norm has a group
+// for every channel and runs as the library's batch norm over [1, batch x channels], in the precision of its
+// input.
+Applied apply_group_norm(Tape& tape, const Layer& layer, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  const std::string_view type = row_of(layer.type).name;
+  if (in.sides() == 0) {
+    return misfit(fmt::format("{} needs an image [channels, height, width], not {}", type, to_string(in)),
+                  "use layer_norm for sequences");
+  }
+  const bool instance = layer.type == LayerType::instance_norm;
+  const std::int64_t groups = instance ? in.size[0] : layer.groups;
+  if (in.size[0] % groups != 0) {
+    return misfit(fmt::format("groups = {} does not divide {} channels", groups, in.size[0]),
+                  "use a divisor of the channels");
+  }
+  const std::vector<std::uint32_t> ready =
+      layer.bias ? trained_vectors(tape, in.size[0]) : std::vector<std::uint32_t>{};
+  SampleNorm norm{static_cast<double>(in.elements()), static_cast<double>(groups),
+                  static_cast<double>(in.size[0])};
+  if (instance) norm.call = HostCall::batch_norm, norm.half_capable = true;
+  return {record_sample_norm(tape, input, norm, ready), "", ""};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,109 @@
+// Pooling: windows of a fixed size, or as many windows as asked for.
+#include <fmt/format.h>
+
+#include "sim/workload/layers/layer_operators.hpp"
+
+namespace foretrain {
+namespace {
+
+Applied need_sides(const Layer& layer, const Shape& in) {
+  if (in.sides() > 0) return check_sides(layer, in.sides());
+  return misfit(fmt::format("{} needs an image [channels, height, width], not {}", row_of(layer.type).name,
+                            to_string(in)),
+                "place it before flatten");
+}
+
+struct Windows {
+  Shape out;
+  double positions = 1;  ///< of one window
+  Applied fault;
+};
+
+/// With `ceil` a last window may hang over the edge, if it begins inside the input or its left padding.
+std::int64_t output_side(const Layer& layer, std::size_t side, std::int64_t in) {
+  const std::int64_t stride = layer.stride[side] == 0 ? layer.kernel[side] : layer.stride[side];
+  const std::int64_t room = in + 2 * layer.padding[side] - layer.kernel[side];
+  if (room < 0) return 0;
+  std::int64_t windows = (layer.ceil ? room + stride - 1 : room) / stride + 1;
+  if (layer.ceil && (windows - 1) * stride >= in + layer.padding[side]) --windows;
+  return windows;
+}
+
+Windows windows_of(const Layer& layer, const Shape& in) {
+  Windows windows;
+  if (windows.fault = need_sides(layer, in); !windows.fault.ok()) return windows;
+  windows.out = in;
+  for (std::size_t side = 0; side < in.sides(); ++side) {
+    const std::int64_t made = output_side(layer, side, in.size[side + 1]);
+    if (made < 1) {
+      windows.fault = misfit(
+          fmt::format("a window of {} does not fit the input {}", to_string(layer.kernel), to_string(in)),
+          "use a smaller kernel");
+      return windows;
+    }
+    windows.out.size[side + 1] = made;
+    windows.positions *= static_cast<double>(layer.kernel[side]);
+  }
+  if (!is_bounded(windows.out))
+    windows.fault = misfit("the pool makes a tensor of more than 2^40 elements", "use less padding");
+  return windows;
+}
+
+struct PoolWork {
+  double flops_forward = 0, bytes_forward = 0, flops_backward = 0, bytes_backward = 0;
+};
+
+Applied record_pool(Tape& tape, const Shape& out, TensorId input, const PoolWork& work) {
+  const TensorId result = tape.result(out, {input}, false);
+  tape.forward(make_operator(OperatorClass::pooling, HostCall::pooling, per_sample(work.flops_forward),
+                             per_sample(work.bytes_forward)));
+  tape.node({{make_operator(OperatorClass::pooling, HostCall::pooling, per_sample(work.flops_backward),
+                            per_sample(work.bytes_backward)),
+              {}}},
+            {input}, result);
+  return {result, "", ""};
+}
+
+}  // namespace
+
+// Keeps its input and the 8-byte index of each window's maximum.
+Applied apply_max_pool(Tape& tape, const Layer& layer, TensorId input) {
+  const Windows windows = windows_of(layer, tape.at(input).shape);
+  if (!windows.fault.ok()) return windows.fault;
+  const auto in = static_cast<double>(tape.at(input).shape.elements()),
+             out = static_cast<double>(windows.out.elements());
+  if (tape.at(input).needs_gradient) {
+    tape.save(input);
+    tape.save(per_sample(8 * out));
+  }
+  return record_pool(tape, windows.out, input,
+                     {windows.positions * out, 4 * in + 12 * out, in, 8 * in + 12 * out});
+}
+
+Applied apply_avg_pool(Tape& tape, const Layer& layer, TensorId input) {
+  const Windows windows = windows_of(layer, tape.at(input).shape);
+  if (!windows.fault.ok()) return windows.fault;
+  const auto in = static_cast<double>(tape.at(input).shape.elements()),
+             out = static_cast<double>(windows.out.elements());
+  if (tape.at(input).needs_gradient) tape.save(input);
+  return record_pool(tape, windows.out, input,
+                     {windows.positions * out, 4 * (in + out), in, 8 * in + 4 * out});
+}
+
+// To one value per channel it is a mean, whose backward spreads the gradient; it keeps its input all the
+// same.
+Applied apply_adaptive_avg_pool(Tape& tape, const Layer& layer, TensorId input) {
+  const Shape shape = tape.at(input).shape;
+  if (Applied fault = need_sides(layer, shape); !fault.ok()) return fault;
+  const std::int64_t side = layer.out == 0 ? 1 : layer.out;
+  Shape made = shape;
+  for (std::size_t i = 1; i <= shape.sides(); ++i) made.size[i] = side;
+  if (!is_bounded(made))
+    return misfit("adaptive_avg_pool makes a tensor of more than 2^40 elements", "use a smaller out");
+  const auto in = static_cast<double>(shape.elements()), out = static_cast<double>(made.elements());
+  if (tape.at(input).needs_gradient) tape.save(input);
+  if (side == 1) return record_pool(tape, made, input, {in, 4 * (in + out), in, 8 * in});
+  return record_pool(tape, made, input, {in, 4 * (in + out), in, 8 * in + 4 * out});
+}
+
+}  // namespace foretrain

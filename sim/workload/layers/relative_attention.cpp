@@ -1,0 +1,164 @@
+// Attention over cached tokens with relative positions, as Transformer-XL runs it.
+//
+// Queries are the rows of this segment, keys and values those of the memory and of this segment; the memory
+// gets no gradient. The scores are the sum of two products: (q + u) k^T, and (q + v) r^T with r the projected
+// distances, which are the same for all samples, then shifted row by row. u and v are two vectors that all
+// layers share.
+#include <fmt/format.h>
+
+#include "sim/workload/layers/attention.hpp"
+#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/linear.hpp"
+
+namespace foretrain {
+namespace {
+
+struct RelativeWork {
+  AttentionSize size;
+  std::int64_t width = 0;  ///< of the input
+  std::uint32_t distance_weight = 0, content_bias = 0, position_bias = 0;
+
+  double distance_elements() const { return size.key_elements(); }
+  double distance_flops() const { return 2 * static_cast<double>(size.keys * width * size.width()); }
+  Amount distance_bytes() const {
+    return {4 * (static_cast<double>(width * size.width() + size.keys * width) + distance_elements()), 0};
+  }
+};
+
+/// The memory in front of the segment.
+TensorId record_memory(Tape& tape, TensorId input, std::int64_t memory_length) {
+  const Shape in = tape.at(input).shape;
+  const Shape joined = Shape::sequence(memory_length + in.rows(), in.width());
+  const TensorId result = tape.result(joined, {input}, false);
+  tape.forward(make_operator(OperatorClass::copy, HostCall::concat, {},
+                             per_sample(8 * static_cast<double>(joined.elements()))));
+  tape.node({}, {input}, result);
+  return result;
+}
+
+Heads project_relative(Tape& tape, TensorId joined, const RelativeWork& work) {
+  const TensorId all = record_linear(tape, joined, 3 * work.size.width(), {LinearForm::Bias::none, "qkv."});
+  const Shape keys = Shape::sequence(work.size.keys, work.size.width());
+  const Heads heads{tape.alias(Shape::sequence(work.size.queries, work.size.width()), all),
+                    tape.alias(keys, all), tape.alias(keys, all)};
+  tape.node({backward_of(copy_of(work.size.query_elements() + 2 * work.size.key_elements(), 2)),
+             backward_of(copy_of(3 * work.size.key_elements()))},
+            {all}, heads.q);
+  return heads;
+}
+
+/// q + a trained vector, made contiguous for the product.
+TensorId add_vector(Tape& tape, TensorId q, const RelativeWork& work, std::uint32_t vector) {
+  const double n = work.size.query_elements();
+  const TensorId result = tape.result(tape.at(q).shape, {q}, true);
+  tape.forward(pass_over(n, HostCall::add));
+  tape.forward(copy_of(n));
+  const Operator sum =
+      make_operator(OperatorClass::reduction, HostCall::add, per_sample(n), per_sample(4 * n));
+  tape.node({backward_of(copy_of(n)), {sum, {vector}}}, {q}, result);
+  return result;
+}
+
+TensorId record_distances(Tape& tape, const RelativeWork& work) {
+  const TensorId distances = tape.result(Shape::sequence(work.size.keys, work.size.width()), {}, true);
+  const Operator project_relative =
+      make_operator(OperatorClass::gemm, HostCall::linear, {work.distance_flops(), 0}, work.distance_bytes());
+  tape.forward(project_relative);
+  tape.save(Amount{4 * (static_cast<double>(work.size.keys * work.width) + work.distance_elements()), 0});
+  tape.node({{project_relative, {work.distance_weight}}}, {}, distances);
+  return distances;
+}
+
+/// The second product has one operand for all samples: its rows grow with the batch, not its count.
+Product for_all_samples(Product product, Product::Grows grows) {
+  product.grows = grows;
+  return product;
+}
+
+TensorId record_relative_scores(Tape& tape, const Heads& heads, TensorId distances,
+                                const RelativeWork& work) {
+  const AttentionSize& size = work.size;
+  const TensorId by_content = add_vector(tape, heads.q, work, work.content_bias);
+  tape.forward(copy_of(size.key_elements()));
+  const TensorId content = tape.result(size.score_shape(), {by_content, heads.k}, false);
+  tape.forward(batched_products(size, {size.makes_scores()}));
+  tape.save(per_sample(4 * (size.query_elements() + size.key_elements())));
+  tape.node({backward_of(batched_products(size, {size.makes_key_rows(), size.makes_query_rows()}))},
+            {by_content, heads.k}, content);
+
+  const TensorId by_position = add_vector(tape, heads.q, work, work.position_bias);
+  const TensorId position = tape.result(size.score_shape(), {by_position, distances}, false);
+  tape.forward(batched_products(size, {for_all_samples(size.makes_scores(), Product::Grows::rows)}));
+  tape.save(per_sample(4 * size.query_elements()));
+  tape.node(
+      {backward_of(batched_products(size, {for_all_samples(size.makes_key_rows(), Product::Grows::depth),
+                                           for_all_samples(size.makes_query_rows(), Product::Grows::rows)}))},
+      {by_position, distances}, position);
+
+  // The shift pads a column and reads the rows one element further on; then one fused kernel adds and scales,
+  // one masks.
+  const TensorId shifted = tape.result(size.score_shape(), {position}, false);
+  tape.forward(copy_of(size.scores()));
+  tape.node({backward_of(copy_of(size.scores(), 2))}, {position}, shifted);
+  const TensorId scores = tape.result(size.score_shape(), {content, shifted}, false);
+  tape.forward(make_operator(OperatorClass::elementwise, HostCall::add, per_sample(2 * size.scores()),
+                             per_sample(12 * size.scores())));
+  tape.forward(pass_over(size.scores(), HostCall::activation));
+  tape.node({backward_of(pass_over(size.scores(), HostCall::activation)),
+             backward_of(pass_over(size.scores(), HostCall::activation))},
+            {content, shifted}, scores);
+  return scores;
+}
+
+TensorId record_relative_context(Tape& tape, TensorId weights, TensorId v, const AttentionSize& size) {
+  const double rows = size.query_elements();
+  const TensorId context = tape.result(Shape::sequence(size.queries, size.width()), {weights, v}, false);
+  tape.forward(copy_of(size.key_elements()));
+  tape.forward(batched_products(size, {size.makes_query_rows()}));
+  tape.save(weights);
+  tape.save(per_sample(4 * size.key_elements()));
+  tape.node({backward_of(batched_products(size, {size.makes_key_rows(), size.makes_scores()}))}, {weights, v},
+            context);
+  const TensorId merged = tape.result(tape.at(context).shape, {context}, false);
+  tape.forward(copy_of(rows));
+  tape.node({backward_of(copy_of(rows))}, {context}, merged);
+  return merged;
+}
+
+}  // namespace
+
+Applied apply_relative_attention(Tape& tape, const Layer& layer, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  if (in.kind != ShapeKind::sequence)
+    return misfit(fmt::format("relative_attention needs [sequence, width], not {}", to_string(in)),
+                  "place an embedding before it");
+  const std::int64_t width = layer.sequence.width > 0 ? layer.sequence.width : in.width();
+  if (width % layer.heads != 0)
+    return misfit(fmt::format("{} heads do not divide the width {}", layer.heads, width),
+                  "use a divisor of the width");
+  RelativeWork work;
+  work.size = {in.rows(), layer.sequence.memory_length + in.rows(), layer.heads, width / layer.heads},
+  work.width = in.width();
+  if (!bounded_product({3, width, in.width()}) || !bounded_product({3, work.size.keys, width}) ||
+      !bounded_product({work.size.keys, in.width()}) ||
+      !bounded_product({layer.heads, work.size.queries, work.size.keys}))
+    return misfit("relative_attention makes a tensor of more than 2^40 elements",
+                  "use a shorter sequence or a smaller width");
+  tape.share("relative_attention");
+  work.content_bias = tape.parameter("content_bias", width),
+  work.position_bias = tape.parameter("position_bias", width);
+  tape.share(layer.weights);
+
+  const TensorId joined =
+      layer.sequence.memory_length > 0 ? record_memory(tape, input, layer.sequence.memory_length) : input;
+  const Heads heads = project_relative(tape, joined, work);
+  work.distance_weight = tape.parameter("distance.weight", in.width() * width);
+  const TensorId distances = record_distances(tape, work);
+  TensorId weights =
+      apply_softmax(tape, Layer{}, record_relative_scores(tape, heads, distances, work)).tensor;
+  if (layer.sequence.dropout) weights = apply_dropout(tape, Layer{}, weights).tensor;
+  const TensorId context = record_relative_context(tape, weights, heads.v, work.size);
+  return {record_linear(tape, context, in.width(), {LinearForm::Bias::none, "output."}), "", ""};
+}
+
+}  // namespace foretrain

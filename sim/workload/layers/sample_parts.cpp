@@ -1,0 +1,31 @@
+// Samples divided into parts.
+#include "sim/workload/layers/sample_parts.hpp"
+
+#include "sim/workload/layers/product_sizes.hpp"
+
+namespace foretrain {
+namespace {
+
+void divide(Amount& amount, double parts) { amount.per_sample /= parts; }
+
+void divide(Operator& op, double parts) {
+  divide(op.flops, parts), divide(op.bytes, parts);
+  for (Product& product : op.products) grown_size(product) /= parts, divide(product.bytes, parts);
+}
+
+std::int64_t divided_up(std::int64_t elements, std::int64_t parts) { return (elements + parts - 1) / parts; }
+
+}  // namespace
+
+void divide_sample(ExpandedModel& model, std::int64_t parts) {
+  const auto n = static_cast<double>(parts);
+  for (Operator& op : model.forward) divide(op, n);
+  for (BackwardStep& step : model.backward) divide(step.op, n);
+  for (LayerTrace& trace : model.layer_traces) divide(trace.saved_bytes, n);
+  for (Lifetime& life : model.lifetimes.activations) divide(life.bytes, n);
+  divide(model.saved_bytes, n);
+  model.input_elements = divided_up(model.input_elements, parts);
+  model.largest_activation_elements = divided_up(model.largest_activation_elements, parts);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,138 @@
+// softmax(q k^T / sqrt(d)) v: operator by operator as eager frameworks issue it, or as the one kernel of
+// flash attention.
+//
+// With a heads, s rows and width h each batched product is 2 s^2 h FLOPs. Eager keeps head-major copies of q,
+// k and v, and of the a s^2 scores the softmax's result and, with dropout, the mask and the dropped weights.
+// The fused kernel keeps q, k, v, the context and one number a row and head; backward makes the scores again:
+// five products instead of four.
+#include "sim/workload/layers/attention.hpp"
+#include "sim/workload/layers/layer_operators.hpp"
+
+namespace foretrain {
+namespace {
+
+TensorId record_pass(Tape& tape, TensorId input, HostCall call, bool works_backward) {
+  const Shape shape = tape.at(input).shape;
+  const Operator pass = pass_over(static_cast<double>(shape.elements()), call);
+  const TensorId result = tape.result(shape, {input}, false);
+  tape.forward(pass);
+  std::vector<BackwardStep> steps;
+  if (works_backward) steps.push_back(backward_of(pass));
+  tape.node(std::move(steps), {input}, result);
+  return result;
+}
+
+TensorId record_scores(Tape& tape, const SequenceFields& fields, const AttentionSize& size,
+                       const Heads& heads) {
+  if (fields.projection != Projection::module)
+    tape.forward(copy_of(size.query_elements() + size.key_elements(), 2));
+  const TensorId scores = tape.result(size.score_shape(), {heads.q, heads.k}, false);
+  tape.forward(batched_products(size, {size.makes_scores()}));
+  tape.save(per_sample(4 * (size.query_elements() + size.key_elements())));
+  tape.node({backward_of(batched_products(size, {size.makes_key_rows(), size.makes_query_rows()}))},
+            {heads.q, heads.k}, scores);
+  return scores;
+}
+
+TensorId record_weights(Tape& tape, const SequenceFields& fields, const AttentionSize& size,
+                        TensorId scores) {
+  if (fields.projection != Projection::module && fields.scaled)
+    scores = record_pass(tape, scores, HostCall::activation, true);
+  if (fields.mask) scores = record_pass(tape, scores, HostCall::add, false);
+  if (fields.causal) {
+    // Hugging Face converts the stored triangle and makes the filling value anew each time.
+    tape.forward(make_operator(OperatorClass::copy, HostCall::copy, {1, 0},
+                               {2 * static_cast<double>(size.queries * size.keys), 0}, 2));
+    scores = record_pass(tape, scores, HostCall::activation, true);
+  }
+  const TensorId weights = apply_softmax(tape, Layer{}, scores).tensor;
+  return fields.dropout ? apply_dropout(tape, Layer{}, weights).tensor : weights;
+}
+
+TensorId record_context(Tape& tape, const SequenceFields& fields, const AttentionSize& size, TensorId weights,
+                        TensorId v) {
+  if (fields.projection != Projection::module) tape.forward(copy_of(size.key_elements()));
+  const TensorId context = tape.result(Shape::sequence(size.queries, size.width()), {weights, v}, false);
+  tape.forward(batched_products(size, {size.makes_query_rows()}));
+  tape.save(weights);
+  tape.save(per_sample(4 * size.key_elements()));
+  tape.node({backward_of(batched_products(size, {size.makes_key_rows(), size.makes_scores()}))}, {weights, v},
+            context);
+  return context;
+}
+
+Product repeated(Product product, double times) {
+  product.count *= times;
+  return product;
+}
+
+}  // namespace
+
+Product AttentionSize::product(std::int64_t m, std::int64_t n, std::int64_t k) const {
+  return {static_cast<double>(m),
+          static_cast<double>(n),
+          static_cast<double>(k),
+          static_cast<double>(heads),
+          1,
+          Product::Grows::count,
+          1,
+          1,
+          per_sample(product_bytes())};
+}
+
+Operator batched_products(const AttentionSize& size, const std::vector<Product>& products) {
+  const auto count = static_cast<int>(products.size());
+  Operator op =
+      make_operator(OperatorClass::attention, HostCall::attention, per_sample(count * size.product_flops()),
+                    per_sample(count * size.product_bytes()), count);
+  for (const Product& product : products) op.with(product);
+  return op;
+}
+
+Operator copy_of(double elements, int count) {
+  return make_operator(OperatorClass::copy, HostCall::copy, {}, per_sample(8 * elements), count);
+}
+
+Operator pass_over(double elements, HostCall call) {
+  return make_operator(OperatorClass::elementwise, call, per_sample(elements), per_sample(8 * elements));
+}
+
+BackwardStep backward_of(const Operator& op) { return {op, {}}; }
+
+TensorId record_eager_attention(Tape& tape, const SequenceFields& fields, const AttentionSize& size,
+                                const Heads& heads) {
+  Heads scaled = heads;
+  if (fields.projection == Projection::module)
+    scaled.q = record_pass(tape, heads.q, HostCall::activation, true);
+  const TensorId weights = record_weights(tape, fields, size, record_scores(tape, fields, size, scaled));
+  return record_context(tape, fields, size, weights, heads.v);
+}
+
+TensorId record_fused_attention(Tape& tape, const SequenceFields& fields, const AttentionSize& size,
+                                const Heads& heads) {
+  const double share = fields.causal ? 0.5 : 1;
+  const double rows = 4 * (2 * size.query_elements() + 2 * size.key_elements());
+  const double statistics = 4 * static_cast<double>(size.heads * size.queries);
+  Operator forward =
+      make_operator(OperatorClass::attention, HostCall::fused_attention,
+                    per_sample(2 * share * size.product_flops()), per_sample(rows + statistics));
+  forward.with(repeated(size.makes_scores(), share)).with(repeated(size.makes_query_rows(), share));
+  // The row sums of gradient times context first, then one kernel for all three gradients.
+  Operator backward = make_operator(OperatorClass::attention, HostCall::fused_attention,
+                                    per_sample(5 * share * size.product_flops()),
+                                    per_sample(2 * rows + 8 * size.query_elements() + statistics), 2);
+  backward.with(repeated(size.makes_scores(), 2 * share)).with(repeated(size.makes_key_rows(), 3 * share));
+  for (Operator* op : {&forward, &backward}) {
+    for (int i = 0; i < op->product_count; ++i)
+      op->products[static_cast<std::size_t>(i)].bytes = per_sample(op->bytes.per_sample / 2);
+  }
+  const TensorId context =
+      tape.result(Shape::sequence(size.queries, size.width()), {heads.q, heads.k, heads.v}, false);
+  tape.forward(forward);
+  for (const TensorId kept : {heads.q, heads.k, heads.v, context}) tape.save(kept);
+  tape.save(per_sample(statistics));
+  tape.node({backward_of(backward)}, {heads.q, heads.k, heads.v}, context);
+  return context;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,189 @@
+// Attention within square windows of an image's tokens, with a trained bias for each relative position, as
+// Swin runs it.
+//
+// Tokens are an image of equal sides. Backward, the three selections from the joined projection each write
+// into zeros of its whole size and are added up: that is how the framework undoes indexing. A shift of half a
+// window rolls the image and masks the scores of tokens that were not neighbours; where one window covers the
+// image there is nothing to shift nor to cut.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/workload/layers/attention.hpp"
+#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/linear.hpp"
+
+namespace foretrain {
+namespace {
+
+struct WindowWork {
+  std::int64_t side = 0, window = 0, shift = 0;
+  double elements = 0;  ///< of the tokens
+  std::int64_t windows() const { return (side / window) * (side / window); }
+  std::int64_t length() const { return window * window; }
+  bool is_cut() const { return windows() > 1; }
+};
+
+TensorId record_move(Tape& tape, TensorId input, const Operator& move, std::vector<BackwardStep> steps) {
+  const TensorId moved = tape.result(tape.at(input).shape, {input}, false);
+  tape.forward(move);
+  tape.node(std::move(steps), {input}, moved);
+  return moved;
+}
+
+Operator roll_or_pad(const WindowWork& work) {
+  return make_operator(OperatorClass::copy, HostCall::copy, per_sample(work.elements),
+                       per_sample(8 * work.elements));
+}
+
+/// Padding to whole windows (a copy even where nothing is missing), the shift, and windows made contiguous.
+TensorId cut_windows(Tape& tape, TensorId input, const WindowWork& work) {
+  TensorId tokens = record_move(tape, input, roll_or_pad(work), {backward_of(roll_or_pad(work))});
+  if (work.shift > 0) tokens = record_move(tape, tokens, roll_or_pad(work), {backward_of(roll_or_pad(work))});
+  if (work.is_cut())
+    tokens = record_move(tape, tokens, copy_of(work.elements), {backward_of(copy_of(work.elements))});
+  return tokens;
+}
+
+TensorId join_windows(Tape& tape, TensorId tokens, const WindowWork& work) {
+  if (work.is_cut())
+    tokens = record_move(tape, tokens, copy_of(work.elements), {backward_of(copy_of(work.elements))});
+  if (work.shift > 0) tokens = record_move(tape, tokens, roll_or_pad(work), {backward_of(roll_or_pad(work))});
+  // The padding is cut off again by two slices.
+  const Shape shape = tape.at(tokens).shape;
+  const TensorId cut = tape.alias(shape, tokens);
+  tape.node({backward_of(roll_or_pad(work)), backward_of(roll_or_pad(work))}, {tokens}, cut);
+  return cut;
+}
+
+/// One row of the table for each pair of positions in a window.
+TensorId record_position_bias(Tape& tape, const Layer& layer, const WindowWork& work) {
+  const std::int64_t entries = (2 * work.window - 1) * (2 * work.window - 1) * layer.heads;
+  const auto table = static_cast<double>(entries),
+             pairs = static_cast<double>(work.length() * work.length() * layer.heads);
+  const std::uint32_t weight = tape.parameter("relative_position_bias_table", entries);
+  const TensorId bias = tape.result(Shape::sequence(layer.heads * work.length(), work.length()), {}, true);
+  tape.forward(make_operator(OperatorClass::embedding, HostCall::embedding, {pairs, 0}, {16 * pairs, 0}, 2));
+  tape.node({{make_operator(OperatorClass::embedding, HostCall::embedding, {table, 0},
+                            {4 * table + 8 * pairs, 0}, 2),
+              {weight}}},
+            {}, bias);
+  return bias;
+}
+
+Heads project_windows(Tape& tape, const Layer& layer, TensorId tokens, const AttentionSize& size,
+                      double elements) {
+  const TensorId joined = record_linear(tape, tokens, 3 * size.width(), {bias_of(layer.bias), "qkv."});
+  const Shape rows = tape.at(tokens).shape;
+  const Heads heads{tape.alias(rows, joined), tape.alias(rows, joined), tape.alias(rows, joined)};
+  const Operator into_zeros = make_operator(OperatorClass::copy, HostCall::copy, per_sample(3 * elements),
+                                            per_sample(16 * elements), 2);
+  const Operator sum = make_operator(OperatorClass::elementwise, HostCall::add, per_sample(3 * elements),
+                                     per_sample(36 * elements));
+  std::vector<BackwardStep> steps;
+  for (int part = 0; part < 3; ++part) {
+    steps.push_back(backward_of(into_zeros));
+    if (part > 0) steps.push_back(backward_of(sum));
+  }
+  steps.push_back(backward_of(copy_of(3 * elements)));
+  tape.node(std::move(steps), {joined}, heads.q);
+  return heads;
+}
+
+Operator window_pass(double elements, HostCall call) { return pass_over(elements, call); }
+
+TensorId record_window_scores(Tape& tape, const Heads& heads, const AttentionSize& size,
+                              const WindowWork& work, TensorId bias) {
+  const TensorId scaled = record_move(tape, heads.q, window_pass(work.elements, HostCall::activation),
+                                      {backward_of(window_pass(work.elements, HostCall::activation))});
+  tape.forward(copy_of(2 * work.elements, 2));
+  const TensorId products = tape.result(size.score_shape(), {scaled, heads.k}, false);
+  tape.forward(batched_products(size, {size.makes_scores()}));
+  tape.save(per_sample(8 * work.elements));
+  tape.node({backward_of(batched_products(size, {size.makes_key_rows(), size.makes_query_rows()}))},
+            {scaled, heads.k}, products);
+
+  const TensorId scores = tape.result(size.score_shape(), {products, bias}, false);
+  tape.forward(window_pass(size.scores(), HostCall::add));
+  const Operator sum = make_operator(OperatorClass::reduction, HostCall::add, per_sample(size.scores()),
+                                     per_sample(4 * size.scores()));
+  tape.node({backward_of(sum)}, {products, bias}, scores);
+  return work.shift > 0 ? record_move(tape, scores, window_pass(size.scores(), HostCall::add), {}) : scores;
+}
+
+TensorId record_window_context(Tape& tape, TensorId weights, TensorId v, const AttentionSize& size,
+                               const WindowWork& work) {
+  tape.forward(copy_of(work.elements));
+  const TensorId context = tape.result(tape.at(v).shape, {weights, v}, false);
+  tape.forward(batched_products(size, {size.makes_query_rows()}));
+  tape.save(weights);
+  tape.save(per_sample(4 * work.elements));
+  tape.node({backward_of(batched_products(size, {size.makes_key_rows(), size.makes_scores()}))}, {weights, v},
+            context);
+  return record_move(tape, context, copy_of(work.elements), {backward_of(copy_of(work.elements))});
+}
+
+}  // namespace
+
+Applied apply_window_attention(Tape& tape, const Layer& layer, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  const auto side = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(in.rows()))));
+  const std::int64_t window = std::min(layer.sequence.window, side);
+  if (in.kind != ShapeKind::sequence || side * side != in.rows())
+    return misfit(fmt::format("window_attention needs the tokens of a square image, not {}", to_string(in)),
+                  "place it after to_sequence");
+  if (side % window != 0)
+    return misfit(fmt::format("windows of {} do not divide the side {}", window, side),
+                  "use a divisor of the side");
+  if (in.width() % layer.heads != 0)
+    return misfit(fmt::format("{} heads do not divide the width {}", layer.heads, in.width()),
+                  "use a divisor of the width");
+  const WindowWork work{side, window, window < side ? layer.sequence.shift : 0,
+                        static_cast<double>(in.elements())};
+  const AttentionSize size{work.length(), work.length(), layer.heads * work.windows(),
+                           in.width() / layer.heads};
+  if (!bounded_product({3, in.width(), in.width()}) || !bounded_product({3, in.rows(), in.width()}) ||
+      !bounded_product({size.heads, size.queries, size.keys}))
+    return misfit("window_attention makes a tensor of more than 2^40 elements", "use smaller windows");
+  const TensorId bias = record_position_bias(tape, layer, work);
+  const TensorId tokens = cut_windows(tape, input, work);
+  const Heads heads = project_windows(
+      tape, layer, tokens, AttentionSize{in.rows(), in.rows(), layer.heads, size.head_width}, work.elements);
+  const TensorId weights =
+      apply_softmax(tape, Layer{}, record_window_scores(tape, heads, size, work, bias)).tensor;
+  const TensorId context = record_window_context(tape, weights, heads.v, size, work);
+  const TensorId projected = record_linear(tape, context, in.width(), {bias_of(layer.bias), "proj."});
+  return {join_windows(tape, projected, work), "", ""};
+}
+
+// Four neighbours become one token of four times the width: padding, four strided views, one join.
+Applied apply_patch_merging(Tape& tape, const Layer&, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  const auto side = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(in.rows()))));
+  if (in.kind != ShapeKind::sequence || side * side != in.rows() || side % 2 != 0) {
+    return misfit(
+        fmt::format("patch_merging needs the tokens of a square image of even sides, not {}", to_string(in)),
+        "place it after to_sequence");
+  }
+  const auto n = static_cast<double>(in.elements());
+  const Operator pad = make_operator(OperatorClass::copy, HostCall::copy, per_sample(n), per_sample(8 * n));
+  const Operator sum =
+      make_operator(OperatorClass::elementwise, HostCall::add, per_sample(n), per_sample(12 * n));
+  std::vector<BackwardStep> steps;
+  for (int part = 0; part < 4; ++part) {
+    for (const double whole : {n / 4, n / 2, n})
+      steps.push_back({make_operator(OperatorClass::copy, HostCall::copy, per_sample(whole),
+                                     per_sample(4 * whole + 8 * std::min(whole, n / 2)), 2),
+                       {}});
+    if (part > 0) steps.push_back(backward_of(sum));
+  }
+  steps.push_back(backward_of(pad));
+  const TensorId result = tape.result(Shape::sequence(in.rows() / 4, 4 * in.width()), {input}, false);
+  tape.forward(pad);
+  tape.forward(make_operator(OperatorClass::copy, HostCall::concat, {}, per_sample(8 * n)));
+  tape.node(std::move(steps), {input}, result);
+  return {result, "", ""};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,258 @@
+// From a network as people describe it to the operators of one training step: walks layers and branches over
+// a tape.
+//
+// First every layer's own numbers are checked, so that all such mistakes come at once; then shapes flow
+// through. A chain stops at its first misfit, since nothing is known after it; the other branches are still
+// walked. Names of results live on the tape; after a misfit some are not there, so that an unknown name
+// counts as a mistake only while there is no other.
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/sample_parts.hpp"
+#include "sim/workload/layers/shared_weights.hpp"
+
+namespace foretrain {
+namespace {
+
+constexpr std::size_t kLongestPath = 200;
+/// Tensors that all joins together may take: lists of names could make it quadratic in the number of layers.
+constexpr std::size_t kMostJoined = 1'000'000;
+
+/// Blocks reuse one activation module, counted behind the block.
+bool is_module(const Layer& layer, bool in_block) {
+  switch (layer.type) {
+    case LayerType::flatten:
+    case LayerType::loss:
+    case LayerType::slice:
+    case LayerType::reshape:
+    case LayerType::start:
+      return false;
+    default:
+      return !in_block || row_of(layer.type).apply != apply_activation;
+  }
+}
+
+bool joins(const Layer& layer) { return row_of(layer.type).join != nullptr; }
+
+class FieldWalk {
+ public:
+  explicit FieldWalk(std::vector<ModelFault>& faults) : faults_(&faults) {}
+
+  void walk(const std::vector<Layer>& layers, int depth) {
+    for (const Layer& layer : layers) {
+      if (stopped_) return;
+      visit(layer, depth);
+    }
+  }
+
+ private:
+  void visit(const Layer& layer, int depth) {
+    if (++layers_ > kMostLayers)
+      return stop(layer, fmt::format("the network has more than {} layers", kMostLayers),
+                  "repeat blocks less often");
+    if (layer.type == LayerType::loss && depth > 0)
+      faults_->push_back({layer.span, "loss inside a branch", "place it last in the network"});
+    for (ModelFault& fault : check_layer(layer)) faults_->push_back(std::move(fault));
+    if (!joins(layer)) return;
+    if (depth == kDeepestBranch)
+      return stop(layer, fmt::format("branches are nested more than {} deep", kDeepestBranch),
+                  "write the network flatter");
+    for (const auto& branch : layer.branches) {
+      if (++layers_ > kMostLayers) break;
+      walk(branch, depth + 1);
+    }
+  }
+
+  void stop(const Layer& layer, std::string message, std::string hint) {
+    stopped_ = true;
+    faults_->push_back({layer.span, std::move(message), std::move(hint)});
+  }
+
+  std::vector<ModelFault>* faults_;
+  std::int64_t layers_ = 0;
+  bool stopped_ = false;
+};
+
+class ShapeWalk {
+ public:
+  ShapeWalk(Tape& tape, std::vector<ModelFault>& faults) : tape_(&tape), faults_(&faults) {}
+
+  /// The last layer's result; nothing after a misfit.
+  std::optional<TensorId> walk(const std::vector<Layer>& layers, TensorId input, const std::string& prefix) {
+    std::optional<TensorId> current = input;
+    for (const Layer& layer : layers) {
+      current = visit(layer, *current, prefix);
+      if (!current) break;
+      for (const std::string& name : layer.as) give_name(name, *current);
+    }
+    return current;
+  }
+
+ private:
+  std::optional<TensorId> visit(const Layer& layer, TensorId previous, const std::string& prefix) {
+    if (layer.type == LayerType::start) return start(layer, prefix);
+    std::vector<TensorId> inputs;
+    if (layer.from.empty()) inputs.push_back(previous);
+    if (!read_names(layer, layer.from, inputs)) return std::nullopt;
+    if (joins(layer)) return join(layer, inputs, prefix);
+    if (inputs.size() == 1) return simple(layer, inputs[0], prefix);
+    return report(layer, fmt::format("{} takes one input, not {}", row_of(layer.type).name, inputs.size()),
+                  "join them with concat or add");
+  }
+
+  void give_name(const std::string& name, TensorId tensor) {
+    if (name.size() > 1 && name.back() == '+')
+      tape_->append_name(name.substr(0, name.size() - 1), tensor);
+    else
+      tape_->name(name, tensor);
+  }
+
+  bool read_names(const Layer& layer, const std::vector<std::string>& names, std::vector<TensorId>& tensors) {
+    for (const std::string& name : names) {
+      const std::vector<TensorId>* known = tape_->named(name);
+      if (known == nullptr) {
+        if (faults_->empty())
+          report(layer, fmt::format("no result is named \"{}\"", name),
+                 "name a layer before this one with `as`");
+        return false;
+      }
+      joined_ += known->size();
+      if (joined_ > kMostJoined) {
+        report(layer, fmt::format("the network joins more than {} results", kMostJoined),
+               "use shorter lists of names");
+        return false;
+      }
+      tensors.insert(tensors.end(), known->begin(), known->end());
+    }
+    return true;
+  }
+
+  void begin(const Layer& layer, std::string path) {
+    tape_->begin_layer(std::move(path));
+    if (!layer.weights.empty()) tape_->share(layer.weights);
+    if (layer.sequence.steps > 1) tape_->run_in_steps(layer.sequence.steps);
+  }
+
+  /// Layers from a file are named by their whole path already.
+  std::string path_of(const Layer& layer, const std::string& prefix) {
+    std::string path = layer.name.empty()
+                           ? fmt::format("{}{}{}", prefix, row_of(layer.type).name, ++counts_[layer.type])
+                           : layer.name;
+    if (path.size() > kLongestPath) path.resize(kLongestPath);
+    return path;
+  }
+
+  std::optional<TensorId> start(const Layer& layer, const std::string& prefix) {
+    begin(layer, path_of(layer, prefix));
+    if (const auto shape = input_shape(layer.shape, layer.tokens)) return tape_->input(*shape);
+    return report(layer, "the started input is no shape of at most 2^40 elements",
+                  "write shape = [channels, height, width], [features], or [length] with tokens = true");
+  }
+
+  // Names that a layer takes besides its input are looked up by the layer itself; they must be there.
+  std::optional<TensorId> simple(const Layer& layer, TensorId input, const std::string& prefix) {
+    std::vector<TensorId> besides;
+    if (!read_names(layer, layer.with, besides)) return std::nullopt;
+    begin(layer, path_of(layer, prefix));
+    if (is_module(layer, !prefix.empty())) tape_->module();
+    return checked(layer, row_of(layer.type).apply(*tape_, layer, input));
+  }
+
+  // A block is a module, a side branch of several layers another.
+  std::optional<TensorId> join(const Layer& layer, std::vector<TensorId> inputs, const std::string& prefix) {
+    const std::string path = path_of(layer, prefix);
+    tape_->module();
+    if (!layer.branches.empty()) {
+      if (inputs.size() != 1)
+        return report(layer, "branches take one input", "give `from` one name, and the others in `with`");
+      inputs = ends_of(layer, inputs[0], path);
+      if (inputs.size() != layer.branches.size()) return std::nullopt;
+    }
+    if (!read_names(layer, layer.with, inputs)) return std::nullopt;
+    begin(layer, path);
+    return checked(layer, row_of(layer.type).join(*tape_, layer, inputs));
+  }
+
+  std::vector<TensorId> ends_of(const Layer& layer, TensorId input, const std::string& path) {
+    std::vector<TensorId> ends;
+    for (std::size_t i = 0; i < layer.branches.size(); ++i) {
+      if (i > 0 && layer.branches[i].size() > 1) tape_->module();
+      if (const auto end = walk(layer.branches[i], input, path + ".")) ends.push_back(*end);
+    }
+    return ends;
+  }
+
+  std::optional<TensorId> checked(const Layer& layer, Applied applied) {
+    if (!applied.ok()) return report(layer, std::move(applied.message), std::move(applied.hint));
+    if (!tape_->has_sharing_fault()) return applied.tensor;
+    return report(
+        layer,
+        fmt::format("layers that share weights \"{}\" have parameters of different sizes", layer.weights),
+        "give them the same sizes, or other labels");
+  }
+
+  std::nullopt_t report(const Layer& layer, std::string message, std::string hint) {
+    faults_->push_back({layer.span, std::move(message), std::move(hint)});
+    return std::nullopt;
+  }
+
+  Tape* tape_;
+  std::vector<ModelFault>* faults_;
+  std::map<LayerType, int> counts_;
+  std::size_t joined_ = 0;
+};
+
+void check_whole(const Model& model, std::vector<ModelFault>& faults) {
+  const SourceSpan last = model.layers.empty() ? SourceSpan{} : model.layers.back().span;
+  if (model.layers.empty() || model.layers.back().type != LayerType::loss) {
+    faults.push_back({last, "the network does not end with a loss", "close it with { type = \"loss\" }"});
+  }
+  for (std::size_t i = 0; i + 1 < model.layers.size(); ++i) {
+    const Layer& next = model.layers[i + 1];
+    if (model.layers[i].type != LayerType::loss || next.type == LayerType::start || !next.from.empty())
+      continue;
+    faults.push_back({model.layers[i].span, "layers follow the loss",
+                      "place the loss last, or begin anew with a named result in `from`"});
+  }
+}
+
+/// Backward begins by writing the gradient of the total loss itself, a one.
+void write_first_gradient(ExpandedModel& model) {
+  if (model.backward.empty()) return;
+  Operator& first = model.backward.front().op;
+  first.kernels += 1, first.flops.fixed += 1, first.bytes.fixed += 8;
+}
+
+}  // namespace
+
+ExpansionResult expand(const Model& model) {
+  ExpansionResult result;
+  const std::optional<Shape> input = input_shape(model.input, model.input_is_tokens);
+  if (!input) {
+    result.faults.push_back({SourceSpan{}, "the network's input is no shape of at most 2^40 elements",
+                             "write input = [channels, height, width], [features], or [length] for tokens"});
+  }
+  check_whole(model, result.faults);
+  FieldWalk(result.faults).walk(model.layers, 0);
+  if (result.faults.empty()) result.faults = check_declared_weights(model);
+  if (!result.faults.empty()) return result;
+
+  Tape tape(model.name);
+  ShapeWalk(tape, result.faults).walk(model.layers, tape.input(*input), "");
+  if (!result.faults.empty()) return result;
+  result.model = std::move(tape).finish();
+  if (const Parameter* untrained = find_untrained(result.model)) {
+    result.faults.push_back({model.layers.back().span,
+                             fmt::format("nothing makes the gradient of {}", untrained->name),
+                             "a layer must use what `parameter` registers"});
+  }
+  write_first_gradient(result.model);
+  if (model.samples_per_input > 1) divide_sample(result.model, model.samples_per_input);
+  return result;
+}
+
+}  // namespace foretrain

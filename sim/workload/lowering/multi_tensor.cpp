@@ -1,0 +1,44 @@
+// Packing of tensors into multi-tensor launches (PyTorch's MultiTensorApply.cuh).
+#include <algorithm>
+#include <array>
+
+#include "sim/workload/lowering/optimizer.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::array<std::int64_t, 5> kMostTensors{110, 64, 48, 36, 30};  // by number of lists
+constexpr std::int64_t kMostBlocks = 320;
+constexpr std::int64_t kChunk = 65'536;
+constexpr std::int64_t kMostChunks =
+    std::int64_t{1} << 24;  // beyond 10^12 elements chunks grow, so that the list stays short
+
+std::int64_t chunk_size(const std::vector<std::int64_t>& tensors) {
+  std::int64_t total = 0;
+  for (const std::int64_t elements : tensors) total += elements;
+  return std::max(kChunk, total / kMostChunks);
+}
+
+}  // namespace
+
+// A tensor cut by a full launch continues as the first of the next.
+std::vector<std::int64_t> packed_elements(const std::vector<std::int64_t>& tensors, int lists) {
+  const std::int64_t chunk = chunk_size(tensors),
+                     most_tensors = kMostTensors[static_cast<std::size_t>(lists) - 1];
+  std::vector<std::int64_t> launches;
+  std::int64_t elements = 0, blocks = 0, tensors_inside = 0;
+  const auto flush = [&] { launches.push_back(elements), elements = blocks = tensors_inside = 0; };
+  for (std::int64_t left : tensors) {
+    while (left > 0) {
+      const std::int64_t taken = std::min((left - 1) / chunk + 1, kMostBlocks - blocks);
+      const std::int64_t moved = left / chunk < taken ? left : taken * chunk;
+      elements += moved, blocks += taken, left -= moved, ++tensors_inside;
+      if (blocks == kMostBlocks || (left == 0 && tensors_inside == most_tensors)) flush();
+    }
+  }
+  if (elements > 0) flush();
+  return launches;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,73 @@
+// Names of operator classes, and sums over an expanded model.
+#include "sim/workload/lowering/operators.hpp"
+
+namespace foretrain {
+namespace {
+
+bool is_matrix_work(OperatorClass cls) {
+  return cls == OperatorClass::conv || cls == OperatorClass::depthwise_conv || cls == OperatorClass::gemm ||
+         cls == OperatorClass::attention;
+}
+
+}  // namespace
+
+std::string_view name_of(OperatorClass cls) {
+  switch (cls) {
+    case OperatorClass::conv:
+      return "conv";
+    case OperatorClass::depthwise_conv:
+      return "depthwise_conv";
+    case OperatorClass::gemm:
+      return "gemm";
+    case OperatorClass::attention:
+      return "attention";
+    case OperatorClass::normalization:
+      return "normalization";
+    case OperatorClass::elementwise:
+      return "elementwise";
+    case OperatorClass::pooling:
+      return "pooling";
+    case OperatorClass::reduction:
+      return "reduction";
+    case OperatorClass::embedding:
+      return "embedding";
+    case OperatorClass::copy:
+      return "copy";
+  }
+  return "";
+}
+
+std::int64_t ExpandedModel::parameter_elements() const {
+  std::int64_t sum = 0;
+  for (const Parameter& parameter : parameters) sum += parameter.elements;
+  return sum;
+}
+
+Amount ExpandedModel::forward_flops() const {
+  Amount sum;
+  for (const Operator& op : forward) sum += op.flops;
+  return sum;
+}
+
+Amount ExpandedModel::forward_gemm_flops() const {
+  Amount sum;
+  for (const Operator& op : forward) {
+    if (is_matrix_work(op.cls)) sum += op.flops;
+  }
+  return sum;
+}
+
+Amount ExpandedModel::backward_flops() const {
+  Amount sum;
+  for (const BackwardStep& step : backward) sum += step.op.flops;
+  return sum;
+}
+
+std::vector<std::uint32_t> ExpandedModel::gradient_ready_order() const {
+  std::vector<std::uint32_t> order;
+  order.reserve(parameters.size());
+  for (const BackwardStep& step : backward) order.insert(order.end(), step.ready.begin(), step.ready.end());
+  return order;
+}
+
+}  // namespace foretrain

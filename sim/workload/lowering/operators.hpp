@@ -1,0 +1,164 @@
+// A network expanded into the kernels of one training step: forward and backward operators with exact FLOPs
+// and bytes, in the order in which the framework issues them, with the moment each parameter's gradient is
+// ready.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/units.hpp"
+#include "sim/workload/amount.hpp"
+#include "sim/workload/layers/layer.hpp"
+#include "sim/workload/layers/shape.hpp"
+#include "sim/workload/tape/lifetimes.hpp"
+
+namespace foretrain {
+
+/// What limits a kernel; one set of efficiencies each (device/kernel_time).
+enum class OperatorClass : std::uint8_t {
+  conv,
+  depthwise_conv,
+  gemm,
+  attention,
+  normalization,
+  elementwise,
+  pooling,
+  reduction,
+  embedding,
+  copy
+};
+
+/// "conv", "depthwise_conv", …
+std::string_view name_of(OperatorClass cls);
+
+/// Which framework call issues the operator; one row each in the host-time table (device/host_time).
+enum class HostCall : std::uint8_t {
+  conv2d,
+  batch_norm,
+  linear,
+  layer_norm,
+  activation,
+  pooling,
+  add,
+  concat,
+  dropout,
+  embedding,
+  attention,
+  softmax,
+  loss,
+  view,
+  copy,
+  fused_attention,
+  recurrent,
+  gelu
+};
+
+/// One matrix product C[m,n] += A[m,k] B[k,n] inside an operator; a convolution is the product of the same
+/// size (implicit GEMM: forward m = output positions, n = output channels of a group, k = input channels of a
+/// group x window). Sizes are of one sample; the batch multiplies the one dimension that `grows`.
+struct Product {
+  enum class Grows : std::uint8_t { rows, depth, count };
+  double m = 0, n = 0, k = 0;
+  double count = 1;   ///< independent products in one launch: heads, groups
+  double serial = 1;  ///< launches one after the other: time steps of a recurrent layer
+  Grows grows = Grows::rows;
+  std::int32_t window = 1;  ///< kernel positions of a convolution (3x3: 9); 1 for plain products
+  std::int32_t stride = 1;
+  Amount bytes;  ///< read + written, fp32 elements, all of `count` and `serial`
+  double flops_per_sample() const { return 2 * m * n * k * count * serial; }
+};
+
+/// One framework-level operator: `kernels` launches issued by one host call. Bytes are read + written for
+/// fp32 elements.
+struct Operator {
+  OperatorClass cls = OperatorClass::elementwise;
+  HostCall call = HostCall::activation;
+  bool backward = false;
+  std::uint32_t layer = 0;  ///< index into ExpandedModel::layer_names
+  std::uint16_t kernels = 1;
+  std::uint16_t calls =
+      1;         ///< host calls that issue them, one after the other: the steps of a loop in the script
+  Amount flops;  ///< 2 per multiply-add; rules in docs/models/operators.md
+  Amount bytes;
+  std::optional<Time> stated{};  ///< how long it runs, whatever the batch; none: follows from FLOPs and bytes
+  bool half_capable = true;      ///< runs in 16 bit under autocast (loss and softmax do not)
+  /// The matrix products among `kernels` (backward: for the input, for the weights); their FLOPs and bytes
+  /// are part of the totals.
+  std::array<Product, 2> products{};
+  std::uint8_t product_count = 0;
+
+  Operator& with(const Product& product) { return products[product_count++] = product, *this; }
+};
+
+/// One parameter tensor, in registration order.
+struct Parameter {
+  std::string name;  ///< "layer path.weight"
+  std::int64_t elements = 0;
+  std::uint32_t layer = 0;
+};
+
+/// One entry of the backward pass: an operator, after which `ready` lists the parameters whose gradients are
+/// complete, in the order the framework's accumulation nodes run (conv, norm: weight, bias; linear: bias,
+/// weight).
+struct BackwardStep {
+  Operator op;
+  std::vector<std::uint32_t> ready;  ///< indices into ExpandedModel::parameters
+};
+
+/// A persistent non-parameter tensor: BatchNorm's running mean and variance (fp32) and its batch counter
+/// (int64, 8 bytes).
+struct Buffer {
+  std::int64_t elements = 0;
+  std::int64_t element_bytes = 4;
+};
+
+/// What a layer leaves behind: the shape of its result, and what it keeps for backward.
+struct LayerTrace {
+  Shape result;
+  Amount saved_bytes;
+};
+
+struct ExpandedModel {
+  std::string name;
+  std::vector<std::string> layer_names;
+  std::vector<LayerTrace> layer_traces;  ///< one for each of `layer_names`
+  std::vector<Parameter> parameters;
+  std::vector<Buffer> buffers;
+  std::vector<Operator> forward;  ///< with the loss
+  std::vector<BackwardStep> backward;
+  std::int64_t input_elements = 0;  ///< per sample
+  std::int64_t largest_activation_elements = 0;
+  Amount saved_bytes;   ///< fp32 activations kept for backward, each storage once
+  Lifetimes lifetimes;  ///< of everything on the GPU during a step, as far as it grows with the batch or
+                        ///< comes and goes
+  std::int64_t modules = 0;
+
+  std::int64_t parameter_elements() const;
+  Bytes gradient_bytes() const { return {4 * parameter_elements()}; }
+  Amount forward_flops() const;       ///< all operators
+  Amount forward_gemm_flops() const;  ///< conv and gemm operators with their bias: the figure papers quote
+  Amount backward_flops() const;
+  /// Parameter indices by the moment their gradient is ready.
+  std::vector<std::uint32_t> gradient_ready_order() const;
+};
+
+/// A layer that does not fit its input.
+struct ModelFault {
+  SourceSpan span;
+  std::string message, hint;
+};
+
+struct ExpansionResult {
+  ExpandedModel model;
+  std::vector<ModelFault> faults;  ///< when not empty, `model` is not to be used
+};
+
+/// Expands and checks shapes. At most 100,000 layers, tensors of at most 2^40 elements; beyond that a fault.
+ExpansionResult expand(const Model& model);
+
+}  // namespace foretrain

@@ -1,0 +1,166 @@
+// The optimizer step: a table of its list operations, and the packing of tensors into multi-tensor launches.
+//
+// Every optimizer is a short list of element-wise operations. As a for-loop each runs once per tensor; as
+// foreach each runs over packed lists of tensors; fused, the whole list collapses into one pass. Bytes are
+// what each operation reads and writes.
+#include "sim/workload/lowering/optimizer.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace foretrain {
+namespace {
+
+/// One element-wise operation over all tensors; `lists` is how many tensor lists a packed launch carries.
+struct ListOperation {
+  int lists = 1;
+  int bytes = 8;  // per element
+  int flops = 1;  // per element
+};
+using Operations = std::vector<ListOperation>;
+
+constexpr ListOperation kScale{1, 8, 1}, kAddScaled{2, 12, 2}, kAddConstant{1, 8, 1}, kRoot{1, 8, 1},
+    kRootCopy{2, 8, 1}, kAddCopy{2, 8, 1}, kScaleCopy{2, 8, 1}, kDivideBy{1, 8, 1}, kDivideLists{2, 12, 1},
+    kTimes{2, 12, 1}, kAddProduct{3, 16, 3}, kAddQuotient{3, 16, 3}, kSquares{1, 4, 2}, kMoments{4, 28, 14},
+    kScalar{1, 0, 0};
+
+/// What the framework calls the same whichever form it takes.
+struct Recipe {
+  OptimizerKind kind;
+  std::string_view name;
+  std::int64_t state_bytes;        // per element
+  double loop_cost;                // us per tensor and operation when looping, on the reference CPU
+  Operations loop, packed, fused;  // empty: not offered
+};
+
+// Loop costs: measured per tensor (SGD 1.07, momentum with decay 4.6, Adam 14.8, AdamW with decay 17.0,
+// Adadelta 14.0) over the number of operations; the others take Adam's. Sources: docs/models/optimizer.md.
+const std::vector<Recipe>& recipes() {
+  static const Operations momentum{kScale, kAddScaled, kAddScaled};
+  static const Operations nesterov{kScale, kAddScaled, kAddScaled, kAddScaled};
+  static const Operations adam{kScale,    kAddScaled, kScale,       kAddProduct,
+                               kRootCopy, kDivideBy,  kAddConstant, kAddQuotient};
+  static const Operations adadelta{kScale, kAddProduct, kAddCopy, kRoot,       kAddCopy,  kRoot,
+                                   kTimes, kTimes,      kScale,   kAddProduct, kAddScaled};
+  static const Operations adagrad{kAddProduct, kRootCopy, kAddConstant, kAddQuotient};
+  static const Operations adagrad_packed{kAddProduct, kRootCopy,    kAddConstant,
+                                         kScaleCopy,  kDivideLists, kAddScaled};
+  static const Operations rmsprop{kScale, kAddProduct, kRootCopy, kAddConstant, kAddQuotient};
+  // Moments, step and its two norms looping; Apex: norm of all gradients, moments, norms of both, scaled
+  // step.
+  static const Operations lamb{kScale,   kAddScaled, kScale,    kAddProduct,  kScaleCopy,   kSquares,
+                               kScalar,  kScalar,    kRootCopy, kAddConstant, kDivideLists, kScaleCopy,
+                               kSquares, kScalar,    kScalar,   kAddScaled};
+  static const Operations lamb_fused{kSquares, kMoments, kSquares, kSquares, kAddScaled};
+  static const std::vector<Recipe> table{
+      {OptimizerKind::sgd, "sgd", 0, 1.07, {kAddScaled}, {kAddScaled}, {{2, 12, 2}}},
+      {OptimizerKind::momentum, "momentum", 4, 4.6 / 4, momentum, momentum, {{3, 20, 5}}},
+      {OptimizerKind::nesterov, "nesterov", 4, 4.6 / 4, nesterov, nesterov, {{3, 20, 7}}},
+      {OptimizerKind::adam, "adam", 8, 14.8 / 8, adam, adam, {kMoments}},
+      {OptimizerKind::adamw, "adamw", 8, 17.0 / 9, adam, adam, {kMoments}},
+      {OptimizerKind::adadelta, "adadelta", 8, 14.0 / 11, adadelta, adadelta, {}},
+      {OptimizerKind::adagrad, "adagrad", 4, 14.8 / 8, adagrad, adagrad_packed, {}},
+      {OptimizerKind::rmsprop, "rmsprop", 4, 14.8 / 8, rmsprop, rmsprop, {}},
+      {OptimizerKind::lamb, "lamb", 8, 14.8 / 8, lamb, {}, lamb_fused},
+  };
+  return table;
+}
+
+const Recipe& recipe_of(OptimizerKind kind) { return recipes()[static_cast<std::size_t>(kind)]; }
+
+/// One kernel over a variable: it reads the gradient, reads and writes the weight and the state.
+ListOperation apply_operation(const Recipe& recipe) {
+  const int tensors = 1 + static_cast<int>(recipe.state_bytes / 4);
+  return {tensors + 1, 4 + 8 * tensors, 2 + 3 * static_cast<int>(recipe.state_bytes)};
+}
+
+OptimizerLaunch launch_of(const ListOperation& operation, std::int64_t elements, Time host) {
+  return {Bytes{operation.bytes * elements},
+          Flops{static_cast<double>(operation.flops) * static_cast<double>(elements)}, host};
+}
+
+std::vector<OptimizerLaunch> loop_launches(const Operations& operations, double cost,
+                                           const std::vector<std::int64_t>& tensors) {
+  std::vector<OptimizerLaunch> launches;
+  launches.reserve(operations.size() * tensors.size());
+  for (const std::int64_t elements : tensors) {
+    for (const ListOperation& operation : operations)
+      launches.push_back(launch_of(operation, elements, microseconds(cost)));
+  }
+  return launches;
+}
+
+// Bookkeeping of a call to step(), grouping the lists (per tensor), and a call from Python per list
+// operation.
+std::vector<OptimizerLaunch> packed_launches(const Operations& operations,
+                                             const std::vector<std::int64_t>& tensors) {
+  std::vector<OptimizerLaunch> launches;
+  for (const ListOperation& operation : operations) {
+    for (const std::int64_t elements : packed_elements(tensors, operation.lists))
+      launches.push_back(launch_of(operation, elements, Time{}));
+  }
+  if (launches.empty()) return launches;
+  const Time host = microseconds(40) + microseconds(2) * static_cast<std::int64_t>(tensors.size()) +
+                    microseconds(7) * static_cast<std::int64_t>(operations.size());
+  for (OptimizerLaunch& launch : launches) launch.host = host / static_cast<std::int64_t>(launches.size());
+  return launches;
+}
+
+Operations with_decay(Operations operations, bool weight_decay) {
+  if (weight_decay && !operations.empty()) operations.insert(operations.begin(), kAddScaled);
+  return operations;
+}
+
+}  // namespace
+
+std::string_view name_of(OptimizerKind kind) { return recipe_of(kind).name; }
+
+std::vector<std::string> optimizer_names() {
+  std::vector<std::string> names;
+  for (int kind = 0; kind <= static_cast<int>(OptimizerKind::lamb); ++kind)
+    names.emplace_back(name_of(static_cast<OptimizerKind>(kind)));
+  return names;
+}
+
+std::string_view name_of(OptimizerForm form) {
+  constexpr std::array<std::string_view, 4> names{"for_loop", "foreach", "fused", "variable"};
+  return names[static_cast<std::size_t>(form)];
+}
+
+std::vector<OptimizerForm> forms_of(OptimizerKind kind, const Framework& framework) {
+  if (framework.kind == FrameworkKind::tensorflow) return {OptimizerForm::variable};
+  const Recipe& recipe = recipe_of(kind);
+  std::vector<OptimizerForm> forms{OptimizerForm::for_loop};
+  if (!recipe.packed.empty()) forms.push_back(OptimizerForm::foreach);
+  if (!recipe.fused.empty()) forms.push_back(OptimizerForm::fused);
+  const OptimizerForm usual = recipe.packed.empty()                        ? OptimizerForm::fused
+                              : framework.version < FrameworkVersion{2, 0} ? OptimizerForm::for_loop
+                                                                           : OptimizerForm::foreach;
+  std::rotate(forms.begin(), std::find(forms.begin(), forms.end(), usual), forms.end());
+  return forms;
+}
+
+std::int64_t state_bytes_per_element(const Optimizer& optimizer) {
+  return recipe_of(optimizer.kind).state_bytes;
+}
+
+std::vector<OptimizerLaunch> optimizer_launches(const Optimizer& optimizer,
+                                                const std::vector<std::int64_t>& tensor_elements) {
+  const Recipe& recipe = recipe_of(optimizer.kind);
+  switch (optimizer.form) {
+    case OptimizerForm::variable:
+      return loop_launches({apply_operation(recipe)}, 0, tensor_elements);
+    case OptimizerForm::for_loop:
+      return loop_launches(with_decay(recipe.loop, optimizer.weight_decay), recipe.loop_cost,
+                           tensor_elements);
+    case OptimizerForm::fused:
+      if (!recipe.fused.empty()) return packed_launches(recipe.fused, tensor_elements);
+      break;
+    case OptimizerForm::foreach:
+      if (recipe.packed.empty()) return packed_launches(recipe.fused, tensor_elements);
+      break;
+  }
+  return packed_launches(with_decay(recipe.packed, optimizer.weight_decay), tensor_elements);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,70 @@
+// The optimizer step as the framework runs it: which kernels over which tensors, with their bytes and host
+// cost.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.hpp"
+#include "sim/workload/framework.hpp"
+#include "sim/workload/lowering/operators.hpp"
+
+namespace foretrain {
+
+enum class OptimizerKind : std::uint8_t {
+  sgd,
+  momentum,
+  nesterov,
+  adam,
+  adamw,
+  adadelta,
+  adagrad,
+  rmsprop,
+  lamb
+};
+/// for_loop: some kernels per tensor (PyTorch < 2.0). foreach: multi-tensor launches (default since 2.0).
+/// fused: one pass, in multi-tensor launches too (PyTorch's or Apex's; LAMB needs two stages). variable: one
+/// kernel per variable (TensorFlow's Apply operators).
+enum class OptimizerForm : std::uint8_t { for_loop, foreach, fused, variable };
+
+struct Optimizer {
+  OptimizerKind kind = OptimizerKind::sgd;
+  OptimizerForm form = OptimizerForm::foreach;
+  bool weight_decay = false;
+};
+
+/// One launch over one tensor or a packed list of tensors.
+struct OptimizerLaunch {
+  Bytes bytes{};  ///< read + written
+  Flops flops{};
+  Time host{};  ///< framework cost on the reference CPU, without the launch itself
+};
+
+/// "sgd", "momentum", …; "for_loop", … as scenario files write them.
+std::string_view name_of(OptimizerKind kind);
+std::string_view name_of(OptimizerForm form);
+/// All of them, in the order of the enumeration.
+std::vector<std::string> optimizer_names();
+
+/// The forms a framework has of an optimizer, its default first: for_loop before PyTorch 2.0, foreach since,
+/// fused LAMB (Apex); Adadelta, Adagrad and RMSprop have no fused form, LAMB has no foreach form, and
+/// TensorFlow knows only `variable`.
+std::vector<OptimizerForm> forms_of(OptimizerKind kind, const Framework& framework);
+
+/// Bytes of optimizer state per parameter element: SGD 0; momentum, Nesterov, Adagrad and RMSprop 4; the
+/// others 8.
+std::int64_t state_bytes_per_element(const Optimizer& optimizer);
+
+/// The launches of one step over tensors of the given sizes, in order. Kernels and bytes per element:
+/// docs/models/optimizer.md; foreach packs tensors until {110, 64, 48, 36, 30}[lists - 1] tensors or 320
+/// chunks of 65,536 elements.
+std::vector<OptimizerLaunch> optimizer_launches(const Optimizer& optimizer,
+                                                const std::vector<std::int64_t>& tensor_elements);
+
+/// Elements of each launch of one operation over `lists` packed lists of tensors (1 to 5), as foreach and the
+/// GradScaler pack them.
+std::vector<std::int64_t> packed_elements(const std::vector<std::int64_t>& tensor_elements, int lists);
+
+}  // namespace foretrain

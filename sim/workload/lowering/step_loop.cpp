@@ -1,0 +1,40 @@
+// Operators run step by step.
+#include "sim/workload/lowering/step_loop.hpp"
+
+#include <algorithm>
+
+#include "sim/workload/layers/product_sizes.hpp"
+#include "sim/workload/tape/tape.hpp"
+
+namespace foretrain {
+namespace {
+
+std::uint16_t count_in_16_bits(double count) { return static_cast<std::uint16_t>(std::min(count, 65'535.0)); }
+
+/// What a step has one of: rows, or where the batch multiplies the count, the dimension that is as long as
+/// the loop.
+double& looped_size(Product& product, double steps) {
+  if (product.grows != Product::Grows::count) return grown_size(product);
+  return product.m >= steps ? product.m : product.k;
+}
+
+}  // namespace
+
+Operator in_steps(Operator op, double steps) {
+  op.kernels = count_in_16_bits(op.kernels * steps), op.calls = count_in_16_bits(op.calls * steps);
+  op.flops.fixed *= steps, op.bytes.fixed *= steps;
+  for (Product& product : op.products) {
+    looped_size(product, steps) /= steps, product.serial *= steps, product.bytes.fixed *= steps;
+  }
+  return op;
+}
+
+Operator sum_over_steps(double elements, double steps) {
+  const double sums = steps - 1;
+  Operator op = make_operator(OperatorClass::elementwise, HostCall::add, {sums * elements, 0},
+                              {12 * sums * elements, 0});
+  op.kernels = op.calls = count_in_16_bits(sums);
+  return op;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,31 @@
+// A running sum over the moments: each lifetime adds its bytes where it begins and takes them away after its
+// end.
+#include "sim/workload/tape/lifetimes.hpp"
+
+#include <algorithm>
+
+namespace foretrain {
+namespace {
+
+void add(std::vector<double>& change, const std::vector<Lifetime>& lifetimes, double batch,
+         ActivationWidth width) {
+  for (const Lifetime& life : lifetimes) {
+    const double bytes = life.at(batch, width);
+    change[life.from] += bytes;
+    change[std::size_t{life.until} + 1] -= bytes;
+  }
+}
+
+}  // namespace
+
+double peak_bytes(const Lifetimes& lifetimes, double batch, ActivationWidth width,
+                  GradientTensors gradients) {
+  std::vector<double> change(std::size_t{lifetimes.moments} + 1, 0);
+  add(change, lifetimes.activations, batch, width);
+  if (gradients == GradientTensors::made_anew) add(change, lifetimes.parameter_gradients, batch, width);
+  double sum = 0, peak = 0;
+  for (const double step : change) peak = std::max(peak, sum += step);
+  return peak;
+}
+
+}  // namespace foretrain

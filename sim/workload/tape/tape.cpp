@@ -1,0 +1,182 @@
+// The tape of a forward pass and its reversal into the backward pass.
+//
+// Autograd runs the ready node that was created last. Every consumer of a tensor is created after its
+// producer, so the node created last among those not yet run is always ready, and the order is simply the
+// reversed tape. A gradient that meets an earlier one is added by an operator of its own, right after the
+// node that made it and before the parameters of that node are handed on.
+#include "sim/workload/tape/tape.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/workload/layers/shared_weights.hpp"
+#include "sim/workload/lowering/step_loop.hpp"
+
+namespace foretrain {
+
+Tape::Tape(std::string model_name) { model_.name = std::move(model_name), model_.modules = 1; }
+
+void Tape::begin_layer(std::string path) {
+  model_.layer_names.push_back(std::move(path));
+  model_.layer_traces.emplace_back();
+  label_.clear(), steps_ = 1;
+}
+
+TensorId Tape::add_tensor(TapeTensor tensor) {
+  model_.largest_activation_elements = std::max(model_.largest_activation_elements, tensor.shape.elements());
+  if (!model_.layer_traces.empty()) model_.layer_traces.back().result = tensor.shape;
+  tensors_.push_back(tensor);
+  return static_cast<TensorId>(tensors_.size() - 1);
+}
+
+std::uint32_t Tape::add_storage(const Shape& shape) {
+  storage_saved_.push_back(0);
+  storage_bytes_.push_back((shape.kind == ShapeKind::tokens ? 8 : 4) * static_cast<double>(shape.elements()));
+  return static_cast<std::uint32_t>(storage_saved_.size() - 1);
+}
+
+TensorId Tape::input(const Shape& shape) {
+  model_.input_elements += shape.elements();
+  const TensorId batch = add_tensor({shape, false, add_storage(shape), false});
+  lifetimes_.make_input(storage_bytes_.back(), shape.kind != ShapeKind::tokens);
+  return batch;
+}
+
+TensorId Tape::result(const Shape& shape, const std::vector<TensorId>& parents, bool trained) {
+  bool needs_gradient = trained;
+  std::vector<LifetimeRecorder::Storage> read;
+  for (const TensorId parent : parents) {
+    needs_gradient = needs_gradient || tensors_[parent].needs_gradient;
+    read.push_back(tensors_[parent].storage);
+  }
+  const TensorId made = add_tensor({shape, needs_gradient, add_storage(shape), false});
+  lifetimes_.make(storage_bytes_.back(), read);
+  return made;
+}
+
+TensorId Tape::alias(const Shape& shape, TensorId parent) {
+  const TapeTensor from = tensors_[parent];
+  lifetimes_.read(from.storage);
+  return add_tensor({shape, from.needs_gradient, from.storage, from.is_view});
+}
+
+TensorId Tape::view(const Shape& shape, TensorId parent) {
+  const TensorId made = alias(shape, parent);
+  tensors_[made].is_view = true;
+  return made;
+}
+
+const std::vector<TensorId>* Tape::named(std::string_view name) const {
+  const auto found = names_.find(name);
+  return found == names_.end() ? nullptr : &found->second;
+}
+
+std::uint32_t Tape::parameter(std::string_view suffix, std::int64_t elements) {
+  const auto next = static_cast<std::uint32_t>(model_.parameters.size());
+  if (!label_.empty()) {
+    const auto [known, is_new] = shared_.try_emplace(fmt::format("{}.{}", label_, suffix), next);
+    if (!is_new) {
+      sharing_fault_ = sharing_fault_ || model_.parameters[known->second].elements != elements;
+      return known->second;
+    }
+  }
+  model_.parameters.push_back({fmt::format("{}.{}", layer_path(), suffix), elements, current_layer()});
+  return next;
+}
+
+void Tape::forward(Operator op) {
+  if (steps_ > 1) op = in_steps(op, steps_);
+  op.layer = current_layer();
+  model_.forward.push_back(op);
+  lifetimes_.run(op);
+}
+
+/// A loop also makes the weights' gradients at every step; they are added up.
+std::vector<BackwardStep> Tape::stepwise(std::vector<BackwardStep> steps) const {
+  std::vector<BackwardStep> out;
+  for (BackwardStep& step : steps) {
+    double elements = 0;
+    for (const std::uint32_t parameter : step.ready)
+      elements += static_cast<double>(model_.parameters[parameter].elements);
+    std::vector<std::uint32_t> ready = std::move(step.ready);
+    out.push_back({in_steps(step.op, steps_), {}});
+    if (elements > 0) out.push_back({sum_over_steps(elements, steps_), {}});
+    out.back().ready = std::move(ready);
+  }
+  return out;
+}
+
+void Tape::node(std::vector<BackwardStep> steps, std::vector<TensorId> parents, TensorId made) {
+  if (!tensors_[made].needs_gradient) return lifetimes_.drop_node();
+  if (steps_ > 1) steps = stepwise(std::move(steps));
+  nodes_.push_back({std::move(steps), std::move(parents), made, current_layer()});
+  lifetimes_.add_node(tensors_[made].storage);
+}
+
+void Tape::save(Amount bytes) {
+  lifetimes_.keep(bytes);
+  count(bytes);
+}
+
+void Tape::count(Amount bytes) {
+  model_.saved_bytes += bytes;
+  if (!model_.layer_traces.empty()) model_.layer_traces.back().saved_bytes += bytes;
+}
+
+void Tape::save(TensorId tensor) {
+  const std::uint32_t storage = tensors_[tensor].storage;
+  lifetimes_.keep(storage);
+  if (std::exchange(storage_saved_[storage], std::uint8_t{1}) == 0)
+    count(per_sample(storage_bytes_[storage]));
+}
+
+/// Tells what the node's steps, from `first` on, leave behind and release.
+void Tape::follow(const Node& node, std::uint32_t first) {
+  const auto last = std::max(
+      first, static_cast<std::uint32_t>(model_.backward.size()) - (model_.backward.size() > first ? 1 : 0));
+  for (const TensorId parent : node.parents) {
+    const TapeTensor& tensor = tensors_[parent];
+    if (!tensor.needs_gradient) continue;
+    lifetimes_.hand_gradient({node.made, parent, tensor.storage,
+                              4 * static_cast<double>(tensor.shape.elements()), node.steps.empty(), first,
+                              last});
+  }
+  lifetimes_.play(node.made, last);
+  for (std::uint32_t step = first; step < model_.backward.size(); ++step) {
+    for (const std::uint32_t parameter : model_.backward[step].ready) {
+      if (parameter < model_.parameters.size())
+        lifetimes_.parameter_gradient(parameter,
+                                      4 * static_cast<double>(model_.parameters[parameter].elements), step);
+    }
+  }
+}
+
+void Tape::play(Node& node, std::vector<std::uint8_t>& has_gradient) {
+  const auto first = static_cast<std::uint32_t>(model_.backward.size());
+  for (BackwardStep& step : node.steps) {
+    step.op.backward = true, step.op.layer = node.layer;
+    model_.backward.push_back(std::move(step));
+  }
+  for (const TensorId parent : node.parents) {
+    if (!tensors_[parent].needs_gradient) continue;
+    if (std::exchange(has_gradient[parent], std::uint8_t{1}) == 0) continue;
+    const auto n = static_cast<double>(tensors_[parent].shape.elements());
+    BackwardStep accumulate{
+        make_operator(OperatorClass::elementwise, HostCall::add, per_sample(n), per_sample(12 * n)), {}};
+    accumulate.op.backward = true, accumulate.op.layer = node.layer;
+    if (!node.steps.empty()) std::swap(accumulate.ready, model_.backward.back().ready);
+    model_.backward.push_back(std::move(accumulate));
+  }
+  follow(node, first);
+}
+
+ExpandedModel Tape::finish() && {
+  std::vector<std::uint8_t> has_gradient(tensors_.size(), 0);
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) play(*node, has_gradient);
+  model_.lifetimes = std::move(lifetimes_).finish(static_cast<std::uint32_t>(model_.backward.size()));
+  settle_shared_weights(model_);
+  return std::move(model_);
+}
+
+}  // namespace foretrain

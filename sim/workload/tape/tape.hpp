@@ -1,0 +1,129 @@
+// The tape of a forward pass: which operator read and made which tensor; played backwards it gives the
+// backward pass.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/workload/layers/shape.hpp"
+#include "sim/workload/lowering/operators.hpp"
+#include "sim/workload/tape/lifetime_recorder.hpp"
+
+namespace foretrain {
+
+/// Index of a tensor on one tape.
+using TensorId = std::uint32_t;
+
+struct TapeTensor {
+  Shape shape;
+  bool needs_gradient = false;
+  std::uint32_t storage = 0;  ///< aliases (views, in-place results) share one
+  bool is_view = false;       ///< made by flatten, slice, reshape
+};
+
+/// Records one forward pass in the order the framework runs it and derives the backward pass from it: nodes
+/// in exactly reversed order of creation (autograd's highest sequence number first), and an `add` each time a
+/// tensor that fed several nodes receives another contribution. Tensors that no parameter feeds get no
+/// gradient.
+class Tape {
+ public:
+  explicit Tape(std::string model_name);
+
+  /// Everything recorded from here on belongs to this layer.
+  void begin_layer(std::string path);
+  const std::string& layer_path() const { return model_.layer_names.back(); }
+
+  TensorId input(const Shape& shape);
+  /// A result in its own storage; needs a gradient when `parents` do or when `trained` (the node has
+  /// parameters).
+  TensorId result(const Shape& shape, const std::vector<TensorId>& parents, bool trained);
+  /// A result in its parent's storage.
+  TensorId alias(const Shape& shape, TensorId parent);
+  /// An alias of another shape.
+  TensorId view(const Shape& shape, TensorId parent);
+  const TapeTensor& at(TensorId tensor) const { return tensors_[tensor]; }
+
+  /// "layer path.suffix"; returns the parameter's index.
+  std::uint32_t parameter(std::string_view suffix, std::int64_t elements);
+  /// Layers with one label share their parameters: the first that asks for a suffix registers it. Holds until
+  /// the next begin_layer().
+  void share(std::string_view label) { label_ = label; }
+  /// What this layer records runs in so many calls, one after the other. Holds until the next begin_layer().
+  void run_in_steps(std::int64_t steps) { steps_ = static_cast<double>(steps); }
+  /// Whether a layer asked for a shared parameter of another size than the one registered.
+  bool has_sharing_fault() const { return sharing_fault_; }
+  void buffer(std::int64_t elements, std::int64_t element_bytes) {
+    model_.buffers.push_back({elements, element_bytes});
+  }
+  void module() { ++model_.modules; }
+  /// How many losses the network has so far, with the one that asks.
+  int count_loss() { return ++losses_; }
+  /// Whether no loss before had that many targets: losses over equally many share them.
+  bool is_new_target(double targets) { return targets_.insert(targets).second; }
+
+  /// A result under a name, or appended to the results of that name.
+  void name(const std::string& name, TensorId tensor) { names_[name] = {tensor}; }
+  void append_name(const std::string& name, TensorId tensor) { names_[name].push_back(tensor); }
+  /// The results of a name, nullptr when there is none.
+  const std::vector<TensorId>* named(std::string_view name) const;
+
+  void forward(Operator op);
+  /// A node: its backward operators (none for views), and the tensors it hands gradients to. Dropped when
+  /// nothing needs them.
+  void node(std::vector<BackwardStep> steps, std::vector<TensorId> parents, TensorId made);
+  /// Keeps a tensor's storage for backward; each storage counts once.
+  void save(TensorId tensor);
+  /// Keeps bytes that are not a tensor of the tape: statistics, masks, indices.
+  void save(Amount bytes);
+
+  /// Plays the tape backwards and gives the model away.
+  ExpandedModel finish() &&;
+
+ private:
+  struct Node {
+    std::vector<BackwardStep> steps;
+    std::vector<TensorId> parents;
+    TensorId made = 0;
+    std::uint32_t layer = 0;
+  };
+  std::uint32_t current_layer() const { return static_cast<std::uint32_t>(model_.layer_names.size()) - 1; }
+  TensorId add_tensor(TapeTensor tensor);
+  std::uint32_t add_storage(const Shape& shape);
+  std::vector<BackwardStep> stepwise(std::vector<BackwardStep> steps) const;
+  void play(Node& node, std::vector<std::uint8_t>& has_gradient);
+  void count(Amount saved);
+  void follow(const Node& node, std::uint32_t first);
+
+  ExpandedModel model_;
+  LifetimeRecorder lifetimes_;
+  std::vector<TapeTensor> tensors_;
+  std::vector<std::uint8_t> storage_saved_;
+  std::vector<double> storage_bytes_;  ///< per sample, of the tensor that a storage was made for
+  std::string label_;                  ///< of the current layer; empty: shares nothing
+  std::map<std::string, std::uint32_t, std::less<>> shared_;  ///< by "label.suffix"
+  std::map<std::string, std::vector<TensorId>, std::less<>> names_;
+  int losses_ = 0;
+  std::set<double> targets_;
+  double steps_ = 1;
+  bool sharing_fault_ = false;
+  std::vector<Node> nodes_;
+};
+
+/// An operator of the given class with its work per sample; the other fields are set by name where they
+/// differ from the default.
+inline Operator make_operator(OperatorClass cls, HostCall call, Amount flops, Amount bytes, int kernels = 1) {
+  Operator op;
+  op.cls = cls, op.call = call, op.flops = flops, op.bytes = bytes,
+  op.kernels = static_cast<std::uint16_t>(kernels);
+  return op;
+}
+
+/// Per-sample amount without a fixed part.
+inline Amount per_sample(double amount) { return {0, amount}; }
+
+}  // namespace foretrain

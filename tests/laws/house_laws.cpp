@@ -1,0 +1,151 @@
+// The plan of the house as data: which rooms there are, where a cost may be written down, and what no room
+// may know. What a layer may include, and the one door per package, stands in tests/support/layer_rules.cpp.
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/layer_rules.hpp"
+
+namespace house_laws {
+
+using foretrain::test::read_sources;
+using foretrain::test::SourceFile;
+
+namespace {
+
+using Rooms = std::map<std::string, std::set<std::string>>;
+
+/// By layer; files may also stand in the layer's own folder. A new room is a row here and a line in
+/// docs/architecture.md.
+const Rooms& rooms() {
+  static const Rooms plan{
+      {"base", {}},
+      {"engine", {}},
+      {"cluster", {"fabrics"}},
+      {"workload", {"device", "layers", "lowering", "tape"}},
+      {"collective", {"algorithms", "nccl", "transports"}},
+      {"strategy", {"ddp", "fsdp", "horovod", "process", "replicas", "servers", "step", "zero"}},
+      {"scenario", {"calibration", "csv", "layers", "schema", "sections", "toml"}},
+      {"import", {"logs"}},
+      {"analysis", {"advice", "collective", "fit", "search", "step", "uncertainty", "validation"}},
+      {"report",
+       {"calibration", "collective", "comparison", "drawing", "model", "prediction", "study", "validation"}},
+      {"app", {}},
+  };
+  return plan;
+}
+
+constexpr std::size_t kMostFilesOfRoom = 50;
+constexpr std::size_t kMostColumns = 110;
+
+/// Times that strategies may write down: no cost of a call, but a setting or a limit, each named where it
+/// stands.
+const std::set<std::string>& times_that_are_no_costs() {
+  static const std::set<std::string> names{"kShortestPeriod", "kCycle", "kOldCycle", "kSlowestRdma"};
+  return names;
+}
+
+/// Layer and room of "sim/strategy/ddp/ddp.cpp"; the room is empty for a file in the layer's folder.
+std::pair<std::string, std::string> place_of(const std::string& path) {
+  static const std::regex pattern("sim/(\\w+)/(?:(\\w+)/)?[^/]+");
+  std::smatch part;
+  if (!std::regex_match(path, part, pattern)) return {};
+  return {part[1], part[2]};
+}
+
+std::size_t columns(const std::string& line) {
+  return static_cast<std::size_t>(std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+/// What a source says about each of its lines.
+template <class Complaint>
+void each_line(const std::vector<SourceFile>& files, Complaint complaint) {
+  for (const SourceFile& file : files) {
+    std::istringstream lines(file.text);
+    std::string line;
+    for (int number = 1; std::getline(lines, line); ++number) {
+      const std::string why = complaint(line);
+      if (!why.empty()) FAIL_CHECK(file.path << ":" << number << ": " << why);
+    }
+  }
+}
+
+/// Why a line of a strategy may not stand outside of the table of costs; empty when it may.
+std::string cost_breach(const std::string& line) {
+  static const std::regex cost("(microseconds\\(\\s*\\d|Time\\{\\s*\\d[\\d']{3,})");
+  if (!std::regex_search(line, cost)) return {};
+  const auto& allowed = times_that_are_no_costs();
+  const bool is_named = std::ranges::any_of(
+      allowed, [&](const std::string& name) { return line.find(name) != std::string::npos; });
+  return is_named ? "" : "a cost belongs into sim/strategy/process/call_costs.inc";
+}
+
+}  // namespace
+
+TEST_CASE("law: every source stands in a room of the plan, every room has sources, and none is too full") {
+  std::map<std::string, std::size_t> files_of;
+  for (const SourceFile& file : read_sources(FORETRAIN_SOURCE_DIR, "sim")) {
+    const auto [layer, room] = place_of(file.path);
+    INFO(file.path);
+    REQUIRE(rooms().count(layer) == 1);
+    CHECK((room.empty() || rooms().at(layer).count(room) == 1));
+    ++files_of[layer + "/" + room];
+  }
+  for (const auto& [layer, names] : rooms()) {
+    for (const std::string& name : names) {
+      INFO(layer << "/" << name);
+      CHECK(files_of[layer + "/" + name] > 0);
+    }
+  }
+  for (const auto& [room, files] : files_of) {
+    INFO(room);
+    CHECK(files <= kMostFilesOfRoom);
+  }
+}
+
+TEST_CASE("law: the rooms are those that docs/architecture.md shows") {
+  std::ifstream in(std::string(FORETRAIN_SOURCE_DIR) + "/docs/architecture.md");
+  const std::string page(std::istreambuf_iterator<char>(in), {});
+  for (const auto& [layer, names] : rooms()) {
+    for (const std::string& name : names) {
+      INFO("sim/" << layer << "/" << name);
+      CHECK(page.find("sim/" + layer + "/" + name) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("law: strategies write down no cost of a call outside of the one table") {
+  CHECK(cost_breach("  host(thread, microseconds(10));") != "");
+  CHECK(cost_breach("constexpr Time kCall = Time{4'000'000};") != "");
+  CHECK(cost_breach("constexpr Time kCycle = Time{1'000'000'000};").empty());
+  CHECK(cost_breach("  host(thread, process_.calls().tensor);").empty());
+  each_line(read_sources(FORETRAIN_SOURCE_DIR, "sim/strategy"), cost_breach);
+}
+
+TEST_CASE("law: the product knows no benchmark by its name") {
+  each_line(read_sources(FORETRAIN_SOURCE_DIR, "sim"), [](const std::string& line) -> std::string {
+    for (const std::string name : {"lambda-", "ngc-", "trt2", "adaptdl", "deeplearningexamples"}) {
+      if (line.find(name) != std::string::npos)
+        return "\"" + name + "\" belongs into docs/measured/provenance.toml";
+    }
+    return {};
+  });
+}
+
+TEST_CASE("law: lines have at most 110 columns") {
+  CHECK(columns("größer") == 6);
+  const auto too_long = [](const std::string& line) -> std::string {
+    // A suppression's comment and an include cannot be broken.
+    const bool fixed = line.starts_with("#include") || line.find("NOLINT") != std::string::npos;
+    return columns(line) > kMostColumns && !fixed ? "more than 110 columns" : "";
+  };
+  for (const char* folder : {"sim", "calibrate"})
+    each_line(read_sources(FORETRAIN_SOURCE_DIR, folder), too_long);
+}
+
+}  // namespace house_laws
