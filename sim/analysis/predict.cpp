@@ -29,23 +29,36 @@ class Predictor {
   Prediction predict() {
     Prediction prediction = heading();
     if (scenario_.anchor) anchor(prediction);
-    Intervals intervals = intervals_of();
-    for (std::size_t i = 0; i < scenario_.gpus.size(); ++i) {
-      prediction.points.push_back(point(scenario_.gpus[i], prediction.decisions));
-      intervals.add_to(prediction.points.back());
-      if (progress_) progress_(0.5 * static_cast<double>(i + 1) / static_cast<double>(scenario_.gpus.size()));
-    }
-    prediction.extrapolated = extrapolations(scenario_, prediction.points);
-    prediction.crossover = crossover_of_job(points_, most_gpus_, options_.every_gpu, prediction.decisions);
-    prediction.crossover_spread = intervals.crossover_spread();
-    if (options_.sensitivity) prediction.sensitivity = intervals.sensitivity(prediction.points.back());
-    if (options_.break_even) prediction.break_even = break_even(prediction.crossover);
+    for (const int gpus : scenario_.gpus) prediction.points.push_back(point(gpus, prediction.decisions));
+    warn_all(prediction);
+    prediction.cannot_run = std::ranges::none_of(prediction.points, &PredictionPoint::fits);
+    if (prediction.cannot_run) return prediction;
+    add_answers(prediction);
     if (progress_) progress_(1);
-    for (const PredictionPoint& p : prediction.points) warn(p, prediction.warnings);
     return prediction;
   }
 
  private:
+  /// Intervals, the crossover, and what was asked besides.
+  void add_answers(Prediction& prediction) {
+    Intervals intervals = intervals_of();
+    for (std::size_t i = 0; i < prediction.points.size(); ++i) {
+      intervals.add_to(prediction.points[i]);
+      if (progress_)
+        progress_(0.5 * static_cast<double>(i + 1) / static_cast<double>(prediction.points.size()));
+    }
+    prediction.extrapolated = extrapolations(scenario_, prediction.points);
+    prediction.crossover = crossover_of_job(points_, most_gpus_, {options_.every_gpu, !all_fit(prediction)},
+                                            prediction.decisions);
+    prediction.crossover_spread = intervals.crossover_spread();
+    if (options_.sensitivity) prediction.sensitivity = intervals.sensitivity(prediction.points.back());
+    if (options_.break_even) prediction.break_even = break_even(prediction.crossover);
+  }
+
+  static bool all_fit(const Prediction& prediction) {
+    return std::ranges::all_of(prediction.points, &PredictionPoint::fits);
+  }
+
   Prediction heading() const {
     Prediction prediction;
     prediction.scenario = scenario_.name;
@@ -101,11 +114,16 @@ class Predictor {
     return most_gpus_;
   }
 
-  void warn(const PredictionPoint& p, std::vector<std::string>& warnings) {
-    if (p.steps_per_epoch == 0)
-      warnings.push_back(fmt::format("{} GPUs: drop_last leaves no full batch in an epoch", p.gpus));
-    if (p.fits_tightly()) warnings.push_back(tightness_warning(p));
-    if (!p.fits()) warnings.push_back(memory_warning(p, scenario_, points_.step(p.gpus).memory));
+  void warn_all(Prediction& prediction) {
+    std::vector<std::string>& warnings = prediction.warnings;
+    std::vector<MemoryShortage> shortages;
+    for (const PredictionPoint& p : prediction.points) {
+      if (p.steps_per_epoch == 0)
+        warnings.push_back(fmt::format("{} GPUs: drop_last leaves no full batch in an epoch", p.gpus));
+      if (p.fits_tightly()) warnings.push_back(tightness_warning(p));
+      if (!p.fits()) shortages.push_back({p, memory_advice(p, scenario_, points_.step(p.gpus).memory)});
+    }
+    for (std::string& text : memory_warnings(shortages)) warnings.push_back(std::move(text));
   }
 
   Intervals intervals_of() {

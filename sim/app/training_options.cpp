@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/validation/error_groups.hpp"
+#include "sim/app/gpu_numbers.hpp"
 #include "sim/report/catalog.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/strategy/catalog.hpp"
@@ -14,20 +15,6 @@
 namespace foretrain {
 
 namespace {
-
-/// "1,2,4" and "1 2 4" alike.
-std::vector<int> parse_gpus(const std::vector<std::string>& texts) {
-  std::vector<int> gpus;
-  for (const std::string& text : texts) {
-    int value = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (problem != std::errc{} || end != text.data() + text.size() || value < 1)
-      throw InputError(fmt::format("--gpus: \"{}\" is no number of GPUs", text.substr(0, 40)),
-                       "as in --gpus 1,2,4");
-    gpus.push_back(value);
-  }
-  return gpus;
-}
 
 /// Without a number: 0, which stands for where more GPUs stop paying.
 int parse_break_even(const std::string& text) {
@@ -40,6 +27,20 @@ int parse_break_even(const std::string& text) {
   return value;
 }
 
+/// An option for a key that people change often.
+void add_setting(CLI::App& command, ScenarioOverrides& overrides, const char* option, const char* key,
+                 const char* as_toml, const char* meaning) {
+  command
+      .add_option_function<std::string>(
+          option,
+          [&overrides, key, as_toml](const std::string& value) {
+            overrides.settings.push_back(
+                fmt::format("{}={}", key, fmt::format(fmt::runtime(as_toml), value)));
+          },
+          meaning)
+      ->type_name("VALUE");
+}
+
 /// What predict and compare ask alike.
 void add_question(CLI::App& command, std::vector<std::string>& scenarios, ScenarioOverrides& overrides,
                   std::vector<std::string>& gpus, long long& batch) {
@@ -47,13 +48,18 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
                      "A scenario file, the name of one in the catalog, or a job script (Slurm, HTCondor), or "
                      "several; without one --model and "
                      "--cluster are needed");
-  command.add_option("--gpus", gpus, "Numbers of GPUs, as in 1,2,4")->delimiter(',')->type_name("LIST");
+  command.add_option("--gpus", gpus, "Numbers of GPUs, as in 1,2,4 or 1-8 or 4-16:4")
+      ->delimiter(',')
+      ->type_name("LIST");
   command.add_option("--model", overrides.model, "A model of the catalog or a file")->type_name("NAME");
   command.add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
   command
       .add_option("--batch", batch,
                   "Samples per GPU and step, of all GPUs where the scenario has a global batch")
       ->type_name("N");
+  add_setting(command, overrides, "--precision", "model.precision", "\"{}\"",
+              "fp32|tf32|amp_fp16|…, as model.precision");
+  add_setting(command, overrides, "--epochs", "run.epochs", "{}", "Epochs of the run, as run.epochs");
   command
       .add_option("--set", overrides.settings,
                   "Any key of the scenario, as in strategy.bucket_cap=10MiB; may be repeated")
@@ -116,7 +122,7 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
       "--sbatch "
       "job.sh");
   command->callback([command, &options] {
-    options.predict.overrides.gpus = parse_gpus(options.gpus);
+    options.predict.overrides.gpus = gpu_numbers(options.gpus);
     read_recommendation(options.recommendation, options.predict.recommendation);
     if (command->count("--batch") > 0) options.predict.overrides.batch = options.batch;
     if (command->count("--break-even") > 0) options.predict.break_even = parse_break_even(options.break_even);
@@ -154,7 +160,7 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
       "foretrain compare --model resnet50 --cluster puhti --strategies "
       "dp,ddp --gpus 1,4\n  foretrain compare --models resnet50,mnist_net --clusters puhti,mahti --gpus 4");
   command->callback([command, &options] {
-    options.compare.overrides.gpus = parse_gpus(options.compared_gpus);
+    options.compare.overrides.gpus = gpu_numbers(options.compared_gpus);
     if (command->count("--batch") > 0) options.compare.overrides.batch = options.compared_batch;
     run_compare(options.compare);
   });
@@ -207,7 +213,7 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
       "model,precision\n  foretrain validate measured.csv --provenance rules.toml --worst 20");
   command->callback([&options] {
     options.validate.anchor = !options.no_anchor;
-    options.validate.gpus = parse_gpus(options.scored_gpus);
+    options.validate.gpus = gpu_numbers(options.scored_gpus);
     run_validate(options.validate);
   });
 }

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
 #include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/scenario/toml/reader.hpp"
@@ -77,17 +79,41 @@ bool is_path(std::string_view name) {
   return name.find('/') != std::string_view::npos || name.ends_with(".toml");
 }
 
-/// The file that a name stands for; nullopt for a name that is in no catalog.
-std::optional<std::string> path_of(CatalogKind kind, const std::string& name) {
-  if (name.empty() || name.find('\0') != std::string::npos) return std::nullopt;
-  if (is_path(name)) return name;
-  if (name.size() > kLongestCatalogName || name.starts_with('.')) return std::nullopt;
+/// Its letters and digits, small: what people spell alike of "ResNet-50" and "resnet50".
+std::string spelling_of(std::string_view name) {
+  std::string out;
+  for (const char c : lower_case(name)) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) out += c;
+  }
+  return out;
+}
+
+/// The one name of the catalog that is spelt alike; empty when there is none, or several.
+std::string spelt_alike(CatalogKind kind, std::string_view name) {
+  const std::vector<std::string> names = names_in(kind);
+  const auto is_alike = [spelling = spelling_of(name)](const std::string& known) {
+    return spelling_of(known) == spelling;
+  };
+  return std::ranges::count_if(names, is_alike) == 1 ? *std::ranges::find_if(names, is_alike) : "";
+}
+
+std::optional<std::string> file_named(CatalogKind kind, const std::string& name) {
   for (const std::string& root : catalog_roots()) {
     const fs::path path = fs::path(root) / folder_of(kind) / (name + ".toml");
     std::error_code ignored;
     if (fs::exists(path, ignored)) return path.string();
   }
   return std::nullopt;
+}
+
+/// The file that a name stands for; nullopt for a name that is in no catalog.
+std::optional<std::string> path_of(CatalogKind kind, const std::string& name) {
+  if (name.empty() || name.find('\0') != std::string::npos) return std::nullopt;
+  if (is_path(name)) return name;
+  if (name.size() > kLongestCatalogName || name.starts_with('.')) return std::nullopt;
+  if (auto exact = file_named(kind, name)) return exact;
+  const std::string alike = spelt_alike(kind, name);
+  return alike.empty() ? std::nullopt : file_named(kind, alike);
 }
 
 }  // namespace

@@ -91,22 +91,25 @@ int most_searched(const Scenario& scenario) {
       scenario, static_cast<int>(std::max<std::int64_t>({std::min(useful, kMostSearched), listed, 1})));
 }
 
-Crossover search_crossover(PointPredictor& points, int most_gpus, bool every_gpu) {
+Crossover search_crossover(PointPredictor& points, int most_gpus, const WhichNumbers& which) {
   const Scenario& scenario = points.simulator().scenario();
+  const std::function<bool(int)> fits = [&points](int gpus) { return points.fits(gpus); };
   return find_crossover([&points](int gpus) { return points.throughput(gpus); },
                         {.most_gpus = most_gpus,
                          .gpus_per_node = scenario.cluster.node.gpus,
                          .budget = search_budget(*scenario.workload.model),
                          .samples_per_step = [&points](int gpus) { return points.samples_per_step(gpus); },
                          .jumps = has_servers(scenario),
-                         .every_gpu = every_gpu,
-                         .listed = scenario.gpus});
+                         .every_gpu = which.every_gpu,
+                         .listed = scenario.gpus,
+                         .fits = which.only_what_fits ? fits : nullptr});
 }
 
-Crossover crossover_of_job(PointPredictor& points, int most_gpus, bool every_gpu, Decisions& decisions) {
-  Crossover found = search_crossover(points, most_gpus, every_gpu);
+Crossover crossover_of_job(PointPredictor& points, int most_gpus, const WhichNumbers& which,
+                           Decisions& decisions) {
+  Crossover found = search_crossover(points, most_gpus, which);
   explain_answers(points, most_gpus, found);
-  explain_search(found, points, most_gpus, every_gpu, decisions);
+  explain_search(found, points, most_gpus, which.every_gpu, decisions);
   return found;
 }
 

@@ -10,11 +10,17 @@ namespace foretrain {
 /// listed one.
 int most_searched(const Scenario& scenario);
 
-/// Answers, causes, and in `decisions` how it was searched. `every_gpu`: also the numbers between whole
-/// nodes.
-Crossover crossover_of_job(PointPredictor& points, int most_gpus, bool every_gpu, Decisions& decisions);
+/// Which numbers of GPUs may be answers.
+struct WhichNumbers {
+  bool every_gpu = false;       ///< also those between whole nodes
+  bool only_what_fits = false;  ///< into memory; costs the simulation of every number
+};
+
+/// Answers, causes, and in `decisions` how it was searched.
+Crossover crossover_of_job(PointPredictor& points, int most_gpus, const WhichNumbers& which,
+                           Decisions& decisions);
 
 /// The answers alone.
-Crossover search_crossover(PointPredictor& points, int most_gpus, bool every_gpu = false);
+Crossover search_crossover(PointPredictor& points, int most_gpus, const WhichNumbers& which = {});
 
 }  // namespace foretrain

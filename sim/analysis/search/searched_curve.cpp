@@ -25,7 +25,7 @@ std::vector<int> requested_numbers(const SearchSpace& space) {
   const int most = space.most_gpus, per_node = space.gpus_per_node;
   std::set<int> numbers;
   const auto add = [&](int gpus) {
-    if (gpus <= most) numbers.insert(gpus);
+    if (gpus <= most && (gpus == 1 || !space.fits || space.fits(gpus))) numbers.insert(gpus);
   };
   for (int n = 1; n <= (space.every_gpu ? kEveryNumberUpTo : per_node); ++n) add(n);
   for (int n = per_node; n <= kEveryNumberUpTo; n += per_node) add(n);

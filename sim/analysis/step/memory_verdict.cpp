@@ -1,6 +1,9 @@
 // The advice is tried before it is given: each remedy's own memory is computed.
 #include "sim/analysis/step/memory_verdict.hpp"
 
+#include <algorithm>
+#include <span>
+
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
@@ -74,17 +77,40 @@ std::string tightness_warning(const PredictionPoint& point) {
       to_string(point.memory_capacity), point.largest_batch);
 }
 
-std::string memory_warning(const PredictionPoint& point, const Scenario& scenario,
-                           const StrategyMemory& strategy) {
-  std::string text =
-      fmt::format("{} GPU{}: about {} are needed per GPU, it has {}", point.gpus, point.gpus == 1 ? "" : "s",
-                  to_string(point.memory.least()), to_string(point.memory_capacity));
+std::string memory_advice(const PredictionPoint& point, const Scenario& scenario,
+                          const StrategyMemory& strategy) {
   const MemorySite site = site_of(point, scenario, strategy);
   std::string advice = smaller_batch(point, scenario);
   if (const std::string half = sixteen_bits(point, scenario, site); !half.empty())
     advice += (advice.empty() ? "" : "; ") + half;
-  if (advice.empty()) advice = "not even one sample fits";
-  return text + ": " + advice;
+  return advice.empty() ? "not even one sample fits" : advice;
+}
+
+namespace {
+
+std::string shortage_text(std::span<const MemoryShortage> alike) {
+  const PredictionPoint &first = alike.front().point, &last = alike.back().point;
+  const auto less = [](const MemoryShortage& a, const MemoryShortage& b) {
+    return a.point.memory.least() < b.point.memory.least();
+  };
+  const auto [least, most] = std::ranges::minmax_element(alike, less);
+  const std::string low = to_string(least->point.memory.least()),
+                    high = to_string(most->point.memory.least());
+  return fmt::format("{}{} GPU{}: about {}{} are needed per GPU, it has {}: {}", first.gpus,
+                     alike.size() > 1 ? fmt::format(" to {}", last.gpus) : "", last.gpus == 1 ? "" : "s", low,
+                     low == high ? "" : " to " + high, to_string(first.memory_capacity),
+                     alike.front().advice);
+}
+
+}  // namespace
+
+std::vector<std::string> memory_warnings(const std::vector<MemoryShortage>& shortages) {
+  std::vector<std::string> texts;
+  for (std::size_t begin = 0, end = 0; begin < shortages.size(); begin = end) {
+    while (end < shortages.size() && shortages[end].advice == shortages[begin].advice) ++end;
+    texts.push_back(shortage_text(std::span(shortages).subspan(begin, end - begin)));
+  }
+  return texts;
 }
 
 }  // namespace foretrain

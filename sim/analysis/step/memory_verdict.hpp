@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/analysis/prediction.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -17,9 +18,18 @@ std::string memory_verdict(const PredictionPoint& point);
 /// The parts of the point's memory for Decisions.
 std::string memory_parts(const MemoryUse& use);
 
-/// The warning for a point that does not fit, with the batch or the precision that would.
-std::string memory_warning(const PredictionPoint& point, const Scenario& scenario,
-                           const StrategyMemory& strategy);
+/// For a point that does not fit: the batch or the precision that would.
+std::string memory_advice(const PredictionPoint& point, const Scenario& scenario,
+                          const StrategyMemory& strategy);
+
+/// A point that does not fit, with its advice.
+struct MemoryShortage {
+  PredictionPoint point;
+  std::string advice;
+};
+
+/// One warning for neighbours with the same advice: "1 to 4 GPUs: about 430 to 467 GB are needed per GPU, …".
+std::vector<std::string> memory_warnings(const std::vector<MemoryShortage>& shortages);
 
 /// The warning for a point that fits tightly.
 std::string tightness_warning(const PredictionPoint& point);

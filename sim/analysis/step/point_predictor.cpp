@@ -80,6 +80,14 @@ PredictionPoint PointPredictor::point(int gpus, Decisions& decisions) {
   return p;
 }
 
+bool PointPredictor::fits(int gpus) {
+  PredictionPoint p;
+  p.gpus = gpus;
+  p.batch_per_gpu = simulator_.batch_per_gpu(gpus);
+  add_memory(p, scenario_, step(gpus).memory);
+  return p.fits();
+}
+
 const SimulatedStep& PointPredictor::one_gpu(std::int64_t batch) {
   if (batch == simulator_.batch_per_gpu(1)) return step(1);
   const auto known = one_gpu_steps_.find(batch);

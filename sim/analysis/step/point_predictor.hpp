@@ -34,6 +34,8 @@ class PointPredictor {
   /// Everything but speedup and efficiency, which refer to a throughput that the caller knows, and the
   /// intervals (intervals.hpp). Adds to `decisions`.
   PredictionPoint point(int gpus, Decisions& decisions);
+  /// Whether the training fits into the memory of so many.
+  bool fits(int gpus);
 
  private:
   double partial_step(const PredictionPoint& p, std::int64_t batch);

@@ -168,6 +168,7 @@ std::string scaling_verdict(const Prediction& weak, const Prediction& strong) {
     if (p.points.empty()) return std::int64_t{0};
     return p.strong_scaling ? p.points.front().global_batch : p.points.front().batch_per_gpu;
   };
+  if (weak.cannot_run || strong.cannot_run) return {};
   return fmt::format("Both: {} samples on every GPU are fastest on {}{}, {} shared by all on {}{}.\n",
                      batch(weak), gpus_text(weak.crossover.fastest_gpus), point_text(weak), batch(strong),
                      gpus_text(strong.crossover.fastest_gpus), point_text(strong));

@@ -71,15 +71,15 @@ std::string what_they_cost(const Crossover& c) {
 
 std::string headline(const Prediction& p) {
   if (p.points.empty()) return {};
-  if (std::none_of(p.points.begin(), p.points.end(),
-                   [](const PredictionPoint& point) { return point.fits(); }))
-    return "This does not fit into the memory of these GPUs.";
+  if (p.cannot_run) return "This cannot run: it does not fit into the memory of these GPUs.";
   const Crossover& c = p.crossover;
   if (c.fastest_gpus == 1) return no_number_helps(p) + ".";
   std::string out = how_far_they_help(p) + what_they_cost(c);
   if (const PredictionPoint* slower = first_slower(p))
     out += fmt::format("; {} are slower than one{}{}", counted(slower->gpus, "GPU"), times_one(slower),
                        reason(p, slower->gpus));
+  const auto fits = [](const PredictionPoint& point) { return point.fits(); };
+  if (!std::ranges::all_of(p.points, fits)) out += "; numbers marked ! do not fit into memory";
   return out + ".";
 }
 

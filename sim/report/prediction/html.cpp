@@ -101,8 +101,9 @@ constexpr std::string_view kHead =
 std::string write_html(const Prediction& p, const ReportOptions& options) {
   const std::string title =
       xml_text(fmt::format("{}: {} on {} with {}", p.scenario, p.model, p.cluster, p.strategy));
-  std::string out = fmt::format("{}<title>{}</title></head><body>\n<h1>{}</h1>\n<p>{}.</p>\n", kHead, title,
-                                title, xml_text(p.crossover.cause));
+  std::string out =
+      fmt::format("{}<title>{}</title></head><body>\n<h1>{}</h1>\n<p>{}.</p>\n", kHead, title, title,
+                  xml_text(p.cannot_run ? std::string("It cannot run here") : p.crossover.cause));
   return out + efficiency_figure(p) + step_figure(p) + "<pre>" + xml_text(write_table(p, options)) +
          "</pre>\n</body></html>\n";
 }

@@ -247,6 +247,15 @@ Json series_json(const ValidatedCollectiveSeries& s) {
   return out;
 }
 
+/// A job without the memory has no speedup and no interval.
+void leave_out_what_would_be(Json& points) {
+  for (Json& point : points) {
+    for (const char* key : {"speedup", "efficiency", "interval", "epoch_interval", "total_interval",
+                            "speedup_interval", "chance_of_gain"})
+      point[key] = nullptr;
+  }
+}
+
 /// Names come from files and may hold any bytes: invalid UTF-8 is replaced.
 Json prediction_json(const Prediction& p) {
   Json out{{"schema", "foretrain.prediction/1"},
@@ -259,9 +268,11 @@ Json prediction_json(const Prediction& p) {
            {"headline", headline(p)}};
   Json points = Json::array();
   for (const PredictionPoint& point : p.points) points.push_back(point_json(point));
+  if (p.cannot_run) leave_out_what_would_be(points);
   out["points"] = std::move(points);
-  out["crossover"] = crossover_json(p.crossover);
-  out["crossover_interval"] = crossover_spread_json(p.crossover_spread);
+  out["cannot_run"] = p.cannot_run;
+  out["crossover"] = p.cannot_run ? Json(nullptr) : crossover_json(p.crossover);
+  out["crossover_interval"] = p.cannot_run ? Json(nullptr) : crossover_spread_json(p.crossover_spread);
   if (p.recommendation) out["recommendation"] = recommendation_json(*p.recommendation);
   if (p.sensitivity) out["sensitivity"] = sensitivity_json(*p.sensitivity);
   if (p.break_even) out["break_even"] = break_even_json(*p.break_even);

@@ -8,6 +8,7 @@
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/comparison/comparison_table.hpp"
+#include "sim/report/prediction/headline.hpp"
 #include "sim/report/prediction/table.hpp"
 
 namespace foretrain {
@@ -52,11 +53,13 @@ std::string summary(const std::vector<Prediction>& predictions) {
                   "step", "epoch", "samples/s", "speedup", "effic.", "fastest", "why");
   for (const Prediction& p : predictions) {
     const PredictionPoint& point = point_on(p, common);
-    out += fmt::format("{:<{}} {:>6} {:>9} {:>11} {:>11} {:>8} {:>5} % {:>8}   {}\n", p.scenario, width,
+    out += fmt::format("{:<{}} {:>6} {:>9} {:>11} {:>11} {:>8} {:>7} {:>8}   {}\n", p.scenario, width,
                        point.gpus, to_string(seconds(point.step_s)),
                        p.samples > 0 ? spoken_time(point.epoch_s) : "-", decimal(point.samples_per_s, 1),
-                       decimal(point.speedup, 2), percent(point.efficiency, 1), p.crossover.fastest_gpus,
-                       p.crossover.cause);
+                       p.cannot_run ? "-" : decimal(point.speedup, 2),
+                       p.cannot_run ? "-" : percent(point.efficiency, 1) + " %",
+                       p.cannot_run ? "none" : std::to_string(p.crossover.fastest_gpus),
+                       p.cannot_run ? headline(p) : p.crossover.cause);
   }
   return out;
 }

@@ -34,10 +34,12 @@ std::string curve(const Prediction& prediction) {
     return prediction.samples > 0 ? spoken_time(value) : std::string("-");
   };
   for (const PredictionPoint& p : prediction.points) {
-    out += fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11} {:>8} {:>5} % {:>9}{}\n", p.gpus,
-                       p.nodes, p.global_batch, to_string(seconds(p.step_s)), when_known(p.epoch_s),
-                       when_known(p.total_s), decimal(p.samples_per_s, 1), decimal(p.speedup, 2),
-                       percent(p.efficiency, 1), to_string(p.memory.total()), p.fits() ? "" : " !");
+    out += fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}{}\n", p.gpus, p.nodes,
+                       p.global_batch, to_string(seconds(p.step_s)), when_known(p.epoch_s),
+                       when_known(p.total_s), decimal(p.samples_per_s, 1),
+                       prediction.cannot_run ? "-" : decimal(p.speedup, 2),
+                       prediction.cannot_run ? "-" : percent(p.efficiency, 1) + " %",
+                       to_string(p.memory.total()), p.fits() ? "" : " !");
   }
   return out;
 }
@@ -98,9 +100,9 @@ std::string spoken_time(double value) {
 
 std::string write_table(const Prediction& p, const ReportOptions& options) {
   std::string out;
-  if (!p.points.empty())
-    out += headline(p) + "\n\n" + heading(p) + curve(p) + breakdown(p) + write_intervals(p);
-  out += crossover_paragraph(p);
+  if (!p.points.empty()) out += headline(p) + "\n\n" + heading(p) + curve(p) + breakdown(p);
+  if (!p.points.empty() && !p.cannot_run) out += write_intervals(p);
+  out += p.cannot_run ? "\n" : crossover_paragraph(p);
   if (p.samples > 0 && !p.points.empty()) out += around_steps(p.points.back());
   if (p.samples == 0) out += "Epoch and total need data.samples, as in --set data.samples=50000.\n";
   if (p.recommendation) out += write_recommendation(*p.recommendation);

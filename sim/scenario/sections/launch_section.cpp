@@ -52,7 +52,7 @@ void check_processes(TableReader& launch, const Scenario& scenario) {
 /// mistake.
 std::string refusal(const Scenario& scenario, int gpus) {
   const std::int64_t size = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
-  return gpus <= size ? why_not(scenario, gpus) : std::string();
+  return gpus <= size ? why_not_together(scenario, gpus) : std::string();
 }
 
 }  // namespace
@@ -89,9 +89,12 @@ void check_gpus(TableReader& run, Scenario& scenario) {
     return run.report(
         run.span_of("gpus"),
         fmt::format("{} cannot run on {} GPUs: {}", scenario.strategy, fmt::join(refused, ", "), why),
-        fmt::format("up to {} GPUs", most_usable_gpus(scenario, refused.front())));
+        scenario.strategy == "single"
+            ? std::string("ask for one GPU, or for a strategy of several, as in --strategy ddp")
+            : fmt::format("up to {} GPUs", most_usable_gpus(scenario, refused.front())));
   std::erase_if(scenario.gpus,
                 [&](int gpus) { return std::find(refused.begin(), refused.end(), gpus) != refused.end(); });
+  if (scenario.strategy == "single") return;
   scenario.warnings.push_back(fmt::format("{} GPUs are left out: {}", fmt::join(refused, ", "), why));
 }
 

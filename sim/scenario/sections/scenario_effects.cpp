@@ -115,9 +115,6 @@ std::vector<std::string> idle_settings(const ScenarioDocument& document, const S
     if (kept && document.is_setting(key))
       out.push_back(fmt::format("the measured speed is kept, although {} was changed", key));
   }
-  const bool many = !scenario.gpus.empty() && scenario.gpus.back() > 1;
-  if (scenario.strategy == "single" && many)
-    out.emplace_back("strategy single exchanges no gradients: every GPU trains alone");
   return out;
 }
 

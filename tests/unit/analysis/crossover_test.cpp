@@ -151,6 +151,16 @@ TEST_CASE(
   CHECK(requested_numbers({.most_gpus = 1'000'000, .gpus_per_node = 8}).size() < 4000);
 }
 
+TEST_CASE("what does not fit into memory is no answer, but one GPU stays the baseline") {
+  const auto fits = [](int gpus) { return gpus >= 3 && gpus <= 8; };
+  CHECK(requested_numbers({.most_gpus = 16, .gpus_per_node = 4, .listed = {2, 6}, .fits = fits}) ==
+        std::vector<int>{1, 3, 4, 6, 8});
+  const Crossover c = find_crossover(
+      curve([](int n) { return 1.0 * n; }),
+      {.most_gpus = 16, .gpus_per_node = 4, .samples_per_step = [](int n) { return 1.0 * n; }, .fits = fits});
+  CHECK(c.fastest_gpus == 8);
+}
+
 TEST_CASE("a single GPU on a further node is no crossing unless every number counts") {
   const auto lone = curve([](int n) { return n % 4 == 1 && n > 1 ? 0.5 * n : 1.0 * n; });
   const Crossover c = find_crossover(

@@ -50,7 +50,7 @@ TEST_CASE("a batch that does not fit is told which one does, and that 16 bit wou
   const std::int64_t most = point_of(scenario, 1).largest_batch;
   const PredictionPoint point = point_of(scenario, most + most * 2 / 5);
   REQUIRE_FALSE(point.fits());
-  const std::string warning = memory_warning(point, scenario, {});
+  const std::string warning = memory_warnings({{point, memory_advice(point, scenario, {})}}).front();
   CHECK_THAT(warning, ContainsSubstring("1 GPU: about "));
   CHECK_THAT(warning, ContainsSubstring("it has 16 GB: a batch of " + std::to_string(most) +
                                         " per GPU fits, with strategy.accumulation = 2"));
@@ -62,7 +62,21 @@ TEST_CASE("a network whose weights do not fit is told so") {
   const PredictionPoint point = point_of(scenario, 1);
   REQUIRE_FALSE(point.fits());
   CHECK(point.largest_batch == 0);
-  CHECK_THAT(memory_warning(point, scenario, {}), ContainsSubstring(": not even one sample fits"));
+  CHECK(memory_advice(point, scenario, {}) == "not even one sample fits");
+}
+
+TEST_CASE("numbers of GPUs with the same advice share a warning, with the range of what is needed") {
+  const auto shortage = [](int gpus, std::int64_t bytes, const char* advice) {
+    MemoryShortage out;
+    out.point.gpus = gpus, out.point.memory.parameters = {bytes};
+    out.point.memory_capacity = {1'000'000'000}, out.advice = advice;
+    return out;
+  };
+  CHECK(memory_warnings({}).empty());
+  CHECK(memory_warnings({shortage(1, 5'000'000'000, "no"), shortage(2, 4'000'000'000, "no"),
+                         shortage(4, 2'000'000'000, "less")}) ==
+        std::vector<std::string>{"1 to 2 GPUs: about 4 GB to 5 GB are needed per GPU, it has 1 GB: no",
+                                 "4 GPUs: about 2 GB are needed per GPU, it has 1 GB: less"});
 }
 
 TEST_CASE("parts are named, those that are not there are left out") {

@@ -177,4 +177,19 @@ TEST_CASE("idle GPUs and missing samplers stand in the cause of the crossover") 
   CHECK_THAT(repeated.crossover.cause, Catch::Matchers::StartsWith("processes train on the same samples; "));
 }
 
+TEST_CASE(
+    "a training that fits on no listed number of GPUs cannot run: no intervals, no answers, one warning") {
+  Scenario scenario = test::mnist_scenario();
+  scenario.gpus = {1, 2, 4};
+  scenario.cluster.node.gpu.memory = scenario.cluster.node.gpu.usable_memory = {100'000'000};
+  const Prediction p = predict(scenario);
+  CHECK(p.cannot_run);
+  CHECK(p.points.size() == 3);
+  CHECK(p.points[2].interval.high_s == 0);
+  CHECK(p.crossover.causes.empty());
+  REQUIRE(p.warnings.size() == 1);
+  CHECK_THAT(p.warnings.front(), Catch::Matchers::StartsWith("1 to 4 GPUs: about "));
+  CHECK_FALSE(predict(test::mnist_scenario()).cannot_run);
+}
+
 }  // namespace predict_test

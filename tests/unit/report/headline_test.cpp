@@ -8,8 +8,19 @@ namespace headline_test {
 
 using namespace foretrain;
 
-TEST_CASE("how far more GPUs help, and from where they are less than 90 % used") {
+namespace {
+
+/// Its eight GPUs have the memory.
+Prediction example() {
   Prediction p = test::example_prediction();
+  p.points[1].memory_capacity = p.points[0].memory_capacity;
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("how far more GPUs help, and from where they are less than 90 % used") {
+  Prediction p = example();
   CHECK(headline(p) == "More GPUs help up to all 320; beyond 4 each is less than 90 % used.");
   p.cluster_gpus = 640;
   CHECK(headline(p) == "More GPUs help up to at least 320; beyond 4 each is less than 90 % used.");
@@ -18,7 +29,7 @@ TEST_CASE("how far more GPUs help, and from where they are less than 90 % used")
 }
 
 TEST_CASE("the fastest number comes with its speedup where the table has it") {
-  Prediction p = test::example_prediction();
+  Prediction p = example();
   p.crossover.fastest_gpus = 8, p.crossover.no_gain_from = 12;
   CHECK(headline(p) == "8 GPUs are fastest (6.40x); beyond 4 each is less than 90 % used.");
   p.crossover.worth_requesting.front() = {0.9, 1, 1};
@@ -26,7 +37,7 @@ TEST_CASE("the fastest number comes with its speedup where the table has it") {
 }
 
 TEST_CASE("listed numbers that are slower than one are named with the reason, also when more are faster") {
-  Prediction p = test::example_prediction();
+  Prediction p = example();
   p.points[1].speedup = 0.7;
   CHECK(headline(p) ==
         "More GPUs help up to all 320; beyond 4 each is less than 90 % used; 8 GPUs are slower than one "
@@ -43,9 +54,11 @@ TEST_CASE("listed numbers that are slower than one are named with the reason, al
 }
 
 TEST_CASE("what does not fit is not recommended") {
-  Prediction p = test::example_prediction();
-  for (PredictionPoint& point : p.points) point.memory_capacity = {1000};
-  CHECK(headline(p) == "This does not fit into the memory of these GPUs.");
+  Prediction p = example();
+  p.points[1].memory_capacity = {1000};
+  CHECK_THAT(headline(p), Catch::Matchers::EndsWith("; numbers marked ! do not fit into memory."));
+  p.cannot_run = true;
+  CHECK(headline(p) == "This cannot run: it does not fit into the memory of these GPUs.");
   p.points.clear();
   CHECK(headline(p).empty());
 }

@@ -28,8 +28,8 @@ using Keys = std::vector<std::string>;
 TEST_CASE("a prediction has exactly the keys of the contract") {
   const Json j = Json::parse(write_json(test::example_prediction(), {}));
   CHECK(keys(j) == Keys{"schema", "scenario", "model", "cluster", "strategy", "precision", "scaling",
-                        "headline", "points", "crossover", "crossover_interval", "decisions", "warnings",
-                        "extrapolated"});
+                        "headline", "points", "cannot_run", "crossover", "crossover_interval", "decisions",
+                        "warnings", "extrapolated"});
   CHECK(keys(j["points"][0]) == Keys{"gpus",
                                      "nodes",
                                      "batch_per_gpu",
@@ -78,6 +78,21 @@ TEST_CASE("a prediction has exactly the keys of the contract") {
   CHECK(keys(j["crossover"]["causes"][0]["parts"][0]) == Keys{"what", "seconds", "share"});
   CHECK(keys(j["crossover"]["search"]) == Keys{"up_to", "numbers", "simulated", "certain"});
   CHECK(keys(j["decisions"][0]) == Keys{"subject", "choice", "why"});
+}
+
+TEST_CASE("a job that cannot run has no speedups, intervals and answers") {
+  Prediction p = test::example_prediction();
+  p.cannot_run = true;
+  const Json j = Json::parse(write_json(p, {}));
+  CHECK(j["cannot_run"] == true);
+  CHECK(j["crossover"].is_null());
+  CHECK(j["crossover_interval"].is_null());
+  for (const char* key :
+       {"speedup", "efficiency", "interval", "total_interval", "speedup_interval", "chance_of_gain"}) {
+    INFO(key);
+    CHECK(j["points"][1][key].is_null());
+  }
+  CHECK(j["points"][1]["memory"]["bytes"].is_number());
 }
 
 TEST_CASE("values arrive unchanged, what is missing is null") {

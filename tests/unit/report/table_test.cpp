@@ -65,6 +65,17 @@ TEST_CASE("the crossover is told in words") {
   CHECK_THAT(write_table(p, {}), ContainsSubstring("Slower than one GPU: at 2 to 3, from 12 on."));
 }
 
+TEST_CASE("of a job that cannot run only steps and memory are shown, and nothing is fastest") {
+  Prediction p = test::example_prediction();
+  p.cannot_run = true;
+  const std::string table = write_table(p, {});
+  CHECK_THAT(table, Catch::Matchers::StartsWith("This cannot run: it does not fit into the memory"));
+  for (const char* verdict :
+       {"Fastest", "90 % intervals", "worth requesting", "Slower than", "Lost at", "6.40"})
+    CHECK(table.find(verdict) == std::string::npos);
+  CHECK_THAT(table, ContainsSubstring("warning: 8 GPUs"));
+}
+
 TEST_CASE("what is worth requesting, and what is lost where it stops") {
   const std::string table = write_table(test::example_prediction(), {});
   CHECK_THAT(table, ContainsSubstring("GPUs worth requesting at efficiency of at least 90 %: up to 4; 80 %: "

@@ -69,7 +69,7 @@ TEST_CASE("a name with a slash or .toml is a path, any other must be in a catalo
   const std::string path = (own.root() / "models" / "resnet50.toml").string();
   CHECK(open_named(CatalogKind::clusters, path)->name == path);
   CHECK(open_named(CatalogKind::models, "resnet51") == std::nullopt);
-  CHECK(open_named(CatalogKind::models, "Resnet50") == std::nullopt);
+  CHECK(open_named(CatalogKind::models, "Resnet5O") == std::nullopt);
   CHECK_THROWS_AS(open_named(CatalogKind::models, "resnet51.toml"), InputError);
 }
 
@@ -110,6 +110,17 @@ TEST_CASE("the catalogs are found from the binary when no path is set") {
   const auto roots = catalog_roots();
   setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
   for (const std::string& root : roots) CHECK(fs::is_directory(fs::path(root) / "models"));
+}
+
+TEST_CASE("names are found without regard to case and hyphens, unless two are spelt alike") {
+  const OwnCatalog own;
+  CHECK(open_named(CatalogKind::models, "ResNet-50")->text == "# mine\n");
+  CHECK(open_named(CatalogKind::gpus, "V100_SXM2_32GB").has_value());
+  CHECK_FALSE(open_named(CatalogKind::models, "ResNet-5").has_value());
+  std::ofstream(own.root() / "models" / "resnet-50.toml") << "# another\n";
+  CHECK(open_named(CatalogKind::models, "resnet-50")->text == "# another\n");
+  CHECK(open_named(CatalogKind::models, "resnet50")->text == "# mine\n");
+  CHECK_FALSE(open_named(CatalogKind::models, "RESNET_50").has_value());
 }
 
 }  // namespace catalog_test

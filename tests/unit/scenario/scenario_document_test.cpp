@@ -49,13 +49,13 @@ TEST_CASE("the later of two settings counts, and an option counts more than a se
   overrides.model = "spiral_mlp";
   overrides.gpus = {2, 1};
   overrides.batch = 7;
-  overrides.strategy = "single";
+  overrides.strategy = "horovod";
   overrides.cluster = "mahti";
   const Scenario scenario = read(overrides);
   CHECK(scenario.model.name == "spiral_mlp");
   CHECK(scenario.gpus == std::vector<int>{1, 2});
   CHECK(scenario.workload.batch_per_gpu == 7);
-  CHECK(scenario.strategy == "single");
+  CHECK(scenario.strategy == "horovod");
   CHECK(scenario.cluster.name == "mahti");
 }
 

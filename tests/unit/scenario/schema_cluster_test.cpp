@@ -181,14 +181,14 @@ TEST_CASE("a fat tree's missing parameters are reported at the fabric") {
 
 TEST_CASE("an unknown GPU, link and fabric are reported where they stand, with a suggestion") {
   CHECK(read(with("v100-sxm2-32gb", "v100-smx2-32gb",
-                  with("upi_10_4", "upi_10.4", with("\"fat_tree\"", "\"fattree\""))))
+                  with("upi_10_4", "upi_1O_4", with("\"fat_tree\"", "\"fattree\""))))
             .errors ==
         "box.toml:5:7: error: unknown GPU \"v100-smx2-32gb\"\n"
         "  5 | gpu = \"v100-smx2-32gb\"\n"
         "    |       ^^^^^^^^^^^^^^^^\n"
         "  hint: did you mean \"v100-sxm2-32gb\", \"v100-sxm3-32gb\" or \"v100-sxm2-16gb\"?\n"
-        "box.toml:23:8: error: unknown link \"upi_10.4\"\n"
-        "  23 | link = \"upi_10.4\"\n"
+        "box.toml:23:8: error: unknown link \"upi_1O_4\"\n"
+        "  23 | link = \"upi_1O_4\"\n"
         "     |        ^^^^^^^^^^\n"
         "  hint: did you mean \"upi_10_4\"?\n"
         "box.toml:26:8: error: unknown fabric.kind \"fattree\"\n"

@@ -150,9 +150,9 @@ TEST_CASE("an unknown template, family and reach are reported with a suggestion"
 }
 
 TEST_CASE("a node that does not exist is reported where its name stands") {
-  CHECK(read("nodes = 1\nnode = \"dgxa100\"\n").errors ==
-        "box.toml:2:8: error: unknown node \"dgxa100\"\n"
-        "  2 | node = \"dgxa100\"\n"
+  CHECK(read("nodes = 1\nnode = \"dgxa10O\"\n").errors ==
+        "box.toml:2:8: error: unknown node \"dgxa10O\"\n"
+        "  2 | node = \"dgxa10O\"\n"
         "    |        ^^^^^^^^^\n"
         "  hint: did you mean \"dgx-a100\" or \"dgx-h100\"?\n");
   CHECK(read("nodes = 1\nnode = 3\n").errors ==

@@ -206,8 +206,15 @@ TEST_CASE("a setting without effect says so") {
         List{"data.drop_last has no effect without data.samples"});
   CHECK(warnings_of(kStart + "[loop]\nloss_item_before_backward = true\n") ==
         List{"loop.loss_item_before_backward has no effect with loss_item_every = 0"});
-  CHECK(warnings_of(kStart + "[strategy]\nname = \"single\"\n[run]\ngpus = [1, 2]\n") ==
-        List{"strategy single exchanges no gradients: every GPU trains alone"});
+  // Nothing was asked for, so nothing is left out.
+  CHECK(warnings_of(kStart + "[strategy]\nname = \"single\"\n").empty());
+}
+
+TEST_CASE("the plain loop trains on one GPU: more are a mistake, and without a list it is one") {
+  CHECK(read(kStart + "[strategy]\nname = \"single\"\n").gpus == std::vector<int>{1});
+  CHECK_THROWS_WITH(
+      read(kStart + "[strategy]\nname = \"single\"\n[run]\ngpus = [1, 2]\n"),
+      Catch::Matchers::ContainsSubstring("single cannot run on 2 GPUs: single trains on one GPU"));
 }
 
 TEST_CASE("mistakes in a model file are reported with that file's name beside those of the scenario") {
