@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sim/strategy/zero/zero_options.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -47,7 +49,7 @@ void ZeroReduction::exchange(QueueId thread, CollectiveOp op, std::int64_t eleme
 void ZeroReduction::on_gradient(QueueId thread, std::uint32_t parameter) {
   if (settings_.stage == 0) return;
   const std::int64_t elements = model_.parameters[parameter].elements,
-                     limit = process_.request().knobs.reduce_bucket_size;
+                     limit = process_.request().options<ZeroOptions>().reduce_bucket_size;
   if (filled_ > 0 && filled_ + elements > limit) reduce_bucket(thread);
   filled_ += elements;
   const std::int64_t moved = elements > limit ? 0 : 2 * settings_.element_bytes * elements;
