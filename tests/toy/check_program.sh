@@ -22,4 +22,8 @@ expect "^4 GPUs .*speedup" compare $job --strategies ddp,one_by_one
 expect "with one_by_one, fp32" predict $job --strategy one_by_one
 expect "strategy.compression.*one_by_one" reference scenario
 expect "| .one_by_one. |" reference catalogs
+# Its own option, which nothing but its file knows.
+expect "strategy.waits.*one_by_one" reference scenario
+expect "strategy.waits is an option of one_by_one, not of ddp" predict $job --strategy ddp --set strategy.waits=true
+expect "strategy.waits.*true, false" reference scenario
 expect 'did you mean "one_by_one"' compare $job --strategies one_by_two
