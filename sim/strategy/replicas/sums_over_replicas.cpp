@@ -139,15 +139,15 @@ HierarchicalRounds hierarchical_rounds(Process& process, int gpus, int main) {
 
 SumOverReplicas sum_by_nccl(Process& process, int gpus) {
   const QueueId launcher = process.graph().add_queue("NCCL launch thread");
-  return [&process, gpus, launcher](Bytes size, std::size_t message) {
+  const bool private_threads = process.request().options<ReplicaOptions>().private_threads;
+  return [&process, gpus, launcher, private_threads](Bytes size, std::size_t message) {
     process.host(process.autograd_thread, process.host_costs().node, Account::host);
     process.hand_over(process.autograd_thread, launcher);
     process.issue_for(1);
     process.host(launcher, process.calls().grouped_launch * (gpus - 1), Account::host);
     const LabelId label = process.graph().label("all_reduce pack " + std::to_string(message));
     const TaskId sum = process.collective(launcher, CollectiveOp::all_reduce, size, label);
-    process.request().options<ReplicaOptions>().private_threads ? process.issue_beside(gpus)
-                                                                : process.issue_for(gpus);
+    private_threads ? process.issue_beside(gpus) : process.issue_for(gpus);
     return sum;
   };
 }
