@@ -23,3 +23,10 @@ target_precompile_headers(toy_laws REUSE_FROM test_support)
 target_compile_definitions(toy_laws PRIVATE FORETRAIN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 catch_discover_tests(toy_laws TEST_PREFIX "toy: " EXTRA_ARGS ${FORETRAIN_CATCH_ARGS}
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4)
+
+# What its author compiles again after giving it an option.
+if(CMAKE_GENERATOR MATCHES "Ninja")
+  add_test(NAME "toy: an option of its own compiles one object again" COMMAND ${PROJECT_SOURCE_DIR}/tests/toy/count_rebuilt.sh
+           ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  set_tests_properties("toy: an option of its own compiles one object again" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT})
+endif()

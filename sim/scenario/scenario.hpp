@@ -49,7 +49,7 @@ struct Scenario {
   Workload workload;  ///< workload.model is the expanded `model`; batch_per_gpu in weak scaling
   std::optional<std::int64_t> global_batch;  ///< strong scaling when set
   std::string strategy = "ddp";
-  StrategyKnobs knobs;
+  StrategyOptions knobs;
   std::vector<int> gpus;  ///< ascending, unique, each 1..cluster size
   Layout layout = Layout::packed;
   CollectiveSettings collective{};

@@ -53,7 +53,8 @@ std::vector<std::string> strategy_names() {
 
 const std::vector<Knob>& shared_knobs() {
   static const std::vector<Knob> knobs{
-      {"accumulation", &StrategyKnobs::accumulation, "4", "1",
+      {"accumulation",
+       KnobValue<int>{[](StrategyOptions& options, int steps) { options.accumulation = steps; }}, "4", "1",
        "micro-steps per optimizer step; gradients are exchanged in the last one (no_sync)", 1, 4096},
   };
   return knobs;

@@ -13,7 +13,7 @@
 #include "sim/cluster/placement.hpp"
 #include "sim/collective/settings.hpp"
 #include "sim/engine/task_graph.hpp"
-#include "sim/strategy/knobs.hpp"
+#include "sim/strategy/options.hpp"
 #include "sim/strategy/process/call_costs.hpp"
 #include "sim/workload/device/host_time.hpp"
 #include "sim/workload/device/kernel_time.hpp"
@@ -44,13 +44,19 @@ struct PlanRequest {
   const Workload& workload;
   const Cluster& cluster;
   const Placement& placement;
-  const StrategyKnobs& knobs;
+  const StrategyOptions& knobs;
   const DeviceModel& device;
   int steps = 3;
   CollectiveSettings collective{};
   PlanReuse* reuse =
       nullptr;  ///< of this workload, whatever its batch, and this cluster; none: everything is computed anew
   CallCosts calls{};
+
+  /// What the strategy was told, or its defaults: to be asked for once per plan, not per task.
+  template <typename Options>
+  const Options& options() const {
+    return knobs.get<Options>();
+  }
 };
 
 /// Tasks of `steps` optimizer steps on the representative (slowest) rank, with the collectives' traffic of

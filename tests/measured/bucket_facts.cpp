@@ -2,6 +2,7 @@
 // buckets (docs/measured/pytorch/ddp_buckets*.json: two processes over gloo, _get_ddp_logging_data), and
 // sizes derived by its own algorithm from lists of parameters (derived_buckets.json).
 #include "sim/strategy/ddp/ddp_buckets.hpp"
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/measured_json.hpp"
 #include "tests/support/model_file.hpp"
@@ -34,21 +35,21 @@ std::string members_of(const std::vector<Bucket>& buckets) {
 }
 
 /// The options that PyTorch was given, by its own names.
-StrategyKnobs knobs_of(const json& given) {
-  StrategyKnobs knobs;
-  knobs.bucket_cap = {given.value("bucket_cap_mb", 25) << 20};
-  knobs.find_unused_parameters = given.value("find_unused_parameters", false);
-  knobs.static_graph = given.value("static_graph", false);
-  return knobs;
+DdpOptions options_of(const json& given) {
+  DdpOptions options;
+  options.bucket_cap = {given.value("bucket_cap_mb", 25) << 20};
+  options.find_unused_parameters = given.value("find_unused_parameters", false);
+  options.static_graph = given.value("static_graph", false);
+  return options;
 }
 
 /// Buckets that are rebuilt after the first step are listed with their members; those that are not only with
 /// their sizes.
-void check_reported(const std::string& name, const json& reported, const StrategyKnobs& knobs) {
+void check_reported(const std::string& name, const json& reported, const DdpOptions& options) {
   INFO(name);
-  const std::vector<Bucket> buckets = form_buckets(model_file(name), knobs);
+  const std::vector<Bucket> buckets = form_buckets(model_file(name), options);
   const bool rebuilt = !reported.at("rebuilt_bucket_sizes").is_null();
-  CHECK(rebuilt == (!knobs.find_unused_parameters || knobs.static_graph));
+  CHECK(rebuilt == (!options.find_unused_parameters || options.static_graph));
   CHECK(sizes_of(buckets) == reported.at(rebuilt ? "rebuilt_bucket_sizes" : "initial_bucket_sizes")
                                  .get<std::vector<std::int64_t>>());
   if (rebuilt)
@@ -59,8 +60,8 @@ void check_reported(const std::string& name, const json& reported, const Strateg
 std::size_t check_file(const std::string& file) {
   INFO(file);
   const json all = facts(file);
-  const StrategyKnobs knobs = knobs_of(all.at("kw"));
-  for (const auto& [name, reported] : all.at("models").items()) check_reported(name, reported, knobs);
+  const DdpOptions options = options_of(all.at("kw"));
+  for (const auto& [name, reported] : all.at("models").items()) check_reported(name, reported, options);
   return all.at("models").size();
 }
 
@@ -84,7 +85,7 @@ TEST_CASE(
 TEST_CASE("the buckets of 21 networks are those derived by PyTorch's algorithm, also of 16-bit weights") {
   using Sizes = std::vector<std::int64_t>;
   const json all = facts("derived_buckets.json");
-  StrategyKnobs plain, unused;
+  DdpOptions plain, unused;
   unused.find_unused_parameters = true;
   for (const auto& [name, derived] : all.items()) {
     INFO(name);

@@ -8,6 +8,7 @@
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/toml/reader.hpp"
+#include "sim/strategy/replicas/replica_options.hpp"
 #include "sim/strategy/replicas/sums_over_replicas.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/measured.hpp"
@@ -108,7 +109,7 @@ TEST_CASE("what makes M3's second GPU slower is the host, not the 3.4 MB that ar
 TEST_CASE("with threads of its own for each GPU M3's V100 would have lost less") {
   Scenario scenario = scenario_named("m3-resnet56-mirrored-v100");
   const double global = throughput_ratio(scenario, 3);
-  scenario.knobs.private_threads = true;
+  scenario.knobs.edit<ReplicaOptions>().private_threads = true;
   CHECK(throughput_ratio(scenario, 3) > global);
 }
 

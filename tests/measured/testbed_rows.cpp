@@ -13,6 +13,7 @@
 #include "sim/engine/executor.hpp"
 #include "sim/scenario/named_cluster.hpp"
 #include "sim/strategy/ddp/ddp.hpp"
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/measured.hpp"
 
@@ -72,9 +73,9 @@ Step predicted_step(const json& row) {
   Workload workload;
   workload.model = sleeping_network(row.at("layers"));
   workload.batch_per_gpu = 1;
-  StrategyKnobs knobs;
-  knobs.backend = Backend::gloo;
-  knobs.bucket_cap = {row.at("bucket_cap_mib").get<std::int64_t>() << 20};
+  StrategyOptions knobs;
+  knobs.edit<DdpOptions>().backend = Backend::gloo;
+  knobs.edit<DdpOptions>().bucket_cap = {row.at("bucket_cap_mib").get<std::int64_t>() << 20};
   DeviceModel device;
   device.kernel = default_kernel_calibration(spec.node.gpu);
   device.rank_spread = 0;

@@ -2,6 +2,8 @@
 // that share their links.
 #include <algorithm>
 
+#include "sim/strategy/ddp/ddp_options.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -29,8 +31,8 @@ SmallPlan sleeping(int ranks, Bytes cap) {
   small.spec = test::star_cluster(8, {kRate});
   small.spec.node.gpu.architecture = Architecture::cpu;
   small.device.kernel = default_kernel_calibration(small.spec.node.gpu);
-  small.knobs.backend = Backend::gloo;
-  small.knobs.bucket_cap = cap;
+  small.knobs.edit<DdpOptions>().backend = Backend::gloo;
+  small.knobs.edit<DdpOptions>().bucket_cap = cap;
   small.gpus = ranks;
   return small;
 }
@@ -77,7 +79,7 @@ TEST_CASE(
 
 TEST_CASE("half the bytes take half the time behind a slow network") {
   SmallPlan whole = sleeping(4, {1 << 20}), half = whole;
-  half.knobs.compression = Compression::fp16;
+  half.knobs.edit<GradientOptions>().compression = Compression::fp16;
   const double saved = run_plan(whole, "ddp").last_step_s() - run_plan(half, "ddp").last_step_s();
   CHECK(saved == Approx(ring(4, kLayers * kBytes) / 2).epsilon(0.05));
 }

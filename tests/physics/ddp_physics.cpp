@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sim/collective/communicator.hpp"
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
@@ -18,7 +19,8 @@ namespace {
 SmallPlan one_bucket(int gpus, ByteRate network) {
   SmallPlan small(test::vgg16(), 4);
   small.spec = test::star_cluster(16, network);
-  small.knobs.first_bucket = small.knobs.bucket_cap = {std::int64_t{1} << 40};
+  small.knobs.edit<DdpOptions>().first_bucket =
+      small.knobs.edit<DdpOptions>().bucket_cap = {std::int64_t{1} << 40};
   small.collective = test::forced(nccl::Algorithm::ring, Protocol::simple);
   small.gpus = gpus;
   return small;
@@ -53,7 +55,7 @@ TEST_CASE("one bucket of all gradients is exposed for latency + 2(n-1)/n S/B") {
 
 TEST_CASE("with one bucket the step is that of one wrapped GPU plus the exposed time") {
   SmallPlan alone = one_bucket(1, {12.3e9});
-  alone.knobs.wrap_one_gpu = true;
+  alone.knobs.edit<DdpOptions>().wrap_one_gpu = true;
   const SmallPlan four = one_bucket(4, {12.3e9});
   const double expected = run_plan(alone, "ddp").last_step_s() + closed_form(four, kVggGradients, 12.3e9);
   CHECK(run_plan(four, "ddp").last_step_s() == Approx(expected).epsilon(0.02));

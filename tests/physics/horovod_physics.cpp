@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sim/collective/communicator.hpp"
+#include "sim/strategy/horovod/horovod_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
@@ -79,8 +80,9 @@ TEST_CASE("one huge gradient is exposed for 2(n-1)/n S/B, without copies and at 
 
 TEST_CASE("without fusion 400 gradients pay 400 latencies, fused into one message a single one") {
   SmallPlan fused = on(8, many_small_tensors(), 12.3e9), alone = on(8, many_small_tensors(), 12.3e9);
-  fused.knobs.cycle_time = alone.knobs.cycle_time = milliseconds(100);  // all hooks fall into one cycle
-  alone.knobs.fusion_threshold = Bytes{0};
+  fused.knobs.edit<HorovodOptions>().cycle_time = alone.knobs.edit<HorovodOptions>().cycle_time =
+      milliseconds(100);  // all hooks fall into one cycle
+  alone.knobs.edit<HorovodOptions>().fusion_threshold = Bytes{0};
   const test::Ran one = run_plan(fused, "horovod"), many = run_plan(alone, "horovod");
   REQUIRE(one.plan.buckets.size() == 1);
   REQUIRE(many.plan.buckets.size() == 400);
@@ -100,7 +102,7 @@ TEST_CASE("a step whose last gradient waits for its cycle grows by half of what 
   SmallPlan plain = on(2, one_huge_tensor(), 12.3e9);
   plain.device.kernel.time_scale = 1e-3;  // the gradient is there as soon as its hook has run
   SmallPlan longer = plain;
-  longer.knobs.cycle_time = milliseconds(41);
+  longer.knobs.edit<HorovodOptions>().cycle_time = milliseconds(41);
   // Half of 40 ms more; the phase is one of 32.
   CHECK(run_plan(longer, "horovod").last_step_s() - run_plan(plain, "horovod").last_step_s() ==
         Approx(20e-3).margin(41e-3 / 32));

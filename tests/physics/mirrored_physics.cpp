@@ -1,6 +1,7 @@
 // MirroredStrategy on an idle machine: what the pack exposes, and copies through GPU 0, in closed form.
 #include <algorithm>
 
+#include "sim/strategy/replicas/replica_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
@@ -59,7 +60,7 @@ TEST_CASE("concatenation and split each read and write every gradient once") {
 TEST_CASE("N - 1 copies of a gradient into GPU 0 share its bus, and so do those of the sum") {
   for (const int gpus : {2, 4, 8}) {
     SmallPlan small = vgg(gpus);
-    small.knobs.cross_device_ops = CrossDeviceOps::reduction_to_one_device;
+    small.knobs.edit<ReplicaOptions>().cross_device_ops = CrossDeviceOps::reduction_to_one_device;
     const test::Ran ran = run_plan(small, "mirrored");
     for (const std::string label : {"copies to the summing GPU", "copies of the sum"}) {
       double longest = 0;
@@ -75,7 +76,7 @@ TEST_CASE("N - 1 copies of a gradient into GPU 0 share its bus, and so do those 
 
 TEST_CASE("the hierarchical copy is one exchange of all gradients on two GPUs") {
   SmallPlan small = vgg(2);
-  small.knobs.cross_device_ops = CrossDeviceOps::hierarchical_copy;
+  small.knobs.edit<ReplicaOptions>().cross_device_ops = CrossDeviceOps::hierarchical_copy;
   const test::Ran ran = run_plan(small, "mirrored");
   const double copy = static_cast<double>(kVggGradients) / kPeerRate;
   const Time copied = memory_kernel_time({2 * kVggGradients}, small.spec.node.gpu, small.device.kernel);

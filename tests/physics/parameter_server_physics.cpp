@@ -2,6 +2,7 @@
 // the busiest NIC.
 #include <algorithm>
 
+#include "sim/strategy/servers/server_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -54,7 +55,7 @@ LinkId first_nic(const SmallPlan& small) {
 TEST_CASE("one server for four workers: three times all parameters in, then out, through its NIC") {
   SmallPlan small = slow_network(test::mnist_net());
   small.workload.framework = usual_framework(FrameworkKind::tensorflow);
-  small.knobs.servers = 1;
+  small.knobs.edit<ServerOptions>().servers = 1;
   // N workers, the server on the node of one: (N - 1) 4 P / B_s each way, one after the other; gRPC reaches
   // 95 %.
   const double bound = 2 * 3 * parameter_bytes(small) / (0.95 * kNic);
@@ -65,7 +66,7 @@ TEST_CASE("one server for four workers: three times all parameters in, then out,
 
 TEST_CASE("pushes and pulls of different tensors use both directions of a NIC at once") {
   SmallPlan small = slow_network(test::resnet18());
-  small.knobs.servers = 1;
+  small.knobs.edit<ServerOptions>().servers = 1;
   const double one_way = 3 * parameter_bytes(small) / (0.97 * kNic);
   const double step = run_plan(small, "parameter_server").last_step_s();
   CHECK(step >= one_way);
@@ -88,7 +89,7 @@ TEST_CASE("as many servers as workers: a node sends as much as in a ring") {
 
 TEST_CASE("a worker cannot be faster than its own bytes, however many servers there are") {
   SmallPlan small = slow_network(test::resnet18());
-  small.knobs.servers = 64;
+  small.knobs.edit<ServerOptions>().servers = 64;
   CHECK(run_plan(small, "parameter_server").last_step_s() >= 2.0 * 3 / 4 * parameter_bytes(small) / kNic);
 }
 
@@ -106,10 +107,10 @@ TEST_CASE("BytePS is bound by the bytes of the node with the fullest server") {
 TEST_CASE(
     "with servers on machines of their own a node sends all parameters once, half of a ring on many nodes") {
   SmallPlan small = slow_network(test::resnet18());
-  small.knobs.dedicated_servers = true;
+  small.knobs.edit<ServerOptions>().dedicated_servers = true;
   for (const char* strategy : {"byteps", "parameter_server"}) {
     for (const int servers : {1, 3, 4, 16}) {
-      small.knobs.servers = servers;
+      small.knobs.edit<ServerOptions>().servers = servers;
       const double sent = bytes_over(plan_of(small, strategy), first_nic(small), small.steps);
       CHECK(sent == Approx(parameter_bytes(small) / 0.97).epsilon(1e-6));
     }
@@ -118,8 +119,8 @@ TEST_CASE(
 
 TEST_CASE("one server on a machine of its own takes all parameters of four workers") {
   SmallPlan small = slow_network(test::resnet18());
-  small.knobs.dedicated_servers = true;
-  small.knobs.servers = 1;
+  small.knobs.edit<ServerOptions>().dedicated_servers = true;
+  small.knobs.edit<ServerOptions>().servers = 1;
   const double one_way = 4 * parameter_bytes(small) / (0.97 * kNic);
   for (const char* strategy : {"byteps", "parameter_server"}) {
     const double step = run_plan(small, strategy).last_step_s();
@@ -130,7 +131,7 @@ TEST_CASE("one server on a machine of its own takes all parameters of four worke
 
 TEST_CASE("asynchronous workers are held back by the same NICs") {
   SmallPlan small = slow_network(test::mnist_net()), free = small;
-  free.knobs.asynchronous = true;
+  free.knobs.edit<ParameterServerOptions>().asynchronous = true;
   CHECK(run_plan(free, "parameter_server").last_step_s() ==
         Approx(run_plan(small, "parameter_server").last_step_s()).epsilon(0.02));
 }

@@ -1,5 +1,7 @@
 // What ZeRO and FSDP send against the closed forms, and what of it an endless compute exposes.
 #include "sim/collective/communicator.hpp"
+#include "sim/strategy/fsdp/fsdp_options.hpp"
+#include "sim/strategy/zero/zero_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
@@ -62,9 +64,10 @@ TEST_CASE("ZeRO stage 3 sends twice the parameters when all stay for backward, t
     SmallPlan small = blocks(gpus, true);
     const double once = 2 * kParameters * (gpus - 1) / gpus;
     CHECK(wire_bytes(plan_of(small, "zero3"), gpus) == Approx(2 * once));
-    small.knobs.max_reuse_distance = 0, small.knobs.prefetch_bucket_size = 1,
-    small.knobs.max_live_parameters = 1;
-    small.knobs.param_persistence_threshold = 0;
+    small.knobs.edit<ZeroOptions>().max_reuse_distance = 0,
+    small.knobs.edit<ZeroOptions>().prefetch_bucket_size = 1,
+    small.knobs.edit<ZeroOptions>().max_live_parameters = 1;
+    small.knobs.edit<ZeroOptions>().param_persistence_threshold = 0;
     CHECK(wire_bytes(plan_of(small, "zero3"), gpus) == Approx(3 * once));
   }
 }
@@ -79,7 +82,7 @@ TEST_CASE(
         const double element = half ? 2 : 4, share = (gpus - 1.0) / gpus;
         CHECK(wire_bytes(plan_of(small, strategy), gpus) ==
               Approx(element * share * (3 * kParameters - kRoot)));
-        small.knobs.sharding = Sharding::shard_grad_op;
+        small.knobs.edit<FsdpOptions>().sharding = Sharding::shard_grad_op;
         CHECK(wire_bytes(plan_of(small, strategy), gpus) == Approx(element * share * 2 * kParameters));
       }
     }
@@ -120,7 +123,7 @@ TEST_CASE("without prefetch every gather of backward stands behind a reduction, 
 TEST_CASE("hybrid_shard sends between nodes twice the shard, full_shard three times the parameters") {
   SmallPlan small = blocks_on(8);
   small.spec = test::nvlink_cluster(2, 2);
-  small.knobs.sharding = Sharding::hybrid_shard;
+  small.knobs.edit<FsdpOptions>().sharding = Sharding::hybrid_shard;
   const Plan plan = plan_of(small, "fsdp");
   // Inside the node as full_shard among four; between two nodes each GPU all-reduces a quarter of the
   // gradients.

@@ -22,4 +22,19 @@ expect "^4 GPUs .*speedup" compare $job --strategies ddp,one_by_one
 expect "with one_by_one, fp32" predict $job --strategy one_by_one
 expect "strategy.compression.*one_by_one" reference scenario
 expect "| .one_by_one. |" reference catalogs
+# Its own option, which nothing but its file knows.
+expect "strategy.waits.*one_by_one" reference scenario
+expect "strategy.waits is an option of one_by_one, not of ddp" predict $job --strategy ddp --set strategy.waits=true
 expect 'did you mean "one_by_one"' compare $job --strategies one_by_two
+
+# step OPTION…: seconds of a step of ResNet-50 on 4 GPUs.
+step() {
+  "$program" predict --model resnet50 --cluster puhti --gpus 4 --strategy one_by_one --format csv "$@" |
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "step_s") column = i } NR == 2 { print $column }'
+}
+beside=$(step)
+waiting=$(step --set strategy.waits=true)
+if ! awk -v a="$beside" -v b="$waiting" 'BEGIN { exit !(a > 0 && b > 1.01 * a) }'; then
+  echo "waiting for every sum does not take longer: $beside s, then $waiting s"
+  exit 1
+fi

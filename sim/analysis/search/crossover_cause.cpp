@@ -8,6 +8,7 @@
 
 #include "sim/scenario/job.hpp"
 #include "sim/strategy/process/losses.hpp"
+#include "sim/strategy/servers/server_options.hpp"
 
 namespace foretrain {
 
@@ -53,7 +54,8 @@ void add_slower_kernels(CauseParts& parts, const PointPredictor& points, int gpu
                         double many) {
   const Scenario& scenario = points.simulator().scenario();
   const Placement placement = points.simulator().placement(gpus);
-  const double spread = scenario.knobs.asynchronous ? 0 : points.device().rank_spread;
+  const double spread =
+      scenario.knobs.get<ParameterServerOptions>().asynchronous ? 0 : points.device().rank_spread;
   const double slowest = slowest_rank_factor(spread, placement.size());
   const double busy = busy_node_factor(points.device().busy_node, placement, scenario.cluster.node.gpus);
   parts.add("the slowest GPU sets the pace", alone * (slowest - 1));

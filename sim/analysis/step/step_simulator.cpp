@@ -145,7 +145,7 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
                                        PlanFunction make_plan) const {
   Workload workload = scenario_.workload;
   workload.batch_per_gpu = wanted.batch_per_gpu;
-  StrategyKnobs knobs = scenario_.knobs;
+  StrategyOptions knobs = scenario_.knobs;
   knobs.accumulation = wanted.micro_steps;
   const Placement ranks = placement(wanted.gpus);
   Plan plan = make_plan({workload, cluster(), ranks, knobs, device, wanted.steps, scenario_.collective,

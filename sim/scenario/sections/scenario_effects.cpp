@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/strategy/catalog.hpp"
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "sim/workload/device/script_time.hpp"
 
 namespace foretrain {
@@ -24,8 +25,8 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
     if (knob.name != "wrap_one_gpu") options.push_back(fmt::format("strategy.{}", knob.name));
   }
   const bool single = scenario.strategy == "single";
-  const bool bare =
-      scenario.strategy == "ddp" && scenario.gpus == std::vector<int>{1} && !scenario.knobs.wrap_one_gpu;
+  const bool bare = scenario.strategy == "ddp" && scenario.gpus == std::vector<int>{1} &&
+                    !scenario.knobs.get<DdpOptions>().wrap_one_gpu;
   const DataSet& data = scenario.workload.data;
   const bool one_process = find_strategy(scenario.strategy)->processes == Processes::one;
   const bool tensorflow = scenario.workload.framework.kind == FrameworkKind::tensorflow;

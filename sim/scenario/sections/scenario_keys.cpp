@@ -13,15 +13,13 @@ namespace {
 
 /// The kind of an option's values in words.
 struct KindOf {
-  std::string operator()(KnobMember<Bytes>) const { return "size"; }
-  std::string operator()(KnobMember<std::optional<Bytes>>) const { return "size"; }
-  std::string operator()(KnobMember<std::optional<Time>>) const { return "time"; }
-  std::string operator()(KnobMember<int>) const { return "integer"; }
-  std::string operator()(KnobMember<std::int64_t>) const { return "integer"; }
-  std::string operator()(KnobMember<double>) const { return "number"; }
-  std::string operator()(KnobMember<bool>) const { return "true, false"; }
-  std::string operator()(KnobMember<std::optional<bool>>) const { return "true, false"; }
-  std::string operator()(KnobMember<std::optional<FrameworkVersion>>) const { return "version"; }
+  std::string operator()(KnobValue<Bytes>) const { return "size"; }
+  std::string operator()(KnobValue<Time>) const { return "time"; }
+  std::string operator()(KnobValue<int>) const { return "integer"; }
+  std::string operator()(KnobValue<std::int64_t>) const { return "integer"; }
+  std::string operator()(KnobValue<double>) const { return "number"; }
+  std::string operator()(KnobValue<bool>) const { return "true, false"; }
+  std::string operator()(KnobValue<FrameworkVersion>) const { return "version"; }
   std::string operator()(const KnobChoice& choice) const {
     return fmt::format("{}", fmt::join(choice.names, ", "));
   }

@@ -16,49 +16,46 @@ namespace foretrain {
 
 namespace {
 
-/// Takes one option out of the table; each kind of member has its own reading.
+/// Takes one option out of the table; each kind of value has its own reading.
 class KnobReader {
  public:
-  KnobReader(TableReader& reader, const Knob& knob, StrategyKnobs& knobs)
-      : reader_(reader), knob_(knob), key_(knob.name), knobs_(knobs) {}
+  KnobReader(TableReader& reader, const Knob& knob, StrategyOptions& options)
+      : reader_(reader), knob_(knob), key_(knob.name), options_(options) {}
 
-  void operator()(KnobMember<Bytes> member) {
-    set(member, in_range(reader_.bytes(key_), [](Bytes b) { return double(b.count); }));
+  void operator()(KnobValue<Bytes> option) {
+    set(option, in_range(reader_.bytes(key_), [](Bytes b) { return double(b.count); }));
   }
-  void operator()(KnobMember<std::optional<Bytes>> member) {
-    set(member, in_range(reader_.bytes(key_), [](Bytes b) { return double(b.count); }));
+  void operator()(KnobValue<Time> option) {
+    set(option, in_range(reader_.time(key_), [](Time t) { return to_seconds(t); }));
   }
-  void operator()(KnobMember<std::optional<Time>> member) {
-    set(member, in_range(reader_.time(key_), [](Time t) { return to_seconds(t); }));
-  }
-  void operator()(KnobMember<int> member) {
+  void operator()(KnobValue<int> option) {
     const double most = std::min(knob_.most, 1e9);
     if (const auto found =
             reader_.integer(key_, static_cast<std::int64_t>(knob_.least), static_cast<std::int64_t>(most)))
-      knobs_.*member = static_cast<int>(*found);
+      option.put(options_, static_cast<int>(*found));
   }
-  void operator()(KnobMember<std::int64_t> member) {
+  void operator()(KnobValue<std::int64_t> option) {
     const double most = std::min(knob_.most, 1e15);
-    set(member,
+    set(option,
         reader_.integer(key_, static_cast<std::int64_t>(knob_.least), static_cast<std::int64_t>(most)));
   }
-  void operator()(KnobMember<double> member) { set(member, reader_.number(key_, knob_.least, knob_.most)); }
-  void operator()(KnobMember<bool> member) { set(member, reader_.boolean(key_)); }
-  void operator()(KnobMember<std::optional<bool>> member) { set(member, reader_.boolean(key_)); }
-  void operator()(KnobMember<std::optional<FrameworkVersion>> member) {
+  void operator()(KnobValue<double> option) { set(option, reader_.number(key_, knob_.least, knob_.most)); }
+  void operator()(KnobValue<bool> option) { set(option, reader_.boolean(key_)); }
+  void operator()(KnobValue<FrameworkVersion> option) {
     if (!reader_.has(key_)) return;
     const auto text = reader_.spelling(key_);
     const auto version = text ? parse_framework_version(*text) : std::nullopt;
     if (!version)
       reader_.report(reader_.span_of(key_), fmt::format("{} is no version", reader_.full_name(key_)),
                      example());
-    knobs_.*member = version;
+    else
+      option.put(options_, *version);
   }
   void operator()(const KnobChoice& choice) {
     const std::vector<std::string> names(choice.names.begin(), choice.names.end());
     const auto found = reader_.one_of(key_, names);
     const auto at = found ? std::find(names.begin(), names.end(), *found) : names.end();
-    if (at != names.end()) choice.take(knobs_, static_cast<std::size_t>(at - names.begin()));
+    if (at != names.end()) choice.take(options_, static_cast<std::size_t>(at - names.begin()));
   }
 
  private:
@@ -83,15 +80,15 @@ class KnobReader {
     return fmt::format("{} to {}", to_string(least), to_string(most));
   }
 
-  template <typename Member, typename Value>
-  void set(Member member, std::optional<Value> found) {
-    if (found) knobs_.*member = *found;
+  template <typename Value>
+  void set(KnobValue<Value> option, std::optional<Value> found) {
+    if (found) option.put(options_, *found);
   }
 
   TableReader& reader_;
   const Knob& knob_;
   std::string_view key_;
-  StrategyKnobs& knobs_;
+  StrategyOptions& options_;
 };
 
 std::vector<Knob> knobs_of(const StrategyEntry& entry) {

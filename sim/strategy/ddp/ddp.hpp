@@ -6,7 +6,8 @@
 namespace foretrain {
 
 /// One process per GPU, gradients in buckets, each all-reduced as soon as it is complete, overlapping the
-/// rest of backward (docs/models/ddp.md). On one GPU the model is not wrapped unless knobs.wrap_one_gpu.
+/// rest of backward (docs/models/ddp.md). On one GPU the model is not wrapped unless
+/// DdpOptions::wrap_one_gpu.
 Plan plan_ddp(const PlanRequest& request);
 StrategyEntry ddp_strategy();
 

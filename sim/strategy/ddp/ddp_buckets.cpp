@@ -4,22 +4,24 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/strategy/ddp/ddp_options.hpp"
+
 namespace foretrain {
 
 namespace {
 
 std::vector<Bucket> fill_buckets(const ExpandedModel& model, const std::vector<std::uint32_t>& order,
-                                 const StrategyKnobs& knobs, std::int64_t element_bytes) {
+                                 const DdpOptions& options, std::int64_t element_bytes) {
   std::vector<Bucket> buckets;
   Bucket open;
-  Bytes limit = knobs.first_bucket;
+  Bytes limit = options.first_bucket;
   for (const std::uint32_t parameter : order) {
     open.parameters.push_back(parameter);
     open.size += Bytes{element_bytes * model.parameters[parameter].elements};
     if (open.size < limit) continue;
     buckets.push_back(std::move(open));
     open = {};
-    limit = knobs.bucket_cap;
+    limit = options.bucket_cap;
   }
   if (!open.parameters.empty()) buckets.push_back(std::move(open));
   return buckets;
@@ -27,13 +29,13 @@ std::vector<Bucket> fill_buckets(const ExpandedModel& model, const std::vector<s
 
 }  // namespace
 
-std::vector<Bucket> form_buckets(const ExpandedModel& model, const StrategyKnobs& knobs,
+std::vector<Bucket> form_buckets(const ExpandedModel& model, const DdpOptions& options,
                                  std::int64_t element_bytes) {
-  const bool rebuilt = !knobs.find_unused_parameters || knobs.static_graph;
-  if (rebuilt) return fill_buckets(model, model.gradient_ready_order(), knobs, element_bytes);
+  const bool rebuilt = !options.find_unused_parameters || options.static_graph;
+  if (rebuilt) return fill_buckets(model, model.gradient_ready_order(), options, element_bytes);
   std::vector<std::uint32_t> registration(model.parameters.size());
   std::iota(registration.begin(), registration.end(), 0u);
-  auto buckets = fill_buckets(model, registration, knobs, element_bytes);
+  auto buckets = fill_buckets(model, registration, options, element_bytes);
   std::reverse(buckets.begin(), buckets.end());
   return buckets;
 }

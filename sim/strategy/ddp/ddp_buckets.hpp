@@ -8,6 +8,8 @@
 
 namespace foretrain {
 
+struct DdpOptions;
+
 /// One bucket: its parameters (indices into ExpandedModel::parameters) and its size on the wire.
 struct Bucket {
   std::vector<std::uint32_t> parameters;
@@ -19,7 +21,7 @@ struct Bucket {
 /// that of gradient arrival; with find_unused_parameters (and not static_graph) it is registration order and
 /// the list is reversed, since PyTorch then never rebuilds the buckets
 /// (torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size).
-std::vector<Bucket> form_buckets(const ExpandedModel& model, const StrategyKnobs& knobs,
+std::vector<Bucket> form_buckets(const ExpandedModel& model, const DdpOptions& options,
                                  std::int64_t element_bytes = 4);
 
 /// Bytes of one element of a gradient: 2 with 16-bit weights, otherwise 4.

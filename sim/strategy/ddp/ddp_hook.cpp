@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "sim/strategy/process/call_costs.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
 
 namespace foretrain {
 
@@ -22,7 +24,7 @@ BucketExchange::BucketExchange(Process& process, ProcessGroup& group, const std:
       group_(group),
       buckets_(buckets),
       element_bytes_(gradient_element_bytes(process.request().workload)),
-      compression_(process.request().knobs.compression),
+      compression_(process.request().options<GradientOptions>().compression),
       works_(buckets.size(), kNone),
       hook_label_(process.graph().label("communication hook")) {
   const bool halves = compression_ == Compression::fp16 || compression_ == Compression::bf16;
@@ -33,7 +35,7 @@ BucketExchange::BucketExchange(Process& process, ProcessGroup& group, const std:
   if (compression_ != Compression::powersgd) return;
   const std::vector<MatrixShape> shapes = matrix_shapes(*process.request().workload.model);
   for (const Bucket& bucket : buckets)
-    splits_.push_back(split_bucket(bucket, shapes, process.request().knobs));
+    splits_.push_back(split_bucket(bucket, shapes, process.request().options<DdpOptions>()));
 }
 
 void BucketExchange::launch(QueueId thread, std::size_t bucket) {

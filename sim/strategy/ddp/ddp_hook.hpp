@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/strategy/ddp/power_sgd.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
 #include "sim/strategy/process/process_group.hpp"
 
 namespace foretrain {

@@ -2,6 +2,7 @@
 // the end of backward is in that order, too.
 #include "sim/strategy/ddp/ddp_reducer.hpp"
 
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "sim/strategy/process/call_costs.hpp"
 
 namespace foretrain {
@@ -17,9 +18,9 @@ Reducer::Reducer(Process& process, ProcessGroup& group)
     : process_(process),
       group_(group),
       model_(*process.request().workload.model),
-      knobs_(process.request().knobs),
+      options_(process.request().options<DdpOptions>()),
       element_bytes_(gradient_element_bytes(process.request().workload)),
-      buckets_(form_buckets(model_, knobs_, element_bytes_)),
+      buckets_(form_buckets(model_, options_, element_bytes_)),
       exchange_(process, group, buckets_),
       bucket_of_(model_.parameters.size()),
       buffer_label_(process.graph().label("buffer broadcast")),
@@ -32,7 +33,7 @@ Reducer::Reducer(Process& process, ProcessGroup& group)
   }
 }
 
-bool Reducer::searches_unused() const { return knobs_.find_unused_parameters && !knobs_.static_graph; }
+bool Reducer::searches_unused() const { return options_.find_unused_parameters && !options_.static_graph; }
 
 /// One dtype's buffers: flatten, broadcast from rank 0, copy back into every buffer. The copies wait for the
 /// broadcast.
@@ -54,7 +55,7 @@ void Reducer::broadcast_group(std::int64_t element_bytes) {
 
 void Reducer::before_forward(bool first) {
   process_.host(process_.main_thread, process_.host_costs().ddp_forward, Account::host);
-  if (!first || !knobs_.broadcast_buffers) return;
+  if (!first || !options_.broadcast_buffers) return;
   broadcast_group(4);
   broadcast_group(8);
 }
@@ -67,10 +68,10 @@ void Reducer::before_backward() {
 
 Time Reducer::hook_cost() const {
   const Time plain = process_.host_costs().ddp_hook;
-  const Time own = knobs_.gradient_as_bucket_view ? seconds(to_seconds(plain) * kViewHook) : plain;
-  return own + (knobs_.static_graph             ? process_.calls().ddp_static_hook
-                : knobs_.find_unused_parameters ? process_.calls().ddp_unused_hook
-                                                : Time{});
+  const Time own = options_.gradient_as_bucket_view ? seconds(to_seconds(plain) * kViewHook) : plain;
+  return own + (options_.static_graph             ? process_.calls().ddp_static_hook
+                : options_.find_unused_parameters ? process_.calls().ddp_unused_hook
+                                                  : Time{});
 }
 
 /// Reads the gradient, writes it divided by the number of ranks.
@@ -102,7 +103,7 @@ void Reducer::finalize_backward() {
     process_.host(thread, process_.host_costs().event, Account::host);
     exchange_.wait(thread, b);
     pending_[b] = buckets_[b].parameters.size();
-    if (knobs_.gradient_as_bucket_view) continue;
+    if (options_.gradient_as_bucket_view) continue;
     for (const std::uint32_t parameter : buckets_[b].parameters) {
       const Bytes bytes{2 * element_bytes_ * model_.parameters[parameter].elements};
       process_.launch_copy(thread, bytes, process_.calls().copy, Account::other, copy_out_label_);

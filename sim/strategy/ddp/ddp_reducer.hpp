@@ -36,7 +36,7 @@ class Reducer {
   Process& process_;
   ProcessGroup& group_;
   const ExpandedModel& model_;
-  const StrategyKnobs& knobs_;
+  const DdpOptions& options_;
   std::int64_t element_bytes_;  ///< of gradients
   std::vector<Bucket> buckets_;
   BucketExchange exchange_;

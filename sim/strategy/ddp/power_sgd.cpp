@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/strategy/ddp/ddp_options.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -46,15 +48,15 @@ std::vector<MatrixShape> matrix_shapes(const ExpandedModel& model) {
 }
 
 PowerSgdBucket split_bucket(const Bucket& bucket, const std::vector<MatrixShape>& shapes,
-                            const StrategyKnobs& knobs) {
+                            const DdpOptions& options) {
   PowerSgdBucket split;
   for (const std::uint32_t parameter : bucket.parameters) {
     const MatrixShape& shape = shapes[parameter];
-    const LowRank low{shape,
-                      std::min({shape.rows, shape.columns, static_cast<std::int64_t>(knobs.powersgd_rank)})};
+    const LowRank low{
+        shape, std::min({shape.rows, shape.columns, static_cast<std::int64_t>(options.powersgd_rank)})};
     const double compressed = static_cast<double>(low.p_elements() + low.q_elements());
     const std::int64_t elements = shape.rows * shape.columns;
-    if (compressed * knobs.powersgd_min_rate >= static_cast<double>(elements)) {
+    if (compressed * options.powersgd_min_rate >= static_cast<double>(elements)) {
       split.vectors.push_back(elements);
       split.plain += elements;
       continue;

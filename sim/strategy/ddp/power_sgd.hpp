@@ -36,7 +36,7 @@ struct PowerSgdBucket {
 /// torch/distributed/algorithms/ddp_comm_hooks/powerSGD_hook.py: n x m is compressed when (n + m) x rank x
 /// min_rate < n x m, with rank = min(n, m, powersgd_rank).
 PowerSgdBucket split_bucket(const Bucket& bucket, const std::vector<MatrixShape>& shapes,
-                            const StrategyKnobs& knobs);
+                            const DdpOptions& options);
 
 /// Kernels of Gram-Schmidt on a matrix of `rank` columns: norm and division of each, and three to subtract it
 /// from those that follow.

@@ -8,6 +8,7 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
+#include "sim/strategy/fsdp/fsdp_options.hpp"
 #include "sim/strategy/fsdp/fsdp_reduction.hpp"
 #include "sim/strategy/step/training_step.hpp"
 
@@ -17,8 +18,8 @@ namespace {
 
 ModelUnits make_units(const PlanRequest& request) {
   const ExpandedModel& model = *request.workload.model;
-  return request.knobs.unit_parameters > 0 ? units_by_size(model, request.knobs.unit_parameters)
-                                           : units_by_block(model);
+  const std::int64_t least = request.options<FsdpOptions>().unit_parameters;
+  return least > 0 ? units_by_size(model, least) : units_by_block(model);
 }
 
 /// What the optimizer updates: the flat shard of every unit, or of every parameter.
@@ -174,15 +175,14 @@ Plan plan(const PlanRequest& request, bool per_parameter) {
     plan.step_ends.push_back(model.run_step(request.knobs.accumulation));
     if (i == 0 && request.placement.size() > 1) plan.buckets = model.messages();
   }
-  plan.memory = fsdp_memory(units, settings, request.knobs);
+  plan.memory = fsdp_memory(units, settings, request.knobs.accumulation);
   explain_fsdp(request, units, settings, process.decisions());
   plan.decisions = process.decisions();
   return plan;
 }
 
 Knob sharding_knob(std::vector<std::string_view> names) {
-  return {"sharding", choice_of<&StrategyKnobs::sharding>(std::move(names)), "\"shard_grad_op\"",
-          "full_shard",
+  return {"sharding", choice_of<&FsdpOptions::sharding>(std::move(names)), "\"shard_grad_op\"", "full_shard",
           "full_shard: all; shard_grad_op: parameters stay whole from forward to backward; hybrid_shard: "
           "full_shard inside a node, copies "
           "between nodes"};
@@ -190,7 +190,7 @@ Knob sharding_knob(std::vector<std::string_view> names) {
 
 Knob unit_knob() {
   return {"unit_parameters",
-          &StrategyKnobs::unit_parameters,
+          option<&FsdpOptions::unit_parameters>(),
           "100_000_000",
           "one unit per block of the model file",
           "least number of parameters of a unit, as in size_based_auto_wrap_policy",
@@ -200,17 +200,17 @@ Knob unit_knob() {
 }  // namespace
 
 FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
-  const StrategyKnobs& knobs = request.knobs;
+  const FsdpOptions& options = request.options<FsdpOptions>();
   const bool is_recent = request.workload.framework.version >= FrameworkVersion{2, 0};
   FsdpSettings settings;
   settings.per_parameter = per_parameter;
-  settings.sharding = request.placement.size() == 1 ? Sharding::no_shard : knobs.sharding;
+  settings.sharding = request.placement.size() == 1 ? Sharding::no_shard : options.sharding;
   settings.backward_prefetch =
       per_parameter
           ? BackwardPrefetch::pre
-          : knobs.backward_prefetch.value_or(is_recent ? BackwardPrefetch::pre : BackwardPrefetch::none);
-  settings.forward_prefetch = !per_parameter && knobs.forward_prefetch;
-  settings.limit_all_gathers = knobs.limit_all_gathers.value_or(is_recent);
+          : options.backward_prefetch.value_or(is_recent ? BackwardPrefetch::pre : BackwardPrefetch::none);
+  settings.forward_prefetch = !per_parameter && options.forward_prefetch;
+  settings.limit_all_gathers = options.limit_all_gathers.value_or(is_recent);
   settings.element_bytes = gradient_element_bytes(request.workload);
   settings.ranks = request.placement.size();
   settings.shards = settings.sharding == Sharding::no_shard ? 1 : request.placement.size();
@@ -224,12 +224,11 @@ FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
   return settings;
 }
 
-StrategyMemory fsdp_memory(const ModelUnits& units, const FsdpSettings& settings,
-                           const StrategyKnobs& knobs) {
+StrategyMemory fsdp_memory(const ModelUnits& units, const FsdpSettings& settings, int accumulation) {
   StrategyMemory memory;
   std::int64_t all = 0;
   for (const ModelUnit& unit : units.units) all += unit.elements;
-  const bool accumulates = knobs.accumulation > 1;
+  const bool accumulates = accumulation > 1;
   if (settings.sharding == Sharding::no_shard) return memory;
   memory.parameters = memory.gradients = memory.optimizer = 1.0 / settings.shards;
   if (settings.is_half()) memory.gradients *= 2;  // back in fp32 once they are reduced
@@ -252,11 +251,11 @@ StrategyEntry fsdp_strategy() {
       .plan = plan_fsdp,
       .framework = FrameworkKind::pytorch,
       .knobs = {sharding_knob({"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"}),
-                {"backward_prefetch", choice_of<&StrategyKnobs::backward_prefetch>({"none", "pre", "post"}),
+                {"backward_prefetch", choice_of<&FsdpOptions::backward_prefetch>({"none", "pre", "post"}),
                  "\"post\"", "pre, none before PyTorch 2.0", "when the next unit is gathered in backward"},
-                {"forward_prefetch", &StrategyKnobs::forward_prefetch, "true", "false",
+                {"forward_prefetch", option<&FsdpOptions::forward_prefetch>(), "true", "false",
                  "the next unit is gathered before the host comes to it"},
-                {"limit_all_gathers", &StrategyKnobs::limit_all_gathers, "false",
+                {"limit_all_gathers", option<&FsdpOptions::limit_all_gathers>(), "false",
                  "true, false before PyTorch 2.0", "the host waits until at most two units are in flight"},
                 unit_knob()}};
 }

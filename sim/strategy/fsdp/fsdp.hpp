@@ -15,12 +15,12 @@ Plan plan_fsdp2(const PlanRequest& request);
 StrategyEntry fsdp_strategy();
 StrategyEntry fsdp2_strategy();
 
-/// Knobs with the defaults of the framework's version put in.
+/// Options with the defaults of the framework's version put in.
 FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter);
 
 /// Shares of one GPU, and beside them the units that are whole at the same time: two in flight and one in
 /// use, the root, one unit's gradient; with shard_grad_op all parameters; with accumulation all gradients,
 /// too.
-StrategyMemory fsdp_memory(const ModelUnits& units, const FsdpSettings& settings, const StrategyKnobs& knobs);
+StrategyMemory fsdp_memory(const ModelUnits& units, const FsdpSettings& settings, int accumulation);
 
 }  // namespace foretrain

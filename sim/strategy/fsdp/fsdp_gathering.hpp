@@ -5,6 +5,7 @@
 #include <deque>
 #include <vector>
 
+#include "sim/strategy/fsdp/fsdp_options.hpp"
 #include "sim/strategy/fsdp/model_units.hpp"
 #include "sim/strategy/process/process.hpp"
 

@@ -10,7 +10,9 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/engine/executor.hpp"
+#include "sim/strategy/horovod/horovod_options.hpp"
 #include "sim/strategy/horovod/horovod_thread.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
 #include "sim/strategy/step/single.hpp"
 #include "sim/strategy/step/training_step.hpp"
 
@@ -168,24 +170,25 @@ Plan plan_horovod(const PlanRequest& request) {
 
 StrategyEntry horovod_strategy() {
   const Knob knobs[] = {
-      {"horovod_version", &StrategyKnobs::horovod_version, "\"0.19\"", "0.28",
+      {"horovod_version", option<&HorovodOptions::horovod_version>(), "\"0.19\"", "0.28",
        "before 0.21 smaller defaults and no batched copies; before 0.23 the background thread waits for the "
        "gradients itself"},
-      {"fusion_threshold", &StrategyKnobs::fusion_threshold, "\"64 MiB\"", "128 MiB; 64 MiB before 0.21",
+      {"fusion_threshold", option<&HorovodOptions::fusion_threshold>(), "\"64 MiB\"",
+       "128 MiB; 64 MiB before 0.21",
        "HOROVOD_FUSION_THRESHOLD: limit of a message of several gradients; 0: no fusion"},
-      {"cycle_time", &StrategyKnobs::cycle_time, "\"5 ms\"", "1 ms; 5 ms before 0.21",
+      {"cycle_time", option<&HorovodOptions::cycle_time>(), "\"5 ms\"", "1 ms; 5 ms before 0.21",
        "HOROVOD_CYCLE_TIME: the background thread looks into its queue so often", 0, 60},
-      {"cache_capacity", &StrategyKnobs::cache_capacity, "0", "1024",
+      {"cache_capacity", option<&HorovodOptions::cache_capacity>(), "0", "1024",
        "HOROVOD_CACHE_CAPACITY: tensors the ranks agree on without asking rank 0; 0: none", 0, 1'000'000},
-      {"batch_copies", &StrategyKnobs::batch_copies, "false", "true; false before 0.21",
+      {"batch_copies", option<&HorovodOptions::batch_copies>(), "false", "true; false before 0.21",
        "HOROVOD_BATCH_D2D_MEMCOPIES: one kernel copies up to 160 gradients into or out of the fusion buffer"},
-      {"hierarchical_allreduce", &StrategyKnobs::hierarchical_allreduce, "true", "false",
+      {"hierarchical_allreduce", option<&HorovodOptions::hierarchical_allreduce>(), "true", "false",
        "HOROVOD_HIERARCHICAL_ALLREDUCE: NCCL inside nodes, MPI between the CPUs of nodes"},
-      {"torus_allreduce", &StrategyKnobs::torus_allreduce, "true", "false",
+      {"torus_allreduce", option<&HorovodOptions::torus_allreduce>(), "true", "false",
        "HOROVOD_TORUS_ALLREDUCE: NCCL inside nodes, then across; ignored with hierarchical_allreduce"},
-      {"compression", choice_of<&StrategyKnobs::compression>({"none", "fp16"}), "\"fp16\"", "none",
+      {"compression", choice_of<&GradientOptions::compression>({"none", "fp16"}), "\"fp16\"", "none",
        "gradients travel in 16 bit"},
-      {"sparse_as_dense", &StrategyKnobs::sparse_as_dense, "true", "false",
+      {"sparse_as_dense", option<&HorovodOptions::sparse_as_dense>(), "true", "false",
        "TensorFlow: gradients of looked-up tables are all-reduced whole; otherwise all ranks' rows are "
        "gathered"},
   };

@@ -10,6 +10,8 @@
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/horovod/horovod_fusion.hpp"
+#include "sim/strategy/horovod/horovod_options.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
 
 namespace foretrain {
 
@@ -31,8 +33,8 @@ int ranks_per_node(const Placement& placement) {
 }
 
 HorovodLevels levels_of(const PlanRequest& request, FrameworkVersion version, Decisions& decisions) {
-  const StrategyKnobs& knobs = request.knobs;
-  if (!knobs.hierarchical_allreduce && !knobs.torus_allreduce) return HorovodLevels::plain;
+  const HorovodOptions& options = request.options<HorovodOptions>();
+  if (!options.hierarchical_allreduce && !options.torus_allreduce) return HorovodLevels::plain;
   const int local = ranks_per_node(request.placement);
   const auto ignored = [&](std::string why) {
     decisions.add("all-reduce", "plain", std::move(why));
@@ -41,7 +43,7 @@ HorovodLevels levels_of(const PlanRequest& request, FrameworkVersion version, De
   if (request.placement.nodes == 1)
     return ignored("there is one node: hierarchical and torus all-reduce are ignored");
   if (local <= 1) return ignored("two levels need the same number of GPUs, and more than one, on every node");
-  if (knobs.hierarchical_allreduce) {
+  if (options.hierarchical_allreduce) {
     decisions.add("all-reduce", "hierarchical",
                   "NCCL inside nodes, MPI between CPUs across; the background thread waits for it");
     return HorovodLevels::hierarchical;
@@ -53,7 +55,7 @@ HorovodLevels levels_of(const PlanRequest& request, FrameworkVersion version, De
 }
 
 void explain_horovod_settings(const HorovodSettings& settings, FrameworkVersion version, std::size_t tensors,
-                              const StrategyKnobs& knobs, Decisions& decisions) {
+                              const HorovodOptions& options, Decisions& decisions) {
   decisions.add("Horovod", to_text(version),
                 fmt::format("cycles of {}, {}", to_string(settings.cycle_time),
                             settings.threshold.count == 0
@@ -69,32 +71,32 @@ void explain_horovod_settings(const HorovodSettings& settings, FrameworkVersion 
         "negotiation", "through rank 0",
         fmt::format(
             "{} tensors do not fit into a response cache of {}: each is evicted before it comes again",
-            tensors, knobs.cache_capacity));
+            tensors, options.cache_capacity));
   }
 }
 
 }  // namespace
 
 HorovodSettings horovod_settings(const PlanRequest& request, Decisions& decisions) {
-  const StrategyKnobs& knobs = request.knobs;
-  const FrameworkVersion version = knobs.horovod_version.value_or(kUsual);
+  const HorovodOptions& options = request.options<HorovodOptions>();
+  const FrameworkVersion version = options.horovod_version.value_or(kUsual);
   const bool old = version < kNewDefaults;
   const std::size_t tensors = request.workload.model->parameters.size();
   HorovodSettings settings;
   settings.ranks_per_node = std::max(1, ranks_per_node(request.placement));
-  settings.cycle_time = knobs.cycle_time.value_or(old ? kOldCycle : kCycle);
-  const Bytes asked = knobs.fusion_threshold.value_or(old ? kOldThreshold : kThreshold);
+  settings.cycle_time = options.cycle_time.value_or(old ? kOldCycle : kCycle);
+  const Bytes asked = options.fusion_threshold.value_or(old ? kOldThreshold : kThreshold);
   settings.threshold =
       ranks_per_node(request.placement) == 0 ? asked : rounded_threshold(asked, settings.ranks_per_node);
-  settings.batched_copies = knobs.batch_copies && !old;
+  settings.batched_copies = options.batch_copies && !old;
   settings.waits_for_data = version < kWaitsOnGpu;
   const std::int64_t own_bytes = gradient_element_bytes(request.workload);
-  settings.compresses = knobs.compression == Compression::fp16 && own_bytes > 2;
+  settings.compresses = request.options<GradientOptions>().compression == Compression::fp16 && own_bytes > 2;
   settings.element_bytes = settings.compresses ? 2 : own_bytes;
   settings.gathers_over_hosts = version < kGathersByNccl;
   settings.levels = levels_of(request, version, decisions);
-  settings.cache = response_cache(knobs.cache_capacity, tensors);
-  explain_horovod_settings(settings, version, tensors, knobs, decisions);
+  settings.cache = response_cache(options.cache_capacity, tensors);
+  explain_horovod_settings(settings, version, tensors, options, decisions);
   return settings;
 }
 

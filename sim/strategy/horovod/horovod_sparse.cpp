@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sim/strategy/ddp/ddp_buckets.hpp"
+#include "sim/strategy/horovod/horovod_options.hpp"
 
 namespace foretrain {
 
@@ -27,7 +28,9 @@ std::vector<std::optional<SparseGradient>> sparse_gradients(const PlanRequest& r
   const Workload& workload = request.workload;
   const ExpandedModel& model = *workload.model;
   std::vector<std::optional<SparseGradient>> gradients(model.parameters.size());
-  if (workload.framework.kind != FrameworkKind::tensorflow || request.knobs.sparse_as_dense) return gradients;
+  if (workload.framework.kind != FrameworkKind::tensorflow ||
+      request.options<HorovodOptions>().sparse_as_dense)
+    return gradients;
   for (const BackwardStep& step : model.backward) {
     if (step.op.cls != OperatorClass::embedding)
       continue;  // the last part of a shared table's gradient is a sum

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/collective/transport_run.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
 #include "sim/strategy/process/process.hpp"
 
 namespace foretrain {

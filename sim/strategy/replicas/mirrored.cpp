@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "sim/strategy/ddp/ddp_buckets.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
 #include "sim/strategy/replicas/replica_loop.hpp"
+#include "sim/strategy/replicas/replica_options.hpp"
 #include "sim/strategy/replicas/sums_over_replicas.hpp"
 
 namespace foretrain {
@@ -26,15 +28,17 @@ void explain_packs(Process& process, const std::vector<GradientPack>& packs, int
 }
 
 GradientExchange mirrored_exchange(Process& process, int gpus) {
-  const StrategyKnobs& knobs = process.request().knobs;
+  const CrossDeviceOps ops = process.request().options<ReplicaOptions>().cross_device_ops;
+  const Compression compression = process.request().options<GradientOptions>().compression;
+  const int num_packs = process.request().options<MirroredOptions>().num_packs;
   const Workload& workload = process.request().workload;
-  const bool by_tensor = knobs.cross_device_ops >= CrossDeviceOps::reduction_to_one_device;
+  const bool by_tensor = ops >= CrossDeviceOps::reduction_to_one_device;
   const std::int64_t element_bytes = gradient_element_bytes(workload);
-  const bool halves = knobs.compression == Compression::fp16 && element_bytes == 4;
+  const bool halves = compression == Compression::fp16 && element_bytes == 4;
   std::vector<GradientPack> packs =
-      packs_by_number(*workload.model, by_tensor ? 0 : knobs.num_packs, halves ? 2 : element_bytes);
-  explain_packs(process, packs, knobs.num_packs);
-  switch (knobs.cross_device_ops) {
+      packs_by_number(*workload.model, by_tensor ? 0 : num_packs, halves ? 2 : element_bytes);
+  explain_packs(process, packs, num_packs);
+  switch (ops) {
     case CrossDeviceOps::hierarchical_copy:
       return {process, std::move(packs), sum_by_hierarchical_copy(process, gpus), halves};
     case CrossDeviceOps::reduction_to_one_device:
@@ -48,11 +52,11 @@ GradientExchange mirrored_exchange(Process& process, int gpus) {
 
 KnobChoice cross_device_ops() {
   return {{"nccl", "hierarchical_copy", "reduction_to_one_device", "reduction_in_turn"},
-          [](StrategyKnobs& knobs, std::size_t i) {
+          [](StrategyOptions& options, std::size_t i) {
             constexpr std::array values{CrossDeviceOps::nccl, CrossDeviceOps::hierarchical_copy,
                                         CrossDeviceOps::reduction_to_one_device,
                                         CrossDeviceOps::reduction_in_turn};
-            knobs.cross_device_ops = values[i];
+            options.edit<ReplicaOptions>().cross_device_ops = values[i];
           }};
 }
 
@@ -65,9 +69,9 @@ StrategyEntry mirrored_strategy() {
       {"cross_device_ops", cross_device_ops(), "\"hierarchical_copy\"", "nccl",
        "how gradients are summed: NcclAllReduce, HierarchicalCopyAllReduce, ReductionToOneDevice, or by "
        "copies on each GPU in turn"},
-      {"num_packs", &StrategyKnobs::num_packs, "0", "1",
+      {"num_packs", option<&MirroredOptions::num_packs>(), "0", "1",
        "all gradients in one tensor, sent in so many parts; 0: every gradient by itself", 0, 1024},
-      {"compression", choice_of<&StrategyKnobs::compression>({"none", "fp16"}), "\"fp16\"", "none",
+      {"compression", choice_of<&GradientOptions::compression>({"none", "fp16"}), "\"fp16\"", "none",
        "gradients in 16 bit on the wire (tf_cnn_benchmarks' compact_gradient_transfer)"},
       private_threads_knob(),
   };

@@ -7,6 +7,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/replicas/replica_loop.hpp"
+#include "sim/strategy/replicas/replica_options.hpp"
 #include "sim/strategy/replicas/sums_over_replicas.hpp"
 
 namespace foretrain {
@@ -14,24 +15,24 @@ namespace foretrain {
 namespace {
 
 GradientExchange multi_worker_exchange(Process& process, int gpus) {
-  const StrategyKnobs& knobs = process.request().knobs;
+  const Bytes limit = process.request().options<MultiWorkerMirroredOptions>().bytes_per_pack;
   const Workload& workload = process.request().workload;
-  std::vector<GradientPack> packs =
-      packs_by_size(*workload.model, knobs.bytes_per_pack, gradient_element_bytes(workload));
+  std::vector<GradientPack> packs = packs_by_size(*workload.model, limit, gradient_element_bytes(workload));
   const std::string why =
       packs.size() == 1
           ? "the concatenation needs every gradient, so nothing is sent before backward has ended"
-          : fmt::format("each closed beyond {}, last layers first", to_string(knobs.bytes_per_pack));
+          : fmt::format("each closed beyond {}, last layers first", to_string(limit));
   process.decisions().add("gradients",
                           fmt::format("{} pack{}", packs.size(), packs.size() == 1 ? " of all" : "s"), why);
-  const bool ring = knobs.cross_device_ops == CrossDeviceOps::ring;
+  const bool ring = process.request().options<ReplicaOptions>().cross_device_ops == CrossDeviceOps::ring;
   return {process, std::move(packs), ring ? sum_by_grpc_ring(process, gpus) : sum_by_nccl(process, gpus)};
 }
 
 /// CommunicationImplementation has no copies between GPUs.
 KnobChoice implementations() {
-  return {{"nccl", "ring"}, [](StrategyKnobs& knobs, std::size_t i) {
-            knobs.cross_device_ops = i == 0 ? CrossDeviceOps::nccl : CrossDeviceOps::ring;
+  return {{"nccl", "ring"}, [](StrategyOptions& options, std::size_t i) {
+            options.edit<ReplicaOptions>().cross_device_ops =
+                i == 0 ? CrossDeviceOps::nccl : CrossDeviceOps::ring;
           }};
 }
 
@@ -45,8 +46,8 @@ StrategyEntry multi_worker_mirrored_strategy() {
   const Knob knobs[] = {
       {"cross_device_ops", implementations(), "\"ring\"", "nccl",
        "how gradients are summed: NCCL, or TensorFlow's ring over gRPC"},
-      {"bytes_per_pack", &StrategyKnobs::bytes_per_pack, "\"50 MiB\"", "0, which is one pack of all",
-       "a pack of gradients is closed when it has grown beyond this"},
+      {"bytes_per_pack", option<&MultiWorkerMirroredOptions::bytes_per_pack>(), "\"50 MiB\"",
+       "0, which is one pack of all", "a pack of gradients is closed when it has grown beyond this"},
       private_threads_knob(),
   };
   return {.name = "multi_worker_mirrored",

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
+#include "sim/strategy/replicas/replica_options.hpp"
 #include "sim/strategy/step/single.hpp"
 #include "sim/strategy/step/training_step.hpp"
 
@@ -47,7 +48,7 @@ class ReplicaLoop {
  public:
   ReplicaLoop(const PlanRequest& request, TaskGraph& graph)
       : gpus_(gpus_of_process(request)),
-        private_(request.knobs.private_threads),
+        private_(request.options<ReplicaOptions>().private_threads),
         batches_(for_all_gpus(request, gpus_)),
         process_(request, graph),
         step_(process_, InputPipeline(process_, batches_, site_of_process(request, gpus_), gpus_)),
@@ -140,7 +141,7 @@ class ReplicaLoop {
 }  // namespace
 
 Knob private_threads_knob() {
-  return {"private_threads", &StrategyKnobs::private_threads, "true", "false",
+  return {"private_threads", option<&ReplicaOptions::private_threads>(), "true", "false",
           "every GPU has threads of its own for its operators (TF_GPU_THREAD_MODE = gpu_private)"};
 }
 

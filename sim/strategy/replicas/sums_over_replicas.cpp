@@ -9,6 +9,7 @@
 
 #include "sim/cluster/peer_copy.hpp"
 #include "sim/collective/transport_run.hpp"
+#include "sim/strategy/replicas/replica_options.hpp"
 
 namespace foretrain {
 
@@ -35,7 +36,7 @@ CopyRound round_of(Process& process, const std::vector<Route>& routes) {
 
 /// Threads that issue operators at the same time.
 int issuers_of(const Process& process, int gpus) {
-  return process.request().knobs.private_threads ? gpus : 1;
+  return process.request().options<ReplicaOptions>().private_threads ? gpus : 1;
 }
 
 using Pairs = std::vector<std::pair<int, int>>;
@@ -138,14 +139,15 @@ HierarchicalRounds hierarchical_rounds(Process& process, int gpus, int main) {
 
 SumOverReplicas sum_by_nccl(Process& process, int gpus) {
   const QueueId launcher = process.graph().add_queue("NCCL launch thread");
-  return [&process, gpus, launcher](Bytes size, std::size_t message) {
+  const bool private_threads = process.request().options<ReplicaOptions>().private_threads;
+  return [&process, gpus, launcher, private_threads](Bytes size, std::size_t message) {
     process.host(process.autograd_thread, process.host_costs().node, Account::host);
     process.hand_over(process.autograd_thread, launcher);
     process.issue_for(1);
     process.host(launcher, process.calls().grouped_launch * (gpus - 1), Account::host);
     const LabelId label = process.graph().label("all_reduce pack " + std::to_string(message));
     const TaskId sum = process.collective(launcher, CollectiveOp::all_reduce, size, label);
-    process.request().knobs.private_threads ? process.issue_beside(gpus) : process.issue_for(gpus);
+    private_threads ? process.issue_beside(gpus) : process.issue_for(gpus);
     return sum;
   };
 }

@@ -11,8 +11,10 @@
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/process/call_costs.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
 #include "sim/strategy/servers/server_layout.hpp"
 #include "sim/strategy/servers/server_network.hpp"
+#include "sim/strategy/servers/server_options.hpp"
 #include "sim/strategy/step/single.hpp"
 #include "sim/strategy/step/training_step.hpp"
 
@@ -40,15 +42,22 @@ void refuse_small_partitions(const PlanRequest& request, std::int64_t elements) 
   if (most <= kMostPartitionsOfOne && all <= kMostPartitions) return;
   throw InputError(
       fmt::format("strategy.partition_bytes = {} cuts the gradients into {} partitions, one of them into {}",
-                  to_string(request.knobs.partition_bytes), all, most),
+                  to_string(request.options<BytepsOptions>().partition_bytes), all, most),
       fmt::format("at most {}, and {} of one gradient; the default is 4,096,000 bytes", kMostPartitions,
                   kMostPartitionsOfOne));
 }
 
 std::vector<Shard> partitions_of(const PlanRequest& request, int gpus, std::int64_t wire_bytes) {
-  const std::int64_t elements = partition_elements(request.knobs.partition_bytes, gpus, wire_bytes);
+  const std::int64_t elements =
+      partition_elements(request.options<BytepsOptions>().partition_bytes, gpus, wire_bytes);
   refuse_small_partitions(request, elements);
   return shards_of_gradients(*request.workload.model, elements, server_count(request));
+}
+
+/// Of one element of a gradient between processes.
+std::int64_t bytes_on_wire(const PlanRequest& request) {
+  const bool halves = request.options<GradientOptions>().compression == Compression::fp16;
+  return halves ? 2 : gradient_element_bytes(request.workload);
 }
 
 /// What BytePS does with the gradients of one process, for all of its node.
@@ -82,9 +91,7 @@ class PushPull {
               std::span<const Dependency> after);
   TaskId through_server(std::size_t partition, std::span<const Dependency> after);
   Bytes bytes_of(std::size_t partition) const { return {wire_bytes_ * partitions_[partition].elements}; }
-  bool compresses() const {
-    return process_.request().knobs.compression == Compression::fp16 && gradient_bytes_ == 4;
-  }
+  bool compresses() const { return wire_bytes_ < gradient_bytes_; }
 
   Process& process_;
   const ExpandedModel& model_;
@@ -104,11 +111,11 @@ PushPull::PushPull(Process& process)
       model_(*process.request().workload.model),
       gpus_(gpus_of_first_node(process.request().placement)),
       gradient_bytes_(gradient_element_bytes(process.request().workload)),
-      wire_bytes_(compresses() ? 2 : gradient_bytes_),
+      wire_bytes_(bytes_on_wire(process.request())),
       partitions_(partitions_of(process.request(), gpus_, wire_bytes_)),
       network_(process, server_count(process.request()), partitions_,
                ps_lite_transport(process.request().cluster.spec().fabric.link, process.calls()),
-               machines_of(process.request().knobs)),
+               machines_of(process.request().options<ServerOptions>())),
       labels_(make_labels()),
       stages_(make_stages()),
       partitions_of_(model_.parameters.size()) {
@@ -237,21 +244,22 @@ void PushPull::synchronize() {
 void PushPull::explain(Decisions& decisions) const {
   decisions.add("partitions",
                 fmt::format("{} of at most {}", partitions_.size(),
-                            to_string(process_.request().knobs.partition_bytes)),
+                            to_string(process_.request().options<BytepsOptions>().partition_bytes)),
                 "each goes through all stages by itself, so that they work at the same time");
   if (network_.workers() == 1) return decisions.add("servers", "none", "one node: NCCL alone sums");
   decisions.add(
       "servers",
       fmt::format("{} for {} nodes, {}", network_.servers(), network_.workers(), network_.transport().name),
-      process_.request().knobs.dedicated_servers ? "machines of their own, which the job's GPUs do not "
-                                                   "count: a node sends and receives every gradient once"
-                                                 : "a node sends and receives every gradient once; servers "
-                                                   "on the same nodes receive and send as much");
+      process_.request().options<ServerOptions>().dedicated_servers
+          ? "machines of their own, which the job's GPUs do not "
+            "count: a node sends and receives every gradient once"
+          : "a node sends and receives every gradient once; servers "
+            "on the same nodes receive and send as much");
 }
 
-void add_byteps_step(TrainingStep& step, PushPull& push_pull, const StrategyKnobs& knobs) {
-  for (int micro = 0; micro < knobs.accumulation; ++micro) {
-    const bool exchanges = micro + 1 == knobs.accumulation;
+void add_byteps_step(TrainingStep& step, PushPull& push_pull, int accumulation) {
+  for (int micro = 0; micro < accumulation; ++micro) {
+    const bool exchanges = micro + 1 == accumulation;
     step.load_batch();
     if (micro == 0) step.zero_gradients();
     step.forward();
@@ -279,7 +287,7 @@ Plan plan_byteps(const PlanRequest& request) {
   TrainingStep step(process);
   PushPull push_pull(process);
   for (int i = 0; i < request.steps; ++i) {
-    add_byteps_step(step, push_pull, request.knobs);
+    add_byteps_step(step, push_pull, request.knobs.accumulation);
     plan.step_ends.push_back(step.optimize());
     step.finish_step();
   }
@@ -292,13 +300,13 @@ Plan plan_byteps(const PlanRequest& request) {
 
 StrategyEntry byteps_strategy() {
   const Knob knobs[] = {
-      {"partition_bytes", &StrategyKnobs::partition_bytes, "\"1 MB\"", "4,096,000 bytes",
+      {"partition_bytes", option<&BytepsOptions::partition_bytes>(), "\"1 MB\"", "4,096,000 bytes",
        "BYTEPS_PARTITION_BYTES: larger gradients are cut", 1024},
-      {"servers", &StrategyKnobs::servers, "4", "one per node",
+      {"servers", option<&ServerOptions::servers>(), "4", "one per node",
        "server processes, in turn over the job's nodes", 0, 4096},
-      {"dedicated_servers", &StrategyKnobs::dedicated_servers, "true", "false",
+      {"dedicated_servers", option<&ServerOptions::dedicated_servers>(), "true", "false",
        "servers are machines of their own, one each, like the job's nodes"},
-      {"compression", choice_of<&StrategyKnobs::compression>({"none", "fp16"}), "\"fp16\"", "none",
+      {"compression", choice_of<&GradientOptions::compression>({"none", "fp16"}), "\"fp16\"", "none",
        "gradients travel in 16 bit"},
   };
   return {.name = "byteps",

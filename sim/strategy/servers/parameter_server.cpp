@@ -12,6 +12,7 @@
 #include "sim/strategy/replicas/node_sums.hpp"
 #include "sim/strategy/servers/server_layout.hpp"
 #include "sim/strategy/servers/server_network.hpp"
+#include "sim/strategy/servers/server_options.hpp"
 #include "sim/strategy/step/single.hpp"
 #include "sim/strategy/step/training_step.hpp"
 
@@ -24,7 +25,7 @@ bool is_tensorflow(const PlanRequest& request) {
 }
 
 std::vector<int> homes(const PlanRequest& request) {
-  if (!request.knobs.server_on_gpu) return {};
+  if (!request.options<ParameterServerOptions>().server_on_gpu) return {};
   int gpus = 0;
   for (const GpuPlace& rank : request.placement.ranks)
     gpus += rank.node == request.placement.ranks.front().node;
@@ -76,6 +77,7 @@ class Worker {
 
   Process& process_;
   const PlanRequest& request_;
+  const ParameterServerOptions& options_;
   const ExpandedModel& model_;
   bool fetches_at_start_;
   bool one_call_;  ///< forward and backward are one call that takes all variables and returns all gradients
@@ -99,6 +101,7 @@ class Worker {
 Worker::Worker(Process& process)
     : process_(process),
       request_(process.request()),
+      options_(request_.options<ParameterServerOptions>()),
       model_(*request_.workload.model),
       fetches_at_start_(is_tensorflow(request_)),
       one_call_(is_one_call(request_.workload.framework)),
@@ -107,7 +110,7 @@ Worker::Worker(Process& process)
       shards_(fetches_at_start_ ? shards_in_turn(model_, server_count(request_))
                                 : shards_by_size(model_, server_count(request_))),
       network_(process, server_count(request_), shards_, transport_for(request_),
-               machines_of(request_.knobs)),
+               machines_of(request_.options<ServerOptions>())),
       labels_(make_labels(process.graph())),
       copy_thread_(process.graph().add_queue("copy thread")),
       shards_of_(model_.parameters.size()),
@@ -123,7 +126,7 @@ Worker::Worker(Process& process)
   for (std::size_t i = 0; i < shards_.size(); ++i) {
     const std::string name = model_.parameters[shards_[i].parameter].name;
     shard_queues_.push_back(graph.add_queue(name + " on its server"));
-    if (request_.knobs.asynchronous) other_queues_.push_back(graph.add_queue(name + " for others"));
+    if (options_.asynchronous) other_queues_.push_back(graph.add_queue(name + " for others"));
     shards_of_[shards_[i].parameter].push_back(i);
   }
 }
@@ -221,9 +224,9 @@ std::vector<TaskId> Worker::update_on_servers(std::uint32_t parameter, TaskId su
     const Bytes sums{kSumPasses * (network_.workers() - 1) * bytes_of(shard.elements).count};
     const Dependency after[] = {{summed}};
     network_.push(shard_queues_[i], shard.server, bytes_of(shard.elements), labels_.push, after);
-    const Bytes work = request_.knobs.asynchronous ? update : update + sums;
+    const Bytes work = options_.asynchronous ? update : update + sums;
     updated.push_back(network_.work(shard_queues_[i], shard.server, work, labels_.server, {}));
-    if (request_.knobs.asynchronous) update_for_the_others(i, update, updated.back());
+    if (options_.asynchronous) update_for_the_others(i, update, updated.back());
   }
   return updated;
 }
@@ -241,7 +244,7 @@ void Worker::end_step() {
   first_step_ = false;
   if (!fetches_at_start_) return;
   std::vector<Dependency> after;
-  const bool tokens = over_nodes() && !request_.knobs.asynchronous;
+  const bool tokens = over_nodes() && !options_.asynchronous;
   for (const std::vector<TaskId>& tasks : updated_) {
     for (const TaskId task : tasks) after.push_back({task, tokens ? network_.round_trip() : Time{}});
   }
@@ -275,7 +278,7 @@ StrategyMemory Worker::memory() const {
 }
 
 void Worker::explain(Decisions& decisions) const {
-  const bool asynchronous = request_.knobs.asynchronous;
+  const bool asynchronous = options_.asynchronous;
   decisions.add("sums of a node", node_.on_gpu() ? "on its GPUs" : "in host memory",
                 node_.on_gpu() ? "each tensor on the GPU that has fewest elements so far"
                                : "strategy.server_on_gpu = true keeps them on the GPUs");
@@ -288,10 +291,12 @@ void Worker::explain(Decisions& decisions) const {
   }
   const std::vector<double> held = elements_of_servers(shards_, network_.servers());
   const double most = *std::max_element(held.begin(), held.end());
-  decisions.add("parameter servers", fmt::format("{} for {} workers", network_.servers(), network_.workers()),
-                fmt::format("one worker per node{}; the fullest server has {:.0f} % of the parameters",
-                            request_.knobs.dedicated_servers ? ", servers on machines of their own" : "",
-                            100 * most / static_cast<double>(model_.parameter_elements())));
+  decisions.add(
+      "parameter servers", fmt::format("{} for {} workers", network_.servers(), network_.workers()),
+      fmt::format(
+          "one worker per node{}; the fullest server has {:.0f} % of the parameters",
+          request_.options<ServerOptions>().dedicated_servers ? ", servers on machines of their own" : "",
+          100 * most / static_cast<double>(model_.parameter_elements())));
   decisions.add("messages", std::string(network_.transport().name),
                 fmt::format("{} per message{}", to_string(network_.transport().message),
                             network_.transport().stream.per_second > 0
@@ -331,9 +336,11 @@ Plan plan_alone(const PlanRequest& request) {
 
 Plan plan_parameter_server(const PlanRequest& request) {
   const bool alone = request.placement.size() == 1;
-  if (alone && (!is_tensorflow(request) || request.knobs.server_on_gpu)) return plan_alone(request);
+  if (alone && (!is_tensorflow(request) || request.options<ParameterServerOptions>().server_on_gpu))
+    return plan_alone(request);
   DeviceModel device = request.device;
-  if (request.knobs.asynchronous) device.rank_spread = 0;  // nobody waits for the slowest
+  if (request.options<ParameterServerOptions>().asynchronous)
+    device.rank_spread = 0;  // nobody waits for the slowest
   const PlanRequest asked{request.workload, request.cluster, request.placement,  request.knobs,
                           device,           request.steps,   request.collective, request.reuse};
   Plan plan;
@@ -355,13 +362,13 @@ Plan plan_parameter_server(const PlanRequest& request) {
 
 StrategyEntry parameter_server_strategy() {
   const Knob knobs[] = {
-      {"servers", &StrategyKnobs::servers, "4", "one per node",
+      {"servers", option<&ServerOptions::servers>(), "4", "one per node",
        "server processes, in turn over the job's nodes", 0, 4096},
-      {"dedicated_servers", &StrategyKnobs::dedicated_servers, "true", "false",
+      {"dedicated_servers", option<&ServerOptions::dedicated_servers>(), "true", "false",
        "servers are machines of their own, one each, like the job's nodes"},
-      {"asynchronous", &StrategyKnobs::asynchronous, "true", "false",
+      {"asynchronous", option<&ParameterServerOptions::asynchronous>(), "true", "false",
        "no barrier: servers update for every worker as it comes"},
-      {"server_on_gpu", &StrategyKnobs::server_on_gpu, "true", "false",
+      {"server_on_gpu", option<&ParameterServerOptions::server_on_gpu>(), "true", "false",
        "gradients of a node are summed on its GPUs, each tensor on one, instead of in host memory"},
   };
   return {

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <string>
 
+#include "sim/strategy/servers/server_options.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -32,7 +34,8 @@ std::uint64_t hash_of_digits(std::uint64_t key) {
 }  // namespace
 
 int server_count(const PlanRequest& request) {
-  return request.knobs.servers > 0 ? request.knobs.servers : request.placement.nodes;
+  const int asked = request.options<ServerOptions>().servers;
+  return asked > 0 ? asked : request.placement.nodes;
 }
 
 std::vector<Shard> shards_in_turn(const ExpandedModel& model, int servers) {

@@ -10,6 +10,7 @@
 #include "sim/collective/transport_ways.hpp"
 #include "sim/strategy/process/process.hpp"
 #include "sim/strategy/servers/server_layout.hpp"
+#include "sim/strategy/servers/server_options.hpp"
 
 namespace foretrain {
 
@@ -37,8 +38,8 @@ inline constexpr std::int64_t kSumPasses = 3;
 /// Where servers run: as processes on the job's nodes, in turn, or each on a machine of its own that is like
 /// a node of the job.
 enum class ServerMachines : std::uint8_t { of_workers, own };
-inline ServerMachines machines_of(const StrategyKnobs& knobs) {
-  return knobs.dedicated_servers ? ServerMachines::own : ServerMachines::of_workers;
+inline ServerMachines machines_of(const ServerOptions& options) {
+  return options.dedicated_servers ? ServerMachines::own : ServerMachines::of_workers;
 }
 
 /// One worker process per node exchanges messages with the servers. The first node stands for the busiest: if

@@ -11,6 +11,7 @@
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/step/training_step.hpp"
 #include "sim/strategy/zero/zero_fetch.hpp"
+#include "sim/strategy/zero/zero_options.hpp"
 #include "sim/strategy/zero/zero_reduction.hpp"
 #include "sim/strategy/zero/zero_update.hpp"
 
@@ -131,7 +132,7 @@ void explain_reduction(const PlanRequest& request, const ZeroSettings& settings,
   decisions.add("gradient messages", sizes,
                 settings.stage == 0 ? "up to 500,000,000 elements each, after backward: nothing overlaps"
                                     : fmt::format("strategy.reduce_bucket_size = {} elements; {}",
-                                                  request.knobs.reduce_bucket_size, after));
+                                                  request.options<ZeroOptions>().reduce_bucket_size, after));
   if (settings.stage == 1 || settings.stage == 2) {
     decisions.add("reduction", "all_reduce of the whole bucket",
                   "DeepSpeed's default for buckets of several ranks' slices "
@@ -173,36 +174,38 @@ Plan plan_zero(const PlanRequest& request, int stage) {
   }
   if (request.placement.size() > 1) plan.buckets = messages;
   const std::int64_t live = engine.fetch() ? engine.fetch()->most_live() + engine.fetch()->persistent() : 0;
-  plan.memory = zero_memory(*request.workload.model, settings, request.knobs, live);
+  plan.memory = zero_memory(*request.workload.model, settings, request.options<ZeroOptions>(), live);
   explain_zero(request, settings, engine, messages, process.decisions());
   plan.decisions = process.decisions();
   return plan;
 }
 
-Knob elements(std::string_view name, KnobMember<std::int64_t> member, std::string_view example,
+Knob elements(std::string_view name, KnobValue<std::int64_t> value, std::string_view example,
               std::string_view fallback, std::string_view meaning) {
-  return {name, member, example, fallback, meaning, 1};
+  return {name, value, example, fallback, meaning, 1};
 }
 
 std::vector<Knob> stage_knobs(int stage) {
-  std::vector<Knob> knobs{elements("reduce_bucket_size", &StrategyKnobs::reduce_bucket_size, "50_000_000",
-                                   "500,000,000", "elements of the gradient bucket"),
-                          {"overlap_comm", &StrategyKnobs::overlap_comm, stage == 3 ? "false" : "true",
-                           stage == 3 ? "true" : "false", "gradients are reduced beside backward"},
-                          {"offload_optimizer", choice_of<&StrategyKnobs::offload_optimizer>({"none", "cpu"}),
-                           "\"cpu\"", "none", "where the optimizer's state and step are"}};
+  std::vector<Knob> knobs{
+      elements("reduce_bucket_size", option<&ZeroOptions::reduce_bucket_size>(), "50_000_000", "500,000,000",
+               "elements of the gradient bucket"),
+      {"overlap_comm", option<&ZeroOptions::overlap_comm>(), stage == 3 ? "false" : "true",
+       stage == 3 ? "true" : "false", "gradients are reduced beside backward"},
+      {"offload_optimizer", choice_of<&ZeroOptions::offload_optimizer>({"none", "cpu"}), "\"cpu\"", "none",
+       "where the optimizer's state and step are"}};
   if (stage < 3) {
-    knobs.push_back(elements("allgather_bucket_size", &StrategyKnobs::allgather_bucket_size, "50_000_000",
-                             "500,000,000", "elements of one gather of new weights, before PyTorch 1.10"));
+    knobs.push_back(elements("allgather_bucket_size", option<&ZeroOptions::allgather_bucket_size>(),
+                             "50_000_000", "500,000,000",
+                             "elements of one gather of new weights, before PyTorch 1.10"));
     return knobs;
   }
-  knobs.push_back(elements("prefetch_bucket_size", &StrategyKnobs::prefetch_bucket_size, "100_000_000",
-                           "50,000,000", "elements gathered ahead at every module"));
-  knobs.push_back({"param_persistence_threshold", &StrategyKnobs::param_persistence_threshold, "1_000_000",
-                   "100,000", "parameters of up to so many elements are not sharded"});
-  knobs.push_back(elements("max_live_parameters", &StrategyKnobs::max_live_parameters, "500_000_000",
+  knobs.push_back(elements("prefetch_bucket_size", option<&ZeroOptions::prefetch_bucket_size>(),
+                           "100_000_000", "50,000,000", "elements gathered ahead at every module"));
+  knobs.push_back({"param_persistence_threshold", option<&ZeroOptions::param_persistence_threshold>(),
+                   "1_000_000", "100,000", "parameters of up to so many elements are not sharded"});
+  knobs.push_back(elements("max_live_parameters", option<&ZeroOptions::max_live_parameters>(), "500_000_000",
                            "1,000,000,000", "no more elements are whole because of gathering ahead"));
-  knobs.push_back({"max_reuse_distance", &StrategyKnobs::max_reuse_distance, "0", "1,000,000,000",
+  knobs.push_back({"max_reuse_distance", option<&ZeroOptions::max_reuse_distance>(), "0", "1,000,000,000",
                    "parameters needed again within so many elements are kept"});
   return knobs;
 }
@@ -214,14 +217,14 @@ ZeroSettings zero_settings(const PlanRequest& request, int stage) {
   settings.stage = stage;
   settings.ranks = request.placement.size();
   settings.element_bytes = gradient_element_bytes(request.workload);
-  settings.overlap = stage > 0 && request.knobs.overlap_comm.value_or(stage == 3);
-  settings.offload = stage > 0 && request.knobs.offload_optimizer == Offload::cpu;
+  settings.overlap = stage > 0 && request.options<ZeroOptions>().overlap_comm.value_or(stage == 3);
+  settings.offload = stage > 0 && request.options<ZeroOptions>().offload_optimizer == Offload::cpu;
   settings.checks_overflow = request.workload.precision == Precision::amp_fp16;
   return settings;
 }
 
 StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& settings,
-                           const StrategyKnobs& knobs, std::int64_t live) {
+                           const ZeroOptions& options, std::int64_t live) {
   const double share = 1.0 / settings.ranks;
   const std::int64_t elements = model.parameter_elements();
   StrategyMemory memory;
@@ -235,7 +238,7 @@ StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& setti
   const std::int64_t buckets = settings.overlap && settings.stage < 3 ? 2 : 1;
   const std::int64_t master =
       settings.element_bytes == 4 && !settings.offload ? 4 * settings.own(elements) : 0;
-  memory.buffers = {settings.element_bytes * (buckets * knobs.reduce_bucket_size + live) + master};
+  memory.buffers = {settings.element_bytes * (buckets * options.reduce_bucket_size + live) + master};
   return memory;
 }
 

@@ -5,6 +5,8 @@
 
 namespace foretrain {
 
+struct ZeroOptions;
+
 /// A stage with DeepSpeed's defaults put in.
 struct ZeroSettings {
   int stage = 0;
@@ -35,6 +37,6 @@ StrategyEntry zero3_strategy();
 /// Shares of one GPU; beside them the gradient bucket, in fp32 the optimizer's copy of the weights, and in
 /// stage 3 the parameters that are whole at the same time (`live`).
 StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& settings,
-                           const StrategyKnobs& knobs, std::int64_t live);
+                           const ZeroOptions& options, std::int64_t live);
 
 }  // namespace foretrain

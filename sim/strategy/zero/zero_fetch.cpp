@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sim/strategy/zero/zero_options.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -38,6 +40,7 @@ std::vector<std::uint32_t> fetch_trace(const ExpandedModel& model) {
 ZeroFetch::ZeroFetch(Process& process, const ZeroSettings& settings)
     : process_(process),
       settings_(settings),
+      options_(process.request().options<ZeroOptions>()),
       trace_(fetch_trace(*process.request().workload.model)),
       stream_(process.graph().add_queue("all-gather stream")),
       gather_label_(process.graph().label("all_gather of parameters")),
@@ -49,7 +52,7 @@ ZeroFetch::ZeroFetch(Process& process, const ZeroSettings& settings)
   const std::vector<std::uint32_t> users = layers_of_use(model);
   for (std::uint32_t i = 0; i < model.parameters.size(); ++i) {
     const std::int64_t elements = model.parameters[i].elements;
-    const bool stays = elements <= process.request().knobs.param_persistence_threshold;
+    const bool stays = elements <= options_.param_persistence_threshold;
     (stays ? persistent_ : elements_[users[i]]) += elements;
     if (!stays) ++parameters_[users[i]];
   }
@@ -107,8 +110,7 @@ void ZeroFetch::wait_for(QueueId thread, std::uint32_t layer) {
 /// Up to prefetch_bucket_size elements more at every module, as long as no more than max_live_parameters are
 /// whole.
 void ZeroFetch::prefetch(QueueId thread) {
-  const StrategyKnobs& knobs = process_.request().knobs;
-  const std::int64_t most = std::min(knobs.max_live_parameters - live_, knobs.prefetch_bucket_size);
+  const std::int64_t most = std::min(options_.max_live_parameters - live_, options_.prefetch_bucket_size);
   std::vector<std::uint32_t> layers;
   std::int64_t elements = 0;
   while (queue_ < trace_.size() && elements < most) {
@@ -127,7 +129,7 @@ bool ZeroFetch::is_reused(std::uint32_t layer) const {
   if (wanted_[layer] > step_) return true;
   const std::size_t next = next_visit_[step_ - 1];
   return next < trace_.size() &&
-         elements_before_[next] - elements_before_[step_] < process_.request().knobs.max_reuse_distance;
+         elements_before_[next] - elements_before_[step_] < options_.max_reuse_distance;
 }
 
 void ZeroFetch::release(QueueId thread, std::uint32_t layer) {

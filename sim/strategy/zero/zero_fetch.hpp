@@ -44,6 +44,7 @@ class ZeroFetch {
 
   Process& process_;
   ZeroSettings settings_;
+  const ZeroOptions& options_;
   std::vector<std::uint32_t> trace_;
   std::vector<std::size_t> next_visit_;        ///< per place in the trace: the next one of the same layer
   std::vector<std::int64_t> elements_before_;  ///< per place in the trace: sum of those before

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sim/strategy/zero/zero_options.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -16,6 +18,7 @@ ZeroReduction::ZeroReduction(Process& process, const ZeroSettings& settings)
     : process_(process),
       model_(*process.request().workload.model),
       settings_(settings),
+      bucket_(process.request().options<ZeroOptions>().reduce_bucket_size),
       stream_(process.graph().add_queue("reduction stream")),
       offload_stream_(process.graph().add_queue("gradient offload stream")),
       copy_label_(process.graph().label("gradient to bucket")),
@@ -46,11 +49,10 @@ void ZeroReduction::exchange(QueueId thread, CollectiveOp op, std::int64_t eleme
 
 void ZeroReduction::on_gradient(QueueId thread, std::uint32_t parameter) {
   if (settings_.stage == 0) return;
-  const std::int64_t elements = model_.parameters[parameter].elements,
-                     limit = process_.request().knobs.reduce_bucket_size;
-  if (filled_ > 0 && filled_ + elements > limit) reduce_bucket(thread);
+  const std::int64_t elements = model_.parameters[parameter].elements;
+  if (filled_ > 0 && filled_ + elements > bucket_) reduce_bucket(thread);
   filled_ += elements;
-  const std::int64_t moved = elements > limit ? 0 : 2 * settings_.element_bytes * elements;
+  const std::int64_t moved = elements > bucket_ ? 0 : 2 * settings_.element_bytes * elements;
   if (moved == 0) {
     process_.host(thread, process_.calls().zero_hook, Account::host);
   } else if (settings_.stage == 3) {

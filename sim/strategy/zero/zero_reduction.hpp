@@ -38,6 +38,7 @@ class ZeroReduction {
   Process& process_;
   const ExpandedModel& model_;
   ZeroSettings settings_;
+  std::int64_t bucket_;     ///< elements, ZeroOptions::reduce_bucket_size
   QueueId stream_;          ///< reduction_stream, reduce_and_partition_stream
   QueueId offload_stream_;  ///< copies to the host
   LabelId copy_label_, reduce_label_, pack_label_, own_label_, offload_label_;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/strategy/zero/zero_options.hpp"
 
 namespace foretrain {
 
@@ -118,7 +119,8 @@ TaskId ZeroUpdate::update_on_host(TaskId gradients) {
 /// At once, or before _all_gather_base in pieces.
 void ZeroUpdate::gather_weights() {
   const bool at_once = workload_.framework.version >= kGathersAtOnce;
-  const std::int64_t limit = at_once ? gathered_ : process_.request().knobs.allgather_bucket_size;
+  const std::int64_t limit =
+      at_once ? gathered_ : process_.request().options<ZeroOptions>().allgather_bucket_size;
   if (limit > 0 && gathered_ / limit >= kMostGathers)
     throw InputError(
         fmt::format("strategy.allgather_bucket_size = {} cuts {} elements into more than {} gathers", limit,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/strategy/process/gradient_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
@@ -281,7 +282,8 @@ TEST_CASE(
                                     {1});  // 47 MB of gradients over 1 GB/s
   slow.workload.data.samples = 1'280'000, slow.workload.data.loader = LoaderKind::none;
   Scenario fast = slow;
-  fast.strategy = "horovod", fast.knobs.compression = Compression::fp16;  // half of them
+  fast.strategy = "horovod",
+  fast.knobs.edit<GradientOptions>().compression = Compression::fp16;  // half of them
   const Recommendation alone = recommend({slow, {}}, goal(Goal::fastest)),
                        both = recommend({slow, {slow, fast}}, goal(Goal::fastest));
   REQUIRE(both.best);

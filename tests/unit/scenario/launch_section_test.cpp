@@ -1,6 +1,7 @@
 // launch.with, data.sampler, and numbers of GPUs on which a strategy cannot run.
 #include "sim/scenario/sections/launch_section.hpp"
 
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -101,11 +102,11 @@ TEST_CASE(
   CHECK(compared.strategy == "data_parallel");
   CHECK(compared.gpus == std::vector<int>{4, 8});
   CHECK_FALSE(compared.launch.with);
-  CHECK(compared.knobs.bucket_cap == StrategyKnobs{}.bucket_cap);
+  CHECK(compared.knobs.get<DdpOptions>().bucket_cap == DdpOptions{}.bucket_cap);
   overrides.strategy = "ddp";
   const Scenario own = read("ddp", text, overrides);
   CHECK(own.launch.with == Launcher::torchrun);
-  CHECK(own.knobs.bucket_cap == Bytes{10 << 20});
+  CHECK(own.knobs.get<DdpOptions>().bucket_cap == Bytes{10 << 20});
 }
 
 TEST_CASE("a strategy of another framework runs with that framework's defaults") {

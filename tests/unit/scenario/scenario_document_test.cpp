@@ -1,5 +1,6 @@
 // The command line over the file: settings replace, add and are checked like the file itself, and mistakes
 // name their true origin.
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -36,8 +37,8 @@ TEST_CASE("a setting replaces what the file says and leaves the rest") {
 TEST_CASE("a setting may be written as TOML or as a bare word") {
   CHECK(read(set({"cluster.name=mahti"})).cluster.name == "mahti");
   CHECK(read(set({"cluster.name=\"mahti\""})).cluster.name == "mahti");
-  CHECK(read(set({"strategy.bucket_cap=10MiB"})).knobs.bucket_cap == Bytes{10 << 20});
-  CHECK(read(set({"strategy.bucket_cap = 10 MiB"})).knobs.bucket_cap == Bytes{10 << 20});
+  CHECK(read(set({"strategy.bucket_cap=10MiB"})).knobs.get<DdpOptions>().bucket_cap == Bytes{10 << 20});
+  CHECK(read(set({"strategy.bucket_cap = 10 MiB"})).knobs.get<DdpOptions>().bucket_cap == Bytes{10 << 20});
   CHECK(read(set({"run.every.validation={ epochs = 2, duration = \"3 s\" }"})).periodic.at(0).every_epochs ==
         2);
   CHECK(read(set({"run.every.validation.duration=3s"})).periodic.at(0).duration == seconds(3));

@@ -2,6 +2,7 @@
 // effect.
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/toml/reader.hpp"
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -32,7 +33,7 @@ TEST_CASE("a scenario of a model and a cluster has the documented defaults") {
   CHECK(scenario.strategy == "ddp");
   CHECK(scenario.workload.precision == Precision::fp32);
   CHECK(scenario.workload.optimizer.kind == OptimizerKind::sgd);
-  CHECK(scenario.knobs.bucket_cap == Bytes{25 << 20});
+  CHECK(scenario.knobs.get<DdpOptions>().bucket_cap == Bytes{25 << 20});
   CHECK(scenario.layout == Layout::packed);
   CHECK(scenario.epochs == 1);
   CHECK(!scenario.anchor);
@@ -96,11 +97,11 @@ overhead = "300 us"
          work.data.decode == Time{27'200'000}));
   CHECK((work.data.workers_per_gpu == 3 && work.data.prefetch == 4 && work.data.cores_per_gpu == 8));
   CHECK((!work.data.pinned && work.data.persistent_workers && work.data.drop_last));
-  const StrategyKnobs& knobs = scenario.knobs;
-  CHECK((knobs.bucket_cap == Bytes{10'000'000} && knobs.first_bucket == Bytes{2 << 20} &&
-         knobs.accumulation == 4));
-  CHECK((knobs.find_unused_parameters && knobs.static_graph && knobs.gradient_as_bucket_view &&
-         !knobs.broadcast_buffers && knobs.wrap_one_gpu));
+  const DdpOptions& options = scenario.knobs.get<DdpOptions>();
+  CHECK((options.bucket_cap == Bytes{10'000'000} && options.first_bucket == Bytes{2 << 20} &&
+         scenario.knobs.accumulation == 4));
+  CHECK((options.find_unused_parameters && options.static_graph && options.gradient_as_bucket_view &&
+         !options.broadcast_buffers && options.wrap_one_gpu));
   CHECK(scenario.layout == Layout::spread);
   CHECK(scenario.gpus == std::vector<int>{1, 4, 8});
   CHECK(scenario.epochs == 2.5);

@@ -2,6 +2,7 @@
 #include "sim/scenario/study.hpp"
 
 #include "sim/strategy/catalog.hpp"
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
@@ -100,7 +101,7 @@ TEST_CASE("an option varies only for strategies that have it") {
   const std::string study =
       "[study]\nstrategy = [\"ddp\", \"horovod\"]\n\"strategy.bucket_cap\" = [\"1 MiB\", \"25 MiB\"]\n";
   CHECK(points(read(study)) == "ddp 1 MiB,ddp 25 MiB,horovod -");
-  CHECK(combination(study, 0).knobs.bucket_cap == Bytes{1 << 20});
+  CHECK(combination(study, 0).knobs.get<DdpOptions>().bucket_cap == Bytes{1 << 20});
   CHECK(combination(study, 2).strategy == "horovod");
 }
 

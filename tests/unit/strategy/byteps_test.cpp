@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/strategy/process/gradient_options.hpp"
+#include "sim/strategy/servers/server_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -112,7 +114,7 @@ TEST_CASE("the optimizer waits for the last partition") {
 
 TEST_CASE("compression halves what travels and costs casts") {
   SmallPlan small = on(8);
-  small.knobs.compression = Compression::fp16;
+  small.knobs.edit<GradientOptions>().compression = Compression::fp16;
   const Plan plan = plan_of(small, "byteps");
   CHECK(total(plan.buckets) == 2 * 1'199'882);
   CHECK(count(plan, TaskKind::kernel, "cast for the wire") == 2 * 8 * kSteps);
@@ -121,7 +123,7 @@ TEST_CASE("compression halves what travels and costs casts") {
 TEST_CASE("smaller partitions keep a slow network and the host busy at the same time") {
   SmallPlan small = on(8, test::resnet18()), whole = on(8, test::resnet18());
   small.spec.fabric.link.bandwidth = whole.spec.fabric.link.bandwidth = {1e9};
-  whole.knobs.partition_bytes = {1'000'000'000};
+  whole.knobs.edit<BytepsOptions>().partition_bytes = {1'000'000'000};
   CHECK(plan_of(whole, "byteps").buckets.size() == 62);  // one per gradient
   CHECK(run_plan(small, "byteps").last_step_s() <= run_plan(whole, "byteps").last_step_s());
 }
@@ -144,9 +146,9 @@ TEST_CASE("the planner says how many partitions and servers there are") {
 TEST_CASE("one server's machine takes the gradients of both nodes, two share them") {
   SmallPlan two = on(8, test::resnet18());
   two.spec.fabric.link.bandwidth = {1e9};
-  two.knobs.dedicated_servers = true;
+  two.knobs.edit<ServerOptions>().dedicated_servers = true;
   SmallPlan one = two;
-  one.knobs.servers = 1;
+  one.knobs.edit<ServerOptions>().servers = 1;
   const double psi = static_cast<double>(two.workload.model->gradient_bytes().count);
   CHECK(run_plan(one, "byteps").last_step_s() > 2 * psi / (0.97 * 1e9));
   CHECK(run_plan(two, "byteps").last_step_s() < 0.75 * run_plan(one, "byteps").last_step_s());
@@ -154,7 +156,7 @@ TEST_CASE("one server's machine takes the gradients of both nodes, two share the
 
 TEST_CASE("the planner says that the job's GPUs do not count the servers' machines") {
   SmallPlan small = on(8);
-  small.knobs.dedicated_servers = true;
+  small.knobs.edit<ServerOptions>().dedicated_servers = true;
   const auto list = plan_of(small, "byteps").decisions.list();
   const auto found =
       std::find_if(list.begin(), list.end(), [](const Decision& d) { return d.subject == "servers"; });
@@ -164,14 +166,14 @@ TEST_CASE("the planner says that the job's GPUs do not count the servers' machin
 
 TEST_CASE("on one node machines for servers stay unused") {
   SmallPlan small = on(4), apart = on(4);
-  apart.knobs.dedicated_servers = true;
+  apart.knobs.edit<ServerOptions>().dedicated_servers = true;
   CHECK(run_plan(apart, "byteps").last_step_s() == run_plan(small, "byteps").last_step_s());
 }
 
 TEST_CASE("partitions that are too small for the gradients are refused with the option's name") {
   const auto message = [](const Model& model) {
     SmallPlan small = on(8, model);
-    small.knobs.partition_bytes = {1024};
+    small.knobs.edit<BytepsOptions>().partition_bytes = {1024};
     try {
       plan_of(small, "byteps");
     } catch (const InputError& error) {

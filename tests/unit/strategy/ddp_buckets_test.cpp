@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -32,10 +33,10 @@ std::vector<std::int64_t> sizes(const std::vector<Bucket>& buckets) {
   return out;
 }
 
-StrategyKnobs limits(std::int64_t first, std::int64_t cap) {
-  StrategyKnobs knobs;
-  knobs.first_bucket = {first}, knobs.bucket_cap = {cap};
-  return knobs;
+DdpOptions limits(std::int64_t first, std::int64_t cap) {
+  DdpOptions options;
+  options.first_bucket = {first}, options.bucket_cap = {cap};
+  return options;
 }
 
 using Sizes = std::vector<std::int64_t>;
@@ -70,10 +71,10 @@ TEST_CASE("a model without parameters has no buckets") {
 }
 
 TEST_CASE("with find_unused_parameters buckets fill in registration order and go out reversed") {
-  StrategyKnobs knobs = limits(100, 100);
-  knobs.find_unused_parameters = true;
+  DdpOptions options = limits(100, 100);
+  options.find_unused_parameters = true;
   // Registration 30, 20, 10: 120 closes; 80 + 40 = 120 closes; reversed.
-  const auto buckets = form_buckets(tensors({30, 20, 10}), knobs);
+  const auto buckets = form_buckets(tensors({30, 20, 10}), options);
   REQUIRE(buckets.size() == 2);
   CHECK(buckets[0].parameters == std::vector<std::uint32_t>{1, 2});
   CHECK(buckets[1].parameters == std::vector<std::uint32_t>{0});
@@ -81,13 +82,13 @@ TEST_CASE("with find_unused_parameters buckets fill in registration order and go
 
 TEST_CASE(
     "find_unused_parameters puts the small first limit on the first registered tensors, which go out last") {
-  StrategyKnobs knobs = limits(40, 120);
-  knobs.find_unused_parameters = true;
-  CHECK(sizes(form_buckets(tensors({10, 10, 10, 10}), knobs)) == Sizes{120, 40});
+  DdpOptions options = limits(40, 120);
+  options.find_unused_parameters = true;
+  CHECK(sizes(form_buckets(tensors({10, 10, 10, 10}), options)) == Sizes{120, 40});
 }
 
 TEST_CASE("a static graph is rebuilt by arrival even with find_unused_parameters") {
-  StrategyKnobs plain, both;
+  DdpOptions plain, both;
   both.find_unused_parameters = both.static_graph = true;
   const ExpandedModel model = expand(test::resnet18()).model;
   CHECK(sizes(form_buckets(model, both)) == sizes(form_buckets(model, plain)));
@@ -97,11 +98,11 @@ TEST_CASE("every parameter is in exactly one bucket, whatever the limits") {
   const ExpandedModel model = expand(test::resnet50()).model;
   for (const std::int64_t cap : {1LL, 4096LL, 1LL << 20, 25LL << 20, 1LL << 40}) {
     for (const bool unused : {false, true}) {
-      StrategyKnobs knobs = limits(1 << 20, cap);
-      knobs.find_unused_parameters = unused;
+      DdpOptions options = limits(1 << 20, cap);
+      options.find_unused_parameters = unused;
       std::vector<std::uint32_t> all;
       std::int64_t total = 0;
-      for (const Bucket& bucket : form_buckets(model, knobs)) {
+      for (const Bucket& bucket : form_buckets(model, options)) {
         all.insert(all.end(), bucket.parameters.begin(), bucket.parameters.end());
         total += bucket.size.count;
       }

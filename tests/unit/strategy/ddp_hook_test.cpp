@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/strategy/ddp/ddp_options.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -18,7 +20,7 @@ namespace {
 SmallPlan with(Compression compression, const Model& model = test::resnet18()) {
   SmallPlan small(model);
   small.gpus = 4;
-  small.knobs.compression = compression;
+  small.knobs.edit<GradientOptions>().compression = compression;
   return small;
 }
 
@@ -110,7 +112,7 @@ TEST_CASE("PowerSGD stops backward until a bucket is through") {
 
 TEST_CASE("a higher rank of PowerSGD sends and computes more") {
   SmallPlan one = with(Compression::powersgd), four = with(Compression::powersgd);
-  four.knobs.powersgd_rank = 4;
+  four.knobs.edit<DdpOptions>().powersgd_rank = 4;
   const Plan a = plan_of(one, "ddp"), b = plan_of(four, "ddp");
   CHECK(sum(b.buckets) > 2 * sum(a.buckets));
   CHECK(hook_kernels(b, 5) > hook_kernels(a, 5));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "sim/strategy/process/losses.hpp"
 #include "sim/strategy/process/process.hpp"
 #include "tests/support/catch.hpp"
@@ -57,7 +58,7 @@ TEST_CASE("on one GPU the model is not wrapped: the plan is that of single") {
 
 TEST_CASE("wrap_one_gpu copies every gradient into a bucket and back, and moves no byte") {
   SmallPlan small = on(1);
-  small.knobs.wrap_one_gpu = true;
+  small.knobs.edit<DdpOptions>().wrap_one_gpu = true;
   const Plan plan = plan_of(small, "ddp");
   CHECK(copies_in(plan) == 8u * 5);  // 8 tensors, 5 steps
   CHECK(copies_out(plan) == 8u * 5);
@@ -77,8 +78,8 @@ TEST_CASE("each step all-reduces every bucket once, with its bytes") {
 TEST_CASE("buckets are launched in order even when a later one is complete first") {
   // find_unused_parameters fills by registration; ResNet's shortcut gradients arrive out of that order.
   SmallPlan small = on(4, test::resnet50());
-  small.knobs.find_unused_parameters = true;
-  small.knobs.bucket_cap = {1 << 20};
+  small.knobs.edit<DdpOptions>().find_unused_parameters = true;
+  small.knobs.edit<DdpOptions>().bucket_cap = {1 << 20};
   small.steps = 2;
   const Plan plan = plan_of(small, "ddp");
   const auto sent = tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket");
@@ -137,7 +138,7 @@ TEST_CASE("the broadcast carries the batch norms' means and variances, then thei
 
 TEST_CASE("without broadcast_buffers nothing is broadcast and the step is shorter") {
   SmallPlan with = on(4, test::resnet18()), without = on(4, test::resnet18());
-  without.knobs.broadcast_buffers = false;
+  without.knobs.edit<DdpOptions>().broadcast_buffers = false;
   const test::Ran a = run_plan(with, "ddp"), b = run_plan(without, "ddp");
   CHECK(broadcasts(b.plan) == 0);
   CHECK(tasks_labelled(b.plan.graph, TaskKind::kernel, "buffer broadcast").empty());
@@ -146,7 +147,7 @@ TEST_CASE("without broadcast_buffers nothing is broadcast and the step is shorte
 
 TEST_CASE("gradient_as_bucket_view saves the copies back and the memory of the buckets") {
   SmallPlan view = on(4, test::resnet18());
-  view.knobs.gradient_as_bucket_view = true;
+  view.knobs.edit<DdpOptions>().gradient_as_bucket_view = true;
   const Plan plain = plan_of(on(4, test::resnet18()), "ddp"), viewed = plan_of(view, "ddp");
   CHECK(copies_out(plain) == 62u * 5);
   CHECK(copies_out(viewed) == 0);
@@ -158,9 +159,9 @@ TEST_CASE("searching unused parameters and the static graph cost host time per g
   SmallPlan plain = on(2), unused = on(2), fixed = on(2), view = on(2);
   for (SmallPlan* small : {&plain, &unused, &fixed, &view})
     small->spec.node.host.slowdown = 10;  // host-bound
-  unused.knobs.find_unused_parameters = true;
-  fixed.knobs.static_graph = true;
-  view.knobs.gradient_as_bucket_view = true;
+  unused.knobs.edit<DdpOptions>().find_unused_parameters = true;
+  fixed.knobs.edit<DdpOptions>().static_graph = true;
+  view.knobs.edit<DdpOptions>().gradient_as_bucket_view = true;
   const double base = run_plan(plain, "ddp").last_step_s();
   CHECK(run_plan(fixed, "ddp").last_step_s() - base == Approx(8 * 0.3e-6 * 10).epsilon(0.05));
   // A view has a hook of 0.9 x 2.6 us, and none of 8 copies back (launch 2.5 us and 0.57 us).
@@ -173,23 +174,23 @@ TEST_CASE("searching unused parameters and the static graph cost host time per g
 
 TEST_CASE("the search for unused parameters reduces a map of them behind the last bucket") {
   SmallPlan small = on(4, test::resnet18());
-  small.knobs.find_unused_parameters = true;
+  small.knobs.edit<DdpOptions>().find_unused_parameters = true;
   const Plan plan = plan_of(small, "ddp");
   const auto maps = tasks_labelled(plan.graph, TaskKind::collective, "map of used parameters");
   REQUIRE(maps.size() == 5);
   CHECK(plan.graph.tasks()[maps[0]].traffic.count == 4 * 62);
   CHECK(maps[0] >
         tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket")[plan.buckets.size() - 1]);
-  small.knobs.static_graph = true;  // which knows
+  small.knobs.edit<DdpOptions>().static_graph = true;  // which knows
   CHECK(tasks_labelled(plan_of(small, "ddp").graph, TaskKind::collective, "map of used parameters").empty());
 }
 
 TEST_CASE("Lightning of version 1 searches for unused parameters unless told otherwise") {
-  StrategyKnobs knobs;
+  StrategyOptions options;
   for (const Knob& knob : find_strategy("ddp")->knobs) {
-    if (knob.name == "lightning") std::get<KnobChoice>(knob.value).take(knobs, 0);
+    if (knob.name == "lightning") std::get<KnobChoice>(knob.value).take(options, 0);
   }
-  CHECK(knobs.find_unused_parameters);
+  CHECK(options.get<DdpOptions>().find_unused_parameters);
   const auto& own = find_strategy("ddp")->knobs;
   const auto at = [&](std::string_view name) {
     return std::find_if(own.begin(), own.end(), [&](const Knob& k) { return k.name == name; });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/strategy/fsdp/fsdp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 
@@ -46,7 +47,7 @@ SmallPlan with_version(SmallPlan small, FrameworkVersion version) {
 }
 
 SmallPlan with_sharding(SmallPlan small, Sharding sharding) {
-  small.knobs.sharding = sharding;
+  small.knobs.edit<FsdpOptions>().sharding = sharding;
   return small;
 }
 
@@ -114,7 +115,7 @@ TEST_CASE("with prefetch the next unit's gather stands before this unit's reduct
 
 TEST_CASE("prefetching after a unit's backward issues the gather behind its reduction") {
   SmallPlan small = blocks_on(4);
-  small.knobs.backward_prefetch = BackwardPrefetch::post;
+  small.knobs.edit<FsdpOptions>().backward_prefetch = BackwardPrefetch::post;
   std::vector<std::string> order = order_of(plan_of(small, "fsdp"));
   order.erase(order.begin(), order.begin() + 5);
   const std::string gather = "all_gather in backward", reduce = "reduce_scatter of units";
@@ -125,7 +126,7 @@ TEST_CASE("prefetching after a unit's backward issues the gather behind its redu
 TEST_CASE("prefetching before is never slower than not prefetching on a slow network") {
   SmallPlan with = slow_gpu(blocks_on(4)), without = slow_gpu(blocks_on(4));
   with.spec = without.spec = test::star_cluster(4, {0.5e9});
-  without.knobs.backward_prefetch = BackwardPrefetch::none;
+  without.knobs.edit<FsdpOptions>().backward_prefetch = BackwardPrefetch::none;
   CHECK(run_plan(with, "fsdp").last_step_s() < run_plan(without, "fsdp").last_step_s());
 }
 
@@ -140,7 +141,7 @@ TEST_CASE("the host runs ahead: a unit is gathered while the one before it compu
 
 TEST_CASE("the rate limiter holds the host until an earlier unit is free") {
   SmallPlan limited = slow_gpu(blocks_on(4, 8)), free = limited;
-  free.knobs.limit_all_gathers = false;
+  free.knobs.edit<FsdpOptions>().limit_all_gathers = false;
   const test::Ran a = run_plan(limited, "fsdp"), b = run_plan(free, "fsdp");
   const auto with = forward_gathers(a.plan, 3), without = forward_gathers(b.plan, 3);
   const auto head_start = [](const test::Ran& ran, const std::vector<TaskId>& gathers) {
@@ -183,7 +184,7 @@ TEST_CASE("forward_prefetch issues a gather before the kernels of the unit befor
   SmallPlan by_itself = blocks_on(4), asked = blocks_on(4);
   by_itself.spec.node.host.slowdown = asked.spec.node.host.slowdown =
       20;  // host-bound: the GPU waits for launches
-  asked.knobs.forward_prefetch = true;
+  asked.knobs.edit<FsdpOptions>().forward_prefetch = true;
   const test::Ran a = run_plan(by_itself, "fsdp"), b = run_plan(asked, "fsdp");
   CHECK(sent_per_step(b.plan, "all_gather in forward") == sent_per_step(a.plan, "all_gather in forward"));
   const auto lead = [](const test::Ran& ran) {

@@ -1,6 +1,7 @@
 // FSDP's gradients: what is reduced, how it is divided, and what the shards cost.
 #include "sim/strategy/fsdp/fsdp_reduction.hpp"
 
+#include "sim/strategy/fsdp/fsdp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 
@@ -27,7 +28,7 @@ SmallPlan in_half(SmallPlan small) {
 SmallPlan hybrid(int gpus) {
   SmallPlan small = blocks_on(gpus);
   small.spec = test::nvlink_cluster(2, 2);
-  small.knobs.sharding = Sharding::hybrid_shard;
+  small.knobs.edit<FsdpOptions>().sharding = Sharding::hybrid_shard;
   return small;
 }
 
@@ -118,7 +119,7 @@ TEST_CASE("hybrid_shard reduces inside the node and sums shards between nodes") 
 
 TEST_CASE("between slow nodes hybrid_shard is faster than sharding over all") {
   SmallPlan inside = hybrid(8), over_all = hybrid(8);
-  over_all.knobs.sharding = Sharding::full_shard;
+  over_all.knobs.edit<FsdpOptions>().sharding = Sharding::full_shard;
   inside.spec.fabric.link.bandwidth = over_all.spec.fabric.link.bandwidth = {1e9};
   CHECK(run_plan(inside, "fsdp").last_step_s() < run_plan(over_all, "fsdp").last_step_s());
 }

@@ -2,6 +2,7 @@
 #include "sim/strategy/fsdp/fsdp.hpp"
 
 #include "sim/strategy/catalog.hpp"
+#include "sim/strategy/fsdp/fsdp_options.hpp"
 #include "sim/workload/device/memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/model_file.hpp"
@@ -92,7 +93,7 @@ TEST_CASE("clipping and the GradScaler's check take one sum over the shards") {
 
 TEST_CASE("units by size instead of by block") {
   SmallPlan small = blocks_on(4);
-  small.knobs.unit_parameters = 3 * kLinear;  // stem, 0, 1 and 2, 3, head
+  small.knobs.edit<FsdpOptions>().unit_parameters = 3 * kLinear;  // stem, 0, 1 and 2, 3, head
   const Plan plan = plan_of(small, "fsdp");
   CHECK(plan.buckets == std::vector<Bytes>{{12 * kLinear}, {12 * kLinear}});
   CHECK(decision_about(plan, "units")->choice == "2 and the root");
@@ -118,7 +119,8 @@ TEST_CASE("defaults follow the version of PyTorch") {
   CHECK_FALSE(settings({1, 13}).limit_all_gathers);
   CHECK(settings({2, 0}).backward_prefetch == BackwardPrefetch::pre);
   CHECK(settings({2, 0}).limit_all_gathers);
-  small.knobs.backward_prefetch = BackwardPrefetch::post, small.knobs.limit_all_gathers = false;
+  small.knobs.edit<FsdpOptions>().backward_prefetch = BackwardPrefetch::post,
+  small.knobs.edit<FsdpOptions>().limit_all_gathers = false;
   CHECK(settings({2, 0}).backward_prefetch == BackwardPrefetch::post);
   CHECK_FALSE(settings({2, 0}).limit_all_gathers);
 }
@@ -137,7 +139,7 @@ TEST_CASE(
 
 TEST_CASE("shard_grad_op holds all parameters between forward and backward") {
   SmallPlan small = gpt2_xl();
-  small.knobs.sharding = Sharding::shard_grad_op;
+  small.knobs.edit<FsdpOptions>().sharding = Sharding::shard_grad_op;
   const Plan plan = plan_of(small, "fsdp");
   CHECK(memory_of(small, plan).buckets.count == 2 * (kAll + kRoot));
 }
@@ -145,18 +147,18 @@ TEST_CASE("shard_grad_op holds all parameters between forward and backward") {
 TEST_CASE("hybrid_shard holds a share of its node's GPUs") {
   SmallPlan small = blocks_on(8);
   small.spec = test::nvlink_cluster(2, 2);
-  small.knobs.sharding = Sharding::hybrid_shard;
+  small.knobs.edit<FsdpOptions>().sharding = Sharding::hybrid_shard;
   CHECK(plan_of(small, "fsdp").memory.parameters == 1.0 / 4);
-  small.knobs.sharding = Sharding::full_shard;
+  small.knobs.edit<FsdpOptions>().sharding = Sharding::full_shard;
   CHECK(plan_of(small, "fsdp").memory.parameters == 1.0 / 8);
-  small.knobs.sharding = Sharding::no_shard;
+  small.knobs.edit<FsdpOptions>().sharding = Sharding::no_shard;
   CHECK(plan_of(small, "fsdp").memory == StrategyMemory{});
 }
 
 TEST_CASE("hybrid_shard on nodes that are not filled alike is pointed out") {
   SmallPlan small = blocks_on(6);  // four and two
   small.spec = test::nvlink_cluster(2, 2);
-  small.knobs.sharding = Sharding::hybrid_shard;
+  small.knobs.edit<FsdpOptions>().sharding = Sharding::hybrid_shard;
   const Plan plan = plan_of(small, "fsdp");
   REQUIRE(decision_about(plan, "hybrid_shard") != nullptr);
   CHECK(plan.memory.parameters == 1.0 / 4);

@@ -1,6 +1,8 @@
 // What Horovod runs with: defaults of its versions, what is given, what the job's shape makes of it.
 #include "sim/strategy/horovod/horovod_settings.hpp"
 
+#include "sim/strategy/horovod/horovod_options.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -32,7 +34,7 @@ SmallPlan on_two_nodes_of_four(std::optional<FrameworkVersion> version = {}) {
   SmallPlan small;
   small.spec = test::pcie_cluster(2, 4);
   small.gpus = 8;
-  small.knobs.horovod_version = version;
+  small.knobs.edit<HorovodOptions>().horovod_version = version;
   return small;
 }
 
@@ -62,7 +64,7 @@ TEST_CASE("0.20 is the last version with 5 ms, 64 MiB and single copies") {
 
 TEST_CASE("batched copies cannot be had before they existed") {
   SmallPlan small = on_two_nodes_of_four(FrameworkVersion{0, 19});
-  small.knobs.batch_copies = true;
+  small.knobs.edit<HorovodOptions>().batch_copies = true;
   CHECK_FALSE(settings_of(small).batched_copies);
 }
 
@@ -72,14 +74,14 @@ TEST_CASE("0.9 is older than 0.21: versions are compared number by number") {
 
 TEST_CASE("the threshold is rounded for equal nodes and taken as given for unequal ones") {
   SmallPlan small = on_two_nodes_of_four();
-  small.knobs.fusion_threshold = Bytes{10'000};
+  small.knobs.edit<HorovodOptions>().fusion_threshold = Bytes{10'000};
   CHECK(settings_of(small).threshold.count == 10'240);  // 5 x 4 x 512
   CHECK(settled(small, place(5, 4, Layout::packed, 2)).settings.threshold.count == 10'000);
 }
 
 TEST_CASE("two levels need equal nodes of several GPUs") {
   SmallPlan small = on_two_nodes_of_four();
-  small.knobs.torus_allreduce = true;
+  small.knobs.edit<HorovodOptions>().torus_allreduce = true;
   CHECK(settings_of(small).levels == HorovodLevels::torus);
   CHECK(settled(small, place(5, 4, Layout::packed, 2)).settings.levels == HorovodLevels::plain);
   CHECK(settled(small, place(2, 4, Layout::spread, 2)).settings.levels == HorovodLevels::plain);
@@ -87,14 +89,15 @@ TEST_CASE("two levels need equal nodes of several GPUs") {
 
 TEST_CASE("hierarchical all-reduce wins over torus when both are asked for") {
   SmallPlan small = on_two_nodes_of_four();
-  small.knobs.torus_allreduce = small.knobs.hierarchical_allreduce = true;
+  small.knobs.edit<HorovodOptions>().torus_allreduce =
+      small.knobs.edit<HorovodOptions>().hierarchical_allreduce = true;
   CHECK(settings_of(small).levels == HorovodLevels::hierarchical);
 }
 
 TEST_CASE("compression makes elements of two bytes out of those of four") {
   SmallPlan small = on_two_nodes_of_four();
   CHECK(settings_of(small).element_bytes == 4);
-  small.knobs.compression = Compression::fp16;
+  small.knobs.edit<GradientOptions>().compression = Compression::fp16;
   CHECK(settings_of(small).compresses);
   CHECK(settings_of(small).element_bytes == 2);
 }

@@ -2,6 +2,8 @@
 #include "sim/strategy/horovod/horovod_sparse.hpp"
 
 #include "sim/strategy/horovod/horovod_gathering.hpp"
+#include "sim/strategy/horovod/horovod_options.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -73,7 +75,7 @@ TEST_CASE("a table's gradient is one row and one index per look-up of the batch"
 TEST_CASE("gradients are dense in PyTorch, with sparse_as_dense, and where a product uses the table too") {
   SmallPlan torch = words(4), dense = words(4);
   torch.workload.framework = usual_framework(FrameworkKind::pytorch);
-  dense.knobs.sparse_as_dense = true;
+  dense.knobs.edit<HorovodOptions>().sparse_as_dense = true;
   CHECK(count_of(torch) == 0);
   CHECK(count_of(dense) == 0);
   CHECK(count_of(words(4, with_tied_head())) == 0);
@@ -83,7 +85,7 @@ TEST_CASE("gradients are dense in PyTorch, with sparse_as_dense, and where a pro
 TEST_CASE(
     "NCCL gathers values and indices of all ranks once a step, and the table leaves the reduced messages") {
   SmallPlan rows = words(4), whole = words(4);
-  whole.knobs.sparse_as_dense = true;
+  whole.knobs.edit<HorovodOptions>().sparse_as_dense = true;
   const Plan sparse = plan_of(rows, "horovod"), dense = plan_of(whole, "horovod");
   const auto values = collectives(sparse, "all_gather of sparse values"),
              indices = collectives(sparse, "all_gather of sparse indices");
@@ -119,7 +121,7 @@ TEST_CASE("the other ranks' rows are added on the compute stream before the opti
 TEST_CASE("what is gathered grows with the number of ranks and stays in memory") {
   for (const int gpus : {2, 4, 8}) {
     SmallPlan rows = words(gpus), whole = words(gpus);
-    whole.knobs.sparse_as_dense = true;
+    whole.knobs.edit<HorovodOptions>().sparse_as_dense = true;
     const Bytes more = plan_of(rows, "horovod").memory.buffers - plan_of(whole, "horovod").memory.buffers;
     CHECK(more.count == gpus * (kValues + kIndices));
   }
@@ -127,7 +129,7 @@ TEST_CASE("what is gathered grows with the number of ranks and stays in memory")
 
 TEST_CASE("rows are never compressed") {
   SmallPlan small = words(4);
-  small.knobs.compression = Compression::fp16;
+  small.knobs.edit<GradientOptions>().compression = Compression::fp16;
   const Plan plan = plan_of(small, "horovod");
   CHECK(plan.graph.tasks()[collectives(plan, "all_gather of sparse values").front()].traffic.count ==
         4 * kValues);
@@ -140,7 +142,7 @@ TEST_CASE(
     "before 0.20 the background thread runs MPI in host memory, between a copy out and a copy in of all "
     "rows") {
   SmallPlan small = words(8);
-  small.knobs.horovod_version = FrameworkVersion{0, 19};
+  small.knobs.edit<HorovodOptions>().horovod_version = FrameworkVersion{0, 19};
   const Ran ran = run_plan(small, "horovod");
   const auto copies =
       tasks_labelled(ran.plan.graph, TaskKind::copy, "copy of sparse gradients over host memory");
@@ -201,7 +203,7 @@ TEST_CASE("within a node MPI's rings go at the rate at which one core copies") {
 TEST_CASE("the steady step of sparse gradients repeats, and its accounts sum to it") {
   for (const int minor : {19, 28}) {
     SmallPlan small = words(8);
-    small.knobs.horovod_version = FrameworkVersion{0, minor};
+    small.knobs.edit<HorovodOptions>().horovod_version = FrameworkVersion{0, minor};
     const Ran ran = run_plan(small, "horovod");
     CHECK(ran.step_s(3) == Approx(ran.step_s(2)).epsilon(1e-9));
     double sum = 0;
@@ -215,7 +217,7 @@ TEST_CASE("over slow links a large batch of a small table is better reduced whol
   SmallPlan rows = words(8);
   rows.workload.batch_per_gpu = 512;  // 8 x 1.1 MB of rows against 128 kB of table
   SmallPlan whole = rows;
-  whole.knobs.sparse_as_dense = true;
+  whole.knobs.edit<HorovodOptions>().sparse_as_dense = true;
   CHECK(run_plan(whole, "horovod").last_step_s() < run_plan(rows, "horovod").last_step_s());
 }
 

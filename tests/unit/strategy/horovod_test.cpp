@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/strategy/horovod/horovod_options.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -79,7 +81,7 @@ TEST_CASE("the gradients of a quick backward pass are one message, padded to 16 
   // MNIST: 8 hooks within a fraction of a cycle; 1,199,882 floats, of which the last bias (10) is padded from
   // 40 to 48 bytes.
   SmallPlan small = on(4);
-  small.knobs.cycle_time = milliseconds(100);
+  small.knobs.edit<HorovodOptions>().cycle_time = milliseconds(100);
   const Plan plan = plan_of(small, "horovod");
   REQUIRE(plan.buckets.size() == 1);
   CHECK(plan.buckets[0].count == 4 * 1'199'882 + 8);
@@ -101,7 +103,7 @@ TEST_CASE("longer cycles make fewer and larger messages") {
   std::size_t before = 1000;
   for (const double cycle_ms : {0.2, 1.0, 5.0, 100.0}) {
     SmallPlan small = on(4, test::resnet50());
-    small.knobs.cycle_time = milliseconds(cycle_ms);
+    small.knobs.edit<HorovodOptions>().cycle_time = milliseconds(cycle_ms);
     const std::size_t now = plan_of(small, "horovod").buckets.size();
     CHECK(now <= before);
     before = now;
@@ -133,8 +135,8 @@ TEST_CASE("a full driver queue makes hooks follow the GPU") {
 
 TEST_CASE("the fusion threshold limits messages") {
   SmallPlan small = on(4, test::resnet50());
-  small.knobs.cycle_time = milliseconds(100);
-  small.knobs.fusion_threshold = Bytes{16 << 20};
+  small.knobs.edit<HorovodOptions>().cycle_time = milliseconds(100);
+  small.knobs.edit<HorovodOptions>().fusion_threshold = Bytes{16 << 20};
   const Plan plan = plan_of(small, "horovod");
   CHECK(plan.buckets.size() >= 7);  // 102.2 MB in messages of at most 16.8 MB
   for (const Bytes message : plan.buckets) CHECK(message.count <= 16 << 20);
@@ -143,7 +145,7 @@ TEST_CASE("the fusion threshold limits messages") {
 
 TEST_CASE("threshold 0 turns fusion off: every gradient travels alone and nothing is copied") {
   SmallPlan small = on(4, test::resnet18());
-  small.knobs.fusion_threshold = Bytes{0};
+  small.knobs.edit<HorovodOptions>().fusion_threshold = Bytes{0};
   const Plan plan = plan_of(small, "horovod");
   CHECK(plan.buckets.size() == 62);
   CHECK(copies_in(plan).empty());
@@ -155,7 +157,7 @@ TEST_CASE("threshold 0 turns fusion off: every gradient travels alone and nothin
 TEST_CASE("a single large gradient is reduced in place, without the fusion buffer") {
   // VGG-16's first linear layer: 102,760,448 floats are 411 MB, above the 128 MiB.
   SmallPlan small = on(4, test::vgg16());
-  small.knobs.cycle_time = milliseconds(1000);
+  small.knobs.edit<HorovodOptions>().cycle_time = milliseconds(1000);
   small.steps = 1;
   const Plan plan = plan_of(small, "horovod");
   CHECK(std::count(plan.buckets.begin(), plan.buckets.end(), Bytes{4LL * 102'760'448}) == 1);
@@ -166,10 +168,10 @@ TEST_CASE("a single large gradient is reduced in place, without the fusion buffe
 
 TEST_CASE("batched copies take 160 gradients a kernel, single ones a copy each") {
   SmallPlan batched = on(4, test::resnet50());
-  batched.knobs.cycle_time = milliseconds(100);
+  batched.knobs.edit<HorovodOptions>().cycle_time = milliseconds(100);
   batched.steps = 1;
   SmallPlan single = batched;
-  single.knobs.batch_copies = false;
+  single.knobs.edit<HorovodOptions>().batch_copies = false;
   const Plan a = plan_of(batched, "horovod"), b = plan_of(single, "horovod");
   REQUIRE(a.buckets.size() == 1);
   CHECK(copies_in(a).size() == 2);  // 161 tensors
@@ -212,7 +214,7 @@ TEST_CASE("step waits on the host until the GPU has reduced everything") {
 
 TEST_CASE("before 0.21 the defaults are 64 MiB and 5 ms, copies are single, and the thread waits for data") {
   SmallPlan small = on(4, test::resnet50());
-  small.knobs.horovod_version = FrameworkVersion{0, 19};
+  small.knobs.edit<HorovodOptions>().horovod_version = FrameworkVersion{0, 19};
   small.steps = 1;
   const Plan plan = plan_of(small, "horovod");
   CHECK_THAT(choice(plan, "Horovod"), ContainsSubstring("0.19: cycles of 5 ms, fusion up to 67.1 MB"));
@@ -223,26 +225,26 @@ TEST_CASE("before 0.21 the defaults are 64 MiB and 5 ms, copies are single, and 
 
 TEST_CASE("options that are given win over the defaults of a version") {
   SmallPlan small = on(4);
-  small.knobs.horovod_version = FrameworkVersion{0, 19};
-  small.knobs.cycle_time = milliseconds(0.1);
-  small.knobs.fusion_threshold = Bytes{1 << 20};
+  small.knobs.edit<HorovodOptions>().horovod_version = FrameworkVersion{0, 19};
+  small.knobs.edit<HorovodOptions>().cycle_time = milliseconds(0.1);
+  small.knobs.edit<HorovodOptions>().fusion_threshold = Bytes{1 << 20};
   CHECK_THAT(choice(plan_of(small, "horovod"), "Horovod"),
              ContainsSubstring("cycles of 100 us, fusion up to 1.05 MB"));
 }
 
 TEST_CASE("0.22 still waits for data but has the new defaults, and 0.23 leaves the wait to the GPU") {
   SmallPlan small = on(4);
-  small.knobs.horovod_version = FrameworkVersion{0, 22};
+  small.knobs.edit<HorovodOptions>().horovod_version = FrameworkVersion{0, 22};
   const Plan before = plan_of(small, "horovod");
   CHECK_THAT(choice(before, "Horovod"), ContainsSubstring("cycles of 1 ms, fusion up to 134 MB"));
   CHECK_FALSE(choice(before, "background thread").empty());
-  small.knobs.horovod_version = FrameworkVersion{0, 23};
+  small.knobs.edit<HorovodOptions>().horovod_version = FrameworkVersion{0, 23};
   CHECK(choice(plan_of(small, "horovod"), "background thread").empty());
 }
 
 TEST_CASE("fp16 halves the messages and casts every gradient twice") {
   SmallPlan small = on(4, test::resnet18());
-  small.knobs.compression = Compression::fp16;
+  small.knobs.edit<GradientOptions>().compression = Compression::fp16;
   const Plan plan = plan_of(small, "horovod");
   CHECK(total(plan.buckets) == 2 * 11'689'512);
   CHECK(tasks_labelled(plan.graph, TaskKind::kernel, "compress gradient").size() == 62 * 5);
@@ -253,7 +255,7 @@ TEST_CASE("fp16 compression leaves 16-bit gradients as they are") {
   SmallPlan small = on(4, test::resnet18());
   small.workload.precision = Precision::amp_fp16;
   small.workload.half_weights = true;
-  small.knobs.compression = Compression::fp16;
+  small.knobs.edit<GradientOptions>().compression = Compression::fp16;
   const Plan plan = plan_of(small, "horovod");
   CHECK(total(plan.buckets) == 2 * 11'689'512);
   CHECK(tasks_labelled(plan.graph, TaskKind::kernel, "compress gradient").empty());
@@ -275,7 +277,7 @@ TEST_CASE("nothing is broadcast in a step: batch norm statistics stay each rank'
 TEST_CASE("hierarchical all-reduce waits for the node, goes over host memory and comes back") {
   SmallPlan small = on(8, test::resnet18());
   small.spec = test::pcie_cluster(2, 4);
-  small.knobs.hierarchical_allreduce = true;
+  small.knobs.edit<HorovodOptions>().hierarchical_allreduce = true;
   small.steps = 1;
   const Ran ran = run_plan(small, "horovod");
   const Plan& plan = ran.plan;
@@ -299,7 +301,7 @@ TEST_CASE("hierarchical all-reduce waits for the node, goes over host memory and
 TEST_CASE("torus all-reduce stays on the GPUs: scatter in the node, a quarter across, gather in the node") {
   SmallPlan small = on(8, test::resnet18());
   small.spec = test::pcie_cluster(2, 4);
-  small.knobs.torus_allreduce = true;
+  small.knobs.edit<HorovodOptions>().torus_allreduce = true;
   small.steps = 1;
   const Plan plan = plan_of(small, "horovod");
   const auto across = messages(plan);
@@ -314,23 +316,23 @@ TEST_CASE("torus all-reduce stays on the GPUs: scatter in the node, a quarter ac
 TEST_CASE("two levels are ignored where there is one, and torus before it existed") {
   SmallPlan one_node = on(4, test::resnet18());
   one_node.spec = test::pcie_cluster(1, 4);
-  one_node.knobs.hierarchical_allreduce = true;
+  one_node.knobs.edit<HorovodOptions>().hierarchical_allreduce = true;
   CHECK_THAT(choice(plan_of(one_node, "horovod"), "all-reduce"), ContainsSubstring("there is one node"));
   SmallPlan one_gpu = on(4, test::resnet18());  // star: one GPU per node
-  one_gpu.knobs.torus_allreduce = true;
+  one_gpu.knobs.edit<HorovodOptions>().torus_allreduce = true;
   CHECK_THAT(choice(plan_of(one_gpu, "horovod"), "all-reduce"),
              ContainsSubstring("more than one, on every node"));
   SmallPlan old = on(8, test::resnet18());
   old.spec = test::pcie_cluster(2, 4);
-  old.knobs.torus_allreduce = true;
-  old.knobs.horovod_version = FrameworkVersion{0, 25};
+  old.knobs.edit<HorovodOptions>().torus_allreduce = true;
+  old.knobs.edit<HorovodOptions>().horovod_version = FrameworkVersion{0, 25};
   CHECK_THAT(choice(plan_of(old, "horovod"), "all-reduce"), ContainsSubstring("came with Horovod 0.26"));
 }
 
 TEST_CASE("without the response cache every cycle costs rank 0 the requests of all ranks") {
   SmallPlan cached = on(4, test::resnet18()), off = on(4, test::resnet18()), small = on(4, test::resnet18());
-  off.knobs.cache_capacity = 0;
-  small.knobs.cache_capacity = 61;
+  off.knobs.edit<HorovodOptions>().cache_capacity = 0;
+  small.knobs.edit<HorovodOptions>().cache_capacity = 61;
   const auto longest_cycle = [](const Plan& plan) {
     Time longest{};
     for (const TaskId id : cycles(plan)) longest = std::max(longest, plan.graph.tasks()[id].duration);
@@ -366,7 +368,7 @@ TEST_CASE("TensorFlow's graph hands gradients over one by one, XLA all at the en
 TEST_CASE("the fusion buffer is allocated whole, compressed copies come on top") {
   SmallPlan small = on(4, test::resnet18());
   CHECK(plan_of(small, "horovod").memory.buffers.count == 128 << 20);
-  small.knobs.compression = Compression::fp16;
+  small.knobs.edit<GradientOptions>().compression = Compression::fp16;
   CHECK(plan_of(small, "horovod").memory.buffers.count == (128 << 20) + 2 * 11'689'512);
 }
 

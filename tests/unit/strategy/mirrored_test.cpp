@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "sim/strategy/process/gradient_options.hpp"
 #include "sim/strategy/process/process.hpp"
+#include "sim/strategy/replicas/replica_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -33,7 +35,7 @@ SmallPlan on(int gpus, const Model& model = test::mnist_net(), Execution executi
 SmallPlan host_bound(int gpus, bool private_threads = false) {
   SmallPlan small = on(gpus, test::resnet18());
   small.spec.node.host.slowdown = 50;
-  small.knobs.private_threads = private_threads;
+  small.knobs.edit<ReplicaOptions>().private_threads = private_threads;
   return small;
 }
 
@@ -102,7 +104,7 @@ TEST_CASE("the split is issued only when the sum has ended on the GPU") {
 
 TEST_CASE("several packs: the concatenation is cut and the sums are joined again") {
   SmallPlan small = on(4);
-  small.knobs.num_packs = 3;
+  small.knobs.edit<MirroredOptions>().num_packs = 3;
   const Plan plan = plan_of(small, "mirrored");
   CHECK(sums(plan).size() == 3u * 5);
   CHECK(kernels(plan, "concatenation of gradients").size() == 2u * 5);
@@ -112,7 +114,7 @@ TEST_CASE("several packs: the concatenation is cut and the sums are joined again
 
 TEST_CASE("without packs each gradient is sent beside the rest of backward, and nothing is copied") {
   SmallPlan small = on(4, test::resnet18());
-  small.knobs.num_packs = 0;
+  small.knobs.edit<MirroredOptions>().num_packs = 0;
   const test::Ran ran = run_plan(small, "mirrored");
   REQUIRE(ran.plan.buckets.size() == 62);
   CHECK(kernels(ran.plan, "concatenation of gradients").empty());
@@ -201,7 +203,7 @@ TEST_CASE("a packed sum needs memory for one more copy of the gradients") {
 
 TEST_CASE("hierarchical copies: into the two mains, across, back across, and out again") {
   SmallPlan small = on(8);
-  small.knobs.cross_device_ops = CrossDeviceOps::hierarchical_copy;
+  small.knobs.edit<ReplicaOptions>().cross_device_ops = CrossDeviceOps::hierarchical_copy;
   const Plan plan = plan_of(small, "mirrored");
   CHECK(sums(plan).empty());
   CHECK(copies(plan, "copies to the summing GPU").size() == 2u * 5);
@@ -218,7 +220,7 @@ TEST_CASE("hierarchical copies: into the two mains, across, back across, and out
 
 TEST_CASE("with two GPUs the hierarchical copy is an exchange") {
   SmallPlan small = on(2);
-  small.knobs.cross_device_ops = CrossDeviceOps::hierarchical_copy;
+  small.knobs.edit<ReplicaOptions>().cross_device_ops = CrossDeviceOps::hierarchical_copy;
   const Plan plan = plan_of(small, "mirrored");
   CHECK(copies(plan, "copies to the summing GPU").size() == 5);
   CHECK(copies(plan, "copies of the sum").size() == 5);
@@ -227,7 +229,7 @@ TEST_CASE("with two GPUs the hierarchical copy is an exchange") {
 
 TEST_CASE("an odd GPU of the hierarchical copy joins the second half") {
   SmallPlan small = on(3);
-  small.knobs.cross_device_ops = CrossDeviceOps::hierarchical_copy;
+  small.knobs.edit<ReplicaOptions>().cross_device_ops = CrossDeviceOps::hierarchical_copy;
   const Plan plan = plan_of(small, "mirrored");
   const auto gathers = copies(plan, "copies to the summing GPU");
   CHECK(plan.graph.pattern(plan.graph.tasks()[gathers[0]].pattern).size() == 1);
@@ -235,8 +237,8 @@ TEST_CASE("an odd GPU of the hierarchical copy joins the second half") {
 
 TEST_CASE("the main GPUs of the hierarchical copy move on from pack to pack") {
   SmallPlan small = on(4);
-  small.knobs.cross_device_ops = CrossDeviceOps::hierarchical_copy;
-  small.knobs.num_packs = 2;
+  small.knobs.edit<ReplicaOptions>().cross_device_ops = CrossDeviceOps::hierarchical_copy;
+  small.knobs.edit<MirroredOptions>().num_packs = 2;
   const Plan plan = plan_of(small, "mirrored");
   const auto gathers = copies(plan, "copies to the summing GPU");
   CHECK(plan.graph.tasks()[gathers[0]].pattern != plan.graph.tasks()[gathers[2]].pattern);
@@ -246,7 +248,7 @@ TEST_CASE("the main GPUs of the hierarchical copy move on from pack to pack") {
 
 TEST_CASE("reduction to one device copies every gradient by itself to GPU 0 and back") {
   SmallPlan small = on(4);
-  small.knobs.cross_device_ops = CrossDeviceOps::reduction_to_one_device;
+  small.knobs.edit<ReplicaOptions>().cross_device_ops = CrossDeviceOps::reduction_to_one_device;
   const Plan plan = plan_of(small, "mirrored");
   const auto gathers = copies(plan, "copies to the summing GPU");
   REQUIRE(gathers.size() == 8u * 5);  // 8 tensors
@@ -259,8 +261,8 @@ TEST_CASE("reduction to one device copies every gradient by itself to GPU 0 and 
 
 TEST_CASE("reduction in turn spreads the sums over all GPUs and is faster behind a slow bus") {
   SmallPlan one = on(4, test::resnet18()), turns = on(4, test::resnet18());
-  one.knobs.cross_device_ops = CrossDeviceOps::reduction_to_one_device;
-  turns.knobs.cross_device_ops = CrossDeviceOps::reduction_in_turn;
+  one.knobs.edit<ReplicaOptions>().cross_device_ops = CrossDeviceOps::reduction_to_one_device;
+  turns.knobs.edit<ReplicaOptions>().cross_device_ops = CrossDeviceOps::reduction_in_turn;
   for (NodeLink& link : one.spec.node.links) link.type.bandwidth = {1e9};
   turns.spec = one.spec;
   CHECK(run_plan(turns, "mirrored").last_step_s() < 0.7 * run_plan(one, "mirrored").last_step_s());
@@ -275,7 +277,7 @@ TEST_CASE("in 16-bit weights the pack is half as large") {
 
 TEST_CASE("gradients travel in 16 bit, converted tensor by tensor before and after") {
   SmallPlan small = on(4);
-  small.knobs.compression = Compression::fp16;
+  small.knobs.edit<GradientOptions>().compression = Compression::fp16;
   small.steps = 1;
   const Plan plan = plan_of(small, "mirrored");
   CHECK(plan.buckets == std::vector<Bytes>{{kMnistGradients / 2}});
@@ -287,14 +289,14 @@ TEST_CASE("16-bit weights have nothing to convert") {
   SmallPlan small = on(4);
   small.workload.precision = Precision::amp_fp16, small.workload.half_weights = true;
   const Plan plain = plan_of(small, "mirrored");
-  small.knobs.compression = Compression::fp16;
+  small.knobs.edit<GradientOptions>().compression = Compression::fp16;
   CHECK(plan_of(small, "mirrored").graph.tasks().size() == plain.graph.tasks().size());
 }
 
 TEST_CASE("XLA hands out no gradient before backward has ended") {
   SmallPlan graph = on(4, test::resnet18()), compiled = on(4, test::resnet18(), Execution::compiled);
   graph.steps = compiled.steps = 1;
-  graph.knobs.num_packs = compiled.knobs.num_packs = 0;
+  graph.knobs.edit<MirroredOptions>().num_packs = compiled.knobs.edit<MirroredOptions>().num_packs = 0;
   const auto kernels_before_first_sum = [](const Plan& plan) {
     const std::vector<TaskId> sent = tasks_labelled(plan.graph, TaskKind::collective, "all_reduce");
     REQUIRE_FALSE(sent.empty());

@@ -1,6 +1,7 @@
 // MultiWorkerMirroredStrategy: one process per node, packs by size, NCCL or the ring over gRPC.
 #include "sim/strategy/replicas/multi_worker_mirrored.hpp"
 
+#include "sim/strategy/replicas/replica_options.hpp"
 #include "sim/strategy/replicas/sums_over_replicas.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
@@ -27,7 +28,7 @@ SmallPlan on(int gpus, const Model& model = test::mnist_net()) {
 
 SmallPlan over_grpc(int gpus, const Model& model = test::mnist_net()) {
   SmallPlan small = on(gpus, model);
-  small.knobs.cross_device_ops = CrossDeviceOps::ring;
+  small.knobs.edit<ReplicaOptions>().cross_device_ops = CrossDeviceOps::ring;
   return small;
 }
 
@@ -59,7 +60,7 @@ TEST_CASE("over two nodes one sum is over all GPUs, and the process issues for i
 
 TEST_CASE("with bytes_per_pack the first pack goes while backward runs") {
   SmallPlan small = on(8, test::resnet18());
-  small.knobs.bytes_per_pack = {8 << 20};
+  small.knobs.edit<MultiWorkerMirroredOptions>().bytes_per_pack = {8 << 20};
   const test::Ran ran = run_plan(small, "multi_worker_mirrored");
   REQUIRE(ran.plan.buckets.size() > 2);
   for (std::size_t i = 0; i + 1 < ran.plan.buckets.size(); ++i) CHECK(ran.plan.buckets[i].count > 8 << 20);
@@ -71,7 +72,7 @@ TEST_CASE("with bytes_per_pack the first pack goes while backward runs") {
 
 TEST_CASE("packs that overlap backward make a shorter step than one that cannot") {
   SmallPlan one = on(8, test::vgg16()), many = on(8, test::vgg16());
-  many.knobs.bytes_per_pack = {16 << 20};
+  many.knobs.edit<MultiWorkerMirroredOptions>().bytes_per_pack = {16 << 20};
   CHECK(run_plan(many, "multi_worker_mirrored").last_step_s() <
         run_plan(one, "multi_worker_mirrored").last_step_s());
 }

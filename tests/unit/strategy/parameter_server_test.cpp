@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/strategy/servers/server_options.hpp"
 #include "sim/strategy/step/single.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
@@ -85,7 +86,7 @@ TEST_CASE("in TensorFlow one GPU fetches from host memory and hands in there too
 
 TEST_CASE("the same with variables on the GPU is single") {
   SmallPlan small = tensorflow(in_node(1));
-  small.knobs.server_on_gpu = true;
+  small.knobs.edit<ParameterServerOptions>().server_on_gpu = true;
   CHECK(run_plan(small, "parameter_server").last_step_s() == run_plan(small, "single").last_step_s());
 }
 
@@ -167,7 +168,7 @@ TEST_CASE("asynchronous servers update for every worker, and nobody waits for th
   SmallPlan in_step = on(4), free = on(4);
   for (SmallPlan* small : {&in_step, &free})
     small->device.rank_spread = 0.1, small->device.kernel.time_scale = 100;
-  free.knobs.asynchronous = true;
+  free.knobs.edit<ParameterServerOptions>().asynchronous = true;
   const Plan plan = plan_of(free, "parameter_server");
   CHECK(tasks_labelled(plan.graph, TaskKind::host, "update on the servers").size() ==
         2 * 8 * kSteps);  // its own, and for the others
@@ -187,7 +188,7 @@ TEST_CASE("accumulation hands in gradients once per optimizer step") {
 
 TEST_CASE("summing on GPUs keeps gradients off the host in one node") {
   SmallPlan small = in_node(4);
-  small.knobs.server_on_gpu = true;
+  small.knobs.edit<ParameterServerOptions>().server_on_gpu = true;
   const Plan plan = plan_of(small, "parameter_server");
   CHECK(tasks_labelled(plan.graph, TaskKind::host, "sum and update").empty());
   CHECK(tasks_labelled(plan.graph, TaskKind::kernel, "sum and update").size() == 8 * kSteps);
@@ -195,7 +196,7 @@ TEST_CASE("summing on GPUs keeps gradients off the host in one node") {
 
 TEST_CASE("over nodes a sum on a GPU crosses host memory on its way to the server") {
   SmallPlan small = in_node(8);
-  small.knobs.server_on_gpu = true;
+  small.knobs.edit<ParameterServerOptions>().server_on_gpu = true;
   const Plan plan = plan_of(small, "parameter_server");
   CHECK(copies(plan, "gradients to their sum") == 2 * 8 * kSteps);  // to the GPU, from there to the host
   CHECK(copies(plan, "variables to the GPUs") == 2 * 8 * kSteps);
@@ -203,7 +204,7 @@ TEST_CASE("over nodes a sum on a GPU crosses host memory on its way to the serve
 
 TEST_CASE("the GPU that sums holds the gradients of the others and its share of the optimizer") {
   SmallPlan host = in_node(4), gpu = in_node(4);
-  gpu.knobs.server_on_gpu = true;
+  gpu.knobs.edit<ParameterServerOptions>().server_on_gpu = true;
   CHECK(plan_of(host, "parameter_server").memory.optimizer == 0);
   const StrategyMemory memory = plan_of(gpu, "parameter_server").memory;
   // The first GPU has fc1.weight alone: 1,179,648 of 1,199,882 elements, three times.
@@ -214,7 +215,7 @@ TEST_CASE("the GPU that sums holds the gradients of the others and its share of 
 TEST_CASE("more servers relieve the narrow one") {
   SmallPlan one = on(4, test::resnet18()), four = on(4, test::resnet18());
   one.spec = four.spec = test::star_cluster(4, {1e9});
-  one.knobs.servers = 1;
+  one.knobs.edit<ServerOptions>().servers = 1;
   CHECK(run_plan(four, "parameter_server").last_step_s() <
         0.5 * run_plan(one, "parameter_server").last_step_s());
 }
@@ -240,8 +241,8 @@ TEST_CASE(
        {in_node(4, test::resnet18()), in_node(8, test::resnet18()), on(4, test::resnet18())}) {
     for (int way = 0; way < 8; ++way) {
       SmallPlan small = (way & 1) != 0 ? tensorflow(base) : base;
-      small.knobs.server_on_gpu = (way & 2) != 0;
-      small.knobs.asynchronous = (way & 4) != 0;
+      small.knobs.edit<ParameterServerOptions>().server_on_gpu = (way & 2) != 0;
+      small.knobs.edit<ParameterServerOptions>().asynchronous = (way & 4) != 0;
       INFO(small.spec.name << ", " << small.gpus << " GPUs, way " << way);
       const Ran ran = run_plan(small, "parameter_server");
       CHECK(ran.step_s(3) == Approx(ran.step_s(2)).epsilon(1e-9));

@@ -1,6 +1,7 @@
 // PowerSGD: shapes of gradients, what is worth compressing, and the sizes of its messages.
 #include "sim/strategy/ddp/power_sgd.hpp"
 
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -50,8 +51,8 @@ TEST_CASE("a table's gradient is entries by width") {
 
 TEST_CASE("a gradient is compressed when rank times the sum of its sides times the rate is below its size") {
   const ExpandedModel model = expand(test::mnist_net()).model;
-  StrategyKnobs knobs;
-  const PowerSgdBucket split = split_bucket(all_of(model), matrix_shapes(model), knobs);
+  DdpOptions options;
+  const PowerSgdBucket split = split_bucket(all_of(model), matrix_shapes(model), options);
   // Rank 1, rate 2: 32 x 9 (82 < 288), 64 x 288, 128 x 9216 and 10 x 128 (276 < 1280) are; the four biases
   // are not.
   REQUIRE(split.matrices.size() == 4);
@@ -63,22 +64,22 @@ TEST_CASE("a gradient is compressed when rank times the sum of its sides times t
 
 TEST_CASE("a higher rate leaves small matrices as they are, a higher rank makes P and Q wider") {
   const ExpandedModel model = expand(test::mnist_net()).model;
-  StrategyKnobs knobs;
-  knobs.powersgd_min_rate = 5;  // 10 x 128: 138 x 5 < 1280; 32 x 9: 41 x 5 < 288
-  CHECK(split_bucket(all_of(model), matrix_shapes(model), knobs).matrices.size() == 4);
-  knobs.powersgd_min_rate = 8;  // 41 x 8 > 288
-  const PowerSgdBucket split = split_bucket(all_of(model), matrix_shapes(model), knobs);
+  DdpOptions options;
+  options.powersgd_min_rate = 5;  // 10 x 128: 138 x 5 < 1280; 32 x 9: 41 x 5 < 288
+  CHECK(split_bucket(all_of(model), matrix_shapes(model), options).matrices.size() == 4);
+  options.powersgd_min_rate = 8;  // 41 x 8 > 288
+  const PowerSgdBucket split = split_bucket(all_of(model), matrix_shapes(model), options);
   CHECK(split.matrices.size() == 3);
   CHECK(split.vectors.front() == 288);
-  knobs.powersgd_min_rate = 2, knobs.powersgd_rank = 4;
-  for (const LowRank& low : split_bucket(all_of(model), matrix_shapes(model), knobs).matrices)
+  options.powersgd_min_rate = 2, options.powersgd_rank = 4;
+  for (const LowRank& low : split_bucket(all_of(model), matrix_shapes(model), options).matrices)
     CHECK(low.rank == 4);
 }
 
 TEST_CASE("a matrix has no more ranks than its shorter side") {
-  StrategyKnobs knobs;
-  knobs.powersgd_rank = 100;
-  const PowerSgdBucket split = split_bucket({{0}, {4 * 10 * 100'000}}, {{10, 100'000}}, knobs);
+  DdpOptions options;
+  options.powersgd_rank = 100;
+  const PowerSgdBucket split = split_bucket({{0}, {4 * 10 * 100'000}}, {{10, 100'000}}, options);
   CHECK(split.matrices.empty());  // rank 10: as many elements as the matrix itself
   CHECK(split.plain == 1'000'000);
 }

@@ -1,6 +1,8 @@
 // DDP over gloo: copies to the host and back, two operations at a time, a host that waits.
 #include <algorithm>
 
+#include "sim/strategy/ddp/ddp_options.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -17,7 +19,7 @@ namespace {
 SmallPlan over_gloo(const Model& model = test::resnet18()) {
   SmallPlan small(model);
   small.gpus = 4;
-  small.knobs.backend = Backend::gloo;
+  small.knobs.edit<DdpOptions>().backend = Backend::gloo;
   return small;
 }
 
@@ -44,7 +46,7 @@ TEST_CASE("over gloo the buckets are the same, each copied to the host before an
   const Plan nccl = plan_of(
       [] {
         SmallPlan small = over_gloo();
-        small.knobs.backend = Backend::nccl;
+        small.knobs.edit<DdpOptions>().backend = Backend::nccl;
         return small;
       }(),
       "ddp");
@@ -69,7 +71,7 @@ TEST_CASE("at most two operations of gloo are in progress, in the order they wer
   SmallPlan small = on_cpus(sleeps(8, 500'000, microseconds(100), microseconds(100)));
   small.spec = test::star_cluster(4, {0.1e9});
   small.spec.node.gpu.architecture = Architecture::cpu;
-  small.knobs.bucket_cap = {1 << 20};
+  small.knobs.edit<DdpOptions>().bucket_cap = {1 << 20};
   const test::Ran ran = run_plan(small, "ddp");
   REQUIRE(ran.plan.buckets.size() == 8);
   const auto sent = tasks_labelled(ran.plan.graph, TaskKind::collective, "all_reduce bucket");
@@ -103,14 +105,14 @@ TEST_CASE("gloo's library asks the host to wait where NCCL does not") {
 
 TEST_CASE("gloo is slower than NCCL between GPUs") {
   SmallPlan nccl = over_gloo();
-  nccl.knobs.backend = Backend::nccl;
+  nccl.knobs.edit<DdpOptions>().backend = Backend::nccl;
   CHECK(run_plan(over_gloo(), "ddp").last_step_s() > run_plan(nccl, "ddp").last_step_s());
 }
 
 TEST_CASE("one process over gloo exchanges with nobody") {
   SmallPlan alone = over_gloo();
   alone.gpus = 1;
-  alone.knobs.wrap_one_gpu = true;
+  alone.knobs.edit<DdpOptions>().wrap_one_gpu = true;
   const Plan plan = plan_of(alone, "ddp");
   for (const TaskId id : tasks_labelled(plan.graph, TaskKind::collective, "all_reduce bucket")) {
     CHECK(plan.graph.tasks()[id].pattern == kNone);
@@ -121,7 +123,7 @@ TEST_CASE("one process over gloo exchanges with nobody") {
 TEST_CASE("hooks run over gloo, too, and steps are steady from the third on") {
   for (const Compression compression : {Compression::none, Compression::fp16, Compression::powersgd}) {
     SmallPlan small = over_gloo();
-    small.knobs.compression = compression;
+    small.knobs.edit<GradientOptions>().compression = compression;
     const test::Ran ran = run_plan(small, "ddp");
     CHECK(ran.step_s(3) == Approx(ran.step_s(2)).epsilon(1e-6));
     CHECK(ran.step_s(4) == Approx(ran.step_s(3)).epsilon(1e-6));
@@ -138,7 +140,7 @@ TEST_CASE("the decision on a collective over gloo names the algorithm") {
 TEST_CASE("nodes without GPUs use gloo whatever was asked for") {
   SmallPlan small = on_cpus(test::mnist_net());
   const Plan gloo = plan_of(small, "ddp");
-  small.knobs.backend = Backend::nccl;
+  small.knobs.edit<DdpOptions>().backend = Backend::nccl;
   const Plan asked = plan_of(small, "ddp");
   CHECK(asked.graph.tasks().size() == gloo.graph.tasks().size());
   const auto& list = asked.decisions.list();

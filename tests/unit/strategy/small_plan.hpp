@@ -16,7 +16,7 @@ namespace foretrain::test {
 struct SmallPlan {
   Workload workload;
   ClusterSpec spec = star_cluster(4, {12.3e9});
-  StrategyKnobs knobs;
+  StrategyOptions knobs;
   DeviceModel device;
   int gpus = 1;
   int steps = 5;

@@ -1,4 +1,5 @@
 // SyncBatchNorm: two small collectives per norm, which the step waits for.
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 SmallPlan on(int gpus, bool sync, const Model& model = test::resnet18()) {
   SmallPlan small(model);
   small.gpus = gpus;
-  small.knobs.sync_batch_norm = sync;
+  small.knobs.edit<DdpOptions>().sync_batch_norm = sync;
   return small;
 }
 
@@ -55,7 +56,7 @@ TEST_CASE("a norm's collectives are on the critical path: the step grows by at l
 TEST_CASE("one rank and networks without norms have nothing to synchronise") {
   CHECK(collectives(plan_of(on(4, true, test::mnist_net()), "ddp")).empty());
   SmallPlan alone = on(1, true);
-  alone.knobs.wrap_one_gpu = true;
+  alone.knobs.edit<DdpOptions>().wrap_one_gpu = true;
   CHECK(collectives(plan_of(alone, "ddp")).empty());
 }
 

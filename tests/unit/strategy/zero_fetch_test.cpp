@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/strategy/zero/zero_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/model_file.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
@@ -27,9 +28,9 @@ constexpr std::int64_t kWeight = 1024 * 1024;  // biases of 1024 elements are pe
 
 SmallPlan with(std::int64_t prefetch, std::int64_t live, std::int64_t reuse) {
   SmallPlan small = blocks_on(4);
-  small.knobs.prefetch_bucket_size = prefetch;
-  small.knobs.max_live_parameters = live;
-  small.knobs.max_reuse_distance = reuse;
+  small.knobs.edit<ZeroOptions>().prefetch_bucket_size = prefetch;
+  small.knobs.edit<ZeroOptions>().max_live_parameters = live;
+  small.knobs.edit<ZeroOptions>().max_reuse_distance = reuse;
   return small;
 }
 
@@ -52,9 +53,9 @@ TEST_CASE("a small network is gathered once and kept for backward") {
 
 TEST_CASE("parameters up to the threshold are never gathered in a pass") {
   SmallPlan small = blocks_on(4);
-  small.knobs.param_persistence_threshold = 1023;
+  small.knobs.edit<ZeroOptions>().param_persistence_threshold = 1023;
   CHECK(sent_per_step(plan_of(small, "zero3"), "all_gather of parameters").bytes == 4 * 6 * kLinear);
-  small.knobs.param_persistence_threshold = kWeight;
+  small.knobs.edit<ZeroOptions>().param_persistence_threshold = kWeight;
   CHECK(sent_per_step(plan_of(small, "zero3"), "all_gather of parameters").count == 0);
 }
 
@@ -107,7 +108,7 @@ TEST_CASE("a parameter is gathered for the layer that uses it, not for the one t
   SmallPlan small;
   small.workload.model = std::make_shared<const ExpandedModel>(test::model_file("bert_large_s128"));
   small.workload.batch_per_gpu = 1, small.gpus = 4, small.steps = 1;
-  small.knobs.param_persistence_threshold = 0;
+  small.knobs.edit<ZeroOptions>().param_persistence_threshold = 0;
   CHECK(sent_per_step(plan_of(small, "zero3"), "all_gather of parameters").bytes == 4 * 336'226'108LL);
 }
 
@@ -117,7 +118,7 @@ TEST_CASE(
   const Sent sent = sent_per_step(each, "all_gather of parameters");
   CHECK(kernels_per_step(each, "copy of gathered parameters") == sent.count);  // one weight each
   SmallPlan both = with(1, 1, 0);
-  both.knobs.param_persistence_threshold = 0;
+  both.knobs.edit<ZeroOptions>().param_persistence_threshold = 0;
   const Plan pairs = plan_of(both, "zero3");
   CHECK(kernels_per_step(pairs, "copy of gathered parameters") ==
         2 * sent_per_step(pairs, "all_gather of parameters").count);
@@ -144,8 +145,8 @@ TEST_CASE("each step gathers what the optimizer has just updated") {
 
 TEST_CASE("Python before and behind every module costs the host, with or without parameters") {
   SmallPlan small = blocks_on(1);
-  small.knobs.param_persistence_threshold = 10 * kWeight;  // nothing to gather
-  small.spec.node.host.slowdown = 10;                      // host-bound
+  small.knobs.edit<ZeroOptions>().param_persistence_threshold = 10 * kWeight;  // nothing to gather
+  small.spec.node.host.slowdown = 10;                                          // host-bound
   const Plan three = plan_of(small, "zero3");
   const auto trace = static_cast<std::int64_t>(fetch_trace(*small.workload.model).size());
   CHECK(trace == 2 * (1 + 4 * 2 + 2));

@@ -1,6 +1,7 @@
 // DeepSpeed's gradient buckets: when they are reduced, with what, on which stream.
 #include "sim/strategy/zero/zero_reduction.hpp"
 
+#include "sim/strategy/zero/zero_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 
@@ -23,12 +24,12 @@ constexpr std::int64_t kAll = 6 * kLinear;  // stem, four blocks, head
 
 SmallPlan with_bucket(std::int64_t elements) {
   SmallPlan small = blocks_on(4);
-  small.knobs.reduce_bucket_size = elements;
+  small.knobs.edit<ZeroOptions>().reduce_bucket_size = elements;
   return small;
 }
 
 SmallPlan overlapping(SmallPlan small) {
-  small.knobs.overlap_comm = true;
+  small.knobs.edit<ZeroOptions>().overlap_comm = true;
   return small;
 }
 
@@ -155,7 +156,7 @@ TEST_CASE("in stage 3 the host is at most two reductions ahead") {
 
 TEST_CASE("with offload each slice goes to host memory") {
   SmallPlan small = blocks_on(4);
-  small.knobs.offload_optimizer = Offload::cpu;
+  small.knobs.edit<ZeroOptions>().offload_optimizer = Offload::cpu;
   const Plan plan = plan_of(small, "zero2");
   const auto copies = tasks_labelled(plan.graph, TaskKind::copy, "gradients to host memory");
   REQUIRE(copies.size() == plan.step_ends.size());

@@ -2,6 +2,7 @@
 #include "sim/strategy/zero/zero.hpp"
 
 #include "sim/strategy/catalog.hpp"
+#include "sim/strategy/zero/zero_options.hpp"
 #include "sim/workload/device/memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/model_file.hpp"
@@ -114,9 +115,9 @@ TEST_CASE("in fp32 the optimizer has a copy of its partition's weights, and the 
 
 TEST_CASE("overlap_comm takes a second bucket") {
   SmallPlan small = on_eight("bert_large_s128");
-  small.knobs.overlap_comm = true;
+  small.knobs.edit<ZeroOptions>().overlap_comm = true;
   CHECK(memory_of(small, "zero2").buckets.count == 2 * kBucket);
-  small.knobs.reduce_bucket_size = 50'000'000;
+  small.knobs.edit<ZeroOptions>().reduce_bucket_size = 50'000'000;
   CHECK(memory_of(small, "zero2").buckets.count == 2 * 100'000'000);
 }
 
@@ -127,8 +128,9 @@ TEST_CASE("the largest batch grows with the stage") {
   };
   // With small buckets and few live parameters, as people set them who are short of memory.
   SmallPlan small = on_eight("bert_large_s128");
-  small.knobs.reduce_bucket_size = 50'000'000;
-  small.knobs.max_live_parameters = small.knobs.max_reuse_distance = 50'000'000;
+  small.knobs.edit<ZeroOptions>().reduce_bucket_size = 50'000'000;
+  small.knobs.edit<ZeroOptions>().max_live_parameters = small.knobs.edit<ZeroOptions>().max_reuse_distance =
+      50'000'000;
   std::int64_t before = 0;
   for (const char* stage : kStages) {
     const std::int64_t now = largest(small, stage, {16LL << 30});

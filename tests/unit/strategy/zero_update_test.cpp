@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "sim/strategy/zero/zero_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 
@@ -84,12 +85,12 @@ TEST_CASE("the next forward pass waits for the weights") {
 
 TEST_CASE("before PyTorch 1.10 weights are gathered in buckets") {
   SmallPlan small = blocks_on(4);
-  small.knobs.allgather_bucket_size = 4 * kLinear;
+  small.knobs.edit<ZeroOptions>().allgather_bucket_size = 4 * kLinear;
   CHECK(sent_per_step(plan_of(small, "zero1"), "all_gather of weights").count == 1);
   small.workload.framework.version = {1, 9};
   CHECK(sent_per_step(plan_of(small, "zero1"), "all_gather of weights") ==
         Sent{4 * kAll, 2});  // 4 and 2 layers
-  small.knobs.allgather_bucket_size = 1;
+  small.knobs.edit<ZeroOptions>().allgather_bucket_size = 1;
   CHECK_THROWS_WITH(
       plan_of(small, "zero1"),
       ContainsSubstring("strategy.allgather_bucket_size = 1 cuts 6297600 elements into more than 10000"));
@@ -128,7 +129,7 @@ TEST_CASE("the optimizer updates one flat partition") {
 TEST_CASE("an optimizer on the host takes as long as its bytes through the node's memory") {
   SmallPlan small = blocks_on(4);  // one GPU a node
   small.workload.optimizer = {OptimizerKind::adam, OptimizerForm::fused, false};
-  small.knobs.offload_optimizer = Offload::cpu;
+  small.knobs.edit<ZeroOptions>().offload_optimizer = Offload::cpu;
   const test::Ran ran = run_plan(small, "zero2");
   // Adam moves 12 + 2 x 8 = 28 bytes for each of a quarter of the parameters at 200 GB/s.
   const Time expected = seconds(28.0 * (kAll / 4) / 200e9);
@@ -148,7 +149,7 @@ TEST_CASE("an optimizer on the host takes as long as its bytes through the node'
 TEST_CASE("GPUs of a node share its memory when the optimizer runs there") {
   SmallPlan one = blocks_on(1), four = blocks_on(4);
   one.spec = four.spec = test::nvlink_cluster(1, 1);
-  for (SmallPlan* small : {&one, &four}) small->knobs.offload_optimizer = Offload::cpu;
+  for (SmallPlan* small : {&one, &four}) small->knobs.edit<ZeroOptions>().offload_optimizer = Offload::cpu;
   const auto longest = [](const Plan& plan) {
     Time most{};
     for (const Task& task : plan.graph.tasks())
@@ -161,7 +162,7 @@ TEST_CASE("GPUs of a node share its memory when the optimizer runs there") {
 
 TEST_CASE("offload makes the step longer and the GPU's memory smaller") {
   SmallPlan small = blocks_on(4), offloaded = blocks_on(4);
-  offloaded.knobs.offload_optimizer = Offload::cpu;
+  offloaded.knobs.edit<ZeroOptions>().offload_optimizer = Offload::cpu;
   CHECK(run_plan(offloaded, "zero2").last_step_s() > run_plan(small, "zero2").last_step_s());
   CHECK(plan_of(offloaded, "zero2").memory.optimizer == 0);
   CHECK(plan_of(small, "zero2").memory.optimizer == 1.0 / 4);

@@ -1,0 +1,24 @@
+// The options of DistributedDataParallel.
+#pragma once
+
+#include "sim/base/units.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
+
+namespace foretrain {
+
+/// PyTorch's defaults; compression is among the GradientOptions.
+struct DdpOptions {
+  Bytes bucket_cap{25 << 20};
+  Bytes first_bucket{1 << 20};
+  bool find_unused_parameters = false;
+  bool static_graph = false;
+  bool gradient_as_bucket_view = false;
+  bool broadcast_buffers = true;
+  bool wrap_one_gpu = false;  ///< also wrap the model when there is one process
+  bool sync_batch_norm = false;
+  int powersgd_rank = 1;         ///< matrix_approximation_rank
+  double powersgd_min_rate = 2;  ///< min_compression_rate
+  Backend backend = Backend::nccl;
+};
+
+}  // namespace foretrain

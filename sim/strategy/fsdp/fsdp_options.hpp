@@ -1,0 +1,24 @@
+// The options of FullyShardedDataParallel and fully_shard.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace foretrain {
+
+/// What FSDP shards: everything, gradients and optimizer state, everything inside a node, nothing.
+enum class Sharding : std::uint8_t { full_shard, shard_grad_op, hybrid_shard, no_shard };
+/// When FSDP gathers the next unit in backward.
+enum class BackwardPrefetch : std::uint8_t { none, pre, post };
+
+/// PyTorch's defaults; empty: those of its version.
+struct FsdpOptions {
+  Sharding sharding = Sharding::full_shard;
+  std::optional<BackwardPrefetch> backward_prefetch{};  ///< pre since PyTorch 2.0
+  bool forward_prefetch = false;
+  std::optional<bool> limit_all_gathers{};  ///< true since PyTorch 2.0
+  std::int64_t unit_parameters =
+      0;  ///< least elements of a unit (size_based_auto_wrap_policy); 0: one per repeated block
+};
+
+}  // namespace foretrain

@@ -1,0 +1,24 @@
+// The options of strategies with servers.
+#pragma once
+
+#include "sim/base/units.hpp"
+
+namespace foretrain {
+
+/// parameter_server and byteps.
+struct ServerOptions {
+  int servers = 0;                 ///< 0: one per node
+  bool dedicated_servers = false;  ///< machines of their own, not the workers' nodes
+};
+
+struct ParameterServerOptions {
+  bool asynchronous = false;   ///< no barrier between workers
+  bool server_on_gpu = false;  ///< a node's gradients are summed on its GPUs, each tensor on one, not by the
+                               ///< CPU
+};
+
+struct BytepsOptions {
+  Bytes partition_bytes{4'096'000};
+};
+
+}  // namespace foretrain

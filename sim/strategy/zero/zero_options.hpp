@@ -1,0 +1,24 @@
+// The options of DeepSpeed's ZeRO, of all stages.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace foretrain {
+
+/// Where ZeRO keeps the optimizer's state.
+enum class Offload : std::uint8_t { none, cpu };
+
+/// DeepSpeed's defaults; sizes in elements. Which stage has which options is the catalog's knowledge.
+struct ZeroOptions {
+  std::int64_t reduce_bucket_size = 500'000'000;
+  std::int64_t allgather_bucket_size = 500'000'000;
+  std::optional<bool> overlap_comm{};                  ///< true by default in stage 3 only
+  std::int64_t prefetch_bucket_size = 50'000'000;      ///< stage 3
+  std::int64_t param_persistence_threshold = 100'000;  ///< stage 3
+  std::int64_t max_live_parameters = 1'000'000'000;    ///< stage 3
+  std::int64_t max_reuse_distance = 1'000'000'000;     ///< stage 3
+  Offload offload_optimizer = Offload::none;
+};
+
+}  // namespace foretrain
