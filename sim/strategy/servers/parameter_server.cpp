@@ -341,8 +341,8 @@ Plan plan_parameter_server(const PlanRequest& request) {
   DeviceModel device = request.device;
   if (request.options<ParameterServerOptions>().asynchronous)
     device.rank_spread = 0;  // nobody waits for the slowest
-  const PlanRequest asked{request.workload, request.cluster, request.placement,  request.knobs,
-                          device,           request.steps,   request.collective, request.reuse};
+  const PlanRequest asked{request.workload, request.cluster,    request.placement, request.knobs, device,
+                          request.steps,    request.collective, request.reuse,     request.calls};
   Plan plan;
   Process process(asked, plan.graph);
   TrainingStep step(process);
