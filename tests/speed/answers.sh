@@ -41,10 +41,10 @@ row collective --cluster mahti --op all_reduce --gpus 64 --sizes 8:1G:2
 row collective --cluster star-1gpu --op all_reduce --gpus 256 --sizes 64M --fidelity chunk
 row predict --model spiral_mlp --cluster dgx1-p100 --gpus 1,2
 [[ $counts == 1 ]] && exit
-row compare mahti-resnet50-ddp --strategies ddp,horovod,zero1,fsdp,data_parallel --gpus 1,2,4,8,16,32,64,128,256,512,1024
+row compare --model resnet50 --cluster leonardo --strategies ddp,horovod,zero1,fsdp,data_parallel --gpus 1,2,4,8,16,32,64,128,256,512,1024
 row predict --model resnet50 --cluster alps-gh200
 row predict --model gpt3_175b --cluster leonardo --strategy zero3 --gpus 1024
-row predict --model gpt3_2_7b --cluster mahti --strategy byteps --gpus 8
+row predict --model gpt3_2_7b --cluster puhti --strategy byteps
 row validate docs/measured/scaling.csv
-[[ -e docs/measured/scaling_open.csv ]] && row validate docs/measured/scaling_open.csv
+row predict --model spiral_mlp --cluster fat-tree-8gpu
 exit 0

@@ -37,7 +37,8 @@ struct SearchSpace {
   bool jumps = false;  ///< steps jump from one number of GPUs to the next, so that no number tells of another
   bool every_gpu = false;     ///< also the numbers between whole nodes
   std::vector<int> listed{};  ///< asked for by name: they count, whatever they are
-  /// What does not is no answer, but for one GPU, the baseline; empty: all fit.
+  /// What does not is no answer, but for one GPU, the baseline; beyond 16 GPUs more need no more memory each.
+  /// Empty: all fit.
   std::function<bool(int gpus)> fits{};
 };
 

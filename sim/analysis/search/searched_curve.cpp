@@ -19,18 +19,32 @@ constexpr double kFar = 3;
 /// Beyond this only listed numbers count: whoever asks for more asks for a round number.
 constexpr int kEveryNumberUpTo = 4096;
 
+/// Up to here each number is asked by itself: one process that drives all GPUs may need more memory on more
+/// of them.
+constexpr int kMostInOneProcess = 16;
+
+/// What is sharded needs less on more GPUs, what is not as much: beyond one node all numbers from the first
+/// that fits.
+void leave_out_what_does_not_fit(std::vector<int>& numbers, const std::function<bool(int)>& fits) {
+  std::erase_if(numbers, [&](int gpus) { return gpus > 1 && gpus <= kMostInOneProcess && !fits(gpus); });
+  const auto many = std::ranges::upper_bound(numbers, kMostInOneProcess);
+  numbers.erase(many, std::partition_point(many, numbers.end(), [&](int gpus) { return !fits(gpus); }));
+}
+
 }  // namespace
 
 std::vector<int> requested_numbers(const SearchSpace& space) {
   const int most = space.most_gpus, per_node = space.gpus_per_node;
   std::set<int> numbers;
   const auto add = [&](int gpus) {
-    if (gpus <= most && (gpus == 1 || !space.fits || space.fits(gpus))) numbers.insert(gpus);
+    if (gpus <= most) numbers.insert(gpus);
   };
   for (int n = 1; n <= (space.every_gpu ? kEveryNumberUpTo : per_node); ++n) add(n);
   for (int n = per_node; n <= kEveryNumberUpTo; n += per_node) add(n);
   for (const int gpus : space.listed) add(gpus);
-  return {numbers.begin(), numbers.end()};
+  std::vector<int> out(numbers.begin(), numbers.end());
+  if (space.fits) leave_out_what_does_not_fit(out, space.fits);
+  return out;
 }
 
 SearchedCurve::SearchedCurve(const ThroughputFunction& throughput, const SearchSpace& space)

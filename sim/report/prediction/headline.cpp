@@ -43,7 +43,10 @@ const PredictionPoint* first_slower(const Prediction& p) {
 }
 
 std::string no_number_helps(const Prediction& p) {
-  if (p.crossover.searched == 1) return "One GPU is all that this can use";
+  const auto does_not_fit = [](const PredictionPoint& point) { return !point.fits(); };
+  if (p.crossover.searched == 1)
+    return std::ranges::any_of(p.points, does_not_fit) ? "On more GPUs than one this does not fit into memory"
+                                                       : "One GPU is all that this can use";
   if (const PredictionPoint* slower = first_slower(p))
     return fmt::format("{} are slower than one{}{}", counted(slower->gpus, "GPU"), times_one(slower),
                        reason(p, slower->gpus));

@@ -51,6 +51,8 @@ TEST_CASE("listed numbers that are slower than one are named with the reason, al
   CHECK(headline(p) == "More GPUs than one do not help.");
   p.crossover.searched = 1;
   CHECK(headline(p) == "One GPU is all that this can use.");
+  p.points[1].memory_capacity = {1000};
+  CHECK(headline(p) == "On more GPUs than one this does not fit into memory.");
 }
 
 TEST_CASE("what does not fit is not recommended") {
