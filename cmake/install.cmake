@@ -1,7 +1,18 @@
-# Installation: the binary, the catalogs under share/foretrain, the reference pages under share/doc.
+# Installation: the binary, the catalogs under share/foretrain, the reference pages under share/doc, the manual page, and what completes
+# commands in shells, both printed by the binary.
 if(TARGET foretrain)
   install(TARGETS foretrain RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(DIRECTORY models topologies datasets scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/foretrain FILES_MATCHING PATTERN "*.toml")
   install(DIRECTORY docs/reference DESTINATION ${CMAKE_INSTALL_DOCDIR})
   install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  set(printed ${PROJECT_BINARY_DIR}/printed)
+  function(foretrain_install_printed file folder)
+    install(CODE "file(MAKE_DIRECTORY ${printed})
+      execute_process(COMMAND $<TARGET_FILE:foretrain> ${ARGN} OUTPUT_FILE ${printed}/${file} COMMAND_ERROR_IS_FATAL ANY)")
+    install(FILES ${printed}/${file} DESTINATION ${folder})
+  endfunction()
+  foretrain_install_printed(foretrain.1 ${CMAKE_INSTALL_MANDIR}/man1 reference man)
+  foretrain_install_printed(foretrain ${CMAKE_INSTALL_DATADIR}/bash-completion/completions completion bash)
+  foretrain_install_printed(_foretrain ${CMAKE_INSTALL_DATADIR}/zsh/site-functions completion zsh)
+  foretrain_install_printed(foretrain.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d completion fish)
 endif()

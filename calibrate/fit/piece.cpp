@@ -1,13 +1,12 @@
 // Two unknowns that may not be negative: the free solution where it is allowed, else the better of latency
 // alone and slope alone.
-#include "calibrate/fit/piece.hpp"
-
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <vector>
 
 #include "calibrate/fit/robust_scale.hpp"
+#include "calibrate/fit/segments.hpp"
 
 namespace foretrain::fit {
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include "calibrate/fit/piece.hpp"
 #include "calibrate/fit/robust_scale.hpp"
 
 namespace foretrain::fit {

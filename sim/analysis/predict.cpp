@@ -9,8 +9,9 @@
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/step/memory_verdict.hpp"
 #include "sim/analysis/step/point_predictor.hpp"
-#include "sim/analysis/uncertainty/extrapolation.hpp"
 #include "sim/analysis/uncertainty/intervals.hpp"
+#include "sim/analysis/uncertainty/uncertainty.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 
 namespace foretrain {
@@ -79,11 +80,10 @@ class Predictor {
     anchored_ = fit_anchor(points_.simulator(), points_.device(), *scenario_.anchor);
     const Anchored& anchored = *anchored_;
     points_.set_device(anchored.device);
-    const int gpus = scenario_.anchor->gpus;
     prediction.decisions.add(
-        "anchor", fmt::format("{} x {:.3f}", anchored.scaled, anchored.factor),
-        fmt::format("measured step {} on {} GPU{}; {}", to_string(seconds(scenario_.anchor->step_s)), gpus,
-                    gpus == 1 ? "" : "s", anchored.why));
+        "anchor", scaling_text(anchored),
+        fmt::format("measured step {} on {}; {}", to_string(seconds(scenario_.anchor->step_s)),
+                    counted(scenario_.anchor->gpus, "GPU"), anchored.why));
     if (anchored.efficiency > 0) {
       prediction.decisions.add("implied efficiency",
                                fmt::format("{:.1f} % of peak", 100 * anchored.efficiency),
@@ -117,13 +117,17 @@ class Predictor {
   void warn_all(Prediction& prediction) {
     std::vector<std::string>& warnings = prediction.warnings;
     std::vector<MemoryShortage> shortages;
-    for (const PredictionPoint& p : prediction.points) {
+    for (std::size_t i = 0; i < prediction.points.size(); ++i) {
+      const PredictionPoint& p = prediction.points[i];
       if (p.steps_per_epoch == 0)
         warnings.push_back(fmt::format("{} GPUs: drop_last leaves no full batch in an epoch", p.gpus));
       if (p.fits_tightly()) warnings.push_back(tightness_warning(p));
-      if (!p.fits()) shortages.push_back({p, memory_advice(p, scenario_, points_.step(p.gpus).memory)});
+      if (!p.fits()) shortages.push_back({i, p, memory_advice(p, scenario_, points_.step(p.gpus).memory)});
     }
     for (std::string& text : memory_warnings(shortages)) warnings.push_back(std::move(text));
+    if (shortages.size() < prediction.points.size() && !points_.fits(1))
+      warnings.emplace_back(
+          "speedups and efficiencies are over one GPU, on which this does not fit into memory");
   }
 
   Intervals intervals_of() {

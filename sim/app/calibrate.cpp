@@ -14,19 +14,17 @@
 #include "sim/app/commands.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/import/sample_log.hpp"
-#include "sim/report/calibration/calibration_check_table.hpp"
-#include "sim/report/calibration/calibration_drawing.hpp"
-#include "sim/report/calibration/calibration_table.hpp"
-#include "sim/report/calibration/sample_listing.hpp"
+#include "sim/report/calibration/calibration_reports.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/scenario/calibration/calibration_constants.hpp"
 #include "sim/scenario/calibration/calibration_points.hpp"
 #include "sim/scenario/calibration/calibration_text.hpp"
-#include "sim/scenario/catalog.hpp"
 #include "sim/scenario/named_cluster.hpp"
+#include "sim/scenario/named_value.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
@@ -107,6 +105,21 @@ std::vector<CalibrationFit::Residual> residuals_of(const std::vector<Calibration
   return residuals;
 }
 
+CalibrationFit read_fit(const SourceText& source, Diagnostics& diagnostics) {
+  CalibrationFit fit;
+  fit.calibration = read_calibration(source, diagnostics);
+  fit.residuals = residuals_of(read_calibration_points(source, diagnostics));
+  return fit;
+}
+
+/// Points may be of collectives that the file does not have.
+CalibrationFit with_known_collectives(CalibrationFit fit) {
+  const auto beyond = static_cast<int>(fit.calibration.collectives.size());
+  for (CalibrationFit::Residual& residual : fit.residuals)
+    residual.collective = residual.collective < beyond ? residual.collective : -1;
+  return fit;
+}
+
 CalibrationTableOptions table_options(const CalibrateCommand& command) {
   return {calibratable_constants(), static_cast<std::size_t>(std::max(0, command.worst))};
 }
@@ -140,19 +153,9 @@ void run_calibrate_fit(const CalibrateCommand& command) {
 }
 
 void run_calibrate_show(const CalibrateCommand& command) {
-  const auto source = open_named(CatalogKind::calibrations, command.files.front());
-  if (!source)
-    throw InputError(fmt::format("unknown calibration \"{}\"", command.files.front().substr(0, 60)),
-                     unknown_name_hint(CatalogKind::calibrations, command.files.front()));
-  Diagnostics diagnostics(*source);
-  CalibrationFit fit;
-  fit.calibration = read_calibration(*source, diagnostics);
-  fit.residuals = residuals_of(read_calibration_points(*source, diagnostics));
-  diagnostics.throw_if_any();
+  const CalibrationFit fit =
+      with_known_collectives(open_value(CatalogKind::calibrations, command.files.front(), read_fit));
   check_outputs({{"-o", command.output}, {"--svg", command.svg}});
-  const auto beyond = static_cast<int>(fit.calibration.collectives.size());
-  for (CalibrationFit::Residual& residual : fit.residuals)
-    residual.collective = residual.collective < beyond ? residual.collective : -1;
   if (!command.svg.empty()) write_file(command.svg, draw_calibration(fit));
   write_output(command.output, write_calibration_table(fit, table_options(command)));
 }
@@ -180,7 +183,7 @@ void run_calibrate_check(const CalibrateCommand& command) {
       check_calibration(platforms_of(samples, command.cluster), command.hold_out, open_uncalibrated_cluster,
                         [&progress](double done) { progress.show(done); });
   progress.clear();
-  write_output(command.output, command.format == "json" ? write_check_json(check) : write_check_table(check));
+  write_output(command.output, find_row(kCheckFormats, command.format)->write(check));
 }
 
 }  // namespace foretrain

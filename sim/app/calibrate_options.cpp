@@ -3,6 +3,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include "sim/app/training_options.hpp"
+#include "sim/app/usage.hpp"
+#include "sim/base/named_rows.hpp"
+#include "sim/report/calibration/calibration_reports.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -45,8 +50,8 @@ void add_worst(CLI::App& command, CalibrateCommand& calibrate) {
 }
 
 void add_format(CLI::App& command, CalibrateCommand& calibrate, std::vector<std::string> formats) {
-  command.add_option("--format", calibrate.format, CLI::detail::join(formats, "|"))
-      ->check(CLI::IsMember(formats))
+  command.add_option("--format", calibrate.format, joined(formats))
+      ->transform(one_of(formats))
       ->type_name("FORMAT");
 }
 
@@ -126,9 +131,9 @@ void add_check(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
           },
           "What is kept back: sizes (every second one), nodes or gpus (all jobs larger than the smallest). "
           "Default sizes")
-      ->check(CLI::IsMember(std::vector<std::string>{"sizes", "nodes", "gpus"}))
+      ->transform(one_of({"sizes", "nodes", "gpus"}))
       ->type_name("sizes|nodes|gpus");
-  add_format(*check, calibrate, {"table", "json"});
+  add_format(*check, calibrate, names_of_rows(kCheckFormats));
   add_output(*check, calibrate, "Write to a file instead of standard output");
   check->footer(
       "Examples:\n  foretrain calibrate check all_reduce.log --cluster mahti\n  foretrain calibrate check "

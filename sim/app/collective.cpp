@@ -1,4 +1,4 @@
-// collective: question → curve → report, one line per arrow.
+// collective: arguments → request → curve → report → output, one line per arrow.
 #include <fmt/format.h>
 
 #include "sim/analysis/collective/collective_curve.hpp"
@@ -8,10 +8,10 @@
 #include "sim/report/collective/busbw_chart.hpp"
 #include "sim/report/collective/collective_catalog.hpp"
 #include "sim/report/output_file.hpp"
-#include "sim/scenario/catalog.hpp"
 #include "sim/scenario/csv/measurements.hpp"
 #include "sim/scenario/csv/message_sizes.hpp"
 #include "sim/scenario/named_cluster.hpp"
+#include "sim/scenario/named_value.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/sections/collective_sections.hpp"
 #include "sim/scenario/toml/reader.hpp"
@@ -22,25 +22,18 @@ namespace {
 
 CollectiveOp find_op(const std::string& name) {
   std::vector<std::string> known;
+  for (const CollectiveOp op : kCollectiveOps) known.emplace_back(name_of(op));
+  const std::string found = spelt_alike(name, known);
   for (const CollectiveOp op : kCollectiveOps) {
-    if (name_of(op) == name) return op;
-    known.emplace_back(name_of(op));
+    if (name_of(op) == found) return op;
   }
   throw InputError(fmt::format("unknown op \"{}\"", name.substr(0, 60)), did_you_mean(name, known));
-}
-
-std::vector<Bytes> sizes_of(const std::string& text) {
-  const SourceText source{"--sizes", text};
-  Diagnostics diagnostics(source);
-  std::vector<Bytes> sizes = read_message_sizes(source, diagnostics);
-  diagnostics.throw_if_any();
-  return sizes;
 }
 
 /// The options that are short for a setting.
 std::vector<std::string> settings_of(const CollectiveCommand& command) {
   std::vector<std::string> settings = command.settings;
-  if (!command.algorithm.empty() && command.transport == "nccl")
+  if (!command.algorithm.empty() && command.is_nccl())
     settings.push_back("nccl.algorithm=" + command.algorithm);
   if (!command.protocol.empty()) settings.push_back("nccl.protocol=" + command.protocol);
   if (command.channels) {
@@ -50,21 +43,14 @@ std::vector<std::string> settings_of(const CollectiveCommand& command) {
   return settings;
 }
 
-std::optional<Transport> transport_of(const std::string& name) {
-  if (name == "nccl") return std::nullopt;
-  const auto source = open_named(CatalogKind::transports, name);
-  if (!source)
-    throw InputError(fmt::format("unknown transport \"{}\"", name.substr(0, 60)),
-                     unknown_name_hint(CatalogKind::transports, name));
-  Diagnostics diagnostics(*source);
-  Transport transport = read_transport(*source, diagnostics);
-  diagnostics.throw_if_any();
-  return transport;
+std::optional<Transport> transport_of(const CollectiveCommand& command) {
+  if (command.is_nccl()) return std::nullopt;
+  return open_value(CatalogKind::transports, command.transport, read_transport);
 }
 
 /// What NCCL alone understands.
 void refuse_settings_of_nccl(const CollectiveCommand& command) {
-  if (settings_of(command).empty() && command.launch_processes.empty()) return;
+  if (settings_of(command).empty() && !command.launch_processes) return;
   throw InputError(fmt::format("settings of NCCL do not change the transport {}", command.transport),
                    "leave out --protocol, --channels, --launch-processes and --set");
 }
@@ -76,8 +62,8 @@ CollectiveQuestion question_of(const CollectiveCommand& command) {
   if (knobs.gpudirect) question.cluster.node.gpudirect = *knobs.gpudirect;
   question.op = find_op(command.op);
   question.gpus = command.gpus, question.nodes = command.nodes;
-  question.sizes = sizes_of(command.sizes);
-  question.transport = transport_of(command.transport);
+  question.sizes = read_or_throw(SourceText{"--sizes", command.sizes}, read_message_sizes);
+  question.transport = transport_of(command);
   if (question.transport) refuse_settings_of_nccl(command);
   question.fidelity = *find_fidelity(command.fidelity);
   if (question.transport) question.transport_algorithm = command.algorithm;
@@ -86,16 +72,13 @@ CollectiveQuestion question_of(const CollectiveCommand& command) {
   const Placement placement = place_job(question.cluster, question.gpus, question.nodes);
   if (!knobs.processes_per_node)
     question.settings.processes_per_node = usual_processes_per_node(placement.nodes);
-  if (command.launch_processes == "one") question.settings.processes_per_node = 1;
-  if (command.launch_processes == "per-gpu") question.settings.processes_per_node = 0;
+  if (command.launch_processes)
+    question.settings.processes_per_node = command.launch_processes == LaunchProcesses::one ? 1 : 0;
   return question;
 }
 
 MeasurementFile read_measured(const std::string& file) {
-  const SourceText source = read_text_file(file, kLargestMeasurements);
-  Diagnostics diagnostics(source);
-  MeasurementFile measured = read_measurements(source, diagnostics);
-  diagnostics.throw_if_any();
+  MeasurementFile measured = read_or_throw(read_text_file(file, kLargestMeasurements), read_measurements);
   if (measured.kind == MeasurementFile::Kind::collective) return measured;
   throw InputError(fmt::format("{} holds no collective times", file),
                    "columns: series,cluster,op,gpus,nodes,bytes,time_us,settings,source");

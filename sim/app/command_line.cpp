@@ -2,18 +2,25 @@
 #include "sim/app/command_line.hpp"
 
 #include <cstdio>
+#include <functional>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "sim/app/calibrate_options.hpp"
+#include "sim/app/collective_options.hpp"
+#include "sim/app/command_pages.hpp"
 #include "sim/app/commands.hpp"
+#include "sim/app/completion.hpp"
+#include "sim/app/topology_options.hpp"
 #include "sim/app/training_options.hpp"
+#include "sim/app/usage.hpp"
+#include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
-#include "sim/report/collective/collective_catalog.hpp"
 #include "sim/report/model/model_catalog.hpp"
 #include "sim/report/output_file.hpp"
+#include "sim/report/prediction/job_listing.hpp"
 
 namespace foretrain {
 
@@ -26,186 +33,33 @@ struct Options {
   TrainingOptions training;
   CollectiveCommand collective;
   ListCommand list;
-  TopologyCommand topology;
+  TopologyOptions topology;
   ModelCommand model;
   JobCommand job;
   CalibrateCommand calibrate;
   ReferenceCommand reference;
+  std::string shell;
+  std::vector<std::string> help;
 };
-
-std::vector<std::string> names_of_algorithms() {
-  std::vector<std::string> names;
-  for (const nccl::Algorithm algorithm : nccl::kAlgorithms) names.emplace_back(nccl::name_of(algorithm));
-  return names;
-}
-
-std::vector<std::string> names_of(auto const& values) {
-  std::vector<std::string> names;
-  for (const auto value : values) names.emplace_back(name_of(value));
-  return names;
-}
-
-/// What is asked, and how the collective runs.
-void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
-  command.add_option("--cluster", collective.cluster, "A cluster of the catalog or a file")
-      ->required()
-      ->type_name("NAME");
-  command.add_option("--op", collective.op, joined(names_of(kCollectiveOps)))->required()->type_name("OP");
-  command.add_option("--gpus", collective.gpus, "Number of GPUs")->required()->type_name("N");
-  command
-      .add_option("--nodes", collective.nodes,
-                  "Spread the GPUs evenly over so many nodes; otherwise as few as hold them")
-      ->check(CLI::PositiveNumber)
-      ->type_name("M");
-  command
-      .add_option(
-          "--sizes", collective.sizes,
-          "FROM:TO:FACTOR, FROM:TO:+STEP, one size, or a list with commas; K, M, G are powers of two, as in "
-          "nccl-tests. all_gather, "
-          "reduce_scatter, alltoall, gather and scatter round down to 16 bytes per rank, as nccl-tests does")
-      ->type_name("SIZES")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--algorithm", collective.algorithm,
-          joined(names_of_algorithms()) +
-              "; otherwise what NCCL takes at each size. With another --transport: a family of `list " +
-              "collectives`, as ring, recursive_doubling, double_binary_tree; otherwise what its library "
-              "takes")
-      ->type_name("NAME");
-  command
-      .add_option("--protocol", collective.protocol,
-                  joined(names_of(kProtocols)) + "; otherwise what NCCL takes at each size")
-      ->check(CLI::IsMember(names_of(kProtocols), CLI::ignore_case))
-      ->type_name("NAME");
-  command.add_option("--channels", collective.channels, "NCCL's channels, at least and at most")
-      ->check(CLI::Range(1, 64))
-      ->type_name("N");
-  command
-      .add_option(
-          "--transport", collective.transport,
-          "nccl, or a row of `list transports`: gloo_tcp, grpc, mpi_ib, mpi_tcp between processes, with the "
-          "data in host memory; "
-          "plain for whole messages between GPUs on links that cost nothing but latency and bandwidth")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command
-      .add_option("--launch-processes", collective.launch_processes,
-                  "one: a process per node launches the kernels of all its GPUs, one after the other "
-                  "(nccl-tests -g N); per-gpu: a process "
-                  "for each. Default as nccl-tests is run: one on one node, per-gpu over several")
-      ->check(CLI::IsMember(std::vector<std::string>{"one", "per-gpu"}))
-      ->type_name("one|per-gpu");
-  command
-      .add_option(
-          "--set", collective.settings,
-          "Any key of [nccl] and [launch], as in nccl.version=2.18, and cluster.calibration; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-}
-
-/// The names that --algorithm takes depend on --transport, which may come after it.
-void check_algorithm(CollectiveCommand& collective) {
-  if (collective.algorithm.empty() || collective.transport != "nccl") return;
-  const std::string problem = CLI::IsMember(names_of_algorithms(), CLI::ignore_case)(collective.algorithm);
-  if (!problem.empty()) throw CLI::ValidationError("--algorithm", problem);
-}
-
-void add_collective(CLI::App& app, Options& options) {
-  CLI::App* command = app.add_subcommand(
-      "collective", "Time and bandwidth of a collective over message sizes, as nccl-tests prints them");
-  CollectiveCommand& collective = options.collective;
-  add_collective_question(*command, collective);
-  command
-      ->add_option("--fidelity", collective.fidelity,
-                   "analytic: a closed form; flow: flows share links; chunk: every chunk is an event")
-      ->check(CLI::IsMember(names_of(kFidelities)))
-      ->type_name(joined(names_of(kFidelities)))
-      ->capture_default_str();
-  command->add_option("--format", collective.format, joined(collective_report_names()))
-      ->check(CLI::IsMember(collective_report_names()))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  command->add_option("-o,--output", collective.output, "Write to a file instead of standard output")
-      ->type_name("FILE");
-  command->add_option("--svg", collective.svg, "Also draw bus bandwidth over size")->type_name("FILE");
-  command
-      ->add_option("--measured", collective.measured,
-                   "CSV as for validate; its rows of the same job are drawn over the curve")
-      ->needs("--svg")
-      ->type_name("FILE");
-  command->add_flag("--explain", collective.explain,
-                    "Say for each size what was chosen, what bounds it, and what lost");
-  command->footer(
-      "Examples:\n  foretrain collective --cluster dgx-a100 --op all_reduce --gpus 8\n  foretrain collective "
-      "--cluster perlmutter --op "
-      "all_gather --gpus 16 --nodes 4 --sizes 1M:1G:2 --format csv\n  foretrain collective --cluster "
-      "dgx1-v100 --op all_reduce --gpus 8 "
-      "--algorithm ring --protocol simple --explain\n  foretrain collective --cluster star-1gpu --op "
-      "all_reduce --gpus 1024 --sizes 64M "
-      "--transport plain --algorithm ring --fidelity chunk");
-  command->callback([&options] {
-    check_algorithm(options.collective);
-    run_collective(options.collective);
-  });
-}
 
 void add_list(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand("list", "What the catalogs hold");
   command->add_option("WHAT", options.list.what, joined(listable()))
       ->required()
-      ->check(CLI::IsMember(listable()));
+      ->transform(one_of(listable()));
+  command->add_flag("--names", options.list.only_names, "Only names, and no look into the files");
   command->footer("Example:\n  foretrain list clusters");
   command->callback([&options] { run_list(options.list); });
 }
 
-/// The job whose channels are shown or drawn.
-void add_channel_options(CLI::App& command, TopologyCommand& topology, const std::string& purpose) {
-  CLI::Option* channels = command.add_flag("--channels", topology.channels, purpose);
-  command.add_option("--gpus", topology.gpus, "Number of GPUs of the job; otherwise all of its nodes")
-      ->check(CLI::PositiveNumber)
-      ->needs(channels)
-      ->type_name("N");
-  command
-      .add_option("--nodes", topology.nodes,
-                  "Spread them over so many nodes; otherwise as few as hold them, and one for all GPUs of it")
-      ->check(CLI::PositiveNumber)
-      ->needs(channels)
-      ->type_name("M");
-  command.add_option("--nccl-version", topology.nccl_version, "As in 2.18.3")
-      ->needs(channels)
-      ->type_name("V");
-  command.add_option("--set", topology.settings, "Any key of [nccl], as in nccl.collnet=1; may be repeated")
-      ->needs(channels)
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+const std::vector<std::string>& layer_listings() {
+  static const std::vector<std::string> names{"folded", "all", "none"};
+  return names;
 }
 
-void add_topology(CLI::App& app, Options& options) {
-  CLI::App* command = app.add_subcommand("topology", "Look at a cluster");
-  command->require_subcommand(1);
-  CLI::App* show = command->add_subcommand("show", "Links, routes between GPUs, all_reduce on idle links");
-  show->add_option("CLUSTER", options.topology.cluster, "A cluster of the catalog or a file")->required();
-  add_channel_options(
-      *show, options.topology,
-      "Show what NCCL finds for a job instead: channels by pattern, what runs, trees between nodes");
-  show->footer(
-      "Examples:\n  foretrain topology show puhti\n  foretrain topology show dgx1-v100 --channels\n  "
-      "foretrain topology show dgx-h100 "
-      "--channels --nodes 4 --nccl-version 2.18.3");
-  show->callback([&options] { run_topology_show(options.topology); });
-  CLI::App* check = command->add_subcommand("check", "Every mistake in a cluster file");
-  check->add_option("CLUSTER", options.topology.cluster, "A cluster of the catalog or a file")->required();
-  check->footer("Example:\n  foretrain topology check mahti");
-  check->callback([&options] { run_topology_check(options.topology); });
-  CLI::App* draw = command->add_subcommand("draw", "A node as a picture: devices, links, rings");
-  draw->add_option("CLUSTER", options.topology.cluster, "A cluster of the catalog or a file")->required();
-  draw->add_option("-o,--output", options.topology.output, "FILE.svg, or FILE.dot for Graphviz")
-      ->required()
-      ->type_name("FILE");
-  add_channel_options(*draw, options.topology, "Draw NCCL's rings, too");
-  draw->footer("Example:\n  foretrain topology draw dgx1-v100 --channels -o dgx1.svg");
-  draw->callback([&options] { run_topology_draw(options.topology); });
+LayerListing listing_named(std::string_view name) {
+  if (name == "all") return LayerListing::all;
+  return name == "none" ? LayerListing::none : LayerListing::folded;
 }
 
 /// What the layers are of: batch, arithmetic, GPU.
@@ -234,13 +88,14 @@ void add_model(CLI::App& app, Options& options) {
   CLI::App* show = command->add_subcommand(
       "show", "Layers with shapes, parameters, FLOPs, bytes and kernels; memory; time on a GPU");
   add_model_question(*show, model);
-  show->add_option("--layers", model.layers,
-                   "folded: what repeats, once with its count; all: every layer; none: only totals")
-      ->check(CLI::IsMember(layer_listings()))
+  show->add_option_function<std::string>(
+          "--layers", [&model](const std::string& name) { model.layers = listing_named(name); },
+          "folded: what repeats, once with its count; all: every layer; none: only totals")
+      ->transform(one_of(layer_listings()))
       ->type_name(joined(layer_listings()))
-      ->capture_default_str();
+      ->default_str(layer_listings().front());
   show->add_option("--format", model.format, joined(model_report_names()))
-      ->check(CLI::IsMember(model_report_names()))
+      ->transform(one_of(model_report_names()))
       ->type_name("FORMAT")
       ->capture_default_str();
   show->add_option("-o,--output", model.output, "Write to a file instead of standard output")
@@ -264,8 +119,8 @@ void add_job(CLI::App& app, Options& options) {
                    "The cluster it is for, where the script leaves that open")
       ->type_name("NAME");
   show->add_option("--model", job.overrides.model, "The network it trains")->type_name("NAME");
-  show->add_option("--format", job.format, "table|json")
-      ->check(CLI::IsMember(std::vector<std::string>{"table", "json"}))
+  show->add_option("--format", job.format, joined(names_of_rows(kJobFormats)))
+      ->transform(one_of(names_of_rows(kJobFormats)))
       ->type_name("FORMAT")
       ->capture_default_str();
   show->add_option("-o,--output", job.output, "Write to a file instead of standard output")
@@ -276,15 +131,44 @@ void add_job(CLI::App& app, Options& options) {
   show->callback([&job] { run_job_show(job); });
 }
 
-std::string commands_page();
+/// A text of all commands; a command line of its own, as one that has parsed shows what it chose.
+std::string of_all_commands(const std::function<std::string(CLI::App&)>& text);
 
 void add_reference(CLI::App& app, Options& options) {
-  CLI::App* command = app.add_subcommand("reference", "The reference pages, as they stand in docs/reference");
+  CLI::App* command = app.add_subcommand(
+      "reference", "The reference pages, as they stand in docs/reference, and the manual page");
   command->add_option("TOPIC", options.reference.topic, joined(reference_topics()))
       ->required()
-      ->check(CLI::IsMember(reference_topics()));
+      ->transform(one_of(reference_topics()));
   command->footer("Example:\n  foretrain reference scenario");
-  command->callback([&options] { run_reference(options.reference, commands_page()); });
+  command->callback([&options] {
+    run_reference(options.reference, {of_all_commands(markdown_of), of_all_commands(manual_of)});
+  });
+}
+
+void add_completion(CLI::App& app, Options& options) {
+  CLI::App* command = app.add_subcommand("completion", "A script that completes commands in your shell");
+  command->add_option("SHELL", options.shell, joined(completed_shells()))
+      ->required()
+      ->transform(one_of(completed_shells()));
+  command->footer(
+      "Examples:\n  foretrain completion bash > ~/.local/share/bash-completion/completions/foretrain\n  "
+      "foretrain completion zsh > ~/.zfunc/_foretrain\n  foretrain completion fish > "
+      "~/.config/fish/completions/foretrain.fish");
+  command->callback([&options] {
+    write_output("", of_all_commands([&options](CLI::App& all) {
+                   return completion_for(options.shell, completed_commands(all));
+                 }));
+  });
+}
+
+void add_help(CLI::App& app, Options& options) {
+  CLI::App* command = app.add_subcommand("help", "The help of a command");
+  command->add_option("COMMAND", options.help, "As in topology show; otherwise of the program");
+  command->footer("Example:\n  foretrain help topology show");
+  command->callback([&options] {
+    write_output("", of_all_commands([&options](CLI::App& all) { return help_of(all, options.help); }));
+  });
 }
 
 void declare(CLI::App& app, Options& options) {
@@ -295,47 +179,34 @@ void declare(CLI::App& app, Options& options) {
       "written).");
   add_predict(app, options.training);
   add_compare(app, options.training);
-  add_collective(app, options);
+  add_collective(app, options.collective);
   add_list(app, options);
-  add_topology(app, options);
+  add_topology(app, options.topology);
   add_model(app, options);
   add_validate(app, options.training);
   add_calibrate(app, options.calibrate);
   add_job(app, options);
   add_reference(app, options);
+  add_completion(app, options);
+  add_help(app, options);
 }
 
 constexpr const char* kPurpose =
     "foretrain predicts how long a training epoch takes on N GPUs, and where more of them stop paying.";
 
-/// The help of every command, as Markdown. A command line of its own: one that has parsed shows the help of
-/// the command it chose.
-std::string commands_page() {
+std::string of_all_commands(const std::function<std::string(CLI::App&)>& text) {
   CLI::App app{kPurpose, "foretrain"};
   Options options;
   declare(app, options);
-  struct Page {
-    std::string parent;
-    CLI::App* command;
-  };
-  std::string out = "# Commands\n\nPrinted by `foretrain reference commands`.\n";
-  std::vector<Page> open{{"", &app}};
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    const auto [parent, command] = open[i];
-    const std::string name = parent.empty() ? command->get_name() : parent + " " + command->get_name();
-    out += fmt::format("\n## `{}`\n\n```\n{}```\n", name, command->help(parent));
-    for (CLI::App* child : command->get_subcommands([](CLI::App*) { return true; }))
-      open.push_back({name, child});
-  }
-  return out;
+  return text(app);
 }
 
 /// Help and version to standard output; mistakes, with what the user typed in them, to standard error.
 int answer(const CLI::App& app, const CLI::ParseError& error) {
-  std::ostringstream asked_for, mistakes;
-  const bool is_mistake = app.exit(error, asked_for, mistakes) != 0;
+  std::ostringstream asked_for, none;
+  const bool is_mistake = app.exit(error, asked_for, none) != 0;
   write_output("", asked_for.str());
-  fmt::print(stderr, "{}", printable_lines(mistakes.str()));
+  if (is_mistake) fmt::print(stderr, "{}", printable_lines(usage_mistake(app, error)));
   return is_mistake ? kUsageError : 0;
 }
 
@@ -346,6 +217,7 @@ int run_command_line(int argc, char** argv) {
   Options options;
   declare(app, options);
   try {
+    if (argc < 2) throw CLI::CallForHelp();
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return answer(app, error);

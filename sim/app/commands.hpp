@@ -1,6 +1,7 @@
 // The commands of the program: what each takes from the command line, and the functions that carry them out.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "sim/analysis/advice/recommendation.hpp"
 #include "sim/analysis/fit/calibration_check.hpp"
 #include "sim/import/logs/log_hints.hpp"
+#include "sim/report/model/model_catalog.hpp"
+#include "sim/scenario/new_cluster.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
@@ -20,6 +23,9 @@ struct RecommendationOptions {
   bool is_wanted() const { return recommend || !sbatch.empty() || !condor.empty(); }
 };
 
+/// `both`: as the scenario says, and the other beside it.
+enum class AskedScaling : std::uint8_t { of_scenario, weak, strong, both };
+
 struct PredictCommand {
   std::vector<std::string>
       scenarios;  ///< files or catalog names; none: model and cluster come from the overrides
@@ -29,7 +35,7 @@ struct PredictCommand {
   std::string html;    ///< also write the page here
   std::string trace;   ///< also write the largest run's steps here
   bool explain = false;
-  std::string scaling;              ///< "weak", "strong", "both"; empty: as the scenario says
+  AskedScaling scaling = AskedScaling::of_scenario;
   std::optional<int> break_even{};  ///< 0: where more GPUs stop paying
   bool sensitivity = false;
   bool every_gpu = false;
@@ -48,6 +54,9 @@ struct CompareCommand {
 };
 void run_compare(const CompareCommand& command);  // compare.cpp
 
+/// How many processes launch the kernels of a node's GPUs.
+enum class LaunchProcesses : std::uint8_t { one, per_gpu };
+
 struct CollectiveCommand {
   std::string cluster, op;
   int gpus = 0;
@@ -57,22 +66,24 @@ struct CollectiveCommand {
   std::optional<int> channels;
   std::string transport = "nccl";
   std::string fidelity = "flow";
-  std::string launch_processes;  ///< "one", "per-gpu"; empty: by the number of nodes
+  std::optional<LaunchProcesses> launch_processes{};  ///< none: by the number of nodes
   std::vector<std::string> settings;
   std::string format = "nccl-tests";
   std::string output;    ///< file; empty = standard output
   std::string svg;       ///< also draw the curve here
   std::string measured;  ///< with these measurements over it
   bool explain = false;
+  bool is_nccl() const { return transport == "nccl"; }
 };
 void run_collective(const CollectiveCommand& command);  // collective.cpp
 
 struct ListCommand {
   std::string what;
+  bool only_names = false;
 };
 /// What `list` can show.
-const std::vector<std::string>& listable();
-void run_list(const ListCommand& command);  // list.cpp
+const std::vector<std::string>& listable();  // listing.cpp
+void run_list(const ListCommand& command);   // list.cpp
 
 struct TopologyCommand {
   std::string cluster;
@@ -83,7 +94,12 @@ struct TopologyCommand {
   std::vector<std::string> settings;
   std::string output;  ///< of draw
 };
-void run_topology_show(const TopologyCommand& command);   // topology.cpp
+void run_topology_show(const TopologyCommand& command);  // topology.cpp
+struct NewClusterCommand {
+  NewCluster cluster;
+  std::string output;  ///< file; empty = standard output
+};
+void run_topology_new(const NewClusterCommand& command);  // topology.cpp
 void run_topology_check(const TopologyCommand& command);  // topology.cpp
 void run_topology_draw(const TopologyCommand& command);   // topology_draw.cpp
 /// What `show --channels` prints.
@@ -95,12 +111,10 @@ struct ModelCommand {
   std::optional<std::int64_t> batch;
   std::string precision;  ///< empty: the default
   std::vector<std::string> settings;
-  std::string layers = "folded";
+  LayerListing layers = LayerListing::folded;
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
 };
-/// What `show --layers` can list.
-const std::vector<std::string>& layer_listings();
 void run_model_show(const ModelCommand& command);  // model.cpp
 
 struct ValidateCommand {
@@ -146,10 +160,12 @@ void run_job_show(const JobCommand& command);  // job.cpp
 struct ReferenceCommand {
   std::string topic;
 };
-/// Topics of the reference, each a file docs/reference/TOPIC.md.
+/// Pages that only the command line itself can write.
+struct CommandTexts {
+  std::string markdown, manual;
+};
+/// Topics of the reference; all but the manual page are files docs/reference/TOPIC.md.
 const std::vector<std::string>& reference_topics();
-/// Prints one topic; `commands_markdown` is the page of the commands, which only the command line itself can
-/// write.
-void run_reference(const ReferenceCommand& command, const std::string& commands_markdown);  // reference.cpp
+void run_reference(const ReferenceCommand& command, const CommandTexts& texts);  // reference.cpp
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// compare: scenarios → the same for each strategy → comparisons → report; or the best strategy of each model
-// and cluster.
+// compare: arguments → opened scenarios, each for every strategy → request → analysis → report → output; or
+// the best strategy of each model and cluster.
 #include "sim/analysis/search/compare.hpp"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 #include "sim/analysis/search/strategy_matrix.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/named_outputs.hpp"
+#include "sim/app/opened_scenarios.hpp"
 #include "sim/app/progress_line.hpp"
-#include "sim/app/several_scenarios.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/output_file.hpp"
 
@@ -33,33 +33,20 @@ void refuse_repeated(const std::vector<std::string>& names, std::string_view opt
   }
 }
 
-Comparison compared(const ComparedScenarios& scenarios) {
-  ProgressLine progress("comparing " + scenarios.own.name);
-  return compare(scenarios, [&progress](double done) { progress.show(done); });
+// Request: names that go together.
+
+std::vector<std::string> strategies_asked(const CompareCommand& command) {
+  refuse_empty(command.strategies, "--strategies");
+  refuse_empty(command.models, "--models"), refuse_empty(command.clusters, "--clusters");
+  refuse_repeated(command.models, "--models"), refuse_repeated(command.clusters, "--clusters");
+  return strategies_named(command.strategies);
 }
 
-/// Strategies are what is compared: the combinations of a study are left out.
-std::string compare_scenarios(const CompareCommand& command, const std::vector<std::string>& strategies) {
-  std::vector<ComparedScenarios> read;
-  read_scenarios(command.scenarios, command.overrides, [&](const NamedScenario& named) {
-    read.push_back(read_compared(named.source, command.overrides, strategies));
-    if (named.job) apply_job(*named.job, read.back().own);
-  });
-  check_outputs({{"-o", command.output}});
-  std::vector<Comparison> comparisons;
-  for (const ComparedScenarios& scenarios : read) {
-    comparisons.push_back(compared(scenarios));
-    if (!scenarios.own.study.axes.empty())
-      comparisons.back().warnings.emplace_back(
-          "the combinations of [study] are not compared: predict shows them");
-  }
-  const ComparisonReportEntry& report = *find_comparison_report(command.format);
-  const ReportOptions options{.explain = command.explain};
-  return comparisons.size() == 1 ? report.write(comparisons.front(), options)
-                                 : report.write_several(comparisons, options);
+bool asks_for_pairs(const CompareCommand& command) {
+  return !command.models.empty() || !command.clusters.empty();
 }
 
-std::string compare_pairs(const CompareCommand& command, const std::vector<std::string>& strategies) {
+void check_pairs(const CompareCommand& command) {
   if (!command.scenarios.empty())
     throw InputError("a scenario has one model and one cluster",
                      "leave SCENARIO out, or --models and --clusters");
@@ -67,28 +54,57 @@ std::string compare_pairs(const CompareCommand& command, const std::vector<std::
     throw InputError("--models and --clusters go together",
                      "as in --models resnet50,bert-base --clusters puhti,mahti --gpus 4");
   if (command.overrides.gpus.size() != 1) throw InputError("how many GPUs?", "one number, as in --gpus 4");
+}
+
+// Analysis.
+
+/// Strategies are what is compared: the combinations of a study are left out.
+Comparison compared(const ComparedScenarios& scenarios) {
+  ProgressLine progress("comparing " + scenarios.own.name);
+  Comparison comparison = compare(scenarios, [&progress](double done) { progress.show(done); });
+  if (!scenarios.own.study.axes.empty())
+    comparison.warnings.emplace_back("the combinations of [study] are not compared: predict shows them");
+  return comparison;
+}
+
+StrategyMatrix matrix_of(const CompareCommand& command, const std::vector<std::string>& strategies) {
   ProgressLine progress("comparing");
-  const StrategyMatrix matrix =
-      choose_strategies(command.models, command.clusters, command.overrides, strategies,
-                        [&progress](double done) { progress.show(done); });
-  progress.clear();
-  return find_comparison_report(command.format)->write_matrix(matrix);
+  return choose_strategies(command.models, command.clusters, command.overrides, strategies,
+                           [&progress](double done) { progress.show(done); });
+}
+
+// Report.
+
+std::string report_of(const CompareCommand& command, const std::vector<Comparison>& comparisons) {
+  const ComparisonReportEntry& report = *find_comparison_report(command.format);
+  const ReportOptions options{.explain = command.explain};
+  return comparisons.size() == 1 ? report.write(comparisons.front(), options)
+                                 : report.write_several(comparisons, options);
+}
+
+// The two ways down.
+
+void compare_pairs(const CompareCommand& command, const std::vector<std::string>& strategies) {
+  check_pairs(command);
+  const StrategyMatrix matrix = matrix_of(command, strategies);
+  write_output(command.output, find_comparison_report(command.format)->write_matrix(matrix));
+}
+
+void compare_scenarios(const CompareCommand& command, const std::vector<std::string>& strategies) {
+  const std::vector<ComparedScenarios> opened =
+      open_compared(command.scenarios, command.overrides, strategies);
+  check_outputs({{"-o", command.output}});
+  std::vector<Comparison> comparisons;
+  for (const ComparedScenarios& scenarios : opened) comparisons.push_back(compared(scenarios));
+  write_report(command.output, command.format, report_of(command, comparisons));
+  for (const Comparison& comparison : comparisons) warn_beside(command.format, comparison.warnings);
 }
 
 }  // namespace
 
 void run_compare(const CompareCommand& command) {
-  refuse_empty(command.strategies, "--strategies");
-  refuse_empty(command.models, "--models"), refuse_empty(command.clusters, "--clusters");
-  refuse_repeated(command.models, "--models"), refuse_repeated(command.clusters, "--clusters");
-  const std::vector<std::string> strategies = strategies_named(command.strategies);
-  if (command.models.empty() && command.clusters.empty())
-    return write_output(command.output, compare_scenarios(command, strategies));
-  // Two frameworks differ in more than their strategies: which of one is best is the question, unless both
-  // are named.
-  write_output(command.output,
-               compare_pairs(
-                   command, command.strategies.empty() ? strategies_of(FrameworkKind::pytorch) : strategies));
+  const std::vector<std::string> strategies = strategies_asked(command);
+  asks_for_pairs(command) ? compare_pairs(command, strategies) : compare_scenarios(command, strategies);
 }
 
 }  // namespace foretrain

@@ -1,6 +1,7 @@
 // job show: a job script as it was understood.
 #include "sim/app/commands.hpp"
 #include "sim/app/named_scenario.hpp"
+#include "sim/base/named_rows.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/report/prediction/job_listing.hpp"
 #include "sim/scenario/toml/reader.hpp"
@@ -19,7 +20,7 @@ void run_job_show(const JobCommand& command) {
   const OpenedJob job = read_job(std::move(text), command.overrides);
   const JobListing listing{job.script, job.findings, job.cluster ? job.cluster->name : "", job.no_cluster,
                            job.toml};
-  write_output(command.output, command.format == "json" ? write_job_json(listing) : write_job_table(listing));
+  write_output(command.output, find_row(kJobFormats, command.format)->write(listing));
 }
 
 }  // namespace foretrain

@@ -12,7 +12,9 @@ struct ListedEntry {
   std::string summary;
 };
 
-/// `what`: one of listable(). Throws InputError when a file of a catalog is wrong.
+/// `what`: one of listable() (commands.hpp). Throws InputError when a file of a catalog is wrong.
 std::vector<ListedEntry> list_entries(std::string_view what);
+/// Their names alone, without a look into any file.
+std::vector<std::string> list_names(std::string_view what);
 
 }  // namespace foretrain

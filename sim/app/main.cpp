@@ -10,6 +10,7 @@
 #include "sim/app/command_line.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/base/terminal.hpp"
 
 namespace {
 
@@ -17,7 +18,9 @@ constexpr int kWrongInput = 1, kWorldFailed = 3;
 
 int fail(const std::string& text, int code) {
   std::fflush(stdout);
-  std::fprintf(stderr, "%s", foretrain::printable_lines(text).c_str());
+  const std::string shown = foretrain::printable_lines(text);
+  std::fprintf(stderr, "%s",
+               foretrain::takes_colours(STDERR_FILENO) ? foretrain::coloured(shown).c_str() : shown.c_str());
   return code;
 }
 

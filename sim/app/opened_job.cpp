@@ -6,10 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "sim/analysis/advice/time_limit.hpp"
+#include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/import/job_cluster.hpp"
 #include "sim/import/job_scenario.hpp"
+#include "sim/import/program_arguments.hpp"
+#include "sim/scenario/catalog.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
@@ -52,12 +54,41 @@ bool loads_data(const ScenarioOverrides& overrides) {
   });
 }
 
+/// The network: an option's, or what the training program is told, where our catalog has one of that name.
+struct SaidModel {
+  std::string name;                           ///< empty: nothing says it
+  const ProgramArgument* argument = nullptr;  ///< of the program, as in --arch resnet101
+};
+
+SaidModel model_of(const JobScript& script, const ScenarioOverrides& overrides) {
+  SaidModel said{said_of("model.name", overrides.model, overrides.settings)};
+  const ProgramArgument* argument = find_argument(script.launch.arguments, "model");
+  if (!said.name.empty() || argument == nullptr) return said;
+  said.name = spelt_alike(argument->value, names_in(CatalogKind::models));
+  if (!said.name.empty()) said.argument = argument;
+  return said;
+}
+
+std::string line_of(const JobScript& script, const ProgramArgument& argument) {
+  const std::string& file = script.launch.file;
+  return fmt::format("{}line {}", file.empty() ? "" : file + " ", argument.span.line);
+}
+
+/// People should know that a name was taken for a network of ours.
+Diagnostic taken_as_model(const JobScript& script, const SaidModel& said) {
+  const std::string& file = script.launch.file.empty() ? script.file : script.launch.file;
+  return {file, said.argument->span, "",
+          fmt::format("{} {} is taken for the catalog's model {}; --model NAME says otherwise",
+                      said.argument->option, said.argument->value, said.name),
+          ""};
+}
+
 InputError missing_model(const JobScript& script) {
   std::string hint = "give --model NAME, as in --model resnet50";
-  for (const ProgramArgument& argument : script.launch.arguments) {
-    if (argument.key == "model")
-      hint += fmt::format("; line {} says {} {}", argument.span.line, argument.option, argument.value);
-  }
+  if (const ProgramArgument* argument = find_argument(script.launch.arguments, "model"))
+    hint += fmt::format("; {} says {} {}, {}", line_of(script, *argument), argument->option,
+                        shortened(argument->value, 60),
+                        unknown_name_hint(CatalogKind::models, shortened(argument->value, 60)));
   return InputError(fmt::format("{} does not say which network it trains", script.file), hint);
 }
 
@@ -74,8 +105,10 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
     job.no_cluster = error.what();
   }
   job.findings = check_job(job.script, job.text, job.cluster.value_or(ClusterSpec{}));
-  const JobScenarioOptions options{said_of("model.name", overrides.model, overrides.settings),
-                                   loads_data(overrides)};
+  const SaidModel said = model_of(job.script, overrides);
+  JobScenarioOptions options{said.name, loads_data(overrides)};
+  if (said.argument != nullptr)
+    options.model_said_by = line_of(job.script, *said.argument) + ": " + said.argument->option;
   if (job.cluster) job.toml = write_job_scenario(job.script, *job.cluster, options);
   return job;
 }
@@ -88,34 +121,10 @@ OpenedJob open_job(SourceText text, const ScenarioOverrides& overrides) {
         {job.text.name, {}, "", "how many GPUs it reserves is not known", "give --gpus, as in --gpus 1,4"});
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
   if (!job.cluster) choose_cluster(job.script, "");  // throws, with the candidates
-  if (said_of("model.name", overrides.model, overrides.settings).empty()) throw missing_model(job.script);
+  const SaidModel said = model_of(job.script, overrides);
+  if (said.name.empty()) throw missing_model(job.script);
+  if (said.argument != nullptr) job.findings.warnings.push_back(taken_as_model(job.script, said));
   return job;
-}
-
-void apply_job(const OpenedJob& job, Scenario& scenario) {
-  for (const Diagnostic& warning : job.findings.warnings) scenario.warnings.push_back(one_line(warning));
-  const JobResources& have = job.script.resources;
-  if (!have.nodes || !have.gpus_per_node || have.nodes->value < 2 ||
-      have.gpus_per_node->value >= scenario.cluster.node.gpus)
-    return;
-  const std::int64_t room = std::int64_t{have.nodes->value} * scenario.cluster.node.gpus;
-  const bool fits =
-      have.nodes->value <= scenario.cluster.nodes &&
-      std::all_of(scenario.gpus.begin(), scenario.gpus.end(), [room](int gpus) { return gpus <= room; });
-  if (!fits || scenario.layout != Layout::packed) return;
-  scenario.layout = Layout::spread;
-  scenario.cluster.nodes = have.nodes->value;
-  scenario.warnings.push_back(
-      fmt::format("{} of {} GPUs on each of {} nodes: predicted spread over them, and searched no further",
-                  have.gpus_per_node->value, scenario.cluster.node.gpus, have.nodes->value));
-}
-
-void check_time_limit(const OpenedJob& job, Prediction& prediction) {
-  const auto& limit = job.script.request.seconds;
-  if (!limit) return;
-  const std::string why = time_limit_warning(limit->value, reserved_gpus(job.script), prediction);
-  if (!why.empty())
-    prediction.warnings.push_back(fmt::format("{}:{}: {}", printable(job.text.name), limit->span.line, why));
 }
 
 }  // namespace foretrain

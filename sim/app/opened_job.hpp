@@ -1,11 +1,10 @@
-// A job script on the command line: read, held against its cluster, turned into a scenario.
+// A job script on the command line: read, held against its cluster, turned into a scenario's text.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "sim/analysis/prediction.hpp"
 #include "sim/import/job_checks.hpp"
 #include "sim/import/job_script.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -28,11 +27,5 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides);
 /// The same, but everything that keeps it from being predicted is thrown at once: mistakes, no cluster, no
 /// model.
 OpenedJob open_job(SourceText text, const ScenarioOverrides& overrides);
-
-/// Puts into the scenario what its TOML cannot say: warnings, and nodes of which the job has some GPUs only.
-void apply_job(const OpenedJob& job, Scenario& scenario);
-
-/// Adds a warning when the time limit is too short.
-void check_time_limit(const OpenedJob& job, Prediction& prediction);
 
 }  // namespace foretrain

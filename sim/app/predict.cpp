@@ -1,6 +1,8 @@
-// predict: scenario → prediction → report, one line per arrow; of several scenarios each by itself, of a
-// study every combination.
+// predict: arguments → opened scenarios → request → analysis → report → output. Of one scenario, of several
+// each by itself, of a study every combination; below, each of the three goes down the same way.
 #include "sim/analysis/predict.hpp"
+
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -8,11 +10,10 @@
 #include "sim/analysis/search/study.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/named_outputs.hpp"
+#include "sim/app/opened_scenarios.hpp"
 #include "sim/app/progress_line.hpp"
-#include "sim/app/several_scenarios.hpp"
 #include "sim/report/catalog.hpp"
 #include "sim/report/output_file.hpp"
-#include "sim/report/prediction/both_scalings.hpp"
 #include "sim/report/prediction/chrome_trace.hpp"
 #include "sim/report/prediction/html.hpp"
 #include "sim/report/prediction/job_script.hpp"
@@ -22,38 +23,9 @@ namespace foretrain {
 
 namespace {
 
-/// A scenario file, or a job script as one.
-struct Question {
-  NamedScenario named;
-  Scenario scenario;
-};
+// Request: what was asked goes together, and the rest of what it needs is read.
 
-Scenario scaled(Scenario scenario, const std::string& scaling) {
-  if (scaling == "weak") return with_scaling(std::move(scenario), Scaling::weak);
-  return scaling == "strong" ? with_scaling(std::move(scenario), Scaling::strong) : scenario;
-}
-
-std::vector<Question> read_all(const PredictCommand& command) {
-  std::vector<Question> questions;
-  read_scenarios(command.scenarios, command.overrides, [&](const NamedScenario& named) {
-    Scenario scenario = named.source.text.empty() ? make_scenario(command.overrides)
-                                                  : read_scenario(named.source, command.overrides);
-    if (named.job) apply_job(*named.job, scenario);
-    questions.push_back({named, scaled(std::move(scenario), command.scaling)});
-  });
-  return questions;
-}
-
-bool has_study(const Question& question) { return !question.scenario.study.axes.empty(); }
-
-Prediction predicted(const PredictCommand& command, const Question& question) {
-  ProgressLine progress("predicting " + question.scenario.name);
-  Prediction prediction = predict(
-      question.scenario, [&progress](double done) { progress.show(done); },
-      {.sensitivity = command.sensitivity, .break_even = command.break_even, .every_gpu = command.every_gpu});
-  if (question.named.job) check_time_limit(*question.named.job, prediction);
-  return prediction;
-}
+bool has_study(const OpenedScenario& opened) { return !opened.scenario.study.axes.empty(); }
 
 /// A page and a trace are of one prediction.
 void refuse_pages(const PredictCommand& command, bool is_written, std::string_view what,
@@ -61,7 +33,7 @@ void refuse_pages(const PredictCommand& command, bool is_written, std::string_vi
   const std::string_view option = !command.html.empty() ? "--html" : !command.trace.empty() ? "--trace" : "";
   if (!option.empty())
     throw InputError(fmt::format("{} shows one scenario, not {}", option, what), std::string(hint));
-  if (command.scaling == "both")
+  if (command.scaling == AskedScaling::both)
     throw InputError(fmt::format("--scaling both shows one scenario, not {}", what), std::string(hint));
   if (command.recommendation.is_wanted())
     throw InputError(fmt::format("--recommend is about one scenario, not {}", what), std::string(hint));
@@ -70,98 +42,175 @@ void refuse_pages(const PredictCommand& command, bool is_written, std::string_vi
                      "as in --format table");
 }
 
-Recommendation recommended(const PredictCommand& command, const Question& question) {
-  ProgressLine progress("recommending for " + question.scenario.name);
-  ComparedScenarios scenarios = read_recommended(question.named.source, command.overrides);
-  scenarios.own = scaled(std::move(scenarios.own), command.scaling);
-  for (Scenario& other : scenarios.strategies) other = scaled(std::move(other), command.scaling);
-  Recommendation recommendation =
-      recommend(scenarios, command.recommendation.request, [&progress](double done) { progress.show(done); });
-  const bool is_script_wanted =
-      !command.recommendation.sbatch.empty() || !command.recommendation.condor.empty();
-  if (is_script_wanted && !recommendation.best)
-    throw InputError("there is no job to write a script for: " + recommendation.why_none);
-  return recommendation;
-}
-
-void write_job_scripts(const RecommendationOptions& options, const Recommendation& recommendation) {
-  if (!options.sbatch.empty()) write_file(options.sbatch, write_sbatch(recommendation.plan));
-  if (!options.condor.empty()) write_file(options.condor, write_condor(recommendation.plan));
-}
-
-std::string report(const PredictCommand& command, const Question& question, const Prediction& own) {
-  const ReportOptions options{.explain = command.explain};
-  if (command.scaling != "both") return find_report(command.format)->write(own, options);
-  const Scaling other = own.strong_scaling ? Scaling::weak : Scaling::strong;
-  const Prediction second = predicted(command, {question.named, with_scaling(question.scenario, other)});
-  return write_both_scalings(own.strong_scaling ? second : own, own.strong_scaling ? own : second,
-                             command.format, options);
-}
-
-void predict_one(const PredictCommand& command, const Question& question) {
-  Prediction prediction = predicted(command, question);
-  if (command.recommendation.is_wanted()) prediction.recommendation = recommended(command, question);
-  const std::string text =
-      report(command, question, prediction);  // every mistake shows before anything is written
-  if (prediction.recommendation) write_job_scripts(command.recommendation, *prediction.recommendation);
-  if (!command.html.empty()) write_file(command.html, write_html(prediction, {.explain = command.explain}));
-  if (!command.trace.empty()) {
-    const RecordedSteps recorded = record_steps(question.scenario);
-    write_file(command.trace, write_chrome_trace(recorded.plan.graph, recorded.timeline));
-  }
-  write_output(command.output, text);
-}
-
 /// Its combinations say themselves what varies, and its table has no room for more than one line each.
 void refuse_beside_study(const PredictCommand& command) {
-  const std::string_view option = !command.scaling.empty() ? "--scaling"
-                                  : command.break_even     ? "--break-even"
-                                  : command.sensitivity    ? "--sensitivity"
-                                  : command.every_gpu      ? "--every-gpu"
-                                                           : "";
+  const std::string_view option = command.scaling != AskedScaling::of_scenario ? "--scaling"
+                                  : command.break_even                         ? "--break-even"
+                                  : command.sensitivity                        ? "--sensitivity"
+                                  : command.every_gpu                          ? "--every-gpu"
+                                                                               : "";
   if (!option.empty())
     throw InputError(fmt::format("{} has no effect on the combinations of a study", option),
                      "leave [study] out, and say with --set which one");
 }
 
-void predict_study(const PredictCommand& command, const Question& question) {
+void check_scalings(const PredictCommand& command) {
+  if (command.scaling != AskedScaling::both || find_report(command.format)->write_both_scalings != nullptr)
+    return;
+  throw InputError(fmt::format("--scaling both has no {}", command.format),
+                   "ask for --scaling weak and --scaling strong, or for table, json or csv");
+}
+
+void refuse_studies(const std::vector<OpenedScenario>& opened) {
+  for (const OpenedScenario& one : opened) {
+    if (has_study(one))
+      throw InputError(fmt::format("{} has a [study], which is a table of its own", one.source.name),
+                       "predict it by itself");
+  }
+}
+
+/// The alternatives that a recommendation weighs; none when it is not wanted.
+std::optional<ComparedScenarios> alternatives(const PredictCommand& command, const OpenedScenario& opened) {
+  if (!command.recommendation.is_wanted()) return std::nullopt;
+  ComparedScenarios scenarios = read_recommended(opened.source, command.overrides);
+  scenarios.own = scaled(std::move(scenarios.own), command.scaling);
+  for (Scenario& other : scenarios.strategies) other = scaled(std::move(other), command.scaling);
+  return scenarios;
+}
+
+// Analysis: each a function of what is asked, with a line on the terminal while it runs.
+
+Prediction predicted(const PredictCommand& command, const Scenario& scenario,
+                     const std::optional<JobTimeLimit>& limit) {
+  ProgressLine progress("predicting " + scenario.name);
+  Prediction prediction = predict(
+      scenario, [&progress](double done) { progress.show(done); },
+      {.sensitivity = command.sensitivity, .break_even = command.break_even, .every_gpu = command.every_gpu});
+  if (!limit) return prediction;
+  const std::string too_short = time_limit_warning(limit->seconds, limit->gpus, prediction);
+  if (!too_short.empty()) prediction.warnings.push_back(fmt::format("{}: {}", limit->place, too_short));
+  return prediction;
+}
+
+/// What --gpus lists is all that may be asked for.
+Recommendation recommended(const PredictCommand& command, const ComparedScenarios& scenarios) {
+  const RecommendationOptions& options = command.recommendation;
+  ProgressLine progress("recommending for " + scenarios.own.name);
+  RecommendationRequest request = options.request;
+  request.only_gpus = command.overrides.gpus;
+  Recommendation recommendation =
+      recommend(scenarios, request, [&progress](double done) { progress.show(done); });
+  const bool is_script_wanted = !options.sbatch.empty() || !options.condor.empty();
+  if (is_script_wanted && !recommendation.best)
+    throw InputError("there is no job to write a script for: " + recommendation.why_none);
+  return recommendation;
+}
+
+/// What is known of one scenario in the end.
+struct Answer {
+  Prediction prediction;
+  std::optional<Prediction> other_scaling{};  ///< for --scaling both
+  std::optional<RecordedSteps> steps{};       ///< for --trace
+};
+
+Answer answered(const PredictCommand& command, const OpenedScenario& opened,
+                const std::optional<ComparedScenarios>& others) {
+  Answer answer{predicted(command, opened.scenario, opened.time_limit)};
+  if (others) answer.prediction.recommendation = recommended(command, *others);
+  if (command.scaling == AskedScaling::both) {
+    const Scaling other = answer.prediction.strong_scaling ? Scaling::weak : Scaling::strong;
+    answer.other_scaling = predicted(command, with_scaling(opened.scenario, other), opened.time_limit);
+  }
+  if (!command.trace.empty()) answer.steps = record_steps(opened.scenario);
+  return answer;
+}
+
+StudyResult studied(const StudyQuestion& study) {
+  ProgressLine progress("predicting " + study.own.name);
+  return run_study(study, [&progress](double done) { progress.show(done); });
+}
+
+// Report: all texts before any is written, so that every mistake shows first.
+
+std::string main_report(const PredictCommand& command, const Answer& answer) {
+  const ReportOptions options{.explain = command.explain};
+  if (!answer.other_scaling) return find_report(command.format)->write(answer.prediction, options);
+  const Prediction &own = answer.prediction, &other = *answer.other_scaling;
+  const auto write = find_report(command.format)->write_both_scalings;
+  return own.strong_scaling ? write(other, own, options) : write(own, other, options);
+}
+
+struct FileText {
+  std::string file;
+  std::string text;
+};
+
+/// What is written besides the report, in this order.
+std::string trace_of(const RecordedSteps& steps, const Scenario& scenario) {
+  return write_chrome_trace(steps.plan.graph, steps.timeline,
+                            {scenario.workload.model->layer_names, steps.plan.step_ends});
+}
+
+std::vector<FileText> further_files(const PredictCommand& command, const Answer& answer,
+                                    const Scenario& scenario) {
+  const std::string& sbatch = command.recommendation.sbatch;
+  const std::string& condor = command.recommendation.condor;
+  std::vector<FileText> files;
+  if (const auto& recommendation = answer.prediction.recommendation) {
+    if (!sbatch.empty()) files.push_back({sbatch, write_sbatch(recommendation->plan)});
+    if (!condor.empty()) files.push_back({condor, write_condor(recommendation->plan)});
+  }
+  if (!command.html.empty())
+    files.push_back({command.html, write_html(answer.prediction, {.explain = command.explain})});
+  if (answer.steps) files.push_back({command.trace, trace_of(*answer.steps, scenario)});
+  return files;
+}
+
+// The three ways down.
+
+void predict_one(const PredictCommand& command, const OpenedScenario& opened) {
+  check_scalings(command);
+  const std::optional<ComparedScenarios> others = alternatives(command, opened);
+  const Answer answer = answered(command, opened, others);
+  const std::string report = main_report(command, answer);
+  for (const auto& [file, text] : further_files(command, answer, opened.scenario)) write_file(file, text);
+  write_report(command.output, command.format, report);
+  warn_beside(command.format, answer.prediction.warnings);
+}
+
+void predict_study(const PredictCommand& command, const OpenedScenario& opened) {
   refuse_beside_study(command);
   const auto write = find_report(command.format)->write_study;
   refuse_pages(command, write != nullptr, "the combinations of a study",
                "leave [study] out, and say with --set which combination");
-  const StudyQuestion study = read_study(question.named.source, command.overrides, question.scenario);
-  ProgressLine progress("predicting " + question.scenario.name);
-  const StudyResult result = run_study(study, [&progress](double done) { progress.show(done); });
-  progress.clear();
-  write_output(command.output, write(result, {.explain = command.explain}));
+  const StudyResult result = studied(read_study(opened.source, command.overrides, opened.scenario));
+  write_report(command.output, command.format, write(result, {.explain = command.explain}));
+  warn_beside(command.format, result.warnings);
 }
 
-void predict_several(const PredictCommand& command, const std::vector<Question>& questions) {
+void predict_several(const PredictCommand& command, const std::vector<OpenedScenario>& opened) {
   const auto write = find_report(command.format)->write_several;
   refuse_pages(command, write != nullptr, "several", "predict them one by one");
+  refuse_studies(opened);
   std::vector<Prediction> predictions;
-  for (const Question& question : questions) {
-    if (has_study(question))
-      throw InputError(
-          fmt::format("{} has a [study], which is a table of its own", question.named.source.name),
-          "predict it by itself");
-  }
-  for (const Question& question : questions) predictions.push_back(predicted(command, question));
-  write_output(command.output, write(predictions, {.explain = command.explain}));
+  for (const OpenedScenario& one : opened)
+    predictions.push_back(predicted(command, one.scenario, one.time_limit));
+  write_report(command.output, command.format, write(predictions, {.explain = command.explain}));
+  for (const Prediction& prediction : predictions) warn_beside(command.format, prediction.warnings);
 }
 
 }  // namespace
 
 void run_predict(const PredictCommand& command) {
-  const std::vector<Question> questions = read_all(command);
+  const std::vector<OpenedScenario> opened =
+      open_scenarios(command.scenarios, command.overrides, command.scaling);
   check_outputs({{"-o", command.output},
                  {"--html", command.html},
                  {"--trace", command.trace},
                  {"--sbatch", command.recommendation.sbatch},
                  {"--condor", command.recommendation.condor}});
-  if (questions.size() > 1) return predict_several(command, questions);
-  const Question& question = questions.front();
-  has_study(question) ? predict_study(command, question) : predict_one(command, question);
+  if (opened.size() > 1) return predict_several(command, opened);
+  has_study(opened.front()) ? predict_study(command, opened.front()) : predict_one(command, opened.front());
 }
 
 }  // namespace foretrain

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/app/training_options.hpp"
+#include "sim/app/usage.hpp"
 #include "sim/base/quantity.hpp"
 
 namespace foretrain {
@@ -16,6 +17,9 @@ namespace foretrain {
 namespace {
 
 constexpr double kMostNumber = 1e12;
+constexpr int kMostGpus = 1'000'000;
+/// Half would be no speedup at all, and all of it no loss.
+constexpr double kLeastEfficiency = 51, kMostEfficiency = 99;
 
 class Reader {
  public:
@@ -75,10 +79,26 @@ void add_recommendation(CLI::App& command, RecommendationOptions& options, Recom
       ->group(group);
   command
       .add_option("--goal", texts.goal,
-                  "fastest: the shortest run; cheapest: the least cost; balanced: the least product of both "
-                  "(default)")
-      ->check(CLI::IsMember(goals))
+                  "fastest: the shortest run; cheapest: the least cost; balanced: as many GPUs as pay for "
+                  "themselves, see --efficiency (default)")
+      ->transform(one_of(goals))
       ->type_name(joined(goals))
+      ->group(group);
+  command
+      .add_option(
+          "--efficiency", texts.efficiency,
+          "Percent that each doubling of the GPUs must buy in a balanced job, and all of them against "
+          "one; 70: twice the GPUs are 1.4 times as fast (default)")
+      ->check(CLI::Range(kLeastEfficiency, kMostEfficiency))
+      ->type_name("%")
+      ->group(group);
+  command.add_option("--max-gpus", options.request.most_gpus, "No job on more GPUs")
+      ->check(CLI::Range(1, kMostGpus))
+      ->type_name("N")
+      ->group(group);
+  command.add_option("--max-nodes", options.request.most_nodes, "No job on more nodes")
+      ->check(CLI::Range(1, kMostGpus))
+      ->type_name("N")
       ->group(group);
   command.add_option("--deadline", texts.deadline, "The run is over in time with 95 %, as in 8h")
       ->type_name("TIME")
@@ -116,9 +136,11 @@ void read_recommendation(const RecommendationTexts& texts, RecommendationOptions
   reader.refuse_nan("--price", texts.price);
   if (texts.budget > 0) request.budget_gpu_hours = texts.budget;
   if (texts.price > 0) request.price_per_gpu_hour = texts.price;
+  if (texts.efficiency > 0) request.efficiency = texts.efficiency / 100;
   for (const std::string& wait : texts.queue_wait) reader.queue_wait(wait, request);
   reader.throw_if_any();
-  const bool is_asked = request.goal != Goal::balanced || request.deadline_s || request.budget_gpu_hours ||
+  const bool is_asked = request.goal != Goal::balanced || texts.efficiency > 0 || request.most_gpus > 0 ||
+                        request.most_nodes > 0 || request.deadline_s || request.budget_gpu_hours ||
                         request.price_per_gpu_hour || !texts.queue_wait.empty() || !texts.goal.empty();
   options.recommend = options.recommend || is_asked;
 }

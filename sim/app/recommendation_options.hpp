@@ -17,6 +17,7 @@ struct RecommendationTexts {
   std::string goal, deadline;
   std::vector<std::string> queue_wait;
   double budget = 0, price = 0;
+  double efficiency = 0;  ///< percent; 0: not given
 };
 
 void add_recommendation(CLI::App& command, RecommendationOptions& options, RecommendationTexts& texts);

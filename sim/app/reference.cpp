@@ -5,9 +5,13 @@
 
 #include "sim/app/commands.hpp"
 #include "sim/app/listing.hpp"
+#include "sim/base/named_rows.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/scenario/calibration/calibration_constants.hpp"
+#include "sim/scenario/layers/layer_words.hpp"
+#include "sim/scenario/schema/cluster_keys.hpp"
+#include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/sections/scenario_keys.hpp"
 #include "sim/strategy/process/call_costs.hpp"
 
@@ -69,6 +73,73 @@ std::string scenario_page() {
          ranges_table();
 }
 
+std::string keys_table(const KeyTable& table) {
+  std::string out = fmt::format("\n## {}\n", table.heading);
+  if (!table.about.empty()) out += fmt::format("\n{}\n", table.about);
+  out += "\n| key | kind | default | meaning | for example |\n|---|---|---|---|---|\n";
+  for (const DescribedKey& key : table.keys)
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.name, cell(key.kind), cell(key.fallback),
+                       cell(key.meaning), key.example.empty() ? "" : fmt::format("`{}`", cell(key.example)));
+  return out;
+}
+
+constexpr std::string_view kRulesOfFiles =
+    "\nA quantity is a string with its unit. Unknown keys are errors. A relative path is relative to the "
+    "file "
+    "that it stands in. ";
+
+std::string cluster_page() {
+  std::string out =
+      "# Keys of a cluster file" + printed_by("cluster") + std::string(kRulesOfFiles) +
+      "`foretrain topology new` writes a first one, `foretrain topology check` finds its mistakes "
+      "([tutorial](../tutorials/my-machine.md)).\n";
+  for (const KeyTable& table : cluster_key_tables()) out += keys_table(table);
+  return out;
+}
+
+std::string model_page() {
+  std::string out = "# Keys of a model file" + printed_by("model") + std::string(kRulesOfFiles) +
+                    "Blocks, names and branches: [model files](../models/model_files.md); a first one: "
+                    "[tutorial](../tutorials/my-model.md).\n";
+  for (const KeyTable& table : model_key_tables()) out += keys_table(table);
+  out +=
+      "\n## Layers\n\nAll take `type`, `name`, `from`, `as` and `weights`; `start` no `from`. Keys in bold "
+      "must be "
+      "given.\n\n| type | keys | what it is |\n|---|---|---|\n";
+  for (const DescribedLayer& layer : described_layers())
+    out += fmt::format("| {} | {} | {} |\n", layer.type, layer.keys, cell(layer.meaning));
+  return out;
+}
+
+/// A report for programs, and what prints it.
+struct JsonReport {
+  std::string_view name, printed_by;
+};
+constexpr JsonReport kJsonReports[] = {
+    {"prediction", "predict"},
+    {"predictions", "predict of several scenarios, and --scaling both"},
+    {"study", "predict of a scenario with [study]"},
+    {"comparison", "compare"},
+    {"comparisons", "compare of several scenarios"},
+    {"strategies", "compare --models … --clusters …"},
+    {"collective", "collective"},
+    {"model", "model show"},
+    {"job", "job show"},
+    {"validation", "validate"},
+    {"calibration_check", "calibrate check"},
+};
+
+std::string output_page() {
+  std::string out =
+      "# Reports for programs" + printed_by("output") +
+      "\nWith `--format json` these commands print JSON; `schema` in it names what it is. What stays the "
+      "same: [the promise](schema/README.md).\n\n| schema | printed by | file |\n|---|---|---|\n";
+  for (const JsonReport& report : kJsonReports)
+    out += fmt::format("| `foretrain.{0}/1` | `{1}` | [schema/{0}.json](schema/{0}.json) |\n", report.name,
+                       report.printed_by);
+  return out;
+}
+
 std::string catalogs_page() {
   std::string out = "# Catalogs" + printed_by("catalogs");
   for (const std::string& what : listable()) {
@@ -85,7 +156,7 @@ std::string constants_page() {
   std::string out = "# Constants" + printed_by("constants") +
                     "\nEvery constant that a calibration file may state (`foretrain calibrate`), with the "
                     "range that physics allows. "
-                    "Calls of the host are seconds on the reference CPU, times `host.slowdown`.\n\n| "
+                    "Times are in seconds; those of calls are on the reference CPU.\n\n| "
                     "constant | meaning | least | most "
                     "|\n|---|---|---|---|\n";
   const std::vector<ConstantOf<CallCosts>>& calls = call_constants();
@@ -101,17 +172,31 @@ std::string constants_page() {
   return out;
 }
 
+/// Pages by topic; those of the commands come from the command line.
+struct ReferencePage {
+  std::string_view name;
+  std::string (*text)(const CommandTexts& texts);
+};
+constexpr ReferencePage kPages[] = {
+    {"commands", [](const CommandTexts& texts) { return texts.markdown; }},
+    {"scenario", [](const CommandTexts&) { return scenario_page(); }},
+    {"cluster", [](const CommandTexts&) { return cluster_page(); }},
+    {"model", [](const CommandTexts&) { return model_page(); }},
+    {"output", [](const CommandTexts&) { return output_page(); }},
+    {"catalogs", [](const CommandTexts&) { return catalogs_page(); }},
+    {"constants", [](const CommandTexts&) { return constants_page(); }},
+    {"man", [](const CommandTexts& texts) { return texts.manual; }},
+};
+
 }  // namespace
 
 const std::vector<std::string>& reference_topics() {
-  static const std::vector<std::string> topics{"commands", "scenario", "catalogs", "constants"};
+  static const std::vector<std::string> topics = names_of_rows(kPages);
   return topics;
 }
 
-void run_reference(const ReferenceCommand& command, const std::string& commands_markdown) {
-  if (command.topic == "commands") return write_output("", commands_markdown);
-  if (command.topic == "constants") return write_output("", constants_page());
-  write_output("", command.topic == "scenario" ? scenario_page() : catalogs_page());
+void run_reference(const ReferenceCommand& command, const CommandTexts& texts) {
+  write_output("", find_row(kPages, command.topic)->text(texts));
 }
 
 }  // namespace foretrain

@@ -1,10 +1,11 @@
-// topology show, topology check: a cluster as the simulator sees it.
+// topology show, topology check: a cluster as the simulator sees it; topology new: a first file for one.
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "sim/app/commands.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/node_layout.hpp"
@@ -19,10 +20,10 @@ namespace {
 
 std::string heading(const ClusterSpec& spec) {
   const Gpu& gpu = spec.node.gpu;
-  return fmt::format("{}: {}\n{} nodes with {} x {} ({} fp32, {} at {}), {} cores, fabric {}\n\n", spec.name,
-                     spec.description, spec.nodes, spec.node.gpus, gpu.name, to_string(gpu.fp32),
-                     to_string(gpu.memory), to_string(gpu.memory_bandwidth), spec.node.host.cores,
-                     spec.fabric.kind);
+  return fmt::format("{}: {}\n{} with {} x {} ({} fp32, {} at {}), {} cores, fabric {}\n\n", spec.name,
+                     spec.description, counted(spec.nodes, "node"), spec.node.gpus, gpu.name,
+                     to_string(gpu.fp32), to_string(gpu.memory), to_string(gpu.memory_bandwidth),
+                     spec.node.host.cores, spec.fabric.kind);
 }
 
 std::string connections(const ClusterSpec& spec) {
@@ -31,6 +32,12 @@ std::string connections(const ClusterSpec& spec) {
     out += fmt::format("  {:<8} {:<8} {:>2} x {:<14} {:>10}\n", link.a, link.b, link.count, link.type.name,
                        to_string(link.type.bandwidth * link.count));
   }
+  return out;
+}
+
+std::string doubts(const ClusterSpec& spec) {
+  std::string out;
+  for (const std::string& doubt : doubts_about(spec)) out += "warning: " + doubt + "\n";
   return out;
 }
 
@@ -105,8 +112,8 @@ std::string all_reduce_line(const ClusterSpec& spec, int gpus) {
   constexpr Bytes kMessage{std::int64_t{256} << 20};
   const CollectivePlan plan = Communicator(cluster, placement).plan(CollectiveOp::all_reduce, kMessage);
   const double busbw = 2.0 * (gpus - 1) / gpus * static_cast<double>(kMessage.count) / to_seconds(plan.alone);
-  return fmt::format("  {:>4} GPUs on {} node{}: {:>9} for 256 MiB, busbw {}\n", gpus, placement.nodes,
-                     placement.nodes == 1 ? " " : "s", to_string(plan.alone), to_string(ByteRate{busbw}));
+  return fmt::format("  {:>4} GPUs on {} {:<5}: {:>9} for 256 MiB, busbw {}\n", gpus, placement.nodes,
+                     plural(placement.nodes, "node"), to_string(plan.alone), to_string(ByteRate{busbw}));
 }
 
 }  // namespace
@@ -114,7 +121,7 @@ std::string all_reduce_line(const ClusterSpec& spec, int gpus) {
 void run_topology_show(const TopologyCommand& command) {
   if (command.channels) return write_output("", describe_channels(command));
   const ClusterSpec spec = open_cluster(command.cluster);
-  std::string out = heading(spec) + connections(spec);
+  std::string out = heading(spec) + connections(spec) + doubts(spec);
   if (spec.node.gpus > 1) out += gpu_matrix(Cluster::build(spec, 1));
   if (spec.node.gpus + spec.node.nics > 1) out += path_matrix(Cluster::build(spec, 1));
   if (spec.nodes > 1) out += fabric_summary(spec);
@@ -129,8 +136,13 @@ void run_topology_show(const TopologyCommand& command) {
 void run_topology_check(const TopologyCommand& command) {
   const ClusterSpec spec = open_cluster(command.cluster);
   write_output("",
-               fmt::format("{}: {} nodes, {} GPUs, {} links per node: no faults\n", spec.name, spec.nodes,
-                           static_cast<long long>(spec.nodes) * spec.node.gpus, 2 * spec.node.links.size()));
+               fmt::format("{}: {}, {}, {} per node: no faults\n{}", spec.name, counted(spec.nodes, "node"),
+                           counted(std::int64_t{spec.nodes} * spec.node.gpus, "GPU"),
+                           counted(std::ssize(spec.node.links) * 2, "link"), doubts(spec)));
+}
+
+void run_topology_new(const NewClusterCommand& command) {
+  write_output(command.output, new_cluster_text(command.cluster));
 }
 
 }  // namespace foretrain

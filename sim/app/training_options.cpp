@@ -7,9 +7,13 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/validation/error_groups.hpp"
+#include "sim/app/data_set_option.hpp"
 #include "sim/app/gpu_numbers.hpp"
+#include "sim/app/usage.hpp"
+#include "sim/base/named_rows.hpp"
 #include "sim/report/catalog.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
+#include "sim/report/validation/validation_catalog.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
@@ -25,6 +29,11 @@ int parse_break_even(const std::string& text) {
     throw InputError(fmt::format("--break-even: \"{}\" is no number of GPUs", text.substr(0, 40)),
                      "as in --break-even 8; --break-even auto asks where more GPUs stop paying");
   return value;
+}
+
+AskedScaling scaling_named(std::string_view name) {
+  if (name == "weak") return AskedScaling::weak;
+  return name == "strong" ? AskedScaling::strong : AskedScaling::both;
 }
 
 /// An option for a key that people change often.
@@ -43,7 +52,7 @@ void add_setting(CLI::App& command, ScenarioOverrides& overrides, const char* op
 
 /// What predict and compare ask alike.
 void add_question(CLI::App& command, std::vector<std::string>& scenarios, ScenarioOverrides& overrides,
-                  std::vector<std::string>& gpus, long long& batch) {
+                  std::vector<std::string>& gpus, long long& batch, std::string& data_set) {
   command.add_option("SCENARIO", scenarios,
                      "A scenario file, the name of one in the catalog, or a job script (Slurm, HTCondor), or "
                      "several; without one --model and "
@@ -59,6 +68,13 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
       ->type_name("N");
   add_setting(command, overrides, "--precision", "model.precision", "\"{}\"",
               "fp32|tf32|amp_fp16|…, as model.precision");
+  command
+      .add_option(
+          "--dataset", data_set,
+          "A data set of the catalog, as imagenet or cifar10; or your own, which is looked at and "
+          "estimated: a folder with a file per sample, or a webdataset tar, HDF5, TFRecord or Parquet "
+          "file")
+      ->type_name("NAME");
   add_setting(command, overrides, "--epochs", "run.epochs", "{}", "Epochs of the run, as run.epochs");
   command
       .add_option("--set", overrides.settings,
@@ -70,7 +86,7 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
 void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& names,
                 std::string& output) {
   command.add_option("--format", format, joined(names))
-      ->check(CLI::IsMember(names))
+      ->transform(one_of(names))
       ->type_name("FORMAT")
       ->capture_default_str();
   command.add_option("-o,--output", output, "Write to a file instead of standard output")->type_name("FILE");
@@ -83,7 +99,7 @@ std::string joined(const std::vector<std::string>& words) { return fmt::format("
 void add_predict(CLI::App& app, TrainingOptions& options) {
   CLI::App* command = app.add_subcommand("predict", "The scaling table and the crossover of a scenario");
   PredictCommand& predict = options.predict;
-  add_question(*command, predict.scenarios, predict.overrides, options.gpus, options.batch);
+  add_question(*command, predict.scenarios, predict.overrides, options.gpus, options.batch, options.data_set);
   command->add_option("--strategy", predict.overrides.strategy, joined(strategy_names()))->type_name("NAME");
   add_format(*command, predict.format, report_names(), predict.output);
   command->add_option("--html", predict.html, "Also write a page with drawings")->type_name("FILE");
@@ -92,11 +108,12 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
                    "Also write the steps on the largest number of GPUs for chrome://tracing or Perfetto")
       ->type_name("FILE");
   command
-      ->add_option("--scaling", predict.scaling,
-                   "weak|strong|both: keep the batch of each GPU or that of all; by default as the scenario "
-                   "says. Its first number of GPUs "
-                   "(or the measured one) has the same batch in both")
-      ->check(CLI::IsMember(std::vector<std::string>{"weak", "strong", "both"}))
+      ->add_option_function<std::string>(
+          "--scaling", [&predict](const std::string& name) { predict.scaling = scaling_named(name); },
+          "weak|strong|both: keep the batch of each GPU or that of all; by default as the scenario "
+          "says. Its first number of GPUs "
+          "(or the measured one) has the same batch in both")
+      ->transform(one_of({"weak", "strong", "both"}))
       ->type_name("KIND");
   command
       ->add_option("--break-even", options.break_even,
@@ -126,6 +143,7 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
     read_recommendation(options.recommendation, options.predict.recommendation);
     if (command->count("--batch") > 0) options.predict.overrides.batch = options.batch;
     if (command->count("--break-even") > 0) options.predict.break_even = parse_break_even(options.break_even);
+    apply_data_set(options.data_set, options.predict.overrides);
     run_predict(options.predict);
   });
 }
@@ -134,13 +152,14 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
   CLI::App* command =
       app.add_subcommand("compare", "The same training with several strategies, best first, and why");
   CompareCommand& compare = options.compare;
-  add_question(*command, compare.scenarios, compare.overrides, options.compared_gpus, options.compared_batch);
+  add_question(*command, compare.scenarios, compare.overrides, options.compared_gpus, options.compared_batch,
+               options.compared_data_set);
   command
       ->add_option("--strategies", compare.strategies,
                    joined(strategy_names()) +
-                       "; with commas, otherwise all (in the table of --models and --clusters those of "
-                       "PyTorch). Options in the scenario that a "
-                       "strategy does not have are left out for it")
+                       "; with commas, or all; otherwise those that a script of the scenario's framework can "
+                       "use as it is. Options in the scenario that a strategy does not have are left out for "
+                       "it")
       ->delimiter(',')
       ->type_name("LIST");
   command
@@ -162,6 +181,7 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
   command->callback([command, &options] {
     options.compare.overrides.gpus = gpu_numbers(options.compared_gpus);
     if (command->count("--batch") > 0) options.compare.overrides.batch = options.compared_batch;
+    apply_data_set(options.compared_data_set, options.compare.overrides);
     run_compare(options.compare);
   });
 }
@@ -201,8 +221,8 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
                    "Show only so many rows, those that are furthest off, instead of every series")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
-  command->add_option("--format", validate.format, "table|json")
-      ->check(CLI::IsMember(std::vector<std::string>{"table", "json"}))
+  command->add_option("--format", validate.format, joined(names_of_rows(kValidationReports)))
+      ->transform(one_of(names_of_rows(kValidationReports)))
       ->type_name("FORMAT")
       ->capture_default_str();
   command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")

@@ -1,4 +1,4 @@
-// validate: measurements → validation → report.
+// validate: arguments → opened measurements → request → validation → report → output.
 #include <algorithm>
 
 #include "sim/analysis/validation/collective_validation.hpp"
@@ -7,10 +7,10 @@
 #include "sim/app/commands.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/base/named_rows.hpp"
 #include "sim/base/names.hpp"
 #include "sim/report/output_file.hpp"
-#include "sim/report/prediction/json.hpp"
-#include "sim/report/validation/validation_table.hpp"
+#include "sim/report/validation/validation_catalog.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
@@ -34,9 +34,11 @@ std::vector<GroupKeys> group_keys_of(const ValidateCommand& command) {
       const std::size_t end = std::min(text.find(',', begin), text.size());
       keys.push_back(text.substr(begin, end - begin));
       begin = end + 1;
-      if (std::ranges::count(error_group_keys(), keys.back()) == 0)
+      const std::string known = spelt_alike(keys.back(), error_group_keys());
+      if (known.empty())
         throw InputError("--by: no row has a \"" + keys.back().substr(0, 40) + "\"",
                          did_you_mean(keys.back(), error_group_keys()));
+      keys.back() = known;
     }
   }
   return tables;
@@ -45,42 +47,42 @@ std::vector<GroupKeys> group_keys_of(const ValidateCommand& command) {
 /// The rules of a file, each text of which is looked for in series and sources; none without a file.
 Provenance provenance_of(const std::string& file) {
   if (file.empty()) return {};
-  const SourceText source = read_text_file(file, kLargestProvenance);
-  Diagnostics diagnostics(source);
-  Provenance provenance = read_provenance(source, diagnostics);
-  diagnostics.throw_if_any();
-  return provenance;
+  return read_or_throw(read_text_file(file, kLargestProvenance), read_provenance);
+}
+
+ValidationOptions options_of(const ValidateCommand& command) {
+  return {.anchor = command.anchor,
+          .settings = command.settings,
+          .gpus = command.gpus,
+          .provenance = provenance_of(command.provenance)};
+}
+
+std::string validated_collectives(const ValidateCommand& command, const MeasurementFile& file) {
+  ProgressLine progress("validating " + command.file);
+  const CollectiveValidation validation = validate_collectives(
+      file.collective, command.settings, [&progress](double done) { progress.show(done); });
+  return find_row(kValidationReports, command.format)->write_collectives(validation);
+}
+
+std::string validated_training(const ValidateCommand& command, const MeasurementFile& file,
+                               const ValidationOptions& options, const std::vector<GroupKeys>& groups) {
+  ProgressLine progress("validating " + command.file);
+  const Validation validation = validate(file, options, [&progress](double done) { progress.show(done); });
+  return find_row(kValidationReports, command.format)->write(validation, {groups, command.worst});
 }
 
 }  // namespace
 
 void run_validate(const ValidateCommand& command) {
   const std::vector<GroupKeys> groups = group_keys_of(command);
-  const SourceText source = read_text_file(command.file, kLargestMeasurements);
-  Diagnostics diagnostics(source);
-  const MeasurementFile file = read_measurements(source, diagnostics);
-  diagnostics.throw_if_any();
-  const Provenance provenance = provenance_of(command.provenance);
+  const MeasurementFile file =
+      read_or_throw(read_text_file(command.file, kLargestMeasurements), read_measurements);
+  const ValidationOptions options = options_of(command);
   check_outputs({{"-o", command.output}});
-  ProgressLine progress("validating " + command.file);
-  const auto show = [&progress](double done) { progress.show(done); };
-  const bool json = command.format == "json";
-  std::string text;
-  if (file.kind == MeasurementFile::Kind::collective) {
-    refuse_selection(command);
-    const CollectiveValidation validation = validate_collectives(file.collective, command.settings, show);
-    text = json ? write_validation_json(validation) : write_validation_table(validation);
-  } else {
-    const ValidationOptions options{.anchor = command.anchor,
-                                    .settings = command.settings,
-                                    .gpus = command.gpus,
-                                    .provenance = provenance};
-    const Validation validation = validate(file, options, show);
-    text = json ? write_validation_json(validation, groups)
-                : write_validation_table(validation, {groups, command.worst});
-  }
-  progress.clear();
-  write_output(command.output, text);
+  const bool is_collective = file.kind == MeasurementFile::Kind::collective;
+  if (is_collective) refuse_selection(command);
+  write_output(command.output, is_collective ? validated_collectives(command, file)
+                                             : validated_training(command, file, options, groups));
 }
 
 }  // namespace foretrain

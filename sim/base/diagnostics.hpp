@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ struct SourceSpan {
 struct SourceText {
   std::string name;
   std::string text;
+  int file_lines = std::numeric_limits<int>::max();  ///< lines behind these come from the command line
   /// The line without its newline; empty when there is no such line.
   std::string_view line(int number) const;
 };
@@ -81,5 +83,14 @@ class Diagnostics {
   const SourceText* source_;
   std::vector<Diagnostic> found_;
 };
+
+/// What `read` makes of the text; throws InputError with every mistake in it.
+template <class Read>
+auto read_or_throw(const SourceText& source, Read read) {
+  Diagnostics diagnostics(source);
+  auto value = read(source, diagnostics);
+  diagnostics.throw_if_any();
+  return value;
+}
 
 }  // namespace foretrain

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -17,6 +19,15 @@ constexpr std::size_t kMostListed = 16;
 std::string folded(std::string_view text) {
   std::string out(text.substr(0, kLongestName));
   for (char& c : out) c = c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+/// Its letters and digits, small.
+std::string letters_of(std::string_view name) {
+  std::string out;
+  for (const char c : lower_case(name)) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) out += c;
+  }
   return out;
 }
 
@@ -53,6 +64,14 @@ int edit_distance(std::string_view a, std::string_view b) {
     previous = current;
   }
   return previous[y.size()];
+}
+
+std::string spelt_alike(std::string_view name, const std::vector<std::string>& known) {
+  if (std::ranges::find(known, name) != known.end()) return std::string(name);
+  const std::string letters = letters_of(name);
+  const auto is_alike = [&](const std::string& other) { return letters_of(other) == letters; };
+  if (letters.empty() || std::ranges::count_if(known, is_alike) != 1) return "";
+  return *std::ranges::find_if(known, is_alike);
 }
 
 std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/cluster/fabrics/catalog.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -10,9 +12,7 @@ namespace {
 template <class Visitor>
 void visit_links(ClusterSpec& cluster, const Visitor& visit) {
   for (NodeLink& link : cluster.node.links) visit(link.type);
-  visit(cluster.fabric.link);
-  visit(cluster.fabric.uplink);
-  for (FabricLink& link : cluster.fabric.graph) visit(link.type);
+  for (LinkType* type : link_types_of(cluster.fabric)) visit(*type);
 }
 
 }  // namespace

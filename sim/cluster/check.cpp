@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/names.hpp"
+#include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/fabrics/catalog.hpp"
 #include "sim/cluster/node_layout.hpp"
@@ -121,7 +122,7 @@ void check_links(Faults& faults, const NodeSpec& node) {
   }
 }
 
-void check_fabric(Faults& faults, const ClusterSpec& spec) {
+void check_fabric_of(Faults& faults, const ClusterSpec& spec) {
   const Fabric* fabric = find_fabric(spec.fabric.kind);
   if (fabric == nullptr) {
     std::vector<std::string> known;
@@ -207,16 +208,59 @@ void check_reach(Faults& faults, const NodeSpec& node) {
   }
 }
 
+/// What a device's links of one kind carry in sum, per direction.
+double rate_at(const NodeSpec& node, std::string_view device, LinkKind kind) {
+  double rate = 0;
+  for (const NodeLink& link : node.links) {
+    if ((link.a == device || link.b == device) && link.type.kind == kind)
+      rate += link.type.bandwidth.per_second * link.count;
+  }
+  return rate;
+}
+
 }  // namespace
+
+std::vector<ClusterFault> check_node_links(const NodeSpec& node) {
+  Faults faults;
+  check_links(faults, node);
+  return faults;
+}
+
+std::vector<ClusterFault> check_node(const NodeSpec& node) {
+  Faults faults = check_node_links(node);
+  if (faults.empty()) check_reach(faults, node);
+  return faults;
+}
+
+std::vector<ClusterFault> check_network(const ClusterSpec& spec) {
+  Faults faults;
+  check_fabric_of(faults, spec);
+  return faults;
+}
 
 std::vector<ClusterFault> check(const ClusterSpec& spec) {
   Faults faults;
   check_counts(faults, spec);
   if (!faults.empty()) return faults;
   check_links(faults, spec.node);
-  check_fabric(faults, spec);
+  check_fabric_of(faults, spec);
   if (faults.empty()) check_reach(faults, spec.node);
   return faults;
+}
+
+std::vector<std::string> doubts_about(const ClusterSpec& spec) {
+  std::vector<std::string> out;
+  for (int gpu = 0; gpu < spec.node.gpus && out.empty(); ++gpu) {
+    const std::string name = fmt::format("gpu{}", gpu);
+    const double nvlink = rate_at(spec.node, name, LinkKind::nvlink);
+    const double pcie = rate_at(spec.node, name, LinkKind::pcie);
+    if (nvlink > 0 && nvlink < pcie)
+      out.push_back(fmt::format(
+          "{}: the NVLinks of {} carry {} in sum, less than the {} of its PCIe link; was `count` forgotten, "
+          "the number of parallel NVLinks in their [[node.links]]?",
+          spec.name, name, to_string(ByteRate{nvlink}), to_string(ByteRate{pcie})));
+  }
+  return out;
 }
 
 }  // namespace foretrain

@@ -4,14 +4,60 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "sim/cluster/cluster_links.hpp"
 #include "sim/cluster/hardware.hpp"
 #include "sim/engine/task_graph.hpp"
 
 namespace foretrain {
+
+// The links of a cluster, held once per node layout and in twelve bytes each for the fabric, so that 100,000
+// GPUs fit a cache better than a list.
+
+/// One direction of a connection. Ids are LinkIds of the network.
+struct ClusterLink {
+  VertexId from, to;
+  LinkKind kind;
+  ByteRate bandwidth;
+  double collective_efficiency;
+  Time latency;
+};
+
+/// Reads like a vector of ClusterLink: those of node 0, of node 1, …, then those of the fabric.
+class ClusterLinks {
+ public:
+  ClusterLinks() = default;
+  /// `nodes` copies of the links of one node, whose vertices are `vertices_per_node` apart.
+  ClusterLinks(std::vector<ClusterLink> of_node, int nodes, std::uint32_t vertices_per_node);
+
+  std::size_t size() const { return in_nodes_ + fabric_.size(); }
+  ClusterLink operator[](std::size_t id) const;
+  /// Of a link of the fabric everything but its ends, which mean nothing here.
+  const ClusterLink& of_fabric(std::size_t id) const { return types_[fabric_[id - in_nodes_].type]; }
+  /// The least bandwidth of any link; infinite when there is none.
+  double slowest() const;
+  /// The links of node 0.
+  std::span<const ClusterLink> of_first_node() const { return of_node_; }
+
+  void reserve_fabric(std::size_t links) { fabric_.reserve(links); }
+  /// Appends one direction of `count` parallel network links of a type.
+  void add(VertexId from, VertexId to, const LinkType& type, int count);
+
+ private:
+  struct FabricRow {
+    VertexId from, to;
+    std::uint32_t type;
+  };
+  std::uint32_t number_of(const ClusterLink& type);
+
+  std::vector<ClusterLink> of_node_;
+  std::size_t in_nodes_ = 0;
+  std::uint32_t vertices_per_node_ = 0;
+  std::vector<FabricRow> fabric_;
+  std::vector<ClusterLink> types_;  ///< what the rows have in common; their ends mean nothing
+};
 
 using VertexId = std::uint32_t;
 struct NodeGraph;   // node_layout.hpp
@@ -81,12 +127,12 @@ struct Route {
   int pcie_hops = 0;    ///< links of kind pcie or socket on the way
 };
 
-/// What is wrong with a cluster description. `link` indexes NodeSpec::links, -1 when no single link is to
+/// What is wrong with a cluster description. `link` indexes NodeSpec::links, -1 when none of them is to
 /// blame.
 struct ClusterFault {
   std::string message, hint;
   int link = -1;
-  int fabric_link = -1;  ///< the same for FabricSpec::graph
+  SourceSpan fabric_link{};  ///< of a link that the fabric lists; line 0: none is to blame
 };
 
 /// Largest descriptions the program takes.
@@ -99,6 +145,15 @@ inline constexpr int kMostNodes = 100'000, kMostClusterGpus = 1'000'000, kMostFa
 /// name that does not exist), no NIC for more than one node, fabric parameters missing, more parts than the
 /// limits below.
 std::vector<ClusterFault> check(const ClusterSpec& spec);
+
+/// The faults of one part, for descriptions of which another part could not be read: of the links of a node,
+/// of a whole node, and of the fabric.
+std::vector<ClusterFault> check_node_links(const NodeSpec& node);
+std::vector<ClusterFault> check_node(const NodeSpec& node);
+std::vector<ClusterFault> check_network(const ClusterSpec& spec);
+
+/// What is possible and hardly meant, in sentences: NVLinks slower than the PCIe beside them.
+std::vector<std::string> doubts_about(const ClusterSpec& spec);
 
 /// The graph of the first `nodes` nodes. Vertices and links of a node are contiguous and laid out alike in
 /// every node.

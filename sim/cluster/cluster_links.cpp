@@ -1,9 +1,9 @@
 // A link of a node is that of node 0 with its ends shifted; a link of the fabric takes the rest from its
 // type.
-#include "sim/cluster/cluster_links.hpp"
-
 #include <algorithm>
 #include <limits>
+
+#include "sim/cluster/cluster.hpp"
 
 namespace foretrain {
 

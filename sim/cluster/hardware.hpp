@@ -1,6 +1,7 @@
 // Parts of a machine as data sheets and measurements describe them: GPU, link type, node, fabric, cluster.
 #pragma once
 
+#include <any>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,17 @@ namespace foretrain {
 
 /// `cpu`: no GPU at all; the cores of the host compute, and what is "on the device" lies in host memory.
 enum class Architecture { cpu, kepler, pascal, volta, turing, ampere, ada, hopper, blackwell };
+
+/// How a GPU is built into a node where nobody says otherwise: for new cluster files. What runs on a cluster
+/// uses the cluster's own links.
+struct GpuPorts {
+  std::string host;      ///< link to a CPU or PCIe switch
+  std::string nvlink;    ///< empty: none
+  int nvlinks = 0;       ///< of one GPU
+  bool bridged = false;  ///< a bridge between two cards, else the board has them
+  bool peer_access = true;
+  friend bool operator==(const GpuPorts&, const GpuPorts&) = default;
+};
 
 /// Dense peak rates without sparsity; a rate of 0 = not supported by the hardware.
 struct Gpu {
@@ -34,6 +46,7 @@ struct Gpu {
                                 ///< small power budget fall behind
   double staging_share = 0.92;  ///< of its host link's rate, reads and writes of host memory together, when
                                 ///< peers exchange data through it
+  GpuPorts ports{};
   Bytes capacity() const { return usable_memory.count > 0 ? usable_memory : memory; }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
@@ -77,6 +90,7 @@ struct Host {
                         ///< 5, 1.0); larger = slower
   Bytes memory{};
   ByteRate memory_bandwidth{};  ///< one core's memcpy, for pinning batches
+  double power_w = 0;           ///< of a working node without its GPUs; 0: unknown
   friend bool operator==(const Host&, const Host&) = default;
 };
 
@@ -117,30 +131,30 @@ struct FabricLink {
 /// or by a hash of both ends (Ethernet's ECMP). Both are deterministic.
 enum class PathChoice { destination, flow };
 
+/// The network between nodes. What only its kind has, say the nodes below a leaf, is in that kind's options:
+/// a struct beside its row in fabrics/, which nothing else knows.
 struct FabricSpec {
-  std::string kind;        ///< a row of fabrics/catalog.hpp
-  LinkType link;           ///< NIC to first switch
-  Time switch_latency{};   ///< added per switch passed
-  int nodes_per_leaf = 0;  ///< fat_tree, rail_optimized, dragonfly_plus
-  int uplinks_per_leaf =
-      0;            ///< fat_tree, rail_optimized, dragonfly_plus: spines above a leaf, one link to each
-  LinkType uplink;  ///< between switches; defaults to `link`
+  std::string kind;                   ///< a row of fabrics/catalog.hpp
+  LinkType link;                      ///< NIC to first switch
+  Time switch_latency{};              ///< added per switch passed
+  LinkType uplink;                    ///< between switches; defaults to `link`
   bool in_network_reduction = false;  ///< switches that reduce (InfiniBand SHARP), used by CollNet
   PathChoice ecmp = PathChoice::destination;
-  int levels = 2;             ///< fat_tree: 2 or 3
-  int leaves_per_group = 0;   ///< fat_tree of 3 levels (a group is a pod), dragonfly_plus
-  int uplinks_per_spine = 0;  ///< fat_tree of 3 levels: cores above a spine; 0 = as many as leaves below it
-  int groups = 0;             ///< dragonfly, dragonfly_plus
-  int routers_per_group = 0;  ///< dragonfly
-  int nodes_per_router = 0;   ///< dragonfly, torus
-  int parallel_links = 1;  ///< between a leaf and a spine, a spine and a core, two routers of a dragonfly's
-                           ///< group; one fat link
-  bool spread_nics =
-      false;             ///< dragonfly: the NICs of a node are at as many routers, those of one number at one
-  int global_links = 0;  ///< dragonfly, dragonfly_plus: links between two groups
-  std::vector<int> dimensions{};    ///< torus
-  std::vector<FabricLink> graph{};  ///< explicit
   SourceSpan span{};
+  std::any options{};  ///< of the kind
+
+  /// Defaults where edit() was never asked for them. The reference stays valid until edit() of another kind.
+  template <typename Options>
+  const Options& get() const {
+    static const Options kDefaults{};
+    const auto* held = std::any_cast<Options>(&options);
+    return held == nullptr ? kDefaults : *held;
+  }
+  template <typename Options>
+  Options& edit() {
+    if (std::any_cast<Options>(&options) == nullptr) options = Options{};
+    return *std::any_cast<Options>(&options);
+  }
 };
 
 struct ClusterSpec {

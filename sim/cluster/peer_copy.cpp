@@ -1,8 +1,7 @@
 // A CPU that stands between two PCIe links, or socket links, forwards packets between them.
-#include "sim/cluster/peer_copy.hpp"
-
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/node_layout.hpp"
+#include "sim/cluster/routing.hpp"
 
 namespace foretrain {
 

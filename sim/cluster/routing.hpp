@@ -36,4 +36,14 @@ struct NodeRoutes {
 /// the highest bandwidth counts. Ties go to the path found first in device order.
 NodeRoutes node_routes(const NodeGraph& node, PathClass peer_reach);
 
+// What copies between two GPUs of a node reach of the links' rate.
+
+class Cluster;
+struct Route;
+
+/// Share of the route's bandwidth that a copy engine reaches from one GPU to another: all of it over NVLink
+/// and PCIe switches, kRootComplexShare where two PCIe links meet in a CPU. Staged routes have their rate in
+/// their staging links, so theirs is 1. Requires a route between GPUs of one node.
+double peer_copy_share(const Cluster& cluster, const Route& route);
+
 }  // namespace foretrain

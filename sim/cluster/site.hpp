@@ -17,11 +17,12 @@ enum class BatchSystem : std::uint8_t { none, slurm, htcondor };
 /// What one job may ask of a partition. Zero is no limit beyond the cluster's own.
 struct Partition {
   std::string name;
-  int most_nodes = 0;        ///< of a job
-  int most_gpus = 0;         ///< of a job
-  Time longest{};            ///< largest --time
-  bool for_tests = false;    ///< short queue, not for production
-  bool whole_nodes = false;  ///< a job gets and pays whole nodes
+  int least_nodes = 0, least_gpus = 0;  ///< of a job
+  int most_nodes = 0;                   ///< of a job
+  int most_gpus = 0;                    ///< of a job
+  Time longest{};                       ///< largest --time
+  bool for_tests = false;               ///< short queue, not for production
+  bool whole_nodes = false;             ///< a job gets and pays whole nodes
 };
 
 /// What a job is charged, in the centre's own units.
@@ -38,6 +39,7 @@ struct Site {
   std::string requirements;  ///< HTCondor's require_gpus that selects these GPUs
   std::vector<Partition> partitions;
   Billing billing;
+  double grid_g_per_kwh = 0;  ///< of CO2 for the electricity; 0: unknown
 };
 
 }  // namespace foretrain

@@ -45,9 +45,9 @@ class PlanBuilder {
     if (!plan_.algorithm) {
       build_peers();
     } else if (*plan_.algorithm == nccl::Algorithm::ring) {
-      build_on(nccl::Pattern::ring, "ring");
+      build_on(nccl::Pattern::ring, AlgorithmFamily::ring);
     } else if (*plan_.algorithm == nccl::Algorithm::tree) {
-      build_on(nccl::Pattern::balanced_tree, "double_binary_tree");
+      build_on(nccl::Pattern::balanced_tree, AlgorithmFamily::double_binary_tree);
     } else if (*plan_.algorithm == nccl::Algorithm::nvls) {
       build_multicast();
     } else {
@@ -82,10 +82,11 @@ class PlanBuilder {
     return job_.ranks_of(place)[static_cast<std::size_t>(std::ranges::find(gpus, gpu) - gpus.begin())];
   }
 
-  void build_on(nccl::Pattern pattern, std::string_view family) {
+  void build_on(nccl::Pattern pattern, AlgorithmFamily family) {
     const Algorithm* algorithm = find_algorithm(plan_.op, family);
     if (algorithm == nullptr)
-      return static_cast<void>(result_.problem = fmt::format("no {} for {}", family, name_of(plan_.op)));
+      return static_cast<void>(result_.problem =
+                                   fmt::format("no {} for {}", name_of(family), name_of(plan_.op)));
     const std::size_t paths = communicator_.paths(pattern).front().size();
     for (std::size_t p = 0; p < paths && result_.problem.empty(); ++p) {
       add_channel({p, pattern, communicator_.paths(pattern).front()[p].share}, *algorithm);
@@ -101,7 +102,7 @@ class PlanBuilder {
     }
     const double data = step_.bytes * channel.share;  // of this group of channels
     const bool ring_of_parts =
-        algorithm.family == "ring" && !is_chain(plan_.op);  // cut by ranks, not in pieces
+        algorithm.family == AlgorithmFamily::ring && !is_chain(plan_.op);  // cut by ranks, not in pieces
     const double unit = forwarding_unit(step_) * std::max(1, plan_.channels) * channel.share;
     const int pieces =
         ring_of_parts ? 1
@@ -111,7 +112,9 @@ class PlanBuilder {
     add_lanes(lanes, channel, is_tree(algorithm));
   }
 
-  static bool is_tree(const Algorithm& algorithm) { return algorithm.family == "double_binary_tree"; }
+  static bool is_tree(const Algorithm& algorithm) {
+    return algorithm.family == AlgorithmFamily::double_binary_tree;
+  }
 
   void add_lanes(const Lanes& lanes, const Channel& channel, bool tree) {
     if (result_.graph.connections.size() + lanes.lanes.size() > kMostLanes) {
@@ -167,7 +170,7 @@ class PlanBuilder {
   }
 
   void build_multicast() {
-    const Algorithm* algorithm = find_algorithm(plan_.op, "nvls");
+    const Algorithm* algorithm = find_algorithm(plan_.op, AlgorithmFamily::nvls);
     if (algorithm == nullptr)
       return static_cast<void>(result_.problem = "NVLS has no schedule for this operation");
     const std::span<const int> first = job_.ranks_of(job_.nodes.front());
@@ -198,8 +201,8 @@ class PlanBuilder {
   }
 
   void build_peers() {
-    const Algorithm* algorithm =
-        find_algorithm(plan_.op, plan_.op == CollectiveOp::sendrecv ? "shift" : "direct");
+    const Algorithm* algorithm = find_algorithm(
+        plan_.op, plan_.op == CollectiveOp::sendrecv ? AlgorithmFamily::shift : AlgorithmFamily::direct);
     const std::size_t n = places_.size(), lanes_needed = plan_.op == CollectiveOp::alltoall ? n * (n - 1) : n;
     if (algorithm == nullptr || lanes_needed > kMostLanes)
       return static_cast<void>(result_.problem = fmt::format("more than {} lanes", kMostLanes));

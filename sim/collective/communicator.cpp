@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "sim/collective/cost_constants.hpp"
+#include "sim/collective/costs.hpp"
 #include "sim/collective/job_traffic.hpp"
 #include "sim/collective/measured_time.hpp"
 #include "sim/collective/peer_traffic.hpp"
@@ -34,11 +34,11 @@ struct Communicator::State {
     return input;
   }
 
-  void take_pace(TimingInput& input, TrafficKey key, double bytes) const {
-    const Pace& pace = traffic.pace(key, input.protocol);
-    input.inside_seconds_per_byte = bytes * pace.inside.seconds_per_byte;
-    input.between_seconds_per_byte = bytes * pace.between.seconds_per_byte;
-    input.between_alone = bytes * pace.between_alone;
+  void take_bottlenecks(TimingInput& input, TrafficKey key, double bytes) const {
+    const EdgeBottlenecks& edges = traffic.bottlenecks(key, input.protocol);
+    input.inside_seconds_per_byte = bytes * edges.inside.seconds_per_byte;
+    input.between_seconds_per_byte = bytes * edges.between.seconds_per_byte;
+    input.between_alone = bytes * edges.between_alone;
   }
 
   Time launch(bool group) const { return launch(group, settings.processes_per_node); }
@@ -82,7 +82,7 @@ struct Communicator::State {
     TimingInput input = timing_input(op, size);
     input.algorithm = nccl.choice.algorithm, input.protocol = nccl.choice.protocol;
     input.run = nccl.run, input.chunk = nccl.chunk;
-    take_pace(input, key, edge_bytes(op, key.pattern, ranks()));
+    take_bottlenecks(input, key, edge_bytes(op, key.pattern, ranks()));
     finish(plan, input, time_of(input), key);
     plan.launch = launch(false);
     if (explain) plan.why = job.reason(op, size.count, nccl);
@@ -95,7 +95,7 @@ struct Communicator::State {
     plan.channels = job.p2p_channels;
     const TrafficKey key = traffic_of(op, std::nullopt);
     TimingInput input = timing_input(op, size);
-    take_pace(input, key, 1);
+    take_bottlenecks(input, key, 1);
     const double to_peer = static_cast<double>(size.count) * peer_share(op, ranks());
     finish(plan, input, time_of_peers(input, {job.p2p_per_peer, to_peer}), key);
     plan.launch = launch(true);
@@ -108,7 +108,7 @@ struct Communicator::State {
     plan.timing = timing;
     plan.latency = timing.latency(), plan.alone = timing.total();
     if (ranks() < 2) return;
-    plan.bottleneck = traffic.pace(key, plan.protocol).worst();
+    plan.bottleneck = traffic.bottlenecks(key, plan.protocol).worst();
     const double of_links =
         input.bytes * std::max(input.inside_seconds_per_byte, input.between_seconds_per_byte);
     plan.stretch = of_links > 0 ? std::max(1.0, to_seconds(timing.data) / of_links) : 1;
@@ -176,7 +176,7 @@ double Communicator::wire_bytes(const CollectivePlan& plan, const Route& route) 
   const LinkLoads::Efficiency reached = state_->traffic.efficiency(plan.protocol, !plan.algorithm);
   if (!route.crosses_network) return 1 / (route.collective_efficiency * reached.inside);
   if (reached.most_between.per_second <= 0) return 1 / (route.collective_efficiency * reached.between);
-  return state_->traffic.pace(traffic_of(plan.op, plan.algorithm), plan.protocol).nic_stretch() /
+  return state_->traffic.bottlenecks(traffic_of(plan.op, plan.algorithm), plan.protocol).nic_stretch() /
          reached.between;
 }
 
@@ -202,11 +202,11 @@ std::vector<PatternFlow> Communicator::flows(const CollectivePlan& plan) const {
     const double weight = edge.share * factor * wire_bytes(plan, route);
     flows.push_back({std::move(route.links), weight});
   });
-  const Pace& pace = state_->traffic.pace(key, plan.protocol);
+  const EdgeBottlenecks& edges = state_->traffic.bottlenecks(key, plan.protocol);
   // What a NIC limits keeps the links busy in proportion, so that the narrowest of them is so for all of the
   // time.
-  const Bottleneck between{pace.between.seconds_per_byte, pace.of_links.link};
-  add_rest_of_worst(flows, pace.inside.seconds_per_byte < between.seconds_per_byte ? between : pace.inside,
+  const Bottleneck between{edges.between.seconds_per_byte, edges.of_links.link};
+  add_rest_of_worst(flows, edges.inside.seconds_per_byte < between.seconds_per_byte ? between : edges.inside,
                     factor);
   return flows;
 }

@@ -1,5 +1,5 @@
 // Each row is made from a pointer to its member, so that a constant is named once.
-#include "sim/collective/cost_constants.hpp"
+#include "sim/collective/costs.hpp"
 
 namespace foretrain {
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "sim/base/units.hpp"
+#include "sim/cluster/calibration.hpp"
 #include "sim/cluster/hardware.hpp"
 #include "sim/collective/protocol.hpp"
 
@@ -44,5 +46,14 @@ struct CollectiveCosts {
 };
 
 CollectiveCosts costs_of(Architecture architecture);
+
+// The constants of collectives that a calibration may replace, by name, and the costs of a cluster with its
+// own in place.
+
+/// "nccl.kernel", "nccl.ring_step.ll", …
+const std::vector<ConstantOf<CollectiveCosts>>& collective_constants();
+
+/// Those of the GPU's generation, replaced by those that were measured on the cluster.
+CollectiveCosts costs_of(const ClusterSpec& cluster);
 
 }  // namespace foretrain

@@ -172,23 +172,23 @@ LinkLoads::Efficiency JobTraffic::efficiency(Protocol protocol, bool peers) cons
 }
 
 /// Loads of a large job are large; what is asked of them is found for all protocols, and they are gone.
-const Pace& JobTraffic::pace(TrafficKey key, Protocol protocol) const {
-  const auto known = paces_.find({key, protocol});
-  if (known != paces_.end()) return known->second;
+const EdgeBottlenecks& JobTraffic::bottlenecks(TrafficKey key, Protocol protocol) const {
+  const auto known = bottlenecks_.find({key, protocol});
+  if (known != bottlenecks_.end()) return known->second;
   const LinkLoads all = loads(key);
   const std::vector<AlikeLinks> links = all.distinct();
   for (const Protocol each : kProtocols) {
     const LinkLoads::Efficiency reached = efficiency(each, key.pattern == TrafficPattern::peers);
-    Pace pace{slowest_of(links, reached, Leg::inside),
-              slowest_of(links, reached, Leg::between),
-              all.alone_between(reached),
-              {}};
-    pace.of_links = reached.most_between.per_second > 0
-                        ? slowest_of(links, without_limit(reached), Leg::between)
-                        : pace.between;
-    paces_.emplace(std::pair{key, each}, pace);
+    EdgeBottlenecks found{slowest_of(links, reached, Leg::inside),
+                          slowest_of(links, reached, Leg::between),
+                          all.alone_between(reached),
+                          {}};
+    found.of_links = reached.most_between.per_second > 0
+                         ? slowest_of(links, without_limit(reached), Leg::between)
+                         : found.between;
+    bottlenecks_.emplace(std::pair{key, each}, found);
   }
-  return paces_.at({key, protocol});
+  return bottlenecks_.at({key, protocol});
 }
 
 const std::vector<std::vector<SharedPath>>& JobTraffic::paths(nccl::Pattern pattern) const {

@@ -10,11 +10,26 @@
 
 #include "sim/collective/costs.hpp"
 #include "sim/collective/link_loads.hpp"
+#include "sim/collective/nccl/job.hpp"
 #include "sim/collective/nccl_traffic.hpp"
-#include "sim/collective/node_classes.hpp"
 #include "sim/collective/schedule.hpp"
 
 namespace foretrain {
+
+// Which nodes of a job put the same load on their own links, so that one of them stands for all.
+
+struct NodeClasses {
+  std::vector<int> of_node;                ///< by node of the cluster; -1: not in the job
+  std::vector<std::vector<int>> of_shape;  ///< by NodeShape of the job: the classes of its nodes
+};
+
+/// Rings, alltoall: nodes of one shape do the same.
+NodeClasses classes_by_shape(const nccl::Job& job, int cluster_nodes);
+/// Trees over nodes: those of one shape that have the same place in both trees; a root has fewer neighbours
+/// than others.
+NodeClasses classes_by_tree(const nccl::Job& job, int cluster_nodes);
+/// Traffic of a rank with its neighbour or a root: every node is a class of its own; `of_shape` is empty.
+NodeClasses class_per_node(const nccl::Job& job, int cluster_nodes);
 
 /// Kinds of traffic that load the same links.
 enum class TrafficPattern : std::uint8_t {
@@ -39,8 +54,8 @@ TrafficKey traffic_of(CollectiveOp op, std::optional<nccl::Algorithm> algorithm)
 /// Bytes on an edge of the pattern per byte of message.
 double edge_bytes(CollectiveOp op, TrafficPattern pattern, int ranks);
 
-/// Per byte on an edge, inside nodes and between them.
-struct Pace {
+/// What limits the edges of a pattern, per byte on an edge: inside nodes and between them.
+struct EdgeBottlenecks {
   Bottleneck inside, between;
   double between_alone = 0;  ///< the slowest route between nodes with nothing else on its links
   Bottleneck of_links;       ///< between nodes, if NICs had no limit of their own
@@ -61,7 +76,7 @@ class JobTraffic {
 
   void visit(TrafficKey key, const EdgeVisitor& visitor) const;
   Route route(const TrafficEdge& edge) const;
-  const Pace& pace(TrafficKey key, Protocol protocol) const;
+  const EdgeBottlenecks& bottlenecks(TrafficKey key, Protocol protocol) const;
   LinkLoads::Efficiency efficiency(Protocol protocol, bool peers) const;
 
   /// Whether ring neighbours of a node are joined by NVLink.
@@ -85,7 +100,7 @@ class JobTraffic {
   std::vector<std::vector<SharedPath>> ring_paths_, tree_paths_, head_paths_;
   int ranks_per_node_ = 1;
   bool nvlink_ = true;
-  mutable std::map<std::pair<TrafficKey, Protocol>, Pace> paces_;
+  mutable std::map<std::pair<TrafficKey, Protocol>, EdgeBottlenecks> bottlenecks_;
 };
 
 }  // namespace foretrain

@@ -1,9 +1,9 @@
 // A lane is a connection and its needs are the connection's; only the numbers move on by what the graph has
 // already.
-#include "sim/collective/lanes_transfers.hpp"
-
 #include <algorithm>
 #include <cstdint>
+
+#include "sim/collective/lanes.hpp"
 
 namespace foretrain {
 

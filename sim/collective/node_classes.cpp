@@ -1,10 +1,9 @@
 // A class is whatever has the same key; numbers are given in the order of the job's nodes.
-#include "sim/collective/node_classes.hpp"
-
 #include <array>
 #include <compare>
 #include <map>
 
+#include "sim/collective/job_traffic.hpp"
 #include "sim/collective/nccl/double_tree.hpp"
 
 namespace foretrain {

@@ -77,13 +77,13 @@ double of_channels(const TimingInput& in) {
 }
 
 /// Seconds per byte on a hop inside a node and on one between nodes.
-struct Pace {
+struct SecondsPerByte {
   double inside = 0, between = 0;
   double slowest() const { return std::max(inside, between); }
 };
 
 /// `edge`: bytes on a hop per byte of message. A hop is as fast as its link or its thread block.
-Pace pace_of(const TimingInput& in, double edge, CollectiveTiming& timing) {
+SecondsPerByte hop_seconds_per_byte(const TimingInput& in, double edge, CollectiveTiming& timing) {
   const double blocks = edge * of_channels(in);
   timing.channel_bound = blocks > std::max(in.inside_seconds_per_byte, in.between_seconds_per_byte);
   return {timing.inner_steps > 0 ? std::max(in.inside_seconds_per_byte, blocks) : 0,
@@ -106,15 +106,15 @@ struct RingStep {
   double inner_hop = 0, network_hop = 0, stay = 0;
 };
 
-RingStep ring_step(const TimingInput& in, const Pace& pace, double step_bytes, double blocks) {
+RingStep ring_step(const TimingInput& in, const SecondsPerByte& hop, double step_bytes, double blocks) {
   const double message = in.bytes / (std::max(1, in.run.channels) * static_cast<double>(in.ranks));
   RingStep step;
   step.inner_hop =
-      to_seconds(inner_step(in, false)) + step_bytes * pace.inside;  // rings that share a link meet there
+      to_seconds(inner_step(in, false)) + step_bytes * hop.inside;  // rings that share a link meet there
   if (in.nodes > 1)
     step.network_hop =
         to_seconds(network_step(in, message)) + step_bytes * std::max(in.between_alone, blocks);
-  step.stay = step_bytes * pace.slowest();
+  step.stay = step_bytes * hop.slowest();
   return step;
 }
 
@@ -140,11 +140,11 @@ void time_ring(const TimingInput& in, CollectiveTiming& timing) {
                                       : 0;  // of almost so many turns, the worst begins at a NIC
   timing.inner_steps = ring.steps - timing.network_steps;
   timing.start += simple_start(in);
-  const Pace pace = pace_of(in, ring.bytes_per_edge, timing);
+  const SecondsPerByte hop = hop_seconds_per_byte(in, ring.bytes_per_edge, timing);
   const RingStep step =
-      ring_step(in, pace, in.bytes / std::max(1, ring.steps), ring.bytes_per_edge * of_channels(in));
+      ring_step(in, hop, in.bytes / std::max(1, ring.steps), ring.bytes_per_edge * of_channels(in));
   const Time chain = seconds(longest_chain(step, ring.steps, timing.network_steps, in.ranks_per_node));
-  timing.data = seconds(in.bytes * pace.slowest());
+  timing.data = seconds(in.bytes * hop.slowest());
   timing.steps = std::max(Time::zero(), chain - timing.data);
 }
 
@@ -156,12 +156,12 @@ void time_chain(const TimingInput& in, CollectiveTiming& timing) {
   timing.inner_steps = in.ranks - 1 - timing.network_steps;
   timing.start += simple_start(in);
   const double piece = piece_of(in);
-  const Pace pace = pace_of(in, 1, timing);
+  const SecondsPerByte hop = hop_seconds_per_byte(in, 1, timing);
   timing.steps = timing.inner_steps * inner_step(in, false) +
                  timing.network_steps * network_step(in, forwarding_unit(in));
-  timing.fill = seconds(
-      piece * (timing.inner_steps * pace.inside + timing.network_steps * pace.between - pace.slowest()));
-  timing.data = seconds(in.bytes * pace.slowest());
+  timing.fill =
+      seconds(piece * (timing.inner_steps * hop.inside + timing.network_steps * hop.between - hop.slowest()));
+  timing.data = seconds(in.bytes * hop.slowest());
 }
 
 /// Pieces go up one chain of ranks and down another at the same time.
@@ -171,28 +171,28 @@ void time_tree(const TimingInput& in, CollectiveTiming& timing) {
   timing.start += simple_start(in);
   const double unit = forwarding_unit(in), piece = piece_of(in);
   timing.steps = timing.inner_steps * inner_step(in, true) + timing.network_steps * network_step(in, unit);
-  const Pace pace = pace_of(in, 1, timing);
+  const SecondsPerByte hop = hop_seconds_per_byte(in, 1, timing);
   // A piece meets half of what a link carries in all, the other tree's; between nodes the pieces before and
   // after it as well.
-  const double inner_hop = std::max(of_channels(in), pace.inside / 2);
-  const double network_hop = std::max(of_channels(in), piece < in.bytes ? pace.between : pace.between / 2);
+  const double inner_hop = std::max(of_channels(in), hop.inside / 2);
+  const double network_hop = std::max(of_channels(in), piece < in.bytes ? hop.between : hop.between / 2);
   timing.fill = seconds(piece * std::max(0.0, timing.inner_steps * inner_hop +
-                                                  timing.network_steps * network_hop - pace.slowest()));
-  timing.data = seconds(in.bytes * pace.slowest());
+                                                  timing.network_steps * network_hop - hop.slowest()));
+  timing.data = seconds(in.bytes * hop.slowest());
 }
 
 void time_multicast(const TimingInput& in, CollectiveTiming& timing) {
   timing.start += in.costs->multicast_start;
   timing.network_steps = (in.op == CollectiveOp::all_reduce ? 2 : 1) * levels(in.nodes);
   timing.steps = timing.network_steps * network_step(in, static_cast<double>(in.chunk.chunk));
-  const double pace = std::max(in.inside_seconds_per_byte, in.between_seconds_per_byte),
+  const double slowest = std::max(in.inside_seconds_per_byte, in.between_seconds_per_byte),
                n = in.ranks_per_node;
   const int pieces = multicast_pieces(in);
   const double after =
       pieces == 1 ? 1 + 1 / n : 1 - 1 / n;  // what a head returns waits behind what it sends next
   timing.fill = seconds(in.bytes / pieces * (pieces == 1 ? after : 1 + after) / (1 + 1 / n) *
                         in.inside_seconds_per_byte);
-  timing.data = seconds(in.bytes * pace);
+  timing.data = seconds(in.bytes * slowest);
 }
 
 /// CollNet: up to the switch that reduces and down again; PAT: a tree of its own for every rank's part.
@@ -202,7 +202,7 @@ void time_others(const TimingInput& in, CollectiveTiming& timing) {
   timing.network_steps = pat ? std::bit_width(static_cast<unsigned>(in.nodes - 1)) : 2;
   timing.steps = timing.inner_steps * inner_step(in, true) +
                  timing.network_steps * network_step(in, forwarding_unit(in));
-  timing.data = seconds(in.bytes * pace_of(in, 1, timing).slowest());
+  timing.data = seconds(in.bytes * hop_seconds_per_byte(in, 1, timing).slowest());
 }
 
 }  // namespace
@@ -228,12 +228,12 @@ CollectiveTiming time_of(const TimingInput& input) {
   return timing;
 }
 
-ByteRate peer_rate(const CollectiveCosts& costs, int per_peer, double bytes) {
-  const double spread = std::clamp(bytes / kLeastPeerPart, 1.0, static_cast<double>(std::max(1, per_peer)));
+ByteRate peer_rate(const CollectiveCosts& costs, int channels, double bytes) {
+  const double spread = std::clamp(bytes / kLeastPeerPart, 1.0, static_cast<double>(std::max(1, channels)));
   return costs.peer_channel_rate * spread;
 }
 
-CollectiveTiming time_of_peers(const TimingInput& input, const PeerChannels& peers) {
+CollectiveTiming time_of_peers(const TimingInput& input, const PeerSend& send) {
   CollectiveTiming timing;
   timing.start = input.costs->kernel;
   if (input.ranks < 2) return timing;
@@ -241,8 +241,8 @@ CollectiveTiming time_of_peers(const TimingInput& input, const PeerChannels& pee
   timing.inner_steps = input.nodes > 1 ? 0 : 1;
   timing.network_steps = input.nodes > 1 ? 1 : 0;
   timing.steps =
-      timing.inner_steps * inner_step(input, false) + timing.network_steps * network_step(input, peers.bytes);
-  const double blocks = peers.bytes / peer_rate(*input.costs, peers.per_peer, peers.bytes).per_second;
+      timing.inner_steps * inner_step(input, false) + timing.network_steps * network_step(input, send.bytes);
+  const double blocks = send.bytes / peer_rate(*input.costs, send.channels, send.bytes).per_second;
   const double links = input.bytes * std::max(input.inside_seconds_per_byte, input.between_seconds_per_byte);
   timing.channel_bound = blocks > links;
   timing.data = seconds(std::max(blocks, links));

@@ -53,13 +53,13 @@ double forwarding_unit(const TimingInput& input);
 int multicast_pieces(const TimingInput& input);
 
 /// How NCCL sends to a peer.
-struct PeerChannels {
-  int per_peer = 1;  ///< channels that one message may be spread over
+struct PeerSend {
+  int channels = 1;  ///< channels that one message may be spread over
   double bytes = 0;  ///< to each peer
 };
 /// What the thread blocks of one message of `bytes` move.
-ByteRate peer_rate(const CollectiveCosts& costs, int per_peer, double bytes);
+ByteRate peer_rate(const CollectiveCosts& costs, int channels, double bytes);
 /// Sends and receives: all pairs at once, one hop each.
-CollectiveTiming time_of_peers(const TimingInput& input, const PeerChannels& peers);
+CollectiveTiming time_of_peers(const TimingInput& input, const PeerSend& send);
 
 }  // namespace foretrain

@@ -11,7 +11,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/names.hpp"
 #include "sim/collective/chunk_plan.hpp"
-#include "sim/collective/lanes_transfers.hpp"
+#include "sim/collective/lanes.hpp"
 #include "sim/collective/transports/libraries.hpp"
 #include "sim/engine/chunk_simulator.hpp"
 #include "sim/engine/executor.hpp"
@@ -39,29 +39,31 @@ bool needs_switches(const Algorithm& algorithm) {
   return lanes_of(algorithm, {kOrder, 0, 1, kGroups}).switches > 0;
 }
 
-const Algorithm& find_family(CollectiveOp op, std::string_view family) {
+const Algorithm& algorithm_named(CollectiveOp op, std::string_view family) {
   if (const Algorithm* row = find_algorithm(op, family)) return *row;
   std::vector<std::string> known;
   for (const Algorithm& row : algorithms()) {
-    if (row.op == op && !needs_switches(row)) known.emplace_back(row.family);
+    if (row.op == op && !needs_switches(row)) known.emplace_back(name_of(row.family));
   }
+  if (const std::string alike = spelt_alike(family, known); !alike.empty()) return *find_algorithm(op, alike);
   throw InputError(fmt::format("unknown algorithm \"{}\" for {}", family.substr(0, 60), name_of(op)),
                    did_you_mean(family, known));
 }
 
 void refuse_what_cannot_run(const Algorithm& algorithm, const AlgorithmRequest& request) {
   if (needs_switches(algorithm))
-    throw InputError(fmt::format("{} needs switches that reduce, which only NCCL uses", algorithm.family),
-                     "--transport nccl");
+    throw InputError(
+        fmt::format("{} needs switches that reduce, which only NCCL uses", name_of(algorithm.family)),
+        "--transport nccl");
   if (const std::string_view reason = algorithm.refuse(request); !reason.empty())
     throw InputError(
-        fmt::format("{} cannot do {} here: {}", algorithm.family, name_of(algorithm.op), reason));
+        fmt::format("{} cannot do {} here: {}", name_of(algorithm.family), name_of(algorithm.op), reason));
 }
 
 Lanes lanes_to_play(const Algorithm& algorithm, const AlgorithmRequest& request) {
   Lanes lanes = lanes_of(algorithm, request);
   if (lanes.lanes.size() > kMostLanes)
-    throw InputError(fmt::format("{} among {} ranks has more than {} lanes", algorithm.family,
+    throw InputError(fmt::format("{} among {} ranks has more than {} lanes", name_of(algorithm.family),
                                  request.ranks(), kMostLanes));
   return lanes;
 }
@@ -132,8 +134,10 @@ TransportJob::TransportJob(const Cluster& cluster, const Placement& placement, c
 TransportChoice TransportJob::choice_of(CollectiveOp op, Bytes size, std::string_view family) const {
   const int ranks = static_cast<int>(order_.size());
   TransportChoice choice = choose(transport_, op, size, ranks);
-  if (ranks < 2 || family.empty() || (choice.runs_as == op && choice.family == family)) return choice;
-  const Algorithm& row = find_family(op, family);
+  if (ranks < 2 || family.empty() ||
+      (choice.runs_as == op && choice.family && choice.family == find_family(family)))
+    return choice;
+  const Algorithm& row = algorithm_named(op, family);
   refuse_what_cannot_run(row, request_of(1));
   const double whole = costs_of(row, request_of(1)).message, half = costs_of(row, request_of(2)).message;
   const int pieces =
@@ -145,8 +149,8 @@ TransportRun TransportJob::run(CollectiveOp op, Bytes size, std::string_view fam
   TransportRun run;
   run.plan.choice = choice_of(op, size, family);
   const TransportChoice& choice = run.plan.choice;
-  if (choice.family.empty()) return run;
-  const Algorithm& algorithm = find_family(choice.runs_as, choice.family);
+  if (!choice.family) return run;
+  const Algorithm& algorithm = *find_algorithm(choice.runs_as, *choice.family);
   const AlgorithmRequest request = request_of(choice.pieces);
   refuse_what_cannot_run(algorithm, request);
   const Load& load = load_of(algorithm);
@@ -231,8 +235,8 @@ TransportTraffic TransportJob::traffic(CollectiveOp op, Bytes size) {
   TransportTraffic traffic;
   const TransportRun alone = run(op, size, "", Fidelity::analytic);
   traffic.plan = alone.plan;
-  if (alone.plan.choice.family.empty()) return traffic;
-  traffic.flows = flows_of(find_family(alone.plan.choice.runs_as, alone.plan.choice.family));
+  if (!alone.plan.choice.family) return traffic;
+  traffic.flows = flows_of(*find_algorithm(alone.plan.choice.runs_as, *alone.plan.choice.family));
   const double links = seconds_per_byte(traffic.flows),
                needed = std::max(links, connection_seconds_per_byte(traffic.flows));
   for (PatternFlow& flow : traffic.flows) flow.weight *= needed / links;

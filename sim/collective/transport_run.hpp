@@ -48,7 +48,7 @@ class TransportJob {
 
   /// Root: rank 0. `family`: of the algorithm catalog; empty: what the library takes. Throws InputError for a
   /// family that does not exist, or cannot do this; a library that has no such op says so in plan.choice.why,
-  /// and family is empty. One rank: nothing, in no time.
+  /// and there is no family. One rank: nothing, in no time.
   TransportRun run(CollectiveOp op, Bytes size, std::string_view family, Fidelity fidelity);
   /// What the library takes, to be run beside other traffic. Where a connection carries less than its links,
   /// the flows are stretched, for all collectives of a job share their connections; what else limits it is

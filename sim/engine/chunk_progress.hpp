@@ -77,4 +77,24 @@ class ChunkProgress {
   bool beyond_horizon_ = false;
 };
 
+// Chunk level with links that serve first come, first served.
+
+/// Plays the graph to its end. Requires that every link of a route that carries bytes has a bandwidth.
+void serve_in_order(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
+                    ChunkProgress& progress);
+
+// Chunk level with links that all messages on their way share max-min.
+
+/// Plays the graph to its end. Requires that every link of a route that carries bytes has a bandwidth.
+void fair_share(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
+                ChunkProgress& progress);
+
+// Which links of a transfer graph are shared, and how long a message takes on one.
+
+/// Per link: it comes more than once in the routes of connections that carry anything.
+std::vector<bool> shared_links(const TransferGraph& graph, std::size_t links);
+
+/// bytes / rate, rounded up to a picosecond as in flow mode; kLongestTime when the link has no bandwidth.
+Time time_on_link(double bytes, ByteRate rate);
+
 }  // namespace foretrain

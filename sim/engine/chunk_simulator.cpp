@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include "sim/engine/chunk_progress.hpp"
-#include "sim/engine/fair_share.hpp"
-#include "sim/engine/serve_in_order.hpp"
 
 namespace foretrain {
 

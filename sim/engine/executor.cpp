@@ -20,6 +20,7 @@ namespace foretrain {
 
 namespace {
 
+/// Of traffic, so that it still fits an integer.
 constexpr double kMostBytes = 4e18;
 /// End of a task that has not been timed.
 constexpr Time kOpen{-1};

@@ -2,14 +2,12 @@
 // another rate: these are solved anew, once per moment, and the others keep their ends. Links that one
 // connection has for itself are one limit of its own; a connection with no other links always runs at that
 // limit and needs no events.
-#include "sim/engine/fair_share.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "sim/engine/chunk_progress.hpp"
 #include "sim/engine/horizon.hpp"
-#include "sim/engine/link_use.hpp"
 #include "sim/engine/max_min.hpp"
 #include "sim/engine/moment_queue.hpp"
 

@@ -1,8 +1,8 @@
 // One pass over all routes.
-#include "sim/engine/link_use.hpp"
-
 #include <algorithm>
 #include <cmath>
+
+#include "sim/engine/chunk_progress.hpp"
 
 namespace foretrain {
 

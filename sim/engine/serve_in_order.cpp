@@ -2,12 +2,10 @@
 // message that finds the links free passes them all in one event. Links that one connection has for itself
 // can never keep it waiting: they only add their length to the connection, and a connection with no other
 // links needs no events at all.
-#include "sim/engine/serve_in_order.hpp"
-
 #include <algorithm>
 #include <utility>
 
-#include "sim/engine/link_use.hpp"
+#include "sim/engine/chunk_progress.hpp"
 #include "sim/engine/moment_queue.hpp"
 
 namespace foretrain {
@@ -22,7 +20,7 @@ struct Hop {
 };
 
 /// A connection's way through the links, and where its message is.
-struct Lane {
+struct ConnectionWay {
   Time lead{};  ///< through the lone links before the first hop
   std::uint32_t first_hop = 0, end_hop = 0;
   std::uint32_t hop = 0;
@@ -42,7 +40,7 @@ class InOrderLinks {
 
   bool run_ahead_;
   ChunkProgress& progress_;
-  std::vector<Lane> lanes_;
+  std::vector<ConnectionWay> ways_;
   std::vector<Hop> hops_;
   std::vector<Time> free_;  ///< per link: done with all it has taken up
   MomentQueue agenda_;      ///< the first byte of a connection's message is at its next hop
@@ -50,21 +48,21 @@ class InOrderLinks {
 
 InOrderLinks::InOrderLinks(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
                            ChunkProgress& progress)
-    : run_ahead_(run_ahead), progress_(progress), lanes_(graph.connections.size()), free_(capacities.size()) {
+    : run_ahead_(run_ahead), progress_(progress), ways_(graph.connections.size()), free_(capacities.size()) {
   const std::vector<bool> shared = shared_links(graph, capacities.size());
-  for (std::uint32_t c = 0; c < lanes_.size(); ++c) {
-    Lane& lane = lanes_[c];
-    lane.first_hop = lane.end_hop = static_cast<std::uint32_t>(hops_.size());
+  for (std::uint32_t c = 0; c < ways_.size(); ++c) {
+    ConnectionWay& way = ways_[c];
+    way.first_hop = way.end_hop = static_cast<std::uint32_t>(hops_.size());
     if (!(graph.connections[c].bytes > 0)) continue;
     for (const LinkId link : graph.route(c)) {
       const Time busy = time_on_link(graph.connections[c].bytes, capacities[link]);
-      Time& through = hops_.size() == lane.first_hop ? lane.lead : hops_.back().through;
+      Time& through = hops_.size() == way.first_hop ? way.lead : hops_.back().through;
       if (shared[link])
         hops_.push_back({link, busy, busy});
       else
         through = std::max(through, busy);
     }
-    lane.end_hop = static_cast<std::uint32_t>(hops_.size());
+    way.end_hop = static_cast<std::uint32_t>(hops_.size());
   }
 }
 
@@ -82,29 +80,29 @@ void InOrderLinks::run() {
 }
 
 void InOrderLinks::visit(std::uint32_t connection) {
-  Lane& lane = lanes_[connection];
-  if (lane.under_way) return;
-  if (run_ahead_ && lane.first_hop == lane.end_hop) return progress_.run_ahead(connection, lane.lead);
+  ConnectionWay& way = ways_[connection];
+  if (way.under_way) return;
+  if (run_ahead_ && way.first_hop == way.end_hop) return progress_.run_ahead(connection, way.lead);
   const std::optional<Time> start = progress_.next_start(connection);
   if (!start) return;
-  lane.under_way = true;
-  lane.hop = lane.first_hop;
-  lane.tail = *start + lane.lead;
+  way.under_way = true;
+  way.hop = way.first_hop;
+  way.tail = *start + way.lead;
   agenda_.push({*start, connection});
 }
 
 /// The first byte passes as many hops as take it up at once.
 void InOrderLinks::serve(std::uint32_t connection, Time now) {
-  Lane& lane = lanes_[connection];
-  while (lane.hop < lane.end_hop) {
-    const Hop& hop = hops_[lane.hop++];
+  ConnectionWay& way = ways_[connection];
+  while (way.hop < way.end_hop) {
+    const Hop& hop = hops_[way.hop++];
     const Time begin = std::max(now, free_[hop.link]);
     free_[hop.link] = begin + hop.busy;
-    lane.tail = std::max(lane.tail, begin + hop.through);
-    if (begin > now && lane.hop < lane.end_hop) return agenda_.push({begin, connection});
+    way.tail = std::max(way.tail, begin + hop.through);
+    if (begin > now && way.hop < way.end_hop) return agenda_.push({begin, connection});
   }
-  lane.under_way = false;
-  progress_.send(connection, lane.tail);
+  way.under_way = false;
+  progress_.send(connection, way.tail);
 }
 
 }  // namespace

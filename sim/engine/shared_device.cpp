@@ -9,6 +9,7 @@ namespace foretrain {
 
 namespace {
 
+/// However many share a GPU, so that every kernel ends; assumed.
 constexpr double kLeastSpeed = 0.05;
 /// Shares given back may leave a rest of rounding; less than this is none.
 constexpr double kNoShare = 1e-9;

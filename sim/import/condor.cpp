@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
-#include "sim/import/launch_line.hpp"
+#include "sim/import/launch_reader.hpp"
 #include "sim/import/slurm_values.hpp"
 
 namespace foretrain {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/import/job_scenario.hpp"
@@ -21,15 +22,6 @@ constexpr double kGibPerGb = 1.0738;
 /// CPUs of Slurm may be hardware threads, two to a core, where a centre has switched them on.
 constexpr int kThreadsPerCore = 2;
 constexpr std::size_t kMostFindings = 50;
-
-std::string gpus_text(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
-std::string nodes_text(int nodes) { return fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s"); }
-
-std::string clock(std::int64_t seconds) {
-  const std::int64_t days = seconds / 86400, hours = seconds / 3600 % 24, minutes = seconds / 60 % 60;
-  return days > 0 ? fmt::format("{}-{:02}:{:02}:{:02}", days, hours, minutes, seconds % 60)
-                  : fmt::format("{:02}:{:02}:{:02}", hours, minutes, seconds % 60);
-}
 
 class JobChecker {
  public:
@@ -88,16 +80,16 @@ class JobChecker {
     const NodeSpec& node = cluster_.node;
     if (script_.request.gpus_per_node && have.gpus_per_node && have.gpus_per_node->value > node.gpus)
       refuse(have.gpus_per_node->span,
-             fmt::format("{} on each node, but nodes of {} have {}", gpus_text(have.gpus_per_node->value),
-                         cluster_.name, node.gpus),
+             fmt::format("{} on each node, but nodes of {} have {}",
+                         counted(have.gpus_per_node->value, "GPU"), cluster_.name, node.gpus),
              fmt::format("--nodes={} with {} on each",
-                         (have.gpus_per_node->value + node.gpus - 1) / node.gpus, gpus_text(node.gpus)));
+                         (have.gpus_per_node->value + node.gpus - 1) / node.gpus, counted(node.gpus, "GPU")));
     if (have.gpus && have.gpus->value > std::int64_t{cluster_.nodes} * node.gpus)
-      refuse(have.gpus->span, fmt::format("{}, but {} has {}", gpus_text(have.gpus->value), cluster_.name,
-                                          std::int64_t{cluster_.nodes} * node.gpus));
+      refuse(have.gpus->span, fmt::format("{}, but {} has {}", counted(have.gpus->value, "GPU"),
+                                          cluster_.name, std::int64_t{cluster_.nodes} * node.gpus));
     if (have.nodes && have.nodes->value > cluster_.nodes)
-      refuse(have.nodes->span,
-             fmt::format("{}, but {} has {}", nodes_text(have.nodes->value), cluster_.name, cluster_.nodes));
+      refuse(have.nodes->span, fmt::format("{}, but {} has {}", counted(have.nodes->value, "node"),
+                                           cluster_.name, cluster_.nodes));
     check_cores();
     const bool asks_memory = have.memory_per_node && !have.memory_per_node->value.whole_node;
     if (asks_memory && static_cast<double>(have.memory_per_node->value.bytes.count) >
@@ -148,20 +140,30 @@ class JobChecker {
   void check_limits(const Partition& partition) {
     const JobResources& have = script_.resources;
     if (partition.most_gpus > 0 && have.gpus && have.gpus->value > partition.most_gpus)
-      refuse(have.gpus->span,
-             fmt::format("{}, but a job gets at most {} in partition {} of {}", gpus_text(have.gpus->value),
-                         partition.most_gpus, partition.name, cluster_.name),
-             larger_partition(have.gpus->value));
+      refuse(
+          have.gpus->span,
+          fmt::format("{}, but a job gets at most {} in partition {} of {}", counted(have.gpus->value, "GPU"),
+                      partition.most_gpus, partition.name, cluster_.name),
+          larger_partition(have.gpus->value));
+    if (have.gpus && have.gpus->value < partition.least_gpus)
+      refuse(have.gpus->span, fmt::format("{}, but a job in partition {} of {} has at least {}",
+                                          counted(have.gpus->value, "GPU"), partition.name, cluster_.name,
+                                          partition.least_gpus));
+    if (have.nodes && have.nodes->value < partition.least_nodes)
+      refuse(have.nodes->span, fmt::format("{}, but a job in partition {} of {} has at least {}",
+                                           counted(have.nodes->value, "node"), partition.name, cluster_.name,
+                                           partition.least_nodes));
     if (partition.most_nodes > 0 && have.nodes && have.nodes->value > partition.most_nodes)
-      refuse(have.nodes->span,
-             fmt::format("{}, but a job gets at most {} in partition {} of {}", nodes_text(have.nodes->value),
-                         partition.most_nodes, partition.name, cluster_.name));
+      refuse(have.nodes->span, fmt::format("{}, but a job gets at most {} in partition {} of {}",
+                                           counted(have.nodes->value, "node"), partition.most_nodes,
+                                           partition.name, cluster_.name));
     const auto& seconds = script_.request.seconds;
     if (partition.longest > Time::zero() && seconds &&
         static_cast<double>(seconds->value) > to_seconds(partition.longest) + 0.5)
-      refuse(seconds->span, fmt::format("a time limit of {}, but jobs in partition {} of {} end after {}",
-                                        clock(seconds->value), partition.name, cluster_.name,
-                                        clock(static_cast<std::int64_t>(to_seconds(partition.longest)))));
+      refuse(seconds->span,
+             fmt::format("a time limit of {}, but jobs in partition {} of {} end after {}",
+                         slurm_time_text(seconds->value), partition.name, cluster_.name,
+                         slurm_time_text(static_cast<std::int64_t>(to_seconds(partition.longest)))));
   }
 
   std::string larger_partition(int gpus) const {
@@ -177,13 +179,14 @@ class JobChecker {
     if (asked.tasks && asked.tasks_per_node && script_.resources.nodes) {
       const std::int64_t room = std::int64_t{asked.tasks_per_node->value} * script_.resources.nodes->value;
       if (asked.tasks->value > room)
-        refuse(asked.tasks->span,
-               fmt::format("{} tasks, but {} with {} tasks each have room for {}", asked.tasks->value,
-                           nodes_text(script_.resources.nodes->value), asked.tasks_per_node->value, room));
+        refuse(
+            asked.tasks->span,
+            fmt::format("{} tasks, but {} with {} tasks each have room for {}", asked.tasks->value,
+                        counted(script_.resources.nodes->value, "node"), asked.tasks_per_node->value, room));
       else if (asked.tasks->value < room &&
                asked.tasks->value % std::max(1, script_.resources.nodes->value) != 0)
         warn(asked.tasks->span, fmt::format("{} tasks do not divide among {}", asked.tasks->value,
-                                            nodes_text(script_.resources.nodes->value)));
+                                            counted(script_.resources.nodes->value, "node")));
     }
     if (asked.most_nodes && !script_.resources.nodes)
       warn(asked.nodes->span,
@@ -212,14 +215,14 @@ class JobChecker {
       return warn(
           span,
           fmt::format("one process for {}: it uses one of them, unless the program itself spreads over all",
-                      gpus_text(gpus)),
+                      counted(gpus, "GPU")),
           "srun or torchrun start one for each; --strategy data_parallel or mirrored if it does spread");
     if (processes < gpus)
       warn(span, fmt::format("{} process{} on a node for {}: {} unused", processes,
-                             processes == 1 ? "" : "es", gpus_text(gpus), gpus - processes));
+                             processes == 1 ? "" : "es", counted(gpus, "GPU"), gpus - processes));
     if (processes > gpus)
       warn(span, fmt::format("{} processes on a node for {}: NCCL refuses two on one GPU", processes,
-                             gpus_text(gpus)));
+                             counted(gpus, "GPU")));
   }
 
   void check_srun(const SourceSpan& span, std::string_view starter) {
@@ -249,15 +252,15 @@ class JobChecker {
       const std::int64_t all = *count * std::max(1, launch.processes_per_node->value);
       if (all > cpus->value)
         warn(workers->span,
-             fmt::format("{} loader workers on a node, {} for each process, share {} CPU{}", all, *count,
-                         cpus->value, cpus->value == 1 ? "" : "s"),
+             fmt::format("{} loader workers on a node, {} for each process, share {}", all, *count,
+                         counted(cpus->value, "CPU")),
              fmt::format("--cpus-per-task, or {} {}", workers->option,
                          std::max(1, cpus->value / std::max(1, launch.processes_per_node->value))));
     }
     const ProgramArgument* no_gpu = find_argument(launch.arguments, "no_gpu");
     if (no_gpu != nullptr && script_.resources.gpus && script_.resources.gpus->value > 0)
       warn(no_gpu->span, fmt::format("{} are reserved, but {} tells the program to use none",
-                                     gpus_text(script_.resources.gpus->value), no_gpu->option));
+                                     counted(script_.resources.gpus->value, "GPU"), no_gpu->option));
     if (launch.repeated)
       warn(launch.started_by ? launch.started_by->span : SourceSpan{},
            "stands in a loop: one run of it is predicted, the time limit is for all");

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/import/program_arguments.hpp"
 #include "sim/scenario/calibration/calibration_text.hpp"
@@ -20,8 +22,7 @@ namespace {
 
 /// Strategies as programs call them, and what they are here.
 std::string strategy_named(std::string word) {
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  word = lower_case(word);
   static const std::map<std::string, std::string, std::less<>> rows{
       {"ddp", "ddp"},
       {"ddp_spawn", "ddp"},
@@ -131,7 +132,7 @@ class ScenarioWriter {
           "# name = \"resnet50\"             # the script does not say which network: fill it in, or --model "
           "NAME\n";
     else
-      key("name", quoted(options_.model), "--model");
+      key("name", quoted(options_.model), options_.model_said_by);
     add_batch();
     const ProgramArgument* bf16 = argument("bf16");
     const ProgramArgument* half = bf16 != nullptr ? bf16 : argument("fp16");
@@ -177,8 +178,7 @@ class ScenarioWriter {
     if (count) key("workers_per_gpu", std::to_string(*count), said(*workers));
     if (cores >= 1 && cores <= 1024 && count != 0)
       key("cores_per_gpu", std::to_string(cores),
-          fmt::format("{} CPUs of a node for {} GPU{}", have.cpus_per_node->value, sharing,
-                      sharing == 1 ? "" : "s"));
+          fmt::format("{} CPUs of a node for {}", have.cpus_per_node->value, counted(sharing, "GPU")));
   }
 
   /// GPUs of a node that share its cores: those that work.

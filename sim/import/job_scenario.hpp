@@ -9,9 +9,10 @@
 namespace foretrain {
 
 struct JobScenarioOptions {
-  std::string model;        ///< of --model; empty: the key is left to be filled in
+  std::string model;        ///< empty: the key is left to be filled in
   bool loads_data = false;  ///< [data] is described elsewhere, so the job's cores count even when the script
                             ///< names no workers
+  std::string model_said_by = "--model";
 };
 
 /// Valid TOML. Rules of docs/models/job_scripts.md: run.gpus are 1 and what is reserved; launch and strategy

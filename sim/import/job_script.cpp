@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/import/condor.hpp"
-#include "sim/import/launch_line.hpp"
+#include "sim/import/launch_reader.hpp"
 #include "sim/import/sbatch.hpp"
 
 namespace foretrain {

@@ -1,7 +1,5 @@
 // All commands that start a training program are candidates; a part of the answer counts when all candidates
 // that remain agree on it.
-#include "sim/import/launch_line.hpp"
-
 #include <algorithm>
 #include <array>
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
 #include "sim/import/program_arguments.hpp"
 
 namespace foretrain {
@@ -17,9 +18,7 @@ constexpr int kDeepestScript = 4;
 
 /// python3.11, /usr/bin/python; and a variable that is called PYTHON… and set elsewhere.
 bool is_python(const ShellWord& word) {
-  std::string name(base_name(word.text));
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string name = lower_case(base_name(word.text));
   if (!word.known) return name.starts_with("${python");
   if (name == "ipython" || name == "ipython3" || name == "kernprof" || name == "scalene") return true;
   return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == std::string::npos;

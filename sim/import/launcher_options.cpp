@@ -1,8 +1,8 @@
 // One table per launcher, from their --help pages.
-#include "sim/import/launcher_options.hpp"
-
 #include <algorithm>
 #include <map>
+
+#include "sim/import/launch_reader.hpp"
 
 namespace foretrain {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/import/logs/catalog.hpp"
 #include "sim/import/logs/log_lines.hpp"
+#include "sim/import/logs/readers.hpp"
 
 namespace foretrain {
 

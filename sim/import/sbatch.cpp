@@ -10,7 +10,6 @@
 
 #include "sim/base/ascii.hpp"
 #include "sim/base/names.hpp"
-#include "sim/import/slurm_names.hpp"
 #include "sim/import/slurm_values.hpp"
 
 namespace foretrain {

@@ -72,4 +72,16 @@ class SlurmOptions {
 /// is the number of the first.
 void read_directives(std::string_view text, int first_line, JobScript& script);
 
+// Options of Slurm that have no bearing on a training: they are passed over, and not reported.
+
+struct OptionName {
+  std::string_view name;
+  char letter = 0;
+};
+
+/// With a value.
+std::span<const OptionName> slurm_other_options();
+/// Without a value, or with one only after '='.
+std::span<const OptionName> slurm_flags();
+
 }  // namespace foretrain

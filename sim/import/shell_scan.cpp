@@ -1,9 +1,9 @@
 // One pass over the characters. The end of $(…) is found by a small scanner that knows quotes, parentheses
 // and here-documents.
-#include "sim/import/shell_scan.hpp"
-
 #include <algorithm>
 #include <cctype>
+
+#include "sim/import/shell_values.hpp"
 
 namespace foretrain {
 

@@ -1,11 +1,11 @@
 // Tokens become commands one after the other; a stack of blocks knows what if, case and loops make of them.
 // Conditions are tests of numbers and texts (as in [ "$SLURM_NNODES" -gt 1 ]); everything else is unknown.
-#include "sim/import/shell_script.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <utility>
+
+#include "sim/import/job_script.hpp"
 
 namespace foretrain {
 

@@ -1,5 +1,5 @@
 // Two tables, after sbatch(1), salloc(1) and srun(1).
-#include "sim/import/slurm_names.hpp"
+#include "sim/import/sbatch.hpp"
 
 namespace foretrain {
 

@@ -88,6 +88,13 @@ std::optional<std::int64_t> slurm_time(std::string_view text) {
   return days * 86400 + *rest;
 }
 
+std::string slurm_time_text(std::int64_t seconds) {
+  const std::int64_t days = seconds / 86400;
+  const std::string clock =
+      fmt::format("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+  return days > 0 ? fmt::format("{}-{}", days, clock) : clock;
+}
+
 std::optional<MemoryRequest> slurm_memory(std::string_view text) {
   static constexpr std::string_view kUnits = "KMGT";
   int power = 2;  // MiB

@@ -15,6 +15,8 @@ namespace foretrain {
 std::optional<int> slurm_count(std::string_view text);
 /// Seconds of m, m:s, h:m:s, d-h, d-h:m, d-h:m:s; 0 for unlimited and infinite.
 std::optional<std::int64_t> slurm_time(std::string_view text);
+/// h:m:s or d-h:m:s, as squeue prints times; slurm_time() reads it back.
+std::string slurm_time_text(std::int64_t seconds);
 /// "64G", "500000" (MB), "0" (all of the node); K, M, G, T are powers of two, as Slurm has them.
 std::optional<MemoryRequest> slurm_memory(std::string_view text);
 

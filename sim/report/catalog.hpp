@@ -24,6 +24,8 @@ struct ReportEntry {
                                const ReportOptions& options);  ///< nullptr: only one
   std::string (*write_study)(const StudyResult& study,
                              const ReportOptions& options);  ///< nullptr: no studies
+  std::string (*write_both_scalings)(const Prediction& weak, const Prediction& strong,
+                                     const ReportOptions& options);  ///< nullptr: only one
 };
 
 const std::vector<ReportEntry>& report_catalog();

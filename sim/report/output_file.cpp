@@ -12,6 +12,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/base/terminal.hpp"
 #include "sim/base/whole_file.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
@@ -19,11 +20,16 @@ namespace foretrain {
 
 namespace {
 
-void write_standard_output(std::string_view text) {
-  const std::string shown = printable_lines(text);
+/// Of text that is printable_lines() already.
+void write_standard_output(std::string_view shown) {
   if (std::fwrite(shown.data(), 1, shown.size(), stdout) == shown.size() && std::fflush(stdout) == 0) return;
   throw WorldError(
       fmt::format("standard output: cannot be written: {}", std::generic_category().message(errno)));
+}
+
+void write_for_people(const std::string& text) {
+  const std::string shown = wrapped(printable_lines(text), prose_width(STDOUT_FILENO));
+  write_standard_output(takes_colours(STDOUT_FILENO) ? coloured(shown) : shown);
 }
 
 /// As behind `foretrain … -o /dev/stdout >> log`, where a new file would not be the one that is open.
@@ -39,12 +45,24 @@ bool is_standard_output(const std::string& path) {
 void write_file(const std::string& path, std::string_view text) {
   if (was_read(path))
     throw InputError(fmt::format("{} was read and would be overwritten", path), "write to another file");
-  if (is_standard_output(path)) return write_standard_output(text);
+  if (is_standard_output(path)) return write_standard_output(printable_lines(text));
   write_whole_file(path, printable_lines(text));
 }
 
 void write_output(const std::string& path, std::string_view text) {
-  path.empty() || path == "-" ? write_standard_output(text) : write_file(path, text);
+  path.empty() || path == "-" ? write_standard_output(printable_lines(text)) : write_file(path, text);
+}
+
+void write_report(const std::string& path, std::string_view format, const std::string& text) {
+  const bool is_for_people = format == "table" && (path.empty() || path == "-");
+  is_for_people ? write_for_people(text) : write_output(path, text);
+}
+
+void warn_beside(std::string_view format, const std::vector<std::string>& warnings) {
+  if (format != "csv" && format != "json") return;
+  std::string lines;
+  for (const std::string& warning : warnings) lines += "warning: " + printable(warning) + "\n";
+  fmt::print(stderr, "{}", takes_colours(STDERR_FILENO) ? coloured(lines) : lines);
 }
 
 bool is_same_output(const std::string& a, const std::string& b) {

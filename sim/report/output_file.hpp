@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace foretrain {
 
@@ -13,6 +14,13 @@ void write_file(const std::string& path, std::string_view text);
 
 /// To `path`, or to standard output when it is empty or "-".
 void write_output(const std::string& path, std::string_view text);
+
+/// The report of a format: tables have prose around them, which is broken at a terminal's width, and
+/// warnings, which it shows in colour.
+void write_report(const std::string& path, std::string_view format, const std::string& text);
+
+/// Warnings beside a format that programs read, where nobody would see them; others show their own.
+void warn_beside(std::string_view format, const std::vector<std::string>& warnings);
 
 /// Whether what is written to one of two paths would be lost, or mixed up, by writing to the other. Never of
 /// devices and pipes.

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
 
-#include "sim/base/ascii.hpp"
 #include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/scenario/toml/reader.hpp"
@@ -79,24 +77,6 @@ bool is_path(std::string_view name) {
   return name.find('/') != std::string_view::npos || name.ends_with(".toml");
 }
 
-/// Its letters and digits, small: what people spell alike of "ResNet-50" and "resnet50".
-std::string spelling_of(std::string_view name) {
-  std::string out;
-  for (const char c : lower_case(name)) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) out += c;
-  }
-  return out;
-}
-
-/// The one name of the catalog that is spelt alike; empty when there is none, or several.
-std::string spelt_alike(CatalogKind kind, std::string_view name) {
-  const std::vector<std::string> names = names_in(kind);
-  const auto is_alike = [spelling = spelling_of(name)](const std::string& known) {
-    return spelling_of(known) == spelling;
-  };
-  return std::ranges::count_if(names, is_alike) == 1 ? *std::ranges::find_if(names, is_alike) : "";
-}
-
 std::optional<std::string> file_named(CatalogKind kind, const std::string& name) {
   for (const std::string& root : catalog_roots()) {
     const fs::path path = fs::path(root) / folder_of(kind) / (name + ".toml");
@@ -112,8 +92,24 @@ std::optional<std::string> path_of(CatalogKind kind, const std::string& name) {
   if (is_path(name)) return name;
   if (name.size() > kLongestCatalogName || name.starts_with('.')) return std::nullopt;
   if (auto exact = file_named(kind, name)) return exact;
-  const std::string alike = spelt_alike(kind, name);
+  const std::string alike = spelt_alike(name, names_in(kind));
   return alike.empty() ? std::nullopt : file_named(kind, alike);
+}
+
+/// What people choose a scenario from, and may write themselves.
+std::string_view how_to_list(CatalogKind kind) {
+  if (kind == CatalogKind::models)
+    return "foretrain list models; your own: a file (docs/models/model_files.md), as in ./mine.toml";
+  if (kind == CatalogKind::clusters)
+    return "foretrain list clusters; your own: a file (CONTRIBUTING.md, Recipes), as in ./mine.toml";
+  if (kind == CatalogKind::scenarios)
+    return "foretrain list scenarios; your own: a file (docs/reference/scenario.md), as in mine.toml";
+  return "";
+}
+
+std::string with_listing(const std::string& hint, CatalogKind kind) {
+  const std::string_view how = how_to_list(kind);
+  return how.empty() ? hint : fmt::format("{}{}{}", hint, hint.ends_with('?') ? " All: " : "; all: ", how);
 }
 
 }  // namespace
@@ -147,9 +143,15 @@ std::optional<SourceText> open_named(CatalogKind kind, const std::string& name) 
   return read_text_file(*path);
 }
 
+std::string name_from(const SourceText& text, SourceSpan span, const std::string& name) {
+  if (!is_path(name) || name.find('\0') != std::string::npos || span.line > text.file_lines) return name;
+  const fs::path path(name), folder = fs::path(text.name).parent_path();
+  return path.is_absolute() || folder.empty() ? name : (folder / path).lexically_normal().string();
+}
+
 std::optional<SourceText> find_named(CatalogKind kind, const std::string& name, SourceSpan span,
                                      Diagnostics& diagnostics) {
-  const auto path = path_of(kind, name);
+  const auto path = path_of(kind, name_from(diagnostics.source(), span, name));
   if (!path) {
     diagnostics.report(span, fmt::format("unknown {} \"{}\"", noun_of(kind), name.substr(0, 60)),
                        unknown_name_hint(kind, name));
@@ -164,7 +166,7 @@ std::optional<SourceText> find_named(CatalogKind kind, const std::string& name, 
 
 std::string unknown_name_hint(CatalogKind kind, std::string_view name) {
   const std::vector<std::string> names = names_in(kind);
-  if (!names.empty()) return did_you_mean(name, names);
+  if (!names.empty()) return with_listing(did_you_mean(name, names), kind);
   std::string places;
   for (const std::string& root : catalog_roots())
     places += fmt::format("{}{}/{}", places.empty() ? "" : ", ", root, folder_of(kind));

@@ -41,6 +41,10 @@ std::vector<std::string> names_in(CatalogKind kind);
 /// or too large.
 std::optional<SourceText> open_named(CatalogKind kind, const std::string& name);
 
+/// What open_named() takes for a name that stands at `span` of a text: a relative path in a file is relative
+/// to that file's folder, one of the command line to the working folder.
+std::string name_from(const SourceText& text, SourceSpan span, const std::string& name);
+
 /// The same for a name that stands at `span` of a text: unknown names and unreadable files are reported there
 /// instead of thrown.
 std::optional<SourceText> find_named(CatalogKind kind, const std::string& name, SourceSpan span,

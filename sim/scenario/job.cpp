@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
@@ -37,8 +38,6 @@ int processes(const Scenario& scenario, const Placement& working) {
   return 1;
 }
 
-std::string gpus_text(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
-
 /// How to start it so that every GPU works.
 std::string right_launch(const Scenario& scenario, int gpus) {
   const int per_node = std::min(scenario.cluster.node.gpus, gpus);
@@ -67,13 +66,13 @@ std::string sampler_warning(const Scenario& scenario, int gpus) {
         "as many steps as on the GPUs "
         "of "
         "one process; samples/s and speedup count every sample once",
-        gpus_text(gpus), readers);
+        counted(gpus, "GPU"), readers);
   return fmt::format(
       "{}: with LOCAL_RANK as the sampler's rank {} nodes train on the same samples and an epoch leaves out "
       "{} of {}: give the sampler "
       "RANK; "
       "samples/s and speedup count every sample once",
-      gpus_text(gpus), readers, readers - 1, readers);
+      counted(gpus, "GPU"), readers, readers - 1, readers);
 }
 
 /// Micro-steps that cannot have the same number of samples: the first such number of GPUs, empty when there
@@ -85,9 +84,9 @@ std::string uneven_warning(const Scenario& scenario) {
     const std::int64_t batch = *scenario.global_batch, shares = steps * working_gpus(scenario, gpus).size();
     if (batch % shares == 0) continue;
     return fmt::format(
-        "strategy.accumulation = {} on {} GPU{} does not divide the global batch of {}: micro-steps of {} "
+        "strategy.accumulation = {} on {} does not divide the global batch of {}: micro-steps of {} "
         "samples are computed",
-        steps, gpus, gpus == 1 ? "" : "s", batch, (batch + shares - 1) / shares);
+        steps, counted(gpus, "GPU"), batch, (batch + shares - 1) / shares);
   }
   return {};
 }

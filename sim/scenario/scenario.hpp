@@ -70,6 +70,7 @@ struct ScenarioOverrides {
   std::optional<std::int64_t> batch;
   std::vector<int> gpus;
   std::vector<std::string> settings;  ///< "key=value" as for --set
+  std::vector<std::string> notes{};   ///< what people should know of the settings: the scenario's warnings
   /// `strategy` is one of several to compare: options of others, a foreign framework and a launch meant for
   /// another are left out, and numbers of GPUs that it cannot use stay in the scenario.
   bool one_of_several = false;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cluster/fabrics/catalog.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/workload/layers/widening.hpp"
 #include "sim/workload/lowering/lowering.hpp"
@@ -79,10 +80,7 @@ Scenario with_width(Scenario scenario, double factor) {
 
 Scenario with_link_speed(Scenario scenario, LinkKind kind, double factor) {
   for (NodeLink& link : scenario.cluster.node.links) scale(link.type, kind, factor);
-  FabricSpec& fabric = scenario.cluster.fabric;
-  scale(fabric.link, kind, factor);
-  scale(fabric.uplink, kind, factor);
-  for (FabricLink& link : fabric.graph) scale(link.type, kind, factor);
+  for (LinkType* type : link_types_of(scenario.cluster.fabric)) scale(*type, kind, factor);
   return scenario;
 }
 

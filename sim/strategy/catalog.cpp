@@ -3,17 +3,17 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/names.hpp"
 #include "sim/strategy/ddp/ddp.hpp"
 #include "sim/strategy/fsdp/fsdp.hpp"
 #include "sim/strategy/horovod/horovod.hpp"
 #include "sim/strategy/replicas/data_parallel.hpp"
-#include "sim/strategy/replicas/data_parallel_layers.hpp"
 #include "sim/strategy/replicas/mirrored.hpp"
-#include "sim/strategy/replicas/multi_worker_mirrored.hpp"
 #include "sim/strategy/servers/byteps.hpp"
 #include "sim/strategy/servers/parameter_server.hpp"
 #include "sim/strategy/step/single.hpp"
 #include "sim/strategy/zero/zero.hpp"
+#include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
 
@@ -38,16 +38,33 @@ const std::vector<StrategyEntry>& strategy_catalog() {
   return rows;
 }
 
-const StrategyEntry* find_strategy(std::string_view name) {
+namespace {
+
+const StrategyEntry* row_called(std::string_view name) {
   for (const StrategyEntry& row : strategy_catalog()) {
-    if (row.name == name || (!row.alias.empty() && row.alias == name)) return &row;
+    if (!name.empty() && (row.name == name || row.alias == name)) return &row;
   }
   return nullptr;
+}
+
+}  // namespace
+
+const StrategyEntry* find_strategy(std::string_view name) {
+  const StrategyEntry* row = row_called(name);
+  return row != nullptr ? row : row_called(spelt_alike(name, names_and_aliases()));
 }
 
 std::vector<std::string> strategy_names() {
   std::vector<std::string> names;
   for (const StrategyEntry& row : strategy_catalog()) names.emplace_back(row.name);
+  return names;
+}
+
+std::vector<std::string> names_and_aliases() {
+  std::vector<std::string> names = strategy_names();
+  for (const StrategyEntry& row : strategy_catalog()) {
+    if (!row.alias.empty()) names.emplace_back(row.alias);
+  }
   return names;
 }
 
@@ -58,6 +75,12 @@ const std::vector<Knob>& shared_knobs() {
        "micro-steps per optimizer step; gradients are exchanged in the last one (no_sync)", 1, 4096},
   };
   return knobs;
+}
+
+std::string what_it_needs(const StrategyEntry& strategy, FrameworkKind framework) {
+  const FrameworkKind own = strategy.framework.value_or(framework);
+  if (own != framework) return fmt::format("the training written for {}", profile_of(own).title);
+  return strategy.home == framework ? "" : std::string(strategy.needs);
 }
 
 std::string why_not(const StrategyEntry& strategy, const Placement& placement) {

@@ -1,9 +1,11 @@
-// Versions and names of frameworks, and what changed between their versions.
+// Versions and names of frameworks.
 #include "sim/workload/framework.hpp"
 
 #include <charconv>
 
 #include <fmt/format.h>
+
+#include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
 
@@ -36,18 +38,13 @@ Framework usual_framework(FrameworkKind kind) {
   Framework framework;
   framework.kind = kind;
   framework.execution = executions_of(kind).front();
-  if (kind == FrameworkKind::tensorflow) framework.version = {2, 15};
+  framework.version = profile_of(kind).usual_version;
   return framework;
 }
 
-std::vector<Execution> executions_of(FrameworkKind kind) {
-  if (kind == FrameworkKind::tensorflow) return {Execution::graph, Execution::eager, Execution::compiled};
-  return {Execution::eager, Execution::compiled, Execution::cuda_graphs};
-}
+std::vector<Execution> executions_of(FrameworkKind kind) { return profile_of(kind).executions; }
 
-std::string_view name_of(FrameworkKind kind) {
-  return kind == FrameworkKind::pytorch ? "pytorch" : "tensorflow";
-}
+std::string_view name_of(FrameworkKind kind) { return profile_of(kind).name; }
 
 std::string_view name_of(Execution execution) {
   switch (execution) {
@@ -64,13 +61,7 @@ std::string_view name_of(Execution execution) {
 }
 
 std::string title_of(const Framework& framework) {
-  return fmt::format("{} {}", framework.kind == FrameworkKind::pytorch ? "PyTorch" : "TensorFlow",
-                     to_text(framework.version));
-}
-
-bool products_default_to_tf32(const Framework& framework) {
-  if (framework.kind == FrameworkKind::tensorflow) return framework.version >= FrameworkVersion{2, 4};
-  return framework.version >= FrameworkVersion{1, 7} && framework.version <= FrameworkVersion{1, 11};
+  return fmt::format("{} {}", profile_of(framework).title, to_text(framework.version));
 }
 
 }  // namespace foretrain

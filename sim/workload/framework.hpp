@@ -51,12 +51,9 @@ std::string title_of(const Framework& framework);
 
 /// Whether nothing outside sees a gradient before backward has ended: XLA compiles forward and backward into
 /// one cluster, whose outputs come when it has run. torch.compile cuts its graph where DDP's buckets end.
-inline bool gradients_come_together(const Framework& framework) {
-  return framework.kind == FrameworkKind::tensorflow && framework.execution == Execution::compiled;
-}
+bool gradients_come_together(const Framework& framework);
 
-/// PyTorch 1.7 to 1.11 and TensorFlow since 2.4 multiply fp32 matrices in TF32 on GPUs that have it; the
-/// others only convolve in it.
+/// Whether fp32 matrices are multiplied in TF32 on GPUs that have it; other versions only convolve in it.
 bool products_default_to_tf32(const Framework& framework);
 
 }  // namespace foretrain

@@ -19,7 +19,12 @@ ClusterSpec small_cluster() {
   cluster.name = "box", cluster.nodes = 4;
   cluster.node.gpus = 4, cluster.node.host.cores = 32, cluster.node.host.memory = {1ll << 38};
   cluster.site.system = BatchSystem::slurm;
-  cluster.site.partitions = {{"gpu", 2, 8, seconds(3600), true, false}};
+  cluster.site.partitions = {{.name = "gpu",
+                              .least_gpus = 1,
+                              .most_nodes = 2,
+                              .most_gpus = 8,
+                              .longest = seconds(3600),
+                              .for_tests = true}};
   return cluster;
 }
 

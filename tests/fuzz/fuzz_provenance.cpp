@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "sim/analysis/validation/row_facts.hpp"
+#include "sim/analysis/validation/validation.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {
@@ -24,9 +24,11 @@ void check_rules(const foretrain::Provenance& provenance) {
     require(!rule.words.empty() && !rule.said_in.empty() && (rule.in_series || rule.in_source));
     std::vector<foretrain::Measurement> rows{row_with(rule), {}};
     rows[1].settings = {{"framework.name", "\"pytorch\""}};
-    const std::vector<foretrain::RowFact> facts = tell({provenance.source, {rule}}, rows);
+    const std::vector<foretrain::InferredSetting> inferred =
+        apply_provenance({provenance.source, {rule}}, rows);
     const bool unconditional = rule.framework.empty() && rule.unless_after.empty();
-    for (const foretrain::RowFact& fact : facts) require(fact.rows <= 2 && fact.said_in == rule.said_in);
+    for (const foretrain::InferredSetting& setting : inferred)
+      require(setting.rows <= 2 && setting.said_in == rule.said_in);
     if (unconditional) require(rows[0].settings.size() == rule.settings.size());
     require(rows[1].settings.front().second == "\"pytorch\"");
   }

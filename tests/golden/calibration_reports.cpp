@@ -1,8 +1,8 @@
 // Reports of a fitted calibration against approved texts in tests/golden/approved; a wanted change is
 // approved by copying what the failing test prints.
 
-#include "sim/report/calibration/calibration_drawing.hpp"
-#include "sim/report/calibration/calibration_table.hpp"
+#include "sim/report/calibration/calibration_reports.hpp"
+
 #include "tests/support/approved.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_calibration.hpp"

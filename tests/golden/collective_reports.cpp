@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include "sim/report/collective/busbw_chart.hpp"
-#include "sim/report/collective/collective_csv.hpp"
-#include "sim/report/collective/collective_json.hpp"
-#include "sim/report/collective/nccl_tests.hpp"
+#include "sim/report/collective/collective_catalog.hpp"
 #include "sim/report/prediction/json.hpp"
-#include "sim/report/validation/validation_table.hpp"
+#include "sim/report/validation/validation_catalog.hpp"
 #include "tests/support/approved.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_curve.hpp"

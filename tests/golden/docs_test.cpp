@@ -135,7 +135,8 @@ TEST_CASE("the page named by FORETRAIN_PAGE is right",
 }
 
 TEST_CASE("the reference pages are what the program prints (`make docs` writes them)") {
-  for (const std::string topic : {"commands", "scenario", "catalogs", "constants"}) {
+  for (const std::string topic :
+       {"commands", "scenario", "cluster", "model", "output", "catalogs", "constants"}) {
     const test::ProgramRun printed = run("foretrain reference " + topic, kRoot);
     INFO(topic);
     REQUIRE(printed.exit_code == 0);

@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/report/model/model_csv.hpp"
-#include "sim/report/model/model_json.hpp"
-#include "sim/report/model/model_table.hpp"
+#include "sim/report/model/model_catalog.hpp"
 #include "tests/support/approved.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_model_summary.hpp"

@@ -3,19 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "sim/report/comparison/comparison_csv.hpp"
-#include "sim/report/comparison/comparison_json.hpp"
-#include "sim/report/comparison/comparison_table.hpp"
+#include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/prediction/csv.hpp"
-#include "sim/report/prediction/interval_table.hpp"
 #include "sim/report/prediction/json.hpp"
-#include "sim/report/prediction/predictions_table.hpp"
-#include "sim/report/prediction/recommendation_table.hpp"
 #include "sim/report/prediction/table.hpp"
-#include "sim/report/study/study_csv.hpp"
-#include "sim/report/study/study_json.hpp"
-#include "sim/report/study/study_table.hpp"
-#include "sim/report/validation/validation_table.hpp"
+#include "sim/report/study/study_reports.hpp"
+#include "sim/report/validation/validation_catalog.hpp"
 #include "tests/support/approved.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_comparison.hpp"
@@ -40,7 +33,7 @@ Validation example_validation() {
                   "the measured step of 6.54 ms on 1 GPU cannot be reached: the model says 2.3 s",
                   {{4, {}}, {8, {}}}}};
   v.provenance = "rules.toml";
-  v.row_facts = {{"framework.name = \"tensorflow\"", 4, "the name of the log"}};
+  v.inferred_settings = {{"framework.name = \"tensorflow\"", 4, "the name of the log"}};
   v.error = statistics_of({0.02, -0.04});
   v.linear = statistics_of({0.10, 0.20});
   v.coverage = 1;

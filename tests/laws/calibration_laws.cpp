@@ -6,11 +6,11 @@
 #include <set>
 
 #include "sim/cluster/calibrated_cluster.hpp"
-#include "sim/collective/cost_constants.hpp"
+#include "sim/collective/costs.hpp"
 #include "sim/scenario/calibration/calibration_constants.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/named_cluster.hpp"
-#include "sim/strategy/process/loss_constants.hpp"
+#include "sim/strategy/process/losses.hpp"
 #include "sim/workload/device/device_constants.hpp"
 #include "tests/support/catch.hpp"
 

@@ -139,8 +139,8 @@ TEST_CASE(
     INFO(row.name << " with " << asked);
     // Ranks that fold in are one message behind their partners, whose data must wait for theirs in a schedule
     // without buffers.
-    const bool folds =
-        row.family == "recursive_doubling" && !std::has_single_bit(static_cast<unsigned>(lanes.ranks));
+    const bool folds = row.family == AlgorithmFamily::recursive_doubling &&
+                       !std::has_single_bit(static_cast<unsigned>(lanes.ranks));
     const int least = count_costs(lanes).steps, steps = expand(lanes).steps();
     CHECK(steps >= least);
     CHECK(steps <= least + (folds ? 1 : 0));
@@ -187,7 +187,8 @@ TEST_CASE("rows are found by op and family, and names are unique") {
   std::vector<std::string_view> names;
   for (const Algorithm& row : algorithms()) {
     CHECK(find_algorithm(row.op, row.family) == &row);
-    CHECK(row.name == std::string(row.family) + '_' + std::string(name_of(row.op)));
+    CHECK(find_algorithm(row.op, name_of(row.family)) == &row);
+    CHECK(row.name == std::string(name_of(row.family)) + '_' + std::string(name_of(row.op)));
     names.push_back(row.name);
   }
   std::ranges::sort(names);

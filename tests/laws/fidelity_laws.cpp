@@ -1,6 +1,7 @@
 // One collective at three fidelities: flows give what the closed form says, chunks what the flows say.
 #include <algorithm>
 
+#include "sim/cluster/fabrics/fat_tree.hpp"
 #include "sim/collective/chunk_plan.hpp"
 #include "sim/collective/fidelity.hpp"
 #include "sim/engine/chunk_simulator.hpp"
@@ -224,7 +225,8 @@ TEST_CASE(
   ClusterSpec spec = star_cluster(16, {10e9});
   spec.fabric.kind = "fat_tree";
   spec.fabric.uplink = spec.fabric.link;
-  spec.fabric.nodes_per_leaf = 4, spec.fabric.uplinks_per_leaf = 1;
+  FatTree& tree = spec.fabric.edit<FatTree>();
+  tree.nodes_per_leaf = 4, tree.uplinks_per_leaf = 1;
   Placement across;  // every neighbour on another leaf
   across.nodes = 16;
   for (int i = 0; i < 16; ++i) across.ranks.push_back({(i % 4) * 4 + i / 4, 0});

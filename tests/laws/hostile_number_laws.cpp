@@ -40,8 +40,8 @@ void check_numbers(const PredictionPoint& p) {
   }
   CHECK(p.step_s > 0);
   CHECK(sum == Approx(p.step_s));
-  for (const double seconds : {p.epoch_s, p.total_s, p.around.startup_s, p.around.loader_restart_s,
-                               p.around.validation_s, p.around.checkpoint_s, p.around.periodic_s})
+  for (const double seconds : {p.epoch_s, p.total_s, p.overhead.startup_s, p.overhead.loader_restart_s,
+                               p.overhead.validation_s, p.overhead.checkpoint_s, p.overhead.periodic_s})
     CHECK((seconds >= 0 && seconds <= kLongestRun));
   CHECK((std::isfinite(p.samples_per_s) && p.samples_per_s > 0));
   CHECK((p.memory.total().count >= 0 && p.memory.total().count < std::int64_t{1} << 62));

@@ -132,7 +132,7 @@ TEST_CASE("algorithm, protocol and forecast are what NCCL printed at every size"
     // The log counts one rank's part of an all-gather; the forecast takes all ranks' parts together.
     const std::int64_t bytes =
         std::stoll(row.at("size_bytes")) * (op == CollectiveOp::all_gather ? input.job.ranks : 1);
-    const Choice choice = choose(table, op, bytes);
+    const nccl::Choice choice = choose(table, op, bytes);
     CAPTURE(id, bytes);
     CHECK(choice.available);
     CHECK(upper(std::string(name_of(choice.algorithm))) == upper(row.at("algo")));

@@ -2,7 +2,7 @@
 // publisher meant it.
 #include <algorithm>
 
-#include "sim/analysis/validation/row_facts.hpp"
+#include "sim/analysis/validation/validation.hpp"
 #include "tests/measured/measured_rows.hpp"
 #include "tests/support/catch.hpp"
 
@@ -20,7 +20,7 @@ Measurement row(const std::string& strategy, const std::string& source) {
 
 Measurement told(const Measurement& m) {
   std::vector<Measurement> rows{m};
-  tell(test::measured_provenance(), rows);
+  apply_provenance(test::measured_provenance(), rows);
   return rows.front();
 }
 
@@ -35,10 +35,10 @@ const Settings kCompiled{{"framework.name", "\"tensorflow\""}, {"framework.execu
 
 TEST_CASE("every rule about published rows tells something of some of them") {
   std::vector<Measurement> rows = test::measured_rows("scaling.csv").scaling;
-  for (const RowFact& fact : tell(test::measured_provenance(), rows)) {
-    INFO(fact.what << ": " << fact.said_in);
-    CHECK(fact.rows >= 5);
-    CHECK(fact.said_in.size() >= 20);
+  for (const InferredSetting& setting : apply_provenance(test::measured_provenance(), rows)) {
+    INFO(setting.what << ": " << setting.said_in);
+    CHECK(setting.rows >= 5);
+    CHECK(setting.said_in.size() >= 20);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "sim/strategy/ddp/ddp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/measured.hpp"
+#include "tests/support/test_models.hpp"
 
 namespace testbed_rows {
 
@@ -47,15 +48,13 @@ ClusterSpec testbed(const json& row) {
 std::shared_ptr<const ExpandedModel> sleeping_network(const json& layers) {
   Model model{"sleeps", "", {1}, false, {}};
   for (const json& given : layers) {
-    Layer layer;
-    layer.type = LayerType::timed;
-    layer.parameters = given.at("params");
-    layer.forward_time = seconds(given.at("forward_s")),
-    layer.backward_time = seconds(given.at("backward_s"));
+    Layer layer = test::plain("timed");
+    test::set(layer, "parameters", given.at("params").get<std::int64_t>());
+    test::set(layer, "forward", seconds(given.at("forward_s")));
+    test::set(layer, "backward", seconds(given.at("backward_s")));
     model.layers.push_back(layer);
   }
-  Layer loss;
-  loss.type = LayerType::loss;
+  Layer loss = test::plain("loss");
   model.layers.push_back(loss);
   return std::make_shared<const ExpandedModel>(expand(model).model);
 }

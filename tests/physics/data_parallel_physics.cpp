@@ -14,7 +14,7 @@ namespace {
 
 /// One layer of 4000 x 1000 weights and a bias on V100s of one PCIe node, whose host costs next to nothing.
 SmallPlan one_layer(int gpus) {
-  SmallPlan small({"one_layer", "", {4000}, false, {test::linear(1000), test::plain(LayerType::loss)}}, 256);
+  SmallPlan small({"one_layer", "", {4000}, false, {test::linear(1000), test::plain("loss")}}, 256);
   small.spec = test::pcie_cluster(1, 4);
   small.spec.node.host.slowdown = 1e-3;
   small.gpus = gpus, small.steps = 3;

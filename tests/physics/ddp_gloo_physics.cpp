@@ -22,11 +22,11 @@ constexpr int kLayers = 6;
 
 /// Layers of 5 ms forward and 10 ms backward on nodes whose cores compute.
 SmallPlan sleeping(int ranks, Bytes cap) {
-  Layer layer;
-  layer.type = LayerType::timed, layer.parameters = kLayer;
-  layer.forward_time = milliseconds(5), layer.backward_time = milliseconds(10);
+  Layer layer = test::plain("timed");
+  test::set(layer, "parameters", kLayer);
+  test::set(layer, "forward", milliseconds(5)), test::set(layer, "backward", milliseconds(10));
   Model model{"sleeps", "", {1}, false, std::vector<Layer>(kLayers, layer)};
-  model.layers.push_back(test::plain(LayerType::loss));
+  model.layers.push_back(test::plain("loss"));
   SmallPlan small(model, 1);
   small.spec = test::star_cluster(8, {kRate});
   small.spec.node.gpu.architecture = Architecture::cpu;

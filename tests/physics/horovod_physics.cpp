@@ -18,14 +18,14 @@ namespace {
 
 /// One layer of 64 Mi weights and no bias: one gradient of 256 MiB, above any threshold.
 Model one_huge_tensor() {
-  return {"one_huge_tensor", "", {8192}, false, {test::linear(8192, false), test::plain(LayerType::loss)}};
+  return {"one_huge_tensor", "", {8192}, false, {test::linear(8192, false), test::plain("loss")}};
 }
 
 /// 200 layers of 256 x 256 weights and a bias: 400 gradients of 256 KiB and 1 KiB.
 Model many_small_tensors() {
   Model model{"many_small_tensors", "", {256}, false, {}};
   for (int i = 0; i < 200; ++i) model.layers.push_back(test::linear(256));
-  model.layers.push_back(test::plain(LayerType::loss));
+  model.layers.push_back(test::plain("loss"));
   return model;
 }
 

@@ -32,6 +32,7 @@ inline Comparison example_comparison() {
       {{"forward and backward kernels", 0.09}, {"optimizer", 0.0096}, {"buffer broadcast", 0.0004}});
   ComparedStrategy horovod =
       compared_strategy("horovod", 0.1021, {{"forward and backward kernels", 0.0925}, {"optimizer", 0.0096}});
+  horovod.standing = Standing::not_told_apart, horovod.ratio = 0.979, horovod.ratio_range = {0.91, 1.04};
   horovod.against_best = {
       {"forward and backward kernels", 0.0025}, {"buffer broadcast", -0.0004}, {"optimizer", 0}};
   ComparedStrategy parallel =
@@ -39,9 +40,11 @@ inline Comparison example_comparison() {
   parallel.against_best = {
       {"forward and backward kernels", 0.035}, {"optimizer", -0.0096}, {"buffer broadcast", -0.0004}};
   parallel.point.memory_capacity = {1'000'000'000};
+  parallel.standing = Standing::does_not_fit, parallel.ratio = 0.8, parallel.ratio_range = {0.7, 0.9};
   ComparedStrategy mirrored{
       "mirrored", "mirrored is one process, which cannot drive GPUs of 2 nodes", {}, {}};
-  c.numbers = {{4, 2, {ddp, horovod, parallel, mirrored}}};
+  mirrored.standing = Standing::cannot_run;
+  c.numbers = {{4, 2, {ddp, horovod, parallel, mirrored}, "ddp"}};
   c.decisions.add("anchor", "kernels x 1.100", "measured with ddp");
   c.warnings = {"something to know"};
   c.note = "Made up.";
@@ -50,7 +53,7 @@ inline Comparison example_comparison() {
 
 inline StrategyMatrix example_matrix() {
   StrategyMatrix m{4, {"resnet50", "spiral_mlp"}, {"puhti", "mahti"}, {"single", "ddp", "horovod"}, {}};
-  m.choices = {{"resnet50", "puhti", "ddp", "horovod", 0.1, 3.9, 0.98, true},
+  m.choices = {{"resnet50", "puhti", "ddp", "horovod", 0.1, 3.9, 0.98, true, 2},
                {"resnet50", "mahti", "horovod", "ddp", 0.05, 3.5, 0.995, true},
                {"spiral_mlp", "puhti", "ddp", "", 0.002, 2, 0, true},
                {"spiral_mlp", "mahti", "ddp", "horovod", 0.001, 1.5, 0.5, false}};

@@ -30,7 +30,7 @@ inline Prediction example_prediction() {
   eight.breakdown = {0.0925, 0.015, 0, 0.005, 0.005, 0.0075};
   eight.memory = one.memory, eight.memory_capacity = {7'000'000'000};
   one.largest_batch = 132, eight.largest_batch = 24;
-  eight.around = {10, 20, 240, 30, 0};
+  eight.overhead = {10, 20, 240, 30, 0};
   eight.buckets = {{8'196'000}, {26'255'360}};
   p.points = {one, eight};
   p.crossover.fastest_gpus = 320;

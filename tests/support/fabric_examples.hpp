@@ -1,6 +1,12 @@
 // One small cluster over each fabric, in each of its forms, for laws that hold for all of them.
 #pragma once
 
+#include "sim/cluster/fabrics/dragonfly.hpp"
+#include "sim/cluster/fabrics/dragonfly_plus.hpp"
+#include "sim/cluster/fabrics/explicit.hpp"
+#include "sim/cluster/fabrics/fat_tree.hpp"
+#include "sim/cluster/fabrics/rail_optimized.hpp"
+#include "sim/cluster/fabrics/torus.hpp"
 #include "tests/support/test_clusters.hpp"
 
 namespace foretrain::test {
@@ -16,37 +22,40 @@ inline ClusterSpec over_fabric(std::string kind, int nodes) {
 
 inline ClusterSpec tree_example(int levels) {
   ClusterSpec spec = over_fabric("fat_tree", 11);
-  spec.fabric.nodes_per_leaf = 2, spec.fabric.uplinks_per_leaf = 3, spec.fabric.levels = levels;
-  if (levels == 3) spec.fabric.leaves_per_group = 2, spec.fabric.uplinks_per_spine = 2;
+  FatTree& tree = spec.fabric.edit<FatTree>();
+  tree.nodes_per_leaf = 2, tree.uplinks_per_leaf = 3, tree.levels = levels;
+  if (levels == 3) tree.leaves_per_group = 2, tree.uplinks_per_spine = 2;
   return spec;
 }
 
 inline ClusterSpec rail_example() {
   ClusterSpec spec = over_fabric("rail_optimized", 7);
-  spec.fabric.nodes_per_leaf = 3, spec.fabric.uplinks_per_leaf = 2;
+  RailOptimized& rails = spec.fabric.edit<RailOptimized>();
+  rails.nodes_per_leaf = 3, rails.uplinks_per_leaf = 2;
   return spec;
 }
 
 /// Three groups of four routers, one node (or, with spread NICs, two nodes per two routers) at each.
 inline ClusterSpec dragonfly_example(bool spread_nics) {
   ClusterSpec spec = over_fabric("dragonfly", 12);
-  spec.fabric.groups = 3, spec.fabric.routers_per_group = 4, spec.fabric.nodes_per_router = 1;
-  spec.fabric.global_links = 3, spec.fabric.spread_nics = spread_nics;
+  Dragonfly& groups = spec.fabric.edit<Dragonfly>();
+  groups.groups = 3, groups.routers_per_group = 4, groups.nodes_per_router = 1;
+  groups.global_links = 3, groups.spread_nics = spread_nics;
   return spec;
 }
 
 /// Three cells of two leaves and two spines, two nodes per leaf.
 inline ClusterSpec cells_example(int global_links) {
   ClusterSpec spec = over_fabric("dragonfly_plus", 11);
-  spec.fabric.groups = 3, spec.fabric.leaves_per_group = 2, spec.fabric.nodes_per_leaf = 2,
-  spec.fabric.uplinks_per_leaf = 2;
-  spec.fabric.global_links = global_links;
+  DragonflyPlus& cells = spec.fabric.edit<DragonflyPlus>();
+  cells.groups = 3, cells.leaves_per_group = 2, cells.nodes_per_leaf = 2, cells.uplinks_per_leaf = 2;
+  cells.global_links = global_links;
   return spec;
 }
 
 inline ClusterSpec torus_example(std::vector<int> dimensions, int nodes) {
   ClusterSpec spec = over_fabric("torus", nodes);
-  spec.fabric.dimensions = std::move(dimensions);
+  spec.fabric.edit<Torus>().dimensions = std::move(dimensions);
   return spec;
 }
 
@@ -55,10 +64,11 @@ inline FabricLink join(std::string a, std::string b) { return {std::move(a), std
 /// Two leaves of two nodes with two ways between them, and a third leaf behind the second.
 inline ClusterSpec graph_example() {
   ClusterSpec spec = over_fabric("explicit", 5);
-  spec.fabric.graph = {join("left", "node0-1"), join("right", "node2.nic0"), join("right", "node2.nic1"),
-                       join("right", "node3"),  join("left", "top"),         join("left", "bottom"),
-                       join("top", "right"),    join("bottom", "right"),     join("right", "far"),
-                       join("far", "node4")};
+  spec.fabric.edit<ExplicitFabric>().graph = {join("left", "node0-1"),     join("right", "node2.nic0"),
+                                              join("right", "node2.nic1"), join("right", "node3"),
+                                              join("left", "top"),         join("left", "bottom"),
+                                              join("top", "right"),        join("bottom", "right"),
+                                              join("right", "far"),        join("far", "node4")};
   return spec;
 }
 

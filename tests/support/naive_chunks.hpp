@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "sim/engine/chunk_progress.hpp"
 #include "sim/engine/chunk_simulator.hpp"
-#include "sim/engine/link_use.hpp"
 #include "tests/support/naive_max_min.hpp"
 
 namespace foretrain::test {
@@ -22,11 +22,11 @@ class NaiveChunks {
       : graph_(graph),
         capacities_(capacities),
         fair_(options.sharing == LinkSharing::fair_share),
-        lanes_(graph.connections.size()) {
+        states_(graph.connections.size()) {
     result_.finish.assign(options.start.begin(), options.start.end());
     result_.finish.resize(static_cast<std::size_t>(graph.ranks));
     free_.resize(capacities.size());
-    for (std::uint32_t c = 0; c < lanes_.size(); ++c)
+    for (std::uint32_t c = 0; c < states_.size(); ++c)
       agenda_.emplace(result_.finish[graph.connections[c].from], sender_free, c);
   }
 
@@ -39,7 +39,7 @@ class NaiveChunks {
 
  private:
   enum What { arrived, sender_free, at_link };
-  struct Lane {
+  struct ConnectionState {
     std::uint32_t started = 0, arrived = 0;
     std::size_t link = 0;
     bool busy = true;
@@ -51,31 +51,31 @@ class NaiveChunks {
     agenda_.erase(agenda_.begin());
     if (what == at_link)
       return fair_ || graph_.connections[c].bytes == 0 ? enter_links(c, now) : pass_link(c, now);
-    if (what == arrived) ++lanes_[c].arrived;
-    if (what == sender_free) lanes_[c].busy = false;
-    for (std::uint32_t any = 0; any < lanes_.size(); ++any) try_start(any, now);
+    if (what == arrived) ++states_[c].arrived;
+    if (what == sender_free) states_[c].busy = false;
+    for (std::uint32_t any = 0; any < states_.size(); ++any) try_start(any, now);
   }
 
   void try_start(std::uint32_t c, Time now) {
-    Lane& lane = lanes_[c];
-    if (lane.busy || lane.started == graph_.connections[c].transfers) return;
+    ConnectionState& state = states_[c];
+    if (state.busy || state.started == graph_.connections[c].transfers) return;
     for (const Need& need : graph_.needs_of(c)) {
       const auto all = static_cast<std::int64_t>(graph_.connections[need.connection].transfers);
-      const std::int64_t needed = std::min(static_cast<std::int64_t>(lane.started) - need.lag, all - 1);
-      if (needed >= lanes_[need.connection].arrived) return;
+      const std::int64_t needed = std::min(static_cast<std::int64_t>(state.started) - need.lag, all - 1);
+      if (needed >= states_[need.connection].arrived) return;
     }
-    ++lane.started;
-    lane.busy = true, lane.link = 0, lane.tail = now;
+    ++state.started;
+    state.busy = true, state.link = 0, state.tail = now;
     agenda_.emplace(now, at_link, c);
   }
 
   void pass_link(std::uint32_t c, Time now) {
-    Lane& lane = lanes_[c];
-    if (lane.link == graph_.route(c).size()) return send(c, lane.tail);
-    const LinkId link = graph_.route(c)[lane.link++];
+    ConnectionState& state = states_[c];
+    if (state.link == graph_.route(c).size()) return send(c, state.tail);
+    const LinkId link = graph_.route(c)[state.link++];
     const Time begin = std::max(now, free_[link]);
     free_[link] = begin + time_on_link(graph_.connections[c].bytes, capacities_[link]);
-    lane.tail = std::max(lane.tail, free_[link]);
+    state.tail = std::max(state.tail, free_[link]);
     agenda_.emplace(begin, at_link, c);
   }
 
@@ -118,7 +118,7 @@ class NaiveChunks {
   const TransferGraph& graph_;
   const std::vector<ByteRate>& capacities_;
   bool fair_;
-  std::vector<Lane> lanes_;
+  std::vector<ConnectionState> states_;
   std::vector<Time> free_;
   std::map<std::uint32_t, double> flowing_;
   std::multiset<std::tuple<Time, What, std::uint32_t>> agenda_;

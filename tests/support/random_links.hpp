@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/base/random.hpp"
+#include "sim/cluster/fabrics/fat_tree.hpp"
 #include "tests/support/test_clusters.hpp"
 
 namespace foretrain::test {
@@ -54,7 +55,8 @@ inline ClusterSpec random_cluster(Draws& draws) {
   spec.node.gpudirect = draws.below(4) > 0;
   if (draws.below(3) == 0) {
     spec.fabric.kind = "fat_tree";
-    spec.fabric.nodes_per_leaf = 1 + static_cast<int>(draws.below(2)), spec.fabric.uplinks_per_leaf = few;
+    FatTree& tree = spec.fabric.edit<FatTree>();
+    tree.nodes_per_leaf = 1 + static_cast<int>(draws.below(2)), tree.uplinks_per_leaf = few;
     spec.fabric.uplink = spec.fabric.link;
   }
   const double efficiency = draws.between(0.4, 1);

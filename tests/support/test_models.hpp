@@ -6,56 +6,51 @@
 #include <utility>
 #include <vector>
 
-#include "sim/workload/layers/layer.hpp"
+#include "tests/support/layer_options.hpp"
 
 namespace foretrain::test {
 
+/// A layer with what its options begin with: batch_norm, layer_norm, dropout, flatten, loss, …
+inline Layer plain(std::string_view type) {
+  Layer layer;
+  layer.type = find_layer_type(type);
+  return layer;
+}
+
 inline Layer conv(std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
                   bool bias) {
-  Layer layer;
-  layer.type = LayerType::conv2d;
-  layer.out = out, layer.kernel = kernel, layer.stride = stride, layer.padding = padding, layer.bias = bias;
+  Layer layer = plain("conv2d");
+  set(layer, "out", out), set(layer, "kernel", kernel), set(layer, "stride", stride),
+      set(layer, "padding", padding), set(layer, "bias", bias);
   return layer;
 }
 
 inline Layer linear(std::int64_t out, bool bias = true) {
-  Layer layer;
-  layer.type = LayerType::linear;
-  layer.out = out, layer.bias = bias;
-  return layer;
-}
-
-/// A layer without numbers: batch_norm, layer_norm, dropout, flatten, loss, …
-inline Layer plain(LayerType type) {
-  Layer layer;
-  layer.type = type;
+  Layer layer = plain("linear");
+  set(layer, "out", out), set(layer, "bias", bias);
   return layer;
 }
 
 inline Layer relu(bool inplace) {
-  Layer layer;
-  layer.type = LayerType::relu;
-  layer.inplace = inplace;
+  Layer layer = plain("relu");
+  set(layer, "inplace", inplace);
   return layer;
 }
 
 inline Layer max_pool(std::int64_t kernel, std::int64_t stride = 0, std::int64_t padding = 0) {
-  Layer layer;
-  layer.type = LayerType::max_pool;
-  layer.kernel = kernel, layer.stride = stride, layer.padding = padding;
+  Layer layer = plain("max_pool");
+  set(layer, "kernel", kernel), set(layer, "stride", stride), set(layer, "padding", padding);
   return layer;
 }
 
 inline Layer adaptive_avg_pool(std::int64_t out) {
-  Layer layer;
-  layer.type = LayerType::adaptive_avg_pool;
-  layer.out = out;
+  Layer layer = plain("adaptive_avg_pool");
+  set(layer, "out", out);
   return layer;
 }
 
 inline Layer add(std::vector<Layer> first, std::vector<Layer> second) {
-  Layer layer;
-  layer.type = LayerType::add;
+  Layer layer = plain("add");
   layer.branches = {std::move(first), std::move(second)};
   return layer;
 }
@@ -71,32 +66,32 @@ inline Model mnist_net() {
           {1, 28, 28},
           false,
           {conv(32, 3, 1, 0, true), relu(false), conv(64, 3, 1, 0, true), relu(false), max_pool(2),
-           plain(LayerType::dropout), plain(LayerType::flatten), linear(128), relu(false),
-           plain(LayerType::dropout), linear(10), plain(LayerType::loss)}};
+           plain("dropout"), plain("flatten"), linear(128), relu(false), plain("dropout"), linear(10),
+           plain("loss")}};
 }
 
 inline std::vector<Layer> resnet_stem() {
-  return {conv(64, 7, 2, 3, false), plain(LayerType::batch_norm), relu(true), max_pool(3, 2, 1)};
+  return {conv(64, 7, 2, 3, false), plain("batch_norm"), relu(true), max_pool(3, 2, 1)};
 }
 
 inline std::vector<Layer> resnet_head() {
-  return {adaptive_avg_pool(1), plain(LayerType::flatten), linear(1000), plain(LayerType::loss)};
+  return {adaptive_avg_pool(1), plain("flatten"), linear(1000), plain("loss")};
 }
 
 inline std::vector<Layer> projection(std::int64_t out, std::int64_t stride) {
-  return {conv(out, 1, stride, 0, false), plain(LayerType::batch_norm)};
+  return {conv(out, 1, stride, 0, false), plain("batch_norm")};
 }
 
 inline std::vector<Layer> basic_block(std::int64_t width, std::int64_t stride, bool project) {
-  std::vector<Layer> main{conv(width, 3, stride, 1, false), plain(LayerType::batch_norm), relu(true),
-                          conv(width, 3, 1, 1, false), plain(LayerType::batch_norm)};
+  std::vector<Layer> main{conv(width, 3, stride, 1, false), plain("batch_norm"), relu(true),
+                          conv(width, 3, 1, 1, false), plain("batch_norm")};
   return {add(std::move(main), project ? projection(width, stride) : std::vector<Layer>{}), relu(true)};
 }
 
 inline std::vector<Layer> bottleneck(std::int64_t width, std::int64_t stride, bool project) {
-  std::vector<Layer> main{conv(width, 1, 1, 0, false),      plain(LayerType::batch_norm), relu(true),
-                          conv(width, 3, stride, 1, false), plain(LayerType::batch_norm), relu(true),
-                          conv(4 * width, 1, 1, 0, false),  plain(LayerType::batch_norm)};
+  std::vector<Layer> main{conv(width, 1, 1, 0, false),      plain("batch_norm"), relu(true),
+                          conv(width, 3, stride, 1, false), plain("batch_norm"), relu(true),
+                          conv(4 * width, 1, 1, 0, false),  plain("batch_norm")};
   return {add(std::move(main), project ? projection(4 * width, stride) : std::vector<Layer>{}), relu(true)};
 }
 
@@ -134,9 +129,9 @@ inline Model vgg16() {
     for (int i = 0; i < convolutions; ++i) append(model.layers, {conv(width, 3, 1, 1, true), relu(true)});
     model.layers.push_back(max_pool(2));
   }
-  append(model.layers, {adaptive_avg_pool(7), plain(LayerType::flatten)});
-  for (int i = 0; i < 2; ++i) append(model.layers, {linear(4096), relu(true), plain(LayerType::dropout)});
-  append(model.layers, {linear(1000), plain(LayerType::loss)});
+  append(model.layers, {adaptive_avg_pool(7), plain("flatten")});
+  for (int i = 0; i < 2; ++i) append(model.layers, {linear(4096), relu(true), plain("dropout")});
+  append(model.layers, {linear(1000), plain("loss")});
   return model;
 }
 
@@ -144,32 +139,29 @@ inline Model vgg16() {
 inline Model spiral_mlp() {
   Model model{"spiral_mlp", "MLP 2-64-32-16-2", {2}, false, {}};
   for (std::int64_t width : {64, 32, 16}) {
-    append(model.layers, {linear(width), relu(false), plain(LayerType::dropout)});
+    append(model.layers, {linear(width), relu(false), plain("dropout")});
   }
-  append(model.layers, {linear(2), plain(LayerType::loss)});
+  append(model.layers, {linear(2), plain("loss")});
   return model;
 }
 
 inline Layer embedding(std::int64_t entries, std::int64_t width) {
-  Layer layer;
-  layer.type = LayerType::embedding;
-  layer.entries = entries, layer.out = width;
+  Layer layer = plain("embedding");
+  set(layer, "entries", entries), set(layer, "out", width);
   return layer;
 }
 
 inline Layer attention(std::int64_t heads, bool bias = true) {
-  Layer layer;
-  layer.type = LayerType::attention;
-  layer.heads = heads, layer.bias = bias;
+  Layer layer = plain("attention");
+  set(layer, "heads", heads), set(layer, "bias", bias);
   return layer;
 }
 
 /// One post-norm encoder block as in BERT: attention and a four times wider perceptron, each added to its
 /// input and normalized.
 inline std::vector<Layer> encoder_block(std::int64_t width, std::int64_t heads) {
-  return {add({attention(heads), plain(LayerType::dropout)}, {}), plain(LayerType::layer_norm),
-          add({linear(4 * width), plain(LayerType::gelu), linear(width), plain(LayerType::dropout)}, {}),
-          plain(LayerType::layer_norm)};
+  return {add({attention(heads), plain("dropout")}, {}), plain("layer_norm"),
+          add({linear(4 * width), plain("gelu"), linear(width), plain("dropout")}, {}), plain("layer_norm")};
 }
 
 /// Token embedding, blocks, and a head over the vocabulary.
@@ -177,7 +169,7 @@ inline Model encoder(int blocks, std::int64_t length, std::int64_t width, std::i
                      std::int64_t vocabulary) {
   Model model{"encoder", "post-norm transformer encoder", {length}, true, {embedding(vocabulary, width)}};
   for (int i = 0; i < blocks; ++i) append(model.layers, encoder_block(width, heads));
-  append(model.layers, {linear(vocabulary), plain(LayerType::loss)});
+  append(model.layers, {linear(vocabulary), plain("loss")});
   return model;
 }
 

@@ -2,9 +2,10 @@
 #include "calibrate/micro/gpu/nvml.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
+
+#include "sim/base/ascii.hpp"
 
 namespace foretrain::micro {
 
@@ -15,9 +16,8 @@ constexpr unsigned kMostLinks = 18;
 
 /// Domain, bus and device without leading zeros of the domain, in lower case: CUDA and NVML write different
 /// numbers of them.
-std::string plain_address(std::string address) {
-  std::transform(address.begin(), address.end(), address.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+std::string plain_address(std::string_view written) {
+  const std::string address = lower_case(written);
   const std::size_t colon = address.find(':');
   const std::size_t first = std::min(address.find_first_not_of('0'), colon);
   return first == std::string::npos ? address : address.substr(first);

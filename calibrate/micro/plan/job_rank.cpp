@@ -1,9 +1,9 @@
 // A launcher is a row of variable names; the first whose rank and number of ranks are set is taken, mpirun
 // inside Slurm being mpirun.
-#include "calibrate/micro/plan/job_rank.hpp"
-
 #include <charconv>
 #include <string_view>
+
+#include "calibrate/micro/plan/rendezvous.hpp"
 
 namespace foretrain::micro {
 

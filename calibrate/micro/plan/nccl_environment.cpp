@@ -1,20 +1,9 @@
 // Rows name algorithms and protocols as scenarios do: in lower case.
 #include "calibrate/micro/plan/nccl_environment.hpp"
 
-#include <algorithm>
-#include <cctype>
+#include "sim/base/ascii.hpp"
 
 namespace foretrain::micro {
-
-namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-}  // namespace
 
 Settings nccl_environment(const ReadVariable& read) {
   Settings found;
@@ -28,8 +17,8 @@ Settings nccl_environment(const ReadVariable& read) {
 Settings nccl_settings(const Settings& environment) {
   Settings settings;
   for (const auto& [name, value] : environment) {
-    if (name == "NCCL_ALGO") settings.emplace_back("nccl.algorithm", lower(value));
-    if (name == "NCCL_PROTO") settings.emplace_back("nccl.protocol", lower(value));
+    if (name == "NCCL_ALGO") settings.emplace_back("nccl.algorithm", lower_case(value));
+    if (name == "NCCL_PROTO") settings.emplace_back("nccl.protocol", lower_case(value));
     if (name == "NCCL_MAX_NCHANNELS") settings.emplace_back("nccl.max_channels", value);
     if (name == "NCCL_MIN_NCHANNELS") settings.emplace_back("nccl.min_channels", value);
   }

@@ -1,12 +1,12 @@
 // Each goal is a number to make small; ties within a percent go to fewer GPUs.
-#include "sim/analysis/advice/job_choice.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "sim/analysis/advice/job_resources.hpp"
+#include "sim/analysis/advice/recommend.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
@@ -19,16 +19,42 @@ constexpr double kTie = 0.99;
 /// Runs shorter than this are as good as each other when both time and cost count: queueing takes as long.
 constexpr double kShortest = 900;
 
-double to_minimize(const JobOption& job, Goal goal) {
-  if (goal == Goal::fastest) return job.point.total_s;
-  return goal == Goal::cheapest ? job.cost : std::max(kShortest, job.point.total_s) * job.cost;
+/// Nothing costs less, so that what is free has a logarithm.
+constexpr double kFree = 1e-30;
+
+/// The exponent x for which time x cost^x is the same when twice the GPUs are 2 x `efficiency` times as fast:
+/// with y = log2(2 x efficiency) that is y / (1 - y). 0.71 gives 1, the plain product.
+double cost_exponent(double efficiency) {
+  const double y = std::log2(2 * efficiency);
+  return y / (1 - y);
+}
+
+/// Logarithm of what the goal makes small.
+double to_minimize(const JobOption& job, const RecommendationRequest& request) {
+  if (request.goal == Goal::fastest) return std::log(job.point.total_s);
+  const double log_cost = std::log(std::max(job.cost, kFree));
+  if (request.goal == Goal::cheapest) return log_cost;
+  return std::log(std::max(kShortest, job.point.total_s)) + cost_exponent(request.efficiency) * log_cost;
+}
+
+/// With 95 %: below it more than half of the GPU-hours might buy nothing.
+constexpr double kSureEfficiency = 0.5;
+
+/// Balanced jobs are worth their GPUs as predicted, and even where the interval ends; a single GPU always is.
+bool is_worth(const JobOption& job, const RecommendationRequest& request) {
+  const PredictionPoint& p = job.point;
+  if (request.goal != Goal::balanced || p.gpus == 1) return true;
+  return p.efficiency >= request.efficiency && p.speedup_range.low >= kSureEfficiency * p.gpus;
 }
 
 /// Options come by growing number of GPUs.
-const JobOption* best_of(const std::vector<const JobOption*>& options, Goal goal) {
+const JobOption* best_of(const std::vector<const JobOption*>& options, const RecommendationRequest& request) {
   const JobOption* best = nullptr;
   for (const JobOption* job : options) {
-    if (best == nullptr || to_minimize(*job, goal) < kTie * to_minimize(*best, goal)) best = job;
+    if (best != nullptr && !is_worth(*job, request)) continue;
+    const bool is_better = best == nullptr || !is_worth(*best, request) ||
+                           to_minimize(*job, request) < std::log(kTie) + to_minimize(*best, request);
+    if (is_better) best = job;
   }
   return best;
 }
@@ -79,20 +105,25 @@ std::string trade_of(const JobOption& job, const JobOption& best) {
 }
 
 /// The best by each other goal, then the next by this one.
-std::vector<JobOption> runners_up(std::vector<const JobOption*> allowed, const JobOption* best, Goal goal) {
+std::vector<JobOption> runners_up(std::vector<const JobOption*> allowed, const JobOption* best,
+                                  const RecommendationRequest& request) {
   constexpr std::size_t kRunnersUp = 2;
   std::vector<const JobOption*> chosen{best};
   const auto add = [&](const JobOption* job) {
     const bool is_new = job != nullptr && std::find(chosen.begin(), chosen.end(), job) == chosen.end();
     if (is_new && chosen.size() <= kRunnersUp) chosen.push_back(job);
   };
-  for (const Goal other : {Goal::balanced, Goal::fastest, Goal::cheapest}) add(best_of(allowed, other));
+  for (const Goal other : {Goal::balanced, Goal::fastest, Goal::cheapest}) {
+    RecommendationRequest asked = request;
+    asked.goal = other;
+    add(best_of(allowed, asked));
+  }
   while (chosen.size() <= kRunnersUp && chosen.size() < allowed.size()) {
     std::vector<const JobOption*> left = allowed;
     std::erase_if(left, [&](const JobOption* job) {
       return std::find(chosen.begin(), chosen.end(), job) != chosen.end();
     });
-    add(best_of(left, goal));
+    add(best_of(left, request));
   }
   std::vector<JobOption> out;
   for (std::size_t i = 1; i < chosen.size(); ++i) out.push_back(*chosen[i]);
@@ -125,7 +156,7 @@ int processes_per_node(const Scenario& scenario, const std::string& strategy, in
 
 std::string broken_limit(const JobOption& job, const RecommendationRequest& request) {
   const PredictionPoint& p = job.point;
-  const std::string gpus = fmt::format("{} GPU{}", p.gpus, p.gpus == 1 ? "" : "s");
+  const std::string gpus = counted(p.gpus, "GPU");
   if (!p.fits())
     return fmt::format("on {} {} samples per GPU do not fit into its memory", gpus, p.batch_per_gpu);
   if (p.steps_per_epoch == 0)
@@ -152,7 +183,8 @@ Recommendation choose_jobs(const std::vector<JobOption>& options, const Recommen
   for (const JobOption& job : options) {
     if (broken_limit(job, request).empty()) allowed.push_back(&job);
   }
-  const JobOption* best = best_of(allowed, request.goal);
+  out.looked_at = options;
+  const JobOption* best = best_of(allowed, request);
   if (best == nullptr) {
     const JobOption* nearest = nearest_miss(options, request);
     out.why_none = nearest != nullptr ? broken_limit(*nearest, request)
@@ -160,7 +192,7 @@ Recommendation choose_jobs(const std::vector<JobOption>& options, const Recommen
     return out;
   }
   out.best = *best;
-  out.runners_up = runners_up(std::move(allowed), best, request.goal);
+  out.runners_up = runners_up(std::move(allowed), best, request);
   add_trades(out);
   return out;
 }

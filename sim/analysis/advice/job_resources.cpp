@@ -13,9 +13,13 @@ constexpr double kTimeMargin = 1.1;
 /// for all of it (assumed).
 constexpr std::int64_t kMemoryParts = 10, kGivenParts = 9;
 constexpr double kIdlePower = 0.2;  ///< of the board's power, assumed (docs/models/recommend.md)
+/// Of CPUs, memory, fans and NICs over their GPUs' boards: DGX-1 is rated at 3.5 kW with 2.4 kW of GPUs
+/// (0.46), DGX A100 at 6.5 kW with 3.2 kW (1.0); no training loads all of it.
+constexpr double kHostOfGpuPower = 0.5;
+constexpr double kJoulesPerKwh = 3.6e6;
 
 bool gives(const Partition& partition, int gpus, int nodes) {
-  if (partition.for_tests) return false;
+  if (partition.for_tests || gpus < partition.least_gpus || nodes < partition.least_nodes) return false;
   return (partition.most_gpus == 0 || gpus <= partition.most_gpus) &&
          (partition.most_nodes == 0 || nodes <= partition.most_nodes);
 }
@@ -78,16 +82,30 @@ double billing_cost(const Scenario& scenario, const Partition* partition, int gp
   return per_node_hour * nodes * duration_s / 3600;
 }
 
+double node_power_w(const NodeSpec& node) {
+  return node.host.power_w > 0 ? node.host.power_w : kHostOfGpuPower * node.gpus * node.gpu.tdp_w;
+}
+
+double node_energy_kwh(const Scenario& scenario, const Partition* partition, const PredictionPoint& p) {
+  const NodeSpec& node = scenario.cluster.node;
+  const double gpus_kwh = gpu_energy_kwh(p, node.gpu);
+  if (gpus_kwh == 0) return 0;
+  const int paid = paid_share(scenario, partition, p.gpus, p.nodes).gpus * p.nodes;
+  const double idle_kwh = (paid - p.gpus) * kIdlePower * node.gpu.tdp_w * p.total_s / kJoulesPerKwh;
+  const double host_w = node_power_w(node) * paid / std::max(1, node.gpus);
+  return gpus_kwh + idle_kwh + host_w * p.total_s / kJoulesPerKwh;
+}
+
 double gpu_energy_kwh(const PredictionPoint& p, const Gpu& gpu) {
   const auto part = [&](Account account) {
     return p.breakdown[static_cast<std::size_t>(account)] / p.step_s;
   };
   const double busy =
       std::clamp(part(Account::compute) + part(Account::optimizer) + part(Account::other), 0.0, 1.0);
-  const double steps_s = std::max(0.0, p.total_s - p.around.total_s());
+  const double steps_s = std::max(0.0, p.total_s - p.overhead.total_s());
   const double at_full_power_s =
       steps_s * (kIdlePower + (1 - kIdlePower) * busy) + (p.total_s - steps_s) * kIdlePower;
-  return gpu.tdp_w * at_full_power_s * p.gpus / 3.6e6;
+  return gpu.tdp_w * at_full_power_s * p.gpus / kJoulesPerKwh;
 }
 
 }  // namespace foretrain

@@ -35,4 +35,11 @@ double billing_cost(const Scenario& scenario, const Partition* partition, int gp
 /// between. 0 for unknown power.
 double gpu_energy_kwh(const PredictionPoint& point, const Gpu& gpu);
 
+/// Of a working node without its GPUs: `host.power`, else half of its GPUs' boards.
+double node_power_w(const NodeSpec& node);
+
+/// Of the GPUs and of the job's share of its nodes, by GPUs; of whole nodes where the partition gives nothing
+/// less. 0 for unknown power of GPUs.
+double node_energy_kwh(const Scenario& scenario, const Partition* partition, const PredictionPoint& point);
+
 }  // namespace foretrain

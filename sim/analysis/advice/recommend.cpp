@@ -8,11 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "sim/analysis/advice/job_choice.hpp"
-#include "sim/analysis/advice/job_numbers.hpp"
 #include "sim/analysis/advice/job_resources.hpp"
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/uncertainty/intervals.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/strategy/catalog.hpp"
@@ -22,8 +21,11 @@ namespace foretrain {
 
 namespace {
 
-/// Another strategy is worth changing the script for from here on, and more workers are worth their cores.
-constexpr double kWorthStrategy = 0.97, kWorthWorkers = 0.99;
+/// More workers are worth their cores from here on.
+constexpr double kWorthWorkers = 0.99;
+/// Steps of a confirming run: some to warm up, then enough for a minute, and not for ever.
+constexpr int kWarmUpSteps = 20, kFewestSteps = 50, kMostSteps = 5000;
+constexpr double kMeasured_s = 60;
 /// Input waits below this part of the step are no reason for more workers.
 constexpr double kStall = 0.02;
 /// Batches that nobody would train with.
@@ -75,10 +77,13 @@ class Recommender {
       if (!out.best) return out;
     }
     out.notes = std::move(notes);
-    try_strategies(again ? *again : base, out);
+    note_strategies(out);
     note_launch(out);
     note_batch(out);
+    warn_of_batch(again ? *again : base, out);
     out.plan = plan_of(own_, *out.best);
+    out.grid_g_per_kwh = site().grid_g_per_kwh;
+    out.confirming = confirming_runs(out);
     return out;
   }
 
@@ -98,15 +103,29 @@ class Recommender {
     return is_billed ? CostUnit{rates.unit, std::nullopt} : CostUnit{"GPU-h", 1.0};
   }
 
+  /// Within the limits that were asked for.
+  std::vector<int> numbers_of(const Scenario& scenario) const {
+    std::vector<int> numbers =
+        request_.only_gpus.empty() ? requestable_gpu_counts(scenario) : request_.only_gpus;
+    std::erase_if(numbers, [&](int gpus) {
+      const bool is_too_many = request_.most_gpus > 0 && gpus > request_.most_gpus;
+      return is_too_many || gpus > scenario.cluster.nodes * scenario.cluster.node.gpus ||
+             !can_be_requested(scenario, gpus) ||
+             (request_.most_nodes > 0 && reserved_gpus(scenario, gpus).nodes > request_.most_nodes);
+    });
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  }
+
   int most_gpus() const {
-    const std::vector<int> numbers = numbers_to_ask_for(own_);
+    const std::vector<int> numbers = numbers_of(own_);
     return std::max(numbers.empty() ? 1 : numbers.back(), own_.anchor ? own_.anchor->gpus : 1);
   }
 
   /// With micro-steps where a batch fits no number of GPUs: as many as make it fit, the global batch stays.
   /// The most GPUs decide: sharded strategies need least there, and the others no more than on two.
   Scenario fitted(Scenario scenario) const {
-    const std::vector<int> numbers = numbers_to_ask_for(scenario);
+    const std::vector<int> numbers = numbers_of(scenario);
     if (numbers.empty() || scenario.global_batch) return scenario;
     PointPredictor points(scenario, numbers.back());
     Decisions ignored;
@@ -132,7 +151,7 @@ class Recommender {
   std::vector<JobOption> own_options(PointPredictor& base) {
     Intervals intervals = intervals_of(base);
     std::vector<JobOption> options;
-    const std::vector<int> numbers = numbers_to_ask_for(own_);
+    const std::vector<int> numbers = numbers_of(own_);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (progress_) progress_(static_cast<double>(i) / static_cast<double>(numbers.size()));
       options.push_back(option(base, intervals, numbers[i], base.throughput(1).samples_per_s));
@@ -165,7 +184,8 @@ class Recommender {
         longest > 0 && latest > longest ? static_cast<int>(std::ceil(std::min(wanted / longest, 1e6))) : 1;
     job.time_limit_s = longest > 0 ? std::min(wanted, longest) : wanted;
     job.gpu_hours = paid_gpu_hours(scenario, partition, p.gpus, p.nodes, p.total_s);
-    job.energy_kwh = gpu_energy_kwh(p, scenario.cluster.node.gpu);
+    job.gpu_energy_kwh = gpu_energy_kwh(p, scenario.cluster.node.gpu);
+    job.energy_kwh = node_energy_kwh(scenario, partition, p);
     const auto fixed = billing().per_gpu_hour;
     job.cost = fixed ? *fixed * job.gpu_hours : billing_cost(scenario, partition, p.gpus, p.nodes, p.total_s);
     const auto wait = request_.queue_waits_s.find(p.gpus);
@@ -173,20 +193,36 @@ class Recommender {
         p.total_s + job.jobs * (wait != request_.queue_waits_s.end() ? wait->second : request_.queue_wait_s);
   }
 
-  /// On the same GPUs another strategy where it is worth it, and then for the runners-up too. On one GPU
-  /// there is nothing between GPUs to do better.
-  void try_strategies(PointPredictor& base, Recommendation& out) {
-    if (out.best->point.gpus == 1) return;
-    const Scenario* changed = nullptr;
+  /// The scenario's strategy stays; what another would change is said. On one GPU there is nothing between
+  /// GPUs to do better.
+  void note_strategies(Recommendation& out) const {
+    const int gpus = out.best->point.gpus;
+    if (gpus == 1 || scenarios_.strategies.empty()) return;
+    ComparedScenarios alike{own_, {own_}};
     for (const Scenario& other : scenarios_.strategies) {
-      if (other.strategy == own_.strategy || !why_not(other, out.best->point.gpus).empty()) continue;
-      if (const Scenario* tried = try_strategy(base, other, *out.best, out.notes)) changed = tried;
+      if (other.strategy != own_.strategy) alike.strategies.push_back(as_best(other, *out.best));
     }
-    if (changed == nullptr) return;
-    for (JobOption& job : out.runners_up) {
-      if (auto tried = worth(base, *changed, job, 1)) job = std::move(*tried);
-    }
-    add_trades(out);
+    alike.own.gpus = {gpus};
+    const ComparedGpus numbers = compare(alike).numbers.front();
+    const ComparedStrategy* fastest = numbers.best();
+    const auto own = std::ranges::find(numbers.strategies, own_.strategy, &ComparedStrategy::strategy);
+    if (fastest == nullptr || fastest->strategy == own_.strategy) return;
+    const std::string what = fmt::format("{} would take {:.0f} % less time than {} on these GPUs",
+                                         fastest->strategy, 100 * (1 - own->ratio), own_.strategy);
+    if (own->standing == Standing::not_told_apart)
+      out.notes.push_back(what + ", less than the predictions can tell: no reason to rewrite for it");
+    if (own->standing == Standing::slower)
+      out.notes.push_back(fmt::format("{} (90 %: {:.0f} to {:.0f} %), if you rewrite for it", what,
+                                      100 * (1 - own->ratio_range.high), 100 * (1 - own->ratio_range.low)));
+  }
+
+  /// Another strategy in the job's place: its launch, workers and batch.
+  Scenario as_best(const Scenario& other, const JobOption& best) const {
+    Scenario scenario = with_usual_launch(other);
+    if (has_loader()) scenario.workload.data.workers_per_gpu = best.workers_per_gpu;
+    scenario.workload.batch_per_gpu = own_.workload.batch_per_gpu;
+    scenario.knobs.accumulation = own_.knobs.accumulation;
+    return scenario;
   }
 
   /// The job as the scenario runs it, where that takes at most `part` of its time and keeps the limits.
@@ -221,30 +257,16 @@ class Recommender {
     }
     if (changed != nullptr)
       notes.push_back(
-          fmt::format("{} worker{} per GPU instead of {}: a step takes {} instead of {}, of which {:.0f} % "
+          fmt::format("{} per GPU instead of {}: a step takes {} instead of {}, of which {:.0f} % "
                       "was waiting for input",
-                      best.workers_per_gpu, best.workers_per_gpu == 1 ? "" : "s", before,
-                      to_string(seconds(best.point.step_s)), to_string(seconds(step_before)), 100 * stalled));
+                      counted(best.workers_per_gpu, "worker"), before, to_string(seconds(best.point.step_s)),
+                      to_string(seconds(step_before)), 100 * stalled));
     else
-      notes.push_back(fmt::format(
-          "{:.0f} % of the step waits for input, and more than {} worker{} on {} core{} per GPU do not help: "
-          "decode less, cache, or load on the GPU",
-          100 * stalled, before, before == 1 ? "" : "s", cores, cores == 1 ? "" : "s"));
+      notes.push_back(
+          fmt::format("{:.0f} % of the step waits for input, and more than {} on {} per GPU do not help: "
+                      "decode less, cache, or load on the GPU",
+                      100 * stalled, counted(before, "worker"), counted(cores, "core")));
     return changed;
-  }
-
-  const Scenario* try_strategy(PointPredictor& base, const Scenario& other, JobOption& best,
-                               std::vector<std::string>& notes) {
-    Scenario& scenario = variants_.emplace_back(with_usual_launch(other));
-    if (has_loader()) scenario.workload.data.workers_per_gpu = best.workers_per_gpu;
-    scenario.workload.batch_per_gpu = own_.workload.batch_per_gpu;
-    scenario.knobs.accumulation = own_.knobs.accumulation;
-    auto tried = worth(base, scenario, best, kWorthStrategy);
-    if (!tried) return nullptr;
-    notes.push_back(fmt::format("{} takes {:.0f} % less time than {} on these GPUs", tried->strategy,
-                                100 * (1 - tried->point.total_s / best.point.total_s), best.strategy));
-    best = std::move(*tried);
-    return &scenario;
   }
 
   void note_launch(Recommendation& out) const {
@@ -270,6 +292,43 @@ class Recommender {
           fmt::format("longer than {} allows: {} jobs in a row from checkpoints", best.partition, best.jobs));
   }
 
+  /// More samples a step train differently: what the trainer has to do about it.
+  void warn_of_batch(PointPredictor& base, Recommendation& out) const {
+    const std::int64_t one = base.simulator().global_batch(1), all = out.best->point.global_batch;
+    if (all < 2 * one) return;
+    out.warnings.push_back(fmt::format(
+        "a step trains on {:.3g} times as many samples as on one GPU, {} instead of {}: the learning rate "
+        "has to "
+        "follow (usually in proportion, with a warm-up), and very large batches need more epochs; "
+        "--scaling strong keeps the batch",
+        static_cast<double>(all) / static_cast<double>(one), all, one));
+  }
+
+  /// On the fewest GPUs, which fixes kernels, host and input, and on those that are recommended, which shows
+  /// the rest; of one GPU, on the next number.
+  std::vector<ConfirmingRun> confirming_runs(const Recommendation& out) const {
+    std::vector<ConfirmingRun> runs;
+    for (const JobOption& job : out.looked_at) {
+      const bool is_best = job.point.gpus == out.best->point.gpus;
+      const bool is_next = out.best->point.gpus == out.looked_at.front().point.gpus;
+      if (job.point.fits() && (runs.empty() || is_best || (is_next && runs.size() < 2)))
+        runs.push_back(confirming_run(job));
+    }
+    return runs;
+  }
+
+  ConfirmingRun confirming_run(JobOption job) const {
+    ConfirmingRun run;
+    const double step_s = job.point.step_s;
+    run.steps =
+        kWarmUpSteps + static_cast<int>(std::clamp<double>(kMeasured_s / step_s, kFewestSteps, kMostSteps));
+    run.duration_s = job.point.overhead.startup_s + run.steps * step_s;
+    job.time_limit_s = time_limit_s(run.duration_s);
+    run.plan = plan_of(own_, job);
+    run.plan.epochs = 0;
+    return run;
+  }
+
   const ComparedScenarios& scenarios_;
   const RecommendationRequest& request_;
   const Progress& progress_;
@@ -292,8 +351,8 @@ ComparedScenarios read_recommended(const SourceText& source, const ScenarioOverr
   if (own->processes != Processes::per_gpu) return out;
   std::vector<std::string> others;
   for (const StrategyEntry& entry : strategy_catalog()) {
-    const bool is_like =
-        entry.processes == own->processes && entry.framework == own->framework && entry.name != "single";
+    const bool is_like = entry.processes == own->processes && entry.name != "single" &&
+                         what_it_needs(entry, out.own.workload.framework.kind).empty();
     if (is_like && entry.name != own->name) others.emplace_back(entry.name);
   }
   if (!others.empty()) out.strategies = read_compared(source, overrides, others).strategies;

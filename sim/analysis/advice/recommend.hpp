@@ -1,20 +1,69 @@
 // The search for the job to ask for.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "sim/analysis/advice/recommendation.hpp"
+#include "sim/analysis/prediction.hpp"
 #include "sim/analysis/search/compare.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
 
 /// The scenario's own strategy on every number of GPUs worth asking for, started as one process per GPU where
-/// it has those; at the best of them more workers where the step waits for input, and the strategies of
-/// `scenarios` that fit its launch. A training that fits no number of GPUs is cut into micro-steps. Throws
-/// InputError when the data set's size is unknown.
+/// it has those; at the best of them more workers where the step waits for input. What the strategies of
+/// `scenarios` would change there is a note. A training that fits no number of GPUs is cut into micro-steps.
+/// Throws InputError when the data set's size is unknown.
 Recommendation recommend(const ComparedScenarios& scenarios, const RecommendationRequest& request,
                          const Progress& progress = nullptr);
 
 /// The scenario with these strategies beside its own: those of its framework that are launched in the same
 /// way.
 ComparedScenarios read_recommended(const SourceText& source, const ScenarioOverrides& overrides);
+
+// Choosing among jobs: limits first, then the goal, then two others and what they trade.
+
+struct CostUnit {
+  std::string name;
+  std::optional<double> per_gpu_hour;  ///< none: as the site bills
+};
+
+/// The best of the options that fit into memory and keep the limits; runners-up are the best by the other
+/// goals, else the next by this one.
+Recommendation choose_jobs(const std::vector<JobOption>& options, const RecommendationRequest& request,
+                           const CostUnit& unit);
+
+/// Why a job is out, as the end of a sentence; empty when it trains, fits into memory and keeps the limits.
+std::string broken_limit(const JobOption& job, const RecommendationRequest& request);
+
+/// Says of each runner-up what it gives and takes against the best.
+void add_trades(Recommendation& recommendation);
+
+/// What a job script for it needs.
+JobPlan plan_of(const Scenario& scenario, const JobOption& job);
+
+// How many GPUs a person would request.
+
+/// Every number in one node, then whole nodes: 2, 3, 4, 6, 8, 12, 16, … and the most that a partition or the
+/// cluster has; as far as the strategy can use them, a partition gives them, they share a global batch, and
+/// each node has as many. Ascending.
+std::vector<int> requestable_gpu_counts(const Scenario& scenario);
+
+/// Whether a job can have so many: the strategy, a partition, and as many on each node.
+bool can_be_requested(const Scenario& scenario, int gpus);
+
+// Whether a job ends before its time limit does.
+
+/// Seconds of the whole run on the upper end of the step's interval; what is no training step is taken as
+/// predicted.
+double latest_end_s(const PredictionPoint& point);
+
+/// Why a limit of `limit_s` seconds is too short for the run on `gpus` GPUs; empty when it is not, when the
+/// run is not in the prediction, when the data set's size is unknown (an epoch is then one step), or without
+/// a limit (0).
+std::string time_limit_warning(std::int64_t limit_s, int gpus, const Prediction& prediction);
 
 }  // namespace foretrain

@@ -14,8 +14,8 @@
 
 namespace foretrain {
 
-/// fastest: the shortest run. cheapest: the least cost. balanced: the least product of both, where a
-/// quarter of an hour is as good as less.
+/// fastest: the shortest run. cheapest: the least cost. balanced: as many GPUs as pay, where each doubling
+/// buys at least RecommendationRequest::efficiency and a quarter of an hour is as good as less.
 enum class Goal : std::uint8_t { fastest, cheapest, balanced };
 inline constexpr std::array<std::string_view, 3> kGoalNames{"fastest", "cheapest", "balanced"};
 inline std::string_view name_of(Goal goal) { return kGoalNames[static_cast<std::size_t>(goal)]; }
@@ -24,6 +24,9 @@ struct RecommendationRequest {
   Goal goal = Goal::balanced;
   std::optional<double> deadline_s;  ///< the run, without queueing, ends in time with 95 %
   std::optional<double> budget_gpu_hours;
+  double efficiency = 0.7;       ///< of each doubling, and against one GPU: twice the GPUs 1.4 times as fast
+  std::vector<int> only_gpus{};  ///< numbers that may be asked for; empty: every requestable one
+  int most_gpus = 0, most_nodes = 0;         ///< 0: no limit
   std::optional<double> price_per_gpu_hour;  ///< in any currency; takes the place of the cluster's billing
   double queue_wait_s = 0;                   ///< of a job of any size that `queue_waits_s` has not
   std::map<int, double> queue_waits_s{};     ///< by the number of GPUs
@@ -39,10 +42,18 @@ struct JobOption {
   double time_limit_s = 0;      ///< of one job
   int jobs = 1;                 ///< in a row, where the partition allows less than the run takes
   double gpu_hours = 0;         ///< of the GPUs that are paid
-  double energy_kwh = 0;        ///< of the GPUs; 0: unknown
+  double gpu_energy_kwh = 0;    ///< of the GPUs alone; 0: unknown
+  double energy_kwh = 0;        ///< with the job's share of its nodes; 0: unknown
   double cost = 0;              ///< Recommendation::cost_unit
   double time_to_result_s = 0;  ///< with the wait in the queue
   std::string trade;            ///< of a runner-up: what it gives and takes
+};
+
+/// A run of some minutes whose measured speed narrows the prediction more than anything that is calculated.
+struct ConfirmingRun {
+  JobPlan plan;  ///< without epochs
+  int steps = 0;
+  double duration_s = 0;  ///< with start-up
 };
 
 struct Recommendation {
@@ -51,9 +62,13 @@ struct Recommendation {
   bool has_queue_wait = false;
   std::optional<JobOption> best;  ///< none: no job keeps the limits, see `why_none`
   std::vector<JobOption> runners_up;
+  std::vector<JobOption> looked_at;       ///< all that were, by growing number of GPUs
+  double grid_g_per_kwh = 0;              ///< of the site; 0: unknown
+  std::vector<ConfirmingRun> confirming;  ///< the two shortest that would tell whether `best` is right
   std::string why_none;
-  std::vector<std::string> notes;  ///< about batch, workers, strategies
-  JobPlan plan;                    ///< of `best`, for a job script
+  std::vector<std::string> notes;     ///< about batch, workers, strategies
+  std::vector<std::string> warnings;  ///< what changes the training
+  JobPlan plan;                       ///< of `best`, for a job script
 };
 
 }  // namespace foretrain

@@ -1,10 +1,10 @@
 // A run is over in time when the upper end of its interval is.
-#include "sim/analysis/advice/time_limit.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "sim/analysis/advice/recommend.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/units.hpp"
 
 namespace foretrain {
@@ -28,9 +28,9 @@ std::string time_limit_warning(std::int64_t limit_s, int gpus, const Prediction&
                                   [gpus](const PredictionPoint& row) { return row.gpus == gpus; });
   if (point == prediction.points.end() || latest_end_s(*point) <= static_cast<double>(limit_s)) return {};
   const bool surely = point->total_s > static_cast<double>(limit_s);
-  return fmt::format("a time limit of {} {} too short: the run takes {} on {} GPU{}, and up to {}",
+  return fmt::format("a time limit of {} {} too short: the run takes {} on {}, and up to {}",
                      clock(static_cast<double>(limit_s)), surely ? "is" : "may be", clock(point->total_s),
-                     gpus, gpus == 1 ? "" : "s", clock(latest_end_s(*point)));
+                     counted(gpus, "GPU"), clock(latest_end_s(*point)));
 }
 
 }  // namespace foretrain

@@ -1,8 +1,7 @@
 // A device of a node needs its node's number, unless both ends share it.
-#include "sim/analysis/collective/collective_bottleneck.hpp"
-
 #include <fmt/format.h>
 
+#include "sim/analysis/collective/collective_curve.hpp"
 #include "sim/cluster/node_layout.hpp"
 
 namespace foretrain {

@@ -8,8 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/analysis/collective/collective_bottleneck.hpp"
-#include "sim/analysis/collective/transport_point.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/quantity.hpp"
 
@@ -177,9 +176,9 @@ Placement place_job(const ClusterSpec& cluster, int gpus, int nodes) {
     throw InputError(fmt::format("{} GPUs leave some of {} nodes empty", gpus, nodes),
                      "at most one node per GPU");
   if (gpus > std::int64_t{nodes} * per_node) {
-    throw InputError(fmt::format("{} GPUs do not fit on {} node{} of {}", gpus, nodes, nodes == 1 ? "" : "s",
-                                 cluster.name),
-                     fmt::format("a node has {}; take {} nodes", per_node, (gpus + per_node - 1) / per_node));
+    throw InputError(
+        fmt::format("{} GPUs do not fit on {} of {}", gpus, counted(nodes, "node"), cluster.name),
+        fmt::format("a node has {}; take {} nodes", per_node, (gpus + per_node - 1) / per_node));
   }
   return place(gpus, per_node, Layout::spread, nodes);
 }

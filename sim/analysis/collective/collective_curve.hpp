@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/base/units.hpp"
+#include "sim/cluster/cluster.hpp"
 #include "sim/cluster/hardware.hpp"
 #include "sim/cluster/placement.hpp"
 #include "sim/collective/fidelity.hpp"
@@ -15,6 +16,7 @@
 #include "sim/collective/schedule.hpp"
 #include "sim/collective/settings.hpp"
 #include "sim/collective/timing.hpp"
+#include "sim/collective/transport_run.hpp"
 #include "sim/collective/transports/transport.hpp"
 
 namespace foretrain {
@@ -86,5 +88,18 @@ int usual_processes_per_node(int nodes);
 /// takes longer than kLongestTime, and when the transport's library has no such operation or the algorithm
 /// asked for cannot do it. Requires a cluster that check() passes.
 CollectiveCurve predict_collective(const CollectiveQuestion& question);
+
+// Links in words.
+
+/// "gpu0 to nvswitch0 in node 0", "nic0 of node 0 to leaf0", "leaf0 to spine1". Requires a link of the
+/// cluster.
+std::string describe_link(const Cluster& cluster, LinkId link);
+
+// One collective over a transport that is not NCCL: gloo, MPI, gRPC between processes on the hosts, or links
+// alone.
+
+/// `bottleneck` is left to the caller. An operation that the library has not got has channels = 0 and says
+/// why.
+CollectivePoint transport_point(const Transport& transport, Bytes size, const TransportRun& run);
 
 }  // namespace foretrain

@@ -1,8 +1,8 @@
 // The parts of the time are those of the closed form; what another fidelity finds on top of it is data that
 // waits for links.
-#include "sim/analysis/collective/transport_point.hpp"
-
 #include <algorithm>
+
+#include "sim/analysis/collective/collective_curve.hpp"
 
 namespace foretrain {
 
@@ -11,8 +11,8 @@ CollectivePoint transport_point(const Transport& transport, Bytes size, const Tr
   CollectivePoint p;
   p.size = size;
   p.why = plan.choice.why;
-  if (plan.choice.family.empty()) return p;
-  p.algorithm = plan.choice.family;
+  if (!plan.choice.family) return p;
+  p.algorithm = name_of(*plan.choice.family);
   p.protocol = transport.eager_limit.count == 0 ? "-" : plan.rendezvous ? "rendezvous" : "eager";
   p.channels = transport.streams;
   p.time = run.time;

@@ -8,21 +8,19 @@
 
 #include <fmt/format.h>
 
-#include "calibrate/fit/segments.hpp"
-#include "sim/analysis/collective/collective_curve.hpp"
 #include "sim/analysis/fit/calibration_stages.hpp"
 #include "sim/analysis/fit/fitted_samples.hpp"
+#include "sim/analysis/fit/measured_collectives.hpp"
 #include "sim/analysis/fit/sample_prediction.hpp"
 #include "sim/analysis/step/rank_jitter.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
-#include "sim/strategy/process/loss_constants.hpp"
+#include "sim/strategy/process/losses.hpp"
 
 namespace foretrain {
 
 namespace {
 
-/// Fewer sizes than this make no curve.
-constexpr std::size_t kFewestSizes = 3;
 /// More are not told one by one.
 constexpr std::size_t kMostReasons = 1000;
 
@@ -83,42 +81,9 @@ class Usable {
       places_;  ///< of each: where it came from, and where it is in kept_
 };
 
-/// Operation, GPUs, nodes, processes per node, forced algorithm and protocol.
-using MeasuredKey = std::tuple<std::string, int, int, int, std::string, std::string>;
-
-MeasuredKey key_of(const Sample& sample) {
-  const auto processes = static_cast<int>(
-      number_of(sample, "launch.processes_per_node", usual_processes_per_node(sample.nodes)));
-  return {sample.what,
-          sample.gpus,
-          sample.nodes,
-          processes,
-          std::string(setting_of(sample, "nccl.algorithm")),
-          std::string(setting_of(sample, "nccl.protocol"))};
-}
-
-std::vector<CalibratedCollective> measured_collectives(const std::vector<Sample>& samples) {
-  std::map<MeasuredKey, std::vector<fit::SizePoint>> jobs;
-  for (const Sample& sample : samples) {
-    if (sample.kind == SampleKind::collective && sample.gpus > 1)
-      jobs[key_of(sample)].push_back({static_cast<double>(sample.bytes), sample.value * 1e-6, sample.spread});
-  }
-  std::vector<CalibratedCollective> collectives;
-  for (auto& [key, points] : jobs) {
-    if (points.size() < kFewestSizes) continue;
-    CalibratedCollective& measured = collectives.emplace_back();
-    std::tie(measured.op, measured.gpus, measured.nodes, measured.processes_per_node, measured.algorithm,
-             measured.protocol) = key;
-    for (const fit::Segment& piece : fit::fit_segments(std::move(points)))
-      measured.segments.push_back(
-          {piece.least, piece.most, piece.latency_s, piece.seconds_per_byte, piece.spread, piece.samples});
-  }
-  return collectives;
-}
-
 /// The collectives by what makes them differ.
-std::map<MeasuredKey, int> numbered(const std::vector<CalibratedCollective>& collectives) {
-  std::map<MeasuredKey, int> numbers;
+std::map<CollectiveKey, int> numbered(const std::vector<CalibratedCollective>& collectives) {
+  std::map<CollectiveKey, int> numbers;
   for (const CalibratedCollective& c : collectives)
     numbers.try_emplace({c.op, c.gpus, c.nodes, c.processes_per_node, c.algorithm, c.protocol},
                         static_cast<int>(numbers.size()));
@@ -126,7 +91,7 @@ std::map<MeasuredKey, int> numbered(const std::vector<CalibratedCollective>& col
 }
 
 /// The collective that a sample is part of; -1: none.
-int collective_of(const std::map<MeasuredKey, int>& collectives, const Sample& sample) {
+int collective_of(const std::map<CollectiveKey, int>& collectives, const Sample& sample) {
   if (sample.kind != SampleKind::collective) return -1;
   const auto found = collectives.find(key_of(sample));
   return found == collectives.end() ? -1 : found->second;
@@ -136,7 +101,7 @@ std::vector<CalibrationFit::Residual> residuals_of(const ClusterSpec& fitted,
                                                    const std::vector<Sample>& samples,
                                                    SampleContext& context) {
   const SamplePredictions predictions = predict_samples(fitted, samples, context);
-  const std::map<MeasuredKey, int> collectives = numbered(fitted.calibration.collectives);
+  const std::map<CollectiveKey, int> collectives = numbered(fitted.calibration.collectives);
   std::vector<CalibrationFit::Residual> residuals;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Sample& s = samples[i];
@@ -153,8 +118,7 @@ std::string describe(const Sample& sample) {
   std::string text =
       fmt::format("{} {}", kSampleKindNames[static_cast<std::size_t>(sample.kind)], sample.what);
   if (sample.kind == SampleKind::collective || sample.kind == SampleKind::training)
-    text += fmt::format(", {} GPU{} on {} node{}", sample.gpus, sample.gpus == 1 ? "" : "s", sample.nodes,
-                        sample.nodes == 1 ? "" : "s");
+    text += fmt::format(", {} on {}", counted(sample.gpus, "GPU"), counted(sample.nodes, "node"));
   return text;
 }
 
@@ -183,7 +147,9 @@ CalibrationFit calibrate(const ClusterSpec& cluster, const std::vector<Sample>& 
     result.calibration.constants.push_back(*jitter);
     result.defaults.push_back(losses_of(cluster).rank_spread);
   }
-  result.calibration.collectives = measured_collectives(kept);
+  MeasuredCollectives measured = measured_collectives(kept, predict_samples(current, kept, context));
+  result.calibration.collectives = std::move(measured.curves);
+  std::ranges::move(measured.refused, std::back_inserter(result.refused));
   current = calibrated(cluster, result.calibration);
   result.residuals = residuals_of(current, kept, context);
   return result;

@@ -1,4 +1,5 @@
-// Even sizes are fitted and odd ones predicted, so that every held-out size lies between two that were seen.
+// Even sizes and shapes are fitted and odd ones predicted, so that every held-out size lies between two that
+// were seen.
 #include "sim/analysis/fit/calibration_check.hpp"
 
 #include <algorithm>
@@ -45,18 +46,31 @@ struct Split {
   std::vector<Sample> fitted, held;
 };
 
+/// A matrix product or convolution has its sizes in its settings.
+bool is_product(const Sample& s) { return s.kind == SampleKind::gemm || s.kind == SampleKind::conv; }
+bool has_size(const Sample& s) { return s.bytes > 0 || is_product(s); }
+
+using SizedJob = std::tuple<SampleKind, std::string, int, int, Settings>;
+using Shape = std::pair<std::int64_t, Settings>;
+
+SizedJob sized_job_of(const Sample& s) {
+  if (!is_product(s)) return {s.kind, s.what, s.gpus, s.nodes, s.settings};
+  return {s.kind, s.what + std::string(setting_of(s, "precision")), s.gpus, s.nodes, {}};
+}
+
+Shape shape_of_sample(const Sample& s) { return {s.bytes, is_product(s) ? s.settings : Settings{}}; }
+
 Split split_by_sizes(const std::vector<Sample>& samples) {
-  using Job = std::tuple<SampleKind, std::string, int, int, Settings>;
-  std::map<Job, std::set<std::int64_t>> sizes;
-  const auto job_of = [](const Sample& s) { return Job{s.kind, s.what, s.gpus, s.nodes, s.settings}; };
+  std::map<SizedJob, std::set<Shape>> sizes;
   for (const Sample& sample : samples) {
-    if (sample.bytes > 0) sizes[job_of(sample)].insert(sample.bytes);
+    if (has_size(sample)) sizes[sized_job_of(sample)].insert(shape_of_sample(sample));
   }
   Split split;
   for (const Sample& sample : samples) {
-    const std::set<std::int64_t>& own = sizes[job_of(sample)];
-    const bool odd = std::distance(own.begin(), own.find(sample.bytes)) % 2 == 1;
-    (sample.bytes > 0 && odd ? split.held : split.fitted).push_back(sample);
+    const std::set<Shape>& own = sizes[sized_job_of(sample)];
+    const bool odd =
+        has_size(sample) && std::distance(own.begin(), own.find(shape_of_sample(sample))) % 2 == 1;
+    (odd ? split.held : split.fitted).push_back(sample);
   }
   return split;
 }

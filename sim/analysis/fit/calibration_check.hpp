@@ -11,8 +11,9 @@
 
 namespace foretrain {
 
-/// What is kept back. sizes: every second size of each operation and job. nodes: all jobs on more nodes than
-/// the smallest. gpus: all on more GPUs than the smallest.
+/// What is kept back. sizes: every second size of each operation and job, and every second shape of matrix
+/// products and convolutions of a precision. nodes: all jobs on more nodes than the smallest. gpus: all on
+/// more GPUs than the smallest.
 enum class HoldOut : std::uint8_t { sizes, nodes, gpus };
 
 /// The samples of one platform: what one machine and one way of running it gave.

@@ -1,14 +1,39 @@
 // Which samples decide which constants, stage by stage.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "sim/analysis/fit/constant_fit.hpp"
+#include "sim/analysis/fit/sample_prediction.hpp"
+#include "sim/cluster/calibration.hpp"
 #include "sim/cluster/hardware.hpp"
 #include "sim/scenario/csv/samples.hpp"
 
 namespace foretrain {
+
+// Fits constants of the model to samples: the model itself predicts them, least squares moves the constants.
+
+/// A constant to be fitted, from its value in the model as it stands. Its range may be narrower than the
+/// table's on one cluster.
+struct WantedConstant {
+  ConstantRange range;
+  double start = 0;
+};
+
+struct ConstantFit {
+  std::vector<CalibratedConstant> constants;  ///< those that the samples say something about
+  std::vector<double> defaults;               ///< that each of them replaces
+  std::vector<std::string> refused;           ///< at the limit of what physics allows
+};
+
+/// `cluster` carries what was fitted before; samples must all be predictable on it, with a positive value.
+ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>& samples,
+                          std::vector<WantedConstant> wanted, SampleContext& context);
+/// The same with nothing known before.
+ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>& samples,
+                          std::vector<WantedConstant> wanted);
 
 struct CalibrationStage {
   std::string_view name;

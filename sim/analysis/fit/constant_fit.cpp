@@ -1,8 +1,6 @@
 // A constant that ends at its limit is refused and keeps its default, and so does one that the samples say
 // less about than the prior; the others are then fitted again, beside the default that they will stand
 // beside.
-#include "sim/analysis/fit/constant_fit.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "calibrate/fit/least_squares.hpp"
+#include "sim/analysis/fit/calibration_stages.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/scenario/calibration/calibration_text.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "sim/analysis/fit/sample_prediction.hpp"
 #include "sim/cluster/cluster.hpp"
-#include "sim/cluster/peer_copy.hpp"
+#include "sim/cluster/routing.hpp"
 #include "sim/workload/device/device_constants.hpp"
 #include "sim/workload/device/kernel_time.hpp"
 

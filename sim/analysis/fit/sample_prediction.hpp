@@ -3,17 +3,34 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "sim/analysis/fit/training_book.hpp"
 #include "sim/cluster/hardware.hpp"
 #include "sim/collective/nccl/node_graphs.hpp"
 #include "sim/scenario/csv/samples.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
+
+// Scenarios of the trainings that samples are about, each made once although a fit predicts it many times.
+
+class TrainingBook {
+ public:
+  /// Stays until the next call. Throws InputError as make_scenario() does, every time anew. Requires one
+  /// number of GPUs.
+  const Scenario& scenario(const ScenarioOverrides& overrides);
+  /// What makes one training another.
+  static std::vector<std::string> key_of(const ScenarioOverrides& overrides);
+
+ private:
+  /// Scenarios hold whole networks, so only so many are kept.
+  static constexpr std::size_t kMostKept = 64;
+  std::map<std::vector<std::string>, Scenario> known_;
+};
 
 /// By sample, in the sample's unit; nothing where the model has no such thing. The cluster's calibration is
 /// in use.

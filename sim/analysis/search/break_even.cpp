@@ -9,6 +9,7 @@
 #include "sim/analysis/search/crossover_of_job.hpp"
 #include "sim/analysis/step/link_waits.hpp"
 #include "sim/analysis/step/point_predictor.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/variation.hpp"
@@ -222,9 +223,9 @@ void check_break_even(const Scenario& scenario, int gpus) {
     throw InputError(fmt::format("--break-even {}: it takes at least 2 GPUs to beat one", gpus),
                      "as in --break-even 8");
   if (gpus > all)
-    throw InputError(fmt::format("--break-even {}: cluster {} has {} GPU{}", gpus, scenario.cluster.name, all,
-                                 all == 1 ? "" : "s"),
-                     "ask for a number of GPUs it has");
+    throw InputError(
+        fmt::format("--break-even {}: cluster {} has {}", gpus, scenario.cluster.name, counted(all, "GPU")),
+        "ask for a number of GPUs it has");
   if (const std::string why = why_not(scenario, gpus); !why.empty())
     throw InputError(fmt::format("--break-even {}: {}", gpus, why),
                      "ask for a number of GPUs the strategy can use");

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/search/strategy_order.hpp"
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/step/point_predictor.hpp"
+#include "sim/analysis/uncertainty/intervals.hpp"
 #include "sim/base/names.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/job.hpp"
@@ -29,20 +31,15 @@ int most_gpus(const Scenario& scenario) {
   return std::max(scenario.gpus.back(), scenario.anchor ? scenario.anchor->gpus : 1);
 }
 
-bool ranks_before(const ComparedStrategy& a, const ComparedStrategy& b) {
-  if (a.why_not.empty() != b.why_not.empty()) return a.why_not.empty();
-  if (!a.why_not.empty()) return false;
-  if (a.point.fits() != b.point.fits()) return a.point.fits();
-  return a.point.samples_per_s > b.point.samples_per_s;
-}
-
 class Comparer {
  public:
   Comparer(const ComparedScenarios& scenarios, const Progress& progress)
       : own_(scenarios.own), progress_(progress), plain_(plain_loop(own_)), base_(own_, most_gpus(own_)) {
     if (own_.anchor) anchor();
+    predictors_.reserve(scenarios.strategies.size());
     for (const Scenario& scenario : scenarios.strategies)
       predictors_.emplace_back(scenario, base_).read_parts();
+    intervals_.resize(predictors_.size());
   }
 
   Comparison compare() {
@@ -69,7 +66,7 @@ class Comparer {
     const Anchored anchored = fit_anchor(base_.simulator(), base_.device(), *own_.anchor);
     base_.set_device(anchored.device);
     decisions_.add(
-        "anchor", fmt::format("{} x {:.3f}", anchored.scaled, anchored.factor),
+        "anchor", scaling_text(anchored),
         fmt::format("measured with {}, the model scaled by it serves all strategies", own_.strategy));
   }
 
@@ -90,9 +87,12 @@ class Comparer {
   ComparedGpus on_gpus(int gpus, double one_gpu_rate, Decisions& decisions) {
     ComparedGpus out;
     out.gpus = gpus, out.nodes = reserved_gpus(own_, gpus).nodes;
-    for (PointPredictor& predictor : predictors_)
-      out.strategies.push_back(one(predictor, gpus, one_gpu_rate, decisions));
-    std::stable_sort(out.strategies.begin(), out.strategies.end(), ranks_before);
+    std::vector<DrawnSpeed> speeds;
+    for (std::size_t i = 0; i < predictors_.size(); ++i) {
+      out.strategies.push_back(one(predictors_[i], gpus, one_gpu_rate, decisions));
+      speeds.push_back(drawn(i, out.strategies.back()));
+    }
+    set_order(out, own_.strategy, speeds, draws_);
     const ComparedStrategy* best = out.best();
     for (ComparedStrategy& row : out.strategies) {
       if (&row != best && row.why_not.empty()) row.against_best = difference(row.parts, best->parts);
@@ -103,6 +103,7 @@ class Comparer {
   ComparedStrategy one(PointPredictor& predictor, int gpus, double one_gpu_rate, Decisions& decisions) const {
     const Scenario& scenario = predictor.simulator().scenario();
     ComparedStrategy row{scenario.strategy, why_not_together(scenario, gpus), {}, {}};
+    row.needs = what_it_needs(*find_strategy(scenario.strategy), own_.workload.framework.kind);
     if (!row.why_not.empty()) return row;
     try {
       Decisions own;
@@ -117,6 +118,16 @@ class Comparer {
       row.why_not = error.first_message();
     }
     return row;
+  }
+
+  DrawnSpeed drawn(std::size_t place, const ComparedStrategy& row) {
+    const FrameworkKind framework = predictors_[place].simulator().scenario().workload.framework.kind;
+    DrawnSpeed out{row.point.samples_per_s, {}, place, framework == own_.workload.framework.kind};
+    if (!row.why_not.empty()) return out;
+    std::optional<Intervals>& intervals = intervals_[place];
+    if (!intervals) intervals.emplace(predictors_[place]);
+    out.step_factors = step_factors(intervals->response(row.point.gpus), draws_, row.point.gpus);
+    return out;
   }
 
   /// Said once, for all strategies that do not run in the scenario's framework.
@@ -141,14 +152,34 @@ class Comparer {
   Scenario plain_;
   PointPredictor base_;
   std::vector<PointPredictor> predictors_;
+  std::vector<std::optional<Intervals>> intervals_;  ///< of each predictor, once it has run
+  Draws draws_;
   Decisions decisions_;
 };
 
 }  // namespace
 
 const ComparedStrategy* ComparedGpus::best() const {
-  return strategies.empty() || !strategies.front().why_not.empty() ? nullptr : &strategies.front();
+  const auto found = std::ranges::find(strategies, fastest, &ComparedStrategy::strategy);
+  return fastest.empty() || found == strategies.end() ? nullptr : &*found;
 }
+
+const ComparedStrategy* ComparedGpus::first() const {
+  return fastest.empty() ? nullptr : &strategies.front();
+}
+
+namespace {
+
+std::vector<std::string> usual_and_own(const Scenario& own) {
+  const std::vector<std::string> usual = usual_strategies(own.workload.framework.kind);
+  std::vector<std::string> names = strategy_names();
+  std::erase_if(names, [&](const std::string& name) {
+    return name != own.strategy && std::ranges::find(usual, name) == usual.end();
+  });
+  return names;
+}
+
+}  // namespace
 
 ComparedScenarios read_compared(const SourceText& source, const ScenarioOverrides& overrides,
                                 const std::vector<std::string>& strategies) {
@@ -160,7 +191,7 @@ ComparedScenarios read_compared(const SourceText& source, const ScenarioOverride
   asked.one_of_several = true;
   asked.strategy.clear();
   ComparedScenarios out{read(asked), {}};
-  for (const std::string& strategy : strategies) {
+  for (const std::string& strategy : strategies.empty() ? usual_and_own(out.own) : strategies) {
     asked.strategy = strategy;
     out.strategies.push_back(read(asked));
   }
@@ -172,6 +203,8 @@ Comparison compare(const ComparedScenarios& scenarios, const Progress& progress)
 }
 
 std::vector<std::string> strategies_named(const std::vector<std::string>& names) {
+  if (names.empty() || names == std::vector<std::string>{"all"})
+    return names.empty() ? names : strategy_names();
   std::vector<std::string> found;
   for (const std::string& name : names) {
     const StrategyEntry* entry = find_strategy(name);
@@ -183,17 +216,16 @@ std::vector<std::string> strategies_named(const std::vector<std::string>& names)
     found.emplace_back(entry->name);
   }
   std::vector<std::string> ordered = strategy_names();
-  if (!names.empty())
-    std::erase_if(ordered, [&](const std::string& name) {
-      return std::find(found.begin(), found.end(), name) == found.end();
-    });
+  std::erase_if(ordered, [&](const std::string& name) {
+    return std::find(found.begin(), found.end(), name) == found.end();
+  });
   return ordered;
 }
 
-std::vector<std::string> strategies_of(FrameworkKind framework) {
+std::vector<std::string> usual_strategies(FrameworkKind framework) {
   std::vector<std::string> names;
   for (const StrategyEntry& entry : strategy_catalog()) {
-    if (entry.framework.value_or(framework) == framework) names.emplace_back(entry.name);
+    if (what_it_needs(entry, framework).empty()) names.emplace_back(entry.name);
   }
   return names;
 }

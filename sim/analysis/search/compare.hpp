@@ -13,6 +13,18 @@
 
 namespace foretrain {
 
+/// Where a strategy stands on some GPUs, in the order of the report.
+enum class Standing : std::uint8_t {
+  as_fast,         ///< within 2 % of the fastest: no reason to switch
+  not_told_apart,  ///< slower by less than the predictions can tell
+  slower,
+  needs_more,  ///< more than a script of the scenario's framework has
+  does_not_fit,
+  cannot_run
+};
+/// "as_fast", ...: the words of JSON and CSV.
+std::string_view name_of(Standing standing);
+
 /// One strategy on one number of GPUs.
 struct ComparedStrategy {
   std::string strategy;
@@ -21,16 +33,24 @@ struct ComparedStrategy {
   std::vector<StepPart> parts;  ///< of its step
   std::string job_losses{};     ///< what launch or sampler waste (sim/scenario/job.hpp), with "; " behind it
   std::vector<StepPart>
-      against_best{};  ///< its parts minus those of the best, largest first; empty for the best itself
+      against_best{};   ///< its parts minus those of the fastest, largest first; empty for the fastest itself
+  std::string needs{};  ///< what it takes besides a script of the scenario's framework; empty: nothing
+  Standing standing = Standing::as_fast;
+  double ratio = 1;         ///< its samples per second over those of the fastest
+  Range ratio_range{1, 1};  ///< 90 %, from draws that both share (speed_ratio.hpp)
 };
 
-/// Those that fit into memory come first, then the fastest; those that cannot run are last, in the catalog's
-/// order.
+/// By standing; those within 2 % simplest first (the scenario's own, then ddp), the others fastest first,
+/// those that cannot run in the catalog's order.
 struct ComparedGpus {
   int gpus = 1, nodes = 1;
   std::vector<ComparedStrategy> strategies;
-  /// The first that runs; nullptr when none does.
+  std::string
+      fastest;  ///< of those that fit and need nothing more, as far as there are any; empty: none runs
+  /// The row of the fastest; nullptr when none runs.
   const ComparedStrategy* best() const;
+  /// The first row, which a person should use; nullptr when none runs.
+  const ComparedStrategy* first() const;
 };
 
 struct Comparison {
@@ -53,8 +73,8 @@ struct ComparedScenarios {
   std::vector<Scenario> strategies;
 };
 
-/// `source` without text: model and cluster come from `overrides`. Its strategy is ignored. Throws
-/// InputError.
+/// `source` without text: model and cluster come from `overrides`. Its strategy is only one of those
+/// compared; no `strategies`: the usual ones of its framework, and its own. Throws InputError.
 ComparedScenarios read_compared(const SourceText& source, const ScenarioOverrides& overrides,
                                 const std::vector<std::string>& strategies);
 
@@ -62,10 +82,10 @@ ComparedScenarios read_compared(const SourceText& source, const ScenarioOverride
 /// InputError when no strategy runs anywhere.
 Comparison compare(const ComparedScenarios& scenarios, const Progress& progress = nullptr);
 
-/// Names as on the command line, in the catalog's order; none given: all of the catalog. Throws InputError
-/// for unknown and repeated ones.
+/// Names as on the command line, in the catalog's order; "all": the whole catalog. Throws InputError for
+/// unknown and repeated ones.
 std::vector<std::string> strategies_named(const std::vector<std::string>& names);
-/// Those of the catalog that run in one framework.
-std::vector<std::string> strategies_of(FrameworkKind framework);
+/// Those of the catalog that a script of the framework can use as it is.
+std::vector<std::string> usual_strategies(FrameworkKind framework);
 
 }  // namespace foretrain

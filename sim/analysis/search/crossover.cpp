@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/analysis/search/searched_curve.hpp"
-
 namespace foretrain {
 
 namespace {

@@ -1,11 +1,10 @@
 // From one GPU to N in three steps: the batch per GPU changes (one GPU is simulated with it), then the others
 // join, and last there are GPUs that do nothing, or nothing new.
-#include "sim/analysis/search/crossover_cause.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "sim/analysis/search/crossover_of_job.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/strategy/process/losses.hpp"
 #include "sim/strategy/servers/server_options.hpp"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/analysis/search/crossover_cause.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/strategy/catalog.hpp"
 
@@ -31,8 +31,6 @@ bool has_servers(const Scenario& scenario) {
   return std::any_of(knobs.begin(), knobs.end(), [](const Knob& knob) { return knob.name == "servers"; });
 }
 
-std::string gpus_text(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
-
 /// Why the strategy cannot use more GPUs than were searched, where the cluster has more.
 std::string limit(const PointPredictor& points, int most_gpus) {
   const StepSimulator& simulator = points.simulator();
@@ -45,7 +43,7 @@ void explain_search(const Crossover& found, const PointPredictor& points, int mo
                     Decisions& decisions) {
   if (most_gpus < points.simulator().cluster_gpus() && !points.simulator().scenario().global_batch) {
     const std::string why = limit(points, most_gpus);
-    decisions.add("search", fmt::format("up to {}", gpus_text(most_gpus)),
+    decisions.add("search", fmt::format("up to {}", counted(most_gpus, "GPU")),
                   why.empty() ? "larger numbers are simulated only when run.gpus lists them" : why);
   }
   const std::string_view what = every_gpu ? "" : " within a node, of whole nodes, and listed";

@@ -1,11 +1,11 @@
 // Steps are bounded and not throughputs, since those of a shared global batch jump wherever the rounded share
 // does. Numbers with equally full last nodes use their links alike, so that along them the step goes up or
 // down without turning, but for small turns that the margin covers.
-#include "sim/analysis/search/searched_curve.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
+
+#include "sim/analysis/search/crossover.hpp"
 
 namespace foretrain {
 

@@ -1,6 +1,7 @@
-// A comparison for each pair, of which only the first two rows are kept.
+// A comparison for each pair, of which the first row and the next that is slower are kept.
 #include "sim/analysis/search/strategy_matrix.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 namespace foretrain {
@@ -10,12 +11,16 @@ namespace {
 StrategyChoice best_strategy_of(const Comparison& comparison) {
   StrategyChoice choice;
   const ComparedGpus& row = comparison.numbers.front();
-  const ComparedStrategy& best = *row.best();
+  const ComparedStrategy& best = *row.first();
   choice.best = best.strategy, choice.step_s = best.point.step_s, choice.speedup = best.point.speedup,
   choice.fits = best.point.fits();
-  if (row.strategies.size() > 1 && row.strategies[1].why_not.empty()) {
-    choice.runner_up = row.strategies[1].strategy;
-    choice.runner_up_by = row.strategies[1].point.samples_per_s / best.point.samples_per_s;
+  const auto next = std::ranges::find_if(row.strategies, [&best](const ComparedStrategy& other) {
+    return &other != &best && other.standing != Standing::as_fast;
+  });
+  choice.others_as_fast = std::max(0, static_cast<int>(next - row.strategies.begin()) - 1);
+  if (next != row.strategies.end() && next->why_not.empty() && next->point.fits() == choice.fits) {
+    choice.runner_up = next->strategy;
+    choice.runner_up_by = next->point.samples_per_s / best.point.samples_per_s;
   }
   return choice;
 }
@@ -31,7 +36,9 @@ StrategyMatrix choose_strategies(const std::vector<std::string>& models,
     for (const std::string& cluster : clusters) {
       ScenarioOverrides pair = overrides;
       pair.model = model, pair.cluster = cluster;
-      StrategyChoice choice = best_strategy_of(compare(read_compared({}, pair, strategies)));
+      const Comparison comparison = compare(read_compared({}, pair, strategies));
+      if (out.strategies.empty()) out.strategies = comparison.strategies;
+      StrategyChoice choice = best_strategy_of(comparison);
       choice.model = model, choice.cluster = cluster;
       out.choices.push_back(std::move(choice));
       if (progress)

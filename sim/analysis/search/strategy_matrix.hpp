@@ -11,12 +11,13 @@ namespace foretrain {
 /// One model on one cluster.
 struct StrategyChoice {
   std::string model, cluster;
-  std::string best;         ///< empty when no strategy runs there
-  std::string runner_up;    ///< empty when only one does
+  std::string best;         ///< the first of the comparison; empty when no strategy runs there
+  std::string runner_up;    ///< the first that is no longer as fast; empty when there is none
   double step_s = 0;        ///< of the best
   double speedup = 0;       ///< of the best over the plain loop on one GPU
   double runner_up_by = 0;  ///< samples per second of the runner-up over those of the best
   bool fits = true;         ///< the best fits into memory
+  int others_as_fast = 0;   ///< besides the best
 };
 
 struct StrategyMatrix {

@@ -60,7 +60,7 @@ class StudyRunner {
     anchored_ = fit_anchor(base.simulator(), base.device(), *own_.anchor);
     const Anchored& anchored = *anchored_;
     result_.decisions.add(
-        "anchor", fmt::format("{} x {:.3f}", anchored.scaled, anchored.factor),
+        "anchor", scaling_text(anchored),
         fmt::format(
             "measured step {} of the scenario as it stands; the model scaled by it serves all of {} on {}",
             to_string(seconds(own_.anchor->step_s)), own_.model.name, own_.cluster.name));

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/workload/device/arithmetic.hpp"
 
@@ -15,22 +16,24 @@ namespace foretrain {
 
 namespace {
 
-enum class Side { kernels, host, input, kernels_and_host };
 constexpr double kLargestFactor = 50;
 constexpr double kTolerance = 1e-6;
 constexpr double kPlausibleFactor = 3;
 /// By how much each side is raised to see what the step follows.
 constexpr double kProbe = 1.1;
 
-std::string_view name_of_side(Side side) {
-  static constexpr std::array<std::string_view, 4> kNames{"kernels", "host", "input", "kernels and host"};
-  return kNames[static_cast<std::size_t>(side)];
+AnchoredParts parts_of(ScaledPart part) {
+  const bool both = part == ScaledPart::kernels_and_host;
+  return {.kernels = both || part == ScaledPart::kernels,
+          .host = both || part == ScaledPart::host,
+          .input = part == ScaledPart::input};
 }
 
-DeviceModel scaled(DeviceModel device, Side side, double factor) {
-  if (side == Side::input) device.input_time_scale *= factor;
-  if (side == Side::kernels || side == Side::kernels_and_host) device.kernel.time_scale *= factor;
-  if (side == Side::host || side == Side::kernels_and_host) device.host.time_scale *= factor;
+DeviceModel scaled(DeviceModel device, ScaledPart part, double factor) {
+  const AnchoredParts parts = parts_of(part);
+  if (parts.kernels) device.kernel.time_scale *= factor;
+  if (parts.host) device.host.time_scale *= factor;
+  if (parts.input) device.input_time_scale *= factor;
   return device;
 }
 
@@ -42,7 +45,7 @@ struct Solution {
 /// Solves predicted(factor) = measured; false position on log-log, safeguarded by bisection. `plain`:
 /// predicted(1).
 std::optional<Solution> find_factor(const StepSimulator& simulator, const DeviceModel& device,
-                                    const Anchor& anchor, Side side, const SimulatedStep& plain) {
+                                    const Anchor& anchor, ScaledPart part, const SimulatedStep& plain) {
   SimulatedStep step = plain;
   const auto error = [&] { return std::log(step.step_s / anchor.step_s); };
   double low = -std::log(kLargestFactor), high = std::log(kLargestFactor);
@@ -52,7 +55,7 @@ std::optional<Solution> find_factor(const StepSimulator& simulator, const Device
     const double newton = at - miss;
     at = newton > low && newton < high && i < 8 ? newton : (low + high) / 2;
     if (high - low < kTolerance) return std::nullopt;
-    step = simulator.simulate(anchor.gpus, scaled(device, side, std::exp(at)), Reading::accounts);
+    step = simulator.simulate(anchor.gpus, scaled(device, part, std::exp(at)), Reading::accounts);
     miss = error();
   }
   if (std::abs(miss) > kTolerance) return std::nullopt;
@@ -63,16 +66,16 @@ std::optional<Solution> find_factor(const StepSimulator& simulator, const Device
 std::array<double, 3> anchor_shares_of(const StepSimulator& simulator, const DeviceModel& device, int gpus,
                                        double plain_s) {
   std::array<double, 3> shares{};
-  for (const Side side : {Side::kernels, Side::host, Side::input}) {
-    const double raised = simulator.step_s(gpus, scaled(device, side, kProbe));
-    shares[static_cast<std::size_t>(side)] = std::max(0.0, (raised / plain_s - 1) / (kProbe - 1));
+  for (const ScaledPart part : {ScaledPart::kernels, ScaledPart::host, ScaledPart::input}) {
+    const double raised = simulator.step_s(gpus, scaled(device, part, kProbe));
+    shares[static_cast<std::size_t>(part)] = std::max(0.0, (raised / plain_s - 1) / (kProbe - 1));
   }
   return shares;
 }
 
-Side asked_side(AnchorSide side) {
-  if (side == AnchorSide::host) return Side::host;
-  return side == AnchorSide::input ? Side::input : Side::kernels;
+ScaledPart asked_part(AnchorSide side) {
+  if (side == AnchorSide::host) return ScaledPart::host;
+  return side == AnchorSide::input ? ScaledPart::input : ScaledPart::kernels;
 }
 
 /// Time of the step's products at the peak rates of the units they run on, over the measured step.
@@ -90,8 +93,6 @@ double implied_efficiency(const Scenario& scenario, std::int64_t batch, double s
   return seconds * scenario.knobs.accumulation / step_s;
 }
 
-std::string plural(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
-
 }  // namespace
 
 Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled, const Anchor& anchor) {
@@ -99,39 +100,40 @@ Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled,
   if (anchor.reused_batch) device.input_time_scale = 0;
   const SimulatedStep plain = simulator.simulate(anchor.gpus, device, Reading::accounts);
   const std::array<double, 3> shares = anchor_shares_of(simulator, device, anchor.gpus, plain.step_s);
-  const auto most = static_cast<Side>(std::max_element(shares.begin(), shares.end()) - shares.begin());
-  std::vector<Side> sides{most, Side::kernels_and_host};
-  if (anchor.scales) sides = {asked_side(*anchor.scales)};
-  for (const Side side : sides) {
-    auto found = find_factor(simulator, device, anchor, side, plain);
+  const auto most = static_cast<ScaledPart>(std::max_element(shares.begin(), shares.end()) - shares.begin());
+  std::vector<ScaledPart> parts{most, ScaledPart::kernels_and_host};
+  if (anchor.scales) parts = {asked_part(*anchor.scales)};
+  for (const ScaledPart part : parts) {
+    auto found = find_factor(simulator, device, anchor, part, plain);
     if (!found) continue;
     std::string why =
         fmt::format("the predicted step follows kernels to {:.0f} %, host {:.0f} %, input {:.0f} %",
                     100 * shares[0], 100 * shares[1], 100 * shares[2]);
     if (anchor.scales) why += "; asked for by measured.scales";
     if (anchor.reused_batch) why += "; measured on one batch again and again, without the input pipeline";
-    Anchored out{scaled(unscaled, side, found->factor),
-                 std::string(name_of_side(side)),
-                 found->factor,
-                 std::move(why),
-                 {},
-                 0};
+    Anchored out{scaled(unscaled, part, found->factor), part, found->factor, std::move(why), {}, 0};
     if (!anchor.reused_batch) out.step = std::move(found->step);
     out.efficiency =
         implied_efficiency(simulator.scenario(), simulator.batch_per_gpu(anchor.gpus), anchor.step_s);
     return out;
   }
-  throw InputError(
-      fmt::format("the measured step of {} on {} cannot be reached: the model says {}",
-                  to_string(seconds(anchor.step_s)), plural(anchor.gpus), to_string(seconds(plain.step_s))),
-      anchor.scales ? "leave measured.scales out, or check the unit and the batch size"
-                    : "check the unit, the batch size and the input pipeline");
+  throw InputError(fmt::format("the measured step of {} on {} cannot be reached: the model says {}",
+                               to_string(seconds(anchor.step_s)), counted(anchor.gpus, "GPU"),
+                               to_string(seconds(plain.step_s))),
+                   anchor.scales ? "leave measured.scales out, or check the unit and the batch size"
+                                 : "check the unit, the batch size and the input pipeline");
 }
 
-AnchoredParts parts_of(const Anchored& anchored) {
-  const auto has = [&](std::string_view part) { return anchored.scaled.find(part) != std::string::npos; };
-  return {.kernels = has("kernels"), .host = has("host"), .input = has("input")};
+std::string_view name_of(ScaledPart part) {
+  static constexpr std::array<std::string_view, 4> kNames{"kernels", "host", "input", "kernels and host"};
+  return kNames[static_cast<std::size_t>(part)];
 }
+
+std::string scaling_text(const Anchored& anchored) {
+  return fmt::format("{} x {:.3f}", name_of(anchored.scaled), anchored.factor);
+}
+
+AnchoredParts parts_of(const Anchored& anchored) { return parts_of(anchored.scaled); }
 
 std::vector<std::string> doubts_about(const Anchored& anchored) {
   std::vector<std::string> doubts;
@@ -143,9 +145,9 @@ std::vector<std::string> doubts_about(const Anchored& anchored) {
   if (anchored.factor < 1 / kPlausibleFactor || anchored.factor > kPlausibleFactor) {
     doubts.push_back(
         fmt::format("the anchor scales {} by {:.2f}: check that the measured run did what this scenario says",
-                    anchored.scaled, anchored.factor));
+                    name_of(anchored.scaled), anchored.factor));
   }
-  if (anchored.scaled == "input") {
+  if (anchored.scaled == ScaledPart::input) {
     doubts.emplace_back(
         "the step that was measured waits for its input: the anchor says nothing of the GPU; measured.scales "
         "= \"compute\" overrides this");

@@ -1,17 +1,28 @@
 // Scaling the device model to one measured step.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "sim/analysis/step/step_simulator.hpp"
 #include "sim/analysis/uncertainty/uncertain_inputs.hpp"
 
 namespace foretrain {
 
+/// What of the model a measured step scales.
+enum class ScaledPart : std::uint8_t { kernels, host, input, kernels_and_host };
+/// "kernels", "host", "input", "kernels and host".
+std::string_view name_of(ScaledPart part);
+
 /// What the anchor did to the model.
 struct Anchored {
   DeviceModel device;
-  std::string scaled;  ///< "kernels", "host", "input" or "kernels and host"
-  double factor = 1;   ///< measured / predicted time of what was scaled
-  std::string why;     ///< how the step follows each side
+  ScaledPart scaled = ScaledPart::kernels;
+  double factor = 1;  ///< measured / predicted time of what was scaled
+  std::string why;    ///< how the step follows each side
   /// The step it leads to on the anchor's GPUs, as far as the search came by it, read by accounts.
   std::optional<SimulatedStep> step{};
   double efficiency =
@@ -23,6 +34,9 @@ struct Anchored {
 /// anchor's, or else the one that the step there follows most. When it cannot reach the measurement and none
 /// was asked for, kernels and host are scaled together. Throws InputError when even that does not.
 Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& device, const Anchor& anchor);
+
+/// "kernels x 1.234", as decisions say it.
+std::string scaling_text(const Anchored& anchored);
 
 /// Which parts of the model the measurement fixed.
 AnchoredParts parts_of(const Anchored& anchored);

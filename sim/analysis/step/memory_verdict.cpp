@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/job.hpp"
 
@@ -71,10 +72,10 @@ std::string memory_verdict(const PredictionPoint& point) {
 
 std::string tightness_warning(const PredictionPoint& point) {
   return fmt::format(
-      "{} GPU{}: {} of {} are needed, which leaves less than the fastest convolutions want; batch {} leaves "
+      "{}: {} of {} are needed, which leaves less than the fastest convolutions want; batch {} leaves "
       "enough",
-      point.gpus, point.gpus == 1 ? "" : "s", to_string(point.memory.least()),
-      to_string(point.memory_capacity), point.largest_batch);
+      counted(point.gpus, "GPU"), to_string(point.memory.least()), to_string(point.memory_capacity),
+      point.largest_batch);
 }
 
 std::string memory_advice(const PredictionPoint& point, const Scenario& scenario,
@@ -96,8 +97,8 @@ std::string shortage_text(std::span<const MemoryShortage> alike) {
   const auto [least, most] = std::ranges::minmax_element(alike, less);
   const std::string low = to_string(least->point.memory.least()),
                     high = to_string(most->point.memory.least());
-  return fmt::format("{}{} GPU{}: about {}{} are needed per GPU, it has {}: {}", first.gpus,
-                     alike.size() > 1 ? fmt::format(" to {}", last.gpus) : "", last.gpus == 1 ? "" : "s", low,
+  return fmt::format("{}{} {}: about {}{} are needed per GPU, it has {}: {}", first.gpus,
+                     alike.size() > 1 ? fmt::format(" to {}", last.gpus) : "", plural(last.gpus, "GPU"), low,
                      low == high ? "" : " to " + high, to_string(first.memory_capacity),
                      alike.front().advice);
 }
@@ -106,8 +107,11 @@ std::string shortage_text(std::span<const MemoryShortage> alike) {
 
 std::vector<std::string> memory_warnings(const std::vector<MemoryShortage>& shortages) {
   std::vector<std::string> texts;
-  for (std::size_t begin = 0, end = 0; begin < shortages.size(); begin = end) {
-    while (end < shortages.size() && shortages[end].advice == shortages[begin].advice) ++end;
+  const auto go_together = [](const MemoryShortage& a, const MemoryShortage& b) {
+    return a.advice == b.advice && a.place + 1 == b.place;
+  };
+  for (std::size_t begin = 0, end = 1; begin < shortages.size(); begin = end++) {
+    while (end < shortages.size() && go_together(shortages[end - 1], shortages[end])) ++end;
     texts.push_back(shortage_text(std::span(shortages).subspan(begin, end - begin)));
   }
   return texts;

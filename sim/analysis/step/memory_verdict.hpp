@@ -24,11 +24,13 @@ std::string memory_advice(const PredictionPoint& point, const Scenario& scenario
 
 /// A point that does not fit, with its advice.
 struct MemoryShortage {
+  std::size_t place = 0;  ///< among the listed numbers of GPUs
   PredictionPoint point;
   std::string advice;
 };
 
-/// One warning for neighbours with the same advice: "1 to 4 GPUs: about 430 to 467 GB are needed per GPU, …".
+/// One warning for neighbours in the list with the same advice: "1 to 4 GPUs: about 430 to 467 GB are needed
+/// per GPU, …".
 std::vector<std::string> memory_warnings(const std::vector<MemoryShortage>& shortages);
 
 /// The warning for a point that fits tightly.

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "sim/analysis/step/around_steps.hpp"
 #include "sim/analysis/step/epoch.hpp"
 #include "sim/analysis/step/memory_verdict.hpp"
 #include "sim/analysis/uncertainty/uncertainty.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/job.hpp"
 
@@ -19,19 +19,19 @@ namespace {
 
 /// The part of the run that takes longest, in words.
 std::string longest_part(const PredictionPoint& p, double epochs) {
-  const AroundSteps& around = p.around;
+  const RunOverhead& overhead = p.overhead;
   const std::array<std::pair<double, std::string>, 4> parts{
       {{epochs * p.epoch_s, fmt::format("{:g} epochs of {:.3g} s", epochs, p.epoch_s)},
-       {around.validation_s, "validation"},
-       {around.checkpoint_s, "checkpoints"},
-       {around.periodic_s, "what happens every so many epochs"}}};
+       {overhead.validation_s, "validation"},
+       {overhead.checkpoint_s, "checkpoints"},
+       {overhead.periodic_s, "what happens every so many epochs"}}};
   return std::max_element(parts.begin(), parts.end())->second;
 }
 
 void refuse_endless_run(const PredictionPoint& p, double epochs) {
   if (p.total_s <= kLongestRun) return;
-  throw InputError(fmt::format("the training would take longer than {:.0f} days on {} GPU{}: {}",
-                               kLongestRun / 86400, p.gpus, p.gpus == 1 ? "" : "s", longest_part(p, epochs)),
+  throw InputError(fmt::format("the training would take longer than {:.0f} days on {}: {}",
+                               kLongestRun / 86400, counted(p.gpus, "GPU"), longest_part(p, epochs)),
                    "check run.epochs, data.samples and run.every");
 }
 
@@ -73,7 +73,7 @@ PredictionPoint PointPredictor::point(int gpus, Decisions& decisions) {
   p.samples_per_s = rate.samples_per_s;
   add_epoch(p);
   add_memory(p, scenario_, simulated.memory);
-  decisions.add(fmt::format("memory on {} GPU{}", gpus, gpus == 1 ? "" : "s"),
+  decisions.add("memory on " + counted(gpus, "GPU"),
                 fmt::format("{}, {} of {}", memory_verdict(p), to_string(p.memory.total()),
                             to_string(p.memory_capacity)),
                 fmt::format("{}; largest batch per GPU {}", memory_parts(p.memory), p.largest_batch));
@@ -110,8 +110,8 @@ void PointPredictor::add_epoch(PredictionPoint& p) {
   p.steps_per_epoch = shape.steps;
   const double restart_s = loader_restart_s(scenario_.workload, scenario_.cluster.node);
   p.epoch_s = epoch_s(shape, p.step_s, partial, restart_s);
-  p.around = around_steps(simulator_, device_, p.gpus, restart_s);
-  p.total_s = scenario_.epochs * (p.epoch_s - restart_s) + p.around.total_s();
+  p.overhead = run_overhead(simulator_, device_, p.gpus, restart_s);
+  p.total_s = scenario_.epochs * (p.epoch_s - restart_s) + p.overhead.total_s();
   refuse_endless_run(p, scenario_.epochs);
   p.gpu_hours = p.total_s * p.gpus / 3600;
 }

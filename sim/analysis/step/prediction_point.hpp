@@ -26,7 +26,7 @@ struct Range {
 };
 
 /// Seconds of the whole run that are no training steps.
-struct AroundSteps {
+struct RunOverhead {
   double startup_s = 0, loader_restart_s = 0, validation_s = 0, checkpoint_s = 0;
   double periodic_s = 0;  ///< work of a given duration under other names than validation and checkpoint
   double total_s() const { return startup_s + loader_restart_s + validation_s + checkpoint_s + periodic_s; }
@@ -65,8 +65,8 @@ struct PredictionPoint {
   double speedup = 1;     ///< samples_per_s over that of one GPU
   double efficiency = 1;  ///< speedup / gpus
   double gpu_hours = 0;
-  AroundSteps around;  ///< part of total_s
-  Interval interval;   ///< of step_s
+  RunOverhead overhead;  ///< part of total_s
+  Interval interval;     ///< of step_s
   Interval epoch_interval, total_interval;
   Range speedup_range;        ///< 90 %, as all intervals
   double chance_of_gain = 1;  ///< probability that these GPUs are faster than one

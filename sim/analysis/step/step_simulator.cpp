@@ -10,8 +10,8 @@
 #include "sim/engine/executor.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/strategy/catalog.hpp"
-#include "sim/strategy/process/loss_constants.hpp"
-#include "sim/strategy/step/evaluation.hpp"
+#include "sim/strategy/process/losses.hpp"
+#include "sim/strategy/step/single.hpp"
 #include "sim/workload/device/device_constants.hpp"
 
 namespace foretrain {

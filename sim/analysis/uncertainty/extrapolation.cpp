@@ -1,9 +1,9 @@
 // The table is held against the file of measurements by a test.
-#include "sim/analysis/uncertainty/extrapolation.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
+
+#include "sim/analysis/uncertainty/uncertainty.hpp"
 
 namespace foretrain {
 

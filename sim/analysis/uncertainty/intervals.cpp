@@ -26,12 +26,12 @@ double share_above(const std::vector<double>& values, double limit) {
 /// Steps and what comes around them, each with its own factor.
 std::vector<double> totals(const PredictionPoint& p, const std::vector<double>& factors, const Draws& draws,
                            double startup_spread) {
-  const double around = p.around.total_s(), steps = p.total_s - around;
+  const double overhead = p.overhead.total_s(), steps = p.total_s - overhead;
   std::vector<double> out;
   out.reserve(factors.size());
   for (int i = 0; i < draws.count(); ++i) {
     const double slower = std::exp(startup_spread * draws.normal(Uncertain::startup, i));
-    out.push_back(steps * factors[static_cast<std::size_t>(i)] + around * slower);
+    out.push_back(steps * factors[static_cast<std::size_t>(i)] + overhead * slower);
   }
   return out;
 }

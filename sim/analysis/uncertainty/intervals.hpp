@@ -16,6 +16,8 @@ class Intervals {
   explicit Intervals(PointPredictor& points);
   Intervals(PointPredictor& points, const AnchoredParts& anchored, int anchor_gpus);
 
+  /// Simulated, against the anchor where there is one.
+  const StepResponse& response(int gpus);
   /// Sets every interval of the point, by simulated responses. Requires its times and speedup.
   void add_to(PredictionPoint& point);
   /// Over all numbers of GPUs that have been simulated, by derivatives where the response was not simulated.
@@ -24,7 +26,6 @@ class Intervals {
   Sensitivity sensitivity(const PredictionPoint& point);
 
  private:
-  const StepResponse& response(int gpus);
   StepResponse cheap_response(int gpus);
   /// With what the cluster's calibration knows of that job.
   Spreads spreads_at(int gpus) const;

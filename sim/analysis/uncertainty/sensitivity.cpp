@@ -14,11 +14,11 @@ constexpr double kMeasured = 0.05;
 /// Bars below this part of the run are left out.
 constexpr double kVisible = 1e-4;
 
-/// The total when one input alone makes the step `log_step`, and what comes around the steps `log_around`,
+/// The total when one input alone makes the step `log_step`, and what comes around the steps `log_overhead`,
 /// longer.
-double total_with(const PredictionPoint& p, double log_step, double log_around) {
-  const double around = p.around.total_s();
-  return (p.total_s - around) * std::exp(log_step) + around * std::exp(log_around);
+double total_with(const PredictionPoint& p, double log_step, double log_overhead) {
+  const double overhead = p.overhead.total_s();
+  return (p.total_s - overhead) * std::exp(log_step) + overhead * std::exp(log_overhead);
 }
 
 /// Of the exponential distribution of lost time.

@@ -1,12 +1,11 @@
 // A part that makes a share s of the step and becomes x times as long makes the step 1 + s (x - 1) times as
 // long.
-#include "sim/analysis/uncertainty/step_response.hpp"
-
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <numbers>
 
+#include "sim/analysis/uncertainty/uncertainty.hpp"
 #include "sim/base/random.hpp"
 #include "sim/strategy/process/losses.hpp"
 

@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/workload/framework_profile.hpp"
+
 namespace foretrain {
 
 namespace {
 
 /// A doubling of nodes adds so much of what one node loses.
 constexpr double kPerDoubling = 0.6;
-/// Of residuals on several GPUs, TensorFlow's over PyTorch's (docs/accuracy_scaling.md, ninth row of ten by
-/// strategy).
-constexpr double kTensorflow = 1.5;
 
 /// Collectives at sizes between measured ones: nine of ten within 15 % (docs/accuracy_calibration.md), over
 /// the same quantile.
@@ -73,7 +72,7 @@ Spreads spreads_of(const AnchoredParts& anchored, FrameworkKind framework) {
   const auto fix = [&](bool is_fixed, Uncertain which) {
     if (is_fixed) spreads[index_of(which)] = measured;
   };
-  if (framework == FrameworkKind::tensorflow) spreads[index_of(Uncertain::unmodelled)] *= kTensorflow;
+  spreads[index_of(Uncertain::unmodelled)] *= profile_of(framework).unmodelled_spread;
   fix(anchored.kernels, Uncertain::kernels), fix(anchored.host, Uncertain::host),
       fix(anchored.input, Uncertain::input);
   return spreads;

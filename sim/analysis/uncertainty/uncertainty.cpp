@@ -24,6 +24,9 @@ std::vector<int> shuffled(int count, const CounterRandom& random, std::uint64_t 
   return order;
 }
 
+/// Of the random generator, beyond those of the inputs.
+constexpr std::uint64_t kStrategyStreams = 100, kRunStreams = 1000;
+
 double loss_factor(const StepResponse& response, double loss) {
   constexpr std::size_t kLoss = index_of(Uncertain::unmodelled);
   return 1 + response.up[kLoss] * loss + response.down[kLoss];
@@ -51,8 +54,12 @@ Draws::Draws(int count, std::uint64_t seed) : count_(count), seed_(seed) {
 }
 
 double Draws::of_run(int gpus, int draw) const {
-  return CounterRandom(seed_).normal(1000 + static_cast<std::uint64_t>(gpus),
+  return CounterRandom(seed_).normal(kRunStreams + static_cast<std::uint64_t>(gpus),
                                      static_cast<std::uint64_t>(draw));
+}
+
+double Draws::of_strategy(std::size_t place, int draw) const {
+  return CounterRandom(seed_).normal(kStrategyStreams + place, static_cast<std::uint64_t>(draw));
 }
 
 std::vector<double> step_factors(const StepResponse& response, const Draws& draws, int gpus) {

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "sim/base/named_rows.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -14,6 +16,12 @@ struct GroupKeyRow {
   std::string (*value)(const ValidatedRow& row, int gpus);
 };
 
+/// Classes with rows enough to say something.
+std::string nodes_in_words(int nodes) {
+  if (nodes <= 2) return std::to_string(nodes);
+  return nodes <= 8 ? "3 to 8" : "more than 8";
+}
+
 constexpr GroupKeyRow kKeys[] = {
     {"cluster", [](const ValidatedRow& row, int) { return row.cluster; }},
     {"gpu", [](const ValidatedRow& row, int) { return row.gpu; }},
@@ -22,13 +30,13 @@ constexpr GroupKeyRow kKeys[] = {
     {"strategy", [](const ValidatedRow& row, int) { return row.strategy; }},
     {"batch", [](const ValidatedRow& row, int) { return std::to_string(row.batch_per_gpu); }},
     {"gpus", [](const ValidatedRow&, int gpus) { return std::to_string(gpus); }},
+    {"nodes", [](const ValidatedRow& row, int) { return nodes_in_words(row.nodes); }},
 };
 
 std::vector<std::string> values_of(const ValidatedRow& row, int gpus, const GroupKeys& keys) {
   std::vector<std::string> values;
   for (const std::string& key : keys) {
-    const auto* known = std::ranges::find(kKeys, std::string_view(key), &GroupKeyRow::name);
-    values.push_back(known->value(row, gpus));
+    values.push_back(find_row(kKeys, key)->value(row, gpus));
   }
   return values;
 }
@@ -36,17 +44,13 @@ std::vector<std::string> values_of(const ValidatedRow& row, int gpus, const Grou
 }  // namespace
 
 const std::vector<std::string>& error_group_keys() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> list;
-    for (const GroupKeyRow& row : kKeys) list.emplace_back(row.name);
-    return list;
-  }();
+  static const std::vector<std::string> names = names_of_rows(kKeys);
   return names;
 }
 
 std::vector<ErrorGroup> group_errors(const Validation& validation, const GroupKeys& keys) {
   struct Members {
-    std::vector<double> errors;
+    std::vector<double> errors, widths;
     int contained = 0, failed = 0;
   };
   std::map<std::vector<std::string>, Members> members;
@@ -54,6 +58,7 @@ std::vector<ErrorGroup> group_errors(const Validation& validation, const GroupKe
     for (const ValidatedPoint& point : series.points) {
       Members& group = members[values_of(point.row, point.gpus, keys)];
       group.errors.push_back(point.predicted / point.measured - 1);
+      group.widths.push_back((point.high - point.low) / point.predicted);
       group.contained += point.low <= point.measured && point.measured <= point.high ? 1 : 0;
     }
   }
@@ -64,7 +69,8 @@ std::vector<ErrorGroup> group_errors(const Validation& validation, const GroupKe
   for (const auto& [values, group] : members) {
     const auto rows = static_cast<int>(group.errors.size());
     const double coverage = rows > 0 ? group.contained / static_cast<double>(rows) : 0;
-    groups.push_back({values, rows, group.failed, statistics_of(group.errors), coverage});
+    groups.push_back({values, rows, group.failed, statistics_of(group.errors), coverage,
+                      statistics_of(group.widths).median});
   }
   const auto badness = [](const ErrorGroup& group) { return std::pair(group.rows == 0, group.error.median); };
   std::ranges::stable_sort(groups, std::ranges::greater{}, badness);

@@ -18,6 +18,7 @@ struct ErrorGroup {
   int failed = 0;                   ///< not scored, since their anchor cannot be reached
   ErrorStatistics error;
   double coverage = 0;  ///< as of Validation
+  double width = 0;     ///< median of the intervals' widths over what is predicted
 };
 
 /// "cluster", "gpu", …

@@ -2,10 +2,10 @@
 //
 // Going backwards, alike[p] counts how many rows from here on equal the one p rows later; that is (count - 1)
 // repetitions of p rows. So every group that can begin at a row is known when its cheapest rest is.
-#include "sim/analysis/validation/repeated_rows.hpp"
-
 #include <algorithm>
 #include <string_view>
+
+#include "sim/analysis/step/model_summary.hpp"
 
 namespace foretrain {
 

@@ -184,7 +184,8 @@ class GroupValidator {
 
   ValidatedRow run_of(const Measurement& m) const {
     return {m.model,    m.cluster,   simulator_.scenario().cluster.node.gpu.name,
-            m.strategy, m.precision, m.batch_per_gpu};
+            m.strategy, m.precision, m.batch_per_gpu,
+            m.nodes,    m.metric};
   }
 
   const SimulatedStep& step(int gpus) {
@@ -292,11 +293,13 @@ void add_validated_points(const std::string& series, std::vector<ValidatedPoint>
 /// What the numbers of a row say comes before the rules, so that these know its strategy, and the plain loop
 /// behind them, since they do not know it any more.
 std::vector<Measurement> rows_as_run(std::vector<Measurement> rows, const ValidationOptions& options,
-                                     std::vector<RowFact>& facts) {
-  const auto add = [&](std::vector<RowFact> more) { facts.insert(facts.end(), more.begin(), more.end()); };
+                                     std::vector<InferredSetting>& inferred) {
+  const auto add = [&](std::vector<InferredSetting> more) {
+    inferred.insert(inferred.end(), more.begin(), more.end());
+  };
   std::erase_if(rows, [&](const Measurement& m) { return !options.anchor && !is_wanted(m, options.gpus); });
   add(name_several_workers(rows));
-  add(tell(options.provenance, rows));
+  add(apply_provenance(options.provenance, rows));
   if (!options.anchor) add(name_plain_loops(rows));
   return rows;
 }
@@ -367,7 +370,7 @@ Validation validate(const MeasurementFile& file, const ValidationOptions& option
   Validation validation;
   validation.anchored = options.anchor;
   validation.provenance = options.provenance.source.name;
-  const std::vector<Measurement> measured = rows_as_run(file.scaling, options, validation.row_facts);
+  const std::vector<Measurement> measured = rows_as_run(file.scaling, options, validation.inferred_settings);
   validation.rows = static_cast<int>(std::count_if(
       measured.begin(), measured.end(), [&](const Measurement& m) { return is_wanted(m, options.gpus); }));
   const std::vector<TrainingRows> groups = keep_wanted(group(measured), options);

@@ -5,10 +5,34 @@
 #include <vector>
 
 #include "sim/analysis/predict.hpp"
-#include "sim/analysis/validation/row_facts.hpp"
 #include "sim/scenario/csv/measurements.hpp"
+#include "sim/scenario/provenance.hpp"
 
 namespace foretrain {
+
+// Settings of a published row beyond its columns: what rules of a provenance file read in its texts, and what
+// its own numbers imply.
+
+/// A setting, a cluster or a strategy that rows were given, for the report: "framework.name = "tensorflow"",
+/// or "strategy single for horovod", and for how many rows.
+struct InferredSetting {
+  std::string what;
+  int rows = 0;
+  std::string said_in{};  ///< by the rule; empty for what the columns alone say
+  friend bool operator==(const InferredSetting&, const InferredSetting&) = default;
+};
+
+/// MirroredStrategy is one process: a series of `mirrored` that goes on over several nodes is of
+/// multi_worker_mirrored, from its first row.
+std::vector<InferredSetting> name_several_workers(std::vector<Measurement>& rows);
+
+/// On one GPU, a strategy that this program does not simulate is the plain training loop, `single`. Rows of
+/// known strategies, and all on several GPUs, stay.
+std::vector<InferredSetting> name_plain_loops(std::vector<Measurement>& rows);
+
+/// Adds the settings that rules tell, unless the row's own settings or a rule above say that key, and takes a
+/// rule's cluster and strategy. The result is in the order of the rules; one that finds no row has no rows.
+std::vector<InferredSetting> apply_provenance(const Provenance& provenance, std::vector<Measurement>& rows);
 
 struct ErrorStatistics {
   double median = 0, p90 = 0, mean = 0;
@@ -21,6 +45,8 @@ ErrorStatistics statistics_of(std::vector<double> signed_errors);
 struct ValidatedRow {
   std::string model, cluster, gpu, strategy, precision;
   std::int64_t batch_per_gpu = 0;
+  int nodes = 1;
+  Measurement::Metric metric = Measurement::Metric::samples_per_s;
 };
 
 struct ValidatedPoint {
@@ -64,9 +90,9 @@ struct Validation {
   std::string kind = "scaling";
   int rows = 0, scored = 0;
   std::vector<SkippedRow> skipped;
-  std::vector<UnreachedAnchor> unreached;  ///< sorted by line
-  std::string provenance;                  ///< file of the rules; empty: none were given
-  std::vector<RowFact> row_facts;          ///< what rows were run with beyond their columns
+  std::vector<UnreachedAnchor> unreached;          ///< sorted by line
+  std::string provenance;                          ///< file of the rules; empty: none were given
+  std::vector<InferredSetting> inferred_settings;  ///< what rows were run with beyond their columns
   ErrorStatistics error;
   double coverage = 0;     ///< share of scored rows whose 90 % interval contains what was measured
   ErrorStatistics linear;  ///< the same rows under perfect scaling; only with anchors
@@ -81,9 +107,9 @@ struct ValidationOptions {
   Provenance provenance{};            ///< without rules, nothing is taken from the texts of a row
 };
 
-/// Without an anchor, rows on one GPU under unknown strategies are taken for the plain loop (row_facts.hpp).
-/// Rows whose model, cluster or strategy is not known here are skipped with the reason. Throws InputError
-/// when a setting of the command line, or of a rule for one of its rows, is wrong.
+/// Without an anchor, rows on one GPU under unknown strategies are taken for the plain loop
+/// (inferred_settings.hpp). Rows whose model, cluster or strategy is not known here are skipped with the
+/// reason. Throws InputError when a setting of the command line, or of a rule for one of its rows, is wrong.
 Validation validate(const MeasurementFile& file, const ValidationOptions& options,
                     const Progress& progress = nullptr);
 

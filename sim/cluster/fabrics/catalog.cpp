@@ -3,6 +3,13 @@
 
 #include <array>
 
+#include "sim/cluster/fabrics/dragonfly.hpp"
+#include "sim/cluster/fabrics/dragonfly_plus.hpp"
+#include "sim/cluster/fabrics/explicit.hpp"
+#include "sim/cluster/fabrics/fat_tree.hpp"
+#include "sim/cluster/fabrics/rail_optimized.hpp"
+#include "sim/cluster/fabrics/torus.hpp"
+
 namespace foretrain {
 
 std::span<const Fabric> fabrics() {
@@ -18,6 +25,14 @@ const Fabric* find_fabric(std::string_view name) {
     if (row.name == wanted) return &row;
   }
   return nullptr;
+}
+
+std::vector<LinkType*> link_types_of(FabricSpec& spec) {
+  std::vector<LinkType*> types{&spec.link, &spec.uplink};
+  const Fabric* kind = find_fabric(spec.kind);
+  if (kind == nullptr || kind->own_links == nullptr) return types;
+  for (LinkType* type : kind->own_links(spec)) types.push_back(type);
+  return types;
 }
 
 }  // namespace foretrain

@@ -3,6 +3,8 @@
 
 #include <span>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "sim/cluster/cluster.hpp"
@@ -33,6 +35,43 @@ struct FabricParts {
   FabricMap& map;
 };
 
+/// A key that takes one value into the kind's own options.
+template <typename Value>
+struct FabricValue {
+  void (*put)(FabricSpec&, Value);
+};
+
+/// Parallel links that a file may give a link of the fabric.
+inline constexpr int kThickestLink = 1024;
+
+/// One of a kind's own options as a cluster file may set it.
+struct FabricKey {
+  std::string_view name;      ///< key in [fabric]
+  std::string_view fallback;  ///< what holds when it is missing, in words
+  std::string_view meaning;
+  std::variant<FabricValue<int>, FabricValue<bool>, FabricValue<std::vector<int>>,
+               FabricValue<std::vector<FabricLink>>>
+      value;
+  int least = 1, most = kMostNodes;  ///< of a number
+};
+
+template <typename Member>
+struct FabricMember;
+template <typename T, typename O>
+struct FabricMember<T O::*> {
+  using Options = O;
+  using Value = T;
+};
+
+/// The option behind a member of a kind's options, as in fabric_option<&Torus::dimensions>().
+template <auto Member>
+auto fabric_option() {
+  using Of = FabricMember<decltype(Member)>;
+  return FabricValue<typename Of::Value>{[](FabricSpec& spec, typename Of::Value value) {
+    spec.edit<typename Of::Options>().*Member = std::move(value);
+  }};
+}
+
 /// One kind of fabric.
 struct Fabric {
   std::string_view name;  ///< FabricSpec::kind
@@ -46,8 +85,9 @@ struct Fabric {
   /// passed.
   int (*route)(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to,
                std::vector<LinkId>& links);
-  std::vector<std::string_view>
-      keys;  ///< of FabricSpec that this kind reads, beyond those that every kind takes
+  bool takes_uplink = false;  ///< there are links between switches, of a type of their own
+  std::vector<FabricKey> keys{};
+  std::vector<LinkType*> (*own_links)(FabricSpec& spec) = nullptr;  ///< among the kind's options
 };
 
 /// All kinds, in the order they are listed to users.
@@ -55,13 +95,10 @@ std::span<const Fabric> fabrics();
 /// The row of that name, nullptr when there is none. An empty name means "none".
 const Fabric* find_fabric(std::string_view name);
 
-Fabric no_fabric();              // none.cpp
-Fabric star_fabric();            // star.cpp
-Fabric fat_tree_fabric();        // fat_tree.cpp
-Fabric rail_optimized_fabric();  // rail_optimized.cpp
-Fabric dragonfly_fabric();       // dragonfly.cpp
-Fabric dragonfly_plus_fabric();  // dragonfly_plus.cpp
-Fabric torus_fabric();           // torus.cpp
-Fabric explicit_fabric();        // explicit.cpp
+/// Every link type that a fabric holds: its link, its uplink, and those among its kind's options.
+std::vector<LinkType*> link_types_of(FabricSpec& spec);
+
+Fabric no_fabric();    // none.cpp
+Fabric star_fabric();  // star.cpp
 
 }  // namespace foretrain

@@ -1,6 +1,8 @@
 // A fabric as a list of links between named switches and NICs, for networks that no formula describes.
 // Distances between all switches are found once by breadth-first search; a route then steps to a switch that
 // is one link nearer, chosen among several by path_number().
+#include "sim/cluster/fabrics/explicit.hpp"
+
 #include <charconv>
 #include <deque>
 #include <limits>
@@ -60,30 +62,29 @@ struct ExplicitGraph {
   std::vector<const FabricLink*> link_of_nic;
   std::vector<ClusterFault> faults;
 
-  ExplicitGraph(const FabricSpec& fabric, int nodes, int nics) : nodes_(nodes), nics_(nics) {
+  ExplicitGraph(const ExplicitFabric& own, int nodes, int nics) : nodes_(nodes), nics_(nics) {
     const std::size_t ports = static_cast<std::size_t>(nodes) * static_cast<std::size_t>(nics);
     switch_of_nic.assign(ports, kNowhere);
     link_of_nic.assign(ports, nullptr);
-    for (std::size_t i = 0; i < fabric.graph.size(); ++i) add(fabric.graph[i], static_cast<int>(i));
+    for (const FabricLink& link : own.graph) add(link);
   }
 
  private:
-  void add(const FabricLink& link, int number) {
+  void add(const FabricLink& link) {
     const auto a = nic_range(link.a), b = nic_range(link.b);
     if (a && b)
-      return fault(number, fmt::format("the link {} - {} joins two NICs", link.a, link.b),
+      return fault(link, fmt::format("the link {} - {} joins two NICs", link.a, link.b),
                    "put a switch between them");
-    if (a || b) return attach(link, number, a ? *a : *b, number_of(a ? link.b : link.a));
+    if (a || b) return attach(link, a ? *a : *b, number_of(a ? link.b : link.a));
     if (link.a == link.b)
-      return fault(number, fmt::format("a link from {} to itself", link.a),
+      return fault(link, fmt::format("a link from {} to itself", link.a),
                    "a link connects two different switches");
     connections.push_back({number_of(link.a), number_of(link.b), &link});
   }
 
-  void attach(const FabricLink& link, int number, NicRange range, std::uint32_t to) {
+  void attach(const FabricLink& link, NicRange range, std::uint32_t to) {
     if (range.first > range.last || range.nic >= nics_)
-      return fault(number,
-                   fmt::format("the link {} - {} names NICs that a node does not have", link.a, link.b),
+      return fault(link, fmt::format("the link {} - {} names NICs that a node does not have", link.a, link.b),
                    fmt::format("nodes have {} NICs, nic0 to nic{}", nics_, nics_ - 1));
     const int first_nic = std::max(range.nic, 0), end_nic = range.nic < 0 ? nics_ : range.nic + 1;
     for (int node = range.first; node <= std::min(range.last, nodes_ - 1); ++node) {
@@ -91,7 +92,7 @@ struct ExplicitGraph {
         const std::size_t port =
             static_cast<std::size_t>(node) * static_cast<std::size_t>(nics_) + static_cast<std::size_t>(nic);
         if (switch_of_nic[port] != kNowhere)
-          return fault(number, fmt::format("node{}.nic{} is connected twice", node, nic),
+          return fault(link, fmt::format("node{}.nic{} is connected twice", node, nic),
                        "a NIC has one link; count = 2 doubles it");
         switch_of_nic[port] = to, link_of_nic[port] = &link;
       }
@@ -102,8 +103,8 @@ struct ExplicitGraph {
     return switches.try_emplace(name, static_cast<std::uint32_t>(switches.size())).first->second;
   }
 
-  void fault(int number, std::string message, std::string hint) {
-    faults.push_back({std::move(message), std::move(hint), -1, number});
+  void fault(const FabricLink& link, std::string message, std::string hint) {
+    faults.push_back({std::move(message), std::move(hint), -1, link.span});
   }
 
   int nodes_, nics_;
@@ -140,15 +141,15 @@ void fill_distances(const FabricMap& map, std::uint32_t from, std::span<std::uin
 }
 
 void check_parts(std::vector<ClusterFault>& faults, const ClusterSpec& spec, const ExplicitGraph& graph) {
-  for (const FabricLink& link : spec.fabric.graph) {
+  const ExplicitFabric& own = spec.fabric.get<ExplicitFabric>();
+  for (const FabricLink& link : own.graph) {
     if (link.count < 1 || !(link.type.bandwidth.per_second > 0))
       faults.push_back({fmt::format("the link {} - {} has no bandwidth", link.a, link.b), ""});
     for (const std::string& end : {link.a, link.b}) {
       const auto range = nic_range(end);
       if (range && range->last >= spec.nodes)
         faults.push_back({fmt::format("there is no node{} in the cluster", range->last),
-                          fmt::format("it has {} nodes, from node0 on", spec.nodes), -1,
-                          static_cast<int>(&link - spec.fabric.graph.data())});
+                          fmt::format("it has {} nodes, from node0 on", spec.nodes), -1, link.span});
     }
   }
   if (graph.switches.size() > kMostSwitches)
@@ -175,11 +176,12 @@ void check_connected(std::vector<ClusterFault>& faults, const ExplicitGraph& gra
 }
 
 std::vector<ClusterFault> check_explicit(const ClusterSpec& spec) {
-  if (spec.fabric.graph.empty())
+  const ExplicitFabric& own = spec.fabric.get<ExplicitFabric>();
+  if (own.graph.empty())
     return {{"an explicit fabric needs links",
              R"(add [[fabric.links]] with pairs = [["leaf0", "node0-17"], ["leaf0", "spine0"]])"}};
   if (spec.nodes < 1 || spec.node.nics < 1) return {};
-  const ExplicitGraph graph(spec.fabric, spec.nodes, spec.node.nics);
+  const ExplicitGraph graph(own, spec.nodes, spec.node.nics);
   std::vector<ClusterFault> faults = graph.faults;
   check_parts(faults, spec, graph);
   if (faults.empty()) check_connected(faults, graph, spec.node.nics);
@@ -187,7 +189,8 @@ std::vector<ClusterFault> check_explicit(const ClusterSpec& spec) {
 }
 
 void build_explicit(const FabricSpec& spec, const FabricSite& site, FabricParts parts) {
-  const ExplicitGraph graph(spec, site.nodes, site.nics);
+  const ExplicitFabric& own = spec.get<ExplicitFabric>();
+  const ExplicitGraph graph(own, site.nodes, site.nics);
   const std::size_t switches = graph.switches.size();
   for (std::size_t s = 0; s < switches; ++s)
     parts.vertices.push_back({VertexKind::router, -1, static_cast<int>(s)});
@@ -241,12 +244,24 @@ int route_explicit(const FabricSpec& spec, const FabricSite& site, FabricPort fr
   return switches;
 }
 
+std::vector<LinkType*> links_of_graph(FabricSpec& spec) {
+  std::vector<LinkType*> types;
+  for (FabricLink& link : spec.edit<ExplicitFabric>().graph) types.push_back(&link.type);
+  return types;
+}
+
 }  // namespace
 
 Fabric explicit_fabric() {
-  return {"explicit",     "any graph: [[fabric.links]] with pairs of switches and NICs",
-          check_explicit, build_explicit,
-          route_explicit, {"links"}};
+  return {"explicit",
+          "any graph: [[fabric.links]] with pairs of switches and NICs",
+          check_explicit,
+          build_explicit,
+          route_explicit,
+          false,
+          {{"links", "required", "every link of the fabric, as tables of `[[fabric.links]]`",
+            fabric_option<&ExplicitFabric::graph>()}},
+          links_of_graph};
 }
 
 }  // namespace foretrain

@@ -1,6 +1,8 @@
 // A router per nodes_per_router nodes at every point of a grid whose edges are closed to rings.
 // Dimension-ordered routing: first along dimension 0 to the right coordinate, the shorter way round (upwards
 // when both are equal), then along dimension 1, and so on.
+#include "sim/cluster/fabrics/torus.hpp"
+
 #include <array>
 
 #include "sim/cluster/fabrics/nic_links.hpp"
@@ -10,12 +12,10 @@ namespace foretrain {
 
 namespace {
 
-int nodes_per_router(const FabricSpec& spec) { return std::max(spec.nodes_per_router, 1); }
-
 /// The dimensions of more than one router; a dimension of one has no links.
 struct Grid {
-  explicit Grid(const FabricSpec& spec) {
-    for (const int extent : spec.dimensions) {
+  explicit Grid(const Torus& own) {
+    for (const int extent : own.dimensions) {
       if (extent < 2) continue;
       extents[static_cast<std::size_t>(dimensions++)] = extent;
       routers *= extent;
@@ -38,27 +38,28 @@ int neighbour(int router, int extent, int stride, int step) {
 }
 
 std::vector<ClusterFault> check_torus(const ClusterSpec& spec) {
+  const Torus& own = spec.fabric.get<Torus>();
   std::vector<ClusterFault> faults;
-  const FabricSpec& fabric = spec.fabric;
-  if (fabric.dimensions.empty())
+  if (own.dimensions.empty())
     return {{"a torus needs dimensions", "dimensions = [8, 8, 8] is a cube of 512 routers"}};
-  if (fabric.dimensions.size() > kMostDimensions) return {{"a torus has at most six dimensions", ""}};
+  if (own.dimensions.size() > kMostDimensions) return {{"a torus has at most six dimensions", ""}};
   std::int64_t routers = 1;
-  for (const int extent : fabric.dimensions) {
+  for (const int extent : own.dimensions) {
     if (extent < 1) return {{"a dimension of the torus is less than one", ""}};
     if ((routers *= extent) > kMostNodes)
       return {{"the torus has too many routers", "the product of its dimensions may be 100000"}};
   }
-  require_room(faults, "torus", routers * nodes_per_router(fabric), spec.nodes,
+  require_room(faults, "torus", routers * own.nodes_per_router, spec.nodes,
                "raise dimensions or nodes_per_router");
   return faults;
 }
 
 void build_torus(const FabricSpec& spec, const FabricSite& site, FabricParts parts) {
-  const Grid grid(spec);
+  const Torus& own = spec.get<Torus>();
+  const Grid grid(own);
   for (int router = 0; router < grid.routers; ++router)
     parts.vertices.push_back({VertexKind::router, -1, router});
-  add_nic_links(spec, site, nodes_per_router(spec), parts.links);
+  add_nic_links(spec, site, own.nodes_per_router, parts.links);
   for (int router = 0; router < grid.routers; ++router) {
     int stride = 1;
     for (int d = 0; d < grid.dimensions; ++d) {
@@ -73,9 +74,10 @@ void build_torus(const FabricSpec& spec, const FabricSite& site, FabricParts par
 
 int route_torus(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to,
                 std::vector<LinkId>& links) {
-  const Grid grid(spec);
-  const int target = to.node / nodes_per_router(spec);
-  int router = from.node / nodes_per_router(spec), stride = 1, hops = 0;
+  const Torus& own = spec.get<Torus>();
+  const Grid grid(own);
+  const int target = to.node / own.nodes_per_router;
+  int router = from.node / own.nodes_per_router, stride = 1, hops = 0;
   links.push_back(link_up(site, from));
   for (int d = 0; d < grid.dimensions; ++d) {
     const int extent = grid.extents[static_cast<std::size_t>(d)];
@@ -95,9 +97,15 @@ int route_torus(const FabricSpec& spec, const FabricSite& site, FabricPort from,
 }  // namespace
 
 Fabric torus_fabric() {
-  return {"torus",     "a grid of routers closed to rings: dimensions, nodes_per_router",
-          check_torus, build_torus,
-          route_torus, {"uplink", "dimensions", "nodes_per_router"}};
+  return {"torus",
+          "a grid of routers closed to rings: dimensions, nodes_per_router",
+          check_torus,
+          build_torus,
+          route_torus,
+          true,
+          {{"dimensions", "required", "routers in each direction, as in [4, 4]",
+            fabric_option<&Torus::dimensions>()},
+           {"nodes_per_router", "1", "nodes at a router", fabric_option<&Torus::nodes_per_router>()}}};
 }
 
 }  // namespace foretrain

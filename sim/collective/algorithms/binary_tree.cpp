@@ -33,7 +33,7 @@ LaneCosts binary_tree_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm binary_tree_broadcast() {
-  return {"binary_tree_broadcast", "binary_tree",
+  return {"binary_tree_broadcast", AlgorithmFamily::binary_tree,
           CollectiveOp::broadcast, "every rank hands the message to two others",
           fill_binary_tree,        binary_tree_costs,
           refuse_nothing};

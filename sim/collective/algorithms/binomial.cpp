@@ -127,28 +127,28 @@ std::vector<std::uint32_t> add_binomial_scatter(Lanes& lanes) {
 }
 
 Algorithm binomial_broadcast() {
-  return {"binomial_broadcast",    "binomial",
+  return {"binomial_broadcast",    AlgorithmFamily::binomial,
           CollectiveOp::broadcast, "the ranks that have the message double each round",
           fill_binomial_broadcast, binomial_broadcast_costs,
           refuse_nothing};
 }
 
 Algorithm binomial_reduce() {
-  return {"binomial_reduce",    "binomial",
+  return {"binomial_reduce",    AlgorithmFamily::binomial,
           CollectiveOp::reduce, "the ranks that still have something to add halve each round",
           fill_binomial_reduce, binomial_reduce_costs,
           refuse_nothing};
 }
 
 Algorithm binomial_gather() {
-  return {"binomial_gather",    "binomial",
+  return {"binomial_gather",    AlgorithmFamily::binomial,
           CollectiveOp::gather, "subtrees of 1, 2, 4, ... parts towards the root",
           fill_binomial_gather, binomial_gather_costs,
           refuse_nothing};
 }
 
 Algorithm binomial_scatter() {
-  return {"binomial_scatter",    "binomial",
+  return {"binomial_scatter",    AlgorithmFamily::binomial,
           CollectiveOp::scatter, "subtrees of ..., 4, 2, 1 parts away from the root",
           fill_binomial_scatter, binomial_scatter_costs,
           refuse_nothing};

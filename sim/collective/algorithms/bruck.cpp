@@ -95,7 +95,7 @@ LaneCosts bruck_alltoall_costs(const AlgorithmRequest& request) {
 
 Algorithm bruck_reduce_scatter() {
   return {"bruck_reduce_scatter",
-          "bruck",
+          AlgorithmFamily::bruck,
           CollectiveOp::reduce_scatter,
           "sums of 2^j parts to the rank 2^j places off, any number of ranks",
           fill_bruck_reduce_scatter,
@@ -105,7 +105,7 @@ Algorithm bruck_reduce_scatter() {
 
 Algorithm bruck_all_gather() {
   return {"bruck_all_gather",
-          "bruck",
+          AlgorithmFamily::bruck,
           CollectiveOp::all_gather,
           "2^j parts to the rank 2^j places off, any number of ranks",
           fill_bruck_all_gather,
@@ -115,7 +115,7 @@ Algorithm bruck_all_gather() {
 
 Algorithm bruck_alltoall() {
   return {"bruck_alltoall",
-          "bruck",
+          AlgorithmFamily::bruck,
           CollectiveOp::alltoall,
           "chunks travel along the binary digits of their distance: few messages, more bytes",
           fill_bruck_alltoall,

@@ -70,10 +70,15 @@ std::span<const Algorithm> algorithms() {
   return kRows;
 }
 
-const Algorithm* find_algorithm(CollectiveOp op, std::string_view family) {
+const Algorithm* find_algorithm(CollectiveOp op, AlgorithmFamily family) {
   const auto row = std::ranges::find_if(algorithms(),
                                         [&](const Algorithm& a) { return a.op == op && a.family == family; });
   return row == algorithms().end() ? nullptr : &*row;
+}
+
+const Algorithm* find_algorithm(CollectiveOp op, std::string_view family) {
+  const std::optional<AlgorithmFamily> known = find_family(family);
+  return known ? find_algorithm(op, *known) : nullptr;
 }
 
 Lanes lanes_of(const Algorithm& algorithm, const AlgorithmRequest& request) {

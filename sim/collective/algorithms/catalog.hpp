@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/collective/algorithms/family.hpp"
 #include "sim/collective/algorithms/request.hpp"
 #include "sim/collective/lanes.hpp"
 
@@ -13,8 +14,8 @@ namespace foretrain {
 /// One algorithm. The functions see places 0 … n-1 with n >= 2: place p is the p-th rank of the order; ops
 /// with a root see the order turned so that the root is place 0.
 struct Algorithm {
-  std::string_view name;    ///< "ring_all_reduce": unique
-  std::string_view family;  ///< "ring": unique among those of one op
+  std::string_view name;   ///< "ring_all_reduce": unique
+  AlgorithmFamily family;  ///< unique among those of one op
   CollectiveOp op;
   std::string_view summary;
   /// Fills chunks, switches and lanes of `lanes`, whose op and ranks are set; ranks of lanes are places.
@@ -28,6 +29,8 @@ struct Algorithm {
 std::span<const Algorithm> algorithms();
 
 /// The row of an op and family; null when there is none.
+const Algorithm* find_algorithm(CollectiveOp op, AlgorithmFamily family);
+/// The same by the family's name.
 const Algorithm* find_algorithm(CollectiveOp op, std::string_view family);
 
 /// The lanes between ranks; one rank: no lanes. Requires a request that is not refused.

@@ -86,35 +86,34 @@ LaneCosts direct_scatter_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm direct_reduce_scatter() {
-  return {"direct_reduce_scatter",      "direct",
+  return {"direct_reduce_scatter",      AlgorithmFamily::direct,
           CollectiveOp::reduce_scatter, "every contribution straight to the owner of the part",
           fill_direct_reduce_scatter,   direct_reduce_scatter_costs,
           refuse_too_many_pairs};
 }
 
 Algorithm direct_all_gather() {
-  return {"direct_all_gather",      "direct",
+  return {"direct_all_gather",      AlgorithmFamily::direct,
           CollectiveOp::all_gather, "every part straight from its owner to all",
           fill_direct_all_gather,   symmetric_costs,
           refuse_too_many_pairs};
 }
 
 Algorithm direct_alltoall() {
-  return {"direct_alltoall",      "direct",
+  return {"direct_alltoall",      AlgorithmFamily::direct,
           CollectiveOp::alltoall, "every chunk straight to its receiver, all at once",
           fill_direct_alltoall,   symmetric_costs,
           refuse_too_many_pairs};
 }
 
 Algorithm direct_gather() {
-  return {"direct_gather",      "direct",
-          CollectiveOp::gather, "every part straight to the root",
-          fill_direct_gather,   direct_gather_costs,
-          refuse_nothing};
+  return {
+      "direct_gather",    AlgorithmFamily::direct, CollectiveOp::gather, "every part straight to the root",
+      fill_direct_gather, direct_gather_costs,     refuse_nothing};
 }
 
 Algorithm direct_scatter() {
-  return {"direct_scatter",      "direct",
+  return {"direct_scatter",      AlgorithmFamily::direct,
           CollectiveOp::scatter, "every part straight from the root",
           fill_direct_scatter,   direct_scatter_costs,
           refuse_nothing};

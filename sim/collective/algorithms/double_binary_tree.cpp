@@ -94,7 +94,7 @@ LaneCosts double_binary_tree_reduce_costs(const AlgorithmRequest& request) {
 
 Algorithm double_binary_tree_all_reduce() {
   return {"double_binary_tree_all_reduce",
-          "double_binary_tree",
+          AlgorithmFamily::double_binary_tree,
           CollectiveOp::all_reduce,
           "half of the message up and down each of two trees over the groups, chains inside them",
           fill_double_binary_tree_all_reduce,
@@ -104,7 +104,7 @@ Algorithm double_binary_tree_all_reduce() {
 
 Algorithm double_binary_tree_broadcast() {
   return {"double_binary_tree_broadcast",
-          "double_binary_tree",
+          AlgorithmFamily::double_binary_tree,
           CollectiveOp::broadcast,
           "half of the message from the root down each of two trees",
           fill_double_binary_tree_broadcast,
@@ -114,7 +114,7 @@ Algorithm double_binary_tree_broadcast() {
 
 Algorithm double_binary_tree_reduce() {
   return {"double_binary_tree_reduce",
-          "double_binary_tree",
+          AlgorithmFamily::double_binary_tree,
           CollectiveOp::reduce,
           "half of the message up each of two trees to the root, adding",
           fill_double_binary_tree_reduce,

@@ -67,7 +67,7 @@ std::string_view refuse_hierarchical_copy(const AlgorithmRequest& request) {
 
 Algorithm hierarchical_copy_all_reduce() {
   return {"hierarchical_copy_all_reduce",
-          "hierarchical_copy",
+          AlgorithmFamily::hierarchical_copy,
           CollectiveOp::all_reduce,
           "chunks added on one rank of each half, exchanged, copied back (DGX-1, TensorFlow)",
           fill_hierarchical_copy,

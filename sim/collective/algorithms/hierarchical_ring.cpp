@@ -63,7 +63,7 @@ LaneCosts hierarchical_ring_costs(const AlgorithmRequest& request) {
 
 Algorithm hierarchical_ring_all_reduce() {
   return {"hierarchical_ring_all_reduce",
-          "hierarchical_ring",
+          AlgorithmFamily::hierarchical_ring,
           CollectiveOp::all_reduce,
           "reduce-scatter in each group, ring all-reduce of the shards between groups, all-gather",
           fill_hierarchical_ring,

@@ -56,7 +56,7 @@ LaneCosts hierarchical_tree_costs(const AlgorithmRequest& request) {
 
 Algorithm hierarchical_tree_all_reduce() {
   return {"hierarchical_tree_all_reduce",
-          "hierarchical_tree",
+          AlgorithmFamily::hierarchical_tree,
           CollectiveOp::all_reduce,
           "reduce-scatter in each group, two trees for each shard between groups, all-gather",
           fill_hierarchical_tree,

@@ -108,7 +108,7 @@ LaneCosts nvls_all_gather_costs(const AlgorithmRequest& request) {
 
 Algorithm nvls_all_reduce() {
   return {"nvls_all_reduce",
-          "nvls",
+          AlgorithmFamily::nvls,
           CollectiveOp::all_reduce,
           "the NVSwitch adds all ranks' shards and multicasts the sums",
           fill_nvls_all_reduce,
@@ -118,7 +118,7 @@ Algorithm nvls_all_reduce() {
 
 Algorithm nvls_reduce_scatter() {
   return {"nvls_reduce_scatter",
-          "nvls",
+          AlgorithmFamily::nvls,
           CollectiveOp::reduce_scatter,
           "the NVSwitch adds each rank's part",
           fill_nvls_reduce_scatter,
@@ -128,7 +128,7 @@ Algorithm nvls_reduce_scatter() {
 
 Algorithm nvls_all_gather() {
   return {"nvls_all_gather",
-          "nvls",
+          AlgorithmFamily::nvls,
           CollectiveOp::all_gather,
           "the NVSwitch multicasts every rank's part",
           fill_nvls_all_gather,

@@ -121,7 +121,7 @@ LaneCosts nvls_tree_costs(const AlgorithmRequest& request) {
 
 Algorithm nvls_tree_all_reduce() {
   return {"nvls_tree_all_reduce",
-          "nvls_tree",
+          AlgorithmFamily::nvls_tree,
           CollectiveOp::all_reduce,
           "NVSwitches add and multicast in each group, two trees for each shard between groups",
           fill_nvls_tree,

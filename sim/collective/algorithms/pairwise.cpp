@@ -35,7 +35,7 @@ LaneCosts pairwise_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm pairwise_alltoall() {
-  return {"pairwise_alltoall",    "pairwise",
+  return {"pairwise_alltoall",    AlgorithmFamily::pairwise,
           CollectiveOp::alltoall, "one partner after the other, each round ends before the next",
           fill_pairwise,          pairwise_costs,
           refuse_too_many_pairs};

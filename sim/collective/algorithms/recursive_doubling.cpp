@@ -50,7 +50,7 @@ LaneCosts recursive_doubling_costs(const AlgorithmRequest& request) {
 
 Algorithm recursive_doubling_all_reduce() {
   return {"recursive_doubling_all_reduce",
-          "recursive_doubling",
+          AlgorithmFamily::recursive_doubling,
           CollectiveOp::all_reduce,
           "whole sums exchanged with the rank 1, 2, 4, ... places off",
           fill_recursive_doubling,

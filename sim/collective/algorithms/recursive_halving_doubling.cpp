@@ -93,7 +93,7 @@ std::string_view refuse_recursive_halving_doubling(const AlgorithmRequest& reque
 
 Algorithm recursive_halving_doubling_all_reduce() {
   return {"recursive_halving_doubling_all_reduce",
-          "recursive_halving_doubling",
+          AlgorithmFamily::recursive_halving_doubling,
           CollectiveOp::all_reduce,
           "halves exchanged and added 1/2, 1/4, ... of the ranks off, then gathered backwards (Rabenseifner)",
           fill_recursive_halving_doubling_all_reduce,
@@ -103,7 +103,7 @@ Algorithm recursive_halving_doubling_all_reduce() {
 
 Algorithm recursive_halving_reduce_scatter() {
   return {"recursive_halving_reduce_scatter",
-          "recursive_halving",
+          AlgorithmFamily::recursive_halving,
           CollectiveOp::reduce_scatter,
           "halves exchanged and added with the rank n/2, n/4, ... places off",
           fill_recursive_halving_doubling_reduce_scatter,
@@ -113,7 +113,7 @@ Algorithm recursive_halving_reduce_scatter() {
 
 Algorithm recursive_doubling_all_gather() {
   return {"recursive_doubling_all_gather",
-          "recursive_doubling",
+          AlgorithmFamily::recursive_doubling,
           CollectiveOp::all_gather,
           "all that is gathered exchanged with the rank 1, 2, 4, ... places off",
           fill_recursive_halving_doubling_all_gather,

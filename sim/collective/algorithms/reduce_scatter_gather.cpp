@@ -36,7 +36,7 @@ LaneCosts reduce_scatter_gather_costs(const AlgorithmRequest& request) {
 
 Algorithm reduce_scatter_gather_reduce() {
   return {"reduce_scatter_gather_reduce",
-          "reduce_scatter_gather",
+          AlgorithmFamily::reduce_scatter_gather,
           CollectiveOp::reduce,
           "parts added around a ring, then sent to the root",
           fill_reduce_scatter_gather,

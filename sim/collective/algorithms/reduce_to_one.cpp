@@ -29,7 +29,7 @@ LaneCosts reduce_to_one_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm reduce_to_one_all_reduce() {
-  return {"reduce_to_one_all_reduce", "reduce_to_one",
+  return {"reduce_to_one_all_reduce", AlgorithmFamily::reduce_to_one,
           CollectiveOp::all_reduce,   "one rank adds all and sends the sum back",
           fill_reduce_to_one,         reduce_to_one_costs,
           refuse_too_many_pairs};

@@ -20,7 +20,7 @@ LaneCosts ring_all_gather_costs(const AlgorithmRequest& request) {
 
 Algorithm ring_all_gather() {
   return {"ring_all_gather",
-          "ring",
+          AlgorithmFamily::ring,
           CollectiveOp::all_gather,
           "every part goes once around the ring from its owner",
           fill_ring_all_gather,

@@ -25,7 +25,7 @@ LaneCosts ring_all_reduce_costs(const AlgorithmRequest& request) {
 
 Algorithm ring_all_reduce() {
   return {"ring_all_reduce",
-          "ring",
+          AlgorithmFamily::ring,
           CollectiveOp::all_reduce,
           "reduce-scatter, then all-gather around the ring",
           fill_ring_all_reduce,

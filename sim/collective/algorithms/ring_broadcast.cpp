@@ -29,7 +29,7 @@ LaneCosts ring_broadcast_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm ring_broadcast() {
-  return {"ring_broadcast",        "ring",
+  return {"ring_broadcast",        AlgorithmFamily::ring,
           CollectiveOp::broadcast, "piece after piece from the root along the ring",
           fill_ring_broadcast,     ring_broadcast_costs,
           refuse_nothing};

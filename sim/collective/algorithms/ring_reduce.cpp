@@ -33,7 +33,7 @@ LaneCosts ring_reduce_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm ring_reduce() {
-  return {"ring_reduce",        "ring",
+  return {"ring_reduce",        AlgorithmFamily::ring,
           CollectiveOp::reduce, "piece after piece along the ring to the root, adding",
           fill_ring_reduce,     ring_reduce_costs,
           refuse_nothing};

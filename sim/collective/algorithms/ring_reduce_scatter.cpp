@@ -25,7 +25,7 @@ LaneCosts ring_reduce_scatter_costs(const AlgorithmRequest& request) {
 
 Algorithm ring_reduce_scatter() {
   return {"ring_reduce_scatter",
-          "ring",
+          AlgorithmFamily::ring,
           CollectiveOp::reduce_scatter,
           "every part goes once around the ring to its owner, adding",
           fill_ring_reduce_scatter,

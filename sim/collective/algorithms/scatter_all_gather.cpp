@@ -35,7 +35,7 @@ LaneCosts scatter_all_gather_costs(const AlgorithmRequest& request) {
 
 Algorithm scatter_all_gather_broadcast() {
   return {"scatter_all_gather_broadcast",
-          "scatter_all_gather",
+          AlgorithmFamily::scatter_all_gather,
           CollectiveOp::broadcast,
           "parts scattered along a binomial tree, then gathered around a ring",
           fill_scatter_all_gather,

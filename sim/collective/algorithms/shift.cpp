@@ -34,8 +34,13 @@ LaneCosts shift_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 Algorithm shift_sendrecv() {
-  return {"shift_sendrecv", "shift",     CollectiveOp::sendrecv, "every rank sends to the next one",
-          fill_shift,       shift_costs, refuse_nothing};
+  return {"shift_sendrecv",
+          AlgorithmFamily::shift,
+          CollectiveOp::sendrecv,
+          "every rank sends to the next one",
+          fill_shift,
+          shift_costs,
+          refuse_nothing};
 }
 
 }  // namespace foretrain

@@ -1,10 +1,9 @@
 // Each cap has three columns: one node, two nodes, more.
-#include "sim/collective/nccl/bandwidth_caps.hpp"
-
 #include <array>
 #include <limits>
 
 #include "sim/collective/nccl/era.hpp"
+#include "sim/collective/nccl/tuning_tables.hpp"
 
 namespace foretrain::nccl {
 

@@ -1,11 +1,11 @@
 // A ring has to come into and go out of every set of GPUs; a chain has to reach all from one. If it cannot
 // without some link, every channel uses that link, and there are no more channels than fit on it.
-#include "sim/collective/nccl/channel_bound.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <limits>
 #include <set>
+
+#include "sim/collective/nccl/graph_search.hpp"
 
 namespace foretrain::nccl {
 

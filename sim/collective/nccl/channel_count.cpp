@@ -41,9 +41,9 @@ int nvls_running_channels(const JobFacts& job) {
   return 16;
 }
 
-PeerChannels peer_channels(const Version& version, int running, int nodes, int nvlinks,
-                           bool all_peers_on_nvlink) {
-  PeerChannels result;
+P2pChannels p2p_channels(const Version& version, int running, int nodes, int nvlinks,
+                         bool all_peers_on_nvlink) {
+  P2pChannels result;
   const int slow = version >= Version{2, 10, 0} ? 2 : 1;
   int per_peer = most_channels(version);
   if (all_peers_on_nvlink && nvlinks > 0) per_peer = 2 * nvlinks;

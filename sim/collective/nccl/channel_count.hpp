@@ -23,13 +23,14 @@ int running_channels(const ChannelCountInput& input);
 /// 0 where GPUs and switches cannot multicast.
 int nvls_running_channels(const JobFacts& job);
 
-struct PeerChannels {
+/// Channels of sends and receives (comm->p2pnChannels, p2pnChannelsPerPeer).
+struct P2pChannels {
   int total = 1, per_peer = 1;
 };
 
 /// `nvlinks`: links' worth of the narrowest way to a peer of the same node; 0: no NVLink to some peer, or no
 /// peer.
-PeerChannels peer_channels(const Version& version, int running, int nodes, int nvlinks,
-                           bool all_peers_on_nvlink);
+P2pChannels p2p_channels(const Version& version, int running, int nodes, int nvlinks,
+                         bool all_peers_on_nvlink);
 
 }  // namespace foretrain::nccl

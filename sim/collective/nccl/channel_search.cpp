@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/collective/nccl/link_budget.hpp"
-
 namespace foretrain::nccl {
 
 namespace {

@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/collective/nccl/channel_bound.hpp"
-#include "sim/collective/nccl/search_speeds.hpp"
-
 namespace foretrain::nccl {
 
 namespace {

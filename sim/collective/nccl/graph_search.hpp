@@ -2,7 +2,10 @@
 // other until some fit.
 #pragma once
 
+#include <span>
+
 #include "sim/collective/nccl/channel_search.hpp"
+#include "sim/collective/nccl/link_bandwidth.hpp"
 
 namespace foretrain::nccl {
 
@@ -17,5 +20,27 @@ struct GraphRequest {
 /// CollNet; rings and trees fall back to the GPUs in order at 0.1 GB/s). The number of visited places is
 /// bounded, so hostile graphs cost milliseconds.
 GraphResult search_graph(const NodeMap& map, const GraphRequest& request);
+
+// The speeds per channel that NCCL's search tries, fastest first.
+
+/// src/graph/search.cc; facts/NCCL_TUNING.md 4.1. Never empty.
+std::span<const Milli> search_speeds(const Version& version, int compute_capability, bool several_nodes);
+
+// How many channels could fit at most, whatever their orders: searches that cannot win are not begun.
+
+/// Bounds from the links out of the GPUs, the reach of the NICs, and the links that every channel has to
+/// cross (between sockets, say). Never below what a search finds; 0 channels: the allowed paths do not join
+/// the GPUs.
+class ChannelBound {
+ public:
+  explicit ChannelBound(const NodeMap& map);
+  Ceiling of(const ChannelRequest& request) const;
+
+ private:
+  int fewest_hops(Pattern pattern) const;
+
+  const NodeMap& map_;
+  int gpu_hops_ = 0, in_hops_ = 0, out_hops_ = 0;  ///< of the shortest paths
+};
 
 }  // namespace foretrain::nccl

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "sim/collective/nccl/channel_count.hpp"
-#include "sim/collective/nccl/link_book.hpp"
+#include "sim/collective/nccl/link_bandwidth.hpp"
 
 namespace foretrain::nccl {
 
@@ -148,8 +148,8 @@ class Inspector {
     job_.nvls_channels = nvls ? nvls_running_channels(job) : 0;
     if (nvls && settings.max_channels > 0)
       job_.nvls_channels = std::min(job_.nvls_channels, settings.max_channels);
-    const PeerChannels peers =
-        peer_channels(settings.version, job_.coll_channels, job.nodes, nvlinks_, all_on_nvlink_);
+    const P2pChannels peers =
+        p2p_channels(settings.version, job_.coll_channels, job.nodes, nvlinks_, all_on_nvlink_);
     job_.p2p_channels = peers.total, job_.p2p_per_peer = peers.per_peer;
   }
 

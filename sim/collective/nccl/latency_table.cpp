@@ -1,7 +1,6 @@
 // Facts: NCCL_TUNING.md 1.2. What a version left unused is zero.
-#include "sim/collective/nccl/latency_table.hpp"
-
 #include "sim/collective/nccl/era.hpp"
+#include "sim/collective/nccl/tuning_tables.hpp"
 
 namespace foretrain::nccl {
 

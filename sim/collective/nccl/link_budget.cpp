@@ -1,5 +1,5 @@
 // Bookkeeping in whole thousandths of a GB/s, so that giving back restores the exact state.
-#include "sim/collective/nccl/link_budget.hpp"
+#include "sim/collective/nccl/channel_search.hpp"
 
 namespace foretrain::nccl {
 

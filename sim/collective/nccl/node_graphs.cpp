@@ -52,7 +52,7 @@ bool has_multicast(const NodeQuestion& question) {
 
 /// Sends and receives: the NVLinks of the narrowest pair.
 void note_peers(const NodeMap& map, const Version& version, NodeGraphs& graphs) {
-  const Milli link = nvlink_booked(version, map.compute_capability());
+  const Milli link = nvlink_bandwidthed(version, map.compute_capability());
   for (int a = 0; a < map.gpus(); ++a) {
     for (int b = 0; b < map.gpus(); ++b) {
       if (a == b) continue;

@@ -1,12 +1,11 @@
 // NCCL reads the PCIe tree, the NVLinks of the job's GPUs and the NICs; every pair of CPUs gets a socket link
 // whether there is one or not.
-#include "sim/collective/nccl/node_links.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "sim/cluster/node_layout.hpp"
+#include "sim/collective/nccl/node_map.hpp"
 
 namespace foretrain::nccl {
 
@@ -72,12 +71,13 @@ class Reader {
     const std::optional<int> a = device(link.a), b = device(link.b);
     if (!a || !b || link.type.kind == LinkKind::socket || link.type.kind == LinkKind::network) return;
     const std::int64_t parallel = std::max(1, link.count);
-    const Milli all = static_cast<Milli>(std::min<std::int64_t>(kLocal, booked(link.type) * parallel));
+    const Milli all =
+        static_cast<Milli>(std::min<std::int64_t>(kLocal, link_bandwidth(link.type) * parallel));
     if (link.type.kind == LinkKind::pcie) return connect(*a, *b, BookedKind::pcie, all);
     const bool to_cpu = kind(*a) == DeviceKind::cpu || kind(*b) == DeviceKind::cpu;
     if (to_cpu && input_.node.host.family != HostFamily::power9) return connect(*a, *b, BookedKind::c2c, all);
     const int cc = compute_capability(input_.node);
-    const std::int64_t one = nvlink_booked(input_.settings.version, cc);
+    const std::int64_t one = nvlink_bandwidthed(input_.settings.version, cc);
     connect(*a, *b, BookedKind::nvlink, static_cast<Milli>(std::min<std::int64_t>(kLocal, one * parallel)));
   }
 
@@ -88,7 +88,7 @@ class Reader {
   }
 
   void connect_sockets() {
-    const Milli bandwidth = socket_booked(input_.settings.version, input_.node.host.family);
+    const Milli bandwidth = socket_bandwidth(input_.settings.version, input_.node.host.family);
     for (std::size_t a = 0; a < node_.cpus.size(); ++a) {
       for (std::size_t b = a + 1; b < node_.cpus.size(); ++b)
         connect(node_.cpus[a], node_.cpus[b], BookedKind::socket, bandwidth);
@@ -101,7 +101,7 @@ class Reader {
     node_.ports = input_.node.nics;
     for (int i = 0; i < node_.ports; ++i) {
       connect(number(VertexKind::nic, i), new_device(DeviceKind::port), BookedKind::network,
-              booked(input_.network));
+              link_bandwidth(input_.network));
     }
   }
 

@@ -6,8 +6,6 @@
 #include <bit>
 #include <cmath>
 
-#include "sim/collective/nccl/node_links.hpp"
-
 namespace foretrain::nccl {
 
 class NodeMapBuilder {

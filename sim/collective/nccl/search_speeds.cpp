@@ -1,9 +1,8 @@
 // The lists, in thousandths of a GB/s.
-#include "sim/collective/nccl/search_speeds.hpp"
-
 #include <array>
 
 #include "sim/collective/nccl/era.hpp"
+#include "sim/collective/nccl/graph_search.hpp"
 
 namespace foretrain::nccl {
 

@@ -3,9 +3,9 @@
 // where NCCL does, so that the printed digits agree.
 #include <algorithm>
 
-#include "sim/collective/nccl/bandwidth_caps.hpp"
 #include "sim/collective/nccl/tuning.hpp"
 #include "sim/collective/nccl/tuning_graph.hpp"
+#include "sim/collective/nccl/tuning_tables.hpp"
 
 namespace foretrain::nccl {
 

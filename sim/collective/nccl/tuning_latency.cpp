@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/collective/nccl/latency_table.hpp"
 #include "sim/collective/nccl/tuning.hpp"
 #include "sim/collective/nccl/tuning_graph.hpp"
+#include "sim/collective/nccl/tuning_tables.hpp"
 
 namespace foretrain::nccl {
 

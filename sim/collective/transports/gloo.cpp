@@ -12,7 +12,7 @@ namespace foretrain {
 namespace {
 
 /// allreduce.cc, reduce.cc: segments of min(size / (n least), segment) bytes.
-TransportChoice segmented(const Transport& transport, CollectiveOp op, std::string_view family, Bytes size,
+TransportChoice segmented(const Transport& transport, CollectiveOp op, AlgorithmFamily family, Bytes size,
                           int ranks) {
   const double part = static_cast<double>(size.count) / ranks;
   const int pieces = std::max(transport.segments, pieces_of(part, transport.segment, ranks));
@@ -37,24 +37,25 @@ Transport gloo_over_tcp() {
 TransportChoice choose_gloo(const Transport& transport, CollectiveOp op, Bytes size, int ranks) {
   switch (op) {
     case CollectiveOp::all_reduce:
-      return segmented(transport, op, "ring", size, ranks);
+      return segmented(transport, op, AlgorithmFamily::ring, size, ranks);
     case CollectiveOp::reduce_scatter: {
-      TransportChoice choice = segmented(transport, CollectiveOp::all_reduce, "ring", size, ranks);
+      TransportChoice choice =
+          segmented(transport, CollectiveOp::all_reduce, AlgorithmFamily::ring, size, ranks);
       choice.why += ", all-reduced: there is no reduce-scatter";
       return choice;
     }
     case CollectiveOp::reduce:
-      return segmented(transport, op, "reduce_scatter_gather", size, ranks);
+      return segmented(transport, op, AlgorithmFamily::reduce_scatter_gather, size, ranks);
     case CollectiveOp::all_gather:  // allgather.cc halves each part
-      return {op, "ring", 2, "gloo: two halves per part"};
+      return {op, AlgorithmFamily::ring, 2, "gloo: two halves per part"};
     case CollectiveOp::broadcast:
-      return {op, "binomial", 1, "gloo: always a binomial tree, whole messages"};
+      return {op, AlgorithmFamily::binomial, 1, "gloo: always a binomial tree, whole messages"};
     case CollectiveOp::sendrecv:
-      return {op, "shift", 1, "one message"};
+      return {op, AlgorithmFamily::shift, 1, "one message"};
     case CollectiveOp::alltoall:
     case CollectiveOp::gather:
     case CollectiveOp::scatter:
-      return {op, "direct", 1, "gloo: all messages at once"};
+      return {op, AlgorithmFamily::direct, 1, "gloo: all messages at once"};
   }
   return {};
 }

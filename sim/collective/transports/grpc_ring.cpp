@@ -10,13 +10,14 @@
 namespace foretrain {
 
 TransportChoice choose_grpc_ring(const Transport& transport, CollectiveOp op, Bytes size, int ranks) {
-  if (op == CollectiveOp::broadcast) return {op, "binary_tree", 1, "TensorFlow: always a binary tree"};
-  if (op == CollectiveOp::sendrecv) return {op, "shift", 1, "one message"};
+  if (op == CollectiveOp::broadcast)
+    return {op, AlgorithmFamily::binary_tree, 1, "TensorFlow: always a binary tree"};
+  if (op == CollectiveOp::sendrecv) return {op, AlgorithmFamily::shift, 1, "one message"};
   if (op != CollectiveOp::all_reduce && op != CollectiveOp::all_gather)
-    return {op, {}, 1, fmt::format("TensorFlow has no {} over gRPC", name_of(op))};
+    return {op, std::nullopt, 1, fmt::format("TensorFlow has no {} over gRPC", name_of(op))};
   const double part = static_cast<double>(size.count) / ranks;
   const int pieces = std::min(std::max(1, transport.segments), pieces_of(part, transport.segment, ranks));
-  return {op, "ring", pieces,
+  return {op, AlgorithmFamily::ring, pieces,
           fmt::format("TensorFlow: {} subdivision{} per part", pieces, pieces == 1 ? "" : "s")};
 }
 

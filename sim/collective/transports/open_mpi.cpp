@@ -14,9 +14,10 @@ constexpr std::int64_t kMiB = 1 << 20;
 
 TransportChoice choose_open_mpi_all_reduce(double size, int n) {
   const CollectiveOp op = CollectiveOp::all_reduce;
-  if (size < 10'000) return {op, "recursive_doubling", 1, "Open MPI: below 10000 bytes"};
-  if (size <= static_cast<double>(n * kMiB)) return {op, "ring", 1, "Open MPI: parts up to 1 MiB"};
-  return {op, "ring", pieces_of(size / n, {kMiB}, n), "Open MPI: segments of 1 MiB"};
+  if (size < 10'000) return {op, AlgorithmFamily::recursive_doubling, 1, "Open MPI: below 10000 bytes"};
+  if (size <= static_cast<double>(n * kMiB))
+    return {op, AlgorithmFamily::ring, 1, "Open MPI: parts up to 1 MiB"};
+  return {op, AlgorithmFamily::ring, pieces_of(size / n, {kMiB}, n), "Open MPI: segments of 1 MiB"};
 }
 
 /// The pipeline segment of a large broadcast: 128, 64, 16 or 8 KiB by size and ranks.
@@ -29,24 +30,26 @@ std::int64_t broadcast_segment(double size, int n) {
 
 TransportChoice choose_open_mpi_broadcast(double size, int n) {
   const CollectiveOp op = CollectiveOp::broadcast;
-  if (size < 2048) return {op, "binomial", 1, "Open MPI: below 2048 bytes"};
+  if (size < 2048) return {op, AlgorithmFamily::binomial, 1, "Open MPI: below 2048 bytes"};
   if (size < 370'728)
-    return {op, "double_binary_tree", pieces_of(size / 2, {1024}, n),
+    return {op, AlgorithmFamily::double_binary_tree, pieces_of(size / 2, {1024}, n),
             "Open MPI: split binary tree, segments of 1 KiB"};
   const std::int64_t segment = broadcast_segment(size, n);
-  return {op, "ring", pieces_of(size, {segment}, n),
+  return {op, AlgorithmFamily::ring, pieces_of(size, {segment}, n),
           fmt::format("Open MPI: pipeline, segments of {} KiB", segment >> 10)};
 }
 
 TransportChoice choose_open_mpi_reduce(double size, int n) {
   const CollectiveOp op = CollectiveOp::reduce;
-  if (size < 2048 || (n < 8 && size < 20'480)) return {op, "binomial", 1, "Open MPI: a short message"};
+  if (size < 2048 || (n < 8 && size < 20'480))
+    return {op, AlgorithmFamily::binomial, 1, "Open MPI: a short message"};
   if (n > 0.6016 / 1024 * size + 1.3496)
-    return {op, "binomial", pieces_of(size, {1024}, n), "Open MPI: many ranks, segments of 1 KiB"};
+    return {op, AlgorithmFamily::binomial, pieces_of(size, {1024}, n),
+            "Open MPI: many ranks, segments of 1 KiB"};
   if (n > 0.0410 / 1024 * size + 9.7128)
-    return {op, "ring", pieces_of(size, {1024}, n), "Open MPI: pipeline, segments of 1 KiB"};
+    return {op, AlgorithmFamily::ring, pieces_of(size, {1024}, n), "Open MPI: pipeline, segments of 1 KiB"};
   const bool many = n > 0.0033 / 1024 * size + 1.6761;
-  return {op, "ring", pieces_of(size, {many ? 32 << 10 : 64 << 10}, n),
+  return {op, AlgorithmFamily::ring, pieces_of(size, {many ? 32 << 10 : 64 << 10}, n),
           fmt::format("Open MPI: pipeline, segments of {} KiB", many ? 32 : 64)};
 }
 
@@ -54,22 +57,24 @@ TransportChoice choose_open_mpi_reduce_scatter(double size, int n) {
   const CollectiveOp op = CollectiveOp::reduce_scatter;
   const bool halving =
       size <= 12 * 1024 || (size <= 256 * 1024 && is_power_of_two(n)) || n >= 0.0012 * size + 8;
-  if (!halving) return {op, "ring", 1, "Open MPI: a long message"};
-  return {op, is_power_of_two(n) ? "recursive_halving" : "bruck", 1, "Open MPI: a short message"};
+  if (!halving) return {op, AlgorithmFamily::ring, 1, "Open MPI: a long message"};
+  return {op, is_power_of_two(n) ? AlgorithmFamily::recursive_halving : AlgorithmFamily::bruck, 1,
+          "Open MPI: a short message"};
 }
 
 TransportChoice choose_open_mpi_all_gather(double size, int n) {
   const CollectiveOp op = CollectiveOp::all_gather;
-  if (size >= 50'000) return {op, "ring", 1, "Open MPI: 50000 bytes or more"};
-  return {op, is_power_of_two(n) ? "recursive_doubling" : "bruck", 1, "Open MPI: below 50000 bytes"};
+  if (size >= 50'000) return {op, AlgorithmFamily::ring, 1, "Open MPI: 50000 bytes or more"};
+  return {op, is_power_of_two(n) ? AlgorithmFamily::recursive_doubling : AlgorithmFamily::bruck, 1,
+          "Open MPI: below 50000 bytes"};
 }
 
 TransportChoice choose_open_mpi_alltoall(double size, int n) {
   const CollectiveOp op = CollectiveOp::alltoall;
   const double block = size / n;
-  if (block < 200 && n > 12) return {op, "bruck", 1, "Open MPI: blocks below 200 bytes"};
-  if (block < 3000) return {op, "direct", 1, "Open MPI: blocks below 3000 bytes"};
-  return {op, "pairwise", 1, "Open MPI: blocks of 3000 bytes or more"};
+  if (block < 200 && n > 12) return {op, AlgorithmFamily::bruck, 1, "Open MPI: blocks below 200 bytes"};
+  if (block < 3000) return {op, AlgorithmFamily::direct, 1, "Open MPI: blocks below 3000 bytes"};
+  return {op, AlgorithmFamily::pairwise, 1, "Open MPI: blocks of 3000 bytes or more"};
 }
 
 }  // namespace
@@ -90,10 +95,10 @@ TransportChoice choose_open_mpi(const Transport&, CollectiveOp op, Bytes bytes, 
     case CollectiveOp::alltoall:
       return choose_open_mpi_alltoall(size, ranks);
     case CollectiveOp::sendrecv:
-      return {op, "shift", 1, "one message"};
+      return {op, AlgorithmFamily::shift, 1, "one message"};
     case CollectiveOp::gather:
     case CollectiveOp::scatter:
-      return {op, "direct", 1, "Open MPI: always linear"};
+      return {op, AlgorithmFamily::direct, 1, "Open MPI: always linear"};
   }
   return {};
 }

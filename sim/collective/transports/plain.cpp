@@ -9,17 +9,18 @@ TransportChoice choose_plain(const Transport& transport, CollectiveOp op, Bytes 
     case CollectiveOp::all_reduce:
     case CollectiveOp::reduce_scatter:
     case CollectiveOp::all_gather:
-      return {op, "ring", pieces_of(static_cast<double>(size.count) / ranks, transport.segment, ranks),
+      return {op, AlgorithmFamily::ring,
+              pieces_of(static_cast<double>(size.count) / ranks, transport.segment, ranks),
               "plain: always a ring"};
     case CollectiveOp::broadcast:
     case CollectiveOp::reduce:
-      return {op, "binomial", 1, "plain: always a binomial tree"};
+      return {op, AlgorithmFamily::binomial, 1, "plain: always a binomial tree"};
     case CollectiveOp::sendrecv:
-      return {op, "shift", 1, "one message"};
+      return {op, AlgorithmFamily::shift, 1, "one message"};
     case CollectiveOp::alltoall:
     case CollectiveOp::gather:
     case CollectiveOp::scatter:
-      return {op, "direct", 1, "plain: all messages at once"};
+      return {op, AlgorithmFamily::direct, 1, "plain: all messages at once"};
   }
   return {};
 }

@@ -66,7 +66,7 @@ const TransportLibrary* find_transport_library(std::string_view name) {
 }
 
 TransportChoice choose(const Transport& transport, CollectiveOp op, Bytes size, int ranks) {
-  if (ranks < 2) return {op, {}, 1, "one rank has nothing to exchange"};
+  if (ranks < 2) return {op, std::nullopt, 1, "one rank has nothing to exchange"};
   const TransportLibrary* library = find_transport_library(transport.library);
   assert(library != nullptr);
   return library->choose(transport, op, size, ranks);
@@ -99,14 +99,15 @@ TransportPlan plan(const Transport& transport, const TransportChoice& choice, co
 TransportPlan plan(const Transport& transport, CollectiveOp op, Bytes size, int ranks, Time link_latency,
                    ByteRate link_bandwidth) {
   const TransportChoice choice = choose(transport, op, size, ranks);
-  if (choice.family.empty()) {
+  if (!choice.family) {
     TransportPlan nothing;
     nothing.choice = choice;
     return nothing;
   }
   std::vector<int> order(static_cast<std::size_t>(ranks));
   std::iota(order.begin(), order.end(), 0);
-  const LaneCosts costs = costs_of(*find_algorithm(choice.runs_as, choice.family), {order, 0, choice.pieces});
+  const LaneCosts costs =
+      costs_of(*find_algorithm(choice.runs_as, *choice.family), {order, 0, choice.pieces});
   return plan(transport, choice, costs, size, link_latency, link_bandwidth);
 }
 

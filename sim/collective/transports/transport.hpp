@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "sim/base/units.hpp"
+#include "sim/collective/algorithms/family.hpp"
 #include "sim/collective/lanes.hpp"
 #include "sim/collective/schedule.hpp"
 
@@ -51,7 +52,8 @@ Transport gloo_over_tcp();
 /// What a library does with a collective.
 struct TransportChoice {
   CollectiveOp runs_as = CollectiveOp::all_reduce;  ///< not the op asked for where the library has none of it
-  std::string_view family;  ///< a row of the algorithm catalog with op `runs_as`; empty: the library cannot
+  std::optional<AlgorithmFamily>
+      family{};  ///< in the algorithm catalog with op `runs_as`; none: the library cannot
   int pieces = 1;
   std::string why;
 };

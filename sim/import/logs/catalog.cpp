@@ -1,7 +1,5 @@
 // The order is that of trying: what stands alone first, then what may be mixed in one text, then the least
 // certain.
-#include "sim/import/logs/catalog.hpp"
-
 #include "sim/import/logs/readers.hpp"
 
 namespace foretrain {

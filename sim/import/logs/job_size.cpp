@@ -1,9 +1,8 @@
 // The first line that says a number counts; the hints fill what no line says.
-#include "sim/import/logs/job_size.hpp"
-
 #include <algorithm>
 #include <array>
 
+#include "sim/import/logs/log_hints.hpp"
 #include "sim/import/logs/log_lines.hpp"
 
 namespace foretrain {

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "sim/import/logs/log_lines.hpp"
-#include "sim/import/logs/nccl_tests_row.hpp"
 #include "sim/import/logs/nccl_tests_table.hpp"
 #include "sim/import/logs/readers.hpp"
 

@@ -1,13 +1,12 @@
 // Size, count and type come first in all versions; reduction and root may be missing; then a time every few
 // columns.
-#include "sim/import/logs/nccl_tests_row.hpp"
-
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
 #include "sim/import/logs/log_lines.hpp"
+#include "sim/import/logs/nccl_tests_table.hpp"
 
 namespace foretrain {
 

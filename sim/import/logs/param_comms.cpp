@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/import/logs/job_size.hpp"
+#include "sim/import/logs/log_hints.hpp"
 #include "sim/import/logs/log_lines.hpp"
 #include "sim/import/logs/readers.hpp"
 

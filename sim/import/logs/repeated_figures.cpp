@@ -1,9 +1,9 @@
 // The median of an even number is the mean of the middle two; the deviation is that of a sample (n - 1).
-#include "sim/import/logs/repeated_figures.hpp"
-
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+
+#include "sim/import/logs/training_rate.hpp"
 
 namespace foretrain {
 

@@ -9,7 +9,7 @@
 
 #include "sim/import/logs/log_lines.hpp"
 #include "sim/import/logs/readers.hpp"
-#include "sim/import/logs/repeated_figures.hpp"
+#include "sim/import/logs/training_rate.hpp"
 #include "sim/scenario/csv/csv_line.hpp"
 
 namespace foretrain {

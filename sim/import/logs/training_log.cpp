@@ -6,10 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/import/logs/job_size.hpp"
+#include "sim/import/logs/log_hints.hpp"
 #include "sim/import/logs/log_lines.hpp"
 #include "sim/import/logs/readers.hpp"
-#include "sim/import/logs/repeated_figures.hpp"
 #include "sim/import/logs/training_rate.hpp"
 
 namespace foretrain {

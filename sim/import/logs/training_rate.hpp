@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace foretrain {
 
@@ -19,5 +20,16 @@ struct TrainingRate {
 /// "train_steps_per_second': 3.2". `stands` tells a line that has such a mark and no figure that can be read
 /// at it.
 std::optional<TrainingRate> training_rate_in(std::string_view line, bool& stands);
+
+// The same quantity measured again and again: its median and spread.
+
+struct RepeatedFigure {
+  double median = 0;
+  double spread = 0;  ///< standard deviation / median; 0 for a single figure
+  int repeats = 0;
+};
+
+/// Requires at least one figure, all of them positive and finite.
+RepeatedFigure repeated(std::vector<double> figures);
 
 }  // namespace foretrain

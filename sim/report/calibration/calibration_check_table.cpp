@@ -1,11 +1,10 @@
 // The sum first, then one line per platform, worst first.
-#include "sim/report/calibration/calibration_check_table.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "sim/base/decimal.hpp"
+#include "sim/report/calibration/calibration_reports.hpp"
 #include "sim/report/json_value.hpp"
 
 namespace foretrain {

@@ -1,7 +1,5 @@
 // Panels stand in a grid of two columns. A panel's frame spans whole powers of two of size and whole decades
 // of time.
-#include "sim/report/calibration/calibration_drawing.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,8 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
+#include "sim/report/calibration/calibration_reports.hpp"
 #include "sim/report/drawing/svg_label.hpp"
-#include "sim/report/drawing/xml_text.hpp"
 
 namespace foretrain {
 
@@ -119,7 +118,7 @@ std::string dot(const Point& p, const PanelFrame& frame) {
 }
 
 std::string title_of(const CalibratedCollective& c) {
-  std::string out = fmt::format("{} on {} GPU{}", c.op, c.gpus, c.gpus == 1 ? "" : "s");
+  std::string out = fmt::format("{} on {}", c.op, counted(c.gpus, "GPU"));
   if (c.nodes > 1) out += fmt::format(", {} nodes", c.nodes);
   for (const std::string& forced : {c.algorithm, c.protocol}) out += forced.empty() ? "" : ", " + forced;
   return xml_text(out);

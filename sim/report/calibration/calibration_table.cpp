@@ -1,13 +1,13 @@
 // One line per constant, per segment, per bad residual; what was left out is counted by reason.
-#include "sim/report/calibration/calibration_table.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
+#include "sim/report/calibration/calibration_reports.hpp"
 #include "sim/scenario/calibration/calibration_constants.hpp"
 #include "sim/scenario/calibration/calibration_text.hpp"
 
@@ -64,7 +64,7 @@ std::string constant_lines(const CalibrationFit& fit, const std::vector<Constant
 }
 
 std::string job_of(const CalibratedCollective& c) {
-  std::string out = fmt::format("{} on {} GPU{}", c.op, c.gpus, c.gpus == 1 ? "" : "s");
+  std::string out = fmt::format("{} on {}", c.op, counted(c.gpus, "GPU"));
   if (c.nodes > 1) out += fmt::format(" of {} nodes", c.nodes);
   if (c.processes_per_node > 0) out += fmt::format(", {} processes a node", c.processes_per_node);
   if (!c.algorithm.empty()) out += ", " + c.algorithm;
@@ -131,8 +131,8 @@ std::string left_out_lines(const CalibrationFit& fit) {
   }
   std::string out = reasons.empty() ? "" : "Left out\n";
   for (const auto& [why, seen] : reasons)
-    out += fmt::format("{:>6} line{}: {} (first: {})\n", seen.first, seen.first == 1 ? "" : "s", why,
-                       seen.second);
+    out +=
+        fmt::format("{:>6} {}: {} (first: {})\n", seen.first, plural(seen.first, "line"), why, seen.second);
   if (!fit.refused.empty()) out += "Not fitted\n";
   for (const std::string& refusal : fit.refused) out += fmt::format("       {}\n", refusal);
   return out;

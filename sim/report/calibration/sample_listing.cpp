@@ -1,11 +1,12 @@
 // Samples of one operation and job are one line; equal reasons of skipped lines too.
-#include "sim/report/calibration/sample_listing.hpp"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
 
 #include <fmt/format.h>
+
+#include "sim/base/counted.hpp"
+#include "sim/report/calibration/calibration_reports.hpp"
 
 namespace foretrain {
 
@@ -50,8 +51,9 @@ std::string jobs_of(const SampleFile& file) {
   std::string out;
   for (const auto& [key, job] : jobs) {
     const auto& [kind, what, gpus, nodes, unit] = key;
-    out += fmt::format("  {:<10} {:<16} {:>4} GPUs {:>4} nodes {:>6} samples in {}",
-                       kSampleKindNames[static_cast<std::size_t>(kind)], what, gpus, nodes, job.samples,
+    out += fmt::format("  {:<10} {:<16} {:>4} {:<4} {:>4} {:<5} {:>6} {:<7} in {}",
+                       kSampleKindNames[static_cast<std::size_t>(kind)], what, gpus, plural(gpus, "GPU"),
+                       nodes, plural(nodes, "node"), job.samples, plural(job.samples, "sample"),
                        kSampleUnitNames[static_cast<std::size_t>(unit)]);
     out += job.most > 0 ? fmt::format(", {} to {} B\n", job.least, job.most) : "\n";
   }

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/report/drawing/svg_label.hpp"
-#include "sim/report/drawing/xml_text.hpp"
 
 namespace foretrain {
 
@@ -152,10 +152,9 @@ std::vector<BusbwSeries> measured_series(const CollectiveCurve& curve,
 
 BusbwChart busbw_chart(const CollectiveCurve& curve, const std::vector<CollectiveMeasurement>& measured) {
   const int nodes = curve.placement.nodes;
-  BusbwChart chart{
-      fmt::format("{} on {} GPU{} of {}{}", name_of(curve.op), curve.gpus(), curve.gpus() == 1 ? "" : "s",
-                  curve.cluster, nodes > 1 ? fmt::format(", {} nodes", nodes) : ""),
-      measured_series(curve, measured)};
+  BusbwChart chart{fmt::format("{} on {} of {}{}", name_of(curve.op), counted(curve.gpus(), "GPU"),
+                               curve.cluster, nodes > 1 ? fmt::format(", {} nodes", nodes) : ""),
+                   measured_series(curve, measured)};
   BusbwSeries line{"predicted", false, {}};
   for (const CollectivePoint& p : curve.points) {
     if (p.busbw.per_second > 0)

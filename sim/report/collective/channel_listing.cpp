@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/collective/nccl/double_tree.hpp"
 #include "sim/report/prediction/table.hpp"
 

@@ -1,9 +1,7 @@
 // One row per format; the first is the default.
 #include "sim/report/collective/collective_catalog.hpp"
 
-#include "sim/report/collective/collective_csv.hpp"
-#include "sim/report/collective/collective_json.hpp"
-#include "sim/report/collective/nccl_tests.hpp"
+#include "sim/base/named_rows.hpp"
 
 namespace foretrain {
 
@@ -18,16 +16,9 @@ const std::vector<CollectiveReportEntry>& collective_reports() {
 }
 
 const CollectiveReportEntry* find_collective_report(std::string_view name) {
-  for (const CollectiveReportEntry& row : collective_reports()) {
-    if (row.name == name) return &row;
-  }
-  return nullptr;
+  return find_row(collective_reports(), name);
 }
 
-std::vector<std::string> collective_report_names() {
-  std::vector<std::string> names;
-  for (const CollectiveReportEntry& row : collective_reports()) names.emplace_back(row.name);
-  return names;
-}
+std::vector<std::string> collective_report_names() { return names_of_rows(collective_reports()); }
 
 }  // namespace foretrain

@@ -1,10 +1,9 @@
 // Plain fields; only names may need quotes.
-#include "sim/report/collective/collective_csv.hpp"
-
 #include <iterator>
 
 #include <fmt/format.h>
 
+#include "sim/report/collective/collective_catalog.hpp"
 #include "sim/report/prediction/csv.hpp"
 
 namespace foretrain {

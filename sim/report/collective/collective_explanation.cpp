@@ -1,11 +1,11 @@
 // Sizes as powers of two, because that is how they were asked for.
-#include "sim/report/collective/collective_explanation.hpp"
-
 #include <array>
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/report/collective/collective_catalog.hpp"
 
 namespace foretrain {
 
@@ -35,8 +35,8 @@ std::string bound_text(const CollectiveCurve& curve, const CollectivePoint& p) {
 std::string size_line(const CollectiveCurve& curve, const CollectivePoint& p) {
   if (p.channels == 0) return fmt::format("{}: {}", binary_size(p.size), p.why);
   const CollectiveTiming& t = p.timing;
-  return fmt::format("{}: {}, {}, {} channel{}; start {} + steps {} + fill {} + data {}, launch {}; {}{}{}",
-                     binary_size(p.size), p.algorithm, p.protocol, p.channels, p.channels == 1 ? "" : "s",
+  return fmt::format("{}: {}, {}, {}; start {} + steps {} + fill {} + data {}, launch {}; {}{}{}",
+                     binary_size(p.size), p.algorithm, p.protocol, counted(p.channels, "channel"),
                      to_string(t.start), to_string(t.steps), to_string(t.fill), to_string(t.data),
                      to_string(p.launch), bound_text(curve, p), p.why.empty() ? "" : "; ", p.why);
 }

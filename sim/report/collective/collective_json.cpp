@@ -1,6 +1,5 @@
 // Values to JSON, key by key; what does not exist is null.
-#include "sim/report/collective/collective_json.hpp"
-
+#include "sim/report/collective/collective_catalog.hpp"
 #include "sim/report/json_value.hpp"
 
 namespace foretrain {

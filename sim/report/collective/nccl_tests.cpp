@@ -1,13 +1,12 @@
 // Columns and digits are those of nccl-tests 2.13 (src/common.cu), so that what reads its output reads ours.
-#include "sim/report/collective/nccl_tests.hpp"
-
 #include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/report/collective/collective_explanation.hpp"
+#include "sim/report/collective/collective_catalog.hpp"
 
 namespace foretrain {
 
@@ -35,10 +34,10 @@ std::string heading(const CollectiveCurve& curve) {
   const auto [least, most] = std::ranges::minmax_element(curve.points, by_size);
   const bool any = !curve.points.empty();
   return fmt::format(
-             "# foretrain predicts, nothing was measured: {} on {} GPU{} of {} node{} of {}, {}, fidelity "
+             "# foretrain predicts, nothing was measured: {} on {} of {} of {}, {}, fidelity "
              "{}\n",
-             name_of(curve.op), curve.gpus(), curve.gpus() == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s",
-             curve.cluster, curve.library, name_of(curve.fidelity)) +
+             name_of(curve.op), counted(curve.gpus(), "GPU"), counted(nodes, "node"), curve.cluster,
+             curve.library, name_of(curve.fidelity)) +
          fmt::format(
              "# nThread 1 nGpus {} minBytes {} maxBytes {} warmup iters: 0 iters: 1 agg iters: 1 validation: "
              "0 graph: 0\n",

@@ -1,10 +1,8 @@
 // One row per format.
 #include "sim/report/comparison/comparison_catalog.hpp"
 
-#include "sim/report/comparison/comparison_csv.hpp"
-#include "sim/report/comparison/comparison_json.hpp"
-#include "sim/report/comparison/comparison_table.hpp"
-#include "sim/report/prediction/predictions_table.hpp"
+#include "sim/base/named_rows.hpp"
+#include "sim/report/prediction/table.hpp"
 
 namespace foretrain {
 
@@ -21,16 +19,9 @@ const std::vector<ComparisonReportEntry>& comparison_reports() {
 }
 
 const ComparisonReportEntry* find_comparison_report(std::string_view name) {
-  for (const ComparisonReportEntry& row : comparison_reports()) {
-    if (row.name == name) return &row;
-  }
-  return nullptr;
+  return find_row(comparison_reports(), name);
 }
 
-std::vector<std::string> comparison_report_names() {
-  std::vector<std::string> names;
-  for (const ComparisonReportEntry& row : comparison_reports()) names.emplace_back(row.name);
-  return names;
-}
+std::vector<std::string> comparison_report_names() { return names_of_rows(comparison_reports()); }
 
 }  // namespace foretrain

@@ -24,4 +24,33 @@ const std::vector<ComparisonReportEntry>& comparison_reports();
 const ComparisonReportEntry* find_comparison_report(std::string_view name);
 std::vector<std::string> comparison_report_names();
 
+// A comparison for people: a block per number of GPUs, best first, and under each strategy why it is where it
+// is.
+
+std::string write_comparison_table(const Comparison& comparison, const ReportOptions& options);
+std::string write_matrix_table(const StrategyMatrix& matrix);
+
+/// "+3.1 ms broadcast, -0.4 ms optimizer": the two or three largest differences of at least a tenth of the
+/// largest.
+std::string differences_in_words(const std::vector<StepPart>& differences);
+
+// A comparison for spreadsheets: one line per strategy and number of GPUs.
+
+std::string write_comparison_csv(const Comparison& comparison, const ReportOptions& options);
+/// The lines of all under one header.
+std::string write_comparisons_csv(const std::vector<Comparison>& comparisons, const ReportOptions& options);
+std::string write_matrix_csv(const StrategyMatrix& matrix);
+
+// A comparison for programs: foretrain.comparison/1 and foretrain.strategies/1.
+
+std::string write_comparison_json(const Comparison& comparison, const ReportOptions& options);
+/// Schema foretrain.comparisons/1: "comparisons" has one foretrain.comparison/1 each.
+std::string write_comparisons_json(const std::vector<Comparison>& comparisons, const ReportOptions& options);
+std::string write_matrix_json(const StrategyMatrix& matrix);
+
+// Whether to change the strategy, in one sentence that never contradicts the table below it.
+
+/// "4 GPUs: ddp is within 2 % of the fastest (fsdp): no reason to switch." Without a line break.
+std::string comparison_verdict(const ComparedGpus& numbers, const std::string& own_strategy);
+
 }  // namespace foretrain

@@ -1,6 +1,5 @@
 // Values to JSON, key by key; a strategy that cannot run has nothing but its reason.
-#include "sim/report/comparison/comparison_json.hpp"
-
+#include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/json_value.hpp"
 
 namespace foretrain {
@@ -14,18 +13,27 @@ Json parts_json(const std::vector<StepPart>& parts) {
 }
 
 Json strategy_json(const ComparedStrategy& row, const Comparison& c) {
-  if (!row.why_not.empty()) return {{"strategy", row.strategy}, {"runs", false}, {"why_not", row.why_not}};
+  if (!row.why_not.empty())
+    return {{"strategy", row.strategy},
+            {"runs", false},
+            {"standing", std::string(name_of(row.standing))},
+            {"why_not", row.why_not}};
   const PredictionPoint& p = row.point;
-  Json out{{"strategy", row.strategy},
-           {"runs", true},
-           {"batch_per_gpu", p.batch_per_gpu},
-           {"global_batch", p.global_batch},
-           {"step_s", p.step_s},
-           {"epoch_s", c.samples > 0 ? Json(p.epoch_s) : Json(nullptr)},
-           {"total_s", c.samples > 0 ? Json(p.total_s) : Json(nullptr)},
-           {"samples_per_s", p.samples_per_s},
-           {"speedup", p.speedup},
-           {"efficiency", p.efficiency}};
+  Json out{
+      {"strategy", row.strategy},
+      {"runs", true},
+      {"standing", std::string(name_of(row.standing))},
+      {"needs", row.needs},
+      {"ratio",
+       {{"value", row.ratio}, {"low", row.ratio_range.low}, {"high", row.ratio_range.high}, {"level", 0.9}}},
+      {"batch_per_gpu", p.batch_per_gpu},
+      {"global_batch", p.global_batch},
+      {"step_s", p.step_s},
+      {"epoch_s", c.samples > 0 ? Json(p.epoch_s) : Json(nullptr)},
+      {"total_s", c.samples > 0 ? Json(p.total_s) : Json(nullptr)},
+      {"samples_per_s", p.samples_per_s},
+      {"speedup", p.speedup},
+      {"efficiency", p.efficiency}};
   out["memory"] = {{"bytes", p.memory.total().count},
                    {"capacity_bytes", p.memory_capacity.count},
                    {"fits", p.fits()},
@@ -51,7 +59,11 @@ Json comparison_json(const Comparison& c) {
   for (const ComparedGpus& row : c.numbers) {
     Json strategies = Json::array();
     for (const ComparedStrategy& strategy : row.strategies) strategies.push_back(strategy_json(strategy, c));
-    numbers.push_back({{"gpus", row.gpus}, {"nodes", row.nodes}, {"strategies", std::move(strategies)}});
+    numbers.push_back({{"gpus", row.gpus},
+                       {"nodes", row.nodes},
+                       {"verdict", comparison_verdict(row, c.own_strategy)},
+                       {"fastest", row.fastest.empty() ? Json(nullptr) : Json(row.fastest)},
+                       {"strategies", std::move(strategies)}});
   }
   out["points"] = std::move(numbers);
   out["decisions"] = decisions_json(c.decisions);
@@ -79,6 +91,7 @@ std::string write_matrix_json(const StrategyMatrix& m) {
     choices.push_back({{"model", c.model},
                        {"cluster", c.cluster},
                        {"best", c.best},
+                       {"others_as_fast", c.others_as_fast},
                        {"step_s", c.step_s},
                        {"speedup", c.speedup},
                        {"fits", c.fits},

@@ -1,14 +1,16 @@
 // Each strategy has a line of figures and one of reasons: of the best what its step is made of, of the others
 // what they spend more or less.
-#include "sim/report/comparison/comparison_table.hpp"
-
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/prediction/table.hpp"
 
 namespace foretrain {
@@ -41,13 +43,20 @@ std::string heading(const Comparison& c) {
                      to_string(seconds(c.one_gpu_step_s)));
 }
 
+/// "97.2 %  91..104": its speed in % of the fastest's, with the 90 % interval.
+std::string of_fastest(const ComparedStrategy& row) {
+  if (row.ratio_range.low == row.ratio_range.high) return percent(row.ratio, 1) + " %         ";
+  return fmt::format("{} % {:>3}..{:<3}", percent(row.ratio, 1), percent(row.ratio_range.low, 0),
+                     percent(row.ratio_range.high, 0));
+}
+
 std::string figures(const ComparedStrategy& row, const Comparison& c, std::size_t width) {
   const PredictionPoint& p = row.point;
   const double exposed = p.breakdown[static_cast<std::size_t>(Account::exposed_communication)];
-  return fmt::format("  {:<{}} {:>9} {:>11} {:>11} {:>8} {:>9} {:>9}{}\n", row.strategy, width,
+  return fmt::format("  {:<{}} {:>9} {:>11} {:>11} {:>15} {:>8} {:>9} {:>9}{}\n", row.strategy, width,
                      to_string(seconds(p.step_s)), c.samples > 0 ? spoken_time(p.epoch_s) : "-",
-                     decimal(p.samples_per_s, 1), decimal(p.speedup, 2), to_string(seconds(exposed)),
-                     to_string(p.memory.total()), p.fits() ? "" : " !");
+                     decimal(p.samples_per_s, 1), of_fastest(row), decimal(p.speedup, 2),
+                     to_string(seconds(exposed)), to_string(p.memory.total()), p.fits() ? "" : " !");
 }
 
 std::string made_of(const ComparedStrategy& best) {
@@ -62,25 +71,40 @@ std::string made_of(const ComparedStrategy& best) {
 
 std::string reason(const ComparedStrategy& row, const ComparedStrategy& best) {
   if (&row == &best) return row.job_losses + made_of(row);
-  if (!row.point.fits() && best.point.fits())
-    return "does not fit into the GPU's memory; " + row.job_losses + differences_in_words(row.against_best);
   const double more = row.point.step_s - best.point.step_s;
   if (std::abs(more) < 0.002 * best.point.step_s) return row.job_losses + "as fast as " + best.strategy;
   return fmt::format("{}{} a step: {}", row.job_losses, signed_time(more),
                      differences_in_words(row.against_best));
 }
 
+std::string_view heading_of(Standing standing) {
+  static constexpr std::array<std::string_view, 6> kHeadings{"Within 2 % of the fastest: no reason to switch",
+                                                             "Slower by less than these predictions can tell",
+                                                             "Slower",
+                                                             "More than a change of the strategy",
+                                                             "Do not fit into the GPU's memory",
+                                                             "Cannot run here"};
+  return kHeadings[static_cast<std::size_t>(standing)];
+}
+
 std::string block(const ComparedGpus& numbers, const Comparison& c, std::size_t width) {
   std::string out =
-      fmt::format("\n{:<{}} {:>9} {:>11} {:>11} {:>8} {:>9} {:>9}\n", counted(numbers.gpus, "GPU"), width + 2,
-                  "step", "epoch", "samples/s", "speedup", "exposed", "memory");
+      fmt::format("\n{}\n{:<{}} {:>9} {:>11} {:>11} {:>15} {:>8} {:>9} {:>9}\n",
+                  comparison_verdict(numbers, c.own_strategy), counted(numbers.gpus, "GPU"), width + 2,
+                  "step", "epoch", "samples/s", "of the fastest", "speedup", "exposed", "memory");
   const ComparedStrategy* best = numbers.best();
+  std::optional<Standing> last;
   for (const ComparedStrategy& row : numbers.strategies) {
+    if (row.standing != last && !heading_of(row.standing).empty())
+      out += fmt::format(" {}\n", heading_of(row.standing));
+    last = row.standing;
     if (!row.why_not.empty()) {
-      out += fmt::format("  {:<{}} not here: {}\n", row.strategy, width, row.why_not);
+      out += fmt::format("  {:<{}} {}\n", row.strategy, width, row.why_not);
       continue;
     }
     out += figures(row, c, width);
+    if (row.standing == Standing::needs_more)
+      out += fmt::format("  {:<{}}   needs {}\n", "", width, row.needs);
     out += fmt::format("  {:<{}}   {}\n", "", width, reason(row, *best));
   }
   return out;
@@ -96,6 +120,7 @@ std::string decisions(const Comparison& c) {
 std::string cell(const StrategyChoice& choice) {
   std::string text =
       fmt::format("{} {}x{}", choice.best, decimal(choice.speedup, 2), choice.fits ? "" : " !");
+  if (choice.others_as_fast > 0) text += fmt::format(" (+{})", choice.others_as_fast);
   if (!choice.runner_up.empty())
     text += fmt::format(", {} {} %", choice.runner_up, percent(choice.runner_up_by, 0));
   return text;
@@ -135,7 +160,9 @@ std::string write_matrix_table(const StrategyMatrix& m) {
   }
   const std::size_t first = width_of(m.models, 5);
   std::string out = fmt::format(
-      "Best strategy on {}, its speedup over one GPU, and the runner-up's speed in % of the best's\n\n{:<{}}",
+      "Strategy on {} and its speedup over one GPU; (+N): so many others are within 2 % of the fastest; then "
+      "the "
+      "next one's\nspeed in % of the first's\n\n{:<{}}",
       counted(m.gpus, "GPU"), "", first);
   for (std::size_t c = 0; c < m.clusters.size(); ++c)
     out += fmt::format("  {:<{}}", m.clusters[c], widths[c]);

@@ -13,4 +13,10 @@ std::string svg_label(double x, double y, std::string_view anchor, std::string_v
 /// 2^power bytes: "64 KiB".
 std::string size_label(int power);
 
+// Any text inside HTML and SVG.
+
+/// With & < > " as entities and all else as printable_lines(), so that every parser takes it and lines stay
+/// lines.
+std::string xml_text(std::string_view text);
+
 }  // namespace foretrain

@@ -14,8 +14,7 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/report/drawing/ring_drawing.hpp"
-#include "sim/report/drawing/topology_layout.hpp"
-#include "sim/report/drawing/xml_text.hpp"
+#include "sim/report/drawing/svg_label.hpp"
 
 namespace foretrain {
 

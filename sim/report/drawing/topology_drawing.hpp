@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/cluster/hardware.hpp"
+#include "sim/cluster/node_layout.hpp"
 #include "sim/collective/nccl/job.hpp"
 
 namespace foretrain {
@@ -20,5 +22,23 @@ std::string draw_topology(const TopologyDrawing& drawing);
 
 /// The same for Graphviz: an undirected graph, rings as coloured edges on top of it.
 std::string write_topology_dot(const TopologyDrawing& drawing);  // topology_dot.cpp
+
+// Where the devices of a node stand in a drawing: CPUs above, their switches below them, then GPUs and NICs,
+// NVSwitches at the foot.
+
+struct DrawnDevice {
+  double column = 0;  ///< centre, in widths of a device
+  int row = 0;        ///< 0: the CPUs
+};
+
+struct NodeLayout {
+  std::vector<DrawnDevice> devices;  ///< by vertex of the node
+  double columns = 1;
+  int rows = 1;
+};
+
+/// Devices that hang below one parent stand side by side and in order; one that no way leads to from a CPU
+/// stands after them.
+NodeLayout lay_out(const NodeGraph& graph);
 
 }  // namespace foretrain

@@ -1,8 +1,8 @@
 // A breadth-first tree from the CPUs over everything but GPUs and NVSwitches says who hangs below whom;
 // leaves take columns in its order, and everything else stands over the middle of its children.
-#include "sim/report/drawing/topology_layout.hpp"
-
 #include <algorithm>
+
+#include "sim/report/drawing/topology_drawing.hpp"
 
 namespace foretrain {
 

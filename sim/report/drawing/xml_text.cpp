@@ -1,7 +1,6 @@
 // What is printable is what every parser takes; then four characters that have a meaning.
-#include "sim/report/drawing/xml_text.hpp"
-
 #include "sim/base/printable.hpp"
+#include "sim/report/drawing/svg_label.hpp"
 
 namespace foretrain {
 

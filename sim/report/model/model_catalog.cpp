@@ -1,9 +1,7 @@
 // One row per format; the first is the default.
 #include "sim/report/model/model_catalog.hpp"
 
-#include "sim/report/model/model_csv.hpp"
-#include "sim/report/model/model_json.hpp"
-#include "sim/report/model/model_table.hpp"
+#include "sim/base/named_rows.hpp"
 
 namespace foretrain {
 
@@ -16,17 +14,8 @@ const std::vector<ModelReportEntry>& model_reports() {
   return rows;
 }
 
-const ModelReportEntry* find_model_report(std::string_view name) {
-  for (const ModelReportEntry& row : model_reports()) {
-    if (row.name == name) return &row;
-  }
-  return nullptr;
-}
+const ModelReportEntry* find_model_report(std::string_view name) { return find_row(model_reports(), name); }
 
-std::vector<std::string> model_report_names() {
-  std::vector<std::string> names;
-  for (const ModelReportEntry& row : model_reports()) names.emplace_back(row.name);
-  return names;
-}
+std::vector<std::string> model_report_names() { return names_of_rows(model_reports()); }
 
 }  // namespace foretrain

@@ -24,4 +24,17 @@ const std::vector<ModelReportEntry>& model_reports();
 const ModelReportEntry* find_model_report(std::string_view name);
 std::vector<std::string> model_report_names();
 
+// A model's summary for people: layers, totals, time by operator class, slowest layers.
+
+std::string write_model_table(const ModelSummary& summary, LayerListing listing);
+
+// One line per layer of a model's summary; FLOPs and bytes are of one sample, times of the whole batch.
+
+std::string write_model_csv(const ModelSummary& summary, LayerListing listing);
+
+// A model's summary as JSON, schema foretrain.model/1: keys are added, never renamed. Times in seconds, sizes
+// in bytes.
+
+std::string write_model_json(const ModelSummary& summary, LayerListing listing);
+
 }  // namespace foretrain

@@ -1,11 +1,10 @@
 // A folded layer stands in its first place with its count; names and shapes hold commas and are quoted.
-#include "sim/report/model/model_csv.hpp"
-
 #include <iterator>
 
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
+#include "sim/report/model/model_catalog.hpp"
 #include "sim/report/prediction/csv.hpp"
 
 namespace foretrain {

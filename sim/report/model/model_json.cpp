@@ -1,7 +1,6 @@
 // Key by key; a group of layers that repeats names its first layer, its length and its count.
-#include "sim/report/model/model_json.hpp"
-
 #include "sim/report/json_value.hpp"
+#include "sim/report/model/model_catalog.hpp"
 
 namespace foretrain {
 

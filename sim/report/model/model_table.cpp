@@ -1,12 +1,11 @@
 // Layers with the figures of one sample, then what they add up to.
-#include "sim/report/model/model_table.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/report/model/model_catalog.hpp"
 
 namespace foretrain {
 

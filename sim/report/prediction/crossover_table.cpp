@@ -6,14 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 
 namespace foretrain {
 
 namespace {
-
-std::string gpus_text(int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
 
 /// "at 5 to 7, 9", "from 5 on"; `searched`: the largest number.
 std::string where(const std::vector<GpuRange>& ranges, int searched) {
@@ -47,10 +46,12 @@ std::string worth_line(const Crossover& c) {
 std::string spread_lines(const CrossoverSpread& spread) {
   std::string out;
   if (spread.fastest_low < spread.fastest_high)
-    out += fmt::format("The fastest is {} to {} GPUs with 90 %.\n", spread.fastest_low, spread.fastest_high);
+    out += fmt::format("The fastest number is between {} and {} with a chance of 90 %.\n", spread.fastest_low,
+                       spread.fastest_high);
   const double p = spread.chance_slower_than_one;
   if (p > 0.01 && p < 0.99)
-    out += fmt::format("That some number of GPUs is slower than one has a chance of {} %.\n", percent(p, 0));
+    out += fmt::format("There is a chance of {} % that some number of GPUs is slower than one.\n",
+                       percent(p, 0));
   return out;
 }
 
@@ -68,7 +69,7 @@ std::string cause_line(const Crossover& c, const std::optional<int>& gpus) {
   const auto found = std::find_if(c.causes.begin(), c.causes.end(),
                                   [&](const CrossoverCause& cause) { return cause.gpus == gpus; });
   if (!gpus || found == c.causes.end() || found->parts.empty()) return {};
-  return fmt::format("Lost at {}, {} of each step: {}.\n", gpus_text(*gpus),
+  return fmt::format("Lost at {}, {} of each step: {}.\n", counted(*gpus, "GPU"),
                      to_string(seconds(found->loss_s)), parts_of(*found));
 }
 
@@ -89,11 +90,11 @@ std::string factor_text(double value) { return fmt::format("x{:.3g}", value); }
 template <class Text>
 std::string smallest(std::string_view what, const BreakEvenValue& v, Text text) {
   if (!v.why_not.empty()) return fmt::format("  {}: {}\n", what, v.why_not);
-  if (!v.at) return fmt::format("  {}: never, up to {} (now {})\n", what, text(v.limit), text(v.now));
-  return fmt::format("  {}: {} (now {}{}){}\n", what,
-                     v.is_upper ? "up to " + text(*v.at) : fmt::format("from {} on", text(*v.at)),
-                     text(v.now), v.beats_now ? ", beats one" : "",
-                     v.fits ? "" : ", which does not fit into memory");
+  const std::string now = v.now > 0 ? "now " + text(v.now) : "how many there are now is not said";
+  if (!v.at) return fmt::format("  {}: never, up to {} ({})\n", what, text(v.limit), now);
+  return fmt::format("  {}: {} ({}{}){}\n", what,
+                     v.is_upper ? "up to " + text(*v.at) : fmt::format("from {} on", text(*v.at)), now,
+                     v.beats_now ? ", beats one" : "", v.fits ? "" : ", which does not fit into memory");
 }
 
 std::string speed_text(const BreakEven& b, double factor) {
@@ -113,9 +114,9 @@ std::string bandwidth_line(const BreakEven& b) {
 std::string fastest_line(const BreakEven& b) {
   if (!b.fastest.why_not.empty()) return {};
   if (!b.fastest.at)
-    return fmt::format("Fastest stays {} from x1 to {} of {}.\n", gpus_text(b.fastest_now),
+    return fmt::format("Fastest stays {} from x1 to {} of {}.\n", counted(b.fastest_now, "GPU"),
                        factor_text(b.fastest.limit), b.link);
-  return fmt::format("Fastest is {} now, {} at {} of {}.\n", gpus_text(b.fastest_now), b.fastest_then,
+  return fmt::format("Fastest is {} now, {} at {} of {}.\n", counted(b.fastest_now, "GPU"), b.fastest_then,
                      speed_text(b, *b.fastest.at), b.link);
 }
 
@@ -123,7 +124,7 @@ std::string fastest_line(const BreakEven& b) {
 
 std::string crossover_paragraph(const Prediction& p) {
   const Crossover& c = p.crossover;
-  std::string out = fmt::format("\nFastest: {} of {}.", gpus_text(c.fastest_gpus), p.cluster_gpus);
+  std::string out = fmt::format("\nFastest: {} of {}.", counted(c.fastest_gpus, "GPU"), p.cluster_gpus);
   out += c.no_gain_from ? fmt::format(" No gain from {} GPUs.\n", *c.no_gain_from)
          : !c.slower_than_fewer.empty()
              ? " All of them together are fastest, though not every further one helps.\n"
@@ -142,7 +143,7 @@ std::string break_even_paragraph(const Prediction& p) {
   if (!p.break_even) return {};
   const BreakEven& b = *p.break_even;
   std::string out = fmt::format("\n{} train {:.2f} times as fast as one. They beat one with\n",
-                                gpus_text(b.gpus), b.speedup);
+                                counted(b.gpus, "GPU"), b.speedup);
   out += smallest(b.strong_scaling ? "global batch" : "batch per GPU", b.batch, count_text);
   out += smallest("width of the network", b.width, factor_text);
   out += smallest("samples per epoch, whole run", b.epoch_samples, count_text);
@@ -153,7 +154,7 @@ std::string cause_lines(const Crossover& c) {
   std::string out;
   for (const CrossoverCause& cause : c.causes) {
     if (cause.parts.empty()) continue;
-    out += fmt::format("  lost at {}: {} of each step (", gpus_text(cause.gpus),
+    out += fmt::format("  lost at {}: {} of each step (", counted(cause.gpus, "GPU"),
                        to_string(seconds(cause.loss_s)));
     for (std::size_t i = 0; i < cause.parts.size(); ++i)
       out +=
@@ -170,8 +171,8 @@ std::string scaling_verdict(const Prediction& weak, const Prediction& strong) {
   };
   if (weak.cannot_run || strong.cannot_run) return {};
   return fmt::format("Both: {} samples on every GPU are fastest on {}{}, {} shared by all on {}{}.\n",
-                     batch(weak), gpus_text(weak.crossover.fastest_gpus), point_text(weak), batch(strong),
-                     gpus_text(strong.crossover.fastest_gpus), point_text(strong));
+                     batch(weak), counted(weak.crossover.fastest_gpus, "GPU"), point_text(weak),
+                     batch(strong), counted(strong.crossover.fastest_gpus, "GPU"), point_text(strong));
 }
 
 }  // namespace foretrain

@@ -20,20 +20,22 @@ std::string write_csv(const Prediction& p, const ReportOptions&) {
       "memory_bytes,memory_capacity_bytes,compute_s,exposed_communication_s,input_stall_s,host_s,optimizer_s,"
       "other_s,"
       "startup_s,loader_restart_s,validation_s,checkpoint_s,periodic_s,largest_batch_per_gpu,scaling,"
-      "total_low_s,total_high_s,speedup_low,speedup_high,chance_of_gain\n";
+      "total_low_s,total_high_s,speedup_low,speedup_high,chance_of_gain,fits,warnings\n";
   const std::string names = fmt::format("{},{},{},{},{}", csv_field(p.scenario), csv_field(p.model),
                                         csv_field(p.cluster), csv_field(p.strategy), csv_field(p.precision));
+  const std::string warnings = fmt::format("{}", fmt::join(p.warnings, "; "));
   for (const PredictionPoint& q : p.points) {
     out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", names, q.gpus, q.nodes,
                        q.batch_per_gpu, q.global_batch, q.steps_per_epoch, q.step_s, q.interval.low_s,
                        q.interval.high_s, q.epoch_s, q.total_s, q.samples_per_s, q.speedup, q.efficiency,
                        q.gpu_hours, q.memory.total().count, q.memory_capacity.count);
     for (const double share : q.breakdown) out += fmt::format(",{}", share);
-    out += fmt::format(",{},{},{},{},{},{},{}", q.around.startup_s, q.around.loader_restart_s,
-                       q.around.validation_s, q.around.checkpoint_s, q.around.periodic_s, q.largest_batch,
-                       p.strong_scaling ? "strong" : "weak");
-    out += fmt::format(",{},{},{},{},{}\n", q.total_interval.low_s, q.total_interval.high_s,
-                       q.speedup_range.low, q.speedup_range.high, q.chance_of_gain);
+    out += fmt::format(",{},{},{},{},{},{},{}", q.overhead.startup_s, q.overhead.loader_restart_s,
+                       q.overhead.validation_s, q.overhead.checkpoint_s, q.overhead.periodic_s,
+                       q.largest_batch, p.strong_scaling ? "strong" : "weak");
+    out += fmt::format(",{},{},{},{},{},{},{}\n", q.total_interval.low_s, q.total_interval.high_s,
+                       q.speedup_range.low, q.speedup_range.high, q.chance_of_gain, q.fits(),
+                       csv_field(warnings));
   }
   return out;
 }

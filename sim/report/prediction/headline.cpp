@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/search/crossover.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/report/prediction/table.hpp"
 
@@ -34,10 +35,10 @@ std::string reason(const Prediction& p, int gpus) {
   return most == nullptr ? "" : fmt::format("; the largest loss is {}", most->what);
 }
 
-/// Of the listed numbers beyond one the first that is slower than one GPU.
+/// Of the listed numbers beyond one that fit, the first that is slower than one GPU.
 const PredictionPoint* first_slower(const Prediction& p) {
   const auto found = std::find_if(p.points.begin(), p.points.end(), [](const PredictionPoint& point) {
-    return point.gpus > 1 && point.speedup < kSlower;
+    return point.gpus > 1 && point.fits() && point.speedup < kSlower;
   });
   return found == p.points.end() ? nullptr : &*found;
 }

@@ -9,7 +9,7 @@
 
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/report/drawing/xml_text.hpp"
+#include "sim/report/drawing/svg_label.hpp"
 #include "sim/report/prediction/table.hpp"
 
 namespace foretrain {

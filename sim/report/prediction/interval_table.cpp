@@ -1,12 +1,11 @@
 // Bars of the tornado share one scale, from the least to the largest end of all of them, with the prediction
 // marked.
-#include "sim/report/prediction/interval_table.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/prediction/table.hpp"
@@ -63,9 +62,8 @@ std::string write_sensitivity(const Sensitivity& s) {
   Scale scale{s.total_s, s.total_s};
   for (const TornadoBar& bar : s.bars)
     scale = {std::min(scale.low, bar.low_s), std::max(scale.high, bar.high_s)};
-  std::string out =
-      fmt::format("\nWhat the total on {} GPU{} depends on: {}, 90 %: {}\n", s.gpus, s.gpus == 1 ? "" : "s",
-                  spoken_time(s.total_s), between(s.interval.low_s, s.interval.high_s));
+  std::string out = fmt::format("\nWhat the total on {} depends on: {}, 90 %: {}\n", counted(s.gpus, "GPU"),
+                                spoken_time(s.total_s), between(s.interval.low_s, s.interval.high_s));
   for (const TornadoBar& bar : s.bars)
     out += fmt::format("  {:<34} {:>26} {} {:>4} %\n", bar.input, between(bar.low_s, bar.high_s),
                        drawn(bar, s.total_s, scale), percent(bar.share, 0));

@@ -7,6 +7,7 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/import/slurm_values.hpp"
 #include "sim/report/json_value.hpp"
 
 namespace foretrain {
@@ -18,6 +19,7 @@ struct Row {
   Json value;
   int line = 0;
   bool known = false;
+  bool of_launch = false;  ///< the line is of the file that has the launch line
 };
 
 /// Bytes as people ask for memory: in GiB.
@@ -27,10 +29,7 @@ std::string memory_text(const MemoryRequest& memory) {
 }
 
 std::string duration_text(std::int64_t seconds) {
-  if (seconds == 0) return "unlimited";
-  const std::string clock =
-      fmt::format("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-  return seconds >= 86400 ? fmt::format("{}-{}", seconds / 86400, clock) : clock;
+  return seconds == 0 ? "unlimited" : slurm_time_text(seconds);
 }
 
 class RowList {
@@ -38,9 +37,9 @@ class RowList {
   template <class T>
   void add(std::string key, std::string label, const Field<T>& field,
            const std::function<std::string(const T&)>& text, const std::function<Json(const T&)>& json) {
-    if (!field) return rows_.push_back({std::move(key), std::move(label), "", nullptr, 0, false});
-    rows_.push_back(
-        {std::move(key), std::move(label), text(field->value), json(field->value), field->span.line, true});
+    if (!field) return rows_.push_back({std::move(key), std::move(label), "", nullptr, 0, false, of_launch_});
+    rows_.push_back({std::move(key), std::move(label), text(field->value), json(field->value),
+                     field->span.line, true, of_launch_});
   }
   void add(std::string key, std::string label, const Field<int>& field) {
     add<int>(
@@ -52,10 +51,13 @@ class RowList {
         std::move(key), std::move(label), field, [](const std::string& value) { return value; },
         [](const std::string& value) { return Json(value); });
   }
+  /// Rows from here on are about the launch line.
+  void begin_launch() { of_launch_ = true; }
   std::vector<Row> take() { return std::move(rows_); }
 
  private:
   std::vector<Row> rows_;
+  bool of_launch_ = false;
 };
 
 Field<std::string> joined(const std::vector<Found<std::string>>& parts) {
@@ -87,6 +89,7 @@ std::vector<Row> rows_of(const JobScript& script) {
   rows.add("requirements", "requirements", joined(asked.requirements));
   rows.add("account", "account", asked.account);
   rows.add("jobs", "jobs", asked.array);
+  rows.begin_launch();
   rows.add<StartedBy>(
       "launcher", "launcher", script.launch.started_by,
       [](StartedBy starter) { return std::string(name_of(starter)); },
@@ -106,15 +109,11 @@ Json findings_json(const std::vector<Diagnostic>& findings) {
   return out;
 }
 
-std::string place_of_row(const JobScript& script, const Row& row, bool of_launch) {
+std::string place_of_row(const JobScript& script, const Row& row) {
   if (row.line == 0) return "by rule";
-  const bool elsewhere = of_launch && !script.launch.file.empty();
+  const bool elsewhere = row.of_launch && !script.launch.file.empty();
   return elsewhere ? fmt::format("{}:{}", printable(script.launch.file), row.line)
                    : fmt::format("line {}", row.line);
-}
-
-bool is_of_launch(const Row& row) {
-  return row.key == "launcher" || row.key == "processes_per_node" || row.key == "program";
 }
 
 std::string_view name_of_system(BatchSystem system) {
@@ -130,8 +129,7 @@ std::string write_job_table(const JobListing& listing) {
       script.system == BatchSystem::htcondor ? "a submit file of HTCondor" : "a job script of Slurm");
   for (const Row& row : rows_of(script)) {
     if (row.known)
-      out += fmt::format("  {:<19} {:<28} {}\n", row.label, printable(row.text),
-                         place_of_row(script, row, is_of_launch(row)));
+      out += fmt::format("  {:<19} {:<28} {}\n", row.label, printable(row.text), place_of_row(script, row));
   }
   const std::string before = script.launch.file.empty() ? "line " : printable(script.launch.file) + ":";
   for (const ProgramArgument& argument : script.launch.arguments)

@@ -5,6 +5,7 @@
 
 #include "sim/import/job_checks.hpp"
 #include "sim/import/job_script.hpp"
+#include "sim/report/formats.hpp"
 
 namespace foretrain {
 
@@ -22,5 +23,7 @@ std::string write_job_table(const JobListing& listing);
 /// Schema foretrain.job/1: keys are added, never renamed. Sizes in bytes, times in seconds; null for what the
 /// script does not say.
 std::string write_job_json(const JobListing& listing);
+
+inline constexpr Format<JobListing> kJobFormats[] = {{"table", write_job_table}, {"json", write_job_json}};
 
 }  // namespace foretrain

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
 
 namespace foretrain {
@@ -124,16 +125,27 @@ std::string preparation(const JobPlan& plan) {
   }
 }
 
+/// The launch line for a shell in which no script has set anything.
+std::string bare_launch(JobPlan plan) {
+  const std::string srun = "srun ";
+  std::string line = script_launch_line(plan);
+  if (line.starts_with(srun)) line = line.substr(srun.size());
+  if (plan.nodes == 1 || plan.launcher != Launcher::torchrun) return line;
+  const std::string address = "$MASTER_ADDR:$MASTER_PORT";
+  line.replace(line.find(address), address.size(),
+               "$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1):29500");
+  return "bash -c '" + line + "'";
+}
+
 std::string script_heading(const JobPlan& plan) {
   std::string batch = plan.global_batch > 0    ? fmt::format(", global batch {}", plan.global_batch)
                       : plan.batch_per_gpu > 0 ? fmt::format(", {} samples per GPU", plan.batch_per_gpu)
                                                : "";
   return fmt::format(
-      "# {} with {} on {}: {} GPU{} on {} node{}{}.\n# Written by foretrain; fill in what stands in <…>, and "
+      "# {} with {} on {}: {} on {}{}.\n# Written by foretrain; fill in what stands in <…>, and "
       "the program's own options.\n",
       printable(plan.model), printable(plan.strategy), printable(plan.cluster),
-      plan.nodes * plan.gpus_per_node, plan.nodes * plan.gpus_per_node == 1 ? "" : "s", plan.nodes,
-      plan.nodes == 1 ? "" : "s", batch);
+      counted(std::int64_t{plan.nodes} * plan.gpus_per_node, "GPU"), counted(plan.nodes, "node"), batch);
 }
 
 std::string directive(std::string_view option, const std::string& comment = "") {
@@ -207,6 +219,19 @@ std::string write_condor(const JobPlan& plan) {
   }
   return out + fmt::format("\nlog = {0}.log\noutput = {0}.out\nerror = {0}.err\n\nqueue 1\n",
                            condor_value(plan.name));
+}
+
+std::string interactive_command(const JobPlan& plan) {
+  if (plan.system == BatchSystem::htcondor) return bare_launch(plan);
+  const int tasks = tasks_per_node(plan);
+  std::string out = "srun";
+  if (!plan.partition.empty()) out += " --partition=" + slurm_value(plan.partition);
+  out += fmt::format(" --nodes={} --ntasks-per-node={} --cpus-per-task={}", plan.nodes, tasks,
+                     std::max(1, plan.cores_per_node / tasks));
+  out += " --gres=" + slurm_value(fmt::format("gpu:{}{}", plan.gpu_type.empty() ? "" : plan.gpu_type + ":",
+                                              plan.gpus_per_node));
+  const std::int64_t minutes = (limit_s(plan) + 59) / 60;
+  return out + fmt::format(" --time={} {}", minutes, bare_launch(plan));
 }
 
 }  // namespace foretrain

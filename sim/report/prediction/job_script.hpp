@@ -16,4 +16,8 @@ std::string write_sbatch(const JobPlan& plan);
 /// takes its place. More than one node is HTCondor's parallel universe, which pools rarely offer.
 std::string write_condor(const JobPlan& plan);
 
+/// One line to type: the plan's program under srun with its resources, or by itself where the batch system is
+/// HTCondor.
+std::string interactive_command(const JobPlan& plan);
+
 }  // namespace foretrain

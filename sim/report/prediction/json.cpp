@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/analysis/validation/strategy_choices.hpp"
 #include "sim/report/json_value.hpp"
 #include "sim/report/prediction/headline.hpp"
+#include "sim/report/prediction/job_script.hpp"
 
 namespace foretrain {
 
@@ -47,12 +49,12 @@ Json point_json(const PredictionPoint& p) {
            {"speedup", p.speedup},
            {"efficiency", p.efficiency},
            {"gpu_hours", p.gpu_hours}};
-  out["other_s"] = p.around.total_s();
-  out["startup_s"] = p.around.startup_s;
-  out["loader_restart_s"] = p.around.loader_restart_s;
-  out["validation_s"] = p.around.validation_s;
-  out["checkpoint_s"] = p.around.checkpoint_s;
-  out["periodic_s"] = p.around.periodic_s;
+  out["other_s"] = p.overhead.total_s();
+  out["startup_s"] = p.overhead.startup_s;
+  out["loader_restart_s"] = p.overhead.loader_restart_s;
+  out["validation_s"] = p.overhead.validation_s;
+  out["checkpoint_s"] = p.overhead.checkpoint_s;
+  out["periodic_s"] = p.overhead.periodic_s;
   out["interval"] = interval_json(p.interval);
   out["epoch_interval"] = interval_json(p.epoch_interval);
   out["total_interval"] = interval_json(p.total_interval);
@@ -107,6 +109,7 @@ Json job_json(const JobOption& job) {
           {"speedup", p.speedup},
           {"efficiency", p.efficiency},
           {"gpu_hours", job.gpu_hours},
+          {"gpu_energy_kwh", job.gpu_energy_kwh > 0 ? Json(job.gpu_energy_kwh) : Json(nullptr)},
           {"energy_kwh", job.energy_kwh > 0 ? Json(job.energy_kwh) : Json(nullptr)},
           {"cost", job.cost},
           {"trade", job.trade}};
@@ -118,6 +121,18 @@ Json recommendation_json(const Recommendation& r) {
            {"best", r.best ? job_json(*r.best) : Json(nullptr)}};
   out["runners_up"] = Json::array();
   for (const JobOption& job : r.runners_up) out["runners_up"].push_back(job_json(job));
+  out["looked_at"] = Json::array();
+  for (const JobOption& job : r.looked_at) out["looked_at"].push_back(job_json(job));
+  out["co2_kg"] = r.best && r.best->energy_kwh > 0 && r.grid_g_per_kwh > 0
+                      ? Json(r.best->energy_kwh * r.grid_g_per_kwh / 1000)
+                      : Json(nullptr);
+  out["confirming_runs"] = Json::array();
+  for (const ConfirmingRun& run : r.confirming)
+    out["confirming_runs"].push_back({{"gpus", run.plan.nodes * run.plan.gpus_per_node},
+                                      {"steps", run.steps},
+                                      {"duration_s", run.duration_s},
+                                      {"command", interactive_command(run.plan)}});
+  out["warnings"] = r.warnings;
   out["why_none"] = r.best ? Json(nullptr) : Json(r.why_none);
   out["notes"] = r.notes;
   return out;
@@ -190,11 +205,11 @@ Json skipped_json(const std::vector<SkippedRow>& rows) {
   return out;
 }
 
-Json facts_json(const std::vector<RowFact>& facts) {
+Json inferred_settings_json(const std::vector<InferredSetting>& settings) {
   Json out = Json::array();
-  for (const RowFact& fact : facts) {
-    out.push_back({{"what", fact.what}, {"rows", fact.rows}});
-    if (!fact.said_in.empty()) out.back()["said_in"] = fact.said_in;
+  for (const InferredSetting& setting : settings) {
+    out.push_back({{"what", setting.what}, {"rows", setting.rows}});
+    if (!setting.said_in.empty()) out.back()["said_in"] = setting.said_in;
   }
   return out;
 }
@@ -220,7 +235,8 @@ Json groups_json(const Validation& validation, const std::vector<GroupKeys>& gro
                      {"rows", group.rows},
                      {"failed", group.failed},
                      {"error", statistics_json(group.error)},
-                     {"coverage", group.coverage}});
+                     {"coverage", group.coverage},
+                     {"width", group.width}});
     }
   }
   return out;
@@ -282,6 +298,12 @@ Json prediction_json(const Prediction& p) {
   return out;
 }
 
+Json choices_json(const StrategyChoices& c) {
+  return {{"settings", c.settings}, {"first_right", c.first_right},  {"fastest_right", c.fastest_right},
+          {"tied", c.tied},         {"tied_right", c.tied_right},    {"tied_near", c.tied_near},
+          {"slower", c.slower},     {"slower_right", c.slower_right}};
+}
+
 }  // namespace
 
 std::string write_json(const Prediction& p, const ReportOptions&) { return json_text(prediction_json(p)); }
@@ -297,11 +319,13 @@ std::string write_validation_json(const Validation& v, const std::vector<GroupKe
   out["skipped"] = skipped_json(v.skipped);
   if (v.anchored) out["unreached_anchors"] = unreached_json(v.unreached);
   if (!v.provenance.empty()) out["provenance"] = v.provenance;
-  if (!v.row_facts.empty()) out["row_facts"] = facts_json(v.row_facts);
+  if (!v.inferred_settings.empty()) out["row_facts"] = inferred_settings_json(v.inferred_settings);
   out["error"] = statistics_json(v.error);
   out["coverage"] = v.coverage;
   out["baseline"] = Json::object();
   if (v.anchored) out["baseline"]["linear"] = statistics_json(v.linear);
+  if (const StrategyChoices c = strategy_choices(v); c.settings > 0)
+    out["strategy_choices"] = choices_json(c);
   if (!groups.empty()) out["groups"] = groups_json(v, groups);
   Json series = Json::array();
   for (const ValidatedSeries& s : v.series) {

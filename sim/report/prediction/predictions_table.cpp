@@ -1,13 +1,12 @@
 // The closing table takes up no new figure: everything in it stands above.
-#include "sim/report/prediction/predictions_table.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/report/comparison/comparison_table.hpp"
+#include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/prediction/headline.hpp"
 #include "sim/report/prediction/table.hpp"
 
@@ -72,20 +71,19 @@ const ComparedGpus& numbers_on(const Comparison& comparison, int gpus) {
 
 std::string runner_up(const ComparedGpus& numbers) {
   if (numbers.strategies.size() < 2 || !numbers.strategies[1].why_not.empty()) return "";
-  const double share = numbers.strategies[1].point.samples_per_s / numbers.best()->point.samples_per_s;
+  const double share = numbers.strategies[1].point.samples_per_s / numbers.first()->point.samples_per_s;
   return fmt::format("{} {} %", numbers.strategies[1].strategy, percent(share, 0));
 }
 
 std::string line(const Comparison& c, const ComparedGpus& numbers, std::size_t width) {
   const std::string begin = fmt::format("{:<{}} {:>6}  ", c.scenario, width, numbers.gpus);
-  const ComparedStrategy* best = numbers.best();
+  const ComparedStrategy* best = numbers.first();
   if (best == nullptr) return begin + "none runs here\n";
   const PredictionPoint& p = best->point;
-  std::string out =
-      fmt::format("{}{:<22} {:>9} {:>11} {:>8}   {}", begin, best->strategy, to_string(seconds(p.step_s)),
-                  decimal(p.samples_per_s, 1), decimal(p.speedup, 2), runner_up(numbers));
-  out.erase(out.find_last_not_of(' ') + 1);
-  return out + "\n";
+  return without_trailing_spaces(fmt::format("{}{:<22} {:>9} {:>11} {:>8}   {}", begin, best->strategy,
+                                             to_string(seconds(p.step_s)), decimal(p.samples_per_s, 1),
+                                             decimal(p.speedup, 2), runner_up(numbers))) +
+         "\n";
 }
 
 std::string summary(const std::vector<Comparison>& comparisons) {

@@ -1,13 +1,13 @@
 // A sentence to act on, and the table it was chosen from.
-#include "sim/report/prediction/recommendation_table.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/report/prediction/job_script.hpp"
 #include "sim/report/prediction/table.hpp"
 
 namespace foretrain {
@@ -73,21 +73,54 @@ std::string line(const Recommendation& r, const JobOption& job) {
 std::string options(const Recommendation& r) {
   const std::string cost = cost_heading(r).empty() ? "" : fmt::format(" {:>9}", cost_heading(r));
   const std::string result = r.has_queue_wait ? fmt::format(" {:>12}", "with queue") : "";
-  std::string out =
-      fmt::format("\n{:>6} {:>5} {:>20} {:>12}{} {:>8} {:>8} {:>9} {:>8}{}\n", "GPUs", "nodes", "strategy",
-                  "total", result, "speedup", "effic.", "GPU-hours", "GPU kWh", cost);
+  std::string out = fmt::format("\n{:>6} {:>5} {:>20} {:>12}{} {:>8} {:>8} {:>9} {:>8}{}\n", "GPUs", "nodes",
+                                "strategy", "total", result, "speedup", "effic.", "GPU-hours", "kWh", cost);
   out += line(r, *r.best);
   for (const JobOption& job : r.runners_up) out += line(r, job);
   return out;
+}
+
+std::string carbon(const Recommendation& r) {
+  if (r.grid_g_per_kwh == 0 || r.best->energy_kwh == 0) return "";
+  return fmt::format("CO2 of the first: {:.3g} kg, at {:g} g per kWh\n",
+                     r.best->energy_kwh * r.grid_g_per_kwh / 1000, r.grid_g_per_kwh);
+}
+
+/// The table that centres teach: what each number of GPUs gives and takes.
+std::string looked_at(const Recommendation& r) {
+  if (r.looked_at.size() <= r.runners_up.size() + 1) return "";
+  std::string out = fmt::format("\n{:>6} {:>5} {:>12} {:>8} {:>8} {:>9}   all that were looked at\n", "GPUs",
+                                "nodes", "total", "speedup", "effic.", "GPU-hours");
+  for (const JobOption& job : r.looked_at) {
+    const PredictionPoint& p = job.point;
+    const std::string_view mark = p.gpus == r.best->point.gpus ? " <- ask for these" : p.fits() ? "" : " !";
+    out +=
+        fmt::format("{:>6} {:>5} {:>12} {:>8} {:>6} % {:>9.4g}{}\n", p.gpus, p.nodes, spoken_time(p.total_s),
+                    decimal(p.speedup, 2), percent(p.efficiency, 0), job.gpu_hours, mark);
+  }
+  return out;
+}
+
+std::string confirming(const Recommendation& r) {
+  if (r.confirming.empty()) return "";
+  std::string out = "\nThe shortest runs that would confirm this:\n";
+  for (const ConfirmingRun& run : r.confirming)
+    out += fmt::format("  {}    # {} steps, about {}\n", interactive_command(run.plan), run.steps,
+                       spoken_time(run.duration_s));
+  const JobPlan& first = r.confirming.front().plan;
+  return out +
+         fmt::format("and what the first measured: --set measured.gpus={} --set measured.samples_per_s=<…>\n",
+                     first.nodes * first.gpus_per_node);
 }
 
 }  // namespace
 
 std::string write_recommendation(const Recommendation& r) {
   if (!r.best) return fmt::format("\nNo job to recommend: {}.\n", r.why_none);
-  std::string out = request(r) + options(r);
+  std::string out = request(r) + options(r) + carbon(r);
+  for (const std::string& warning : r.warnings) out += "warning: " + warning + "\n";
   for (const std::string& note : r.notes) out += "note: " + note + "\n";
-  return out;
+  return out + looked_at(r) + confirming(r);
 }
 
 }  // namespace foretrain

@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/prediction/crossover_table.hpp"
 #include "sim/report/prediction/headline.hpp"
-#include "sim/report/prediction/interval_table.hpp"
-#include "sim/report/prediction/recommendation_table.hpp"
 
 namespace foretrain {
 
@@ -59,21 +58,21 @@ std::string breakdown(const Prediction& prediction) {
 }
 
 /// What the run on the most GPUs does besides its steps.
-std::string around_steps(const PredictionPoint& p) {
-  const AroundSteps& around = p.around;
+std::string overhead_line(const PredictionPoint& p) {
+  const RunOverhead& overhead = p.overhead;
   std::string parts;
   const auto add = [&](std::string_view what, double seconds_of_it) {
     if (seconds_of_it > 0)
       parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", what, spoken_time(seconds_of_it));
   };
-  add("start-up", around.startup_s);
-  add("loader restarts", around.loader_restart_s);
-  add("validation", around.validation_s);
-  add("checkpoints", around.checkpoint_s);
-  add("other periodic work", around.periodic_s);
+  add("start-up", overhead.startup_s);
+  add("loader restarts", overhead.loader_restart_s);
+  add("validation", overhead.validation_s);
+  add("checkpoints", overhead.checkpoint_s);
+  add("other periodic work", overhead.periodic_s);
   if (parts.empty()) return {};
-  return fmt::format("Besides the steps, on {} GPU{}: {}; {} % of the total.\n", p.gpus,
-                     p.gpus == 1 ? "" : "s", parts, percent(around.total_s() / p.total_s, 1));
+  return fmt::format("Besides the steps, on {}: {}; {} % of the total.\n", counted(p.gpus, "GPU"), parts,
+                     percent(overhead.total_s() / p.total_s, 1));
 }
 
 std::string decisions(const Prediction& p) {
@@ -84,10 +83,6 @@ std::string decisions(const Prediction& p) {
 }
 
 }  // namespace
-
-std::string counted(int count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 std::string spoken_time(double value) {
   if (!std::isfinite(value)) return "-";
@@ -103,7 +98,7 @@ std::string write_table(const Prediction& p, const ReportOptions& options) {
   if (!p.points.empty()) out += headline(p) + "\n\n" + heading(p) + curve(p) + breakdown(p);
   if (!p.points.empty() && !p.cannot_run) out += write_intervals(p);
   out += p.cannot_run ? "\n" : crossover_paragraph(p);
-  if (p.samples > 0 && !p.points.empty()) out += around_steps(p.points.back());
+  if (p.samples > 0 && !p.points.empty()) out += overhead_line(p.points.back());
   if (p.samples == 0) out += "Epoch and total need data.samples, as in --set data.samples=50000.\n";
   if (p.recommendation) out += write_recommendation(*p.recommendation);
   if (p.sensitivity) out += write_sensitivity(*p.sensitivity);

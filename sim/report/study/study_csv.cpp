@@ -1,9 +1,8 @@
 // Settings stand under the names of their axes; the number of GPUs of every line is the column gpus.
-#include "sim/report/study/study_csv.hpp"
-
 #include <fmt/format.h>
 
 #include "sim/report/prediction/csv.hpp"
+#include "sim/report/study/study_reports.hpp"
 
 namespace foretrain {
 

@@ -1,7 +1,6 @@
 // Values to JSON, key by key; a combination that cannot run has nothing but its settings and its reason.
-#include "sim/report/study/study_json.hpp"
-
 #include "sim/report/json_value.hpp"
+#include "sim/report/study/study_reports.hpp"
 
 namespace foretrain {
 

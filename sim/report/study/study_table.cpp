@@ -1,14 +1,15 @@
 // The axes' columns are as wide as what stands in them; what does not run has its reason instead of figures.
-#include "sim/report/study/study_table.hpp"
-
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/prediction/table.hpp"
+#include "sim/report/study/study_reports.hpp"
 
 namespace foretrain {
 
@@ -90,11 +91,6 @@ std::string figures(const StudyResult& study, std::size_t row) {
                      marks(study, row));
 }
 
-std::string trimmed(std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
-}
-
 std::string lines(const StudyResult& study) {
   const Columns columns = columns_of(study);
   std::string out =
@@ -103,8 +99,9 @@ std::string lines(const StudyResult& study) {
                   "speedup", "effic.", "memory");
   for (std::size_t i = 0; i < study.rows.size(); ++i) {
     const StudyRow& row = study.rows[i];
-    out += trimmed(aligned(columns, cells_of(study, row)) +
-                   (row.why_not.empty() ? figures(study, i) : "  not here: " + row.why_not));
+    out += without_trailing_spaces(aligned(columns, cells_of(study, row)) +
+                                   (row.why_not.empty() ? figures(study, i) : "  not here: " + row.why_not)) +
+           "\n";
   }
   return out;
 }
@@ -117,7 +114,7 @@ std::string words(const StudyResult& study, const StudyRow& row) {
       continue;
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", study.axes[i].name, text_of(row.values[i]));
   }
-  return fmt::format("{}{}{} GPU{}", out, out.empty() ? "" : " on ", row.gpus, row.gpus == 1 ? "" : "s");
+  return fmt::format("{}{}{}", out, out.empty() ? "" : " on ", counted(row.gpus, "GPU"));
 }
 
 std::string best(const StudyResult& study) {

@@ -1,13 +1,14 @@
 // One line per scored row of a training run, one per series of collectives; skipped rows are counted by
 // reason.
-#include "sim/report/validation/validation_table.hpp"
-
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "sim/analysis/validation/strategy_choices.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
+#include "sim/report/validation/validation_catalog.hpp"
 
 namespace foretrain {
 
@@ -57,60 +58,68 @@ std::string skipped_lines(const std::vector<SkippedRow>& skipped) {
   for (const SkippedRow& row : skipped) ++reasons[row.why];
   std::string out = reasons.empty() ? "" : "\nSkipped\n";
   for (const auto& [why, rows] : reasons)
-    out += fmt::format("{:>6} row{}: {}\n", rows, rows == 1 ? "" : "s", why);
+    out += fmt::format("{:>6} {}: {}\n", rows, plural(rows, "row"), why);
   return out;
 }
 
-std::string rows_text(std::size_t rows) { return fmt::format("{} row{}", rows, rows == 1 ? "" : "s"); }
-
 /// What rules tell, each with where it is said, and what strategies and numbers of nodes mean.
-std::string fact_lines(const Validation& v) {
-  if (v.row_facts.empty()) return "";
+std::string inferred_setting_lines(const Validation& v) {
+  if (v.inferred_settings.empty()) return "";
   const std::string told = v.provenance.empty() ? "" : v.provenance + " tells, and ";
   std::string out = fmt::format("\nRun with what {}strategies and nodes of rows mean\n", told);
-  for (std::size_t i = 0; i < v.row_facts.size(); ++i) {
-    const RowFact& fact = v.row_facts[i];
-    out += fmt::format("{:>6} row{}: {}\n", fact.rows, fact.rows == 1 ? "" : "s", fact.what);
-    const bool goes_on = i + 1 < v.row_facts.size() && v.row_facts[i + 1].said_in == fact.said_in;
-    if (!goes_on && !fact.said_in.empty()) out += fmt::format("{:>12} {}\n", "", fact.said_in);
+  for (std::size_t i = 0; i < v.inferred_settings.size(); ++i) {
+    const InferredSetting& setting = v.inferred_settings[i];
+    out += fmt::format("{:>6} {}: {}\n", setting.rows, plural(setting.rows, "row"), setting.what);
+    const bool goes_on =
+        i + 1 < v.inferred_settings.size() && v.inferred_settings[i + 1].said_in == setting.said_in;
+    if (!goes_on && !setting.said_in.empty()) out += fmt::format("{:>12} {}\n", "", setting.said_in);
   }
   return out;
 }
 
-std::size_t unscored_rows(const std::vector<UnreachedAnchor>& anchors) {
-  std::size_t rows = 0;
-  for (const UnreachedAnchor& anchor : anchors) rows += anchor.unscored.size();
+std::int64_t unscored_rows(const std::vector<UnreachedAnchor>& anchors) {
+  std::int64_t rows = 0;
+  for (const UnreachedAnchor& anchor : anchors) rows += std::ssize(anchor.unscored);
   return rows;
 }
 
 std::string unreached_count(const std::vector<UnreachedAnchor>& anchors) {
   if (anchors.empty()) return "";
-  return fmt::format("unreachable anchors: {} group{}, {} not scored\n", anchors.size(),
-                     anchors.size() == 1 ? "" : "s", rows_text(unscored_rows(anchors)));
+  return fmt::format("unreachable anchors: {}, {} not scored\n", counted(std::ssize(anchors), "group"),
+                     counted(unscored_rows(anchors), "row"));
 }
 
 std::string unreached_lines(const std::vector<UnreachedAnchor>& anchors) {
   std::string out = anchors.empty() ? "" : "\nUnreachable anchors\n";
   for (const UnreachedAnchor& anchor : anchors)
-    out += fmt::format("{:>6} row{} of {}: {}\n", anchor.unscored.size(),
-                       anchor.unscored.size() == 1 ? "" : "s", anchor.series, anchor.why);
+    out += fmt::format("{:>6} {} of {}: {}\n", anchor.unscored.size(),
+                       plural(std::ssize(anchor.unscored), "row"), anchor.series, anchor.why);
   return out;
 }
 
 std::string group_lines(const Validation& validation, const GroupKeys& keys) {
-  std::string out = fmt::format("\n{:>5} {:>9} {:>9} {:>9} {:>10}   {}\n", "rows", "median", "p90", "bias",
-                                "in 90 %", fmt::join(keys, ", "));
+  std::string out = fmt::format("\n{:>5} {:>9} {:>9} {:>9} {:>10} {:>8}   {}\n", "rows", "median", "p90",
+                                "bias", "in 90 %", "width", fmt::join(keys, ", "));
   for (const ErrorGroup& group : group_errors(validation, keys)) {
     const std::string failed = group.failed > 0
                                    ? fmt::format(", and {} of unreachable anchors",
-                                                 rows_text(static_cast<std::size_t>(group.failed)))
+                                                 counted(static_cast<std::size_t>(group.failed), "row"))
                                    : "";
-    out += fmt::format("{:>5} {:>7} % {:>7} % {:>7} % {:>8} %   {}{}\n", group.rows,
+    out += fmt::format("{:>5} {:>7} % {:>7} % {:>7} % {:>8} % {:>6} %   {}{}\n", group.rows,
                        percent(group.error.median, 1), percent(group.error.p90, 1),
                        signed_percent(group.error.bias, 1), percent(group.coverage, 1),
-                       fmt::join(group.values, ", "), failed);
+                       percent(group.width, 0), fmt::join(group.values, ", "), failed);
   }
   return out;
+}
+
+std::string choices_line(const StrategyChoices& c) {
+  if (c.settings == 0) return "";
+  return fmt::format(
+      "strategies       {} of {} times the one named first was measured first or within 2 % of it; of {} "
+      "said to be "
+      "within 2 %\n                 {} were, and {} within 5 %; of {} said to be slower {} were\n",
+      c.first_right, c.settings, c.tied, c.tied_right, c.tied_near, c.slower, c.slower_right);
 }
 
 std::string series_line(const ValidatedCollectiveSeries& s) {
@@ -132,8 +141,9 @@ std::string write_validation_table(const Validation& v, const ValidationTableOpt
   if (v.anchored) out += statistics_line("perfect scaling", v.linear);
   if (v.scored > 0)
     out += fmt::format("90 % interval    holds {} % of the measured values\n", percent(v.coverage, 1));
+  out += choices_line(strategy_choices(v));
   out += unreached_count(v.unreached);
-  out += fact_lines(v);
+  out += inferred_setting_lines(v);
   for (const GroupKeys& keys : options.groups) out += group_lines(v, keys);
   const std::string left_out = unreached_lines(v.unreached) + skipped_lines(v.skipped);
   if (options.worst > 0) return out + worst_lines(v, static_cast<std::size_t>(options.worst)) + left_out;

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "sim/cluster/calibrated_cluster.hpp"
-#include "sim/collective/cost_constants.hpp"
+#include "sim/collective/costs.hpp"
 #include "sim/strategy/process/call_costs.hpp"
-#include "sim/strategy/process/loss_constants.hpp"
+#include "sim/strategy/process/losses.hpp"
 #include "sim/workload/device/device_constants.hpp"
 
 namespace foretrain {

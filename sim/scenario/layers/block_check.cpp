@@ -1,14 +1,13 @@
 // A depth-first walk over the uses between blocks. A finished block keeps its height, so each is walked once;
 // the walk never goes deeper than the limit, whatever the file says.
-#include "sim/scenario/layers/block_check.hpp"
-
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "sim/base/names.hpp"
-#include "sim/scenario/layers/block_parameters.hpp"
+#include "sim/scenario/layers/block_expansion.hpp"
+#include "sim/scenario/layers/layer_template.hpp"
 
 namespace foretrain {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/names.hpp"
-#include "sim/scenario/layers/block_parameters.hpp"
+#include "sim/scenario/layers/layer_template.hpp"
 #include "sim/scenario/result_names.hpp"
 
 namespace foretrain {
@@ -56,7 +56,7 @@ class Expansion {
     if (layers_ > kMostLayers) return run_out(from.layer.span);
     Layer layer = from.layer;
     layer.name = place.prefix + from.layer.name;
-    for (const FieldNumbers& field : from.fields) set_field(field, arguments, layer);
+    for (const KeyNumbers& given : from.numbers) set_numbers(given, arguments, layer);
     layer.from = known_names(from.from, arguments);
     for (std::size_t i = 0; i < from.branches.size() && !spent_; ++i) {
       layer.branches.push_back(
@@ -77,7 +77,7 @@ class Expansion {
     for (const Argument& argument : use.arguments) inner[argument.name] = lookup(argument.number, arguments);
     const std::vector<std::string> from = known_names(use.from, arguments);
     const Number repeats = use.repeat.parameter.empty() ? use.repeat : lookup(use.repeat, arguments);
-    const std::int64_t repeat = in_range(repeats, use.repeat, LayerField::repeat);
+    const std::int64_t repeat = in_range(repeats, use.repeat, "repeat", kRepeats);
     const std::size_t first = out.size();
     for (std::int64_t i = 0; i < repeat && !spent_; ++i) {
       names_.enter();
@@ -147,22 +147,23 @@ class Expansion {
     return found == arguments.end() ? Number{} : found->second;
   }
 
-  std::int64_t in_range(const Number& given, const Number& asked, LayerField field) {
+  std::int64_t in_range(const Number& given, const Number& asked, std::string_view key,
+                        const NumberRange& range) {
     if (asked.parameter.empty()) return given.value;
-    const FieldRow& row = row_of(field);
-    if (given.value >= row.least && given.value <= row.most) return given.value;
+    if (given.value >= range.least && given.value <= range.most) return given.value;
     if (is_new(given.span)) {
       report(given.span, fmt::format("\"${}\" is used for {}, which must be an integer from {} to {}",
-                                     asked.parameter, row.key, row.least, row.most));
+                                     asked.parameter, key, range.least, range.most));
     }
-    return row.least;
+    return range.least;
   }
 
-  void set_field(const FieldNumbers& field, const Arguments& arguments, Layer& layer) {
+  void set_numbers(const KeyNumbers& given, const Arguments& arguments, Layer& layer) {
+    const auto& to = std::get<LayerNumbers>(given.key->value);
     std::vector<std::int64_t> values;
-    for (const Number& number : field.numbers)
-      values.push_back(in_range(lookup(number, arguments), number, field.field));
-    row_of(field.field).store(layer, values);
+    for (const Number& number : given.numbers)
+      values.push_back(in_range(lookup(number, arguments), number, given.key->name, to.range));
+    put_numbers(to, layer, values);
   }
 
   void run_out(SourceSpan span) {

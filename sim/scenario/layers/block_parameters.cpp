@@ -1,5 +1,5 @@
 // A walk over layer templates that collects what begins with a '$'.
-#include "sim/scenario/layers/block_parameters.hpp"
+#include "sim/scenario/layers/layer_template.hpp"
 
 namespace foretrain {
 
@@ -17,8 +17,8 @@ void add_name(const NameText& name, std::vector<ParameterUse>& uses) {
 
 void add_parameters(const LayerList& layers, std::vector<ParameterUse>& uses) {
   for (const LayerTemplate& layer : layers) {
-    for (const FieldNumbers& field : layer.fields) {
-      for (const Number& number : field.numbers) add_number(number, uses);
+    for (const KeyNumbers& given : layer.numbers) {
+      for (const Number& number : given.numbers) add_number(number, uses);
     }
     add_number(layer.repeat, uses);
     for (const Argument& argument : layer.arguments) add_number(argument.number, uses);

@@ -1,4 +1,4 @@
-// A layer is read by the rule of its type: a key that neither the rule nor all layers have is unknown.
+// A layer is read by the keys of its type: one that neither the type nor all layers have is unknown.
 #include "sim/scenario/layers/layer_template.hpp"
 
 #include <algorithm>
@@ -19,49 +19,73 @@ bool is_parameter(const Value& value) {
   return text != nullptr && text->size() > 1 && text->front() == '$' && text->size() <= kLongestTemplateName;
 }
 
-/// One of a field's numbers: an integer, "$name", or for padding "same".
-std::optional<Number> read_number(const Value& value, LayerField field) {
-  const FieldRow& row = row_of(field);
+/// One of a key's numbers: an integer, "$name", or "same".
+std::optional<Number> read_number(const Value& value, const NumberRange& range) {
   const auto* text = std::get_if<std::string>(&value.data);
   const auto* integer = std::get_if<std::int64_t>(&value.data);
   if (is_parameter(value)) return Number{0, text->substr(1), value.span};
-  if (integer != nullptr && *integer >= row.least && *integer <= row.most)
+  if (integer != nullptr && *integer >= range.least && *integer <= range.most)
     return Number{*integer, "", value.span};
-  if (field == LayerField::padding && text != nullptr && *text == "same") return Number{-1, "", value.span};
+  if (range.or_same && text != nullptr && *text == "same") return Number{-1, "", value.span};
   return std::nullopt;
 }
 
-std::vector<Number> read_numbers(TableReader& layer, LayerField field) {
-  const FieldRow& row = row_of(field);
-  const Value* value = layer.value(row.key);
+std::vector<Number> read_numbers(TableReader& layer, std::string_view key, const NumberRange& range) {
+  const Value* value = layer.value(key);
   if (value == nullptr) return {};
   const auto* list = std::get_if<Array>(&value->data);
-  if (list != nullptr && row.longest > 1 && (list->empty() || list->size() > row.longest)) {
-    layer.report(value->span, fmt::format("{} takes 1 to {} numbers, not {}", layer.full_name(row.key),
-                                          row.longest, list->size()));
+  if (list != nullptr && range.longest > 1 && (list->empty() || list->size() > range.longest)) {
+    layer.report(value->span, fmt::format("{} takes 1 to {} numbers, not {}", layer.full_name(key),
+                                          range.longest, list->size()));
     return {};
   }
   std::vector<Number> numbers;
-  const bool is_list = list != nullptr && row.longest > 1;
+  const bool is_list = list != nullptr && range.longest > 1;
   for (std::size_t i = 0; i < (is_list ? list->size() : 1); ++i) {
     const Value& one = is_list ? (*list)[i] : *value;
-    if (auto number = read_number(one, field))
+    if (auto number = read_number(one, range))
       numbers.push_back(std::move(*number));
     else
-      layer.report(one.span,
-                   fmt::format("{} must be an integer from {} to {}{}", layer.full_name(row.key), row.least,
-                               row.most, field == LayerField::padding ? ", or \"same\"" : ""));
+      layer.report(one.span, fmt::format("{} must be an integer from {} to {}{}", layer.full_name(key),
+                                         range.least, range.most, range.or_same ? ", or \"same\"" : ""));
   }
   return numbers;
 }
 
-void read_field(TableReader& layer, const FieldRule& rule, LayerTemplate& out) {
-  const FieldRow& row = row_of(rule.field);
-  if (rule.required) layer.require(row.key, row.longest > 3 ? "[3, 8, 8]" : "3");
-  std::vector<Number> numbers = read_numbers(layer, rule.field);
-  if (numbers.empty()) numbers.push_back({rule.standard, "", layer.span_of(row.key)});
-  out.fields.push_back({rule.field, std::move(numbers)});
-}
+/// Puts what stands under a key of the type into the template; numbers wait for a block's parameters.
+struct KeyReading {
+  TableReader& layer;
+  const LayerKey& key;
+  LayerTemplate& out;
+
+  void operator()(const LayerNumbers& numbers) const {
+    if (key.required) layer.require(key.name, numbers.range.longest > 3 ? "[3, 8, 8]" : "3");
+    std::vector<Number> read = read_numbers(layer, key.name, numbers.range);
+    if (!read.empty()) out.numbers.push_back({&key, std::move(read)});
+  }
+  void operator()(const LayerFlag& flag) const {
+    bool& value = flag.at(out.layer);
+    value = layer.boolean(key.name).value_or(value);
+  }
+  void operator()(const LayerTime& time) const {
+    layer.require(key.name, "\"10 ms\"");
+    time.at(out.layer) = layer.time(key.name).value_or(Time{});
+  }
+  void operator()(const LayerFlops& flops) const {
+    if (key.required) layer.require(key.name, "\"1 MFLOP\"");
+    flops.at(out.layer) = layer.flops(key.name).value_or(Flops{});
+  }
+  void operator()(const LayerBytes& bytes) const {
+    if (key.required) layer.require(key.name, "\"1 MB\"");
+    bytes.at(out.layer) = layer.bytes(key.name).value_or(Bytes{});
+  }
+  void operator()(const LayerWord& word) const {
+    const auto given = layer.one_of(key.name, word.words);
+    if (given)
+      word.put(out.layer, static_cast<std::size_t>(std::find(word.words.begin(), word.words.end(), *given) -
+                                                   word.words.begin()));
+  }
+};
 
 void read_name(TableReader& layer, const Value& value, std::string_view key, std::vector<NameText>& out) {
   const auto* text = std::get_if<std::string>(&value.data);
@@ -132,34 +156,19 @@ void read_block_use(TableReader& layer, LayerTemplate& out) {
   out.block = layer.string("block").value_or("");
   out.block_span = layer.span_of("block");
   out.from = read_names(layer, "from", kMostBranches);
-  const std::vector<Number> repeat = read_numbers(layer, LayerField::repeat);
+  const std::vector<Number> repeat = read_numbers(layer, "repeat", kRepeats);
   if (!repeat.empty()) out.repeat = repeat[0];
   read_arguments(layer, out);
 }
 
-void read_plain_layer(TableReader& layer, const TypeRule& rule, LayerTemplate& out) {
-  out.layer.type = rule.type;
-  for (const FieldRule& field : rule.fields) read_field(layer, field, out);
-  const bool pools = rule.type == LayerType::max_pool || rule.type == LayerType::avg_pool;
-  if (pools && !layer.has("stride")) out.fields[1].numbers = out.fields[0].numbers;
-  for (const FlagRule& flag : rule.flags) {
-    bool& value = flag.flag(out.layer);
-    value = layer.boolean(flag.key).value_or(value);
-  }
-  for (const TimeRule& time : rule.times) {
-    layer.require(time.key, "\"10 ms\"");
-    out.layer.*time.member = layer.time(time.key).value_or(Time{});
-  }
-  for (const WordRule& word : rule.words) {
-    const auto given = layer.one_of(word.key, word.words);
-    if (given)
-      word.store(out.layer, static_cast<std::size_t>(std::find(word.words.begin(), word.words.end(), *given) -
-                                                     word.words.begin()));
-  }
-  if (rule.type != LayerType::start) out.from = read_names(layer, "from", rule.joins ? kMostBranches : 1);
-  if (rule.joins) out.with = read_names(layer, "with", kMostBranches);
-  if (rule.has_memory) out.with = read_names(layer, "memory", 1);
-  if (rule.joins) read_branches(layer, out);
+void read_plain_layer(TableReader& layer, const LayerType& type, LayerTemplate& out) {
+  const bool joins = type.join != nullptr;
+  out.layer.type = &type;
+  for (const LayerKey& key : type.keys) std::visit(KeyReading{layer, key, out}, key.value);
+  if (type.open == nullptr) out.from = read_names(layer, "from", joins ? kMostBranches : 1);
+  if (joins) out.with = read_names(layer, "with", kMostBranches);
+  if (type.has_memory) out.with = read_names(layer, "memory", 1);
+  if (joins) read_branches(layer, out);
 }
 
 std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnostics) {
@@ -172,8 +181,8 @@ std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnos
   }
   const Entry* entry = table->find("type");
   const auto* word = entry == nullptr ? nullptr : std::get_if<std::string>(&entry->value.data);
-  const TypeRule* rule = word == nullptr ? nullptr : find_type_rule(*word);
-  TableReader layer(*table, rule != nullptr ? *word : "layer", diagnostics);
+  const LayerType* known = word == nullptr ? nullptr : find_layer_type(*word);
+  TableReader layer(*table, known != nullptr ? *word : "layer", diagnostics);
   LayerTemplate out;
   out.layer.span = value.span;
   layer.require("type", "type = \"relu\"");
@@ -184,14 +193,14 @@ std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnos
   if (name.size() > kLongestTemplateName)
     layer.report(layer.span_of("name"),
                  fmt::format("a name has at most {} characters", kLongestTemplateName));
-  if (rule == nullptr)
+  if (known == nullptr)
     read_block_use(layer, out);
   else
-    read_plain_layer(layer, *rule, out);
+    read_plain_layer(layer, *known, out);
   out.as = read_names(layer, "as", 1);
   for (NameText& label : read_names(layer, "weights", 1)) out.weights = std::move(label);
   layer.finish();
-  if (name.empty()) name = rule == nullptr ? out.block.substr(0, kLongestTemplateName) : *type;
+  if (name.empty()) name = known == nullptr ? out.block.substr(0, kLongestTemplateName) : *type;
   return out;
 }
 
@@ -214,6 +223,15 @@ LayerList read_list(const Array& values, Diagnostics& diagnostics) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& layer_type_names() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names{"block"};
+    for (const LayerType& type : layer_types()) names.emplace_back(type.name);
+    return names;
+  }();
+  return kNames;
+}
 
 LayerList read_layers(TableReader& table, std::string_view key) {
   table.require(key, "layers = [{ type = \"relu\" }]");

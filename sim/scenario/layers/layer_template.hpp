@@ -6,10 +6,11 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "sim/scenario/layers/layer_rules.hpp"
 #include "sim/scenario/toml/table_reader.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
 
@@ -20,10 +21,13 @@ struct Number {
   SourceSpan span{};
 };
 
-struct FieldNumbers {
-  LayerField field;
-  std::vector<Number> numbers;  ///< at least one
+struct KeyNumbers {
+  const LayerKey* key = nullptr;  ///< of the layer's type
+  std::vector<Number> numbers;    ///< at least one
 };
+
+/// How often a block may be put in.
+inline constexpr NumberRange kRepeats{.most = kMostLayers};
 
 /// The name of a result or the label of weights; "$name" in it stands for a parameter's number.
 struct NameText {
@@ -40,7 +44,7 @@ struct Argument {
 /// A layer, or the use of a block when `block` is not empty.
 struct LayerTemplate {
   Layer layer;  ///< with everything that needs no parameter: type, name, place, flags and words
-  std::vector<FieldNumbers> fields;
+  std::vector<KeyNumbers> numbers;
   std::vector<std::vector<LayerTemplate>> branches;
   std::vector<NameText> as, from, with;  ///< `with` of a join or of attention's memory
   NameText weights;                      ///< empty text: none
@@ -59,8 +63,30 @@ struct Block {
 };
 using Blocks = std::map<std::string, Block, std::less<>>;
 
+/// "block", and the names of all types.
+const std::vector<std::string>& layer_type_names();
+
 /// The list of layers under `key` of a table. Unnamed layers get the name of their type, numbered
 /// from the second on. Reports mistakes; faulty layers are left out.
 LayerList read_layers(TableReader& table, std::string_view key);
+
+// The parameters of blocks: which a list of layers asks for, in numbers, in names and in what it hands on.
+
+/// Where a layer asks for a parameter.
+struct ParameterUse {
+  std::string name;
+  SourceSpan span{};
+};
+
+/// Every parameter that a list of layers asks for, in its branches and in the arguments it hands on, in the
+/// order of the text.
+std::vector<ParameterUse> parameters_of(const LayerList& layers);
+
+/// The parts of a name: plain text, and parameters without their '$'.
+struct NamePart {
+  std::string text;
+  bool is_parameter = false;
+};
+std::vector<NamePart> parts_of(std::string_view name);
 
 }  // namespace foretrain

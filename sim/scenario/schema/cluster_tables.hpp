@@ -1,6 +1,7 @@
 // The tables of a cluster file: node, its host and links, fabric.
 #pragma once
 
+#include "sim/scenario/schema/cluster_keys.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/toml/part_reader.hpp"
 
@@ -17,21 +18,34 @@ class NodeReader {
   /// `path` is the table's name, empty for a template's document, where `description` may stand and
   /// `template` may not.
   NodeSpec read(const Table& table, std::string path);
+  /// Whether the numbers of devices were read without a mistake: they say which names a link may have.
+  bool knows_devices() const { return knows_devices_; }
 
  private:
-  void read_counts(TableReader& reader);
-  void read_switches_of_behaviour(TableReader& reader);
-  void read_host(const Table& table, std::string path);
-  void read_links(TableReader& reader);
-  void read_nic_places(TableReader& reader);
+  struct LinkGroup {
+    NodeReader& node;
+    LinkType type{};
+    int count = 1;
+  };
+  static const Keys<NodeReader>& device_keys();
+  static const Keys<NodeReader>& other_keys();
+  static const Keys<LinkGroup>& group_keys();
+  friend std::vector<KeyTable> node_key_tables();
+
+  void start(TableReader& reader, bool is_template);
+  void read_part(TableReader& reader, const std::string& path, const Keys<NodeReader>& keys);
+  void read_host(TableReader& reader, std::string_view key);
+  void read_links(TableReader& reader, std::string_view key);
+  void read_nic_places(TableReader& reader, std::string_view key);
   void read_link_group(const Table& table, SourceSpan span, std::string path);
   void add_link(TableReader& reader, NodeLink link);
-  void add_mesh(TableReader& reader, const LinkType& type, int count);
-  void add_pairs(TableReader& reader, const LinkType& type, int count);
+  void add_mesh(TableReader& reader, std::string_view key, const LinkGroup& group);
+  void add_pairs(TableReader& reader, std::string_view key, const LinkGroup& group);
 
   Diagnostics& diagnostics_;
   NodeSpec node_;
-  bool from_template_ = false;
+  LinkType nic_link_{};
+  bool from_template_ = false, knows_devices_ = true;
   PartReader<Gpu> gpus_{CatalogKind::gpus, read_gpu};
   PartReader<LinkType> links_{CatalogKind::links, read_link_type};
   PartReader<NodeSpec> templates_{CatalogKind::nodes, read_node_template};

@@ -25,34 +25,88 @@ class ClusterReader {
     const Table table = parse_toml(source_, diagnostics_);
     TableReader document(table, "", diagnostics_);
     spec_.name = name_of_file(source_.name);
-    spec_.description = document.string("description").value_or("");
-    document.require("nodes", "24");
-    document.require("node", "[node]");
-    spec_.nodes = static_cast<int>(document.integer("nodes", 1, kMostNodes).value_or(1));
-    read_node(document);
     node_span_ = document.span_of("node");
     nodes_span_ = document.span_of("nodes");
-    spec_.fabric = read_fabric(document);
-    spec_.storage = read_storage(document);
-    spec_.site = read_site(document);
-    if (document.has("calibration"))
-      spec_.calibration =
-          PartReader<Calibration>(CatalogKind::calibrations, read_calibration).read(document, "calibration");
+    read_keys(document, keys(), *this);
     document.finish();
-    if (diagnostics_.empty()) report_faults();
+    if (diagnostics_.empty())
+      report(check(spec_));
+    else
+      report_faults_of_parts();
     return std::move(spec_);
   }
 
+  static const Keys<ClusterReader>& keys() {
+    static const Keys<ClusterReader> keys =
+        keys_within<ClusterReader>(own_keys(),
+                                   [](ClusterReader& reader) -> ClusterSpec& { return reader.spec_; }) +
+        Keys<ClusterReader>{
+            {"nodes", {"integer", read_nodes}, "24", kRequired, "how many there are"},
+            {"node", {"table, name or path", read_node}, "[node]", kRequired, "`[node]`, below"},
+            {"fabric",
+             {"table", read_network},
+             "{ kind = \"star\", link = \"ib_hdr\" }",
+             "none",
+             "`[fabric]`, below: the network between nodes"},
+            {"storage",
+             {"table", [](TableReader& document, std::string_view,
+                          ClusterReader& cluster) { cluster.spec_.storage = read_storage(document); }},
+             "{ nfs = { job_bandwidth = \"1 GBps\" } }",
+             "usual figures",
+             "`[storage.page_cache]`, `[storage.nvme]`, `[storage.lustre]`, `[storage.nfs]`, below"},
+            {"site",
+             {"table", [](TableReader& document, std::string_view,
+                          ClusterReader& cluster) { cluster.spec_.site = read_site(document); }},
+             "{ batch_system = \"slurm\" }",
+             "none",
+             "`[site]`, below: how jobs get it"},
+            {"calibration",
+             {"name or path", read_calibration_key},
+             "\"mahti\"",
+             "none",
+             "what was measured on it: a file of `foretrain calibrate fit`"}};
+    return keys;
+  }
+
  private:
+  static Keys<ClusterSpec> own_keys() {
+    return {{"description", takes::text<&ClusterSpec::description>(), "\"two servers in the cellar\"", "none",
+             "a line for `foretrain list clusters`"}};
+  }
+
+  static void read_nodes(TableReader& document, std::string_view key, ClusterReader& cluster) {
+    const auto nodes = document.integer(key, 1, kMostNodes);
+    cluster.knows_nodes_ = nodes.has_value();
+    cluster.spec_.nodes = static_cast<int>(nodes.value_or(1));
+  }
+
   /// node = "dgx-a100" is short for a table that names a template and changes nothing.
-  void read_node(TableReader& document) {
-    const Value* value = document.value("node");
+  static void read_node(TableReader& document, std::string_view key, ClusterReader& cluster) {
+    const std::size_t before = cluster.diagnostics_.found().size();
+    const Value* value = document.value(key);
+    ClusterSpec& spec = cluster.spec_;
     if (value != nullptr && std::holds_alternative<std::string>(value->data)) {
-      spec_.node = PartReader<NodeSpec>(CatalogKind::nodes, read_node_template).read(document, "node");
-      for (NodeLink& link : spec_.node.links) link.span = value->span;
-    } else if (const Table* node = document.table("node")) {
-      spec_.node = NodeReader(diagnostics_).read(*node, "node");
+      spec.node = PartReader<NodeSpec>(CatalogKind::nodes, read_node_template).read(document, key);
+      for (NodeLink& link : spec.node.links) link.span = value->span;
+      cluster.knows_devices_ = cluster.diagnostics_.found().size() == before;
+    } else if (const Table* node = document.table(key)) {
+      NodeReader reader(cluster.diagnostics_);
+      spec.node = reader.read(*node, std::string(key));
+      cluster.knows_devices_ = reader.knows_devices();
     }
+    cluster.knows_node_ = value != nullptr && cluster.diagnostics_.found().size() == before;
+  }
+
+  static void read_network(TableReader& document, std::string_view, ClusterReader& cluster) {
+    const std::size_t before = cluster.diagnostics_.found().size();
+    cluster.spec_.fabric = read_fabric(document);
+    cluster.knows_fabric_ = cluster.diagnostics_.found().size() == before;
+  }
+
+  static void read_calibration_key(TableReader& document, std::string_view key, ClusterReader& cluster) {
+    if (!document.has(key)) return;
+    cluster.spec_.calibration =
+        PartReader<Calibration>(CatalogKind::calibrations, read_calibration).read(document, key);
   }
 
   bool is_of(const ClusterFault& fault, const std::vector<ClusterFault>& faults) const {
@@ -64,13 +118,32 @@ class ClusterReader {
   /// missing; the rest to [node].
   SourceSpan span_of(const ClusterFault& fault, const std::vector<ClusterFault>& of_fabric) const {
     if (fault.link >= 0) return spec_.node.links[static_cast<std::size_t>(fault.link)].span;
-    if (fault.fabric_link >= 0) return spec_.fabric.graph[static_cast<std::size_t>(fault.fabric_link)].span;
+    if (fault.fabric_link.line > 0) return fault.fabric_link;
     if (!is_of(fault, of_fabric)) return node_span_;
     return spec_.fabric.span.line > 0 ? spec_.fabric.span : nodes_span_;
   }
 
-  void report_faults() {
-    const std::vector<ClusterFault> faults = check(spec_);
+  /// What is wrong with the parts that could be read, so that nobody mends one mistake to see the next. A
+  /// link whose kind could not be read has been reported.
+  void report_faults_of_parts() {
+    std::vector<ClusterFault> faults;
+    if (knows_node_)
+      faults = check_node(spec_.node);
+    else if (knows_devices_)
+      faults = check_node_links(spec_.node);
+    std::erase_if(faults, [&](const ClusterFault& fault) { return is_of_unread_link(fault); });
+    if (knows_fabric_ && knows_nodes_ && knows_devices_) {
+      for (ClusterFault& fault : check_network(spec_)) faults.push_back(std::move(fault));
+    }
+    report(faults);
+  }
+
+  bool is_of_unread_link(const ClusterFault& fault) const {
+    if (fault.link < 0) return false;
+    return spec_.node.links[static_cast<std::size_t>(fault.link)].type.bandwidth.per_second == 0;
+  }
+
+  void report(const std::vector<ClusterFault>& faults) {
     if (faults.empty()) return;
     const std::vector<ClusterFault> of_fabric = find_fabric(spec_.fabric.kind)->check(spec_);
     for (const ClusterFault& fault : faults) {
@@ -83,9 +156,34 @@ class ClusterReader {
   Diagnostics& diagnostics_;
   ClusterSpec spec_;
   SourceSpan node_span_, nodes_span_;
+  /// What was read without a mistake. Devices: how many there are of each, for the names of links.
+  bool knows_nodes_ = false, knows_node_ = false, knows_devices_ = false, knows_fabric_ = false;
 };
 
 }  // namespace
+
+std::vector<KeyTable> cluster_key_tables() {
+  std::vector<KeyTable> tables{{"The file", "", described(ClusterReader::keys())}};
+  const auto add = [&tables](std::vector<KeyTable> more) {
+    for (KeyTable& table : more) tables.push_back(std::move(table));
+  };
+  add(node_key_tables());
+  add(fabric_key_tables());
+  add({{"`[storage.page_cache]`, `[storage.nvme]`, `[storage.lustre]`, `[storage.nfs]`",
+        "Where training data lie. What is not said has the usual figure of its kind (docs/models/input.md).",
+        described(storage_keys())},
+       {"`[site]`", "How a computing centre hands it out, for job scripts and costs.",
+        described(site_keys())},
+       {"`[[site.partitions]]`", "What one job may ask of a queue.", described(partition_keys())},
+       {"`[site.billing]`", "What a job is charged.", described(billing_keys())},
+       {"A GPU's file", "A GPU that is not in `list gpus` is a file, named by its path in `node.gpu`.",
+        described(gpu_keys())},
+       {"`[ports]` of a GPU's file", "How it is usually built in: only `foretrain topology new` reads it.",
+        described(gpu_port_keys())},
+       {"A link's file", "A link that is not in `list links` is a file, named by its path.",
+        described(link_keys())}});
+  return tables;
+}
 
 ClusterSpec read_cluster(const SourceText& source, Diagnostics& diagnostics) {
   ClusterSpec cluster = read_uncalibrated_cluster(source, diagnostics);

@@ -1,7 +1,6 @@
-// The fabric of a cluster file. Which keys a kind needs is checked by its row of the fabrics catalog; here
-// each key has its limits.
-#include <algorithm>
-#include <array>
+// The fabric of a cluster file. What a kind takes besides the keys of all is told by its row of the fabrics
+// catalog.
+#include <set>
 
 #include <fmt/format.h>
 
@@ -13,58 +12,104 @@ namespace foretrain {
 
 namespace {
 
-struct FabricCountKey {
-  std::string_view name;
-  int FabricSpec::*member;
-  int least, most;
-};
-
-constexpr std::array<FabricCountKey, 10> kFabricCounts{
-    {{"nodes_per_leaf", &FabricSpec::nodes_per_leaf, 1, kMostNodes},
-     {"uplinks_per_leaf", &FabricSpec::uplinks_per_leaf, 1, kMostNodes},
-     {"levels", &FabricSpec::levels, 2, 3},
-     {"leaves_per_group", &FabricSpec::leaves_per_group, 1, kMostNodes},
-     {"uplinks_per_spine", &FabricSpec::uplinks_per_spine, 1, kMostNodes},
-     {"groups", &FabricSpec::groups, 1, kMostNodes},
-     {"routers_per_group", &FabricSpec::routers_per_group, 1, kMostNodes},
-     {"nodes_per_router", &FabricSpec::nodes_per_router, 1, kMostNodes},
-     {"parallel_links", &FabricSpec::parallel_links, 1, 1024},
-     {"global_links", &FabricSpec::global_links, 1, kMostNodes}}};
-
 std::vector<std::string> fabric_names() {
   std::vector<std::string> names;
   for (const Fabric& fabric : fabrics()) names.emplace_back(fabric.name);
   return names;
 }
 
+Keys<FabricSpec> shared_keys() {
+  return {
+      {"switch_latency", takes::latency<&FabricSpec::switch_latency>(), "\"0.3 us\"", "0 us",
+       "added per switch passed"},
+      {"in_network_reduction", takes::flag<&FabricSpec::in_network_reduction>(), "true", "false",
+       "switches that reduce (InfiniBand SHARP), used by CollNet"},
+      {"ecmp",
+       takes::choice<&FabricSpec::ecmp>(std::vector<Choice<PathChoice>>{
+           {"destination", PathChoice::destination}, {"flow", PathChoice::flow}}),
+       "\"flow\"", "destination",
+       "what chooses between equally short ways: the receiving adapter (InfiniBand's static tables), or a "
+       "hash of both ends (Ethernet)"}};
+}
+
 class FabricReader {
  public:
+  /// A table of [[fabric.links]].
+  struct Group {
+    FabricReader& fabric;
+    std::vector<FabricLink>& graph;
+    LinkType type{};
+    int count = 1;
+  };
+
   explicit FabricReader(TableReader& reader) : reader_(reader) {}
 
   FabricSpec read() {
-    FabricSpec fabric;
-    reader_.require("kind", "\"fat_tree\"");
-    const auto kind = reader_.one_of("kind", fabric_names());
-    fabric.kind = kind.value_or("none");
-    if (fabric.kind != "none") reader_.require("link", "\"ib_hdr\"");
-    fabric.link = read_link(reader_, "link");
-    fabric.uplink = read_link(reader_, "uplink");
-    fabric.switch_latency = reader_.time("switch_latency", kLatencyRange).value_or(Time::zero());
-    for (const FabricCountKey& key : kFabricCounts)
-      fabric.*key.member =
-          static_cast<int>(reader_.integer(key.name, key.least, key.most).value_or(fabric.*key.member));
-    if (const auto sizes = reader_.integers("dimensions", 1, kMostNodes, kMostDimensions))
-      for (const std::int64_t size : *sizes) fabric.dimensions.push_back(static_cast<int>(size));
-    fabric.in_network_reduction = reader_.boolean("in_network_reduction").value_or(false);
-    fabric.spread_nics = reader_.boolean("spread_nics").value_or(false);
-    if (reader_.one_of("ecmp", {"destination", "flow"}) == "flow") fabric.ecmp = PathChoice::flow;
-    read_graph(fabric);
-    if (kind) check_use(*find_fabric(*kind));
+    read_keys(reader_, keys(), *this);
+    const Fabric& kind = *find_fabric(fabric_.kind);
+    read_options(kind, fabric_);
+    if (has_kind_) check_use(kind);
     reader_.finish();
-    return fabric;
+    return std::move(fabric_);
+  }
+
+  /// Of every kind.
+  static const Keys<FabricReader>& keys() {
+    const auto of_fabric = [](FabricReader& reader) -> FabricSpec& { return reader.fabric_; };
+    static const Keys<FabricReader> keys =
+        Keys<FabricReader>{{"kind",
+                            {fmt::format("{}", fmt::join(fabric_names(), ", ")), &FabricReader::read_kind},
+                            "\"fat_tree\"",
+                            kRequired,
+                            "how the switches are wired: `list fabrics`"},
+                           {"link",
+                            {"name or path",
+                             [](TableReader& table, std::string_view key, FabricReader& fabric) {
+                               if (fabric.fabric_.kind != "none") table.require(key, "\"ib_hdr\"");
+                               fabric.fabric_.link = fabric.read_link(table, key);
+                             }},
+                            "\"ib_hdr\"",
+                            "required but with none",
+                            "adapter to first switch: one of `list networks`, or a file"},
+                           {"uplink",
+                            {"name or path",
+                             [](TableReader& table, std::string_view key, FabricReader& fabric) {
+                               fabric.fabric_.uplink = fabric.read_link(table, key);
+                             }},
+                            "\"ib_hdr\"",
+                            "link",
+                            "between switches"}} +
+        keys_within<FabricReader>(shared_keys(), of_fabric);
+    return keys;
+  }
+
+  static const Keys<Group>& group_keys() {
+    static const Keys<Group> keys{
+        {"link",
+         {"name or path",
+          [](TableReader& table, std::string_view key, Group& group) {
+            if (table.has(key)) group.type = group.fabric.read_link(table, key);
+          }},
+         "\"ib_hdr\"",
+         "fabric.link",
+         "of these connections"},
+        {"count", takes::integer<&Group::count>(1, kThickestLink), "2", "1",
+         "parallel links of a pair; their bandwidths add"},
+        {"pairs",
+         {"list of pairs", read_pairs},
+         R"([["leaf0", "spine0"], ["leaf0", "node0-17"]])",
+         kRequired,
+         "two switches, or a switch and a node, a range of nodes, or one of their adapters (node0-17.nic1)"}};
+    return keys;
   }
 
  private:
+  static void read_kind(TableReader& table, std::string_view key, FabricReader& fabric) {
+    const auto kind = table.one_of(key, fabric_names());
+    fabric.has_kind_ = kind.has_value();
+    fabric.fabric_.kind = kind.value_or("none");
+  }
+
   LinkType read_link(TableReader& reader, std::string_view key) {
     const std::size_t before = reader.diagnostics().found().size();
     LinkType type = links_.read(reader, key);
@@ -77,55 +122,117 @@ class FabricReader {
     return type;
   }
 
+  /// The keys of its own kind; those of the others are read for their mistakes alone.
+  void read_options(const Fabric& kind, FabricSpec& fabric) {
+    std::set<std::string_view> own;
+    for (const FabricKey& key : kind.keys) own.insert(key.name), read_option(key, fabric);
+    for (const Fabric& other : fabrics()) {
+      FabricSpec unused;
+      for (const FabricKey& key : other.keys) {
+        if (own.insert(key.name).second) read_option(key, unused);
+      }
+    }
+  }
+
+  void read_option(const FabricKey& key, FabricSpec& fabric) {
+    std::visit([&](const auto& value) { read_value(key, value, fabric); }, key.value);
+  }
+  void read_value(const FabricKey& key, FabricValue<int> value, FabricSpec& fabric) {
+    if (const auto found = reader_.integer(key.name, key.least, key.most))
+      value.put(fabric, static_cast<int>(*found));
+  }
+  void read_value(const FabricKey& key, FabricValue<bool> value, FabricSpec& fabric) {
+    if (const auto found = reader_.boolean(key.name)) value.put(fabric, *found);
+  }
+  void read_value(const FabricKey& key, FabricValue<std::vector<int>> value, FabricSpec& fabric) {
+    if (const auto found = reader_.integers(key.name, key.least, key.most, kMostDimensions))
+      value.put(fabric, {found->begin(), found->end()});
+  }
+  void read_value(const FabricKey& key, FabricValue<std::vector<FabricLink>> value, FabricSpec& fabric) {
+    const Array* groups = reader_.array(key.name, kMostGraphLinks);
+    if (groups == nullptr) return;
+    std::vector<FabricLink> graph;
+    for (const Value& group : *groups) {
+      const Table* table = std::get_if<Table>(&group.data);
+      if (table == nullptr)
+        reader_.report(group.span, "fabric.links holds tables", "write [[fabric.links]]");
+      else
+        read_group(*table, fabric.link, graph);
+    }
+    value.put(fabric, std::move(graph));
+  }
+
   /// A key that another kind reads would be without effect here.
   void check_use(const Fabric& kind) {
-    const auto takes = [&](std::string_view key) {
-      return std::find(kind.keys.begin(), kind.keys.end(), key) != kind.keys.end();
-    };
-    const auto check = [&](std::string_view key) {
-      if (reader_.has(key) && !takes(key))
+    const auto check = [&](std::string_view key, bool used) {
+      if (reader_.has(key) && !used)
         reader_.report(reader_.span_of(key),
                        fmt::format("{} is not used by the fabric {}", reader_.full_name(key), kind.name),
                        std::string(kind.name) + ": " + std::string(kind.summary));
     };
-    for (const std::string_view key : {"uplink", "dimensions", "links", "spread_nics"}) check(key);
-    for (const FabricCountKey& key : kFabricCounts) check(key.name);
-  }
-
-  void read_graph(FabricSpec& fabric) {
-    const Array* groups = reader_.array("links", kMostGraphLinks);
-    if (groups == nullptr) return;
-    for (const Value& value : *groups) {
-      const Table* table = std::get_if<Table>(&value.data);
-      if (table == nullptr)
-        reader_.report(value.span, "fabric.links holds tables", "write [[fabric.links]]");
-      else
-        read_group(*table, fabric);
+    std::set<std::string_view> seen{"uplink"};
+    check("uplink", kind.takes_uplink);
+    for (const FabricKey& key : kind.keys) seen.insert(key.name);
+    for (const Fabric& other : fabrics()) {
+      for (const FabricKey& key : other.keys) {
+        if (seen.insert(key.name).second) check(key.name, false);
+      }
     }
   }
 
-  void read_group(const Table& table, FabricSpec& fabric) {
-    TableReader group(table, "fabric.links", reader_.diagnostics());
-    group.require("pairs", R"([["leaf0", "spine0"], ["leaf0", "node0-17"]])");
-    const LinkType own = read_link(group, "link");
-    const LinkType& type = group.has("link") ? own : fabric.link;
-    const int count = static_cast<int>(group.integer("count", 1, 1024).value_or(1));
-    const Array* pairs = group.array("pairs", kMostGraphLinks);
+  static void read_pairs(TableReader& table, std::string_view key, Group& group) {
+    const Array* pairs = table.array(key, kMostGraphLinks);
     for (const Value& value : pairs != nullptr ? *pairs : Array{}) {
-      const auto pair = read_pair(group, value);
+      const auto pair = read_pair(table, value);
       if (!pair) continue;
-      if (fabric.graph.size() >= kMostGraphLinks)
-        return group.report(value.span, fmt::format("a fabric may list at most {} links", kMostGraphLinks));
-      fabric.graph.push_back({pair->first, pair->second, type, count, value.span});
+      if (group.graph.size() >= kMostGraphLinks)
+        return table.report(value.span, fmt::format("a fabric may list at most {} links", kMostGraphLinks));
+      group.graph.push_back({pair->first, pair->second, group.type, group.count, value.span});
     }
-    group.finish();
+  }
+
+  void read_group(const Table& table, const LinkType& usual, std::vector<FabricLink>& graph) {
+    TableReader reader(table, "fabric.links", reader_.diagnostics());
+    Group group{*this, graph, usual};
+    read_keys(reader, group_keys(), group);
+    reader.finish();
   }
 
   TableReader& reader_;
+  FabricSpec fabric_{};
+  bool has_kind_ = false;
   PartReader<LinkType> links_{CatalogKind::links, read_link_type};
 };
 
+/// In words, for the reference page.
+struct KindOfValue {
+  std::string operator()(const FabricValue<int>&) const { return "integer"; }
+  std::string operator()(const FabricValue<bool>&) const { return "true, false"; }
+  std::string operator()(const FabricValue<std::vector<int>>&) const { return "list of integers"; }
+  std::string operator()(const FabricValue<std::vector<FabricLink>>&) const { return "list of tables"; }
+};
+
+KeyTable table_of(const Fabric& kind) {
+  KeyTable table{
+      fmt::format("`[fabric]` with `kind = \"{}\"`", kind.name), std::string(kind.summary) + ".", {}};
+  for (const FabricKey& key : kind.keys)
+    table.keys.push_back({std::string(key.name), std::visit(KindOfValue{}, key.value), "",
+                          std::string(key.fallback), std::string(key.meaning)});
+  return table;
+}
+
 }  // namespace
+
+std::vector<KeyTable> fabric_key_tables() {
+  std::vector<KeyTable> tables{{"`[fabric]`", "The network between nodes; without the table there is none.",
+                                described(FabricReader::keys())}};
+  for (const Fabric& kind : fabrics()) {
+    if (!kind.keys.empty()) tables.push_back(table_of(kind));
+  }
+  tables.push_back(
+      {"`[[fabric.links]]`", "Of `kind = \"explicit\"`.", described(FabricReader::group_keys())});
+  return tables;
+}
 
 FabricSpec read_fabric(TableReader& document) {
   FabricSpec fabric;

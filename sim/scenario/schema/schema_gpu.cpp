@@ -1,79 +1,119 @@
-// The GPU file: data-sheet rates and memory.
-#include <algorithm>
-
+// The GPU file: data-sheet rates and memory, and how it is usually built into a node.
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/schema/cluster_keys.hpp"
 #include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/toml/declared_keys.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
 
 namespace {
 
-const std::vector<std::string>& architecture_names() {
-  static const std::vector<std::string> names{"cpu",    "kepler", "pascal", "volta",    "turing",
-                                              "ampere", "ada",    "hopper", "blackwell"};
-  return names;
-}
-
-Architecture read_architecture(TableReader& reader) {
-  const auto name = reader.one_of("architecture", architecture_names());
-  if (!name) return Architecture::volta;
-  const auto& names = architecture_names();
-  return static_cast<Architecture>(std::find(names.begin(), names.end(), *name) - names.begin());
+std::vector<Choice<Architecture>> architectures() {
+  using enum Architecture;
+  return {{"cpu", cpu},     {"kepler", kepler}, {"pascal", pascal},
+          {"volta", volta}, {"turing", turing}, {"ampere", ampere},
+          {"ada", ada},     {"hopper", hopper}, {"blackwell", blackwell}};
 }
 
 /// A rate that must be more than zero when it is given.
-FlopRate read_gpu_rate(TableReader& reader, std::string_view key) {
-  const auto rate = reader.flop_rate(key);
-  if (rate && !(rate->per_second > 0))
-    reader.report(reader.span_of(key), reader.full_name(key) + " must be more than zero",
-                  "leave it out when the GPU does not support it");
-  return rate.value_or(FlopRate{});
+template <auto Member>
+Takes<Gpu> gpu_rate() {
+  return {"rate", [](TableReader& table, std::string_view key, Gpu& gpu) {
+            const auto rate = table.flop_rate(key);
+            if (rate && !(rate->per_second > 0))
+              table.report(table.span_of(key), table.full_name(key) + " must be more than zero",
+                           "leave it out when the GPU does not support it");
+            takes::put(rate, gpu.*Member);
+          }};
 }
 
-ByteRate read_memory_bandwidth(TableReader& reader) {
-  const auto rate = reader.byte_rate("memory_bandwidth");
-  if (rate && !(rate->per_second > 0))
-    reader.report(reader.span_of("memory_bandwidth"), "memory_bandwidth must be more than zero");
-  return rate.value_or(ByteRate{});
+template <auto Member>
+Takes<Gpu> gpu_size() {
+  return {"size", [](TableReader& table, std::string_view key, Gpu& gpu) {
+            const auto size = table.bytes(key);
+            if (size && size->count < 1)
+              table.report(table.span_of(key), table.full_name(key) + " must be more than zero");
+            takes::put(size, gpu.*Member);
+          }};
 }
 
-Bytes read_gpu_size(TableReader& reader, std::string_view key) {
-  const auto size = reader.bytes(key);
-  if (size && size->count < 1)
-    reader.report(reader.span_of(key), reader.full_name(key) + " must be more than zero");
-  return size.value_or(Bytes{});
+constexpr std::string_view kNotSupported = "not supported";
+constexpr int kMostNvlinks = 64;
+
+const Keys<Gpu>& rate_keys() {
+  static const Keys<Gpu> keys{
+      {"fp64", gpu_rate<&Gpu::fp64>(), "\"7.8 TFLOPs\"", kNotSupported, "dense peak rate in 64 bits"},
+      {"fp32", gpu_rate<&Gpu::fp32>(), "\"15.7 TFLOPs\"", kRequired, "in 32 bits, without tensor cores"},
+      {"tf32", gpu_rate<&Gpu::tf32>(), "\"156 TFLOPs\"", kNotSupported, "TF32 on tensor cores"},
+      {"fp16", gpu_rate<&Gpu::fp16>(), "\"125 TFLOPs\"", kNotSupported,
+       "in 16 bits, on tensor cores where there are some, sums in 32 bits, without sparsity"},
+      {"bf16", gpu_rate<&Gpu::bf16>(), "\"312 TFLOPs\"", kNotSupported, "likewise"},
+      {"fp8", gpu_rate<&Gpu::fp8>(), "\"733 TFLOPs\"", kNotSupported, "likewise"}};
+  return keys;
+}
+
+const Keys<Gpu>& memory_keys() {
+  static const Keys<Gpu> keys{
+      {"memory", gpu_size<&Gpu::memory>(), "\"32 GB\"", kRequired, "of the data sheet"},
+      {"usable_memory", gpu_size<&Gpu::usable_memory>(), "\"32510 MiB\"", "memory",
+       "what the driver leaves to programs: the total of nvidia-smi"},
+      {"memory_bandwidth", takes::rate<&Gpu::memory_bandwidth>(), "\"900 GBps\"", kRequired,
+       "of the data sheet"},
+      {"memory_efficiency", takes::number<&Gpu::memory_efficiency>(0.01, 1), "0.8", "0.8",
+       "what streaming kernels reach of it"},
+      {"l2_cache", gpu_size<&Gpu::l2_cache>(), "\"6 MB\"", "unknown", "of the whole GPU"}};
+  return keys;
 }
 
 }  // namespace
+
+const Keys<Gpu>& gpu_keys() {
+  static const Keys<Gpu> keys =
+      Keys<Gpu>{{"architecture", takes::choice<&Gpu::architecture>(architectures()), "\"volta\"", kRequired,
+                 "NVIDIA's generation; cpu: no GPU, the cores of the host compute"},
+                {"compute_capability", takes::number<&Gpu::compute_capability>(1, 20), "7.0", "7.0",
+                 "as nvidia-smi --query-gpu=compute_cap prints it"}} +
+      rate_keys() + memory_keys() +
+      Keys<Gpu>{{"sm_count", takes::integer<&Gpu::sm_count>(1, 10'000), "80", kRequired,
+                 "streaming multiprocessors"},
+                {"sustained_clock", takes::number<&Gpu::sustained_clock>(0.1, 1), "0.9", "1",
+                 "clock under training load / clock of the rates above: less for cards with a small power "
+                 "budget"},
+                {"staging_share", takes::number<&Gpu::staging_share>(0.01, 1), "0.67", "0.92",
+                 "of its host link's rate, reads and writes together, when GPUs exchange data through host "
+                 "memory"},
+                {"tdp", takes::power<&Gpu::tdp_w>(), "\"300 W\"", "unknown",
+                 "board power, for the energy of a job"}};
+  return keys;
+}
+
+const Keys<GpuPorts>& gpu_port_keys() {
+  static const Keys<GpuPorts> keys{
+      {"host", takes::text<&GpuPorts::host>("name of a link"), "\"pcie4_x16\"", "by the architecture",
+       "the link to a CPU or PCIe switch"},
+      {"nvlink", takes::text<&GpuPorts::nvlink>("name of a link"), "\"nvlink3\"", "none",
+       "the kind of its NVLinks"},
+      {"nvlinks", takes::integer<&GpuPorts::nvlinks>(1, kMostNvlinks), "12", "0", "how many a GPU has"},
+      {"bridged", takes::flag<&GpuPorts::bridged>(), "true", "false",
+       "NVLinks come with a bridge between two cards; otherwise they are wired on the board"},
+      {"peer_access", takes::flag<&GpuPorts::peer_access>(), "false", "true",
+       "drivers let GPUs and adapters reach the card's memory over PCIe; those of GeForce do not"}};
+  return keys;
+}
 
 Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics);
   TableReader reader(table, "", diagnostics);
   Gpu gpu;
   gpu.name = name_of_file(source.name);
-  reader.require("architecture", "\"volta\"");
-  reader.require("fp32", "\"15.7 TFLOPs\"");
-  reader.require("memory", "\"32 GB\"");
-  reader.require("memory_bandwidth", "\"900 GBps\"");
-  reader.require("sm_count", "80");
-  gpu.architecture = read_architecture(reader);
-  gpu.compute_capability = reader.number("compute_capability", 1, 20).value_or(gpu.compute_capability);
-  gpu.fp64 = read_gpu_rate(reader, "fp64");
-  gpu.fp32 = read_gpu_rate(reader, "fp32");
-  gpu.tf32 = read_gpu_rate(reader, "tf32");
-  gpu.fp16 = read_gpu_rate(reader, "fp16");
-  gpu.bf16 = read_gpu_rate(reader, "bf16");
-  gpu.fp8 = read_gpu_rate(reader, "fp8");
-  gpu.memory = read_gpu_size(reader, "memory");
-  gpu.usable_memory = read_gpu_size(reader, "usable_memory");
-  gpu.memory_bandwidth = read_memory_bandwidth(reader);
-  gpu.memory_efficiency = reader.number("memory_efficiency", 0.01, 1).value_or(gpu.memory_efficiency);
-  gpu.staging_share = reader.number("staging_share", 0.01, 1).value_or(gpu.staging_share);
-  gpu.sustained_clock = reader.number("sustained_clock", 0.1, 1).value_or(gpu.sustained_clock);
-  gpu.l2_cache = read_gpu_size(reader, "l2_cache");
-  gpu.tdp_w = reader.watts("tdp").value_or(0);
-  gpu.sm_count = static_cast<int>(reader.integer("sm_count", 1, 10'000).value_or(1));
+  gpu.sm_count = 1;
+  read_keys(reader, gpu_keys(), gpu);
+  if (const Table* ports = reader.table("ports")) {
+    TableReader of_ports(*ports, "ports", diagnostics);
+    read_keys(of_ports, gpu_port_keys(), gpu.ports);
+    of_ports.finish();
+  }
   reader.finish();
   return gpu;
 }

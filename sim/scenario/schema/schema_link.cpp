@@ -1,67 +1,47 @@
 // The link file: one kind of link, per direction.
-#include <algorithm>
-#include <array>
-
 #include "sim/scenario/catalog.hpp"
+#include "sim/scenario/schema/cluster_keys.hpp"
 #include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/toml/declared_keys.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
 
-namespace {
-
-struct LinkRateKey {
-  std::string_view name;
-  ByteRate LinkType::*member;
-};
-
-struct TimeKey {
-  std::string_view name;
-  Time LinkType::*member;
-};
-
-/// Optional keys; a key that is missing leaves the default of LinkType.
-constexpr std::array kLinkRates{LinkRateKey{"line_rate", &LinkType::line_rate},
-                                LinkRateKey{"nccl_bandwidth", &LinkType::nccl_bandwidth}};
-constexpr std::array kLinkTimes{TimeKey{"latency", &LinkType::latency},
-                                TimeKey{"collective_latency", &LinkType::collective_latency},
-                                TimeKey{"rendezvous_latency", &LinkType::rendezvous_latency}};
-
-void read_rates(TableReader& reader, LinkType& link) {
-  for (const LinkRateKey& key : kLinkRates) {
-    const auto rate = reader.byte_rate(key.name);
-    if (rate && rate->per_second < 1)
-      reader.report(reader.span_of(key.name),
-                    reader.full_name(key.name) + " must be at least one byte per second");
-    link.*key.member = rate.value_or(link.*key.member);
-  }
+const Keys<LinkType>& link_keys() {
+  using enum LinkKind;
+  static const Keys<LinkType> keys{
+      {"kind",
+       takes::choice<&LinkType::kind>(std::vector<Choice<LinkKind>>{
+           {"pcie", pcie}, {"nvlink", nvlink}, {"socket", socket}, {"network", network}}),
+       "\"nvlink\"", kRequired, "network: between nodes; the others inside one"},
+      {"bandwidth", takes::link_rate<&LinkType::bandwidth>(), "\"25 GBps\"", kRequired,
+       "what a plain copy reaches, per direction"},
+      {"line_rate", takes::link_rate<&LinkType::line_rate>(), "\"25 GBps\"", "unknown",
+       "what the wire carries; nothing measured may be above it"},
+      {"nccl_bandwidth", takes::link_rate<&LinkType::nccl_bandwidth>(), "\"20 GBps\"",
+       "NVLink: by the GPU; others: bandwidth", "what the search of NCCL books for it (src/graph/topo.h)"},
+      {"collective_efficiency", takes::number<&LinkType::collective_efficiency>(0.01, 1), "0.9", "1",
+       "what NCCL's Simple protocol reaches of the bandwidth"},
+      {"latency", takes::latency<&LinkType::latency>(), "\"1.3 us\"", "0 us", "one hop of a small message"},
+      {"collective_latency", takes::latency<&LinkType::collective_latency>(), "\"12 us\"", "unknown",
+       "one step of a collective between two nodes, small message: proxies, adapters and wire"},
+      {"rendezvous_latency", takes::latency<&LinkType::rendezvous_latency>(), "\"4 us\"", "0 us",
+       "more of it for messages beyond eager_limit"},
+      {"eager_limit",
+       {"size", [](TableReader& table, std::string_view key,
+                   LinkType& link) { takes::put(table.bytes(key), link.eager_limit); }},
+       "\"8 KiB\"",
+       "0 B",
+       "the largest message that needs no handshake"}};
+  return keys;
 }
-
-void read_times(TableReader& reader, LinkType& link) {
-  for (const TimeKey& key : kLinkTimes)
-    link.*key.member = reader.time(key.name, kLatencyRange).value_or(link.*key.member);
-}
-
-}  // namespace
 
 LinkType read_link_type(const SourceText& source, Diagnostics& diagnostics) {
-  static const std::vector<std::string> kinds{"pcie", "nvlink", "socket", "network"};
   const Table table = parse_toml(source, diagnostics);
   TableReader reader(table, "", diagnostics);
   LinkType link;
   link.name = name_of_file(source.name);
-  reader.require("kind", "\"nvlink\"");
-  reader.require("bandwidth", "\"25 GBps\"");
-  const auto kind = reader.one_of("kind", kinds);
-  if (kind) link.kind = static_cast<LinkKind>(std::find(kinds.begin(), kinds.end(), *kind) - kinds.begin());
-  const auto bandwidth = reader.byte_rate("bandwidth");
-  link.bandwidth = bandwidth.value_or(ByteRate{});
-  if (bandwidth && bandwidth->per_second < 1)
-    reader.report(reader.span_of("bandwidth"), "bandwidth must be at least one byte per second");
-  link.collective_efficiency = reader.number("collective_efficiency", 0.01, 1).value_or(1);
-  link.eager_limit = reader.bytes("eager_limit").value_or(link.eager_limit);
-  read_times(reader, link);
-  read_rates(reader, link);
+  read_keys(reader, link_keys(), link);
   reader.finish();
   return link;
 }

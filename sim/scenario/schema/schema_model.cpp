@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/catalog.hpp"
-#include "sim/scenario/layers/block_check.hpp"
 #include "sim/scenario/layers/block_expansion.hpp"
 #include "sim/scenario/layers/layer_template.hpp"
 #include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/toml/declared_keys.hpp"
 #include "sim/scenario/toml/reader.hpp"
 #include "sim/workload/lowering/operators.hpp"
 #include "sim/workload/lowering/optimizer.hpp"
@@ -42,12 +42,61 @@ Blocks read_blocks(TableReader& document) {
   return blocks;
 }
 
-std::vector<std::int64_t> read_input(TableReader& document) {
-  document.require("input", "input = [3, 224, 224]");
-  const auto input = document.integers("input", 1, kLargestSide, 4);
+void read_input(TableReader& document, std::string_view key, Model& model) {
+  const auto input = document.integers(key, 1, kLargestSide, 4);
   if (input && input->empty())
-    document.report(document.span_of("input"), "input is empty", "write channels, height and width");
-  return input.value_or(std::vector<std::int64_t>{});
+    document.report(document.span_of(key), "input is empty", "write channels, height and width");
+  model.input = input.value_or(std::vector<std::int64_t>{});
+}
+
+void read_optimizer(TableReader& document, std::string_view key, Model& model) {
+  model.optimizer = document.one_of(key, optimizer_names()).value_or("");
+}
+
+/// What a file says before its blocks are put in.
+struct ModelTemplates {
+  Model model;
+  LayerList layers;
+  Blocks blocks;
+};
+
+Keys<Model> plain_keys() {
+  return {{"description", takes::text<&Model::description>(), "\"two layers\"", "none",
+           "a line for `foretrain list models`"},
+          {"input",
+           {"list of 1 to 4 integers", read_input},
+           "input = [3, 224, 224]",
+           kRequired,
+           "the shape of one sample: [channels, height, width], [channels, depth, height, width], [length, "
+           "width] or [features]"},
+          {"input_is_tokens", takes::flag<&Model::input_is_tokens>(), "true", "false",
+           "input = [length] holds ids"},
+          {"samples_per_input", takes::integer<&Model::samples_per_input>(1, kLargestSide), "25", "1",
+           "a batch counts parts of an input, as tokens of a sentence"},
+          {"optimizer",
+           {fmt::format("{}", fmt::join(optimizer_names(), ", ")), read_optimizer},
+           "\"adam\"",
+           "not said",
+           "what it is usually trained with"}};
+}
+
+const Keys<ModelTemplates>& model_file_keys() {
+  static const Keys<ModelTemplates> keys =
+      keys_within<ModelTemplates>(plain_keys(), [](ModelTemplates& file) -> Model& { return file.model; }) +
+      Keys<ModelTemplates>{
+          {"layers",
+           {"list of tables", [](TableReader& document, std::string_view key,
+                                 ModelTemplates& file) { file.layers = read_layers(document, key); }},
+           "layers = [{ type = \"relu\" }]",
+           "must be given",
+           "the network, the last a loss"},
+          {"blocks",
+           {"tables", [](TableReader& document, std::string_view,
+                         ModelTemplates& file) { file.blocks = read_blocks(document); }},
+           "{ gate = { layers = [] } }",
+           "none",
+           "`[blocks.NAME]` with `layers`: what is put in by name"}};
+  return keys;
 }
 
 /// A block used many times shows each fault once.
@@ -65,26 +114,22 @@ void report_faults(const std::vector<ModelFault>& faults, Diagnostics& diagnosti
 ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics);
   TableReader document(table, "", diagnostics);
-  ModelFile file;
-  Model& model = file.model;
-  model.name = name_of_file(source.name);
-  model.description = document.string("description").value_or("");
-  model.input = read_input(document);
-  model.input_is_tokens = document.boolean("input_is_tokens").value_or(false);
-  model.samples_per_input = document.integer("samples_per_input", 1, kLargestSide).value_or(1);
-  model.optimizer = document.one_of("optimizer", optimizer_names()).value_or("");
-  const LayerList layers = read_layers(document, "layers");
-  const Blocks blocks = read_blocks(document);
+  ModelTemplates templates;
+  read_keys(document, model_file_keys(), templates);
   document.finish();
-  const bool sound = check_blocks(blocks, layers, diagnostics);
+  ModelFile file{std::move(templates.model), {}};
+  file.model.name = name_of_file(source.name);
+  const bool sound = check_blocks(templates.blocks, templates.layers, diagnostics);
   if (!sound || !diagnostics.empty()) return file;
-  model.layers = expand_blocks(blocks, layers, diagnostics);
+  file.model.layers = expand_blocks(templates.blocks, templates.layers, diagnostics);
   if (!diagnostics.empty()) return file;
-  ExpansionResult expansion = expand(model);
+  ExpansionResult expansion = expand(file.model);
   report_faults(expansion.faults, diagnostics);
   file.expanded = std::move(expansion.model);
   return file;
 }
+
+std::vector<KeyTable> model_key_tables() { return {{"The file", "", described(model_file_keys())}}; }
 
 Model read_model(const SourceText& source, Diagnostics& diagnostics) {
   return read_model_file(source, diagnostics).model;

@@ -1,7 +1,6 @@
 // The node of a cluster file, and node templates. A node with a template starts from the template: keys
 // replace its values, links are added to its links, and whoever sets `nics` or `nics_at` describes the
 // connections of all NICs anew.
-#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -12,144 +11,223 @@
 
 namespace foretrain {
 
-namespace {
-
-struct NodeCountKey {
-  std::string_view name;
-  int NodeSpec::*member;
-  int least, most;
-};
-
-constexpr std::array<NodeCountKey, 5> kNodeCounts{
-    {{"gpus", &NodeSpec::gpus, 1, kMostGpusPerNode},
-     {"cpus", &NodeSpec::cpus, 1, kMostCpusPerNode},
-     {"switches", &NodeSpec::switches, 0, kMostSwitchesPerNode},
-     {"nvswitches", &NodeSpec::nvswitches, 0, kMostSwitchesPerNode},
-     {"nics", &NodeSpec::nics, 0, kMostNicsPerNode}}};
-
-struct FlagKey {
-  std::string_view name;
-  bool NodeSpec::*member;
-};
-
-constexpr std::array<FlagKey, 3> kFlags{{{"peer_access", &NodeSpec::peer_access},  //
-                                         {"gpudirect", &NodeSpec::gpudirect},
-                                         {"multicast", &NodeSpec::multicast}}};
-
-/// In the order of HostFamily.
-const std::vector<std::string>& family_names() {
-  static const std::vector<std::string> names{"intel_broadwell",
-                                              "intel_skylake",
-                                              "intel_sapphire_rapids",
-                                              "intel_emerald_rapids",
-                                              "amd",
-                                              "power9",
-                                              "arm"};
+const std::vector<Choice<HostFamily>>& host_families() {
+  using enum HostFamily;
+  static const std::vector<Choice<HostFamily>> names{{"intel_broadwell", intel_broadwell},
+                                                     {"intel_skylake", intel_skylake},
+                                                     {"intel_sapphire_rapids", intel_sapphire_rapids},
+                                                     {"intel_emerald_rapids", intel_emerald_rapids},
+                                                     {"amd", amd},
+                                                     {"power9", power9},
+                                                     {"arm", arm}};
   return names;
 }
+
+namespace {
 
 constexpr std::array<PathClass, 5> kReaches{PathClass::pix, PathClass::pxb, PathClass::pxn, PathClass::phb,
                                             PathClass::sys};
 
-PathClass read_reach(TableReader& reader, PathClass fallback) {
-  std::vector<std::string> names;
-  for (const PathClass reach : kReaches) names.emplace_back(name_of(reach));
-  const auto name = reader.one_of("gpudirect_reach", names);
-  return name ? kReaches[static_cast<std::size_t>(std::find(names.begin(), names.end(), *name) -
-                                                  names.begin())]
-              : fallback;
+const Keys<Host>& host_keys() {
+  static const Keys<Host> keys{
+      {"cpu", takes::text<&Host::cpu>(), "\"2x AMD EPYC 7H12\"", "none", "shown to people"},
+      {"family", takes::choice<&Host::family>(host_families()), "\"amd\"", "intel_skylake",
+       "what NCCL tells apart when it books the link between sockets and chooses protocols"},
+      {"cores", takes::integer<&Host::cores>(1, 1024), "40", kRequired, "of the whole node"},
+      {"slowdown", takes::number<&Host::slowdown>(0.1, 20), "2.0", kRequired,
+       "single-thread time / that of the reference core (Zen 5 at about 4 GHz), docs/models/host_time.md"},
+      {"memory",
+       {"size", [](TableReader& table, std::string_view key,
+                   Host& host) { takes::put(table.bytes(key), host.memory); }},
+       "\"384 GiB\"",
+       "unknown",
+       "of the node"},
+      {"memory_bandwidth", takes::rate<&Host::memory_bandwidth>(), "\"10 GBps\"", kRequired,
+       "one core's memcpy, for pinning batches"},
+      {"power", takes::power<&Host::power_w>(), "\"800 W\"", "unknown",
+       "of a working node without its GPUs"}};
+  return keys;
+}
+
+Keys<NodeSpec> count_keys() {
+  return {
+      {"gpus", takes::integer<&NodeSpec::gpus>(1, kMostGpusPerNode), "4", kRequired, "GPUs of a node"},
+      {"cpus", takes::integer<&NodeSpec::cpus>(1, kMostCpusPerNode), "2", "1",
+       "sockets, or NUMA domains with PCIe lanes of their own"},
+      {"switches", takes::integer<&NodeSpec::switches>(0, kMostSwitchesPerNode), "2", "0", "PCIe switches"},
+      {"nvswitches", takes::integer<&NodeSpec::nvswitches>(0, kMostSwitchesPerNode), "1", "0",
+       "NVSwitches; those of a board may be one device"},
+      {"nics", takes::integer<&NodeSpec::nics>(0, kMostNicsPerNode), "2", "0",
+       "adapters, where links name their places; see nics_at"}};
+}
+
+Keys<NodeSpec> behaviour_keys() {
+  return {{"peer_access", takes::flag<&NodeSpec::peer_access>(), "false", "true",
+           "GPUs read each other over PCIe; otherwise traffic goes through host memory"},
+          {"gpudirect", takes::flag<&NodeSpec::gpudirect>(), "false", "true",
+           "adapters reach GPU memory (GPUDirect RDMA); otherwise messages go through host memory"},
+          {"multicast", takes::flag<&NodeSpec::multicast>(), "true", "false",
+           "NVSwitches reduce and multicast (NVLink SHARP, Hopper and later)"},
+          {"gpudirect_reach", takes::choice<&NodeSpec::gpudirect_reach>(named(kReaches)), "\"PHB\"", "PXB",
+           "the farthest adapter that does (NCCL_NET_GDR_LEVEL)"}};
 }
 
 bool touches_nic(const NodeLink& link) { return link.a.starts_with("nic") || link.b.starts_with("nic"); }
 
-/// "links" below [node], "host" below a template's document.
-std::string below(const std::string& path, std::string_view key) {
-  return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
-}
-
 }  // namespace
 
+const Keys<NodeReader>& NodeReader::device_keys() {
+  static const Keys<NodeReader> keys =
+      keys_within<NodeReader>(count_keys(), [](NodeReader& reader) -> NodeSpec& { return reader.node_; });
+  return keys;
+}
+
+const Keys<NodeReader>& NodeReader::other_keys() {
+  const auto of_node = [](NodeReader& reader) -> NodeSpec& { return reader.node_; };
+  static const Keys<NodeReader> keys =
+      Keys<NodeReader>{{"gpu",
+                        {"name or path",
+                         [](TableReader& table, std::string_view key, NodeReader& node) {
+                           if (table.has(key)) node.node_.gpu = node.gpus_.read(table, key);
+                         }},
+                        "\"a100-sxm4-40gb\"",
+                        kRequired,
+                        "one of `list gpus`, or a file"},
+                       {"gpu_clock",
+                        {"number",
+                         [](TableReader& table, std::string_view key, NodeReader& node) {
+                           node.node_.gpu.sustained_clock *= table.number(key, 0.1, 1).value_or(1);
+                         }},
+                        "0.9",
+                        "1",
+                        "what a power limit leaves of the GPU's clock"}} +
+      keys_within<NodeReader>(behaviour_keys(), of_node) +
+      Keys<NodeReader>{
+          {"host",
+           {"table",
+            [](TableReader& table, std::string_view key, NodeReader& node) { node.read_host(table, key); }},
+           "[host]",
+           kRequired,
+           "`[node.host]`, below"},
+          {"links",
+           {"list of tables",
+            [](TableReader& table, std::string_view key, NodeReader& node) { node.read_links(table, key); }},
+           "[[links]]",
+           kRequired,
+           "`[[node.links]]`, below; added to those of a template"},
+          {"nic_link",
+           {"name or path", [](TableReader& table, std::string_view key,
+                               NodeReader& node) { node.nic_link_ = node.links_.read(table, key); }},
+           "\"pcie4_x16\"",
+           "required with nics_at",
+           "between an adapter and its place"},
+          {"nics_at",
+           {"list of devices", [](TableReader& table, std::string_view key,
+                                  NodeReader& node) { node.read_nic_places(table, key); }},
+           "[\"cpu0\"]",
+           "none",
+           "one adapter at each of these places: a CPU or a PCIe switch"}};
+  return keys;
+}
+
+const Keys<NodeReader::LinkGroup>& NodeReader::group_keys() {
+  static const Keys<LinkGroup> keys{
+      {"link",
+       {"name or path", [](TableReader& table, std::string_view key,
+                           LinkGroup& group) { group.type = group.node.links_.read(table, key); }},
+       "\"pcie4_x16\"",
+       kRequired,
+       "one of `list links`, or a file"},
+      {"count", takes::integer<&LinkGroup::count>(1, 1024), "4", "1",
+       "parallel links between the two devices of a pair; their bandwidths add"},
+      {"mesh",
+       {"list of devices", [](TableReader& table, std::string_view key,
+                              LinkGroup& group) { group.node.add_mesh(table, key, group); }},
+       "[\"gpu0\", \"gpu1\"]",
+       "none",
+       "links every pair of them"},
+      {"pairs",
+       {"list of pairs", [](TableReader& table, std::string_view key,
+                            LinkGroup& group) { group.node.add_pairs(table, key, group); }},
+       "[[\"gpu0\", \"cpu0\"]]",
+       "none",
+       "links the pairs named; devices are gpu0, cpu0, switch0, nvswitch0, nic0, and so on"}};
+  return keys;
+}
+
+std::vector<KeyTable> node_key_tables() {
+  return {{"`[node]`",
+           "`node = \"dgx-a100\"` takes a template of `list nodes` as it is; `template` in the table begins "
+           "with one, and then nothing is required. A template's own file has these keys without `node.`, "
+           "and `description`.",
+           described(NodeReader::device_keys() + NodeReader::other_keys())},
+          {"`[node.host]`", "The CPU side of a node.", described(host_keys())},
+          {"`[[node.links]]`", "Groups of connections inside a node; each has either mesh or pairs.",
+           described(NodeReader::group_keys())}};
+}
+
 NodeSpec NodeReader::read(const Table& table, std::string path) {
+  const std::size_t before = diagnostics_.found().size();
   TableReader reader(table, path, diagnostics_);
-  from_template_ = !path.empty() && reader.has("template");
-  if (from_template_) node_ = templates_.read(reader, "template");
-  for (NodeLink& link : node_.links) link.span = reader.span_of("template");
-  if (!from_template_) {
-    reader.require("gpus", "4");
-    reader.require("gpu", "\"a100-sxm4-40gb\"");
-    reader.require("host", path.empty() ? "[host]" : "[node.host]");
-    reader.require("links", path.empty() ? "[[links]]" : "[[node.links]]");
-  }
-  read_counts(reader);
-  if (!from_template_ || reader.has("gpu")) node_.gpu = gpus_.read(reader, "gpu");
-  node_.gpu.sustained_clock *= reader.number("gpu_clock", 0.1, 1).value_or(1);
-  read_switches_of_behaviour(reader);
-  if (const Table* host = reader.table("host")) read_host(*host, below(path, "host"));
-  read_links(reader);
-  read_nic_places(reader);
-  if (path.empty())
-    reader.string("description");
-  else
-    reader.string("template");
+  start(reader, path.empty());
+  read_part(reader, path, device_keys());
+  knows_devices_ = diagnostics_.found().size() == before;
+  read_part(reader, path, other_keys());
   reader.finish();
   return std::move(node_);
 }
 
-void NodeReader::read_counts(TableReader& reader) {
-  for (const NodeCountKey& key : kNodeCounts) {
-    const int fallback = from_template_ ? node_.*key.member : key.least;
-    node_.*key.member = static_cast<int>(reader.integer(key.name, key.least, key.most).value_or(fallback));
+/// "[[links]]" of a template is "[[node.links]]" of a cluster.
+void NodeReader::read_part(TableReader& reader, const std::string& path, const Keys<NodeReader>& keys) {
+  for (const Key<NodeReader>& key : keys) {
+    const std::size_t brackets = path.empty() ? 0 : key.example.find_first_not_of('[');
+    const bool is_below = brackets > 0;
+    if (!from_template_ && key.fallback == kRequired)
+      reader.require(key.name, is_below ? fmt::format("{}{}.{}", key.example.substr(0, brackets), path,
+                                                      key.example.substr(brackets))
+                                        : std::string(key.example));
+    key.takes.read(reader, key.name, *this);
   }
 }
 
-void NodeReader::read_switches_of_behaviour(TableReader& reader) {
-  for (const FlagKey& key : kFlags) node_.*key.member = reader.boolean(key.name).value_or(node_.*key.member);
-  node_.gpudirect_reach = read_reach(reader, node_.gpudirect_reach);
+/// What the node begins with.
+void NodeReader::start(TableReader& reader, bool is_template) {
+  from_template_ = !is_template && reader.has("template");
+  if (from_template_) node_ = templates_.read(reader, "template");
+  for (NodeLink& link : node_.links) link.span = reader.span_of("template");
+  if (!from_template_) node_.gpus = 1;
+  reader.string(is_template ? "description" : "template");
 }
 
-void NodeReader::read_host(const Table& table, std::string path) {
-  TableReader reader(table, std::move(path), diagnostics_);
-  Host& host = node_.host;
-  if (!from_template_) {
-    reader.require("cores", "40");
-    reader.require("slowdown", "2.0");
-    reader.require("memory_bandwidth", "\"10 GBps\"");
-  }
-  host.cpu = reader.string("cpu").value_or(host.cpu);
-  host.cores = static_cast<int>(reader.integer("cores", 1, 1024).value_or(host.cores));
-  host.slowdown = reader.number("slowdown", 0.1, 20).value_or(host.slowdown);
-  host.memory = reader.bytes("memory").value_or(host.memory);
-  const auto copy_rate = reader.byte_rate("memory_bandwidth");
-  if (copy_rate && !(copy_rate->per_second > 0))
-    reader.report(reader.span_of("memory_bandwidth"),
-                  reader.full_name("memory_bandwidth") + " must be more than zero");
-  host.memory_bandwidth = copy_rate.value_or(host.memory_bandwidth);
-  const auto& families = family_names();
-  if (const auto family = reader.one_of("family", families))
-    host.family =
-        static_cast<HostFamily>(std::find(families.begin(), families.end(), *family) - families.begin());
-  reader.finish();
+void NodeReader::read_host(TableReader& reader, std::string_view key) {
+  const Table* table = reader.table(key);
+  if (table == nullptr) return;
+  TableReader host(*table, reader.full_name(key), diagnostics_);
+  if (from_template_)
+    read_keys_over(host, host_keys(), node_.host);
+  else
+    read_keys(host, host_keys(), node_.host);
+  host.finish();
 }
 
-void NodeReader::read_links(TableReader& reader) {
+void NodeReader::read_links(TableReader& reader, std::string_view key) {
   if (reader.has("nics") || reader.has("nics_at")) std::erase_if(node_.links, touches_nic);
-  const Array* tables = reader.array("links", kMostNodeLinks);
+  const Array* tables = reader.array(key, kMostNodeLinks);
   if (tables == nullptr) return;
   for (const Value& value : *tables) {
     const Table* table = std::get_if<Table>(&value.data);
-    if (table == nullptr) {
-      reader.report(value.span, fmt::format("{} holds tables", reader.full_name("links")),
-                    fmt::format("write [[{}]]", reader.full_name("links")));
-      continue;
-    }
-    read_link_group(*table, value.span, reader.full_name("links"));
+    if (table != nullptr)
+      read_link_group(*table, value.span, reader.full_name(key));
+    else
+      reader.report(value.span, fmt::format("{} holds tables", reader.full_name(key)),
+                    fmt::format("write [[{}]]", reader.full_name(key)));
   }
 }
 
 /// nics_at = ["switch0", "cpu1"] is two NICs and their links; nic_link says which link.
-void NodeReader::read_nic_places(TableReader& reader) {
-  const auto places = reader.strings("nics_at", kMostNicsPerNode);
-  const LinkType type = links_.read(reader, "nic_link");
+void NodeReader::read_nic_places(TableReader& reader, std::string_view key) {
+  const auto places = reader.strings(key, kMostNicsPerNode);
+  if (!places) knows_devices_ = knows_devices_ && !reader.has(key);
   if (!places) return;
   if (reader.has("nics") && node_.nics != static_cast<int>(places->size()))
     reader.report(reader.span_of("nics"),
@@ -158,24 +236,24 @@ void NodeReader::read_nic_places(TableReader& reader) {
                   "leave it out: the list says how many there are");
   if (!reader.has("nic_link")) reader.require("nic_link", "\"pcie4_x16\"");
   node_.nics = static_cast<int>(places->size());
-  if (type.name.empty()) return;
+  if (nic_link_.name.empty()) return;
   for (std::size_t i = 0; i < places->size(); ++i)
-    add_link(reader, {fmt::format("nic{}", i), (*places)[i], type, 1, reader.span_of("nics_at")});
+    add_link(reader, {fmt::format("nic{}", i), (*places)[i], nic_link_, 1, reader.span_of(key)});
 }
 
 void NodeReader::read_link_group(const Table& table, SourceSpan span, std::string path) {
   TableReader reader(table, std::move(path), diagnostics_);
-  reader.require("link", "\"pcie4_x16\"");
-  const LinkType type = links_.read(reader, "link");
-  const int count = static_cast<int>(reader.integer("count", 1, 1024).value_or(1));
+  LinkGroup group{*this};
   if (reader.has("mesh") == reader.has("pairs"))
     reader.report(span,
                   reader.has("mesh") ? "a group of links has mesh or pairs, not both"
                                      : "a group of links needs mesh or pairs",
                   R"(mesh = ["gpu0", "gpu1"] links every pair, pairs = [["gpu0", "cpu0"]] the pairs named)");
-  if (reader.has("mesh")) add_mesh(reader, type, count);
-  if (reader.has("pairs")) add_pairs(reader, type, count);
+  const std::size_t before = node_.links.size();
+  read_keys(reader, group_keys(), group);
   reader.finish();
+  // Which of the two lists is meant nobody knows; links of both would be there twice.
+  if (reader.has("mesh") && reader.has("pairs")) node_.links.resize(before);
 }
 
 void NodeReader::add_link(TableReader& reader, NodeLink link) {
@@ -183,21 +261,21 @@ void NodeReader::add_link(TableReader& reader, NodeLink link) {
   reader.report(link.span, fmt::format("a node may have at most {} links", kMostNodeLinks));
 }
 
-void NodeReader::add_mesh(TableReader& reader, const LinkType& type, int count) {
-  const auto devices = reader.strings("mesh", kMostGpusPerNode);
+void NodeReader::add_mesh(TableReader& reader, std::string_view key, const LinkGroup& group) {
+  const auto devices = reader.strings(key, kMostGpusPerNode);
   if (!devices) return;
   for (std::size_t a = 0; a < devices->size(); ++a) {
     for (std::size_t b = a + 1; b < devices->size(); ++b)
-      add_link(reader, {(*devices)[a], (*devices)[b], type, count, reader.span_of("mesh")});
+      add_link(reader, {(*devices)[a], (*devices)[b], group.type, group.count, reader.span_of(key)});
   }
 }
 
-void NodeReader::add_pairs(TableReader& reader, const LinkType& type, int count) {
-  const Array* pairs = reader.array("pairs", kMostNodeLinks);
+void NodeReader::add_pairs(TableReader& reader, std::string_view key, const LinkGroup& group) {
+  const Array* pairs = reader.array(key, kMostNodeLinks);
   if (pairs == nullptr) return;
   for (const Value& value : *pairs) {
     if (const auto pair = read_pair(reader, value))
-      add_link(reader, {pair->first, pair->second, type, count, value.span});
+      add_link(reader, {pair->first, pair->second, group.type, group.count, value.span});
   }
 }
 

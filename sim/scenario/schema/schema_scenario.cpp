@@ -4,23 +4,24 @@
 
 #include <fmt/format.h>
 
-#include "sim/cluster/calibrated_cluster.hpp"
+#include "sim/cluster/cluster.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/job.hpp"
-#include "sim/scenario/named_cluster.hpp"
 #include "sim/scenario/opened_catalogs.hpp"
 #include "sim/scenario/scenario.hpp"
-#include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/sections/cluster_section.hpp"
 #include "sim/scenario/sections/collective_sections.hpp"
 #include "sim/scenario/sections/data_section.hpp"
 #include "sim/scenario/sections/framework_section.hpp"
 #include "sim/scenario/sections/launch_section.hpp"
+#include "sim/scenario/sections/loop_section.hpp"
+#include "sim/scenario/sections/model_section.hpp"
+#include "sim/scenario/sections/run_sections.hpp"
 #include "sim/scenario/sections/scenario_document.hpp"
 #include "sim/scenario/sections/scenario_effects.hpp"
-#include "sim/scenario/sections/scenario_sections.hpp"
+#include "sim/scenario/sections/scenario_keys.hpp"
 #include "sim/scenario/sections/strategy_section.hpp"
 #include "sim/scenario/sections/study_section.hpp"
-#include "sim/scenario/toml/part_reader.hpp"
 #include "sim/workload/lowering/lowering.hpp"
 
 namespace foretrain {
@@ -49,73 +50,6 @@ class Section {
   TableReader reader_;
 };
 
-std::optional<OpenedModel> load_model(TableReader& section, OpenedCatalogs& opened) {
-  const auto name = section.string("name");
-  if (!name) return std::nullopt;
-  if (const auto known = opened.models.find(*name); known != opened.models.end()) return known->second;
-  const auto source = find_named(CatalogKind::models, *name, section.span_of("name"), section.diagnostics());
-  if (!source) return std::nullopt;
-  Diagnostics problems(*source);
-  ModelFile file = read_model_file(*source, problems);
-  section.diagnostics().include(problems.found());
-  if (!problems.empty()) return std::nullopt;
-  OpenedModel model{std::move(file.model), std::make_shared<const ExpandedModel>(std::move(file.expanded))};
-  return opened.models.emplace(*name, std::move(model)).first->second;
-}
-
-/// cluster.calibration replaces the one that the cluster's file names.
-Calibration read_calibration_key(TableReader& section, Calibration own) {
-  const Value* value = section.value("calibration");
-  if (value == nullptr) return own;
-  const auto* name = std::get_if<std::string>(&value->data);
-  if (name != nullptr && *name == kNoCalibration) return {};
-  return PartReader<Calibration>(CatalogKind::calibrations, read_calibration).read(section, "calibration");
-}
-
-std::optional<ClusterSpec> load_uncalibrated_cluster(TableReader& section, OpenedCatalogs& opened) {
-  const auto name = section.string("name");
-  if (!name) return std::nullopt;
-  if (const auto known = opened.clusters.find(*name); known != opened.clusters.end()) return known->second;
-  const auto source =
-      find_named(CatalogKind::clusters, *name, section.span_of("name"), section.diagnostics());
-  if (!source) return std::nullopt;
-  Diagnostics problems(*source);
-  ClusterSpec cluster = read_uncalibrated_cluster(*source, problems);
-  section.diagnostics().include(problems.found());
-  if (problems.empty()) return opened.clusters.emplace(*name, std::move(cluster)).first->second;
-  read_calibration_key(section, {});  // its mistakes, too
-  return std::nullopt;
-}
-
-std::optional<ClusterSpec> load_cluster(TableReader& section, OpenedCatalogs& opened) {
-  std::optional<ClusterSpec> cluster = load_uncalibrated_cluster(section, opened);
-  if (!cluster) return std::nullopt;
-  Calibration calibration = read_calibration_key(section, std::move(cluster->calibration));
-  return calibrated(*std::move(cluster), std::move(calibration));
-}
-
-void read_model_section(TableReader& model, OpenedCatalogs& opened, Scenario& scenario) {
-  model.require("name", "name = \"resnet50\"");
-  if (auto loaded = load_model(model, opened)) {
-    scenario.workload.model = std::move(loaded->expanded);
-    scenario.model = std::move(loaded->model);
-  }
-  read_training(model, scenario);
-  read_optimizer(model, scenario);
-}
-
-void read_cluster_section(TableReader& cluster, OpenedCatalogs& opened, Scenario& scenario) {
-  cluster.require("name", "name = \"mahti\"");
-  auto loaded = load_cluster(cluster, opened);
-  const auto layout = cluster.one_of("layout", {"packed", "spread"});
-  scenario.layout = layout == "spread" ? Layout::spread : Layout::packed;
-  cluster.finish();
-  if (loaded)
-    scenario.cluster = *std::move(loaded);
-  else
-    scenario.cluster.node.gpus = 0;
-}
-
 void read_measured_section(TableReader& document, bool one_of_several, Scenario& scenario) {
   const Table* table = document.table("measured");
   if (table == nullptr) return;
@@ -135,13 +69,8 @@ void read_section(TableReader& document, std::string_view key, void (*read)(Tabl
 
 void read_run_section(TableReader& document, const ScenarioDocument& source, Scenario& scenario) {
   Section run(document, "run");
-  scenario.lists_gpus = run.reader().has("gpus");
-  if (source.is_combination())
-    read_possible_gpus(run.reader(), scenario);
-  else
-    read_gpus(run.reader(), scenario);
+  read_run(run.reader(), source.is_combination(), scenario);
   if (!source.one_of_several()) check_gpus(run.reader(), scenario);
-  read_run(run.reader(), scenario);
   run.reader().finish();
 }
 
@@ -155,9 +84,8 @@ void read_collective_sections(TableReader& document, Scenario& scenario) {
   CollectiveKnobs knobs;
   Section nccl(document, "nccl"), launch(document, "launch");
   read_nccl(nccl.reader(), knobs);
-  read_launch(launch.reader(), knobs);
   scenario.collective = knobs.settings();
-  read_launcher(launch.reader(), scenario);
+  read_launch_section(launch.reader(), scenario);
   nccl.reader().finish();
   launch.reader().finish();
   if (knobs.gpudirect) scenario.cluster.node.gpudirect = *knobs.gpudirect;
@@ -165,7 +93,7 @@ void read_collective_sections(TableReader& document, Scenario& scenario) {
 
 void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& scenario) {
   TableReader document(source.table(), "", source.diagnostics());
-  scenario.note = document.lines("note").value_or("");
+  read_keys(document, document_keys(), scenario);
   Section model(document, "model"), cluster(document, "cluster"), data(document, "data"),
       strategy(document, "strategy");
   read_strategy_name(strategy.reader(), scenario);
@@ -173,8 +101,8 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   read_model_section(model.reader(), opened, scenario);
   read_cluster_section(cluster.reader(), opened, scenario);
   model.reader().finish();
+  cluster.reader().finish();
   read_data(data.reader(), scenario);
-  read_sampler(data.reader(), scenario);
   read_strategy_knobs(strategy.reader(), source, scenario);
   strategy.reader().finish();
   read_collective_sections(document, scenario);
@@ -207,8 +135,10 @@ Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overri
   if (std::vector<Diagnostic> mistakes = document.found(); !mistakes.empty())
     throw InputError(std::move(mistakes));
   complete(scenario, source.name);
+  scenario.warnings.insert(scenario.warnings.end(), overrides.notes.begin(), overrides.notes.end());
   for (std::string& warning : settle_precision(scenario)) scenario.warnings.push_back(std::move(warning));
   for (std::string& idle : idle_settings(document, scenario)) scenario.warnings.push_back(std::move(idle));
+  for (std::string& doubt : doubts_about(scenario.cluster)) scenario.warnings.push_back(std::move(doubt));
   for (std::string& warning : data_warnings(scenario)) scenario.warnings.push_back(std::move(warning));
   for (std::string& warning : job_warnings(scenario)) scenario.warnings.push_back(std::move(warning));
   return scenario;

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/printable.hpp"
+#include "sim/scenario/schema/cluster_keys.hpp"
 #include "sim/scenario/schema/cluster_tables.hpp"
-#include "sim/scenario/toml/section_values.hpp"
 
 namespace foretrain {
 
@@ -17,6 +17,9 @@ constexpr double kDearest = 1e9;
 
 /// What a text that ends up in job scripts may hold besides letters and digits: no line end, `$`, backquote
 /// or backslash in any of them.
+/// Grams of CO2 per kWh: brown coal alone makes some 1,100.
+constexpr double kDirtiestGrid = 2000;
+
 struct ScriptCharacters {
   std::string_view allowed;
   std::string_view hint;
@@ -48,80 +51,108 @@ std::optional<std::string> for_scripts(TableReader& reader, std::string_view key
   return std::nullopt;
 }
 
-std::optional<std::string> script_text(TableReader& reader, std::string_view key,
-                                       const ScriptCharacters& characters) {
-  return for_scripts(reader, key, reader.span_of(key), reader.string(key), characters);
+template <auto... Path>
+takes::Of<Path...> script_text(ScriptCharacters characters) {
+  return {"text", [characters](TableReader& table, std::string_view key, auto& target) {
+            const auto text = for_scripts(table, key, table.span_of(key), table.string(key), characters);
+            takes::put(text, MemberPath<Path...>::in(target));
+          }};
 }
 
-std::vector<std::string> read_constraints(TableReader& site) {
-  std::vector<std::string> out;
-  const auto texts = site.strings("constraints", kMostConstraints);
+template <auto... Path>
+takes::Of<Path...> amount() {
+  return takes::number<Path...>(0, kDearest);
+}
+
+void read_constraints(TableReader& table, std::string_view key, Site& site) {
+  const auto texts = table.strings(key, kMostConstraints);
   for (std::size_t i = 0; texts && i < texts->size(); ++i) {
-    const SourceSpan span = std::get<Array>(site.value("constraints")->data)[i].span;
-    if (auto text = for_scripts(site, "constraints", span, (*texts)[i], kOfFeatures))
-      out.push_back(*std::move(text));
+    const SourceSpan span = std::get<Array>(table.value(key)->data)[i].span;
+    if (auto text = for_scripts(table, key, span, (*texts)[i], kOfFeatures))
+      site.constraints.push_back(*std::move(text));
   }
-  return out;
 }
 
-Partition read_partition(TableReader& reader) {
-  Partition partition;
-  reader.require("name", "name = \"gpu\"");
-  keep(script_text(reader, "name", kOfName), partition.name);
-  count(reader, "most_nodes", 1, kMostOfJob, partition.most_nodes);
-  count(reader, "most_gpus", 1, kMostOfJob, partition.most_gpus);
-  keep(reader.time("longest"), partition.longest);
-  keep(reader.boolean("for_tests"), partition.for_tests);
-  keep(reader.boolean("whole_nodes"), partition.whole_nodes);
-  reader.finish();
-  return partition;
-}
-
-std::vector<Partition> read_partitions(TableReader& site) {
-  std::vector<Partition> out;
-  const Array* array = site.array("partitions", kMostPartitions);
-  if (array == nullptr) return out;
+void read_partitions(TableReader& table, std::string_view key, Site& site) {
+  const Array* array = table.array(key, kMostPartitions);
+  if (array == nullptr) return;
   for (const Value& element : *array) {
-    const Table* table = std::get_if<Table>(&element.data);
-    if (table == nullptr) {
-      site.report(element.span, "a partition is a table", "as in [[site.partitions]] with name = \"gpu\"");
+    const Table* partition = std::get_if<Table>(&element.data);
+    if (partition == nullptr) {
+      table.report(element.span, "a partition is a table", "as in [[site.partitions]] with name = \"gpu\"");
       continue;
     }
-    TableReader reader(*table, site.full_name("partitions"), site.diagnostics());
-    out.push_back(read_partition(reader));
+    TableReader reader(*partition, table.full_name(key), table.diagnostics());
+    read_keys(reader, partition_keys(), site.partitions.emplace_back());
+    reader.finish();
   }
-  return out;
 }
 
-Billing read_billing(TableReader& site) {
-  Billing billing;
-  const Table* table = site.table("billing");
-  if (table == nullptr) return billing;
-  TableReader reader(*table, site.full_name("billing"), site.diagnostics());
-  reader.require("unit", "unit = \"BU\"");
-  keep(reader.string("unit"), billing.unit);
-  keep(reader.number("per_gpu_hour", 0, kDearest), billing.per_gpu_hour);
-  keep(reader.number("per_core_hour", 0, kDearest), billing.per_core_hour);
-  keep(reader.number("per_gib_hour", 0, kDearest), billing.per_gib_hour);
+void read_billing(TableReader& table, std::string_view key, Site& site) {
+  const Table* billing = table.table(key);
+  if (billing == nullptr) return;
+  TableReader reader(*billing, table.full_name(key), table.diagnostics());
+  read_keys(reader, billing_keys(), site.billing);
   reader.finish();
-  return billing;
 }
 
 }  // namespace
+
+const Keys<Partition>& partition_keys() {
+  static const Keys<Partition> keys{
+      {"name", script_text<&Partition::name>(kOfName), "\"gpu\"", kRequired, "as in --partition"},
+      {"least_nodes", takes::integer<&Partition::least_nodes>(1, kMostOfJob), "1", "none", "of a job"},
+      {"least_gpus", takes::integer<&Partition::least_gpus>(1, kMostOfJob), "4", "none", "of a job"},
+      {"most_nodes", takes::integer<&Partition::most_nodes>(1, kMostOfJob), "16", "none", "of a job"},
+      {"most_gpus", takes::integer<&Partition::most_gpus>(1, kMostOfJob), "64", "none", "of a job"},
+      {"longest", takes::time<&Partition::longest>(), "\"36 h\"", "none", "the largest --time"},
+      {"for_tests", takes::flag<&Partition::for_tests>(), "true", "false",
+       "a short queue, not for production"},
+      {"whole_nodes", takes::flag<&Partition::whole_nodes>(), "true", "false",
+       "a job gets and pays whole nodes"}};
+  return keys;
+}
+
+const Keys<Billing>& billing_keys() {
+  static const Keys<Billing> keys{
+      {"unit", takes::text<&Billing::unit>(), "\"BU\"", kRequired, "what the centre charges in"},
+      {"per_gpu_hour", amount<&Billing::per_gpu_hour>(), "60", "0", "units for an hour of a GPU"},
+      {"per_core_hour", amount<&Billing::per_core_hour>(), "1", "0", "of a core"},
+      {"per_gib_hour", amount<&Billing::per_gib_hour>(), "0.1", "0", "of a GiB of memory"}};
+  return keys;
+}
+
+const Keys<Site>& site_keys() {
+  static const Keys<Site> keys{
+      {"batch_system",
+       takes::choice<&Site::system>(std::vector<Choice<BatchSystem>>{{"slurm", BatchSystem::slurm},
+                                                                     {"htcondor", BatchSystem::htcondor}}),
+       "\"slurm\"", kRequired, "whose job scripts `predict --sbatch` and `--condor` write"},
+      {"gpu_type", script_text<&Site::gpu_type>(kOfName), "\"a100\"", "none", "as in --gres=gpu:a100:4"},
+      {"constraints",
+       {"list of texts", read_constraints},
+       "[\"gpu\"]",
+       "none",
+       "features by which a job asks for these nodes, as in --constraint=gpu"},
+      {"requirements", script_text<&Site::requirements>(kOfExpression), "\"Capability == 8.0\"", "none",
+       "HTCondor's require_gpus that selects these GPUs"},
+      {"partitions",
+       {"list of tables", read_partitions},
+       "[{ name = \"gpu\" }]",
+       "none",
+       "`[[site.partitions]]`, below"},
+      {"billing", {"table", read_billing}, "{ unit = \"BU\" }", "none", "`[site.billing]`, below"},
+      {"grid_g_per_kwh", takes::number<&Site::grid_g_per_kwh>(0, kDirtiestGrid), "55", "unknown",
+       "grams of CO2 per kWh of the electricity"}};
+  return keys;
+}
 
 Site read_site(TableReader& document) {
   Site site;
   const Table* table = document.table("site");
   if (table == nullptr) return site;
   TableReader reader(*table, "site", document.diagnostics());
-  reader.require("batch_system", "batch_system = \"slurm\"");
-  choose<BatchSystem>(reader, "batch_system",
-                      {{"slurm", BatchSystem::slurm}, {"htcondor", BatchSystem::htcondor}}, site.system);
-  keep(script_text(reader, "gpu_type", kOfName), site.gpu_type);
-  site.constraints = read_constraints(reader);
-  keep(script_text(reader, "requirements", kOfExpression), site.requirements);
-  site.partitions = read_partitions(reader);
-  site.billing = read_billing(reader);
+  read_keys(reader, site_keys(), site);
   reader.finish();
   return site;
 }

@@ -1,38 +1,21 @@
 // The tables [storage.KIND] of a cluster file: what is known of its disks and file systems, over the usual
 // figures of that kind.
-#include <array>
-
+#include "sim/scenario/schema/cluster_keys.hpp"
 #include "sim/scenario/schema/cluster_tables.hpp"
-#include "sim/scenario/toml/section_values.hpp"
 
 namespace foretrain {
 
-namespace {
-
-struct StorageRateKey {
-  std::string_view name;
-  ByteRate StorageSpec::*member;
-};
-
-constexpr std::array<StorageRateKey, 3> kStorageRates{{{"job_bandwidth", &StorageSpec::job},  //
-                                                       {"node_bandwidth", &StorageSpec::node},
-                                                       {"stream_bandwidth", &StorageSpec::stream}}};
-
-StorageSpec read_kind(TableReader& reader, StorageKind kind) {
-  StorageSpec spec = usual_storage(kind);
-  for (const StorageRateKey& key : kStorageRates) {
-    const auto rate = reader.byte_rate(key.name);
-    if (rate && rate->per_second < 1)
-      reader.report(reader.span_of(key.name),
-                    reader.full_name(key.name) + " must be at least one byte per second");
-    keep(rate, spec.*key.member);
-  }
-  keep(reader.time("latency", kLatencyRange), spec.latency);
-  reader.finish();
-  return spec;
+const Keys<StorageSpec>& storage_keys() {
+  static const Keys<StorageSpec> keys{{"job_bandwidth", takes::link_rate<&StorageSpec::job>(), "\"50 GBps\"",
+                                       "of the kind", "what all nodes of a job share"},
+                                      {"node_bandwidth", takes::link_rate<&StorageSpec::node>(), "\"5 GBps\"",
+                                       "of the kind", "what all readers of a node share"},
+                                      {"stream_bandwidth", takes::link_rate<&StorageSpec::stream>(),
+                                       "\"1 GBps\"", "of the kind", "what one reader reaches"},
+                                      {"latency", takes::latency<&StorageSpec::latency>(), "\"0.5 ms\"",
+                                       "of the kind", "each read: open, seek, server"}};
+  return keys;
 }
-
-}  // namespace
 
 std::vector<StorageSpec> read_storage(TableReader& document) {
   std::vector<StorageSpec> out;
@@ -43,7 +26,10 @@ std::vector<StorageSpec> read_storage(TableReader& document) {
     const Table* table = storage.table(kStorageNames[i]);
     if (table == nullptr) continue;
     TableReader reader(*table, storage.full_name(kStorageNames[i]), document.diagnostics());
-    out.push_back(read_kind(reader, static_cast<StorageKind>(i)));
+    StorageSpec spec = usual_storage(static_cast<StorageKind>(i));
+    read_keys(reader, storage_keys(), spec);
+    reader.finish();
+    out.push_back(spec);
   }
   storage.finish();
   return out;

@@ -3,6 +3,7 @@
 
 #include "sim/cluster/hardware.hpp"
 #include "sim/collective/transports/transport.hpp"
+#include "sim/scenario/toml/declared_keys.hpp"
 #include "sim/scenario/toml/table_reader.hpp"
 #include "sim/scenario/toml/value.hpp"
 #include "sim/workload/data_set.hpp"
@@ -43,5 +44,7 @@ struct ModelFile {
   ExpandedModel expanded;
 };
 ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics);
+/// The keys of a model file on the reference page.
+std::vector<KeyTable> model_key_tables();  // schema_model.cpp
 
 }  // namespace foretrain

@@ -9,86 +9,150 @@
 
 #include "sim/base/ascii.hpp"
 #include "sim/base/names.hpp"
+#include "sim/scenario/sections/launch_section.hpp"
 #include "sim/scenario/sections/scenario_document.hpp"
-#include "sim/scenario/toml/section_values.hpp"
 
 namespace foretrain {
 
 namespace {
 
-constexpr int kMostChannels = 64, kMostThreads = 1024, kMostProcessesOfNode = 64;
+constexpr int kMostChannels = 64, kMostThreads = 1024;
 
 /// true, false, 1 or 0.
-std::optional<bool> optional_flag(TableReader& reader, std::string_view key) {
-  const Value* value = reader.value(key);
+std::optional<bool> optional_flag(TableReader& table, std::string_view key) {
+  const Value* value = table.value(key);
   const auto* number = value == nullptr ? nullptr : std::get_if<std::int64_t>(&value->data);
   if (number != nullptr && (*number == 0 || *number == 1)) return *number == 1;
-  return reader.boolean(key);
+  return table.boolean(key);
 }
 
-void keep_flag(TableReader& reader, std::string_view key, bool& out) {
-  if (const auto found = optional_flag(reader, key)) out = *found;
+template <auto... Path>
+takes::Of<Path...> nccl_flag() {
+  return {"true, false", [](TableReader& table, std::string_view key, auto& target) {
+            takes::put(optional_flag(table, key), MemberPath<Path...>::in(target));
+          }};
 }
 
-std::vector<std::string> algorithm_names() {
+template <auto Member, class Found>
+void put_named(TableReader& table, std::string_view key, nccl::Settings& settings, Found find,
+               const std::vector<std::string>& known) {
+  const auto name = table.string(key);
+  if (!name) return;
+  settings.*Member = find(*name);
+  if (!(settings.*Member))
+    table.report(table.span_of(key),
+                 fmt::format("unknown {} \"{}\"", table.full_name(key), name->substr(0, 60)),
+                 did_you_mean(lower_case(name->substr(0, 60)), known));
+}
+
+/// Names in lower case, as scenarios write them; NCCL's own spelling is understood, too.
+template <class Values>
+std::vector<std::string> lower_names(const Values& values) {
   std::vector<std::string> names;
-  for (const nccl::Algorithm algorithm : nccl::kAlgorithms)
-    names.push_back(lower_case(std::string(nccl::name_of(algorithm))));
+  for (const auto value : values) names.push_back(lower_case(std::string(name_of(value))));
   return names;
 }
 
-void read_algorithm(TableReader& reader, nccl::Settings& settings) {
-  const auto name = reader.string("algorithm");
-  if (!name) return;
-  settings.algorithm = nccl::find_algorithm(*name);
-  if (settings.algorithm) return;
-  reader.report(reader.span_of("algorithm"),
-                fmt::format("unknown nccl.algorithm \"{}\"", name->substr(0, 60)),
-                did_you_mean(lower_case(name->substr(0, 60)), algorithm_names()));
-}
-
-void read_protocol(TableReader& reader, nccl::Settings& settings) {
-  const auto name = reader.string("protocol");
-  if (!name) return;
-  std::vector<std::string> known;
+std::optional<Protocol> find_protocol(std::string_view name) {
   for (const Protocol protocol : kProtocols) {
-    known.push_back(lower_case(std::string(name_of(protocol))));
-    if (lower_case(*name) == known.back()) settings.protocol = protocol;
+    if (lower_case(std::string(name)) == lower_case(std::string(name_of(protocol)))) return protocol;
   }
-  if (settings.protocol) return;
-  reader.report(reader.span_of("protocol"), fmt::format("unknown nccl.protocol \"{}\"", name->substr(0, 60)),
-                did_you_mean(lower_case(name->substr(0, 60)), known));
+  return std::nullopt;
 }
 
-void read_nccl_version(TableReader& reader, nccl::Settings& settings) {
-  if (reader.value("version") == nullptr) return;
-  const auto text = reader.spelling("version");
+Takes<nccl::Settings> algorithm() {
+  const std::vector<std::string> names = lower_names(nccl::kAlgorithms);
+  return {fmt::format("{}", fmt::join(names, ", ")),
+          [names](TableReader& table, std::string_view key, nccl::Settings& settings) {
+            put_named<&nccl::Settings::algorithm>(table, key, settings, nccl::find_algorithm, names);
+          }};
+}
+
+Takes<nccl::Settings> protocol() {
+  const std::vector<std::string> names = lower_names(kProtocols);
+  return {fmt::format("{}", fmt::join(names, ", ")),
+          [names](TableReader& table, std::string_view key, nccl::Settings& settings) {
+            put_named<&nccl::Settings::protocol>(table, key, settings, find_protocol, names);
+          }};
+}
+
+void read_nccl_version(TableReader& table, std::string_view key, nccl::Settings& settings) {
+  if (table.value(key) == nullptr) return;
+  const auto text = table.spelling(key);
   const auto version = text ? nccl::parse_version(*text) : std::nullopt;
-  if (version) settings.version = *version;
-  if (!version)
-    reader.report(reader.span_of("version"), "nccl.version is no version of NCCL",
-                  "as in nccl.version = \"2.18.3\"");
+  if (version)
+    settings.version = *version;
+  else
+    table.report(table.span_of(key), "nccl.version is no version of NCCL", "as in nccl.version = \"2.18.3\"");
 }
 
 /// never, always, auto; or NCCL's own 0, 1, 2.
-void read_cross_nic(TableReader& reader, nccl::Settings& settings) {
-  const Value* value = reader.value("cross_nic");
-  const auto* number = value == nullptr ? nullptr : std::get_if<std::int64_t>(&value->data);
-  const std::vector<std::string> names{"never", "always", "auto"};
-  std::optional<std::size_t> choice;
-  if (number != nullptr && *number >= 0 && *number <= 2) choice = static_cast<std::size_t>(*number);
-  if (!choice) {
-    const auto name = reader.one_of("cross_nic", names);
-    if (name) choice = static_cast<std::size_t>(std::find(names.begin(), names.end(), *name) - names.begin());
-  }
-  if (choice) settings.cross_nic = static_cast<nccl::CrossNic>(*choice);
+Takes<nccl::Settings> cross_nic() {
+  const std::vector<Choice<nccl::CrossNic>> choices{{"never", nccl::CrossNic::never},
+                                                    {"always", nccl::CrossNic::always},
+                                                    {"auto", nccl::CrossNic::automatic}};
+  return {takes::names_of(choices),
+          [choices](TableReader& table, std::string_view key, nccl::Settings& settings) {
+            const Value* value = table.value(key);
+            const auto* number = value == nullptr ? nullptr : std::get_if<std::int64_t>(&value->data);
+            if (number != nullptr && *number >= 0 && *number <= 2)
+              settings.cross_nic = static_cast<nccl::CrossNic>(*number);
+            else
+              choose(table, key, choices, settings.cross_nic);
+          }};
 }
 
-void read_channels(TableReader& reader, nccl::Settings& settings) {
-  count(reader, "min_channels", 1, kMostChannels, settings.min_channels);
-  count(reader, "max_channels", 1, kMostChannels, settings.max_channels);
+void read_buffer(TableReader& table, std::string_view key, nccl::Settings& settings) {
+  if (const auto buffer = table.bytes(key)) settings.buffer_bytes = buffer->count;
+}
+
+void check_channels(TableReader& table, const nccl::Settings& settings) {
   if (settings.max_channels == 0 || settings.min_channels <= settings.max_channels) return;
-  reader.report(reader.span_of("min_channels"), "nccl.min_channels is more than nccl.max_channels");
+  table.report(table.span_of("min_channels"), "nccl.min_channels is more than nccl.max_channels");
+}
+
+Keys<nccl::Settings> keys_before_gdr() {
+  using S = nccl::Settings;
+  return {
+      {"version",
+       {"version", read_nccl_version},
+       "\"2.18.3\"",
+       "2.20.5",
+       "NCCL's; what PyTorch 2.3 and 2.4 bring along when it is not given"},
+      {"algorithm", algorithm(), "\"ring\"", "NCCL's choice by size", "NCCL_ALGO"},
+      {"protocol", protocol(), "\"simple\"", "NCCL's choice by size", "NCCL_PROTO"},
+      {"min_channels", takes::integer<&S::min_channels>(1, kMostChannels), "8", "NCCL's",
+       "NCCL_MIN_NCHANNELS, NCCL_MIN_CTAS"},
+      {"max_channels", takes::integer<&S::max_channels>(1, kMostChannels), "16", "NCCL's",
+       "NCCL_MAX_NCHANNELS, NCCL_MAX_CTAS"},
+      {"nvls", nccl_flag<&S::nvls>(), "false", "true", "NCCL_NVLS_ENABLE: NVSwitches reduce, where they can"},
+      {"collnet", nccl_flag<&S::collnet>(), "true", "false",
+       "NCCL_COLLNET_ENABLE: the fabric's switches reduce, where they can"},
+  };
+}
+
+Keys<CollectiveKnobs> gdr_key() {
+  return {{"gdr", nccl_flag<&CollectiveKnobs::gpudirect>(), "false", "the cluster's",
+           "GPUDirect RDMA; false: messages between nodes go through host memory"}};
+}
+
+Keys<nccl::Settings> keys_behind_gdr() {
+  using S = nccl::Settings;
+  return {
+      {"p2p", nccl_flag<&S::p2p>(), "false", "true",
+       "false is NCCL_P2P_DISABLE=1: GPUs of a node exchange through host memory"},
+      {"pxn", nccl_flag<&S::pxn>(), "false", "true",
+       "false is NCCL_PXN_DISABLE=1: no relay over NVLink to a GPU nearer to the NIC"},
+      {"cross_nic", cross_nic(), "\"never\"", "auto",
+       "NCCL_CROSS_NIC: a ring may leave a node over another NIC than it came in"},
+      {"threads", takes::integer<&S::simple_threads>(64, kMostThreads), "256", "NCCL's",
+       "NCCL_NTHREADS: threads of a channel's block"},
+      {"buffer",
+       {"size", read_buffer},
+       "\"4 MiB\"",
+       "4 MiB",
+       "NCCL_BUFFSIZE: of each connection, Simple protocol"},
+  };
 }
 
 void read_collective_section(TableReader& document, std::string_view key,
@@ -100,36 +164,29 @@ void read_collective_section(TableReader& document, std::string_view key,
   section.finish();
 }
 
-}  // namespace
-
-void read_nccl(TableReader& reader, CollectiveKnobs& knobs) {
-  nccl::Settings& settings = knobs.nccl;
-  read_nccl_version(reader, settings);
-  read_algorithm(reader, settings);
-  read_protocol(reader, settings);
-  read_channels(reader, settings);
-  keep_flag(reader, "nvls", settings.nvls);
-  keep_flag(reader, "collnet", settings.collnet);
-  knobs.gpudirect = optional_flag(reader, "gdr");
-  keep_flag(reader, "p2p", settings.p2p);
-  keep_flag(reader, "pxn", settings.pxn);
-  read_cross_nic(reader, settings);
-  count(reader, "threads", 64, kMostThreads, settings.simple_threads);
-  if (const auto buffer = reader.bytes("buffer")) settings.buffer_bytes = buffer->count;
-}
-
 void read_launch(TableReader& launch, CollectiveKnobs& knobs) {
-  if (const auto found = launch.integer("processes_per_node", 1, kMostProcessesOfNode))
-    knobs.processes_per_node = static_cast<int>(*found);
+  Launch launched;
+  read_keys(launch, {processes_per_node_key()}, launched);
+  if (launched.processes_per_node > 0) knobs.processes_per_node = launched.processes_per_node;
 }
-
-namespace {
 
 void read_calibration_name(TableReader& cluster, CollectiveKnobs& knobs) {
   knobs.calibration = cluster.string("calibration");
 }
 
 }  // namespace
+
+const Keys<CollectiveKnobs>& nccl_keys() {
+  static const auto nccl = [](CollectiveKnobs& knobs) -> nccl::Settings& { return knobs.nccl; };
+  static const Keys<CollectiveKnobs> keys = keys_within<CollectiveKnobs>(keys_before_gdr(), nccl) +
+                                            gdr_key() + keys_within<CollectiveKnobs>(keys_behind_gdr(), nccl);
+  return keys;
+}
+
+void read_nccl(TableReader& table, CollectiveKnobs& knobs) {
+  read_keys(table, nccl_keys(), knobs);
+  check_channels(table, knobs.nccl);
+}
 
 CollectiveKnobs read_collective_knobs(const std::vector<std::string>& settings) {
   const SourceText nothing;

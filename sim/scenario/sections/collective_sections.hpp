@@ -1,5 +1,4 @@
-// The tables of a scenario that say how collectives run: [nccl], its environment, and [launch], who starts
-// the kernels.
+// The table [nccl], its environment, and what settings alone say of how collectives run.
 #pragma once
 
 #include <optional>
@@ -7,7 +6,7 @@
 #include <vector>
 
 #include "sim/collective/settings.hpp"
-#include "sim/scenario/toml/table_reader.hpp"
+#include "sim/scenario/toml/declared_keys.hpp"
 
 namespace foretrain {
 
@@ -23,9 +22,9 @@ struct CollectiveKnobs {
   CollectiveSettings settings() const { return {nccl, processes_per_node.value_or(0)}; }
 };
 
-/// Each reads one table and reports what is wrong; neither calls finish().
+const Keys<CollectiveKnobs>& nccl_keys();
+/// Reads [nccl]. Does not call finish().
 void read_nccl(TableReader& nccl, CollectiveKnobs& knobs);
-void read_launch(TableReader& launch, CollectiveKnobs& knobs);
 
 /// From "key=value" texts alone, as for --set: keys of [nccl] and [launch], and cluster.calibration. Throws
 /// InputError with every mistake.

@@ -9,21 +9,55 @@
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/sections/data_set_keys.hpp"
-#include "sim/scenario/toml/section_values.hpp"
 #include "sim/workload/device/input_time.hpp"
 
 namespace foretrain {
 
 namespace {
 
-void read_preset(TableReader& data, DataSet& set) {
-  const auto name = data.string("name");
+constexpr int kMostWorkers = 256;
+
+void read_preset(TableReader& data, std::string_view key, DataSet& set) {
+  const auto name = data.string(key);
   if (!name) return;
-  const auto source = find_named(CatalogKind::datasets, *name, data.span_of("name"), data.diagnostics());
+  const auto source = find_named(CatalogKind::datasets, *name, data.span_of(key), data.diagnostics());
   if (!source) return;
   Diagnostics problems(*source);
   set = read_data_set(*source, problems);
   data.diagnostics().include(problems.found());
+}
+
+Keys<DataSet> preset_key() {
+  return {{"name",
+           {"name or path", read_preset},
+           "\"imagenet\"",
+           "none",
+           "a data set of datasets/ or a file; the keys below replace its values"}};
+}
+
+Keys<DataSet> loader_keys() {
+  return {
+      {"cached", takes::flag<&DataSet::cached>(), "false", "whether all fit into 80 % of a node's memory",
+       "from the second epoch on samples come from the page cache; steps are those of later epochs"},
+      {"loader", takes::choice<&DataSet::loader>(choices_of<LoaderKind>(kLoaderNames)), "\"dali_gpu\"",
+       "torch; none when [data] says nothing of a loader",
+       "worker processes of PyTorch, threads of TensorFlow or of DALI (dali_gpu: the GPU decodes); none: "
+       "batches lie on the GPU"},
+      {"workers_per_gpu", takes::integer<&DataSet::workers_per_gpu>(0, kMostWorkers), "10",
+       "4; one thread per core for tf_data and DALI",
+       "loader processes or threads per GPU; 0 loads in the main thread"},
+      {"prefetch", takes::integer<&DataSet::prefetch>(1, 1000), "2", "2",
+       "batches each worker runs ahead; for tf_data and DALI batches of all threads together"},
+      {"cores_per_gpu", takes::integer<&DataSet::cores_per_gpu>(1, 1024), "10",
+       "the node's cores divided by its GPUs",
+       "CPU cores of the job per GPU (cpus-per-task), which the workers and the script share"},
+      {"pinned", takes::flag<&DataSet::pinned>(), "true", "true",
+       "pin_memory: batches are copied through page-locked memory"},
+      {"persistent_workers", takes::flag<&DataSet::persistent_workers>(), "true", "false",
+       "workers are not started anew for each epoch"},
+      {"drop_last", takes::flag<&DataSet::drop_last>(), "true", "false",
+       "the last partial batch is left out"},
+  };
 }
 
 /// Whether a scenario says how batches come about; otherwise they lie on the GPU, as in benchmarks on
@@ -36,14 +70,6 @@ bool describes_loader(const TableReader& data) {
   return false;
 }
 
-/// Threads are as many as there are cores, unless the scenario counts them.
-void read_workers(TableReader& data, DataSet& set, const ClusterSpec& cluster) {
-  count(data, "cores_per_gpu", 1, 1024, set.cores_per_gpu);
-  if (set.loader != LoaderKind::torch && cluster.node.gpus > 0)
-    set.workers_per_gpu = std::min(256, cores_of_rank(set, cluster.node));
-  count(data, "workers_per_gpu", 0, 256, set.workers_per_gpu);
-}
-
 /// Samples of one rank's share in a full step.
 std::int64_t samples_per_step(const Scenario& scenario, int gpus) {
   const std::int64_t accumulation = scenario.knobs.accumulation;
@@ -54,18 +80,25 @@ std::int64_t samples_per_step(const Scenario& scenario, int gpus) {
 
 }  // namespace
 
+const Keys<Scenario>& data_keys() {
+  static const Keys<DataSet> of_set = preset_key() + data_set_keys() + loader_keys();
+  static const Keys<Scenario> keys =
+      keys_within<Scenario>(of_set, [](Scenario& scenario) -> DataSet& { return scenario.workload.data; }) +
+      Keys<Scenario>{{"sampler", takes::choice<&Scenario::sampler>(choices_of<Sampler>(kSamplerNames)),
+                      "\"none\"", "distributed",
+                      "each process trains on its share of the data set; none: each on all of it; "
+                      "local_rank: all nodes on the same shares"}};
+  return keys;
+}
+
 void read_data(TableReader& data, Scenario& scenario) {
   DataSet& set = scenario.workload.data;
   if (!describes_loader(data)) set.loader = LoaderKind::none;
-  read_preset(data, set);
-  read_data_set_keys(data, set);
-  choose<LoaderKind>(data, "loader", choices_of<LoaderKind>(kLoaderNames), set.loader);
-  if (const auto cached = data.boolean("cached")) set.cached = cached;
-  read_workers(data, set, scenario.cluster);
-  count(data, "prefetch", 1, 1000, set.prefetch);
-  keep(data.boolean("pinned"), set.pinned);
-  keep(data.boolean("persistent_workers"), set.persistent_workers);
-  keep(data.boolean("drop_last"), set.drop_last);
+  read_keys(data, data_keys(), scenario);
+  const NodeSpec& node = scenario.cluster.node;
+  const bool has_threads = set.loader != LoaderKind::torch && node.gpus > 0;
+  if (has_threads && !data.has("workers_per_gpu"))
+    set.workers_per_gpu = std::min(kMostWorkers, cores_of_rank(set, node));
 }
 
 void check_steps(TableReader& data, const Scenario& scenario) {

@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "sim/scenario/scenario.hpp"
-#include "sim/scenario/toml/table_reader.hpp"
+#include "sim/scenario/toml/declared_keys.hpp"
 
 namespace foretrain {
 
+const Keys<Scenario>& data_keys();
 /// Reads [data] over the preset it names; needs the cluster to be read. Does not call finish().
 void read_data(TableReader& data, Scenario& scenario);
 /// Reports numbers of GPUs whose epoch has no step, because drop_last leaves out their only batch. Needs

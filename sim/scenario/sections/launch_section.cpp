@@ -6,12 +6,13 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/job.hpp"
-#include "sim/scenario/toml/section_values.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
 namespace {
+
+constexpr int kMostProcessesOfNode = 64;
 
 /// How many processes the launcher is made for.
 bool suits(Launcher launcher, Processes processes) {
@@ -57,22 +58,28 @@ std::string refusal(const Scenario& scenario, int gpus) {
 
 }  // namespace
 
-void read_launcher(TableReader& launch, Scenario& scenario) {
-  Launcher with{};
-  std::vector<Choice<Launcher>> choices;
-  for (std::size_t i = 0; i < kLauncherNames.size(); ++i)
-    choices.push_back({std::string(kLauncherNames[i]), static_cast<Launcher>(i)});
-  choose<Launcher>(launch, "with", choices, with);
-  if (launch.has("with")) scenario.launch.with = with;
-  scenario.launch.processes_per_node = scenario.collective.processes_per_node;
-  check_processes(launch, scenario);
+Key<Launch> processes_per_node_key() {
+  return {"processes_per_node", takes::integer<&Launch::processes_per_node>(1, kMostProcessesOfNode), "1",
+          "one per GPU; one for strategies whose process drives several GPUs",
+          "fewer than the strategy needs leave GPUs idle; of `collective` 1 is one process that launches for "
+          "all GPUs (nccl-tests -g N)"};
 }
 
-void read_sampler(TableReader& data, Scenario& scenario) {
-  std::vector<Choice<Sampler>> choices;
-  for (std::size_t i = 0; i < kSamplerNames.size(); ++i)
-    choices.push_back({std::string(kSamplerNames[i]), static_cast<Sampler>(i)});
-  choose<Sampler>(data, "sampler", choices, scenario.sampler);
+const Keys<Launch>& launch_keys() {
+  static const Keys<Launch> keys{
+      {"with", takes::choice<&Launch::with>(choices_of<Launcher>(kLauncherNames)), "\"srun\"",
+       "what the strategy needs",
+       "what starts the processes, and what its own start costs; python starts one, which with one process "
+       "per GPU leaves the others idle"},
+      processes_per_node_key(),
+  };
+  return keys;
+}
+
+void read_launch_section(TableReader& launch, Scenario& scenario) {
+  read_keys(launch, launch_keys(), scenario.launch);
+  scenario.collective.processes_per_node = scenario.launch.processes_per_node;
+  check_processes(launch, scenario);
 }
 
 void check_gpus(TableReader& run, Scenario& scenario) {

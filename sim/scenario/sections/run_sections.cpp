@@ -1,12 +1,12 @@
-// [run], [run.every] and [measured]: on how many GPUs and how long, what happens around the steps, and what
-// was measured.
+// Defaults that depend on the cluster, and keys that exclude each other, stand behind the declared keys.
+#include "sim/scenario/sections/run_sections.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "sim/scenario/sections/scenario_sections.hpp"
-#include "sim/scenario/toml/section_values.hpp"
+#include "sim/scenario/sections/model_section.hpp"
 
 namespace foretrain {
 
@@ -15,14 +15,7 @@ namespace {
 /// What a checkpoint is written with when nothing is said: one stream of torch.save to a parallel file
 /// system.
 constexpr ByteRate kCheckpointBandwidth{1e9};
-
-void read_periodic_rate(TableReader& reader, Periodic& periodic) {
-  const auto rate = reader.byte_rate("bandwidth");
-  if (rate && !(rate->per_second > 0))
-    reader.report(reader.span_of("bandwidth"),
-                  fmt::format("{} must be more than zero", reader.full_name("bandwidth")));
-  periodic.bandwidth = rate.value_or(ByteRate{});
-}
+constexpr std::size_t kLongestList = 4096, kMostPeriodic = 100;
 
 /// A duration, a pass over samples, or a file written: one of them. A checkpoint is written by default.
 void check_kind(TableReader& reader, Periodic& periodic) {
@@ -50,11 +43,7 @@ void read_periodic(TableReader& every, const Entry& entry, Scenario& scenario) {
   TableReader reader(*table, every.full_name(entry.key.substr(0, 60)), every.diagnostics());
   Periodic periodic;
   periodic.name = entry.key;
-  keep(reader.number("epochs", 1e-6, 1e6), periodic.every_epochs);
-  periodic.duration = reader.time("duration");
-  keep(reader.integer("samples", 1, 1'000'000'000'000), periodic.samples);
-  keep(reader.integer("batch_per_gpu", 1, kLargestBatch), periodic.batch_per_gpu);
-  read_periodic_rate(reader, periodic);
+  read_keys(reader, periodic_keys(), periodic);
   check_kind(reader, periodic);
   reader.finish();
   scenario.periodic.push_back(std::move(periodic));
@@ -78,54 +67,18 @@ double steps_per_epoch(const Scenario& scenario, double global_batch, int gpus) 
                   scenario.workload.data.drop_last ? std::floor(share / batch) : std::ceil(share / batch));
 }
 
-double positive_time(TableReader& measured, std::string_view key) {
-  const auto found = measured.time(key);
-  if (found && *found == Time::zero()) {
-    measured.report(measured.span_of(key),
-                    fmt::format("{} must be longer than zero", measured.full_name(key)));
-  }
-  return found ? to_seconds(*found) : 0;
-}
-
-double measured_step(TableReader& measured, const Scenario& scenario, int gpus) {
-  const std::int64_t weak = scenario.workload.batch_per_gpu * scenario.knobs.accumulation * gpus;
-  const double batch = static_cast<double>(scenario.global_batch.value_or(weak));
-  const auto rate = measured.number("samples_per_s", 1e-9, 1e15);
-  const double step = positive_time(measured, "step"), epoch = positive_time(measured, "epoch");
-  if (epoch > 0 && scenario.workload.data.samples == 0) {
-    measured.report(measured.span_of("epoch"), "measured.epoch needs data.samples",
-                    "how many samples has one epoch?");
-  }
-  if (rate) return batch / *rate;
-  return step > 0 ? step : epoch / steps_per_epoch(scenario, batch, gpus);
-}
-
-}  // namespace
-
-void read_run(TableReader& run, Scenario& scenario) {
-  keep(run.number("epochs", 0, 1e6), scenario.epochs);
-  scenario.startup = run.time("startup");
-  const Table* table = run.table("every");
-  if (table == nullptr) return;
-  TableReader every(*table, run.full_name("every"), run.diagnostics());
-  for (const Entry& entry : table->entries) {
-    if (scenario.periodic.size() < 100)
-      read_periodic(every, entry, scenario);
-    else
-      return run.report(entry.key_span, "run.every has more than 100 entries");
-  }
-}
-
-void read_gpus(TableReader& run, Scenario& scenario) {
+/// Against the cluster's size, or by default 1, 2, 4, … up to one node, then whole nodes doubling up to the
+/// cluster.
+void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   const std::int64_t size = std::int64_t{cluster.nodes} * cluster.node.gpus;
-  const auto found = run.integers("gpus", 1, kMostGpus, 4096);
-  if (!run.has("gpus") && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus(cluster);
+  const auto found = run.integers(key, 1, kMostGpus, kLongestList);
+  if (!run.has(key) && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus(cluster);
   if (!found) return;
   if (found->empty())
-    run.report(run.span_of("gpus"), "run.gpus is empty",
+    run.report(run.span_of(key), "run.gpus is empty",
                "leave it out to get 1, 2, 4, … up to the whole cluster");
-  const auto& values = std::get<Array>(run.value("gpus")->data);
+  const auto& values = std::get<Array>(run.value(key)->data);
   for (std::size_t i = 0; i < found->size(); ++i) {
     const std::int64_t gpus = (*found)[i];
     if (size > 0 && gpus > size)
@@ -140,9 +93,11 @@ void read_gpus(TableReader& run, Scenario& scenario) {
   scenario.gpus.erase(std::unique(scenario.gpus.begin(), scenario.gpus.end()), scenario.gpus.end());
 }
 
-void read_possible_gpus(TableReader& run, Scenario& scenario) {
+/// The same for a combination of a study: numbers that the cluster or the global batch do not allow are left
+/// out; at least one GPU stays.
+void read_possible_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
   const std::int64_t size = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
-  const auto found = run.integers("gpus", 1, kMostGpus, 4096);
+  const auto found = run.integers(key, 1, kMostGpus, kLongestList);
   if (!found && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus(scenario.cluster);
   for (const std::int64_t gpus : found.value_or(std::vector<std::int64_t>{})) {
     if (gpus <= size && gpus <= scenario.global_batch.value_or(kMostGpus))
@@ -153,30 +108,120 @@ void read_possible_gpus(TableReader& run, Scenario& scenario) {
   scenario.gpus.erase(std::unique(scenario.gpus.begin(), scenario.gpus.end()), scenario.gpus.end());
 }
 
-void read_measured(TableReader& measured, Scenario& scenario) {
-  Anchor anchor;
-  count(measured, "gpus", 1, kMostGpus, anchor.gpus);
-  const std::int64_t size = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
-  if (size > 0 && anchor.gpus > size) {
-    measured.report(measured.span_of("gpus"),
-                    fmt::format("cluster {} has {} GPUs", scenario.cluster.name, size));
+void read_gpus_of_section(TableReader& run, std::string_view key, RunSection& section) {
+  section.scenario.lists_gpus = run.has(key);
+  if (section.one_of_a_study)
+    read_possible_gpus(run, key, section.scenario);
+  else
+    read_gpus(run, key, section.scenario);
+}
+
+void read_every(TableReader& run, Scenario& scenario) {
+  const Table* table = run.table("every");
+  if (table == nullptr) return;
+  TableReader every(*table, run.full_name("every"), run.diagnostics());
+  for (const Entry& entry : table->entries) {
+    if (scenario.periodic.size() < kMostPeriodic)
+      read_periodic(every, entry, scenario);
+    else
+      return run.report(entry.key_span, fmt::format("run.every has more than {} entries", kMostPeriodic));
   }
-  anchor.step_s = measured_step(measured, scenario, anchor.gpus);
-  AnchorSide side{};
-  choose<AnchorSide>(
-      measured, "scales",
-      {{"compute", AnchorSide::compute}, {"host", AnchorSide::host}, {"input", AnchorSide::input}}, side);
-  if (measured.has("scales")) anchor.scales = side;
-  keep(measured.boolean("reused_batch"), anchor.reused_batch);
+}
+
+double step_of(const MeasuredSection& measured, const Scenario& scenario) {
+  const int gpus = measured.anchor.gpus;
+  const std::int64_t weak = scenario.workload.batch_per_gpu * scenario.knobs.accumulation * gpus;
+  const double batch = static_cast<double>(scenario.global_batch.value_or(weak));
+  if (measured.samples_per_s) return batch / *measured.samples_per_s;
+  if (measured.step && to_seconds(*measured.step) > 0) return to_seconds(*measured.step);
+  return to_seconds(measured.epoch.value_or(Time{})) / steps_per_epoch(scenario, batch, gpus);
+}
+
+/// The GPUs are there, an epoch has a length, and exactly one of the three is given.
+void check_measured(TableReader& table, const MeasuredSection& measured, const Scenario& scenario) {
+  const std::int64_t size = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
+  if (size > 0 && measured.anchor.gpus > size)
+    table.report(table.span_of("gpus"), fmt::format("cluster {} has {} GPUs", scenario.cluster.name, size));
+  if (measured.epoch && to_seconds(*measured.epoch) > 0 && scenario.workload.data.samples == 0)
+    table.report(table.span_of("epoch"), "measured.epoch needs data.samples",
+                 "how many samples has one epoch?");
   std::vector<std::string> given;
   for (const char* key : {"samples_per_s", "step", "epoch"}) {
-    if (measured.has(key)) given.emplace_back(key);
+    if (table.has(key)) given.emplace_back(key);
   }
-  if (given.empty()) measured.require("samples_per_s", "samples_per_s = 325.95, or step or epoch as a time");
+  if (given.empty()) table.require("samples_per_s", "samples_per_s = 325.95, or step or epoch as a time");
   if (given.size() > 1)
-    measured.report(measured.span_of(given[1]),
-                    fmt::format("measured has both {} and {}", given[0], given[1]), "give one of them");
-  scenario.anchor = anchor;
+    table.report(table.span_of(given[1]), fmt::format("measured has both {} and {}", given[0], given[1]),
+                 "give one of them");
+}
+
+}  // namespace
+
+const Keys<Periodic>& periodic_keys() {
+  static const Keys<Periodic> keys{
+      {"epochs", takes::number<&Periodic::every_epochs>(1e-6, 1e6), "1", "1",
+       "how often the periodic work happens; the table may have any name"},
+      {"duration", takes::time<&Periodic::duration>(), "\"30 s\"", "none",
+       "how long it takes each time; one of duration, samples, bandwidth"},
+      {"samples", takes::integer<&Periodic::samples>(1, 1'000'000'000'000), "50_000", "none",
+       "or: a forward pass over so many samples, shared by all GPUs"},
+      {"batch_per_gpu", takes::integer<&Periodic::batch_per_gpu>(1, kLargestBatch), "100", "the training's",
+       "of that pass"},
+      {"bandwidth", takes::rate<&Periodic::bandwidth>(), "\"1 GBps\"", "none",
+       "or: rank 0 writes weights and optimizer state at this rate; a table named checkpoint does so by "
+       "default, at 1 GBps"},
+  };
+  return keys;
+}
+
+const Keys<RunSection>& run_keys() {
+  static const Keys<Scenario> lengths{
+      {"epochs", takes::number<&Scenario::epochs>(0, 1e6), "90", "1", "epochs of the whole run"},
+      {"startup", takes::time<&Scenario::startup>(), "\"60 s\"", "computed",
+       "once per run: imports, CUDA, NCCL, compilation, first step; docs/models/epoch.md"},
+  };
+  static const Keys<RunSection> keys =
+      Keys<RunSection>{{"gpus",
+                        {"list of integers", read_gpus_of_section},
+                        "[1, 2, 4]",
+                        "powers of two in a node, then whole nodes doubling",
+                        "the rows of the table"}} +
+      keys_within<RunSection>(lengths, [](RunSection& run) -> Scenario& { return run.scenario; });
+  return keys;
+}
+
+const Keys<MeasuredSection>& measured_keys() {
+  using M = MeasuredSection;
+  static const Keys<M> keys{
+      {"gpus", takes::integer<&M::anchor, &Anchor::gpus>(1, kMostGpus), "1", "1",
+       "GPUs of a measured run, to which the model is scaled"},
+      {"reused_batch", takes::flag<&M::anchor, &Anchor::reused_batch>(), "true", "false",
+       "the measured run trained on one batch again and again (synthetic data): the anchor is fitted without "
+       "the input pipeline"},
+      {"samples_per_s", takes::number<&M::samples_per_s>(1e-9, 1e15), "325.95", "none",
+       "its throughput over all GPUs; one of samples_per_s, step, epoch"},
+      {"step", takes::longer_time<&M::step>(), "\"98 ms\"", "none", "its step time"},
+      {"epoch", takes::longer_time<&M::epoch>(), "\"20 min\"", "none", "its epoch time; needs data.samples"},
+      {"scales",
+       takes::choice<&M::anchor, &Anchor::scales>(std::vector<Choice<AnchorSide>>{
+           {"compute", AnchorSide::compute}, {"host", AnchorSide::host}, {"input", AnchorSide::input}}),
+       "\"host\"", "what bounds the step", "which part of the model the measurement corrects"},
+  };
+  return keys;
+}
+
+void read_run(TableReader& run, bool one_of_a_study, Scenario& scenario) {
+  RunSection section{scenario, one_of_a_study};
+  read_keys(run, run_keys(), section);
+  read_every(run, scenario);
+}
+
+void read_measured(TableReader& table, Scenario& scenario) {
+  MeasuredSection measured;
+  read_keys(table, measured_keys(), measured);
+  check_measured(table, measured, scenario);
+  scenario.anchor = measured.anchor;
+  scenario.anchor->step_s = step_of(measured, scenario);
 }
 
 }  // namespace foretrain

@@ -118,7 +118,7 @@ void drop_rivals(Table& document, Table& setting) {
 ScenarioDocument::ScenarioDocument(const SourceText& source, const ScenarioOverrides& overrides)
     : file_lines_(static_cast<int>(std::count(source.text.begin(), source.text.end(), '\n')) + 1),
       settings_(settings_of(overrides)),
-      text_(joined(source, settings_)),
+      text_(joined(source, file_lines_, settings_)),
       diagnostics_(text_),
       one_of_several_(overrides.one_of_several),
       is_combination_(!overrides.combination.empty()) {
@@ -141,8 +141,9 @@ std::vector<ScenarioDocument::Setting> ScenarioDocument::settings_of(const Scena
   return out;
 }
 
-SourceText ScenarioDocument::joined(const SourceText& source, const std::vector<Setting>& settings) {
-  SourceText out{source.name, source.text + "\n"};
+SourceText ScenarioDocument::joined(const SourceText& source, int file_lines,
+                                    const std::vector<Setting>& settings) {
+  SourceText out{source.name, source.text + "\n", file_lines};
   for (const Setting& setting : settings) out.text += setting.text + "\n";
   return out;
 }

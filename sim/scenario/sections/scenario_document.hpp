@@ -41,7 +41,7 @@ class ScenarioDocument {
   };
 
   static std::vector<Setting> settings_of(const ScenarioOverrides& overrides);
-  static SourceText joined(const SourceText& source, const std::vector<Setting>& settings);
+  static SourceText joined(const SourceText& source, int file_lines, const std::vector<Setting>& settings);
   const Entry* find(std::string_view dotted_key) const;
   void apply(const ScenarioOverrides& overrides);
   void apply_key_value(const Setting& setting, int line);

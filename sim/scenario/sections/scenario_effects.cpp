@@ -8,6 +8,7 @@
 #include "sim/strategy/catalog.hpp"
 #include "sim/strategy/ddp/ddp_options.hpp"
 #include "sim/workload/device/script_time.hpp"
+#include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
 
@@ -29,7 +30,8 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
                     !scenario.knobs.get<DdpOptions>().wrap_one_gpu;
   const DataSet& data = scenario.workload.data;
   const bool one_process = find_strategy(scenario.strategy)->processes == Processes::one;
-  const bool tensorflow = scenario.workload.framework.kind == FrameworkKind::tensorflow;
+  const FrameworkProfile& framework = profile_of(scenario.workload.framework);
+  const std::string in_framework = fmt::format("in {}", framework.title);
   const bool reads = reads_loss(scenario.workload.loop, scenario.workload.framework, 0);
   const bool threads = data.loader != LoaderKind::torch && data.loader != LoaderKind::none;
   const std::vector<std::string> pipeline_keys{
@@ -60,7 +62,8 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
            {"model.half_weights"},
            fmt::format("in {}", name_of(scenario.workload.precision))},
           {!reads, {"loop.loss_item_before_backward", "loop.metrics"}, "with loss_item_every = 0"},
-          {tensorflow, {"model.optimizer_form", "loop.zero_grad"}, "in TensorFlow"},
+          {!framework.has_optimizer_forms, {"model.optimizer_form"}, in_framework},
+          {!framework.keeps_gradients, {"loop.zero_grad"}, in_framework},
           {scenario.workload.framework.execution == Execution::cuda_graphs,
            {"loop.profiler"},
            "with cuda_graphs"}};

@@ -1,9 +1,11 @@
-// Every key of a scenario with its kind, default and meaning: the reference page, and a test that the schema
-// knows exactly these.
+// Every key of a scenario with its kind, default and meaning, for the reference page, studies and rules.
 #pragma once
 
 #include <string>
 #include <vector>
+
+#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/toml/declared_keys.hpp"
 
 namespace foretrain {
 
@@ -18,5 +20,8 @@ struct ScenarioKey {
 };
 
 const std::vector<ScenarioKey>& scenario_keys();
+
+/// Keys that stand in no table.
+const Keys<Scenario>& document_keys();
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// One reader per kind of option; which options there are is the catalog's knowledge.
+// One way of reading per kind of option; which options there are is the catalog's knowledge.
 #include "sim/scenario/sections/strategy_section.hpp"
 
 #include <algorithm>
@@ -9,87 +9,109 @@
 
 #include "sim/base/names.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/scenario/toml/section_values.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
 namespace {
 
-/// Takes one option out of the table; each kind of value has its own reading.
-class KnobReader {
- public:
-  KnobReader(TableReader& reader, const Knob& knob, StrategyOptions& options)
-      : reader_(reader), knob_(knob), key_(knob.name), options_(options) {}
+using KnobTakes = Takes<StrategyOptions>;
 
-  void operator()(KnobValue<Bytes> option) {
-    set(option, in_range(reader_.bytes(key_), [](Bytes b) { return double(b.count); }));
+/// The kind of an option in words, and how its value is read.
+class TakesOfKnob {
+ public:
+  explicit TakesOfKnob(const Knob& knob)
+      : least_(knob.least), most_(knob.most), example_(fmt::format("{} = {}", knob.name, knob.example)) {}
+
+  KnobTakes operator()(KnobValue<Bytes> option) const {
+    return {"size", [option, *this](TableReader& table, std::string_view key, StrategyOptions& options) {
+              const auto found = table.bytes(key);
+              if (found && check(table, key, double(found->count), *found)) option.put(options, *found);
+            }};
   }
-  void operator()(KnobValue<Time> option) {
-    set(option, in_range(reader_.time(key_), [](Time t) { return to_seconds(t); }));
+  KnobTakes operator()(KnobValue<Time> option) const {
+    return {"time", [option, *this](TableReader& table, std::string_view key, StrategyOptions& options) {
+              const auto found = table.time(key);
+              if (found && check(table, key, to_seconds(*found), *found)) option.put(options, *found);
+            }};
   }
-  void operator()(KnobValue<int> option) {
-    const double most = std::min(knob_.most, 1e9);
-    if (const auto found =
-            reader_.integer(key_, static_cast<std::int64_t>(knob_.least), static_cast<std::int64_t>(most)))
-      option.put(options_, static_cast<int>(*found));
+  KnobTakes operator()(KnobValue<int> option) const { return integer(option, 1e9); }
+  KnobTakes operator()(KnobValue<std::int64_t> option) const { return integer(option, 1e15); }
+  KnobTakes operator()(KnobValue<double> option) const {
+    return {"number", [option, *this](TableReader& table, std::string_view key, StrategyOptions& options) {
+              if (const auto found = table.number(key, least_, most_)) option.put(options, *found);
+            }};
   }
-  void operator()(KnobValue<std::int64_t> option) {
-    const double most = std::min(knob_.most, 1e15);
-    set(option,
-        reader_.integer(key_, static_cast<std::int64_t>(knob_.least), static_cast<std::int64_t>(most)));
+  KnobTakes operator()(KnobValue<bool> option) const {
+    return {"true, false", [option](TableReader& table, std::string_view key, StrategyOptions& options) {
+              if (const auto found = table.boolean(key)) option.put(options, *found);
+            }};
   }
-  void operator()(KnobValue<double> option) { set(option, reader_.number(key_, knob_.least, knob_.most)); }
-  void operator()(KnobValue<bool> option) { set(option, reader_.boolean(key_)); }
-  void operator()(KnobValue<FrameworkVersion> option) {
-    if (!reader_.has(key_)) return;
-    const auto text = reader_.spelling(key_);
-    const auto version = text ? parse_framework_version(*text) : std::nullopt;
-    if (!version)
-      reader_.report(reader_.span_of(key_), fmt::format("{} is no version", reader_.full_name(key_)),
-                     example());
-    else
-      option.put(options_, *version);
+  KnobTakes operator()(KnobValue<FrameworkVersion> option) const {
+    return {"version", [option, *this](TableReader& table, std::string_view key, StrategyOptions& options) {
+              if (!table.has(key)) return;
+              const auto text = table.spelling(key);
+              const auto version = text ? parse_framework_version(*text) : std::nullopt;
+              if (version)
+                option.put(options, *version);
+              else
+                table.report(table.span_of(key), fmt::format("{} is no version", table.full_name(key)),
+                             example(table));
+            }};
   }
-  void operator()(const KnobChoice& choice) {
+  KnobTakes operator()(const KnobChoice& choice) const {
     const std::vector<std::string> names(choice.names.begin(), choice.names.end());
-    const auto found = reader_.one_of(key_, names);
-    const auto at = found ? std::find(names.begin(), names.end(), *found) : names.end();
-    if (at != names.end()) choice.take(options_, static_cast<std::size_t>(at - names.begin()));
+    return {fmt::format("{}", fmt::join(names, ", ")),
+            [names, take = choice.take](TableReader& table, std::string_view key, StrategyOptions& options) {
+              const auto found = table.one_of(key, names);
+              const auto at = found ? std::find(names.begin(), names.end(), *found) : names.end();
+              if (at != names.end()) take(options, static_cast<std::size_t>(at - names.begin()));
+            }};
   }
 
  private:
-  std::string example() const { return fmt::format("as in {} = {}", reader_.full_name(key_), knob_.example); }
+  template <typename Value>
+  KnobTakes integer(KnobValue<Value> option, double most_of_kind) const {
+    const auto least = static_cast<std::int64_t>(least_),
+               most = static_cast<std::int64_t>(std::min(most_, most_of_kind));
+    return {"integer",
+            [option, least, most](TableReader& table, std::string_view key, StrategyOptions& options) {
+              if (const auto found = table.integer(key, least, most))
+                option.put(options, static_cast<Value>(*found));
+            }};
+  }
 
-  template <typename Value, typename Number>
-  std::optional<Value> in_range(std::optional<Value> found, Number number) {
-    if (!found || (number(*found) >= knob_.least && number(*found) <= knob_.most)) return found;
-    reader_.report(reader_.span_of(key_), fmt::format("{} is out of range", reader_.full_name(key_)),
-                   fmt::format("from {}, {}", range_text(*found), example()));
-    return std::nullopt;
+  std::string example(const TableReader& table) const {
+    return fmt::format("as in {}", table.full_name(example_));
+  }
+
+  template <typename Quantity>
+  bool check(TableReader& table, std::string_view key, double number, Quantity quantity) const {
+    if (number >= least_ && number <= most_) return true;
+    table.report(table.span_of(key), fmt::format("{} is out of range", table.full_name(key)),
+                 fmt::format("from {}, {}", range_text(quantity), example(table)));
+    return false;
   }
 
   std::string range_text(Bytes) const {
-    return between(Bytes{std::llround(knob_.least)}, Bytes{std::llround(std::min(knob_.most, 1e18))});
+    return between(Bytes{std::llround(least_)}, Bytes{std::llround(std::min(most_, 1e18))});
   }
   std::string range_text(Time) const {
-    return between(seconds(knob_.least), seconds(std::min(knob_.most, kDurationRange.most)));
+    return between(seconds(least_), seconds(std::min(most_, kDurationRange.most)));
   }
   template <typename Quantity>
-  std::string between(Quantity least, Quantity most) const {
+  static std::string between(Quantity least, Quantity most) {
     return fmt::format("{} to {}", to_string(least), to_string(most));
   }
 
-  template <typename Value>
-  void set(KnobValue<Value> option, std::optional<Value> found) {
-    if (found) option.put(options_, *found);
-  }
-
-  TableReader& reader_;
-  const Knob& knob_;
-  std::string_view key_;
-  StrategyOptions& options_;
+  double least_, most_;
+  std::string example_;  ///< "bucket_cap = "25 MiB""
 };
+
+void read_name_of_strategy(TableReader& strategy, std::string_view key, Scenario& scenario) {
+  takes::put(strategy.one_of(key, names_and_aliases()), scenario.strategy);
+  scenario.strategy = find_strategy(scenario.strategy)->name;
+}
 
 std::vector<Knob> knobs_of(const StrategyEntry& entry) {
   std::vector<Knob> knobs = shared_knobs();
@@ -142,20 +164,25 @@ void settle_framework(const ScenarioDocument& document, Scenario& scenario) {
 
 }  // namespace
 
+Key<StrategyOptions> key_of(const Knob& knob) {
+  return {knob.name, std::visit(TakesOfKnob(knob), knob.value), knob.example, knob.fallback, knob.meaning};
+}
+
+const Keys<Scenario>& strategy_keys() {
+  static const Keys<Scenario> keys{
+      {"name", {"a strategy", read_name_of_strategy}, "\"ddp\"", "ddp", "see `foretrain list strategies`"}};
+  return keys;
+}
+
 void read_strategy_name(TableReader& strategy, Scenario& scenario) {
-  std::vector<std::string> names = strategy_names();
-  for (const StrategyEntry& entry : strategy_catalog()) {
-    if (!entry.alias.empty()) names.emplace_back(entry.alias);
-  }
-  keep(strategy.one_of("name", names), scenario.strategy);
-  scenario.strategy = find_strategy(scenario.strategy)->name;
+  read_keys(strategy, strategy_keys(), scenario);
 }
 
 void read_strategy_knobs(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario) {
   settle_framework(document, scenario);
   const StrategyEntry& entry = *find_strategy(scenario.strategy);
   const std::vector<Knob> own = knobs_of(entry);
-  for (const Knob& knob : own) std::visit(KnobReader(strategy, knob, scenario.knobs), knob.value);
+  for (const Knob& knob : own) read_keys(strategy, {key_of(knob)}, scenario.knobs);
   std::set<std::string_view> seen;
   for (const StrategyEntry& other : strategy_catalog()) {
     for (const Knob& knob : other.knobs) {

@@ -3,9 +3,14 @@
 
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/sections/scenario_document.hpp"
-#include "sim/scenario/toml/table_reader.hpp"
+#include "sim/scenario/toml/declared_keys.hpp"
 
 namespace foretrain {
+
+/// strategy.name; the options are rows of the strategies' catalog.
+const Keys<Scenario>& strategy_keys();
+/// An option as a key of [strategy].
+Key<StrategyOptions> key_of(const Knob& knob);
 
 /// strategy.name alone, which decides the default framework.
 void read_strategy_name(TableReader& strategy, Scenario& scenario);

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/names.hpp"
+#include "sim/scenario/sections/run_sections.hpp"
 #include "sim/scenario/sections/scenario_keys.hpp"
-#include "sim/scenario/sections/scenario_sections.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
@@ -219,12 +219,23 @@ class StudyReader {
 
 const std::vector<StudyName>& study_names() {
   static const std::vector<StudyName> names{
-      {"batch", "model.batch_per_gpu"},     {"gpus", "run.gpus"},
-      {"strategy", "strategy.name"},        {"model", "model.name"},
-      {"cluster", "cluster.name"},          {"precision", "model.precision"},
-      {"optimizer", "model.optimizer"},     {"workers", "data.workers_per_gpu"},
-      {"cores", "data.cores_per_gpu"},      {"accumulation", "strategy.accumulation"},
-      {"execution", "framework.execution"}, {"launch", "launch.with"}};
+      {"batch", "model.batch_per_gpu", "[32, 64]", "none",
+       "a study: every combination of the values in [study] is a line of one table; model.global_batch if "
+       "the scenario has one, else model.batch_per_gpu. Any other key of a scenario stands there in quotes, "
+       "as in \"data.prefetch\" = [2, 4]"},
+      {"gpus", "run.gpus", "[1, 2, 4]", "run.gpus", "run.gpus, one number each"},
+      {"strategy", "strategy.name", "[\"dp\", \"ddp\"]", "none",
+       "strategy.name; options that one of them does not have are left out for it"},
+      {"model", "model.name", "[\"resnet18\", \"resnet50\"]"},
+      {"cluster", "cluster.name", "[\"puhti\", \"mahti\"]"},
+      {"precision", "model.precision", "[\"fp32\", \"amp_fp16\"]"},
+      {"optimizer", "model.optimizer", "[\"sgd\", \"adam\"]"},
+      {"workers", "data.workers_per_gpu", "[0, 2, 4]"},
+      {"cores", "data.cores_per_gpu", "[2, 6]"},
+      {"accumulation", "strategy.accumulation", "[1, 4]"},
+      {"execution", "framework.execution", "[\"eager\", \"compiled\"]"},
+      {"launch", "launch.with", "[\"torchrun\", \"python\"]"},
+  };
   return names;
 }
 

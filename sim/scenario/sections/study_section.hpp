@@ -14,6 +14,9 @@ namespace foretrain {
 struct StudyName {
   std::string_view name;
   std::string_view key;
+  std::string_view example;
+  std::string_view fallback = "none";
+  std::string_view meaning = {};  ///< empty: that of the key
 };
 /// "batch" is model.global_batch where the scenario has one.
 const std::vector<StudyName>& study_names();

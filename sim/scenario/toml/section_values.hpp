@@ -1,6 +1,7 @@
 // Reading single values of a section into members that keep their default when the key is missing.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,8 +18,24 @@ struct Choice {
   Enum value;
 };
 
-template <typename Enum>
-void choose(TableReader& reader, std::string_view key, const std::vector<Choice<Enum>>& choices, Enum& out) {
+/// A table of names in the order of the enumerators.
+template <typename Enum, std::size_t N>
+std::vector<Choice<Enum>> choices_of(const std::array<std::string_view, N>& names) {
+  std::vector<Choice<Enum>> out;
+  for (std::size_t i = 0; i < N; ++i) out.push_back({std::string(names[i]), static_cast<Enum>(i)});
+  return out;
+}
+
+/// Values by their own names.
+template <typename Enum, std::size_t N>
+std::vector<Choice<Enum>> named(const std::array<Enum, N>& values) {
+  std::vector<Choice<Enum>> out;
+  for (const Enum value : values) out.push_back({std::string(name_of(value)), value});
+  return out;
+}
+
+template <typename Enum, typename Out>
+void choose(TableReader& reader, std::string_view key, const std::vector<Choice<Enum>>& choices, Out& out) {
   std::vector<std::string> names;
   for (const auto& choice : choices) names.push_back(choice.name);
   const auto found = reader.one_of(key, names);
@@ -30,15 +47,6 @@ void choose(TableReader& reader, std::string_view key, const std::vector<Choice<
 template <typename T>
 void keep(std::optional<T> found, T& out) {
   if (found) out = *std::move(found);
-}
-
-/// A size of at least one byte.
-inline void positive_size(TableReader& reader, std::string_view key, Bytes& out) {
-  const auto found = reader.bytes(key);
-  if (!found) return;
-  out = *found;
-  if (found->count == 0)
-    reader.report(reader.span_of(key), reader.full_name(key) + " must be at least one byte");
 }
 
 inline void count(TableReader& reader, std::string_view key, std::int64_t least, std::int64_t most,

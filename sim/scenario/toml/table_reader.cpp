@@ -166,6 +166,12 @@ std::optional<Bytes> TableReader::bytes(std::string_view key) {
   return Bytes{std::llround(*found)};
 }
 
+std::optional<Flops> TableReader::flops(std::string_view key) {
+  const auto found = quantity(key, Dimension::flops);
+  if (!found) return std::nullopt;
+  return Flops{*found};
+}
+
 std::optional<ByteRate> TableReader::byte_rate(std::string_view key) {
   const auto found = quantity(key, Dimension::byte_rate);
   if (!found) return std::nullopt;
@@ -184,7 +190,7 @@ std::optional<std::string> TableReader::one_of(std::string_view key,
                                                const std::vector<std::string>& choices) {
   const auto found = string(key);
   if (!found) return std::nullopt;
-  if (std::find(choices.begin(), choices.end(), *found) != choices.end()) return found;
+  if (std::string known = spelt_alike(*found, choices); !known.empty()) return known;
   report(span_of(key), fmt::format("unknown {} \"{}\"", full_name(key), found->substr(0, 60)),
          did_you_mean(*found, choices));
   return std::nullopt;

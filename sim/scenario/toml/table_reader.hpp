@@ -42,6 +42,7 @@ class TableReader {
   /// spelling.
   std::optional<Time> time(std::string_view key, const QuantityRange& range = kDurationRange);
   std::optional<Bytes> bytes(std::string_view key);
+  std::optional<Flops> flops(std::string_view key);
   std::optional<ByteRate> byte_rate(std::string_view key);
   std::optional<FlopRate> flop_rate(std::string_view key);
   std::optional<double> watts(std::string_view key);

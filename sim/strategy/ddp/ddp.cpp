@@ -85,24 +85,24 @@ class DdpStep {
 void DdpStep::forward() {
   step_.begin_forward();
   for (const Operator& op : model().forward) {
-    if (options_.sync_batch_norm) norms_.before(process_.main_thread, op);
-    step_.forward_operator(op, batch());
+    if (options_.sync_batch_norm) norms_.before(process_.main_thread(), op);
+    step_.forward_operator(process_.main_thread(), op, batch());
   }
   step_.end_forward();
 }
 
 void DdpStep::backward(bool accumulating, bool synchronises) {
-  const QueueId thread = process_.autograd_thread;
+  const HostThread thread = process_.autograd_thread();
   step_.begin_backward();
   for (const BackwardStep& node : model().backward) {
     if (options_.sync_batch_norm) norms_.before(thread, node.op);
-    step_.backward_operator(node, batch());
+    step_.backward_operator(thread, node, batch());
     for (const std::uint32_t parameter : node.ready) {
       step_.finish_gradient(thread, parameter, accumulating || step_.keeps_gradients());
       if (synchronises) reducer_.on_gradient(parameter);
     }
   }
-  process_.hand_over(thread, process_.main_thread);
+  process_.hand_over(thread, process_.main_thread());
 }
 
 TaskId DdpStep::add() {

@@ -1,13 +1,12 @@
 // Hooks follow torch/distributed/algorithms/ddp_comm_hooks (1.13): default_hooks.py and powerSGD_hook.py. A
 // future of NCCL is complete as soon as its kernel is enqueued, so what a hook chains to it runs at once on
 // the autograd thread, in order on the GPU.
-#include "sim/strategy/ddp/ddp_hook.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "sim/strategy/ddp/ddp_options.hpp"
+#include "sim/strategy/ddp/ddp_reducer.hpp"
 #include "sim/strategy/process/call_costs.hpp"
 #include "sim/strategy/process/gradient_options.hpp"
 
@@ -38,7 +37,7 @@ BucketExchange::BucketExchange(Process& process, ProcessGroup& group, const std:
     splits_.push_back(split_bucket(bucket, shapes, process.request().options<DdpOptions>()));
 }
 
-void BucketExchange::launch(QueueId thread, std::size_t bucket) {
+void BucketExchange::launch(const HostThread& thread, std::size_t bucket) {
   if (compression_ != Compression::none)
     process_.host(thread, process_.calls().ddp_hook_python, Account::host);
   if (compression_ == Compression::powersgd) return low_rank(thread, bucket);
@@ -46,41 +45,42 @@ void BucketExchange::launch(QueueId thread, std::size_t bucket) {
   works_[bucket] = group_.start(thread, CollectiveOp::all_reduce, buckets_[bucket].size, labels_[bucket]);
 }
 
-void BucketExchange::wait(QueueId thread, std::size_t bucket) {
+void BucketExchange::wait(const HostThread& thread, std::size_t bucket) {
   if (compression_ == Compression::powersgd) return;
   if (compression_ == Compression::none || group_.is_gloo()) group_.wait(thread, works_[bucket]);
   if (compression_ == Compression::none) return;
-  const std::int64_t bytes = 6 * elements_of(bucket);
+  const std::int64_t bytes = kCastBytes * elements_of(bucket);
   const TaskId reduced = works_[bucket];
   if (!group_.is_gloo()) return process_.stream_waits_for(reduced);
   process_.launch_copy(thread, {bytes}, process_.calls().tensor, Account::other, hook_label_);
 }
 
-/// Cast (6 bytes per element) and divide (4), all-reduce in 16 bit; over NCCL the cast back is launched at
+/// Cast and divide, all-reduce in 16 bit; over NCCL the cast back is launched at
 /// once on a stream of its own.
-void BucketExchange::halve(QueueId thread, std::size_t bucket) {
+void BucketExchange::halve(const HostThread& thread, std::size_t bucket) {
   const std::int64_t elements = elements_of(bucket);
-  kernel(thread, 6 * elements);
-  kernel(thread, 4 * elements);
+  kernel(thread, kCastBytes * elements);
+  kernel(thread, 2 * kHalfBytes * elements);
   const TaskId reduced =
       group_.start(thread, CollectiveOp::all_reduce, {kHalfBytes * elements}, labels_[bucket]);
   works_[bucket] = reduced;
   if (group_.is_gloo()) return;
   process_.host(thread, process_.calls().tensor, Account::host);
-  works_[bucket] = process_.launch_beside({thread, cast_stream_, {6 * elements}, hook_label_, {&reduced, 1}});
+  works_[bucket] =
+      process_.launch_beside({thread, cast_stream_, {kCastBytes * elements}, hook_label_, {&reduced, 1}});
 }
 
-void BucketExchange::kernel(QueueId thread, std::int64_t bytes) {
+void BucketExchange::kernel(const HostThread& thread, std::int64_t bytes) {
   process_.launch_copy(thread, {bytes}, process_.calls().tensor, Account::other, hook_label_);
 }
 
-void BucketExchange::reduce_now(QueueId thread, std::int64_t elements) {
+void BucketExchange::reduce_now(const HostThread& thread, std::int64_t elements) {
   if (elements == 0) return;
   const LabelId label = process_.graph().label("all_reduce of PowerSGD");
   group_.wait(thread, group_.start(thread, CollectiveOp::all_reduce, {element_bytes_ * elements}, label));
 }
 
-void BucketExchange::orthogonalise(QueueId thread, const PowerSgdBucket& split, bool p) {
+void BucketExchange::orthogonalise(const HostThread& thread, const PowerSgdBucket& split, bool p) {
   for (const LowRank& low : split.matrices) {
     const std::int64_t column = element_bytes_ * (p ? low.matrix.rows : low.matrix.columns);
     for (std::int64_t i = 0; i < gram_schmidt_kernels(low.rank); ++i) kernel(thread, 2 * column);
@@ -88,7 +88,7 @@ void BucketExchange::orthogonalise(QueueId thread, const PowerSgdBucket& split, 
 }
 
 /// One thin product per matrix: M is read or written once, P and Q beside it.
-void BucketExchange::multiply(QueueId thread, const PowerSgdBucket& split) {
+void BucketExchange::multiply(const HostThread& thread, const PowerSgdBucket& split) {
   for (const LowRank& low : split.matrices) {
     const std::int64_t elements = low.matrix.rows * low.matrix.columns + low.p_elements() + low.q_elements();
     process_.launch_copy(thread, {element_bytes_ * elements}, process_.calls().ddp_hook_library,
@@ -96,7 +96,7 @@ void BucketExchange::multiply(QueueId thread, const PowerSgdBucket& split) {
   }
 }
 
-void BucketExchange::low_rank(QueueId thread, std::size_t bucket) {
+void BucketExchange::low_rank(const HostThread& thread, std::size_t bucket) {
   const PowerSgdBucket& split = splits_[bucket];
   const std::int64_t bytes = buckets_[bucket].size.count;
   kernel(thread, 3 * bytes);  // adds the error of the step before

@@ -43,7 +43,7 @@ void Reducer::broadcast_group(std::int64_t element_bytes) {
     if (buffer.element_bytes == element_bytes) total += Bytes{buffer.elements * element_bytes};
   }
   if (total.count == 0) return;
-  const QueueId thread = process_.main_thread;
+  const HostThread thread = process_.main_thread();
   process_.launch_copy(thread, total * 2, process_.calls().flatten, Account::other, buffer_label_);
   group_.wait(thread, group_.start(thread, CollectiveOp::broadcast, total, buffer_label_));
   for (const Buffer& buffer : model_.buffers) {
@@ -54,7 +54,7 @@ void Reducer::broadcast_group(std::int64_t element_bytes) {
 }
 
 void Reducer::before_forward(bool first) {
-  process_.host(process_.main_thread, process_.host_costs().ddp_forward, Account::host);
+  process_.host(process_.main_thread(), process_.host_costs().ddp_forward, Account::host);
   if (!first || !options_.broadcast_buffers) return;
   broadcast_group(4);
   broadcast_group(8);
@@ -63,7 +63,7 @@ void Reducer::before_forward(bool first) {
 void Reducer::before_backward() {
   if (!searches_unused()) return;
   const auto nodes = static_cast<std::int64_t>(model_.backward.size() + model_.parameters.size());
-  process_.host(process_.main_thread, process_.calls().ddp_unused_node * nodes, Account::host, map_label_);
+  process_.host(process_.main_thread(), process_.calls().ddp_unused_node * nodes, Account::host, map_label_);
 }
 
 Time Reducer::hook_cost() const {
@@ -77,7 +77,7 @@ Time Reducer::hook_cost() const {
 /// Reads the gradient, writes it divided by the number of ranks.
 void Reducer::on_gradient(std::uint32_t parameter) {
   const std::int64_t bytes = 2 * element_bytes_ * model_.parameters[parameter].elements;
-  process_.launch_copy(process_.autograd_thread, {bytes}, hook_cost(), Account::other, copy_in_label_);
+  process_.launch_copy(process_.autograd_thread(), {bytes}, hook_cost(), Account::other, copy_in_label_);
   --pending_[bucket_of_[parameter]];
   launch_complete_buckets();
 }
@@ -85,20 +85,20 @@ void Reducer::on_gradient(std::uint32_t parameter) {
 void Reducer::launch_complete_buckets() {
   if (launched_ == buckets_.size()) return;
   while (launched_ < buckets_.size() && pending_[launched_] == 0)
-    exchange_.launch(process_.autograd_thread, launched_++);
+    exchange_.launch(process_.autograd_thread(), launched_++);
   if (launched_ == buckets_.size() && searches_unused()) reduce_used_map();
 }
 
 /// Behind the last bucket: which parameters any rank used, to the GPU and all-reduced.
 void Reducer::reduce_used_map() {
-  const QueueId thread = process_.autograd_thread;
+  const HostThread thread = process_.autograd_thread();
   const Bytes size{kMapBytes * static_cast<std::int64_t>(model_.parameters.size())};
   process_.launch_copy(thread, size, process_.host_costs().copy_call, Account::other, map_label_);
   used_map_ = group_.start(thread, CollectiveOp::all_reduce, size, map_label_);
 }
 
 void Reducer::finalize_backward() {
-  const QueueId thread = process_.autograd_thread;
+  const HostThread thread = process_.autograd_thread();
   for (std::size_t b = 0; b < buckets_.size(); ++b) {
     process_.host(thread, process_.host_costs().event, Account::host);
     exchange_.wait(thread, b);
@@ -112,7 +112,7 @@ void Reducer::finalize_backward() {
   if (used_map_ != kNone) group_.wait(thread, used_map_);
   used_map_ = kNone;
   launched_ = 0;
-  process_.hand_over(thread, process_.main_thread);
+  process_.hand_over(thread, process_.main_thread());
 }
 
 }  // namespace foretrain

@@ -2,11 +2,93 @@
 // back at its end.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
-#include "sim/strategy/ddp/ddp_hook.hpp"
+#include "sim/strategy/ddp/ddp_buckets.hpp"
+#include "sim/strategy/process/gradient_options.hpp"
+#include "sim/strategy/process/process_group.hpp"
 
 namespace foretrain {
+
+// What DistributedDataParallel does with a complete bucket: all-reduce it, or hand it to a communication hook
+// that compresses it.
+
+// PowerSGD: which gradients are replaced by two thin matrices, and what remains to be sent.
+
+/// A gradient as a matrix, first dimension by all others; columns = 1 for vectors.
+struct MatrixShape {
+  std::int64_t rows = 0, columns = 1;
+  friend bool operator==(const MatrixShape&, const MatrixShape&) = default;
+};
+
+/// The shape of every parameter: that of the matrix product or table which reads it; vectors where its layer
+/// has none of that size.
+std::vector<MatrixShape> matrix_shapes(const ExpandedModel& model);
+
+/// A matrix M of n x m that is sent as P (n x rank) and Q (m x rank), M = P Q^T.
+struct LowRank {
+  MatrixShape matrix;
+  std::int64_t rank = 1;
+  std::int64_t p_elements() const { return matrix.rows * rank; }
+  std::int64_t q_elements() const { return matrix.columns * rank; }
+};
+
+/// The three messages of a bucket, in elements, and the matrices behind the last two.
+struct PowerSgdBucket {
+  std::vector<LowRank> matrices;
+  std::vector<std::int64_t> vectors;  ///< sizes of the gradients that are sent as they are
+  std::int64_t plain = 0, p = 0, q = 0;
+};
+
+/// torch/distributed/algorithms/ddp_comm_hooks/powerSGD_hook.py: n x m is compressed when (n + m) x rank x
+/// min_rate < n x m, with rank = min(n, m, powersgd_rank).
+PowerSgdBucket split_bucket(const Bucket& bucket, const std::vector<MatrixShape>& shapes,
+                            const DdpOptions& options);
+
+/// Kernels of Gram-Schmidt on a matrix of `rank` columns: norm and division of each, and three to subtract it
+/// from those that follow.
+std::int64_t gram_schmidt_kernels(std::int64_t rank);
+
+/// Sends the buckets of a step (docs/models/ddp.md). None: one all-reduce of the bucket. fp16, bf16: cast and
+/// divide, one all-reduce of half the bytes, cast back beside the compute stream. PowerSGD, after its first
+/// steps: three all-reduces one after the other, with thin matrix products between them, and a device
+/// synchronisation; the autograd thread stands still until then.
+class BucketExchange {
+ public:
+  BucketExchange(Process& process, ProcessGroup& group, const std::vector<Bucket>& buckets);
+
+  /// Called on the autograd thread with the number of a complete bucket. `reference`: Python of a hook is
+  /// included.
+  void launch(const HostThread& thread, std::size_t bucket);
+  /// The compute stream's next kernels find the mean in the bucket.
+  void wait(const HostThread& thread, std::size_t bucket);
+
+  /// What goes over the wire per step, in launch order.
+  std::vector<Bytes> messages() const;
+  /// Copies of gradients that the hook keeps.
+  Bytes memory() const;
+
+ private:
+  void halve(const HostThread& thread, std::size_t bucket);
+  void low_rank(const HostThread& thread, std::size_t bucket);
+  void orthogonalise(const HostThread& thread, const PowerSgdBucket& split, bool p);
+  void multiply(const HostThread& thread, const PowerSgdBucket& split);
+  void kernel(const HostThread& thread, std::int64_t bytes);
+  void reduce_now(const HostThread& thread, std::int64_t elements);
+  std::int64_t elements_of(std::size_t bucket) const { return buckets_[bucket].size.count / element_bytes_; }
+
+  Process& process_;
+  ProcessGroup& group_;
+  const std::vector<Bucket>& buckets_;
+  std::int64_t element_bytes_;  ///< of gradients
+  Compression compression_;
+  std::vector<PowerSgdBucket> splits_;  ///< per bucket, of PowerSGD
+  std::vector<LabelId> labels_;         ///< per bucket
+  std::vector<TaskId> works_;           ///< per bucket: its collective, in progress
+  QueueId cast_stream_ = kNone;
+  LabelId hook_label_;
+};
 
 /// The Reducer of one process (torch/csrc/distributed/c10d/reducer.cpp; docs/models/ddp.md).
 class Reducer {

@@ -1,11 +1,10 @@
 // A model knows the sizes of its parameters, not their shapes; the matrix products of a parameter's layer and
 // the width of its tables do.
-#include "sim/strategy/ddp/power_sgd.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "sim/strategy/ddp/ddp_options.hpp"
+#include "sim/strategy/ddp/ddp_reducer.hpp"
 
 namespace foretrain {
 

@@ -8,8 +8,8 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
+#include "sim/strategy/fsdp/fsdp_gathering.hpp"
 #include "sim/strategy/fsdp/fsdp_options.hpp"
-#include "sim/strategy/fsdp/fsdp_reduction.hpp"
 #include "sim/strategy/step/training_step.hpp"
 
 namespace foretrain {
@@ -80,7 +80,7 @@ void ShardedModel::forward() {
   gathering_.pre_forward(0);
   for (const Operator& op : model_.forward) {
     enter_forward(units_.of_layer[op.layer]);
-    step_.forward_operator(op, process_.request().workload.batch_per_gpu);
+    step_.forward_operator(process_.main_thread(), op, process_.request().workload.batch_per_gpu);
   }
   enter_forward(0);
   gathering_.post_forward(0);
@@ -94,9 +94,9 @@ void ShardedModel::backward(bool accumulating, bool synchronises) {
   gathering_.pre_backward(0);
   for (const BackwardStep& backward : model_.backward) {
     gathering_.pre_backward(units_.of_layer[backward.op.layer]);
-    step_.backward_operator(backward, process_.request().workload.batch_per_gpu);
+    step_.backward_operator(process_.autograd_thread(), backward, process_.request().workload.batch_per_gpu);
     for (const std::uint32_t parameter : backward.ready) {
-      step_.finish_gradient(process_.autograd_thread, parameter, false);
+      step_.finish_gradient(process_.autograd_thread(), parameter, false);
       const std::uint32_t unit = units_.of_parameter[parameter];
       if (--pending[unit] > 0) continue;
       reduction_.post_backward(unit, accumulating, synchronises);
@@ -104,7 +104,7 @@ void ShardedModel::backward(bool accumulating, bool synchronises) {
     }
   }
   if (synchronises) reduction_.finish();
-  process_.hand_over(process_.autograd_thread, process_.main_thread);
+  process_.hand_over(process_.autograd_thread(), process_.main_thread());
 }
 
 /// The norm of all gradients, or whether one is infinite, takes a sum over the shards.
@@ -113,7 +113,8 @@ void ShardedModel::sum_over_shards() {
   if (workload.loop.clip_grad_norm == GradientClipping::none && workload.precision != Precision::amp_fp16)
     return;
   const LabelId label = process_.graph().label("sum of norms");
-  process_.stream_waits_for(process_.collective(process_.main_thread, CollectiveOp::all_reduce, {4}, label));
+  process_.stream_waits_for(
+      process_.collective(process_.main_thread(), CollectiveOp::all_reduce, {4}, label));
 }
 
 TaskId ShardedModel::run_step(int micro_steps) {

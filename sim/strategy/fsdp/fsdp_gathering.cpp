@@ -28,7 +28,7 @@ FsdpGathering::FsdpGathering(Process& process, const ModelUnits& units, const Fs
       ran_backward_(units.units.size(), false),
       place_(units.units.size(), kNone) {}
 
-void FsdpGathering::hook(QueueId thread, std::uint32_t unit) {
+void FsdpGathering::hook(const HostThread& thread, std::uint32_t unit) {
   const auto views = static_cast<std::int64_t>(units_.units[unit].parameters.size());
   process_.host(thread, process_.calls().fsdp_hook + process_.calls().fsdp_view * views, Account::host);
 }
@@ -44,7 +44,7 @@ void FsdpGathering::begin_iteration() {
 
 /// The shard is cast to 16 bits (mixed precision), or the shards of all parameters are put together (FSDP2);
 /// kNone when it can be sent as it is.
-TaskId FsdpGathering::prepare_shard(QueueId thread, std::uint32_t unit) {
+TaskId FsdpGathering::prepare_shard(const HostThread& thread, std::uint32_t unit) {
   if (!settings_.per_parameter && !settings_.is_half()) return kNone;
   const std::int64_t shard = settings_.padded(units_.units[unit].elements) / settings_.shards;
   std::vector<TaskId> after;
@@ -59,7 +59,7 @@ TaskId FsdpGathering::prepare_shard(QueueId thread, std::uint32_t unit) {
       {thread, shard_stream_, {(4 + settings_.element_bytes) * shard}, shard_label_, after});
 }
 
-void FsdpGathering::unshard(QueueId thread, std::uint32_t unit) {
+void FsdpGathering::unshard(const HostThread& thread, std::uint32_t unit) {
   if (!gathers() || gathered_[unit] != kNone || units_.units[unit].elements == 0) return;
   const TaskId shard = prepare_shard(thread, unit);
   if (!settings_.per_parameter && settings_.limit_all_gathers && free_events_.size() >= kGathersInFlight) {
@@ -75,7 +75,7 @@ void FsdpGathering::unshard(QueueId thread, std::uint32_t unit) {
        anything_before ? std::span<const TaskId>(after) : std::span<const TaskId>(), settings_.group});
 }
 
-void FsdpGathering::wait_for(QueueId thread, std::uint32_t unit) {
+void FsdpGathering::wait_for(const HostThread& thread, std::uint32_t unit) {
   if (gathered_[unit] == kNone || waited_[unit]) return;
   waited_[unit] = true;
   process_.host(thread, process_.host_costs().event, Account::host);
@@ -86,7 +86,7 @@ void FsdpGathering::wait_for(QueueId thread, std::uint32_t unit) {
       process_.launch_copy(thread, copied, process_.calls().flatten, Account::other, copy_out_label_));
 }
 
-void FsdpGathering::free_unit(QueueId thread, std::uint32_t unit) {
+void FsdpGathering::free_unit(const HostThread& thread, std::uint32_t unit) {
   if (gathered_[unit] == kNone) return;
   gathered_[unit] = kNone;
   if (settings_.per_parameter || !settings_.limit_all_gathers) return;
@@ -95,7 +95,7 @@ void FsdpGathering::free_unit(QueueId thread, std::uint32_t unit) {
 }
 
 void FsdpGathering::pre_forward(std::uint32_t unit) {
-  const QueueId thread = process_.main_thread;
+  const HostThread thread = process_.main_thread();
   hook(thread, unit);
   unshard(thread, unit);
   wait_for(thread, unit);
@@ -106,28 +106,28 @@ void FsdpGathering::pre_forward(std::uint32_t unit) {
 
 /// The root stays whole: backward begins with it.
 void FsdpGathering::post_forward(std::uint32_t unit) {
-  hook(process_.main_thread, unit);
+  hook(process_.main_thread(), unit);
   if (place_[unit] == kNone) {
     place_[unit] = static_cast<std::uint32_t>(forward_order_.size());
     forward_order_.push_back(unit);
   }
   const bool reshards =
       settings_.sharding == Sharding::full_shard || settings_.sharding == Sharding::hybrid_shard;
-  if (reshards && unit != 0) free_unit(process_.main_thread, unit);
+  if (reshards && unit != 0) free_unit(process_.main_thread(), unit);
 }
 
 /// The unit whose backward pass comes after this one's.
 void FsdpGathering::prefetch_before(std::uint32_t unit) {
   if (place_[unit] == kNone || place_[unit] == 0) return;
   const std::uint32_t next = forward_order_[place_[unit] - 1];
-  if (!ran_backward_[next]) unshard(process_.autograd_thread, next);
+  if (!ran_backward_[next]) unshard(process_.autograd_thread(), next);
 }
 
 void FsdpGathering::pre_backward(std::uint32_t unit) {
   if (ran_backward_[unit]) return;
   ran_backward_[unit] = true;
   in_backward_ = true;
-  const QueueId thread = process_.autograd_thread;
+  const HostThread thread = process_.autograd_thread();
   hook(thread, unit);
   unshard(thread, unit);
   wait_for(thread, unit);
@@ -135,9 +135,9 @@ void FsdpGathering::pre_backward(std::uint32_t unit) {
 }
 
 void FsdpGathering::post_backward(std::uint32_t unit, bool synchronises) {
-  hook(process_.autograd_thread, unit);
+  hook(process_.autograd_thread(), unit);
   if (synchronises || settings_.sharding != Sharding::shard_grad_op)
-    free_unit(process_.autograd_thread, unit);
+    free_unit(process_.autograd_thread(), unit);
   if (settings_.backward_prefetch == BackwardPrefetch::post) prefetch_before(unit);
 }
 

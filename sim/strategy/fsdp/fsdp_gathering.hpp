@@ -3,13 +3,43 @@
 
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "sim/strategy/fsdp/fsdp_options.hpp"
-#include "sim/strategy/fsdp/model_units.hpp"
 #include "sim/strategy/process/process.hpp"
+#include "sim/workload/lowering/operators.hpp"
 
 namespace foretrain {
+
+// The parts of a network that FSDP gathers and reduces as wholes.
+
+/// One wrapped module.
+struct ModelUnit {
+  std::string name;
+  std::vector<std::uint32_t> parameters;  ///< indices into ExpandedModel::parameters
+  std::int64_t elements = 0;
+};
+
+/// Every layer and parameter is in one unit. The first is the root: what no other holds (it may be empty);
+/// the others follow in the order of their first layer and have parameters.
+struct ModelUnits {
+  std::vector<ModelUnit> units;
+  std::vector<std::uint32_t> of_layer;
+  std::vector<std::uint32_t> of_parameter;
+
+  /// Elements of the largest unit besides the root; 0 when there is none.
+  std::int64_t largest() const;
+};
+
+/// One unit per block of the model file, as transformer_auto_wrap_policy wraps every instance of a block's
+/// class. A block is told by the path of its layers: "decoder.7.add.0.attention" is in "decoder.7",
+/// "projected.relu" in "projected"; "add.0.conv2d" is in none, because "add" is a layer itself.
+ModelUnits units_by_block(const ExpandedModel& model);
+
+/// Layers in a row until they hold `least` elements; what is left at the end stays with the root
+/// (size_based_auto_wrap_policy, applied to the flat list of layers). Requires least >= 1.
+ModelUnits units_by_size(const ExpandedModel& model, std::int64_t least);
 
 /// How a job shards, defaults of its version resolved.
 struct FsdpSettings {
@@ -47,11 +77,11 @@ class FsdpGathering {
 
  private:
   bool gathers() const { return settings_.sharding != Sharding::no_shard; }
-  void hook(QueueId thread, std::uint32_t unit);
-  void unshard(QueueId thread, std::uint32_t unit);
-  TaskId prepare_shard(QueueId thread, std::uint32_t unit);
-  void wait_for(QueueId thread, std::uint32_t unit);
-  void free_unit(QueueId thread, std::uint32_t unit);
+  void hook(const HostThread& thread, std::uint32_t unit);
+  void unshard(const HostThread& thread, std::uint32_t unit);
+  TaskId prepare_shard(const HostThread& thread, std::uint32_t unit);
+  void wait_for(const HostThread& thread, std::uint32_t unit);
+  void free_unit(const HostThread& thread, std::uint32_t unit);
   void prefetch_before(std::uint32_t unit);
 
   Process& process_;
@@ -69,5 +99,43 @@ class FsdpGathering {
   std::deque<TaskId> free_events_;
   std::vector<TaskId> copy_outs_;  ///< FSDP2, of this iteration
 };
+
+// What FSDP does with a unit's gradients when they are complete.
+
+/// Each unit's gradient is divided, reduce-scattered (all-reduced without shards) and added to the shard, on
+/// a stream of its own beside backward; between replicas the shard is all-reduced, on a communicator of its
+/// own.
+class FsdpReduction {
+ public:
+  FsdpReduction(Process& process, const ModelUnits& units, const FsdpSettings& settings);
+
+  /// `accumulating`: there is an unsharded gradient of earlier micro-steps; `synchronises`: ranks exchange
+  /// gradients in this one.
+  void post_backward(std::uint32_t unit, bool accumulating, bool synchronises);
+  /// The compute stream waits for all reductions.
+  void finish();
+  /// Of the last step, in launch order.
+  const std::vector<Bytes>& messages() const { return messages_; }
+
+ private:
+  void flatten(std::uint32_t unit, bool accumulating);
+  TaskId prepare(std::uint32_t unit);
+  TaskId reduce(std::uint32_t unit, TaskId input);
+  void update_shard(std::uint32_t unit, TaskId reduced);
+
+  Process& process_;
+  const ModelUnits& units_;
+  FsdpSettings settings_;
+  QueueId stream_;         ///< post_backward, or FSDP2's reduce_scatter
+  QueueId across_stream_;  ///< NCCL's stream of the communicator between replicas
+  LabelId flatten_label_, divide_label_, reduce_label_, across_label_, shard_label_;
+  int predivide_;
+  TaskId last_reduction_ = kNone, last_update_ = kNone;
+  std::vector<Bytes> messages_;
+};
+
+/// Gradients are divided by this before and by ranks over this after the reduction, so that neither under-
+/// nor overflows: about the root of `ranks` (default_hooks.py, _get_gradient_predivide_factor).
+int gradient_predivide_factor(int ranks);
 
 }  // namespace foretrain

@@ -1,7 +1,8 @@
 // FSDP1 has one flat gradient per unit: the backward of its split writes it in the compute stream. FSDP2 has
 // a gradient per parameter and puts them together in its reduction stream, but the compute stream waits there
 // until the unit before has been reduced.
-#include "sim/strategy/fsdp/fsdp_reduction.hpp"
+#include "sim/strategy/fsdp/fsdp_gathering.hpp"
+#include "sim/strategy/process/call_costs.hpp"
 
 namespace foretrain {
 
@@ -28,11 +29,12 @@ FsdpReduction::FsdpReduction(Process& process, const ModelUnits& units, const Fs
 
 void FsdpReduction::flatten(std::uint32_t unit, bool accumulating) {
   const std::int64_t bytes = settings_.element_bytes * units_.units[unit].elements;
-  const QueueId thread = process_.autograd_thread;
+  const HostThread thread = process_.autograd_thread();
   if (!settings_.per_parameter)
     process_.launch_copy(thread, {2 * bytes}, process_.calls().flatten, Account::other, flatten_label_);
   if (accumulating)
-    process_.launch_copy(thread, {3 * bytes}, process_.calls().accumulate, Account::other, flatten_label_);
+    process_.launch_copy(thread, {kAddPasses * bytes}, process_.calls().accumulate, Account::other,
+                         flatten_label_);
 }
 
 /// FSDP1 divides in place; FSDP2 copies the gradients together, and lets NCCL average in fp32.
@@ -40,11 +42,11 @@ TaskId FsdpReduction::prepare(std::uint32_t unit) {
   const TaskId computed = process_.last_kernel();
   if (!settings_.per_parameter && predivide_ == 1) return computed;
   const Bytes moved{2 * settings_.element_bytes * settings_.padded(units_.units[unit].elements)};
-  return process_.launch_beside({process_.autograd_thread, stream_, moved, divide_label_, {&computed, 1}});
+  return process_.launch_beside({process_.autograd_thread(), stream_, moved, divide_label_, {&computed, 1}});
 }
 
 TaskId FsdpReduction::reduce(std::uint32_t unit, TaskId input) {
-  const QueueId thread = process_.autograd_thread;
+  const HostThread thread = process_.autograd_thread();
   const std::int64_t elements = settings_.padded(units_.units[unit].elements);
   const Bytes size{settings_.element_bytes * elements};
   messages_.push_back(size);
@@ -64,12 +66,12 @@ void FsdpReduction::update_shard(std::uint32_t unit, TaskId reduced) {
   const std::int64_t elements = settings_.padded(units_.units[unit].elements) / settings_.shards;
   const bool adds = process_.request().workload.loop.zero_grad != TrainingLoop::ZeroGrad::set_to_none;
   const bool divides = !(settings_.per_parameter && !settings_.is_half()) && settings_.ranks > predivide_;
-  const std::int64_t bytes =
-      (divides ? 2 * settings_.element_bytes : 0) + (settings_.is_half() ? 6 : 0) + (adds ? 12 : 0);
+  const std::int64_t bytes = (divides ? 2 * settings_.element_bytes : 0) +
+                             (settings_.is_half() ? kCastBytes : 0) + (adds ? kAddPasses * kFloatBytes : 0);
   last_update_ = reduced;
   if (bytes == 0) return;
   last_update_ = process_.launch_beside(
-      {process_.autograd_thread, stream_, {bytes * elements}, shard_label_, {&reduced, 1}});
+      {process_.autograd_thread(), stream_, {bytes * elements}, shard_label_, {&reduced, 1}});
 }
 
 void FsdpReduction::post_backward(std::uint32_t unit, bool accumulating, bool synchronises) {
@@ -82,7 +84,7 @@ void FsdpReduction::post_backward(std::uint32_t unit, bool accumulating, bool sy
 
 void FsdpReduction::finish() {
   if (last_update_ == kNone) return;
-  process_.host(process_.autograd_thread, process_.host_costs().event, Account::host);
+  process_.host(process_.autograd_thread(), process_.host_costs().event, Account::host);
   process_.stream_waits_for(last_update_);
   last_reduction_ = last_update_ = kNone;
 }

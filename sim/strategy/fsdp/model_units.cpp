@@ -1,11 +1,11 @@
 // Layers are first given a group each (a block's path, or a run of enough elements); groups without
 // parameters join the root.
-#include "sim/strategy/fsdp/model_units.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <map>
 #include <set>
+
+#include "sim/strategy/fsdp/fsdp_gathering.hpp"
 
 namespace foretrain {
 

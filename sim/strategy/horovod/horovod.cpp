@@ -32,7 +32,7 @@ TaskId add_passes(Process& process, TrainingStep& step, GradientQueue& queue) {
     step.load_batch();
     if (pass == 0) step.zero_gradients();
     step.forward();
-    origin = process.graph().last_on(process.main_thread);
+    origin = process.graph().last_on(process.main_thread().queue);
     step.backward(pass > 0,
                   [&](std::uint32_t parameter) { last ? queue.on_gradient(parameter) : queue.count_down(); });
   }
@@ -74,7 +74,7 @@ std::vector<Cycle> rehearse(const PlanRequest& request, const HorovodSettings& s
   for (int i = 0; i < kRehearsedSteps; ++i) {
     origin = add_passes(process, step, queue);
     gradients = queue.take();
-    process.synchronize(process.main_thread);
+    process.synchronize(process.main_thread());
     step.optimize();
     step.finish_step();
   }

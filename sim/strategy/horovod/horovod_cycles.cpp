@@ -1,12 +1,12 @@
 // The thread's loop with times instead of a clock: start, take what is there, agree, launch, sleep for the
 // rest of the cycle.
-#include "sim/strategy/horovod/horovod_cycles.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <numeric>
 #include <unordered_map>
+
+#include "sim/strategy/horovod/horovod_thread.hpp"
 
 namespace foretrain {
 

@@ -3,11 +3,10 @@
 // Horovod's all-gather is an operator of the CPU: TensorFlow copies the rank's rows to host memory, the
 // background thread itself runs MPI_Allgatherv, a ring in which every rank passes on what it got, and
 // TensorFlow copies the rows of all ranks back.
-#include "sim/strategy/horovod/horovod_gathering.hpp"
-
 #include <algorithm>
 
 #include "sim/collective/transport_ways.hpp"
+#include "sim/strategy/horovod/horovod_thread.hpp"
 #include "sim/strategy/process/call_costs.hpp"
 
 namespace foretrain {
@@ -19,7 +18,8 @@ constexpr std::int64_t kAdded =
 
 }  // namespace
 
-HorovodGathering::HorovodGathering(Process& process, const HorovodSettings& settings, QueueId thread)
+HorovodGathering::HorovodGathering(Process& process, const HorovodSettings& settings,
+                                   const HostThread& thread)
     : process_(process),
       settings_(settings),
       gradients_(sparse_gradients(process.request())),
@@ -110,7 +110,7 @@ TaskId HorovodGathering::over_hosts(Bytes own, TaskId ready) {
   const Time latency = route_of(process_.request().placement.ranks.front(), CopyTo::gpu).latency;
   const TaskId out = send({to_host_, latency, to_host_pattern_, own, copy_label_}, ready, {});
   const TaskId met =
-      send({thread_, beside_links(own), ring_, own, mpi_label_}, out, process_.host_costs().sync_wake);
+      send({thread_.queue, beside_links(own), ring_, own, mpi_label_}, out, process_.host_costs().sync_wake);
   return send({to_gpu_, latency, to_gpu_pattern_, own * ranks_ * kPageableSlowdown, copy_label_}, met, {});
 }
 
@@ -123,7 +123,7 @@ TaskId HorovodGathering::gather(std::uint32_t parameter, TaskId ready) {
                               std::span(&ready, 1), Group::world});
 }
 
-void HorovodGathering::add_rows(QueueId thread, std::uint32_t parameter) {
+void HorovodGathering::add_rows(const HostThread& thread, std::uint32_t parameter) {
   const SparseGradient& own = *gradients_[parameter];
   const Bytes bytes = (own.values * kAdded + own.indices) * (ranks_ - 1);
   process_.launch_copy(thread, bytes, process_.host_costs().node, Account::other, add_label_);

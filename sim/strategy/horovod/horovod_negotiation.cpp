@@ -1,11 +1,10 @@
 // Small messages only: their number counts, their bytes do not.
-#include "sim/strategy/horovod/horovod_negotiation.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <map>
 
 #include "sim/collective/transport_ways.hpp"
+#include "sim/strategy/horovod/horovod_settings.hpp"
 #include "sim/strategy/process/call_costs.hpp"
 
 namespace foretrain {

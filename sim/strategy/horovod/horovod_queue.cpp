@@ -1,10 +1,10 @@
 // Hooks run on the host's timeline, ahead of the GPU: what is handed over is the event behind the kernel that
 // will write the gradient.
-#include "sim/strategy/horovod/horovod_queue.hpp"
-
 #include <utility>
 
+#include "sim/strategy/horovod/horovod_thread.hpp"
 #include "sim/strategy/process/call_costs.hpp"
+#include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
 
@@ -13,7 +13,7 @@ namespace {
 /// An eager tape returns when it has launched all of backward; what XLA compiles is held back by the step
 /// itself.
 bool is_tape(const Framework& framework) {
-  return framework.kind == FrameworkKind::tensorflow && framework.execution == Execution::eager;
+  return !profile_of(framework).has_autograd_engine && framework.execution == Execution::eager;
 }
 
 }  // namespace
@@ -29,21 +29,21 @@ GradientQueue::GradientQueue(Process& process, const HorovodSettings& settings)
 
 Time GradientQueue::call_cost() const {
   const HostCalibration& costs = process_.host_costs();
-  return framework_.kind == FrameworkKind::tensorflow ? costs.node + costs.hand_over_node + costs.event
-                                                      : process_.calls().horovod_hook;
+  return profile_of(framework_).horovod_is_operator ? costs.node + costs.hand_over_node + costs.event
+                                                    : process_.calls().horovod_hook;
 }
 
 void GradientQueue::count_down() {
-  if (framework_.kind == FrameworkKind::tensorflow) return;
-  process_.host(process_.autograd_thread, process_.calls().horovod_count_down, Account::host, hook_label_);
+  if (profile_of(framework_).horovod_is_operator) return;
+  process_.host(process_.autograd_thread(), process_.calls().horovod_count_down, Account::host, hook_label_);
 }
 
-void GradientQueue::enqueue(QueueId thread, std::uint32_t parameter, TaskId ready) {
+void GradientQueue::enqueue(const HostThread& thread, std::uint32_t parameter, TaskId ready) {
   const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;
   if (settings_.compresses && !sparse_[parameter]) {
-    const Time cast = framework_.kind == FrameworkKind::tensorflow ? process_.host_costs().node
-                                                                   : process_.calls().horovod_cast;
-    ready = process_.launch_copy(thread, {6 * elements}, cast, Account::other, compress_label_);
+    const Time cast = profile_of(framework_).horovod_is_operator ? process_.host_costs().node
+                                                                 : process_.calls().horovod_cast;
+    ready = process_.launch_copy(thread, {kCastBytes * elements}, cast, Account::other, compress_label_);
   }
   enqueued_.push_back({parameter, process_.host(thread, call_cost(), Account::host, hook_label_), ready});
 }
@@ -52,13 +52,13 @@ void GradientQueue::on_gradient(std::uint32_t parameter) {
   if (is_tape_)
     held_back_.push_back(parameter);
   else
-    enqueue(process_.autograd_thread, parameter, process_.last_kernel());
+    enqueue(process_.autograd_thread(), parameter, process_.last_kernel());
 }
 
 void GradientQueue::end_backward() {
   const TaskId last = process_.last_kernel();
   for (const std::uint32_t parameter : std::exchange(held_back_, {}))
-    enqueue(process_.main_thread, parameter, last);
+    enqueue(process_.main_thread(), parameter, last);
 }
 
 }  // namespace foretrain

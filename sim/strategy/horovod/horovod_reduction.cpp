@@ -2,18 +2,19 @@
 // nodes, all-gather in the node, all on the stream. Hierarchical: the same, but across nodes the shares go
 // over the CPUs: the thread waits for the reduce-scatter, copies its share into host memory, lets MPI reduce
 // it, copies it back.
-#include "sim/strategy/horovod/horovod_reduction.hpp"
-
 #include <algorithm>
 
 #include "sim/collective/transport_ways.hpp"
+#include "sim/strategy/horovod/horovod_thread.hpp"
 #include "sim/strategy/process/call_costs.hpp"
 
 namespace foretrain {
 
 namespace {
 
-constexpr ByteRate kAdd{8e9};  ///< one core adds fp32
+constexpr ByteRate kAdd{8e9};          ///< one core adds fp32; assumed
+constexpr int kTorusCalls = 3;         ///< reduce-scatter, all-reduce between nodes, all-gather
+constexpr int kHierarchicalCalls = 2;  ///< the same without what MPI does
 
 Bytes scaled(Bytes size, double factor) {
   return {static_cast<std::int64_t>(static_cast<double>(size.count) * factor)};
@@ -21,7 +22,8 @@ Bytes scaled(Bytes size, double factor) {
 
 }  // namespace
 
-HorovodReduction::HorovodReduction(Process& process, const HorovodSettings& settings, QueueId thread)
+HorovodReduction::HorovodReduction(Process& process, const HorovodSettings& settings,
+                                   const HostThread& thread)
     : process_(process),
       settings_(settings),
       thread_(thread),
@@ -60,15 +62,15 @@ Route HorovodReduction::between_gpu_and_host() const {
 }
 
 TaskId HorovodReduction::copy_by_host(const Route& route, Bytes share, LabelId label) {
-  return process_.transfer(thread_, route, share * kPageableSlowdown, Account::exposed_communication, label,
-                           {});
+  return process_.transfer(thread_.queue, route, share * kPageableSlowdown, Account::exposed_communication,
+                           label, {});
 }
 
 TaskId HorovodReduction::all_reduce_between_nodes(Bytes share) {
   Task task;
   task.kind = TaskKind::copy;
   task.account = static_cast<std::uint8_t>(Account::exposed_communication);
-  task.queue = thread_;
+  task.queue = thread_.queue;
   task.duration = latency_between_nodes(share);
   task.pattern = between_nodes_;
   task.traffic = share;
@@ -115,7 +117,7 @@ TaskId HorovodReduction::reduce(Bytes size, LabelId label, std::span<const TaskI
 Time HorovodReduction::held(Bytes size) const {
   const Time call = process_.on_this_host(process_.host_costs().collective_call);
   if (settings_.levels == HorovodLevels::plain) return call;
-  if (settings_.levels == HorovodLevels::torus) return call * 3;
+  if (settings_.levels == HorovodLevels::torus) return call * kTorusCalls;
   const Bytes share{size.count / settings_.ranks_per_node};
   const Route route = between_gpu_and_host();
   const Time copies = (route.latency + share * kPageableSlowdown / route.bandwidth) * 2;
@@ -123,7 +125,7 @@ Time HorovodReduction::held(Bytes size) const {
       process_.communicator(Group::node).plan(CollectiveOp::reduce_scatter, size, false).alone;
   const Time between = latency_between_nodes(share) +
                        scaled(share, sent_per_byte() * settings_.ranks_per_node) / slowest_between_nodes_;
-  return call * 2 + scatter + process_.host_costs().sync_wake + copies + between;
+  return call * kHierarchicalCalls + scatter + process_.host_costs().sync_wake + copies + between;
 }
 
 }  // namespace foretrain

@@ -7,6 +7,7 @@
 
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/horovod/horovod_options.hpp"
+#include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
 
@@ -28,8 +29,7 @@ std::vector<std::optional<SparseGradient>> sparse_gradients(const PlanRequest& r
   const Workload& workload = request.workload;
   const ExpandedModel& model = *workload.model;
   std::vector<std::optional<SparseGradient>> gradients(model.parameters.size());
-  if (workload.framework.kind != FrameworkKind::tensorflow ||
-      request.options<HorovodOptions>().sparse_as_dense)
+  if (!profile_of(workload.framework).sparse_gradients || request.options<HorovodOptions>().sparse_as_dense)
     return gradients;
   for (const BackwardStep& step : model.backward) {
     if (step.op.cls != OperatorClass::embedding)

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/strategy/process/call_costs.hpp"
+#include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
 
@@ -27,7 +28,7 @@ HorovodThread::HorovodThread(Process& process, const HorovodSettings& settings)
     : process_(process),
       settings_(settings),
       negotiation_(negotiation_of(process, settings)),
-      thread_(process.graph().add_queue("Horovod's background thread")),
+      thread_(process.add_thread("Horovod's background thread")),
       reduction_(process, settings, thread_),
       gathering_(process, settings, thread_),
       handed_over_(process.request().workload.model->parameters.size()),
@@ -74,7 +75,7 @@ TaskId HorovodThread::copy(const FusedMessage& message, LabelId label, std::span
     std::int64_t bytes = 0;
     for (std::size_t i = first; i < std::min(first + step, message.parameters.size()); ++i)
       bytes += settings_.element_bytes * parameters[message.parameters[i]].elements;
-    last = process_.launch_beside({thread_, process_.nccl_stream, {2 * bytes}, label, after});
+    last = process_.launch_beside({thread_, process_.nccl_stream(), {2 * bytes}, label, after});
   }
   return last;
 }
@@ -113,7 +114,7 @@ void HorovodThread::add_cycles(const std::vector<Cycle>& cycles, TaskId origin,
     }
     Task task;
     task.account = static_cast<std::uint8_t>(Account::exposed_communication);
-    task.queue = thread_;
+    task.queue = thread_.queue;
     task.duration = cycle.negotiation;
     task.label = cycle_label_;
     process_.graph().add(task, {{origin, cycle.start}, {newest}});
@@ -124,11 +125,11 @@ void HorovodThread::add_cycles(const std::vector<Cycle>& cycles, TaskId origin,
 }
 
 void HorovodThread::take_back(const Done& done) {
-  const QueueId thread = process_.main_thread;
-  const bool tensorflow = process_.request().workload.framework.kind == FrameworkKind::tensorflow;
+  const HostThread thread = process_.main_thread();
+  const bool is_operator = profile_of(process_.request().workload.framework).horovod_is_operator;
   const HostCalibration& costs = process_.host_costs();
   process_.host_for(thread, {}, Account::exposed_communication, {{done.last, costs.sync_wake}});
-  const Time call = tensorflow ? costs.hand_over_node : process_.calls().horovod_take_back;
+  const Time call = is_operator ? costs.hand_over_node : process_.calls().horovod_take_back;
   process_.host(thread, call * static_cast<std::int64_t>(done.parameters.size()), Account::host,
                 take_back_label_);
   if (gathering_.is_sparse(done.parameters.front()))
@@ -136,8 +137,9 @@ void HorovodThread::take_back(const Done& done) {
   if (!settings_.compresses) return;
   for (const std::uint32_t parameter : done.parameters) {
     const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;
-    process_.launch_copy(thread, {6 * elements}, tensorflow ? costs.node : process_.calls().horovod_cast,
-                         Account::other, decompress_label_);
+    process_.launch_copy(thread, {kCastBytes * elements},
+                         is_operator ? costs.node : process_.calls().horovod_cast, Account::other,
+                         decompress_label_);
   }
 }
 

@@ -24,6 +24,13 @@ const std::vector<ConstantOf<CallCosts>>& call_constants();
 CallCosts calls_of(const ClusterSpec& cluster);
 
 inline constexpr std::int64_t kFloatBytes = 4;
+/// Of an element that is read in fp32 and written in 16 bit, or the other way round.
+inline constexpr std::int64_t kCastBytes = 6;
+/// A tensor is added to another one: both are read, one is written.
+inline constexpr std::int64_t kAddPasses = 3;
+/// One connection of gRPC over TCP, and what of the wire is data: topologies/transports/grpc.toml.
+inline constexpr ByteRate kGrpcStream{1.5e9};
+inline constexpr double kGrpcWire = 0.95;
 /// What MPI wrote is not page-locked: a copy to or from the GPU is staged, at half the rate.
 inline constexpr int kPageableSlowdown = 2;
 

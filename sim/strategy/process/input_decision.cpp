@@ -1,11 +1,10 @@
 // Rates are of one GPU, in samples per second, so that they compare with what the GPU could train.
-#include "sim/strategy/process/input_decision.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
+#include "sim/strategy/process/input_pipeline.hpp"
 
 namespace foretrain {
 

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#include "sim/strategy/process/input_decision.hpp"
-
 namespace foretrain {
 
 namespace {
@@ -42,7 +40,7 @@ InputPipeline::InputPipeline(Process& process, const Workload& workload, const I
       costs_(input_costs(workload_, site)),
       input_label_(process.graph().label("input batch")) {
   costs_.copied.count /= sharers, costs_.gpu_traffic.count /= sharers;
-  if (costs_.storage > Time::zero()) storage_queue_ = process.graph().add_queue("storage");
+  if (costs_.storage > Time::zero()) storage_ = process.add_thread("storage");
   if (copies_ahead(workload_.data.loader)) copy_stream_ = process.graph().add_queue("copy stream");
 }
 
@@ -57,8 +55,8 @@ Time InputPipeline::cores_interval() {
   Time busy{};
   for (; tasks_seen_ < tasks.size(); ++tasks_seen_) {
     const Task& task = tasks[tasks_seen_];
-    const bool is_input =
-        task.queue == process_.loader || task.queue == process_.pinner || task.queue == storage_queue_;
+    const bool is_input = task.queue == process_.loader().queue || task.queue == process_.pinner().queue ||
+                          task.queue == storage_.queue;
     if (!is_input && task.kind == TaskKind::host) busy += task.duration;
   }
   if (!batches_taken_.empty()) main_cpu_ = busy;
@@ -72,30 +70,30 @@ TaskId InputPipeline::make_batch() {
                                               (by_worker ? workload_.data.workers_per_gpu : 1));
   std::vector<Dependency> after;
   if (batches_taken_.size() >= ahead) after.push_back({batches_taken_[batches_taken_.size() - ahead]});
-  if (storage_queue_ != kNone)
-    after = {{process_.host_for(storage_queue_, scaled(costs_.storage), Account::input_stall, after)}};
-  TaskId ready = process_.host_for(process_.loader, interval, Account::input_stall, after);
+  if (storage_.queue != kNone)
+    after = {{process_.host_for(storage_, scaled(costs_.storage), Account::input_stall, after)}};
+  TaskId ready = process_.host_for(process_.loader(), interval, Account::input_stall, after);
   if (costs_.pinning > Time::zero()) {
-    ready = process_.host_for(process_.pinner, scaled(costs_.pinning), Account::input_stall, {{ready}});
+    ready = process_.host_for(process_.pinner(), scaled(costs_.pinning), Account::input_stall, {{ready}});
   }
   return ready;
 }
 
 void InputPipeline::load_in_main_thread() {
   const Time made = scaled(costs_.one_batch) + scaled(costs_.pinning);
-  batches_taken_.push_back(
-      process_.host_for(process_.main_thread, std::max(made, scaled(costs_.storage)), Account::input_stall));
-  process_.copy_to_device(process_.main_thread, costs_.copied, input_label_);
+  batches_taken_.push_back(process_.host_for(process_.main_thread(), std::max(made, scaled(costs_.storage)),
+                                             Account::input_stall));
+  process_.copy_to_device(process_.main_thread(), costs_.copied, input_label_);
 }
 
 void InputPipeline::take(TaskId ready) {
   const Time on_this_host = seconds(to_seconds(costs_.taking) * process_.host_costs().time_scale);
-  batches_taken_.push_back(process_.host_for(process_.main_thread, on_this_host, Account::host, {{ready}}));
+  batches_taken_.push_back(process_.host_for(process_.main_thread(), on_this_host, Account::host, {{ready}}));
 }
 
 void InputPipeline::take_and_copy(TaskId ready) {
   take(ready);
-  process_.copy_to_device(process_.main_thread, costs_.copied, input_label_);
+  process_.copy_to_device(process_.main_thread(), costs_.copied, input_label_);
 }
 
 /// The loader copies the next batch while the GPU computes.
@@ -107,7 +105,7 @@ void InputPipeline::copy_beside_compute(TaskId ready) {
 
 void InputPipeline::decode_on_gpu() {
   const Time kernel = memory_kernel_time(costs_.gpu_traffic, process_.gpu(), process_.kernels());
-  process_.launch(process_.main_thread, Time::zero(), kernel, Account::input_stall, input_label_);
+  process_.launch(process_.main_thread(), Time::zero(), kernel, Account::input_stall, input_label_);
 }
 
 void InputPipeline::load_batch() {
@@ -124,7 +122,7 @@ void InputPipeline::load_batch() {
   }
   if (costs_.gpu_traffic.count > 0) decode_on_gpu();
   const bool waits = !workload_.loop.non_blocking || !workload_.data.pinned;
-  if (waits && !copies_ahead(workload_.data.loader)) process_.synchronize(process_.main_thread);
+  if (waits && !copies_ahead(workload_.data.loader)) process_.synchronize(process_.main_thread());
   if (batches_taken_.size() == 2) explain();
 }
 

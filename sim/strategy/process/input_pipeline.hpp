@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include "sim/base/decisions.hpp"
 #include "sim/strategy/process/process.hpp"
+#include "sim/strategy/strategy.hpp"
 #include "sim/workload/device/input_time.hpp"
 
 namespace foretrain {
@@ -15,7 +17,7 @@ class InputPipeline {
  public:
   explicit InputPipeline(Process& process);
   /// Batches of `workload`, which must outlive this, instead of the request's: those of several GPUs at once.
-  /// `sharers`: so many GPUs get an equal part of each, the one in use its own.
+  /// `sharers`: so many GPUs get an equal part of each.
   InputPipeline(Process& process, const Workload& workload, const InputSite& site, int sharers = 1);
 
   /// The next batch: after it, kernels find their input on the GPU.
@@ -36,7 +38,8 @@ class InputPipeline {
   const Workload& workload_;
   InputCosts costs_;
   LabelId input_label_;
-  QueueId storage_queue_ = kNone, copy_stream_ = kNone;
+  HostThread storage_;  ///< reads from storage; none where nothing is read
+  QueueId copy_stream_ = kNone;
   std::vector<TaskId> batches_taken_;
   std::size_t tasks_seen_ = 0;
   Time main_cpu_{};  ///< of the script's threads between the last two batches
@@ -54,5 +57,15 @@ struct LoaderPace {
   Time one_batch{};
 };
 LoaderPace loader_pace(const Workload& workload, const NodeSpec& node);
+
+// Why batches come as fast as they do, in words.
+
+/// Adds what each part of the pipeline could deliver and which is the narrowest. `script_cpu`: CPU time of
+/// the training script per batch.
+void explain_pipeline(const Workload& workload, const InputCosts& costs, Time script_cpu,
+                      Decisions& decisions);
+/// Adds where the samples of later epochs come from, and how fast the first epoch reads them.
+void explain_storage(const Workload& workload, const ClusterSpec& cluster, const InputSite& site,
+                     Decisions& decisions);
 
 }  // namespace foretrain

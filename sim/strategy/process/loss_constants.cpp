@@ -1,5 +1,5 @@
 // One table.
-#include "sim/strategy/process/loss_constants.hpp"
+#include "sim/strategy/process/losses.hpp"
 
 namespace foretrain {
 

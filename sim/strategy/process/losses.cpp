@@ -13,9 +13,13 @@ namespace {
 /// Of what a ring sends, how often the GPU's memory is read or written: the peer's write, then its read
 /// together with the own part.
 constexpr double kMemoryPasses = 3;
-/// Part of a training step's kernel time that waits for memory.
+/// Part of a training step's kernel time that waits for memory; assumed (docs/models/losses.md).
 constexpr double kWaitsForMemory = 0.5;
+/// However much a collective takes, kernels go on at a tenth of their speed; assumed.
 constexpr double kMostShare = 0.9;
+/// Fitted to open rows of training throughput (docs/models/losses.md), before Ada and since.
+constexpr double kRankSpread = 0.01, kRecentRankSpread = 0.005;
+constexpr double kBusyNode = 0.03, kRecentBusyNode = 0;
 
 double wire_share(CollectiveOp op, int ranks) {
   const double others = static_cast<double>(ranks - 1) / ranks;
@@ -27,8 +31,8 @@ double wire_share(CollectiveOp op, int ranks) {
 Losses losses_of(Architecture architecture) {
   const bool recent = architecture >= Architecture::ada;
   Losses losses;
-  losses.rank_spread = recent ? 0.005 : 0.01;
-  losses.busy_node = recent ? 0 : 0.03;
+  losses.rank_spread = recent ? kRecentRankSpread : kRankSpread;
+  losses.busy_node = recent ? kRecentBusyNode : kBusyNode;
   return losses;
 }
 

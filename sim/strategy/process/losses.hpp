@@ -2,6 +2,9 @@
 // collectives take of a GPU.
 #pragma once
 
+#include <vector>
+
+#include "sim/cluster/calibration.hpp"
 #include "sim/cluster/hardware.hpp"
 #include "sim/cluster/placement.hpp"
 #include "sim/collective/communicator.hpp"
@@ -28,5 +31,13 @@ double busy_node_factor(double loss, const Placement& placement, int gpus_per_no
 /// thread blocks sit on, and of the memory's bandwidth what goes through it, as far as kernels wait for
 /// memory; `scale` times that, from a calibration. In [0, 0.9].
 double share_of_collective(const CollectivePlan& plan, const Gpu& gpu, int ranks, double scale = 1);
+
+// The losses that a calibration may replace, by name.
+
+/// "loss.rank_spread", …
+const std::vector<ConstantOf<Losses>>& loss_constants();
+
+/// Those of the GPU's generation, replaced by those that were measured on the cluster.
+Losses losses_of(const ClusterSpec& cluster);
 
 }  // namespace foretrain

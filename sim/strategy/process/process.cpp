@@ -5,13 +5,16 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
-#include "sim/cluster/peer_copy.hpp"
+#include "sim/cluster/routing.hpp"
 #include "sim/strategy/process/losses.hpp"
 #include "sim/strategy/process/plan_reuse.hpp"
 
 namespace foretrain {
 
 namespace {
+
+/// Kernels of two streams that wait for the same memory get an equal part of it each (docs/models/losses.md).
+constexpr int kMemorySharers = 2;
 
 Task task_of(TaskKind kind, Account account, QueueId queue, Time duration) {
   Task task;
@@ -58,114 +61,98 @@ Process::Process(const PlanRequest& request, TaskGraph& graph)
       reuse_(own_reuse_ ? own_reuse_.get() : request.reuse) {
   reuse_->operators.use(kernels_, host_costs_);
   graph.reserve(reuse_->tasks, reuse_->dependencies);
-  lanes_.push_back(make_lane(0, ""));
-  loader = graph.add_queue("loader workers");
-  pinner = graph.add_queue("pin-memory thread");
-  use_gpu(0);
+  main_thread_ = add_thread("main thread");
+  gpus_.push_back(make_gpu(0, ""));
+  loader_ = add_thread("loader workers");
+  pinner_ = add_thread("pin-memory thread");
 }
 
 Process::~Process() = default;
 
-Process::Lane Process::make_lane(int rank, const std::string& suffix) {
-  Lane lane{};
-  lane.main_thread = graph_.add_queue("main thread" + suffix);
-  lane.autograd_thread = graph_.add_queue("autograd thread" + suffix);
-  lane.compute_stream = graph_.add_queue("compute stream" + suffix);
-  lane.nccl_stream = graph_.add_queue("NCCL stream" + suffix);
-  lane.device = graph_.add_device("GPU" + suffix);
-  lane.place = request_.placement.ranks[static_cast<std::size_t>(rank)];
+Process::DrivenGpu Process::make_gpu(int rank, const std::string& suffix) {
+  DrivenGpu gpu{};
+  gpu.autograd_thread = graph_.add_queue("autograd thread" + suffix);
+  gpu.compute_stream = graph_.add_queue("compute stream" + suffix);
+  gpu.nccl_stream = graph_.add_queue("NCCL stream" + suffix);
+  gpu.device = graph_.add_device("GPU" + suffix);
+  gpu.place = request_.placement.ranks[static_cast<std::size_t>(rank)];
   const Cluster& cluster = request_.cluster;
-  const auto [node, gpu] = lane.place;
-  const Route route = cluster.route(cluster.cpu_of_gpu(node, gpu), cluster.gpu(node, gpu));
+  const auto [node, number] = gpu.place;
+  const Route route = cluster.route(cluster.cpu_of_gpu(node, number), cluster.gpu(node, number));
   const DataSet& data = request_.workload.data;
-  const double pageable = !data.pinned && data.loader == LoaderKind::torch
-                              ? 2
-                              : 1;  // staged through a pinned buffer at half the rate
-  lane.input_pattern = graph_.add_pattern({{route.links, pageable}});
-  lane.input_latency = route.latency;
-  return lane;
+  const bool pageable = !data.pinned && data.loader == LoaderKind::torch;
+  gpu.input_pattern = graph_.add_pattern({{route.links, pageable ? kPageableSlowdown : 1.0}});
+  gpu.input_latency = route.latency;
+  return gpu;
 }
 
 std::size_t Process::add_gpu(int rank) {
-  lanes_.push_back(make_lane(rank, fmt::format(" {}", lanes_.size())));
-  return lanes_.size() - 1;
-}
-
-void Process::save_lane() {
-  Lane& lane = lanes_[in_use_];
-  lane.stream_waits = std::move(stream_waits_);
-  lane.launched = std::move(launched_);
-}
-
-void Process::use_gpu(std::size_t gpu) {
-  save_lane();
-  Lane& lane = lanes_[gpu];
-  in_use_ = gpu;
-  main_thread = lane.main_thread, autograd_thread = lane.autograd_thread;
-  compute_stream = lane.compute_stream, nccl_stream = lane.nccl_stream;
-  device_ = lane.device;
-  input_pattern_ = lane.input_pattern, input_latency_ = lane.input_latency;
-  stream_waits_ = std::move(lane.stream_waits);
-  launched_ = std::move(lane.launched);
+  gpus_.push_back(make_gpu(rank, fmt::format(" {}", gpus_.size())));
+  return gpus_.size() - 1;
 }
 
 Time Process::on_this_host(Time reference) const { return on_host(reference, host_cpu(), host_costs()); }
 
-Task Process::host_task(QueueId thread, Time duration, Account account, LabelId label) const {
-  Task task = task_of(TaskKind::host, account, thread, duration + hand_over_);
-  task.pool = held_pool_;
-  task.label = label == kNone ? held_label_ : label;
+Task Process::host_task(const HostThread& thread, Time duration, Account account, LabelId label) const {
+  Task task = task_of(TaskKind::host, account, thread.queue, duration + thread.hand_over);
+  task.pool = thread.mutex;
+  task.label = label == kNone ? thread.label : label;
   return task;
 }
 
-TaskId Process::host(QueueId thread, Time reference, Account account, LabelId label) {
-  return graph_.add(host_task(thread, on_this_host(reference) * (beside_ ? 1 : turns_), account, label));
+TaskId Process::host(const HostThread& thread, Time reference, Account account, LabelId label) {
+  const Time all = on_this_host(reference) * (thread.beside ? 1 : thread.turns);
+  return graph_.add(host_task(thread, all, account, label));
 }
 
-TaskId Process::host_for(QueueId thread, Time duration, Account account, std::span<const Dependency> after) {
+TaskId Process::host_for(const HostThread& thread, Time duration, Account account,
+                         std::span<const Dependency> after) {
   return graph_.add(host_task(thread, duration, account), after);
 }
 
-Time Process::launch_in_turn(Time host) const {
-  if (!beside_) return host * turns_;
-  return std::max(host, (host - on_this_host(host_costs().bare_node)) * turns_);
+Time Process::launch_in_turn(const HostThread& thread, Time host) const {
+  if (!thread.beside) return host * thread.turns;
+  return std::max(host, (host - on_this_host(host_costs().bare_node)) * thread.turns);
 }
 
-TaskId Process::enqueue(QueueId thread, Time host, const Task& kernel) {
-  const Task call = host_task(thread, launch_in_turn(host), Account::host);
-  const bool queue_is_full = launched_.size() >= kDriverQueue;
-  const Dependency launched{
-      queue_is_full ? graph_.add(call, {{launched_[launched_.size() - kDriverQueue]}}) : graph_.add(call),
+TaskId Process::enqueue(const HostThread& thread, Time host, const Task& kernel) {
+  const Task call = host_task(thread, launch_in_turn(thread, host), Account::host);
+  std::vector<TaskId>& waits = gpus_[thread.gpu].stream_waits;
+  std::vector<TaskId>& launched = gpus_[thread.gpu].launched;
+  const bool queue_is_full = launched.size() >= kDriverQueue;
+  const Dependency called{
+      queue_is_full ? graph_.add(call, {{launched[launched.size() - kDriverQueue]}}) : graph_.add(call),
       host_costs().launch_latency};
-  if (stream_waits_.empty()) {
-    launched_.push_back(graph_.add(kernel, {&launched, 1}));
+  if (waits.empty()) {
+    launched.push_back(graph_.add(kernel, {&called, 1}));
   } else {
-    std::vector<Dependency> after{launched};
-    for (const TaskId event : stream_waits_) after.push_back({event});
-    stream_waits_.clear();
-    launched_.push_back(graph_.add(kernel, after));
+    std::vector<Dependency> after{called};
+    for (const TaskId event : waits) after.push_back({event});
+    waits.clear();
+    launched.push_back(graph_.add(kernel, after));
   }
-  return launched_.back();
+  return launched.back();
 }
 
-TaskId Process::launch(QueueId thread, Time host, Time kernel, Account account, LabelId label) {
-  Task task = task_of(TaskKind::kernel, account, compute_stream, kernel);
-  task.device = device_;
+TaskId Process::launch(const HostThread& thread, Time host, Time kernel, Account account, LabelId label) {
+  const DrivenGpu& gpu = gpus_[thread.gpu];
+  Task task = task_of(TaskKind::kernel, account, gpu.compute_stream, kernel);
+  task.device = gpu.device;
   task.label = label;
   return enqueue(thread, host, task);
 }
 
-TaskId Process::launch_copy(QueueId thread, Bytes bytes, Time reference, Account account, LabelId label) {
+TaskId Process::launch_copy(const HostThread& thread, Bytes bytes, Time reference, Account account,
+                            LabelId label) {
   return launch(thread, on_this_host(reference + host_costs().launch),
                 memory_kernel_time(bytes, gpu(), kernels_), account, label);
 }
 
 TaskId Process::launch_beside(const SideKernel& call) {
-  // Two kernels that wait for the same memory get half of it each.
   Task kernel = task_of(TaskKind::kernel, Account::other, call.stream,
-                        memory_kernel_time(call.bytes, gpu(), kernels_) * 2);
-  kernel.device = device_;
-  kernel.device_share = 0.5;
+                        memory_kernel_time(call.bytes, gpu(), kernels_) * kMemorySharers);
+  kernel.device = gpus_[call.thread.gpu].device;
+  kernel.device_share = 1.0 / kMemorySharers;
   kernel.label = call.label;
   std::vector<Dependency> after{
       {host(call.thread, host_costs().launch, Account::host), host_costs().launch_latency}};
@@ -173,21 +160,21 @@ TaskId Process::launch_beside(const SideKernel& call) {
   return graph_.add(kernel, after);
 }
 
-TaskId Process::synchronize(QueueId thread, TaskId event) {
-  return graph_.add(task_of(TaskKind::wait, Account::host, thread, Time::zero()),
+TaskId Process::synchronize(const HostThread& thread, TaskId event) {
+  return graph_.add(task_of(TaskKind::wait, Account::host, thread.queue, Time::zero()),
                     {{event, host_costs().sync_wake}});
 }
 
-TaskId Process::synchronize(QueueId thread) {
-  const Task wait = task_of(TaskKind::wait, Account::host, thread, Time::zero());
-  const TaskId last = last_kernel();
+TaskId Process::synchronize(const HostThread& thread) {
+  const Task wait = task_of(TaskKind::wait, Account::host, thread.queue, Time::zero());
+  const TaskId last = graph_.last_on(gpus_[thread.gpu].compute_stream);
   if (last == kNone) return graph_.add(wait);
   return graph_.add(wait, {{last, host_costs().sync_wake}});
 }
 
-void Process::hand_over(QueueId from, QueueId to) {
-  const TaskId last = graph_.last_on(from);
-  const Task wait = task_of(TaskKind::wait, Account::host, to, Time::zero());
+void Process::hand_over(const HostThread& from, const HostThread& to) {
+  const TaskId last = graph_.last_on(from.queue);
+  const Task wait = task_of(TaskKind::wait, Account::host, to.queue, Time::zero());
   if (last != kNone) graph_.add(wait, {{last}});
 }
 
@@ -222,7 +209,7 @@ PatternId Process::pattern_of(const Route& route, double weight) {
   return known->second;
 }
 
-TaskId Process::collective(QueueId thread, CollectiveOp op, Bytes size, LabelId label) {
+TaskId Process::collective(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label) {
   return collective({thread, op, size, label});
 }
 
@@ -231,9 +218,10 @@ TaskId Process::collective(const CollectiveCall& wanted) {
   GroupCollective& known = group.at(wanted.op, wanted.size);
   explain(known);
   const int ranks = group.communicator().size();
-  const QueueId stream = wanted.stream == kNone ? nccl_stream : wanted.stream;
+  const DrivenGpu& on = gpus_[wanted.thread.gpu];
+  const QueueId stream = wanted.stream == kNone ? on.nccl_stream : wanted.stream;
   Task task = task_of(TaskKind::collective, Account::exposed_communication, stream, known.plan.latency);
-  task.device = device_;
+  task.device = on.device;
   task.device_share = share_of_collective(known.plan, gpu(), ranks, request_.device.collective_share);
   task.label = wanted.label;
   if (ranks > 1) {
@@ -243,46 +231,42 @@ TaskId Process::collective(const CollectiveCall& wanted) {
   std::vector<Dependency> after{
       {host(wanted.thread, host_costs().collective_call, Account::host), host_costs().launch_latency}};
   for (const TaskId input : wanted.after) after.push_back({input});
-  if (wanted.after.empty() && last_kernel() != kNone) after.push_back({last_kernel()});
+  const TaskId last = graph_.last_on(on.compute_stream);
+  if (wanted.after.empty() && last != kNone) after.push_back({last});
   return graph_.add(task, after);
 }
 
-TaskId Process::collective_of_all_gpus(QueueId thread, CollectiveOp op, Bytes size, LabelId label) {
-  save_lane();
+TaskId Process::collective_of_all_gpus(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label) {
   std::vector<TaskId> inputs;
-  for (Lane& lane : lanes_) {
-    if (const TaskId last = graph_.last_on(lane.compute_stream); last != kNone) inputs.push_back(last);
-    inputs.insert(inputs.end(), lane.stream_waits.begin(), lane.stream_waits.end());
-    lane.stream_waits.clear();
+  for (DrivenGpu& gpu : gpus_) {
+    if (const TaskId last = graph_.last_on(gpu.compute_stream); last != kNone) inputs.push_back(last);
+    inputs.insert(inputs.end(), gpu.stream_waits.begin(), gpu.stream_waits.end());
+    gpu.stream_waits.clear();
   }
-  const std::size_t first = in_use_;
-  const TaskId task = collective({thread, op, size, label, lanes_[first].compute_stream, inputs});
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    if (i != first) lanes_[i].stream_waits.push_back(task);
+  const TaskId task = collective({thread, op, size, label, gpus_[thread.gpu].compute_stream, inputs});
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    if (i != thread.gpu) gpus_[i].stream_waits.push_back(task);
   }
-  stream_waits_ = std::move(lanes_[first].stream_waits);
-  launched_ = std::move(lanes_[first].launched);
   return task;
 }
 
-TaskId Process::copy_between(QueueId thread, std::size_t from, std::size_t to, Bytes bytes, Account account,
-                             LabelId label) {
-  const Route route =
-      request_.cluster.route(request_.cluster.gpu(lanes_[from].place.node, lanes_[from].place.gpu),
-                             request_.cluster.gpu(lanes_[to].place.node, lanes_[to].place.gpu));
+TaskId Process::copy_between(const HostThread& thread, std::size_t from, std::size_t to, Bytes bytes,
+                             Account account, LabelId label) {
+  DrivenGpu &source = gpus_[from], &target = gpus_[to];
+  const Cluster& cluster = request_.cluster;
+  const Route route = cluster.route(cluster.gpu(source.place.node, source.place.gpu),
+                                    cluster.gpu(target.place.node, target.place.gpu));
   std::vector<Dependency> after{
       {host(thread, host_costs().copy_call, Account::host), host_costs().launch_latency}};
-  if (const TaskId last = graph_.last_on(lanes_[from].compute_stream); last != kNone) after.push_back({last});
-  std::vector<TaskId>& waits = to == in_use_ ? stream_waits_ : lanes_[to].stream_waits;
-  for (const TaskId event : waits) after.push_back({event});
-  waits.clear();
-  Task copy = task_of(TaskKind::copy, account, lanes_[to].compute_stream, route.latency);
+  if (const TaskId last = graph_.last_on(source.compute_stream); last != kNone) after.push_back({last});
+  for (const TaskId event : target.stream_waits) after.push_back({event});
+  target.stream_waits.clear();
+  Task copy = task_of(TaskKind::copy, account, target.compute_stream, route.latency);
   copy.label = label;
-  copy.pattern = pattern_of(route, 1 / peer_copy_share(request_.cluster, route));
+  copy.pattern = pattern_of(route, 1 / peer_copy_share(cluster, route));
   copy.traffic = bytes;
-  const TaskId done = graph_.add(copy, after);
-  (from == in_use_ ? stream_waits_ : lanes_[from].stream_waits).push_back(done);
-  return done;
+  source.stream_waits.push_back(graph_.add(copy, after));
+  return source.stream_waits.back();
 }
 
 TaskId Process::transfer(QueueId stream, const Route& route, Bytes bytes, Account account, LabelId label,
@@ -296,20 +280,22 @@ TaskId Process::transfer(QueueId stream, const Route& route, Bytes bytes, Accoun
   return graph_.add(copy, before);
 }
 
-TaskId Process::copy_to_device(QueueId thread, Bytes bytes, LabelId label) {
-  Task copy = task_of(TaskKind::copy, Account::input_stall, compute_stream, input_latency_);
+Task Process::input_copy(const DrivenGpu& gpu, QueueId stream, Bytes bytes, LabelId label) const {
+  Task copy = task_of(TaskKind::copy, Account::input_stall, stream, gpu.input_latency);
   copy.label = label;
-  copy.pattern = input_pattern_;
+  copy.pattern = gpu.input_pattern;
   copy.traffic = bytes;
-  return enqueue(thread, on_this_host(host_costs().copy_call), copy);
+  return copy;
+}
+
+TaskId Process::copy_to_device(const HostThread& thread, Bytes bytes, LabelId label) {
+  const DrivenGpu& gpu = gpus_[thread.gpu];
+  return enqueue(thread, on_this_host(host_costs().copy_call),
+                 input_copy(gpu, gpu.compute_stream, bytes, label));
 }
 
 TaskId Process::copy_beside_compute(QueueId stream, TaskId ready, Bytes bytes, LabelId label) {
-  Task copy = task_of(TaskKind::copy, Account::input_stall, stream, input_latency_);
-  copy.label = label;
-  copy.pattern = input_pattern_;
-  copy.traffic = bytes;
-  return graph_.add(copy, {{ready, host_costs().launch_latency}});
+  return graph_.add(input_copy(gpus_.front(), stream, bytes, label), {{ready, host_costs().launch_latency}});
 }
 
 }  // namespace foretrain

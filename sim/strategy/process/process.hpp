@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,26 +13,82 @@
 #include <utility>
 #include <vector>
 
+#include "sim/engine/task_graph.hpp"
 #include "sim/strategy/process/group_collectives.hpp"
 #include "sim/strategy/strategy.hpp"
 #include "sim/workload/device/operator_costs.hpp"
 
 namespace foretrain {
 
+// A host thread of a process, and what holds for the calls that are made on it.
+
+/// Every call of Process says on which thread it is made; a value, so that no call changes what a later one
+/// means. Plain: calls reach the process's first GPU, hold no mutex and are made once.
+struct HostThread {
+  QueueId queue = kNone;
+  std::size_t gpu = 0;    ///< what cudaSetDevice chose: whose kernels, copies and collectives calls launch
+  LabelId label = kNone;  ///< of host calls that have none of their own
+  PoolId mutex = kNone;   ///< of which each call holds one unit, such as the GIL
+  Time hand_over{};       ///< on this host: so much longer is each call, for the mutex changes hands
+  int turns = 1;          ///< GPUs that do the same, for each of which a call is made
+  bool beside = false;    ///< by threads of their own
+
+  HostThread on_gpu(std::size_t number) const;
+  HostThread labelled(LabelId calls) const;
+  HostThread holding(PoolId held, Time longer, LabelId calls) const;
+  /// Calls are made for each of `gpus` GPUs, one after the other, and the thread's own GPU comes last: what
+  /// `host` and `launch` take is that many times as long.
+  HostThread issuing_for(int gpus) const;
+  /// The same by threads of their own for each GPU: only the driver makes them take turns. A launch lasts as
+  /// long as those of all GPUs without the executor's own part (HostCalibration::bare_node) if that is
+  /// longer; other host work is done side by side.
+  HostThread issuing_beside(int gpus) const;
+};
+
+inline HostThread HostThread::on_gpu(std::size_t number) const {
+  HostThread other = *this;
+  other.gpu = number;
+  return other;
+}
+
+inline HostThread HostThread::labelled(LabelId calls) const {
+  HostThread other = *this;
+  other.label = calls;
+  return other;
+}
+
+inline HostThread HostThread::holding(PoolId held, Time longer, LabelId calls) const {
+  HostThread other = labelled(calls);
+  other.mutex = held, other.hand_over = longer;
+  return other;
+}
+
+inline HostThread HostThread::issuing_for(int gpus) const {
+  HostThread other = *this;
+  other.turns = gpus, other.beside = false;
+  return other;
+}
+
+inline HostThread HostThread::issuing_beside(int gpus) const {
+  HostThread other = *this;
+  other.turns = gpus, other.beside = true;
+  return other;
+}
+
 /// A collective as a strategy issues it.
 struct CollectiveCall {
-  QueueId thread;  ///< whose host call it is
+  HostThread thread;
   CollectiveOp op;
   Bytes size;
   LabelId label;
-  QueueId stream = kNone;              ///< kNone: the GPU's NCCL stream
+  QueueId stream = kNone;              ///< kNone: the NCCL stream of the thread's GPU
   std::span<const TaskId> after = {};  ///< its inputs; none: the compute stream's last kernel
   Group among = Group::world;
 };
 
 /// A kernel that reads and writes `bytes` on a stream beside the compute stream.
 struct SideKernel {
-  QueueId thread;  ///< whose host call it is
+  HostThread thread;
   QueueId stream;
   Bytes bytes;
   LabelId label;
@@ -48,83 +105,72 @@ class Process {
   Process(const PlanRequest& request, TaskGraph& graph);
   ~Process();
 
-  /// Of the GPU in use: the thread that issues its forward pass, the one that issues its backward pass, and
-  /// its streams.
-  QueueId main_thread, autograd_thread, compute_stream, nccl_stream;
-  QueueId loader, pinner;
-
-  /// Adds a GPU that this process drives besides its first (rank `rank` of the placement), with threads and
-  /// streams of its own; returns its number, from 1. Whoever has only one thread for all of them sets the
-  /// members above.
+  /// Adds a GPU that this process drives besides its first (rank `rank` of the placement), with an autograd
+  /// thread and streams of its own; returns its number, from 1.
   std::size_t add_gpu(int rank);
-  /// What cudaSetDevice does: from here on kernels, copies and collectives are those of this GPU; 0 is the
-  /// first.
-  void use_gpu(std::size_t gpu);
-  /// Host tasks from here on each hold one unit of `pool` (a mutex such as the GIL) and last `hand_over`
-  /// longer, on the reference CPU, for it changes hands; without a label of their own they get this one.
-  /// kNone ends it.
-  void hold(PoolId pool, Time hand_over = {}, LabelId label = kNone) {
-    held_pool_ = pool, held_label_ = label, hand_over_ = on_this_host(hand_over);
-  }
 
-  /// Calls from here on are made once for each of `gpus` GPUs that do the same, one after the other, and the
-  /// GPU in use comes last: what `host` and `launch` take from the thread is that many times as long. 1 ends
-  /// it.
-  void issue_for(int gpus) { turns_ = gpus, beside_ = false; }
-  /// The same by threads of their own for each GPU: only the driver makes them take turns. A launch lasts as
-  /// long as those of all GPUs without the executor's own part (HostCalibration::bare_node) if that is
-  /// longer; other host work is done side by side.
-  void issue_beside(int gpus) { turns_ = gpus, beside_ = true; }
+  /// The threads that issue forward and backward passes, on the first GPU; of backward passes each GPU has
+  /// one.
+  HostThread main_thread() const { return main_thread_; }
+  HostThread autograd_thread(std::size_t gpu = 0) const { return {gpus_[gpu].autograd_thread, gpu}; }
+  HostThread loader() const { return loader_; }
+  HostThread pinner() const { return pinner_; }
+  /// A further thread, which uses the first GPU.
+  HostThread add_thread(std::string name) { return {graph_.add_queue(std::move(name))}; }
+  /// Of the first GPU.
+  QueueId compute_stream() const { return gpus_.front().compute_stream; }
+  QueueId nccl_stream() const { return gpus_.front().nccl_stream; }
 
   /// Work on a host thread, `reference` on the reference CPU.
-  TaskId host(QueueId thread, Time reference, Account account, LabelId label = kNone);
+  TaskId host(const HostThread& thread, Time reference, Account account, LabelId label = kNone);
   /// Work on a host thread of a length that is already this host's, after other tasks.
-  TaskId host_for(QueueId thread, Time duration, Account account, std::span<const Dependency> after);
-  TaskId host_for(QueueId thread, Time duration, Account account,
+  TaskId host_for(const HostThread& thread, Time duration, Account account,
+                  std::span<const Dependency> after);
+  TaskId host_for(const HostThread& thread, Time duration, Account account,
                   std::initializer_list<Dependency> after = {}) {
     return host_for(thread, duration, account, std::span<const Dependency>(after.begin(), after.size()));
   }
   /// A host call of known length (already on this host), then its kernel of known length on the compute
   /// stream.
-  TaskId launch(QueueId thread, Time host, Time kernel, Account account, LabelId label);
+  TaskId launch(const HostThread& thread, Time host, Time kernel, Account account, LabelId label);
   /// A kernel that reads and writes `bytes`, launched by one bare call plus `reference` of bookkeeping.
-  TaskId launch_copy(QueueId thread, Bytes bytes, Time reference, Account account, LabelId label);
-  /// A kernel on another stream of the GPU in use, not before `call.after`; kernels of the compute stream do
-  /// not wait for it, but share the memory's bandwidth with it while it runs (docs/models/losses.md).
+  TaskId launch_copy(const HostThread& thread, Bytes bytes, Time reference, Account account, LabelId label);
+  /// A kernel on another stream of the thread's GPU, not before `call.after`; kernels of the compute stream
+  /// do not wait for it, but share the memory's bandwidth with it while it runs (docs/models/losses.md).
   TaskId launch_beside(const SideKernel& call);
-  /// The host waits until everything on the compute stream so far has run.
-  TaskId synchronize(QueueId thread);
+  /// The host waits until everything on the compute stream of its GPU so far has run.
+  TaskId synchronize(const HostThread& thread);
   /// The host waits for one event.
-  TaskId synchronize(QueueId thread, TaskId event);
+  TaskId synchronize(const HostThread& thread, TaskId event);
   /// One thread goes on only after the other's last task.
-  void hand_over(QueueId from, QueueId to);
+  void hand_over(const HostThread& from, const HostThread& to);
 
   /// A collective of all ranks on the NCCL stream, after the compute stream's last kernel; the host does not
   /// wait.
-  TaskId collective(QueueId thread, CollectiveOp op, Bytes size, LabelId label);
+  TaskId collective(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label);
   TaskId collective(const CollectiveCall& call);
   /// The same as one task of all GPUs of this process, in its compute streams: it starts when all of them
   /// have come there, and their next kernels wait for it (NCCL within one process).
-  TaskId collective_of_all_gpus(QueueId thread, CollectiveOp op, Bytes size, LabelId label);
-  /// The compute stream's next kernel waits for `event`.
-  void stream_waits_for(TaskId event) { stream_waits_.push_back(event); }
+  TaskId collective_of_all_gpus(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label);
+  /// The next kernel of the first GPU's compute stream waits for `event`.
+  void stream_waits_for(TaskId event) { gpus_.front().stream_waits.push_back(event); }
   /// Bytes from the compute stream of one GPU of this process to another, in the order of both streams.
-  TaskId copy_between(QueueId thread, std::size_t from, std::size_t to, Bytes bytes, Account account,
-                      LabelId label);
+  TaskId copy_between(const HostThread& thread, std::size_t from, std::size_t to, Bytes bytes,
+                      Account account, LabelId label);
   /// Bytes along a route of the cluster in `stream`, once `after` have ended; no host call.
   TaskId transfer(QueueId stream, const Route& route, Bytes bytes, Account account, LabelId label,
                   std::span<const TaskId> after);
 
-  /// Host memory to the GPU in use on its compute stream.
-  TaskId copy_to_device(QueueId thread, Bytes bytes, LabelId label);
+  /// Host memory to the thread's GPU on its compute stream.
+  TaskId copy_to_device(const HostThread& thread, Bytes bytes, LabelId label);
   /// The same on a stream of its own, by a thread of the input pipeline as soon as `ready` has ended; kernels
   /// do not wait for it yet.
   TaskId copy_beside_compute(QueueId stream, TaskId ready, Bytes bytes, LabelId label);
 
-  TaskId last_kernel() const { return graph_.last_on(compute_stream); }
-  std::size_t gpus() const { return lanes_.size(); }
-  std::size_t gpu_in_use() const { return in_use_; }
-  GpuPlace place(std::size_t gpu) const { return lanes_[gpu].place; }
+  /// Of the first GPU's compute stream.
+  TaskId last_kernel() const { return graph_.last_on(compute_stream()); }
+  std::size_t gpus() const { return gpus_.size(); }
+  GpuPlace place(std::size_t gpu) const { return gpus_[gpu].place; }
   const Communicator& communicator(Group group) { return collectives(group).communicator(); }
   TaskGraph& graph() { return graph_; }
   const PlanRequest& request() const { return request_; }
@@ -140,8 +186,8 @@ class Process {
 
  private:
   /// What belongs to one GPU of the process.
-  struct Lane {
-    QueueId main_thread, autograd_thread, compute_stream, nccl_stream;
+  struct DrivenGpu {
+    QueueId autograd_thread, compute_stream, nccl_stream;
     DeviceId device;
     GpuPlace place;
     PatternId input_pattern = kNone;
@@ -149,11 +195,11 @@ class Process {
     std::vector<TaskId> stream_waits{};
     std::vector<TaskId> launched{};  ///< kernels in order, for the driver queue
   };
-  Lane make_lane(int rank, const std::string& suffix);
-  void save_lane();
-  Task host_task(QueueId thread, Time duration, Account account, LabelId label = kNone) const;
-  TaskId enqueue(QueueId thread, Time host, const Task& kernel);
-  Time launch_in_turn(Time host) const;
+  DrivenGpu make_gpu(int rank, const std::string& suffix);
+  Task host_task(const HostThread& thread, Time duration, Account account, LabelId label = kNone) const;
+  Task input_copy(const DrivenGpu& gpu, QueueId stream, Bytes bytes, LabelId label) const;
+  TaskId enqueue(const HostThread& thread, Time host, const Task& kernel);
+  Time launch_in_turn(const HostThread& thread, Time host) const;
   GroupCollectives& collectives(Group group);
   void explain(const GroupCollective& collective);
   PatternId pattern_of(GroupCollective& collective, Group group);
@@ -169,20 +215,9 @@ class Process {
   PlanReuse* reuse_;
   std::array<std::shared_ptr<GroupCollectives>, 3> collectives_;  ///< by group, once asked for
   std::set<const GroupCollective*> explained_;
-  std::vector<Lane> lanes_;
-  std::size_t in_use_ = 0;
-  PoolId held_pool_ = kNone;
-  LabelId held_label_ = kNone;
-  Time hand_over_{};  ///< of `held_pool_`, on this host
-  int turns_ = 1;     ///< of issue_for(), issue_beside()
-  bool beside_ = false;
+  HostThread main_thread_, loader_, pinner_;
+  std::vector<DrivenGpu> gpus_;
   std::map<std::pair<std::vector<LinkId>, double>, PatternId> route_patterns_;  ///< by links and weight
-  // Of the GPU in use:
-  DeviceId device_;
-  PatternId input_pattern_ = kNone;
-  Time input_latency_{};
-  std::vector<TaskId> stream_waits_;
-  std::vector<TaskId> launched_;
   struct CachedPattern {
     CollectiveOp op;
     std::optional<nccl::Algorithm> algorithm;

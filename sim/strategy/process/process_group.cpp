@@ -24,11 +24,11 @@ ProcessGroup::ProcessGroup(Process& process, Backend backend)
   to_gpu_ = process.graph().add_queue("copies to the GPU");
 }
 
-TaskId ProcessGroup::start(QueueId thread, CollectiveOp op, Bytes size, LabelId label) {
+TaskId ProcessGroup::start(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label) {
   return is_gloo() ? start_gloo(thread, op, size, label) : process_.collective(thread, op, size, label);
 }
 
-void ProcessGroup::wait(QueueId thread, TaskId work) {
+void ProcessGroup::wait(const HostThread& thread, TaskId work) {
   const auto operation = operations_.find(work);
   if (operation != operations_.end()) {
     free_slots_.push_back(operation->second.slot);
@@ -50,7 +50,7 @@ std::size_t ProcessGroup::take_slot() {
 
 PatternId ProcessGroup::pattern_of(const TransportTraffic& traffic) {
   if (traffic.flows.empty()) return kNone;
-  const auto [known, is_new] = patterns_.try_emplace(traffic.plan.choice.family, kNone);
+  const auto [known, is_new] = patterns_.try_emplace(*traffic.plan.choice.family, kNone);
   if (is_new) known->second = process_.graph().add_pattern(traffic.flows);
   return known->second;
 }
@@ -61,7 +61,8 @@ const Task& ProcessGroup::gloo_task(CollectiveOp op, Bytes size) {
   if (!is_new) return task;
   const TransportTraffic traffic = job_->traffic(op, size);
   process_.decisions().add(fmt::format("{} {}", name_of(op), to_string(size)),
-                           fmt::format("{} over gloo", traffic.plan.choice.family), traffic.plan.choice.why);
+                           fmt::format("{} over gloo", name_of(*traffic.plan.choice.family)),
+                           traffic.plan.choice.why);
   task.kind = TaskKind::collective;
   task.account = static_cast<std::uint8_t>(Account::exposed_communication);
   task.pool = workers_;
@@ -71,7 +72,7 @@ const Task& ProcessGroup::gloo_task(CollectiveOp op, Bytes size) {
   return task;
 }
 
-TaskId ProcessGroup::start_gloo(QueueId thread, CollectiveOp op, Bytes size, LabelId label) {
+TaskId ProcessGroup::start_gloo(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label) {
   TaskGraph& graph = process_.graph();
   const TaskId call = process_.host(thread, process_.host_costs().collective_call, Account::host);
   std::vector<TaskId> after{call};

@@ -24,9 +24,9 @@ class ProcessGroup {
 
   /// Begins a collective of all ranks after the compute stream's last kernel; the thread does not wait. To be
   /// ended by wait().
-  TaskId start(QueueId thread, CollectiveOp op, Bytes size, LabelId label);
+  TaskId start(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label);
   /// work.wait(): the compute stream waits; over gloo the thread itself as well.
-  void wait(QueueId thread, TaskId work);
+  void wait(const HostThread& thread, TaskId work);
 
   bool is_gloo() const { return backend_ == Backend::gloo; }
 
@@ -39,7 +39,7 @@ class ProcessGroup {
     std::size_t slot = 0;
     TaskId reduced = kNone;  ///< when its worker thread is done
   };
-  TaskId start_gloo(QueueId thread, CollectiveOp op, Bytes size, LabelId label);
+  TaskId start_gloo(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label);
   std::size_t take_slot();
   const Task& gloo_task(CollectiveOp op, Bytes size);
   PatternId pattern_of(const TransportTraffic& traffic);
@@ -55,7 +55,7 @@ class ProcessGroup {
   std::vector<QueueId> slots_;                ///< one per operation in progress
   std::vector<std::size_t> free_slots_;
   std::map<TaskId, Operation> operations_;
-  std::map<std::string_view, PatternId> patterns_;                    ///< by algorithm
+  std::map<AlgorithmFamily, PatternId> patterns_;                     ///< by algorithm
   std::map<std::pair<CollectiveOp, std::int64_t>, Task> gloo_tasks_;  ///< by what they move
 };
 

@@ -8,6 +8,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp/coalesced_groups.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
+#include "sim/strategy/process/call_costs.hpp"
 
 namespace foretrain {
 
@@ -50,22 +51,24 @@ void DataParallelJob::forward() {
     replicas_.forward(module, input);
     input = replicas_.output_bytes(module);
   }
-  for (const Operator* op : losses_.forward) step_.forward_operator(*op, whole_.batch_per_gpu);
+  for (const Operator* op : losses_.forward)
+    step_.forward_operator(process_.main_thread(), *op, whole_.batch_per_gpu);
   step_.end_forward();
 }
 
 void DataParallelJob::backward(bool accumulating) {
   step_.begin_backward();
-  for (const BackwardStep* step : losses_.backward) step_.backward_operator(*step, whole_.batch_per_gpu);
+  for (const BackwardStep* step : losses_.backward)
+    step_.backward_operator(process_.autograd_thread(), *step, whole_.batch_per_gpu);
   for (std::size_t i = modules_.size(); i-- > 0;) {
     const WrappedModule& module = modules_[i];
     if (module.backward.empty()) continue;
     const bool gathers = i > 0 && !modules_[i - 1].backward.empty();
     replicas_.backward(module, gathers ? replicas_.output_bytes(modules_[i - 1]) : Bytes{}, gathers);
     for (const std::uint32_t parameter : module.parameters)
-      step_.finish_gradient(process_.autograd_thread, parameter, accumulating || step_.keeps_gradients());
+      step_.finish_gradient(process_.autograd_thread(), parameter, accumulating || step_.keeps_gradients());
   }
-  process_.hand_over(process_.autograd_thread, process_.main_thread);
+  process_.hand_over(process_.autograd_thread(), process_.main_thread());
 }
 
 void DataParallelJob::run() {
@@ -129,7 +132,7 @@ StrategyMemory DataParallelJob::memory() const {
   }
   const std::int64_t batch = std::max<std::int64_t>(1, request_.workload.batch_per_gpu);
   memory.per_sample =
-      Bytes{4 * outputs} * gpus + Bytes{batch_bytes(request_.workload).count / batch} * (gpus - 1);
+      Bytes{kFloatBytes * outputs} * gpus + Bytes{batch_bytes(request_.workload).count / batch} * (gpus - 1);
   return memory;
 }
 

@@ -1,6 +1,5 @@
 // The same job with many wrapped modules: activations cross the links between every two layers.
-#include "sim/strategy/replicas/data_parallel_layers.hpp"
-
+#include "sim/strategy/replicas/data_parallel.hpp"
 #include "sim/strategy/replicas/data_parallel_job.hpp"
 
 namespace foretrain {
@@ -16,7 +15,8 @@ StrategyEntry data_parallel_layers_strategy() {
           .summary = "PyTorch nn.DataParallel around each layer by itself",
           .plan = plan_data_parallel_layers,
           .processes = Processes::one,
-          .framework = FrameworkKind::pytorch};
+          .framework = FrameworkKind::pytorch,
+          .needs = "nn.DataParallel put around every layer by hand"};
 }
 
 }  // namespace foretrain

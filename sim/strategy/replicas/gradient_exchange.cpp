@@ -2,13 +2,14 @@
 // callback, fired when the GPU has finished, puts the next operators into the executor's queue.
 #include "sim/strategy/replicas/gradient_exchange.hpp"
 
+#include "sim/strategy/process/call_costs.hpp"
+
 namespace foretrain {
 
-namespace {}
-
-GradientExchange::GradientExchange(Process& process, std::vector<GradientPack> packs, SumOverReplicas sum,
-                                   bool halves)
+GradientExchange::GradientExchange(Process& process, const ReplicaThreads& threads,
+                                   std::vector<GradientPack> packs, SumOverReplicas sum, bool halves)
     : process_(process),
+      threads_(threads),
       launches_(process),
       packs_(std::move(packs)),
       sum_(std::move(sum)),
@@ -29,26 +30,26 @@ void GradientExchange::on_gradient(std::uint32_t parameter) {
 }
 
 /// One node without a kernel per tensor.
-void GradientExchange::reshape(QueueId thread, std::size_t tensors) {
+void GradientExchange::reshape(const HostThread& thread, std::size_t tensors) {
   const auto count = static_cast<std::int64_t>(tensors);
   launches_.nodes(thread, {static_cast<int>(tensors), 0, {}}, Account::other, concat_label_);
   if (!launches_.is_graph())
     process_.host(thread, process_.calls().eager_operator * count, Account::host, concat_label_);
 }
 
-/// A kernel for each tensor, 4 bytes on one side and 2 on the other.
-void GradientExchange::convert(QueueId thread, const GradientPack& pack) {
+/// A kernel for each tensor.
+void GradientExchange::convert(const HostThread& thread, const GradientPack& pack) {
   if (!halves_) return;
   const std::vector<Parameter>& parameters = process_.request().workload.model->parameters;
   for (const std::uint32_t parameter : pack.parameters) {
-    launches_.kernel(thread, {6 * parameters[parameter].elements}, process_.host_costs().copy_call,
+    launches_.kernel(thread, {kCastBytes * parameters[parameter].elements}, process_.host_costs().copy_call,
                      Account::other, convert_label_);
   }
 }
 
 void GradientExchange::launch(std::size_t p) {
   const GradientPack& pack = packs_[p];
-  const QueueId thread = process_.autograd_thread;
+  const HostThread& thread = threads_.autograd;
   const Time call = process_.host_costs().copy_call;
   convert(thread, pack);
   if (pack.is_copied()) {
@@ -64,7 +65,7 @@ void GradientExchange::launch(std::size_t p) {
 
 void GradientExchange::take_apart(std::size_t p) {
   const GradientPack& pack = packs_[p];
-  const QueueId thread = process_.main_thread;
+  const HostThread& thread = threads_.main;
   const HostCalibration& costs = process_.host_costs();
   process_.stream_waits_for(sums_[p]);
   if (!pack.is_copied())

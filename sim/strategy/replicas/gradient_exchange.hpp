@@ -2,13 +2,43 @@
 // apart again.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
-#include "sim/strategy/replicas/gradient_packs.hpp"
+#include "sim/base/units.hpp"
 #include "sim/strategy/step/step_launches.hpp"
+#include "sim/workload/lowering/operators.hpp"
 
 namespace foretrain {
+
+// How TensorFlow groups gradients into the messages that are reduced across GPUs.
+
+/// Gradients that are concatenated once all of them are there, and the messages the result is sent in. One
+/// gradient alone is not copied.
+struct GradientPack {
+  std::vector<std::uint32_t> parameters;  ///< indices into ExpandedModel::parameters
+  std::vector<Bytes> messages;
+  bool is_copied() const { return parameters.size() > 1; }
+  Bytes size() const;
+};
+
+/// `num_packs` of NcclAllReduce and HierarchicalCopyAllReduce: all gradients in one tensor, cut into so many
+/// equal parts of whole elements, of which the last takes the rest; 0: every gradient by itself, in the order
+/// of arrival.
+std::vector<GradientPack> packs_by_number(const ExpandedModel& model, int num_packs,
+                                          std::int64_t element_bytes);
+
+/// `bytes_per_pack` of CollectiveAllReduce: gradients against registration order; a pack is closed when it
+/// has grown beyond the limit, so tensors are never cut; 0: one pack.
+std::vector<GradientPack> packs_by_size(const ExpandedModel& model, Bytes bytes_per_pack,
+                                        std::int64_t element_bytes);
+
+/// Who issues the exchange of a process's replicas: threads whose calls are made for each of `gpus` GPUs.
+struct ReplicaThreads {
+  HostThread main, autograd;
+  int gpus;
+};
 
 /// Sums one message over all replicas, after what the compute stream has so far: adds the tasks, returns the
 /// one whose end is the result's. `message`: its number within a step.
@@ -20,10 +50,10 @@ using SumOverReplicas = std::function<TaskId(Bytes size, std::size_t message)>;
 class GradientExchange {
  public:
   /// `halves`: the packs are in 16 bit, into which fp32 gradients are converted before and back after.
-  GradientExchange(Process& process, std::vector<GradientPack> packs, SumOverReplicas sum,
-                   bool halves = false);
+  GradientExchange(Process& process, const ReplicaThreads& threads, std::vector<GradientPack> packs,
+                   SumOverReplicas sum, bool halves = false);
 
-  /// On the thread that issues backward: the parameter's gradient has been launched.
+  /// On the autograd thread: the parameter's gradient has been launched.
   void on_gradient(std::uint32_t parameter);
   /// On the main thread. The sum of a pack ends an asynchronous operator: only then does the host issue what
   /// takes the pack apart.
@@ -38,10 +68,11 @@ class GradientExchange {
  private:
   void launch(std::size_t pack);
   void take_apart(std::size_t pack);
-  void reshape(QueueId thread, std::size_t tensors);
-  void convert(QueueId thread, const GradientPack& pack);
+  void reshape(const HostThread& thread, std::size_t tensors);
+  void convert(const HostThread& thread, const GradientPack& pack);
 
   Process& process_;
+  ReplicaThreads threads_;
   StepLaunches launches_;
   std::vector<GradientPack> packs_;
   SumOverReplicas sum_;

@@ -1,9 +1,9 @@
 // tensorflow/python/distribute: ConcatAndSplitPacker in cross_device_ops.py, group_by_size in
 // cross_device_utils.py.
-#include "sim/strategy/replicas/gradient_packs.hpp"
-
 #include <algorithm>
 #include <numeric>
+
+#include "sim/strategy/replicas/gradient_exchange.hpp"
 
 namespace foretrain {
 

@@ -27,7 +27,7 @@ void explain_packs(Process& process, const std::vector<GradientPack>& packs, int
       "the concatenation needs every gradient, so nothing is sent before backward has ended");
 }
 
-GradientExchange mirrored_exchange(Process& process, int gpus) {
+GradientExchange mirrored_exchange(Process& process, const ReplicaThreads& threads) {
   const CrossDeviceOps ops = process.request().options<ReplicaOptions>().cross_device_ops;
   const Compression compression = process.request().options<GradientOptions>().compression;
   const int num_packs = process.request().options<MirroredOptions>().num_packs;
@@ -40,13 +40,13 @@ GradientExchange mirrored_exchange(Process& process, int gpus) {
   explain_packs(process, packs, num_packs);
   switch (ops) {
     case CrossDeviceOps::hierarchical_copy:
-      return {process, std::move(packs), sum_by_hierarchical_copy(process, gpus), halves};
+      return {process, threads, std::move(packs), sum_by_hierarchical_copy(process, threads), halves};
     case CrossDeviceOps::reduction_to_one_device:
-      return {process, std::move(packs), sum_by_copies(process, gpus, 1), halves};
+      return {process, threads, std::move(packs), sum_by_copies(process, threads, 1), halves};
     case CrossDeviceOps::reduction_in_turn:
-      return {process, std::move(packs), sum_by_copies(process, gpus, gpus), halves};
+      return {process, threads, std::move(packs), sum_by_copies(process, threads, threads.gpus), halves};
     default:
-      return {process, std::move(packs), sum_by_nccl(process, gpus), halves};
+      return {process, threads, std::move(packs), sum_by_nccl(process, threads), halves};
   }
 }
 

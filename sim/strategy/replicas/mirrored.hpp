@@ -12,4 +12,13 @@ Plan plan_mirrored(const PlanRequest& request);
 /// Its row of the catalog.
 StrategyEntry mirrored_strategy();
 
+// Strategy `multi_worker_mirrored`: tf.distribute.MultiWorkerMirroredStrategy, one process per node.
+
+/// As `mirrored`, with the sum over all GPUs of all nodes: NCCL, or TensorFlow's ring over gRPC
+/// (docs/models/mirrored.md).
+Plan plan_multi_worker_mirrored(const PlanRequest& request);
+
+/// Its row of the catalog.
+StrategyEntry multi_worker_mirrored_strategy();
+
 }  // namespace foretrain

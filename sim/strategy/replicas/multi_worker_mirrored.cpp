@@ -1,11 +1,10 @@
 // CollectiveAllReduce: packs by size against registration order, so that with bytes_per_pack the first can go
 // while backward runs.
-#include "sim/strategy/replicas/multi_worker_mirrored.hpp"
-
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
+#include "sim/strategy/replicas/mirrored.hpp"
 #include "sim/strategy/replicas/replica_loop.hpp"
 #include "sim/strategy/replicas/replica_options.hpp"
 #include "sim/strategy/replicas/sums_over_replicas.hpp"
@@ -14,7 +13,7 @@ namespace foretrain {
 
 namespace {
 
-GradientExchange multi_worker_exchange(Process& process, int gpus) {
+GradientExchange multi_worker_exchange(Process& process, const ReplicaThreads& threads) {
   const Bytes limit = process.request().options<MultiWorkerMirroredOptions>().bytes_per_pack;
   const Workload& workload = process.request().workload;
   std::vector<GradientPack> packs = packs_by_size(*workload.model, limit, gradient_element_bytes(workload));
@@ -25,7 +24,8 @@ GradientExchange multi_worker_exchange(Process& process, int gpus) {
   process.decisions().add("gradients",
                           fmt::format("{} pack{}", packs.size(), packs.size() == 1 ? " of all" : "s"), why);
   const bool ring = process.request().options<ReplicaOptions>().cross_device_ops == CrossDeviceOps::ring;
-  return {process, std::move(packs), ring ? sum_by_grpc_ring(process, gpus) : sum_by_nccl(process, gpus)};
+  return {process, threads, std::move(packs),
+          ring ? sum_by_grpc_ring(process, threads) : sum_by_nccl(process, threads)};
 }
 
 /// CommunicationImplementation has no copies between GPUs.

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/cluster/peer_copy.hpp"
+#include "sim/cluster/routing.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/servers/server_network.hpp"
 

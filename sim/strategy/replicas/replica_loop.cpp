@@ -44,68 +44,70 @@ Time passes_of_one_replica(const PlanRequest& request) {
   return sum;
 }
 
+/// Nothing where all replicas' operators stand in one graph.
+Time passes_of_the_others(const PlanRequest& request, int gpus) {
+  if (request.workload.framework.execution != Execution::eager) return {};
+  return passes_of_one_replica(request) * (gpus - 1);
+}
+
 class ReplicaLoop {
  public:
   ReplicaLoop(const PlanRequest& request, TaskGraph& graph)
       : gpus_(gpus_of_process(request)),
         private_(request.options<ReplicaOptions>().private_threads),
+        others_(passes_of_the_others(request, gpus_)),
         batches_(for_all_gpus(request, gpus_)),
         process_(request, graph),
-        step_(process_, InputPipeline(process_, batches_, site_of_process(request, gpus_), gpus_)),
         turns_label_(graph.label("operators of all replicas")),
-        others_label_(graph.label("passes of the other replicas")) {
-    if (request.workload.framework.execution == Execution::eager)
-      others_ = passes_of_one_replica(request) * (gpus_ - 1);
+        others_label_(graph.label("passes of the other replicas")),
+        step_(process_, InputPipeline(process_, batches_, site_of_process(request, gpus_), gpus_),
+              threads()) {
     explain();
+  }
+
+  /// Who issues the exchange of gradients.
+  ReplicaThreads exchange_threads() const {
+    return {for_all(process_.main_thread()), for_all(process_.autograd_thread()), gpus_};
   }
 
   TaskId run_step(GradientExchange& exchange) {
     const int micro_steps = process_.request().knobs.accumulation;
     for (int micro = 0; micro < micro_steps; ++micro)
       run_micro_step(exchange, micro, micro + 1 == micro_steps);
-    issue_for_all();
     exchange.after_backward();
     const TaskId last = step_.optimize();
-    issue_once();
     step_.finish_step();
     return last;
   }
 
   Process& process() { return process_; }
-  int gpus() const { return gpus_; }
 
  private:
-  void issue_for_all() {
-    private_ ? process_.issue_beside(gpus_) : process_.issue_for(gpus_);
-    process_.hold(kNone, {}, turns_label_);
-  }
-
-  void issue_once() {
-    process_.issue_for(1);
-    process_.hold(kNone);
+  HostThread for_all(const HostThread& thread) const {
+    const HostThread labelled = thread.labelled(turns_label_);
+    return private_ ? labelled.issuing_beside(gpus_) : labelled.issuing_for(gpus_);
   }
 
   /// Eagerly, this replica's passes are issued by themselves.
-  void begin_passes() { others_ > Time::zero() ? issue_once() : issue_for_all(); }
+  StepThreads threads() const {
+    StepThreads threads(process_);
+    threads.update = for_all(threads.update);
+    if (others_ > Time::zero()) return threads;
+    threads.forward = for_all(threads.forward), threads.backward = for_all(threads.backward);
+    return threads;
+  }
 
   void wait_for_others() {
     if (others_ == Time::zero()) return;
-    process_.hold(kNone, {}, others_label_);
-    process_.host_for(process_.main_thread, others_, Account::host);
+    process_.host_for(process_.main_thread().labelled(others_label_), others_, Account::host);
   }
 
   void run_micro_step(GradientExchange& exchange, int micro, bool exchanges) {
-    issue_once();
     step_.load_batch();
     if (micro == 0) step_.zero_gradients();
     wait_for_others();
-    begin_passes();
     step_.forward();
-    const auto hook = [&](std::uint32_t parameter) {
-      issue_for_all();
-      exchange.on_gradient(parameter);
-      begin_passes();
-    };
+    const auto hook = [&](std::uint32_t parameter) { exchange.on_gradient(parameter); };
     step_.backward(micro > 0, exchanges ? TrainingStep::GradientHook(hook) : nullptr);
   }
 
@@ -131,11 +133,11 @@ class ReplicaLoop {
 
   int gpus_;      ///< of the process
   bool private_;  ///< each has threads of its own
+  Time others_;   ///< eager: what precedes this replica's passes
   Workload batches_;
   Process process_;
-  TrainingStep step_;
   LabelId turns_label_, others_label_;
-  Time others_{};  ///< eager: what precedes this replica's passes
+  TrainingStep step_;
 };
 
 }  // namespace
@@ -151,8 +153,7 @@ int gpus_of_process(const PlanRequest& request) {
                                         [&](const GpuPlace& p) { return p.node == ranks.front().node; }));
 }
 
-Plan plan_replicas(const PlanRequest& request,
-                   const std::function<GradientExchange(Process& process, int gpus)>& make_exchange) {
+Plan plan_replicas(const PlanRequest& request, const MakeExchange& make_exchange) {
   if (request.placement.size() == 1) {
     Plan plan = plan_single(request);
     plan.decisions.add("one GPU", "nothing packed or sent",
@@ -161,7 +162,7 @@ Plan plan_replicas(const PlanRequest& request,
   }
   Plan plan;
   ReplicaLoop loop(request, plan.graph);
-  GradientExchange exchange = make_exchange(loop.process(), loop.gpus());
+  GradientExchange exchange = make_exchange(loop.process(), loop.exchange_threads());
   for (int i = 0; i < request.steps; ++i) plan.step_ends.push_back(loop.run_step(exchange));
   plan.buckets = exchange.messages();
   plan.memory.buffers = exchange.buffers();

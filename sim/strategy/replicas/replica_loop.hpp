@@ -15,11 +15,11 @@ int gpus_of_process(const PlanRequest& request);
 /// strategy.private_threads, an option of both strategies of TensorFlow's replicas.
 Knob private_threads_knob();
 
-/// Plans all steps of the process of the first rank; `gpus` is gpus_of_process(). The replicas do the same,
+/// Plans all steps of the process of the first rank. The replicas do the same,
 /// so only the one whose turn comes last has tasks: the process issues operators of all its replicas one at a
 /// time, unless each GPU has threads of its own (docs/models/mirrored.md), and each GPU updates its own copy
 /// of the weights. Eagerly, the passes of one replica follow those of the other.
-Plan plan_replicas(const PlanRequest& request,
-                   const std::function<GradientExchange(Process& process, int gpus)>& make_exchange);
+using MakeExchange = std::function<GradientExchange(Process& process, const ReplicaThreads& threads)>;
+Plan plan_replicas(const PlanRequest& request, const MakeExchange& make_exchange);
 
 }  // namespace foretrain

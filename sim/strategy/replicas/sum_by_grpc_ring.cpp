@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "sim/collective/transport_run.hpp"
+#include "sim/strategy/process/call_costs.hpp"
 #include "sim/strategy/replicas/sums_over_replicas.hpp"
 
 namespace foretrain {
@@ -35,18 +36,19 @@ HostCopies host_copies(Process& process, int gpus, Direction direction) {
 /// One message after the other: the ring's stages share the process's channel.
 class GrpcRing {
  public:
-  GrpcRing(Process& process, int gpus)
+  GrpcRing(Process& process, const ReplicaThreads& threads)
       : process_(process),
+        issuer_(threads.autograd),
         transport_(grpc_transport(process.calls())),
         job_(process.request().cluster, process.request().placement, transport_),
-        down_(host_copies(process, gpus, Direction::down)),
-        up_(host_copies(process, gpus, Direction::up)),
+        down_(host_copies(process, threads.gpus, Direction::down)),
+        up_(host_copies(process, threads.gpus, Direction::up)),
         queue_(process.graph().add_queue("gRPC ring")),
         staging_label_(process.graph().label("gradients through host memory")),
         ring_label_(process.graph().label("all_reduce ring over gRPC")) {}
 
   TaskId sum(Bytes size) {
-    const TaskId call = process_.host(process_.autograd_thread, process_.host_costs().node, Account::host);
+    const TaskId call = process_.host(issuer_, process_.host_costs().node, Account::host);
     const TaskId in_memory = stage(down_, size, process_.last_kernel(), call);
     Task ring = task_of(TaskKind::collective,
                         job_.run(CollectiveOp::all_reduce, size, {}, Fidelity::analytic).time, ring_label_);
@@ -72,6 +74,7 @@ class GrpcRing {
   }
 
   Process& process_;
+  HostThread issuer_;
   Transport transport_;
   TransportJob job_;
   HostCopies down_, up_;
@@ -86,8 +89,8 @@ Transport grpc_transport(const CallCosts& calls) {
   grpc.library = "grpc_ring";
   grpc.message_overhead = calls.grpc_message;
   grpc.header = {300};
-  grpc.wire_efficiency = 0.95;
-  grpc.stream_rate = {1.5e9};
+  grpc.wire_efficiency = kGrpcWire;
+  grpc.stream_rate = kGrpcStream;
   grpc.host_rate = {2e9};
   grpc.add_rate = {5e9};
   grpc.segment = {4 << 20};
@@ -95,8 +98,8 @@ Transport grpc_transport(const CallCosts& calls) {
   return grpc;
 }
 
-SumOverReplicas sum_by_grpc_ring(Process& process, int gpus) {
-  const auto ring = std::make_shared<GrpcRing>(process, gpus);
+SumOverReplicas sum_by_grpc_ring(Process& process, const ReplicaThreads& threads) {
+  const auto ring = std::make_shared<GrpcRing>(process, threads);
   return [ring](Bytes size, std::size_t) { return ring->sum(size); };
 }
 

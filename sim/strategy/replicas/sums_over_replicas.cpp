@@ -7,9 +7,8 @@
 #include <map>
 #include <memory>
 
-#include "sim/cluster/peer_copy.hpp"
+#include "sim/cluster/routing.hpp"
 #include "sim/collective/transport_run.hpp"
-#include "sim/strategy/replicas/replica_options.hpp"
 
 namespace foretrain {
 
@@ -34,11 +33,6 @@ CopyRound round_of(Process& process, const std::vector<Route>& routes) {
   return round;
 }
 
-/// Threads that issue operators at the same time.
-int issuers_of(const Process& process, int gpus) {
-  return process.request().options<ReplicaOptions>().private_threads ? gpus : 1;
-}
-
 using Pairs = std::vector<std::pair<int, int>>;
 
 CopyRound between_gpus(Process& process, const Pairs& pairs) {
@@ -56,10 +50,11 @@ CopyRound between_gpus(Process& process, const Pairs& pairs) {
 /// One queue for each direction of the copies and one for additions.
 class CopyStreams {
  public:
-  /// `issuers`: threads that share the copies' calls.
-  CopyStreams(Process& process, int issuers)
+  /// `issuer` makes the copies' calls; beside others, it shares them with them.
+  CopyStreams(Process& process, const HostThread& issuer)
       : process_(process),
-        issuers_(issuers),
+        issuer_(issuer),
+        issuers_(issuer.beside ? issuer.turns : 1),
         to_mains_(process.graph().add_queue("copies to the summing GPU")),
         additions_(process.graph().add_queue("sums of gradients")),
         from_mains_(process.graph().add_queue("copies of the sum")),
@@ -101,12 +96,12 @@ class CopyStreams {
     task.pattern = round.pattern;
     task.traffic = each;
     const Time calls = process_.on_this_host(costs.bare_node * 2 + costs.copy_call + costs.hand_over_node);
-    const TaskId called =
-        process_.host_for(process_.autograd_thread, calls * round.copies / issuers_, Account::host);
+    const TaskId called = process_.host_for(issuer_, calls * round.copies / issuers_, Account::host);
     return process_.graph().add(task, {{after, calls + costs.launch_latency}, {called}});
   }
 
   Process& process_;
+  HostThread issuer_;
   int issuers_;
   QueueId to_mains_, additions_, from_mains_;
   LabelId gather_label_, sum_label_, scatter_label_;
@@ -137,25 +132,21 @@ HierarchicalRounds hierarchical_rounds(Process& process, int gpus, int main) {
 
 }  // namespace
 
-SumOverReplicas sum_by_nccl(Process& process, int gpus) {
-  const QueueId launcher = process.graph().add_queue("NCCL launch thread");
-  const bool private_threads = process.request().options<ReplicaOptions>().private_threads;
-  return [&process, gpus, launcher, private_threads](Bytes size, std::size_t message) {
-    process.host(process.autograd_thread, process.host_costs().node, Account::host);
-    process.hand_over(process.autograd_thread, launcher);
-    process.issue_for(1);
-    process.host(launcher, process.calls().grouped_launch * (gpus - 1), Account::host);
+SumOverReplicas sum_by_nccl(Process& process, const ReplicaThreads& threads) {
+  const HostThread launcher = process.add_thread("NCCL launch thread").labelled(threads.autograd.label);
+  return [&process, threads, launcher](Bytes size, std::size_t message) {
+    process.host(threads.autograd, process.host_costs().node, Account::host);
+    process.hand_over(threads.autograd, launcher);
+    process.host(launcher, process.calls().grouped_launch * (threads.gpus - 1), Account::host);
     const LabelId label = process.graph().label("all_reduce pack " + std::to_string(message));
-    const TaskId sum = process.collective(launcher, CollectiveOp::all_reduce, size, label);
-    private_threads ? process.issue_beside(gpus) : process.issue_for(gpus);
-    return sum;
+    return process.collective(launcher, CollectiveOp::all_reduce, size, label);
   };
 }
 
-SumOverReplicas sum_by_hierarchical_copy(Process& process, int gpus) {
-  const auto streams = std::make_shared<CopyStreams>(process, issuers_of(process, gpus));
+SumOverReplicas sum_by_hierarchical_copy(Process& process, const ReplicaThreads& threads) {
+  const auto streams = std::make_shared<CopyStreams>(process, threads.autograd);
   const auto rounds = std::make_shared<std::map<int, HierarchicalRounds>>();
-  return [&process, gpus, streams, rounds](Bytes size, std::size_t message) {
+  return [&process, gpus = threads.gpus, streams, rounds](Bytes size, std::size_t message) {
     const int main = static_cast<int>(message % static_cast<std::size_t>(gpus / 2 * 2));
     auto known = rounds->find(main);
     if (known == rounds->end()) known = rounds->emplace(main, hierarchical_rounds(process, gpus, main)).first;
@@ -170,7 +161,7 @@ SumOverReplicas sum_by_hierarchical_copy(Process& process, int gpus) {
   };
 }
 
-SumOverReplicas sum_by_copies(Process& process, int gpus, int mains) {
+SumOverReplicas sum_by_copies(Process& process, const ReplicaThreads& threads, int mains) {
   struct Place {
     CopyStreams streams;
     CopyRound gather, scatter;
@@ -178,13 +169,13 @@ SumOverReplicas sum_by_copies(Process& process, int gpus, int mains) {
   const auto places = std::make_shared<std::vector<Place>>();
   for (int main = 0; main < mains; ++main) {
     Pairs in, out;
-    for (int gpu = 0; gpu < gpus; ++gpu) {
+    for (int gpu = 0; gpu < threads.gpus; ++gpu) {
       if (gpu != main) in.emplace_back(gpu, main), out.emplace_back(main, gpu);
     }
-    places->push_back({CopyStreams(process, issuers_of(process, gpus)), between_gpus(process, in),
-                       between_gpus(process, out)});
+    places->push_back(
+        {CopyStreams(process, threads.autograd), between_gpus(process, in), between_gpus(process, out)});
   }
-  return [&process, gpus, places](Bytes size, std::size_t message) {
+  return [&process, gpus = threads.gpus, places](Bytes size, std::size_t message) {
     Place& place = (*places)[message % places->size()];
     const TaskId gathered = place.streams.gather(place.gather, size, process.last_kernel());
     return place.streams.scatter(place.scatter, size, place.streams.add(gpus, size, gathered));

@@ -74,7 +74,7 @@ class PushPull {
  private:
   struct Stages {
     QueueId reduces, broadcasts;  ///< streams of NCCL
-    QueueId thread;               ///< issues NCCL's kernels
+    HostThread thread;            ///< issues NCCL's kernels
     PoolId to_host, to_gpu;       ///< copy engines
     PatternId out, in;            ///< every GPU its share of a partition
     Time latency{};
@@ -144,7 +144,7 @@ PushPull::Stages PushPull::make_stages() {
   TaskGraph& graph = process_.graph();
   Stages stages{graph.add_queue("NCCL stream of reduces"),
                 graph.add_queue("NCCL stream of broadcasts"),
-                graph.add_queue("BytePS thread"),
+                process_.add_thread("BytePS thread"),
                 graph.add_pool("copies to host memory", 1),
                 graph.add_pool("copies from host memory", 1),
                 kNone,
@@ -164,10 +164,10 @@ PushPull::Stages PushPull::make_stages() {
 }
 
 void PushPull::on_gradient(std::uint32_t parameter) {
-  const QueueId thread = process_.autograd_thread;
+  const HostThread thread = process_.autograd_thread();
   if (compresses())
-    process_.launch_copy(thread, {6 * model_.parameters[parameter].elements}, process_.calls().half_cast,
-                         Account::other, labels_.cast);
+    process_.launch_copy(thread, {kCastBytes * model_.parameters[parameter].elements},
+                         process_.calls().half_cast, Account::other, labels_.cast);
   const TaskId ready = process_.last_kernel();
   const TaskId call = process_.host(thread, process_.calls().horovod_hook, Account::host);
   for (const std::size_t i : partitions_of_[parameter]) exchange(i, ready, call);
@@ -226,7 +226,7 @@ void PushPull::exchange(std::size_t partition, TaskId ready, TaskId call) {
 }
 
 void PushPull::synchronize() {
-  const QueueId thread = process_.main_thread;
+  const HostThread thread = process_.main_thread();
   std::vector<Dependency> after;
   for (const TaskId task : done_) after.push_back({task, process_.host_costs().sync_wake});
   done_.clear();
@@ -236,8 +236,8 @@ void PushPull::synchronize() {
     process_.launch_copy(thread, {2 * wire_bytes_ * parameter.elements}, Time{}, Account::other,
                          labels_.average);
     if (compresses())
-      process_.launch_copy(thread, {6 * parameter.elements}, process_.calls().half_cast, Account::other,
-                           labels_.cast);
+      process_.launch_copy(thread, {kCastBytes * parameter.elements}, process_.calls().half_cast,
+                           Account::other, labels_.cast);
   }
 }
 
@@ -313,6 +313,7 @@ StrategyEntry byteps_strategy() {
           .summary = "BytePS: partitions summed in nodes by NCCL, between nodes by servers on CPUs",
           .plan = plan_byteps,
           .framework = FrameworkKind::pytorch,
+          .needs = "BytePS, with a scheduler and servers started beside the workers",
           .knobs = {std::begin(knobs), std::end(knobs)}};
 }
 

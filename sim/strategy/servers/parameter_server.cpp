@@ -15,13 +15,15 @@
 #include "sim/strategy/servers/server_options.hpp"
 #include "sim/strategy/step/single.hpp"
 #include "sim/strategy/step/training_step.hpp"
+#include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
 
 namespace {
 
-bool is_tensorflow(const PlanRequest& request) {
-  return request.workload.framework.kind == FrameworkKind::tensorflow;
+/// TensorFlow's servers; otherwise MXNet's.
+bool has_own_servers(const PlanRequest& request) {
+  return profile_of(request.workload.framework).has_parameter_servers;
 }
 
 std::vector<int> homes(const PlanRequest& request) {
@@ -30,19 +32,18 @@ std::vector<int> homes(const PlanRequest& request) {
   for (const GpuPlace& rank : request.placement.ranks)
     gpus += rank.node == request.placement.ranks.front().node;
   return tensors_over_gpus(*request.workload.model, gpus,
-                           is_tensorflow(request) ? TensorOrder::of_model : TensorOrder::largest_first);
+                           has_own_servers(request) ? TensorOrder::of_model : TensorOrder::largest_first);
 }
 
 ServerTransport transport_for(const PlanRequest& request) {
-  return is_tensorflow(request) ? grpc_server_transport(request.calls)
-                                : ps_lite_transport(request.cluster.spec().fabric.link, request.calls);
+  return has_own_servers(request) ? grpc_server_transport(request.calls)
+                                  : ps_lite_transport(request.cluster.spec().fabric.link, request.calls);
 }
 
 /// XLA's clusters start when all their inputs are there, and their outputs exist when they end; a CUDA graph
 /// likewise.
 bool is_one_call(const Framework& framework) {
-  const bool xla = framework.kind == FrameworkKind::tensorflow && framework.execution == Execution::compiled;
-  return xla || framework.execution == Execution::cuda_graphs;
+  return gradients_come_together(framework) || framework.execution == Execution::cuda_graphs;
 }
 
 /// The worker process of a node and what it does with variables and gradients.
@@ -86,7 +87,7 @@ class Worker {
   std::vector<Shard> shards_;
   ServerNetwork network_;
   Labels labels_;
-  QueueId copy_thread_;
+  HostThread copy_thread_;
   std::vector<QueueId> queues_, shard_queues_,
       other_queues_;  ///< per parameter, per shard, per shard for the other workers' updates
   std::vector<std::vector<std::size_t>> shards_of_;        ///< per parameter
@@ -103,7 +104,7 @@ Worker::Worker(Process& process)
       request_(process.request()),
       options_(request_.options<ParameterServerOptions>()),
       model_(*request_.workload.model),
-      fetches_at_start_(is_tensorflow(request_)),
+      fetches_at_start_(has_own_servers(request_)),
       one_call_(is_one_call(request_.workload.framework)),
       element_bytes_(gradient_element_bytes(request_.workload)),
       node_(process, homes(request_)),
@@ -112,7 +113,7 @@ Worker::Worker(Process& process)
       network_(process, server_count(request_), shards_, transport_for(request_),
                machines_of(request_.options<ServerOptions>())),
       labels_(make_labels(process.graph())),
-      copy_thread_(process.graph().add_queue("copy thread")),
+      copy_thread_(process.add_thread("copy thread")),
       shards_of_(model_.parameters.size()),
       used_first_in_(model_.layer_names.size()),
       updated_(model_.parameters.size()),
@@ -248,7 +249,7 @@ void Worker::end_step() {
   for (const std::vector<TaskId>& tasks : updated_) {
     for (const TaskId task : tasks) after.push_back({task, tokens ? network_.round_trip() : Time{}});
   }
-  step_over_ = process_.host_for(process_.main_thread, Time{}, Account::host, after);
+  step_over_ = process_.host_for(process_.main_thread(), Time{}, Account::host, after);
 }
 
 std::vector<Bytes> Worker::messages() const {
@@ -307,7 +308,8 @@ void Worker::explain(Decisions& decisions) const {
                              : "servers wait for all workers");
 }
 
-void add_worker_step(TrainingStep& step, Worker& worker, const PlanRequest& request) {
+void add_worker_step(const Process& process, TrainingStep& step, Worker& worker) {
+  const PlanRequest& request = process.request();
   const ExpandedModel& model = *request.workload.model;
   for (int micro = 0; micro < request.knobs.accumulation; ++micro) {
     const bool pushes = micro + 1 == request.knobs.accumulation;
@@ -317,7 +319,7 @@ void add_worker_step(TrainingStep& step, Worker& worker, const PlanRequest& requ
     step.begin_forward();
     for (const Operator& op : model.forward) {
       worker.before_layer(op.layer);
-      step.forward_operator(op, request.workload.batch_per_gpu);
+      step.forward_operator(process.main_thread(), op, request.workload.batch_per_gpu);
     }
     step.end_forward();
     const auto hook = [&worker](std::uint32_t parameter) { worker.on_gradient(parameter); };
@@ -336,7 +338,7 @@ Plan plan_alone(const PlanRequest& request) {
 
 Plan plan_parameter_server(const PlanRequest& request) {
   const bool alone = request.placement.size() == 1;
-  if (alone && (!is_tensorflow(request) || request.options<ParameterServerOptions>().server_on_gpu))
+  if (alone && (!has_own_servers(request) || request.options<ParameterServerOptions>().server_on_gpu))
     return plan_alone(request);
   DeviceModel device = request.device;
   if (request.options<ParameterServerOptions>().asynchronous)
@@ -348,7 +350,7 @@ Plan plan_parameter_server(const PlanRequest& request) {
   TrainingStep step(process);
   Worker worker(process);
   for (int i = 0; i < request.steps; ++i) {
-    add_worker_step(step, worker, asked);
+    add_worker_step(process, step, worker);
     plan.step_ends.push_back(process.last_kernel());
     worker.end_step();
     step.finish_step();
@@ -376,6 +378,8 @@ StrategyEntry parameter_server_strategy() {
       .summary = "servers keep the variables: GPUs hand in gradients and fetch variables (TensorFlow, MXNet)",
       .plan = plan_parameter_server,
       .processes = Processes::per_node,
+      .needs = "the training written for MXNet or TensorFlow, with server processes",
+      .home = FrameworkKind::tensorflow,
       .knobs = {std::begin(knobs), std::end(knobs)},
       .alias = "ps"};
 }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/strategy/process/call_costs.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -32,15 +34,19 @@ int busiest_machine(const std::vector<double>& held, int machines) {
   return static_cast<int>(std::max_element(of_machines.begin(), of_machines.end()) - of_machines.begin());
 }
 
+/// Assumed (docs/models/parameter_server.md): what of the wire is data; one TCP stream as in gloo_tcp.toml.
+constexpr double kPsLiteWire = 0.97;
+constexpr ByteRate kPsLiteTcpStream{3e9};
+
 }  // namespace
 
 ServerTransport grpc_server_transport(const CallCosts& calls) {
-  return {"gRPC", calls.grpc_message, {1.5e9}, 0.95, false};
+  return {"gRPC", calls.grpc_message, kGrpcStream, kGrpcWire, false};
 }
 
 ServerTransport ps_lite_transport(const LinkType& link, const CallCosts& calls) {
-  if (link.latency < kSlowestRdma) return {"ps-lite over RDMA", calls.rdma_message, {}, 0.97, true};
-  return {"ps-lite over TCP", calls.tcp_message, {3e9}, 0.97, true};
+  if (link.latency < kSlowestRdma) return {"ps-lite over RDMA", calls.rdma_message, {}, kPsLiteWire, true};
+  return {"ps-lite over TCP", calls.tcp_message, kPsLiteTcpStream, kPsLiteWire, true};
 }
 
 ByteRate host_sum_rate(const Host& host) {

@@ -1,7 +1,6 @@
 // A training step without backward and optimizer. Without autograd a call is somewhat cheaper for the host;
 // that is not counted.
-#include "sim/strategy/step/evaluation.hpp"
-
+#include "sim/strategy/step/single.hpp"
 #include "sim/strategy/step/training_step.hpp"
 
 namespace foretrain {

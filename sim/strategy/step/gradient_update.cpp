@@ -1,14 +1,18 @@
 // Operations over all gradients: packed in multi-tensor launches by PyTorch since 2.0 and by the GradScaler,
 // else tensor by tensor.
-#include "sim/strategy/step/gradient_update.hpp"
-
 #include <utility>
+
+#include "sim/strategy/process/call_costs.hpp"
+#include "sim/strategy/step/training_step.hpp"
 
 namespace foretrain {
 
 namespace {
 
 constexpr Bytes kScalar{8};
+/// Of an fp32 gradient's element: its norm reads it, scaling also writes it.
+constexpr std::int64_t kNormBytes = kFloatBytes, kScaleBytes = 2 * kFloatBytes;
+constexpr int kClipKernels = 5;  ///< stack, norm, add, divide, clamp
 
 std::vector<std::int64_t> tensor_sizes(const ExpandedModel& model) {
   std::vector<std::int64_t> sizes;
@@ -30,69 +34,66 @@ GradientUpdate::GradientUpdate(Process& process, StepLaunches& launches, std::ve
 
 bool GradientUpdate::scales() const { return workload_.precision == Precision::amp_fp16; }
 
-void GradientUpdate::each_tensor(std::int64_t bytes_per_element, Time reference) {
+void GradientUpdate::each_tensor(const HostThread& thread, std::int64_t bytes_per_element, Time reference) {
   for (const std::int64_t elements : tensors_) {
-    launches_.kernel(process_.main_thread, {bytes_per_element * elements}, reference, Account::optimizer,
-                     clip_label_);
+    launches_.kernel(thread, {bytes_per_element * elements}, reference, Account::optimizer, clip_label_);
   }
 }
 
-void GradientUpdate::packed(std::int64_t bytes_per_element, Time reference) {
+void GradientUpdate::packed(const HostThread& thread, std::int64_t bytes_per_element, Time reference) {
   for (const std::int64_t elements : packed_elements(tensors_, 1)) {
-    launches_.kernel(process_.main_thread, {bytes_per_element * elements}, reference, Account::optimizer,
-                     clip_label_);
+    launches_.kernel(thread, {bytes_per_element * elements}, reference, Account::optimizer, clip_label_);
   }
 }
 
-void GradientUpdate::small_kernels(int count, Time reference) {
+void GradientUpdate::small_kernels(const HostThread& thread, int count, Time reference) {
   for (int i = 0; i < count; ++i)
-    launches_.kernel(process_.main_thread, kScalar, reference, Account::optimizer, clip_label_);
+    launches_.kernel(thread, kScalar, reference, Account::optimizer, clip_label_);
 }
 
-void GradientUpdate::scale_loss() {
-  if (scales()) small_kernels(1, process_.calls().scalar);
+void GradientUpdate::scale_loss(const HostThread& thread) {
+  if (scales()) small_kernels(thread, 1, process_.calls().scalar);
 }
 
 /// Unscale and look for infinities (read and write every gradient), then the script reads the flag:
 /// `.item()`.
-void GradientUpdate::check_gradients() {
+void GradientUpdate::check_gradients(const HostThread& thread) {
   if (!scales()) return;
-  if (launches_.is_tensorflow()) {
-    each_tensor(8, process_.calls().scalar);
-    each_tensor(4, process_.calls().scalar);
+  if (launches_.profile().unscales_packed) {
+    packed(thread, kScaleBytes, process_.calls().unscale);
   } else {
-    packed(8, process_.calls().unscale);
+    each_tensor(thread, kScaleBytes, process_.calls().scalar);
+    each_tensor(thread, kNormBytes, process_.calls().scalar);
   }
-  process_.synchronize(process_.main_thread);
+  process_.synchronize(thread);
 }
 
 /// A norm for each gradient, the norm of the norms, the factor, and every gradient times it.
-void GradientUpdate::clip_norm() {
+void GradientUpdate::clip_norm(const HostThread& thread) {
   const GradientClipping clipping = workload_.loop.clip_grad_norm;
   if (clipping == GradientClipping::none) return;
-  const Framework& framework = workload_.framework;
-  const bool multi_tensor =
-      framework.kind == FrameworkKind::pytorch && framework.version >= FrameworkVersion{2, 0};
-  multi_tensor ? packed(4, process_.calls().scalar) : each_tensor(4, process_.calls().scalar);
-  small_kernels(5, process_.calls().scalar);  // stack, norm, add, divide, clamp
-  multi_tensor ? packed(8, process_.calls().scalar) : each_tensor(8, process_.calls().scalar);
-  if (clipping == GradientClipping::read_back) process_.synchronize(process_.main_thread);
+  const bool multi_tensor = packs_by_default(workload_.framework);
+  multi_tensor ? packed(thread, kNormBytes, process_.calls().scalar)
+               : each_tensor(thread, kNormBytes, process_.calls().scalar);
+  small_kernels(thread, kClipKernels, process_.calls().scalar);
+  multi_tensor ? packed(thread, kScaleBytes, process_.calls().scalar)
+               : each_tensor(thread, kScaleBytes, process_.calls().scalar);
+  if (clipping == GradientClipping::read_back) process_.synchronize(thread);
 }
 
-TaskId GradientUpdate::optimize() {
+TaskId GradientUpdate::optimize(const HostThread& thread) {
   TaskId last = process_.last_kernel();
   for (const OptimizerLaunch& launch : optimizer_launches_) {
-    last = launches_.kernel(process_.main_thread, launch.bytes, launch.host, Account::optimizer,
-                            optimizer_label_);
+    last = launches_.kernel(thread, launch.bytes, launch.host, Account::optimizer, optimizer_label_);
   }
   return last;
 }
 
-TaskId GradientUpdate::apply() {
-  check_gradients();
-  clip_norm();
-  TaskId last = optimize();
-  if (scales()) small_kernels(1, process_.calls().scalar), last = process_.last_kernel();
+TaskId GradientUpdate::apply(const HostThread& thread) {
+  check_gradients(thread);
+  clip_norm(thread);
+  TaskId last = optimize(thread);
+  if (scales()) small_kernels(thread, 1, process_.calls().scalar), last = process_.last_kernel();
   return last;
 }
 

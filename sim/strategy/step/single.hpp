@@ -9,4 +9,9 @@ namespace foretrain {
 Plan plan_single(const PlanRequest& request);
 StrategyEntry single_strategy();
 
+// The loop of a validation pass: batches, forward, loss; no gradients.
+
+/// `request.steps` batches on one rank; ranks share the samples and exchange nothing.
+Plan plan_evaluation(const PlanRequest& request);
+
 }  // namespace foretrain

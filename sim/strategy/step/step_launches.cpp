@@ -1,11 +1,10 @@
 // The kernels are the same whoever issues them; only what the host pays for each differs.
 #include "sim/strategy/step/step_launches.hpp"
 
+#include "sim/strategy/process/call_costs.hpp"
 #include "sim/workload/device/script_time.hpp"
 
 namespace foretrain {
-
-namespace {}
 
 StepLaunches::StepLaunches(Process& process)
     : process_(process),
@@ -13,40 +12,39 @@ StepLaunches::StepLaunches(Process& process)
       framework_(workload_.framework),
       inputs_label_(process.graph().label("static inputs")) {}
 
-bool StepLaunches::is_graph() const { return is_tensorflow() && framework_.execution != Execution::eager; }
-
 /// The batch is copied to where the captured kernels expect it, then one call launches them all.
-void StepLaunches::launch_captured_graph() {
+void StepLaunches::launch_captured_graph(const HostThread& thread) {
   const HostCalibration& costs = process_.host_costs();
   const ExpandedModel& model = *workload_.model;
   std::int64_t kernels = 0;
   for (const Operator& op : model.forward) kernels += op.kernels;
   for (const BackwardStep& step : model.backward) kernels += step.op.kernels;
   const std::int64_t elements = model.input_elements * workload_.batch_per_gpu;
-  process_.launch_copy(process_.main_thread, {8 * elements}, costs.copy_call, Account::other, inputs_label_);
-  process_.host(process_.main_thread, costs.graph_launch + costs.graph_launch_node * kernels, Account::host);
+  process_.launch_copy(thread, {2 * kFloatBytes * elements}, costs.copy_call, Account::other, inputs_label_);
+  process_.host(thread, costs.graph_launch + costs.graph_launch_node * kernels, Account::host);
 }
 
-void StepLaunches::begin_forward() {
+void StepLaunches::begin_forward(const HostThread& thread) {
   const HostCalibration& costs = process_.host_costs();
   const auto calls = static_cast<std::int64_t>(workload_.model->forward.size());
   Time python = profiler_time(workload_.loop, framework_.execution == Execution::eager ? calls : 0);
   if (is_graph()) python += costs.function_call;
-  if (!is_tensorflow() && framework_.execution == Execution::compiled) python += costs.compiled_call;
+  if (framework_.execution == Execution::compiled && !profile().compiles_whole_steps)
+    python += costs.compiled_call;
   if (python > Time::zero())
-    process_.host_for(process_.main_thread, process_.on_this_host(python),
+    process_.host_for(thread, process_.on_this_host(python),
                       Account::host);  // for all GPUs at once
   if (is_graph()) {
     const Time variables =
         costs.captured_variable * captured_variables(*workload_.model, workload_.optimizer);
-    process_.host(process_.main_thread, variables, Account::host);
+    process_.host(thread, variables, Account::host);
   }
-  if (framework_.execution == Execution::cuda_graphs) launch_captured_graph();
+  if (framework_.execution == Execution::cuda_graphs) launch_captured_graph(thread);
 }
 
-void StepLaunches::begin_backward(QueueId thread) {
+void StepLaunches::begin_backward(const HostThread& thread) {
   const HostCalibration& costs = process_.host_costs();
-  if (is_tensorflow() || framework_.execution == Execution::cuda_graphs) return;
+  if (!profile().has_autograd_engine || framework_.execution == Execution::cuda_graphs) return;
   const bool compiled = framework_.execution == Execution::compiled;
   process_.host(thread, costs.backward_call + (compiled ? costs.compiled_call : Time{}), Account::host);
 }
@@ -62,13 +60,14 @@ const StepLaunches::Price& StepLaunches::price_of(const Operator& op, std::int64
   return price;
 }
 
-void StepLaunches::operator_call(QueueId thread, const Operator& op, LabelId label, std::int64_t batch) {
+void StepLaunches::operator_call(const HostThread& thread, const Operator& op, LabelId label,
+                                 std::int64_t batch) {
   const Price& price = price_of(op, batch);
   process_.launch(thread, price.host, price.kernel, Account::compute, label);
   if (is_graph()) nodes(thread, nodes_beside(op), Account::compute, label);
 }
 
-/// Of one more operator in TensorFlow, whoever asked for it.
+/// Of one more operator where the framework owns every kernel, whoever asked for it.
 Time StepLaunches::own_cost() const {
   const HostCalibration& costs = process_.host_costs();
   switch (framework_.execution) {
@@ -81,16 +80,17 @@ Time StepLaunches::own_cost() const {
   }
 }
 
-TaskId StepLaunches::kernel(QueueId thread, Bytes bytes, Time reference, Account account, LabelId label) {
+TaskId StepLaunches::kernel(const HostThread& thread, Bytes bytes, Time reference, Account account,
+                            LabelId label) {
   if (framework_.execution == Execution::cuda_graphs) {
     return process_.launch(thread, Time{}, memory_kernel_time(bytes, process_.gpu(), process_.kernels()),
                            account, label);
   }
-  if (is_tensorflow()) reference = own_cost();
+  if (profile().owns_every_kernel) reference = own_cost();
   return process_.launch_copy(thread, bytes, reference, account, label);
 }
 
-void StepLaunches::nodes(QueueId thread, const GraphNodes& nodes, Account account, LabelId label) {
+void StepLaunches::nodes(const HostThread& thread, const GraphNodes& nodes, Account account, LabelId label) {
   if (!is_graph() || framework_.execution == Execution::compiled) return;
   const HostCalibration& costs = process_.host_costs();
   if (nodes.bare > 0) process_.host(thread, costs.bare_node * nodes.bare, Account::host);

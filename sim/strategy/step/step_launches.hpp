@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/strategy/process/process.hpp"
+#include "sim/workload/framework_profile.hpp"
 #include "sim/workload/lowering/graph_nodes.hpp"
 
 namespace foretrain {
@@ -17,26 +18,26 @@ class StepLaunches {
 
   /// What precedes the first kernel of a step and of its backward pass: the call of a graph, guards of
   /// compiled code, the engine.
-  void begin_forward();
-  void begin_backward(QueueId thread);
+  void begin_forward(const HostThread& thread);
+  void begin_backward(const HostThread& thread);
 
   /// `op` must be one of the workload's network.
-  void operator_call(QueueId thread, const Operator& op, LabelId label) {
+  void operator_call(const HostThread& thread, const Operator& op, LabelId label) {
     operator_call(thread, op, label, workload_.batch_per_gpu);
   }
   /// The same on `batch` samples.
-  void operator_call(QueueId thread, const Operator& op, LabelId label, std::int64_t batch);
+  void operator_call(const HostThread& thread, const Operator& op, LabelId label, std::int64_t batch);
   /// A kernel that moves `bytes`; `reference` is its host cost on the reference CPU when it is a call of its
   /// own, without the launch.
-  TaskId kernel(QueueId thread, Bytes bytes, Time reference, Account account, LabelId label);
-  /// Nodes beside the main chain of TensorFlow's graph; nothing elsewhere.
-  void nodes(QueueId thread, const GraphNodes& nodes, Account account, LabelId label);
+  TaskId kernel(const HostThread& thread, Bytes bytes, Time reference, Account account, LabelId label);
+  /// Nodes beside the main chain of a graph; nothing without a graph executor.
+  void nodes(const HostThread& thread, const GraphNodes& nodes, Account account, LabelId label);
 
-  bool is_graph() const;
-  bool is_tensorflow() const { return framework_.kind == FrameworkKind::tensorflow; }
+  bool is_graph() const { return foretrain::is_graph(framework_); }
+  const FrameworkProfile& profile() const { return profile_of(framework_); }
 
  private:
-  void launch_captured_graph();
+  void launch_captured_graph(const HostThread& thread);
   Time own_cost() const;
   struct Price {
     std::int64_t batch = -1;

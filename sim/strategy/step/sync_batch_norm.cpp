@@ -23,7 +23,7 @@ SyncBatchNorm::SyncBatchNorm(Process& process, ProcessGroup& group)
   }
 }
 
-void SyncBatchNorm::before(QueueId thread, const Operator& op) {
+void SyncBatchNorm::before(const HostThread& thread, const Operator& op) {
   if (op.call != HostCall::batch_norm || channels_[op.layer] == 0) return;
   if (op.backward)
     reduce_gradients(thread, channels_[op.layer]);
@@ -31,15 +31,15 @@ void SyncBatchNorm::before(QueueId thread, const Operator& op) {
     gather_statistics(thread, channels_[op.layer]);
 }
 
-void SyncBatchNorm::small_kernel(QueueId thread) {
+void SyncBatchNorm::small_kernel(const HostThread& thread) {
   process_.launch_copy(thread, {}, process_.calls().tensor, Account::other, label_);
 }
 
-void SyncBatchNorm::exchange(QueueId thread, CollectiveOp op, std::int64_t floats) {
+void SyncBatchNorm::exchange(const HostThread& thread, CollectiveOp op, std::int64_t floats) {
   group_.wait(thread, group_.start(thread, op, {kFloatBytes * floats}, label_));
 }
 
-void SyncBatchNorm::gather_statistics(QueueId thread, std::int64_t channels) {
+void SyncBatchNorm::gather_statistics(const HostThread& thread, std::int64_t channels) {
   small_kernel(thread);  // the count
   small_kernel(thread);  // mean, deviation and count in one tensor
   exchange(thread, CollectiveOp::all_gather, ranks_ * (2 * channels + 1));
@@ -52,7 +52,7 @@ void SyncBatchNorm::gather_statistics(QueueId thread, std::int64_t channels) {
   small_kernel(thread);  // statistics of all
 }
 
-void SyncBatchNorm::reduce_gradients(QueueId thread, std::int64_t channels) {
+void SyncBatchNorm::reduce_gradients(const HostThread& thread, std::int64_t channels) {
   small_kernel(thread);  // both sums in one tensor
   exchange(thread, CollectiveOp::all_reduce, 2 * channels);
 }

@@ -14,13 +14,13 @@ class SyncBatchNorm {
   SyncBatchNorm(Process& process, ProcessGroup& group);
 
   /// To be called before every operator of a step on the thread that issues it; others than batch norms pass.
-  void before(QueueId thread, const Operator& op);
+  void before(const HostThread& thread, const Operator& op);
 
  private:
-  void gather_statistics(QueueId thread, std::int64_t channels);
-  void reduce_gradients(QueueId thread, std::int64_t channels);
-  void small_kernel(QueueId thread);
-  void exchange(QueueId thread, CollectiveOp op, std::int64_t floats);
+  void gather_statistics(const HostThread& thread, std::int64_t channels);
+  void reduce_gradients(const HostThread& thread, std::int64_t channels);
+  void small_kernel(const HostThread& thread);
+  void exchange(const HostThread& thread, CollectiveOp op, std::int64_t floats);
 
   Process& process_;
   ProcessGroup& group_;

@@ -15,6 +15,7 @@ namespace foretrain {
 namespace {
 
 constexpr int kAccuracyKernels = 10;  ///< top-k, compare, and for each k convert, sum, scale
+constexpr std::int64_t kScores = 10;  ///< that a kernel of them reads or writes per sample; assumed
 constexpr int kItems = 3;             ///< the loss, top-1 and top-5
 
 bool is_cast_by_autocast(const Operator& op) {
@@ -47,6 +48,7 @@ TrainingStep::TrainingStep(Process& process) : TrainingStep(process, InputPipeli
 TrainingStep::TrainingStep(Process& process, InputPipeline input, std::vector<std::int64_t> shards)
     : process_(process),
       input_(std::move(input)),
+      threads_(process),
       launches_(process),
       update_(process, launches_, std::move(shards)),
       noise_(process, launches_),
@@ -82,41 +84,40 @@ void TrainingStep::explain() {
 
 void TrainingStep::zero_gradients() {
   using ZeroGrad = TrainingLoop::ZeroGrad;
-  if (workload_.loop.zero_grad == ZeroGrad::none || launches_.is_tensorflow()) return;
+  if (workload_.loop.zero_grad == ZeroGrad::none || !launches_.profile().keeps_gradients) return;
   const Time call = process_.calls().zero_grad;
   if (workload_.loop.zero_grad == ZeroGrad::set_to_none) {
     // Each gradient's memory goes back to the allocator.
     const Time all = process_.calls().zero_grad_free * static_cast<std::int64_t>(model_.parameters.size());
-    process_.host(process_.main_thread, call + all, Account::host);
+    process_.host(process_.main_thread(), call + all, Account::host);
     return;
   }
-  process_.host(process_.main_thread, call, Account::host);
+  process_.host(process_.main_thread(), call, Account::host);
   for (const std::int64_t elements : update_.tensors()) {
-    launches_.kernel(process_.main_thread, {kFloatBytes * elements}, process_.calls().zero_grad_fill,
+    launches_.kernel(process_.main_thread(), {kFloatBytes * elements}, process_.calls().zero_grad_fill,
                      Account::optimizer, optimizer_label_);
   }
 }
 
-/// Autocast reads 4 and writes 2 bytes per weight before its first use, and the other way round for the
-/// gradient.
-void TrainingStep::cast_weights(QueueId thread, std::uint32_t layer, Time reference) {
+/// Autocast converts each weight before its first use, and its gradient back.
+void TrainingStep::cast_weights(const HostThread& thread, std::uint32_t layer, Time reference) {
   if (cast_elements_[layer] == 0 || workload_.half_weights) return;
-  launches_.kernel(thread, {6 * cast_elements_[layer]}, reference, Account::compute, labels_[layer]);
+  launches_.kernel(thread, {kCastBytes * cast_elements_[layer]}, reference, Account::compute, labels_[layer]);
 }
 
-void TrainingStep::forward_operator(const Operator& op, std::int64_t batch) {
-  if (is_cast_by_autocast(op)) cast_weights(process_.main_thread, op.layer, process_.host_costs().cast_call);
-  launches_.operator_call(process_.main_thread, op, labels_[op.layer], batch);
+void TrainingStep::forward_operator(const HostThread& thread, const Operator& op, std::int64_t batch) {
+  if (is_cast_by_autocast(op)) cast_weights(thread, op.layer, process_.host_costs().cast_call);
+  launches_.operator_call(thread, op, labels_[op.layer], batch);
 }
 
 void TrainingStep::end_forward() {
   record_losses();
-  read_loss(true);
+  read_loss(threads_.forward, true);
 }
 
 void TrainingStep::forward() {
   begin_forward();
-  for (const Operator& op : model_.forward) forward_operator(op, workload_.batch_per_gpu);
+  for (const Operator& op : model_.forward) forward_operator(threads_.forward, op, workload_.batch_per_gpu);
   end_forward();
 }
 
@@ -125,21 +126,19 @@ void TrainingStep::record_losses() {
   for (std::uint32_t i = 0; i < penalised_.size(); ++i) {
     if (!penalised_[i]) continue;
     const Parameter& parameter = model_.parameters[i];
-    launches_.nodes(process_.main_thread, penalty_forward(parameter), Account::compute,
-                    labels_[parameter.layer]);
+    launches_.nodes(threads_.forward, penalty_forward(parameter), Account::compute, labels_[parameter.layer]);
   }
   if (workload_.loop.hooks == LoopHooks::keras) {
-    launches_.nodes(process_.main_thread, metric_nodes(), Account::compute, metrics_label_);
+    launches_.nodes(threads_.forward, metric_nodes(), Account::compute, metrics_label_);
   }
 }
 
-void TrainingStep::read_loss(bool before_backward) {
+void TrainingStep::read_loss(const HostThread& thread, bool before_backward) {
   if (before_backward != workload_.loop.loss_item_before_backward ||
       !reads_loss(workload_.loop, workload_.framework, step_))
     return;
-  const QueueId thread = process_.main_thread;
   if (workload_.loop.metrics == LoopMetrics::accuracy) {
-    const Bytes scores{kFloatBytes * 10 * workload_.batch_per_gpu};
+    const Bytes scores{kFloatBytes * kScores * workload_.batch_per_gpu};
     for (int i = 0; i < kAccuracyKernels; ++i)
       launches_.kernel(thread, scores, process_.calls().accuracy, Account::compute, metrics_label_);
     for (int i = 1; i < kItems; ++i) process_.synchronize(thread);
@@ -147,33 +146,33 @@ void TrainingStep::read_loss(bool before_backward) {
   process_.synchronize(thread);
 }
 
-void TrainingStep::finish_gradient(QueueId thread, std::uint32_t parameter, bool adds) {
+void TrainingStep::finish_gradient(const HostThread& thread, std::uint32_t parameter, bool adds) {
   const Parameter& p = model_.parameters[parameter];
   if (penalised_[parameter]) launches_.nodes(thread, penalty_backward(p), Account::compute, labels_[p.layer]);
   if (adds)
-    launches_.kernel(thread, {3 * kFloatBytes * p.elements}, process_.calls().accumulate, Account::compute,
-                     gradient_label_);
+    launches_.kernel(thread, {kAddPasses * kFloatBytes * p.elements}, process_.calls().accumulate,
+                     Account::compute, gradient_label_);
   noise_.on_gradient(thread, parameter);
 }
 
 bool TrainingStep::keeps_gradients() const {
-  return workload_.loop.zero_grad != TrainingLoop::ZeroGrad::set_to_none && !launches_.is_tensorflow();
+  return launches_.profile().keeps_gradients &&
+         workload_.loop.zero_grad != TrainingLoop::ZeroGrad::set_to_none;
 }
 
 void TrainingStep::begin_backward() {
-  update_.scale_loss();
-  process_.hand_over(process_.main_thread, process_.autograd_thread);
-  launches_.begin_backward(process_.autograd_thread);
+  update_.scale_loss(threads_.forward);
+  process_.hand_over(threads_.forward, threads_.backward);
+  launches_.begin_backward(threads_.backward);
 }
 
-void TrainingStep::backward_operator(const BackwardStep& step, std::int64_t batch) {
-  const QueueId thread = process_.autograd_thread;
+void TrainingStep::backward_operator(const HostThread& thread, const BackwardStep& step, std::int64_t batch) {
   launches_.operator_call(thread, step.op, labels_[step.op.layer], batch);
   if (!step.ready.empty()) cast_weights(thread, step.op.layer, process_.host_costs().cast_call / 2);
 }
 
 void TrainingStep::backward(bool accumulating, const GradientHook& hook) {
-  const QueueId thread = process_.autograd_thread;
+  const HostThread& thread = threads_.backward;
   const bool keeps = keeps_gradients();
   const bool at_the_end = gradients_come_together(workload_.framework);
   const auto finish = [&](const BackwardStep& step) {
@@ -184,16 +183,16 @@ void TrainingStep::backward(bool accumulating, const GradientHook& hook) {
   };
   begin_backward();
   for (const BackwardStep& step : model_.backward) {
-    backward_operator(step, workload_.batch_per_gpu);
+    backward_operator(thread, step, workload_.batch_per_gpu);
     if (!at_the_end) finish(step);
   }
   if (at_the_end) std::for_each(model_.backward.begin(), model_.backward.end(), finish);
-  process_.hand_over(thread, process_.main_thread);
+  process_.hand_over(thread, threads_.forward);
 }
 
 void TrainingStep::finish_step() {
-  read_loss(false);
-  process_.host(process_.main_thread, loop_time(workload_.loop) + process_.host_costs().iteration,
+  read_loss(process_.main_thread(), false);
+  process_.host(process_.main_thread(), loop_time(workload_.loop) + process_.host_costs().iteration,
                 Account::host);
   ++step_;
 }

@@ -10,10 +10,8 @@
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/step/training_step.hpp"
-#include "sim/strategy/zero/zero_fetch.hpp"
 #include "sim/strategy/zero/zero_options.hpp"
-#include "sim/strategy/zero/zero_reduction.hpp"
-#include "sim/strategy/zero/zero_update.hpp"
+#include "sim/strategy/zero/zero_phases.hpp"
 
 namespace foretrain {
 
@@ -42,7 +40,7 @@ class ZeroEngine {
   std::int64_t gathered_later() const {
     return fetch_ ? model_.parameter_elements() - fetch_->persistent() : 0;
   }
-  void enter(QueueId thread, std::uint32_t layer, std::uint32_t& last);
+  void enter(const HostThread& thread, std::uint32_t layer, std::uint32_t& last);
   void forward();
   void backward(int micro, bool reduces);
   void reduce(int micro, bool boundary);
@@ -57,7 +55,7 @@ class ZeroEngine {
   std::optional<ZeroUpdate> update_;
 };
 
-void ZeroEngine::enter(QueueId thread, std::uint32_t layer, std::uint32_t& last) {
+void ZeroEngine::enter(const HostThread& thread, std::uint32_t layer, std::uint32_t& last) {
   if (fetch_ && layer != last) fetch_->enter(thread, layer);
   last = layer;
 }
@@ -67,28 +65,28 @@ void ZeroEngine::forward() {
   if (fetch_) fetch_->begin_iteration();
   std::uint32_t last = kNone;
   for (const Operator& op : model_.forward) {
-    enter(process_.main_thread, op.layer, last);
-    step_.forward_operator(op, process_.request().workload.batch_per_gpu);
+    enter(process_.main_thread(), op.layer, last);
+    step_.forward_operator(process_.main_thread(), op, process_.request().workload.batch_per_gpu);
   }
-  if (fetch_) fetch_->leave(process_.main_thread);
+  if (fetch_) fetch_->leave(process_.main_thread());
   step_.end_forward();
 }
 
 void ZeroEngine::backward(int micro, bool reduces) {
-  const QueueId thread = process_.autograd_thread;
+  const HostThread thread = process_.autograd_thread();
   const bool adds = settings_.stage < 2 && micro > 0;
   step_.begin_backward();
   std::uint32_t last = kNone;
   for (const BackwardStep& backward : model_.backward) {
     enter(thread, backward.op.layer, last);
-    step_.backward_operator(backward, process_.request().workload.batch_per_gpu);
+    step_.backward_operator(thread, backward, process_.request().workload.batch_per_gpu);
     for (const std::uint32_t parameter : backward.ready) {
       step_.finish_gradient(thread, parameter, adds);
       if (reduces && settings_.hooks()) reduction_.on_gradient(thread, parameter);
     }
   }
   if (fetch_) fetch_->leave(thread);
-  process_.hand_over(thread, process_.main_thread);
+  process_.hand_over(thread, process_.main_thread());
 }
 
 /// engine.allreduce_gradients(), after backward.
@@ -96,16 +94,16 @@ void ZeroEngine::reduce(int micro, bool boundary) {
   if (!boundary && settings_.stage < 2) return;
   if (!settings_.hooks()) {
     for (std::uint32_t i = 0; i < model_.parameters.size(); ++i)
-      reduction_.on_gradient(process_.main_thread, i);
+      reduction_.on_gradient(process_.main_thread(), i);
   }
-  reduction_.finish(process_.main_thread, settings_.stage >= 2 && micro > 0);
+  reduction_.finish(process_.main_thread(), settings_.stage >= 2 && micro > 0);
 }
 
 TaskId ZeroEngine::update() {
   const TaskId last = update_ ? update_->apply(reduction_.offloaded()) : step_.optimize();
   const auto tensors = static_cast<std::int64_t>(model_.parameters.size());
-  process_.host(process_.main_thread, process_.calls().zero_grad + process_.calls().zero_grad_free * tensors,
-                Account::host);
+  process_.host(process_.main_thread(),
+                process_.calls().zero_grad + process_.calls().zero_grad_free * tensors, Account::host);
   return last;
 }
 

@@ -1,10 +1,9 @@
 // All decisions follow from the trace and from numbers of elements, so they are taken here, when the step is
 // planned; the clock only decides how long the compute stream waits.
-#include "sim/strategy/zero/zero_fetch.hpp"
-
 #include <algorithm>
 
 #include "sim/strategy/zero/zero_options.hpp"
+#include "sim/strategy/zero/zero_phases.hpp"
 
 namespace foretrain {
 
@@ -78,7 +77,7 @@ void ZeroFetch::begin_iteration() {
 }
 
 /// The shards are put together, gathered at once, and copied to where each parameter is whole.
-void ZeroFetch::gather(QueueId thread, const std::vector<std::uint32_t>& layers) {
+void ZeroFetch::gather(const HostThread& thread, const std::vector<std::uint32_t>& layers) {
   std::int64_t elements = 0, parameters = 0;
   for (const std::uint32_t layer : layers) elements += elements_[layer], parameters += parameters_[layer];
   if (elements == 0) return;
@@ -96,7 +95,7 @@ void ZeroFetch::gather(QueueId thread, const std::vector<std::uint32_t>& layers)
   most_live_ = std::max(most_live_, live_);
 }
 
-void ZeroFetch::wait_for(QueueId thread, std::uint32_t layer) {
+void ZeroFetch::wait_for(const HostThread& thread, std::uint32_t layer) {
   if (gathered_[layer] == kNone || waited_[layer]) return;
   waited_[layer] = true;
   if (fetches_.size() > kFetchesInFlight) {
@@ -109,7 +108,7 @@ void ZeroFetch::wait_for(QueueId thread, std::uint32_t layer) {
 
 /// Up to prefetch_bucket_size elements more at every module, as long as no more than max_live_parameters are
 /// whole.
-void ZeroFetch::prefetch(QueueId thread) {
+void ZeroFetch::prefetch(const HostThread& thread) {
   const std::int64_t most = std::min(options_.max_live_parameters - live_, options_.prefetch_bucket_size);
   std::vector<std::uint32_t> layers;
   std::int64_t elements = 0;
@@ -132,14 +131,14 @@ bool ZeroFetch::is_reused(std::uint32_t layer) const {
          elements_before_[next] - elements_before_[step_] < options_.max_reuse_distance;
 }
 
-void ZeroFetch::release(QueueId thread, std::uint32_t layer) {
+void ZeroFetch::release(const HostThread& thread, std::uint32_t layer) {
   process_.host(thread, process_.calls().zero_release, Account::host);
   if (gathered_[layer] == kNone || is_reused(layer)) return;
   gathered_[layer] = kNone;
   live_ -= elements_[layer];
 }
 
-void ZeroFetch::enter(QueueId thread, std::uint32_t layer) {
+void ZeroFetch::enter(const HostThread& thread, std::uint32_t layer) {
   leave(thread);
   current_ = layer;
   process_.host(thread, process_.calls().zero_fetch, Account::host);
@@ -151,7 +150,7 @@ void ZeroFetch::enter(QueueId thread, std::uint32_t layer) {
   ++step_;
 }
 
-void ZeroFetch::leave(QueueId thread) {
+void ZeroFetch::leave(const HostThread& thread) {
   if (current_ != kNone) release(thread, current_);
   current_ = kNone;
 }

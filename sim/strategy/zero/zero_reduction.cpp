@@ -1,10 +1,9 @@
 // Stages 1 and 2 all-reduce the whole bucket and keep a slice, although less would do; stage 3
 // reduce-scatters. Without overlap all of it stands in the compute stream.
-#include "sim/strategy/zero/zero_reduction.hpp"
-
 #include <algorithm>
 
 #include "sim/strategy/zero/zero_options.hpp"
+#include "sim/strategy/zero/zero_phases.hpp"
 
 namespace foretrain {
 
@@ -30,7 +29,7 @@ ZeroReduction::ZeroReduction(Process& process, const ZeroSettings& settings)
 
 /// In the compute stream, or with overlap in the reduction stream behind what the compute stream has done so
 /// far.
-TaskId ZeroReduction::kernel(QueueId thread, std::int64_t bytes, Time reference, LabelId label) {
+TaskId ZeroReduction::kernel(const HostThread& thread, std::int64_t bytes, Time reference, LabelId label) {
   if (!settings_.overlap) return process_.launch_copy(thread, {bytes}, reference, Account::other, label);
   std::vector<TaskId> after{process_.last_kernel()};
   if (pending_ != kNone) after.push_back(pending_);
@@ -39,7 +38,7 @@ TaskId ZeroReduction::kernel(QueueId thread, std::int64_t bytes, Time reference,
   return last_beside_ = process_.launch_beside({thread, stream_, {bytes}, label, after});
 }
 
-void ZeroReduction::exchange(QueueId thread, CollectiveOp op, std::int64_t elements) {
+void ZeroReduction::exchange(const HostThread& thread, CollectiveOp op, std::int64_t elements) {
   const Bytes size{settings_.element_bytes * elements};
   messages_.push_back(size);
   if (!settings_.overlap)
@@ -47,7 +46,7 @@ void ZeroReduction::exchange(QueueId thread, CollectiveOp op, std::int64_t eleme
   pending_ = process_.collective({thread, op, size, reduce_label_, kNone, {&last_beside_, 1}});
 }
 
-void ZeroReduction::on_gradient(QueueId thread, std::uint32_t parameter) {
+void ZeroReduction::on_gradient(const HostThread& thread, std::uint32_t parameter) {
   if (settings_.stage == 0) return;
   const std::int64_t elements = model_.parameters[parameter].elements;
   if (filled_ > 0 && filled_ + elements > bucket_) reduce_bucket(thread);
@@ -63,30 +62,31 @@ void ZeroReduction::on_gradient(QueueId thread, std::uint32_t parameter) {
 }
 
 /// Divided by the ranks, the slices of all ranks packed, all-reduced; the own one is copied back.
-void ZeroReduction::reduce_to_slices(QueueId thread, std::int64_t elements) {
+void ZeroReduction::reduce_to_slices(const HostThread& thread, std::int64_t elements) {
   const std::int64_t bytes = settings_.element_bytes * elements;
   if (settings_.overlap && last_beside_ != kNone)
     process_.stream_waits_for(last_beside_);  // the other of the two buffers
-  kernel(thread, 2 * bytes, process_.calls().flatten, pack_label_);
-  if (settings_.ranks > 1) kernel(thread, 2 * bytes, process_.calls().flatten, pack_label_);
+  kernel(thread, 2 * bytes, process_.calls().zero_bucket, pack_label_);
+  if (settings_.ranks > 1) kernel(thread, 2 * bytes, process_.calls().zero_bucket, pack_label_);
   exchange(thread, CollectiveOp::all_reduce, elements);
-  kernel(thread, 2 * bytes / settings_.ranks, process_.calls().flatten, own_label_);
+  kernel(thread, 2 * bytes / settings_.ranks, process_.calls().zero_bucket, own_label_);
 }
 
 /// Divided, the parts of each rank brought together, reduce-scattered, the own part into the partition.
-void ZeroReduction::scatter(QueueId thread, std::int64_t elements) {
+void ZeroReduction::scatter(const HostThread& thread, std::int64_t elements) {
   if (reductions_.size() >= kReductionsInFlight) {
     process_.synchronize(thread, reductions_.front());
     reductions_.pop_front();
   }
   const std::int64_t bytes = settings_.element_bytes * elements;
-  kernel(thread, 2 * bytes, process_.calls().flatten, pack_label_);
-  kernel(thread, 2 * bytes, process_.calls().flatten, pack_label_);
+  kernel(thread, 2 * bytes, process_.calls().zero_bucket, pack_label_);
+  kernel(thread, 2 * bytes, process_.calls().zero_bucket, pack_label_);
   exchange(thread, CollectiveOp::reduce_scatter, elements);
-  reductions_.push_back(kernel(thread, 2 * bytes / settings_.ranks, process_.calls().flatten, own_label_));
+  reductions_.push_back(
+      kernel(thread, 2 * bytes / settings_.ranks, process_.calls().zero_bucket, own_label_));
 }
 
-void ZeroReduction::reduce_bucket(QueueId thread) {
+void ZeroReduction::reduce_bucket(const HostThread& thread) {
   const std::int64_t elements = filled_;
   filled_ = 0;
   settings_.stage == 3 ? scatter(thread, elements) : reduce_to_slices(thread, elements);
@@ -103,11 +103,11 @@ void ZeroReduction::offload(std::int64_t elements) {
 }
 
 /// Stage 0: flattened, summed, divided, copied back into every gradient.
-void ZeroReduction::all_reduce_everything(QueueId thread) {
+void ZeroReduction::all_reduce_everything(const HostThread& thread) {
   std::vector<std::int64_t> group;
   std::int64_t elements = 0;
   const auto send = [&] {
-    kernel(thread, 2 * settings_.element_bytes * elements, process_.calls().flatten, pack_label_);
+    kernel(thread, 2 * settings_.element_bytes * elements, process_.calls().zero_bucket, pack_label_);
     exchange(thread, CollectiveOp::all_reduce, elements);
     kernel(thread, 2 * settings_.element_bytes * elements, process_.calls().scalar, pack_label_);
     for (const std::int64_t own : group)
@@ -122,12 +122,12 @@ void ZeroReduction::all_reduce_everything(QueueId thread) {
   if (!group.empty()) send();
 }
 
-void ZeroReduction::finish(QueueId thread, bool accumulating) {
+void ZeroReduction::finish(const HostThread& thread, bool accumulating) {
   if (settings_.stage == 0) return all_reduce_everything(thread);
   if (filled_ > 0) reduce_bucket(thread);
   if (accumulating)
     kernel(thread, 3 * settings_.element_bytes * settings_.own(model_.parameter_elements()),
-           process_.calls().flatten, own_label_);
+           process_.calls().zero_bucket, own_label_);
   reductions_.clear();
   if (!settings_.overlap) return;
   process_.stream_waits_for(last_beside_);

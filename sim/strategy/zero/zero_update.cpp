@@ -1,20 +1,23 @@
 // All of it is on the compute stream; only the two questions to all ranks (overflow, norm) and the weights go
 // over the network.
-#include "sim/strategy/zero/zero_update.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/strategy/process/call_costs.hpp"
 #include "sim/strategy/zero/zero_options.hpp"
+#include "sim/strategy/zero/zero_phases.hpp"
 
 namespace foretrain {
 
 namespace {
 
-constexpr std::int64_t kOverflowKernels = 6;       ///< float, isnan, isinf, or, float, max
-constexpr std::int64_t kOverflowBytes = 26;        ///< of them, per element, besides reading the gradient
+constexpr std::int64_t kOverflowKernels = 6;  ///< float, isnan, isinf, or, float, max
+constexpr std::int64_t kOverflowBytes = 26;   ///< of them, per element, besides reading the gradient
+constexpr std::int64_t kDoubleBytes = 8;      ///< norms are taken in double precision
+/// Adam on the host: gradient and weight read, weight written; each state besides, read and written.
+constexpr std::int64_t kHostUpdateBytes = 3 * kFloatBytes;
 constexpr std::int64_t kMostGathers = 10'000;      ///< in one step
 constexpr FrameworkVersion kGathersAtOnce{1, 10};  ///< first PyTorch with _all_gather_base
 
@@ -59,12 +62,13 @@ ZeroUpdate::ZeroUpdate(Process& process, const ZeroSettings& settings, std::int6
       gather_label_(process.graph().label("all_gather of weights")) {}
 
 TaskId ZeroUpdate::kernel(std::int64_t bytes, LabelId label) {
-  return process_.launch_copy(process_.main_thread, {bytes}, process_.calls().scalar, Account::optimizer,
+  return process_.launch_copy(process_.main_thread(), {bytes}, process_.calls().scalar, Account::optimizer,
                               label);
 }
 
 void ZeroUpdate::sum(Bytes size, LabelId label) {
-  process_.stream_waits_for(process_.collective(process_.main_thread, CollectiveOp::all_reduce, size, label));
+  process_.stream_waits_for(
+      process_.collective(process_.main_thread(), CollectiveOp::all_reduce, size, label));
 }
 
 /// Looks for infinities, asks all ranks, and the host reads the answer.
@@ -75,14 +79,14 @@ void ZeroUpdate::check_overflow() {
   }
   sum({1}, check_label_);
   kernel(1, check_label_);
-  process_.synchronize(process_.main_thread);
+  process_.synchronize(process_.main_thread());
 }
 
 /// Each gradient in double precision, its norm, and the sum over ranks.
 void ZeroUpdate::norm() {
   for (const std::int64_t elements : mine_) {
-    kernel((settings_.element_bytes + 8) * elements, norm_label_);
-    kernel(8 * elements, norm_label_);
+    kernel((settings_.element_bytes + kDoubleBytes) * elements, norm_label_);
+    kernel(kDoubleBytes * elements, norm_label_);
   }
   sum({4}, norm_label_);
   kernel(4, norm_label_);
@@ -91,13 +95,13 @@ void ZeroUpdate::norm() {
 TaskId ZeroUpdate::update_on_gpu() {
   kernel(2 * settings_.element_bytes * own_, optimizer_label_);  // the partition's gradients in one
   if (settings_.element_bytes == 2)
-    kernel((4 + settings_.element_bytes) * own_, optimizer_label_);  // in fp32
-  kernel(8 * own_, optimizer_label_);                                // scaled and clipped
+    kernel((kFloatBytes + settings_.element_bytes) * own_, optimizer_label_);  // in fp32
+  kernel(2 * kFloatBytes * own_, optimizer_label_);                            // scaled and clipped
   for (const OptimizerLaunch& launch : optimizer_launches(workload_.optimizer, {own_})) {
-    process_.launch_copy(process_.main_thread, launch.bytes, launch.host, Account::optimizer,
+    process_.launch_copy(process_.main_thread(), launch.bytes, launch.host, Account::optimizer,
                          optimizer_label_);
   }
-  return kernel((4 + settings_.element_bytes) * own_, weights_label_);
+  return kernel((kFloatBytes + settings_.element_bytes) * own_, weights_label_);
 }
 
 /// The host's memory is the limit, and the ranks of a node share it; then the new weights go back.
@@ -107,12 +111,13 @@ TaskId ZeroUpdate::update_on_host(TaskId gradients) {
   const auto& ranks = process_.request().placement.ranks;
   const auto sharing = std::count_if(ranks.begin(), ranks.end(),
                                      [&](const GpuPlace& rank) { return rank.node == ranks.front().node; });
-  const std::int64_t bytes = 12 + 2 * state_bytes_per_element(workload_.optimizer);
+  const std::int64_t bytes = kHostUpdateBytes + 2 * state_bytes_per_element(workload_.optimizer);
   const double rate = kHostOptimizerRate / static_cast<double>(sharing);
   const Time duration = seconds(static_cast<double>(bytes * own_) / rate);
-  const TaskId updated = process_.host_for(process_.main_thread, duration, Account::optimizer, {{gradients}});
+  const TaskId updated =
+      process_.host_for(process_.main_thread(), duration, Account::optimizer, {{gradients}});
   const Route route = cluster.route(cluster.cpu_of_gpu(node, gpu), cluster.gpu(node, gpu));
-  return process_.transfer(process_.compute_stream, route, {settings_.element_bytes * own_},
+  return process_.transfer(process_.compute_stream(), route, {settings_.element_bytes * own_},
                            Account::optimizer, weights_label_, {&updated, 1});
 }
 
@@ -129,13 +134,13 @@ void ZeroUpdate::gather_weights() {
   for (std::int64_t left = gathered_; left > 0; left -= limit) {
     const Bytes size{settings_.element_bytes * std::min(left, limit)};
     process_.stream_waits_for(
-        process_.collective(process_.main_thread, CollectiveOp::all_gather, size, gather_label_));
+        process_.collective(process_.main_thread(), CollectiveOp::all_gather, size, gather_label_));
   }
 }
 
 TaskId ZeroUpdate::apply(TaskId gradients) {
   process_.host(
-      process_.main_thread,
+      process_.main_thread(),
       process_.calls().zero_bookkeeping * static_cast<std::int64_t>(workload_.model->parameters.size()),
       Account::host);
   if (settings_.checks_overflow) check_overflow();

@@ -63,14 +63,24 @@ FlopRate peak_rate(const Operator& op, const Gpu& gpu, Precision precision, cons
   return {data_sheet_rate(op, gpu, precision, framework).per_second * gpu.sustained_clock};
 }
 
+namespace {
+
+/// fp32 cores of a multiprocessor (NVIDIA's programming guide, table of throughputs); a multiplication and an
+/// addition each in a clock.
+constexpr double kUsualCores = 128, kKeplerCores = 192, kFewCores = 64;
+constexpr double kFlopsPerCore = 2;
+constexpr double kUnknownClock = 1e9;  ///< of a GPU without a peak; assumed
+
+}  // namespace
+
 double clock_rate(const Gpu& gpu) {
-  double cores = 128;
-  if (gpu.architecture == Architecture::kepler) cores = 192;
+  double cores = kUsualCores;
+  if (gpu.architecture == Architecture::kepler) cores = kKeplerCores;
   const bool has_64 = gpu.architecture == Architecture::volta || gpu.architecture == Architecture::turing ||
                       gpu.compute_capability == 6.0 || gpu.compute_capability == 8.0;
-  if (has_64) cores = 64;
-  const double rate = gpu.fp32.per_second / (std::max(1, gpu.sm_count) * cores * 2);
-  return rate > 0 ? rate : 1e9;
+  if (has_64) cores = kFewCores;
+  const double rate = gpu.fp32.per_second / (std::max(1, gpu.sm_count) * cores * kFlopsPerCore);
+  return rate > 0 ? rate : kUnknownClock;
 }
 
 double element_share(const Operator& op, Precision precision) {

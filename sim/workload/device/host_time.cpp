@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/workload/framework_profile.hpp"
+
 namespace foretrain {
 namespace {
 
@@ -38,8 +40,6 @@ constexpr std::array<CallCost, 18> kCalls{{
 static_assert(kCalls.size() == static_cast<std::size_t>(HostCall::gelu) + 1);
 
 constexpr double kAutocastMicroseconds = 1.5;
-/// TensorFlow's own eager mode: about this much slower per operator than PyTorch's.
-constexpr double kTensorFlowEager = 2.5;
 
 struct Cost {
   Time framework{}, library{};
@@ -57,17 +57,16 @@ Time scaled(Time time, double factor) { return seconds(to_seconds(time) * factor
 Time eager_time(const Operator& op, Precision precision, const HostCalibration& calibration,
                 const Framework& framework) {
   const Cost cost = cost_of(op, precision);
-  const double framework_scale = framework.kind == FrameworkKind::tensorflow ? kTensorFlowEager : 1;
-  return scaled(scaled(cost.framework, framework_scale) + cost.library, calibration.call_scale) +
+  return scaled(scaled(cost.framework, profile_of(framework).eager_scale) + cost.library,
+                calibration.call_scale) +
          calibration.launch * op.kernels;
 }
 
-/// Library calls stay; what they are wrapped in is generated code in PyTorch and the executable's own loop in
-/// TensorFlow.
+/// Library calls stay; what they are wrapped in is generated Python, or the executable's own loop.
 Time compiled_time(const Operator& op, Precision precision, const HostCalibration& calibration,
                    const Framework& framework) {
   const bool library = op.product_count > 0;
-  const bool python = framework.kind == FrameworkKind::pytorch;
+  const bool python = !profile_of(framework).compiles_whole_steps;
   const Time wrapper = python ? calibration.compiled_kernel : calibration.bare_node;
   const double share = python ? calibration.call_scale : calibration.cached_library;
   return (library ? scaled(cost_of(op, precision).library, share) : Time{}) +

@@ -186,7 +186,7 @@ bool is_cached(const DataSet& data, Bytes sample, const Host& host) {
   const double needed = data.stored_bytes.count > 0
                             ? all
                             : static_cast<double>(data.samples) * static_cast<double>(sample.count);
-  constexpr double kForPages = 0.8;  // the rest is taken by the processes
+  constexpr double kForPages = 0.8;  // assumed: the rest is taken by the processes
   return data.samples > 0 && needed <= kForPages * static_cast<double>(host.memory.count);
 }
 

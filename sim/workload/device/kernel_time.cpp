@@ -8,17 +8,20 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/workload/device/product_time.hpp"
+#include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
 namespace {
 
+/// Of the cache, by what the last kernels wrote; assumed (docs/models/kernel_time.md).
+constexpr double kCacheHeld = 0.5;
+
 double achieved_bandwidth(const Gpu& gpu) { return gpu.memory_bandwidth.per_second * gpu.memory_efficiency; }
 
-/// Half of the cache holds what the last kernels wrote; that share of the traffic runs at the cache's speed.
+/// Part of the cache holds what the last kernels wrote; that share of the traffic runs at the cache's speed.
 double memory_seconds(double bytes, const Gpu& gpu, const KernelCalibration& calibration) {
   if (!(bytes > 0)) return 0;
-  const double hit = std::min(1.0, 0.5 * static_cast<double>(gpu.l2_cache.count) / bytes);
+  const double hit = std::min(1.0, kCacheHeld * static_cast<double>(gpu.l2_cache.count) / bytes);
   return bytes / achieved_bandwidth(gpu) * (1 - hit + hit / calibration.cache_speed);
 }
 
@@ -97,6 +100,11 @@ double product_time(const Operator& op, const Product& product, const KernelCont
   return time;
 }
 
+/// On the cores that are no tensor cores.
+double vector_seconds(double flops, const Gpu& gpu) {
+  return flops / (gpu.fp32.per_second * gpu.sustained_clock);
+}
+
 double passes(const Operator& op, const KernelContext& context) {
   const KernelCalibration& calibration = context.calibration;
   if (op.cls == OperatorClass::normalization)
@@ -104,11 +112,11 @@ double passes(const Operator& op, const KernelContext& context) {
   return 1;
 }
 
-/// Autocast of an eager framework: operators that stay in 32 bit hand their result on in 16, softmax and loss
+/// Autocast: operators that stay in 32 bit hand their result on in 16, softmax and loss
 /// take 16 bit as well. Each cast reads 4 bytes an element and writes 2, or the other way round; the
 /// operator's own bytes are 8 an element forward, 12 backward.
 double cast_bytes(const Operator& op, const KernelContext& context, double samples) {
-  const bool autocast = is_half(context.precision) && context.framework.kind == FrameworkKind::pytorch &&
+  const bool autocast = is_half(context.precision) && profile_of(context.framework).autocasts &&
                         context.framework.execution != Execution::compiled;
   if (op.half_capable || context.half_weights || !autocast) return 0;
   const double elements = op.bytes.at(samples) / (op.backward ? 12 : 8),
@@ -135,6 +143,9 @@ double kernel_seconds(const Operator& operation, const KernelContext& context, s
   busy += memory_seconds(std::max(0.0, rest) * element_share(op, context.precision) * passes(op, context),
                          context.gpu, context.calibration);
   busy += memory_seconds(cast_bytes(op, context, samples), context.gpu, context.calibration);
+  if (op.is_roofline)
+    busy = overlapped(vector_seconds(op.flops.at(samples), context.gpu), busy,
+                      context.calibration.roofline_power);
   return fixed_seconds(op.kernels, context.calibration) + busy;
 }
 

@@ -7,28 +7,31 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/workload/framework_profile.hpp"
+
 namespace foretrain {
 namespace {
 
 /// CUDA context with the kernels of cuBLAS and cuDNN and their handles' workspaces, by Architecture; NCCL's
-/// buffers and kernels.
+/// buffers and kernels. Recalled ranges (docs/models/memory.md).
 constexpr std::array<double, 9> kContextBytes{0, 300e6, 400e6, 600e6, 600e6, 600e6, 600e6, 700e6, 800e6};
 constexpr double kNcclBytes = 350e6;
-/// Rounding of blocks and holes between them.
+/// Rounding of blocks and holes between them; assumed (docs/models/memory.md).
 constexpr double kAllocatorShare = 0.05;
 /// Scratch memory of the convolution algorithms that cuDNN's benchmark chooses: some times what the largest
 /// convolution reads and writes, up to a limit beyond which it finds no faster one; and the holes that
 /// scratch blocks leave between tensors of many sizes, by activations. Fitted to the largest batches of
 /// ResNet-50 on cards of 16 to 48 GB (docs/models/memory.md).
 constexpr double kScratchPerByte = 8, kMostScratch = 2.6e9, kMostScratchHalf = 2.25e9, kScratchHoles = 0.052;
-constexpr double kMostBytes = 1e17;  // seven of them still fit
+constexpr std::int64_t kTwoStates = 8;  ///< bytes per element: foreach keeps a temporary for each
+constexpr double kMostBytes = 1e17;     // seven of them still fit
 constexpr std::int64_t kLargestBatch = 1'000'000'000;
 
 Bytes whole(double bytes) { return {static_cast<std::int64_t>(std::clamp(bytes, 0.0, kMostBytes))}; }
 
 double foreach_temporaries(const Optimizer& optimizer, double parameter_bytes) {
   if (optimizer.form != OptimizerForm::foreach) return 0;
-  if (state_bytes_per_element(optimizer) >= 8) return 2 * parameter_bytes;
+  if (state_bytes_per_element(optimizer) >= kTwoStates) return 2 * parameter_bytes;
   return optimizer.weight_decay ? parameter_bytes : 0;
 }
 
@@ -53,16 +56,18 @@ double product_weights(const ExpandedModel& model) {
   return sum;
 }
 
+constexpr double kFull = 4, kHalf = 2;  ///< bytes of an element in fp32 and in 16 bit
+
 struct ElementBytes {
-  double weight = 4, gradient = 4, state = 0, cast = 0;
+  double weight = kFull, gradient = kFull, state = 0, cast = 0;
 };
 
 ElementBytes element_bytes(const Workload& workload) {
   ElementBytes bytes;
   bytes.state = static_cast<double>(state_bytes_per_element(workload.optimizer));
   if (!is_half(workload.precision)) return bytes;
-  if (workload.half_weights) return {2, 2, bytes.state + 4, 0};
-  bytes.cast = 2;
+  if (workload.half_weights) return {kHalf, kHalf, bytes.state + kFull, 0};  // with master weights
+  bytes.cast = kHalf;
   return bytes;
 }
 
@@ -92,7 +97,7 @@ double transient_bytes(const Workload& workload, const MemorySite& site, double 
 
 ActivationWidth activation_width(const Workload& workload) {
   if (!is_half(workload.precision)) return ActivationWidth::full;
-  const bool everywhere = workload.half_weights || workload.framework.kind == FrameworkKind::tensorflow;
+  const bool everywhere = workload.half_weights || !profile_of(workload.framework).autocasts;
   return everywhere ? ActivationWidth::half : ActivationWidth::autocast;
 }
 

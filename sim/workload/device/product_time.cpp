@@ -1,11 +1,11 @@
 // The libraries choose among a few tile shapes by a heuristic that mostly finds the fastest; we take the
 // fastest. Tiles that could not win even with full waves are passed over.
-#include "sim/workload/device/product_time.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>
+
+#include "sim/workload/device/kernel_time.hpp"
 
 namespace foretrain {
 namespace {

@@ -2,41 +2,30 @@
 // flatten.
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
+#include "sim/workload/layers/softmax.hpp"
 
 namespace foretrain {
 namespace {
 
 Applied no_tokens(const Layer& layer, const Shape& in) {
   if (in.kind != ShapeKind::tokens) return {};
-  return misfit(fmt::format("{} cannot work on token ids", row_of(layer.type).name),
-                "place an embedding first");
+  return misfit(fmt::format("{} cannot work on token ids", layer.type->name), "place an embedding first");
 }
+
+struct InPlace {
+  bool inplace = false;
+};
 
 /// FLOPs an element forward and backward, and whether backward needs the input rather than the result. In
 /// place, those that need their input keep a copy of it (`copies`) or make do with their result.
 struct Activation {
   double forward = 1, backward = 1;
   bool keeps_input = false, copies = false, never_in_place = false;
+  HostCall call = HostCall::activation;
 };
-
-Activation activation_of(LayerType type) {
-  switch (type) {
-    case LayerType::gelu:
-      return {8, 8, true, false, true};
-    case LayerType::silu:
-      return {1, 8, true, true, false};
-    case LayerType::relu6:
-    case LayerType::hardswish:
-    case LayerType::hardsigmoid:
-      return {1, 1, true, true, false};
-    case LayerType::leaky_relu:
-    case LayerType::elu:
-      return {1, 1, true, false, false};
-    default:
-      return {};
-  }
-}
+constexpr Activation kPlain{}, kGelu{8, 8, true, false, true, HostCall::gelu}, kSilu{1, 8, true, true},
+    kHard{1, 1, true, true}, kLeaky{1, 1, true};
 
 /// A random factor for each of `factors` elements, channels or samples, and the product with all n; backward
 /// is the product alone.
@@ -54,17 +43,15 @@ Applied record_mask(Tape& tape, TensorId input, double factors, double counted) 
   return {result, "", ""};
 }
 
-}  // namespace
-
+template <const Activation& activation>
 Applied apply_activation(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (Applied fault = no_tokens(layer, in); !fault.ok()) return fault;
-  const Activation activation = activation_of(layer.type);
-  const bool inplace = layer.inplace && !activation.never_in_place, copied = inplace && activation.copies;
-  const HostCall call = layer.type == LayerType::gelu ? HostCall::gelu : HostCall::activation;
+  const bool inplace = layer.get<InPlace>().inplace && !activation.never_in_place,
+             copied = inplace && activation.copies;
   const auto n = static_cast<double>(in.elements());
   const TensorId result = inplace ? tape.alias(in, input) : tape.result(in, {input}, false);
-  tape.forward(make_operator(OperatorClass::elementwise, call, per_sample(activation.forward * n),
+  tape.forward(make_operator(OperatorClass::elementwise, activation.call, per_sample(activation.forward * n),
                              per_sample((copied ? 16 : 8) * n), copied ? 2 : 1));
   if (tape.at(result).needs_gradient) {
     if (copied)
@@ -72,16 +59,17 @@ Applied apply_activation(Tape& tape, const Layer& layer, TensorId input) {
     else
       tape.save(activation.keeps_input && !inplace ? input : result);
   }
-  tape.node({{make_operator(OperatorClass::elementwise, call, per_sample(activation.backward * n),
+  tape.node({{make_operator(OperatorClass::elementwise, activation.call, per_sample(activation.backward * n),
                             per_sample(12 * n)),
               {}}},
             {input}, result);
   return {result, "", ""};
 }
 
-Applied apply_softmax(Tape& tape, const Layer& layer, TensorId input) {
+}  // namespace
+
+TensorId record_softmax(Tape& tape, TensorId input) {
   const Shape in = tape.at(input).shape;
-  if (Applied fault = no_tokens(layer, in); !fault.ok()) return fault;
   const auto n = static_cast<double>(in.elements());
   const TensorId result = tape.result(in, {input}, false);
   Operator forward =
@@ -92,18 +80,17 @@ Applied apply_softmax(Tape& tape, const Layer& layer, TensorId input) {
   tape.forward(forward);
   if (tape.at(result).needs_gradient) tape.save(result);
   tape.node({{backward, {}}}, {input}, result);
-  return {result, "", ""};
+  return result;
 }
 
 // One fused kernel reads x and writes y and a one-byte mask; FLOPs and kept mask are those of the unfused
 // form (docs/models/operators.md). In place on a view the framework replays the view on a copy of the
 // gradient: five more kernels, 40 n bytes.
-Applied apply_dropout(Tape& tape, const Layer& layer, TensorId input) {
+TensorId record_dropout(Tape& tape, TensorId input, bool inplace) {
   const Shape in = tape.at(input).shape;
-  if (Applied fault = no_tokens(layer, in); !fault.ok()) return fault;
   const auto n = static_cast<double>(in.elements());
-  const bool replays = layer.inplace && tape.at(input).is_view;
-  const TensorId result = layer.inplace ? tape.alias(in, input) : tape.result(in, {input}, false);
+  const bool replays = inplace && tape.at(input).is_view;
+  const TensorId result = inplace ? tape.alias(in, input) : tape.result(in, {input}, false);
   tape.forward(
       make_operator(OperatorClass::elementwise, HostCall::dropout, per_sample(3 * n), per_sample(9 * n)));
   if (tape.at(result).needs_gradient) tape.save(per_sample(4 * n));
@@ -111,16 +98,28 @@ Applied apply_dropout(Tape& tape, const Layer& layer, TensorId input) {
                             per_sample(replays ? 49 * n : 9 * n), replays ? 6 : 1),
               {}}},
             {input}, result);
-  return {result, "", ""};
+  return result;
+}
+
+namespace {
+
+Applied apply_softmax(Tape& tape, const Layer& layer, TensorId input) {
+  if (Applied fault = no_tokens(layer, tape.at(input).shape); !fault.ok()) return fault;
+  return {record_softmax(tape, input), "", ""};
+}
+
+Applied apply_dropout(Tape& tape, const Layer& layer, TensorId input) {
+  if (Applied fault = no_tokens(layer, tape.at(input).shape); !fault.ok()) return fault;
+  return {record_dropout(tape, input, layer.get<InPlace>().inplace), "", ""};
 }
 
 // The framework's counter takes the allocation of the factors for an operation of their size.
 Applied apply_dropout_channels(Tape& tape, const Layer& layer, TensorId input) {
   const Shape& in = tape.at(input).shape;
   if (in.sides() == 0) {
-    return misfit(fmt::format("{} needs an image [channels, height, width], not {}", row_of(layer.type).name,
-                              to_string(in)),
-                  "use dropout elsewhere");
+    return misfit(
+        fmt::format("{} needs an image [channels, height, width], not {}", layer.type->name, to_string(in)),
+        "use dropout elsewhere");
   }
   return record_mask(tape, input, static_cast<double>(in.size[0]), 3);
 }
@@ -137,5 +136,37 @@ Applied apply_flatten(Tape& tape, const Layer& layer, TensorId input) {
   tape.node({}, {input}, result);
   return {result, "", ""};
 }
+
+LayerType activation(std::string_view name, Applied (*apply)(Tape&, const Layer&, TensorId)) {
+  return {.name = name,
+          .keys = {layer_key<&InPlace::inplace>("inplace")},
+          .apply = apply,
+          .module = ModuleRule::outside_blocks};
+}
+
+}  // namespace
+
+LayerType relu_layer() { return activation("relu", apply_activation<kPlain>); }
+LayerType relu6_layer() { return activation("relu6", apply_activation<kHard>); }
+LayerType gelu_layer() {
+  return {.name = "gelu", .apply = apply_activation<kGelu>, .module = ModuleRule::outside_blocks};
+}
+LayerType silu_layer() { return activation("silu", apply_activation<kSilu>); }
+LayerType hardswish_layer() { return activation("hardswish", apply_activation<kHard>); }
+LayerType hardsigmoid_layer() { return activation("hardsigmoid", apply_activation<kHard>); }
+LayerType leaky_relu_layer() { return activation("leaky_relu", apply_activation<kLeaky>); }
+LayerType elu_layer() { return activation("elu", apply_activation<kLeaky>); }
+LayerType tanh_layer() { return activation("tanh", apply_activation<kPlain>); }
+LayerType sigmoid_layer() { return activation("sigmoid", apply_activation<kPlain>); }
+
+LayerType softmax_layer() { return {.name = "softmax", .apply = apply_softmax}; }
+LayerType dropout_layer() {
+  return {.name = "dropout",
+          .keys = {layer_key<&Layer::steps>("steps"), layer_key<&InPlace::inplace>("inplace")},
+          .apply = apply_dropout};
+}
+LayerType dropout_channels_layer() { return {.name = "dropout_channels", .apply = apply_dropout_channels}; }
+LayerType drop_path_layer() { return {.name = "drop_path", .apply = apply_drop_path}; }
+LayerType flatten_layer() { return {.name = "flatten", .apply = apply_flatten, .module = ModuleRule::never}; }
 
 }  // namespace foretrain

@@ -8,32 +8,40 @@
 // row, and at the others only for the rows whose word is in them.
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 #include "sim/workload/layers/linear.hpp"
+#include "sim/workload/layers/softmax.hpp"
 
 namespace foretrain {
 namespace {
+
+/// Of the clusters; `cutoffs` and `shares` as above.
+struct Vocabulary {
+  std::vector<std::int64_t> cutoffs, shares;
+  std::int64_t divide = 1;
+  std::int64_t out = 0;  ///< width of the embedding's rows
+};
 
 struct SoftmaxCluster {
   std::int64_t entries = 0, width = 0, rows = 0;
 };
 
-std::vector<SoftmaxCluster> clusters_of(const SequenceFields& fields, std::int64_t width, std::int64_t rows) {
+std::vector<SoftmaxCluster> clusters_of(const Vocabulary& vocabulary, std::int64_t width, std::int64_t rows) {
   std::vector<SoftmaxCluster> clusters;
   std::int64_t first = 0;
-  for (std::size_t i = 0; i < fields.cutoffs.size(); ++i) {
-    const std::int64_t share = std::max<std::int64_t>(1, rows * fields.shares[i] / 1000);
-    clusters.push_back({fields.cutoffs[i] - first, std::max<std::int64_t>(1, width), share});
-    first = fields.cutoffs[i], width /= std::max<std::int64_t>(1, fields.divide);
+  for (std::size_t i = 0; i < vocabulary.cutoffs.size(); ++i) {
+    const std::int64_t share = std::max<std::int64_t>(1, rows * vocabulary.shares[i] / 1000);
+    clusters.push_back({vocabulary.cutoffs[i] - first, std::max<std::int64_t>(1, width), share});
+    first = vocabulary.cutoffs[i], width /= std::max<std::int64_t>(1, vocabulary.divide);
   }
   return clusters;
 }
 
-Applied check(const SequenceFields& fields, std::int64_t rows, std::int64_t width) {
+Applied check(const Vocabulary& vocabulary, std::int64_t rows, std::int64_t width) {
   std::int64_t last = 0, sum = 0;
-  bool rising = fields.cutoffs.size() > 1 && fields.cutoffs.size() == fields.shares.size();
-  for (const std::int64_t cutoff : fields.cutoffs) rising = rising && cutoff > last, last = cutoff;
-  for (const std::int64_t share : fields.shares) sum += share;
+  bool rising = vocabulary.cutoffs.size() > 1 && vocabulary.cutoffs.size() == vocabulary.shares.size();
+  for (const std::int64_t cutoff : vocabulary.cutoffs) rising = rising && cutoff > last, last = cutoff;
+  for (const std::int64_t share : vocabulary.shares) sum += share;
   if (!rising)
     return misfit("cutoffs must be two or more and rise, with one share for each",
                   "cutoffs = [20000, 50000], shares = [950, 50]");
@@ -45,13 +53,13 @@ Applied check(const SequenceFields& fields, std::int64_t rows, std::int64_t widt
   return {};
 }
 
-bool has_projections(const SequenceFields& fields) { return fields.divide > 1; }
+bool has_projections(const Vocabulary& vocabulary) { return vocabulary.divide > 1; }
 
 std::vector<std::uint32_t> add_tables(Tape& tape, const std::vector<SoftmaxCluster>& clusters,
-                                      const SequenceFields& fields) {
-  if (!has_projections(fields))
-    return std::vector<std::uint32_t>(clusters.size(),
-                                      tape.parameter("weight", fields.cutoffs.back() * clusters[0].width));
+                                      const Vocabulary& vocabulary) {
+  if (!has_projections(vocabulary))
+    return std::vector<std::uint32_t>(
+        clusters.size(), tape.parameter("weight", vocabulary.cutoffs.back() * clusters[0].width));
   std::vector<std::uint32_t> tables;
   for (std::size_t i = 0; i < clusters.size(); ++i)
     tables.push_back(tape.parameter(fmt::format("weight{}", i), clusters[i].entries * clusters[i].width));
@@ -108,23 +116,22 @@ TensorId record_cluster_scores(Tape& tape, TensorId rows, const SoftmaxCluster& 
   return scores;
 }
 
-}  // namespace
-
 Applied apply_adaptive_embedding(Tape& tape, const Layer& layer, TensorId input) {
+  const auto& own = layer.get<Vocabulary>();
   const Shape in = tape.at(input).shape;
   if (in.kind != ShapeKind::tokens)
     return misfit(fmt::format("adaptive_embedding needs token ids, not {}", to_string(in)), "place it first");
-  if (Applied fault = check(layer.sequence, in.size[0], layer.out); !fault.ok()) return fault;
-  if (!bounded_product({in.size[0], layer.out}))
+  if (Applied fault = check(own, in.size[0], own.out); !fault.ok()) return fault;
+  if (!bounded_product({in.size[0], own.out}))
     return misfit("adaptive_embedding makes a tensor of more than 2^40 elements", "use a smaller width");
-  const std::vector<SoftmaxCluster> clusters = clusters_of(layer.sequence, layer.out, in.size[0]);
-  const std::vector<std::uint32_t> tables = add_tables(tape, clusters, layer.sequence);
-  const Shape made = Shape::sequence(in.size[0], layer.out);
+  const std::vector<SoftmaxCluster> clusters = clusters_of(own, own.out, in.size[0]);
+  const std::vector<std::uint32_t> tables = add_tables(tape, clusters, own);
+  const Shape made = Shape::sequence(in.size[0], own.out);
   tape.save(input);
-  if (!has_projections(layer.sequence)) {
-    return {look_up(tape, {0, layer.out, in.size[0]}, tables[0],
-                    static_cast<double>(layer.sequence.cutoffs.back() * layer.out)),
-            "", ""};
+  if (!has_projections(own)) {
+    return {
+        look_up(tape, {0, own.out, in.size[0]}, tables[0], static_cast<double>(own.cutoffs.back() * own.out)),
+        "", ""};
   }
   std::vector<TensorId> parts;
   for (std::size_t i = 0; i < clusters.size(); ++i) {
@@ -132,8 +139,8 @@ Applied apply_adaptive_embedding(Tape& tape, const Layer& layer, TensorId input)
     const TensorId rows =
         look_up(tape, cluster, tables[i], static_cast<double>(cluster.entries * cluster.width));
     const TensorId wide =
-        record_linear(tape, rows, layer.out, {LinearForm::Bias::none, fmt::format("projection{}.", i)});
-    parts.push_back(select_rows(tape, wide, Shape::sequence(cluster.rows, layer.out)));
+        record_linear(tape, rows, own.out, {LinearForm::Bias::none, fmt::format("projection{}.", i)});
+    parts.push_back(select_rows(tape, wide, Shape::sequence(cluster.rows, own.out)));
   }
   const TensorId result = tape.result(made, parts, false);
   tape.forward(make_operator(OperatorClass::copy, HostCall::copy, {},
@@ -143,24 +150,25 @@ Applied apply_adaptive_embedding(Tape& tape, const Layer& layer, TensorId input)
 }
 
 Applied apply_adaptive_softmax(Tape& tape, const Layer& layer, TensorId input) {
+  const auto& own = layer.get<Vocabulary>();
   const Shape in = tape.at(input).shape;
   if (in.kind != ShapeKind::sequence)
     return misfit(fmt::format("adaptive_softmax needs [sequence, width], not {}", to_string(in)),
                   "place it last");
-  if (Applied fault = check(layer.sequence, in.rows(), in.width()); !fault.ok()) return fault;
-  std::vector<SoftmaxCluster> clusters = clusters_of(layer.sequence, in.width(), in.rows());
+  if (Applied fault = check(own, in.rows(), in.width()); !fault.ok()) return fault;
+  std::vector<SoftmaxCluster> clusters = clusters_of(own, in.width(), in.rows());
   const auto tails = static_cast<std::int64_t>(clusters.size()) - 1;
   clusters[0].rows = in.rows();
-  const std::vector<std::uint32_t> tables = add_tables(tape, clusters, layer.sequence);
+  const std::vector<std::uint32_t> tables = add_tables(tape, clusters, own);
   const std::uint32_t cluster_weight = tape.parameter("cluster_weight", tails * in.width()),
                       cluster_bias = tape.parameter("cluster_bias", tails);
-  const std::uint32_t bias = tape.parameter("bias", layer.sequence.cutoffs.back());
+  const std::uint32_t bias = tape.parameter("bias", own.cutoffs.back());
   std::vector<TensorId> parts;
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     const SoftmaxCluster& cluster = clusters[i];
     TensorId rows = i == 0 ? input : select_rows(tape, input, Shape::sequence(cluster.rows, in.width()));
     const std::string projection = i == 0 ? "output_projection." : fmt::format("projection{}.", i);
-    if (has_projections(layer.sequence))
+    if (has_projections(own))
       rows = record_linear(tape, rows, cluster.width, {LinearForm::Bias::none, projection});
     const TensorId scores =
         record_cluster_scores(tape, rows, cluster, cluster.entries + (i == 0 ? tails : 0), tables[i], bias);
@@ -169,14 +177,38 @@ Applied apply_adaptive_softmax(Tape& tape, const Layer& layer, TensorId input) {
                                 {8 * static_cast<double>(tails * in.width()), 0}),
                   {cluster_weight, cluster_bias}}},
                 {}, scores);
-    parts.push_back(
-        select_rows(tape, apply_softmax(tape, Layer{}, scores).tensor, Shape::sequence(cluster.rows, 1)));
+    parts.push_back(select_rows(tape, record_softmax(tape, scores), Shape::sequence(cluster.rows, 1)));
   }
   const TensorId result = tape.result(Shape::sequence(in.rows(), 1), parts, false);
   tape.forward(make_operator(OperatorClass::copy, HostCall::copy, {},
                              per_sample(8 * static_cast<double>(in.rows())), static_cast<int>(parts.size())));
   tape.node({}, parts, result);
   return {result, "", ""};
+}
+
+std::vector<LayerKey> cluster_keys() {
+  using V = Vocabulary;
+  return {required_key<&V::cutoffs>("cutoffs", {.longest = 8}),
+          required_key<&V::shares>("shares", {.least = 0, .most = 1000, .longest = 8}),
+          layer_key<&V::divide>("divide", {.most = 64})};
+}
+
+}  // namespace
+
+LayerType adaptive_embedding_layer() {
+  std::vector<LayerKey> keys = cluster_keys();
+  keys.insert(keys.begin(), required_key<&Vocabulary::out>("out"));
+  return {.name = "adaptive_embedding",
+          .keys = std::move(keys),
+          .apply = apply_adaptive_embedding,
+          .widening = {.is_rigid = always_rigid}};
+}
+
+LayerType adaptive_softmax_layer() {
+  return {.name = "adaptive_softmax",
+          .keys = cluster_keys(),
+          .apply = apply_adaptive_softmax,
+          .widening = {.is_rigid = always_rigid}};
 }
 
 }  // namespace foretrain

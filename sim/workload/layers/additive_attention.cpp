@@ -8,11 +8,16 @@
 #include <fmt/format.h>
 
 #include "sim/workload/layers/attention.hpp"
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 #include "sim/workload/layers/linear.hpp"
+#include "sim/workload/layers/softmax.hpp"
 
 namespace foretrain {
 namespace {
+
+struct AdditiveAttention {
+  std::int64_t width = 0;  ///< units
+};
 
 constexpr std::int64_t kLocationFilters = 32, kLocationKernel = 31;  // of the published Tacotron 2
 
@@ -81,7 +86,7 @@ TensorId record_additive_context(Tape& tape, const AdditiveWork& work, TensorId 
   const Operator mask = pass_over(work.pairs(), HostCall::activation);
   tape.forward(mask);
   tape.node({backward_of(mask)}, {rows}, masked);
-  const TensorId weights = apply_softmax(tape, Layer{}, masked).tensor;
+  const TensorId weights = record_softmax(tape, masked);
   const AttentionSize size{work.queries, work.keys, 1, work.memory_width};
   const TensorId context =
       tape.result(Shape::sequence(work.queries, work.memory_width), {weights, memory}, false);
@@ -121,8 +126,7 @@ TensorId record_location(Tape& tape, const AdditiveWork& work) {
   return record_linear(tape, located, work.units, {LinearForm::Bias::none, "location_dense."});
 }
 
-}  // namespace
-
+template <bool located>
 Applied apply_additive_attention(Tape& tape, const Layer& layer, TensorId input) {
   if (layer.with.empty())
     return misfit("additive_attention needs the name of its keys", "write memory = \"encoder\"");
@@ -133,7 +137,7 @@ Applied apply_additive_attention(Tape& tape, const Layer& layer, TensorId input)
                               to_string(in.kind != ShapeKind::sequence ? in : keys)),
                   "place an embedding before it");
   }
-  const AdditiveWork work{in.rows(), keys.rows(), layer.sequence.width, keys.width()};
+  const AdditiveWork work{in.rows(), keys.rows(), layer.get<AdditiveAttention>().width, keys.width()};
   if (!bounded_product({work.queries, work.keys, work.units}) || !bounded_product({in.width(), work.units}) ||
       !bounded_product({keys.width(), work.units}) || !bounded_product({work.queries, keys.width()}))
     return misfit("additive_attention makes a tensor of more than 2^40 elements",
@@ -141,13 +145,41 @@ Applied apply_additive_attention(Tape& tape, const Layer& layer, TensorId input)
   const TensorId q = record_linear(tape, input, work.units, {LinearForm::Bias::none, "query."});
   tape.run_in_steps(1);  // keys are projected once, before the loop
   const TensorId k = record_linear(tape, memory, work.units, {LinearForm::Bias::none, "key."});
-  tape.run_in_steps(layer.sequence.steps);
+  tape.run_in_steps(layer.steps);
   std::vector<TensorId> terms{q, k};
-  const bool located = layer.type == LayerType::location_attention;
   if (located) terms.push_back(record_location(tape, work));
   const TensorId scores =
       record_additive_scores(tape, work, record_additive_sum(tape, work, terms), !located);
   return {record_additive_context(tape, work, scores, memory), "", ""};
+}
+
+void check_additive_attention(const LayerCheck& check) {
+  check.range("width", check.layer.get<AdditiveAttention>().width, 1, kWidestLayer);
+}
+
+void widen_additive(Layer& layer, const Wider& wider) {
+  auto& own = layer.edit<AdditiveAttention>();
+  if (own.width > 0) own.width = wider(own.width);
+}
+
+}  // namespace
+
+LayerType additive_attention_layer() {
+  return {.name = "additive_attention",
+          .keys = {required_key<&AdditiveAttention::width>("width")},
+          .apply = apply_additive_attention<false>,
+          .check = check_additive_attention,
+          .has_memory = true,
+          .widening = {.widen = widen_additive}};
+}
+
+LayerType location_attention_layer() {
+  return {.name = "location_attention",
+          .keys = {required_key<&AdditiveAttention::width>("width"), layer_key<&Layer::steps>("steps")},
+          .apply = apply_additive_attention<true>,
+          .check = check_additive_attention,
+          .has_memory = true,
+          .widening = {.is_rigid = always_rigid}};
 }
 
 }  // namespace foretrain

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 #include "sim/workload/layers/linear.hpp"
 
 namespace foretrain {
@@ -20,27 +20,26 @@ struct AttentionInput {
 };
 
 /// A projection whose rows are then seen head by head; backward makes them contiguous again.
-TensorId project(Tape& tape, const Layer& layer, TensorId input, std::int64_t width,
+TensorId project(Tape& tape, const Attention& own, TensorId input, std::int64_t width,
                  std::string_view prefix) {
-  const TensorId rows =
-      record_linear(tape, input, width, {bias_of(layer.bias && layer.sequence.qkv_bias), prefix});
+  const TensorId rows = record_linear(tape, input, width, {bias_of(own.bias && own.qkv_bias), prefix});
   const TensorId heads = tape.alias(tape.at(rows).shape, rows);
   tape.node({backward_of(copy_of(static_cast<double>(tape.at(rows).shape.elements())))}, {rows}, heads);
   return heads;
 }
 
-Heads project_separately(Tape& tape, const Layer& layer, const AttentionInput& input,
+Heads project_separately(Tape& tape, const Attention& own, const AttentionInput& input,
                          const AttentionSize& size) {
-  const TensorId q = project(tape, layer, input.queries, size.width(), "query.");
-  const TensorId k = project(tape, layer, input.memory, size.width(), "key.");
-  return {q, k, project(tape, layer, input.memory, size.width(), "value.")};
+  const TensorId q = project(tape, own, input.queries, size.width(), "query.");
+  const TensorId k = project(tape, own, input.memory, size.width(), "key.");
+  return {q, k, project(tape, own, input.memory, size.width(), "value.")};
 }
 
 /// One product makes `parts` tensors; backward copies one of them into place less than there are, then joins
 /// all.
-std::vector<TensorId> project_packed(Tape& tape, const Layer& layer, TensorId input,
+std::vector<TensorId> project_packed(Tape& tape, const Attention& own, TensorId input,
                                      const AttentionSize& size, int parts) {
-  const bool is_module = layer.sequence.projection == Projection::module;
+  const bool is_module = own.projection == Projection::module;
   const Shape rows = tape.at(input).shape;
   const auto n = static_cast<double>(rows.rows() * size.width());
   if (is_module) {
@@ -49,38 +48,39 @@ std::vector<TensorId> project_packed(Tape& tape, const Layer& layer, TensorId in
     tape.node({}, {input}, copied);
     input = copied;
   }
-  const auto bias = !layer.bias || !layer.sequence.qkv_bias ? LinearForm::Bias::none
-                    : is_module                             ? LinearForm::Bias::apart
-                                                            : LinearForm::Bias::fused;
+  const auto bias = !own.bias || !own.qkv_bias ? LinearForm::Bias::none
+                    : is_module                ? LinearForm::Bias::apart
+                                               : LinearForm::Bias::fused;
   const TensorId joined = record_linear(tape, input, parts * size.width(), {bias, "in_proj."});
   std::vector<TensorId> split;
   for (int part = 0; part < parts; ++part)
     split.push_back(tape.alias(Shape::sequence(rows.rows(), size.width()), joined));
   std::vector<BackwardStep> steps;
-  if (parts > 1 && !layer.sequence.fused) steps.push_back(backward_of(copy_of((parts - 1) * n, parts - 1)));
+  if (parts > 1 && !own.fused) steps.push_back(backward_of(copy_of((parts - 1) * n, parts - 1)));
   if (parts > 1) steps.push_back(backward_of(copy_of(parts * n)));
   tape.node(std::move(steps), {joined}, split[0]);
-  if (is_module && !layer.sequence.fused) tape.forward(copy_of(parts * n, parts));
+  if (is_module && !own.fused) tape.forward(copy_of(parts * n, parts));
   return split;
 }
 
-Heads project_heads(Tape& tape, const Layer& layer, const AttentionInput& input, const AttentionSize& size) {
-  if (layer.sequence.projection == Projection::separate) return project_separately(tape, layer, input, size);
+Heads project_heads(Tape& tape, const Attention& own, const AttentionInput& input,
+                    const AttentionSize& size) {
+  if (own.projection == Projection::separate) return project_separately(tape, own, input, size);
   if (!input.is_cross()) {
-    const std::vector<TensorId> all = project_packed(tape, layer, input.queries, size, 3);
+    const std::vector<TensorId> all = project_packed(tape, own, input.queries, size, 3);
     return {all[0], all[1], all[2]};
   }
-  const TensorId q = project_packed(tape, layer, input.queries, size, 1)[0];
-  const std::vector<TensorId> memory = project_packed(tape, layer, input.memory, size, 2);
+  const TensorId q = project_packed(tape, own, input.queries, size, 1)[0];
+  const std::vector<TensorId> memory = project_packed(tape, own, input.memory, size, 2);
   return {q, memory[0], memory[1]};
 }
 
 /// Rows again from heads: a copy forward, and for all but torch's module one backward.
-TensorId merge_heads(Tape& tape, const SequenceFields& fields, const AttentionSize& size, TensorId context) {
+TensorId merge_heads(Tape& tape, const Attention& own, const AttentionSize& size, TensorId context) {
   const TensorId merged = tape.result(Shape::sequence(size.queries, size.width()), {context}, false);
   tape.forward(copy_of(size.query_elements()));
   std::vector<BackwardStep> steps;
-  if (fields.projection != Projection::module) steps.push_back(backward_of(copy_of(size.query_elements())));
+  if (own.projection != Projection::module) steps.push_back(backward_of(copy_of(size.query_elements())));
   tape.node(std::move(steps), {context}, merged);
   return merged;
 }
@@ -94,9 +94,8 @@ TensorId transposed(Tape& tape, TensorId rows) {
   return view;
 }
 
-}  // namespace
-
 Applied apply_attention(Tape& tape, const Layer& layer, TensorId input) {
+  const auto& own = layer.get<Attention>();
   const TensorId memory = layer.with.empty() ? input : tape.named(layer.with[0])->back();
   const Shape in = tape.at(input).shape, other = tape.at(memory).shape;
   if (in.kind != ShapeKind::sequence || other.kind != ShapeKind::sequence) {
@@ -104,24 +103,52 @@ Applied apply_attention(Tape& tape, const Layer& layer, TensorId input) {
                               to_string(in.kind != ShapeKind::sequence ? in : other)),
                   "place an embedding before it");
   }
-  const std::int64_t width = layer.sequence.width > 0 ? layer.sequence.width : in.width();
-  if (width % layer.heads != 0)
-    return misfit(fmt::format("{} heads do not divide the width {}", layer.heads, width),
+  const std::int64_t width = own.width > 0 ? own.width : in.width();
+  if (width % own.heads != 0)
+    return misfit(fmt::format("{} heads do not divide the width {}", own.heads, width),
                   "use a divisor of the width");
-  const AttentionSize size{in.rows(), other.rows(), layer.heads, width / layer.heads};
+  const AttentionSize size{in.rows(), other.rows(), own.heads, width / own.heads};
   if (!bounded_product({3, in.width(), width}) || !bounded_product({3, other.width(), width}) ||
-      !bounded_product({layer.heads, in.rows(), other.rows()}) ||
+      !bounded_product({own.heads, in.rows(), other.rows()}) ||
       !bounded_product({3, width, std::max(in.rows(), other.rows())})) {
     return misfit("attention makes a tensor of more than 2^40 elements",
                   "use a shorter sequence or a smaller width");
   }
-  const Heads heads = project_heads(tape, layer, {input, memory}, size);
-  const TensorId context = layer.sequence.fused
-                               ? record_fused_attention(tape, layer.sequence, size, heads)
-                               : merge_heads(tape, layer.sequence, size,
-                                             record_eager_attention(tape, layer.sequence, size, heads));
-  const TensorId output = record_linear(tape, context, in.width(), {bias_of(layer.bias), "output."});
-  return {layer.sequence.projection == Projection::module ? transposed(tape, output) : output, "", ""};
+  const Heads heads = project_heads(tape, own, {input, memory}, size);
+  const TensorId context = own.fused
+                               ? record_fused_attention(tape, own, size, heads)
+                               : merge_heads(tape, own, size, record_eager_attention(tape, own, size, heads));
+  const TensorId output = record_linear(tape, context, in.width(), {bias_of(own.bias), "output."});
+  return {own.projection == Projection::module ? transposed(tape, output) : output, "", ""};
+}
+
+void check_attention(const LayerCheck& check) {
+  const auto& own = check.layer.get<Attention>();
+  check.range("heads", own.heads, 1, kLargestStep);
+  check.range("width", own.width, 0, kWidestLayer);
+}
+
+std::int64_t heads_of_attention(const Layer& layer) { return layer.get<Attention>().heads; }
+
+void widen_attention(Layer& layer, const Wider& wider) {
+  auto& own = layer.edit<Attention>();
+  if (own.width > 0) own.width = wider(own.width);
+}
+
+}  // namespace
+
+LayerType attention_layer() {
+  using A = Attention;
+  return {.name = "attention",
+          .keys = {required_key<&A::heads>("heads"), layer_key<&A::width>("width"),
+                   layer_key<&A::bias>("bias"), layer_key<&A::mask>("mask"), layer_key<&A::causal>("causal"),
+                   layer_key<&A::dropout>("dropout"), layer_key<&A::qkv_bias>("qkv_bias"),
+                   layer_key<&A::scaled>("scaled"), layer_key<&A::fused>("fused"),
+                   word_key<&A::projection>("projection", {"separate", "packed", "module"})},
+          .apply = apply_attention,
+          .check = check_attention,
+          .has_memory = true,
+          .widening = {.divisor = heads_of_attention, .widen = widen_attention}};
 }
 
 }  // namespace foretrain

@@ -3,10 +3,31 @@
 
 #include <vector>
 
-#include "sim/workload/layers/layer.hpp"
 #include "sim/workload/tape/tape.hpp"
 
 namespace foretrain {
+
+/// How attention's projections are written, which decides its parameters, their order and the copies between
+/// products.
+enum class Projection : std::uint8_t {
+  separate,  ///< query, key, value: three products; scores are scaled (BERT)
+  packed,    ///< one product of three times the width, split by views; scores are scaled (GPT-2)
+  module  ///< one product whose bias is added apart, queries are scaled (torch.nn.MultiheadAttention without
+          ///< SDPA)
+};
+
+struct Attention {
+  std::int64_t heads = 0;
+  std::int64_t width = 0;  ///< of all heads; 0: the input's
+  Projection projection = Projection::separate;
+  bool bias = true;      ///< of all projections
+  bool qkv_bias = true;  ///< otherwise only the output projection has one
+  bool scaled = true;    ///< scores are divided
+  bool mask = false;     ///< one is added
+  bool causal = false;   ///< scores above the diagonal are overwritten
+  bool dropout = false;  ///< of the weights
+  bool fused = false;    ///< one kernel forward, recomputation backward; nothing of size s^2 is kept
+};
 
 /// Per sample: `queries` rows look at `keys` rows, with `heads` heads of `head_width` elements.
 struct AttentionSize {
@@ -45,9 +66,9 @@ BackwardStep backward_of(const Operator& op);
 
 /// softmax(q k^T) v with everything between, as separate operators (eager) or as one kernel each way (fused;
 /// causal skips half).
-TensorId record_eager_attention(Tape& tape, const SequenceFields& fields, const AttentionSize& size,
+TensorId record_eager_attention(Tape& tape, const Attention& own, const AttentionSize& size,
                                 const Heads& heads);
-TensorId record_fused_attention(Tape& tape, const SequenceFields& fields, const AttentionSize& size,
+TensorId record_fused_attention(Tape& tape, const Attention& own, const AttentionSize& size,
                                 const Heads& heads);
 
 }  // namespace foretrain

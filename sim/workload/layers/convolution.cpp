@@ -8,10 +8,20 @@
 
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
 namespace {
+
+struct Convolution {
+  std::int64_t out = 0;  ///< channels
+  Sides kernel = 0, stride = 1, padding = 0, dilation = 1, output_padding = 0;
+  std::int64_t groups = 1;
+  bool bias = true;
+};
+
+/// What it runs over, and which way.
+enum class ConvolutionForm : std::uint8_t { signal, image, volume, transposed };
 
 /// The layer's numbers for each side of its input.
 struct Window {
@@ -33,61 +43,64 @@ struct Window {
   }
 };
 
-Window window_of(const Layer& layer) {
-  if (layer.type != LayerType::conv1d) {
-    return {layer.kernel,   layer.stride,         layer.padding,
-            layer.dilation, layer.output_padding, layer.type == LayerType::conv_transpose};
+Window window_of(const Convolution& own, ConvolutionForm form) {
+  if (form != ConvolutionForm::signal) {
+    return {own.kernel,   own.stride,         own.padding,
+            own.dilation, own.output_padding, form == ConvolutionForm::transposed};
   }
   const auto along = [](std::int64_t height, const Sides& sides) {
     return Sides(std::vector<std::int64_t>{height, sides[0]});
   };
-  return {along(1, layer.kernel),
-          along(1, layer.stride),
-          along(0, layer.padding),
-          along(1, layer.dilation),
-          0,
-          false};
+  return {
+      along(1, own.kernel), along(1, own.stride), along(0, own.padding), along(1, own.dilation), 0, false};
 }
 
-Shape result_shape(const Layer& layer, const Window& window, const Shape& in) {
+Shape result_shape(const Convolution& own, const Window& window, const Shape& in) {
   Shape out = in;
-  out.size[0] = layer.out;
+  out.size[0] = own.out;
   for (std::size_t side = 0; side < in.sides(); ++side)
     out.size[side + 1] = window.output_side(side, in.size[side + 1]);
   return out;
 }
 
-Applied check_input(const Layer& layer, const Shape& in) {
-  const std::string_view type = row_of(layer.type).name;
-  const bool signal = layer.type == LayerType::conv1d;
-  const ShapeKind wanted = layer.type == LayerType::conv3d ? ShapeKind::volume : ShapeKind::image;
-  const bool fits = layer.type == LayerType::conv_transpose
-                        ? in.sides() > 0
-                        : in.kind == wanted && (!signal || in.size[1] == 1);
-  if (fits) return check_sides(layer, signal ? 1 : in.sides());
+Applied check_input(const Layer& layer, ConvolutionForm form, const Shape& in) {
+  const auto& own = layer.get<Convolution>();
+  const bool signal = form == ConvolutionForm::signal;
+  const ShapeKind wanted = form == ConvolutionForm::volume ? ShapeKind::volume : ShapeKind::image;
+  const bool fits = form == ConvolutionForm::transposed ? in.sides() > 0
+                                                        : in.kind == wanted && (!signal || in.size[1] == 1);
+  if (fits) {
+    return check_sides(layer, signal ? 1 : in.sides(),
+                       {{"kernel", own.kernel},
+                        {"stride", own.stride},
+                        {"padding", own.padding},
+                        {"dilation", own.dilation},
+                        {"output_padding", own.output_padding}});
+  }
   const std::string_view needed = signal                        ? "a signal [channels, 1, length]"
                                   : wanted == ShapeKind::volume ? "a volume [channels, depth, height, width]"
                                                                 : "an image [channels, height, width]";
-  return misfit(fmt::format("{} needs {}, not {}", type, needed, to_string(in)),
+  return misfit(fmt::format("{} needs {}, not {}", layer.type->name, needed, to_string(in)),
                 in.sides() == 0 ? "place it before flatten"
                                 : "choose conv1d, conv2d or conv3d by the number of directions");
 }
 
 Applied check_convolution(const Layer& layer, const Window& window, const Shape& in, const Shape& out) {
+  const auto& own = layer.get<Convolution>();
   if (*std::min_element(out.size.begin(), out.size.end()) < 1) {
     return misfit(
-        fmt::format("a kernel of {} does not fit the input {}", to_string(layer.kernel), to_string(in)),
+        fmt::format("a kernel of {} does not fit the input {}", to_string(own.kernel), to_string(in)),
         "use a smaller kernel or more padding");
   }
-  if (in.size[0] % layer.groups != 0 || layer.out % layer.groups != 0) {
-    return misfit(fmt::format("groups = {} does not divide {} input and {} output channels", layer.groups,
-                              in.size[0], layer.out),
+  if (in.size[0] % own.groups != 0 || own.out % own.groups != 0) {
+    return misfit(fmt::format("groups = {} does not divide {} input and {} output channels", own.groups,
+                              in.size[0], own.out),
                   "both channel counts must be multiples of groups");
   }
-  std::vector<std::int64_t> weights{layer.out, in.size[0] / layer.groups};
+  std::vector<std::int64_t> weights{own.out, in.size[0] / own.groups};
   for (std::size_t side = 0; side < in.sides(); ++side) weights.push_back(window.kernel[side]);
   if (!bounded_product(weights) || !is_bounded(out)) {
-    return misfit(fmt::format("{} makes a tensor of more than 2^40 elements", row_of(layer.type).name),
+    return misfit(fmt::format("{} makes a tensor of more than 2^40 elements", layer.type->name),
                   "use fewer channels or a smaller kernel");
   }
   return {};
@@ -99,10 +112,10 @@ struct ConvolutionWork {
   Product forward, for_input, for_weights;
 };
 
-ConvolutionWork work_of(const Layer& layer, const Window& window, const Shape& in, const Shape& out) {
+ConvolutionWork work_of(const Convolution& own, const Window& window, const Shape& in, const Shape& out) {
   std::int64_t positions = 1;
   for (std::size_t side = 0; side < in.sides(); ++side) positions *= window.kernel[side];
-  const auto kernel = static_cast<double>(positions), groups = static_cast<double>(layer.groups);
+  const auto kernel = static_cast<double>(positions), groups = static_cast<double>(own.groups);
   const double from = static_cast<double>(in.size[0]) / groups,
                to = static_cast<double>(out.size[0]) / groups;
   const auto in_positions = static_cast<double>(in.positions()),
@@ -110,8 +123,8 @@ ConvolutionWork work_of(const Layer& layer, const Window& window, const Shape& i
 
   ConvolutionWork work;
   work.in = static_cast<double>(in.elements()), work.out = static_cast<double>(out.elements());
-  work.weights = from * to * groups * kernel, work.bias = layer.bias ? static_cast<double>(layer.out) : 0;
-  if (layer.groups > 1 && layer.groups == in.size[0]) work.cls = OperatorClass::depthwise_conv;
+  work.weights = from * to * groups * kernel, work.bias = own.bias ? static_cast<double>(own.out) : 0;
+  if (own.groups > 1 && own.groups == in.size[0]) work.cls = OperatorClass::depthwise_conv;
   const auto product = [&](double m, double n, double k, Product::Grows grows) {
     return Product{m,
                    n,
@@ -154,23 +167,73 @@ Operator convolution_backward_operator(const ConvolutionWork& w, bool input_grad
   return op.with(w.for_weights);
 }
 
-}  // namespace
-
+template <ConvolutionForm form>
 Applied apply_convolution(Tape& tape, const Layer& layer, TensorId input) {
+  const auto& own = layer.get<Convolution>();
   const Shape in = tape.at(input).shape;
-  if (Applied fault = check_input(layer, in); !fault.ok()) return fault;
-  const Window window = window_of(layer);
-  const Shape out = result_shape(layer, window, in);
+  if (Applied fault = check_input(layer, form, in); !fault.ok()) return fault;
+  const Window window = window_of(own, form);
+  const Shape out = result_shape(own, window, in);
   if (Applied fault = check_convolution(layer, window, in, out); !fault.ok()) return fault;
 
-  const ConvolutionWork work = work_of(layer, window, in, out);
+  const ConvolutionWork work = work_of(own, window, in, out);
   std::vector<std::uint32_t> ready{tape.parameter("weight", static_cast<std::int64_t>(work.weights))};
-  if (layer.bias) ready.push_back(tape.parameter("bias", layer.out));
+  if (own.bias) ready.push_back(tape.parameter("bias", own.out));
   const TensorId result = tape.result(out, {input}, true);
   tape.forward(convolution_forward_operator(work));
   tape.save(input);
   tape.node({{convolution_backward_operator(work, tape.at(input).needs_gradient), ready}}, {input}, result);
   return {result, "", ""};
 }
+
+void check_convolution_numbers(const LayerCheck& check) {
+  const auto& own = check.layer.get<Convolution>();
+  check.range("out", own.out, 1, kWidestLayer);
+  check.range("kernel", own.kernel, 1, kLargestStep);
+  check.range("stride", own.stride, 0, kLargestStep);
+  check.range("padding", own.padding, -1, kLargestStep);
+  check.range("dilation", own.dilation, 1, kLargestStep);
+  check.range("groups", own.groups, 1, kWidestLayer);
+  check.range("output_padding", own.output_padding, 0, kLargestStep);
+}
+
+bool is_depthwise(const Convolution& own) { return own.groups > 1 && own.groups == own.out; }
+
+std::int64_t groups_to_keep(const Layer& layer) {
+  const auto& own = layer.get<Convolution>();
+  return is_depthwise(own) ? 1 : own.groups;
+}
+
+// Depthwise stays depthwise.
+void widen_convolution(Layer& layer, const Wider& wider) {
+  auto& own = layer.edit<Convolution>();
+  const bool depthwise = is_depthwise(own);
+  own.out = wider(own.out);
+  if (depthwise) own.groups = own.out;
+}
+
+template <ConvolutionForm form>
+LayerType convolution_layer(std::string_view name) {
+  using C = Convolution;
+  LayerType type{.name = name,
+                 .keys = {required_key<&C::out>("out"), required_key<&C::kernel>("kernel"),
+                          layer_key<&C::stride>("stride"),
+                          layer_key<&C::padding>("padding", {.least = 0, .or_same = true}),
+                          layer_key<&C::dilation>("dilation"), layer_key<&C::groups>("groups")},
+                 .apply = apply_convolution<form>,
+                 .check = check_convolution_numbers,
+                 .widening = {.sets_width = true, .divisor = groups_to_keep, .widen = widen_convolution}};
+  if (form == ConvolutionForm::transposed)
+    type.keys.push_back(layer_key<&C::output_padding>("output_padding", {.least = 0}));
+  type.keys.push_back(layer_key<&C::bias>("bias"));
+  return type;
+}
+
+}  // namespace
+
+LayerType conv1d_layer() { return convolution_layer<ConvolutionForm::signal>("conv1d"); }
+LayerType conv2d_layer() { return convolution_layer<ConvolutionForm::image>("conv2d"); }
+LayerType conv3d_layer() { return convolution_layer<ConvolutionForm::volume>("conv3d"); }
+LayerType conv_transpose_layer() { return convolution_layer<ConvolutionForm::transposed>("conv_transpose"); }
 
 }  // namespace foretrain

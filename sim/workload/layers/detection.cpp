@@ -2,10 +2,23 @@
 // operators of matching and sampling.
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
 namespace {
+
+constexpr std::int64_t kMostOperators = 10'000;  // of one pointwise layer
+
+struct Pointwise {
+  std::int64_t operators = 1;
+  std::int64_t out = 0;   ///< elements of each; 0: all of the input
+  bool gradient = false;  ///< they run backward, too
+};
+
+struct RoiAlign {
+  std::int64_t out = 0;  ///< regions
+  Sides kernel = 0;
+};
 
 /// One host call and one kernel each, over tensors of `elements`: one read, one written.
 Operator small_operators(std::int64_t count, double elements) {
@@ -16,18 +29,17 @@ Operator small_operators(std::int64_t count, double elements) {
   return op;
 }
 
-}  // namespace
-
 // The input passes through: what the operators make is used by the script, or stands for a scale and shift of
 // the input itself.
 Applied apply_pointwise(Tape& tape, const Layer& layer, TensorId input) {
+  const auto& own = layer.get<Pointwise>();
   const Shape in = tape.at(input).shape;
-  const double elements = static_cast<double>(layer.out > 0 ? layer.out : in.elements());
-  const Operator op = small_operators(layer.operators, elements);
+  const double elements = static_cast<double>(own.out > 0 ? own.out : in.elements());
+  const Operator op = small_operators(own.operators, elements);
   const TensorId result = tape.view(in, input);
   tape.forward(op);
   std::vector<BackwardStep> backward;
-  if (layer.gradient) backward.push_back({op, {}});
+  if (own.gradient) backward.push_back({op, {}});
   tape.node(std::move(backward), {input}, result);
   return {result, "", ""};
 }
@@ -37,6 +49,7 @@ Applied apply_pointwise(Tape& tape, const Layer& layer, TensorId input) {
 // zeroes each level and adds to it.
 Applied join_roi_align(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs) {
   constexpr double kPoints = 4;
+  const auto& own = layer.get<RoiAlign>();
   double levels = 0;
   const Shape first = tape.at(inputs[0]).shape;
   for (const TensorId input : inputs) {
@@ -48,8 +61,8 @@ Applied join_roi_align(Tape& tape, const Layer& layer, const std::vector<TensorI
     }
     levels += static_cast<double>(in.elements());
   }
-  const auto height = bounded_product({layer.out, layer.kernel[0]});
-  const Shape made = Shape::image(first.size[0], height.value_or(kMostElements), layer.kernel[1]);
+  const auto height = bounded_product({own.out, own.kernel[0]});
+  const Shape made = Shape::image(first.size[0], height.value_or(kMostElements), own.kernel[1]);
   if (!height || !is_bounded(made))
     return misfit("roi_align makes a tensor of more than 2^40 elements", "take fewer regions");
   const auto n = static_cast<double>(made.elements());
@@ -65,6 +78,40 @@ Applied join_roi_align(Tape& tape, const Layer& layer, const std::vector<TensorI
   tape.forward(forward);
   tape.node({{backward, {}}}, inputs, result);
   return {result, "", ""};
+}
+
+void check_pointwise(const LayerCheck& check) {
+  const auto& own = check.layer.get<Pointwise>();
+  check.range("out", own.out, 0, kWidestLayer);
+  check.range("operators", own.operators, 1, kMostOperators);
+}
+
+void check_roi_align(const LayerCheck& check) {
+  const auto& own = check.layer.get<RoiAlign>();
+  check.range("out", own.out, 1, kLargestStep);
+  check.range("kernel", own.kernel, 1, kLargestStep);
+  check.joins_several();
+}
+
+bool has_stated_size(const Layer& layer) { return layer.get<Pointwise>().out > 0; }
+
+}  // namespace
+
+LayerType pointwise_layer() {
+  return {.name = "pointwise",
+          .keys = {required_key<&Pointwise::operators>("operators"), layer_key<&Pointwise::out>("out"),
+                   layer_key<&Pointwise::gradient>("gradient")},
+          .apply = apply_pointwise,
+          .check = check_pointwise,
+          .widening = {.is_rigid = has_stated_size}};
+}
+
+LayerType roi_align_layer() {
+  return {.name = "roi_align",
+          .keys = {required_key<&RoiAlign::out>("out"), required_key<&RoiAlign::kernel>("kernel")},
+          .join = join_roi_align,
+          .check = check_roi_align,
+          .widening = {.is_rigid = always_rigid}};
 }
 
 }  // namespace foretrain

@@ -5,9 +5,10 @@
 #include <fmt/format.h>
 
 #include "sim/workload/layers/attention.hpp"
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
+namespace {
 
 Applied join_dot_interaction(Tape& tape, const Layer&, const std::vector<TensorId>& inputs) {
   const std::int64_t width = tape.at(inputs[0]).shape.width();
@@ -42,6 +43,12 @@ Applied join_dot_interaction(Tape& tape, const Layer&, const std::vector<TensorI
                 make_operator(OperatorClass::copy, HostCall::copy, {}, per_sample(4 * pairs + 8 * out), 2))},
             {products, inputs[0]}, result);
   return {result, "", ""};
+}
+
+}  // namespace
+
+LayerType dot_interaction_layer() {
+  return {.name = "dot_interaction", .join = join_dot_interaction, .widening = {.is_rigid = always_rigid}};
 }
 
 }  // namespace foretrain

@@ -3,17 +3,31 @@
 //
 // A table's gradient is dense: backward writes all its rows. Positions are the same for every sample, so
 // their work per step does not grow with the batch, but for the sum of the gradient over the batch.
+#include <algorithm>
+
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 #include "sim/workload/layers/linear.hpp"
 
 namespace foretrain {
 namespace {
 
+struct Embedding {
+  std::int64_t entries = 0, out = 0;  ///< out: its width
+  bool sparse = false;                ///< the gradient is of the rows looked up
+};
+struct TokenTypes {
+  std::int64_t entries = 0;
+};
+struct Positions {
+  std::int64_t entries = 0;  ///< of a table that is looked up; 0: the rows themselves
+  bool trained = true;
+};
+
 Applied needs_sequence(const Layer& layer, const Shape& in) {
   if (in.kind == ShapeKind::sequence) return {};
-  return misfit(fmt::format("{} needs [sequence, width], not {}", row_of(layer.type).name, to_string(in)),
+  return misfit(fmt::format("{} needs [sequence, width], not {}", layer.type->name, to_string(in)),
                 "place it after an embedding");
 }
 
@@ -41,48 +55,48 @@ Operator sum_over_batch(double n) {
   return make_operator(OperatorClass::reduction, HostCall::add, per_sample(n), {4 * n, 4 * n});
 }
 
-}  // namespace
-
 Applied apply_embedding(Tape& tape, const Layer& layer, TensorId input) {
+  const auto& own = layer.get<Embedding>();
   const Shape& in = tape.at(input).shape;
   if (in.kind != ShapeKind::tokens) {
     return misfit(fmt::format("embedding needs token ids, not {}", to_string(in)),
                   "set input_is_tokens = true and place it first");
   }
   const std::int64_t length = in.size[0];
-  if (!bounded_product({layer.entries, layer.out}) || !bounded_product({length, layer.out})) {
+  if (!bounded_product({own.entries, own.out}) || !bounded_product({length, own.out})) {
     return misfit("embedding makes a tensor of more than 2^40 elements",
                   "use fewer entries or a smaller width");
   }
-  const Shape made = Shape::sequence(length, layer.out);
+  const Shape made = Shape::sequence(length, own.out);
   const auto n = static_cast<double>(made.elements()), ids = static_cast<double>(length);
-  const auto table = static_cast<double>(layer.entries * layer.out);
-  const std::uint32_t weight = tape.parameter("weight", layer.entries * layer.out);
+  const auto table = static_cast<double>(own.entries * own.out);
+  const std::uint32_t weight = tape.parameter("weight", own.entries * own.out);
   const TensorId result = tape.result(made, {input}, true);
   tape.forward(make_operator(OperatorClass::embedding, HostCall::embedding, per_sample(n),
                              per_sample(8 * ids + 8 * n)));
   tape.save(input);
   Operator backward = table_gradient(table, per_sample(8 * ids + 8 * n));
-  if (layer.sequence.sparse) backward.flops = {}, backward.bytes = per_sample(8 * ids + 8 * n);
+  if (own.sparse) backward.flops = {}, backward.bytes = per_sample(8 * ids + 8 * n);
   tape.node({{backward, {weight}}}, {input}, result);
   return {result, "", ""};
 }
 
 // All ids are zero, made on the spot: one fill, one look-up, one addition.
 Applied apply_token_type(Tape& tape, const Layer& layer, TensorId input) {
+  const auto& own = layer.get<TokenTypes>();
   const Shape in = tape.at(input).shape;
   if (Applied fault = needs_sequence(layer, in); !fault.ok()) return fault;
-  if (!bounded_product({layer.entries, in.width()}))
+  if (!bounded_product({own.entries, in.width()}))
     return misfit("token_type makes a table of more than 2^40 elements", "use fewer entries");
   const auto n = static_cast<double>(in.elements()), ids = static_cast<double>(in.rows());
-  const std::uint32_t weight = tape.parameter("weight", layer.entries * in.width());
+  const std::uint32_t weight = tape.parameter("weight", own.entries * in.width());
   tape.forward(
       make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(ids), per_sample(8 * ids)));
   const TensorId rows = tape.result(in, {}, true);
   tape.forward(make_operator(OperatorClass::embedding, HostCall::embedding, per_sample(n),
                              per_sample(8 * ids + 8 * n)));
   tape.save(per_sample(8 * ids));
-  tape.node({{table_gradient(static_cast<double>(layer.entries * in.width()), per_sample(8 * ids + 8 * n)),
+  tape.node({{table_gradient(static_cast<double>(own.entries * in.width()), per_sample(8 * ids + 8 * n)),
               {weight}}},
             {}, rows);
   const TensorId result = tape.result(in, {input, rows}, false);
@@ -94,20 +108,21 @@ Applied apply_token_type(Tape& tape, const Layer& layer, TensorId input) {
 // With entries a table is looked up; without, the trained rows themselves are added; untrained ones (sines)
 // are constants.
 Applied apply_position(Tape& tape, const Layer& layer, TensorId input) {
+  const auto& own = layer.get<Positions>();
   const Shape in = tape.at(input).shape;
   if (Applied fault = needs_sequence(layer, in); !fault.ok()) return fault;
-  if (layer.entries > 0 && layer.entries < in.rows()) {
-    return misfit(fmt::format("position has {} entries for {}", layer.entries, to_string(in)),
+  if (own.entries > 0 && own.entries < in.rows()) {
+    return misfit(fmt::format("position has {} entries for {}", own.entries, to_string(in)),
                   "give one entry a row or more");
   }
-  if (!layer.sequence.trained) return {record_addition(tape, input, false, {}), "", ""};
-  const std::int64_t elements = (layer.entries > 0 ? layer.entries : in.rows()) * in.width();
+  if (!own.trained) return {record_addition(tape, input, false, {}), "", ""};
+  const std::int64_t elements = (own.entries > 0 ? own.entries : in.rows()) * in.width();
   if (!bounded_product({elements}))
     return misfit("position makes a table of more than 2^40 elements", "use fewer entries");
   const std::uint32_t weight = tape.parameter("weight", elements);
   const auto n = static_cast<double>(in.elements()), ids = static_cast<double>(in.rows());
   std::vector<BackwardStep> gradient{{sum_over_batch(n), {}}};
-  if (layer.entries == 0) {
+  if (own.entries == 0) {
     gradient[0].ready = {weight};
   } else {
     tape.forward(
@@ -134,8 +149,88 @@ Applied apply_class_token(Tape& tape, const Layer& layer, TensorId input) {
 
 // Registers a weight ahead of the layer that uses it, as modules do that create it before their parts.
 Applied apply_parameter(Tape& tape, const Layer& layer, TensorId input) {
-  tape.parameter(layer.sequence.part, layer.out);
+  const auto& own = layer.get<DeclaredWeight>();
+  tape.parameter(own.part == DeclaredWeight::Part::weight ? "weight" : "bias", own.out);
   return {input, "", ""};
+}
+
+const DeclaredWeight* declared_by(const Layer& layer) { return &layer.get<DeclaredWeight>(); }
+
+void check_embedding(const LayerCheck& check) {
+  const auto& own = check.layer.get<Embedding>();
+  check.range("entries", own.entries, 1, kWidestLayer);
+  check.range("out", own.out, 1, kWidestLayer);
+}
+
+void check_token_types(const LayerCheck& check) {
+  check.range("entries", check.layer.get<TokenTypes>().entries, 1, kWidestLayer);
+}
+
+void check_positions(const LayerCheck& check) {
+  check.range("entries", check.layer.get<Positions>().entries, 0, kWidestLayer);
+}
+
+void check_parameter(const LayerCheck& check) {
+  check.range("out", check.layer.get<DeclaredWeight>().out, 1, kWidestLayer);
+}
+
+void widen_embedding(Layer& layer, const Wider& wider) {
+  auto& own = layer.edit<Embedding>();
+  own.out = wider(own.out);
+}
+
+std::optional<std::int64_t> size_of_rows(std::int64_t rows, const DeclaredWeight& declared,
+                                         const Wider& wider) {
+  return rows * wider(declared.out / rows);
+}
+
+std::optional<std::int64_t> size_of_positions(const Layer& layer, const DeclaredWeight& declared,
+                                              const Wider& wider) {
+  return size_of_rows(std::max<std::int64_t>(1, layer.get<Positions>().entries), declared, wider);
+}
+
+std::optional<std::int64_t> size_of_class_token(const Layer&, const DeclaredWeight& declared,
+                                                const Wider& wider) {
+  return size_of_rows(1, declared, wider);
+}
+
+}  // namespace
+
+LayerType embedding_layer() {
+  return {.name = "embedding",
+          .keys = {required_key<&Embedding::entries>("entries"), required_key<&Embedding::out>("out"),
+                   layer_key<&Embedding::sparse>("sparse")},
+          .apply = apply_embedding,
+          .check = check_embedding,
+          .widening = {.sets_width = true, .widen = widen_embedding}};
+}
+
+LayerType token_type_layer() {
+  return {.name = "token_type",
+          .keys = {required_key<&TokenTypes::entries>("entries")},
+          .apply = apply_token_type,
+          .check = check_token_types};
+}
+
+LayerType position_layer() {
+  return {.name = "position",
+          .keys = {layer_key<&Positions::entries>("entries"), layer_key<&Positions::trained>("trained")},
+          .apply = apply_position,
+          .check = check_positions,
+          .widening = {.size_of = size_of_positions}};
+}
+
+LayerType class_token_layer() {
+  return {.name = "class_token", .apply = apply_class_token, .widening = {.size_of = size_of_class_token}};
+}
+
+LayerType parameter_layer() {
+  return {.name = "parameter",
+          .keys = {required_key<&DeclaredWeight::out>("out"),
+                   word_key<&DeclaredWeight::part>("part", {"weight", "bias"})},
+          .apply = apply_parameter,
+          .check = check_parameter,
+          .declares = declared_by};
 }
 
 }  // namespace foretrain

@@ -2,9 +2,10 @@
 // kernel each way.
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
+namespace {
 
 Applied apply_gated_tanh(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
@@ -24,5 +25,9 @@ Applied apply_gated_tanh(Tape& tape, const Layer&, TensorId input) {
             {input}, result);
   return {result, "", ""};
 }
+
+}  // namespace
+
+LayerType gated_tanh_layer() { return {.name = "gated_tanh", .apply = apply_gated_tanh}; }
 
 }  // namespace foretrain

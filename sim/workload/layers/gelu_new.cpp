@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
 namespace {
@@ -21,8 +21,6 @@ Operator pass(double n, int tensors) {
   return make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(n),
                        per_sample(4 * n * tensors));
 }
-
-}  // namespace
 
 Applied apply_gelu_new(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
@@ -40,5 +38,9 @@ Applied apply_gelu_new(Tape& tape, const Layer&, TensorId input) {
   tape.node(std::move(steps), {input}, result);
   return {result, "", ""};
 }
+
+}  // namespace
+
+LayerType gelu_new_layer() { return {.name = "gelu_new", .apply = apply_gelu_new}; }
 
 }  // namespace foretrain

@@ -2,7 +2,7 @@
 // the larger.
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
 namespace {
@@ -23,7 +23,7 @@ bool spreads_over(const Shape& small, const Shape& large) {
 Applied misfit_of(const Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs,
                   std::size_t other, std::string hint) {
   return misfit(
-      fmt::format("{}: branch 1 gives {}, branch {} gives {}", row_of(layer.type).name,
+      fmt::format("{}: branch 1 gives {}, branch {} gives {}", layer.type->name,
                   to_string(tape.at(inputs[0]).shape), other + 1, to_string(tape.at(inputs[other]).shape)),
       std::move(hint));
 }
@@ -100,8 +100,6 @@ Applied join_pairs(Tape& tape, const Layer& layer, const std::vector<TensorId>& 
   return {joined, "", ""};
 }
 
-}  // namespace
-
 Applied join_add(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs) {
   return join_pairs(tape, layer, inputs, record_sum);
 }
@@ -132,6 +130,21 @@ Applied join_concat(Tape& tape, const Layer& layer, const std::vector<TensorId>&
                              per_sample(8 * static_cast<double>(joined.elements()))));
   tape.node({}, inputs, result);
   return {result, "", ""};
+}
+
+void check_join(const LayerCheck& check) { check.joins_several(); }
+
+}  // namespace
+
+LayerType add_layer() {
+  return {.name = "add", .keys = {layer_key<&Layer::steps>("steps")}, .join = join_add, .check = check_join};
+}
+LayerType multiply_layer() { return {.name = "multiply", .join = join_multiply, .check = check_join}; }
+LayerType concat_layer() {
+  return {.name = "concat",
+          .keys = {layer_key<&Layer::steps>("steps")},
+          .join = join_concat,
+          .check = check_join};
 }
 
 }  // namespace foretrain

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 namespace foretrain {
 namespace {
 
@@ -74,19 +74,53 @@ TensorId record_linear(Tape& tape, TensorId input, std::int64_t out, const Linea
   return record_bias(tape, result, ready[0]);
 }
 
+namespace {
+
+struct Linear {
+  std::int64_t out = 0;  ///< features
+  bool bias = true;
+  bool bias_apart = false;  ///< added by an operator of its own
+};
+
 Applied apply_linear(Tape& tape, const Layer& layer, TensorId input) {
+  const auto& own = layer.get<Linear>();
   const Shape& in = tape.at(input).shape;
   if (!in.is_rows()) {
     return misfit(fmt::format("linear needs [features] or [sequence, width], not {}", to_string(in)),
                   in.kind == ShapeKind::image ? "place a flatten before it" : "place an embedding before it");
   }
-  if (!bounded_product({in.width(), layer.out}) || !bounded_product({in.rows(), layer.out})) {
+  if (!bounded_product({in.width(), own.out}) || !bounded_product({in.rows(), own.out})) {
     return misfit("linear makes a tensor of more than 2^40 elements", "use fewer features");
   }
-  return {record_linear(
-              tape, input, layer.out,
-              {layer.bias && layer.sequence.bias_apart ? LinearForm::Bias::apart : bias_of(layer.bias), ""}),
+  return {record_linear(tape, input, own.out,
+                        {own.bias && own.bias_apart ? LinearForm::Bias::apart : bias_of(own.bias), ""}),
           "", ""};
+}
+
+void check_linear(const LayerCheck& check) {
+  check.range("out", check.layer.get<Linear>().out, 1, kWidestLayer);
+}
+
+void widen_linear(Layer& layer, const Wider& wider) {
+  auto& own = layer.edit<Linear>();
+  own.out = wider(own.out);
+}
+
+/// Of its bias; its weight depends on the input, too.
+std::optional<std::int64_t> size_of_bias(const Layer& layer, const DeclaredWeight& declared, const Wider&) {
+  if (declared.part != DeclaredWeight::Part::bias) return std::nullopt;
+  return layer.get<Linear>().out;
+}
+
+}  // namespace
+
+LayerType linear_layer() {
+  return {.name = "linear",
+          .keys = {required_key<&Linear::out>("out"), layer_key<&Layer::steps>("steps"),
+                   layer_key<&Linear::bias>("bias"), layer_key<&Linear::bias_apart>("bias_apart")},
+          .apply = apply_linear,
+          .check = check_linear,
+          .widening = {.sets_width = true, .widen = widen_linear, .size_of = size_of_bias}};
 }
 
 }  // namespace foretrain

@@ -2,56 +2,62 @@
 // the target, averaged; the others compare element by element with a target of the same shape.
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
+#include "sim/workload/layers/softmax.hpp"
 
 namespace foretrain {
 namespace {
 
+enum class LossKind : std::uint8_t { cross_entropy, mse, l1, bce };
+
+struct Loss {
+  LossKind kind = LossKind::cross_entropy;
+  bool weighted = false;  ///< scaled before it is added to the others
+};
+
 /// A network's further losses are added to the first, scaled when weighted: kernels on single numbers.
-void add_to_total(Operator& forward, Operator& backward, const Layer& layer, bool further) {
-  if (layer.weighted) {
+void add_to_total(Operator& forward, Operator& backward, const Loss& own, bool further) {
+  if (own.weighted) {
     forward.kernels += 1, forward.flops.fixed += 1, forward.bytes.fixed += 8;
     backward.kernels += 1, backward.flops.fixed += 1, backward.bytes.fixed += 8;
   }
   if (further) forward.kernels += 1, forward.flops.fixed += 1, forward.bytes.fixed += 12;
 }
 
-Applied record_loss(Tape& tape, const Layer& layer, TensorId input, Operator forward, Operator backward,
+Applied record_loss(Tape& tape, const Loss& own, TensorId input, Operator forward, Operator backward,
                     Amount kept) {
   const TensorId result = tape.result(Shape::features(1), {input}, false);
-  add_to_total(forward, backward, layer, tape.count_loss() > 1);
+  add_to_total(forward, backward, own, tape.count_loss() > 1);
   forward.half_capable = backward.half_capable = false;
   tape.forward(forward);
-  if (layer.weighted) kept.fixed += 8;  // the factor, in double
+  if (own.weighted) kept.fixed += 8;  // the factor, in double
   if (tape.at(result).needs_gradient) tape.save(kept);
   tape.node({{backward, {}}}, {input}, result);
   return {result, "", ""};
 }
 
-Applied cross_entropy(Tape& tape, const Layer& layer, TensorId input) {
+Applied cross_entropy(Tape& tape, const Loss& own, TensorId input) {
   const Shape in = tape.at(input).shape;
   const double n = static_cast<double>(in.elements());
   const auto targets = static_cast<double>(in.sides() > 0 ? in.positions() : in.rows());
-  const TensorId log_probabilities = apply_softmax(tape, Layer{}, input).tensor;
+  const TensorId log_probabilities = record_softmax(tape, input);
   return record_loss(
-      tape, layer, log_probabilities,
+      tape, own, log_probabilities,
       make_operator(OperatorClass::reduction, HostCall::loss, {2, 0}, {8, 4 * n + 8 * targets}),
       make_operator(OperatorClass::reduction, HostCall::loss, {0, n}, {8, 8 * n + 8 * targets}),
       {4, tape.is_new_target(targets) ? 8 * targets : 0});
 }
 
 // Forward compares and averages in two kernels, backward is one; the target is kept beside the input.
-Applied elementwise_loss(Tape& tape, const Layer& layer, TensorId input) {
+Applied elementwise_loss(Tape& tape, const Loss& own, TensorId input) {
   const auto n = static_cast<double>(tape.at(input).shape.elements());
-  const double each = layer.loss_kind == LossKind::bce ? 8 : 2;
+  const double each = own.kind == LossKind::bce ? 8 : 2;
   if (tape.at(input).needs_gradient) tape.save(input);
   return record_loss(
-      tape, layer, input,
+      tape, own, input,
       make_operator(OperatorClass::reduction, HostCall::loss, {0, (each + 1) * n}, {4, 16 * n}, 2),
       make_operator(OperatorClass::elementwise, HostCall::loss, {0, each * n}, {4, 12 * n}), {0, 4 * n});
 }
-
-}  // namespace
 
 Applied apply_loss(Tape& tape, const Layer& layer, TensorId input) {
   const Shape& in = tape.at(input).shape;
@@ -59,8 +65,20 @@ Applied apply_loss(Tape& tape, const Layer& layer, TensorId input) {
     return misfit(fmt::format("loss needs [classes] or [sequence, classes], not {}", to_string(in)),
                   "place flatten and linear before it");
   }
-  return layer.loss_kind == LossKind::cross_entropy ? cross_entropy(tape, layer, input)
-                                                    : elementwise_loss(tape, layer, input);
+  const auto& own = layer.get<Loss>();
+  return own.kind == LossKind::cross_entropy ? cross_entropy(tape, own, input)
+                                             : elementwise_loss(tape, own, input);
+}
+
+}  // namespace
+
+LayerType loss_layer() {
+  return {.name = "loss",
+          .keys = {layer_key<&Loss::weighted>("weighted"),
+                   word_key<&Loss::kind>("kind", {"cross_entropy", "mse", "l1", "bce"})},
+          .apply = apply_loss,
+          .is_loss = true,
+          .module = ModuleRule::never};
 }
 
 }  // namespace foretrain

@@ -1,7 +1,7 @@
 // Normalizations: two trained vectors; backward needs the input and the saved statistics.
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
 namespace {
@@ -26,6 +26,7 @@ TensorId record_sample_norm(Tape& tape, TensorId input, const SampleNorm& norm,
                                     {16 * vectors, 8 * norm.n + 8 * norm.groups + input_gradient},
                                     ready.empty() ? 1 : norm.backward_kernels);
   forward.half_capable = backward.half_capable = norm.half_capable;
+  forward.channels = static_cast<std::int64_t>(vectors);
   tape.forward(forward);
   if (tape.at(result).needs_gradient) {
     tape.save(input);
@@ -39,8 +40,6 @@ std::vector<std::uint32_t> trained_vectors(Tape& tape, std::int64_t width) {
   const std::uint32_t weight = tape.parameter("weight", width);
   return {weight, tape.parameter("bias", width)};
 }
-
-}  // namespace
 
 Applied apply_batch_norm(Tape& tape, const Layer&, TensorId input) {
   const Shape& in = tape.at(input).shape;
@@ -56,8 +55,10 @@ Applied apply_batch_norm(Tape& tape, const Layer&, TensorId input) {
   tape.buffer(1, 8);
   const TensorId result = tape.result(in, {input}, true);
   // The second kernel counts the batches: one int64 add.
-  tape.forward(
-      make_operator(OperatorClass::normalization, HostCall::batch_norm, {1, 8 * n}, {24 * c + 16, 8 * n}, 2));
+  Operator forward =
+      make_operator(OperatorClass::normalization, HostCall::batch_norm, {1, 8 * n}, {24 * c + 16, 8 * n}, 2);
+  forward.channels = channels, forward.keeps_averages = true;
+  tape.forward(forward);
   tape.save(input);
   tape.save(Amount{8 * c, 0});
   const double input_gradient = tape.at(input).needs_gradient ? 4 * n : 0;
@@ -79,28 +80,55 @@ Applied apply_layer_norm(Tape& tape, const Layer&, TensorId input) {
   return {record_sample_norm(tape, input, norm, trained_vectors(tape, in.width())), "", ""};
 }
 
+struct GroupNorm {
+  std::int64_t groups = 0;  ///< 0: one for each channel
+  bool bias = true;         ///< weight and bias are trained
+};
+
 // Like a layer norm over the channels of each group; in 32 bit under autocast. An instance norm has a group
 // for every channel and runs as the library's batch norm over [1, batch x channels], in the precision of its
 // input.
 Applied apply_group_norm(Tape& tape, const Layer& layer, TensorId input) {
+  const auto& own = layer.get<GroupNorm>();
   const Shape in = tape.at(input).shape;
-  const std::string_view type = row_of(layer.type).name;
   if (in.sides() == 0) {
-    return misfit(fmt::format("{} needs an image [channels, height, width], not {}", type, to_string(in)),
-                  "use layer_norm for sequences");
+    return misfit(
+        fmt::format("{} needs an image [channels, height, width], not {}", layer.type->name, to_string(in)),
+        "use layer_norm for sequences");
   }
-  const bool instance = layer.type == LayerType::instance_norm;
-  const std::int64_t groups = instance ? in.size[0] : layer.groups;
+  const bool instance = own.groups == 0;
+  const std::int64_t groups = instance ? in.size[0] : own.groups;
   if (in.size[0] % groups != 0) {
     return misfit(fmt::format("groups = {} does not divide {} channels", groups, in.size[0]),
                   "use a divisor of the channels");
   }
   const std::vector<std::uint32_t> ready =
-      layer.bias ? trained_vectors(tape, in.size[0]) : std::vector<std::uint32_t>{};
+      own.bias ? trained_vectors(tape, in.size[0]) : std::vector<std::uint32_t>{};
   SampleNorm norm{static_cast<double>(in.elements()), static_cast<double>(groups),
                   static_cast<double>(in.size[0])};
   if (instance) norm.call = HostCall::batch_norm, norm.half_capable = true;
   return {record_sample_norm(tape, input, norm, ready), "", ""};
+}
+
+void check_group_norm(const LayerCheck& check) {
+  check.range("groups", check.layer.get<GroupNorm>().groups, 1, kWidestLayer);
+}
+
+std::int64_t groups_of_norm(const Layer& layer) { return layer.get<GroupNorm>().groups; }
+
+}  // namespace
+
+LayerType batch_norm_layer() { return {.name = "batch_norm", .apply = apply_batch_norm}; }
+LayerType layer_norm_layer() { return {.name = "layer_norm", .apply = apply_layer_norm}; }
+LayerType group_norm_layer() {
+  return {.name = "group_norm",
+          .keys = {required_key<&GroupNorm::groups>("groups"), layer_key<&GroupNorm::bias>("bias")},
+          .apply = apply_group_norm,
+          .check = check_group_norm,
+          .widening = {.divisor = groups_of_norm}};
+}
+LayerType instance_norm_layer() {
+  return {.name = "instance_norm", .keys = {layer_key<&GroupNorm::bias>("bias")}, .apply = apply_group_norm};
 }
 
 }  // namespace foretrain

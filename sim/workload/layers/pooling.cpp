@@ -1,16 +1,29 @@
 // Pooling: windows of a fixed size, or as many windows as asked for.
+#include <algorithm>
+
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
 namespace {
 
+struct Pool {
+  Sides kernel = 0, stride = 0, padding = 0;  ///< a stride of 0 is the kernel
+  bool ceil = false;                          ///< the last window may hang over the edge
+};
+struct AdaptivePool {
+  std::int64_t out = 1;  ///< windows a side
+};
+
 Applied need_sides(const Layer& layer, const Shape& in) {
-  if (in.sides() > 0) return check_sides(layer, in.sides());
-  return misfit(fmt::format("{} needs an image [channels, height, width], not {}", row_of(layer.type).name,
-                            to_string(in)),
-                "place it before flatten");
+  const auto& own = layer.get<Pool>();
+  if (in.sides() > 0)
+    return check_sides(layer, in.sides(),
+                       {{"kernel", own.kernel}, {"stride", own.stride}, {"padding", own.padding}});
+  return misfit(
+      fmt::format("{} needs an image [channels, height, width], not {}", layer.type->name, to_string(in)),
+      "place it before flatten");
 }
 
 struct Windows {
@@ -20,29 +33,30 @@ struct Windows {
 };
 
 /// With `ceil` a last window may hang over the edge, if it begins inside the input or its left padding.
-std::int64_t output_side(const Layer& layer, std::size_t side, std::int64_t in) {
-  const std::int64_t stride = layer.stride[side] == 0 ? layer.kernel[side] : layer.stride[side];
-  const std::int64_t room = in + 2 * layer.padding[side] - layer.kernel[side];
+std::int64_t output_side(const Pool& own, std::size_t side, std::int64_t in) {
+  const std::int64_t stride = own.stride[side] == 0 ? own.kernel[side] : own.stride[side];
+  const std::int64_t room = in + 2 * own.padding[side] - own.kernel[side];
   if (room < 0) return 0;
-  std::int64_t windows = (layer.ceil ? room + stride - 1 : room) / stride + 1;
-  if (layer.ceil && (windows - 1) * stride >= in + layer.padding[side]) --windows;
+  std::int64_t windows = (own.ceil ? room + stride - 1 : room) / stride + 1;
+  if (own.ceil && (windows - 1) * stride >= in + own.padding[side]) --windows;
   return windows;
 }
 
 Windows windows_of(const Layer& layer, const Shape& in) {
+  const auto& own = layer.get<Pool>();
   Windows windows;
   if (windows.fault = need_sides(layer, in); !windows.fault.ok()) return windows;
   windows.out = in;
   for (std::size_t side = 0; side < in.sides(); ++side) {
-    const std::int64_t made = output_side(layer, side, in.size[side + 1]);
+    const std::int64_t made = output_side(own, side, in.size[side + 1]);
     if (made < 1) {
       windows.fault = misfit(
-          fmt::format("a window of {} does not fit the input {}", to_string(layer.kernel), to_string(in)),
+          fmt::format("a window of {} does not fit the input {}", to_string(own.kernel), to_string(in)),
           "use a smaller kernel");
       return windows;
     }
     windows.out.size[side + 1] = made;
-    windows.positions *= static_cast<double>(layer.kernel[side]);
+    windows.positions *= static_cast<double>(own.kernel[side]);
   }
   if (!is_bounded(windows.out))
     windows.fault = misfit("the pool makes a tensor of more than 2^40 elements", "use less padding");
@@ -63,8 +77,6 @@ Applied record_pool(Tape& tape, const Shape& out, TensorId input, const PoolWork
             {input}, result);
   return {result, "", ""};
 }
-
-}  // namespace
 
 // Keeps its input and the 8-byte index of each window's maximum.
 Applied apply_max_pool(Tape& tape, const Layer& layer, TensorId input) {
@@ -95,7 +107,7 @@ Applied apply_avg_pool(Tape& tape, const Layer& layer, TensorId input) {
 Applied apply_adaptive_avg_pool(Tape& tape, const Layer& layer, TensorId input) {
   const Shape shape = tape.at(input).shape;
   if (Applied fault = need_sides(layer, shape); !fault.ok()) return fault;
-  const std::int64_t side = layer.out == 0 ? 1 : layer.out;
+  const std::int64_t side = std::max<std::int64_t>(1, layer.get<AdaptivePool>().out);
   Shape made = shape;
   for (std::size_t i = 1; i <= shape.sides(); ++i) made.size[i] = side;
   if (!is_bounded(made))
@@ -104,6 +116,42 @@ Applied apply_adaptive_avg_pool(Tape& tape, const Layer& layer, TensorId input) 
   if (tape.at(input).needs_gradient) tape.save(input);
   if (side == 1) return record_pool(tape, made, input, {in, 4 * (in + out), in, 8 * in});
   return record_pool(tape, made, input, {in, 4 * (in + out), in, 8 * in + 4 * out});
+}
+
+void check_pool(const LayerCheck& check) {
+  const auto& own = check.layer.get<Pool>();
+  const std::int64_t kernel = own.kernel.least();
+  check.range("kernel", own.kernel, 1, kLargestStep);
+  check.range("stride", own.stride, 0, kLargestStep);
+  if (own.kernel.count == 1 && own.padding.count == 1)
+    check.range("padding", own.padding, 0, kernel >= 1 && kernel <= kLargestStep ? kernel / 2 : kLargestStep);
+  else
+    for (std::size_t side = 0; side < 3; ++side)
+      check.range("padding", own.padding[side], 0, std::max<std::int64_t>(0, own.kernel[side] / 2));
+}
+
+void check_adaptive_pool(const LayerCheck& check) {
+  check.range("out", check.layer.get<AdaptivePool>().out, 0, kLargestStep);
+}
+
+LayerType pool_layer(std::string_view name, Applied (*apply)(Tape&, const Layer&, TensorId)) {
+  return {.name = name,
+          .keys = {required_key<&Pool::kernel>("kernel"), layer_key<&Pool::stride>("stride"),
+                   layer_key<&Pool::padding>("padding", {.least = 0, .or_same = true}),
+                   layer_key<&Pool::ceil>("ceil")},
+          .apply = apply,
+          .check = check_pool};
+}
+
+}  // namespace
+
+LayerType max_pool_layer() { return pool_layer("max_pool", apply_max_pool); }
+LayerType avg_pool_layer() { return pool_layer("avg_pool", apply_avg_pool); }
+LayerType adaptive_avg_pool_layer() {
+  return {.name = "adaptive_avg_pool",
+          .keys = {layer_key<&AdaptivePool::out>("out")},
+          .apply = apply_adaptive_avg_pool,
+          .check = check_adaptive_pool};
 }
 
 }  // namespace foretrain

@@ -11,16 +11,30 @@
 
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
 namespace {
 
+constexpr std::int64_t kMostRecurrentLayers = 1'000;
+
+struct Recurrent {
+  std::int64_t width = 0;  ///< of one direction
+  std::int64_t layers = 1;
+  bool bidirectional = false, bias = true;
+};
+
+/// What tells an LSTM from a GRU: its gates, the FLOPs and the kept elements of a hidden element and step.
+struct Cell {
+  std::int64_t gates = 4;
+  double pointwise = 21;  ///< 3 additions a gate, the activations, the cell's update
+  double kept = 5;        ///< besides the result
+};
+constexpr Cell kLstm{}, kGru{3, 17, 4};
+
 struct RecurrentWork {
   double gates = 4, steps = 0, in = 0, hidden = 0;
-  double pointwise =
-      21;  ///< FLOPs of a hidden element and step: 3 additions a gate, the activations, the cell's update
-  double kept = 5;  ///< elements kept of a hidden element and step besides the result
+  double pointwise = 21, kept = 5;  ///< as the cell's
   bool stepwise = false, bias = true;
 
   double gate_width() const { return gates * hidden; }
@@ -111,35 +125,33 @@ struct Backward {
   }
 };
 
-}  // namespace
-
+template <const Cell& cell>
 Applied apply_recurrent(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
-  const SequenceFields& fields = layer.sequence;
-  const bool lstm = layer.type == LayerType::lstm;
-  const std::int64_t directions = fields.bidirectional ? 2 : 1, gates = lstm ? 4 : 3;
+  const auto& own = layer.get<Recurrent>();
+  const std::int64_t directions = own.bidirectional ? 2 : 1, gates = cell.gates;
   if (in.kind != ShapeKind::sequence) {
-    return misfit(fmt::format("{} needs [sequence, width], not {}", row_of(layer.type).name, to_string(in)),
+    return misfit(fmt::format("{} needs [sequence, width], not {}", layer.type->name, to_string(in)),
                   "place an embedding before it");
   }
-  if (!bounded_product({gates, fields.width, std::max(in.width(), directions * fields.width)}) ||
-      !bounded_product({in.rows(), gates, directions * fields.width})) {
-    return misfit(fmt::format("{} makes a tensor of more than 2^40 elements", row_of(layer.type).name),
+  if (!bounded_product({gates, own.width, std::max(in.width(), directions * own.width)}) ||
+      !bounded_product({in.rows(), gates, directions * own.width})) {
+    return misfit(fmt::format("{} makes a tensor of more than 2^40 elements", layer.type->name),
                   "use a smaller width");
   }
-  if (fields.steps > 1 && (fields.steps != in.rows() || fields.bidirectional))
-    return misfit(fmt::format("{} steps for {}", fields.steps, to_string(in)),
+  if (layer.steps > 1 && (layer.steps != in.rows() || own.bidirectional))
+    return misfit(fmt::format("{} steps for {}", layer.steps, to_string(in)),
                   "a loop runs one direction, one step for each row");
   RecurrentWork work;
   work.gates = static_cast<double>(gates), work.steps = static_cast<double>(in.rows()),
-  work.hidden = static_cast<double>(fields.width);
-  work.pointwise = lstm ? 21 : 17, work.kept = lstm ? 5 : 4, work.stepwise = fields.steps > 1,
-  work.bias = layer.bias;
-  const Shape made = Shape::sequence(in.rows(), directions * fields.width);
+  work.hidden = static_cast<double>(own.width);
+  work.pointwise = cell.pointwise, work.kept = cell.kept, work.stepwise = layer.steps > 1,
+  work.bias = own.bias;
+  const Shape made = Shape::sequence(in.rows(), directions * own.width);
   Backward backward;
   tape.save(input);
   TensorId result = input;
-  for (std::int64_t l = 0; l < fields.layers; ++l) {
+  for (std::int64_t l = 0; l < own.layers; ++l) {
     work.in = static_cast<double>(l == 0 ? in.width() : made.width());
     result = tape.result(made, {input}, true);
     for (std::int64_t d = 0; d < directions; ++d) {
@@ -153,5 +165,33 @@ Applied apply_recurrent(Tape& tape, const Layer& layer, TensorId input) {
   tape.node(std::move(backward).steps(), {input}, result);
   return {result, "", ""};
 }
+
+void check_recurrent(const LayerCheck& check) {
+  const auto& own = check.layer.get<Recurrent>();
+  check.range("width", own.width, 1, kWidestLayer);
+  check.range("layers", own.layers, 1, kMostRecurrentLayers);
+}
+
+void widen_recurrent(Layer& layer, const Wider& wider) {
+  auto& own = layer.edit<Recurrent>();
+  own.width = wider(own.width);
+}
+
+template <const Cell& cell>
+LayerType recurrent_layer(std::string_view name) {
+  using R = Recurrent;
+  return {.name = name,
+          .keys = {required_key<&R::width>("width"), layer_key<&R::layers>("layers"),
+                   layer_key<&Layer::steps>("steps"), layer_key<&R::bidirectional>("bidirectional"),
+                   layer_key<&R::bias>("bias")},
+          .apply = apply_recurrent<cell>,
+          .check = check_recurrent,
+          .widening = {.sets_width = true, .widen = widen_recurrent}};
+}
+
+}  // namespace
+
+LayerType lstm_layer() { return recurrent_layer<kLstm>("lstm"); }
+LayerType gru_layer() { return recurrent_layer<kGru>("gru"); }
 
 }  // namespace foretrain

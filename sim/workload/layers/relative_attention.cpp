@@ -7,11 +7,19 @@
 #include <fmt/format.h>
 
 #include "sim/workload/layers/attention.hpp"
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 #include "sim/workload/layers/linear.hpp"
+#include "sim/workload/layers/softmax.hpp"
 
 namespace foretrain {
 namespace {
+
+struct RelativeAttention {
+  std::int64_t heads = 0;
+  std::int64_t width = 0;          ///< of all heads; 0: the input's
+  std::int64_t memory_length = 0;  ///< cached tokens
+  bool dropout = false;            ///< of the weights
+};
 
 struct RelativeWork {
   AttentionSize size;
@@ -125,23 +133,22 @@ TensorId record_relative_context(Tape& tape, TensorId weights, TensorId v, const
   return merged;
 }
 
-}  // namespace
-
 Applied apply_relative_attention(Tape& tape, const Layer& layer, TensorId input) {
+  const auto& own = layer.get<RelativeAttention>();
   const Shape in = tape.at(input).shape;
   if (in.kind != ShapeKind::sequence)
     return misfit(fmt::format("relative_attention needs [sequence, width], not {}", to_string(in)),
                   "place an embedding before it");
-  const std::int64_t width = layer.sequence.width > 0 ? layer.sequence.width : in.width();
-  if (width % layer.heads != 0)
-    return misfit(fmt::format("{} heads do not divide the width {}", layer.heads, width),
+  const std::int64_t width = own.width > 0 ? own.width : in.width();
+  if (width % own.heads != 0)
+    return misfit(fmt::format("{} heads do not divide the width {}", own.heads, width),
                   "use a divisor of the width");
   RelativeWork work;
-  work.size = {in.rows(), layer.sequence.memory_length + in.rows(), layer.heads, width / layer.heads},
+  work.size = {in.rows(), own.memory_length + in.rows(), own.heads, width / own.heads},
   work.width = in.width();
   if (!bounded_product({3, width, in.width()}) || !bounded_product({3, work.size.keys, width}) ||
       !bounded_product({work.size.keys, in.width()}) ||
-      !bounded_product({layer.heads, work.size.queries, work.size.keys}))
+      !bounded_product({own.heads, work.size.queries, work.size.keys}))
     return misfit("relative_attention makes a tensor of more than 2^40 elements",
                   "use a shorter sequence or a smaller width");
   tape.share("relative_attention");
@@ -149,16 +156,41 @@ Applied apply_relative_attention(Tape& tape, const Layer& layer, TensorId input)
   work.position_bias = tape.parameter("position_bias", width);
   tape.share(layer.weights);
 
-  const TensorId joined =
-      layer.sequence.memory_length > 0 ? record_memory(tape, input, layer.sequence.memory_length) : input;
+  const TensorId joined = own.memory_length > 0 ? record_memory(tape, input, own.memory_length) : input;
   const Heads heads = project_relative(tape, joined, work);
   work.distance_weight = tape.parameter("distance.weight", in.width() * width);
   const TensorId distances = record_distances(tape, work);
-  TensorId weights =
-      apply_softmax(tape, Layer{}, record_relative_scores(tape, heads, distances, work)).tensor;
-  if (layer.sequence.dropout) weights = apply_dropout(tape, Layer{}, weights).tensor;
+  TensorId weights = record_softmax(tape, record_relative_scores(tape, heads, distances, work));
+  if (own.dropout) weights = record_dropout(tape, weights);
   const TensorId context = record_relative_context(tape, weights, heads.v, work.size);
   return {record_linear(tape, context, in.width(), {LinearForm::Bias::none, "output."}), "", ""};
+}
+
+void check_relative_attention(const LayerCheck& check) {
+  const auto& own = check.layer.get<RelativeAttention>();
+  check.range("heads", own.heads, 1, kWidestLayer);
+  check.range("width", own.width, 0, kWidestLayer);
+  check.range("memory_length", own.memory_length, 0, kWidestLayer);
+}
+
+std::int64_t heads_of_relative(const Layer& layer) { return layer.get<RelativeAttention>().heads; }
+
+void widen_relative(Layer& layer, const Wider& wider) {
+  auto& own = layer.edit<RelativeAttention>();
+  if (own.width > 0) own.width = wider(own.width);
+}
+
+}  // namespace
+
+LayerType relative_attention_layer() {
+  using R = RelativeAttention;
+  return {.name = "relative_attention",
+          .keys = {required_key<&R::heads>("heads"), layer_key<&R::width>("width"),
+                   layer_key<&R::memory_length>("memory_length", {.least = 0}),
+                   layer_key<&R::dropout>("dropout")},
+          .apply = apply_relative_attention,
+          .check = check_relative_attention,
+          .widening = {.divisor = heads_of_relative, .widen = widen_relative}};
 }
 
 }  // namespace foretrain

@@ -1,10 +1,28 @@
 // Layers that change a tensor's extent without parameters: upsampling, a slice of the channels, another shape
-// for the same elements.
+// for the same elements; and the further input of a shape.
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
+namespace {
+
+enum class Interpolation : std::uint8_t { nearest, bilinear };
+
+struct Upsample {
+  Sides factor = 2;
+  Interpolation mode = Interpolation::nearest;
+};
+struct Slice {
+  std::int64_t out = 0, offset = 0;  ///< channels or features kept, and before them
+};
+struct Reshape {
+  std::vector<std::int64_t> shape;  ///< one entry may be -1
+};
+struct Start {
+  std::vector<std::int64_t> input;
+  bool tokens = false;  ///< it holds ids
+};
 
 // Nearest copies one neighbour, bilinear blends two for every side (four products and three sums for an
 // image).
@@ -14,16 +32,17 @@ Applied apply_upsample(Tape& tape, const Layer& layer, TensorId input) {
     return misfit(fmt::format("upsample needs an image [channels, height, width], not {}", to_string(in)),
                   "place it before flatten");
   }
-  if (Applied fault = check_sides(layer, in.sides()); !fault.ok()) return fault;
+  const auto& own = layer.get<Upsample>();
+  if (Applied fault = check_sides(layer, in.sides(), {{"factor", own.factor}}); !fault.ok()) return fault;
   Shape made = in;
   for (std::size_t side = 0; side < in.sides(); ++side) {
-    const auto grown = bounded_product({in.size[side + 1], layer.factor[side]});
+    const auto grown = bounded_product({in.size[side + 1], own.factor[side]});
     if (grown) made.size[side + 1] = *grown;
     if (!grown || !is_bounded(made))
       return misfit("upsample makes a tensor of more than 2^40 elements", "use a smaller factor");
   }
   const auto from = static_cast<double>(in.elements()), to = static_cast<double>(made.elements());
-  const double neighbours = layer.interpolation == Interpolation::nearest ? 1 : (in.sides() == 3 ? 8 : 4);
+  const double neighbours = own.mode == Interpolation::nearest ? 1 : (in.sides() == 3 ? 8 : 4);
   const Amount flops = per_sample((2 * neighbours - 1) * to);
   const TensorId result = tape.result(made, {input}, false);
   tape.forward(make_operator(OperatorClass::pooling, HostCall::pooling, flops, per_sample(4 * (from + to))));
@@ -36,14 +55,14 @@ Applied apply_upsample(Tape& tape, const Layer& layer, TensorId input) {
 // A view forward; backward writes a tensor of zeros and copies the slice's gradient into it.
 Applied apply_slice(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
+  const auto& own = layer.get<Slice>();
   Shape made = in;
   std::int64_t& kept = made.size[in.joint()];
-  if (layer.offset + layer.out > kept) {
-    return misfit(
-        fmt::format("slice takes {} to {} of {}", layer.offset, layer.offset + layer.out, to_string(in)),
-        "offset + out must lie within the channels (or the last dimension)");
+  if (own.offset + own.out > kept) {
+    return misfit(fmt::format("slice takes {} to {} of {}", own.offset, own.offset + own.out, to_string(in)),
+                  "offset + out must lie within the channels (or the last dimension)");
   }
-  kept = layer.out;
+  kept = own.out;
   const auto from = static_cast<double>(in.elements()), to = static_cast<double>(made.elements());
   const TensorId result = tape.view(made, input);
   tape.node({{make_operator(OperatorClass::copy, HostCall::copy, {}, per_sample(4 * from + 8 * to), 2), {}}},
@@ -54,7 +73,8 @@ Applied apply_slice(Tape& tape, const Layer& layer, TensorId input) {
 // One entry may be -1: it takes what the others leave. Always a view.
 Applied apply_reshape(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
-  std::vector<std::int64_t> sizes = layer.shape;
+  const auto& own = layer.get<Reshape>();
+  std::vector<std::int64_t> sizes = own.shape;
   std::int64_t* open = nullptr;
   std::int64_t known = 1;
   for (std::int64_t& size : sizes) {
@@ -66,12 +86,63 @@ Applied apply_reshape(Tape& tape, const Layer& layer, TensorId input) {
   if (open != nullptr && in.elements() % known == 0) *open = in.elements() / known;
   const std::optional<Shape> made = input_shape(sizes, false);
   if (in.kind == ShapeKind::tokens || !made || made->elements() != in.elements()) {
-    return misfit(fmt::format("reshape cannot make [{}] of {}", fmt::join(layer.shape, ", "), to_string(in)),
+    return misfit(fmt::format("reshape cannot make [{}] of {}", fmt::join(own.shape, ", "), to_string(in)),
                   "the number of elements must stay the same");
   }
   const TensorId result = tape.view(*made, input);
   tape.node({}, {input}, result);
   return {result, "", ""};
+}
+
+Applied open_input(Tape& tape, const Layer& layer) {
+  const auto& own = layer.get<Start>();
+  if (const auto shape = input_shape(own.input, own.tokens)) return {tape.input(*shape), "", ""};
+  return misfit("the started input is no shape of at most 2^40 elements",
+                "write shape = [channels, height, width], [features], or [length] with tokens = true");
+}
+
+void check_upsample(const LayerCheck& check) {
+  check.range("factor", check.layer.get<Upsample>().factor, 1, kLargestStep);
+}
+
+void check_slice(const LayerCheck& check) {
+  const auto& own = check.layer.get<Slice>();
+  check.range("out", own.out, 1, kWidestLayer);
+  check.range("offset", own.offset, 0, kWidestLayer);
+}
+
+}  // namespace
+
+LayerType upsample_layer() {
+  return {.name = "upsample",
+          .keys = {layer_key<&Upsample::factor>("factor"),
+                   word_key<&Upsample::mode>("mode", {"nearest", "bilinear"})},
+          .apply = apply_upsample,
+          .check = check_upsample};
+}
+
+LayerType slice_layer() {
+  return {.name = "slice",
+          .keys = {required_key<&Slice::out>("out"), layer_key<&Slice::offset>("offset", {.least = 0})},
+          .apply = apply_slice,
+          .check = check_slice,
+          .module = ModuleRule::never,
+          .widening = {.is_rigid = always_rigid}};
+}
+
+LayerType reshape_layer() {
+  return {.name = "reshape",
+          .keys = {required_key<&Reshape::shape>("shape", {.least = -1, .longest = 4})},
+          .apply = apply_reshape,
+          .module = ModuleRule::never,
+          .widening = {.is_rigid = always_rigid}};
+}
+
+LayerType start_layer() {
+  return {.name = "start",
+          .keys = {required_key<&Start::input>("input", {.longest = 4}), layer_key<&Start::tokens>("tokens")},
+          .open = open_input,
+          .module = ModuleRule::never};
 }
 
 }  // namespace foretrain

@@ -1,7 +1,6 @@
 // Samples divided into parts.
-#include "sim/workload/layers/sample_parts.hpp"
-
-#include "sim/workload/layers/product_sizes.hpp"
+#include "sim/workload/layers/shared_weights.hpp"
+#include "sim/workload/lowering/operators.hpp"
 
 namespace foretrain {
 namespace {

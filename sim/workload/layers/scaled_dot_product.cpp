@@ -6,7 +6,7 @@
 // The fused kernel keeps q, k, v, the context and one number a row and head; backward makes the scores again:
 // five products instead of four.
 #include "sim/workload/layers/attention.hpp"
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/softmax.hpp"
 
 namespace foretrain {
 namespace {
@@ -22,9 +22,8 @@ TensorId record_pass(Tape& tape, TensorId input, HostCall call, bool works_backw
   return result;
 }
 
-TensorId record_scores(Tape& tape, const SequenceFields& fields, const AttentionSize& size,
-                       const Heads& heads) {
-  if (fields.projection != Projection::module)
+TensorId record_scores(Tape& tape, const Attention& own, const AttentionSize& size, const Heads& heads) {
+  if (own.projection != Projection::module)
     tape.forward(copy_of(size.query_elements() + size.key_elements(), 2));
   const TensorId scores = tape.result(size.score_shape(), {heads.q, heads.k}, false);
   tape.forward(batched_products(size, {size.makes_scores()}));
@@ -34,24 +33,23 @@ TensorId record_scores(Tape& tape, const SequenceFields& fields, const Attention
   return scores;
 }
 
-TensorId record_weights(Tape& tape, const SequenceFields& fields, const AttentionSize& size,
-                        TensorId scores) {
-  if (fields.projection != Projection::module && fields.scaled)
+TensorId record_weights(Tape& tape, const Attention& own, const AttentionSize& size, TensorId scores) {
+  if (own.projection != Projection::module && own.scaled)
     scores = record_pass(tape, scores, HostCall::activation, true);
-  if (fields.mask) scores = record_pass(tape, scores, HostCall::add, false);
-  if (fields.causal) {
+  if (own.mask) scores = record_pass(tape, scores, HostCall::add, false);
+  if (own.causal) {
     // Hugging Face converts the stored triangle and makes the filling value anew each time.
     tape.forward(make_operator(OperatorClass::copy, HostCall::copy, {1, 0},
                                {2 * static_cast<double>(size.queries * size.keys), 0}, 2));
     scores = record_pass(tape, scores, HostCall::activation, true);
   }
-  const TensorId weights = apply_softmax(tape, Layer{}, scores).tensor;
-  return fields.dropout ? apply_dropout(tape, Layer{}, weights).tensor : weights;
+  const TensorId weights = record_softmax(tape, scores);
+  return own.dropout ? record_dropout(tape, weights) : weights;
 }
 
-TensorId record_context(Tape& tape, const SequenceFields& fields, const AttentionSize& size, TensorId weights,
+TensorId record_context(Tape& tape, const Attention& own, const AttentionSize& size, TensorId weights,
                         TensorId v) {
-  if (fields.projection != Projection::module) tape.forward(copy_of(size.key_elements()));
+  if (own.projection != Projection::module) tape.forward(copy_of(size.key_elements()));
   const TensorId context = tape.result(Shape::sequence(size.queries, size.width()), {weights, v}, false);
   tape.forward(batched_products(size, {size.makes_query_rows()}));
   tape.save(weights);
@@ -99,18 +97,17 @@ Operator pass_over(double elements, HostCall call) {
 
 BackwardStep backward_of(const Operator& op) { return {op, {}}; }
 
-TensorId record_eager_attention(Tape& tape, const SequenceFields& fields, const AttentionSize& size,
+TensorId record_eager_attention(Tape& tape, const Attention& own, const AttentionSize& size,
                                 const Heads& heads) {
   Heads scaled = heads;
-  if (fields.projection == Projection::module)
-    scaled.q = record_pass(tape, heads.q, HostCall::activation, true);
-  const TensorId weights = record_weights(tape, fields, size, record_scores(tape, fields, size, scaled));
-  return record_context(tape, fields, size, weights, heads.v);
+  if (own.projection == Projection::module) scaled.q = record_pass(tape, heads.q, HostCall::activation, true);
+  const TensorId weights = record_weights(tape, own, size, record_scores(tape, own, size, scaled));
+  return record_context(tape, own, size, weights, heads.v);
 }
 
-TensorId record_fused_attention(Tape& tape, const SequenceFields& fields, const AttentionSize& size,
+TensorId record_fused_attention(Tape& tape, const Attention& own, const AttentionSize& size,
                                 const Heads& heads) {
-  const double share = fields.causal ? 0.5 : 1;
+  const double share = own.causal ? 0.5 : 1;
   const double rows = 4 * (2 * size.query_elements() + 2 * size.key_elements());
   const double statistics = 4 * static_cast<double>(size.heads * size.queries);
   Operator forward =

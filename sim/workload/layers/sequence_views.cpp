@@ -5,7 +5,7 @@
 // each of the two indexing steps that scripts write (x[:, 0], logits[:, :-1, :]).
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
 namespace {
@@ -16,8 +16,6 @@ BackwardStep into_zeros(double part, double whole) {
                         per_sample(4 * whole + 8 * part), 2),
           {}};
 }
-
-}  // namespace
 
 Applied apply_to_sequence(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
@@ -60,12 +58,12 @@ Applied apply_mean_tokens(Tape& tape, const Layer&, TensorId input) {
 
 // scale: a factor; mask: zeros behind each sample's end, for which eight operators on lengths make the
 // mask.
+template <bool masks>
 Applied apply_pass(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind == ShapeKind::tokens)
-    return misfit(fmt::format("{} cannot work on token ids", row_of(layer.type).name),
-                  "place an embedding first");
-  if (layer.type == LayerType::mask) {
+    return misfit(fmt::format("{} cannot work on token ids", layer.type->name), "place an embedding first");
+  if (masks) {
     Operator lengths = make_operator(OperatorClass::elementwise, HostCall::activation, {},
                                      per_sample(16 * static_cast<double>(in.size[2])), 6);
     lengths.calls = 8;
@@ -93,5 +91,14 @@ Applied apply_shift(Tape& tape, const Layer&, TensorId input) {
   tape.node({into_zeros(part, whole), into_zeros(whole, whole)}, {input}, result);
   return {result, "", ""};
 }
+
+}  // namespace
+
+LayerType to_sequence_layer() { return {.name = "to_sequence", .apply = apply_to_sequence}; }
+LayerType first_token_layer() { return {.name = "first_token", .apply = apply_first_token}; }
+LayerType shift_layer() { return {.name = "shift", .apply = apply_shift}; }
+LayerType mean_tokens_layer() { return {.name = "mean_tokens", .apply = apply_mean_tokens}; }
+LayerType scale_layer() { return {.name = "scale", .apply = apply_pass<false>}; }
+LayerType mask_layer() { return {.name = "mask", .apply = apply_pass<true>}; }
 
 }  // namespace foretrain

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/workload/tape/tape.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
 namespace {
@@ -71,7 +71,7 @@ std::vector<ModelFault> check_declared_weights(const Model& model) {
   std::set<std::string> used;
   std::vector<const Layer*> declared;
   visit_layers(model.layers, [&](const Layer& layer) {
-    if (layer.type == LayerType::parameter)
+    if (layer.type->declares != nullptr)
       declared.push_back(&layer);
     else
       used.insert(layer.weights);

@@ -18,4 +18,10 @@ std::vector<ModelFault> check_declared_weights(const Model& model);
 /// nullptr when there is none.
 const Parameter* find_untrained(const ExpandedModel& model);
 
+// Networks whose batch is counted in parts of an input: tokens of a sentence instead of sentences.
+
+/// Makes one sample the `parts`-th part of what was one sample: everything that grows with the batch is
+/// divided.
+void divide_sample(ExpandedModel& model, std::int64_t parts);
+
 }  // namespace foretrain

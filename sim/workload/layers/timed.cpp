@@ -2,11 +2,16 @@
 // trains.
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
 
 namespace {
+
+struct Timed {
+  std::int64_t parameters = 0;  ///< of one tensor
+  Time forward{}, backward{};
+};
 
 Operator operator_of(Time length) {
   Operator op = make_operator(OperatorClass::elementwise, HostCall::activation, {}, {});
@@ -14,19 +19,28 @@ Operator operator_of(Time length) {
   return op;
 }
 
-}  // namespace
-
 // The result has the input's shape and always a gradient, so that backward runs even without parameters.
 Applied apply_timed(Tape& tape, const Layer& layer, TensorId input) {
+  const auto& own = layer.get<Timed>();
   const Shape in = tape.at(input).shape;
   if (in.kind == ShapeKind::tokens)
     return misfit("timed cannot work on token ids", "give the model input = [1] without input_is_tokens");
   std::vector<std::uint32_t> ready;
-  if (layer.parameters > 0) ready.push_back(tape.parameter("weight", layer.parameters));
+  if (own.parameters > 0) ready.push_back(tape.parameter("weight", own.parameters));
   const TensorId result = tape.result(in, {input}, true);
-  tape.forward(operator_of(layer.forward_time));
-  tape.node({{operator_of(layer.backward_time), std::move(ready)}}, {input}, result);
+  tape.forward(operator_of(own.forward));
+  tape.node({{operator_of(own.backward), std::move(ready)}}, {input}, result);
   return {result, "", ""};
+}
+
+}  // namespace
+
+LayerType timed_layer() {
+  return {.name = "timed",
+          .keys = {layer_key<&Timed::parameters>("parameters", {.least = 0}),
+                   required_key<&Timed::forward>("forward"), required_key<&Timed::backward>("backward")},
+          .apply = apply_timed,
+          .widening = {.is_rigid = always_rigid}};
 }
 
 }  // namespace foretrain

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
 
@@ -20,39 +20,9 @@ namespace {
 /// Widths that a power of two divides stay multiples of up to this: other sizes are slow on tensor cores.
 constexpr std::int64_t kAligned = 8;
 
-bool is_convolution(LayerType type) {
-  return type == LayerType::conv1d || type == LayerType::conv2d || type == LayerType::conv3d ||
-         type == LayerType::conv_transpose;
-}
-
-/// Gives its result a width of its own in `out`.
-bool sets_out(LayerType type) {
-  return is_convolution(type) || type == LayerType::linear || type == LayerType::embedding;
-}
-
-bool is_recurrent(LayerType type) { return type == LayerType::lstm || type == LayerType::gru; }
-
-/// Its sizes are absolute: the positions kept, a shape, measured times.
 bool is_rigid(const Layer& layer) {
-  switch (layer.type) {
-    case LayerType::slice:
-    case LayerType::reshape:
-    case LayerType::location_attention:
-    case LayerType::adaptive_embedding:
-    case LayerType::adaptive_softmax:
-    case LayerType::dot_interaction:
-    case LayerType::roi_align:
-    case LayerType::timed:
-      return true;
-    case LayerType::pointwise:
-      return layer.out > 0;
-    default:
-      return false;
-  }
-}
-
-bool is_depthwise(const Layer& layer) {
-  return is_convolution(layer.type) && layer.groups > 1 && layer.groups == layer.out;
+  const auto rigid = layer.type->widening.is_rigid;
+  return rigid != nullptr && rigid(layer);
 }
 
 /// The layers and whose results each takes.
@@ -64,7 +34,7 @@ class Flow {
   std::set<const Layer*> seen_by_losses() const {
     std::set<const Layer*> seen;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (nodes_[i].layer->type == LayerType::loss) mark_inputs(i, seen);
+      if (nodes_[i].layer->type->is_loss) mark_inputs(i, seen);
     }
     return seen;
   }
@@ -80,9 +50,7 @@ class Flow {
 
   Nodes walk(std::vector<Layer>& layers, Nodes current) {
     for (Layer& layer : layers) {
-      Nodes inputs = layer.type == LayerType::start ? Nodes{}
-                     : layer.from.empty()           ? current
-                                                    : named(layer.from);
+      Nodes inputs = layer.type->open != nullptr ? Nodes{} : layer.from.empty() ? current : named(layer.from);
       layers_.push_back(&layer);
       if (!layer.branches.empty()) inputs = ends_of(layer, inputs);
       for (const std::size_t other : named(layer.with)) inputs.push_back(other);
@@ -124,8 +92,7 @@ class Flow {
       const std::size_t i = open.back();
       open.pop_back();
       if (!visited.insert(i).second) continue;
-      const LayerType type = nodes_[i].layer->type;
-      if (sets_out(type) || is_recurrent(type))
+      if (nodes_[i].layer->type->widening.sets_width)
         seen.insert(nodes_[i].layer);
       else
         open.insert(open.end(), nodes_[i].inputs.begin(), nodes_[i].inputs.end());
@@ -137,24 +104,24 @@ class Flow {
   std::map<std::string, Nodes> names_;
 };
 
-/// The layer that shares a parameter and tells its size: a table of positions, a class token, the bias of a
-/// product; nullptr: none does.
-const Layer* owner_of(const Layer& parameter, const std::vector<Layer*>& layers) {
-  const auto tells = [&](const Layer* layer) {
-    if (layer->weights != parameter.weights) return false;
-    return layer->type == LayerType::position || layer->type == LayerType::class_token ||
-           (layer->type == LayerType::linear && parameter.sequence.part == "bias");
-  };
-  const auto found = std::find_if(layers.begin(), layers.end(), tells);
-  return found == layers.end() ? nullptr : *found;
+/// The size, widened, of what a layer declares, as told by a layer that shares it: a table of positions, a
+/// class token, the bias of a product; nothing: none does.
+std::optional<std::int64_t> declared_size(const Layer& layer, const std::vector<Layer*>& layers,
+                                          const Wider& wider) {
+  for (const Layer* owner : layers) {
+    if (owner->weights != layer.weights || owner->type->widening.size_of == nullptr) continue;
+    if (const auto size = owner->type->widening.size_of(*owner, *layer.type->declares(layer), wider))
+      return size;
+  }
+  return std::nullopt;
 }
 
 /// What widths must remain multiples of.
 std::set<std::int64_t> divisors_in(const std::vector<Layer*>& layers) {
   std::set<std::int64_t> out;
   for (const Layer* layer : layers) {
-    out.insert(std::max<std::int64_t>(1, layer->heads));
-    if (!is_depthwise(*layer)) out.insert(std::max<std::int64_t>(1, layer->groups));
+    const auto divisor = layer->type->widening.divisor;
+    if (divisor != nullptr) out.insert(std::max<std::int64_t>(1, divisor(*layer)));
   }
   return out;
 }
@@ -178,22 +145,17 @@ class Widths {
   double factor_;
 };
 
-std::int64_t shared_size(const Layer& parameter, const Layer& owner, const Widths& wider) {
-  if (owner.type == LayerType::linear) return owner.out;
-  const std::int64_t rows = std::max<std::int64_t>(1, owner.entries);
-  return rows * wider(parameter.out / rows);
-}
-
 }  // namespace
 
 std::string why_not_widened(const Model& model) {
   Model copy = model;
   const Flow flow(copy.layers);
   for (const Layer* layer : flow.layers()) {
-    const bool is_alone = layer->type == LayerType::parameter && owner_of(*layer, flow.layers()) == nullptr;
+    const auto as_it_is = [](std::int64_t width) { return width; };
+    const bool is_alone = layer->type->declares != nullptr && !declared_size(*layer, flow.layers(), as_it_is);
     if (is_rigid(*layer) || is_alone)
       return fmt::format("{} has a layer of type {}, whose size does not follow a width", model.name,
-                         row_of(layer->type).name);
+                         layer->type->name);
   }
   return {};
 }
@@ -204,15 +166,12 @@ Model widened(const Model& model, double factor) {
   const std::set<const Layer*> fixed = flow.seen_by_losses();
   const Widths wider(divisors_in(flow.layers()), factor);
   for (Layer* layer : flow.layers()) {
-    if (fixed.count(layer) > 0) continue;
-    const bool depthwise = is_depthwise(*layer);
-    if (sets_out(layer->type)) layer->out = wider(layer->out);
-    if (depthwise) layer->groups = layer->out;
-    if (layer->sequence.width > 0) layer->sequence.width = wider(layer->sequence.width);
+    const auto widen = layer->type->widening.widen;
+    if (widen != nullptr && fixed.count(layer) == 0) widen(*layer, wider);
   }
   for (Layer* layer : flow.layers()) {
-    if (layer->type == LayerType::parameter)
-      layer->out = shared_size(*layer, *owner_of(*layer, flow.layers()), wider);
+    if (layer->type->declares != nullptr)
+      layer->edit<DeclaredWeight>().out = *declared_size(*layer, flow.layers(), wider);
   }
   return out;
 }

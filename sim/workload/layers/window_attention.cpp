@@ -11,11 +11,17 @@
 #include <fmt/format.h>
 
 #include "sim/workload/layers/attention.hpp"
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 #include "sim/workload/layers/linear.hpp"
+#include "sim/workload/layers/softmax.hpp"
 
 namespace foretrain {
 namespace {
+
+struct WindowAttention {
+  std::int64_t heads = 0, window = 0, shift = 0;  ///< of an image's tokens
+  bool bias = true;
+};
 
 struct WindowWork {
   std::int64_t side = 0, window = 0, shift = 0;
@@ -58,12 +64,12 @@ TensorId join_windows(Tape& tape, TensorId tokens, const WindowWork& work) {
 }
 
 /// One row of the table for each pair of positions in a window.
-TensorId record_position_bias(Tape& tape, const Layer& layer, const WindowWork& work) {
-  const std::int64_t entries = (2 * work.window - 1) * (2 * work.window - 1) * layer.heads;
+TensorId record_position_bias(Tape& tape, const WindowAttention& own, const WindowWork& work) {
+  const std::int64_t entries = (2 * work.window - 1) * (2 * work.window - 1) * own.heads;
   const auto table = static_cast<double>(entries),
-             pairs = static_cast<double>(work.length() * work.length() * layer.heads);
+             pairs = static_cast<double>(work.length() * work.length() * own.heads);
   const std::uint32_t weight = tape.parameter("relative_position_bias_table", entries);
-  const TensorId bias = tape.result(Shape::sequence(layer.heads * work.length(), work.length()), {}, true);
+  const TensorId bias = tape.result(Shape::sequence(own.heads * work.length(), work.length()), {}, true);
   tape.forward(make_operator(OperatorClass::embedding, HostCall::embedding, {pairs, 0}, {16 * pairs, 0}, 2));
   tape.node({{make_operator(OperatorClass::embedding, HostCall::embedding, {table, 0},
                             {4 * table + 8 * pairs, 0}, 2),
@@ -72,9 +78,9 @@ TensorId record_position_bias(Tape& tape, const Layer& layer, const WindowWork& 
   return bias;
 }
 
-Heads project_windows(Tape& tape, const Layer& layer, TensorId tokens, const AttentionSize& size,
+Heads project_windows(Tape& tape, const WindowAttention& own, TensorId tokens, const AttentionSize& size,
                       double elements) {
-  const TensorId joined = record_linear(tape, tokens, 3 * size.width(), {bias_of(layer.bias), "qkv."});
+  const TensorId joined = record_linear(tape, tokens, 3 * size.width(), {bias_of(own.bias), "qkv."});
   const Shape rows = tape.at(tokens).shape;
   const Heads heads{tape.alias(rows, joined), tape.alias(rows, joined), tape.alias(rows, joined)};
   const Operator into_zeros = make_operator(OperatorClass::copy, HostCall::copy, per_sample(3 * elements),
@@ -124,36 +130,32 @@ TensorId record_window_context(Tape& tape, TensorId weights, TensorId v, const A
   return record_move(tape, context, copy_of(work.elements), {backward_of(copy_of(work.elements))});
 }
 
-}  // namespace
-
 Applied apply_window_attention(Tape& tape, const Layer& layer, TensorId input) {
+  const auto& own = layer.get<WindowAttention>();
   const Shape in = tape.at(input).shape;
   const auto side = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(in.rows()))));
-  const std::int64_t window = std::min(layer.sequence.window, side);
+  const std::int64_t window = std::min(own.window, side);
   if (in.kind != ShapeKind::sequence || side * side != in.rows())
     return misfit(fmt::format("window_attention needs the tokens of a square image, not {}", to_string(in)),
                   "place it after to_sequence");
   if (side % window != 0)
     return misfit(fmt::format("windows of {} do not divide the side {}", window, side),
                   "use a divisor of the side");
-  if (in.width() % layer.heads != 0)
-    return misfit(fmt::format("{} heads do not divide the width {}", layer.heads, in.width()),
+  if (in.width() % own.heads != 0)
+    return misfit(fmt::format("{} heads do not divide the width {}", own.heads, in.width()),
                   "use a divisor of the width");
-  const WindowWork work{side, window, window < side ? layer.sequence.shift : 0,
-                        static_cast<double>(in.elements())};
-  const AttentionSize size{work.length(), work.length(), layer.heads * work.windows(),
-                           in.width() / layer.heads};
+  const WindowWork work{side, window, window < side ? own.shift : 0, static_cast<double>(in.elements())};
+  const AttentionSize size{work.length(), work.length(), own.heads * work.windows(), in.width() / own.heads};
   if (!bounded_product({3, in.width(), in.width()}) || !bounded_product({3, in.rows(), in.width()}) ||
       !bounded_product({size.heads, size.queries, size.keys}))
     return misfit("window_attention makes a tensor of more than 2^40 elements", "use smaller windows");
-  const TensorId bias = record_position_bias(tape, layer, work);
+  const TensorId bias = record_position_bias(tape, own, work);
   const TensorId tokens = cut_windows(tape, input, work);
   const Heads heads = project_windows(
-      tape, layer, tokens, AttentionSize{in.rows(), in.rows(), layer.heads, size.head_width}, work.elements);
-  const TensorId weights =
-      apply_softmax(tape, Layer{}, record_window_scores(tape, heads, size, work, bias)).tensor;
+      tape, own, tokens, AttentionSize{in.rows(), in.rows(), own.heads, size.head_width}, work.elements);
+  const TensorId weights = record_softmax(tape, record_window_scores(tape, heads, size, work, bias));
   const TensorId context = record_window_context(tape, weights, heads.v, size, work);
-  const TensorId projected = record_linear(tape, context, in.width(), {bias_of(layer.bias), "proj."});
+  const TensorId projected = record_linear(tape, context, in.width(), {bias_of(own.bias), "proj."});
   return {join_windows(tape, projected, work), "", ""};
 }
 
@@ -185,5 +187,28 @@ Applied apply_patch_merging(Tape& tape, const Layer&, TensorId input) {
   tape.node(std::move(steps), {input}, result);
   return {result, "", ""};
 }
+
+void check_window_attention(const LayerCheck& check) {
+  const auto& own = check.layer.get<WindowAttention>();
+  check.range("heads", own.heads, 1, kWidestLayer);
+  check.range("window", own.window, 1, kLargestStep);
+  check.range("shift", own.shift, 0, own.window);
+}
+
+std::int64_t heads_of_window(const Layer& layer) { return layer.get<WindowAttention>().heads; }
+
+}  // namespace
+
+LayerType window_attention_layer() {
+  using W = WindowAttention;
+  return {.name = "window_attention",
+          .keys = {required_key<&W::heads>("heads"), required_key<&W::window>("window"),
+                   layer_key<&W::shift>("shift", {.least = 0}), layer_key<&W::bias>("bias")},
+          .apply = apply_window_attention,
+          .check = check_window_attention,
+          .widening = {.divisor = heads_of_window}};
+}
+
+LayerType patch_merging_layer() { return {.name = "patch_merging", .apply = apply_patch_merging}; }
 
 }  // namespace foretrain

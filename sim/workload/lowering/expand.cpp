@@ -11,8 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/workload/layers/layer_operators.hpp"
-#include "sim/workload/layers/sample_parts.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 #include "sim/workload/layers/shared_weights.hpp"
 
 namespace foretrain {
@@ -22,21 +21,12 @@ constexpr std::size_t kLongestPath = 200;
 /// Tensors that all joins together may take: lists of names could make it quadratic in the number of layers.
 constexpr std::size_t kMostJoined = 1'000'000;
 
-/// Blocks reuse one activation module, counted behind the block.
 bool is_module(const Layer& layer, bool in_block) {
-  switch (layer.type) {
-    case LayerType::flatten:
-    case LayerType::loss:
-    case LayerType::slice:
-    case LayerType::reshape:
-    case LayerType::start:
-      return false;
-    default:
-      return !in_block || row_of(layer.type).apply != apply_activation;
-  }
+  const ModuleRule rule = layer.type->module;
+  return rule == ModuleRule::always || (rule == ModuleRule::outside_blocks && !in_block);
 }
 
-bool joins(const Layer& layer) { return row_of(layer.type).join != nullptr; }
+bool joins(const Layer& layer) { return layer.type->join != nullptr; }
 
 class FieldWalk {
  public:
@@ -54,7 +44,7 @@ class FieldWalk {
     if (++layers_ > kMostLayers)
       return stop(layer, fmt::format("the network has more than {} layers", kMostLayers),
                   "repeat blocks less often");
-    if (layer.type == LayerType::loss && depth > 0)
+    if (layer.type->is_loss && depth > 0)
       faults_->push_back({layer.span, "loss inside a branch", "place it last in the network"});
     for (ModelFault& fault : check_layer(layer)) faults_->push_back(std::move(fault));
     if (!joins(layer)) return;
@@ -94,13 +84,13 @@ class ShapeWalk {
 
  private:
   std::optional<TensorId> visit(const Layer& layer, TensorId previous, const std::string& prefix) {
-    if (layer.type == LayerType::start) return start(layer, prefix);
+    if (layer.type->open != nullptr) return start(layer, prefix);
     std::vector<TensorId> inputs;
     if (layer.from.empty()) inputs.push_back(previous);
     if (!read_names(layer, layer.from, inputs)) return std::nullopt;
     if (joins(layer)) return join(layer, inputs, prefix);
     if (inputs.size() == 1) return simple(layer, inputs[0], prefix);
-    return report(layer, fmt::format("{} takes one input, not {}", row_of(layer.type).name, inputs.size()),
+    return report(layer, fmt::format("{} takes one input, not {}", layer.type->name, inputs.size()),
                   "join them with concat or add");
   }
 
@@ -134,13 +124,13 @@ class ShapeWalk {
   void begin(const Layer& layer, std::string path) {
     tape_->begin_layer(std::move(path));
     if (!layer.weights.empty()) tape_->share(layer.weights);
-    if (layer.sequence.steps > 1) tape_->run_in_steps(layer.sequence.steps);
+    if (layer.steps > 1) tape_->run_in_steps(layer.steps);
   }
 
   /// Layers from a file are named by their whole path already.
   std::string path_of(const Layer& layer, const std::string& prefix) {
     std::string path = layer.name.empty()
-                           ? fmt::format("{}{}{}", prefix, row_of(layer.type).name, ++counts_[layer.type])
+                           ? fmt::format("{}{}{}", prefix, layer.type->name, ++counts_[layer.type])
                            : layer.name;
     if (path.size() > kLongestPath) path.resize(kLongestPath);
     return path;
@@ -148,9 +138,9 @@ class ShapeWalk {
 
   std::optional<TensorId> start(const Layer& layer, const std::string& prefix) {
     begin(layer, path_of(layer, prefix));
-    if (const auto shape = input_shape(layer.shape, layer.tokens)) return tape_->input(*shape);
-    return report(layer, "the started input is no shape of at most 2^40 elements",
-                  "write shape = [channels, height, width], [features], or [length] with tokens = true");
+    Applied opened = layer.type->open(*tape_, layer);
+    if (opened.ok()) return opened.tensor;
+    return report(layer, std::move(opened.message), std::move(opened.hint));
   }
 
   // Names that a layer takes besides its input are looked up by the layer itself; they must be there.
@@ -159,7 +149,7 @@ class ShapeWalk {
     if (!read_names(layer, layer.with, besides)) return std::nullopt;
     begin(layer, path_of(layer, prefix));
     if (is_module(layer, !prefix.empty())) tape_->module();
-    return checked(layer, row_of(layer.type).apply(*tape_, layer, input));
+    return checked(layer, layer.type->apply(*tape_, layer, input));
   }
 
   // A block is a module, a side branch of several layers another.
@@ -174,7 +164,7 @@ class ShapeWalk {
     }
     if (!read_names(layer, layer.with, inputs)) return std::nullopt;
     begin(layer, path);
-    return checked(layer, row_of(layer.type).join(*tape_, layer, inputs));
+    return checked(layer, layer.type->join(*tape_, layer, inputs));
   }
 
   std::vector<TensorId> ends_of(const Layer& layer, TensorId input, const std::string& path) {
@@ -202,19 +192,18 @@ class ShapeWalk {
 
   Tape* tape_;
   std::vector<ModelFault>* faults_;
-  std::map<LayerType, int> counts_;
+  std::map<const LayerType*, int> counts_;
   std::size_t joined_ = 0;
 };
 
 void check_whole(const Model& model, std::vector<ModelFault>& faults) {
   const SourceSpan last = model.layers.empty() ? SourceSpan{} : model.layers.back().span;
-  if (model.layers.empty() || model.layers.back().type != LayerType::loss) {
+  if (model.layers.empty() || !model.layers.back().type->is_loss) {
     faults.push_back({last, "the network does not end with a loss", "close it with { type = \"loss\" }"});
   }
   for (std::size_t i = 0; i + 1 < model.layers.size(); ++i) {
     const Layer& next = model.layers[i + 1];
-    if (model.layers[i].type != LayerType::loss || next.type == LayerType::start || !next.from.empty())
-      continue;
+    if (!model.layers[i].type->is_loss || next.type->open != nullptr || !next.from.empty()) continue;
     faults.push_back({model.layers[i].span, "layers follow the loss",
                       "place the loss last, or begin anew with a named result in `from`"});
   }

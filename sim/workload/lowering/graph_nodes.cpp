@@ -8,8 +8,11 @@ namespace foretrain {
 
 namespace {
 
-constexpr double kBatchNormBytesPerChannel =
-    24;  // of Operator::bytes.fixed, which is all a batch normalization tells of its channels
+/// An average is read with its new value and written: 12 bytes a channel, and the count of batches. Without
+/// averages a vector is read.
+Bytes bytes_beside_norm(const Operator& op) {
+  return {op.keeps_averages ? 12 * op.channels + 8 : 4 * op.channels};
+}
 
 bool multiplies_weights(const Operator& op) {
   return op.call == HostCall::conv2d || op.call == HostCall::linear || op.call == HostCall::recurrent;
@@ -21,7 +24,7 @@ GraphNodes nodes_beside(const Operator& op) {
   if (op.backward) return {};
   switch (op.call) {
     case HostCall::batch_norm:
-      return {4, 6, Bytes{static_cast<std::int64_t>(12 * op.bytes.fixed / kBatchNormBytesPerChannel)}};
+      return {4, 6, bytes_beside_norm(op)};
     case HostCall::linear:
     case HostCall::layer_norm:
       return {2, 0, {}};

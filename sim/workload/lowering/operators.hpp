@@ -85,8 +85,12 @@ struct Operator {
       1;         ///< host calls that issue them, one after the other: the steps of a loop in the script
   Amount flops;  ///< 2 per multiply-add; rules in docs/models/operators.md
   Amount bytes;
+  std::int64_t channels = 0;     ///< of a normalization: those of its trained vectors
+  bool keeps_averages = false;   ///< it also updates running averages of every channel, and counts batches
   std::optional<Time> stated{};  ///< how long it runs, whatever the batch; none: follows from FLOPs and bytes
-  bool half_capable = true;      ///< runs in 16 bit under autocast (loss and softmax do not)
+  bool is_roofline =
+      false;  ///< its FLOPs take time, too, at the vector rate: the longer of them and its bytes
+  bool half_capable = true;  ///< runs in 16 bit under autocast (loss and softmax do not)
   /// The matrix products among `kernels` (backward: for the input, for the weights); their FLOPs and bytes
   /// are part of the totals.
   std::array<Product, 2> products{};
@@ -160,5 +164,23 @@ struct ExpansionResult {
 
 /// Expands and checks shapes. At most 100,000 layers, tensors of at most 2^40 elements; beyond that a fault.
 ExpansionResult expand(const Model& model);
+
+// The size of a matrix product that the batch multiplies.
+
+inline double& grown_size(Product& product) {
+  return product.grows == Product::Grows::rows
+             ? product.m
+             : (product.grows == Product::Grows::depth ? product.k : product.count);
+}
+
+// Layers that a script runs one row at a time in a loop: every operator's work in as many calls as there are
+// steps.
+
+/// The same work in `steps` calls: kernels and calls so often, products of one row after the other, weights
+/// read at every step.
+Operator in_steps(Operator op, double steps);
+
+/// The operator that adds the gradients of `elements` of weights from all steps but the first.
+Operator sum_over_steps(double elements, double steps);
 
 }  // namespace foretrain

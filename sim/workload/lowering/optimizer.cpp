@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/workload/framework_profile.hpp"
+
 namespace foretrain {
 namespace {
 
@@ -128,14 +130,14 @@ std::string_view name_of(OptimizerForm form) {
 }
 
 std::vector<OptimizerForm> forms_of(OptimizerKind kind, const Framework& framework) {
-  if (framework.kind == FrameworkKind::tensorflow) return {OptimizerForm::variable};
+  if (!profile_of(framework).has_optimizer_forms) return {OptimizerForm::variable};
   const Recipe& recipe = recipe_of(kind);
   std::vector<OptimizerForm> forms{OptimizerForm::for_loop};
   if (!recipe.packed.empty()) forms.push_back(OptimizerForm::foreach);
   if (!recipe.fused.empty()) forms.push_back(OptimizerForm::fused);
-  const OptimizerForm usual = recipe.packed.empty()                        ? OptimizerForm::fused
-                              : framework.version < FrameworkVersion{2, 0} ? OptimizerForm::for_loop
-                                                                           : OptimizerForm::foreach;
+  const OptimizerForm usual = recipe.packed.empty()         ? OptimizerForm::fused
+                              : packs_by_default(framework) ? OptimizerForm::foreach
+                                                            : OptimizerForm::for_loop;
   std::rotate(forms.begin(), std::find(forms.begin(), forms.end(), usual), forms.end());
   return forms;
 }

@@ -1,9 +1,7 @@
 // Operators run step by step.
-#include "sim/workload/lowering/step_loop.hpp"
-
 #include <algorithm>
 
-#include "sim/workload/layers/product_sizes.hpp"
+#include "sim/workload/lowering/operators.hpp"
 #include "sim/workload/tape/tape.hpp"
 
 namespace foretrain {

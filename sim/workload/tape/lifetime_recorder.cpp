@@ -2,10 +2,10 @@
 // that are not half capable in fp32, the others in the width of their operands (fp32 when they differ). An
 // operand of the other width is copied first; the copy lives as long as the operator needs it, and instead of
 // the operand where that would have been kept.
-#include "sim/workload/tape/lifetime_recorder.hpp"
-
 #include <algorithm>
 #include <utility>
+
+#include "sim/workload/tape/tape.hpp"
 
 namespace foretrain {
 namespace {

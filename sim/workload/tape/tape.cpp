@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/workload/layers/shared_weights.hpp"
-#include "sim/workload/lowering/step_loop.hpp"
+#include "sim/workload/lowering/operators.hpp"
 
 namespace foretrain {
 

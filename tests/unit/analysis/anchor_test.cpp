@@ -42,10 +42,10 @@ TEST_CASE("an anchor on several GPUs is met there") {
 TEST_CASE("a compute-bound step scales kernels, a host-bound one the host") {
   Scenario heavy = test::resnet_scenario();
   heavy.workload.batch_per_gpu = 128;
-  CHECK(fit(heavy, 1, 1.5).anchored.scaled == "kernels");
+  CHECK(fit(heavy, 1, 1.5).anchored.scaled == ScaledPart::kernels);
   CHECK(fit(heavy, 1, 1.5).anchored.factor ==
         Approx(1.5).epsilon(0.05));  // the copy of the batch to the GPU is not scaled
-  CHECK(fit(test::mnist_scenario(), 1, 1.5).anchored.scaled == "host");
+  CHECK(fit(test::mnist_scenario(), 1, 1.5).anchored.scaled == ScaledPart::host);
 }
 
 TEST_CASE("a step that waits for its input scales the input, and says that this tells nothing of the GPU") {
@@ -53,7 +53,7 @@ TEST_CASE("a step that waits for its input scales the input, and says that this 
   scenario.workload.data.loader = LoaderKind::torch;
   scenario.workload.data.decode = milliseconds(20);  // 32 x 20 ms over 4 workers: 160 ms
   const Anchored anchored = fit(scenario, 1, 1.5).anchored;
-  CHECK(anchored.scaled == "input");
+  CHECK(anchored.scaled == ScaledPart::input);
   CHECK(anchored.factor == Approx(1.5).epsilon(0.02));
   CHECK_THAT(anchored.why, ContainsSubstring("input 100 %"));
   REQUIRE(doubts_about(anchored).size() == 1);
@@ -66,7 +66,7 @@ TEST_CASE("measured.scales decides over the profile") {
   const DeviceModel device = default_device_model(scenario);
   const double wanted = 4 * simulator.simulate(1, device).step_s;
   const Anchored anchored = fit_anchor(simulator, device, {1, wanted, AnchorSide::host});
-  CHECK(anchored.scaled == "host");
+  CHECK(anchored.scaled == ScaledPart::host);
   CHECK(anchored.device.kernel.time_scale == device.kernel.time_scale);
   CHECK(simulator.simulate(1, anchored.device).step_s == Approx(wanted).epsilon(2e-6));
   CHECK_THAT(anchored.why, ContainsSubstring("asked for by measured.scales"));
@@ -93,7 +93,7 @@ TEST_CASE("the implied efficiency is the time of the products at peak over the m
 
 TEST_CASE("doubts are about factors beyond three and more than the peak") {
   Anchored anchored;
-  anchored.scaled = "kernels", anchored.efficiency = 0.4;
+  anchored.scaled = ScaledPart::kernels, anchored.efficiency = 0.4;
   CHECK(doubts_about(anchored).empty());
   anchored.factor = 3.5;
   REQUIRE(doubts_about(anchored).size() == 1);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "sim/analysis/fit/calibration_stages.hpp"
-#include "sim/collective/cost_constants.hpp"
+#include "sim/collective/costs.hpp"
 #include "sim/workload/device/device_constants.hpp"
 #include "tests/unit/analysis/synthetic_samples.hpp"
 

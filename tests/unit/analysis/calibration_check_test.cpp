@@ -45,6 +45,23 @@ TEST_CASE("by sizes every second one is kept back, from the second on") {
   CHECK(check.held == 4);
 }
 
+TEST_CASE("of matrix products every second shape of a precision is kept back") {
+  std::vector<Sample> products;
+  for (const char* precision : {"fp32", "fp16"}) {
+    for (const char* n : {"512", "1024", "2048", "4096"}) {
+      Sample sample;
+      sample.kind = SampleKind::gemm, sample.what = "gemm", sample.value = 100;
+      sample.settings = {{"m", "1024"}, {"n", n}, {"k", "1024"}, {"precision", precision}};
+      products.push_back(sample);
+    }
+  }
+  const CalibrationCheck check = check_calibration({{"star", "star", products}}, HoldOut::sizes, open);
+  REQUIRE(check.checked.size() == 1);
+  CHECK(check.checked[0].why_not.empty());
+  CHECK(check.fitted == 4);
+  CHECK(check.held == 4);
+}
+
 TEST_CASE("sizes measured twice are kept back twice, or not at all") {
   std::vector<Sample> twice = measured(4, 4);
   const auto again = measured(4, 4);

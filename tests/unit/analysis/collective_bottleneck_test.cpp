@@ -1,6 +1,5 @@
 // Links in words.
-#include "sim/analysis/collective/collective_bottleneck.hpp"
-
+#include "sim/analysis/collective/collective_curve.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 

@@ -51,7 +51,7 @@ TEST_CASE("strategies stand best first, and those that cannot run last with thei
 }
 
 TEST_CASE("what a strategy spends more than the best sums to the difference of their steps") {
-  for (const ComparedGpus& numbers : compared("", strategies_named({}), {1, 4}).numbers) {
+  for (const ComparedGpus& numbers : compared("", strategies_named({"all"}), {1, 4}).numbers) {
     const double best_s = numbers.best()->point.step_s;
     CHECK(numbers.best()->against_best.empty());
     for (const ComparedStrategy& row : numbers.strategies) {
@@ -111,15 +111,34 @@ TEST_CASE("that some run in another framework is said once") {
   CHECK(c.warnings[0] == "mirrored runs in tensorflow with its defaults, the others in pytorch");
 }
 
+TEST_CASE("without names the usual strategies are compared, and the scenario's own") {
+  CHECK(compared("", {}, {2}).strategies == usual_strategies(FrameworkKind::pytorch));
+  const Comparison own = compared("[strategy]\nname = \"byteps\"\n", {}, {2});
+  CHECK(std::ranges::count(own.strategies, "byteps") == 1);
+  CHECK(own.strategies.size() == usual_strategies(FrameworkKind::pytorch).size() + 1);
+}
+
+TEST_CASE("what needs more stands behind the others, however fast, with what it needs") {
+  const Comparison c = compared("", {"ddp", "data_parallel", "mirrored"}, {2});
+  const ComparedStrategy& last = c.numbers[0].strategies.back();
+  CHECK(last.strategy == "mirrored");
+  CHECK(last.standing == Standing::needs_more);
+  CHECK(last.needs == "the training written for TensorFlow");
+  // Where nothing else runs, it is compared as it is.
+  CHECK(compared("", {"mirrored"}, {2}).numbers[0].best()->strategy == "mirrored");
+}
+
 TEST_CASE("when none of the strategies runs on any of the GPUs the comparison says why") {
   CHECK_THAT(message_of([] { compared("", {"data_parallel"}, {8}); }),
              ContainsSubstring("none of the strategies runs on these GPUs"));
 }
 
 TEST_CASE(
-    "names of strategies: all by default, in the order of the catalog, aliases too, and unknown or repeated "
+    "names of strategies: none by default, all on request, in the order of the catalog, aliases too, and "
+    "unknown or repeated "
     "ones are mistakes") {
-  CHECK(strategies_named({}) == strategy_names());
+  CHECK(strategies_named({}).empty());
+  CHECK(strategies_named({"all"}) == strategy_names());
   CHECK(strategies_named({"horovod", "single"}) == std::vector<std::string>{"single", "horovod"});
   CHECK(strategies_named({"dp"}) == std::vector<std::string>{"data_parallel"});
   CHECK_THAT(message_of([] { strategies_named({"horovodd"}); }),
@@ -130,9 +149,9 @@ TEST_CASE(
              ContainsSubstring("--strategies has data_parallel twice"));
 }
 
-TEST_CASE("the strategies of a framework are its own and those of any") {
-  const std::vector<std::string> torch = strategies_of(FrameworkKind::pytorch),
-                                 tensorflow = strategies_of(FrameworkKind::tensorflow);
+TEST_CASE("the usual strategies of a framework need nothing but its own script") {
+  const std::vector<std::string> torch = usual_strategies(FrameworkKind::pytorch),
+                                 tensorflow = usual_strategies(FrameworkKind::tensorflow);
   const auto has = [](const std::vector<std::string>& names, const char* name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
@@ -142,6 +161,9 @@ TEST_CASE("the strategies of a framework are its own and those of any") {
   CHECK(has(tensorflow, "mirrored"));
   CHECK(has(tensorflow, "single"));
   CHECK_FALSE(has(tensorflow, "ddp"));
+  CHECK_FALSE(has(torch, "parameter_server"));
+  CHECK_FALSE(has(torch, "byteps"));
+  CHECK(has(tensorflow, "parameter_server"));
 }
 
 }  // namespace compare_test

@@ -1,7 +1,6 @@
 // Many machines that the model made up: constants are found again on each, and the spread says how well.
-#include "sim/analysis/fit/constant_fit.hpp"
-
-#include "sim/collective/cost_constants.hpp"
+#include "sim/analysis/fit/calibration_stages.hpp"
+#include "sim/collective/costs.hpp"
 #include "sim/workload/device/device_constants.hpp"
 #include "tests/unit/analysis/synthetic_samples.hpp"
 

@@ -1,8 +1,7 @@
 // What a loss is made of, on scenarios with one obvious cause.
-#include "sim/analysis/search/crossover_cause.hpp"
-
 #include <algorithm>
 
+#include "sim/analysis/search/crossover_of_job.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 

@@ -1,9 +1,8 @@
 // What lies beyond the measured jobs, and that the table of those is what the file says.
-#include "sim/analysis/uncertainty/extrapolation.hpp"
-
 #include <algorithm>
 #include <map>
 
+#include "sim/analysis/uncertainty/uncertainty.hpp"
 #include "sim/scenario/csv/measurements.hpp"
 #include "sim/scenario/toml/reader.hpp"
 #include "sim/strategy/catalog.hpp"

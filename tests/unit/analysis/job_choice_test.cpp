@@ -1,6 +1,5 @@
 // Choosing among four made-up jobs: 1, 2, 4 and 8 GPUs take 16, 8.5, 5 and 4 hours and cost their GPU-hours.
-#include "sim/analysis/advice/job_choice.hpp"
-
+#include "sim/analysis/advice/recommend.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
 
@@ -19,6 +18,7 @@ JobOption option(int gpus, double hours) {
   job.point.gpus = gpus, job.point.nodes = (gpus + 3) / 4;
   job.point.batch_per_gpu = 32, job.point.global_batch = 32 * gpus;
   job.point.total_s = hours * kHour;
+  job.point.speedup_range = {1.0 * gpus, 1.0 * gpus};
   job.point.total_interval = {0.8 * hours * kHour, 1.25 * hours * kHour, 0.9};
   job.gpu_hours = job.cost = gpus * hours;
   return job;
@@ -61,6 +61,17 @@ TEST_CASE("fastest is the shortest run, cheapest the least cost, balanced the le
   CHECK(best_for(Goal::cheapest, four_options()) == 1);
   CHECK(best_for(Goal::balanced, four_options()) ==
         4);  // 16 x 16 = 256, 8.5 x 17 = 144.5, 5 x 20 = 100, 4 x 32 = 128
+}
+
+TEST_CASE("a balanced job's efficiency can be asked for, against one GPU and at the end of the interval") {
+  RecommendationRequest request;
+  request.efficiency = 0.95;  // 1 to 2 GPUs: 1.88 times as fast, an efficiency of 0.94
+  CHECK(chosen(four_options(), request).best->point.gpus == 1);
+  request.efficiency = 0.6;  // 4 to 8: 1.25 times, less than 1.2 would need
+  CHECK(chosen(four_options(), request).best->point.gpus == 8);
+  std::vector<JobOption> options = four_options();
+  options[2].point.speedup_range.low = 1.9, options[3].point.efficiency = 0.5;
+  CHECK(chosen(options).best->point.gpus == 2);
 }
 
 TEST_CASE("below a quarter of an hour only the cost counts when both do") {

@@ -150,7 +150,7 @@ TEST_CASE("a bill counts GPUs, cores and memory of the job, or of its whole node
 
 TEST_CASE("GPUs draw a fifth of their power when idle, all of it while kernels run") {
   PredictionPoint p;
-  p.gpus = 2, p.step_s = 1, p.total_s = 4000, p.around.startup_s = 400;
+  p.gpus = 2, p.step_s = 1, p.total_s = 4000, p.overhead.startup_s = 400;
   p.breakdown = {0.5, 0.3, 0, 0.1, 0.1, 0};  // kernels: compute 0.5, optimizer 0.1
   Gpu gpu;
   gpu.tdp_w = 300;

@@ -43,7 +43,7 @@ Sample conv_sample(const std::string& what, const Convolution& c, const std::str
 ExpandedModel network_of(const Convolution& c) {
   Model model{"small", "", {c.channels, c.size, c.size}, false, {}};
   model.layers = {conv(c.channels, 1, 1, 0, false), conv(c.filters, c.kernel, c.stride, c.kernel / 2, false),
-                  plain(LayerType::flatten), plain(LayerType::loss)};
+                  plain("flatten"), plain("loss")};
   return expand(model).model;
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("a product takes what a linear layer of its size takes") {
         std::pair("tf32", Precision::tf32), std::pair("fp32", Precision::fp32)}) {
     for (const auto& [m, n, k] :
          {std::tuple(8192, 4096, 4096), std::tuple(64, 1000, 2048), std::tuple(16, 16, 16)}) {
-      Model model{"small", "", {k}, false, {linear(n, false), plain(LayerType::loss)}};
+      Model model{"small", "", {k}, false, {linear(n, false), plain("loss")}};
       const ExpandedModel network = expand(model).model;
       INFO(name << " " << m << " x " << n << " x " << k);
       CHECK(predicted(cluster, gemm(m, n, k, name)) ==

@@ -50,7 +50,7 @@ TEST_CASE("a batch that does not fit is told which one does, and that 16 bit wou
   const std::int64_t most = point_of(scenario, 1).largest_batch;
   const PredictionPoint point = point_of(scenario, most + most * 2 / 5);
   REQUIRE_FALSE(point.fits());
-  const std::string warning = memory_warnings({{point, memory_advice(point, scenario, {})}}).front();
+  const std::string warning = memory_warnings({{0, point, memory_advice(point, scenario, {})}}).front();
   CHECK_THAT(warning, ContainsSubstring("1 GPU: about "));
   CHECK_THAT(warning, ContainsSubstring("it has 16 GB: a batch of " + std::to_string(most) +
                                         " per GPU fits, with strategy.accumulation = 2"));
@@ -66,17 +66,22 @@ TEST_CASE("a network whose weights do not fit is told so") {
 }
 
 TEST_CASE("numbers of GPUs with the same advice share a warning, with the range of what is needed") {
-  const auto shortage = [](int gpus, std::int64_t bytes, const char* advice) {
+  const auto shortage = [](std::size_t place, int gpus, std::int64_t bytes, const char* advice) {
     MemoryShortage out;
+    out.place = place;
     out.point.gpus = gpus, out.point.memory.parameters = {bytes};
     out.point.memory_capacity = {1'000'000'000}, out.advice = advice;
     return out;
   };
   CHECK(memory_warnings({}).empty());
-  CHECK(memory_warnings({shortage(1, 5'000'000'000, "no"), shortage(2, 4'000'000'000, "no"),
-                         shortage(4, 2'000'000'000, "less")}) ==
+  CHECK(memory_warnings({shortage(0, 1, 5'000'000'000, "no"), shortage(1, 2, 4'000'000'000, "no"),
+                         shortage(2, 4, 2'000'000'000, "less")}) ==
         std::vector<std::string>{"1 to 2 GPUs: about 4 GB to 5 GB are needed per GPU, it has 1 GB: no",
                                  "4 GPUs: about 2 GB are needed per GPU, it has 1 GB: less"});
+  // Two GPUs fit in between.
+  CHECK(memory_warnings({shortage(0, 1, 5'000'000'000, "no"), shortage(2, 4, 4'000'000'000, "no")}) ==
+        std::vector<std::string>{"1 GPU: about 5 GB are needed per GPU, it has 1 GB: no",
+                                 "4 GPUs: about 4 GB are needed per GPU, it has 1 GB: no"});
 }
 
 TEST_CASE("parts are named, those that are not there are left out") {

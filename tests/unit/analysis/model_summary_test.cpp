@@ -14,8 +14,8 @@ namespace {
 Scenario tiny(std::int64_t batch) {
   Model model;
   model.name = "tiny", model.input = {3, 4, 4};
-  model.layers = {test::conv(8, 3, 1, 1, true), test::relu(false), test::plain(LayerType::flatten),
-                  test::linear(10), test::plain(LayerType::loss)};
+  model.layers = {test::conv(8, 3, 1, 1, true), test::relu(false), test::plain("flatten"), test::linear(10),
+                  test::plain("loss")};
   Scenario scenario = test::scenario_of(model, test::star_cluster(1, {12.3e9}), {1});
   scenario.workload.batch_per_gpu = batch;
   return scenario;

@@ -192,4 +192,20 @@ TEST_CASE(
   CHECK_FALSE(predict(test::mnist_scenario()).cannot_run);
 }
 
+TEST_CASE("a baseline that does not fit is said to be one") {
+  Scenario scenario = test::mnist_scenario();
+  scenario.global_batch = 65536;
+  scenario.gpus = {1, 4};
+  const auto needs = [](const PredictionPoint& p) { return p.memory.total().count; };
+  const Prediction fits = predict(scenario);
+  REQUIRE(needs(fits.points[1]) < needs(fits.points[0]));
+  scenario.cluster.node.gpu.memory =
+      scenario.cluster.node.gpu.usable_memory = {(needs(fits.points[0]) + needs(fits.points[1])) / 2};
+  const Prediction p = predict(scenario);
+  CHECK_FALSE(p.cannot_run);
+  CHECK(std::ranges::count(
+            p.warnings,
+            "speedups and efficiencies are over one GPU, on which this does not fit into memory") == 1);
+}
+
 }  // namespace predict_test

@@ -275,27 +275,88 @@ TEST_CASE("a site's rates make the cost, a given price takes their place, and ra
   CHECK(recommended(scenario).cost_unit == "GPU-h");
 }
 
-TEST_CASE(
-    "a strategy that takes less time on the same GPUs takes the place of the scenario's own, for runners-up "
-    "too") {
+TEST_CASE("the scenario's strategy stays, and one that takes less time on the same GPUs is a note") {
   Scenario slow = test::scenario_of(test::resnet18(), test::star_cluster(4, {1e9}),
                                     {1});  // 47 MB of gradients over 1 GB/s
   slow.workload.data.samples = 1'280'000, slow.workload.data.loader = LoaderKind::none;
   Scenario fast = slow;
   fast.strategy = "horovod",
   fast.knobs.edit<GradientOptions>().compression = Compression::fp16;  // half of them
-  const Recommendation alone = recommend({slow, {}}, goal(Goal::fastest)),
-                       both = recommend({slow, {slow, fast}}, goal(Goal::fastest));
+  const Recommendation both = recommend({slow, {slow, fast}}, goal(Goal::fastest));
   REQUIRE(both.best);
-  CHECK(both.best->point.gpus == alone.best->point.gpus);
-  CHECK(both.best->strategy == "horovod");
-  CHECK(both.best->point.total_s < 0.97 * alone.best->point.total_s);
-  CHECK(both.plan.strategy == "horovod");
-  CHECK(has_note(both, "less time than ddp on these GPUs"));
-  for (const JobOption& job : both.runners_up) {
-    if (job.point.gpus > 1) CHECK(job.strategy == "horovod");
-    CHECK_FALSE(job.trade.empty());
+  for (const JobOption& job : all_jobs(both)) CHECK(job.strategy == "ddp");
+  CHECK(has_note(both, "horovod would take "));
+  CHECK(has_note(both, " less time than ddp on these GPUs"));
+  Scenario same = slow;
+  same.strategy = "horovod";
+  CHECK_FALSE(has_note(recommend({slow, {slow, same}}, goal(Goal::cheapest)), "horovod"));
+}
+
+TEST_CASE("every limit that is given is kept by every job that is looked at") {
+  RecommendationRequest request = goal(Goal::fastest);
+  request.only_gpus = {8, 2, 6};
+  const auto numbers = [](const Recommendation& r) {
+    std::vector<int> gpus;
+    for (const JobOption& job : r.looked_at) gpus.push_back(job.point.gpus);
+    return gpus;
+  };
+  // Six are three on each of two nodes.
+  CHECK(numbers(recommended(scaling_scenario(), request)) == std::vector<int>{2, 6, 8});
+  request.most_gpus = 6;
+  CHECK(numbers(recommended(scaling_scenario(), request)) == std::vector<int>{2, 6});
+  request.most_nodes = 1;
+  CHECK(numbers(recommended(scaling_scenario(), request)) == std::vector<int>{2});
+  request.only_gpus = {5};
+  CHECK(recommended(scaling_scenario(), request).why_none ==
+        "no partition gives a number of GPUs that the strategy can use");
+}
+
+TEST_CASE("a partition's least size is kept, too") {
+  Scenario scenario = scaling_scenario();
+  scenario.cluster.site.partitions = {partition("large", 16, 48)};
+  scenario.cluster.site.partitions[0].least_nodes = 2;
+  for (const JobOption& job : recommended(scenario, goal(Goal::cheapest)).looked_at)
+    CHECK(job.point.nodes >= 2);
+}
+
+TEST_CASE("more samples in a step are a warning with the factor, and a batch that stays is none") {
+  const Recommendation weak = recommended(scaling_scenario(), goal(Goal::fastest));
+  REQUIRE(weak.warnings.size() == 1);
+  CHECK_THAT(weak.warnings.front(),
+             ContainsSubstring("16 times as many samples") && ContainsSubstring("512 instead of 32"));
+  Scenario strong = scaling_scenario();
+  strong.global_batch = 64;
+  CHECK(recommended(strong, goal(Goal::fastest)).warnings.empty());
+}
+
+TEST_CASE("the runs that would confirm a job are its own and that on the fewest GPUs, of about a minute") {
+  const Recommendation r = recommended(scaling_scenario(), goal(Goal::fastest));
+  REQUIRE(r.confirming.size() == 2);
+  CHECK(r.confirming[0].plan.nodes * r.confirming[0].plan.gpus_per_node == 1);
+  CHECK(r.confirming[1].plan.nodes * r.confirming[1].plan.gpus_per_node == 16);
+  for (const ConfirmingRun& run : r.confirming) {
+    CHECK(run.steps >= 50);
+    CHECK(run.duration_s > 60);
+    CHECK(run.duration_s < 300);
+    CHECK(run.plan.time_limit_s > run.duration_s);
   }
+  CHECK(recommended(scaling_scenario(), goal(Goal::cheapest)).confirming.size() == 2);
+}
+
+TEST_CASE("a node's energy is that of its GPUs, of the rest of it, and of GPUs that are paid and idle") {
+  Scenario scenario = scaling_scenario();
+  scenario.cluster.node.gpu.tdp_w = 300;
+  RecommendationRequest one = goal(Goal::cheapest);
+  one.only_gpus = {1};
+  const JobOption shared = *recommended(scenario, one).best;
+  const double hours = shared.point.total_s / 3600;
+  CHECK(shared.energy_kwh == Approx(shared.gpu_energy_kwh + 0.15 * hours));  // half of one board
+  scenario.cluster.node.host.power_w = 400;
+  CHECK(recommended(scenario, one).best->energy_kwh == Approx(shared.gpu_energy_kwh + 0.1 * hours));
+  scenario.cluster.site.partitions = {partition("nodes", 16, 48)};
+  scenario.cluster.site.partitions[0].whole_nodes = true;
+  CHECK(recommended(scenario, one).best->energy_kwh ==
+        Approx(shared.gpu_energy_kwh + (0.4 + 3 * 0.2 * 0.3) * hours));
 }
 
 TEST_CASE("a measured step is what the recommendation repeats") {

@@ -1,6 +1,5 @@
 // Rows that repeat: what is folded, and what is not.
-#include "sim/analysis/validation/repeated_rows.hpp"
-
+#include "sim/analysis/step/model_summary.hpp"
 #include "tests/support/catch.hpp"
 
 namespace repeated_rows_test {

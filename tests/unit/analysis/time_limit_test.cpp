@@ -1,6 +1,5 @@
 // A time limit against the upper end of a run.
-#include "sim/analysis/advice/time_limit.hpp"
-
+#include "sim/analysis/advice/recommend.hpp"
 #include "tests/support/catch.hpp"
 
 namespace time_limit_test {

@@ -7,7 +7,6 @@
 #include <set>
 #include <string>
 
-#include "sim/analysis/uncertainty/step_response.hpp"
 #include "sim/scenario/toml/reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"

@@ -248,7 +248,7 @@ TEST_CASE("series and source say nothing of a run unless rules are given") {
   const Validation plain = anchored({one, four});
   for (Measurement* m : {&one, &four}) m->source = "tensorflow xla trt2 DeepLearningExamples adaptdl";
   const Validation v = anchored({one, four});
-  CHECK(v.row_facts.empty());
+  CHECK(v.inferred_settings.empty());
   CHECK(v.provenance.empty());
   CHECK(v.series[0].points[0].predicted == plain.series[0].points[0].predicted);
 }
@@ -263,7 +263,8 @@ TEST_CASE("rules change what rows run, and the validation says so") {
   const Validation v = validate(file_of({one}), told),
                    plain = validate(file_of({one}), {.anchor = false, .settings = {}});
   CHECK(v.provenance == "p.toml");
-  CHECK(v.row_facts == std::vector<RowFact>{{"loop.hooks = \"gradient_noise\"", 1, "its log"}});
+  CHECK(v.inferred_settings ==
+        std::vector<InferredSetting>{{"loop.hooks = \"gradient_noise\"", 1, "its log"}});
   CHECK(v.series[0].points[0].predicted < plain.series[0].points[0].predicted);
 }
 
@@ -291,7 +292,8 @@ TEST_CASE("a series of mirrored over several nodes is the workers' whatever rule
   std::vector<Measurement> rows{row(1, 20'000), row(8, 40'000)};
   for (Measurement& m : rows) m.strategy = "mirrored";
   const Validation v = anchored(rows);
-  CHECK(v.row_facts == std::vector<RowFact>{{"strategy multi_worker_mirrored for mirrored", 2}});
+  CHECK(v.inferred_settings ==
+        std::vector<InferredSetting>{{"strategy multi_worker_mirrored for mirrored", 2}});
   CHECK(v.series[0].points[0].row.strategy == "multi_worker_mirrored");
 }
 

@@ -211,7 +211,7 @@ TEST_CASE("what cannot be calibrated is refused with its reason, and nothing is 
 TEST_CASE("wrong command lines of calibrate are wrong usage") {
   const TemporaryFolder folder;
   folder.write("samples.csv", slow_all_reduces());
-  refuse(folder, "", 2, "ubcommand");
+  refuse(folder, "", 2, "which of run, fit, show");
   refuse(folder, "fit samples.csv -o out", 2, "--cluster");
   refuse(folder, "fit --cluster puhti -o out", 2, "FILE");
   refuse(folder, "check samples.csv --cluster puhti --hold-out colours", 2, "colours");

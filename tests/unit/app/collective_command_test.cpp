@@ -134,8 +134,8 @@ TEST_CASE("questions about collectives that have no answer are refused with the 
            {kPuhti + "--set nccl.alg=ring", "hint: did you mean \"algorithm\"?"},
            {kPuhti + "--set strategy.name=ddp", "error: unknown key \"strategy\""},
            {"foretrain collective --cluster puhtj --op all_reduce --gpus 4", "did you mean \"puhti\"?"},
-           {"foretrain collective --cluster puhti --op allreduce --gpus 4",
-            "error: unknown op \"allreduce\"\n  hint: did you mean \"all_reduce\""}}) {
+           {"foretrain collective --cluster puhti --op all_redcue --gpus 4",
+            "error: unknown op \"all_redcue\"\n  hint: did you mean \"all_reduce\""}}) {
     const ProgramRun run = folder.run(arguments + " -o out");
     INFO(arguments << "\n" << run.output);
     CHECK(run.exit_code == 1);

@@ -34,7 +34,7 @@ TEST_CASE("the version is the project's") {
 
 TEST_CASE("wrong usage ends with code 2 and points to the help") {
   const TemporaryFolder folder;
-  for (const char* arguments : {"", "frobnicate", "predict --no-such-option", "predict --format xml", "list",
+  for (const char* arguments : {"frobnicate", "predict --no-such-option", "predict --format xml", "list",
                                 "list planets", "predict --batch many", "topology", "validate"}) {
     const ProgramRun run = folder.run(std::string("foretrain ") + arguments);
     INFO(arguments << ": " << run.output);

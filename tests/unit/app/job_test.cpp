@@ -94,6 +94,32 @@ TEST_CASE("job show prints fields, scenario and what was not understood, and JSO
   CHECK_THAT(folder.run("foretrain job show s.toml").output, ContainsSubstring("is no job script"));
 }
 
+TEST_CASE("the network that the training program is told is taken for the catalog's, with a note") {
+  const auto script = [](const std::string& arguments) {
+    return std::string(
+               "#!/bin/bash\n#SBATCH --partition=gpu\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:v100:4\n") +
+           "#SBATCH --cpus-per-task=40\nsrun torchrun --nproc_per_node=4 main.py " + arguments + "\n";
+  };
+  for (const char* arguments : {"-a resnet101", "--arch=ResNet-101", "--model resnet101 -b 64"}) {
+    const ProgramRun run = predict(script(arguments), "--gpus 4");
+    INFO(run.output);
+    CHECK(run.exit_code == 0);
+    CHECK_THAT(run.output, ContainsSubstring("job: resnet101 on puhti") &&
+                               ContainsSubstring("is taken for the catalog's model resnet101"));
+  }
+  CHECK_THAT(predict(script("-a resnet101"), "--gpus 4 --model resnet18").output,
+             ContainsSubstring("job: resnet18 on puhti") && !ContainsSubstring("is taken for"));
+  const ProgramRun unknown = predict(script("--arch resnet77"), "");
+  CHECK(unknown.exit_code == 1);
+  CHECK_THAT(unknown.output, ContainsSubstring("line 6 says --arch resnet77, did you mean \"resnet"));
+  CHECK(predict(script("--model ../../etc/passwd"), "").exit_code == 1);
+
+  const TemporaryFolder folder;
+  folder.write("job.sbatch", script("-a resnet101"));
+  CHECK_THAT(folder.run("foretrain job show job.sbatch").output,
+             ContainsSubstring("name = \"resnet101\"") && ContainsSubstring("# line 6: -a\n"));
+}
+
 TEST_CASE("compare takes a job script") {
   const TemporaryFolder folder;
   folder.write("job.sbatch", kScript);

@@ -97,7 +97,7 @@ TEST_CASE("errors of measured rows are grouped by keys") {
   CHECK(json["groups"][0]["by"]["gpu"] == "v100-sxm2-32gb");
   CHECK(json["groups"][0]["rows"] == 1);
   CHECK_THAT(folder.run("foretrain validate rows.csv --no-anchor --by model").output,
-             ContainsSubstring("in 90 %   model\n"));
+             ContainsSubstring("in 90 %    width   model\n"));
   CHECK_THAT(folder.run("foretrain validate rows.csv --by gpu --by mdel").output,
              ContainsSubstring("did you mean \"model\""));
   CHECK(folder.run("foretrain validate rows.csv --by colour").exit_code == 1);

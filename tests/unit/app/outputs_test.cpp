@@ -181,4 +181,58 @@ TEST_CASE("a trace beyond the limit on file sizes is the world's failure, and no
   CHECK(folder.entries() == 1);
 }
 
+TEST_CASE("warnings beside JSON and CSV go to standard error, and stay in both") {
+  const TemporaryFolder folder;
+  const std::string warned =
+      "foretrain predict --model mnist_net --cluster puhti --gpus 1,8 --precision bf16 ";
+  const ProgramRun table = folder.run(warned + "2>/dev/null");
+  CHECK_THAT(table.output, ContainsSubstring("warning: "));
+  CHECK(folder.run(warned + "2>&1 >/dev/null").output.empty());
+  for (const std::string format : {"json", "csv"}) {
+    INFO(format);
+    CHECK_THAT(folder.run(warned + "--format " + format + " 2>&1 >/dev/null").output,
+               ContainsSubstring("warning: "));
+    CHECK(folder.run(warned + "--format " + format + " 2>/dev/null").output.find("warning: ") ==
+          std::string::npos);
+  }
+  const std::string csv = folder.run(warned + "--format csv 2>/dev/null").output;
+  CHECK_THAT(csv, ContainsSubstring(",fits,warnings\n"));
+  CHECK(csv.find(",true,") != std::string::npos);
+  CHECK(folder
+            .run("foretrain compare --model mnist_net --cluster puhti --gpus 2 --strategies ddp,dp --format "
+                 "json "
+                 "--precision bf16 2>&1 >/dev/null")
+            .output.starts_with("warning: "));
+}
+
+TEST_CASE("a terminal gets prose at its width and colours unless NO_COLOR is set, a pipe gets neither") {
+  const TemporaryFolder folder;
+  if (folder.run("command -v script").exit_code != 0) FORETRAIN_SKIP("no script(1) here");
+  const auto on_terminal = [&](const std::string& line, const std::string& before) {
+    return folder.run(before + " TERM=xterm script -qec '" + line + "' /dev/null").output;
+  };
+  const std::string why = "foretrain predict --model mnist_net --cluster puhti --gpus 1,8 ";
+  const auto longest_prose = [](const std::string& text) {
+    std::istringstream lines(text);
+    std::size_t longest = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("Why: ")) longest = line.size();
+    }
+    return longest;
+  };
+  CHECK(longest_prose(on_terminal(why, "")) <= 81);  // and a carriage return
+  CHECK(longest_prose(folder.run(why).output) > 120);
+  const std::string wrong = "foretrain predict --model mnist_net --cluster puhtj; true";
+  CHECK_THAT(on_terminal(wrong, "NO_COLOR="), ContainsSubstring("\x1b[1;31merror:\x1b[0m"));
+  CHECK(on_terminal(wrong, "NO_COLOR=1").find('\x1b') == std::string::npos);
+  CHECK(folder.run(wrong).output.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("an empty catalog says so") {
+  const TemporaryFolder folder;
+  const ProgramRun run = folder.run("foretrain list calibrations");
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.output, ContainsSubstring("There are no calibrations. foretrain calibrate fit makes one"));
+}
+
 }  // namespace outputs_test

@@ -15,7 +15,7 @@ using test::TemporaryFolder;
 namespace {
 
 const std::string kQuestion =
-    "foretrain predict --model mnist_net --cluster puhti --gpus 1 --set data.samples=6000000 --set "
+    "foretrain predict --model mnist_net --cluster puhti --gpus 1-4,8,16 --set data.samples=6000000 --set "
     "run.epochs=50 ";
 
 ProgramRun asked(const std::string& options) { return TemporaryFolder().run(kQuestion + options); }
@@ -66,8 +66,8 @@ void check_same_job(const ReadBack& both) {
 
 TEST_CASE("a recommendation is a request that can be copied, and a table of three jobs") {
   const TemporaryFolder folder;
-  const ProgramRun run =
-      folder.run("foretrain predict mahti-resnet50-ddp --gpus 1 --recommend --deadline 12h --goal cheapest");
+  const ProgramRun run = folder.run(
+      "foretrain predict mahti-resnet50-ddp --gpus 1-4,8 --recommend --deadline 12h --goal cheapest");
   INFO(run.output);
   REQUIRE(run.exit_code == 0);
   CHECK_THAT(run.output, ContainsSubstring("\nAsk for ") &&
@@ -191,7 +191,7 @@ TEST_CASE("a written sbatch script is read back as the job that was recommended,
 
 TEST_CASE("a written submit file is read back as the job that was recommended") {
   const std::string pool =
-      "foretrain predict --model mnist_net --cluster chtc-a100-40gb --gpus 1 --set data.samples=6000000 ";
+      "foretrain predict --model mnist_net --cluster chtc-a100-40gb --gpus 1-4 --set data.samples=6000000 ";
   const ReadBack both = read_back(pool + "--goal fastest", "--condor");
   check_same_job(both);
   CHECK(both.script["batch_system"] == "htcondor");

@@ -49,4 +49,22 @@ TEST_CASE("channels and drawings that cannot be are refused with the reason") {
   CHECK(folder.entries() == 0);
 }
 
+TEST_CASE("a new cluster is written to a file that reads, and warnings of a cluster are shown") {
+  const TemporaryFolder folder;
+  const std::string made = "foretrain topology new --gpu l40s --gpus-per-node 4 --nodes 2 --network roce_100";
+  CHECK(folder.run(made + " -o mine.toml").exit_code == 0);
+  CHECK_THAT(folder.read("mine.toml"), ContainsSubstring("# assumed"));
+  const ProgramRun check = folder.run("foretrain topology check ./mine.toml");
+  CHECK(check.exit_code == 0);
+  CHECK(check.output == "mine: 2 nodes, 8 GPUs, 12 links per node: no faults\n");
+  folder.run(
+      "foretrain topology new --gpu rtx-3090 --gpus-per-node 4 --nvlink pairs | sed '/^count/d' > thin.toml");
+  const ProgramRun thin = folder.run("foretrain topology check ./thin.toml");
+  CHECK(thin.exit_code == 0);
+  CHECK_THAT(thin.output, ContainsSubstring("warning: thin: the NVLinks of gpu0 carry 12 GBps in sum"));
+  CHECK(folder.run("foretrain topology new --gpu l40s --gpus-per-node 4 --nodes 2").exit_code == 1);
+  CHECK(folder.run("foretrain topology new --gpu l40s --gpus-per-node 0").exit_code == 2);
+  CHECK(folder.run("foretrain topology new --gpu l40s --gpus-per-node 4 --nvlink ring").exit_code == 2);
+}
+
 }  // namespace topology_command_test

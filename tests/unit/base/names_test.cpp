@@ -69,4 +69,16 @@ TEST_CASE("a long list is cut after sixteen names") {
   CHECK(hint.find("n26") == std::string::npos);
 }
 
+TEST_CASE("a name is found without regard to case, hyphens and underscores") {
+  const std::vector<std::string> known{"zero3", "resnet50", "ib_hdr", "a-1", "a_1"};
+  CHECK(spelt_alike("Zero-3", known) == "zero3");
+  CHECK(spelt_alike("ResNet_50", known) == "resnet50");
+  CHECK(spelt_alike("IB-HDR", known) == "ib_hdr");
+  CHECK(spelt_alike("a_1", known) == "a_1");  // itself, although another is spelt alike
+  CHECK(spelt_alike("A1", known).empty());    // two are
+  CHECK(spelt_alike("zero4", known).empty());
+  CHECK(spelt_alike("--", {"-"}).empty());
+  CHECK(spelt_alike("", known).empty());
+}
+
 }  // namespace names_test

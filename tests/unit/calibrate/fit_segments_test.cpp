@@ -2,7 +2,6 @@
 // is the best of all cuts.
 #include <cmath>
 
-#include "calibrate/fit/piece.hpp"
 #include "calibrate/fit/segments.hpp"
 #include "sim/base/random.hpp"
 #include "tests/support/catch.hpp"

@@ -3,6 +3,11 @@
 #include <numeric>
 
 #include "sim/cluster/cluster.hpp"
+#include "sim/cluster/fabrics/dragonfly.hpp"
+#include "sim/cluster/fabrics/dragonfly_plus.hpp"
+#include "sim/cluster/fabrics/fat_tree.hpp"
+#include "sim/cluster/fabrics/rail_optimized.hpp"
+#include "sim/cluster/fabrics/torus.hpp"
 #include "sim/engine/max_min.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fabric_examples.hpp"
@@ -41,8 +46,9 @@ double sum(const std::vector<double>& rates) { return std::accumulate(rates.begi
 
 ClusterSpec three_levels(int uplinks, int cores) {
   ClusterSpec spec = with_nic("fat_tree", 32);
-  spec.fabric.levels = 3, spec.fabric.nodes_per_leaf = 4, spec.fabric.leaves_per_group = 4;
-  spec.fabric.uplinks_per_leaf = uplinks, spec.fabric.uplinks_per_spine = cores;
+  FatTree& tree = spec.fabric.edit<FatTree>();
+  tree.levels = 3, tree.nodes_per_leaf = 4, tree.leaves_per_group = 4;
+  tree.uplinks_per_leaf = uplinks, tree.uplinks_per_spine = cores;
   return spec;
 }
 
@@ -65,14 +71,14 @@ TEST_CASE("a fat tree carries from group to group what its cores carry") {
 TEST_CASE("parallel links add their bandwidths") {
   ClusterSpec spec = three_levels(2, 2);
   const double single = sum(shift_rates(spec, 16));
-  spec.fabric.parallel_links = 2;
+  spec.fabric.edit<FatTree>().parallel_links = 2;
   CHECK(sum(shift_rates(spec, 16)) == Approx(2 * single));
 }
 
 TEST_CASE(
     "a ring of routers carries every flow to the next neighbour, and half of them to the one after it") {
   ClusterSpec spec = with_nic("torus", 8);
-  spec.fabric.dimensions = {8};
+  spec.fabric.edit<Torus>().dimensions = {8};
   CHECK(least(shift_rates(spec, 1)) == Approx(1));
   CHECK(least(shift_rates(spec, 2)) == Approx(0.5));   // each link is on two routes
   CHECK(least(shift_rates(spec, 4)) == Approx(0.25));  // four hops, all upwards
@@ -80,19 +86,20 @@ TEST_CASE(
 
 TEST_CASE("between two groups of a dragonfly the links between them are the cut") {
   ClusterSpec spec = with_nic("dragonfly", 16);
-  spec.fabric.groups = 2, spec.fabric.routers_per_group = 8, spec.fabric.nodes_per_router = 1;
+  Dragonfly& groups = spec.fabric.edit<Dragonfly>();
+  groups.groups = 2, groups.routers_per_group = 8, groups.nodes_per_router = 1;
   for (const int global_links : {1, 2, 4, 8}) {
-    spec.fabric.global_links = global_links;
+    groups.global_links = global_links;
     CHECK(sum(shift_rates(spec, 8)) == Approx(2 * global_links));  // both directions
   }
 }
 
 TEST_CASE("cells of a dragonfly+ are joined by their global links") {
   ClusterSpec spec = with_nic("dragonfly_plus", 16);
-  spec.fabric.groups = 2, spec.fabric.leaves_per_group = 2, spec.fabric.nodes_per_leaf = 4,
-  spec.fabric.uplinks_per_leaf = 4;
+  DragonflyPlus& cells = spec.fabric.edit<DragonflyPlus>();
+  cells.groups = 2, cells.leaves_per_group = 2, cells.nodes_per_leaf = 4, cells.uplinks_per_leaf = 4;
   for (const int global_links : {2, 4, 8}) {
-    spec.fabric.global_links = global_links;
+    cells.global_links = global_links;
     CHECK(sum(shift_rates(spec, 8)) == Approx(2 * global_links));
   }
 }
@@ -116,7 +123,8 @@ TEST_CASE("rails do not disturb each other") {
 TEST_CASE("a rail uses all its spines, whatever the number of rails") {
   ClusterSpec spec = nvlink_cluster(16, 2);
   spec.fabric.kind = "rail_optimized";
-  spec.fabric.nodes_per_leaf = 8, spec.fabric.uplinks_per_leaf = 8;
+  RailOptimized& rails = spec.fabric.edit<RailOptimized>();
+  rails.nodes_per_leaf = 8, rails.uplinks_per_leaf = 8;
   const Cluster cluster = Cluster::build(spec, 16);
   MaxMinProblem problem;
   problem.capacities = cluster.capacities();

@@ -2,6 +2,7 @@
 #include "sim/cluster/calibrated_cluster.hpp"
 
 #include "sim/cluster/cluster.hpp"
+#include "sim/cluster/fabrics/explicit.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
@@ -24,7 +25,7 @@ ClusterSpec graph_cluster() {
   spec.fabric.kind = "explicit";
   spec.fabric.uplink = spec.fabric.link;
   for (const char* end : {"node0", "node1"})
-    spec.fabric.graph.push_back({end, "switch0", spec.fabric.link, 1, {}});
+    spec.fabric.edit<ExplicitFabric>().graph.push_back({end, "switch0", spec.fabric.link, 1, {}});
   return spec;
 }
 
@@ -73,8 +74,9 @@ TEST_CASE("a network link's constants stand at the NICs, between the switches an
   Calibration calibration = with("link.ib_hdr100.bandwidth", 11e9);
   calibration.constants.push_back({"link.ib_hdr100.collective_latency", 7e-6, 0, 0, 0, 0, 0});
   const ClusterSpec cluster = calibrated(graph_cluster(), calibration);
-  for (const LinkType* link : {&cluster.fabric.link, &cluster.fabric.uplink, &cluster.fabric.graph[0].type,
-                               &cluster.fabric.graph[1].type}) {
+  for (const LinkType* link :
+       {&cluster.fabric.link, &cluster.fabric.uplink, &cluster.fabric.get<ExplicitFabric>().graph[0].type,
+        &cluster.fabric.get<ExplicitFabric>().graph[1].type}) {
     CHECK(link->bandwidth.per_second == 11e9);
     CHECK(link->collective_latency == microseconds(7));
     CHECK(link->latency == microseconds(0.6));

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "sim/cluster/cluster.hpp"
+#include "sim/cluster/fabrics/fat_tree.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
@@ -28,8 +29,9 @@ ClusterSpec two_gpus() { return test::plain_node(2, test::v100()); }
 ClusterSpec fat_tree(int nodes_per_leaf, int uplinks_per_leaf) {
   ClusterSpec spec = test::star_cluster(4, {10e9});
   spec.fabric.kind = "fat_tree";
-  spec.fabric.nodes_per_leaf = nodes_per_leaf;
-  spec.fabric.uplinks_per_leaf = uplinks_per_leaf;
+  FatTree& tree = spec.fabric.edit<FatTree>();
+  tree.nodes_per_leaf = nodes_per_leaf;
+  tree.uplinks_per_leaf = uplinks_per_leaf;
   return spec;
 }
 

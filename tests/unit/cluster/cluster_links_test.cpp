@@ -1,6 +1,5 @@
 // The compact list of links against the links written out.
-#include "sim/cluster/cluster_links.hpp"
-
+#include "sim/cluster/cluster.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 

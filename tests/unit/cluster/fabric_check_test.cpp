@@ -1,6 +1,10 @@
 // What a fabric's parameters can have wrong: each missing, too small, too large or contradictory value has
 // its message.
 #include "sim/cluster/cluster.hpp"
+#include "sim/cluster/fabrics/dragonfly.hpp"
+#include "sim/cluster/fabrics/explicit.hpp"
+#include "sim/cluster/fabrics/fat_tree.hpp"
+#include "sim/cluster/fabrics/rail_optimized.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fabric_examples.hpp"
 
@@ -11,11 +15,11 @@ using namespace foretrain::test;
 
 namespace {
 
-/// "message | hint\n" of every fault, with the number of the link in front where one is to blame.
+/// "message | hint\n" of every fault, with the line of the link in front where one is to blame.
 std::string faults_of(const ClusterSpec& spec) {
   std::string text;
   for (const ClusterFault& fault : check(spec)) {
-    if (fault.fabric_link >= 0) text += std::to_string(fault.fabric_link) + ": ";
+    if (fault.fabric_link.line > 0) text += std::to_string(fault.fabric_link.line) + ": ";
     text += fault.message + " | " + fault.hint + "\n";
   }
   return text;
@@ -24,7 +28,8 @@ std::string faults_of(const ClusterSpec& spec) {
 ClusterSpec graph(std::vector<FabricLink> links) {
   ClusterSpec spec = graph_example();
   spec.nodes = 2;
-  spec.fabric.graph = std::move(links);
+  for (std::size_t i = 0; i < links.size(); ++i) links[i].span.line = static_cast<int>(i) + 1;
+  spec.fabric.edit<ExplicitFabric>().graph = std::move(links);
   return spec;
 }
 
@@ -32,30 +37,30 @@ ClusterSpec graph(std::vector<FabricLink> links) {
 
 TEST_CASE("a fat tree of three levels needs groups, one of two levels has none") {
   ClusterSpec spec = tree_example(3);
-  spec.fabric.leaves_per_group = 0;
+  spec.fabric.edit<FatTree>().leaves_per_group = 0;
   CHECK(faults_of(spec) ==
         "a fat_tree of three levels needs leaves_per_group | leaves_per_group = 32 joins 32 leaves and their "
         "spines to a group, below the "
         "core "
         "switches\n");
   spec = tree_example(3);
-  spec.fabric.levels = 2;
+  spec.fabric.edit<FatTree>().levels = 2;
   CHECK(faults_of(spec) ==
         "a fat_tree of two levels has no groups and no links above its spines | set levels = 3\n");
-  spec.fabric.levels = 4;
+  spec.fabric.edit<FatTree>().levels = 4;
   CHECK(faults_of(spec) == "a fat_tree has two or three levels | set levels = 2 or levels = 3\n");
 }
 
 TEST_CASE("rails need leaves and uplinks") {
   ClusterSpec spec = rail_example();
-  spec.fabric.nodes_per_leaf = spec.fabric.uplinks_per_leaf = 0;
+  spec.fabric.edit<RailOptimized>().nodes_per_leaf = spec.fabric.edit<RailOptimized>().uplinks_per_leaf = 0;
   CHECK(faults_of(spec) ==
         "a rail_optimized needs nodes_per_leaf | nodes_per_leaf = 32 joins NIC 0 of 32 nodes to one leaf, "
         "NIC 1 to the next\n"
         "a rail_optimized needs uplinks_per_leaf | uplinks_per_leaf = 32 makes 32 spine switches, one link "
         "from every leaf to each\n");
   spec = rail_example();
-  spec.fabric.uplinks_per_leaf = 1'000'000;
+  spec.fabric.edit<RailOptimized>().uplinks_per_leaf = 1'000'000;
   CHECK(faults_of(spec) ==
         "the rail_optimized has too many links between switches | raise nodes_per_leaf or lower "
         "uplinks_per_leaf\n");
@@ -67,21 +72,22 @@ TEST_CASE("a dragonfly needs its four numbers and room for the nodes") {
         "a dragonfly needs groups | groups = 24 is the number of groups of routers\n"
         "a dragonfly needs routers_per_group | routers_per_group = 32, all joined to each other\n"
         "a dragonfly needs nodes_per_router | nodes_per_router = 2 puts all NICs of 2 nodes at a router\n");
-  spec.fabric.groups = 2, spec.fabric.routers_per_group = 3, spec.fabric.nodes_per_router = 1;
+  Dragonfly& groups = spec.fabric.edit<Dragonfly>();
+  groups.groups = 2, groups.routers_per_group = 3, groups.nodes_per_router = 1;
   CHECK(faults_of(spec) ==
         "a dragonfly needs global_links | global_links = 10 joins every two groups by 10 links\n");
-  spec.fabric.global_links = 1;
+  groups.global_links = 1;
   CHECK(faults_of(spec) ==
         "a dragonfly of this size holds 6 nodes, not 12 | raise groups, routers_per_group or "
         "nodes_per_router\n");
-  spec.fabric.groups = 100'000, spec.fabric.routers_per_group = 100'000;
+  groups.groups = 100'000, groups.routers_per_group = 100'000;
   CHECK(faults_of(spec) ==
         "the dragonfly has too many links between switches | lower routers_per_group or global_links\n");
 }
 
 TEST_CASE("spread NICs need routers that can be dealt out") {
   ClusterSpec spec = dragonfly_example(true);
-  spec.fabric.routers_per_group = 5;
+  spec.fabric.edit<Dragonfly>().routers_per_group = 5;
   CHECK(faults_of(spec) ==
         "5 routers of a group cannot be dealt out to 2 NICs of a node | with spread_nics, routers_per_group "
         "is a multiple of the NICs of a "
@@ -136,16 +142,16 @@ TEST_CASE("switches that nothing joins leave NICs that cannot be reached") {
 
 TEST_CASE("a wrong link of an explicit fabric is pointed at") {
   CHECK(faults_of(graph({join("a", "node0-1"), join("node0", "node1")})) ==
-        "1: the link node0 - node1 joins two NICs | put a switch between them\n");
+        "2: the link node0 - node1 joins two NICs | put a switch between them\n");
   CHECK(faults_of(graph({join("a", "node0-1"), join("a", "a")})) ==
-        "1: a link from a to itself | a link connects two different switches\n");
+        "2: a link from a to itself | a link connects two different switches\n");
   CHECK(faults_of(graph({join("a", "node0-1"), join("b", "node1.nic1"), join("a", "b")})) ==
-        "1: node1.nic1 is connected twice | a NIC has one link; count = 2 doubles it\n");
+        "2: node1.nic1 is connected twice | a NIC has one link; count = 2 doubles it\n");
   CHECK(
       faults_of(graph({join("a", "node0-1"), join("a", "node1.nic2")})) ==
-      "1: the link a - node1.nic2 names NICs that a node does not have | nodes have 2 NICs, nic0 to nic1\n");
+      "2: the link a - node1.nic2 names NICs that a node does not have | nodes have 2 NICs, nic0 to nic1\n");
   CHECK(faults_of(graph({join("a", "node0-2")})) ==
-        "0: there is no node2 in the cluster | it has 2 nodes, from node0 on\n");
+        "1: there is no node2 in the cluster | it has 2 nodes, from node0 on\n");
 }
 
 TEST_CASE("what only resembles a NIC is the name of a switch") {

@@ -2,6 +2,8 @@
 #include <map>
 
 #include "sim/cluster/cluster.hpp"
+#include "sim/cluster/fabrics/dragonfly.hpp"
+#include "sim/cluster/fabrics/fat_tree.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fabric_examples.hpp"
 #include "tests/support/route_text.hpp"
@@ -45,8 +47,9 @@ using Counts = std::map<int, int>;
 
 TEST_CASE("a fat tree of three levels takes 2, 4 or 6 links: one leaf, one group, two groups") {
   ClusterSpec spec = one_nic("fat_tree", 16);
-  spec.fabric.levels = 3;
-  spec.fabric.nodes_per_leaf = 2, spec.fabric.leaves_per_group = 4, spec.fabric.uplinks_per_leaf = 2;
+  FatTree& tree = spec.fabric.edit<FatTree>();
+  tree.levels = 3;
+  tree.nodes_per_leaf = 2, tree.leaves_per_group = 4, tree.uplinks_per_leaf = 2;
   // Of 15 others 1 is below the same leaf, 8 - 2 in the same group, 8 in the other one.
   CHECK(pairs_by_hops(spec) == Counts{{2, 16 * 1}, {4, 16 * 6}, {6, 16 * 8}});
 }
@@ -61,8 +64,8 @@ TEST_CASE("with rails a message stays below a leaf within its rail and group, an
 
 TEST_CASE("a dragonfly takes at most a link in each group and one between them") {
   ClusterSpec spec = one_nic("dragonfly", 12);
-  spec.fabric.groups = 3, spec.fabric.routers_per_group = 4, spec.fabric.nodes_per_router = 1,
-  spec.fabric.global_links = 1;
+  Dragonfly& groups = spec.fabric.edit<Dragonfly>();
+  groups.groups = 3, groups.routers_per_group = 4, groups.nodes_per_router = 1, groups.global_links = 1;
   const std::map<int, int> pairs = pairs_by_hops(spec);
   // In a group: router to router, 12 * 3 pairs. Between two groups: 4 routers by 4, of which the two gateways
   // need no local link; a local link on one side is needed by 3 + 3 pairs, on both by 3 * 3; three pairs of
@@ -125,7 +128,8 @@ TEST_CASE("an explicit graph is crossed by shortest ways, and the receiver choos
 
 TEST_CASE("by destination two senders meet on the way to one receiver, by flow they need not") {
   ClusterSpec spec = one_nic("fat_tree", 64);
-  spec.fabric.nodes_per_leaf = 32, spec.fabric.uplinks_per_leaf = 8;
+  FatTree& tree = spec.fabric.edit<FatTree>();
+  tree.nodes_per_leaf = 32, tree.uplinks_per_leaf = 8;
   const auto spines_to_one = [&] {
     const Cluster cluster = Cluster::build(spec, 64);
     std::map<LinkId, int> uplinks;

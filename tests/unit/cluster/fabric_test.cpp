@@ -3,6 +3,7 @@
 #include <set>
 
 #include "sim/cluster/fabrics/catalog.hpp"
+#include "sim/cluster/fabrics/fat_tree.hpp"
 #include "sim/engine/max_min.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/route_text.hpp"
@@ -19,8 +20,9 @@ namespace {
 ClusterSpec fat_tree(int nodes, int nodes_per_leaf, int uplinks) {
   ClusterSpec spec = test::star_cluster(nodes, {10e9});
   spec.fabric.kind = "fat_tree";
-  spec.fabric.nodes_per_leaf = nodes_per_leaf;
-  spec.fabric.uplinks_per_leaf = uplinks;
+  FatTree& tree = spec.fabric.edit<FatTree>();
+  tree.nodes_per_leaf = nodes_per_leaf;
+  tree.uplinks_per_leaf = uplinks;
   return spec;
 }
 
@@ -37,7 +39,7 @@ std::vector<double> leaf_to_leaf(const ClusterSpec& spec) {
   const Cluster cluster = Cluster::build(spec, spec.nodes);
   MaxMinProblem problem;
   problem.capacities = cluster.capacities();
-  const int half = spec.fabric.nodes_per_leaf;
+  const int half = spec.fabric.get<FatTree>().nodes_per_leaf;
   for (int node = 0; node < half; ++node) problem.add_flow(between(cluster, node, half + node).links);
   std::vector<double> gigabytes;
   for (const ByteRate rate : max_min_rates(problem)) gigabytes.push_back(rate.per_second / 1e9);

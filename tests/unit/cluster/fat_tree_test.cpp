@@ -1,4 +1,6 @@
 // The fat tree: who meets where, and how pairs spread over the spines.
+#include "sim/cluster/fabrics/fat_tree.hpp"
+
 #include <map>
 
 #include "sim/cluster/cluster.hpp"
@@ -15,7 +17,8 @@ namespace {
 ClusterSpec tree(int nodes, int nodes_per_leaf, int uplinks) {
   ClusterSpec spec = star_cluster(nodes, {12.5e9});
   spec.fabric.kind = "fat_tree";
-  spec.fabric.nodes_per_leaf = nodes_per_leaf, spec.fabric.uplinks_per_leaf = uplinks;
+  FatTree& tree = spec.fabric.edit<FatTree>();
+  tree.nodes_per_leaf = nodes_per_leaf, tree.uplinks_per_leaf = uplinks;
   return spec;
 }
 

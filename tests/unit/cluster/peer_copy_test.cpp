@@ -1,7 +1,6 @@
 // Which copies between GPUs reach the rate of their links.
-#include "sim/cluster/peer_copy.hpp"
-
 #include "sim/cluster/cluster.hpp"
+#include "sim/cluster/routing.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 

@@ -1,6 +1,5 @@
 // The costs of collectives on a cluster: those of the GPU's generation, but for what was measured.
-#include "sim/collective/cost_constants.hpp"
-
+#include "sim/collective/costs.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/one_job.hpp"
 

@@ -175,7 +175,7 @@ TEST_CASE("every need of a ring and of trees is needed") {
 TEST_CASE("a lane that waits for nothing is found in every algorithm whose data moves on") {
   const std::vector<int> order = first_ranks(8), groups{4, 4};
   for (const Algorithm& row : algorithms()) {
-    if (row.op == CollectiveOp::alltoall && row.family == "pairwise")
+    if (row.op == CollectiveOp::alltoall && row.family == AlgorithmFamily::pairwise)
       continue;  // waits for the round, not for data
     AlgorithmRequest request{order, 0, 2, groups};
     if (!row.refuse(request).empty()) request.groups = {};

@@ -1,11 +1,10 @@
 // Lanes played on links: the times of small machines, derived by hand.
-#include "sim/collective/lanes_transfers.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include "sim/collective/algorithms/catalog.hpp"
+#include "sim/collective/lanes.hpp"
 #include "sim/engine/chunk_simulator.hpp"
 #include "tests/support/catch.hpp"
 

@@ -40,7 +40,7 @@ void for_all_algorithms(const Use& use) {
 
 /// Ranks get parts they have: from a multicast, or from a ring after a scatter.
 bool repeats_itself(const Algorithm& row, const Schedule& schedule) {
-  return schedule.switches > 0 || row.family == "scatter_all_gather";
+  return schedule.switches > 0 || row.family == AlgorithmFamily::scatter_all_gather;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Launch lines in the forms that people write them.
-#include "sim/import/launch_line.hpp"
-
+#include "sim/import/launch_reader.hpp"
 #include "sim/import/program_arguments.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"

@@ -1,7 +1,7 @@
 // Tests of finding the format of a log, of logs with several formats, and of bad input of every kind.
 #include <set>
 
-#include "sim/import/logs/catalog.hpp"
+#include "sim/import/logs/readers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/sample_logs.hpp"
 

@@ -19,6 +19,8 @@ TEST_CASE("times of Slurm are minutes, or days, hours, minutes and seconds") {
   CHECK(slurm_time("0-2") == 2 * 3600);
   CHECK(slurm_time("1-00:00") == 86400);
   CHECK(slurm_time("2-12:30:05") == 2 * 86400 + 12 * 3600 + 30 * 60 + 5);
+  CHECK(slurm_time_text(3723) == "01:02:03");
+  CHECK(slurm_time_text(2 * 86400 + 12 * 3600 + 30 * 60 + 5) == "2-12:30:05");
   CHECK(slurm_time("UNLIMITED") == 0);
   for (const char* wrong :
        {"", "x", "1:2:3:4", "-5", "1-", "1-x", "1.5", "99999999999999999999", "1-1:1:1:1"})

@@ -1,9 +1,7 @@
 // The held-out errors of a calibration, and what was read out of logs, as text and JSON.
-#include "sim/report/calibration/calibration_check_table.hpp"
-
 #include <nlohmann/json.hpp>
 
-#include "sim/report/calibration/sample_listing.hpp"
+#include "sim/report/calibration/calibration_reports.hpp"
 #include "tests/support/catch.hpp"
 
 namespace calibration_check_table_test {
@@ -82,7 +80,7 @@ TEST_CASE("a listing of samples has a line for each operation and job, with its 
              ContainsSubstring(
                  "collective all_reduce          8 GPUs    2 nodes      3 samples in us, 8 to 1048576 B\n"));
   CHECK_THAT(text,
-             ContainsSubstring("host       enqueue             1 GPUs    1 nodes      1 samples in us\n"));
+             ContainsSubstring("host       enqueue             1 GPU     1 node       1 sample  in us\n"));
   CHECK(list_sample_files({file}, SampleListing::files) == "run.log: nccl-tests, 4 rows, 4 samples\n");
 }
 

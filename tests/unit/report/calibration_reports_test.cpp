@@ -1,6 +1,6 @@
 // What the table and the drawing of a calibration leave out, mark and survive.
-#include "sim/report/calibration/calibration_drawing.hpp"
-#include "sim/report/calibration/calibration_table.hpp"
+#include "sim/report/calibration/calibration_reports.hpp"
+
 #include "tests/support/catch.hpp"
 #include "tests/support/example_calibration.hpp"
 

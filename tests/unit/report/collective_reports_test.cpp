@@ -2,8 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/collective/collective_catalog.hpp"
-#include "sim/report/collective/collective_csv.hpp"
-#include "sim/report/collective/collective_json.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_curve.hpp"
 

@@ -59,6 +59,8 @@ TEST_CASE("what does not fit is not recommended") {
   Prediction p = example();
   p.points[1].memory_capacity = {1000};
   CHECK_THAT(headline(p), Catch::Matchers::EndsWith("; numbers marked ! do not fit into memory."));
+  p.points[1].speedup = 0.5;
+  CHECK(headline(p).find("slower") == std::string::npos);
   p.cannot_run = true;
   CHECK(headline(p) == "This cannot run: it does not fit into the memory of these GPUs.");
   p.points.clear();

@@ -1,9 +1,8 @@
 // Intervals and the tornado for people: what is certain, what is left out, where bars begin and end.
-#include "sim/report/prediction/interval_table.hpp"
-
 #include <algorithm>
 #include <sstream>
 
+#include "sim/report/prediction/table.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_prediction.hpp"
 #include "tests/support/example_recommendation.hpp"

@@ -193,7 +193,7 @@ TEST_CASE("a validation has the keys of the contract") {
 TEST_CASE("a validation says which rules it was given, and what they told of how many rows") {
   Validation v;
   v.provenance = "p.toml";
-  v.row_facts = {{"strategy single for x", 1}, {"framework.name = \"tensorflow\"", 2, "its log"}};
+  v.inferred_settings = {{"strategy single for x", 1}, {"framework.name = \"tensorflow\"", 2, "its log"}};
   v.unreached = {{"far", 7, 1, "cannot be reached", {{2, {"m", "c", "g", "ddp", "fp32", 1}}}}};
   const Json j = Json::parse(write_validation_json(v, {{"model"}}));
   CHECK(j["provenance"] == "p.toml");

@@ -1,10 +1,9 @@
 // The table of nccl-tests, read back the way scripts read it.
-#include "sim/report/collective/nccl_tests.hpp"
-
 #include <fstream>
 #include <regex>
 #include <sstream>
 
+#include "sim/report/collective/collective_catalog.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_curve.hpp"
 

@@ -5,7 +5,6 @@
 
 #include "sim/cluster/cluster.hpp"
 #include "sim/report/drawing/ring_drawing.hpp"
-#include "sim/report/drawing/topology_layout.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 

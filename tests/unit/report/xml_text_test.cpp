@@ -1,6 +1,5 @@
 // Any bytes become text that XML takes.
-#include "sim/report/drawing/xml_text.hpp"
-
+#include "sim/report/drawing/svg_label.hpp"
 #include "tests/support/catch.hpp"
 
 namespace xml_text_test {

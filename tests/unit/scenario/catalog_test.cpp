@@ -83,7 +83,10 @@ TEST_CASE("a name cannot leave its catalog") {
 
 TEST_CASE("an unknown name gets the nearest ones") {
   const OwnCatalog own;
-  CHECK(unknown_name_hint(CatalogKind::clusters, "puthi") == "did you mean \"puhti\"?");
+  CHECK(unknown_name_hint(CatalogKind::clusters, "puthi") ==
+        "did you mean \"puhti\"? All: foretrain list clusters; your own: a file (CONTRIBUTING.md, Recipes), "
+        "as in "
+        "./mine.toml");
   CHECK_THAT(unknown_name_hint(CatalogKind::clusters, "zzzzzzzz"),
              ContainsSubstring("known: ") && ContainsSubstring("alps-gh200"));
 }
@@ -98,7 +101,8 @@ TEST_CASE("a name in a text is reported where it stands instead of thrown") {
         "t.toml:1:11: error: unknown cluster \"puthi\"\n"
         "  1 | cluster = \"puthi\"\n"
         "    |           ^^^^^^^\n"
-        "  hint: did you mean \"puhti\"?\n"
+        "  hint: did you mean \"puhti\"? All: foretrain list clusters; your own: a file (CONTRIBUTING.md, "
+        "Recipes), as in ./mine.toml\n"
         "t.toml:2:8: error: no/such.toml does not exist\n"
         "  2 | file = \"no/such.toml\"\n"
         "    |        ^^^^^^^^^^^^^^\n"

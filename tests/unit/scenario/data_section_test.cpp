@@ -51,7 +51,8 @@ TEST_CASE("a data set's preset is read first and explicit keys replace its value
 
 TEST_CASE("every data set of the catalog can be read and says where its cost comes from") {
   const auto names = names_in(CatalogKind::datasets);
-  CHECK(names == std::vector<std::string>{"cifar10", "imagenet", "mnist", "synthetic", "wikitext"});
+  CHECK(names == std::vector<std::string>{"cifar10", "cifar100", "coco", "imagenet", "mnist", "synthetic",
+                                          "wikitext"});
   for (const std::string& name : names) {
     INFO(name);
     const SourceText source = open_named(CatalogKind::datasets, name).value();

@@ -2,6 +2,7 @@
 // about a wrong name.
 #include "sim/workload/lowering/operators.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/layer_options.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
 namespace named_results_test {
@@ -99,7 +100,7 @@ TEST_CASE("a parameter's number stands in names and in lists") {
       "\"s$stage\" }]\n");
   CHECK(model.layers[0].as == std::vector<std::string>{"s1#1"});
   CHECK(model.layers[1].as == std::vector<std::string>{"s2#2"});
-  CHECK(model.layers[1].kernel == Sides(std::vector<std::int64_t>{1, 5}));
+  CHECK(test::sides_of(model.layers[1], "kernel") == Sides(std::vector<std::int64_t>{1, 5}));
 }
 
 TEST_CASE("start opens a further input") {
@@ -133,8 +134,9 @@ TEST_CASE("a network may end in several losses") {
       "input = [6]\nlayers = [\n  { type = \"linear\", out = 5, as = \"a\" },\n  { type = \"linear\", out = "
       "3 },\n  { type = \"loss\" },\n"
       "  { type = \"loss\", kind = \"mse\", from = \"a\", weighted = true },\n]\n");
-  CHECK(model.layers[3].loss_kind == LossKind::mse);
-  CHECK(model.layers[3].weighted);
+  CHECK(test::flag_of(model.layers[3], "weighted"));
+  // Two kernels of the mean square, one each for the factor and the sum of losses.
+  CHECK(expand(model).model.forward.back().kernels == 4);
 }
 
 // clang-format off

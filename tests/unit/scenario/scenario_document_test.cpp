@@ -93,11 +93,11 @@ TEST_CASE("mistakes in settings and options name them, mistakes in the file name
 --model resnet5O:1:1: error: unknown model "resnet5O"
   1 | resnet5O
     | ^^^^^^^^
-  hint: did you mean "resnet50", "resnet152" or "resnet18"?
+  hint: did you mean "resnet50", "resnet152" or "resnet18"? All: foretrain list models; your own: a file (docs/models/model_files.md), as in ./mine.toml
 --set cluster.name=puthi:1:14: error: unknown cluster "puthi"
   1 | cluster.name=puthi
     |              ^^^^^
-  hint: did you mean "puhti"?
+  hint: did you mean "puhti"? All: foretrain list clusters; your own: a file (CONTRIBUTING.md, Recipes), as in ./mine.toml
 --set run.epoch=3:1:5: error: unknown key "epoch" in [run]
   1 | run.epoch=3
     |     ^^^^^

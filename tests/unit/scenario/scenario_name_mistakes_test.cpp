@@ -77,7 +77,7 @@ name = "mathi"
      R"(s.toml:4:8: error: unknown cluster "mathi"
   4 | name = "mathi"
     |        ^^^^^^^
-  hint: did you mean "mahti"?
+  hint: did you mean "mahti"? All: foretrain list clusters; your own: a file (CONTRIBUTING.md, Recipes), as in ./mine.toml
 )"},
     {"an unknown model",
      R"([model]
@@ -88,7 +88,7 @@ name = "raven"
      R"(s.toml:2:8: error: unknown model "resnet51"
   2 | name = "resnet51"
     |        ^^^^^^^^^^
-  hint: did you mean "resnet50", "resnet101" or "resnet152"?
+  hint: did you mean "resnet50", "resnet101" or "resnet152"? All: foretrain list models; your own: a file (docs/models/model_files.md), as in ./mine.toml
 )"},
     {"a model file that does not exist",
      R"([model]
@@ -191,7 +191,7 @@ name = "raven"
      R"(s.toml:3:13: error: unknown model.precision "fp61"
   3 | precision = "fp61"
     |             ^^^^^^
-  hint: did you mean "fp32" or "fp8"?
+  hint: did you mean "fp16", "fp32" or "fp8"?
 )"},
     {"an unknown optimizer",
      R"([model]

@@ -139,7 +139,7 @@ TEST_CASE("wrong keys of a constant are answered each at its place") {
 TEST_CASE("wrong keys of a collective are answered each at its place") {
   const std::string segment = "{ from = \"8 B\", to = \"1 KiB\", latency = \"9 us\" }";
   check_mistake("[[collectives]]\ngpus = 8\nsegments = [" + segment + "]\n", "collectives.op is missing");
-  check_mistake("[[collectives]]\nop = \"allreduce\"\ngpus = 8\nsegments = [" + segment + "]\n",
+  check_mistake("[[collectives]]\nop = \"all_redcue\"\ngpus = 8\nsegments = [" + segment + "]\n",
                 "did you mean \"all_reduce\"");
   check_mistake(collective_with("nodes = 9", segment), "9 nodes cannot share 8 GPUs");
   check_mistake(collective_with("algorithm = \"rng\"", segment), "did you mean \"ring\"");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "sim/cluster/cluster.hpp"
+#include "sim/cluster/fabrics/fat_tree.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "tests/support/catch.hpp"
 
@@ -111,8 +112,8 @@ TEST_CASE("a cluster file gives node, host and fabric") {
   CHECK(spec.fabric.link.name == "ib_hdr100");
   CHECK(spec.fabric.uplink.name == "ib_hdr");
   CHECK(spec.fabric.switch_latency == microseconds(0.3));
-  CHECK(spec.fabric.nodes_per_leaf == 20);
-  CHECK(spec.fabric.uplinks_per_leaf == 10);
+  CHECK(spec.fabric.get<FatTree>().nodes_per_leaf == 20);
+  CHECK(spec.fabric.get<FatTree>().uplinks_per_leaf == 10);
   CHECK(spec.fabric.span.line == 25);
 }
 
@@ -181,7 +182,7 @@ TEST_CASE("a fat tree's missing parameters are reported at the fabric") {
 
 TEST_CASE("an unknown GPU, link and fabric are reported where they stand, with a suggestion") {
   CHECK(read(with("v100-sxm2-32gb", "v100-smx2-32gb",
-                  with("upi_10_4", "upi_1O_4", with("\"fat_tree\"", "\"fattree\""))))
+                  with("upi_10_4", "upi_1O_4", with("\"fat_tree\"", "\"fat_treee\""))))
             .errors ==
         "box.toml:5:7: error: unknown GPU \"v100-smx2-32gb\"\n"
         "  5 | gpu = \"v100-smx2-32gb\"\n"
@@ -191,9 +192,9 @@ TEST_CASE("an unknown GPU, link and fabric are reported where they stand, with a
         "  23 | link = \"upi_1O_4\"\n"
         "     |        ^^^^^^^^^^\n"
         "  hint: did you mean \"upi_10_4\"?\n"
-        "box.toml:26:8: error: unknown fabric.kind \"fattree\"\n"
-        "  26 | kind = \"fattree\"\n"
-        "     |        ^^^^^^^^^\n"
+        "box.toml:26:8: error: unknown fabric.kind \"fat_treee\"\n"
+        "  26 | kind = \"fat_treee\"\n"
+        "     |        ^^^^^^^^^^^\n"
         "  hint: did you mean \"fat_tree\"?\n"
         "3 errors\n");
 }

@@ -1,5 +1,9 @@
 // Tests of the fabric table: each kind's keys, their limits, and mistakes at their place.
 #include "sim/cluster/cluster.hpp"
+#include "sim/cluster/fabrics/dragonfly.hpp"
+#include "sim/cluster/fabrics/explicit.hpp"
+#include "sim/cluster/fabrics/fat_tree.hpp"
+#include "sim/cluster/fabrics/torus.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "tests/support/catch.hpp"
 
@@ -37,10 +41,10 @@ ecmp = "flow"
 in_network_reduction = true
 )");
   REQUIRE(tree_errors.empty());
-  CHECK(tree.fabric.levels == 3);
-  CHECK(tree.fabric.leaves_per_group == 2);
-  CHECK(tree.fabric.uplinks_per_spine == 3);
-  CHECK(tree.fabric.parallel_links == 2);
+  CHECK(tree.fabric.get<FatTree>().levels == 3);
+  CHECK(tree.fabric.get<FatTree>().leaves_per_group == 2);
+  CHECK(tree.fabric.get<FatTree>().uplinks_per_spine == 3);
+  CHECK(tree.fabric.get<FatTree>().parallel_links == 2);
   CHECK(tree.fabric.ecmp == PathChoice::flow);
   CHECK(tree.fabric.in_network_reduction);
   const auto [dragonfly, dragonfly_errors] = read(R"(kind = "dragonfly"
@@ -52,15 +56,15 @@ global_links = 3
 spread_nics = true
 )");
   REQUIRE(dragonfly_errors.empty());
-  CHECK(dragonfly.fabric.groups == 2);
-  CHECK(dragonfly.fabric.routers_per_group == 4);
-  CHECK(dragonfly.fabric.nodes_per_router == 1);
-  CHECK(dragonfly.fabric.global_links == 3);
-  CHECK(dragonfly.fabric.spread_nics);
+  CHECK(dragonfly.fabric.get<Dragonfly>().groups == 2);
+  CHECK(dragonfly.fabric.get<Dragonfly>().routers_per_group == 4);
+  CHECK(dragonfly.fabric.get<Dragonfly>().nodes_per_router == 1);
+  CHECK(dragonfly.fabric.get<Dragonfly>().global_links == 3);
+  CHECK(dragonfly.fabric.get<Dragonfly>().spread_nics);
   CHECK(dragonfly.fabric.ecmp == PathChoice::destination);
   const auto [torus, torus_errors] = read("kind = \"torus\"\nlink = \"ib_edr\"\ndimensions = [2, 4]\n");
   REQUIRE(torus_errors.empty());
-  CHECK(torus.fabric.dimensions == std::vector<int>{2, 4});
+  CHECK(torus.fabric.get<Torus>().dimensions == std::vector<int>{2, 4});
 }
 
 TEST_CASE("an explicit graph lists its links, with a link type of their own or that of the fabric") {
@@ -74,11 +78,11 @@ count = 2
 pairs = [["leaf0", "leaf1"]]
 )");
   REQUIRE(errors.empty());
-  REQUIRE(spec.fabric.graph.size() == 3);
-  CHECK(spec.fabric.graph[0].type.name == "ib_edr");
-  CHECK(spec.fabric.graph[2].type.name == "ib_hdr");
-  CHECK(spec.fabric.graph[2].count == 2);
-  CHECK(spec.fabric.graph[2].span.line == 11);
+  REQUIRE(spec.fabric.get<ExplicitFabric>().graph.size() == 3);
+  CHECK(spec.fabric.get<ExplicitFabric>().graph[0].type.name == "ib_edr");
+  CHECK(spec.fabric.get<ExplicitFabric>().graph[2].type.name == "ib_hdr");
+  CHECK(spec.fabric.get<ExplicitFabric>().graph[2].count == 2);
+  CHECK(spec.fabric.get<ExplicitFabric>().graph[2].span.line == 11);
 }
 
 TEST_CASE("a fault of a graph is shown at its pair") {

@@ -74,9 +74,8 @@ speed = 3
         "nvlink2.toml:5:1: error: unknown key \"speed\"\n"
         "  5 | speed = 3\n"
         "    | ^^^^^\n"
-        "  hint: known: kind, bandwidth, collective_efficiency, eager_limit, latency, collective_latency, "
-        "rendezvous_latency, line_rate, "
-        "nccl_bandwidth\n"
+        "  hint: known: kind, bandwidth, line_rate, nccl_bandwidth, collective_efficiency, latency, "
+        "collective_latency, rendezvous_latency, eager_limit\n"
         "5 errors\n");
 }
 

@@ -3,6 +3,7 @@
 #include "sim/scenario/catalog.hpp"
 #include "sim/workload/lowering/operators.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/layer_options.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
 namespace schema_model_test {
@@ -38,14 +39,34 @@ TEST_CASE("a layer takes its fields from the file and the rest from the framewor
   CHECK(model.description == "two layers");
   CHECK(model.input == std::vector<std::int64_t>{3, 8, 8});
   const Layer& conv = model.layers[0];
-  CHECK(conv.type == LayerType::conv2d);
+  CHECK(conv.type->name == "conv2d");
   CHECK(conv.name == "stem");
-  CHECK((conv.out == 4 && conv.kernel == 3 && conv.stride == 1 && conv.padding == -1 && conv.dilation == 1 &&
-         conv.groups == 1));
-  CHECK(!conv.bias);
+  CHECK((test::number_of(conv, "out") == 4 && test::number_of(conv, "kernel") == 3 &&
+         test::number_of(conv, "stride") == 1 && test::number_of(conv, "padding") == -1 &&
+         test::number_of(conv, "dilation") == 1 && test::number_of(conv, "groups") == 1));
+  CHECK(!test::flag_of(conv, "bias"));
   CHECK(conv.span.line == 4);
-  CHECK(model.layers[1].stride == 2);  // a pool's stride is its kernel
-  CHECK(model.layers[3].bias);
+  CHECK(test::number_of(model.layers[1], "stride") == 0);  // a pool's stride is its kernel
+  CHECK(test::flag_of(model.layers[3], "bias"));
+}
+
+TEST_CASE("a custom layer takes its work per sample with units") {
+  const Model model = read(
+      "input = [8]\nlayers = [\n  { type = \"custom\", parameters = 100, forward_flops = \"2 GFLOP\", "
+      "backward_flops = \"4 GFLOP\", forward_bytes = \"1 MB\", backward_bytes = \"3 MB\", saved_bytes = "
+      "\"500 kB\", kernels = 2 },\n  { type = \"loss\" },\n]\n");
+  CHECK(test::number_of(model.layers[0], "parameters") == 100);
+  CHECK(test::number_of(model.layers[0], "kernels") == 2);
+  const ExpandedModel expanded = expand(model).model;
+  const Operator& forward = expanded.forward.front();
+  CHECK(forward.is_roofline);
+  CHECK(forward.flops.at(1) == 2e9);
+  CHECK(forward.bytes.at(1) == 1e6);
+  const auto backward =
+      std::ranges::find_if(expanded.backward, [](const auto& step) { return step.op.is_roofline; });
+  REQUIRE(backward != expanded.backward.end());
+  CHECK(backward->op.flops.at(1) == 4e9);
+  CHECK(backward->op.bytes.at(1) == 3e6);
 }
 
 TEST_CASE("a timed layer takes its parameters as a number and its times with units") {
@@ -53,11 +74,11 @@ TEST_CASE("a timed layer takes its parameters as a number and its times with uni
       "input = [1]\nlayers = [\n  { type = \"timed\", parameters = 262144, forward = \"10 ms\", backward = "
       "\"20 ms\" },\n"
       "  { type = \"timed\", forward = \"5 us\", backward = \"0 s\" },\n  { type = \"loss\" },\n]\n");
-  CHECK(model.layers[0].parameters == 262144);
-  CHECK(model.layers[0].forward_time == milliseconds(10));
-  CHECK(model.layers[0].backward_time == milliseconds(20));
-  CHECK(model.layers[1].parameters == 0);
-  CHECK(model.layers[1].forward_time == microseconds(5));
+  CHECK(test::number_of(model.layers[0], "parameters") == 262144);
+  CHECK(test::time_of(model.layers[0], "forward") == milliseconds(10));
+  CHECK(test::time_of(model.layers[0], "backward") == milliseconds(20));
+  CHECK(test::number_of(model.layers[1], "parameters") == 0);
+  CHECK(test::time_of(model.layers[1], "forward") == microseconds(5));
   CHECK(names_of(model.layers) == std::vector<std::string>{"timed", "timed2", "loss"});
 }
 
@@ -70,8 +91,8 @@ TEST_CASE("a block is put in as often as it repeats, with its arguments and its 
   CHECK(names_of(model.layers) == std::vector<std::string>{"body.0.linear", "body.0.relu", "body.1.linear",
                                                            "body.1.relu", "unit.linear", "unit.relu",
                                                            "loss"});
-  CHECK(model.layers[2].out == 8);
-  CHECK(model.layers[4].out == 2);
+  CHECK(test::number_of(model.layers[2], "out") == 8);
+  CHECK(test::number_of(model.layers[4], "out") == 2);
   CHECK(model.layers[0].span.line == 8);  // the place inside the block
 }
 
@@ -83,7 +104,7 @@ TEST_CASE("a block hands its parameters on to the blocks it uses, and may repeat
       "\"$w\" } }]\n"
       "[blocks.inner]\nlayers = [{ type = \"linear\", out = \"$width\" }]\n");
   REQUIRE(model.layers.size() == 4);
-  CHECK(model.layers[2].out == 5);
+  CHECK(test::number_of(model.layers[2], "out") == 5);
   CHECK(model.layers[2].name == "outer.inner.2.linear");
 }
 

@@ -201,11 +201,11 @@ TEST_CASE("a template is checked on its own") {
         "part.toml:1:1: error: unknown key \"template\"\n"
         "  1 | template = \"dgx-a100\"\n"
         "    | ^^^^^^^^\n"
-        "  hint: known: gpus, cpus, switches, nvswitches, nics, gpu, gpu_clock, peer_access, gpudirect, "
+        "  hint: known: description, gpus, cpus, switches, nvswitches, nics, gpu, gpu_clock, peer_access, "
+        "gpudirect, "
         "multicast, gpudirect_reach, host, "
         "links, "
-        "nics_at, "
-        "nic_link, description\n");
+        "nic_link, nics_at\n");
 }
 
 TEST_CASE("an empty template misses what every node needs") {

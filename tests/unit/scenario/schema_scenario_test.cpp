@@ -165,7 +165,7 @@ s.toml:8:8: error: unknown strategy.name "dpd"
 s.toml:10:8: error: unknown cluster "mathi"
   10 | name = "mathi"
      |        ^^^^^^^
-  hint: did you mean "mahti"?
+  hint: did you mean "mahti"? All: foretrain list clusters; your own: a file (CONTRIBUTING.md, Recipes), as in ./mine.toml
 5 errors
 )");
 }

@@ -61,7 +61,7 @@ TEST_CASE("a wider network is expanded again") {
 
 TEST_CASE("a network that cannot be wider is a mistake that says why") {
   Scenario scenario = test::resnet_scenario();
-  scenario.model.layers.insert(scenario.model.layers.begin(), test::plain(LayerType::timed));
+  scenario.model.layers.insert(scenario.model.layers.begin(), test::plain("timed"));
   CHECK_THROWS_WITH(with_width(scenario, 2), ContainsSubstring("a layer of type timed"));
 }
 

@@ -184,8 +184,7 @@ TEST_CASE("partitions that are too small for the gradients are refused with the 
   CHECK(message(test::mnist_net()).empty());
   Model huge;
   huge.input = {1'000'000};
-  huge.layers = {test::linear(1'000'000),
-                 test::plain(LayerType::loss)};  // 1e12 weights, in partitions of 4096
+  huge.layers = {test::linear(1'000'000), test::plain("loss")};  // 1e12 weights, in partitions of 4096
   CHECK_THAT(message(huge),
              ContainsSubstring("strategy.partition_bytes = 1.02 kB cuts the gradients into 244") &&
                  ContainsSubstring("at most 200000, and 65536 of one gradient"));

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "sim/strategy/ddp/coalesced_groups.hpp"
-#include "sim/strategy/replicas/wrapped_module.hpp"
+#include "sim/strategy/replicas/data_parallel_job.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -143,7 +143,7 @@ TEST_CASE("every GPU runs the network, GPU 0 alone the loss and the optimizer") 
 
 TEST_CASE("the loss sees the batch of all GPUs") {
   // A network that is nearly only its loss: 2 inputs, 1,000,000 classes.
-  const Model wide{"wide", "", {2}, false, {test::linear(1'000'000), test::plain(LayerType::loss)}};
+  const Model wide{"wide", "", {2}, false, {test::linear(1'000'000), test::plain("loss")}};
   const std::string loss = expand(wide).model.layer_names.back();
   const auto loss_us = [&](int gpus) {
     double longest = 0;

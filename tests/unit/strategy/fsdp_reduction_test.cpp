@@ -1,6 +1,5 @@
 // FSDP's gradients: what is reduced, how it is divided, and what the shards cost.
-#include "sim/strategy/fsdp/fsdp_reduction.hpp"
-
+#include "sim/strategy/fsdp/fsdp_gathering.hpp"
 #include "sim/strategy/fsdp/fsdp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"

@@ -1,6 +1,5 @@
 // Packs of TensorFlow's gradients against sums done by hand for the MNIST network.
-#include "sim/strategy/replicas/gradient_packs.hpp"
-
+#include "sim/strategy/replicas/gradient_exchange.hpp"
 #include "sim/workload/layers/layer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"

@@ -1,6 +1,5 @@
 // The background thread's clock: what falls into which cycle.
-#include "sim/strategy/horovod/horovod_cycles.hpp"
-
+#include "sim/strategy/horovod/horovod_thread.hpp"
 #include "tests/support/catch.hpp"
 
 namespace horovod_cycles_test {

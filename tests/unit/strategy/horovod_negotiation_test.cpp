@@ -1,6 +1,5 @@
 // What agreeing on gradients costs Horovod's ranks.
-#include "sim/strategy/horovod/horovod_negotiation.hpp"
-
+#include "sim/strategy/horovod/horovod_settings.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 

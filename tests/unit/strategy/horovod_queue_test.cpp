@@ -1,6 +1,5 @@
 // How gradients reach Horovod's queue: who hands them over, at what cost, behind which kernel.
-#include "sim/strategy/horovod/horovod_queue.hpp"
-
+#include "sim/strategy/horovod/horovod_thread.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -37,7 +36,7 @@ struct Rig {
   std::vector<Enqueued> backward() {
     GradientQueue queue(process, settings);
     for (const std::uint32_t parameter : {0u, 1u}) {
-      kernels.push_back(process.launch(process.autograd_thread, microseconds(5), microseconds(50),
+      kernels.push_back(process.launch(process.autograd_thread(), microseconds(5), microseconds(50),
                                        Account::compute, kNone));
       queue.on_gradient(parameter);
     }
@@ -64,7 +63,7 @@ TEST_CASE("a Python hook of 15 us hands over each gradient behind its own kernel
     CHECK(enqueued[i].parameter == i);
     CHECK(enqueued[i].ready == rig.kernels[i]);
     CHECK(rig.duration(enqueued[i].call) == microseconds(15));
-    CHECK(rig.graph.tasks()[enqueued[i].call].queue == rig.process.autograd_thread);
+    CHECK(rig.graph.tasks()[enqueued[i].call].queue == rig.process.autograd_thread().queue);
   }
 }
 
@@ -82,7 +81,7 @@ TEST_CASE("behind an eager tape all gradients come together after backward's las
   REQUIRE(enqueued.size() == 2);
   for (const Enqueued& gradient : enqueued) {
     CHECK(gradient.ready == rig.kernels[1]);
-    CHECK(rig.graph.tasks()[gradient.call].queue == rig.process.main_thread);
+    CHECK(rig.graph.tasks()[gradient.call].queue == rig.process.main_thread().queue);
   }
 }
 
@@ -102,8 +101,8 @@ TEST_CASE("a pass that only counts down costs 4 us a gradient in PyTorch, nothin
     queue.count_down();
     CHECK(queue.take().empty());
   }
-  CHECK(pytorch.duration(pytorch.graph.last_on(pytorch.process.autograd_thread)) == microseconds(4));
-  CHECK(graph.graph.last_on(graph.process.autograd_thread) == kNone);
+  CHECK(pytorch.duration(pytorch.graph.last_on(pytorch.process.autograd_thread().queue)) == microseconds(4));
+  CHECK(graph.graph.last_on(graph.process.autograd_thread().queue) == kNone);
 }
 
 TEST_CASE("what was taken is not handed out again") {

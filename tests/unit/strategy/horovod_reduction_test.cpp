@@ -1,7 +1,6 @@
 // One message over two levels of the machine: what the clock expects of it is what the graph takes.
-#include "sim/strategy/horovod/horovod_reduction.hpp"
-
 #include "sim/collective/communicator.hpp"
+#include "sim/strategy/horovod/horovod_thread.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -33,12 +32,12 @@ Reduced reduced(HorovodLevels levels, Bytes size) {
   HorovodSettings settings;
   settings.levels = levels;
   settings.ranks_per_node = 4;
-  const QueueId thread = result.graph.add_queue("thread");
+  const HostThread thread = process.add_thread("thread");
   HorovodReduction reduction(process, settings, thread);
-  const TaskId ready = process.host_for(process.main_thread, {}, Account::host);
+  const TaskId ready = process.host_for(process.main_thread(), {}, Account::host);
   const TaskId last = reduction.reduce(size, result.graph.label("all_reduce"), std::span(&ready, 1));
   result.timeline = run(result.graph, *make_max_min_network(cluster.capacities()));
-  result.busy_s = to_seconds(result.timeline.end_of(result.graph.last_on(thread)));
+  result.busy_s = to_seconds(result.timeline.end_of(result.graph.last_on(thread.queue)));
   result.ended_s = to_seconds(result.timeline.end_of(last));
   result.expected_s = to_seconds(reduction.held(size));
   return result;

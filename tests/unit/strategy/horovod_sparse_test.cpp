@@ -1,8 +1,8 @@
 // Gradients of looked-up tables: which are rows, how many bytes they are, and how all ranks get them.
 #include "sim/strategy/horovod/horovod_sparse.hpp"
 
-#include "sim/strategy/horovod/horovod_gathering.hpp"
 #include "sim/strategy/horovod/horovod_options.hpp"
+#include "sim/strategy/horovod/horovod_thread.hpp"
 #include "sim/strategy/process/gradient_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
@@ -50,7 +50,8 @@ Model with_tied_head() {
   Model model = test::encoder(1, 16, 32, 2, 1000);
   model.layers.front().weights = "words";
   for (Layer& layer : model.layers) {
-    if (layer.type == LayerType::linear && layer.out == 1000) layer.weights = "words", layer.bias = false;
+    if (layer.type->name == "linear" && test::number_of(layer, "out") == 1000)
+      layer.weights = "words", test::set(layer, "bias", false);
   }
   return model;
 }
@@ -172,8 +173,8 @@ TEST_CASE("MPI's ring passes the other ranks' rows over every hop, at the pace o
     settings.gathers_over_hosts = true, settings.ranks_per_node = 4;
     TaskGraph graph;
     Process process(request, graph);
-    HorovodGathering gathering(process, settings, graph.add_queue("thread"));
-    gathering.gather(0, process.host_for(process.main_thread, {}, Account::host));
+    HorovodGathering gathering(process, settings, process.add_thread("thread"));
+    gathering.gather(0, process.host_for(process.main_thread(), {}, Account::host));
     const Timeline timeline = run(graph, *make_max_min_network(cluster.capacities()));
     const Span ring =
         timeline.spans[tasks_labelled(graph, TaskKind::copy, "MPI all_gather of sparse gradients").front()];
@@ -194,7 +195,7 @@ TEST_CASE("within a node MPI's rings go at the rate at which one core copies") {
     const PlanRequest request{small.workload, cluster, placement, small.knobs, small.device};
     TaskGraph graph;
     Process process(request, graph);
-    const HorovodGathering gathering(process, settings, graph.add_queue("thread"));
+    const HorovodGathering gathering(process, settings, process.add_thread("thread"));
     // Three other ranks' rows; 2 x 3 messages of 0.8 us.
     CHECK(to_seconds(gathering.held(0)) == Approx(3.0 * (kValues + kIndices) / rate + 6 * 0.8e-6));
   }

@@ -1,6 +1,5 @@
 // Losses that a cluster measured, in the place of those of its GPU's generation.
-#include "sim/strategy/process/loss_constants.hpp"
-
+#include "sim/strategy/process/losses.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 

@@ -1,8 +1,7 @@
 // Units of a network: which layers and parameters each holds, by block and by size.
-#include "sim/strategy/fsdp/model_units.hpp"
-
 #include <numeric>
 
+#include "sim/strategy/fsdp/fsdp_gathering.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/model_file.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"

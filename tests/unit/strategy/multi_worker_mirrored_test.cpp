@@ -1,6 +1,5 @@
 // MultiWorkerMirroredStrategy: one process per node, packs by size, NCCL or the ring over gRPC.
-#include "sim/strategy/replicas/multi_worker_mirrored.hpp"
-
+#include "sim/strategy/replicas/mirrored.hpp"
 #include "sim/strategy/replicas/replica_options.hpp"
 #include "sim/strategy/replicas/sums_over_replicas.hpp"
 #include "tests/support/catch.hpp"

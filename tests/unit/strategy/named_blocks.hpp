@@ -23,7 +23,7 @@ inline Model named_blocks(int count) {
     const std::string path = "block." + std::to_string(i) + ".";
     append(model.layers, {named(linear(1024), path + "linear"), named(relu(false), path + "relu")});
   }
-  append(model.layers, {named(linear(1024), "head"), plain(LayerType::loss)});
+  append(model.layers, {named(linear(1024), "head"), plain("loss")});
   return model;
 }
 

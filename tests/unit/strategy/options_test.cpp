@@ -1,7 +1,6 @@
 // Options under their types: who changes one sees it, everybody else sees defaults.
-#include "sim/strategy/options.hpp"
-
 #include "sim/strategy/catalog.hpp"
+#include "sim/strategy/strategy.hpp"
 #include "tests/support/catch.hpp"
 
 namespace options_test {

@@ -1,7 +1,6 @@
 // PowerSGD: shapes of gradients, what is worth compressing, and the sizes of its messages.
-#include "sim/strategy/ddp/power_sgd.hpp"
-
 #include "sim/strategy/ddp/ddp_options.hpp"
+#include "sim/strategy/ddp/ddp_reducer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 

@@ -32,11 +32,11 @@ SmallPlan on_cpus(const Model& model) {
 }
 
 Model sleeps(int layers, std::int64_t parameters, Time forward, Time backward) {
-  Layer layer;
-  layer.type = LayerType::timed, layer.parameters = parameters, layer.forward_time = forward,
-  layer.backward_time = backward;
+  Layer layer = test::plain("timed");
+  test::set(layer, "parameters", parameters), test::set(layer, "forward", forward),
+      test::set(layer, "backward", backward);
   Model model{"sleeps", "", {1}, false, std::vector<Layer>(static_cast<std::size_t>(layers), layer)};
-  model.layers.push_back(test::plain(LayerType::loss));
+  model.layers.push_back(test::plain("loss"));
   return model;
 }
 

@@ -24,7 +24,7 @@ double copy_s(const ClusterSpec& spec, int to) {
   Process process(request, graph);
   const std::size_t other = process.add_gpu(to);
   const TaskId copy =
-      process.copy_between(process.main_thread, 0, other, kCopy, Account::other, graph.label("copy"));
+      process.copy_between(process.main_thread(), 0, other, kCopy, Account::other, graph.label("copy"));
   const Timeline timeline = run(graph, *make_max_min_network(cluster.capacities()));
   return to_seconds(timeline.spans[copy].end - timeline.spans[copy].start);
 }
@@ -64,10 +64,10 @@ TEST_CASE(
     const std::size_t other = process.add_gpu(1);
     const LabelId label = graph.label("bytes");
     const auto copy = [&] {
-      return process.copy_between(process.main_thread, 0, other, kCopy, Account::other, label);
+      return process.copy_between(process.main_thread(), 0, other, kCopy, Account::other, label);
     };
     const auto transfer = [&] {
-      return process.transfer(process.loader, route, kCopy, Account::other, label, {});
+      return process.transfer(process.loader().queue, route, kCopy, Account::other, label, {});
     };
     const TaskId first = transfer_is_first ? transfer() : copy(),
                  second = transfer_is_first ? copy() : transfer();

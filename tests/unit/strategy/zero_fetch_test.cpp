@@ -1,9 +1,8 @@
 // ZeRO stage 3's parameters: the trace, what is gathered when, what stays.
-#include "sim/strategy/zero/zero_fetch.hpp"
-
 #include <algorithm>
 
 #include "sim/strategy/zero/zero_options.hpp"
+#include "sim/strategy/zero/zero_phases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/model_file.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"

@@ -1,7 +1,6 @@
 // DeepSpeed's gradient buckets: when they are reduced, with what, on which stream.
-#include "sim/strategy/zero/zero_reduction.hpp"
-
 #include "sim/strategy/zero/zero_options.hpp"
+#include "sim/strategy/zero/zero_phases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 

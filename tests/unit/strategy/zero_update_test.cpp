@@ -1,9 +1,8 @@
 // DeepSpeed's step(): its questions to all ranks, the partition, offload, and the weights for everybody.
-#include "sim/strategy/zero/zero_update.hpp"
-
 #include <numeric>
 
 #include "sim/strategy/zero/zero_options.hpp"
+#include "sim/strategy/zero/zero_phases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/named_blocks.hpp"
 

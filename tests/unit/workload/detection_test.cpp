@@ -1,5 +1,5 @@
 // Small operators between layers, and regions cut out of feature maps.
-#include "sim/workload/layers/layer_operators.hpp"
+#include "sim/workload/layers/layer_types.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_models.hpp"
 
@@ -10,24 +10,29 @@ using namespace foretrain;
 namespace {
 
 Layer pointwise(std::int64_t operators, std::int64_t out, bool gradient) {
-  Layer layer;
-  layer.type = LayerType::pointwise, layer.operators = operators, layer.out = out, layer.gradient = gradient;
+  Layer layer = test::plain("pointwise");
+  test::set(layer, "operators", operators), test::set(layer, "out", out),
+      test::set(layer, "gradient", gradient);
   return layer;
 }
 
 Layer roi_align(std::int64_t regions, std::int64_t side) {
-  Layer layer;
-  layer.type = LayerType::roi_align, layer.out = regions, layer.kernel = side;
+  Layer layer = test::plain("roi_align");
+  test::set(layer, "out", regions), test::set(layer, "kernel", side);
   return layer;
 }
 
+Applied joined(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs) {
+  return layer.type->join(tape, layer, inputs);
+}
+
 ExpandedModel with_pointwise(const Layer& layer) {
-  Model model{"small",
-              "",
-              {3, 8, 8},
-              false,
-              {test::conv(4, 3, 1, 1, false), layer, test::plain(LayerType::flatten), test::linear(2),
-               test::plain(LayerType::loss)}};
+  Model model{
+      "small",
+      "",
+      {3, 8, 8},
+      false,
+      {test::conv(4, 3, 1, 1, false), layer, test::plain("flatten"), test::linear(2), test::plain("loss")}};
   const ExpansionResult result = expand(model);
   REQUIRE(result.faults.empty());
   return result.model;
@@ -75,7 +80,7 @@ TEST_CASE("regions are stacked along the height, from all levels of a pyramid") 
   const TensorId large = tape.input(Shape::image(256, 40, 60)),
                  small = tape.result(Shape::image(256, 20, 30), {large}, true);
   tape.begin_layer("roi_align");
-  const Applied applied = join_roi_align(tape, roi_align(512, 7), {large, small});
+  const Applied applied = joined(tape, roi_align(512, 7), {large, small});
   REQUIRE(applied.ok());
   CHECK(tape.at(applied.tensor).shape == Shape::image(256, 512 * 7, 7));
   const ExpandedModel model = std::move(tape).finish();
@@ -90,10 +95,10 @@ TEST_CASE("regions of something that is no pyramid are a misfit with both shapes
   Tape tape("regions");
   tape.begin_layer("input");
   const TensorId image = tape.input(Shape::image(256, 40, 60)), other = tape.input(Shape::image(128, 20, 30));
-  CHECK_THAT(join_roi_align(tape, roi_align(8, 7), {image, other}).message,
+  CHECK_THAT(joined(tape, roi_align(8, 7), {image, other}).message,
              ContainsSubstring("[256, 40, 60] and [128, 20, 30]"));
-  CHECK_FALSE(join_roi_align(tape, roi_align(8, 7), {tape.input(Shape::features(9))}).ok());
-  CHECK_FALSE(join_roi_align(tape, roi_align(1'000'000, 1'000'000), {image}).ok());
+  CHECK_FALSE(joined(tape, roi_align(8, 7), {tape.input(Shape::features(9))}).ok());
+  CHECK_FALSE(joined(tape, roi_align(1'000'000, 1'000'000), {image}).ok());
 }
 
 TEST_CASE("numbers of pointwise operators and regions have ranges") {

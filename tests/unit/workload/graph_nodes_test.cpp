@@ -33,8 +33,9 @@ TEST_CASE("a batch normalization reads four variables and moves two averages by 
   for (const Operator& op : resnet.forward) {
     if (op.call != HostCall::batch_norm) continue;
     CHECK(nodes_beside(op).bare == 4);
-    CHECK(nodes_beside(op).bytes.count >=
-          12 * 64);  // read the average and the new value, write: 64 channels at least
+    CHECK(op.channels == 64);
+    CHECK(nodes_beside(op).bytes ==
+          Bytes{12 * 64 + 8});  // read the average and the new value, write; the count
     break;
   }
   for (const BackwardStep& step : resnet.backward) CHECK(nodes_beside(step.op).kernels == 0);

@@ -10,7 +10,7 @@ using namespace foretrain::test;
 
 namespace {
 
-Layer join(LayerType type, std::vector<std::vector<Layer>> branches) {
+Layer join(std::string_view type, std::vector<std::vector<Layer>> branches) {
   Layer layer = plain(type);
   layer.branches = std::move(branches);
   return layer;
@@ -22,7 +22,7 @@ Layer named(Layer layer, const std::string& as, std::vector<std::string> from = 
 }
 
 ExpansionResult expanded(std::vector<std::int64_t> input, std::vector<Layer> layers) {
-  layers.push_back(plain(LayerType::loss));
+  layers.push_back(plain("loss"));
   return expand({"small", "", std::move(input), false, std::move(layers)});
 }
 
@@ -35,8 +35,7 @@ std::string fault_of(std::vector<std::int64_t> input, std::vector<Layer> layers)
 
 /// conv(4 channels), then the image times a gate of one number a channel.
 std::vector<Layer> gated() {
-  return {conv(4, 3, 1, 1, false),
-          join(LayerType::multiply, {{adaptive_avg_pool(1), plain(LayerType::sigmoid)}, {}})};
+  return {conv(4, 3, 1, 1, false), join("multiply", {{adaptive_avg_pool(1), plain("sigmoid")}, {}})};
 }
 
 }  // namespace
@@ -68,9 +67,8 @@ TEST_CASE("a product keeps both factors") {
 }
 
 TEST_CASE("features spread over the channels of an image and over the rows of a sequence") {
-  const std::vector<Layer> image{named(conv(4, 1, 1, 0, false), "x"), adaptive_avg_pool(1),
-                                 plain(LayerType::flatten), linear(4),
-                                 named(plain(LayerType::add), "sum", {"x"})};
+  const std::vector<Layer> image{named(conv(4, 1, 1, 0, false), "x"), adaptive_avg_pool(1), plain("flatten"),
+                                 linear(4), named(plain("add"), "sum", {"x"})};
   std::vector<Layer> layers = image;
   layers.back().from.clear();
   layers.back().with = {"x"};
@@ -81,8 +79,7 @@ TEST_CASE("features spread over the channels of an image and over the rows of a 
 
 TEST_CASE("a sum of unlike shapes sums the smaller operand's gradient") {
   const ExpandedModel model =
-      expanded({3, 8, 8}, {conv(4, 3, 1, 1, false), join(LayerType::add, {{adaptive_avg_pool(1)}, {}})})
-          .model;
+      expanded({3, 8, 8}, {conv(4, 3, 1, 1, false), join("add", {{adaptive_avg_pool(1)}, {}})}).model;
   // loss, log-softmax, sum over the image, pool, addition of both gradients, convolution.
   REQUIRE(model.backward.size() == 6);
   CHECK(model.backward[2].op.cls == OperatorClass::reduction);
@@ -90,15 +87,15 @@ TEST_CASE("a sum of unlike shapes sums the smaller operand's gradient") {
 }
 
 TEST_CASE("shapes that do not spread are a fault with both shapes") {
-  CHECK(fault_of({3, 8, 8}, {join(LayerType::multiply, {{conv(4, 1, 1, 0, false)}, {}})}) ==
+  CHECK(fault_of({3, 8, 8}, {join("multiply", {{conv(4, 1, 1, 0, false)}, {}})}) ==
         "multiply: branch 1 gives [4, 8, 8], branch 2 gives [3, 8, 8]");
-  CHECK(fault_of({3, 8, 8}, {join(LayerType::concat, {{max_pool(2)}, {}})}) ==
+  CHECK(fault_of({3, 8, 8}, {join("concat", {{max_pool(2)}, {}})}) ==
         "concat: branch 1 gives [3, 4, 4], branch 2 gives [3, 8, 8]");
 }
 
 TEST_CASE("a named result feeds a later layer and gathers both gradients") {
   // x goes through a perceptron and around it.
-  Layer sum = plain(LayerType::add);
+  Layer sum = plain("add");
   sum.with = {"x"};
   const ExpandedModel model = expanded({6}, {named(linear(6, false), "x"), linear(6, false), sum}).model;
   CHECK(model.gradient_ready_order() == std::vector<std::uint32_t>{1, 0});
@@ -106,8 +103,8 @@ TEST_CASE("a named result feeds a later layer and gathers both gradients") {
 }
 
 TEST_CASE("a list of names gives all its results in order, and one is enough") {
-  std::vector<Layer> layers{named(linear(2, false), "f+"), named(plain(LayerType::concat), "all", {"f"}),
-                            named(linear(3, false), "f+"), named(plain(LayerType::concat), "more", {"f"})};
+  std::vector<Layer> layers{named(linear(2, false), "f+"), named(plain("concat"), "all", {"f"}),
+                            named(linear(3, false), "f+"), named(plain("concat"), "more", {"f"})};
   const ExpandedModel model = expanded({6}, layers).model;
   CHECK(to_string(model.layer_traces[1].result) == "[2]");
   CHECK(to_string(model.layer_traces[3].result) == "[5]");
@@ -115,14 +112,14 @@ TEST_CASE("a list of names gives all its results in order, and one is enough") {
 
 TEST_CASE("an unknown name is a fault, but not when its layer had one") {
   CHECK(fault_of({6}, {named(linear(2), "x", {"y"})}) == "no result is named \"y\"");
-  Layer join_faulty = plain(LayerType::add);
+  Layer join_faulty = plain("add");
   join_faulty.branches = {{named(conv(1, 1, 1, 0, true), "x")}, {named(linear(6), "y", {"x"})}};
   CHECK_THAT(fault_of({6}, {join_faulty}), ContainsSubstring("conv2d needs an image"));
 }
 
 TEST_CASE("a join needs two inputs, and no layer but a join takes several") {
-  CHECK_THAT(fault_of({6}, {plain(LayerType::add)}), ContainsSubstring("add has 0 branches"));
-  CHECK_THAT(fault_of({6}, {join(LayerType::add, {{}})}), ContainsSubstring("add has 1 branches"));
+  CHECK_THAT(fault_of({6}, {plain("add")}), ContainsSubstring("add has 0 branches"));
+  CHECK_THAT(fault_of({6}, {join("add", {{}})}), ContainsSubstring("add has 1 branches"));
   CHECK_THAT(fault_of({6}, {named(linear(2), "x"), named(linear(2), "y", {"x", "x"})}),
              ContainsSubstring("linear takes one input, not 2"));
 }
@@ -131,7 +128,7 @@ TEST_CASE("lists of names do not make the number of joined results explode") {
   std::vector<Layer> layers;
   for (int i = 0; i < 2'000; ++i) {
     layers.push_back(named(linear(1, false), "f+"));
-    layers.push_back(named(plain(LayerType::add), "sum" + std::to_string(i), {"f"}));
+    layers.push_back(named(plain("add"), "sum" + std::to_string(i), {"f"}));
   }
   CHECK_THAT(fault_of({1}, layers), ContainsSubstring("joins more than 1000000 results"));
 }

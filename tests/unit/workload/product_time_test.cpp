@@ -1,9 +1,8 @@
 // One matrix product on a small machine: tiles, waves, splits, padding.
-#include "sim/workload/device/product_time.hpp"
-
 #include <cmath>
 
 #include "sim/base/random.hpp"
+#include "sim/workload/device/kernel_time.hpp"
 #include "tests/support/catch.hpp"
 
 namespace product_time_test {

@@ -13,9 +13,9 @@ namespace {
 
 constexpr double s = 10, i = 6, h = 4;  // steps, input width, hidden width
 
-Layer recurrent(LayerType type) {
+Layer recurrent(std::string_view type) {
   Layer layer = plain(type);
-  layer.sequence.width = static_cast<std::int64_t>(h);
+  set(layer, "width", static_cast<std::int64_t>(h));
   return layer;
 }
 
@@ -23,7 +23,7 @@ Model over_sequence(std::vector<Layer> layers) {
   Model model;
   model.input = {static_cast<std::int64_t>(s), static_cast<std::int64_t>(i)},
   model.layers = std::move(layers);
-  model.layers.push_back(plain(LayerType::loss));
+  model.layers.push_back(plain("loss"));
   return model;
 }
 
@@ -57,8 +57,8 @@ std::vector<Operator> backward_of(const ExpandedModel& model) {
 }  // namespace
 
 TEST_CASE("an LSTM has four tensors for each layer and direction, later layers read both directions") {
-  Layer layer = recurrent(LayerType::lstm);
-  layer.sequence.layers = 2, layer.sequence.bidirectional = true;
+  Layer layer = recurrent("lstm");
+  set(layer, "layers", 2), set(layer, "bidirectional", true);
   // The linear layer's two; then weight_ih 4h i, weight_hh 4h h, two biases 4h, twice; then the same with 2h
   // for i.
   CHECK(sizes_of(expanded(layer)) ==
@@ -66,11 +66,11 @@ TEST_CASE("an LSTM has four tensors for each layer and direction, later layers r
 }
 
 TEST_CASE("a GRU has three gates") {
-  CHECK(sizes_of(expanded(recurrent(LayerType::gru))) == std::vector<std::int64_t>{36, 6, 72, 48, 12, 12});
+  CHECK(sizes_of(expanded(recurrent("gru"))) == std::vector<std::int64_t>{36, 6, 72, 48, 12, 12});
 }
 
 TEST_CASE("all inputs are multiplied at once, states one after the other") {
-  const std::vector<Operator> forward = recurrent_operators(expanded(recurrent(LayerType::lstm)).forward);
+  const std::vector<Operator> forward = recurrent_operators(expanded(recurrent("lstm")).forward);
   REQUIRE(forward.size() == 1);
   const Product &inputs = forward[0].products[0], &states = forward[0].products[1];
   CHECK(inputs.m == s);
@@ -87,7 +87,7 @@ TEST_CASE("all inputs are multiplied at once, states one after the other") {
 }
 
 TEST_CASE("backward makes the states' gradients step by step and the weights' at once") {
-  const ExpandedModel model = expanded(recurrent(LayerType::lstm));
+  const ExpandedModel model = expanded(recurrent("lstm"));
   const std::vector<Operator> backward = backward_of(model);
   REQUIRE(backward.size() == 2);
   CHECK(backward[0].products[0].serial == s);
@@ -101,9 +101,9 @@ TEST_CASE("backward makes the states' gradients step by step and the weights' at
 }
 
 TEST_CASE("a loop of cells issues every product of every step and adds up its weights' gradients") {
-  Layer cells = recurrent(LayerType::lstm);
-  cells.sequence.steps = static_cast<std::int64_t>(s);
-  const ExpandedModel loop = expanded(cells), library = expanded(recurrent(LayerType::lstm));
+  Layer cells = recurrent("lstm");
+  cells.steps = static_cast<std::int64_t>(s);
+  const ExpandedModel loop = expanded(cells), library = expanded(recurrent("lstm"));
   const Operator op = recurrent_operators(loop.forward)[0];
   CHECK(op.calls == s);
   CHECK(op.kernels == 3 * s);
@@ -117,16 +117,16 @@ TEST_CASE("a loop of cells issues every product of every step and adds up its we
 }
 
 TEST_CASE("a loop has one step for each row, and one direction") {
-  Layer cells = recurrent(LayerType::lstm);
-  cells.sequence.steps = 9;
+  Layer cells = recurrent("lstm");
+  cells.steps = 9;
   CHECK_THAT(expand(over_sequence({cells})).faults.at(0).message, ContainsSubstring("9 steps for [10, 6]"));
-  CHECK_THAT(expand(over_sequence({plain(LayerType::lstm)})).faults.at(0).message,
-             ContainsSubstring("width = 0 is out of range"));
+  CHECK_THAT(expand(over_sequence({plain("lstm")})).faults.at(0).message,
+             ContainsSubstring("lstm needs width"));
 }
 
 TEST_CASE("other layers in a loop run their work row by row") {
   Layer stepwise = linear(3);
-  stepwise.sequence.steps = static_cast<std::int64_t>(s);
+  stepwise.steps = static_cast<std::int64_t>(s);
   const ExpandedModel loop = expanded(stepwise), once = expanded(linear(3));
   const Operator& op = loop.forward[1];
   CHECK(op.calls == s);
@@ -137,10 +137,10 @@ TEST_CASE("other layers in a loop run their work row by row") {
 }
 
 TEST_CASE("attention in a decoder's loop projects its keys once and scores them at every step") {
-  Layer memory = linear(5), frames = plain(LayerType::start), located = plain(LayerType::location_attention);
+  Layer memory = linear(5), frames = plain("start"), located = plain("location_attention");
   memory.as = {"encoded"}, located.with = {"encoded"};
-  frames.shape = {8, 6};  // eight decoder steps of width six
-  located.sequence.width = 3, located.sequence.steps = 8;
+  set(frames, "input", {8, 6});  // eight decoder steps of width six
+  set(located, "width", 3), located.steps = 8;
   const ExpansionResult result = expand(over_sequence({memory, frames, linear(6), located}));
   REQUIRE(result.faults.empty());
   std::vector<Operator> products;

@@ -12,20 +12,20 @@ using namespace foretrain::test;
 namespace {
 
 Layer embedding_of(std::int64_t entries, std::int64_t width, const std::string& weights = "") {
-  Layer layer = plain(LayerType::embedding);
-  layer.entries = entries, layer.out = width, layer.weights = weights;
+  Layer layer = plain("embedding");
+  set(layer, "entries", entries), set(layer, "out", width), layer.weights = weights;
   return layer;
 }
 
 Layer attention_of(std::int64_t heads) {
-  Layer layer = plain(LayerType::attention);
-  layer.heads = heads;
+  Layer layer = plain("attention");
+  set(layer, "heads", heads);
   return layer;
 }
 
 Layer position_of(std::int64_t entries, bool trained) {
-  Layer layer = plain(LayerType::position);
-  layer.entries = entries, layer.sequence.trained = trained;
+  Layer layer = plain("position");
+  set(layer, "entries", entries), set(layer, "trained", trained);
   return layer;
 }
 
@@ -33,7 +33,7 @@ Layer position_of(std::int64_t entries, bool trained) {
 Model over_tokens(std::int64_t length, std::vector<Layer> layers) {
   Model model;
   model.name = "test", model.input = {length}, model.input_is_tokens = true, model.layers = std::move(layers);
-  model.layers.push_back(plain(LayerType::loss));
+  model.layers.push_back(plain("loss"));
   return model;
 }
 
@@ -85,8 +85,8 @@ TEST_CASE("layers that share weights of different sizes are a mistake") {
 }
 
 TEST_CASE("a parameter registers a weight before the layer that uses it") {
-  Layer early = plain(LayerType::parameter);
-  early.out = 5, early.weights = "head", early.sequence.part = "bias";
+  Layer early = plain("parameter");
+  set(early, "out", 5), early.weights = "head", set_word(early, "part", "bias");
   Layer head = linear(5);
   head.weights = "head";
   const ExpandedModel model = expanded(over_tokens(4, {embedding_of(50, 8), early, head}));
@@ -96,11 +96,11 @@ TEST_CASE("a parameter registers a weight before the layer that uses it") {
 }
 
 TEST_CASE("a parameter that no layer uses is a mistake") {
-  Layer early = plain(LayerType::parameter);
-  early.out = 5, early.weights = "nobody";
+  Layer early = plain("parameter");
+  set(early, "out", 5), early.weights = "nobody";
   CHECK_THAT(fault_of(over_tokens(4, {embedding_of(50, 8), early, linear(3)})),
              ContainsSubstring("no layer uses the weights \"nobody\""));
-  early.weights = "head", early.sequence.part = "bias";
+  early.weights = "head", set_word(early, "part", "bias");
   Layer head = linear(5, false);
   head.weights = "head";
   CHECK_THAT(fault_of(over_tokens(4, {embedding_of(50, 8), early, head})),
@@ -121,7 +121,7 @@ TEST_CASE("positions are looked up once for the whole batch, trained as rows, or
 }
 
 TEST_CASE("the first token is a view whose keeper keeps the whole sequence") {
-  const Layer first = plain(LayerType::first_token);
+  const Layer first = plain("first_token");
   const ExpandedModel model = expanded(over_tokens(4, {embedding_of(50, 8), first, linear(3)}));
   // ids 4 x 8, rows 4 x 8 x 4, log-softmax 3 x 4, target 8.
   CHECK(model.saved_bytes.per_sample == 32 + 128 + 12 + 8);
@@ -130,18 +130,17 @@ TEST_CASE("the first token is a view whose keeper keeps the whole sequence") {
 }
 
 TEST_CASE("shift leaves the last row out of the loss") {
-  const ExpandedModel model =
-      expanded(over_tokens(4, {embedding_of(50, 8), linear(10), plain(LayerType::shift)}));
+  const ExpandedModel model = expanded(over_tokens(4, {embedding_of(50, 8), linear(10), plain("shift")}));
   const ExpandedModel whole = expanded(over_tokens(3, {embedding_of(50, 8), linear(10)}));
   CHECK(model.forward.back().bytes.per_sample == whole.forward.back().bytes.per_sample);
-  CHECK_THAT(fault_of(over_tokens(1, {embedding_of(50, 8), linear(10), plain(LayerType::shift)})),
+  CHECK_THAT(fault_of(over_tokens(1, {embedding_of(50, 8), linear(10), plain("shift")})),
              ContainsSubstring("two rows or more"));
 }
 
 TEST_CASE("fused attention keeps nothing of the square of the length") {
   const auto kept = [](std::int64_t length, bool fused) {
     Layer attention = attention_of(2);
-    attention.sequence.fused = fused;
+    set(attention, "fused", fused);
     return expanded(over_tokens(length, {embedding_of(50, 8), attention})).saved_bytes.per_sample;
   };
   CHECK(kept(64, true) == 2 * kept(32, true));
@@ -151,7 +150,7 @@ TEST_CASE("fused attention keeps nothing of the square of the length") {
 TEST_CASE("fused attention multiplies five times backward for twice forward, half of it when causal") {
   const auto model_with = [](bool fused, bool causal) {
     Layer attention = attention_of(2);
-    attention.sequence.fused = fused, attention.sequence.causal = causal;
+    set(attention, "fused", fused), set(attention, "causal", causal);
     return expanded(over_tokens(32, {embedding_of(50, 8), attention}));
   };
   const double one = 2 * 32 * 32 * 8;  // 2 s^2 h
@@ -165,7 +164,7 @@ TEST_CASE("fused attention multiplies five times backward for twice forward, hal
 
 TEST_CASE("packed projections are one product with one bias, the module's adds it apart") {
   Layer packed = attention_of(2), module = attention_of(2);
-  packed.sequence.projection = Projection::packed, module.sequence.projection = Projection::module;
+  set_word(packed, "projection", "packed"), set_word(module, "projection", "module");
   const ExpandedModel one = expanded(over_tokens(4, {embedding_of(50, 8), packed}));
   REQUIRE(one.parameters.size() == 5);
   CHECK(one.parameters[1].elements == 3 * 8 * 8);
@@ -176,8 +175,8 @@ TEST_CASE("packed projections are one product with one bias, the module's adds i
 }
 
 TEST_CASE("attention over another result has its keys' length") {
-  Layer decoder = plain(LayerType::start), cross = attention_of(2), memory = embedding_of(50, 8);
-  decoder.shape = {3}, decoder.tokens = true;
+  Layer decoder = plain("start"), cross = attention_of(2), memory = embedding_of(50, 8);
+  set(decoder, "input", {3}), set(decoder, "tokens", true);
   memory.as = {"encoded"}, cross.with = {"encoded"};
   const ExpandedModel model = expanded(over_tokens(5, {memory, decoder, embedding_of(40, 8), cross}));
   // q 3 rows, k and v 5 rows, scores and context 3 x 5, output 3 rows; width 8.
@@ -189,9 +188,9 @@ TEST_CASE("windows make the products of attention linear in the image") {
   const auto scores_of = [](std::int64_t side) {
     Model model;
     model.input = {8, side, side};
-    Layer windowed = plain(LayerType::window_attention);
-    windowed.heads = 2, windowed.sequence.window = 4;
-    model.layers = {plain(LayerType::to_sequence), windowed, plain(LayerType::loss)};
+    Layer windowed = plain("window_attention");
+    set(windowed, "heads", 2), set(windowed, "window", 4);
+    model.layers = {plain("to_sequence"), windowed, plain("loss")};
     double flops = 0;
     for (const Operator& op : expanded(model).forward)
       flops += op.cls == OperatorClass::attention ? op.flops.per_sample : 0;
@@ -205,9 +204,9 @@ TEST_CASE("windows that do not divide the image and images that are not square a
   const auto fault_with = [](std::vector<std::int64_t> input, std::int64_t window) {
     Model model;
     model.input = std::move(input);
-    Layer windowed = plain(LayerType::window_attention);
-    windowed.heads = 2, windowed.sequence.window = window;
-    model.layers = {plain(LayerType::to_sequence), windowed, plain(LayerType::loss)};
+    Layer windowed = plain("window_attention");
+    set(windowed, "heads", 2), set(windowed, "window", window);
+    model.layers = {plain("to_sequence"), windowed, plain("loss")};
     return fault_of(model);
   };
   CHECK_THAT(fault_with({8, 6, 6}, 4), ContainsSubstring("windows of 4 do not divide the side 6"));
@@ -215,8 +214,8 @@ TEST_CASE("windows that do not divide the image and images that are not square a
 }
 
 TEST_CASE("relative attention looks at memory and segment, and all layers share its two vectors") {
-  Layer relative = plain(LayerType::relative_attention);
-  relative.heads = 2, relative.sequence.memory_length = 4;
+  Layer relative = plain("relative_attention");
+  set(relative, "heads", 2), set(relative, "memory_length", 4);
   const ExpandedModel model = expanded(over_tokens(4, {embedding_of(50, 8), relative, relative}));
   // Table, two vectors, then qkv, distances and output of each layer.
   REQUIRE(model.parameters.size() == 1 + 2 + 2 * 3);
@@ -232,10 +231,9 @@ TEST_CASE("relative attention looks at memory and segment, and all layers share 
 }
 
 TEST_CASE("additive attention scores every pair of a query and a key") {
-  Layer decoder = plain(LayerType::start), additive = plain(LayerType::additive_attention),
-        memory = embedding_of(50, 8);
-  decoder.shape = {3}, decoder.tokens = true;
-  memory.as = {"encoded"}, additive.with = {"encoded"}, additive.sequence.width = 6;
+  Layer decoder = plain("start"), additive = plain("additive_attention"), memory = embedding_of(50, 8);
+  set(decoder, "input", {3}), set(decoder, "tokens", true);
+  memory.as = {"encoded"}, additive.with = {"encoded"}, set(additive, "width", 6);
   const ExpandedModel model = expanded(over_tokens(5, {memory, decoder, embedding_of(40, 8), additive}));
   // Two tables, the query's and the key's projection, bias, score vector and scalar.
   CHECK(model.parameter_elements() == 50 * 8 + 40 * 8 + 2 * 8 * 6 + 6 + 6 + 1);
@@ -243,51 +241,50 @@ TEST_CASE("additive attention scores every pair of a query and a key") {
 }
 
 TEST_CASE("an adaptive softmax multiplies rare words for few rows only") {
-  Layer words = plain(LayerType::adaptive_embedding), softmax = plain(LayerType::adaptive_softmax);
-  words.out = 8, words.weights = softmax.weights = "words";
-  words.sequence.cutoffs = softmax.sequence.cutoffs = {20, 100};
-  words.sequence.shares = softmax.sequence.shares = {900, 100};
-  Layer mean = plain(LayerType::loss);
+  Layer words = plain("adaptive_embedding"), softmax = plain("adaptive_softmax");
+  set(words, "out", 8), words.weights = softmax.weights = "words";
+  for (Layer* layer : {&words, &softmax})
+    set(*layer, "cutoffs", {20, 100}), set(*layer, "shares", {900, 100});
+  Layer mean = plain("loss");
   const ExpandedModel model = expanded(over_tokens(50, {words, softmax}));
   CHECK(model.parameter_elements() == 100 * 8 + 1 * 8 + 1 + 100);
   CHECK(products_of(model.forward) == 2.0 * 50 * 21 * 8 + 2.0 * 5 * 80 * 8);
-  softmax.sequence.cutoffs = {100, 20};
+  set(softmax, "cutoffs", {100, 20});
   CHECK_THAT(fault_of(over_tokens(50, {words, softmax})),
              ContainsSubstring("cutoffs must be two or more and rise"));
 }
 
 TEST_CASE("pairs of features become their products behind the dense vector") {
-  Layer interaction = plain(LayerType::dot_interaction), dense = linear(4), more = plain(LayerType::start);
+  Layer interaction = plain("dot_interaction"), dense = linear(4), more = plain("start");
   Model model;
-  dense.as = {"a"}, more.shape = {1}, more.tokens = true, interaction.from = {"a", "b"};
+  dense.as = {"a"}, set(more, "input", {1}), set(more, "tokens", true), interaction.from = {"a", "b"};
   Layer table = embedding_of(10, 4);
   table.as = {"b"};
-  model.input = {6}, model.layers = {dense, more, table, interaction, linear(1), plain(LayerType::loss)};
+  model.input = {6}, model.layers = {dense, more, table, interaction, linear(1), plain("loss")};
   const ExpandedModel expanded_model = expanded(model);
   CHECK(expanded_model.parameters.back().elements == 1);
   CHECK(expanded_model.parameters[expanded_model.parameters.size() - 2].elements ==
         4 + 1);  // width 4 and one pair
-  model.layers[2].out = 5;
+  set(model.layers[2], "out", 5);
   CHECK_THAT(fault_of(model), ContainsSubstring("dot_interaction: one input is [4], another [1, 5]"));
 }
 
 TEST_CASE("a gated unit makes half the channels of its input") {
   Model model;
   model.input = {6, 1, 10};
-  model.layers = {conv(6, 1, 1, 0, true), plain(LayerType::gated_tanh), plain(LayerType::flatten), linear(2),
-                  plain(LayerType::loss)};
+  model.layers = {conv(6, 1, 1, 0, true), plain("gated_tanh"), plain("flatten"), linear(2), plain("loss")};
   CHECK(expanded(model).parameters[2].elements == 2 * 30);
-  model.layers[0].out = 5;
+  set(model.layers[0], "out", 5);
   CHECK_THAT(fault_of(model), ContainsSubstring("even number of channels, not [5, 1, 10]"));
 }
 
 TEST_CASE("scale and mask are one pass each way, the mask is made from the lengths first") {
-  const auto operators_of = [](LayerType type) {
+  const auto operators_of = [](std::string_view type) {
     return expanded(over_tokens(4, {embedding_of(50, 8), plain(type), linear(3)})).forward;
   };
-  CHECK(operators_of(LayerType::scale)[1].flops.per_sample == 4 * 8);
-  const std::vector<Operator> masked = operators_of(LayerType::mask);
-  CHECK(masked.size() == operators_of(LayerType::scale).size() + 1);
+  CHECK(operators_of("scale")[1].flops.per_sample == 4 * 8);
+  const std::vector<Operator> masked = operators_of("mask");
+  CHECK(masked.size() == operators_of("scale").size() + 1);
   CHECK(masked[1].calls == 8);
 }
 

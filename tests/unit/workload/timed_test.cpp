@@ -10,15 +10,15 @@ using namespace foretrain;
 namespace {
 
 Layer timed(std::int64_t parameters, Time forward, Time backward) {
-  Layer layer;
-  layer.type = LayerType::timed, layer.parameters = parameters, layer.forward_time = forward,
-  layer.backward_time = backward;
+  Layer layer = test::plain("timed");
+  test::set(layer, "parameters", parameters), test::set(layer, "forward", forward),
+      test::set(layer, "backward", backward);
   return layer;
 }
 
 ExpandedModel expanded(const std::vector<Layer>& layers) {
   Model model{"sleeps", "", {1}, false, layers};
-  model.layers.push_back(test::plain(LayerType::loss));
+  model.layers.push_back(test::plain("loss"));
   const ExpansionResult result = expand(model);
   REQUIRE(result.faults.empty());
   return result.model;
@@ -70,7 +70,7 @@ TEST_CASE("a timed layer without parameters runs backward, too, even as the firs
 }
 
 TEST_CASE("a timed layer cannot work on token ids") {
-  const Model model{"tokens", "", {8}, true, {timed(1, {}, {}), test::plain(LayerType::loss)}};
+  const Model model{"tokens", "", {8}, true, {timed(1, {}, {}), test::plain("loss")}};
   const ExpansionResult result = expand(model);
   REQUIRE_FALSE(result.faults.empty());
   CHECK_THAT(result.faults[0].message, ContainsSubstring("timed cannot work on token ids"));

@@ -21,12 +21,12 @@ std::int64_t parameters(const Model& model) {
 Model network(std::vector<std::int64_t> input, std::vector<Layer> layers) {
   Model model;
   model.name = "small", model.input = std::move(input), model.layers = std::move(layers);
-  model.layers.push_back(test::plain(LayerType::loss));
+  model.layers.push_back(test::plain("loss"));
   return model;
 }
 
 Layer grouped(Layer conv, std::int64_t groups) {
-  conv.groups = groups;
+  test::set(conv, "groups", groups);
   return conv;
 }
 
@@ -71,39 +71,39 @@ TEST_CASE("every factor gives a valid network, and a larger one never fewer para
 TEST_CASE("depthwise convolutions stay depthwise, other groups stay as many") {
   const Model depthwise =
       network({3, 8, 8}, {test::conv(16, 1, 1, 0, false), grouped(test::conv(16, 3, 1, 1, false), 16),
-                          test::plain(LayerType::flatten), test::linear(10)});
+                          test::plain("flatten"), test::linear(10)});
   const Model wide = widened(depthwise, 3);
-  CHECK(wide.layers[1].out == 48);
-  CHECK(wide.layers[1].groups == 48);
+  CHECK(test::number_of(wide.layers[1], "out") == 48);
+  CHECK(test::number_of(wide.layers[1], "groups") == 48);
   // 3*48, 48*9, 48*64*10+10.
   CHECK(parameters(wide) == 144 + 432 + 30'730);
 
   const Model groups =
       network({3, 8, 8}, {test::conv(48, 1, 1, 0, false), grouped(test::conv(96, 3, 1, 1, false), 12),
-                          test::plain(LayerType::flatten), test::linear(10)});
+                          test::plain("flatten"), test::linear(10)});
   const Model odd = widened(groups, 1.3);
-  CHECK(odd.layers[1].groups == 12);
-  CHECK(odd.layers[1].out % 12 == 0);
+  CHECK(test::number_of(odd.layers[1], "groups") == 12);
+  CHECK(test::number_of(odd.layers[1], "out") % 12 == 0);
   CHECK(parameters(odd) > parameters(groups));
 }
 
 TEST_CASE("heads stay as many and divide the width") {
   const Model wide = widened(test::encoder(1, 16, 96, 12, 100), 1.4);
   CHECK(parameters(wide) > 0);
-  CHECK(wide.layers.front().entries == 100);
-  CHECK(wide.layers.front().out % 12 == 0);
-  CHECK(wide.layers.front().out == 144);  // 134.4, in steps of 24 = lcm(8, 12)
+  CHECK(test::number_of(wide.layers.front(), "entries") == 100);
+  CHECK(test::number_of(wide.layers.front(), "out") % 12 == 0);
+  CHECK(test::number_of(wide.layers.front(), "out") == 144);  // 134.4, in steps of 24 = lcm(8, 12)
 }
 
 TEST_CASE("what a loss sees keeps its size, through activations and joins") {
-  const Model model = network({8}, {test::linear(32), test::relu(false),
-                                    test::add({test::linear(10)}, {test::linear(64), test::linear(10)}),
-                                    test::plain(LayerType::softmax)});
+  const Model model = network(
+      {8}, {test::linear(32), test::relu(false),
+            test::add({test::linear(10)}, {test::linear(64), test::linear(10)}), test::plain("softmax")});
   const Model wide = widened(model, 2);
-  CHECK(wide.layers[0].out == 64);
-  CHECK(wide.layers[2].branches[0][0].out == 10);
-  CHECK(wide.layers[2].branches[1][0].out == 128);
-  CHECK(wide.layers[2].branches[1][1].out == 10);
+  CHECK(test::number_of(wide.layers[0], "out") == 64);
+  CHECK(test::number_of(wide.layers[2].branches[0][0], "out") == 10);
+  CHECK(test::number_of(wide.layers[2].branches[1][0], "out") == 128);
+  CHECK(test::number_of(wide.layers[2].branches[1][1], "out") == 10);
 }
 
 TEST_CASE("named results are followed to the layers that made them") {
@@ -111,8 +111,8 @@ TEST_CASE("named results are followed to the layers that made them") {
   model.layers[1].as = {"seen"};
   model.layers.back().from = {"seen"};
   const Model wide = widened(model, 2);
-  CHECK(wide.layers[0].out == 64);
-  CHECK(wide.layers[1].out == 16);
+  CHECK(test::number_of(wide.layers[0], "out") == 64);
+  CHECK(test::number_of(wide.layers[1], "out") == 16);
 }
 
 TEST_CASE("tied weights stay tied") {
@@ -120,27 +120,28 @@ TEST_CASE("tied weights stay tied") {
   model.input_is_tokens = true;
   model.layers[0].weights = model.layers[2].weights = "words";
   const Model wide = widened(model, 2);
-  CHECK(wide.layers[0].entries == 1000);
-  CHECK(wide.layers[0].out == 128);
-  CHECK(wide.layers[2].out == 1000);
+  CHECK(test::number_of(wide.layers[0], "entries") == 1000);
+  CHECK(test::number_of(wide.layers[0], "out") == 128);
+  CHECK(test::number_of(wide.layers[2], "out") == 1000);
   CHECK(parameters(wide) == 128'000 + 128 * 128 + 128);
 }
 
 TEST_CASE("parameters registered ahead of their layer follow it") {
-  Layer words = test::embedding(1000, 64), position = test::plain(LayerType::position),
-        registered = test::plain(LayerType::parameter);
-  position.entries = 16, position.weights = registered.weights = "positions", registered.out = 16 * 64;
+  Layer words = test::embedding(1000, 64), position = test::plain("position"),
+        registered = test::plain("parameter");
+  test::set(position, "entries", 16), position.weights = registered.weights = "positions",
+                                      test::set(registered, "out", 16 * 64);
   Model model = network({16}, {words, registered, position, test::linear(10)});
   model.input_is_tokens = true;
-  CHECK(widened(model, 2).layers[1].out == 16 * 128);
+  CHECK(test::number_of(widened(model, 2).layers[1], "out") == 16 * 128);
   CHECK(parameters(widened(model, 2)) == 128'000 + 2048 + 1290);
   model.layers[1].weights = "nobody's";
   CHECK_THAT(why_not_widened(model), ContainsSubstring("a layer of type parameter"));
 }
 
 TEST_CASE("a network with sizes that are no widths has no wider sister, and the layer is named") {
-  Layer slice = test::plain(LayerType::slice);
-  slice.out = 4;
+  Layer slice = test::plain("slice");
+  test::set(slice, "out", 4);
   const Model model = network({8}, {test::linear(8), slice, test::linear(10)});
   CHECK_THAT(why_not_widened(model), ContainsSubstring("a layer of type slice"));
   CHECK(why_not_widened(test::resnet18()).empty());

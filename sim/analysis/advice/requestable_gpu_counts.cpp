@@ -1,0 +1,52 @@
+// Nobody asks for 37 nodes.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "sim/analysis/advice/job_resources.hpp"
+#include "sim/analysis/advice/recommend.hpp"
+#include "sim/scenario/job.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// 2, 3, 4, 6, 8, 12, 16, … and the most that a partition or the cluster has.
+std::vector<int> nodes_of(const ClusterSpec& cluster) {
+  std::vector<int> nodes{cluster.nodes};
+  for (int two = 2; two <= cluster.nodes; two *= 2) nodes.insert(nodes.end(), {two, two + two / 2});
+  for (const Partition& partition : cluster.site.partitions)
+    nodes.insert(nodes.end(), {partition.most_nodes, partition.most_gpus / std::max(1, cluster.node.gpus)});
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  std::erase_if(nodes, [&](int n) { return n < 2 || n > cluster.nodes; });
+  return nodes;
+}
+
+/// Every number in one node, then whole nodes.
+std::vector<int> numbers_of(const Scenario& scenario) {
+  const int per_node = std::max(1, scenario.cluster.node.gpus);
+  const std::int64_t most = scenario.global_batch.value_or(std::numeric_limits<int>::max());
+  std::vector<int> numbers;
+  for (int gpus = 1; gpus <= std::min<std::int64_t>(per_node, most); ++gpus) numbers.push_back(gpus);
+  for (const int nodes : nodes_of(scenario.cluster)) {
+    if (std::int64_t{nodes} * per_node <= most) numbers.push_back(nodes * per_node);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+bool can_be_requested(const Scenario& scenario, int gpus) {
+  const int nodes = reserved_gpus(scenario, gpus).nodes;
+  return gpus % nodes == 0 && is_given(scenario.cluster.site, gpus, nodes) &&
+         why_not_together(scenario, gpus).empty();
+}
+
+std::vector<int> requestable_gpu_counts(const Scenario& scenario) {
+  std::vector<int> numbers = numbers_of(scenario);
+  std::erase_if(numbers, [&](int gpus) { return !can_be_requested(scenario, gpus); });
+  return numbers;
+}
+
+}  // namespace foretrain

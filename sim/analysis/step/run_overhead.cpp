@@ -1,0 +1,119 @@
+// Each is explicit in the scenario or computed from it; every rank waits while it happens.
+#include <cmath>
+
+#include "sim/analysis/step/epoch.hpp"
+#include "sim/scenario/job.hpp"
+#include "sim/workload/framework_profile.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Seconds on the reference CPU, docs/models/epoch.md; what each framework adds stands in its profile.
+constexpr double kCuda = 0.8;              ///< context, cuBLAS and cuDNN handles, kernels loaded on first use
+constexpr double kWeightsPerSecond = 1e8;  ///< elements drawn and copied to the GPU
+constexpr double kNccl = 0.5, kNcclPerGpu = 2e-3;  ///< rendezvous and first connection; each further rank
+constexpr double kFirstPerConvolution = 15e-3;     ///< cuDNN's benchmark: some algorithms, three directions
+constexpr double kCompilePerOperator = 80e-3;      ///< torch.compile, XLA
+
+double first_step_s(const Workload& workload) {
+  const ExpandedModel& model = *workload.model;
+  double convolutions = 0;
+  for (const Operator& op : model.forward)
+    convolutions += op.cls == OperatorClass::conv || op.cls == OperatorClass::depthwise_conv ? 1 : 0;
+  const auto operators = static_cast<double>(model.forward.size() + model.backward.size());
+  const FrameworkProfile& profile = profile_of(workload.framework);
+  double seconds = profile.first_step_s + kFirstPerConvolution * convolutions;
+  seconds += profile.traced_operator_s * operators;
+  if (workload.framework.execution == Execution::compiled) seconds += kCompilePerOperator * operators;
+  return seconds;
+}
+
+/// Python processes that import the framework one after the other before training starts: the launcher's own,
+/// then the trainer's.
+int imports_in_a_row(const std::optional<Launcher>& launcher) {
+  if (!launcher) return 1;
+  switch (*launcher) {
+    case Launcher::torchrun:  // its agent
+    case Launcher::mp_spawn:  // the script itself; each child imports it anew
+      return 2;
+    case Launcher::deepspeed:  // the command, and its launcher on the node
+      return 3;
+    case Launcher::srun:
+    case Launcher::mpirun:
+    case Launcher::horovodrun:  // needs no framework itself
+    case Launcher::python:
+      break;
+  }
+  return 1;
+}
+
+double count_of(const Scenario& scenario, const Periodic& work) {
+  return std::floor(scenario.epochs / work.every_epochs);
+}
+
+/// A pass starts its own workers, and the ranks share its samples.
+double pass_s(const StepSimulator& simulator, const DeviceModel& device, int gpus, const Periodic& work) {
+  const Scenario& scenario = simulator.scenario();
+  const std::int64_t batch = work.batch_per_gpu > 0 ? work.batch_per_gpu : simulator.batch_per_gpu(gpus);
+  const int shares = shares_of_data(scenario, gpus);
+  const std::int64_t per_rank = (work.samples + shares - 1) / shares;
+  const std::int64_t batches = (per_rank + batch - 1) / batch;
+  Workload workload = scenario.workload;
+  workload.batch_per_gpu = std::min(batch, per_rank);
+  return loader_restart_s(workload, scenario.cluster.node) +
+         static_cast<double>(batches) * simulator.simulate_evaluation(gpus, workload.batch_per_gpu, device);
+}
+
+double once_s(const StepSimulator& simulator, const DeviceModel& device, int gpus, const Periodic& work) {
+  if (work.duration) return to_seconds(*work.duration);
+  if (work.samples > 0) return pass_s(simulator, device, gpus, work);
+  return static_cast<double>(checkpoint_bytes(simulator.scenario().workload).count) /
+         work.bandwidth.per_second;
+}
+
+double& account_of(RunOverhead& overhead, const Periodic& work) {
+  if (work.samples > 0 || work.name == "validation") return overhead.validation_s;
+  if (work.bandwidth.per_second > 0 || work.name == "checkpoint") return overhead.checkpoint_s;
+  return overhead.periodic_s;
+}
+
+}  // namespace
+
+Bytes checkpoint_bytes(const Workload& workload) {
+  const ExpandedModel& model = *workload.model;
+  Bytes bytes{model.parameter_elements() * (4 + state_bytes_per_element(workload.optimizer))};
+  for (const Buffer& buffer : model.buffers) bytes += Bytes{buffer.elements * buffer.element_bytes};
+  return bytes;
+}
+
+Startup usual_startup(const Scenario& scenario, int gpus) {
+  const Workload& workload = scenario.workload;
+  const double slowdown = scenario.cluster.node.host.slowdown;
+  Startup startup;
+  startup.imports_s =
+      imports_in_a_row(scenario.launch.with) * slowdown * profile_of(workload.framework).import_s;
+  startup.cuda_s = slowdown * kCuda;
+  startup.weights_s =
+      slowdown * static_cast<double>(workload.model->parameter_elements()) / kWeightsPerSecond;
+  const int working = working_gpus(scenario, gpus).size();
+  startup.nccl_s = working > 1 ? slowdown * kNccl + kNcclPerGpu * working : 0;
+  startup.first_step_s = slowdown * first_step_s(workload);
+  return startup;
+}
+
+RunOverhead run_overhead(const StepSimulator& simulator, const DeviceModel& device, int gpus,
+                         double restart_s) {
+  const Scenario& scenario = simulator.scenario();
+  RunOverhead overhead;
+  overhead.startup_s =
+      scenario.startup ? to_seconds(*scenario.startup) : usual_startup(scenario, gpus).total_s();
+  overhead.loader_restart_s = scenario.epochs * restart_s;
+  for (const Periodic& work : scenario.periodic) {
+    const double times = count_of(scenario, work);
+    if (times > 0) account_of(overhead, work) += times * once_s(simulator, device, gpus, work);
+  }
+  return overhead;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,107 @@
+// A name becomes a text, the text a scenario, and a job script's nodes are put into it. A mistake in an
+// option is the same for every scenario and is said once.
+#include "sim/app/opened_scenarios.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/app/named_scenario.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/import/job_scenario.hpp"
+#include "sim/scenario/variation.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// What a job reserves of its cluster; its TOML cannot say that it has some GPUs of each node only.
+void apply_reservation(const OpenedJob& job, Scenario& scenario) {
+  const JobResources& have = job.script.resources;
+  if (!have.nodes || !have.gpus_per_node || have.nodes->value < 2 ||
+      have.gpus_per_node->value >= scenario.cluster.node.gpus)
+    return;
+  const std::int64_t room = std::int64_t{have.nodes->value} * scenario.cluster.node.gpus;
+  const bool fits = have.nodes->value <= scenario.cluster.nodes &&
+                    std::ranges::all_of(scenario.gpus, [room](int gpus) { return gpus <= room; });
+  if (!fits || scenario.layout != Layout::packed) return;
+  scenario.layout = Layout::spread;
+  scenario.cluster.nodes = have.nodes->value;
+  scenario.warnings.push_back(
+      fmt::format("{} of {} GPUs on each of {} nodes: predicted spread over them, and searched no further",
+                  have.gpus_per_node->value, scenario.cluster.node.gpus, have.nodes->value));
+}
+
+/// Puts into the scenario what the TOML of its job script cannot say.
+void apply_job(const std::optional<OpenedJob>& job, Scenario& scenario) {
+  if (!job) return;
+  for (const Diagnostic& warning : job->findings.warnings) scenario.warnings.push_back(one_line(warning));
+  apply_reservation(*job, scenario);
+}
+
+std::optional<JobTimeLimit> time_limit_of(const std::optional<OpenedJob>& job) {
+  if (!job || !job->script.request.seconds) return std::nullopt;
+  const auto& limit = *job->script.request.seconds;
+  return JobTimeLimit{limit.value, reserved_gpus(job->script),
+                      fmt::format("{}:{}", printable(job->text.name), limit.span.line)};
+}
+
+OpenedScenario opened(NamedScenario named, const ScenarioOverrides& overrides, AskedScaling scaling) {
+  Scenario scenario =
+      named.source.text.empty() ? make_scenario(overrides) : read_scenario(named.source, overrides);
+  apply_job(named.job, scenario);
+  return {std::move(named.source), scaled(std::move(scenario), scaling), time_limit_of(named.job)};
+}
+
+ComparedScenarios opened_compared(const NamedScenario& named, const ScenarioOverrides& overrides,
+                                  const std::vector<std::string>& strategies) {
+  ComparedScenarios scenarios = read_compared(named.source, overrides, strategies);
+  apply_job(named.job, scenarios.own);
+  return scenarios;
+}
+
+/// What `open` makes of each name's text.
+template <class Opened, class Open>
+std::vector<Opened> open_each(const std::vector<std::string>& names, const ScenarioOverrides& overrides,
+                              Open open) {
+  std::vector<Opened> all;
+  if (names.empty()) all.push_back(open(NamedScenario{}));
+  std::vector<Diagnostic> mistakes;
+  for (const std::string& name : names) {
+    try {
+      all.push_back(open(open_scenario(name, overrides)));
+    } catch (const InputError& error) {
+      for (const Diagnostic& mistake : error.diagnostics()) {
+        const bool is_known = std::ranges::find(mistakes, mistake) != mistakes.end();
+        if (!is_known && mistakes.size() < Diagnostics::kMostDiagnostics) mistakes.push_back(mistake);
+      }
+    }
+  }
+  if (!mistakes.empty()) throw InputError(std::move(mistakes));
+  return all;
+}
+
+}  // namespace
+
+std::vector<OpenedScenario> open_scenarios(const std::vector<std::string>& names,
+                                           const ScenarioOverrides& overrides, AskedScaling scaling) {
+  return open_each<OpenedScenario>(
+      names, overrides, [&](NamedScenario named) { return opened(std::move(named), overrides, scaling); });
+}
+
+std::vector<ComparedScenarios> open_compared(const std::vector<std::string>& names,
+                                             const ScenarioOverrides& overrides,
+                                             const std::vector<std::string>& strategies) {
+  return open_each<ComparedScenarios>(names, overrides, [&](const NamedScenario& named) {
+    return opened_compared(named, overrides, strategies);
+  });
+}
+
+Scenario scaled(Scenario scenario, AskedScaling scaling) {
+  if (scaling == AskedScaling::weak) return with_scaling(std::move(scenario), Scaling::weak);
+  if (scaling == AskedScaling::strong) return with_scaling(std::move(scenario), Scaling::strong);
+  return scenario;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,107 @@
+// The one place that knows whether somebody looks.
+#include "sim/base/terminal.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kNarrowest = 80, kWidest = 120;
+constexpr std::string_view kRed = "\x1b[1;31m", kYellow = "\x1b[1;33m", kGreen = "\x1b[1;32m",
+                           kPlain = "\x1b[0m";
+
+std::string in_colour(std::string_view colour, std::string_view text) {
+  return std::string(colour) + std::string(text) + std::string(kPlain);
+}
+
+std::string with_word(std::string_view line, std::size_t at, std::string_view word, std::string_view colour) {
+  return std::string(line.substr(0, at)) + in_colour(colour, word) +
+         std::string(line.substr(at + word.size()));
+}
+
+/// "    | ^^^^^".
+bool is_caret_line(std::string_view line) {
+  return line.ends_with('^') && line.find_first_not_of(" |^") == std::string_view::npos;
+}
+
+std::string coloured_line(std::string_view line) {
+  if (is_caret_line(line)) {
+    const std::size_t caret = line.find('^');
+    return std::string(line.substr(0, caret)) + in_colour(kGreen, line.substr(caret));
+  }
+  if (line.starts_with(' ')) return std::string(line);
+  const std::size_t error = line.find("error: ");
+  if (error != std::string_view::npos) return with_word(line, error, "error:", kRed);
+  return line.starts_with("warning: ") ? with_word(line, 0, "warning:", kYellow) : std::string(line);
+}
+
+std::size_t columns_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+bool is_prose(std::string_view line) {
+  return !line.empty() && line.front() != ' ' && line.front() != '#' &&
+         line.find("  ") == std::string_view::npos;
+}
+
+std::string wrapped_line(std::string_view line, std::size_t width) {
+  std::string out;
+  std::size_t column = 0;
+  while (!line.empty()) {
+    const std::size_t end = std::min(line.find(' '), line.size());
+    const std::string_view word = line.substr(0, end);
+    const bool fits = column == 0 || column + 1 + columns_of(word) <= width;
+    if (column > 0) out += fits ? " " : "\n  ";
+    out += word;
+    column = fits ? column + (column > 0 ? 1 : 0) + columns_of(word) : 2 + columns_of(word);
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+  return out;
+}
+
+template <class Change>
+std::string each_line(std::string_view lines, Change change) {
+  std::string out;
+  while (!lines.empty()) {
+    const std::size_t end = lines.find('\n');
+    out += change(lines.substr(0, end));
+    if (end == std::string_view::npos) break;
+    out += '\n';
+    lines.remove_prefix(end + 1);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool takes_colours(int descriptor) {
+  const char* off = std::getenv("NO_COLOR");
+  const char* kind = std::getenv("TERM");
+  const bool is_wanted = off == nullptr || *off == '\0';
+  const bool is_able = kind != nullptr && std::string_view(kind) != "dumb";
+  return is_wanted && is_able && ::isatty(descriptor) == 1;
+}
+
+std::size_t prose_width(int descriptor) {
+  if (::isatty(descriptor) != 1) return 0;
+  winsize size{};
+  const bool is_known = ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return std::clamp<std::size_t>(is_known ? size.ws_col : kNarrowest, kNarrowest, kWidest);
+}
+
+std::string coloured(std::string_view lines) { return each_line(lines, coloured_line); }
+
+std::string wrapped(std::string_view lines, std::size_t width) {
+  if (width == 0) return std::string(lines);
+  return each_line(lines, [width](std::string_view line) {
+    return columns_of(line) <= width || !is_prose(line) ? std::string(line) : wrapped_line(line, width);
+  });
+}
+
+}  // namespace foretrain

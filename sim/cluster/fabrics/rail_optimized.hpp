@@ -1,0 +1,16 @@
+// A leaf switch per rail.
+#pragma once
+
+#include "sim/cluster/fabrics/catalog.hpp"
+
+namespace foretrain {
+
+struct RailOptimized {
+  int nodes_per_leaf = 0;
+  int uplinks_per_leaf = 0;  ///< spines above all leaves, one link to each
+  int parallel_links = 1;    ///< between a leaf and a spine; one fat link
+};
+
+Fabric rail_optimized_fabric();
+
+}  // namespace foretrain

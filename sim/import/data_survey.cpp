@@ -1,0 +1,329 @@
+// Folders are walked breadth first, so that a cut walk has seen whole folders and can say how many there are.
+#include "sim/import/data_survey.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <deque>
+#include <map>
+#include <memory>
+#include <system_error>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sim/base/counted.hpp"
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/base/quantity.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kFirstBytes = 512, kDeepestFolder = 32, kShownPath = 200;
+
+/// An archive's samples cannot be counted without reading it: it is taken to hold images as ImageNet's.
+constexpr Bytes kAssumedSample{110'000};
+
+/// What a format costs: a part for every sample and one for each of its bytes, on the reference core. JPEG as
+/// measured on ImageNet (transforms_cpu.json: 922 us decode 110 kB, 689 us for the rest); the rest assumed:
+/// PNG inflates 40 MB/s of file, arrays and others are copied at 1 GB/s.
+struct Format {
+  std::string_view name;
+  std::string_view magic;
+  std::size_t at;
+  double fixed_us, us_per_byte;
+  bool is_archive;
+};
+using namespace std::string_view_literals;
+constexpr Format kFormats[] = {
+    {"JPEG", "\xff\xd8\xff"sv, 0, 689, 922.0 / 110'000, false},
+    {"PNG", "\x89PNG\r\n\x1a\n"sv, 0, 689, 1.0 / 40, false},
+    {"WebP", "WEBP"sv, 8, 689, 922.0 / 60'000, false},
+    {"TIFF", "II*\0"sv, 0, 689, 1.0 / 200, false},
+    {"TIFF", "MM\0*"sv, 0, 689, 1.0 / 200, false},
+    {"BMP", "BM"sv, 0, 689, 1.0 / 1000, false},
+    {"NumPy array", "\x93NUMPY"sv, 0, 100, 1.0 / 1000, false},
+    {"WAV", "WAVE"sv, 8, 200, 1.0 / 500, false},
+    {"FLAC", "fLaC"sv, 0, 200, 1.0 / 50, false},
+    {"HDF5", "\x89HDF\r\n\x1a\n"sv, 0, 689, 922.0 / 110'000, true},
+    {"Parquet", "PAR1"sv, 0, 689, 922.0 / 110'000, true},
+    {"tar", "ustar"sv, 257, 689, 922.0 / 110'000, true},
+    {"TFRecord", ""sv, 0, 689, 922.0 / 110'000, true},
+    {"other", ""sv, 0, 100, 1.0 / 1000, false},
+};
+
+const Format& format_named(std::string_view name) {
+  return *std::ranges::find(kFormats, name, &Format::name);
+}
+
+/// "3 JPEG files".
+std::string files_of(std::int64_t count, const Format& format) {
+  const std::string noun = plural(count, "file");
+  return format.name == "other" ? fmt::format("{} {} of no known format", count, noun)
+                                : fmt::format("{} {} {}", count, format.name, noun);
+}
+
+/// A record begins with its length in eight bytes, the least first, and one that is not of today's length is
+/// no record.
+bool is_tfrecord(std::string_view bytes) {
+  if (bytes.size() < 16) return false;
+  std::uint64_t length = 0;
+  for (std::size_t i = 8; i-- > 0;) length = length << 8U | static_cast<unsigned char>(bytes[i]);
+  return length > 0 && length < 100'000'000 && bytes.substr(12).starts_with('\n');
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why, std::string hint) {
+  throw InputError(fmt::format("--dataset {}: {}", shortened(path, kShownPath), why), std::move(hint));
+}
+
+std::string last_error() { return std::generic_category().message(errno); }
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+using OpenFolder = std::unique_ptr<DIR, CloseFolder>;
+
+OpenFolder open_folder(const std::string& path) { return OpenFolder(::opendir(path.c_str())); }
+
+struct SeenFile {
+  std::string path;
+  std::int64_t size = 0;
+};
+
+/// What a walk has met.
+struct Walk {
+  std::vector<SeenFile> files;
+  std::size_t entries = 0, links = 0, unreadable = 0, folders = 0, folders_left = 0;
+  bool is_cut = false;
+};
+
+class Walker {
+ public:
+  explicit Walker(const SurveyLimits& limits) : limits_(limits) {}
+
+  Walk walk(const std::string& root) {
+    open_.push_back({root, 0});
+    while (!open_.empty() && !walk_.is_cut) {
+      const auto [folder, depth] = open_.front();
+      open_.pop_front();
+      read_folder(folder, depth);
+    }
+    walk_.folders_left = open_.size();
+    return std::move(walk_);
+  }
+
+ private:
+  void read_folder(const std::string& folder, std::size_t depth) {
+    const OpenFolder open = open_folder(folder);
+    if (!open) {
+      ++walk_.unreadable;
+      return;
+    }
+    ++walk_.folders;
+    while (const dirent* entry = ::readdir(open.get())) {
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      if (++walk_.entries > limits_.entries) {
+        walk_.is_cut = true;
+        return;
+      }
+      take(folder + "/" + entry->d_name, depth);
+    }
+  }
+
+  void take(const std::string& path, std::size_t depth) {
+    struct stat found {};
+    if (::lstat(path.c_str(), &found) != 0) {
+      ++walk_.unreadable;
+    } else if (S_ISLNK(found.st_mode)) {
+      ++walk_.links;
+    } else if (S_ISDIR(found.st_mode) && depth < kDeepestFolder) {
+      open_.push_back({path, depth + 1});
+    } else if (S_ISREG(found.st_mode) && found.st_size > 0) {
+      walk_.files.push_back({path, found.st_size});
+    }
+  }
+
+  const SurveyLimits& limits_;
+  std::deque<std::pair<std::string, std::size_t>> open_;
+  Walk walk_;
+};
+
+/// The beginning of a regular file; nothing of what cannot be opened. A pipe in its place is not waited for.
+std::string first_bytes_of(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return {};
+  std::array<char, kFirstBytes> block{};
+  const ssize_t got = ::read(file, block.data(), block.size());
+  ::close(file);
+  return {block.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+}
+
+/// The most frequent format among files taken evenly from all, and the sizes of those that have it.
+struct Sampled {
+  std::string_view format = "other";
+  std::vector<std::int64_t> sizes;
+  std::size_t opened = 0, unreadable = 0;
+};
+
+Sampled sample_files(const std::vector<SeenFile>& files, const SurveyLimits& limits) {
+  Sampled sampled;
+  std::map<std::string_view, std::vector<std::int64_t>> sizes;
+  const std::size_t step = (files.size() + limits.files - 1) / limits.files;
+  for (std::size_t i = 0; i < files.size(); i += step) {
+    const std::string bytes = first_bytes_of(files[i].path);
+    bytes.empty() ? ++sampled.unreadable : ++sampled.opened;
+    if (!bytes.empty()) sizes[format_of_bytes(bytes)].push_back(files[i].size);
+  }
+  for (auto& [format, of_format] : sizes) {
+    if (of_format.size() > sampled.sizes.size()) sampled.format = format, sampled.sizes = of_format;
+  }
+  std::ranges::sort(sampled.sizes);
+  return sampled;
+}
+
+/// Standard deviation over mean.
+double spread_of(const std::vector<std::int64_t>& sizes) {
+  double sum = 0, squares = 0;
+  for (const std::int64_t size : sizes) {
+    const auto value = static_cast<double>(size);
+    sum += value, squares += value * value;
+  }
+  const auto count = static_cast<double>(sizes.size());
+  const double mean = sum / count;
+  return std::min(10.0, std::sqrt(std::max(0.0, squares / count - mean * mean)) / mean);
+}
+
+void set_decode(const Format& format, DataSurvey& survey) {
+  survey.decode = microseconds(
+      std::min(1e9, format.fixed_us + format.us_per_byte * static_cast<double>(survey.stored_bytes.count)));
+}
+
+/// Samples of archives with so many bytes in all.
+void assume_samples(const Format& format, double bytes, DataSurvey& survey) {
+  survey.stored_bytes = kAssumedSample;
+  survey.samples = std::max<std::int64_t>(1, std::llround(bytes / static_cast<double>(kAssumedSample.count)));
+  survey.decode_spread = 0.5;
+  set_decode(format, survey);
+  survey.notes.push_back(
+      fmt::format("the samples of {} are not counted: {} of them follow from {} and {} each, the mean of "
+                  "ImageNet's JPEG files, which "
+                  "is assumed; data.samples says otherwise",
+                  format.name == "other" ? "this file" : std::string(format.name) + " files", survey.samples,
+                  to_string(Bytes{std::llround(std::min(bytes, 9e18))}), to_string(kAssumedSample)));
+}
+
+void note_decode(const Format& format, DataSurvey& survey) {
+  const std::string_view name = format.is_archive ? "JPEG" : format.name;
+  survey.notes.push_back(fmt::format(
+      "decode {} a sample is an estimate for {} of that size, not measured here; data.decode says otherwise",
+      to_string(survey.decode), name == "other" ? "files" : std::string(name) + " files"));
+}
+
+/// Folders that the walk did not come to are taken to hold as much as those it did.
+double all_files(const Walk& walk) {
+  const auto seen = static_cast<double>(walk.files.size());
+  if (!walk.is_cut || walk.folders_left == 0 || walk.folders < 2) return seen;
+  return seen * static_cast<double>(walk.folders + walk.folders_left) / static_cast<double>(walk.folders);
+}
+
+void note_walk(const Walk& walk, const Sampled& sampled, double files, DataSurvey& survey) {
+  std::string seen = fmt::format("{} opened", counted(static_cast<std::int64_t>(sampled.opened), "file"));
+  if (walk.is_cut)
+    seen +=
+        walk.folders_left > 0 && walk.folders > 1
+            ? fmt::format(
+                  ", the walk stopped after {} entries; about {:.0f} files as {} hold as many as those seen",
+                  walk.entries - 1, files,
+                  counted(static_cast<std::int64_t>(walk.folders_left), "further folder"))
+            : fmt::format(", the walk stopped after {} entries: there are more samples than that",
+                          walk.entries - 1);
+  if (walk.links > 0)
+    seen += fmt::format(", {} not followed", counted(static_cast<std::int64_t>(walk.links), "link"));
+  const std::size_t unreadable = walk.unreadable + sampled.unreadable;
+  if (unreadable > 0) seen += fmt::format(", {} could not be read and do not count", unreadable);
+  survey.notes.push_back(seen);
+}
+
+/// Training samples alone, where they have a folder of their own.
+std::string training_folder(const std::string& root) {
+  for (const char* name : {"train", "training"}) {
+    const std::string folder = root + "/" + name;
+    struct stat found {};
+    if (::lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) return folder;
+  }
+  return root;
+}
+
+DataSurvey survey_folder(const std::string& path, const SurveyLimits& limits) {
+  if (!open_folder(path)) refuse(path, "cannot be read: " + last_error(), "a folder that you may read");
+  const std::string root = training_folder(path);
+  const Walk walk = Walker(limits).walk(root);
+  if (walk.files.empty())
+    refuse(path, fmt::format("no files are in it{}", walk.links > 0 ? "; links are not followed" : ""),
+           "a folder with a file per sample, or with archives");
+  const Sampled sampled = sample_files(walk.files, limits);
+  if (sampled.sizes.empty()) refuse(path, "none of its files can be read", "files that you may read");
+  const Format& format = format_named(sampled.format);
+  const double files = all_files(walk);
+  const auto median = sampled.sizes[sampled.sizes.size() / 2];
+  DataSurvey survey;
+  if (format.is_archive) {
+    assume_samples(format, files * static_cast<double>(median), survey);
+  } else {
+    const double share = static_cast<double>(sampled.sizes.size()) / static_cast<double>(sampled.opened);
+    survey.samples = std::max<std::int64_t>(1, std::llround(files * share));
+    survey.stored_bytes = Bytes{median};
+    survey.decode_spread = spread_of(sampled.sizes);
+    set_decode(format, survey);
+    survey.notes.push_back(fmt::format("{} of {} in the median in {}", files_of(survey.samples, format),
+                                       to_string(survey.stored_bytes), shortened(root, kShownPath)));
+  }
+  note_walk(walk, sampled, files, survey);
+  note_decode(format, survey);
+  return survey;
+}
+
+DataSurvey survey_file(const std::string& path, std::int64_t size) {
+  if (size == 0) refuse(path, "is empty", "");
+  const std::string bytes = first_bytes_of(path);
+  if (bytes.empty()) refuse(path, "cannot be read: " + last_error(), "a file that you may read");
+  const Format& format = format_named(format_of_bytes(bytes));
+  if (!format.is_archive)
+    refuse(path,
+           fmt::format("is no archive of samples{}",
+                       format.name == "other" ? "" : fmt::format(", but one {} file", format.name)),
+           "webdataset tar, HDF5, TFRecord and Parquet files are looked at, and folders");
+  DataSurvey survey;
+  assume_samples(format, static_cast<double>(size), survey);
+  note_decode(format, survey);
+  return survey;
+}
+
+}  // namespace
+
+std::string_view format_of_bytes(std::string_view bytes) {
+  for (const Format& format : kFormats) {
+    if (!format.magic.empty() && bytes.size() > format.at &&
+        bytes.substr(format.at).starts_with(format.magic))
+      return format.name;
+  }
+  return is_tfrecord(bytes) ? "TFRecord" : "other";
+}
+
+DataSurvey survey_data(const std::string& path, const SurveyLimits& limits) {
+  struct stat found {};
+  if (path.find('\0') != std::string::npos || ::stat(path.c_str(), &found) != 0)
+    refuse(path, last_error(), "a data set of `foretrain list datasets`, a file or a folder");
+  if (S_ISDIR(found.st_mode)) return survey_folder(path, limits);
+  if (!S_ISREG(found.st_mode)) refuse(path, "is neither a file nor a folder", "");
+  return survey_file(path, found.st_size);
+}
+
+}  // namespace foretrain

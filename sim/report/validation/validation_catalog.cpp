@@ -1,0 +1,22 @@
+// One row per format; the first is the default.
+#include "sim/report/validation/validation_catalog.hpp"
+
+#include "sim/report/prediction/json.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Programs pick the worst rows themselves.
+std::string write_groups_json(const Validation& validation, const ValidationTableOptions& options) {
+  return write_validation_json(validation, options.groups);
+}
+
+}  // namespace
+
+const ValidationReportEntry kValidationReports[kValidationFormats] = {
+    {"table", write_validation_table, write_validation_table},
+    {"json", write_groups_json, write_validation_json},
+};
+
+}  // namespace foretrain

@@ -1,0 +1,36 @@
+// The formats of validations: a table of functions, one row each.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/analysis/validation/collective_validation.hpp"
+#include "sim/analysis/validation/error_groups.hpp"
+#include "sim/analysis/validation/validation.hpp"
+
+namespace foretrain {
+
+// Predicted against measured, for people.
+
+struct ValidationTableOptions {
+  std::vector<GroupKeys> groups{};  ///< one table of error statistics each
+  int worst = 0;  ///< this many rows, furthest off first, instead of every series; 0: every series
+};
+
+/// Error statistics, those of groups, one block per series or the worst rows, and what was skipped (reasons
+/// with their number of rows).
+std::string write_validation_table(const Validation& validation, const ValidationTableOptions& options = {});
+/// One line per series instead, worst first.
+std::string write_validation_table(const CollectiveValidation& validation);
+
+struct ValidationReportEntry {
+  std::string_view name;
+  std::string (*write)(const Validation& validation, const ValidationTableOptions& options);
+  std::string (*write_collectives)(const CollectiveValidation& validation);
+};
+
+inline constexpr std::size_t kValidationFormats = 2;
+extern const ValidationReportEntry kValidationReports[kValidationFormats];
+
+}  // namespace foretrain

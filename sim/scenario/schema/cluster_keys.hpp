@@ -1,0 +1,28 @@
+// Every key of cluster files and of the parts they name, declared where it is read; the reference page prints
+// the same rows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/cluster/hardware.hpp"
+#include "sim/scenario/toml/declared_keys.hpp"
+
+namespace foretrain {
+
+const Keys<Gpu>& gpu_keys();              // schema_gpu.cpp
+const Keys<GpuPorts>& gpu_port_keys();    // schema_gpu.cpp
+const Keys<LinkType>& link_keys();        // schema_link.cpp
+const Keys<StorageSpec>& storage_keys();  // schema_storage.cpp
+const Keys<Site>& site_keys();            // schema_site.cpp
+const Keys<Partition>& partition_keys();  // schema_site.cpp
+const Keys<Billing>& billing_keys();      // schema_site.cpp
+
+const std::vector<Choice<HostFamily>>& host_families();  // schema_node.cpp
+
+std::vector<KeyTable> node_key_tables();    // schema_node.cpp
+std::vector<KeyTable> fabric_key_tables();  // schema_fabric.cpp
+/// All of them, in the order of the page.
+std::vector<KeyTable> cluster_key_tables();  // schema_cluster.cpp
+
+}  // namespace foretrain

@@ -1,0 +1,78 @@
+// A cluster's own file is read where its name stands; its mistakes are reported with its own file name.
+#include "sim/scenario/sections/cluster_section.hpp"
+
+#include "sim/cluster/calibrated_cluster.hpp"
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/named_cluster.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/toml/part_reader.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::optional<ClusterSpec> load_uncalibrated_cluster(TableReader& section, std::string_view key,
+                                                     OpenedCatalogs& opened) {
+  const auto name = section.string(key);
+  if (!name) return std::nullopt;
+  const std::string opened_as = name_from(section.diagnostics().source(), section.span_of(key), *name);
+  if (const auto known = opened.clusters.find(opened_as); known != opened.clusters.end())
+    return known->second;
+  const auto source = find_named(CatalogKind::clusters, *name, section.span_of(key), section.diagnostics());
+  if (!source) return std::nullopt;
+  Diagnostics problems(*source);
+  ClusterSpec cluster = read_uncalibrated_cluster(*source, problems);
+  section.diagnostics().include(problems.found());
+  if (!problems.empty()) return std::nullopt;
+  return opened.clusters.emplace(opened_as, std::move(cluster)).first->second;
+}
+
+void read_cluster_name(TableReader& table, std::string_view key, ClusterSection& section) {
+  section.cluster = load_uncalibrated_cluster(table, key, section.opened);
+}
+
+void read_calibration_key(TableReader& table, std::string_view key, ClusterSection& section) {
+  const Value* value = table.value(key);
+  if (value == nullptr) return;
+  const auto* name = std::get_if<std::string>(&value->data);
+  if (name != nullptr && *name == kNoCalibration)
+    section.calibration = Calibration{};
+  else
+    section.calibration =
+        PartReader<Calibration>(CatalogKind::calibrations, read_calibration).read(table, key);
+}
+
+}  // namespace
+
+const Keys<ClusterSection>& cluster_keys() {
+  static const Keys<ClusterSection> keys{
+      {"name",
+       {"name or path", read_cluster_name},
+       "\"mahti\"",
+       kRequired,
+       "a cluster of topologies/ or a file"},
+      {"calibration",
+       {"name, path or none", read_calibration_key},
+       "\"none\"",
+       "that of the cluster's file",
+       "what was measured on it (`foretrain calibrate fit`); none: data sheets and the measurements of "
+       "others"},
+      {"layout",
+       takes::choice<&ClusterSection::layout>(
+           std::vector<Choice<Layout>>{{"packed", Layout::packed}, {"spread", Layout::spread}}),
+       "\"packed\"", "packed", "fill node after node, or spread the ranks over as many nodes as there are"},
+  };
+  return keys;
+}
+
+void read_cluster_section(TableReader& cluster, OpenedCatalogs& opened, Scenario& scenario) {
+  ClusterSection section{opened};
+  read_keys(cluster, cluster_keys(), section);
+  scenario.layout = section.layout;
+  if (!section.cluster) return;
+  Calibration calibration =
+      section.calibration ? *std::move(section.calibration) : std::move(section.cluster->calibration);
+  scenario.cluster = calibrated(*std::move(section.cluster), std::move(calibration));
+}
+
+}  // namespace foretrain

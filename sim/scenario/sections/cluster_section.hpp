@@ -1,0 +1,22 @@
+// The table [cluster]: which cluster, the constants measured on it, and how jobs are laid out.
+#pragma once
+
+#include "sim/scenario/opened_catalogs.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/toml/declared_keys.hpp"
+
+namespace foretrain {
+
+/// What [cluster] is read into.
+struct ClusterSection {
+  OpenedCatalogs& opened;
+  std::optional<ClusterSpec> cluster{};
+  std::optional<Calibration> calibration{};  ///< instead of the one that the cluster's file names
+  Layout layout = Layout::packed;
+};
+
+const Keys<ClusterSection>& cluster_keys();
+/// Does not call finish(). A cluster that could not be read stays one without GPUs.
+void read_cluster_section(TableReader& cluster, OpenedCatalogs& opened, Scenario& scenario);
+
+}  // namespace foretrain

@@ -1,0 +1,148 @@
+// What ZeRO adds to a step: parameters fetched before they are used, gradients reduced to their owners, the
+// update of a share.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "sim/strategy/process/process.hpp"
+#include "sim/strategy/zero/zero.hpp"
+
+namespace foretrain {
+
+/// Layers in the order in which forward and then backward come to them, as the first iteration records it.
+/// Layers stand for modules.
+std::vector<std::uint32_t> fetch_trace(const ExpandedModel& model);
+
+/// deepspeed/runtime/zero/partitioned_param_coordinator.py. Parameters of up to param_persistence_threshold
+/// elements are never sharded.
+class ZeroFetch {
+ public:
+  ZeroFetch(Process& process, const ZeroSettings& settings);
+
+  /// A forward and backward pass begins: what is gathered from here on waits for what the compute stream has
+  /// done so far.
+  void begin_iteration();
+  /// The pass comes to a layer: releases the one before, gathers what is missing, waits for it, gathers
+  /// ahead.
+  void enter(const HostThread& thread, std::uint32_t layer);
+  /// The pass has left its last layer.
+  void leave(const HostThread& thread);
+
+  /// Elements that are whole all the time, of all parameters; and of others the most at any time.
+  std::int64_t persistent() const { return persistent_; }
+  std::int64_t most_live() const { return most_live_; }
+
+ private:
+  void measure_trace();
+  void release(const HostThread& thread, std::uint32_t layer);
+  bool is_reused(std::uint32_t layer) const;
+  void gather(const HostThread& thread, const std::vector<std::uint32_t>& layers);
+  void wait_for(const HostThread& thread, std::uint32_t layer);
+  void prefetch(const HostThread& thread);
+
+  Process& process_;
+  ZeroSettings settings_;
+  const ZeroOptions& options_;
+  std::vector<std::uint32_t> trace_;
+  std::vector<std::size_t> next_visit_;        ///< per place in the trace: the next one of the same layer
+  std::vector<std::int64_t> elements_before_;  ///< per place in the trace: sum of those before
+  std::vector<std::int64_t> elements_;         ///< per layer, without persistent ones
+  std::vector<std::int64_t> parameters_;       ///< per layer: how many of them
+  QueueId stream_;                             ///< allgather_stream
+  LabelId gather_label_, copy_label_;
+  std::int64_t persistent_ = 0, live_ = 0, most_live_ = 0;
+  std::size_t step_ = 0;           ///< place in the trace
+  std::size_t queue_ = 0;          ///< first place that no prefetch has looked at
+  std::uint32_t current_ = kNone;  ///< layer
+  std::vector<TaskId> gathered_;   ///< per layer: the task after which it is whole, kNone while sharded
+  std::vector<bool> waited_;       ///< per layer: the compute stream waits for it already
+  std::vector<std::size_t>
+      wanted_;  ///< per layer: one more than the last place of the trace it was gathered for
+  TaskId iteration_start_ = kNone;
+  std::deque<TaskId> fetches_;  ///< waited for, oldest first
+};
+
+// How DeepSpeed sums gradients: copied into one large buffer, reduced when it is full or backward has ended.
+
+/// Elements of one message where no knob says it (deepspeed/runtime/engine.py, MEMORY_OPT_ALLREDUCE_SIZE).
+inline constexpr std::int64_t kZeroMessage = 500'000'000;
+
+class ZeroReduction {
+ public:
+  ZeroReduction(Process& process, const ZeroSettings& settings);
+
+  /// A gradient is there: into the bucket; one that does not fit any more is reduced first.
+  void on_gradient(const HostThread& thread, std::uint32_t parameter);
+  /// Backward has ended: reduces what is left, then the compute stream goes on. `accumulating`: the sums are
+  /// added to earlier ones.
+  void finish(const HostThread& thread, bool accumulating);
+  /// The own sums have arrived in host memory (offload); kNone when they stay.
+  TaskId offloaded() const { return offloaded_; }
+  /// Launched so far.
+  const std::vector<Bytes>& messages() const { return messages_; }
+
+ private:
+  TaskId kernel(const HostThread& thread, std::int64_t bytes, Time reference, LabelId label);
+  void exchange(const HostThread& thread, CollectiveOp op, std::int64_t elements);
+  void reduce_bucket(const HostThread& thread);
+  void reduce_to_slices(const HostThread& thread, std::int64_t elements);
+  void scatter(const HostThread& thread, std::int64_t elements);
+  void offload(std::int64_t elements);
+  void all_reduce_everything(const HostThread& thread);
+
+  Process& process_;
+  const ExpandedModel& model_;
+  ZeroSettings settings_;
+  std::int64_t bucket_;     ///< elements, ZeroOptions::reduce_bucket_size
+  QueueId stream_;          ///< reduction_stream, reduce_and_partition_stream
+  QueueId offload_stream_;  ///< copies to the host
+  LabelId copy_label_, reduce_label_, pack_label_, own_label_, offload_label_;
+  std::int64_t filled_ = 0;     ///< elements in the bucket
+  TaskId pending_ = kNone;      ///< what the next kernel of `stream_` waits for
+  TaskId last_beside_ = kNone;  ///< end of the reduction stream
+  TaskId offloaded_ = kNone;
+  std::deque<TaskId> reductions_;  ///< stage 3: at most two of them run ahead of the host
+  std::vector<Bytes> messages_;
+};
+
+// DeepSpeed's step(): overflow, norm, the optimizer on the own partition in fp32, then weights for everybody.
+
+/// Bytes that the host's memory moves in a second for an optimizer that runs there, all cores of a node
+/// together (recalled: CPU Adam, 28 bytes a parameter, takes 0.1 to 0.2 s for 10^9 parameters;
+/// docs/models/zero.md).
+inline constexpr double kHostOptimizerRate = 200e9;
+
+class ZeroUpdate {
+ public:
+  /// `gathered_later`: elements of weights that the next forward pass gathers by itself (stage 3); all others
+  /// are gathered here.
+  ZeroUpdate(Process& process, const ZeroSettings& settings, std::int64_t gathered_later);
+
+  /// `gradients`: when they have arrived in host memory (offload). Returns the last kernel.
+  TaskId apply(TaskId gradients);
+
+ private:
+  void check_overflow();
+  void norm();
+  void sum(Bytes size, LabelId label);
+  TaskId update_on_gpu();
+  TaskId update_on_host(TaskId gradients);
+  void gather_weights();
+  TaskId kernel(std::int64_t bytes, LabelId label);
+
+  Process& process_;
+  const Workload& workload_;
+  ZeroSettings settings_;
+  std::int64_t own_;                ///< elements of the partition
+  std::int64_t gathered_;           ///< elements of weights to be gathered
+  std::vector<std::int64_t> mine_;  ///< sizes of the gradients, or parts of them, in the partition
+  LabelId check_label_, norm_label_, optimizer_label_, weights_label_, gather_label_;
+};
+
+/// Sizes of the parameters, or parts of them, in the partition that has most of them: all laid end to end and
+/// cut in equal pieces (stages 1 and 2), or every one cut in equal pieces (stage 3).
+std::vector<std::int64_t> partition_tensors(const ExpandedModel& model, const ZeroSettings& settings);
+
+}  // namespace foretrain

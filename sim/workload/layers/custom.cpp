@@ -1,0 +1,61 @@
+// A layer that no type describes: its author states its work, the roofline says how long that takes.
+#include <fmt/format.h>
+
+#include "sim/workload/layers/layer_types.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::int64_t kMostKernels = 10'000;
+
+/// Of one sample. Bytes are read and written, in 32 bits: precisions of 16 halve them.
+struct Custom {
+  std::int64_t parameters = 0;  ///< of one tensor
+  std::int64_t kernels = 1;     ///< launched by each pass
+  Flops forward_flops{}, backward_flops{};
+  Bytes forward_bytes{}, backward_bytes{};
+  Bytes saved_bytes{};  ///< kept for backward
+};
+
+double amount(Bytes bytes) { return static_cast<double>(bytes.count); }
+
+Operator custom_pass(Flops flops, Bytes bytes, std::int64_t kernels) {
+  Operator op = make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(flops.count),
+                              per_sample(amount(bytes)), static_cast<int>(kernels));
+  op.is_roofline = true;
+  return op;
+}
+
+// The result has the input's shape.
+Applied apply_custom(Tape& tape, const Layer& layer, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  if (in.kind == ShapeKind::tokens)
+    return misfit("custom cannot work on token ids", "put an embedding before it");
+  const auto& own = layer.get<Custom>();
+  std::vector<std::uint32_t> ready;
+  if (own.parameters > 0) ready.push_back(tape.parameter("weight", own.parameters));
+  const TensorId result = tape.result(in, {input}, own.parameters > 0);
+  tape.forward(custom_pass(own.forward_flops, own.forward_bytes, own.kernels));
+  tape.save(per_sample(amount(own.saved_bytes)));
+  tape.node({{custom_pass(own.backward_flops, own.backward_bytes, own.kernels), std::move(ready)}}, {input},
+            result);
+  return {result, "", ""};
+}
+
+}  // namespace
+
+LayerType custom_layer() {
+  return {.name = "custom",
+          .keys = {layer_key<&Custom::parameters>("parameters", {.least = 0}),
+                   layer_key<&Custom::kernels>("kernels", {.most = kMostKernels}),
+                   required_key<&Custom::forward_flops>("forward_flops"),
+                   required_key<&Custom::backward_flops>("backward_flops"),
+                   required_key<&Custom::forward_bytes>("forward_bytes"),
+                   required_key<&Custom::backward_bytes>("backward_bytes"),
+                   layer_key<&Custom::saved_bytes>("saved_bytes")},
+          .apply = apply_custom,
+          .widening = {.is_rigid = always_rigid}};
+}
+
+}  // namespace foretrain

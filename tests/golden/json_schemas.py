@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Whether every JSON report is what docs/reference/schema says: what is promised is there, and what is there is promised.
+
+Usage: json_schemas.py BINARY ROOT. Runs the program's commands, and checks each output against the schema that it names.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import jsonschema
+
+DATA = "docs/measured"
+COMMANDS = [
+    "predict mahti-resnet50-ddp",
+    "predict mahti-resnet50-ddp --explain --sensitivity --break-even auto",
+    "predict mahti-resnet50-ddp --scaling both",
+    "predict m3-resnet56-mirrored-p100 chtc-cifar-four",
+    "predict --model vgg16 --cluster chtc-2080ti --gpus 1,2 --recommend --break-even 2 --set data.samples=50000 --set run.epochs=3",
+    "predict --model resnet50 --cluster pcie-2gpu --strategy data_parallel --gpus 1,2 --set model.global_batch=64 --break-even 2",
+    "predict --model gpt2 --cluster dgx1-v100 --gpus 1,8 --batch 4096",
+    "predict workshop-mnist-study",
+    "predict --model resnet50 --cluster mahti --set study.strategy=['ddp','data_parallel'] --gpus 4,8",
+    "compare mahti-resnet50-ddp",
+    "compare --model resnet50 --cluster mahti --gpus 4",
+    "compare csc-mnist-ddp raven-spiral-ddp",
+    "compare --models resnet50,vgg16 --clusters mahti,puhti --gpus 4",
+    "collective --cluster dgx-a100 --op all_reduce --gpus 8",
+    "collective --cluster dgx-a100 --op all_gather --gpus 16 --nodes 2 --explain",
+    "collective --cluster gloo-testbed --op all_reduce --gpus 8 --transport gloo_tcp",
+    "collective --cluster dgx-a100 --op broadcast --gpus 1",
+    "model show resnet50",
+    "model show gpt2 --gpu a100-sxm4-80gb --layers all",
+    f"validate {DATA}/puhti.csv",
+    f"validate {DATA}/nccl.csv",
+    f"validate {DATA}/puhti.csv --provenance {DATA}/provenance.toml --by strategy --by cluster",
+    f"validate {DATA}/puhti.csv --no-anchor --gpus 1,4",
+    f"calibrate check {DATA}/nccl.csv --cluster dgx-a100 --hold-out nodes",
+    "job show docs/tutorials/jobs/resnet50.sbatch",
+    "job show docs/tutorials/jobs/too_many.sbatch",
+    "job show docs/tutorials/jobs/four_layers.sub",
+]
+
+
+def closed(schema):
+    """The same schema where a key that it does not name is a mistake."""
+    if isinstance(schema, list):
+        return [closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    out = {key: {name: closed(part) for name, part in value.items()} if key in ("properties", "$defs") else closed(value)
+           for key, value in schema.items()}
+    if "properties" in out:
+        out.setdefault("unevaluatedProperties", False)
+    return out
+
+
+def read_schemas(folder):
+    schemas = {}
+    for path in sorted(folder.glob("*.json")):
+        schema = json.loads(path.read_text(encoding="utf-8"))
+        jsonschema.Draft202012Validator.check_schema(schema)
+        schemas[path.name] = closed(schema)
+    return schemas
+
+
+def printed_by(binary, root, command):
+    environment = {**os.environ, "FORETRAIN_PATH": str(root)}
+    words = [binary, *command.split(), "--format", "json"]
+    run = subprocess.run(words, cwd=root, env=environment, capture_output=True, check=False)
+    if run.returncode != 0:
+        sys.exit(f"{command}: exit code {run.returncode}\n{run.stderr.decode()}")
+    return json.loads(run.stdout)
+
+
+def main(binary, root):
+    schemas = read_schemas(root / "docs/reference/schema")
+    unused, mistakes = set(schemas), 0
+    for command in COMMANDS:
+        output = printed_by(binary, root, command)
+        name = output["schema"].removeprefix("foretrain.").split("/")[0] + ".json"
+        unused.discard(name)
+        resolver = jsonschema.RefResolver(name, schemas[name], store=schemas)
+        validator = jsonschema.Draft202012Validator(schemas[name], resolver=resolver)
+        for error in list(validator.iter_errors(output))[:10]:
+            mistakes += 1
+            print(f"{command}: {error.json_path}: {error.message[:200]}")
+    for name in unused:
+        mistakes += 1
+        print(f"no command prints {name}")
+    return 1 if mistakes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], pathlib.Path(sys.argv[2])))

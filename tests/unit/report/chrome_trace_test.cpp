@@ -1,0 +1,78 @@
+// A small step as a trace: names, lanes and markers; and what a whole prediction's trace has.
+#include "sim/report/prediction/chrome_trace.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "sim/engine/executor.hpp"
+#include "tests/support/catch.hpp"
+
+namespace chrome_trace_test {
+
+using namespace foretrain;
+using Json = nlohmann::json;
+
+namespace {
+
+/// Loader, forward and backward of one layer, an all-reduce, the optimizer, and a stream that nothing uses.
+struct Step {
+  TaskGraph graph;
+  TraceContext context{{"conv1"}, {}};
+
+  Step() {
+    const QueueId loader = graph.add_queue("loader workers"), main = graph.add_queue("main thread"),
+                  autograd = graph.add_queue("autograd thread"), stream = graph.add_queue("compute stream"),
+                  nccl = graph.add_queue("NCCL stream");
+    graph.add_queue("copy stream");
+    const LabelId conv = graph.label("conv1"), optimizer = graph.label("optimizer"),
+                  sum = graph.label("all_reduce bucket 0");
+    const Time us = microseconds(1);
+    const TaskId loaded = graph.add({.queue = loader, .duration = us});
+    graph.add({.queue = main, .duration = us}, {{loaded}});
+    launch(main, stream, TaskKind::kernel, conv);
+    const TaskId backward = launch(autograd, stream, TaskKind::kernel, conv);
+    graph.add({.kind = TaskKind::collective, .queue = nccl, .duration = us, .label = sum}, {{backward}});
+    graph.add({.queue = main, .duration = us}, {{backward}});
+    context.step_ends.push_back(launch(main, stream, TaskKind::kernel, optimizer));
+  }
+
+  TaskId launch(QueueId thread, QueueId stream, TaskKind kind, LabelId label) {
+    const TaskId call = graph.add({.queue = thread, .duration = microseconds(1)});
+    return graph.add({.kind = kind, .queue = stream, .duration = microseconds(2), .label = label}, {{call}});
+  }
+};
+
+Json traced() {
+  Step step;
+  const Timeline timeline = run(step.graph, [](LinkId) { return ByteRate{}; });
+  return Json::parse(write_chrome_trace(step.graph, timeline, step.context))["traceEvents"];
+}
+
+std::vector<std::string> names_of(const Json& events, const std::string& kind) {
+  std::vector<std::string> names;
+  for (const Json& event : events) {
+    if (event["ph"] == kind) names.push_back(event["name"]);
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("slices are named by what they are") {
+  CHECK(names_of(traced(), "X") ==
+        std::vector<std::string>{"load and decode a batch", "next(loader)", "launch forward conv1",
+                                 "forward conv1", "launch backward conv1", "backward conv1",
+                                 "all_reduce bucket 0", "Python", "launch optimizer.step", "optimizer.step"});
+}
+
+TEST_CASE("lanes on which nothing happens are left out, and steps end with a marker") {
+  const Json events = traced();
+  std::vector<std::string> lanes;
+  for (const Json& event : events) {
+    if (event["name"] == "thread_name") lanes.push_back(event["args"]["name"]);
+  }
+  CHECK(lanes == std::vector<std::string>{"loader workers", "main thread", "autograd thread",
+                                          "compute stream", "NCCL stream"});
+  CHECK(names_of(events, "i") == std::vector<std::string>{"end of step 1"});
+}
+
+}  // namespace chrome_trace_test
