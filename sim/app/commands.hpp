@@ -9,6 +9,7 @@
 #include "sim/analysis/advice/recommendation.hpp"
 #include "sim/analysis/fit/calibration_check.hpp"
 #include "sim/import/logs/log_hints.hpp"
+#include "sim/import/machines/machine_cluster.hpp"
 #include "sim/report/model/model_catalog.hpp"
 #include "sim/scenario/new_cluster.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -100,8 +101,15 @@ struct NewClusterCommand {
   std::string output;  ///< file; empty = standard output
 };
 void run_topology_new(const NewClusterCommand& command);  // topology.cpp
-void run_topology_check(const TopologyCommand& command);  // topology.cpp
-void run_topology_draw(const TopologyCommand& command);   // topology_draw.cpp
+
+struct ImportClusterCommand {
+  std::vector<std::string> files;
+  ImportAnswers answers;
+  std::string output;  ///< empty: standard output
+};
+void run_topology_import(const ImportClusterCommand& command);  // topology_import.cpp
+void run_topology_check(const TopologyCommand& command);        // topology.cpp
+void run_topology_draw(const TopologyCommand& command);         // topology_draw.cpp
 /// What `show --channels` prints.
 std::string describe_channels(const TopologyCommand& command);  // topology_draw.cpp
 

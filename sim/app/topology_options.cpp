@@ -4,10 +4,12 @@
 #include <algorithm>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "sim/app/training_options.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/cluster/cluster.hpp"
+#include "sim/import/machines/readers.hpp"
 
 namespace foretrain {
 
@@ -72,7 +74,44 @@ void add_topology_new(CLI::App& topology, NewClusterCommand& command) {
   create->callback([&command] { run_topology_new(command); });
 }
 
+void add_topology_import(CLI::App& topology, ImportClusterCommand& command) {
+  CLI::App* import = topology.add_subcommand(
+      "import",
+      "A cluster file from what the machine's own tools print, several files as one machine, with every "
+      "assumption marked");
+  import->add_option("FILE", command.files, "Told apart by what they hold, - for standard input")
+      ->required()
+      ->type_name("FILE");
+  ImportAnswers& answers = command.answers;
+  import
+      ->add_option("--gpu", answers.gpu,
+                   "Where files do not name it, or another: one of `list gpus`, or a file")
+      ->type_name("NAME");
+  import->add_option("--gpus-per-node", answers.gpus_per_node, "Where no file counts them")
+      ->check(CLI::Range(1, kMostGpusPerNode))
+      ->type_name("N");
+  import->add_option("--nodes", answers.nodes, "How many there are; otherwise as files say, or 1")
+      ->check(CLI::Range(1, kMostNodes))
+      ->type_name("N");
+  import
+      ->add_option("--network", answers.network,
+                   "Between nodes; otherwise by the adapters: one of `list networks`")
+      ->type_name("NAME");
+  import->add_option("-o,--output", command.output, "Write to a file instead of standard output")
+      ->type_name("FILE");
+  std::string formats;
+  for (const MachineFormat& format : machine_formats())
+    formats += fmt::format("\n  {:<22} {}", format.name, format.what);
+  import->footer(
+      "Examples:\n  nvidia-smi topo -m | foretrain topology import - --gpu a100-sxm4-40gb --nodes 4 -o "
+      "mine.toml\n"
+      "  foretrain topology import topo.xml fabric.txt -o mine.toml\nFormats:" +
+      formats);
+  import->callback([&command] { run_topology_import(command);
+});
 }  // namespace
+
+}  // namespace foretrain
 
 void add_topology(CLI::App& app, TopologyOptions& options) {
   CLI::App* command = app.add_subcommand("topology", "Look at a cluster");
@@ -88,6 +127,7 @@ void add_topology(CLI::App& app, TopologyOptions& options) {
       "--channels --nodes 4 --nccl-version 2.18.3");
   show->callback([&options] { run_topology_show(options.look); });
   add_topology_new(*command, options.make);
+  add_topology_import(*command, options.read);
   CLI::App* check = command->add_subcommand("check", "Every mistake in a cluster file");
   check->add_option("CLUSTER", options.look.cluster, "A cluster of the catalog or a file")->required();
   check->footer("Example:\n  foretrain topology check mahti");

@@ -12,6 +12,7 @@ namespace foretrain {
 struct TopologyOptions {
   TopologyCommand look;  ///< show, check, draw
   NewClusterCommand make;
+  ImportClusterCommand read;
 };
 
 /// Declares the subcommand; `options` must live as long as the app.
