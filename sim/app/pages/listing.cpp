@@ -1,5 +1,5 @@
 // Files are read whole, so that a listing never shows an entry that does not work.
-#include "sim/app/listing.hpp"
+#include "sim/app/pages/listing.hpp"
 
 #include <algorithm>
 

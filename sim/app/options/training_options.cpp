@@ -1,5 +1,5 @@
 // One function per command declares its options; the callbacks carry it out.
-#include "sim/app/training_options.hpp"
+#include "sim/app/options/training_options.hpp"
 
 #include <charconv>
 
@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/validation/error_groups.hpp"
-#include "sim/app/data_set_option.hpp"
-#include "sim/app/gpu_numbers.hpp"
-#include "sim/app/usage.hpp"
+#include "sim/app/options/data_set_option.hpp"
+#include "sim/app/options/gpu_numbers.hpp"
+#include "sim/app/options/usage.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/report/catalog.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"

@@ -1,11 +1,11 @@
 // What a value is, is told by the name of its option and by its choices, both of which the help shows.
-#include "sim/app/completion.hpp"
+#include "sim/app/pages/completion.hpp"
 
 #include <algorithm>
 
 #include <CLI/CLI.hpp>
 
-#include "sim/app/command_pages.hpp"
+#include "sim/app/pages/command_pages.hpp"
 #include "sim/base/named_rows.hpp"
 
 namespace foretrain {

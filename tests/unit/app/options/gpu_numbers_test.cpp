@@ -1,5 +1,5 @@
 // Lists, ranges and steps of --gpus.
-#include "sim/app/gpu_numbers.hpp"
+#include "sim/app/options/gpu_numbers.hpp"
 
 #include "sim/base/diagnostics.hpp"
 #include "tests/support/catch.hpp"

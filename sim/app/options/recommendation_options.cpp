@@ -1,5 +1,5 @@
 // Durations are written as in scenarios: 8h, 90 min.
-#include "sim/app/recommendation_options.hpp"
+#include "sim/app/options/recommendation_options.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -8,8 +8,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "sim/app/training_options.hpp"
-#include "sim/app/usage.hpp"
+#include "sim/app/options/training_options.hpp"
+#include "sim/app/options/usage.hpp"
 #include "sim/base/quantity.hpp"
 
 namespace foretrain {

@@ -1,5 +1,5 @@
 // What the parser leaves over belongs to the innermost command that it found.
-#include "sim/app/usage.hpp"
+#include "sim/app/options/usage.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -1,10 +1,10 @@
 // One function per command under `calibrate`.
-#include "sim/app/calibrate_options.hpp"
+#include "sim/app/options/calibrate_options.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include "sim/app/training_options.hpp"
-#include "sim/app/usage.hpp"
+#include "sim/app/options/training_options.hpp"
+#include "sim/app/options/usage.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/report/calibration/calibration_reports.hpp"
 

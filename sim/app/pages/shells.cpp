@@ -2,7 +2,7 @@
 // asks a table.
 #include <fmt/format.h>
 
-#include "sim/app/completion.hpp"
+#include "sim/app/pages/completion.hpp"
 #include "sim/base/named_rows.hpp"
 
 namespace foretrain {

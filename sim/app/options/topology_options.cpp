@@ -1,11 +1,11 @@
 // The options of topology and of its subcommands.
-#include "sim/app/topology_options.hpp"
+#include "sim/app/options/topology_options.hpp"
 
 #include <algorithm>
 
 #include <CLI/CLI.hpp>
 
-#include "sim/app/training_options.hpp"
+#include "sim/app/options/training_options.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/cluster/cluster.hpp"
 
