@@ -14,6 +14,7 @@
 #include "sim/app/commands.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
@@ -69,7 +70,8 @@ Settings provenance_of(const std::vector<SampleFile>& files) {
   std::vector<std::string> names;
   for (const SampleFile& file : files) {
     for (const auto& [key, value] : file.provenance) state(key, value);
-    names.push_back(fmt::format("{} ({}, {} samples)", file.file, file.format, file.samples.size()));
+    names.push_back(
+        fmt::format("{} ({}, {})", file.file, file.format, counted(std::ssize(file.samples), "sample")));
   }
   state("files", fmt::format("{}", fmt::join(names, "; ")));
   state("fitted",

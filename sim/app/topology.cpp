@@ -20,10 +20,10 @@ namespace {
 
 std::string heading(const ClusterSpec& spec) {
   const Gpu& gpu = spec.node.gpu;
-  return fmt::format("{}: {}\n{} with {} x {} ({} fp32, {} at {}), {} cores, fabric {}\n\n", spec.name,
+  return fmt::format("{}: {}\n{} with {} x {} ({} fp32, {} at {}), {}, fabric {}\n\n", spec.name,
                      spec.description, counted(spec.nodes, "node"), spec.node.gpus, gpu.name,
                      to_string(gpu.fp32), to_string(gpu.memory), to_string(gpu.memory_bandwidth),
-                     spec.node.host.cores, spec.fabric.kind);
+                     counted(spec.node.host.cores, "core"), spec.fabric.kind);
 }
 
 std::string connections(const ClusterSpec& spec) {
@@ -63,8 +63,8 @@ std::string fabric_summary(const ClusterSpec& spec) {
   const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(spec.nodes - 1, 0), nic);
   int hops = 0;
   for (const LinkId link : route.links) hops += cluster.links()[link].kind == LinkKind::network ? 1 : 0;
-  return fmt::format("\nFabric {}: {} switches; first to last node: {} links, {}{}\n", spec.fabric.kind,
-                     switches_of(cluster), hops, to_string(route.latency),
+  return fmt::format("\nFabric {}: {}; first to last node: {}, {}{}\n", spec.fabric.kind,
+                     counted(switches_of(cluster), "switch"), counted(hops, "link"), to_string(route.latency),
                      route.staged ? ", staged through host memory" : "");
 }
 

@@ -218,8 +218,8 @@ class JobChecker {
                       counted(gpus, "GPU")),
           "srun or torchrun start one for each; --strategy data_parallel or mirrored if it does spread");
     if (processes < gpus)
-      warn(span, fmt::format("{} process{} on a node for {}: {} unused", processes,
-                             processes == 1 ? "" : "es", counted(gpus, "GPU"), gpus - processes));
+      warn(span, fmt::format("{} on a node for {}: {} unused", counted(processes, "process"),
+                             counted(gpus, "GPU"), gpus - processes));
     if (processes > gpus)
       warn(span, fmt::format("{} processes on a node for {}: NCCL refuses two on one GPU", processes,
                              counted(gpus, "GPU")));

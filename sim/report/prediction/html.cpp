@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/drawing/svg_label.hpp"
@@ -48,11 +49,11 @@ std::string efficiency_figure(const Prediction& prediction) {
     const PredictionPoint& p = prediction.points[i];
     const double height = kBarsHeight * std::clamp(p.efficiency, 0.0, 1.2) / 1.2;
     out += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"#4c78a8\"><title>{} GPUs: "
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"#4c78a8\"><title>{}: "
         "speedup {:.2f}, {:.1f} "
         "samples/s</title></rect>\n",
-        column_x(i) + 8, kBarsHeight - height + 8, kBarsColumn - 16, height, p.gpus, p.speedup,
-        p.samples_per_s);
+        column_x(i) + 8, kBarsHeight - height + 8, kBarsColumn - 16, height, counted(p.gpus, "GPU"),
+        p.speedup, p.samples_per_s);
     out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">{} %</text>\n",
                        column_x(i) + kBarsColumn / 2, kBarsHeight - height + 2, percent(p.efficiency, 0)) +
            column_label(i, p);

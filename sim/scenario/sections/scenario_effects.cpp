@@ -22,14 +22,15 @@ struct IdleRule {
 
 std::vector<IdleRule> rules_for(const Scenario& scenario) {
   std::vector<std::string> options;
-  for (const Knob& knob : find_strategy(scenario.strategy)->knobs) {
+  const StrategyEntry& strategy = *find_strategy(scenario.strategy);
+  for (const Knob& knob : strategy.knobs) {
     if (knob.name != "wrap_one_gpu") options.push_back(fmt::format("strategy.{}", knob.name));
   }
-  const bool single = scenario.strategy == "single";
+  const bool single = strategy.one_gpu;
   const bool bare = scenario.strategy == "ddp" && scenario.gpus == std::vector<int>{1} &&
                     !scenario.knobs.get<DdpOptions>().wrap_one_gpu;
   const DataSet& data = scenario.workload.data;
-  const bool one_process = find_strategy(scenario.strategy)->processes == Processes::one;
+  const bool one_process = strategy.processes == Processes::one;
   const FrameworkProfile& framework = profile_of(scenario.workload.framework);
   const std::string in_framework = fmt::format("in {}", framework.title);
   const bool reads = reads_loss(scenario.workload.loop, scenario.workload.framework, 0);

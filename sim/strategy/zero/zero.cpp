@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/step/training_step.hpp"
@@ -145,7 +146,7 @@ void explain_zero(const PlanRequest& request, const ZeroSettings& settings, cons
                                            "the optimizer's state, gradients and parameters"};
   const auto stage = static_cast<std::size_t>(settings.stage);
   decisions.add("ZeRO", fmt::format("stage {}", stage),
-                fmt::format("sharded over {} GPUs: {}", settings.ranks, kSharded[stage]));
+                fmt::format("sharded over {}: {}", counted(settings.ranks, "GPU"), kSharded[stage]));
   if (is_half(request.workload.precision) && !request.workload.half_weights) {
     decisions.add("weights", "fp32 under autocast",
                   "DeepSpeed's fp16 and bf16 sections make them 16-bit: model.half_weights = true");
@@ -249,6 +250,7 @@ StrategyEntry zero0_strategy() {
   return {.name = "zero0",
           .summary = "DeepSpeed without ZeRO (stage 0, its default): gradients all-reduced after backward",
           .plan = plan_zero0,
+          .starter = Starter::deepspeed,
           .framework = FrameworkKind::pytorch,
           .alias = "zero"};
 }
@@ -257,6 +259,7 @@ StrategyEntry zero1_strategy() {
   return {.name = "zero1",
           .summary = "DeepSpeed ZeRO stage 1: the optimizer's state sharded",
           .plan = plan_zero1,
+          .starter = Starter::deepspeed,
           .framework = FrameworkKind::pytorch,
           .knobs = stage_knobs(1)};
 }
@@ -265,6 +268,7 @@ StrategyEntry zero2_strategy() {
   return {.name = "zero2",
           .summary = "DeepSpeed ZeRO stage 2: optimizer state and gradients sharded",
           .plan = plan_zero2,
+          .starter = Starter::deepspeed,
           .framework = FrameworkKind::pytorch,
           .knobs = stage_knobs(2)};
 }
@@ -273,6 +277,7 @@ StrategyEntry zero3_strategy() {
   return {.name = "zero3",
           .summary = "DeepSpeed ZeRO stage 3: parameters sharded, too, and gathered along a trace",
           .plan = plan_zero3,
+          .starter = Starter::deepspeed,
           .framework = FrameworkKind::pytorch,
           .knobs = stage_knobs(3)};
 }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
+
 namespace foretrain {
 namespace {
 
@@ -151,9 +153,10 @@ std::vector<ModelFault> check_layer(const Layer& layer) {
 Applied check_sides(const Layer& layer, std::size_t sides, std::initializer_list<NamedSides> given) {
   for (const NamedSides& named : given) {
     if (named.sides.count == 1 || named.sides.count == sides) continue;
-    return misfit(fmt::format("{}: {} = {} has {} numbers for {} side{}", layer.type->name, named.key,
-                              to_string(named.sides), named.sides.count, sides, sides == 1 ? "" : "s"),
-                  "write one number for all sides, or one for each");
+    return misfit(
+        fmt::format("{}: {} = {} has {} for {}", layer.type->name, named.key, to_string(named.sides),
+                    counted(named.sides.count, "number"), counted(static_cast<std::int64_t>(sides), "side")),
+        "write one number for all sides, or one for each");
   }
   return {};
 }
