@@ -18,8 +18,6 @@ namespace foretrain {
 
 namespace {
 
-/// engine.zero_grad() gives every gradient's memory back, whatever the script does.
-
 class ZeroEngine {
  public:
   ZeroEngine(Process& process, const ZeroSettings& settings)
@@ -56,6 +54,7 @@ class ZeroEngine {
   std::optional<ZeroUpdate> update_;
 };
 
+/// Stage 3 gathers a module's parameters before its first operator, in forward and again in backward.
 void ZeroEngine::enter(const HostThread& thread, std::uint32_t layer, std::uint32_t& last) {
   if (fetch_ && layer != last) fetch_->enter(thread, layer);
   last = layer;
@@ -75,6 +74,7 @@ void ZeroEngine::forward() {
 
 void ZeroEngine::backward(int micro, bool reduces) {
   const HostThread thread = process_.autograd_thread();
+  // From stage 2 on a gradient leaves for its owner in every micro-step: there is nothing to add to.
   const bool adds = settings_.stage < 2 && micro > 0;
   step_.begin_backward();
   std::uint32_t last = kNone;
@@ -100,6 +100,7 @@ void ZeroEngine::reduce(int micro, bool boundary) {
   reduction_.finish(process_.main_thread(), settings_.stage >= 2 && micro > 0);
 }
 
+/// engine.step(), and its zero_grad(), which gives every gradient's memory back, whatever the script does.
 TaskId ZeroEngine::update() {
   const TaskId last = update_ ? update_->apply(reduction_.offloaded()) : step_.optimize();
   const auto tensors = static_cast<std::int64_t>(model_.parameters.size());
@@ -184,6 +185,7 @@ Knob elements(std::string_view name, KnobValue<std::int64_t> value, std::string_
   return {name, value, example, fallback, meaning, 1};
 }
 
+/// As DeepSpeed's configuration has them: a stage ignores the keys of the others.
 std::vector<Knob> stage_knobs(int stage) {
   std::vector<Knob> knobs{
       elements("reduce_bucket_size", option<&ZeroOptions::reduce_bucket_size>(), "50_000_000", "500,000,000",
@@ -234,7 +236,9 @@ StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& setti
   memory.optimizer = settings.offload ? 0 : share;
   if (settings.stage >= 2) memory.gradients = settings.offload ? 0 : share;
   if (settings.stage == 3) memory.parameters = share;
+  // With overlap_comm one bucket fills while the other is reduced.
   const std::int64_t buckets = settings.overlap && settings.stage < 3 ? 2 : 1;
+  // fp32 weights are copied into a flat partition that the optimizer steps on.
   const std::int64_t master =
       settings.element_bytes == 4 && !settings.offload ? 4 * settings.own(elements) : 0;
   memory.buffers = {settings.element_bytes * (buckets * options.reduce_bucket_size + live) + master};
