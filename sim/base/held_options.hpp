@@ -5,8 +5,8 @@
 
 namespace foretrain {
 
-/// A base of types whose kind is told by a row of a table: a layer, a fabric. What only its kind has is a struct
-/// beside that row, which this holds by its type; a thing has options of one kind at a time.
+/// A base of types whose kind is told by a row of a table: a layer, a fabric. What only its kind has is a
+/// struct beside that row, which this holds by its type; a thing has options of one kind at a time.
 class HeldOptions {
  public:
   /// Defaults where edit() was never asked for them. The reference stays valid until edit() of another kind.

@@ -149,7 +149,8 @@ TEST_CASE("a machine or a network of one's own takes under 40 lines of TOML, the
   for (const std::string page : {"my-machine", "my-model"}) {
     int blocks = 0;
     std::ptrdiff_t lines = 0;
-    for (const test::FencedBlock& block : test::fenced_blocks(text_of(kRoot / "docs/tutorials" / (page + ".md")))) {
+    for (const test::FencedBlock& block :
+         test::fenced_blocks(text_of(kRoot / "docs/tutorials" / (page + ".md")))) {
       // What people write themselves; blocks below an output are what the program writes.
       const std::string kind = block.note.substr(0, block.note.find(' '));
       if (block.language != "toml" || reading_command(kind, "").empty()) continue;

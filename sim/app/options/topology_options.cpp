@@ -35,6 +35,7 @@ void add_channel_options(CLI::App& command, TopologyCommand& topology, const std
       ->allow_extra_args(false);
 }
 
+/// Of a name that IsMember let through.
 NvlinkLayout layout_named(const std::string& name) {
   const auto found = std::find(kNvlinkLayoutNames.begin(), kNvlinkLayoutNames.end(), name);
   return static_cast<NvlinkLayout>(found - kNvlinkLayoutNames.begin());

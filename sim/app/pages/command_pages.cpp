@@ -83,6 +83,7 @@ std::string markdown_of(CLI::App& app) {
   return out;
 }
 
+/// The date is left empty, so that two builds of one version print the same page.
 std::string manual_of(CLI::App& app) {
   std::string out = fmt::format(
       ".TH FORETRAIN 1 \"\" \"foretrain {}\" \"User Commands\"\n.SH NAME\nforetrain \\- {}\n.SH SYNOPSIS\n"

@@ -24,6 +24,7 @@ std::string_view kept_back(HoldOut hold_out) {
   return "all jobs on more GPUs than the smallest";
 }
 
+/// As --hold-out takes it.
 std::string_view name_of_hold_out(HoldOut hold_out) {
   return hold_out == HoldOut::sizes ? "sizes" : hold_out == HoldOut::nodes ? "nodes" : "gpus";
 }

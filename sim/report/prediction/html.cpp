@@ -29,6 +29,7 @@ constexpr std::array<AccountStyle, kAccountCount> kStyles{{{"compute", "#4c78a8"
 
 constexpr double kBarsHeight = 220, kBarsColumn = 64, kBarsLeft = 60;
 
+/// A column for each number of GPUs; the drawing takes the width of the page.
 std::string svg_begin(std::size_t columns, std::string_view title) {
   return fmt::format(
       "<figure><figcaption>{}</figcaption>\n<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
@@ -43,6 +44,7 @@ std::string column_label(std::size_t index, const PredictionPoint& p) {
                      column_x(index) + kBarsColumn / 2, kBarsHeight + 24, p.gpus);
 }
 
+/// Bars up to 120 %: some trainings scale better than linearly, as their caches hold more.
 std::string efficiency_figure(const Prediction& prediction) {
   std::string out = svg_begin(prediction.points.size(), "Efficiency by number of GPUs");
   for (std::size_t i = 0; i < prediction.points.size(); ++i) {
@@ -61,6 +63,7 @@ std::string efficiency_figure(const Prediction& prediction) {
   return out + "</svg></figure>\n";
 }
 
+/// Bars as long as the step, cut into its accounts from the bottom up.
 std::string step_figure(const Prediction& prediction) {
   double longest = 0;
   for (const PredictionPoint& p : prediction.points) longest = std::max(longest, p.step_s);

@@ -32,7 +32,8 @@ TEST_CASE("what NCCL cannot do as wished is said beside JSON and CSV on standard
   const TemporaryFolder folder;
   const std::string wished =
       "foretrain collective --cluster puhti --op alltoall --gpus 4 --sizes 1M --algorithm Ring ";
-  const std::string warning = "warning: Ring has no effect on alltoall: NCCL makes it of sends and receives\n";
+  const std::string warning =
+      "warning: Ring has no effect on alltoall: NCCL makes it of sends and receives\n";
   for (const std::string format : {"json", "csv"}) {
     INFO(format);
     CHECK(folder.run(wished + "--format " + format + " 2>&1 >/dev/null").output == warning);

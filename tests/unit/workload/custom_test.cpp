@@ -31,7 +31,8 @@ Layer custom(std::int64_t parameters, const CustomWork& work) {
 double forward_ms(const CustomWork& work, std::int64_t batch) {
   const Gpu gpu = some_gpu();
   const KernelCalibration calibration = default_kernel_calibration(gpu);
-  return to_seconds(kernel_time(expanded({16}, {custom(1, work)}).forward[0], {gpu, calibration}, batch)) * 1e3;
+  return to_seconds(kernel_time(expanded({16}, {custom(1, work)}).forward[0], {gpu, calibration}, batch)) *
+         1e3;
 }
 
 }  // namespace

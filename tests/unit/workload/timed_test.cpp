@@ -40,8 +40,8 @@ TEST_CASE("a timed layer of no length has kernels of no length") {
 }
 
 TEST_CASE("a timed layer trains one tensor, whose gradient is ready after its backward") {
-  const ExpandedModel model =
-      expanded({1}, {timed(1000, milliseconds(1), milliseconds(2)), timed(500, milliseconds(3), milliseconds(4))});
+  const ExpandedModel model = expanded(
+      {1}, {timed(1000, milliseconds(1), milliseconds(2)), timed(500, milliseconds(3), milliseconds(4))});
   REQUIRE(model.parameters.size() == 2);
   CHECK(model.parameter_elements() == 1500);
   CHECK(model.gradient_ready_order() == std::vector<std::uint32_t>{1, 0});
