@@ -1,6 +1,7 @@
 // Predictions of every scenario, model, cluster and strategy of the catalogs: their figures follow from each
 // other, and every format for programs tells the same.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <numeric>
 
@@ -9,6 +10,7 @@
 #include "sim/analysis/predict.hpp"
 #include "sim/report/prediction/csv.hpp"
 #include "sim/report/prediction/json.hpp"
+#include "sim/report/prediction/table.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/csv/csv_line.hpp"
 #include "sim/scenario/opened_catalogs.hpp"
@@ -104,12 +106,28 @@ void check_formats(const Prediction& p) {
   }
 }
 
+/// "1 GPUs" and its like, however it came about; empty when the text has none.
+std::string plural_of_one(const std::string& text) {
+  for (const std::string noun :
+       {"GPUs", "nodes", "channels", "processes", "workers", "switches", "links", "messages", "samples",
+        "steps", "epochs", "groups", "copies", "numbers", "cores", "servers"}) {
+    const std::string wrong = " 1 " + noun;
+    for (std::size_t at = text.find(wrong); at != std::string::npos; at = text.find(wrong, at + 1)) {
+      const std::size_t end = at + wrong.size();
+      if (end == text.size() || std::isalnum(static_cast<unsigned char>(text[end])) == 0)
+        return text.substr(at, 60);
+    }
+  }
+  return "";
+}
+
 void check_prediction(const Scenario& scenario) {
   INFO(scenario.name << ": " << scenario.model.name << " on " << scenario.cluster.name << " with "
                      << scenario.strategy);
   const Prediction p = predict(scenario);
   check_figures(p);
   check_formats(p);
+  CHECK(plural_of_one(write_table(p, {.explain = true})).empty());
 }
 
 /// The first two numbers: what is checked is the same for all of them.
@@ -157,6 +175,12 @@ TEST_CASE("law: figures on every cluster of the catalog follow from each other, 
     }
   }
   CHECK(4 * predicted > 3 * turn);
+}
+
+TEST_CASE("a plural of one is found where it is one") {
+  CHECK(plural_of_one("ring, 1 channels of 96 threads") == " 1 channels of 96 threads");
+  CHECK(plural_of_one("on 1 GPUs") == " 1 GPUs");
+  CHECK(plural_of_one("1 GPU, 11 GPUs, 2.1 samples/s, 1 linksy").empty());
 }
 
 }  // namespace prediction_laws
