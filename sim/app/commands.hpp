@@ -83,7 +83,7 @@ struct ListCommand {
   bool only_names = false;
 };
 /// What `list` can show.
-const std::vector<std::string>& listable();  // listing.cpp
+const std::vector<std::string>& listable();  // pages/listing.cpp
 void run_list(const ListCommand& command);   // list.cpp
 
 struct TopologyCommand {
@@ -174,6 +174,6 @@ struct CommandTexts {
 };
 /// Topics of the reference; all but the manual page are files docs/reference/TOPIC.md.
 const std::vector<std::string>& reference_topics();
-void run_reference(const ReferenceCommand& command, const CommandTexts& texts);  // reference.cpp
+void run_reference(const ReferenceCommand& command, const CommandTexts& texts);  // pages/reference.cpp
 
 }  // namespace foretrain

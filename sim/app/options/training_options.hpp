@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/app/commands.hpp"
-#include "sim/app/recommendation_options.hpp"
+#include "sim/app/options/recommendation_options.hpp"
 
 namespace CLI {
 class App;

@@ -1,12 +1,12 @@
 // The options of topology and of its subcommands.
-#include "sim/app/topology_options.hpp"
+#include "sim/app/options/topology_options.hpp"
 
 #include <algorithm>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "sim/app/training_options.hpp"
+#include "sim/app/options/training_options.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/import/machines/readers.hpp"
@@ -37,6 +37,7 @@ void add_channel_options(CLI::App& command, TopologyCommand& topology, const std
       ->allow_extra_args(false);
 }
 
+/// Of a name that IsMember let through.
 NvlinkLayout layout_named(const std::string& name) {
   const auto found = std::find(kNvlinkLayoutNames.begin(), kNvlinkLayoutNames.end(), name);
   return static_cast<NvlinkLayout>(found - kNvlinkLayoutNames.begin());

@@ -1,11 +1,12 @@
 // Files are read whole, so that a listing never shows an entry that does not work.
-#include "sim/app/listing.hpp"
+#include "sim/app/pages/listing.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "sim/app/commands.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
@@ -46,8 +47,9 @@ std::string describe_node(const std::string& name) {
   const auto count = [&node](LinkKind kind) {
     return std::ranges::count_if(node.links, [&](const NodeLink& link) { return link.type.kind == kind; });
   };
-  return fmt::format("{} x {}, {}, {} adapters, {} cores", node.gpus, node.gpu.name,
-                     count(LinkKind::nvlink) > 0 ? "NVLink" : "PCIe", node.nics, node.host.cores);
+  return fmt::format("{} x {}, {}, {}, {}", node.gpus, node.gpu.name,
+                     count(LinkKind::nvlink) > 0 ? "NVLink" : "PCIe", counted(node.nics, "adapter"),
+                     counted(node.host.cores, "core"));
 }
 
 std::string describe_link(const std::string& name) {
@@ -86,8 +88,8 @@ std::string describe_data_set(const std::string& name) {
 
 std::string describe_calibration(const std::string& name) {
   const Calibration calibration = open_calibration(name);
-  return fmt::format("{} constants, {} collectives; {}", calibration.constants.size(),
-                     calibration.collectives.size(), calibration.description);
+  return fmt::format("{}, {}; {}", counted(std::ssize(calibration.constants), "constant"),
+                     counted(std::ssize(calibration.collectives), "collective"), calibration.description);
 }
 
 std::string describe_scenario(const std::string& name) {

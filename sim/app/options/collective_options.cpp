@@ -1,10 +1,10 @@
 // Options of collective: what is asked, and how it runs.
-#include "sim/app/collective_options.hpp"
+#include "sim/app/options/collective_options.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include "sim/app/training_options.hpp"
-#include "sim/app/usage.hpp"
+#include "sim/app/options/training_options.hpp"
+#include "sim/app/options/usage.hpp"
 #include "sim/base/names.hpp"
 #include "sim/report/collective/collective_catalog.hpp"
 

@@ -1,5 +1,5 @@
 // A name of the catalog comes first; what looks like a path, or is a file or folder, is looked at.
-#include "sim/app/data_set_option.hpp"
+#include "sim/app/options/data_set_option.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // What the parser leaves over belongs to the innermost command that it found.
-#include "sim/app/usage.hpp"
+#include "sim/app/options/usage.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -14,6 +14,7 @@ namespace foretrain {
 
 namespace {
 
+/// Of a long line that is all wrong, only so much is answered.
 constexpr std::size_t kMostWords = 5, kLongestWord = 60;
 
 struct ChosenCommand {
@@ -21,6 +22,7 @@ struct ChosenCommand {
   std::string path;  ///< "foretrain topology show"
 };
 
+/// As far down as the line was understood.
 ChosenCommand chosen_command(const CLI::App& app) {
   ChosenCommand chosen{&app, app.get_name()};
   while (!chosen.command->get_subcommands().empty()) {
@@ -52,6 +54,7 @@ std::string nearest_of(const std::string& word, const std::vector<std::string>& 
   return nearest_names(word, names).empty() ? "" : "; " + did_you_mean(word, names);
 }
 
+/// A word is a mistyped command or an argument too many; one with a dash an option that is not there.
 std::string about_word(const ChosenCommand& chosen, const std::string& word) {
   if (!word.starts_with('-')) {
     if (!names_of_commands(*chosen.command).empty())

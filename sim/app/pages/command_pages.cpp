@@ -1,5 +1,5 @@
 // Everything is taken from the tables of the parser, so that no page can differ from what is parsed.
-#include "sim/app/command_pages.hpp"
+#include "sim/app/pages/command_pages.hpp"
 
 #include <algorithm>
 #include <regex>
@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "sim/app/usage.hpp"
+#include "sim/app/options/usage.hpp"
 
 namespace foretrain {
 
@@ -83,6 +83,7 @@ std::string markdown_of(CLI::App& app) {
   return out;
 }
 
+/// The date is left empty, so that two builds of one version print the same page.
 std::string manual_of(CLI::App& app) {
   std::string out = fmt::format(
       ".TH FORETRAIN 1 \"\" \"foretrain {}\" \"User Commands\"\n.SH NAME\nforetrain \\- {}\n.SH SYNOPSIS\n"

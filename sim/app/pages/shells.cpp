@@ -2,7 +2,7 @@
 // asks a table.
 #include <fmt/format.h>
 
-#include "sim/app/completion.hpp"
+#include "sim/app/pages/completion.hpp"
 #include "sim/base/named_rows.hpp"
 
 namespace foretrain {
@@ -13,20 +13,26 @@ using Commands = std::vector<CompletedCommand>;
 
 std::string words(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, " ")); }
 
-/// In single quotes, which nothing inside may end.
-std::string single_quoted(const std::string& text, std::string_view quote) {
+/// With `before` in front of each of the characters that mean something to the shell.
+std::string escaped(const std::string& text, std::string_view special, std::string_view before) {
   std::string out;
-  for (const char c : text) out += c == '\'' ? std::string(quote) : std::string(1, c);
-  return "'" + out + "'";
-}
-
-/// "predict|topology|topology show": what goes on the path to a command.
-std::string paths(const Commands& commands) {
-  std::string out;
-  for (const CompletedCommand& command : commands) {
-    if (!command.path.empty()) out += (out.empty() ? "\"" : "|\"") + command.path + "\"";
+  for (const char c : text) {
+    if (special.find(c) != std::string_view::npos) out += before;
+    out += c;
   }
   return out;
+}
+
+/// In single quotes. One inside ends them, stands by itself, and begins new ones.
+std::string single_quoted(const std::string& text) { return "'" + escaped(text, "'", "'\\'") + "'"; }
+
+/// "predict"|"topology"|"topology show": what goes on the path to a command.
+std::string paths(const Commands& commands, char quote, std::string_view glue) {
+  std::vector<std::string> quoted;
+  for (const CompletedCommand& command : commands) {
+    if (!command.path.empty()) quoted.push_back(quote + command.path + quote);
+  }
+  return fmt::format("{}", fmt::join(quoted, glue));
 }
 
 // bash
@@ -72,10 +78,10 @@ std::string bash_values(const Commands& commands) {
   for (const CompletedCommand& command : commands) {
     for (const CompletedOption& option : command.options) {
       if (option.value.noun.empty()) continue;
-      std::string patterns;
+      std::vector<std::string> patterns;
       for (const std::string& name : option.names)
-        patterns += fmt::format("{}\"{} {}\"", patterns.empty() ? "" : "|", command.path, name);
-      out += fmt::format("    {}) {}; return;;\n", patterns, bash_action(option.value));
+        patterns.push_back(fmt::format("\"{} {}\"", command.path, name));
+      out += fmt::format("    {}) {}; return;;\n", fmt::join(patterns, "|"), bash_action(option.value));
     }
   }
   return out;
@@ -98,7 +104,7 @@ std::string bash(const Commands& commands) {
       "    case \"${{path:+$path }}${{COMP_WORDS[i]}}\" in {}) path=\"${{path:+$path "
       "}}${{COMP_WORDS[i]}}\";; esac\n"
       "  done\n  case \"$path $prev\" in\n",
-      paths(commands));
+      paths(commands, '"', "|"));
   out += bash_values(commands) + "  esac\n  case \"$path\" in\n";
   for (const CompletedCommand& command : commands) out += bash_words(command);
   return out + "  esac\n}\ncomplete -F _foretrain foretrain\n";
@@ -122,12 +128,7 @@ _foretrain() {
 )sh";
 
 /// In a specification of _arguments a colon and square brackets mean something.
-std::string zsh_text(const std::string& text) {
-  std::string out;
-  for (const char c : text)
-    out += c == ':' || c == '[' || c == ']' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-  return out;
-}
+std::string zsh_text(const std::string& text) { return escaped(text, ":[]\\", "\\"); }
 
 std::string zsh_action(const CompletedValue& value) {
   if (!value.catalog.empty())
@@ -140,6 +141,9 @@ std::string zsh_action(const CompletedValue& value) {
   return value.is_file ? "_files" : " ";
 }
 
+/// A specification of _arguments, on a line of its own.
+constexpr std::string_view kZshArgument = " \\\n        ";
+
 std::string zsh_option(const CompletedOption& option) {
   std::string out;
   for (const std::string& name : option.names) {
@@ -147,8 +151,8 @@ std::string zsh_option(const CompletedOption& option) {
     const std::string value =
         takes ? fmt::format(":{}:{}", zsh_text(option.value.noun), zsh_action(option.value)) : "";
     const std::string_view glue = !takes ? "" : name.starts_with("--") ? "=" : "+";
-    out += " \\\n        " +
-           single_quoted(fmt::format("*{}{}[{}]{}", name, glue, zsh_text(option.summary), value), "'\\''");
+    out += kZshArgument;
+    out += single_quoted(fmt::format("*{}{}[{}]{}", name, glue, zsh_text(option.summary), value));
   }
   return out;
 }
@@ -157,10 +161,10 @@ std::string zsh_command(const CompletedCommand& command) {
   std::string out = fmt::format("    \"{}\")\n      _arguments -s", command.path);
   for (const CompletedOption& option : command.options) out += zsh_option(option);
   if (!command.commands.empty())
-    out += fmt::format(" \\\n        '1:command:({})'", words(command.commands));
+    out += fmt::format("{}'1:command:({})'", kZshArgument, words(command.commands));
   else if (!command.argument.noun.empty())
-    out +=
-        fmt::format(" \\\n        '*:{}:{}'", zsh_text(command.argument.noun), zsh_action(command.argument));
+    out += fmt::format("{}'*:{}:{}'", kZshArgument, zsh_text(command.argument.noun),
+                       zsh_action(command.argument));
   return out + ";;\n";
 }
 
@@ -170,7 +174,7 @@ std::string zsh(const Commands& commands) {
       "    word=\"${{line:+$line }}${{words[i]}}\"\n    case \"$word\" in {}) line=\"$word\"; at=$i;; esac\n "
       " done\n"
       "  words=(\"${{(@)words[at,-1]}}\")\n  (( CURRENT -= at - 1 ))\n  case \"$line\" in\n",
-      paths(commands));
+      paths(commands, '"', "|"));
   for (const CompletedCommand& command : commands) out += zsh_command(command);
   return out +
          "  esac\n}\nif [[ $zsh_eval_context[-1] == loadautofunc ]]; then _foretrain \"$@\"; else compdef "
@@ -197,7 +201,8 @@ function __foretrain_at
     switch "$longer"
 )sh";
 
-std::string fish_quoted(const std::string& text) { return single_quoted(text, "\\'"); }
+/// In single quotes of fish, where a backslash keeps one from ending them.
+std::string fish_quoted(const std::string& text) { return "'" + escaped(text, "'", "\\") + "'"; }
 
 /// Names with commas are completed where the last comma is.
 std::string fish_action(const CompletedValue& value) {
@@ -237,10 +242,7 @@ std::string fish_command(const Commands& commands, const CompletedCommand& comma
 
 std::string fish(const Commands& commands) {
   std::string out(kFishBegin);
-  out += "      case";
-  for (const CompletedCommand& command : commands) {
-    if (!command.path.empty()) out += " " + fish_quoted(command.path);
-  }
+  out += "      case " + paths(commands, '\'', " ");
   out +=
       "\n        set path $longer\n    end\n  end\n  test \"$path\" = \"$argv[1]\"\nend\ncomplete -c "
       "foretrain -f\n";

@@ -1,5 +1,5 @@
 // Durations are written as in scenarios: 8h, 90 min.
-#include "sim/app/recommendation_options.hpp"
+#include "sim/app/options/recommendation_options.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -8,19 +8,21 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "sim/app/training_options.hpp"
-#include "sim/app/usage.hpp"
+#include "sim/app/options/training_options.hpp"
+#include "sim/app/options/usage.hpp"
 #include "sim/base/quantity.hpp"
 
 namespace foretrain {
 
 namespace {
 
+/// Hours and prices beyond which somebody slipped; sums of them stay exact.
 constexpr double kMostNumber = 1e12;
 constexpr int kMostGpus = 1'000'000;
 /// Half would be no speedup at all, and all of it no loss.
 constexpr double kLeastEfficiency = 51, kMostEfficiency = 99;
 
+/// Texts of options to numbers; all mistakes are thrown together.
 class Reader {
  public:
   double duration(std::string_view option, std::string_view text) {
@@ -142,6 +144,7 @@ void read_recommendation(const RecommendationTexts& texts, RecommendationOptions
   const bool is_asked = request.goal != Goal::balanced || texts.efficiency > 0 || request.most_gpus > 0 ||
                         request.most_nodes > 0 || request.deadline_s || request.budget_gpu_hours ||
                         request.price_per_gpu_hour || !texts.queue_wait.empty() || !texts.goal.empty();
+  // Who gives a limit wants a recommendation, with or without --recommend.
   options.recommend = options.recommend || is_asked;
 }
 

@@ -1,5 +1,5 @@
 // One function per command declares its options; the callbacks carry it out.
-#include "sim/app/training_options.hpp"
+#include "sim/app/options/training_options.hpp"
 
 #include <charconv>
 
@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/validation/error_groups.hpp"
-#include "sim/app/data_set_option.hpp"
-#include "sim/app/gpu_numbers.hpp"
-#include "sim/app/usage.hpp"
+#include "sim/app/options/data_set_option.hpp"
+#include "sim/app/options/gpu_numbers.hpp"
+#include "sim/app/options/usage.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/report/catalog.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
@@ -24,6 +24,7 @@ namespace {
 int parse_break_even(const std::string& text) {
   if (text.empty() || text == "auto") return 0;
   int value = 0;
+  // "8x" is no number, though it begins with one.
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem != std::errc{} || end != text.data() + text.size() || value < 1)
     throw InputError(fmt::format("--break-even: \"{}\" is no number of GPUs", text.substr(0, 40)),
@@ -31,6 +32,7 @@ int parse_break_even(const std::string& text) {
   return value;
 }
 
+/// Of names that one_of() let through.
 AskedScaling scaling_named(std::string_view name) {
   if (name == "weak") return AskedScaling::weak;
   return name == "strong" ? AskedScaling::strong : AskedScaling::both;
@@ -83,6 +85,7 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
       ->allow_extra_args(false);
 }
 
+/// --format and -o, which every command with reports has.
 void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& names,
                 std::string& output) {
   command.add_option("--format", format, joined(names))

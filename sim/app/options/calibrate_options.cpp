@@ -1,10 +1,10 @@
 // One function per command under `calibrate`.
-#include "sim/app/calibrate_options.hpp"
+#include "sim/app/options/calibrate_options.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include "sim/app/training_options.hpp"
-#include "sim/app/usage.hpp"
+#include "sim/app/options/training_options.hpp"
+#include "sim/app/options/usage.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/report/calibration/calibration_reports.hpp"
 
@@ -12,6 +12,7 @@ namespace foretrain {
 
 namespace {
 
+/// The files, and what the user may say where they do not.
 void add_files(CLI::App& command, CalibrateCommand& calibrate) {
   command
       .add_option("FILE", calibrate.files,
@@ -62,6 +63,7 @@ void add_output(CLI::App& command, CalibrateCommand& calibrate, const std::strin
 void add_run(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
   CLI::App* run = calibrate_command.add_subcommand(
       "run", "Measure this machine: starts foretrain-bench, which needs a GPU, with all that follows");
+  // Whatever follows is foretrain-bench's own and is handed on unread.
   run->prefix_command();
   run->footer(
       "Examples:\n  foretrain calibrate run --budget 10m -o samples.csv\n  foretrain calibrate run "

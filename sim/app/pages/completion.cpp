@@ -1,17 +1,18 @@
 // What a value is, is told by the name of its option and by its choices, both of which the help shows.
-#include "sim/app/completion.hpp"
+#include "sim/app/pages/completion.hpp"
 
 #include <algorithm>
 
 #include <CLI/CLI.hpp>
 
-#include "sim/app/command_pages.hpp"
+#include "sim/app/pages/command_pages.hpp"
 #include "sim/base/named_rows.hpp"
 
 namespace foretrain {
 
 namespace {
 
+/// Columns that zsh and fish show beside an option.
 constexpr std::size_t kLongestSummary = 70;
 
 /// Options and arguments whose values are names of a catalog.
@@ -67,6 +68,7 @@ CompletedValue value_of(const CLI::Option& option, const std::string& name) {
   return value;
 }
 
+/// Short names first, as the help has them.
 std::vector<std::string> names_with_dashes(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
@@ -84,6 +86,7 @@ void add(const CLI::Option& option, CompletedCommand& command) {
   command.options.push_back(std::move(completed));
 }
 
+/// Paths begin behind the program's own name, which shells have typed already.
 CompletedCommand completed(const CommandPlace& place) {
   CompletedCommand command;
   const std::string path = place.path();

@@ -1,5 +1,5 @@
 // Each text is FIRST[-LAST[:STEP]].
-#include "sim/app/gpu_numbers.hpp"
+#include "sim/app/options/gpu_numbers.hpp"
 
 #include <algorithm>
 #include <charconv>
