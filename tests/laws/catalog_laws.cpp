@@ -252,7 +252,8 @@ TEST_CASE("every cluster names the family of its CPU and books its network's por
 
 TEST_CASE("every cluster that measurements name is in the catalog") {
   const std::vector<std::string> names = names_in(CatalogKind::clusters);
-  for (const char* file : {"nccl.csv", "nccl_2.csv", "scaling.csv", "csc_puhti.csv", "slower.csv"}) {
+  for (const char* file :
+       {"nccl.csv", "nccl_2.csv", "rccl.csv", "scaling.csv", "csc_puhti.csv", "slower.csv"}) {
     std::set<std::string> wanted;
     for (const auto& row : measured_records(file)) wanted.insert(row.at("cluster"));
     for (const std::string& cluster : wanted) {
@@ -287,8 +288,8 @@ TEST_CASE("every file of measured figures is in the list that says where its row
 }
 
 TEST_CASE("every measured row names its source") {
-  for (const char* file : {"nccl.csv", "nccl_2.csv", "nccl_graphs.csv", "scaling.csv", "csc_puhti.csv",
-                           "puhti.csv", "slower.csv", "input.csv"}) {
+  for (const char* file : {"nccl.csv", "nccl_2.csv", "rccl.csv", "nccl_graphs.csv", "scaling.csv",
+                           "csc_puhti.csv", "puhti.csv", "slower.csv", "input.csv"}) {
     INFO(file);
     const auto records = measured_records(file);
     CHECK(std::ranges::none_of(records, [](const auto& row) { return row.at("source").empty(); }));
