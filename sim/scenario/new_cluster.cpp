@@ -186,7 +186,7 @@ class ClusterWriter {
 
   void add_nvswitches() {
     add("nvswitches", "1", "those of a board, described as one device");
-    if (parts_.gpu.architecture >= Architecture::hopper)
+    if (parts_.gpu.architecture >= Architecture::hopper && !is_amd(parts_.gpu.architecture))
       add("multicast", "true", "assumed: they reduce (NVLink SHARP)");
   }
 
