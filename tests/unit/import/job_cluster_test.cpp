@@ -49,12 +49,14 @@ TEST_CASE("partition, type of GPU and constraint lead to one cluster") {
 }
 
 TEST_CASE("several clusters are all named, and none is said why") {
-  CHECK(under_slurm("--partition=gpu\n--gres=gpu:1") == "adroit-v100 param-rudra puhti raven");
+  CHECK(under_slurm("--partition=gpu\n--gres=gpu:1") ==
+        "adroit-v100 anvil-a100 expanse iris-v100-16gb iris-v100-32gb meluxina param-rudra puhti raven "
+        "setonix-gpu");
   CHECK(under_slurm("--gres=gpu:1").empty());
   CHECK(match_cluster(test::slurm("--partition=pvc\n--nodes=2"), catalog()).why ==
         "partition pvc is of Stampede3, whose GPUs (Intel) are in no catalog");
   CHECK_THROWS_WITH(choose_cluster(test::slurm("--partition=gpu\n--gres=gpu:1"), ""),
-                    ContainsSubstring("Several have partition gpu: adroit-v100, param-rudra, puhti, raven") &&
+                    ContainsSubstring("Several have partition gpu: adroit-v100, anvil-a100, expanse, iris") &&
                         ContainsSubstring("give --cluster NAME"));
   CHECK(choose_cluster(test::slurm("--partition=gpu"), "mahti").name == "mahti");
 }
