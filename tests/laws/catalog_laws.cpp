@@ -253,7 +253,7 @@ TEST_CASE("every cluster names the family of its CPU and books its network's por
 TEST_CASE("every cluster that measurements name is in the catalog") {
   const std::vector<std::string> names = names_in(CatalogKind::clusters);
   for (const char* file :
-       {"nccl.csv", "nccl_2.csv", "rccl.csv", "scaling.csv", "csc_puhti.csv", "slower.csv"}) {
+       {"nccl.csv", "nccl_2.csv", "rccl.csv", "scaling.csv", "csc_puhti.csv", "csc_lumi.csv", "slower.csv"}) {
     std::set<std::string> wanted;
     for (const auto& row : measured_records(file)) wanted.insert(row.at("cluster"));
     for (const std::string& cluster : wanted) {
@@ -289,7 +289,7 @@ TEST_CASE("every file of measured figures is in the list that says where its row
 
 TEST_CASE("every measured row names its source") {
   for (const char* file : {"nccl.csv", "nccl_2.csv", "rccl.csv", "nccl_graphs.csv", "scaling.csv",
-                           "csc_puhti.csv", "puhti.csv", "slower.csv", "input.csv"}) {
+                           "csc_puhti.csv", "csc_lumi.csv", "puhti.csv", "slower.csv", "input.csv"}) {
     INFO(file);
     const auto records = measured_records(file);
     CHECK(std::ranges::none_of(records, [](const auto& row) { return row.at("source").empty(); }));
