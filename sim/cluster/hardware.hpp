@@ -14,8 +14,27 @@
 
 namespace foretrain {
 
-/// `cpu`: no GPU at all; the cores of the host compute, and what is "on the device" lies in host memory.
-enum class Architecture { cpu, kepler, pascal, volta, turing, ampere, ada, hopper, blackwell };
+/// In the order of their years. `cpu`: no GPU at all; the cores of the host compute, and what is "on the
+/// device" lies in host memory. `cdna` and its successors are AMD's.
+enum class Architecture {
+  cpu,
+  kepler,
+  pascal,
+  volta,
+  turing,
+  ampere,
+  cdna,
+  cdna2,
+  ada,
+  hopper,
+  cdna3,
+  blackwell
+};
+
+constexpr bool is_amd(Architecture architecture) {
+  return architecture == Architecture::cdna || architecture == Architecture::cdna2 ||
+         architecture == Architecture::cdna3;
+}
 
 /// How a GPU is built into a node where nobody says otherwise: for new cluster files. What runs on a cluster
 /// uses the cluster's own links.

@@ -19,12 +19,11 @@ namespace {
 
 constexpr int kOut = -1, kPartition = 8, kGpuType = 4, kConstraint = 1;
 
-/// Partitions of machines that are known, but in no catalog.
+/// Partitions of machines that are known, but in no catalog: Intel's GPUs are not.
 struct ForeignPartition {
   std::string_view name, machine;
 };
-constexpr std::array<ForeignPartition, 3> kForeignPartitions{
-    {{"dev-g", "LUMI"}, {"small-g", "LUMI"}, {"standard-g", "LUMI"}}};
+constexpr std::array<ForeignPartition, 1> kForeignPartitions{{{"pvc", "Stampede3"}}};
 
 /// "a100_1g.5gb" is a slice of an a100.
 bool is_gpu_type(std::string_view asked, std::string_view own) {
@@ -98,12 +97,19 @@ std::string said_by(const JobScript& script) {
 std::string why_none(const JobScript& script) {
   for (const ForeignPartition& foreign : kForeignPartitions) {
     if (script.request.partition && script.request.partition->value == foreign.name)
-      return fmt::format("partition {} is of {}, whose GPUs (AMD) are in no catalog", foreign.name,
+      return fmt::format("partition {} is of {}, whose GPUs (Intel) are in no catalog", foreign.name,
                          foreign.machine);
   }
   const std::string said = said_by(script);
   return said.empty() ? "the script names no partition, type of GPU or constraint"
                       : "no cluster of the catalog has " + said;
+}
+
+/// Nothing but the partition says there that a job wants GPUs.
+bool hands_out_nodes(const Site& site) {
+  return site.gpu_type.empty() && site.constraints.empty() && !site.partitions.empty() &&
+         std::all_of(site.partitions.begin(), site.partitions.end(),
+                     [](const Partition& partition) { return partition.whole_nodes; });
 }
 
 }  // namespace
@@ -157,6 +163,17 @@ ClusterSpec choose_cluster(const JobScript& script, const std::string& name) {
   throw InputError(fmt::format("{}: which cluster is it for? Several have {}: {}", script.file, match.why,
                                fmt::join(match.names, ", ")),
                    fmt::format("give --cluster NAME, as in --cluster {}", match.names[0]));
+}
+
+void grant_whole_nodes(JobScript& script, const ClusterSpec& cluster) {
+  const JobRequest& asked = script.request;
+  JobResources& have = script.resources;
+  const bool asks = asked.gpus || asked.gpus_per_node || asked.gpus_per_task;
+  if (asks || !have.nodes || have.nodes->value < 1 || !hands_out_nodes(cluster.site)) return;
+  const SourceSpan span = have.nodes->span;
+  const std::int64_t all = std::int64_t{cluster.node.gpus} * std::min(have.nodes->value, cluster.nodes);
+  have.gpus_per_node = Found<int>{cluster.node.gpus, span};
+  have.gpus = Found<int>{static_cast<int>(all), span};
 }
 
 }  // namespace foretrain

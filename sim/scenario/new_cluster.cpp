@@ -19,7 +19,7 @@ namespace {
 
 /// Servers with more GPUs have them behind PCIe switches; with fewer, one socket has lanes enough.
 constexpr int kMostGpusAtSockets = 4, kMostGpusOfOneSocket = 2;
-/// A mesh of more GPUs leaves too few NVLinks for each pair: boards have NVSwitches.
+/// A mesh of more GPUs leaves too few NVLinks for each pair: NVIDIA's boards have NVSwitches, AMD's a mesh.
 constexpr int kMostGpusOfMesh = 4;
 
 /// TCP goes through the kernel; adapters then do not reach GPU memory.
@@ -28,7 +28,8 @@ bool is_plain_ethernet(std::string_view network) { return network.find("eth_") !
 NvlinkLayout usual_layout(const Gpu& gpu, int gpus) {
   const GpuPorts& ports = gpu.ports;
   if (ports.nvlinks == 0 || ports.bridged || gpus == 1) return NvlinkLayout::none;
-  const bool is_mesh = gpus <= kMostGpusOfMesh && ports.nvlinks >= gpus - 1;
+  const bool may_mesh = gpus <= kMostGpusOfMesh || is_amd(gpu.architecture);
+  const bool is_mesh = may_mesh && ports.nvlinks >= gpus - 1;
   return is_mesh ? NvlinkLayout::all : NvlinkLayout::through_switch;
 }
 
@@ -160,7 +161,7 @@ class ClusterWriter {
 
   void add_nvswitches() {
     out_.add("nvswitches", "1", "those of a board, described as one device");
-    if (parts_.gpu.architecture >= Architecture::hopper)
+    if (parts_.gpu.architecture >= Architecture::hopper && !is_amd(parts_.gpu.architecture))
       out_.add("multicast", "true", "assumed: they reduce (NVLink SHARP)");
   }
 
