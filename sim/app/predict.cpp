@@ -16,7 +16,7 @@
 #include "sim/report/output_file.hpp"
 #include "sim/report/prediction/chrome_trace.hpp"
 #include "sim/report/prediction/html.hpp"
-#include "sim/report/prediction/job_script.hpp"
+#include "sim/import/jobs/job_writers.hpp"
 #include "sim/scenario/variation.hpp"
 
 namespace foretrain {

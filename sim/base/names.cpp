@@ -38,7 +38,7 @@ std::string without_speed_unit(std::string letters) {
     if (!letters.ends_with(unit)) continue;
     const std::size_t rest = letters.size() - unit.size();
     if (rest == 0 || std::isdigit(static_cast<unsigned char>(letters[rest - 1])) == 0) continue;
-    letters.resize(rest);
+    letters.erase(rest);
     break;
   }
   return letters;

@@ -11,7 +11,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/import/job_scenario.hpp"
 #include "sim/import/program_arguments.hpp"
-#include "sim/import/slurm_values.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 
 namespace foretrain {
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
-#include "sim/import/gpu_requirements.hpp"
-#include "sim/import/slurm_values.hpp"
+#include "sim/import/jobs/gpu_requirements.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/named_cluster.hpp"
 

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/import/condor.hpp"
+#include "sim/import/jobs/condor.hpp"
 #include "sim/import/launch_reader.hpp"
-#include "sim/import/sbatch.hpp"
+#include "sim/import/jobs/sbatch.hpp"
 
 namespace foretrain {
 

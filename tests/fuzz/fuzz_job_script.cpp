@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/import/gpu_requirements.hpp"
+#include "sim/import/jobs/gpu_requirements.hpp"
 #include "sim/import/job_checks.hpp"
 #include "sim/import/job_scenario.hpp"
 #include "sim/scenario/toml/reader.hpp"

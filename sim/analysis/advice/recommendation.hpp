@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/analysis/advice/job_plan.hpp"
+#include "sim/import/jobs/job_plan.hpp"
 #include "sim/analysis/step/prediction_point.hpp"
 
 namespace foretrain {

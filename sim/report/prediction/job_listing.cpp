@@ -7,7 +7,7 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/import/slurm_values.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 #include "sim/report/json_value.hpp"
 
 namespace foretrain {

@@ -6,7 +6,7 @@
 #include "sim/analysis/validation/strategy_choices.hpp"
 #include "sim/report/json_value.hpp"
 #include "sim/report/prediction/headline.hpp"
-#include "sim/report/prediction/job_script.hpp"
+#include "sim/import/jobs/job_writers.hpp"
 
 namespace foretrain {
 

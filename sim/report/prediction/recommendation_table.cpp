@@ -7,7 +7,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/report/prediction/job_script.hpp"
+#include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/prediction/table.hpp"
 
 namespace foretrain {

@@ -1,7 +1,7 @@
 // Slurm's options: every form of counts, times, memory and GPUs; what Slurm ignores; what follows by rule.
-#include "sim/import/sbatch.hpp"
+#include "sim/import/jobs/sbatch.hpp"
 
-#include "sim/import/slurm_values.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"
 

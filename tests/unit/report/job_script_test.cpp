@@ -1,6 +1,6 @@
 // Job scripts out: what is written, the reader reads back, for every launcher, number of nodes, GPUs and
 // processes.
-#include "sim/report/prediction/job_script.hpp"
+#include "sim/import/jobs/job_writers.hpp"
 
 #include <algorithm>
 #include <sstream>

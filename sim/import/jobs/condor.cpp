@@ -1,5 +1,5 @@
 // HTCondor puts macros in when a job is queued, so all lines are read before any value is looked at.
-#include "sim/import/condor.hpp"
+#include "sim/import/jobs/condor.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -8,7 +8,7 @@
 
 #include "sim/base/ascii.hpp"
 #include "sim/import/launch_reader.hpp"
-#include "sim/import/slurm_values.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 
 namespace foretrain {
 

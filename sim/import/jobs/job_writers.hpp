@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/analysis/advice/job_plan.hpp"
+#include "sim/import/jobs/job_plan.hpp"
 
 namespace foretrain {
 

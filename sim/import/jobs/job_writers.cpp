@@ -1,6 +1,6 @@
 // The request, the environment, the launch line; each launcher is one case of script_launch_line(). Texts of
 // a plan come from other people's files: they stand in comments, on one line, or quoted.
-#include "sim/report/prediction/job_script.hpp"
+#include "sim/import/jobs/job_writers.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -1,6 +1,6 @@
 // A table of options; what a name is not found under is either another option of Slurm without a bearing on
 // training, or reported.
-#include "sim/import/sbatch.hpp"
+#include "sim/import/jobs/sbatch.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -10,7 +10,7 @@
 
 #include "sim/base/ascii.hpp"
 #include "sim/base/names.hpp"
-#include "sim/import/slurm_values.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 
 namespace foretrain {
 
