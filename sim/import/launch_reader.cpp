@@ -67,7 +67,11 @@ void LaunchReader::read_words(const Words& words, std::size_t i, const Way& way)
 bool LaunchReader::read_launcher(std::string_view name, const Words& words, std::size_t i, const Way& way) {
   if (name == "srun") return read_srun(words, i + 1, way), true;
   if (name == "torchrun") return read_torchrun(words, i, way), true;
-  if (is_one_of(name, {"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun"}))
+  if (name == "jsrun") return read_jsrun(words, i + 1, way), true;
+  if (name == "flux" && i + 1 < words.size() && is_one_of(words[i + 1].text, {"run", "submit", "mini"}))
+    return read_flux_run(words, i + (words[i + 1].text == "mini" ? 3 : 2), way), true;
+  if (is_one_of(name, {"ssh", "pbsdsh", "blaunch"})) return read_remote_shell(name, words, i + 1, way), true;
+  if (is_one_of(name, {"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "aprun", "mpirun_rsh"}))
     return read_mpirun(words, i, way, StartedBy::mpirun), true;
   if (name == "horovodrun") return read_mpirun(words, i, way, StartedBy::horovodrun), true;
   if (name == "deepspeed") return read_deepspeed(words, i, way), true;
@@ -172,6 +176,7 @@ LaunchCandidate LaunchReader::begin(const ShellWord& word, StartedBy starter, co
   out.certain = way.certain;
   out.launch.nodes = way.outer ? way.nodes : Field<int>(Found<int>{1, word.span});
   out.launch.processes_per_node = way.outer ? way.per_node : Field<int>(Found<int>{1, word.span});
+  out.launch.gpus_per_node = way.gpus_per_node;
   out.not_understood = way.open;
   return out;
 }
@@ -196,6 +201,12 @@ Field<int> LaunchReader::gpus_per_node(const SourceSpan& span) const {
 Field<int> LaunchReader::per_node(const Field<int>& all, const Field<int>& nodes) const {
   if (!all || !nodes || nodes->value < 1) return {};
   return Found<int>{(all->value + nodes->value - 1) / nodes->value, all->span};
+}
+
+Field<int> LaunchReader::times(const Field<int>& a, const Field<int>& b) {
+  if (!a || !b) return {};
+  const std::int64_t all = std::int64_t{a->value} * b->value;
+  return Found<int>{static_cast<int>(std::min<std::int64_t>(all, 1'000'000'000)), a->span};
 }
 
 Field<int> LaunchReader::count_of(const LauncherOption& option, std::vector<NotUnderstood>& open) const {
@@ -226,6 +237,60 @@ void LaunchReader::read_srun(const Words& words, std::size_t i, Way way) {
   read_words(words, i, way);
 }
 
+/// Resource sets: -r of them on a host, else -n shared out; -a tasks (1) and -g GPUs (0) in each.
+void LaunchReader::read_jsrun(const Words& words, std::size_t i, Way way) {
+  const Options options = read_options(words, i, jsrun_syntax());
+  const LauncherOption* sets = find_option(options, {"-n", "--nrs"});
+  const LauncherOption* each = find_option(options, {"-r", "--rs-per-host"});
+  const LauncherOption* tasks = find_option(options, {"-a", "--tasks-per-rs"});
+  const LauncherOption* gpus = find_option(options, {"-g", "--gpu-per-rs"});
+  const LauncherOption* all = find_option(options, {"-p", "--np"});
+  const Field<int> count = sets != nullptr ? count_of(*sets, way.open) : Field<int>();
+  const Field<int> sets_of_host =
+      each != nullptr ? count_of(*each, way.open) : per_node(count, resources_.nodes);
+  way.outer = StartedBy::jsrun;
+  way.nodes = resources_.nodes;
+  if (count && sets_of_host && sets_of_host->value > 0 && (!way.nodes || count->value < way.nodes->value * sets_of_host->value))
+    way.nodes = Found<int>{(count->value + sets_of_host->value - 1) / sets_of_host->value, count->span};
+  way.per_node = all != nullptr     ? per_node(count_of(*all, way.open), resources_.nodes)
+                 : tasks != nullptr ? times(sets_of_host, count_of(*tasks, way.open))
+                                    : sets_of_host;
+  if (gpus != nullptr) way.gpus_per_node = times(sets_of_host, count_of(*gpus, way.open));
+  read_words(words, i, way);
+}
+
+void LaunchReader::read_flux_run(const Words& words, std::size_t i, Way way) {
+  const Options options = read_options(words, i, flux_run_syntax());
+  const LauncherOption* tasks = find_option(options, {"-n", "--ntasks"});
+  const LauncherOption* each = find_option(options, {"--tasks-per-node"});
+  const LauncherOption* nodes = find_option(options, {"-N", "--nodes"});
+  const LauncherOption* gpus = find_option(options, {"-g", "--gpus-per-task"});
+  way.outer = StartedBy::flux_run;
+  way.nodes = nodes != nullptr ? count_of(*nodes, way.open) : resources_.nodes;
+  way.per_node = each != nullptr    ? count_of(*each, way.open)
+                 : tasks != nullptr ? per_node(count_of(*tasks, way.open), way.nodes)
+                                    : Field<int>(Found<int>{1, words[i - 1].span});
+  if (gpus != nullptr) way.gpus_per_node = times(way.per_node, count_of(*gpus, way.open));
+  read_words(words, i, way);
+}
+
+/// pbsdsh and blaunch start a command on every host, ssh on those of the loop it stands in.
+void LaunchReader::read_remote_shell(std::string_view name, const Words& words, std::size_t i, Way way) {
+  int hosts = 0;
+  read_options(words, i, remote_shell_syntax(name, hosts));
+  i += static_cast<std::size_t>(hosts);
+  if (i >= words.size()) return;
+  const bool everywhere = name != "ssh" || way.repeated || !words[i - 1].known;
+  way.outer = StartedBy::remote_shell;
+  way.nodes = everywhere ? resources_.nodes : Field<int>(Found<int>{1, words[i].span});
+  way.per_node = Found<int>{1, words[i].span};
+  way.repeated = false;
+  if (words[i].text.find(' ') == std::string::npos) return read_words(words, i, way);
+  std::string text;
+  for (std::size_t k = i; k < words.size(); ++k) text += words[k].text + " ";
+  read_script(text, words[i].span.line, way, values_);
+}
+
 /// mpirun and horovodrun take the job's tasks when no number is given, as under Slurm.
 void LaunchReader::read_mpirun(const Words& words, std::size_t i, Way way, StartedBy starter) {
   const Options options =
@@ -233,10 +298,20 @@ void LaunchReader::read_mpirun(const Words& words, std::size_t i, Way way, Start
   const LauncherOption* all = find_option(options, {"-np", "-n", "--np", "-c", "--num-proc"});
   const LauncherOption* each =
       find_option(options, {"-ppn", "-perhost", "--npernode", "-npernode", "-N", "--ppn", "--perhost"});
+  const LauncherOption* map = find_option(options, {"--map-by", "-map-by"});
+  const bool one_each = find_option(options, {"--pernode", "-pernode"}) != nullptr;
   way.outer = starter;
   way.nodes = resources_.nodes;
+  const auto mapped = map != nullptr && map->value.starts_with("ppr:")
+                          ? whole_number(map->value.substr(4, map->value.find(':', 4) - 4))
+                          : std::nullopt;
+  const bool by_node = mapped && map->value.find(":node", 4) != std::string::npos && *mapped >= 0 && *mapped <= 100'000;
   if (each != nullptr)
     way.per_node = count_of(*each, way.open);
+  else if (one_each)
+    way.per_node = Found<int>{1, words[i - 1].span};
+  else if (by_node)
+    way.per_node = Found<int>{static_cast<int>(*mapped), map->word->span};
   else if (all != nullptr)
     way.per_node = per_node(count_of(*all, way.open), way.nodes);
   else
@@ -280,8 +355,11 @@ void LaunchReader::read_torchrun(const Words& words, std::size_t i, const Way& w
   LaunchCandidate out = begin(words[i], StartedBy::torchrun, way);
   const Options options = read_options(words, ++i, torchrun_syntax());
   const LauncherOption* each = find_option(options, {"--nproc-per-node"});
-  const Field<int> started =
-      each != nullptr ? count_of(*each, out.not_understood) : Field<int>(Found<int>{1, words[i - 1].span});
+  const auto from_environment = values_.find("PET_NPROC_PER_NODE");  // as Kubeflow sets it
+  const auto set = from_environment ? whole_number(*from_environment) : std::nullopt;
+  const int default_count = set && *set > 0 && *set <= 1024 ? static_cast<int>(*set) : 1;
+  const Field<int> started = each != nullptr ? count_of(*each, out.not_understood)
+                                             : Field<int>(Found<int>{default_count, words[i - 1].span});
   const Field<int> agents = out.launch.processes_per_node;
   out.launch.processes_per_node =
       started && agents

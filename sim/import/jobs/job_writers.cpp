@@ -1,38 +1,30 @@
-// The request, the environment, the launch line; each launcher is one case of script_launch_line(). Texts of
-// a plan come from other people's files: they stand in comments, on one line, or quoted.
+// Slurm's and HTCondor's: directives around a plan's launch line.
 #include "sim/import/jobs/job_writers.hpp"
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/import/jobs/catalog.hpp"
+#include "sim/import/jobs/job_text.hpp"
 
 namespace foretrain {
 
 namespace {
 
-std::int64_t limit_s(const JobPlan& plan) {
-  return static_cast<std::int64_t>(std::ceil(std::min(plan.time_limit_s, 1e15)));
+/// srun takes over which CPUs a task has only when it is told.
+std::string srun_environment(const JobPlan& plan) {
+  return plan.launcher == Launcher::torchrun || plan.launcher == Launcher::srun
+             ? "export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK    # srun does not take it over by itself\n"
+             : "";
 }
 
-/// A value of a #SBATCH line, on that line: in quotes unless it is plain. Inside them sbatch takes a
-/// backslash for an escape.
-std::string slurm_value(std::string_view text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-:=,@%/";
-  std::string line = printable(text);
-  if (!line.empty() && line.find_first_not_of(kPlain) == std::string::npos) return line;
-  std::string out = "'";
-  for (const char c : line) {
-    if (c == '\'' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "'";
-}
+std::string srun_start(int, int) { return "srun "; }
+
+constexpr ScriptWords kSlurmWords{"$SLURM_JOB_ID", "scontrol show hostnames \"$SLURM_JOB_NODELIST\"", srun_start,
+                                  srun_environment};
 
 /// A value of a submit file, to the end of its line: `$` begins no macro, and a backslash at the end takes no
 /// line from below.
@@ -42,110 +34,18 @@ std::string condor_value(std::string_view text) {
   return out.ends_with('\\') ? out + " " : out;
 }
 
-std::string clock(std::int64_t seconds) {
-  return fmt::format("{}-{:02}:{:02}:{:02}", seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60,
-                     seconds % 60);
-}
-
-/// MiB, rounded up, which is what Slurm counts in.
-std::int64_t mebibytes(Bytes memory) { return (memory.count + (1 << 20) - 1) >> 20; }
-
-/// Cores that a process has beside its loader workers.
-int threads(const JobPlan& plan) {
-  const int gpus_of_process = std::max(1, plan.gpus_per_node / plan.processes_per_node);
-  return std::max(1, plan.cores_per_node / plan.processes_per_node - plan.workers_per_gpu * gpus_of_process);
-}
-
-/// The program and the arguments that the prediction assumed.
-std::string program(const JobPlan& plan) {
-  std::string out = "train.py";
-  if (plan.epochs > 0) out += fmt::format(" --epochs={:g}", plan.epochs);
-  const bool is_one_process = plan.processes_per_node == 1 && plan.nodes == 1 && plan.gpus_per_node > 1;
-  const std::int64_t batch = is_one_process ? plan.global_batch / plan.accumulation : plan.batch_per_gpu;
-  if (batch > 0) out += fmt::format(" --batch-size={}", batch);
-  if (plan.accumulation > 1) out += fmt::format(" --gradient-accumulation-steps={}", plan.accumulation);
-  if (plan.workers_per_gpu > 0) out += fmt::format(" --workers={}", plan.workers_per_gpu);
-  return out;
-}
-
-std::string torchrun_line(const JobPlan& plan) {
-  if (plan.nodes == 1)
-    return fmt::format("torchrun --standalone --nproc_per_node={} {}", plan.processes_per_node,
-                       program(plan));
-  return fmt::format(
-      "torchrun --nnodes={} --nproc_per_node={} --rdzv_id=$SLURM_JOB_ID --rdzv_backend=c10d "
-      "--rdzv_endpoint=$MASTER_ADDR:$MASTER_PORT {}",
-      plan.nodes, plan.processes_per_node, program(plan));
-}
-
-/// What runs once on each node, or once for the job.
-std::string script_launch_line(const JobPlan& plan) {
-  const int all = plan.nodes * plan.processes_per_node;
-  switch (plan.launcher) {
-    case Launcher::torchrun:
-      return "srun " + torchrun_line(plan);
-    case Launcher::srun:
-      return "srun python " + program(plan);
-    case Launcher::mpirun:
-      return fmt::format("mpirun -np {} python {}", all, program(plan));
-    case Launcher::horovodrun:
-      return plan.nodes == 1 ? fmt::format("horovodrun -np {} python {}", all, program(plan))
-                             : fmt::format("horovodrun -np {} -H $HOSTS python {}", all, program(plan));
-    case Launcher::deepspeed:
-      if (plan.nodes == 1)
-        return fmt::format("deepspeed --num_gpus={} {}", plan.processes_per_node, program(plan));
-      return fmt::format("deepspeed --hostfile=hosts.$SLURM_JOB_ID --num_nodes={} --num_gpus={} {}",
-                         plan.nodes, plan.processes_per_node, program(plan));
-    case Launcher::mp_spawn:
-    case Launcher::python:
-      break;
-  }
-  return "python " + program(plan);
-}
-
-/// What the launch line needs before it: addresses, hosts.
-std::string preparation(const JobPlan& plan) {
-  if (plan.nodes == 1) return "";
-  switch (plan.launcher) {
-    case Launcher::torchrun:
-    case Launcher::srun:
-      return "export MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\nexport "
-             "MASTER_PORT=29500    # any free "
-             "port\n";
-    case Launcher::horovodrun:
-      return fmt::format(
-          "HOSTS=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | sed 's/$/:{}/' | paste -sd,)\n",
-          plan.processes_per_node);
-    case Launcher::deepspeed:
-      return fmt::format(
-          "scontrol show hostnames \"$SLURM_JOB_NODELIST\" | sed 's/$/ slots={}/' > hosts.$SLURM_JOB_ID\n",
-          plan.processes_per_node);
-    default:
-      return "";
-  }
-}
-
 /// The launch line for a shell in which no script has set anything.
-std::string bare_launch(JobPlan plan) {
+std::string bare_launch(const JobPlan& plan) {
   const std::string srun = "srun ";
-  std::string line = script_launch_line(plan);
+  std::string line = script_launch_line(plan, kSlurmWords);
   if (line.starts_with(srun)) line = line.substr(srun.size());
   if (plan.nodes == 1 || plan.launcher != Launcher::torchrun) return line;
   const std::string address = "$MASTER_ADDR:$MASTER_PORT";
+  if (plan.system != BatchSystem::slurm && plan.system != BatchSystem::htcondor)
+    return line.replace(line.find(address), address.size(), "<the first node>:29500");
   line.replace(line.find(address), address.size(),
                "$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1):29500");
   return "bash -c '" + line + "'";
-}
-
-std::string script_heading(const JobPlan& plan) {
-  std::string batch = plan.global_batch > 0    ? fmt::format(", global batch {}", plan.global_batch)
-                      : plan.batch_per_gpu > 0 ? fmt::format(", {} samples per GPU", plan.batch_per_gpu)
-                                               : "";
-  return fmt::format(
-      "# {} with {} on {}: {} on {}{}.\n# Written by foretrain; fill in what stands in <…>, and "
-      "the program's own options.\n",
-      printable(plan.model), printable(plan.strategy), printable(plan.cluster),
-      counted(std::int64_t{plan.nodes} * plan.gpus_per_node, "GPU"), counted(plan.nodes, "node"), batch);
 }
 
 std::string directive(std::string_view option, const std::string& comment = "") {
@@ -155,7 +55,7 @@ std::string directive(std::string_view option, const std::string& comment = "") 
 
 std::string gres(const JobPlan& plan) {
   return fmt::format("gres={}",
-                     slurm_value(fmt::format("gpu:{}{}{}", plan.gpu_type, plan.gpu_type.empty() ? "" : ":",
+                     directive_value(fmt::format("gpu:{}{}{}", plan.gpu_type, plan.gpu_type.empty() ? "" : ":",
                                              plan.gpus_per_node)));
 }
 
@@ -166,10 +66,10 @@ std::string write_sbatch(const JobPlan& plan) {
          plan.cores_per_node >= 1);
   const int tasks = tasks_per_node(plan);
   std::string out = "#!/bin/bash\n" + script_heading(plan);
-  out += directive(fmt::format("job-name={}", slurm_value(plan.name)));
+  out += directive(fmt::format("job-name={}", directive_value(plan.name)));
   out += directive("account=<project>", "who pays");
-  if (!plan.partition.empty()) out += directive(fmt::format("partition={}", slurm_value(plan.partition)));
-  if (!plan.constraint.empty()) out += directive(fmt::format("constraint={}", slurm_value(plan.constraint)));
+  if (!plan.partition.empty()) out += directive(fmt::format("partition={}", directive_value(plan.partition)));
+  if (!plan.constraint.empty()) out += directive(fmt::format("constraint={}", directive_value(plan.constraint)));
   out += directive(fmt::format("nodes={}", plan.nodes));
   out += directive(fmt::format("ntasks-per-node={}", tasks),
                    tasks == 1 ? fmt::format("{} starts the processes itself", name_of(plan.launcher))
@@ -179,17 +79,9 @@ std::string write_sbatch(const JobPlan& plan) {
   if (plan.memory_per_node.count > 0)
     out += directive(fmt::format("mem={}M", mebibytes(plan.memory_per_node)));
   if (limit_s(plan) > 0)
-    out += directive(fmt::format("time={}", clock(limit_s(plan))), "days-hours:minutes:seconds");
+    out += directive(fmt::format("time={}", days_clock(limit_s(plan))), "days-hours:minutes:seconds");
   out += directive("output=%x-%j.out");
-  out += "\n# module load <the module with your framework>\n# source <your environment>/bin/activate\n\n";
-  out += fmt::format("export OMP_NUM_THREADS={}\n", threads(plan));
-  if (plan.launcher == Launcher::torchrun || plan.launcher == Launcher::srun)
-    out += "export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK    # srun does not take it over by itself\n";
-  out += preparation(plan);
-  if (plan.launcher == Launcher::mp_spawn)
-    out +=
-        fmt::format("# train.py starts its {} processes on this node by itself\n", plan.processes_per_node);
-  return out + "\n" + script_launch_line(plan) + "\n";
+  return out + script_body(plan, kSlurmWords);
 }
 
 std::string write_condor(const JobPlan& plan) {
@@ -198,7 +90,8 @@ std::string write_condor(const JobPlan& plan) {
   JobPlan on_one_node = plan;
   on_one_node.nodes = 1;
   const bool by_torchrun = plan.launcher == Launcher::torchrun || plan.launcher == Launcher::srun;
-  const std::string line = by_torchrun ? torchrun_line(on_one_node) : script_launch_line(on_one_node);
+  const std::string line = by_torchrun ? torchrun_line(on_one_node, kSlurmWords)
+                                        : script_launch_line(on_one_node, kSlurmWords);
   std::string out =
       script_heading(plan) + fmt::format("universe = {}\n", plan.nodes > 1 ? "parallel" : "vanilla");
   if (plan.nodes > 1) out += fmt::format("machine_count = {}\n", plan.nodes);
@@ -222,13 +115,13 @@ std::string write_condor(const JobPlan& plan) {
 }
 
 std::string interactive_command(const JobPlan& plan) {
-  if (plan.system == BatchSystem::htcondor) return bare_launch(plan);
+  if (plan.system != BatchSystem::slurm) return bare_launch(plan);
   const int tasks = tasks_per_node(plan);
   std::string out = "srun";
-  if (!plan.partition.empty()) out += " --partition=" + slurm_value(plan.partition);
+  if (!plan.partition.empty()) out += " --partition=" + directive_value(plan.partition);
   out += fmt::format(" --nodes={} --ntasks-per-node={} --cpus-per-task={}", plan.nodes, tasks,
                      std::max(1, plan.cores_per_node / tasks));
-  out += " --gres=" + slurm_value(fmt::format("gpu:{}{}", plan.gpu_type.empty() ? "" : plan.gpu_type + ":",
+  out += " --gres=" + directive_value(fmt::format("gpu:{}{}", plan.gpu_type.empty() ? "" : plan.gpu_type + ":",
                                               plan.gpus_per_node));
   const std::int64_t minutes = (limit_s(plan) + 59) / 60;
   return out + fmt::format(" --time={} {}", minutes, bare_launch(plan));

@@ -10,6 +10,7 @@
 
 #include "sim/base/ascii.hpp"
 #include "sim/base/names.hpp"
+#include "sim/import/jobs/directives.hpp"
 #include "sim/import/jobs/slurm_values.hpp"
 
 namespace foretrain {
@@ -23,34 +24,6 @@ const Row* find_option(std::span<const Row> table, std::string_view name, char l
   const auto found = std::ranges::find_if(
       table, [&](const Row& option) { return letter != 0 ? option.letter == letter : option.name == name; });
   return found == table.end() ? nullptr : &*found;
-}
-
-std::vector<ShellWord> directive_words(std::string_view line, int number) {
-  std::vector<ShellWord> words;
-  for (std::size_t at = kDirective.size(); at < line.size();) {
-    if (line[at] == ' ' || line[at] == '\t' || line[at] == '\r') {
-      ++at;
-      continue;
-    }
-    if (line[at] == '#') break;
-    ShellWord word;
-    const std::size_t begin = at;
-    char quote = 0;
-    for (; at < line.size() && (quote != 0 || (line[at] != ' ' && line[at] != '\t' && line[at] != '\r'));
-         ++at) {
-      if (line[at] == '\\' && at + 1 < line.size())
-        word.text += line[++at];
-      else if (quote == 0 && (line[at] == '"' || line[at] == '\''))
-        quote = line[at];
-      else if (quote != 0 && line[at] == quote)
-        quote = 0;
-      else
-        word.text += line[at];
-    }
-    word.span = {number, static_cast<int>(begin) + 1, static_cast<int>(at - begin)};
-    words.push_back(std::move(word));
-  }
-  return words;
 }
 
 /// "# SBATCH", "#sbatch", "#SBTACH": lines that were meant as directives.
@@ -70,7 +43,7 @@ bool starts_directive(std::string_view line) {
 }
 
 void read_directive(std::string_view line, int number, SlurmOptions& options, JobScript& script) {
-  const std::vector<ShellWord> words = directive_words(line, number);
+  const std::vector<ShellWord> words = directive_words(line, kDirective.size(), number);
   script.request.asks = true;
   if (!words.empty() && (words[0].text == "hetjob" || words[0].text == "packjob"))
     return script.not_understood.push_back(
