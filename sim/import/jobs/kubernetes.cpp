@@ -16,7 +16,7 @@ namespace foretrain {
 
 namespace {
 
-using Kind = YamlNode::Kind;
+using YamlKind = YamlNode::Kind;
 
 /// Pods of one template.
 struct PodGroup {
@@ -242,7 +242,7 @@ class KubernetesReader {
   void launch(const YamlNode& container, bool by_mpi) {
     ShellValues values;
     for (const YamlNode& variable : container.at("env").items) {
-      if (variable.at("value").kind == Kind::scalar) values.set(variable.at("name").text, variable.at("value").text);
+      if (variable.at("value").kind == YamlKind::scalar) values.set(variable.at("name").text, variable.at("value").text);
     }
     const JobRequest& request = script_.request;
     if (request.tasks_per_node && !by_mpi) values.set("PET_NPROC_PER_NODE", request.tasks_per_node->value);

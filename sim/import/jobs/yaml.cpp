@@ -18,7 +18,7 @@ namespace foretrain {
 
 namespace {
 
-using Kind = YamlNode::Kind;
+using YamlKind = YamlNode::Kind;
 
 SourceSpan span_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1, 1}; }
 
@@ -47,11 +47,11 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add({Kind::null, {}, {}, {}, span_of(mark)}, anchor); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add({YamlKind::null, {}, {}, {}, span_of(mark)}, anchor); }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                 const std::string& value) override {
     const bool is_null = value == "~" || value == "null";
-    add({is_null ? Kind::null : Kind::scalar, value, {}, {}, span_of(mark)}, anchor);
+    add({is_null ? YamlKind::null : YamlKind::scalar, value, {}, {}, span_of(mark)}, anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
@@ -64,12 +64,12 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    open(Kind::list, mark, anchor);
+    open(YamlKind::list, mark, anchor);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    open(Kind::map, mark, anchor);
+    open(YamlKind::map, mark, anchor);
   }
   void OnMapEnd() override { close(); }
 
@@ -111,7 +111,7 @@ class TreeBuilder : public YAML::EventHandler {
   void put(YamlNode node) {
     if (open_.empty()) return document_ = std::move(node), void(finished_ = true);
     Open& into = open_.back();
-    if (into.node.kind == Kind::list) return into.node.items.push_back(std::move(node));
+    if (into.node.kind == YamlKind::list) return into.node.items.push_back(std::move(node));
     if (!into.has_key) return into.key = std::move(node.text), void(into.has_key = true);
     into.node.entries.emplace_back(std::move(into.key), std::move(node));
     into.has_key = false;
@@ -126,16 +126,16 @@ class TreeBuilder : public YAML::EventHandler {
 };
 
 void emit(YAML::Emitter& out, const YamlNode& node) {
-  if (node.kind == Kind::scalar) {
+  if (node.kind == YamlKind::scalar) {
     out << node.text;
-  } else if (node.kind == Kind::map) {
+  } else if (node.kind == YamlKind::map) {
     out << YAML::BeginMap;
     for (const auto& [key, value] : node.entries) {
       out << YAML::Key << key << YAML::Value;
       emit(out, value);
     }
     out << YAML::EndMap;
-  } else if (node.kind == Kind::list) {
+  } else if (node.kind == YamlKind::list) {
     out << YAML::BeginSeq;
     for (const YamlNode& item : node.items) emit(out, item);
     out << YAML::EndSeq;
@@ -185,10 +185,10 @@ std::string write_yaml(const YamlNode& node) {
   return std::string(out.c_str()) + "\n";
 }
 
-YamlNode yaml_text(std::string text) { return {Kind::scalar, std::move(text), {}, {}, {}}; }
+YamlNode yaml_text(std::string text) { return {YamlKind::scalar, std::move(text), {}, {}, {}}; }
 YamlNode yaml_map(std::vector<std::pair<std::string, YamlNode>> entries) {
-  return {Kind::map, {}, std::move(entries), {}, {}};
+  return {YamlKind::map, {}, std::move(entries), {}, {}};
 }
-YamlNode yaml_list(std::vector<YamlNode> items) { return {Kind::list, {}, {}, std::move(items), {}}; }
+YamlNode yaml_list(std::vector<YamlNode> items) { return {YamlKind::list, {}, {}, std::move(items), {}}; }
 
 }  // namespace foretrain

@@ -1,0 +1,39 @@
+// The node that the cluster file describes counts: partitions of unlike nodes are clusters of their own.
+#include "sim/import/jobs/whole_nodes.hpp"
+
+#include <algorithm>
+
+namespace foretrain {
+
+namespace {
+
+/// -l ngpus=8 of PBS on nodes of four are two nodes.
+void spread_over_nodes(JobScript& script, int gpus_of_node) {
+  JobResources& have = script.resources;
+  const Field<int>& all = script.request.gpus;
+  const bool by_rule = have.nodes && have.nodes->value == 1 && have.nodes->span.line == 0;
+  if (script.system != BatchSystem::pbs || !all || !by_rule || all->value <= gpus_of_node) return;
+  const int nodes = (all->value + gpus_of_node - 1) / gpus_of_node;
+  have.nodes = Found<int>{nodes, all->span};
+  have.gpus_per_node = Found<int>{(all->value + nodes - 1) / nodes, all->span};
+  for (Field<int>* cpus : {&have.cpus_per_node, &have.cpus_per_task}) {
+    if (*cpus) (*cpus)->value = std::max(1, (*cpus)->value / nodes);
+  }
+  if (have.memory_per_node)
+    have.memory_per_node->value.bytes = Bytes{have.memory_per_node->value.bytes.count / nodes};
+}
+
+}  // namespace
+
+void take_whole_nodes(JobScript& script, const ClusterSpec& cluster) {
+  JobResources& have = script.resources;
+  if (cluster.node.gpus < 1) return;
+  spread_over_nodes(script, cluster.node.gpus);
+  if (!script.request.whole_nodes || have.gpus_per_node || !have.nodes) return;
+  have.gpus_per_node = Found<int>{cluster.node.gpus, have.nodes->span};
+  have.gpus = Found<int>{
+      static_cast<int>(std::min<std::int64_t>(std::int64_t{cluster.node.gpus} * have.nodes->value, 1 << 30)),
+      have.nodes->span};
+}
+
+}  // namespace foretrain
