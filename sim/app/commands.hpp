@@ -22,9 +22,7 @@ struct RecommendationOptions {
   std::string sbatch, condor;  ///< files for the job's script; empty: none
   std::string job_script;      ///< likewise, for the cluster's own batch system
   std::string job_system;      ///< or for this one
-  bool is_wanted() const {
-    return recommend || !sbatch.empty() || !condor.empty() || !job_script.empty();
-  }
+  bool is_wanted() const { return recommend || !sbatch.empty() || !condor.empty() || !job_script.empty(); }
 };
 
 /// `both`: as the scenario says, and the other beside it.

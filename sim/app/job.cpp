@@ -23,13 +23,13 @@ namespace {
 SourceText open_job_text(const JobCommand& command) {
   SourceText text = read_text_file(command.file);
   if (!is_job_script(text.text))
-    throw InputError(std::vector<Diagnostic>{
-        {text.name,
-         {},
-         "",
-         "is no job script: it has no directives (#SBATCH, #PBS, #BSUB, #$, #flux:), no #!, no request_gpus and no "
-         "kind: Job",
-         "scenarios are for foretrain predict"}});
+    throw InputError(std::vector<Diagnostic>{{text.name,
+                                              {},
+                                              "",
+                                              "is no job script: it has no directives (#SBATCH, #PBS, #BSUB, "
+                                              "#$, #flux:), no #!, no request_gpus and no "
+                                              "kind: Job",
+                                              "scenarios are for foretrain predict"}});
   return text;
 }
 
@@ -40,10 +40,12 @@ std::vector<Diagnostic> findings_of_prediction(const JobCommand& command, const 
   std::vector<Diagnostic> found;
   const JobScript& script = job.script;
   const auto& shm = script.request.shared_memory;
-  const int processes = script.launch.processes_per_node ? std::clamp(script.launch.processes_per_node->value, 1, 1024) : 1;
+  const int processes =
+      script.launch.processes_per_node ? std::clamp(script.launch.processes_per_node->value, 1, 1024) : 1;
   if (shm && !shm->value.whole_node) {
     const std::string why = shared_memory_warning(shm->value.bytes, opened.scenario.workload, processes);
-    if (!why.empty()) found.push_back({job.text.name, shm->span, "", why, "a larger sizeLimit, or fewer workers"});
+    if (!why.empty())
+      found.push_back({job.text.name, shm->span, "", why, "a larger sizeLimit, or fewer workers"});
   }
   if (!opened.time_limit || opened.scenario.workload.data.samples == 0) return found;
   const std::string why =
@@ -70,15 +72,17 @@ void run_job_check(const JobCommand& command) {
   const OpenedJob job = read_job(open_job_text(command), command.overrides);
   std::vector<Diagnostic> warnings = job.findings.warnings;
   for (Diagnostic& remark : lint_job(job.script, job.text)) warnings.push_back(std::move(remark));
-  const bool is_predictable = job.cluster && job.findings.refused.empty() && job.script.resources.gpus &&
-                              (!command.overrides.model.empty() || find_argument(job.script.launch.arguments, "model") != nullptr);
+  const bool is_predictable =
+      job.cluster && job.findings.refused.empty() && job.script.resources.gpus &&
+      (!command.overrides.model.empty() || find_argument(job.script.launch.arguments, "model") != nullptr);
   if (is_predictable) {
     for (Diagnostic& finding : findings_of_prediction(command, job)) warnings.push_back(std::move(finding));
   }
   std::ranges::stable_sort(warnings, {}, [](const Diagnostic& row) { return row.span.line; });
   std::string out;
   for (const Diagnostic& warning : warnings) out += "warning: " + one_line(warning) + "\n";
-  if (warnings.empty() && job.findings.refused.empty()) out += fmt::format("{}: nothing wrong is seen\n", printable(job.text.name));
+  if (warnings.empty() && job.findings.refused.empty())
+    out += fmt::format("{}: nothing wrong is seen\n", printable(job.text.name));
   write_output(command.output, out + not_checked(command, job));
   if (!job.findings.refused.empty()) throw InputError(job.findings.refused);
 }

@@ -10,9 +10,9 @@
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/import/job_scenario.hpp"
-#include "sim/import/program_arguments.hpp"
 #include "sim/import/jobs/catalog.hpp"
 #include "sim/import/jobs/slurm_values.hpp"
+#include "sim/import/program_arguments.hpp"
 
 namespace foretrain {
 
@@ -66,8 +66,7 @@ class JobChecker {
     const JobResources& have = script_.resources;
     const auto& type = script_.request.gpu_type;
     if (have.gpus && have.gpus->value == 0)
-      refuse(have.gpus->span, "reserves no GPU",
-             fmt::format("as in {}", job_system(script_.system).asks_as));
+      refuse(have.gpus->span, "reserves no GPU", fmt::format("as in {}", job_system(script_.system).asks_as));
     if (have.nodes && have.nodes->value == 0) refuse(have.nodes->span, "reserves no node");
     if (have.tasks && have.tasks->value == 0) refuse(have.tasks->span, "reserves no task");
     if (type && is_slice(type->value))
@@ -216,9 +215,10 @@ class JobChecker {
           span,
           fmt::format("one process for {}: it uses one of them, unless the program itself spreads over all",
                       counted(gpus, "GPU")),
-          fmt::format("{}torchrun start{} one for each; --strategy data_parallel or mirrored if it does spread",
-                      starts_on_nodes().empty() ? "" : fmt::format("{} or ", starts_on_nodes()),
-                      starts_on_nodes().empty() ? "s" : ""));
+          fmt::format(
+              "{}torchrun start{} one for each; --strategy data_parallel or mirrored if it does spread",
+              starts_on_nodes().empty() ? "" : fmt::format("{} or ", starts_on_nodes()),
+              starts_on_nodes().empty() ? "s" : ""));
     if (processes < gpus)
       warn(span, fmt::format("{} process{} on a node for {}: {} unused", processes,
                              processes == 1 ? "" : "es", counted(gpus, "GPU"), gpus - processes));

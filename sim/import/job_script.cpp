@@ -78,8 +78,10 @@ void remark_on_others(std::string_view text, JobScript& script) {
       {{"#SBATCH", "slurm"}, {"#PBS", "pbs"}, {"#BSUB", "lsf"}, {"#$ -", "grid_engine"}}};
   for (const ForeignSystem& row : kMarks) {
     if (row.name == name_of(script.system) || !has_directive(text, row.mark)) continue;
-    script.remarks.push_back({{}, "", fmt::format("also has lines {}, which are comments to {}", row.mark,
-                                                  job_system(script.system).title)});
+    script.remarks.push_back({{},
+                              "",
+                              fmt::format("also has lines {}, which are comments to {}", row.mark,
+                                          job_system(script.system).title)});
   }
 }
 

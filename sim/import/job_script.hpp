@@ -65,7 +65,7 @@ struct JobRequest {
   Field<MemoryRequest> shared_memory;            ///< /dev/shm of a container
   bool has_container = false;  ///< whose /dev/shm is as small as containers have it when nobody says more
   bool whole_nodes = false;    ///< nodes are handed out whole: without a word of GPUs a job has all of them
-  Field<int> array;                              ///< number of jobs: --array, queue N
+  Field<int> array;            ///< number of jobs: --array, queue N
   Field<bool> exclusive;
   bool physical_cores = false;  ///< --hint=nomultithread: a CPU is a core
   bool asks = false;  ///< whether there is a request at all: defaults only hold in a script that makes one

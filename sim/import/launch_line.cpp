@@ -69,8 +69,9 @@ void take_gpus_of_launch(JobScript& script) {
   if (have.gpus_per_node || !each) return;
   have.gpus_per_node = each;
   if (have.nodes)
-    have.gpus = {static_cast<int>(std::min<std::int64_t>(std::int64_t{each->value} * have.nodes->value, 1 << 30)),
-                 each->span};
+    have.gpus = {
+        static_cast<int>(std::min<std::int64_t>(std::int64_t{each->value} * have.nodes->value, 1 << 30)),
+        each->span};
 }
 
 int line_of_candidate(const LaunchCandidate& candidate) { return candidate.launch.started_by->span.line; }
@@ -104,8 +105,8 @@ void choose(Candidates candidates, JobScript& script) {
 
 std::string_view name_of(StartedBy starter) {
   static constexpr std::array<std::string_view, 11> kNames{
-      "torchrun",   "srun",      "mpirun", "horovodrun", "deepspeed",   "accelerate",
-      "lightning", "jsrun", "flux run",   "remote shell", "python"};
+      "torchrun",  "srun",  "mpirun",   "horovodrun",   "deepspeed", "accelerate",
+      "lightning", "jsrun", "flux run", "remote shell", "python"};
   return kNames[static_cast<std::size_t>(starter)];
 }
 

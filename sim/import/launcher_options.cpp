@@ -95,7 +95,11 @@ const LauncherSyntax& mpirun_syntax() {
        "-novm",
        "-s",
        "--pernode",
-       "-pernode"},
+       "-pernode",
+       "--line-buffer",
+       "--label",
+       "--no-abort-on-failure",
+       "--transfer"},
       {"--mca", "-mca", "--gmca", "-gmca", "-genv", "-env", "--pmixmca", "--prtemca"}};
   return syntax;
 }
@@ -231,7 +235,8 @@ const LauncherSyntax& flux_run_syntax() {
 }
 
 const LauncherSyntax& remote_shell_syntax(std::string_view command, int& hosts) {
-  static const LauncherSyntax ssh{{"-n", "-f", "-q", "-t", "-tt", "-T", "-x", "-X", "-A", "-a", "-4", "-v"}, {}},
+  static const LauncherSyntax ssh{{"-n", "-f", "-q", "-t", "-tt", "-T", "-x", "-X", "-A", "-a", "-4", "-v"},
+                                  {}},
       pbsdsh{{"-u", "-v", "-s", "-o"}, {}}, blaunch{{"-n", "-no-wait", "-use-login-shell", "-no-shell"}, {}};
   hosts = command == "ssh" ? 1 : 0;
   return command == "ssh" ? ssh : command == "pbsdsh" ? pbsdsh : blaunch;

@@ -48,10 +48,12 @@ bool counts_gpus(std::string_view command) {
 /// once.
 enum class HostCount : std::uint8_t { none, lines, hosts };
 HostCount counts_hosts(std::string_view command) {
-  if (!contains(command, "wc -l") && !contains(command, "wc -w") && !contains(command, "grep -c")) return HostCount::none;
+  if (!contains(command, "wc -l") && !contains(command, "wc -w") && !contains(command, "grep -c"))
+    return HostCount::none;
   const bool is_host_file = contains(command, "PBS_NODEFILE") || contains(command, "LSB_DJOB_HOSTFILE") ||
                             contains(command, "LSB_HOSTS");
-  if (is_host_file) return contains(command, "uniq") || contains(command, "sort -u") ? HostCount::hosts : HostCount::lines;
+  if (is_host_file)
+    return contains(command, "uniq") || contains(command, "sort -u") ? HostCount::hosts : HostCount::lines;
   const bool lists_hosts = contains(command, "PE_HOSTFILE") || contains(command, "SGE_JOB_HOSTLIST") ||
                            contains(command, "show hostname") || contains(command, "flux hostlist");
   return lists_hosts ? HostCount::hosts : HostCount::none;

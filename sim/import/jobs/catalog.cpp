@@ -1,5 +1,5 @@
-// The order matters where a text could be for two: directives come before bare launch lines, and submit files,
-// which are told by words alone, last.
+// The order matters where a text could be for two: directives come before bare launch lines, and submit
+// files, which are told by words alone, last.
 #include "sim/import/jobs/catalog.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace foretrain {
 
 std::span<const JobSystem> job_systems() {
-  static const std::array<JobSystem, 8> rows{slurm_system(),       pbs_system(),       lsf_system(),
-                                             grid_engine_system(), flux_system(),      kubernetes_system(),
+  static const std::array<JobSystem, 8> rows{slurm_system(),       pbs_system(),   lsf_system(),
+                                             grid_engine_system(), flux_system(),  kubernetes_system(),
                                              launch_line_system(), condor_system()};
   return rows;
 }

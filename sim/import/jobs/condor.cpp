@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
-#include "sim/import/launch_reader.hpp"
 #include "sim/import/jobs/catalog.hpp"
 #include "sim/import/jobs/job_writers.hpp"
 #include "sim/import/jobs/slurm_values.hpp"
+#include "sim/import/launch_reader.hpp"
 
 namespace foretrain {
 

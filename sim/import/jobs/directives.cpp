@@ -77,7 +77,8 @@ std::vector<Directive> cut_directives(std::string_view text, std::string_view ma
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at), content = trimmed(line);
     at = end + 1;
-    const SourceSpan span{number, 1, std::max(1, static_cast<int>(std::min<std::size_t>(content.size(), 200)))};
+    const SourceSpan span{number, 1,
+                          std::max(1, static_cast<int>(std::min<std::size_t>(content.size(), 200)))};
     if (line.starts_with(mark) && (at_top || !only_top))
       out.push_back({directive_words(line, mark.size(), number), span});
     else if (line.starts_with(mark) && script.remarks.size() < kMostRemarks)
@@ -128,7 +129,8 @@ std::size_t read_batch_options(const std::vector<ShellWord>& words, std::size_t 
                                                          : value.text;
     if (row->take == nullptr) continue;
     if (!value.known) {
-      script.not_understood.push_back({value.span, value.text, "its value is not known before the script runs"});
+      script.not_understood.push_back(
+          {value.span, value.text, "its value is not known before the script runs"});
       continue;
     }
     row->take(script, {value, text});
@@ -143,7 +145,8 @@ void not_understood(JobScript& script, const OptionValue& value, std::string why
 
 Field<int> count_field(JobScript& script, const OptionValue& value, std::string_view text) {
   const auto count = whole_number(text);
-  if (count && *count >= 0 && *count <= 1'000'000) return Found<int>{static_cast<int>(*count), value.word.span};
+  if (count && *count >= 0 && *count <= 1'000'000)
+    return Found<int>{static_cast<int>(*count), value.word.span};
   not_understood(script, value, fmt::format("\"{}\" is no count", text.substr(0, 60)));
   return {};
 }
@@ -175,8 +178,9 @@ std::vector<Pair> pairs_of(std::string_view text, char separator) {
     const std::string_view clean = trimmed(part);
     const std::size_t equals = clean.find('=');
     if (clean.empty()) continue;
-    out.push_back({trimmed(clean.substr(0, equals)),
-                   equals == std::string_view::npos ? std::string_view() : trimmed(clean.substr(equals + 1))});
+    out.push_back({trimmed(clean.substr(0, equals)), equals == std::string_view::npos
+                                                         ? std::string_view()
+                                                         : trimmed(clean.substr(equals + 1))});
   }
   return out;
 }

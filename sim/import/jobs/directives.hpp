@@ -19,8 +19,8 @@ struct Directive {
   SourceSpan span{};
 };
 
-/// The words of `line` from column `from` on (0-based). Quotes hold words together, a backslash stands for the
-/// character behind it, `#` at the beginning of a word ends the line.
+/// The words of `line` from column `from` on (0-based). Quotes hold words together, a backslash stands for
+/// the character behind it, `#` at the beginning of a word ends the line.
 std::vector<ShellWord> directive_words(std::string_view line, std::size_t from, int number);
 
 /// The lines that begin with `mark`. `only_top`: those behind the first command are none to the batch system

@@ -92,7 +92,8 @@ constexpr BatchOption kFluxOptions[] = {{"-N", true, flux_count<&R::nodes>},
                                         {"--wrap", false}};
 
 std::string_view flux_mark(std::string_view text) {
-  const auto found = std::ranges::find_if(kFluxMarks, [&](std::string_view mark) { return has_directive(text, mark); });
+  const auto found =
+      std::ranges::find_if(kFluxMarks, [&](std::string_view mark) { return has_directive(text, mark); });
   return found == std::end(kFluxMarks) ? std::string_view() : *found;
 }
 

@@ -23,9 +23,11 @@ bool counts_gpus_of_grid(std::string_view key) {
                          "coproc_k80", "coproc_p100", "gpu_count"});
 }
 
-void take_node_type(JobScript& script, const OptionValue& value, const SiteWord& row, std::string_view count) {
+void take_node_type(JobScript& script, const OptionValue& value, const SiteWord& row,
+                    std::string_view count) {
   JobRequest& request = script.request;
-  request.nodes = count.empty() ? Field<int>(Found<int>{1, value.word.span}) : count_field(script, value, count);
+  request.nodes =
+      count.empty() ? Field<int>(Found<int>{1, value.word.span}) : count_field(script, value, count);
   request.gpus_per_node = {row.gpus, value.word.span};
   request.partition = {std::string(row.word), value.word.span};
   if (row.cores > 0) request.cpus_per_task = {row.cores, {}};
@@ -79,7 +81,8 @@ void parallel_environment(JobScript& script, const OptionValue& value) {
   const std::string_view slots = trimmed(value.text.substr(blank + 1));
   const Field<int> count = count_field(script, value, slots.substr(0, slots.find('-')));
   if (!count) return;
-  if (is_of_one_node(name)) return request.cpus_per_task = count, void(request.nodes = Found<int>{1, count->span});
+  if (is_of_one_node(name))
+    return request.cpus_per_task = count, void(request.nodes = Found<int>{1, count->span});
   const int each = slots_per_node(name);
   request.tasks = count;
   if (each > 0) request.tasks_per_node = Found<int>{std::min(each, std::max(1, count->value)), count->span};
@@ -101,22 +104,50 @@ void grid_array(JobScript& script, const OptionValue& value) {
   script.request.array = {*jobs, value.word.span};
 }
 
-constexpr BatchOption kGridOptions[] = {
-    {"-l", true, grid_resources}, {"-pe", true, parallel_environment}, {"-q", true, grid_queue},
-    {"-P", true, grid_project},   {"-A", true, grid_project},          {"-g", true, grid_project},
-    {"-N", true, grid_name},      {"-t", true, grid_array},            {"-S"},
-    {"-o"},                       {"-e"},                              {"-j"},
-    {"-m"},                       {"-M"},                              {"-v"},
-    {"-p"},                       {"-r"},                              {"-b"},
-    {"-ac"},                      {"-ar"},                             {"-jc"},
-    {"-hold_jid"},                {"-tc"},                             {"-wd"},
-    {"-a"},                       {"-R"},                              {"-sync"},
-    {"-w"},                       {"-notify", false},                  {"-c"},
-    {"-js"},                      {"-dl"},                             {"-i"},
-    {"-now"},                     {"-binding"},                        {"-masterq"},
-    {"-cwd", false},              {"-V", false},                       {"-soft", false},
-    {"-hard", false},             {"-h", false},                       {"-terse", false},
-    {"-verify", false},           {"-clear", false}};
+constexpr BatchOption kGridOptions[] = {{"-l", true, grid_resources},
+                                        {"-pe", true, parallel_environment},
+                                        {"-q", true, grid_queue},
+                                        {"-P", true, grid_project},
+                                        {"-A", true, grid_project},
+                                        {"-g", true, grid_project},
+                                        {"-N", true, grid_name},
+                                        {"-t", true, grid_array},
+                                        {"-S"},
+                                        {"-o"},
+                                        {"-e"},
+                                        {"-j"},
+                                        {"-m"},
+                                        {"-M"},
+                                        {"-v"},
+                                        {"-p"},
+                                        {"-r"},
+                                        {"-b"},
+                                        {"-ac"},
+                                        {"-ar"},
+                                        {"-jc"},
+                                        {"-hold_jid"},
+                                        {"-tc"},
+                                        {"-wd"},
+                                        {"-a"},
+                                        {"-R"},
+                                        {"-sync"},
+                                        {"-w"},
+                                        {"-notify", false},
+                                        {"-c"},
+                                        {"-js"},
+                                        {"-dl"},
+                                        {"-i"},
+                                        {"-now"},
+                                        {"-binding"},
+                                        {"-masterq"},
+                                        {"-cwd", false},
+                                        {"-V", false},
+                                        {"-soft", false},
+                                        {"-hard", false},
+                                        {"-h", false},
+                                        {"-terse", false},
+                                        {"-verify", false},
+                                        {"-clear", false}};
 
 /// -pe has two words: they are made one.
 std::vector<ShellWord> with_joined_pe(std::vector<ShellWord> words) {

@@ -22,8 +22,8 @@ struct ScriptWords {
 
 /// Seconds to ask for, rounded up; 0: the batch system's default.
 std::int64_t limit_s(const JobPlan& plan);
-/// A value of a directive, on its line: in quotes unless it is plain. Inside them a backslash is an escape, as
-/// sbatch has it.
+/// A value of a directive, on its line: in quotes unless it is plain. Inside them a backslash is an escape,
+/// as sbatch has it.
 std::string directive_value(std::string_view text);
 /// d-hh:mm:ss, and h:mm:ss.
 std::string days_clock(std::int64_t seconds);

@@ -23,8 +23,8 @@ std::string srun_environment(const JobPlan& plan) {
 
 std::string srun_start(int, int) { return "srun "; }
 
-constexpr ScriptWords kSlurmWords{"$SLURM_JOB_ID", "scontrol show hostnames \"$SLURM_JOB_NODELIST\"", srun_start,
-                                  srun_environment};
+constexpr ScriptWords kSlurmWords{"$SLURM_JOB_ID", "scontrol show hostnames \"$SLURM_JOB_NODELIST\"",
+                                  srun_start, srun_environment};
 
 /// A value of a submit file, to the end of its line: `$` begins no macro, and a backslash at the end takes no
 /// line from below.
@@ -54,8 +54,8 @@ std::string directive(std::string_view option, const std::string& comment = "") 
 }
 
 std::string gres(const JobPlan& plan) {
-  return fmt::format("gres={}",
-                     directive_value(fmt::format("gpu:{}{}{}", plan.gpu_type, plan.gpu_type.empty() ? "" : ":",
+  return fmt::format(
+      "gres={}", directive_value(fmt::format("gpu:{}{}{}", plan.gpu_type, plan.gpu_type.empty() ? "" : ":",
                                              plan.gpus_per_node)));
 }
 
@@ -69,7 +69,8 @@ std::string write_sbatch(const JobPlan& plan) {
   out += directive(fmt::format("job-name={}", directive_value(plan.name)));
   out += directive("account=<project>", "who pays");
   if (!plan.partition.empty()) out += directive(fmt::format("partition={}", directive_value(plan.partition)));
-  if (!plan.constraint.empty()) out += directive(fmt::format("constraint={}", directive_value(plan.constraint)));
+  if (!plan.constraint.empty())
+    out += directive(fmt::format("constraint={}", directive_value(plan.constraint)));
   out += directive(fmt::format("nodes={}", plan.nodes));
   out += directive(fmt::format("ntasks-per-node={}", tasks),
                    tasks == 1 ? fmt::format("{} starts the processes itself", name_of(plan.launcher))
@@ -90,8 +91,8 @@ std::string write_condor(const JobPlan& plan) {
   JobPlan on_one_node = plan;
   on_one_node.nodes = 1;
   const bool by_torchrun = plan.launcher == Launcher::torchrun || plan.launcher == Launcher::srun;
-  const std::string line = by_torchrun ? torchrun_line(on_one_node, kSlurmWords)
-                                        : script_launch_line(on_one_node, kSlurmWords);
+  const std::string line =
+      by_torchrun ? torchrun_line(on_one_node, kSlurmWords) : script_launch_line(on_one_node, kSlurmWords);
   std::string out =
       script_heading(plan) + fmt::format("universe = {}\n", plan.nodes > 1 ? "parallel" : "vanilla");
   if (plan.nodes > 1) out += fmt::format("machine_count = {}\n", plan.nodes);
@@ -121,8 +122,8 @@ std::string interactive_command(const JobPlan& plan) {
   if (!plan.partition.empty()) out += " --partition=" + directive_value(plan.partition);
   out += fmt::format(" --nodes={} --ntasks-per-node={} --cpus-per-task={}", plan.nodes, tasks,
                      std::max(1, plan.cores_per_node / tasks));
-  out += " --gres=" + directive_value(fmt::format("gpu:{}{}", plan.gpu_type.empty() ? "" : plan.gpu_type + ":",
-                                              plan.gpus_per_node));
+  out += " --gres=" + directive_value(fmt::format(
+                          "gpu:{}{}", plan.gpu_type.empty() ? "" : plan.gpu_type + ":", plan.gpus_per_node));
   const std::int64_t minutes = (limit_s(plan) + 59) / 60;
   return out + fmt::format(" --time={} {}", minutes, bare_launch(plan));
 }

@@ -16,6 +16,9 @@ std::string write_sbatch(const JobPlan& plan);
 /// takes its place. More than one node is HTCondor's parallel universe, which pools rarely offer.
 std::string write_condor(const JobPlan& plan);
 
+/// One pod is a Job; several are a PyTorchJob, whose operator tells torchrun where to meet.
+std::string write_kubernetes(const JobPlan& plan);
+
 /// One line to type: the plan's program under srun with its resources, or by itself where the batch system is
 /// HTCondor.
 std::string interactive_command(const JobPlan& plan);

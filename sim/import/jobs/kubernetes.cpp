@@ -1,5 +1,6 @@
-// Kubernetes: Job, Pod, PyTorchJob, MPIJob, TrainJob and Volcano's Job. A pod is taken for a node; its command
-// is read as a shell would. From the API reference and the Kubeflow training operator's documentation.
+// Kubernetes: Job, Pod, PyTorchJob, MPIJob, TrainJob and Volcano's Job. A pod is taken for a node; its
+// command is read as a shell would. From the API reference and the Kubeflow training operator's
+// documentation.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +9,7 @@
 #include "sim/base/ascii.hpp"
 #include "sim/import/jobs/catalog.hpp"
 #include "sim/import/jobs/directives.hpp"
-#include "sim/import/jobs/job_text.hpp"
+#include "sim/import/jobs/job_writers.hpp"
 #include "sim/import/jobs/yaml.hpp"
 #include "sim/import/launch_reader.hpp"
 
@@ -39,7 +40,11 @@ class KubernetesReader {
       if (!document.at("kind").text.empty()) kinds.push_back(document.at("kind").text.substr(0, 40));
     }
     throw InputError(std::vector<Diagnostic>{
-        {source_.name, {}, "", kinds.empty() ? "holds no object of Kubernetes" : fmt::format("holds {}, which starts no training", fmt::join(kinds, ", ")),
+        {source_.name,
+         {},
+         "",
+         kinds.empty() ? "holds no object of Kubernetes"
+                       : fmt::format("holds {}, which starts no training", fmt::join(kinds, ", ")),
          "Job, Pod, PyTorchJob, MPIJob, TFJob, TrainJob and Volcano's Job are read"}});
   }
 
@@ -68,7 +73,8 @@ class KubernetesReader {
                          &task.path("template/spec")});
     if (!groups_.empty() || spec.at("template").is_null()) return;
     const YamlNode& pods = spec.at("parallelism");
-    groups_.push_back({"pod", count_or(pods, 1), pods.is_null() ? spec.span : pods.span, &spec.path("template/spec")});
+    groups_.push_back(
+        {"pod", count_or(pods, 1), pods.is_null() ? spec.span : pods.span, &spec.path("template/spec")});
   }
 
   void replica_specs(const YamlNode& specs) {
@@ -105,9 +111,11 @@ class KubernetesReader {
   }
 
   void deadline(const YamlNode& spec) {
-    for (const YamlNode* node : {&spec.at("activeDeadlineSeconds"), &spec.path("runPolicy/activeDeadlineSeconds")}) {
+    for (const YamlNode* node :
+         {&spec.at("activeDeadlineSeconds"), &spec.path("runPolicy/activeDeadlineSeconds")}) {
       const auto seconds = whole_number(node->text);
-      if (seconds && *seconds > 0 && *seconds < 1'000'000'000) script_.request.seconds = {*seconds, node->span};
+      if (seconds && *seconds > 0 && *seconds < 1'000'000'000)
+        script_.request.seconds = {*seconds, node->span};
     }
   }
 
@@ -158,10 +166,15 @@ class KubernetesReader {
     launch(container_of(*(launcher != groups_.end() ? *launcher : *main).pod), by_mpi);
   }
 
-  /// Without limits for CPUs a pod has what is free: unknown.
+  /// CPUs are of the pod; without a word of them it has what is free: unknown.
   void settle() {
-    script_.resources = resolve(script_.request);
-    if (!script_.request.cpus_per_task) script_.resources.cpus_per_task.reset(), script_.resources.cpus_per_node.reset();
+    JobRequest& request = script_.request;
+    const Field<int> of_pod = request.cpus_per_task;
+    if (of_pod && request.tasks_per_node)
+      request.cpus_per_task->value = std::max(1, of_pod->value / std::max(1, request.tasks_per_node->value));
+    script_.resources = resolve(request);
+    script_.resources.cpus_per_node = of_pod;
+    if (!of_pod) script_.resources.cpus_per_task.reset();
   }
 
   void resources_of(const YamlNode& resources) {
@@ -183,9 +196,11 @@ class KubernetesReader {
   /// "16", "15500m".
   void cpus_of(const YamlNode& value) {
     const bool thousandths = value.text.ends_with('m');
-    const auto number = whole_number(std::string_view(value.text).substr(0, value.text.size() - (thousandths ? 1 : 0)));
+    const auto number =
+        whole_number(std::string_view(value.text).substr(0, value.text.size() - (thousandths ? 1 : 0)));
     if (!number || *number < 1 || *number > 100'000'000) return open(value, "is no number of CPUs");
-    script_.request.cpus_per_task = {static_cast<int>(std::max<std::int64_t>(1, thousandths ? *number / 1000 : *number)), value.span};
+    script_.request.cpus_per_task = {
+        static_cast<int>(std::max<std::int64_t>(1, thousandths ? *number / 1000 : *number)), value.span};
   }
 
   /// "64Gi" in powers of two, "64G" of ten, "1024" bytes.
@@ -242,7 +257,8 @@ class KubernetesReader {
   void launch(const YamlNode& container, bool by_mpi) {
     ShellValues values;
     for (const YamlNode& variable : container.at("env").items) {
-      if (variable.at("value").kind == YamlKind::scalar) values.set(variable.at("name").text, variable.at("value").text);
+      if (variable.at("value").kind == YamlKind::scalar)
+        values.set(variable.at("name").text, variable.at("value").text);
     }
     const JobRequest& request = script_.request;
     if (request.tasks_per_node && !by_mpi) values.set("PET_NPROC_PER_NODE", request.tasks_per_node->value);
@@ -268,7 +284,8 @@ class KubernetesReader {
       const std::size_t open = std::min(text.find("$(", at), text.size());
       out += text.substr(at, open - at);
       const std::size_t close = text.find(')', open);
-      if (open == text.size() || close == std::string::npos) return {out + text.substr(open), true, true, node.span};
+      if (open == text.size() || close == std::string::npos)
+        return {out + text.substr(open), true, true, node.span};
       const auto value = values.find(text.substr(open + 2, close - open - 2));
       out += value ? *value : text.substr(open, close + 1 - open);
       at = close + 1;
@@ -288,78 +305,9 @@ bool is_kubernetes(std::string_view text) {
   return !text.starts_with("#!") && (yaml || json);
 }
 
-void read_kubernetes(const SourceText& source, std::string_view, const ScriptFinder& find, JobScript& script) {
+void read_kubernetes(const SourceText& source, std::string_view, const ScriptFinder& find,
+                     JobScript& script) {
   KubernetesReader(source, find, script).read();
-}
-
-YamlNode words_of(std::initializer_list<std::string> words) {
-  std::vector<YamlNode> items;
-  for (const std::string& word : words) items.push_back(yaml_text(word));
-  return yaml_list(std::move(items));
-}
-
-/// The pod of a plan: GPUs, cores, memory, and /dev/shm as large as half of the memory, as machines have it.
-YamlNode pod_of(const JobPlan& plan, const std::string& line) {
-  std::vector<std::pair<std::string, YamlNode>> limits{
-      {"nvidia.com/gpu", yaml_text(std::to_string(plan.gpus_per_node))},
-      {"cpu", yaml_text(std::to_string(plan.cores_per_node))}};
-  const std::int64_t memory = mebibytes(plan.memory_per_node);
-  if (memory > 0) limits.emplace_back("memory", yaml_text(fmt::format("{}Mi", memory)));
-  std::vector<std::pair<std::string, YamlNode>> shm{{"medium", yaml_text("Memory")}};
-  if (memory > 0) shm.emplace_back("sizeLimit", yaml_text(fmt::format("{}Mi", std::max<std::int64_t>(1, memory / 2))));
-  const YamlNode container =
-      yaml_map({{"name", yaml_text("training")},
-                {"image", yaml_text("<image with your framework>")},
-                {"command", words_of({"bash", "-c", fmt::format("OMP_NUM_THREADS={} {}", threads(plan), line)})},
-                {"resources", yaml_map({{"limits", yaml_map(std::move(limits))}})},
-                {"volumeMounts", yaml_list({yaml_map({{"name", yaml_text("shm")}, {"mountPath", yaml_text("/dev/shm")}})})}});
-  return yaml_map({{"restartPolicy", yaml_text("Never")},
-                   {"containers", yaml_list({container})},
-                   {"volumes", yaml_list({yaml_map({{"name", yaml_text("shm")}, {"emptyDir", yaml_map(std::move(shm))}})})}});
-}
-
-/// Names of objects are small letters, digits and hyphens.
-std::string object_name(const std::string& name) {
-  std::string out = lower_case(name.substr(0, 50));
-  for (char& c : out) {
-    if ((c < 'a' || c > 'z') && (c < '0' || c > '9')) c = '-';
-  }
-  while (out.starts_with('-')) out.erase(0, 1);
-  while (out.ends_with('-')) out.pop_back();
-  return out.empty() ? "training" : out;
-}
-
-/// One pod is a Job; several are a PyTorchJob, whose operator tells torchrun where to meet.
-std::string write_kubernetes(const JobPlan& plan) {
-  const bool is_alone = plan.nodes == 1;
-  static constexpr ScriptWords kWords{"", "", [](int, int) { return std::string(); }};
-  JobPlan one = plan;
-  one.nodes = 1;
-  const bool by_torchrun = plan.launcher == Launcher::torchrun || plan.launcher == Launcher::srun || !is_alone;
-  const std::string line = !is_alone    ? fmt::format("torchrun --nnodes={} --nproc_per_node={} {}", plan.nodes,
-                                                      plan.processes_per_node, program(plan))
-                           : by_torchrun ? torchrun_line(one, kWords)
-                                         : script_launch_line(one, kWords);
-  const YamlNode metadata = yaml_map({{"name", yaml_text(object_name(plan.name))}});
-  const YamlNode pod = yaml_map({{"spec", pod_of(plan, line)}});
-  std::vector<std::pair<std::string, YamlNode>> spec;
-  const auto deadline = yaml_text(std::to_string(limit_s(plan)));
-  if (is_alone) {
-    spec = {{"backoffLimit", yaml_text("0")}, {"template", pod}};
-    if (limit_s(plan) > 0) spec.insert(spec.begin(), {"activeDeadlineSeconds", deadline});
-  } else {
-    const auto replicas = [&](int count) {
-      return yaml_map({{"replicas", yaml_text(std::to_string(count))}, {"template", pod}});
-    };
-    if (limit_s(plan) > 0) spec.emplace_back("runPolicy", yaml_map({{"activeDeadlineSeconds", deadline}}));
-    spec.emplace_back("nprocPerNode", yaml_text(std::to_string(plan.processes_per_node)));
-    spec.emplace_back("pytorchReplicaSpecs", yaml_map({{"Master", replicas(1)}, {"Worker", replicas(plan.nodes - 1)}}));
-  }
-  return script_heading(plan) +
-         write_yaml(yaml_map({{"apiVersion", yaml_text(is_alone ? "batch/v1" : "kubeflow.org/v1")},
-                              {"kind", yaml_text(is_alone ? "Job" : "PyTorchJob")},
-                              {"metadata", metadata},
-                              {"spec", yaml_map(std::move(spec))}}));
 }
 
 }  // namespace

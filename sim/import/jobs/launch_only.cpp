@@ -91,19 +91,23 @@ Field<int> nodes_said(const OptionValue& value, JobScript& script) {
   if (colon != std::string_view::npos)
     script.remarks.push_back({value.word.span, std::string(value.text.substr(0, 40)),
                               "is a range of nodes; the largest is taken"});
-  return count_field(script, value, colon == std::string_view::npos ? value.text : value.text.substr(colon + 1));
+  return count_field(script, value,
+                     colon == std::string_view::npos ? value.text : value.text.substr(colon + 1));
 }
 
 /// What options say of hosts, whichever launcher they are of.
-void read_hosts(const std::vector<ShellWord>& words, const ScriptFinder& find, JobScript& script, Hosts& hosts) {
+void read_hosts(const std::vector<ShellWord>& words, const ScriptFinder& find, JobScript& script,
+                Hosts& hosts) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& text = words[i].text;
-    if (text.ends_with(".py")) return;
+    if (text.ends_with(".py")) break;
     const std::size_t equals = text.find('=');
     std::string name = text.substr(0, equals);
     std::ranges::replace(name, '_', '-');
     const bool has_next = equals == std::string::npos && i + 1 < words.size();
-    const std::string value = has_next ? words[i + 1].text : equals == std::string::npos ? "" : text.substr(equals + 1);
+    const std::string value = has_next                      ? words[i + 1].text
+                              : equals == std::string::npos ? ""
+                                                            : text.substr(equals + 1);
     const ShellWord& holder = has_next ? words[i + 1] : words[i];
     if (!holder.known) continue;
     if (is_one_of(name, {"--nnodes", "--num-machines", "--num-nodes"})) {
@@ -126,7 +130,8 @@ int visible_devices(std::string_view text) {
   if (at == std::string_view::npos) return 0;
   const std::string_view rest = text.substr(at + kVisible.size());
   const std::string_view list = rest.substr(0, rest.find_first_of(" \t\n;'\""));
-  return list.empty() ? 0 : static_cast<int>(std::min<std::ptrdiff_t>(1024, 1 + std::ranges::count(list, ',')));
+  return list.empty() ? 0
+                      : static_cast<int>(std::min<std::ptrdiff_t>(1024, 1 + std::ranges::count(list, ',')));
 }
 
 void read_launch_line(const SourceText&, std::string_view text, const ScriptFinder& find, JobScript& script) {
@@ -152,8 +157,9 @@ void read_launch_line(const SourceText&, std::string_view text, const ScriptFind
   have.tasks_per_node = launch.processes_per_node;
   const auto all = [&](const Field<int>& each) -> Field<int> {
     if (!each || !have.nodes) return {};
-    return Found<int>{static_cast<int>(std::min<std::int64_t>(std::int64_t{each->value} * have.nodes->value, 1 << 30)),
-                      each->span};
+    return Found<int>{
+        static_cast<int>(std::min<std::int64_t>(std::int64_t{each->value} * have.nodes->value, 1 << 30)),
+        each->span};
   };
   have.gpus = all(have.gpus_per_node), have.tasks = all(have.tasks_per_node);
 }

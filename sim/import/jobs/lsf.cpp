@@ -75,8 +75,8 @@ Field<int> number_behind(JobScript& script, const OptionValue& value, std::strin
   return end == 0 ? Field<int>() : count_field(script, value, rest.substr(0, end));
 }
 
-/// -R "span[ptile=4] rusage[ngpus_excl_p=2] affinity[core(8)]". Memory is passed over: whether it is of a slot
-/// or of a host is a setting of the centre.
+/// -R "span[ptile=4] rusage[ngpus_excl_p=2] affinity[core(8)]". Memory is passed over: whether it is of a
+/// slot or of a host is a setting of the centre.
 void lsf_requirement(JobScript& script, const OptionValue& value) {
   std::string text(value.text);
   std::erase(text, ' ');
@@ -89,26 +89,62 @@ void lsf_requirement(JobScript& script, const OptionValue& value) {
   if (const auto cores = number_behind(script, value, text, "core(")) request.cpus_per_task = cores;
 }
 
-constexpr BatchOption kLsfOptions[] = {
-    {"-n", true, lsf_slots},     {"-nnodes", true, lsf_nodes}, {"-q", true, lsf_queue},
-    {"-P", true, lsf_project},   {"-G", true, lsf_project},    {"-J", true, lsf_name},
-    {"-W", true, lsf_time},      {"-gpu", true, lsf_gpu},      {"-R", true, lsf_requirement},
-    {"-o"},                      {"-e"},                       {"-oo"},
-    {"-eo"},                     {"-M"},                       {"-m"},
-    {"-u"},                      {"-U"},                       {"-a"},
-    {"-app"},                    {"-alloc_flags"},             {"-b"},
-    {"-c"},                      {"-cwd"},                     {"-csm"},
-    {"-core_isolation"},         {"-env"},                     {"-L"},
-    {"-w"},                      {"-We"},                      {"-sla"},
-    {"-Ep"},                     {"-E"},                       {"-g"},
-    {"-i"},                      {"-f"},                       {"-t"},
-    {"-stage"},                  {"-step_cgroup"},             {"-smt"},
-    {"-ln_slots"},               {"-Q"},                       {"-D"},
-    {"-C"},                      {"-S"},                       {"-v"},
-    {"-x", false},               {"-N", false},                {"-B", false},
-    {"-K", false},               {"-H", false},                {"-r", false},
-    {"-I", false},               {"-Is", false},               {"-Ip", false},
-    {"-XF", false},              {"-Ne", false}};
+constexpr BatchOption kLsfOptions[] = {{"-n", true, lsf_slots},
+                                       {"-nnodes", true, lsf_nodes},
+                                       {"-q", true, lsf_queue},
+                                       {"-P", true, lsf_project},
+                                       {"-G", true, lsf_project},
+                                       {"-J", true, lsf_name},
+                                       {"-W", true, lsf_time},
+                                       {"-gpu", true, lsf_gpu},
+                                       {"-R", true, lsf_requirement},
+                                       {"-o"},
+                                       {"-e"},
+                                       {"-oo"},
+                                       {"-eo"},
+                                       {"-M"},
+                                       {"-m"},
+                                       {"-u"},
+                                       {"-U"},
+                                       {"-a"},
+                                       {"-app"},
+                                       {"-alloc_flags"},
+                                       {"-b"},
+                                       {"-c"},
+                                       {"-cwd"},
+                                       {"-csm"},
+                                       {"-core_isolation"},
+                                       {"-env"},
+                                       {"-L"},
+                                       {"-w"},
+                                       {"-We"},
+                                       {"-sla"},
+                                       {"-Ep"},
+                                       {"-E"},
+                                       {"-g"},
+                                       {"-i"},
+                                       {"-f"},
+                                       {"-t"},
+                                       {"-stage"},
+                                       {"-step_cgroup"},
+                                       {"-smt"},
+                                       {"-ln_slots"},
+                                       {"-Q"},
+                                       {"-D"},
+                                       {"-C"},
+                                       {"-S"},
+                                       {"-v"},
+                                       {"-x", false},
+                                       {"-N", false},
+                                       {"-B", false},
+                                       {"-K", false},
+                                       {"-H", false},
+                                       {"-r", false},
+                                       {"-I", false},
+                                       {"-Is", false},
+                                       {"-Ip", false},
+                                       {"-XF", false},
+                                       {"-Ne", false}};
 
 /// Without span[…] LSF puts the slots where there is room: a job of several is taken to be on one node, and
 /// told.
@@ -141,7 +177,8 @@ void read_lsf(const SourceText&, std::string_view text, const ScriptFinder& find
     ShellValues none;
     const std::vector<ShellCommand> commands = read_commands(text, none);
     const std::vector<ShellWord> words = commands.empty() ? std::vector<ShellWord>{} : commands[0].words;
-    const std::size_t end = read_batch_options(words, std::min<std::size_t>(1, words.size()), kLsfOptions, "bsub", script);
+    const std::size_t end =
+        read_batch_options(words, std::min<std::size_t>(1, words.size()), kLsfOptions, "bsub", script);
     for (std::size_t i = end; i < words.size(); ++i) command += words[i].text + " ";
     if (find && end < words.size()) other = find(words[end].text);
     body = other ? std::string_view(other->text) : std::string_view(command);

@@ -74,7 +74,8 @@ Chunk read_chunk(JobScript& script, const OptionValue& value, std::string_view t
 /// Chunks of one kind are nodes; those without GPUs beside some with are left aside.
 void take_chunks(JobScript& script, const OptionValue& value, std::vector<Chunk> chunks) {
   JobRequest& request = script.request;
-  const bool some_have = std::ranges::any_of(chunks, [](const Chunk& c) { return c.gpus && c.gpus->value > 0; });
+  const bool some_have =
+      std::ranges::any_of(chunks, [](const Chunk& c) { return c.gpus && c.gpus->value > 0; });
   const std::size_t before = chunks.size();
   if (some_have) std::erase_if(chunks, [](const Chunk& c) { return !c.gpus || c.gpus->value == 0; });
   if (chunks.size() < before)
@@ -161,16 +162,41 @@ void pbs_array(JobScript& script, const OptionValue& value) {
   script.request.array = {*jobs, value.word.span};
 }
 
-constexpr BatchOption kPbsOptions[] = {
-    {"-l", true, pbs_resources}, {"-q", true, pbs_queue}, {"-A", true, pbs_account}, {"-P", true, pbs_account},
-    {"-N", true, pbs_name},          {"-J", true, pbs_array}, {"-t", true, pbs_array},   {"-W"},
-    {"-j"},                      {"-o"},              {"-e"},                {"-m"},
-    {"-M"},                      {"-v"},              {"-S"},                {"-k"},
-    {"-r"},                      {"-a"},              {"-c"},                {"-C"},
-    {"-p"},                      {"-u"},              {"-R"},                {"-G"},
-    {"-d"},                      {"-D"},              {"-w"},                {"-V", false},
-    {"-h", false},               {"-I", false},       {"-X", false},         {"-z", false},
-    {"-x", false},               {"-f", false},       {"--", false}};
+constexpr BatchOption kPbsOptions[] = {{"-l", true, pbs_resources},
+                                       {"-q", true, pbs_queue},
+                                       {"-A", true, pbs_account},
+                                       {"-P", true, pbs_account},
+                                       {"-N", true, pbs_name},
+                                       {"-J", true, pbs_array},
+                                       {"-t", true, pbs_array},
+                                       {"-W"},
+                                       {"-j"},
+                                       {"-o"},
+                                       {"-e"},
+                                       {"-m"},
+                                       {"-M"},
+                                       {"-v"},
+                                       {"-S"},
+                                       {"-k"},
+                                       {"-r"},
+                                       {"-a"},
+                                       {"-c"},
+                                       {"-C"},
+                                       {"-p"},
+                                       {"-u"},
+                                       {"-R"},
+                                       {"-G"},
+                                       {"-d"},
+                                       {"-D"},
+                                       {"-w"},
+                                       {"-V", false},
+                                       {"-h", false},
+                                       {"-I", false},
+                                       {"-X", false},
+                                       {"-z", false},
+                                       {"-x", false},
+                                       {"-f", false},
+                                       {"--", false}};
 
 /// place=pack puts all chunks on one host. Resources of the whole job are shared out over the nodes that a
 /// centre's queue has, else they are of one node.
@@ -188,10 +214,12 @@ void settle_pbs(JobScript& script) {
     request.nodes = {1, request.placement->span};
   }
   if (request.gpus && !request.nodes) {
-    const int per_node = queue_word != nullptr && queue_word->gpus > 0 ? queue_word->gpus : request.gpus->value;
+    const int per_node =
+        queue_word != nullptr && queue_word->gpus > 0 ? queue_word->gpus : request.gpus->value;
     const int nodes = std::max(1, (request.gpus->value + per_node - 1) / std::max(1, per_node));
     request.nodes = {nodes, {}};
-    if (request.cpus_per_task) request.cpus_per_task->value = std::max(1, request.cpus_per_task->value / nodes);
+    if (request.cpus_per_task)
+      request.cpus_per_task->value = std::max(1, request.cpus_per_task->value / nodes);
     if (request.memory) request.memory->value.bytes = {request.memory->value.bytes.count / nodes};
   }
   if (!request.gpus && !request.gpus_per_node && queue_word != nullptr)
@@ -213,10 +241,9 @@ void set_pbs_variables(const JobScript& script, ShellValues& values) {
 /// qsub -l … script.sh, or qsub -I: a command line that asks.
 bool asks_by_qsub(std::string_view text) {
   const std::string_view line = text.substr(0, text.find('\n'));
-  return first_word(text) == "qsub" && (line.find("select=") != std::string_view::npos ||
-                                        line.find("ngpus=") != std::string_view::npos ||
-                                        line.find("nodes=") != std::string_view::npos ||
-                                        line.find("walltime=") != std::string_view::npos);
+  return first_word(text) == "qsub" &&
+         (line.find("select=") != std::string_view::npos || line.find("ngpus=") != std::string_view::npos ||
+          line.find("nodes=") != std::string_view::npos || line.find("walltime=") != std::string_view::npos);
 }
 
 bool is_pbs(std::string_view text) { return has_directive(text, kPbsMark) || asks_by_qsub(text); }
@@ -233,7 +260,8 @@ void read_pbs(const SourceText&, std::string_view text, const ScriptFinder& find
     const std::vector<ShellCommand> commands = read_commands(text, none);
     std::size_t end = 1;
     if (!commands.empty()) end = read_batch_options(commands[0].words, 1, kPbsOptions, "qsub", script);
-    if (find && !commands.empty() && end < commands[0].words.size()) other = find(commands[0].words[end].text);
+    if (find && !commands.empty() && end < commands[0].words.size())
+      other = find(commands[0].words[end].text);
     body = other ? std::string_view(other->text) : std::string_view();
   }
   settle_pbs(script);

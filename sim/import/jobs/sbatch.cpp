@@ -69,8 +69,11 @@ class JobComponents {
     }
     if (with.empty()) with.push_back(&parts_[0].request);
     if (with.size() < parts_.size())
-      script.remarks.push_back({{}, "", fmt::format("{} of {} components of the job have no GPUs and are left aside here",
-                                                    parts_.size() - with.size(), parts_.size())});
+      script.remarks.push_back(
+          {{},
+           "",
+           fmt::format("{} of {} components of the job have no GPUs and are left aside here",
+                       parts_.size() - with.size(), parts_.size())});
     script.request = *with[0];
     for (std::size_t i = 1; i < with.size(); ++i) add(script, *with[i]);
   }
@@ -88,9 +91,11 @@ class JobComponents {
     const JobResources a = resolve(own), b = resolve(other);
     const auto same = [](const Field<int>& x, const Field<int>& y) { return x && y && x->value == y->value; };
     const SourceSpan span = b.gpus ? b.gpus->span : SourceSpan{};
-    if (!same(a.gpus_per_node, b.gpus_per_node) || !same(a.tasks_per_node, b.tasks_per_node) || !a.nodes || !b.nodes)
+    if (!same(a.gpus_per_node, b.gpus_per_node) || !same(a.tasks_per_node, b.tasks_per_node) || !a.nodes ||
+        !b.nodes)
       return script.not_understood.push_back(
-          {span, "", "components with unlike nodes are not read as one job: only the first with GPUs counts"});
+          {span, "",
+           "components with unlike nodes are not read as one job: only the first with GPUs counts"});
     own.nodes = Found<int>{a.nodes->value + b.nodes->value, a.nodes->span};
     own.most_nodes.reset(), own.tasks.reset();
     own.tasks_per_node = a.tasks_per_node, own.gpus_per_node = a.gpus_per_node;

@@ -1,5 +1,5 @@
-// Slurm: #SBATCH lines, or the command line that asks for a job (smux, salloc, srun, sbatch), with the variables
-// that Slurm sets.
+// Slurm: #SBATCH lines, or the command line that asks for a job (smux, salloc, srun, sbatch), with the
+// variables that Slurm sets.
 #include <fmt/format.h>
 
 #include "sim/import/jobs/catalog.hpp"

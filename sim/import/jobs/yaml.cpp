@@ -1,5 +1,5 @@
-// yaml-cpp's parser tells events; a stack of open nodes makes values of them. Nothing is expanded before it is
-// counted.
+// yaml-cpp's parser tells events; a stack of open nodes makes values of them. Nothing is expanded before it
+// is counted.
 #include "sim/import/jobs/yaml.hpp"
 
 #include <algorithm>
@@ -47,7 +47,9 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add({YamlKind::null, {}, {}, {}, span_of(mark)}, anchor); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    add({YamlKind::null, {}, {}, {}, span_of(mark)}, anchor);
+  }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                 const std::string& value) override {
     const bool is_null = value == "~" || value == "null";
@@ -86,7 +88,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (values_ > kMostYamlValues)
       refuse(span, fmt::format("more than {} values, with those that aliases repeat", kMostYamlValues));
   }
-  void open(Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
+  void open(YamlKind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
     if (open_.size() >= kDeepestYaml)
       refuse(span_of(mark), fmt::format("nested deeper than {} levels", kDeepestYaml));
     count(1, span_of(mark));
@@ -163,7 +165,11 @@ std::vector<YamlNode> read_yaml(const SourceText& source) {
   TreeBuilder builder(source);
   if (source.text.size() > kLargestYaml)
     throw InputError(std::vector<Diagnostic>{
-        {source.name, {}, "", fmt::format("has {} bytes of YAML; at most {} are read", source.text.size(), kLargestYaml), ""}});
+        {source.name,
+         {},
+         "",
+         fmt::format("has {} bytes of YAML; at most {} are read", source.text.size(), kLargestYaml),
+         ""}});
   std::vector<YamlNode> documents;
   std::istringstream stream(source.text);
   try {

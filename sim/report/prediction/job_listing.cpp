@@ -124,8 +124,7 @@ std::string place_of_row(const JobScript& script, const Row& row) {
 
 std::string write_job_table(const JobListing& listing) {
   const JobScript& script = listing.script;
-  std::string out = fmt::format(
-      "{}: {}\n\n", printable(script.file), job_system(script.system).kind);
+  std::string out = fmt::format("{}: {}\n\n", printable(script.file), job_system(script.system).kind);
   for (const Row& row : rows_of(script)) {
     if (row.known)
       out += fmt::format("  {:<19} {:<28} {}\n", row.label, printable(row.text), place_of_row(script, row));

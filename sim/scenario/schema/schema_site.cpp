@@ -132,8 +132,7 @@ std::vector<Choice<BatchSystem>> batch_systems() {
 
 const Keys<Site>& site_keys() {
   static const Keys<Site> keys{
-      {"batch_system",
-       takes::choice<&Site::system>(batch_systems()), "\"slurm\"", kRequired,
+      {"batch_system", takes::choice<&Site::system>(batch_systems()), "\"slurm\"", kRequired,
        "whose job scripts `predict --job-script` writes"},
       {"gpu_type", script_text<&Site::gpu_type>(kOfName), "\"a100\"", "none", "as in --gres=gpu:a100:4"},
       {"constraints",
