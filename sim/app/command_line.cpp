@@ -111,7 +111,9 @@ void add_model(CLI::App& app, Options& options) {
 }
 
 void add_job(CLI::App& app, Options& options) {
-  CLI::App* command = app.add_subcommand("job", "Look at a job script of Slurm or a submit file of HTCondor");
+  CLI::App* command = app.add_subcommand("job",
+                                         "Look at a job: a script of Slurm, PBS, LSF, Grid Engine or Flux, a "
+                                         "submit file, a manifest, a launch line");
   command->require_subcommand(1);
   JobCommand& job = options.job;
   CLI::App* show = command->add_subcommand(
@@ -131,6 +133,22 @@ void add_job(CLI::App& app, Options& options) {
       "Examples:\n  foretrain job show job.sbatch\n  foretrain job show submit.sub --cluster chtc-2080ti "
       "--format json");
   show->callback([&job] { run_job_show(job); });
+  CLI::App* check = command->add_subcommand("check", "What is wrong with it, before it is submitted");
+  check->add_option("FILE", job.file, "The script; it is only read, never run")->required();
+  check
+      ->add_option("--cluster", job.overrides.cluster,
+                   "The cluster it is for, where the script leaves that open")
+      ->type_name("NAME");
+  check->add_option("--model", job.overrides.model, "The network it trains: then its time is predicted")
+      ->type_name("NAME");
+  check->add_option("--set", job.overrides.settings, "Any key of the scenario, as in data.samples=1281167")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  check->footer(
+      "Exit code 1: the batch system would refuse it, or there is nothing to train on.\n\n"
+      "Examples:\n  foretrain job check job.pbs --cluster polaris\n  foretrain job check job.sbatch --model "
+      "resnet50 --set data.samples=1281167");
+  check->callback([&job] { run_job_check(job); });
 }
 
 /// A text of all commands; a command line of its own, as one that has parsed shows what it chose.

@@ -21,7 +21,9 @@ struct RecommendationOptions {
   bool recommend = false;
   RecommendationRequest request;
   std::string sbatch, condor;  ///< files for the job's script; empty: none
-  bool is_wanted() const { return recommend || !sbatch.empty() || !condor.empty(); }
+  std::string job_script;      ///< likewise, for the cluster's own batch system
+  std::string job_system;      ///< or for this one
+  bool is_wanted() const { return recommend || !sbatch.empty() || !condor.empty() || !job_script.empty(); }
 };
 
 /// `both`: as the scenario says, and the other beside it.
@@ -163,7 +165,8 @@ struct JobCommand {
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
 };
-void run_job_show(const JobCommand& command);  // job.cpp
+void run_job_show(const JobCommand& command);   // job.cpp
+void run_job_check(const JobCommand& command);  // job.cpp
 
 struct ReferenceCommand {
   std::string topic;

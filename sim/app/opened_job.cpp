@@ -10,6 +10,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/import/job_cluster.hpp"
 #include "sim/import/job_scenario.hpp"
+#include "sim/import/jobs/whole_nodes.hpp"
 #include "sim/import/program_arguments.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/toml/reader.hpp"
@@ -109,7 +110,6 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
     if (!overrides.cluster.empty()) throw;
     job.no_cluster = error.what();
   }
-  if (job.cluster) grant_whole_nodes(job.script, *job.cluster);
   job.findings = check_job(job.script, job.text, job.cluster.value_or(ClusterSpec{}));
   const SaidModel said = model_of(job.script, overrides);
   JobScenarioOptions options{said.name, loads_data(overrides)};

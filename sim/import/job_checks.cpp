@@ -10,8 +10,9 @@
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/import/job_scenario.hpp"
+#include "sim/import/jobs/catalog.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 #include "sim/import/program_arguments.hpp"
-#include "sim/import/slurm_values.hpp"
 
 namespace foretrain {
 
@@ -30,7 +31,7 @@ class JobChecker {
 
   JobFindings check() {
     check_gpus();
-    if (cluster_.node.gpus > 0) check_node(), check_partition();
+    if (cluster_.node.gpus > 0) check_node(), check_partition(), check_placement();
     check_tasks();
     check_launch();
     check_program();
@@ -66,9 +67,7 @@ class JobChecker {
     const JobResources& have = script_.resources;
     const auto& type = script_.request.gpu_type;
     if (have.gpus && have.gpus->value == 0)
-      refuse(
-          have.gpus->span, "reserves no GPU",
-          script_.system == BatchSystem::htcondor ? "as in request_gpus = 1" : "as in #SBATCH --gres=gpu:1");
+      refuse(have.gpus->span, "reserves no GPU", fmt::format("as in {}", job_system(script_.system).asks_as));
     if (have.nodes && have.nodes->value == 0) refuse(have.nodes->span, "reserves no node");
     if (have.tasks && have.tasks->value == 0) refuse(have.tasks->span, "reserves no task");
     if (type && is_slice(type->value))
@@ -212,9 +211,9 @@ class JobChecker {
     const std::string_view starter = name_of(launch.started_by->value);
     if (nodes > 1 && launch.nodes && launch.nodes->value < nodes)
       warn(span,
-           fmt::format("srun is missing: {} starts on {} of the {} reserved nodes only", starter,
+           fmt::format("{}{} starts on {} of the {} reserved nodes only", missing_starter(), starter,
                        launch.nodes->value == 1 ? "the first" : std::to_string(launch.nodes->value), nodes),
-           fmt::format("srun {} …", starter));
+           starts_on_nodes().empty() ? "" : fmt::format("{} {} …", starts_on_nodes(), starter));
     check_srun(span, starter);
     if (!launch.processes_per_node || drives_all_gpus(script_)) return;
     const int processes = launch.processes_per_node->value;
@@ -223,13 +222,36 @@ class JobChecker {
           span,
           fmt::format("one process for {}: it uses one of them, unless the program itself spreads over all",
                       counted(gpus, "GPU")),
-          "srun or torchrun start one for each; --strategy data_parallel or mirrored if it does spread");
+          fmt::format(
+              "{}torchrun start{} one for each; --strategy data_parallel or mirrored if it does spread",
+              starts_on_nodes().empty() ? "" : fmt::format("{} or ", starts_on_nodes()),
+              starts_on_nodes().empty() ? "s" : ""));
     if (processes < gpus)
       warn(span, fmt::format("{} on a node for {}: {} unused", counted(processes, "process"),
                              counted(gpus, "GPU"), gpus - processes));
     if (processes > gpus)
       warn(span, fmt::format("{} processes on a node for {}: NCCL refuses two on one GPU", processes,
                              counted(gpus, "GPU")));
+  }
+
+  /// What starts a command on every node, in this batch system.
+  std::string_view starts_on_nodes() const { return job_system(script_.system).starter; }
+  std::string missing_starter() const {
+    return starts_on_nodes().empty() ? "" : fmt::format("{} is missing: ", starts_on_nodes());
+  }
+
+  /// PBS may put small chunks side by side on one node.
+  void check_placement() {
+    const JobResources& have = script_.resources;
+    const bool may_share = script_.system == BatchSystem::pbs && !script_.request.placement && have.nodes &&
+                           have.nodes->value > 1 && script_.request.gpus_per_node && have.gpus_per_node &&
+                           have.gpus_per_node->value > 0 &&
+                           2 * have.gpus_per_node->value <= cluster_.node.gpus;
+    if (may_share)
+      warn(have.nodes->span,
+           fmt::format("{} chunks of {} may lie on one node, which has {}", have.nodes->value,
+                       counted(have.gpus_per_node->value, "GPU"), cluster_.node.gpus),
+           "#PBS -l place=scatter puts each on its own");
   }
 
   /// Several tasks are reserved, but a plain python in the script is started once.

@@ -78,6 +78,11 @@ std::string_view launcher_name(StartedBy starter) {
     case StartedBy::accelerate:
     case StartedBy::lightning:
       return name_of(Launcher::torchrun);
+    case StartedBy::jsrun:
+    case StartedBy::remote_shell:
+      return name_of(Launcher::mpirun);
+    case StartedBy::flux_run:
+      return name_of(Launcher::srun);
     default:
       return name_of(starter);
   }

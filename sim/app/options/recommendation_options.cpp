@@ -127,6 +127,14 @@ void add_recommendation(CLI::App& command, RecommendationOptions& options, Recom
   command.add_option("--condor", options.condor, "The same as an HTCondor submit file")
       ->type_name("FILE")
       ->group(group);
+  command.add_option("--job-script", options.job_script, "The same for the cluster's own batch system")
+      ->type_name("FILE")
+      ->group(group);
+  const std::vector<std::string> systems(kBatchSystemNames.begin() + 1, kBatchSystemNames.end());
+  command.add_option("--job-system", options.job_system, "Or for this one")
+      ->transform(one_of(systems))
+      ->type_name(joined(systems))
+      ->group(group);
 }
 
 void read_recommendation(const RecommendationTexts& texts, RecommendationOptions& options) {

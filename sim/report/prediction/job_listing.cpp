@@ -7,7 +7,8 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/import/slurm_values.hpp"
+#include "sim/import/jobs/catalog.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 #include "sim/report/json_value.hpp"
 
 namespace foretrain {
@@ -86,6 +87,9 @@ std::vector<Row> rows_of(const JobScript& script) {
   rows.add<MemoryRequest>(
       "memory_per_node_bytes", "memory per node", have.memory_per_node, memory_text,
       [](const MemoryRequest& memory) { return memory.whole_node ? Json("all") : Json(memory.bytes.count); });
+  rows.add<MemoryRequest>(
+      "shared_memory_bytes", "/dev/shm", asked.shared_memory, memory_text,
+      [](const MemoryRequest& memory) { return memory.whole_node ? Json("all") : Json(memory.bytes.count); });
   rows.add<std::int64_t>("time_limit_s", "time limit", asked.seconds, duration_text,
                          [](std::int64_t value) { return Json(value); });
   rows.add("partition", "partition", asked.partition);
@@ -121,17 +125,11 @@ std::string place_of_row(const JobScript& script, const Row& row) {
                    : fmt::format("line {}", row.line);
 }
 
-std::string_view name_of_system(BatchSystem system) {
-  return system == BatchSystem::htcondor ? "htcondor" : system == BatchSystem::slurm ? "slurm" : "none";
-}
-
 }  // namespace
 
 std::string write_job_table(const JobListing& listing) {
   const JobScript& script = listing.script;
-  std::string out = fmt::format(
-      "{}: {}\n\n", printable(script.file),
-      script.system == BatchSystem::htcondor ? "a submit file of HTCondor" : "a job script of Slurm");
+  std::string out = fmt::format("{}: {}\n\n", printable(script.file), job_system(script.system).kind);
   for (const Row& row : rows_of(script)) {
     if (row.known)
       out += fmt::format("  {:<19} {:<28} {}\n", row.label, printable(row.text), place_of_row(script, row));
@@ -165,7 +163,7 @@ std::string write_job_json(const JobListing& listing) {
     open.push_back({{"line", line.span.line}, {"text", line.text}, {"why", line.why}});
   Json out{{"schema", "foretrain.job/1"},
            {"file", script.file},
-           {"batch_system", name_of_system(script.system)},
+           {"batch_system", name_of(script.system)},
            {"fields", fields}};
   out["program_arguments"] = arguments;
   out["launch_file"] = script.launch.file.empty() ? Json(nullptr) : Json(script.launch.file);

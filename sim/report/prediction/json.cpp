@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/validation/strategy_choices.hpp"
+#include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/json_value.hpp"
 #include "sim/report/prediction/headline.hpp"
-#include "sim/report/prediction/job_script.hpp"
 
 namespace foretrain {
 

@@ -1,5 +1,5 @@
 // HTCondor puts macros in when a job is queued, so all lines are read before any value is looked at.
-#include "sim/import/condor.hpp"
+#include "sim/import/jobs/condor.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
+#include "sim/import/jobs/catalog.hpp"
+#include "sim/import/jobs/job_writers.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 #include "sim/import/launch_reader.hpp"
-#include "sim/import/slurm_values.hpp"
 
 namespace foretrain {
 
@@ -243,6 +245,18 @@ bool is_submit_file(std::string_view text) {
 void read_submit_file(std::string_view text, const ScriptFinder& find, JobScript& script) {
   script.system = BatchSystem::htcondor;
   SubmitReader(read_submit_commands(text), script).read(find);
+}
+
+JobSystem condor_system() {
+  return {.system = BatchSystem::htcondor,
+          .title = "HTCondor",
+          .kind = "a submit file of HTCondor",
+          .asks_as = "request_gpus = 1",
+          .starter = "",
+          .is = is_submit_file,
+          .read = [](const SourceText&, std::string_view text, const ScriptFinder& find,
+                     JobScript& script) { read_submit_file(text, find, script); },
+          .write = write_condor};
 }
 
 }  // namespace foretrain

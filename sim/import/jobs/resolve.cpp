@@ -34,7 +34,7 @@ Field<int> gpus_of(const JobRequest& request, const Field<int>& nodes, const Fie
   if (request.gpus_per_node) return {};
   if (request.gpus_per_task && tasks)
     return Found<int>{product(request.gpus_per_task->value, tasks->value), request.gpus_per_task->span};
-  if (request.gpus_per_task) return {};
+  if (request.gpus_per_task || request.whole_nodes) return {};
   return Found<int>{0, {}};
 }
 

@@ -1,5 +1,5 @@
 // Two tables, after sbatch(1), salloc(1) and srun(1).
-#include "sim/import/sbatch.hpp"
+#include "sim/import/jobs/sbatch.hpp"
 
 namespace foretrain {
 

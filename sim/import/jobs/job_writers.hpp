@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/analysis/advice/job_plan.hpp"
+#include "sim/import/jobs/job_plan.hpp"
 
 namespace foretrain {
 
@@ -15,6 +15,9 @@ std::string write_sbatch(const JobPlan& plan);
 /// A submit file for condor_submit, whose executable is the launch line itself. There is no srun: torchrun
 /// takes its place. More than one node is HTCondor's parallel universe, which pools rarely offer.
 std::string write_condor(const JobPlan& plan);
+
+/// One pod is a Job; several are a PyTorchJob, whose operator tells torchrun where to meet.
+std::string write_kubernetes(const JobPlan& plan);
 
 /// One line to type: the plan's program under srun with its resources, or by itself where the batch system is
 /// HTCondor.

@@ -1,5 +1,5 @@
 // As man sbatch has them.
-#include "sim/import/slurm_values.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 
 #include <algorithm>
 #include <cctype>

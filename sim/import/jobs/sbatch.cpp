@@ -1,16 +1,18 @@
 // A table of options; what a name is not found under is either another option of Slurm without a bearing on
 // training, or reported.
-#include "sim/import/sbatch.hpp"
+#include "sim/import/jobs/sbatch.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <deque>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
 #include "sim/base/names.hpp"
-#include "sim/import/slurm_values.hpp"
+#include "sim/import/jobs/directives.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 
 namespace foretrain {
 
@@ -23,34 +25,6 @@ const Row* find_option(std::span<const Row> table, std::string_view name, char l
   const auto found = std::ranges::find_if(
       table, [&](const Row& option) { return letter != 0 ? option.letter == letter : option.name == name; });
   return found == table.end() ? nullptr : &*found;
-}
-
-std::vector<ShellWord> directive_words(std::string_view line, int number) {
-  std::vector<ShellWord> words;
-  for (std::size_t at = kDirective.size(); at < line.size();) {
-    if (line[at] == ' ' || line[at] == '\t' || line[at] == '\r') {
-      ++at;
-      continue;
-    }
-    if (line[at] == '#') break;
-    ShellWord word;
-    const std::size_t begin = at;
-    char quote = 0;
-    for (; at < line.size() && (quote != 0 || (line[at] != ' ' && line[at] != '\t' && line[at] != '\r'));
-         ++at) {
-      if (line[at] == '\\' && at + 1 < line.size())
-        word.text += line[++at];
-      else if (quote == 0 && (line[at] == '"' || line[at] == '\''))
-        quote = line[at];
-      else if (quote != 0 && line[at] == quote)
-        quote = 0;
-      else
-        word.text += line[at];
-    }
-    word.span = {number, static_cast<int>(begin) + 1, static_cast<int>(at - begin)};
-    words.push_back(std::move(word));
-  }
-  return words;
 }
 
 /// "# SBATCH", "#sbatch", "#SBTACH": lines that were meant as directives.
@@ -69,16 +43,68 @@ bool starts_directive(std::string_view line) {
                                           line[kDirective.size()] == ' ' || line[kDirective.size()] == '\t');
 }
 
-void read_directive(std::string_view line, int number, SlurmOptions& options, JobScript& script) {
-  const std::vector<ShellWord> words = directive_words(line, number);
-  script.request.asks = true;
-  if (!words.empty() && (words[0].text == "hetjob" || words[0].text == "packjob"))
-    return script.not_understood.push_back(
-        {words[0].span, words[0].text,
-         "jobs of several parts are not read: only the first part counts here"});
-  const std::size_t end = options.read(words, 0, false);
-  if (end < words.size()) script.not_understood.push_back({words[end].span, words[end].text, "is no option"});
-}
+/// The components of a heterogeneous job; one for a plain one. Each has options of its own.
+class JobComponents {
+ public:
+  JobComponents() { begin(); }
+  void read(std::string_view line, int number) {
+    const std::vector<ShellWord> words = directive_words(line, kDirective.size(), number);
+    parts_.back().request.asks = true;
+    if (!words.empty() && (words[0].text == "hetjob" || words[0].text == "packjob")) return begin();
+    const std::size_t end = options_->read(words, 0, false);
+    if (end < words.size())
+      parts_.back().not_understood.push_back({words[end].span, words[end].text, "is no option"});
+  }
+  /// The components that have GPUs, as one request where their nodes are alike.
+  void join(JobScript& script) {
+    for (JobScript& part : parts_) {
+      for (NotUnderstood& line : part.not_understood) script.not_understood.push_back(std::move(line));
+      for (NotUnderstood& line : part.remarks) script.remarks.push_back(std::move(line));
+    }
+    if (parts_.size() == 1) return script.request = std::move(parts_[0].request), void();
+    std::vector<JobRequest*> with;
+    for (JobScript& part : parts_) {
+      const JobResources have = resolve(part.request);
+      if (!have.gpus || have.gpus->value > 0) with.push_back(&part.request);
+    }
+    if (with.empty()) with.push_back(&parts_[0].request);
+    if (with.size() < parts_.size())
+      script.remarks.push_back(
+          {{},
+           "",
+           fmt::format("{} of {} components of the job have no GPUs and are left aside here",
+                       parts_.size() - with.size(), parts_.size())});
+    script.request = *with[0];
+    for (std::size_t i = 1; i < with.size(); ++i) add(script, *with[i]);
+  }
+
+ private:
+  static constexpr std::size_t kMostComponents = 128;  // as Slurm has it
+
+  void begin() {
+    if (parts_.size() < kMostComponents) parts_.emplace_back();
+    options_.emplace(parts_.back());
+  }
+
+  static void add(JobScript& script, const JobRequest& other) {
+    JobRequest& own = script.request;
+    const JobResources a = resolve(own), b = resolve(other);
+    const auto same = [](const Field<int>& x, const Field<int>& y) { return x && y && x->value == y->value; };
+    const SourceSpan span = b.gpus ? b.gpus->span : SourceSpan{};
+    if (!same(a.gpus_per_node, b.gpus_per_node) || !same(a.tasks_per_node, b.tasks_per_node) || !a.nodes ||
+        !b.nodes)
+      return script.not_understood.push_back(
+          {span, "",
+           "components with unlike nodes are not read as one job: only the first with GPUs counts"});
+    own.nodes = Found<int>{a.nodes->value + b.nodes->value, a.nodes->span};
+    own.most_nodes.reset(), own.tasks.reset();
+    own.tasks_per_node = a.tasks_per_node, own.gpus_per_node = a.gpus_per_node;
+    own.gpus.reset(), own.gpus_per_task.reset();
+  }
+
+  std::deque<JobScript> parts_;
+  std::optional<SlurmOptions> options_;
+};
 
 }  // namespace
 
@@ -284,7 +310,7 @@ std::size_t SlurmOptions::read_one(const std::vector<ShellWord>& words, std::siz
 }
 
 void read_directives(std::string_view text, int first_line, JobScript& script) {
-  SlurmOptions options(script);
+  JobComponents components;
   bool at_top = true;
   int number = first_line;
   for (std::size_t at = 0; at < text.size(); ++number) {
@@ -293,7 +319,7 @@ void read_directives(std::string_view text, int first_line, JobScript& script) {
     at = end + 1;
     const SourceSpan span{number, 1, std::max(1, static_cast<int>(trimmed(line).size()))};
     if (starts_directive(line) && at_top)
-      read_directive(line, number, options, script);
+      components.read(line, number);
     else if (starts_directive(line) && script.remarks.size() < 100)
       script.remarks.push_back(
           {span, std::string(trimmed(line)),
@@ -304,6 +330,7 @@ void read_directives(std::string_view text, int first_line, JobScript& script) {
     const std::string_view content = trimmed(line);
     if (!content.empty() && content[0] != '#') at_top = false;
   }
+  components.join(script);
 }
 
 }  // namespace foretrain

@@ -1,12 +1,13 @@
 // Job scripts out: what is written, the reader reads back, for every launcher, number of nodes, GPUs and
 // processes.
-#include "sim/report/prediction/job_script.hpp"
+#include "sim/import/jobs/job_writers.hpp"
 
 #include <algorithm>
 #include <sstream>
 
 #include "sim/base/printable.hpp"
 #include "sim/import/job_script.hpp"
+#include "sim/import/jobs/catalog.hpp"
 #include "tests/support/catch.hpp"
 
 namespace job_script_test {
@@ -150,6 +151,76 @@ TEST_CASE("a submit file has comments on lines of their own, as HTCondor wants t
   for (std::string line; std::getline(lines, line);) {
     INFO(line);
     CHECK(line.find('#', 1) == std::string::npos);
+  }
+}
+
+TEST_CASE(
+    "what is written for PBS, LSF, Grid Engine, Flux and Kubernetes is read back to the same request and "
+    "launch") {
+  for (const JobSystem& system : job_systems()) {
+    if (system.write == nullptr || system.system == BatchSystem::slurm ||
+        system.system == BatchSystem::htcondor)
+      continue;
+    const bool by_pods = system.system == BatchSystem::kubernetes;
+    for (const Launcher launcher : {Launcher::torchrun, Launcher::mp_spawn, Launcher::srun, Launcher::mpirun,
+                                    Launcher::horovodrun, Launcher::deepspeed, Launcher::python}) {
+      for (const int nodes : {1, 2, 16}) {
+        for (const int gpus : {1, 2, 4, 8}) {
+          JobPlan plan = plan_for(launcher, nodes, gpus, gpus);
+          plan.system = system.system;
+          const std::string text = system.write(plan);
+          INFO(text);
+          const JobScript script = read_job_script({"job.txt", text});
+          CHECK(script.system == system.system);
+          CHECK(script.not_understood.empty());
+          CHECK(script.resources.nodes->value == nodes);
+          CHECK(script.resources.gpus_per_node->value == gpus);
+          CHECK(script.resources.gpus->value == nodes * gpus);
+          const auto limit = script.request.seconds->value;
+          CHECK((limit == 18090 ||
+                 (system.system == BatchSystem::lsf && limit == 18120)));  // it counts minutes
+          if (system.system != BatchSystem::grid_engine || nodes == 1)
+            CHECK(script.resources.cpus_per_node->value == plan.cores_per_node);
+          if (system.system == BatchSystem::pbs || by_pods)
+            CHECK(script.resources.memory_per_node->value.bytes.count == plan.memory_per_node.count);
+          if (!by_pods) CHECK(script.request.partition->value == "gpu");
+          CHECK(script.launch.program->value == "train.py");
+          const bool starts_all = launcher != Launcher::python && launcher != Launcher::mp_spawn;
+          if (starts_all || (by_pods && nodes > 1)) CHECK(script.launch.processes_per_node->value == gpus);
+          if (launcher == Launcher::torchrun) {
+            CHECK(script.launch.started_by->value == StartedBy::torchrun);
+            CHECK(script.launch.nodes->value == nodes);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a plan for a resource type of Grid Engine asks for it, and is read back") {
+  JobPlan plan = plan_for(Launcher::torchrun, 2, 4, 4);
+  plan.partition = "rt_F";
+  const std::string text = job_system(BatchSystem::grid_engine).write(plan);
+  CHECK_THAT(text, ContainsSubstring("#$ -l rt_F=2\n"));
+  const JobScript script = read_job_script({"job.sh", text});
+  CHECK(script.resources.gpus->value == 8);
+}
+
+TEST_CASE("texts of a plan stay on their lines in the scripts of every system") {
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  const JobPlan good = plan_for(Launcher::torchrun, 2, 4, 4);
+  for (const char* bad :
+       {"x\ntouch pwned\n#", "x\r", "'; touch pwned; '", "a b\\", "\x1b[31m", "\"`b`", "a: b # c"}) {
+    JobPlan plan = good;
+    plan.name = plan.model = plan.cluster = plan.strategy = plan.partition = plan.gpu_type = bad;
+    for (const JobSystem& system : job_systems()) {
+      if (system.write == nullptr || system.system == BatchSystem::slurm) continue;
+      const std::string text = system.write(plan);
+      INFO(name_of(system.system) << "\n" << text);
+      CHECK(lines(text) == lines(system.write(good)));
+      CHECK(is_printable_text(text));
+      CHECK(read_job_script({"job.txt", text}).resources.gpus->value == 8);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 // Recursive descent over || && ! comparisons and parentheses with three truth values.
-#include "sim/import/gpu_requirements.hpp"
+#include "sim/import/jobs/gpu_requirements.hpp"
 
 #include <algorithm>
 #include <array>
