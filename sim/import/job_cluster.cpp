@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
-#include "sim/import/gpu_requirements.hpp"
-#include "sim/import/slurm_values.hpp"
+#include "sim/import/jobs/gpu_requirements.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/named_cluster.hpp"
 
@@ -105,13 +105,6 @@ std::string why_none(const JobScript& script) {
                       : "no cluster of the catalog has " + said;
 }
 
-/// Nothing but the partition says there that a job wants GPUs.
-bool hands_out_nodes(const Site& site) {
-  return site.gpu_type.empty() && site.constraints.empty() && !site.partitions.empty() &&
-         std::all_of(site.partitions.begin(), site.partitions.end(),
-                     [](const Partition& partition) { return partition.whole_nodes; });
-}
-
 }  // namespace
 
 ClusterMatch match_cluster(const JobScript& script, const std::vector<ClusterSpec>& clusters) {
@@ -163,17 +156,6 @@ ClusterSpec choose_cluster(const JobScript& script, const std::string& name) {
   throw InputError(fmt::format("{}: which cluster is it for? Several have {}: {}", script.file, match.why,
                                fmt::join(match.names, ", ")),
                    fmt::format("give --cluster NAME, as in --cluster {}", match.names[0]));
-}
-
-void grant_whole_nodes(JobScript& script, const ClusterSpec& cluster) {
-  const JobRequest& asked = script.request;
-  JobResources& have = script.resources;
-  const bool asks = asked.gpus || asked.gpus_per_node || asked.gpus_per_task;
-  if (asks || !have.nodes || have.nodes->value < 1 || !hands_out_nodes(cluster.site)) return;
-  const SourceSpan span = have.nodes->span;
-  const std::int64_t all = std::int64_t{cluster.node.gpus} * std::min(have.nodes->value, cluster.nodes);
-  have.gpus_per_node = Found<int>{cluster.node.gpus, span};
-  have.gpus = Found<int>{static_cast<int>(all), span};
 }
 
 }  // namespace foretrain

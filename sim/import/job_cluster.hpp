@@ -27,8 +27,4 @@ std::vector<ClusterSpec> clusters_with_site();
 /// the candidates when there are several, or none.
 ClusterSpec choose_cluster(const JobScript& script, const std::string& name);
 
-/// Where jobs get whole nodes and no type of GPU and no constraint exists to ask for (Frontier, Vista),
-/// scripts do not ask for GPUs: those of their nodes are theirs.
-void grant_whole_nodes(JobScript& script, const ClusterSpec& cluster);
-
 }  // namespace foretrain

@@ -1,5 +1,6 @@
 // From what a script says of its site to a cluster of the catalog.
 #include "sim/import/job_cluster.hpp"
+#include "sim/import/jobs/whole_nodes.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"
@@ -64,7 +65,7 @@ TEST_CASE("several clusters are all named, and none is said why") {
 TEST_CASE("where jobs get whole nodes and ask for no GPUs, they have those of their nodes") {
   const auto granted = [](const std::string& directives, const std::string& cluster) {
     JobScript script = test::slurm(directives);
-    grant_whole_nodes(script, choose_cluster(script, cluster));
+    take_whole_nodes(script, choose_cluster(script, cluster));
     return script.resources;
   };
   const JobResources frontier = granted("--partition=batch\n--nodes=2", "");
