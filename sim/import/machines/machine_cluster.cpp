@@ -209,7 +209,8 @@ class ImportedWriter {
       out_.add("switches", std::to_string(switches.size()));
     if (!adapters_.empty()) out_.add("nics", std::to_string(adapters_.size()), adapter_names());
     if (has_nvswitches()) out_.add("nvswitches", "1", "those of a board, described as one device");
-    if (has_nvswitches() && parts_.gpu.architecture >= Architecture::hopper)
+    if (has_nvswitches() && parts_.gpu.architecture >= Architecture::hopper &&
+        !is_amd(parts_.gpu.architecture))
       out_.add("multicast", "true", "assumed: they reduce (NVLink SHARP)");
     if (machine_.peer_access && !*machine_.peer_access)
       out_.add("peer_access", "false", "as nvidia-smi topo -p2p shows");
