@@ -17,6 +17,8 @@ namespace foretrain {
 namespace {
 
 constexpr std::string_view kPbsMark = "#PBS";
+/// How ALCF's machines are asked for, as select=2:system=polaris.
+constexpr std::string_view kSystem = "system=";
 
 /// One kind of chunk of a select statement.
 struct Chunk {
@@ -32,12 +34,14 @@ void set_pbs_gpu_type(JobScript& script, const OptionValue& value, std::string_v
   script.request.gpu_type = {lower_case(type), value.word.span};
 }
 
-/// A word that stands for nodes of a centre, as a queue or a property.
-void take_site_word(JobScript& script, std::string_view word, const SourceSpan& span, bool per_chunk) {
-  const SiteWord* row = find_site_word(BatchSystem::pbs, word);
-  if (row == nullptr) return;
+/// A word that stands for nodes of a centre, as a property of chunks: GPUs, and CPUs where nothing says them.
+void take_site_word(JobScript& script, const SiteWord& row, const SourceSpan& span) {
   JobRequest& request = script.request;
-  if (per_chunk && !request.gpus_per_node) request.gpus_per_node = {row->gpus, span};
+  if (!request.gpus_per_node) request.gpus_per_node = {row.gpus, span};
+  if (!request.cpus_per_task) {
+    const int ranks = request.tasks_per_node ? std::max(1, request.tasks_per_node->value) : 1;
+    request.cpus_per_task = {std::max(1, row.cores / ranks), span};
+  }
 }
 
 void take_chunk_part(JobScript& script, const OptionValue& value, const Pair& part, Chunk& chunk) {
@@ -55,8 +59,7 @@ void take_chunk_part(JobScript& script, const OptionValue& value, const Pair& pa
   } else if (is_gpu_type_key(part.name)) {
     set_pbs_gpu_type(script, value, part.value);
   } else if (part.name == "system") {
-    take_site_word(script, part.value, value.word.span, true);
-    script.request.constraints.push_back({fmt::format("system={}", part.value), value.word.span});
+    script.request.constraints.push_back({fmt::format("{}{}", kSystem, part.value), value.word.span});
   }
 }
 
@@ -222,8 +225,13 @@ void settle_pbs(JobScript& script) {
       request.cpus_per_task->value = std::max(1, request.cpus_per_task->value / nodes);
     if (request.memory) request.memory->value.bytes = {request.memory->value.bytes.count / nodes};
   }
-  if (!request.gpus && !request.gpus_per_node && queue_word != nullptr)
-    request.gpus_per_node = {queue_word->gpus, request.partition->span};
+  if (!request.gpus && queue_word != nullptr && request.nodes)
+    take_site_word(script, *queue_word, request.partition->span);
+  for (const Found<std::string>& property : request.constraints) {
+    const SiteWord* row =
+        find_site_word(BatchSystem::pbs, std::string_view(property.value).substr(kSystem.size()));
+    if (row != nullptr && !request.gpus) take_site_word(script, *row, property.span);
+  }
 }
 
 void set_pbs_variables(const JobScript& script, ShellValues& values) {
@@ -267,6 +275,7 @@ void read_pbs(const SourceText&, std::string_view text, const ScriptFinder& find
   settle_pbs(script);
   script.request.whole_nodes = script.request.nodes && !script.request.gpus_per_node;
   script.resources = resolve(script.request);
+  forget_unsaid_cpus(script);
   ShellValues values;
   set_pbs_variables(script, values);
   read_script_body(body, 1, values, find, script);

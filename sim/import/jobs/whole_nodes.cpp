@@ -29,6 +29,8 @@ void take_whole_nodes(JobScript& script, const ClusterSpec& cluster) {
   JobResources& have = script.resources;
   if (cluster.node.gpus < 1) return;
   spread_over_nodes(script, cluster.node.gpus);
+  if (script.request.whole_nodes && !have.cpus_per_node && cluster.node.host.cores > 0)
+    have.cpus_per_node = Found<int>{cluster.node.host.cores, {}};
   if (!script.request.whole_nodes || have.gpus_per_node || !have.nodes) return;
   have.gpus_per_node = Found<int>{cluster.node.gpus, have.nodes->span};
   have.gpus = Found<int>{
