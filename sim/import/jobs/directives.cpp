@@ -174,7 +174,7 @@ std::optional<MemoryRequest> bytes_memory(std::string_view text) {
   if (!text.empty() && (text.back() == 'b' || text.back() == 'B')) text.remove_suffix(1);
   const auto bytes = whole_number(text);
   if (!bytes) return slurm_memory(text);
-  if (*bytes < 0) return std::nullopt;
+  if (*bytes < 0 || *bytes > std::int64_t{1} << 60) return std::nullopt;
   return MemoryRequest{{*bytes}, false};
 }
 

@@ -20,6 +20,8 @@ constexpr std::string_view kPbsMark = "#PBS";
 /// How ALCF's machines are asked for, as select=2:system=polaris.
 constexpr std::string_view kSystem = "system=";
 
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
+
 /// One kind of chunk of a select statement.
 struct Chunk {
   Field<int> count, cpus, ranks, gpus;
@@ -114,6 +116,7 @@ void select_nodes(JobScript& script, const OptionValue& value, std::string_view 
   Chunk chunk = read_chunk(script, value, text.substr(0, text.find('+')));
   chunk.ranks = std::exchange(chunk.cpus, {});
   take_chunks(script, value, {chunk});
+  if (chunk.ranks) script.request.cpus_per_task = {1, value.word.span};
 }
 
 void pbs_time(JobScript& script, const OptionValue& value, std::string_view text) {
@@ -201,6 +204,21 @@ constexpr BatchOption kPbsOptions[] = {{"-l", true, pbs_resources},
                                        {"-f", false},
                                        {"--", false}};
 
+void pack_on_one_node(JobRequest& request) {
+  const int nodes = request.nodes->value;
+  const auto all = [nodes](int each) {
+    return static_cast<int>(std::min<std::int64_t>(std::int64_t{each} * nodes, 1'000'000));
+  };
+  request.gpus_per_node->value = all(request.gpus_per_node->value);
+  request.tasks_per_node = {all(request.tasks_per_node ? request.tasks_per_node->value : 1),
+                            request.nodes->span};
+  if (request.memory) {
+    std::int64_t& bytes = request.memory->value.bytes.count;
+    bytes = std::min(bytes, kMostBytes / nodes) * nodes;
+  }
+  request.nodes = {1, request.placement->span};
+}
+
 /// place=pack puts all chunks on one host. Resources of the whole job are shared out over the nodes that a
 /// centre's queue has, else they are of one node.
 void settle_pbs(JobScript& script) {
@@ -208,14 +226,7 @@ void settle_pbs(JobScript& script) {
   const SiteWord* queue_word =
       request.partition ? find_site_word(BatchSystem::pbs, request.partition->value) : nullptr;
   const bool pack = request.placement && request.placement->value.find("pack") != std::string::npos;
-  if (pack && request.nodes && request.nodes->value > 1 && request.gpus_per_node) {
-    const std::int64_t all = std::int64_t{request.gpus_per_node->value} * request.nodes->value;
-    const int ranks = (request.tasks_per_node ? request.tasks_per_node->value : 1) * request.nodes->value;
-    request.gpus_per_node->value = static_cast<int>(std::min<std::int64_t>(all, 1'000'000));
-    request.tasks_per_node = {ranks, request.nodes->span};
-    if (request.memory) request.memory->value.bytes = request.memory->value.bytes * request.nodes->value;
-    request.nodes = {1, request.placement->span};
-  }
+  if (pack && request.nodes && request.nodes->value > 1 && request.gpus_per_node) pack_on_one_node(request);
   if (request.gpus && !request.nodes) {
     const int per_node =
         queue_word != nullptr && queue_word->gpus > 0 ? queue_word->gpus : request.gpus->value;
