@@ -8,14 +8,14 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "sim/app/calibrate_options.hpp"
-#include "sim/app/collective_options.hpp"
-#include "sim/app/command_pages.hpp"
 #include "sim/app/commands.hpp"
-#include "sim/app/completion.hpp"
-#include "sim/app/topology_options.hpp"
-#include "sim/app/training_options.hpp"
-#include "sim/app/usage.hpp"
+#include "sim/app/options/calibrate_options.hpp"
+#include "sim/app/options/collective_options.hpp"
+#include "sim/app/options/topology_options.hpp"
+#include "sim/app/options/training_options.hpp"
+#include "sim/app/options/usage.hpp"
+#include "sim/app/pages/command_pages.hpp"
+#include "sim/app/pages/completion.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/report/model/model_catalog.hpp"
@@ -26,6 +26,7 @@ namespace foretrain {
 
 namespace {
 
+/// Exit code of a line that was not understood; 1 is for wrong input, 3 for a world that fails.
 constexpr int kUsageError = 2;
 
 /// Everything the options write to.
@@ -57,6 +58,7 @@ const std::vector<std::string>& layer_listings() {
   return names;
 }
 
+/// Of names that one_of() let through.
 LayerListing listing_named(std::string_view name) {
   if (name == "all") return LayerListing::all;
   return name == "none" ? LayerListing::none : LayerListing::folded;

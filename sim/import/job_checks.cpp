@@ -47,6 +47,7 @@ class JobChecker {
   }
 
  private:
+  /// The launch line may stand in another script; only of this one is the line itself known.
   Diagnostic finding(const SourceSpan& span, std::string message, std::string hint) const {
     const bool other_file = !script_.launch.file.empty() && span.line > 0 && script_.launch.started_by &&
                             span == script_.launch.started_by->span;
@@ -99,6 +100,8 @@ class JobChecker {
                          cluster_.name, to_string(node.host.memory)));
   }
 
+  /// Above all hardware threads is impossible; between cores and threads it depends on the site, hence a
+  /// warning.
   void check_cores() {
     const JobResources& have = script_.resources;
     const int cores = cluster_.node.host.cores;
@@ -123,6 +126,7 @@ class JobChecker {
     const auto& asked = script_.request.partition;
     const Site& site = cluster_.site;
     if (!asked || site.partitions.empty()) return;
+    // Slurm takes the first of several partitions that has room; limits are checked for the first named.
     const std::vector<std::string_view> names = split_at(asked->value, ',');
     const auto own = std::find_if(site.partitions.begin(), site.partitions.end(),
                                   [&](const Partition& p) { return p.name == names[0]; });
@@ -137,6 +141,7 @@ class JobChecker {
     if (own->for_tests) warn(asked->span, fmt::format("{} is for tests, not for production", own->name));
   }
 
+  /// What the batch system would refuse, or let wait for ever.
   void check_limits(const Partition& partition) {
     const JobResources& have = script_.resources;
     if (partition.most_gpus > 0 && have.gpus && have.gpus->value > partition.most_gpus)
@@ -166,6 +171,7 @@ class JobChecker {
                          slurm_time_text(static_cast<std::int64_t>(to_seconds(partition.longest)))));
   }
 
+  /// A hint: the first partition for production that gives so many; empty when none does.
   std::string larger_partition(int gpus) const {
     for (const Partition& partition : cluster_.site.partitions) {
       if (!partition.for_tests && (partition.most_gpus == 0 || partition.most_gpus >= gpus))
@@ -174,6 +180,7 @@ class JobChecker {
     return "";
   }
 
+  /// Tasks against nodes: more than there is room for, or not the same number on each.
   void check_tasks() {
     const JobRequest& asked = script_.request;
     if (asked.tasks && asked.tasks_per_node && script_.resources.nodes) {
@@ -221,8 +228,8 @@ class JobChecker {
               starts_on_nodes().empty() ? "" : fmt::format("{} or ", starts_on_nodes()),
               starts_on_nodes().empty() ? "s" : ""));
     if (processes < gpus)
-      warn(span, fmt::format("{} process{} on a node for {}: {} unused", processes,
-                             processes == 1 ? "" : "es", counted(gpus, "GPU"), gpus - processes));
+      warn(span, fmt::format("{} on a node for {}: {} unused", counted(processes, "process"),
+                             counted(gpus, "GPU"), gpus - processes));
     if (processes > gpus)
       warn(span, fmt::format("{} processes on a node for {}: NCCL refuses two on one GPU", processes,
                              counted(gpus, "GPU")));
@@ -248,6 +255,7 @@ class JobChecker {
            "#PBS -l place=scatter puts each on its own");
   }
 
+  /// Several tasks are reserved, but a plain python in the script is started once.
   void check_srun(const SourceSpan& span, std::string_view starter) {
     const JobLaunch& launch = script_.launch;
     const Field<int>& tasks = script_.resources.tasks;
@@ -265,6 +273,7 @@ class JobChecker {
                        script_.request.tasks_per_node->value, starter, span.line));
   }
 
+  /// What the program itself is told, against what is reserved.
   void check_program() {
     const JobLaunch& launch = script_.launch;
     const ProgramArgument* workers = find_argument(launch.arguments, "workers");

@@ -15,6 +15,7 @@
 #include "sim/import/program_arguments.hpp"
 #include "sim/scenario/calibration/calibration_text.hpp"
 #include "sim/scenario/launch.hpp"
+#include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
@@ -244,9 +245,8 @@ class ScenarioWriter {
 }  // namespace
 
 bool drives_all_gpus(const JobScript& script) {
-  const std::string strategy = strategy_of(script).value;
-  return strategy == "data_parallel" || strategy == "mirrored" || strategy == "multi_worker_mirrored" ||
-         strategy == "parameter_server";
+  const StrategyEntry* strategy = find_strategy(strategy_of(script).value);
+  return strategy != nullptr && strategy->processes != Processes::per_gpu;
 }
 
 std::string write_job_scenario(const JobScript& script, const ClusterSpec& cluster,

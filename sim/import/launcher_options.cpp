@@ -26,6 +26,7 @@ bool may_be_options(const std::vector<ShellWord>& words, std::size_t i) {
 
 }  // namespace
 
+/// Flags take no value; of each other option the next word is its value, of `pairs` the next two.
 const LauncherSyntax& torchrun_syntax() {
   static const LauncherSyntax syntax{
       {"--standalone", "-m", "--module", "--no-python", "--use-env", "--run-path", "-h", "--help"}, {}, true};
@@ -69,6 +70,7 @@ const LauncherSyntax& deepspeed_syntax() {
   return syntax;
 }
 
+/// Open MPI, MPICH and Intel MPI together.
 const LauncherSyntax& mpirun_syntax() {
   static const LauncherSyntax syntax{
       {"--allow-run-as-root",
@@ -118,6 +120,7 @@ const LauncherSyntax& lightning_syntax() {
   return syntax;
 }
 
+/// Singularity and Apptainer, whose exec and run stand before the launcher proper.
 const LauncherSyntax& container_syntax() {
   static const LauncherSyntax syntax{{"--nv",
                                       "--rocm",
@@ -242,6 +245,7 @@ const LauncherSyntax& remote_shell_syntax(std::string_view command, int& hosts) 
   return command == "ssh" ? ssh : command == "pbsdsh" ? pbsdsh : blaunch;
 }
 
+/// Commands that start another one and change nothing about how many processes train.
 const LauncherSyntax* prefix_syntax(std::string_view command) {
   static const LauncherSyntax none{{}, {}}, time{{"-p", "-v", "-a"}, {}}, env{{"-i", "-", "-0"}, {}},
       numactl{{"--localalloc", "-l", "--show", "-s"}, {}}, nsys{{"--stats"}, {}},
@@ -269,6 +273,7 @@ std::vector<LauncherOption> read_options(const std::vector<ShellWord>& words, st
     if (text == "--") return ++i, out;
     const std::size_t equals = text.find('=');
     std::string name = text.substr(0, equals);
+    // torchrun and others take --nproc_per_node and --nproc-per-node alike.
     std::replace(name.begin(), name.end(), '_', '-');
     const bool is_letter = text[1] != '-' && syntax.joins_values;
     if (equals != std::string::npos && !is_letter) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/base/ascii.hpp"
+#include "sim/import/machines/pci_devices.hpp"
 
 namespace foretrain {
 
@@ -16,38 +17,6 @@ namespace {
 
 using Truth = std::optional<bool>;
 constexpr int kDeepestExpression = 64;
-
-/// Words of "NVIDIA A100-SXM4-80GB" that tell GPUs apart.
-std::vector<std::string> expression_words(std::string_view text) {
-  std::vector<std::string> words(1);
-  for (const char c : lower_case(text) + " ") {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-      words.back() += c;
-    else if (!words.back().empty())
-      words.emplace_back();
-  }
-  words.pop_back();
-  std::erase_if(words, [](const std::string& word) {
-    return word == "nvidia" || word == "tesla" || word == "geforce" || word == "quadro" ||
-           word.starts_with("hbm");
-  });
-  return words;
-}
-
-/// "NVIDIA A100-SXM4-80GB" is a100-sxm4-80gb, "NVIDIA H200" any H200, "L40" no L40S.
-bool is_device(const Gpu& gpu, std::string_view device) {
-  std::string name = lower_case(gpu.name);
-  const std::vector<std::string> own = expression_words(name);
-  std::erase(name, '-');
-  const std::vector<std::string> wanted = expression_words(device);
-  std::string joined;
-  for (const std::string& word : wanted) joined += word;
-  return !wanted.empty() && (std::all_of(wanted.begin(), wanted.end(),
-                                         [&](const std::string& word) {
-                                           return std::find(own.begin(), own.end(), word) != own.end();
-                                         }) ||
-                             name == joined);
-}
 
 class Expression {
  public:
@@ -135,7 +104,7 @@ class Expression {
       sign = sign == ">=" ? "<=" : sign == "<=" ? ">=" : sign == ">" ? "<" : sign == "<" ? ">" : sign;
     }
     if (attribute(left) == "devicename" && right.starts_with('"')) {
-      const bool same = is_device(gpu_, right);
+      const bool same = is_product(gpu_, right);
       return sign == "==" || sign == "=?=" ? Truth(same) : Truth(!same);
     }
     const auto value = value_of(left), limit = number(right);
@@ -147,7 +116,7 @@ class Expression {
     const std::size_t open = call.find('"'), close = call.find('"', open + 1);
     if (lower_case(call).find("devicename") == std::string::npos || close == std::string_view::npos)
       return std::nullopt;
-    return is_device(gpu_, call.substr(open + 1, close - open - 1));
+    return is_product(gpu_, call.substr(open + 1, close - open - 1));
   }
 
   static Truth compare(std::string_view sign, double a, double b) {

@@ -15,6 +15,8 @@ namespace foretrain {
 
 namespace {
 
+/// What one field of the script says, for both forms; not `known`: the script does not say, which the JSON
+/// has as null.
 struct Row {
   std::string key, label, text;
   Json value;
@@ -61,6 +63,7 @@ class RowList {
   bool of_launch_ = false;
 };
 
+/// With the place of the last of them, which counts where they exclude each other.
 Field<std::string> joined(const std::vector<Found<std::string>>& parts) {
   Field<std::string> out;
   for (const Found<std::string>& part : parts)
@@ -68,6 +71,7 @@ Field<std::string> joined(const std::vector<Found<std::string>>& parts) {
   return out;
 }
 
+/// Keys are those of the JSON and are never renamed.
 std::vector<Row> rows_of(const JobScript& script) {
   RowList rows;
   const JobResources& have = script.resources;
@@ -113,6 +117,7 @@ Json findings_json(const std::vector<Diagnostic>& findings) {
   return out;
 }
 
+/// A value that follows from others by a rule of the batch system stands in no line.
 std::string place_of_row(const JobScript& script, const Row& row) {
   if (row.line == 0) return "by rule";
   const bool elsewhere = row.of_launch && !script.launch.file.empty();
