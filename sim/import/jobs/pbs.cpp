@@ -1,4 +1,4 @@
-// PBS Pro and OpenPBS (and Torque's nodes=…:ppn=…): #PBS lines and qsub's options, from the PBS Professional
+// PBS Pro and OpenPBS, and nodes=…:ppn=… of Torque: #PBS lines and options of qsub, from the PBS Professional
 // User's Guide, "Requesting Resources" and "Submitting Jobs".
 #include <algorithm>
 #include <utility>

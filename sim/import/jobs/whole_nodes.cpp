@@ -23,8 +23,8 @@ void spread_over_nodes(JobScript& script, int gpus_of_node) {
     have.memory_per_node->value.bytes = Bytes{have.memory_per_node->value.bytes.count / nodes};
 }
 
-/// Where jobs get whole nodes and no type of GPU and no constraint exists to ask for (Frontier, Vista), nothing
-/// but the partition says that a job wants GPUs.
+/// Where jobs get whole nodes and no type of GPU and no constraint exists to ask for (Frontier, Vista),
+/// nothing but the partition says that a job wants GPUs.
 bool hands_out_nodes(const Site& site) {
   return site.gpu_type.empty() && site.constraints.empty() && !site.partitions.empty() &&
          std::ranges::all_of(site.partitions, &Partition::whole_nodes);
