@@ -125,7 +125,8 @@ std::string script_heading(const JobPlan& plan) {
 
 std::string script_body(const JobPlan& plan, const ScriptWords& words) {
   std::string out =
-      "\n# module load <the module with your framework>\n# source <your environment>/bin/activate\n\n";
+      "\n# module load <the module with your framework>\n"
+      "# source <your environment>/bin/activate\n\n";
   out += fmt::format("export OMP_NUM_THREADS={}\n", threads(plan));
   out += words.environment(plan);
   out += preparation(plan, words);
