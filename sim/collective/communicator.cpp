@@ -28,7 +28,8 @@ struct Communicator::State {
     TimingInput input;
     input.op = op, input.bytes = static_cast<double>(size.count);
     input.ranks = ranks(), input.nodes = nodes(), input.ranks_per_node = traffic.ranks_per_node();
-    input.nvlink = traffic.nvlink();
+    input.nvlink = traffic.nvlink(), input.staged = traffic.staged();
+    input.proxy_share = traffic.proxy_share();
     input.network = nodes() > 1 ? &cluster.spec().fabric.link : nullptr;
     input.costs = &costs;
     return input;

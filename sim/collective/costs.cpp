@@ -35,6 +35,7 @@ CollectiveCosts volta() {
   costs.ring_step = {microseconds(1), microseconds(2.5), microseconds(3.2)};
   costs.tree_step = {microseconds(0.6), microseconds(2.3), microseconds(4)};
   costs.channel_rate = {gigabytes(5), gigabytes(10), gigabytes(24)};
+  costs.copy_rate = gigabytes(20);
   return costs;
 }
 
@@ -46,6 +47,7 @@ CollectiveCosts ampere() {
   costs.ring_step = {microseconds(1), microseconds(4.7), microseconds(7)};
   costs.tree_step = {microseconds(0.34), microseconds(4.7), microseconds(1.7)};
   costs.channel_rate = {gigabytes(4.3), gigabytes(14), gigabytes(12)};
+  costs.copy_rate = gigabytes(23);
   return costs;
 }
 
@@ -57,6 +59,7 @@ CollectiveCosts hopper() {
   costs.ring_step = {microseconds(1), microseconds(3), microseconds(6.8)};
   costs.tree_step = {microseconds(0.78), microseconds(3), microseconds(0.75)};
   costs.channel_rate = {gigabytes(5.9), gigabytes(21), gigabytes(32)};
+  costs.copy_rate = gigabytes(37);
   return costs;
 }
 
@@ -67,6 +70,7 @@ CollectiveCosts blackwell() {
   costs.ring_step = {microseconds(1), microseconds(2.5), microseconds(3)};
   costs.tree_step = {microseconds(0.78), microseconds(1.9), microseconds(4)};
   costs.channel_rate = {gigabytes(10), gigabytes(11), gigabytes(18)};
+  costs.copy_rate = gigabytes(45);
   return costs;
 }
 

@@ -33,7 +33,8 @@ struct CollectiveCosts {
       pcie_step{};                      ///< to the next GPU: NVLink in rings and trees, PCIe
   ByProtocol<double> network_factor{};  ///< multiples of LinkType::collective_latency in a step between nodes
   ByProtocol<Time> network_step{};      ///< and beyond it: fences, flushes
-  ByProtocol<ByteRate> channel_rate{};  ///< data one thread block moves
+  ByProtocol<ByteRate> channel_rate{};  ///< data one thread block moves to the next rank
+  ByteRate copy_rate{};                 ///< and from its buffer to the memory beside it
   ByProtocol<double> link_efficiency{};     ///< share of a link's rate that is data, inside a node
   ByProtocol<double> network_efficiency{};  ///< the same between nodes
   ByteRate low_latency_network{};  ///< most that LL gets out of a NIC: a CPU thread checks every line

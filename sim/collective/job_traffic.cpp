@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "sim/cluster/node_layout.hpp"
 #include "sim/collective/peer_traffic.hpp"
@@ -65,16 +66,28 @@ JobTraffic::JobTraffic(const Cluster& cluster, const nccl::Job& job, const Colle
     head_paths_.push_back(share_paths(shape.nvls.paths, shape.nvls.channels, alike));
     ranks_per_node_ = std::max(ranks_per_node_, static_cast<int>(shape.gpus.size()));
   }
-  nvlink_ = has_nvlink();
+  find_kinds_of_edges();
 }
 
-bool JobTraffic::has_nvlink() const {
-  bool all = true;
-  const auto check = [&](const TrafficEdge& edge) {
-    if (edge.from_nic < 0) all = all && inside_route(edge).nvlink_only;
-  };
-  if (job_.input.job.ranks > 1) visit_ring({job_, ring_paths_}, IdleEdge::none, 0, check);
-  return all;
+void JobTraffic::find_kinds_of_edges() {
+  if (job_.input.job.ranks < 2) return;
+  const int first = job_.nodes.front().node;  // stands for the others
+  std::map<int, double> proxies;              // of its GPUs
+  WayBetweenNodes way;
+  visit_ring({job_, ring_paths_}, IdleEdge::none, 0, [&](const TrafficEdge& edge) {
+    if (edge.from_nic < 0) {
+      nvlink_ = nvlink_ && inside_route(edge).nvlink_only;
+      staged_ = staged_ || inside_route(edge).staged;
+      return;
+    }
+    if (edge.from.node == first) proxies[edge.from.gpu] += edge.share;
+    if (edge.to.node != first) return;
+    proxies[edge.to.gpu] += edge.share;
+    cluster_.find_way_between_nodes(cluster_.gpu(edge.from.node, edge.from.gpu),
+                                    cluster_.gpu(edge.to.node, edge.to.gpu), edge.from_nic, edge.to_nic, way);
+    staged_ = staged_ || way.in->staged;
+  });
+  for (const auto& [gpu, share] : proxies) proxy_share_ = std::max(proxy_share_, share);
 }
 
 const Route& JobTraffic::inside_route(const TrafficEdge& edge) const {

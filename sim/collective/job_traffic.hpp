@@ -81,6 +81,10 @@ class JobTraffic {
 
   /// Whether ring neighbours of a node are joined by NVLink.
   bool nvlink() const { return nvlink_; }
+  /// Whether some edge of the ring goes through host memory.
+  bool staged() const { return staged_; }
+  /// Messages that the busiest rank's proxy sends and takes in a step of the ring, per channel that runs.
+  double proxy_share() const { return proxy_share_; }
   /// On the fullest node.
   int ranks_per_node() const { return ranks_per_node_; }
   /// By NodeShape of the job: the search's paths, equal ones in one.
@@ -88,7 +92,7 @@ class JobTraffic {
 
  private:
   const Route& inside_route(const TrafficEdge& edge) const;
-  bool has_nvlink() const;
+  void find_kinds_of_edges();
   int root_gpu() const;
   LinkLoads loads(TrafficKey key) const;
   NodeClasses classes_of(TrafficKey key) const;
@@ -99,7 +103,8 @@ class JobTraffic {
   const CollectiveCosts& costs_;
   std::vector<std::vector<SharedPath>> ring_paths_, tree_paths_, head_paths_;
   int ranks_per_node_ = 1;
-  bool nvlink_ = true;
+  bool nvlink_ = true, staged_ = false;
+  double proxy_share_ = 0;
   mutable std::map<std::pair<TrafficKey, Protocol>, EdgeBottlenecks> bottlenecks_;
 };
 

@@ -50,6 +50,7 @@ class Inspector {
   Job inspect() {
     group();
     describe();
+    obey_plugin();
     for (NodeShape& shape : job_.shapes) search(shape);
     merge();
     count();
@@ -115,6 +116,16 @@ class Inspector {
     job.cuda_11_8 = settings.cuda_11_8;
   }
 
+  /// What the network plug-in sets where the user did not.
+  void obey_plugin() {
+    if (job_.input.job.nodes < 2) return;
+    const LinkType& link = spec_.fabric.link;
+    Settings& settings = job_.settings;
+    if (link.simple_only && !settings.protocol) settings.protocol = Protocol::simple;
+    if (link.ring_only && !settings.algorithm) settings.algorithm = Algorithm::ring;
+    if (settings.buffer_bytes == 0) settings.buffer_bytes = link.nccl_buffer.count;
+  }
+
   void search(NodeShape& shape) {
     NodeQuestion question = question_of(spec_, shape.gpus, job_.input.job.nodes > 1, job_.settings);
     job_.input.job.collnet = has_collnet(question);
@@ -132,6 +143,12 @@ class Inspector {
     TuningInput& input = job_.input;
     input.ring = *ring, input.tree = *tree, input.nvls = *nvls, input.collnet_chain = *chain,
     input.collnet_direct = *direct;
+    if (input.job.nodes > 1) {
+      const double told = to_seconds(spec_.fabric.link.nccl_latency) * 1e6;
+      for (GraphResult* graph :
+           {&input.ring, &input.tree, &input.nvls, &input.collnet_chain, &input.collnet_direct})
+        graph->nic_latency_us = told;
+    }
     int channels = std::max(1, std::min(input.ring.channels, input.tree.channels));
     if (job_.settings.max_channels > 0)
       channels = std::clamp(channels, 1, std::max(1, job_.settings.max_channels / 2));
