@@ -2,6 +2,9 @@
 // (docs/models/collective_time.md).
 #include "sim/collective/costs.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace foretrain {
 
 namespace {
@@ -71,10 +74,17 @@ CollectiveCosts blackwell() {
   costs.tree_step = {microseconds(0.78), microseconds(1.9), microseconds(4)};
   costs.channel_rate = {gigabytes(10), gigabytes(11), gigabytes(18)};
   costs.copy_rate = gigabytes(45);
+  costs.multicast_efficiency = 0.82;  // of what nvlink5 reaches: 0.74 of 721.8 GB/s
   return costs;
 }
 
 }  // namespace
+
+double multicast_efficiency(const CollectiveCosts& costs, int gpus) {
+  constexpr double kMeasured = 8, kDoubling = 0.06;  // 1 - 0.60 / 0.74 over log2(72 / 8) doublings
+  const double doublings = std::max(0.0, std::log2(gpus / kMeasured));
+  return costs.multicast_efficiency * std::max(0.5, 1 - kDoubling * doublings);
+}
 
 CollectiveCosts costs_of(Architecture architecture) {
   switch (architecture) {

@@ -48,6 +48,10 @@ struct CollectiveCosts {
 
 CollectiveCosts costs_of(Architecture architecture);
 
+/// What NVLS reaches over a switch with so many GPUs: of 8 and of 72 Blackwell GPUs 0.74 and 0.60 of the same
+/// NVLinks (coreweave/nccl-tests, nccl#1807), in between and beyond along the logarithm.
+double multicast_efficiency(const CollectiveCosts& costs, int gpus);
+
 // The constants of collectives that a calibration may replace, by name, and the costs of a cluster with its
 // own in place.
 

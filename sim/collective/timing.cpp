@@ -192,7 +192,8 @@ void time_ring(const TimingInput& in, CollectiveTiming& timing) {
   const Time chain = seconds(longest_chain(step, ring.steps, timing.network_steps, in.ranks_per_node));
   const Time busy = seconds(in.bytes * hop.slowest());
   timing.steps = std::max(Time::zero(), chain - busy);
-  timing.data = busy + seconds(in.bytes * receive_only(in, hop, ring.bytes_per_edge));
+  timing.last = seconds(in.bytes * receive_only(in, hop, ring.bytes_per_edge));
+  timing.data = busy + timing.last;
 }
 
 /// A chain from the root; pieces follow each other.

@@ -12,6 +12,7 @@
 
 #include "sim/collective/nccl/channel_count.hpp"
 #include "sim/collective/nccl/link_bandwidth.hpp"
+#include "sim/collective/nccl/nvlink_domain.hpp"
 
 namespace foretrain::nccl {
 
@@ -42,9 +43,13 @@ void take_slower(std::optional<GraphResult>& slowest, const GraphResult& graph) 
 
 class Inspector {
  public:
-  Inspector(const Cluster& cluster, const Placement& placement, const Settings& settings, NodeBook& searched)
-      : spec_(cluster.spec()), placement_(placement), searched_(searched) {
+  Inspector(int hosts, const Cluster& cluster, const Placement& placement, const Settings& settings,
+            NodeBook& searched)
+      : spec_(as_domains(cluster.spec(), hosts)),
+        placement_(as_domains(placement, hosts, cluster.spec().node.gpus)),
+        searched_(searched) {
     job_.settings = settings;
+    job_.hosts = hosts, job_.gpus_per_host = std::max(1, cluster.spec().node.gpus);
   }
 
   Job inspect() {
@@ -170,8 +175,8 @@ class Inspector {
     job_.p2p_channels = peers.total, job_.p2p_per_peer = peers.per_peer;
   }
 
-  const ClusterSpec& spec_;
-  const Placement& placement_;
+  const ClusterSpec spec_;
+  const Placement placement_;
   NodeBook& searched_;
   Job job_;
   std::size_t places_ = 0;  ///< of job_.ranks, given away so far
@@ -188,7 +193,13 @@ Job inspect(const Cluster& cluster, const Placement& placement, const Settings& 
 
 Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings,
             NodeBook& searched) {
-  return Inspector(cluster, placement, settings, searched).inspect();
+  return Inspector(hosts_per_domain(cluster.spec(), placement), cluster, placement, settings, searched)
+      .inspect();
+}
+
+Job inspect_hosts(const Cluster& cluster, const Placement& placement, const Settings& settings,
+                  NodeBook& searched) {
+  return Inspector(1, cluster, placement, settings, searched).inspect();
 }
 
 }  // namespace foretrain::nccl
