@@ -173,9 +173,8 @@ double longest_chain(const RingStep& step, int steps, int crossings, int ranks_p
 /// is idle. Out of host memory it comes as fast as it got there, out of the rank's own buffer as the thread
 /// blocks copy; the protocols with flags have it in their rates.
 double receive_only(const TimingInput& in, const SecondsPerByte& hop, double edge) {
-  const double own = in.protocol == Protocol::simple
-                         ? 1 / (std::max(1, in.run.channels) * in.costs->copy_rate.per_second)
-                         : 0;
+  const double copied = std::max(1, in.run.channels) * in.costs->copy_rate.per_second;
+  const double own = in.protocol == Protocol::simple && copied > 0 ? 1 / copied : 0;
   return (in.staged ? hop.slowest() / edge : own) / static_cast<double>(in.ranks);
 }
 

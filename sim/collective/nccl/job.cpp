@@ -45,8 +45,11 @@ class Inspector {
  public:
   Inspector(int hosts, const Cluster& cluster, const Placement& placement, const Settings& settings,
             NodeBook& searched)
-      : spec_(as_domains(cluster.spec(), hosts)),
-        placement_(as_domains(placement, hosts, cluster.spec().node.gpus)),
+      : domains_(hosts == 1 ? std::nullopt : std::optional(as_domains(cluster.spec(), hosts))),
+        in_domains_(hosts == 1 ? std::nullopt
+                               : std::optional(as_domains(placement, hosts, cluster.spec().node.gpus))),
+        spec_(domains_ ? *domains_ : cluster.spec()),
+        placement_(in_domains_ ? *in_domains_ : placement),
         searched_(searched) {
     job_.settings = settings;
     job_.hosts = hosts, job_.gpus_per_host = std::max(1, cluster.spec().node.gpus);
@@ -175,8 +178,10 @@ class Inspector {
     job_.p2p_channels = peers.total, job_.p2p_per_peer = peers.per_peer;
   }
 
-  const ClusterSpec spec_;
-  const Placement placement_;
+  const std::optional<ClusterSpec> domains_;  ///< hosts are one node
+  const std::optional<Placement> in_domains_;
+  const ClusterSpec& spec_;
+  const Placement& placement_;
   NodeBook& searched_;
   Job job_;
   std::size_t places_ = 0;  ///< of job_.ranks, given away so far

@@ -112,6 +112,66 @@ TEST_CASE(
   CHECK(near(q.time().data, 8e6 * 1.75 / 10e9));
 }
 
+TEST_CASE("in a ring's last step a rank only copies what came in, and Simple's blocks do so at their own rate") {
+  Question q;
+  q.stay_in_node();
+  q.in.inside_seconds_per_byte = 1.75 / 5e9;
+  q.costs.copy_rate = {10e9};
+  // 14 of 15 steps move an eighth of the message over an edge of 5 GB/s, the last one goes at 2 x 10 GB/s.
+  CHECK(near(q.time().data, 1e6 * (14 / 5e9 + 1 / 20e9)));
+  CHECK(near(q.time().last, 1e6 / 20e9));
+  q.in.staged = true;  // out of host memory, as fast as it got there
+  CHECK(near(q.time().data, 1e6 * 15 / 5e9));
+  q.in.staged = false, q.in.protocol = Protocol::ll128;
+  CHECK(q.time().last == Time::zero());
+}
+
+TEST_CASE("a proxy sends its messages one after the other: a gap per channel and slice in every step") {
+  Question q;
+  q.in.protocol = Protocol::ll, q.in.bytes = 16 * 1024, q.in.run.channels = 1;
+  const double before = to_seconds(q.time().steps);
+  q.network.message_gap = microseconds(50);  // more than a step between nodes takes
+  // The longest chain crosses once, then stays on the edge for the other 13 steps.
+  CHECK(near(q.time().steps, (10 + 13 * 50) * us + 16 * 1024 / 8 * 1e-12 - 16 * 1024 * 1e-12));
+  CHECK(before < 100 * us);
+  q.in.run.channels = 4;
+  CHECK(to_seconds(q.time().steps) == Approx((10 + 13 * 200) * us).epsilon(1e-3));
+  q.in.proxy_share = 0.5;  // every other ring is another rank's
+  CHECK(to_seconds(q.time().steps) == Approx((10 + 13 * 100) * us).epsilon(1e-3));
+  q.in.bytes = 4 * 8 * 65536;  // 64 KiB of data a step and channel fill two of LL's slots
+  CHECK(to_seconds(q.time().steps) == Approx((10 + 13 * 200) * us).epsilon(1e-2));
+  q.network.crowded_nodes = 1, q.network.crowded_message_gap = microseconds(100);
+  CHECK(to_seconds(q.time().steps) == Approx((10 + 13 * 400) * us).epsilon(1e-2));
+  q.network.crowded_nodes = 2;
+  CHECK(to_seconds(q.time().steps) == Approx((10 + 13 * 200) * us).epsilon(1e-2));
+}
+
+TEST_CASE("Simple sends a step in two slices, but none below 32 KiB") {
+  Question q;
+  q.in.run.channels = 1;
+  q.network.message_gap = microseconds(1000);
+  const auto steps = [&](double step_bytes) {
+    q.in.bytes = 8 * step_bytes;
+    return to_seconds(q.time().steps) / 1e-3;
+  };
+  CHECK(steps(16 * 1024) == Approx(13).epsilon(0.01));
+  CHECK(steps(64 * 1024) == Approx(26).epsilon(0.01));
+  CHECK(steps(3 * 1048576) == Approx(6 * 13).epsilon(0.01));  // three chunks of 1 MiB
+}
+
+TEST_CASE("TCP connections have a limit of their own: channels times flows times a flow's bandwidth") {
+  Question q;
+  q.in.between_seconds_per_byte = 1.75 / 5e9;
+  q.network.flows = 1;
+  const double wire = to_seconds(q.time().data);
+  q.network.flow_bandwidth = {1e9};  // two channels carry 2 GB/s of the wire's 5
+  CHECK(near(q.time().data, 8e6 * 1.75 / 2e9));
+  q.network.flows = 2;
+  CHECK(near(q.time().data, 8e6 * 1.75 / 4e9));
+  q.network.flows = 8;
+  CHECK(near(q.time().data, wire));
+}
+
 TEST_CASE("a ring over a slow network: the steps inside nodes hide behind the slow edge") {
   Question q;
   q.in.between_seconds_per_byte = 1.75 / 1e9;
