@@ -57,11 +57,11 @@ CollectiveCosts ampere() {
 CollectiveCosts hopper() {
   CollectiveCosts costs = common();
   costs.launch = microseconds(4.2);
-  costs.kernel = microseconds(3.5);
+  costs.kernel = microseconds(4.7);
   costs.simple_start = microseconds(5.4);
-  costs.ring_step = {microseconds(1), microseconds(3), microseconds(6.8)};
+  costs.ring_step = {microseconds(0.8), microseconds(3), microseconds(6.8)};
   costs.tree_step = {microseconds(0.78), microseconds(3), microseconds(0.75)};
-  costs.channel_rate = {gigabytes(5.9), gigabytes(21), gigabytes(32)};
+  costs.channel_rate = {gigabytes(14), gigabytes(21), gigabytes(32)};
   costs.copy_rate = gigabytes(37);
   return costs;
 }
@@ -69,10 +69,10 @@ CollectiveCosts hopper() {
 /// One open series, over two nodes, which took trees and NVLS: the ring's steps are assumed.
 CollectiveCosts blackwell() {
   CollectiveCosts costs = hopper();
-  costs.kernel = microseconds(10);
-  costs.ring_step = {microseconds(1), microseconds(2.5), microseconds(3)};
+  costs.kernel = microseconds(7.3);
+  costs.ring_step = {microseconds(1.3), microseconds(2.5), microseconds(3)};
   costs.tree_step = {microseconds(0.78), microseconds(1.9), microseconds(4)};
-  costs.channel_rate = {gigabytes(10), gigabytes(11), gigabytes(18)};
+  costs.channel_rate = {gigabytes(14), gigabytes(16), gigabytes(24)};
   costs.copy_rate = gigabytes(45);
   costs.multicast_efficiency = 0.82;  // of what nvlink5 reaches: 0.74 of 721.8 GB/s
   return costs;
