@@ -132,7 +132,8 @@ double messages_per_step(const TimingInput& in, double step_bytes) {
 Time proxy_step(const TimingInput& in, double step_bytes) {
   if (in.network == nullptr) return Time::zero();
   const bool crowded = in.network->crowded_nodes > 0 && in.nodes > in.network->crowded_nodes;
-  const Time gap = crowded ? in.network->crowded_message_gap : in.network->message_gap;
+  const bool other = crowded && in.network->crowded_message_gap > Time::zero();
+  const Time gap = other ? in.network->crowded_message_gap : in.network->message_gap;
   const double channels = std::max(1.0, in.proxy_share * std::max(1, in.run.channels));
   return seconds(to_seconds(gap) * channels * std::max(1.0, messages_per_step(in, step_bytes)));
 }
@@ -189,10 +190,9 @@ void time_ring(const TimingInput& in, CollectiveTiming& timing) {
   const RingStep step =
       ring_step(in, hop, in.bytes / std::max(1, ring.steps), ring.bytes_per_edge * of_channels(in));
   const Time chain = seconds(longest_chain(step, ring.steps, timing.network_steps, in.ranks_per_node));
-  const Time busy = seconds(in.bytes * hop.slowest());
-  timing.steps = std::max(Time::zero(), chain - busy);
-  timing.last = seconds(in.bytes * receive_only(in, hop, ring.bytes_per_edge));
-  timing.data = busy + timing.last;
+  timing.data = seconds(in.bytes * hop.slowest());
+  timing.steps = std::max(Time::zero(), chain - timing.data);
+  timing.fill = timing.last = seconds(in.bytes * receive_only(in, hop, ring.bytes_per_edge));
 }
 
 /// A chain from the root; pieces follow each other.

@@ -76,7 +76,7 @@ speed = 3
         "    | ^^^^^\n"
         "  hint: known: kind, bandwidth, line_rate, nccl_bandwidth, collective_efficiency, latency, "
         "collective_latency, rendezvous_latency, eager_limit, message_gap, crowded_message_gap, crowded_nodes, "
-        "flows, flow_bandwidth, nccl_latency, nccl_buffer, simple_only, ring_only\n"
+        "flows, flow_bandwidth, nccl_latency, nccl_buffer, …\n"
         "5 errors\n");
 }
 
