@@ -127,37 +127,46 @@ TEST_CASE("in a ring's last step a rank only copies what came in, and Simple's b
   CHECK(q.time().last == Time::zero());
 }
 
-TEST_CASE("a proxy sends its messages one after the other: a gap per channel and slice in every step") {
+/// Nothing takes time but the proxy and ten microseconds between nodes.
+void keep_only_messages(Question& q) {
+  q.costs.channel_rate = {ByteRate{1e15}, ByteRate{1e15}, ByteRate{1e15}};
+  q.in.inside_seconds_per_byte = q.in.between_seconds_per_byte = 1e-15;
+  q.in.run.channels = 1;
+}
+
+TEST_CASE("a proxy sends its messages one after the other: a gap per channel and slot in every step") {
   Question q;
-  q.in.protocol = Protocol::ll, q.in.bytes = 16 * 1024, q.in.run.channels = 1;
-  const double before = to_seconds(q.time().steps);
-  q.network.message_gap = microseconds(50);  // more than a step between nodes takes
-  // The longest chain crosses once, then stays on the edge for the other 13 steps.
-  CHECK(near(q.time().steps, (10 + 13 * 50) * us + 16 * 1024 / 8 * 1e-12 - 16 * 1024 * 1e-12));
-  CHECK(before < 100 * us);
+  keep_only_messages(q);
+  q.in.protocol = Protocol::ll, q.in.bytes = 1024;
+  const auto steps = [&] { return to_seconds(q.time().steps) / us; };
+  CHECK(steps() == Approx(4 * 10 + 10 * 1));  // four crossings, ten steps inside nodes
+  q.network.message_gap = microseconds(50);
+  CHECK(steps() == Approx(10 + 13 * 50));  // one crossing, then the chain stays on the edge
   q.in.run.channels = 4;
-  CHECK(to_seconds(q.time().steps) == Approx((10 + 13 * 200) * us).epsilon(1e-3));
+  CHECK(steps() == Approx(10 + 13 * 200));
   q.in.proxy_share = 0.5;  // every other ring is another rank's
-  CHECK(to_seconds(q.time().steps) == Approx((10 + 13 * 100) * us).epsilon(1e-3));
+  CHECK(steps() == Approx(10 + 13 * 100));
   q.in.bytes = 4 * 8 * 65536;  // 64 KiB of data a step and channel fill two of LL's slots
-  CHECK(to_seconds(q.time().steps) == Approx((10 + 13 * 200) * us).epsilon(1e-2));
-  q.network.crowded_nodes = 1, q.network.crowded_message_gap = microseconds(100);
-  CHECK(to_seconds(q.time().steps) == Approx((10 + 13 * 400) * us).epsilon(1e-2));
+  CHECK(steps() == Approx(10 + 13 * 200).epsilon(1e-4));
+  q.network.crowded_nodes = 1;  // without a gap of its own
+  CHECK(steps() == Approx(10 + 13 * 200).epsilon(1e-4));
+  q.network.crowded_message_gap = microseconds(100);
+  CHECK(steps() == Approx(10 + 13 * 400).epsilon(1e-4));
   q.network.crowded_nodes = 2;
-  CHECK(to_seconds(q.time().steps) == Approx((10 + 13 * 200) * us).epsilon(1e-2));
+  CHECK(steps() == Approx(10 + 13 * 200).epsilon(1e-4));
 }
 
 TEST_CASE("Simple sends a step in two slices, but none below 32 KiB") {
   Question q;
-  q.in.run.channels = 1;
+  keep_only_messages(q);
   q.network.message_gap = microseconds(1000);
-  const auto steps = [&](double step_bytes) {
+  const auto messages = [&](double step_bytes) {
     q.in.bytes = 8 * step_bytes;
-    return to_seconds(q.time().steps) / 1e-3;
+    return (to_seconds(q.time().steps) / us - 20) / 13 / 1000;  // Simple: twice the network's ten
   };
-  CHECK(steps(16 * 1024) == Approx(13).epsilon(0.01));
-  CHECK(steps(64 * 1024) == Approx(26).epsilon(0.01));
-  CHECK(steps(3 * 1048576) == Approx(6 * 13).epsilon(0.01));  // three chunks of 1 MiB
+  CHECK(messages(16 * 1024) == Approx(1).epsilon(1e-4));
+  CHECK(messages(64 * 1024) == Approx(2).epsilon(1e-4));
+  CHECK(messages(3 * 1048576) == Approx(6).epsilon(1e-4));  // three chunks of 1 MiB
 }
 
 TEST_CASE("TCP connections have a limit of their own: channels times flows times a flow's bandwidth") {

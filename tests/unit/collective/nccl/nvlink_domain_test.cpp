@@ -27,7 +27,7 @@ ClusterSpec rack(int nodes, int hosts) {
   for (int g = 0; g < 4; ++g) {
     const std::string number = std::to_string(g);
     spec.node.links.push_back(
-        connect("gpu" + number, "nvswitch0", link_type("nvlink", LinkKind::nvlink, kPort * 1e-9, 1)));
+        connect("gpu" + number, "nvswitch0", link_type("nvlink", LinkKind::nvlink, kPort * 1e-10, 1), 10));
     spec.node.links.push_back(
         connect("nic" + number, "gpu" + number, link_type("port", LinkKind::nvlink, kPort * 1e-9, 1)));
     spec.node.links.push_back(
