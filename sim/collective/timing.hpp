@@ -34,9 +34,9 @@ struct TimingInput {
 struct CollectiveTiming {
   Time start{};  ///< kernel and protocol, once
   Time steps{};  ///< latencies one after the other, as far as they are not hidden behind the data
-  Time fill{};   ///< until the last link of a pipeline has its first piece
-  Time data{};   ///< the bytes over the bottleneck, and a ring's last step
-  Time last{};   ///< of it that step: what came in goes to its place, and no link is busy
+  Time fill{};   ///< until the last link of a pipeline has its first piece; a ring's last step
+  Time data{};   ///< the bytes over the bottleneck
+  Time last{};   ///< of `fill` a ring's last step: what came in goes to its place, and no link is busy
   int inner_steps = 0, network_steps = 0;
   bool channel_bound = false;  ///< the thread blocks, not a link, are the bottleneck
   Time latency() const { return start + steps + fill; }
