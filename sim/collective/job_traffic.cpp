@@ -212,8 +212,10 @@ LinkLoads::Efficiency JobTraffic::efficiency(Protocol protocol, bool peers) cons
                                    of(costs_.network_efficiency, protocol),
                                    {}};
   if (protocol == Protocol::ll) efficiency.most_between = costs_.low_latency_network;
-  if (is_one_domain()) efficiency.between = efficiency.inside, efficiency.most_between = {};
-  else if (peers) efficiency.between *= costs_.peer_network_efficiency;
+  if (is_one_domain())
+    efficiency.between = efficiency.inside, efficiency.most_between = {};
+  else if (peers)
+    efficiency.between *= costs_.peer_network_efficiency;
   return efficiency;
 }
 

@@ -123,8 +123,8 @@ double messages_per_step(const TimingInput& in, double step_bytes) {
       break;
   }
   const double chunk = static_cast<double>(std::max<std::int64_t>(1, in.chunk.chunk));
-  const double slices =
-      std::clamp(std::floor(std::min(step_bytes, chunk) / kLeastSlice), 1.0, std::max(1.0, 1.0 * in.chunk.slices));
+  const double slices = std::clamp(std::floor(std::min(step_bytes, chunk) / kLeastSlice), 1.0,
+                                   std::max(1.0, 1.0 * in.chunk.slices));
   return slices * std::ceil(step_bytes / chunk);
 }
 

@@ -17,8 +17,8 @@ struct TimingInput {
   Protocol protocol = Protocol::simple;
   double bytes = 0;  ///< as nccl-tests counts them
   int ranks = 1, nodes = 1, ranks_per_node = 1;
-  bool nvlink = true;   ///< between the ranks of a node
-  bool staged = false;  ///< some edge of the ring goes through host memory
+  bool nvlink = true;      ///< between the ranks of a node
+  bool staged = false;     ///< some edge of the ring goes through host memory
   double proxy_share = 1;  ///< channels of a ring that one rank's proxy sends and receives for, per channel
   nccl::RunShape run{};
   nccl::ChunkShape chunk{};

@@ -120,8 +120,8 @@ TEST_CASE("without peer access PCIe rings run at the rate of their staging copie
   CHECK(pace(spec) == Approx(1 / (12.3e9 * Gpu{}.staging_share)));
 }
 
-// Rank r sends in K = n - 1 (all-gather) or 2(n - 1) (all-reduce) steps and receives in as many, one later: in
-// the last of K + 1 steps it reads from host memory and writes nothing there. Per step 1/n of the message.
+// Rank r sends in K = n - 1 (all-gather) or 2(n - 1) (all-reduce) steps and receives in as many, one later:
+// in the last of K + 1 steps it reads from host memory and writes nothing there. Per step 1/n of the message.
 TEST_CASE("a ring through host memory takes one step more than it sends in") {
   ClusterSpec spec = pcie_cluster(1, 4);
   spec.node.peer_access = false;

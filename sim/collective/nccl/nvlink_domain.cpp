@@ -44,7 +44,8 @@ ClusterSpec as_domains(const ClusterSpec& cluster, int hosts) {
   for (int host = 0; host < hosts; ++host) {
     for (NodeLink link : cluster.node.links) {
       if (is_port_of_domain(link)) continue;
-      link.a = name_in_domain(link.a, host, cluster.node), link.b = name_in_domain(link.b, host, cluster.node);
+      link.a = name_in_domain(link.a, host, cluster.node),
+      link.b = name_in_domain(link.b, host, cluster.node);
       node.links.push_back(std::move(link));
     }
   }

@@ -23,8 +23,8 @@ Keys<LinkType> plugin_keys() {
   return {
       {"message_gap", takes::latency<&LinkType::message_gap>(), "\"6.6 us\"", "0 us",
        "what the proxy of a rank needs for each message, one after the other"},
-      {"crowded_message_gap", takes::latency<&LinkType::crowded_message_gap>(), "\"6.6 us\"",
-       "message_gap", "the same in jobs of more than crowded_nodes nodes"},
+      {"crowded_message_gap", takes::latency<&LinkType::crowded_message_gap>(), "\"6.6 us\"", "message_gap",
+       "the same in jobs of more than crowded_nodes nodes"},
       {"crowded_nodes", takes::integer<&LinkType::crowded_nodes>(1, kMostNodes), "64", "none",
        "up to so many nodes message_gap holds, beyond them crowded_message_gap"},
       {"flows", takes::integer<&LinkType::flows>(1, kMostFlows), "1", "as many as it takes",

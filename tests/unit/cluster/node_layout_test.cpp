@@ -71,7 +71,8 @@ TEST_CASE("a connection becomes one link each way with the bandwidth of all its 
 }
 
 TEST_CASE(
-    "after the connections every GPU has two staging links, shares of its widest way to the host: out and in") {
+    "after the connections every GPU has two staging links, shares of its widest way to the host: out and "
+    "in") {
   NodeSpec node = one_of_each();
   node.links = {
       test::connect("gpu0", "cpu0", test::pcie3()), test::connect("gpu1", "gpu0", test::nvlink2(), 3),

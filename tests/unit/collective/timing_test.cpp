@@ -112,7 +112,8 @@ TEST_CASE(
   CHECK(near(q.time().data, 8e6 * 1.75 / 10e9));
 }
 
-TEST_CASE("in a ring's last step a rank only copies what came in, and Simple's blocks do so at their own rate") {
+TEST_CASE(
+    "in a ring's last step a rank only copies what came in, and Simple's blocks do so at their own rate") {
   Question q;
   q.stay_in_node();
   q.in.inside_seconds_per_byte = 1.75 / 5e9;

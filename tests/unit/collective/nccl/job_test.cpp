@@ -178,7 +178,8 @@ TEST_CASE("what a network plug-in sets holds between nodes, and where the user s
   CHECK(job.settings.buffer_bytes == 1 << 20);
 }
 
-// facts: 2.18 and later add it to a step between nodes, and once more for Simple; a tree over two nodes has two.
+// facts: 2.18 and later add it to a step between nodes, and once more for Simple; a tree over two nodes has
+// two.
 TEST_CASE("the latency that a plug-in reports is in NCCL's forecast of every step between nodes") {
   ClusterSpec spec = nvlink_cluster(2, 2);
   const Job silent = job_on(spec, 8);

@@ -30,10 +30,8 @@ ClusterSpec rack(int nodes, int hosts) {
         connect("gpu" + number, "nvswitch0", link_type("nvlink", LinkKind::nvlink, kPort * 1e-10, 1), 10));
     spec.node.links.push_back(
         connect("nic" + number, "gpu" + number, link_type("port", LinkKind::nvlink, kPort * 1e-9, 1)));
-    spec.node.links.push_back(
-        connect("gpu" + number, "cpu0", link_type("pcie5_x16", LinkKind::pcie, 55, 1)));
-    spec.node.links.push_back(
-        connect("nic" + number, "cpu0", link_type("pcie5_x16", LinkKind::pcie, 55, 1)));
+    spec.node.links.push_back(connect("gpu" + number, "cpu0", link_type("pcie5_x16", LinkKind::pcie, 55, 1)));
+    spec.node.links.push_back(connect("nic" + number, "cpu0", link_type("pcie5_x16", LinkKind::pcie, 55, 1)));
   }
   spec.node.gpudirect_reach = PathClass::phb;
   spec.fabric = star_fabric(link_type("domain", LinkKind::network, kPort * 1e-9, 1));
@@ -102,8 +100,8 @@ TEST_CASE("hosts of a domain are one node to NCCL, domains are several, and one 
   CHECK(place.gpu == 1);
 }
 
-// Every GPU sends 1 + 1/8 of the message to the switch at the multicast efficiency of its port; with 4 GiB the
-// rest is under two per cent.
+// Every GPU sends 1 + 1/8 of the message to the switch at the multicast efficiency of its port; with 4 GiB
+// the rest is under two per cent.
 TEST_CASE("NVLS runs over all GPUs of a domain") {
   const OneJob job(rack(2, 2), 8, newest());
   const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, kLarge);
@@ -113,7 +111,8 @@ TEST_CASE("NVLS runs over all GPUs of a domain") {
         Approx(static_cast<double>(kLarge) * (1 + 1.0 / 8) / (kPort * efficiency)).epsilon(1e-9));
 }
 
-// Each GPU sends to one other and receives from one, over its port or its host's switch: 2 x 7/8 of the message.
+// Each GPU sends to one other and receives from one, over its port or its host's switch: 2 x 7/8 of the
+// message.
 TEST_CASE("a ring over a domain runs at the rate of NVLink, as if its hosts were one") {
   const OneJob job(rack(2, 2), 8, newest_ring());
   const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, kLarge);
