@@ -66,6 +66,10 @@ JobTraffic::JobTraffic(const Cluster& cluster, const nccl::Job& job, const Colle
     ranks_per_node_ = std::max(ranks_per_node_, static_cast<int>(shape.gpus.size()));
   }
   nvlink_ = has_nvlink();
+  std::map<int, int> ranks_of;
+  for (const nccl::JobNode& node : job_.nodes)
+    ranks_per_machine_ = std::max(ranks_per_machine_,
+                                  ranks_of[node.node] += static_cast<int>(job_.shape_of(node).gpus.size()));
 }
 
 bool JobTraffic::has_nvlink() const {
@@ -137,6 +141,7 @@ LinkLoads JobTraffic::loads(TrafficKey key) const {
 }
 
 NodeClasses JobTraffic::classes_of(TrafficKey key) const {
+  if (job_.settings.isolation != nccl::Isolation::none) return class_per_node(job_, cluster_.nodes());
   const bool trees = key.pattern == TrafficPattern::tree || key.pattern == TrafficPattern::multicast ||
                      key.pattern == TrafficPattern::collnet;
   if (trees) return classes_by_tree(job_, cluster_.nodes());

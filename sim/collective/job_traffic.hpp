@@ -81,8 +81,10 @@ class JobTraffic {
 
   /// Whether ring neighbours of a node are joined by NVLink.
   bool nvlink() const { return nvlink_; }
-  /// On the fullest node.
+  /// On the fullest node, as NCCL counts them.
   int ranks_per_node() const { return ranks_per_node_; }
+  /// On the fullest machine: more than on a node where every rank is one.
+  int ranks_per_machine() const { return ranks_per_machine_; }
   /// By NodeShape of the job: the search's paths, equal ones in one.
   const std::vector<std::vector<SharedPath>>& paths(nccl::Pattern pattern) const;
 
@@ -98,7 +100,7 @@ class JobTraffic {
   const nccl::Job& job_;
   const CollectiveCosts& costs_;
   std::vector<std::vector<SharedPath>> ring_paths_, tree_paths_, head_paths_;
-  int ranks_per_node_ = 1;
+  int ranks_per_node_ = 1, ranks_per_machine_ = 1;
   bool nvlink_ = true;
   mutable std::map<std::pair<TrafficKey, Protocol>, EdgeBottlenecks> bottlenecks_;
 };

@@ -21,9 +21,16 @@ std::string binary_size(Bytes size) {
 
 std::string launch_line(const CollectiveCurve& curve) {
   if (curve.processes_per_node == 0) return "launch: one process per GPU";
-  return fmt::format(
-      "launch: {} process{} per node; a process launches the kernels of its GPUs one after the other",
-      curve.processes_per_node, curve.processes_per_node == 1 ? "" : "es");
+  const std::string threads =
+      curve.threads_per_process > 1 ? fmt::format(" with {} threads", curve.threads_per_process) : "";
+  return fmt::format("launch: {} process{} per node{}; a {} launches the kernels of its GPUs one after the other",
+                     curve.processes_per_node, curve.processes_per_node == 1 ? "" : "es", threads,
+                     threads.empty() ? "process" : "thread");
+}
+
+std::string isolation_line(const CollectiveCurve& curve) {
+  return fmt::format("nodes: {}; NCCL takes every {} for a node, and no two of them have P2P or shared memory",
+                     counted(curve.gpus(), "GPU"), curve.isolation == nccl::Isolation::pod ? "pod" : "container");
 }
 
 std::string bound_text(const CollectiveCurve& curve, const CollectivePoint& p) {
@@ -45,6 +52,8 @@ std::string size_line(const CollectiveCurve& curve, const CollectivePoint& p) {
 
 std::vector<std::string> explain(const CollectiveCurve& curve) {
   std::vector<std::string> lines{launch_line(curve)};
+  if (curve.isolation != nccl::Isolation::none) lines.push_back(isolation_line(curve));
+  if (curve.single) lines.push_back("time: of one call, launch and collective one after the other");
   for (const CollectivePoint& p : curve.points) lines.push_back(size_line(curve, p));
   return lines;
 }

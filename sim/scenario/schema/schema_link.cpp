@@ -32,7 +32,15 @@ const Keys<LinkType>& link_keys() {
                    LinkType& link) { takes::put(table.bytes(key), link.eager_limit); }},
        "\"8 KiB\"",
        "0 B",
-       "the largest message that needs no handshake"}};
+       "the largest message that needs no handshake"},
+      {"inject_latency", takes::latency<&LinkType::inject_latency>(), "\"12.7 us\"", "0 us",
+       "more of each send up to inject_limit: the CPU reads it from the GPU's memory into the command"},
+      {"inject_limit",
+       {"size", [](TableReader& table, std::string_view key,
+                   LinkType& link) { takes::put(table.bytes(key), link.inject_limit); }},
+       "\"128 B\"",
+       "0 B",
+       "the largest send that travels within its command"}};
   return keys;
 }
 
