@@ -53,9 +53,10 @@ class LinkNames {
   std::vector<LinkId> links_;
 };
 
-BoundBy bound_of(const CollectivePlan& plan, Time shown) {
-  if (plan.launch > shown) return BoundBy::launch;
-  if (plan.timing.latency() >= plan.timing.data) return BoundBy::latency;
+/// `alone` by the level of detail asked for; `hidden` of it.
+BoundBy bound_of(const CollectivePlan& plan, Time alone, Time hidden) {
+  if (plan.launch > alone - hidden) return BoundBy::launch;
+  if (plan.timing.latency() - hidden >= plan.timing.data) return BoundBy::latency;
   return plan.timing.channel_bound ? BoundBy::thread_blocks : BoundBy::link;
 }
 
@@ -72,10 +73,11 @@ class NcclPoints {
     CollectivePoint p;
     p.size = size;
     p.launch = plan.launch;
-    p.time = question_.single ? plan.launch + alone : std::max(alone - plan.hidden, plan.launch);
+    p.hidden = question_.single ? Time::zero() : std::min(plan.hidden, alone);
+    p.time = question_.single ? plan.launch + alone : std::max(alone - p.hidden, plan.launch);
     p.algorithm = plan.algorithm_name(), p.protocol = name_of(plan.protocol), p.channels = plan.channels;
     p.timing = plan.timing;
-    p.bound = bound_of(plan, alone - plan.hidden);
+    p.bound = bound_of(plan, alone, p.hidden);
     p.bottleneck = names_.index_of(plan.bottleneck.link);
     p.why = std::move(plan.why);
     const nccl::Settings& nccl = question_.settings.nccl;

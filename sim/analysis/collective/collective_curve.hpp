@@ -45,7 +45,8 @@ std::string_view name_of(BoundBy bound);
 struct CollectivePoint {
   Bytes size{};   ///< as nccl-tests runs it: see run_size()
   Time time{};    ///< one of many in the loop of nccl-tests, or of a single call: launch and collective
-  Time launch{};  ///< host time of one process
+  Time launch{};  ///< host time of one thread of a process
+  Time hidden{};  ///< of the parts below, by the calls before and behind in the loop
   ByteRate algbw{}, busbw{};
   std::string_view algorithm = "-";
   std::string_view protocol = "-";

@@ -42,9 +42,11 @@ std::string bound_text(const CollectiveCurve& curve, const CollectivePoint& p) {
 std::string size_line(const CollectiveCurve& curve, const CollectivePoint& p) {
   if (p.channels == 0) return fmt::format("{}: {}", binary_size(p.size), p.why);
   const CollectiveTiming& t = p.timing;
-  return fmt::format("{}: {}, {}, {}; start {} + steps {} + fill {} + data {}, launch {}; {}{}{}",
+  const std::string hidden =
+      p.hidden > Time::zero() ? fmt::format(", of which the loop hides {}", to_string(p.hidden)) : "";
+  return fmt::format("{}: {}, {}, {}; start {} + steps {} + fill {} + data {}{}, launch {}; {}{}{}",
                      binary_size(p.size), p.algorithm, p.protocol, counted(p.channels, "channel"),
-                     to_string(t.start), to_string(t.steps), to_string(t.fill), to_string(t.data),
+                     to_string(t.start), to_string(t.steps), to_string(t.fill), to_string(t.data), hidden,
                      to_string(p.launch), bound_text(curve, p), p.why.empty() ? "" : "; ", p.why);
 }
 
