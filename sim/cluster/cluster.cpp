@@ -124,9 +124,10 @@ void Cluster::find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int fro
   const Vertex &from = vertices_[from_gpu], &to = vertices_[to_gpu];
   way.out = &to_nic_[pair_of(from.index, from_nic)], way.in = &from_nic_[pair_of(to.index, to_nic)];
   way.fabric.clear();
-  const int switches = from.node == to.node ? 0
-                                            : fabric_->route(spec_.fabric, fabric_site(), {from.node, from_nic},
-                                                             {to.node, to_nic}, way.fabric);
+  const int switches =
+      from.node == to.node
+          ? 0
+          : fabric_->route(spec_.fabric, fabric_site(), {from.node, from_nic}, {to.node, to_nic}, way.fabric);
   way.sum = way.out->sum;
   for (const LinkId link : way.fabric) way.sum.add(links_.of_fabric(link));
   way.sum.add(way.in->sum);

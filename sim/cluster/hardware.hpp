@@ -67,8 +67,8 @@ struct LinkType {
                               ///< wire; 0: unknown
   Time rendezvous_latency{};  ///< more of it for messages beyond `eager_limit`
   Bytes eager_limit{};        ///< largest message that needs no handshake; 0: none does
-  Time inject_latency{};      ///< more of a message up to `inject_limit`, which the CPU copies into the command
-  Bytes inject_limit{};       ///< largest message that is sent within its command; 0: none is
+  Time inject_latency{};  ///< more of a message up to `inject_limit`, which the CPU copies into the command
+  Bytes inject_limit{};   ///< largest message that is sent within its command; 0: none is
   friend bool operator==(const LinkType&, const LinkType&) = default;
 };
 

@@ -1,5 +1,5 @@
-// Between nodes all channels have one order, so that only ranks of one node, and those of the root's, can come
-// before each other on different channels.
+// Between nodes all channels have one order, so that only ranks of one node, and those of the root's, can
+// come before each other on different channels.
 #include "sim/collective/chain_overlap.hpp"
 
 #include <algorithm>

@@ -233,8 +233,8 @@ class PlanBuilder {
         std::clamp(std::ceil(data / (route.nvlink_only ? 524288.0 : 131072.0)), kLeastPieces, 1024.0);
     connection.transfers = static_cast<std::uint32_t>(pieces);
     connection.bytes = data * wire / pieces;
-    connection.latency = plan_.timing.fill + (route.crosses_network ? peer_step(step_, plan_.send)
-                                                                    : inner_step(step_, false));
+    connection.latency =
+        plan_.timing.fill + (route.crosses_network ? peer_step(step_, plan_.send) : inner_step(step_, false));
     std::vector<LinkId> links = route.links;
     result_.capacities.push_back({peer_rate(communicator_.costs(), plan_.send).per_second * wire});
     links.push_back(static_cast<LinkId>(result_.capacities.size()) - 1);

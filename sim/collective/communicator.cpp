@@ -59,8 +59,8 @@ struct Communicator::State {
     return one * launchers(processes_per_node).gpus_per_timer;
   }
 
-  /// The loop ends when its last call has gone all the way, once for all iterations; timers of several threads
-  /// stop as their own ranks are done, and the mean of them is printed.
+  /// The loop ends when its last call has gone all the way, once for all iterations; timers of several
+  /// threads stop as their own ranks are done, and the mean of them is printed.
   Time hidden_in_loop(const CollectivePlan& plan) const {
     if (!is_chain(plan.op) || ranks() < 2) return Time::zero();
     const auto places = chain_places(job, plan.channels, plan.op == CollectiveOp::broadcast);
@@ -128,11 +128,18 @@ struct Communicator::State {
     const nccl::PeerPath path = send.remote > 0    ? nccl::PeerPath::network
                                 : traffic.nvlink() ? nccl::PeerPath::nvlink
                                                    : nccl::PeerPath::pcie;
-    send.shape = nccl::peer_shape({settings.nccl.version, ranks(), nodes(), job.p2p_channels, job.p2p_per_peer,
-                                   path, settings.nccl.buffer_bytes},
+    send.shape = nccl::peer_shape({settings.nccl.version, ranks(), nodes(), job.p2p_channels,
+                                   job.p2p_per_peer, path, settings.nccl.buffer_bytes},
                                   std::llround(send.bytes));
-    send.direct = nodes() == 1 && processes_of(settings.processes_per_node, traffic.ranks_per_node()) == 1;
+    send.direct = writes_into_peers();
     return send;
+  }
+
+  /// Ranks of one process know each other's pointers; memory of cuMem, the default since 2.19
+  /// (NCCL_CUMEM_ENABLE), goes through buffers between them as well.
+  bool writes_into_peers() const {
+    return nodes() == 1 && settings.nccl.version < nccl::Version{2, 19, 0} &&
+           processes_of(settings.processes_per_node, traffic.ranks_per_node()) == 1;
   }
 
   CollectivePlan between_peers(CollectiveOp op, Bytes size) const {

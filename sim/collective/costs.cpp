@@ -19,7 +19,8 @@ CollectiveCosts common() {
   costs.link_efficiency = {0.39, 0.8, 1};
   costs.network_efficiency = {0.5, 0.63, 1};
   costs.low_latency_network = gigabytes(2.3);
-  // Polaris, 8 to 1,024 ranks: 0 B take 1.9 to 2.9 us per peer, 256 B to 2 KiB 4.5 and more (alcf-nccl-tests).
+  // Polaris, 8 to 1,024 ranks: 0 B take 1.9 to 2.9 us per peer, 256 B to 2 KiB 4.5 and more
+  // (alcf-nccl-tests).
   costs.peer_enqueue = microseconds(2);
   costs.peer_message = microseconds(4.5);
   // Two ranks over loopback sockets, NCCL 2.29 (eunomia-bpf/nccl-eBPF); the step is that of p3dn over TCP.
@@ -32,8 +33,8 @@ CollectiveCosts common() {
   return costs;
 }
 
-/// A channel of a send: what one block copies. Two A100 with two channels: 28.6 GB/s in all; a B300 has 19.5 in
-/// each of 32 (facts/NCCL_TUNING.md 5). Older GPUs are taken for an A100, a Hopper for a Blackwell.
+/// A channel of a send: what one block copies. Two A100 with two channels: 28.6 GB/s in all; a B300 has 19.5
+/// in each of 32 (facts/NCCL_TUNING.md 5). Older GPUs are taken for an A100, a Hopper for a Blackwell.
 constexpr ByteRate kPeerChannelOfA100 = gigabytes(14.3), kPeerChannelOfB300 = gigabytes(19.5);
 
 CollectiveCosts volta() {

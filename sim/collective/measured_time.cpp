@@ -23,8 +23,8 @@ bool is_forced_alike(const CalibratedCollective& measured, const nccl::Settings&
 }
 
 void scale(CollectivePlan& plan, double factor) {
-  for (Time* part : {&plan.latency, &plan.alone, &plan.hidden, &plan.timing.start, &plan.timing.steps, &plan.timing.fill,
-                     &plan.timing.data})
+  for (Time* part : {&plan.latency, &plan.alone, &plan.hidden, &plan.timing.start, &plan.timing.steps,
+                     &plan.timing.fill, &plan.timing.data})
     *part = seconds(to_seconds(*part) * factor);
   plan.stretch *= factor;
 }

@@ -84,10 +84,10 @@ namespace {
 
 /// Thread blocks, or between pods the thread that serves a rank's sockets: flags are bytes to it, too.
 double of_channels(const TimingInput& in) {
-  const double blocks = 1 / (std::max(1, in.run.channels) * of(in.costs->channel_rate, in.protocol).per_second);
-  return in.sockets_of_pods
-             ? std::max(blocks, with_flags(in.protocol, 1) / in.costs->socket_rate.per_second)
-             : blocks;
+  const double blocks =
+      1 / (std::max(1, in.run.channels) * of(in.costs->channel_rate, in.protocol).per_second);
+  return in.sockets_of_pods ? std::max(blocks, with_flags(in.protocol, 1) / in.costs->socket_rate.per_second)
+                            : blocks;
 }
 
 /// Seconds per byte on a hop inside a node and on one between nodes.
@@ -259,15 +259,17 @@ Time peer_step(const TimingInput& in, const PeerSend& send) {
   const LinkType& link = *in.network;
   const Time small = small_step(in);
   const Time asks = asks_first(in, send.bytes) ? link.rendezvous_latency : Time::zero();
-  const bool injected = link.inject_limit.count > 0 && send.bytes <= static_cast<double>(link.inject_limit.count);
+  const bool injected =
+      link.inject_limit.count > 0 && send.bytes <= static_cast<double>(link.inject_limit.count);
   const Time message = in.costs->peer_message + (injected ? link.inject_latency : Time::zero());
-  return seconds(to_seconds(small) * of(in.costs->network_factor, in.protocol)) + asks + send.remote * message;
+  return seconds(to_seconds(small) * of(in.costs->network_factor, in.protocol)) + asks +
+         send.remote * message;
 }
 
 namespace {
 
-/// A message that is not written where it is wanted waits in the receiver's buffer for a second copy, of which
-/// the last chunk's is not hidden.
+/// A message that is not written where it is wanted waits in the receiver's buffer for a second copy, of
+/// which the last chunk's is not hidden.
 double second_copy(const TimingInput& in, const PeerSend& send) {
   if (send.direct || send.shape.protocol != Protocol::simple) return 0;
   const double part = std::min(static_cast<double>(send.shape.part), static_cast<double>(send.shape.chunk));
@@ -285,7 +287,8 @@ CollectiveTiming time_of_peers(const TimingInput& input, const PeerSend& send) {
   timing.network_steps = send.remote > 0 ? 1 : 0;
   timing.steps = peer_step(input, send);
   timing.fill = seconds(second_copy(input, send));
-  const double sockets = input.sockets_of_pods ? send.bytes * send.peers / input.costs->socket_rate.per_second : 0;
+  const double sockets =
+      input.sockets_of_pods ? send.bytes * send.peers / input.costs->socket_rate.per_second : 0;
   const double blocks = std::max(send.bytes / peer_rate(*input.costs, send).per_second, sockets);
   const double links = input.bytes * std::max(input.inside_seconds_per_byte, input.between_seconds_per_byte);
   timing.channel_bound = blocks > links;

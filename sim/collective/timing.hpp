@@ -58,10 +58,10 @@ int multicast_pieces(const TimingInput& input);
 struct PeerSend {
   double bytes = 0;  ///< to each
   int peers = 1;
-  int remote = 0;        ///< of them on other nodes
+  int remote = 0;  ///< of them on other nodes
   nccl::PeerShape shape{};
-  int channels = 1;      ///< thread blocks of all sends and receives
-  bool direct = false;   ///< the sender's block writes where the receiver wants it: ranks of one process
+  int channels = 1;     ///< thread blocks of all sends and receives
+  bool direct = false;  ///< the sender's block writes where the receiver wants it: ranks of one process
 };
 /// What the thread blocks of one message of that shape move, when all peers are served at once.
 ByteRate peer_rate(const CollectiveCosts& costs, const PeerSend& send);

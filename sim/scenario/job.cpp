@@ -98,7 +98,8 @@ std::string isolation_warning(const Scenario& scenario, int gpus) {
   if (isolation == nccl::Isolation::none || working.size() <= working.nodes) return {};
   return fmt::format(
       "launch.isolation = {}: NCCL takes every rank for a node of its own, so that GPUs of a machine have no "
-      "NVLink, P2P or shared memory and share its network interface; one host name or NCCL_HOSTID, and a shared "
+      "NVLink, P2P or shared memory and share its network interface; one host name or NCCL_HOSTID, and a "
+      "shared "
       "/dev/shm, join them",
       kIsolationNames[static_cast<std::size_t>(isolation)]);
 }

@@ -24,7 +24,7 @@ struct Launch {
   std::optional<Launcher> with;  ///< none: something that starts as many processes as the strategy wants
   int processes_per_node = 0;    ///< 0: as many as the strategy wants
   nccl::Isolation isolation = nccl::Isolation::none;  ///< whether every rank is a node to NCCL
-  std::optional<Bytes> shm{};    ///< of /dev/shm, where the ranks' shared memory lies; none: enough
+  std::optional<Bytes> shm{};  ///< of /dev/shm, where the ranks' shared memory lies; none: enough
 };
 
 inline constexpr std::array<std::string_view, 3> kIsolationNames{"none", "pod", "container"};

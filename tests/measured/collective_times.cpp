@@ -69,7 +69,8 @@ TEST_CASE(
   CHECK(v.error.median < v.nccl_model.median / 2);
 }
 
-TEST_CASE("both lots of rows: broadcast and reduce are met within 15 percent in the median, alltoall within 20") {
+TEST_CASE(
+    "both lots of rows: broadcast and reduce are met within 15 percent in the median, alltoall within 20") {
   CHECK(median_of_both({"broadcast", "reduce"}) <= 0.15);
   CHECK(median_of_both({"alltoall"}) <= 0.20);
 }

@@ -63,9 +63,9 @@ struct CollectiveCurve {
   Placement placement;
   int processes_per_node = 0;  ///< 0: one per GPU
   int threads_per_process = 1;
-  bool single = false;         ///< times of single calls
+  bool single = false;  ///< times of single calls
   nccl::Isolation isolation = nccl::Isolation::none;
-  std::string library;         ///< "NCCL 2.20.5", "gloo"
+  std::string library;  ///< "NCCL 2.20.5", "gloo"
   Fidelity fidelity = Fidelity::analytic;
   std::vector<CollectivePoint> points;  ///< in the order of the question's sizes
   std::vector<std::string> links;       ///< the bottlenecks' names, as in "nic0 of node 0 to leaf0"

@@ -28,7 +28,8 @@ constexpr int kPciePeerChannels = 2;
 int network_peer_channels(const Version& version, int ranks, int total) {
   if (version < Version{2, 12, 0}) return 1;
   int channels = 2;
-  while (version >= Version{2, 20, 0} && channels > 1 && std::int64_t{channels} * ranks > 4 * std::int64_t{total})
+  while (version >= Version{2, 20, 0} && channels > 1 &&
+         std::int64_t{channels} * ranks > 4 * std::int64_t{total})
     channels /= 2;
   return channels;
 }
@@ -59,7 +60,8 @@ P2pChannels p2p_channels(const Version& version, int running, const PeersOfJob& 
   int per_peer = most_channels(version);
   if (peers.nvlinks > 0) per_peer = 2 * peers.nvlinks;
   if (!peers.all_on_nvlink) per_peer = std::min(per_peer, kPciePeerChannels);
-  if (peers.nodes > 1) per_peer = std::min(per_peer, network_peer_channels(version, peers.ranks, result.total));
+  if (peers.nodes > 1)
+    per_peer = std::min(per_peer, network_peer_channels(version, peers.ranks, result.total));
   result.per_peer = std::min(power_of_two_from(per_peer), result.total);
   return result;
 }

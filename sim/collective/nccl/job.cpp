@@ -156,8 +156,8 @@ class Inspector {
     job_.nvls_channels = nvls ? nvls_running_channels(job) : 0;
     if (nvls && settings.max_channels > 0)
       job_.nvls_channels = std::min(job_.nvls_channels, settings.max_channels);
-    const P2pChannels peers = p2p_channels(settings.version, job_.coll_channels,
-                                           {job.ranks, job.nodes, nvlinks_, all_on_nvlink_});
+    const P2pChannels peers =
+        p2p_channels(settings.version, job_.coll_channels, {job.ranks, job.nodes, nvlinks_, all_on_nvlink_});
     job_.p2p_channels = peers.total, job_.p2p_per_peer = peers.per_peer;
   }
 

@@ -20,8 +20,7 @@ std::int64_t slot_of(const PeerSetting& setting) {
 
 /// NCCL_P2P_*_CHUNKSIZE, which came with 2.14 (network) and 2.16; before them a slot of the buffer.
 std::int64_t full_chunk(const PeerSetting& setting) {
-  const bool keyed =
-      setting.version >= Version{2, setting.path == PeerPath::network ? 14 : 16, 0};
+  const bool keyed = setting.version >= Version{2, setting.path == PeerPath::network ? 14 : 16, 0};
   return keyed && setting.path != PeerPath::nvlink ? 128 * kKib : slot_of(setting);
 }
 
@@ -61,8 +60,8 @@ PeerShape in_parts(const PeerSetting& setting, std::int64_t bytes, std::int64_t 
   const PartLimits limits = limits_of(setting, chunk);
   const std::int64_t at_least = std::max<std::int64_t>(1, limits.least);
   PeerShape shape;
-  shape.parts = static_cast<int>(
-      std::clamp<std::int64_t>(ceil_div(bytes, at_least), 1, std::max(1, limits.fewest)));
+  shape.parts =
+      static_cast<int>(std::clamp<std::int64_t>(ceil_div(bytes, at_least), 1, std::max(1, limits.fewest)));
   shape.part = ceil_div(bytes, shape.parts);
   while (shape.part > limits.most && shape.parts <= limits.most_parts / 2) {
     shape.parts *= 2;

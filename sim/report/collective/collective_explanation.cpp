@@ -23,14 +23,16 @@ std::string launch_line(const CollectiveCurve& curve) {
   if (curve.processes_per_node == 0) return "launch: one process per GPU";
   const std::string threads =
       curve.threads_per_process > 1 ? fmt::format(" with {} threads", curve.threads_per_process) : "";
-  return fmt::format("launch: {} process{} per node{}; a {} launches the kernels of its GPUs one after the other",
-                     curve.processes_per_node, curve.processes_per_node == 1 ? "" : "es", threads,
-                     threads.empty() ? "process" : "thread");
+  return fmt::format(
+      "launch: {} process{} per node{}; a {} launches the kernels of its GPUs one after the other",
+      curve.processes_per_node, curve.processes_per_node == 1 ? "" : "es", threads,
+      threads.empty() ? "process" : "thread");
 }
 
 std::string isolation_line(const CollectiveCurve& curve) {
-  return fmt::format("nodes: {}; NCCL takes every {} for a node, and no two of them have P2P or shared memory",
-                     counted(curve.gpus(), "GPU"), curve.isolation == nccl::Isolation::pod ? "pod" : "container");
+  return fmt::format(
+      "nodes: {}; NCCL takes every {} for a node, and no two of them have P2P or shared memory",
+      counted(curve.gpus(), "GPU"), curve.isolation == nccl::Isolation::pod ? "pod" : "container");
 }
 
 std::string bound_text(const CollectiveCurve& curve, const CollectivePoint& p) {

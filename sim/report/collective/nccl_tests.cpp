@@ -40,7 +40,8 @@ std::string heading(const CollectiveCurve& curve) {
              name_of(curve.op), counted(curve.gpus(), "GPU"), counted(nodes, "node"), curve.cluster,
              curve.library, name_of(curve.fidelity), curve.single ? ", single calls" : "") +
          fmt::format(
-             "# nThread {} nGpus {} minBytes {} maxBytes {} warmup iters: 0 iters: 1 agg iters: 1 validation: "
+             "# nThread {} nGpus {} minBytes {} maxBytes {} warmup iters: 0 iters: 1 agg iters: 1 "
+             "validation: "
              "0 graph: 0\n",
              threads, per_thread, any ? least->size.count : 0, any ? most->size.count : 0);
 }

@@ -189,11 +189,10 @@ const Keys<CollectiveKnobs>& nccl_keys() {
 
 const Keys<CollectiveKnobs>& nccl_tests_keys() {
   using K = CollectiveKnobs;
-  static const Keys<K> keys{
-      {"iterations", takes::integer<&K::iterations>(1, kMostIterations), "5", "20",
-       "calls between two looks at the clock (-n)"},
-      {"threads", takes::integer<&K::threads>(1, kMostLaunchingThreads), "8", "1",
-       "of each process, which share out its GPUs and launch at the same time (-t)"}};
+  static const Keys<K> keys{{"iterations", takes::integer<&K::iterations>(1, kMostIterations), "5", "20",
+                             "calls between two looks at the clock (-n)"},
+                            {"threads", takes::integer<&K::threads>(1, kMostLaunchingThreads), "8", "1",
+                             "of each process, which share out its GPUs and launch at the same time (-t)"}};
   return keys;
 }
 

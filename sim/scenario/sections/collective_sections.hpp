@@ -13,17 +13,15 @@ namespace foretrain {
 /// What the tables say; what they leave out is NCCL's own choice.
 struct CollectiveKnobs {
   nccl::Settings nccl{};
-  std::optional<bool> gpudirect{};          ///< nccl.gdr: replaces NodeSpec::gpudirect
-  std::optional<int> processes_per_node{};  ///< launch.processes_per_node
-  int iterations = CollectiveSettings{}.iterations;              ///< nccl_tests.iterations
-  int threads = CollectiveSettings{}.threads_per_process;        ///< nccl_tests.threads
+  std::optional<bool> gpudirect{};                         ///< nccl.gdr: replaces NodeSpec::gpudirect
+  std::optional<int> processes_per_node{};                 ///< launch.processes_per_node
+  int iterations = CollectiveSettings{}.iterations;        ///< nccl_tests.iterations
+  int threads = CollectiveSettings{}.threads_per_process;  ///< nccl_tests.threads
 
   std::optional<std::string> calibration{};  ///< cluster.calibration: instead of that of the cluster's file
 
   /// With one process per GPU where nothing is said.
-  CollectiveSettings settings() const {
-    return {nccl, processes_per_node.value_or(0), threads, iterations};
-  }
+  CollectiveSettings settings() const { return {nccl, processes_per_node.value_or(0), threads, iterations}; }
 };
 
 const Keys<CollectiveKnobs>& nccl_keys();

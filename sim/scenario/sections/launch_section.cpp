@@ -87,11 +87,12 @@ std::string_view name_of(nccl::Isolation isolation) {
 }  // namespace
 
 Key<Launch> isolation_key() {
-  return {"isolation", takes::choice<&Launch::isolation>(choices_of<nccl::Isolation>(kIsolationNames)),
-          "\"pod\"", "none",
-          "whether each rank has a host name of its own, so that NCCL takes it for a node: no NVLink, P2P or "
-          "shared memory between GPUs of a machine, which share its NICs; a pod has its own network interface, "
-          "too, and one TCP connection to each peer"};
+  return {
+      "isolation", takes::choice<&Launch::isolation>(choices_of<nccl::Isolation>(kIsolationNames)), "\"pod\"",
+      "none",
+      "whether each rank has a host name of its own, so that NCCL takes it for a node: no NVLink, P2P or "
+      "shared memory between GPUs of a machine, which share its NICs; a pod has its own network interface, "
+      "too, and one TCP connection to each peer"};
 }
 
 void check_isolation(TableReader& document, const nccl::Settings& settings) {
@@ -101,27 +102,30 @@ void check_isolation(TableReader& document, const nccl::Settings& settings) {
   TableReader launched(*launch, "launch", document.diagnostics());
   for (const auto& [key, wanted] : {std::pair{"p2p", settings.p2p}, {"nvls", settings.nvls}}) {
     if (!asked.has(key) || !wanted) continue;
-    launched.report(launched.span_of("isolation"),
-                    fmt::format("launch.isolation = \"{}\" leaves no way for nccl.{} = true",
-                                name_of(settings.isolation), key),
-                    "ranks with host names of their own meet over the network; one host name or NCCL_HOSTID, and "
-                    "a shared /dev/shm, join them");
+    launched.report(
+        launched.span_of("isolation"),
+        fmt::format("launch.isolation = \"{}\" leaves no way for nccl.{} = true", name_of(settings.isolation),
+                    key),
+        "ranks with host names of their own meet over the network; one host name or NCCL_HOSTID, and "
+        "a shared /dev/shm, join them");
   }
 }
 
 void check_shm(TableReader& launch, const Scenario& scenario) {
   const Launch& launched = scenario.launch;
-  if (!launched.shm || launched.isolation != nccl::Isolation::none || !check(scenario.cluster).empty()) return;
+  if (!launched.shm || launched.isolation != nccl::Isolation::none || !check(scenario.cluster).empty())
+    return;
   int gpus = 1;
   for (const int wanted : scenario.gpus) gpus = std::max(gpus, std::min(wanted, scenario.cluster.node.gpus));
   const std::int64_t connections = shm_connections(scenario, gpus);
   const Bytes one = shm_of_connection(scenario.collective.nccl.version), needed = one * connections;
   if (needed <= *launched.shm) return;
-  launch.report(launch.span_of("shm"),
-                fmt::format("NCCL stops with \"Error while creating shared memory segment /dev/shm/nccl-* (size {})\", "
-                            "No space left on device: {} of {} need {}",
-                            one.count, counted(connections, "connection"), counted(gpus, "GPU"), to_string(needed)),
-                "as with docker run --shm-size=1g or --ipc=host; in a pod an emptyDir with medium Memory at /dev/shm");
+  launch.report(
+      launch.span_of("shm"),
+      fmt::format("NCCL stops with \"Error while creating shared memory segment /dev/shm/nccl-* (size {})\", "
+                  "No space left on device: {} of {} need {}",
+                  one.count, counted(connections, "connection"), counted(gpus, "GPU"), to_string(needed)),
+      "as with docker run --shm-size=1g or --ipc=host; in a pod an emptyDir with medium Memory at /dev/shm");
 }
 
 Key<Launch> processes_per_node_key() {
@@ -140,7 +144,8 @@ const Keys<Launch>& launch_keys() {
       processes_per_node_key(),
       isolation_key(),
       {"shm", takes::size<&Launch::shm>(), "\"64 MB\"", "enough",
-       "size of /dev/shm, through which GPUs exchange data that do not reach each other: docker gives 64 MB; too "
+       "size of /dev/shm, through which GPUs exchange data that do not reach each other: docker gives 64 MB; "
+       "too "
        "little is an error, as it is to NCCL"},
   };
   return keys;

@@ -1,4 +1,5 @@
-// Calls of a chain, one behind the other: what each waits for, against a simulation of every call on every rank.
+// Calls of a chain, one behind the other: what each waits for, against a simulation of every call on every
+// rank.
 #include "sim/collective/chain_overlap.hpp"
 
 #include <algorithm>

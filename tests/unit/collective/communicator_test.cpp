@@ -63,12 +63,16 @@ TEST_CASE("what cannot run is not planned, even when asked for") {
   CHECK(plan.protocol != Protocol::ll128);
 }
 
-TEST_CASE("sends and receives have no algorithm and are launched as a group, longer for every peer over the network") {
+TEST_CASE(
+    "sends and receives have no algorithm and are launched as a group, longer for every peer over the "
+    "network") {
   const OneJob job(nvlink_cluster(2, 2), 8);
   const CollectiveCosts& costs = job.communicator.costs();
   // of seven peers four are on the other node; the next rank of the last one is, too
-  for (const auto& [op, remote] : {std::pair{CollectiveOp::alltoall, 4}, {CollectiveOp::sendrecv, 1},
-                                   {CollectiveOp::gather, 4}, {CollectiveOp::scatter, 4}}) {
+  for (const auto& [op, remote] : {std::pair{CollectiveOp::alltoall, 4},
+                                   {CollectiveOp::sendrecv, 1},
+                                   {CollectiveOp::gather, 4},
+                                   {CollectiveOp::scatter, 4}}) {
     const CollectivePlan plan = job.plan(op, 1 << 20);
     CHECK_FALSE(plan.algorithm);
     CHECK(plan.algorithm_name() == "Peers");
@@ -98,7 +102,7 @@ TEST_CASE("threads of a process launch at the same time") {
   }
 }
 
-TEST_CASE("back to back, a small collective takes as long as its launches; by itself it takes both") {
+TEST_CASE("back to back, a small collective takes as long as its launches, and by itself as both") {
   CollectivePlan plan;
   plan.launch = microseconds(20), plan.alone = microseconds(8);
   CHECK(plan.back_to_back() == microseconds(20));
@@ -119,9 +123,11 @@ TEST_CASE("in a loop the way down a chain is seen once, by the timer that waits 
     for (const CollectiveOp op : {CollectiveOp::broadcast, CollectiveOp::reduce}) {
       const CollectivePlan plan = job.plan(op, 64 << 20);
       const Time way = plan.timing.steps + plan.timing.fill;
-      CHECK(to_seconds(plan.occupied()) == Approx(to_seconds(plan.alone) - to_seconds(way) * (1 - 1.0 / iterations)));
+      CHECK(to_seconds(plan.occupied()) ==
+            Approx(to_seconds(plan.alone) - to_seconds(way) * (1 - 1.0 / iterations)));
     }
-    CHECK(job.plan(CollectiveOp::all_reduce, 64 << 20).hidden == Time::zero());  // the next one needs everybody
+    CHECK(job.plan(CollectiveOp::all_reduce, 64 << 20).hidden ==
+          Time::zero());  // the next one needs everybody
   }
 }
 

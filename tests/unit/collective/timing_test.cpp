@@ -289,7 +289,8 @@ TEST_CASE("the blocks of a message move as many channels as it has, shared with 
   CHECK(peer_rate(costs, send).per_second == Approx(4 * 1e9));
 }
 
-TEST_CASE("in a node sends take one hop, the slower of links and blocks, and a second copy of the last chunk") {
+TEST_CASE(
+    "in a node sends take one hop, the slower of links and blocks, and a second copy of the last chunk") {
   Question q;
   q.stay_in_node();
   q.in.op = CollectiveOp::sendrecv;
@@ -306,14 +307,16 @@ TEST_CASE("in a node sends take one hop, the slower of links and blocks, and a s
   CHECK(near(time_of_peers(q.in, send).data, 8e6 / 12e9));
   send.direct = true;  // ranks of one process: written where it is wanted
   CHECK(time_of_peers(q.in, send).fill == Time::zero());
-  send.direct = false, send.shape.protocol = Protocol::ll;  // LL's step is 1 us, and lines are taken as they come
+  send.direct = false,
+  send.shape.protocol = Protocol::ll;  // LL's step is 1 us, and lines are taken as they come
   CHECK(near(time_of_peers(q.in, send).latency(), (5 + 3 + 1) * us));
 }
 
 TEST_CASE("over the network every message costs the proxy thread its time, an injected one more") {
   Question q;
   q.costs.peer_message = microseconds(4);
-  q.costs.network_step = {Time::zero(), Time::zero(), microseconds(20)};  // of chunks of a ring, not of a send
+  q.costs.network_step = {Time::zero(), Time::zero(),
+                          microseconds(20)};  // of chunks of a ring, not of a send
   q.network.collective_latency = microseconds(6);
   q.network.inject_limit = {128}, q.network.inject_latency = microseconds(13);
   PeerSend send;
@@ -340,7 +343,8 @@ TEST_CASE("between pods one thread of a rank serves all its sockets, and a step 
   CHECK(time.channel_bound);
   CHECK(near(time.data, 1.5 * 1e9 / 2e9));  // 2 x 3/4 bytes on an edge
   PeerSend send;
-  send.bytes = 1e9, send.peers = send.remote = 1, send.channels = 8, send.shape = {8, 125'000'000, 131072, Protocol::simple};
+  send.bytes = 1e9, send.peers = send.remote = 1, send.channels = 8,
+  send.shape = {8, 125'000'000, 131072, Protocol::simple};
   CHECK(near(time_of_peers(q.in, send).data, 1e9 / 2e9));
 }
 

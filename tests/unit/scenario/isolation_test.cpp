@@ -62,18 +62,20 @@ TEST_CASE("pods cannot be told to use P2P or NVLS") {
 TEST_CASE("a /dev/shm that is too small is the error that it is to NCCL") {
   const std::string docker = "[launch]\nshm = \"64 MB\"\n[nccl]\nversion = \"2.12\"\n[run]\ngpus = [8]\n";
   // two channels around eight GPUs without peer access: 16 connections of 9,637,888 B
-  CHECK(test::scenario_mistakes(text_on("rtx4090-8gpu", docker)) ==
-        R"(s.toml:8:7: error: NCCL stops with "Error while creating shared memory segment /dev/shm/nccl-* (size 9637888)", No space left on device: 16 connections of 8 GPUs need 154 MB
-  8 | shm = "64 MB"
-    |       ^^^^^^^
-  hint: as with docker run --shm-size=1g or --ipc=host; in a pod an emptyDir with medium Memory at /dev/shm
-)");
-  const auto fits = [](const std::string& cluster, const std::string& tables) {
-    return test::scenario_mistakes(text_on(cluster, tables)).empty();
-  };
+  CHECK(
+      test::scenario_mistakes(text_on("rtx4090-8gpu", docker)) ==
+          R"(s.toml:8:7: error: NCCL stops with "Error while creating shared memory segment /dev/shm/nccl-* (size 9637888)",
+      No space left on device : 16 connections of 8 GPUs need 154 MB 8 | shm = "64 MB" | ^^^^^^^hint
+      : as with docker run-- shm - size = 1g or --ipc = host;
+      in a pod an emptyDir with medium Memory at / dev / shm)
+  ");
+      const auto fits = [](const std::string& cluster, const std::string& tables) {
+        return test::scenario_mistakes(text_on(cluster, tables)).empty();
+      };
   CHECK(fits("rtx4090-8gpu", "[launch]\nshm = \"1 GB\"\n[run]\ngpus = [8]\n"));
-  CHECK(fits("rtx4090-8gpu", "[launch]\nshm = \"64 MB\"\nisolation = \"pod\"\n[run]\ngpus = [8]\n"));  // unused
-  CHECK(fits("puhti", "[launch]\nshm = \"64 MB\"\n[run]\ngpus = [4]\n"));  // NVLink
+  CHECK(
+      fits("rtx4090-8gpu", "[launch]\nshm = \"64 MB\"\nisolation = \"pod\"\n[run]\ngpus = [8]\n"));  // unused
+  CHECK(fits("puhti", "[launch]\nshm = \"64 MB\"\n[run]\ngpus = [4]\n"));                            // NVLink
   CHECK(fits("rtx4090-8gpu", "[launch]\nshm = \"64 MB\"\n[run]\ngpus = [1]\n"));
 }
 

@@ -29,7 +29,8 @@ TEST_CASE("up to NCCL 2.8 a message has one channel for every 2 MiB") {
   CHECK(peer_shape(old, 96).protocol == Protocol::simple);
 }
 
-TEST_CASE("from NCCL 2.20 on a node gives a message a channel for every 64 KiB, half of its channels for two") {
+TEST_CASE(
+    "from NCCL 2.20 on a node gives a message a channel for every 64 KiB, half of its channels for two") {
   const PeerSetting two = node_of(2, {2, 27, 3});
   CHECK(peer_shape(two, 64 * kKib).parts == 1);
   CHECK(peer_shape(two, 64 * kKib + 1).parts == 2);
@@ -66,7 +67,8 @@ TEST_CASE("over the network a large job has one channel for a peer up to a chunk
 }
 
 TEST_CASE("parts hold the message, and none is empty") {
-  for (const Version version : {Version{2, 7, 8}, {2, 10, 3}, {2, 12, 12}, {2, 18, 3}, {2, 21, 5}, {2, 28, 3}}) {
+  for (const Version version :
+       {Version{2, 7, 8}, {2, 10, 3}, {2, 12, 12}, {2, 18, 3}, {2, 21, 5}, {2, 28, 3}}) {
     for (const PeerPath path : {PeerPath::nvlink, PeerPath::pcie, PeerPath::network}) {
       for (const int ranks : {2, 8, 2048}) {
         for (std::int64_t bytes = 0; bytes <= std::int64_t{1} << 40; bytes = bytes * 7 + 1) {
