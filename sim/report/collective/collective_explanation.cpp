@@ -23,10 +23,9 @@ std::string launch_line(const CollectiveCurve& curve) {
   if (curve.processes_per_node == 0) return "launch: one process per GPU";
   const std::string threads =
       curve.threads_per_process > 1 ? fmt::format(" with {} threads", curve.threads_per_process) : "";
-  return fmt::format(
-      "launch: {} process{} per node{}; a {} launches the kernels of its GPUs one after the other",
-      curve.processes_per_node, curve.processes_per_node == 1 ? "" : "es", threads,
-      threads.empty() ? "process" : "thread");
+  return fmt::format("launch: {} per node{}; a {} launches the kernels of its GPUs one after the other",
+                     counted(curve.processes_per_node, "process"), threads,
+                     threads.empty() ? "process" : "thread");
 }
 
 std::string isolation_line(const CollectiveCurve& curve) {
