@@ -51,25 +51,26 @@ TEST_CASE("pods that share a machine are a warning, one to a machine is none") {
 TEST_CASE("pods cannot be told to use P2P or NVLS") {
   const std::string told =
       test::scenario_mistakes(text_on("puhti", "[launch]\nisolation = \"pod\"\n[nccl]\np2p = true\n"));
-  CHECK_THAT(told, ContainsSubstring("s.toml:8:13: error: launch.isolation = \"pod\" leaves no way for nccl.p2p "
-                                     "= true\n  8 | isolation = \"pod\"\n    |             ^^^^^\n"));
+  CHECK_THAT(told,
+             ContainsSubstring("s.toml:8:13: error: launch.isolation = \"pod\" leaves no way for nccl.p2p "
+                               "= true\n  8 | isolation = \"pod\"\n    |             ^^^^^\n"));
   CHECK_THAT(told, ContainsSubstring("hint: ranks with host names of their own meet over the network"));
   CHECK_THAT(refusal({"launch.isolation=container", "nccl.nvls=1"}), ContainsSubstring("nccl.nvls = true"));
   CHECK(refusal({"launch.isolation=pod", "nccl.p2p=false", "nccl.nvls=0"}).empty());
 }
 
 TEST_CASE("a /dev/shm that is too small is the error that it is to NCCL") {
-  const std::string docker =
-      "[launch]\nshm = \"64 MB\"\n[nccl]\nversion = \"2.12\"\n[run]\ngpus = [8]\n";
+  const std::string docker = "[launch]\nshm = \"64 MB\"\n[nccl]\nversion = \"2.12\"\n[run]\ngpus = [8]\n";
   // four channels around eight GPUs without peer access: 32 connections of 9,637,888 B
   const std::string told = test::scenario_mistakes(text_on("rtx4090-8gpu", docker));
-  CHECK_THAT(told, ContainsSubstring("s.toml:8:7: error: NCCL stops with \"Error while creating shared memory "
-                                     "segment /dev/shm/nccl-* (size 9637888)\", No space left on device: 32 "
-                                     "connections of 8 GPUs need 308 MB\n"));
+  CHECK_THAT(told,
+             ContainsSubstring("s.toml:8:7: error: NCCL stops with \"Error while creating shared memory "
+                               "segment /dev/shm/nccl-* (size 9637888)\", No space left on device: 32 "
+                               "connections of 8 GPUs need 308 MB\n"));
   CHECK_THAT(told, ContainsSubstring("  8 | shm = \"64 MB\"\n    |       ^^^^^^^\n"));
   const auto fits = [](const std::string& cluster, const std::string& tables) {
-        return test::scenario_mistakes(text_on(cluster, tables)).empty();
-      };
+    return test::scenario_mistakes(text_on(cluster, tables)).empty();
+  };
   CHECK(fits("rtx4090-8gpu", "[launch]\nshm = \"1 GB\"\n[run]\ngpus = [8]\n"));
   CHECK(
       fits("rtx4090-8gpu", "[launch]\nshm = \"64 MB\"\nisolation = \"pod\"\n[run]\ngpus = [8]\n"));  // unused
