@@ -67,7 +67,7 @@ CollectiveQuestion question_of(const CollectiveCommand& command) {
   if (question.transport) refuse_settings_of_nccl(command);
   question.fidelity = *find_fidelity(command.fidelity);
   if (question.transport) question.transport_algorithm = command.algorithm;
-  question.explain = command.explain;
+  question.explain = command.explain, question.single = command.single;
   question.settings = knobs.settings();
   const Placement placement = place_job(question.cluster, question.gpus, question.nodes);
   if (!knobs.processes_per_node)

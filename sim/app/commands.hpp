@@ -75,6 +75,7 @@ struct CollectiveCommand {
   std::string output;    ///< file; empty = standard output
   std::string svg;       ///< also draw the curve here
   std::string measured;  ///< with these measurements over it
+  bool single = false;   ///< of one call by itself
   bool explain = false;
   bool is_nccl() const { return transport == "nccl"; }
 };

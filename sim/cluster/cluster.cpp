@@ -126,7 +126,9 @@ void Cluster::find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int fro
   way.out = &to_nic_[pair_of(from.index, from_nic)], way.in = &from_nic_[pair_of(to.index, to_nic)];
   way.fabric.clear();
   const int switches =
-      fabric_->route(spec_.fabric, fabric_site(), {from.node, from_nic}, {to.node, to_nic}, way.fabric);
+      from.node == to.node
+          ? 0
+          : fabric_->route(spec_.fabric, fabric_site(), {from.node, from_nic}, {to.node, to_nic}, way.fabric);
   way.sum = way.out->sum;
   for (const LinkId link : way.fabric) way.sum.add(links_.of_fabric(link));
   way.sum.add(way.in->sum);

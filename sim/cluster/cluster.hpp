@@ -184,7 +184,8 @@ class Cluster {
   Route route_between_nodes(VertexId from_gpu, VertexId to_gpu, int rail) const;
   /// The same over any two NICs.
   Route route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic) const;
-  /// The same for one who asks for many: what `way` held is replaced, its memory used again.
+  /// The same for one who asks for many: what `way` held is replaced, its memory used again. Within one node
+  /// (pods that meet at its interface) the way turns round before the wire.
   void find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic,
                               WayBetweenNodes& way) const;
   /// Whether the NIC reads and writes the GPU's memory: NodeSpec::gpudirect, and not farther than

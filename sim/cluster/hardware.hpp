@@ -94,6 +94,8 @@ struct LinkType {
   Time nccl_latency{};         ///< what the network plug-in tells NCCL of its latency
   Bytes nccl_buffer{};         ///< NCCL_BUFFSIZE as the plug-in sets it; 0: not at all
   bool simple_only = false, ring_only = false;  ///< what the plug-in, or its maker's settings, allow NCCL
+  Time inject_latency{};  ///< more of a message up to `inject_limit`, which the CPU copies into the command
+  Bytes inject_limit{};   ///< largest message that is sent within its command; 0: none is
   friend bool operator==(const LinkType&, const LinkType&) = default;
 };
 

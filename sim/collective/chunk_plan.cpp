@@ -44,6 +44,8 @@ class PlanBuilder {
   ChunkPlan build() {
     if (job_.hosts > 1) {
       result_.problem = "an NVLink domain of several nodes exists as flows only";
+    } else if (job_.settings.isolation != nccl::Isolation::none) {
+      result_.problem = "ranks that are nodes of their own exist as flows only";
     } else if (!plan_.algorithm) {
       build_peers();
     } else if (*plan_.algorithm == nccl::Algorithm::ring) {
@@ -233,10 +235,10 @@ class PlanBuilder {
         std::clamp(std::ceil(data / (route.nvlink_only ? 524288.0 : 131072.0)), kLeastPieces, 1024.0);
     connection.transfers = static_cast<std::uint32_t>(pieces);
     connection.bytes = data * wire / pieces;
-    connection.latency = route.crosses_network ? network_step(step_, data) : inner_step(step_, false);
+    connection.latency =
+        plan_.timing.fill + (route.crosses_network ? peer_step(step_, plan_.send) : inner_step(step_, false));
     std::vector<LinkId> links = route.links;
-    result_.capacities.push_back(
-        {peer_rate(communicator_.costs(), communicator_.job().p2p_per_peer, data).per_second * wire});
+    result_.capacities.push_back({peer_rate(communicator_.costs(), plan_.send).per_second * wire});
     links.push_back(static_cast<LinkId>(result_.capacities.size()) - 1);
     result_.graph.add(connection, links, {});
   }

@@ -5,6 +5,11 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "sim/base/counted.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/collective/chain_overlap.hpp"
 #include "sim/collective/costs.hpp"
 #include "sim/collective/job_traffic.hpp"
 #include "sim/collective/measured_time.hpp"
@@ -34,6 +39,7 @@ struct Communicator::State {
     input.nvlink = traffic.nvlink(), input.staged = traffic.staged();
     input.proxy_share = traffic.proxy_share();
     input.network = nodes() > 1 ? &cluster.spec().fabric.link : nullptr;
+    input.sockets_of_pods = nodes() > 1 && settings.nccl.isolation == nccl::Isolation::pod;
     input.costs = &costs;
     return input;
   }
@@ -46,13 +52,29 @@ struct Communicator::State {
     input.between_alone = bytes * edges.between_alone;
   }
 
-  /// One process launches for each of its GPUs in turn, so the last of them starts that much later.
-  Time launch(bool group) const { return launch(group, settings.processes_per_node); }
-  Time launch(bool group, int processes_per_node) const {
-    const int ranks_on_host = std::max(1, traffic.ranks_per_node() / job.hosts);
-    const int processes = processes_of(processes_per_node, ranks_on_host);
-    const int per_process = (ranks_on_host + processes - 1) / processes;
-    return (group ? costs.group_launch : costs.launch) * per_process;
+  Launchers launchers(int processes_per_node) const {
+    CollectiveSettings launched = settings;
+    launched.processes_per_node = processes_per_node;
+    return launchers_of(launched, std::max(1, traffic.ranks_per_machine() / job.hosts));
+  }
+
+  /// Of one thread, which launches for its GPUs one after the other. `remote`: peers of each on other nodes.
+  Time launch(bool group, int processes_per_node, int remote = 0) const {
+    const Time one = group ? costs.group_launch + remote * costs.peer_enqueue : costs.launch;
+    return one * launchers(processes_per_node).gpus_per_timer;
+  }
+
+  /// The loop ends when its last call has gone all the way, once for all iterations; timers of several
+  /// threads stop as their own ranks are done, and the mean of them is printed.
+  Time hidden_in_loop(const CollectivePlan& plan) const {
+    if (!is_chain(plan.op) || ranks() < 2) return Time::zero();
+    const auto places = chain_places(job, plan.channels, plan.op == CollectiveOp::broadcast);
+    const double waits = waiting_hops(places, traffic.ranks_per_node()) / (ranks() - 1);
+    const Launchers own = launchers(settings.processes_per_node);
+    const int timers = std::max(1, ranks() / own.gpus_per_timer);
+    const double seen = (timers + 1) / (2.0 * timers) / std::max(1, settings.iterations);
+    const double shown = std::min(1.0, waits + (1 - std::min(1.0, waits)) * seen);
+    return seconds(to_seconds(plan.timing.steps + plan.timing.fill) * (1 - shown));
   }
 
   CollectivePlan modelled(CollectiveOp op, Bytes size, bool explain) const {
@@ -71,7 +93,7 @@ struct Communicator::State {
     if (nearest != bytes) wanted *= of_model(plan.op, bytes) / of_model(plan.op, nearest);
     const int theirs = processes_of(measured->processes_per_node, traffic.ranks_per_node());
     settle(plan, wanted,
-           {launch(!plan.algorithm, theirs),
+           {launch(!plan.algorithm, theirs, remote_peers(plan.op)),
             theirs == processes_of(settings.processes_per_node, traffic.ranks_per_node())});
   }
 
@@ -93,23 +115,54 @@ struct Communicator::State {
     input.run = nccl.run, input.chunk = nccl.chunk;
     take_bottlenecks(input, key, edge_bytes(op, key.pattern, ranks()));
     finish(plan, input, time_of(input), key);
-    plan.launch = launch(false);
+    plan.launch = launch(false, settings.processes_per_node);
+    plan.hidden = hidden_in_loop(plan);
     if (explain) plan.why = job.reason(op, size.count, nccl);
     return plan;
   }
 
+  /// Of the rank that has most of them: everybody's (alltoall), the root's, or the next rank.
+  int peers(CollectiveOp op) const { return op == CollectiveOp::sendrecv ? 1 : ranks() - 1; }
+  int remote_peers(CollectiveOp op) const {
+    if (nccl::is_tuned(op) || nodes() < 2) return 0;
+    return op == CollectiveOp::sendrecv ? 1 : ranks() - traffic.ranks_per_node();
+  }
+
+  PeerSend send_of(CollectiveOp op, Bytes size) const {
+    PeerSend send;
+    send.bytes = static_cast<double>(size.count) * peer_share(op, ranks());
+    send.peers = peers(op), send.remote = remote_peers(op), send.channels = job.p2p_channels;
+    const nccl::PeerPath path = send.remote > 0    ? nccl::PeerPath::network
+                                : traffic.nvlink() ? nccl::PeerPath::nvlink
+                                                   : nccl::PeerPath::pcie;
+    send.shape = nccl::peer_shape({settings.nccl.version, ranks(), nodes(), job.p2p_channels,
+                                   job.p2p_per_peer, path, settings.nccl.buffer_bytes},
+                                  std::llround(send.bytes));
+    send.direct = writes_into_peers();
+    return send;
+  }
+
+  /// Ranks of one process know each other's pointers; memory of cuMem, the default since 2.19
+  /// (NCCL_CUMEM_ENABLE), goes through buffers between them as well.
+  bool writes_into_peers() const {
+    return nodes() == 1 && settings.nccl.version < nccl::Version{2, 19, 0} &&
+           processes_of(settings.processes_per_node, traffic.ranks_per_node()) == 1;
+  }
+
   /// Operations that NCCL has no algorithm for: every rank sends to every peer that it has data for.
   CollectivePlan between_peers(CollectiveOp op, Bytes size) const {
+    const PeerSend send = send_of(op, size);
     CollectivePlan plan;
-    plan.op = op, plan.size = size;
-    plan.channels = job.p2p_channels;
+    plan.op = op, plan.size = size, plan.send = send;
+    plan.channels = job.p2p_channels, plan.protocol = send.shape.protocol;
     const TrafficKey key = traffic_of(op, std::nullopt);
     TimingInput input = timing_input(op, size);
+    input.protocol = plan.protocol;
     take_bottlenecks(input, key, 1);
-    const double to_peer = static_cast<double>(size.count) * peer_share(op, ranks());
-    finish(plan, input, time_of_peers(input, {job.p2p_per_peer, to_peer}), key);
-    plan.launch = launch(true);
-    plan.why = "NCCL makes it of sends and receives";
+    finish(plan, input, time_of_peers(input, send), key);
+    plan.launch = launch(true, settings.processes_per_node, send.remote);
+    plan.why = fmt::format("NCCL makes it of sends and receives; {} to each peer in {}",
+                           to_string(Bytes{std::llround(send.bytes)}), counted(send.shape.parts, "part"));
     return plan;
   }
 
@@ -131,9 +184,6 @@ struct Communicator::State {
   nccl::Job job, by_host;  ///< the second only of NVLink domains of several nodes
   JobTraffic traffic;
 };
-
-/// The pieces of a chain follow each other: the next collective begins before the last rank has everything.
-Time CollectivePlan::occupied() const { return is_chain(op) && algorithm ? alone - timing.steps : alone; }
 
 Time CollectivePlan::back_to_back() const { return std::max(occupied(), launch); }
 
@@ -164,7 +214,7 @@ CollectivePlan Communicator::plan(CollectiveOp op, Bytes size, bool explain) con
     copy.op = op, copy.size = size, copy.algorithm = nccl::Algorithm::ring;
     copy.timing.start = state_->costs.kernel;
     copy.latency = copy.alone = copy.timing.start;
-    copy.launch = state_->launch(false);
+    copy.launch = state_->launch(false, state_->settings.processes_per_node);
     copy.why = "one rank has nothing to exchange";
     return copy;
   }

@@ -36,16 +36,20 @@ struct CollectivePlan {
   double stretch = 1;  ///< the traffic takes so much longer than the links alone would need: thread blocks
                        ///< are the bottleneck
   nccl::ChunkShape chunk{};
+  PeerSend send{};  ///< of sends and receives
   CollectiveTiming timing{};
   Bottleneck bottleneck{};
   std::string why;  ///< what lost, for Decisions
   /// "Ring", "Tree", "NVLS", …; "Peers" for sends and receives.
   std::string_view algorithm_name() const;
-  /// What nccl-tests would print: back to back, the launches overlap with the collectives before; and down a
-  /// chain (broadcast, reduce) one follows the other without waiting for the last rank.
+  Time hidden{};  ///< of `alone`, what the calls before and behind it hide in the loop of nccl-tests: down a
+                  ///< chain one follows the other without waiting for the last rank
+  /// What nccl-tests would print: of its loop, in which launches overlap with the collectives before.
   Time back_to_back() const;
   /// That without the launches.
-  Time occupied() const;
+  Time occupied() const { return alone - hidden; }
+  /// One call by itself: its launches, then the collective.
+  Time single() const { return launch + alone; }
 };
 
 /// Size of a collective: as nccl-tests counts it (all_gather, reduce_scatter, gather, scatter: all ranks'

@@ -23,7 +23,13 @@ CollectiveCosts common() {
   costs.link_efficiency = {0.39, 0.8, 1};
   costs.network_efficiency = {0.5, 0.63, 1};
   costs.low_latency_network = gigabytes(2.3);
-  costs.peer_channel_rate = gigabytes(9.5);
+  // Polaris, 8 to 1,024 ranks: 0 B take 1.9 to 2.9 us per peer, 256 B to 2 KiB 4.5 and more
+  // (alcf-nccl-tests).
+  costs.peer_enqueue = microseconds(2);
+  costs.peer_message = microseconds(4.5);
+  // Two ranks over loopback sockets, NCCL 2.29 (eunomia-bpf/nccl-eBPF); the step is that of p3dn over TCP.
+  costs.socket_rate = gigabytes(2.6);
+  costs.socket_step = microseconds(95);
   costs.peer_network_efficiency = 0.63;
   costs.multicast_start = microseconds(10);
   costs.multicast_efficiency = 0.76;
@@ -31,9 +37,15 @@ CollectiveCosts common() {
   return costs;
 }
 
+/// A channel of a send: what one block copies. Two A100 with two channels: 28.6 GB/s in all; a B300 has 19.5
+/// in each of 32 (facts/NCCL_TUNING.md 5). Older GPUs are taken for an A100, a Hopper for a Blackwell.
+constexpr ByteRate kPeerChannelOfA100 = gigabytes(14.3), kPeerChannelOfB300 = gigabytes(19.5);
+
 CollectiveCosts volta() {
   CollectiveCosts costs = common();
-  costs.launch = microseconds(1.9);
+  // All-gather of 0 B on twelve V100 of one process: 57.2 us (wohlbier/nccl-tests, DGX-2).
+  costs.launch = microseconds(4.8);
+  costs.peer_channel_rate = kPeerChannelOfA100;
   costs.kernel = microseconds(5.7);
   costs.simple_start = microseconds(11);
   costs.ring_step = {microseconds(1), microseconds(2.5), microseconds(3.2)};
@@ -46,6 +58,7 @@ CollectiveCosts volta() {
 CollectiveCosts ampere() {
   CollectiveCosts costs = common();
   costs.launch = microseconds(3.4);
+  costs.peer_channel_rate = kPeerChannelOfA100;
   costs.kernel = microseconds(9.7);
   costs.simple_start = microseconds(30);
   costs.ring_step = {microseconds(1), microseconds(4.7), microseconds(7)};
@@ -58,6 +71,7 @@ CollectiveCosts ampere() {
 CollectiveCosts hopper() {
   CollectiveCosts costs = common();
   costs.launch = microseconds(4.2);
+  costs.peer_channel_rate = kPeerChannelOfB300;
   costs.kernel = microseconds(4.7);
   costs.simple_start = microseconds(5.4);
   costs.ring_step = {microseconds(0.8), microseconds(3), microseconds(6.8)};

@@ -29,6 +29,8 @@ struct CollectiveCosts {
   Time kernel{};        ///< a kernel that starts, meets its peers and ends
   Time simple_start{};  ///< what Simple needs beyond its steps, on NVLink: fences, first slices
   Time peer_start{};    ///< a kernel of sends and receives beyond `kernel`
+  Time peer_enqueue{};  ///< host time of a send and a receive over the network, in a group
+  Time peer_message{};  ///< the proxy thread's time for a message sent and one received
   ByProtocol<Time> ring_step{}, tree_step{},
       pcie_step{};                      ///< to the next GPU: NVLink in rings and trees, PCIe
   ByProtocol<double> network_factor{};  ///< multiples of LinkType::collective_latency in a step between nodes
@@ -44,6 +46,8 @@ struct CollectiveCosts {
   Time multicast_start{};  ///< NVLS: beyond `kernel`
   double multicast_efficiency = 0.8;  ///< NVLS: of the NVLinks' rate
   Time default_network_step{};        ///< where the link gives no collective_latency
+  ByteRate socket_rate{};  ///< what the one thread of a rank that serves its sockets moves each way, in a pod
+  Time socket_step{};      ///< at least, of a step between pods
 };
 
 CollectiveCosts costs_of(Architecture architecture);

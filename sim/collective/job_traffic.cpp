@@ -76,6 +76,10 @@ JobTraffic::JobTraffic(const Cluster& cluster, const nccl::Job& job, const Colle
     ranks_per_node_ = std::max(ranks_per_node_, static_cast<int>(shape.gpus.size()));
   }
   find_kinds_of_edges();
+  std::map<int, int> ranks_of;
+  for (const nccl::JobNode& node : job_.nodes)
+    ranks_per_machine_ = std::max(ranks_per_machine_,
+                                  ranks_of[node.node] += static_cast<int>(job_.shape_of(node).gpus.size()));
 }
 
 void JobTraffic::find_kinds_of_edges() {
@@ -177,6 +181,7 @@ LinkLoads JobTraffic::loads(TrafficKey key) const {
 
 NodeClasses JobTraffic::classes_of(TrafficKey key) const {
   if (job_.hosts > 1) return every_node(cluster_.nodes());
+  if (job_.settings.isolation != nccl::Isolation::none) return class_per_node(job_, cluster_.nodes());
   const bool trees = key.pattern == TrafficPattern::tree || key.pattern == TrafficPattern::multicast ||
                      key.pattern == TrafficPattern::collnet;
   if (trees) return classes_by_tree(job_, cluster_.nodes());

@@ -87,8 +87,10 @@ class JobTraffic {
   bool staged() const { return staged_; }
   /// Messages that the busiest rank's proxy sends and takes in a step of the ring, per channel that runs.
   double proxy_share() const { return proxy_share_; }
-  /// On the fullest node.
+  /// On the fullest node, as NCCL counts them.
   int ranks_per_node() const { return ranks_per_node_; }
+  /// On the fullest machine: more than on a node where every rank is one.
+  int ranks_per_machine() const { return ranks_per_machine_; }
   /// By NodeShape of the job: the search's paths, equal ones in one.
   const std::vector<std::vector<SharedPath>>& paths(nccl::Pattern pattern) const;
 
@@ -108,7 +110,7 @@ class JobTraffic {
   const CollectiveCosts& costs_;
   const nccl::Job* by_host_;
   std::vector<std::vector<SharedPath>> ring_paths_, tree_paths_, head_paths_;
-  int ranks_per_node_ = 1;
+  int ranks_per_node_ = 1, ranks_per_machine_ = 1;
   bool nvlink_ = true, staged_ = false;
   double proxy_share_ = 0;
   mutable std::map<std::pair<TrafficKey, Protocol>, EdgeBottlenecks> bottlenecks_;

@@ -23,15 +23,13 @@ bool is_forced_alike(const CalibratedCollective& measured, const nccl::Settings&
 }
 
 void scale(CollectivePlan& plan, double factor) {
-  for (Time* part : {&plan.latency, &plan.alone, &plan.timing.start, &plan.timing.steps, &plan.timing.fill,
-                     &plan.timing.data, &plan.timing.last})
+  for (Time* part : {&plan.latency, &plan.alone, &plan.hidden, &plan.timing.start, &plan.timing.steps,
+                     &plan.timing.fill, &plan.timing.data, &plan.timing.last})
     *part = seconds(to_seconds(*part) * factor);
   plan.stretch *= factor;
 }
 
 }  // namespace
-
-int processes_of(int stated, int ranks_per_node) { return stated > 0 ? stated : ranks_per_node; }
 
 const CalibratedCollective* find_measured(const Calibration& calibration, CollectiveOp op,
                                           const MeasuredJob& job) {

@@ -13,9 +13,6 @@ struct MeasuredJob {
   const CollectiveSettings* settings = nullptr;
 };
 
-/// Processes on a node; 0 stands for one per GPU.
-int processes_of(int stated, int ranks_per_node);
-
 /// What was measured of that operation and job, with that algorithm and protocol forced; null when nothing
 /// was. Of several the one with the job's processes.
 const CalibratedCollective* find_measured(const Calibration& calibration, CollectiveOp op,

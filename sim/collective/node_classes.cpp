@@ -68,7 +68,8 @@ NodeClasses classes_by_tree(const nccl::Job& job, int cluster_nodes) {
 }
 
 NodeClasses class_per_node(const nccl::Job& job, int cluster_nodes) {
-  NodeClasses classes = classes_by(job, cluster_nodes, [](int node) { return node; });
+  NodeClasses classes = classes_by(job, cluster_nodes,
+                                   [&](int node) { return job.nodes[static_cast<std::size_t>(node)].node; });
   classes.of_shape.clear();
   return classes;
 }

@@ -16,7 +16,6 @@ constexpr double kLowLatencyUnit = 4096;  ///< LL forwards a line per thread: 51
 constexpr double kLow128Unit = 9600;      ///< LL128: 640 threads x 15 B
 constexpr double kLowLatencySlot = 32768, kLow128Slot = 576000;  ///< data that one slot of a buffer holds
 constexpr double kLeastSlice = 32768;     ///< Simple cuts no message below so much (prims_simple.h)
-constexpr double kLeastPeerPart = 65536;  ///< NCCL gives a channel of a send at least so much
 
 int levels(int nodes) { return nodes > 1 ? std::bit_width(static_cast<unsigned>(nodes)) - 1 : 0; }
 
@@ -54,16 +53,27 @@ Time inner_step(const TimingInput& in, bool tree) {
   return of(tree ? costs.tree_step : costs.ring_step, in.protocol);
 }
 
+namespace {
+
+/// The link's latency, or what a socket of a pod needs at least.
+Time small_step(const TimingInput& in) {
+  const Time own = in.network->collective_latency > Time::zero() ? in.network->collective_latency
+                                                                 : in.costs->default_network_step;
+  return in.sockets_of_pods ? std::max(own, in.costs->socket_step) : own;
+}
+
+bool asks_first(const TimingInput& in, double message) {
+  return in.network->eager_limit.count > 0 &&
+         with_flags(in.protocol, message) > static_cast<double>(in.network->eager_limit.count);
+}
+
+}  // namespace
+
 Time network_step(const TimingInput& in, double message) {
   if (in.network == nullptr) return Time::zero();
-  const Time small = in.network->collective_latency > Time::zero() ? in.network->collective_latency
-                                                                   : in.costs->default_network_step;
-  const Time one = seconds(to_seconds(small) * of(in.costs->network_factor, in.protocol)) +
+  const Time one = seconds(to_seconds(small_step(in)) * of(in.costs->network_factor, in.protocol)) +
                    of(in.costs->network_step, in.protocol);
-  const bool handshake =
-      in.network->eager_limit.count > 0 &&
-      with_flags(in.protocol, message) > static_cast<double>(in.network->eager_limit.count);
-  return one + (handshake ? in.network->rendezvous_latency : Time::zero());
+  return one + (asks_first(in, message) ? in.network->rendezvous_latency : Time::zero());
 }
 
 int multicast_pieces(const TimingInput& in) {
@@ -81,8 +91,12 @@ double of_connections(const TimingInput& in) {
   return 1 / (std::max(1, in.run.channels) * in.network->flows * of_one);
 }
 
+/// Thread blocks, or between pods the thread that serves a rank's sockets: flags are bytes to it, too.
 double of_channels(const TimingInput& in) {
-  return 1 / (std::max(1, in.run.channels) * of(in.costs->channel_rate, in.protocol).per_second);
+  const double blocks =
+      1 / (std::max(1, in.run.channels) * of(in.costs->channel_rate, in.protocol).per_second);
+  return in.sockets_of_pods ? std::max(blocks, with_flags(in.protocol, 1) / in.costs->socket_rate.per_second)
+                            : blocks;
 }
 
 /// Seconds per byte on a hop inside a node and on one between nodes.
@@ -275,21 +289,54 @@ CollectiveTiming time_of(const TimingInput& input) {
   return timing;
 }
 
-ByteRate peer_rate(const CollectiveCosts& costs, int channels, double bytes) {
-  const double spread = std::clamp(bytes / kLeastPeerPart, 1.0, static_cast<double>(std::max(1, channels)));
-  return costs.peer_channel_rate * spread;
+ByteRate peer_rate(const CollectiveCosts& costs, const PeerSend& send) {
+  const double parts = send.shape.parts;
+  const double sharers = std::max(1.0, parts * send.peers / std::max(1, send.channels));
+  const ByteRate block =
+      send.shape.protocol == Protocol::ll ? of(costs.channel_rate, Protocol::ll) : costs.peer_channel_rate;
+  return block * (parts / sharers);
 }
+
+Time peer_step(const TimingInput& in, const PeerSend& send) {
+  if (send.remote == 0) {
+    TimingInput of_protocol = in;
+    of_protocol.protocol = send.shape.protocol;
+    return inner_step(of_protocol, false);
+  }
+  const LinkType& link = *in.network;
+  const Time small = small_step(in);
+  const Time asks = asks_first(in, send.bytes) ? link.rendezvous_latency : Time::zero();
+  const bool injected =
+      link.inject_limit.count > 0 && send.bytes <= static_cast<double>(link.inject_limit.count);
+  const Time message = in.costs->peer_message + (injected ? link.inject_latency : Time::zero());
+  return seconds(to_seconds(small) * of(in.costs->network_factor, in.protocol)) + asks +
+         send.remote * message;
+}
+
+namespace {
+
+/// A message that is not written where it is wanted waits in the receiver's buffer for a second copy, of
+/// which the last chunk's is not hidden.
+double second_copy(const TimingInput& in, const PeerSend& send) {
+  if (send.direct || send.shape.protocol != Protocol::simple) return 0;
+  const double part = std::min(static_cast<double>(send.shape.part), static_cast<double>(send.shape.chunk));
+  return part / in.costs->peer_channel_rate.per_second;
+}
+
+}  // namespace
 
 CollectiveTiming time_of_peers(const TimingInput& input, const PeerSend& send) {
   CollectiveTiming timing;
   timing.start = input.costs->kernel;
   if (input.ranks < 2) return timing;
   timing.start += input.costs->peer_start;
-  timing.inner_steps = input.nodes > 1 ? 0 : 1;
-  timing.network_steps = input.nodes > 1 ? 1 : 0;
-  timing.steps =
-      timing.inner_steps * inner_step(input, false) + timing.network_steps * network_step(input, send.bytes);
-  const double blocks = send.bytes / peer_rate(*input.costs, send.channels, send.bytes).per_second;
+  timing.inner_steps = send.remote > 0 ? 0 : 1;
+  timing.network_steps = send.remote > 0 ? 1 : 0;
+  timing.steps = peer_step(input, send);
+  timing.fill = seconds(second_copy(input, send));
+  const double sockets =
+      input.sockets_of_pods ? send.bytes * send.peers / input.costs->socket_rate.per_second : 0;
+  const double blocks = std::max(send.bytes / peer_rate(*input.costs, send).per_second, sockets);
   const double links = input.bytes * std::max(input.inside_seconds_per_byte, input.between_seconds_per_byte);
   timing.channel_bound = blocks > links;
   timing.data = seconds(std::max(blocks, links));

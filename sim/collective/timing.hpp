@@ -6,6 +6,7 @@
 #include "sim/collective/costs.hpp"
 #include "sim/collective/nccl/algorithm.hpp"
 #include "sim/collective/nccl/channels_used.hpp"
+#include "sim/collective/nccl/peer_shape.hpp"
 #include "sim/collective/schedule.hpp"
 
 namespace foretrain {
@@ -27,6 +28,7 @@ struct TimingInput {
              0;              ///< of the busiest link inside nodes and between them, per byte of message
   double between_alone = 0;  ///< of the slowest route between nodes, if nothing else was on its links
   const LinkType* network = nullptr;  ///< between nodes
+  bool sockets_of_pods = false;       ///< every rank is a pod: one thread serves all sockets of a rank
   const CollectiveCosts* costs = nullptr;
 };
 
@@ -55,13 +57,19 @@ double forwarding_unit(const TimingInput& input);
 /// How often NVLS goes through the switch, one chunk per head and channel at a time.
 int multicast_pieces(const TimingInput& input);
 
-/// How NCCL sends to a peer.
+/// How NCCL sends to the peers of the busiest rank.
 struct PeerSend {
-  int channels = 1;  ///< channels that one message may be spread over
-  double bytes = 0;  ///< to each peer
+  double bytes = 0;  ///< to each
+  int peers = 1;
+  int remote = 0;  ///< of them on other nodes
+  nccl::PeerShape shape{};
+  int channels = 1;     ///< thread blocks of all sends and receives
+  bool direct = false;  ///< the sender's block writes where the receiver wants it: ranks of one process
 };
-/// What the thread blocks of one message of `bytes` move.
-ByteRate peer_rate(const CollectiveCosts& costs, int channels, double bytes);
+/// What the thread blocks of one message of that shape move, when all peers are served at once.
+ByteRate peer_rate(const CollectiveCosts& costs, const PeerSend& send);
+/// A message to a peer from one kernel to the other, proxies included.
+Time peer_step(const TimingInput& input, const PeerSend& send);
 /// Sends and receives: all pairs at once, one hop each.
 CollectiveTiming time_of_peers(const TimingInput& input, const PeerSend& send);
 

@@ -91,6 +91,19 @@ std::string uneven_warning(const Scenario& scenario) {
   return {};
 }
 
+/// Ranks of one machine that do not know of each other; empty when there are none.
+std::string isolation_warning(const Scenario& scenario, int gpus) {
+  const nccl::Isolation isolation = scenario.launch.isolation;
+  const Placement working = working_gpus(scenario, gpus);
+  if (isolation == nccl::Isolation::none || working.size() <= working.nodes) return {};
+  return fmt::format(
+      "launch.isolation = {}: NCCL takes every rank for a node of its own, so that GPUs of a machine have no "
+      "NVLink, P2P or shared memory and share its network interface; one host name or NCCL_HOSTID, and a "
+      "shared "
+      "/dev/shm, join them",
+      kIsolationNames[static_cast<std::size_t>(isolation)]);
+}
+
 }  // namespace
 
 Placement reserved_gpus(const Scenario& scenario, int gpus) {
@@ -160,6 +173,7 @@ std::vector<std::string> job_warnings(const Scenario& scenario) {
   if (working_gpus(scenario, most).size() < most) out.push_back(idle_warning(scenario, most));
   if (readers_of_a_sample(scenario, most) > 1) out.push_back(sampler_warning(scenario, most));
   if (std::string uneven = uneven_warning(scenario); !uneven.empty()) out.push_back(std::move(uneven));
+  if (std::string apart = isolation_warning(scenario, most); !apart.empty()) out.push_back(std::move(apart));
   return out;
 }
 

@@ -6,6 +6,9 @@
 #include <optional>
 #include <string_view>
 
+#include "sim/base/units.hpp"
+#include "sim/collective/nccl/settings.hpp"
+
 namespace foretrain {
 
 /// What starts the processes. python: one process, whatever was reserved. mp_spawn: a script that starts one
@@ -20,7 +23,11 @@ inline std::string_view name_of(Launcher launcher) {
 struct Launch {
   std::optional<Launcher> with;  ///< none: something that starts as many processes as the strategy wants
   int processes_per_node = 0;    ///< 0: as many as the strategy wants
+  nccl::Isolation isolation = nccl::Isolation::none;  ///< whether every rank is a node to NCCL
+  std::optional<Bytes> shm{};  ///< of /dev/shm, where the ranks' shared memory lies; none: enough
 };
+
+inline constexpr std::array<std::string_view, 3> kIsolationNames{"none", "pod", "container"};
 
 /// Which samples a process trains on. distributed: its share of the data set. none: all of them, as every
 /// other process does. local_rank: the share of its place in the node, so that all nodes train on the same

@@ -53,9 +53,10 @@ class LinkNames {
   std::vector<LinkId> links_;
 };
 
-BoundBy bound_of(const CollectivePlan& plan, Time alone) {
-  if (plan.launch > alone) return BoundBy::launch;
-  if (plan.timing.latency() >= plan.timing.data) return BoundBy::latency;
+/// `alone` by the level of detail asked for; `hidden` of it.
+BoundBy bound_of(const CollectivePlan& plan, Time alone, Time hidden) {
+  if (plan.launch > alone - hidden) return BoundBy::launch;
+  if (plan.timing.latency() - hidden >= plan.timing.data) return BoundBy::latency;
   return plan.timing.channel_bound ? BoundBy::thread_blocks : BoundBy::link;
 }
 
@@ -72,10 +73,11 @@ class NcclPoints {
     CollectivePoint p;
     p.size = size;
     p.launch = plan.launch;
-    p.time = std::max(alone, plan.launch);
+    p.hidden = question_.single ? Time::zero() : std::min(plan.hidden, alone);
+    p.time = question_.single ? plan.launch + alone : std::max(alone - p.hidden, plan.launch);
     p.algorithm = plan.algorithm_name(), p.protocol = name_of(plan.protocol), p.channels = plan.channels;
     p.timing = plan.timing;
-    p.bound = bound_of(plan, alone);
+    p.bound = bound_of(plan, alone, p.hidden);
     p.bottleneck = names_.index_of(plan.bottleneck.link);
     p.why = std::move(plan.why);
     const nccl::Settings& nccl = question_.settings.nccl;
@@ -202,6 +204,8 @@ CollectiveCurve predict_collective(const CollectiveQuestion& question) {
   }
   curve.library = "NCCL " + nccl::to_text(question.settings.nccl.version);
   curve.processes_per_node = question.settings.processes_per_node;
+  curve.threads_per_process = question.settings.threads_per_process;
+  curve.single = question.single, curve.isolation = question.settings.nccl.isolation;
   NcclPoints nccl(question, cluster, curve.placement, names);
   add_points(question, curve, [&](Bytes size) { return nccl.point(size); });
   curve.warnings = nccl.warnings();

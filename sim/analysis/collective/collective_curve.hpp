@@ -32,6 +32,7 @@ struct CollectiveQuestion {
   std::string
       transport_algorithm{};  ///< a family of the algorithm catalog for it; empty: what its library takes
   Fidelity fidelity = Fidelity::analytic;
+  bool single = false;   ///< one call by itself, not one of the loop of nccl-tests
   bool explain = false;  ///< fill CollectivePoint::why
 };
 
@@ -43,8 +44,9 @@ std::string_view name_of(BoundBy bound);
 /// Plain numbers and indices, so that thousands of sizes take milliseconds.
 struct CollectivePoint {
   Bytes size{};   ///< as nccl-tests runs it: see run_size()
-  Time time{};    ///< one of many back to back: the longer of launch and the collective alone
-  Time launch{};  ///< host time of one process
+  Time time{};    ///< one of many in the loop of nccl-tests, or of a single call: launch and collective
+  Time launch{};  ///< host time of one thread of a process
+  Time hidden{};  ///< of the parts below, by the calls before and behind in the loop
   ByteRate algbw{}, busbw{};
   std::string_view algorithm = "-";
   std::string_view protocol = "-";
@@ -60,7 +62,10 @@ struct CollectiveCurve {
   CollectiveOp op = CollectiveOp::all_reduce;
   Placement placement;
   int processes_per_node = 0;  ///< 0: one per GPU
-  std::string library;         ///< "NCCL 2.20.5", "gloo"
+  int threads_per_process = 1;
+  bool single = false;  ///< times of single calls
+  nccl::Isolation isolation = nccl::Isolation::none;
+  std::string library;  ///< "NCCL 2.20.5", "gloo"
   Fidelity fidelity = Fidelity::analytic;
   std::vector<CollectivePoint> points;  ///< in the order of the question's sizes
   std::vector<std::string> links;       ///< the bottlenecks' names, as in "nic0 of node 0 to leaf0"

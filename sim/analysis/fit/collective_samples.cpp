@@ -23,7 +23,8 @@ using JobKey = std::tuple<int, int, std::vector<std::string>>;
 std::vector<std::string> job_settings(const Sample& sample) {
   std::vector<std::string> texts;
   for (const auto& [key, value] : sample.settings) {
-    if (key.starts_with("nccl.") || key == "launch.processes_per_node") texts.push_back(key + "=" + value);
+    if (key.starts_with("nccl.") || key.starts_with("nccl_tests.") || key == "launch.processes_per_node")
+      texts.push_back(key + "=" + value);
     // A tax is measured with all of its channels, no more and no less.
     if (sample.kind == SampleKind::tax && key == "channels")
       for (const char* bound : {"nccl.min_channels", "nccl.max_channels"})

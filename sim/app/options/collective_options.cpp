@@ -81,9 +81,9 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
       ->transform(one_of({"one", "per-gpu"}))
       ->type_name("one|per-gpu");
   command
-      .add_option(
-          "--set", collective.settings,
-          "Any key of [nccl] and [launch], as in nccl.version=2.18, and cluster.calibration; may be repeated")
+      .add_option("--set", collective.settings,
+                  "Any key of [nccl], as in nccl.version=2.18, launch.processes_per_node and .isolation, "
+                  "nccl_tests.iterations (-n) and .threads (-t), and cluster.calibration; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
 }
@@ -119,6 +119,10 @@ void add_collective(CLI::App& app, CollectiveCommand& collective) {
                    "CSV as for validate; its rows of the same job are drawn over the curve")
       ->needs("--svg")
       ->type_name("FILE");
+  command->add_flag(
+      "--single", collective.single,
+      "What one call takes by itself, as in a training step; otherwise one of many in the loop of "
+      "nccl-tests, which hides launches and the way down a chain");
   command->add_flag("--explain", collective.explain,
                     "Say for each size what was chosen, what bounds it, and what lost");
   command->footer(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 
 namespace foretrain::nccl {
 
@@ -19,6 +20,18 @@ int with_hopper_network(const ChannelCountInput& input, int channels) {
   if (!wide || version < Version{2, 18, 0}) return channels;
   const bool room = version >= Version{2, 20, 0} ? channels < 16 : 2 * channels <= most_channels(version);
   return room ? 2 * channels : channels;
+}
+
+constexpr int kPciePeerChannels = 2;
+
+/// NCCL_NCHANNELS_PER_NET_PEER came with 2.12; since 2.20 a large job has fewer.
+int network_peer_channels(const Version& version, int ranks, int total) {
+  if (version < Version{2, 12, 0}) return 1;
+  int channels = 2;
+  while (version >= Version{2, 20, 0} && channels > 1 &&
+         std::int64_t{channels} * ranks > 4 * std::int64_t{total})
+    channels /= 2;
+  return channels;
 }
 
 }  // namespace
@@ -41,14 +54,14 @@ int nvls_running_channels(const JobFacts& job) {
   return 16;
 }
 
-P2pChannels p2p_channels(const Version& version, int running, int nodes, int nvlinks,
-                         bool all_peers_on_nvlink) {
+P2pChannels p2p_channels(const Version& version, int running, const PeersOfJob& peers) {
   P2pChannels result;
-  const int slow = version >= Version{2, 10, 0} ? 2 : 1;
-  int per_peer = most_channels(version);
-  if (all_peers_on_nvlink && nvlinks > 0) per_peer = 2 * nvlinks;
-  if (!all_peers_on_nvlink || nodes > 1) per_peer = slow;
   result.total = power_of_two_from(running);
+  int per_peer = most_channels(version);
+  if (peers.nvlinks > 0) per_peer = 2 * peers.nvlinks;
+  if (!peers.all_on_nvlink) per_peer = std::min(per_peer, kPciePeerChannels);
+  if (peers.nodes > 1)
+    per_peer = std::min(per_peer, network_peer_channels(version, peers.ranks, result.total));
   result.per_peer = std::min(power_of_two_from(per_peer), result.total);
   return result;
 }

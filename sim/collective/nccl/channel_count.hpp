@@ -28,9 +28,15 @@ struct P2pChannels {
   int total = 1, per_peer = 1;
 };
 
-/// `nvlinks`: links' worth of the narrowest way to a peer of the same node; 0: no NVLink to some peer, or no
-/// peer.
-P2pChannels p2p_channels(const Version& version, int running, int nodes, int nvlinks,
-                         bool all_peers_on_nvlink);
+/// The peers of a job. `nvlinks`: links' worth of the narrowest way to a peer of the same node; 0: no NVLink
+/// to some peer, or no peer.
+struct PeersOfJob {
+  int ranks = 1, nodes = 1;
+  int nvlinks = 0;
+  bool all_on_nvlink = true;
+};
+
+/// `running`: channels of collectives. The fewest that any peer has count for all (facts/NCCL_MORE.md 3.1).
+P2pChannels p2p_channels(const Version& version, int running, const PeersOfJob& peers);
 
 }  // namespace foretrain::nccl

@@ -72,12 +72,20 @@ class Inspector {
     const std::vector<GpuPlace>& ranks = placement_.ranks;
     std::vector<int> order(ranks.size());
     std::iota(order.begin(), order.end(), 0);
+    if (job_.settings.isolation != Isolation::none) return group_by_rank(std::move(order));
     if (!ascend_by_node()) sort_by_node(order);
     for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
       const int node = ranks[static_cast<std::size_t>(order[begin])].node;
       while (end < order.size() && ranks[static_cast<std::size_t>(order[end])].node == node) ++end;
       add_node(node, std::span(order).subspan(begin, end - begin));
     }
+    job_.ranks = std::move(order);
+  }
+
+  /// Every rank is a node of its own.
+  void group_by_rank(std::vector<int> order) {
+    for (std::size_t rank = 0; rank < order.size(); ++rank)
+      add_node(placement_.ranks[rank].node, std::span(order).subspan(rank, 1));
     job_.ranks = std::move(order);
   }
 
@@ -174,7 +182,7 @@ class Inspector {
     if (nvls && settings.max_channels > 0)
       job_.nvls_channels = std::min(job_.nvls_channels, settings.max_channels);
     const P2pChannels peers =
-        p2p_channels(settings.version, job_.coll_channels, job.nodes, nvlinks_, all_on_nvlink_);
+        p2p_channels(settings.version, job_.coll_channels, {job.ranks, job.nodes, nvlinks_, all_on_nvlink_});
     job_.p2p_channels = peers.total, job_.p2p_per_peer = peers.per_peer;
   }
 

@@ -13,6 +13,10 @@ namespace foretrain::nccl {
 
 enum class CrossNic : std::uint8_t { never, always, automatic };
 
+/// Whether ranks of one machine know of each other: NCCL compares host names, and takes ranks that differ in
+/// theirs for different nodes. pod: with a network of its own, behind the machine's interface.
+enum class Isolation : std::uint8_t { none, pod, container };
+
 struct Settings {
   Version version{};
   std::optional<Algorithm> algorithm{};  ///< NCCL_ALGO
@@ -29,6 +33,7 @@ struct Settings {
   CrossNic cross_nic = CrossNic::automatic;   ///< NCCL_CROSS_NIC
   int simple_threads = 0, ll128_threads = 0;  ///< NCCL_NTHREADS, NCCL_LL128_NTHREADS; 0: NCCL's own
   std::int64_t buffer_bytes = 0;              ///< NCCL_BUFFSIZE; 0: NCCL's own
+  Isolation isolation = Isolation::none;      ///< of every rank
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 

@@ -21,6 +21,7 @@ class JobLinter {
     lint_cpus();
     lint_batch();
     lint_shared_memory();
+    lint_pods();
     return std::move(found_);
   }
 
@@ -75,6 +76,19 @@ class JobLinter {
         fmt::format("{} loader workers hand their batches over in /dev/shm, of which a container has 64 MiB",
                     count),
         "mount an emptyDir with medium: Memory at /dev/shm");
+  }
+
+  /// Each has a host name of its own, and NCCL takes ranks with different ones for different nodes.
+  void lint_pods() {
+    const JobResources& have = script_.resources;
+    if (!script_.request.has_container || !have.nodes || have.nodes->value < 2 || !have.gpus_per_node) return;
+    found_.push_back(
+        {source_.name, have.nodes->span, std::string(source_.line(have.nodes->span.line)),
+         fmt::format(
+             "{} of {} each are so many nodes to NCCL: GPUs of two pods on one machine have no NVLink, "
+             "P2P or shared memory between them",
+             counted(have.nodes->value, "pod"), counted(have.gpus_per_node->value, "GPU")),
+         "give a pod all GPUs of a machine; launch.isolation = \"pod\" predicts them apart"});
   }
 
   const JobScript& script_;

@@ -6,7 +6,8 @@
 namespace foretrain {
 
 /// Warnings for `job check` alone: CPUs that nobody asked for, a batch that grows with the GPUs while steps
-/// are compared, loader workers in a container whose /dev/shm nobody enlarged.
+/// are compared, loader workers in a container whose /dev/shm nobody enlarged, pods that NCCL takes for
+/// nodes.
 std::vector<Diagnostic> lint_job(const JobScript& script, const SourceText& source);
 
 }  // namespace foretrain

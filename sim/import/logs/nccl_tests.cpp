@@ -11,7 +11,7 @@ namespace foretrain {
 
 namespace {
 
-constexpr int kMostIterations = 1'000'000'000;
+constexpr int kMostIterations = 1'000'000'000, kMostThreads = 64;
 
 std::string_view without_hash(std::string_view line) {
   line = trimmed(line);
@@ -76,6 +76,8 @@ class NcclReader {
     finish_table();
     forget_devices();
     iterations_ = static_cast<int>(std::clamp<std::int64_t>(iterations_in(line), 1, kMostIterations));
+    const std::int64_t threads = integer_behind(line, "nThread").value_or(1);
+    threads_ = static_cast<int>(std::clamp<std::int64_t>(threads, 1, kMostThreads));
   }
 
   void forget_devices() {
@@ -103,7 +105,7 @@ class NcclReader {
       table_.devices = devices_;
       if (devices_.ranks == 0 && info_ranks_ > 0)
         table_.devices.ranks = info_ranks_, table_.devices.hosts = info_hosts_;
-      table_.iterations = iterations_;
+      table_.iterations = iterations_, table_.threads = threads_;
       table_.version = version_, table_.algorithm = algorithm_, table_.protocol = protocol_;
       add_table(table_, hints_, source_.name, sheet_);
     }
@@ -193,7 +195,7 @@ class NcclReader {
   int info_ranks_ = 0;
   std::set<std::string> info_hosts_;
   std::string named_, mentioned_, version_, algorithm_, protocol_;
-  int iterations_ = 1;
+  int iterations_ = 1, threads_ = 1;
   bool is_open_ = false, goes_on_ = true;
 };
 

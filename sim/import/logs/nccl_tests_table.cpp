@@ -61,6 +61,7 @@ Settings settings_of(const NcclTable& table, const Job& job) {
   const auto processes = static_cast<int>(table.devices.processes.size());
   const bool is_shared = processes > 0 && processes < job.gpus && processes % job.nodes == 0;
   if (is_shared) set("launch.processes_per_node", std::to_string(processes / job.nodes));
+  if (is_shared && table.threads > 1) set("nccl_tests.threads", std::to_string(table.threads));
   return settings;
 }
 

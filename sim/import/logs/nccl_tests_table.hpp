@@ -50,6 +50,7 @@ struct NcclTable {
   NcclDevices devices;
   int ranks_said = 0, nodes_said = 0;  ///< by comments above the log
   int iterations = 1;
+  int threads = 1;  ///< of each process
   std::string version, algorithm, protocol;
   std::vector<NcclRow> rows;
 };

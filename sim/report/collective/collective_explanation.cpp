@@ -21,8 +21,17 @@ std::string binary_size(Bytes size) {
 
 std::string launch_line(const CollectiveCurve& curve) {
   if (curve.processes_per_node == 0) return "launch: one process per GPU";
-  return fmt::format("launch: {} per node; a process launches the kernels of its GPUs one after the other",
-                     counted(curve.processes_per_node, "process"));
+  const std::string threads =
+      curve.threads_per_process > 1 ? fmt::format(" with {} threads", curve.threads_per_process) : "";
+  return fmt::format("launch: {} per node{}; a {} launches the kernels of its GPUs one after the other",
+                     counted(curve.processes_per_node, "process"), threads,
+                     threads.empty() ? "process" : "thread");
+}
+
+std::string isolation_line(const CollectiveCurve& curve) {
+  return fmt::format(
+      "nodes: {}; NCCL takes every {} for a node, and no two of them have P2P or shared memory",
+      counted(curve.gpus(), "GPU"), curve.isolation == nccl::Isolation::pod ? "pod" : "container");
 }
 
 std::string bound_text(const CollectiveCurve& curve, const CollectivePoint& p) {
@@ -34,9 +43,11 @@ std::string bound_text(const CollectiveCurve& curve, const CollectivePoint& p) {
 std::string size_line(const CollectiveCurve& curve, const CollectivePoint& p) {
   if (p.channels == 0) return fmt::format("{}: {}", binary_size(p.size), p.why);
   const CollectiveTiming& t = p.timing;
-  return fmt::format("{}: {}, {}, {}; start {} + steps {} + fill {} + data {}, launch {}; {}{}{}",
+  const std::string hidden =
+      p.hidden > Time::zero() ? fmt::format(", of which the loop hides {}", to_string(p.hidden)) : "";
+  return fmt::format("{}: {}, {}, {}; start {} + steps {} + fill {} + data {}{}, launch {}; {}{}{}",
                      binary_size(p.size), p.algorithm, p.protocol, counted(p.channels, "channel"),
-                     to_string(t.start), to_string(t.steps), to_string(t.fill), to_string(t.data),
+                     to_string(t.start), to_string(t.steps), to_string(t.fill), to_string(t.data), hidden,
                      to_string(p.launch), bound_text(curve, p), p.why.empty() ? "" : "; ", p.why);
 }
 
@@ -44,6 +55,8 @@ std::string size_line(const CollectiveCurve& curve, const CollectivePoint& p) {
 
 std::vector<std::string> explain(const CollectiveCurve& curve) {
   std::vector<std::string> lines{launch_line(curve)};
+  if (curve.isolation != nccl::Isolation::none) lines.push_back(isolation_line(curve));
+  if (curve.single) lines.push_back("time: of one call, launch and collective one after the other");
   for (const CollectivePoint& p : curve.points) lines.push_back(size_line(curve, p));
   return lines;
 }

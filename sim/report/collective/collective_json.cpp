@@ -39,6 +39,7 @@ std::string write_collective_json(const CollectiveCurve& curve, const ReportOpti
       {"gpus", curve.gpus()},
       {"nodes", curve.placement.nodes},
       {"processes_per_node", curve.processes_per_node == 0 ? Json(nullptr) : Json(curve.processes_per_node)},
+      {"single", curve.single},
       {"library", curve.library},
       {"fidelity", name_of(curve.fidelity)}};
   Json points = Json::array();

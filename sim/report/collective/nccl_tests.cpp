@@ -28,20 +28,22 @@ std::string devices(const CollectiveCurve& curve) {
 
 std::string heading(const CollectiveCurve& curve) {
   const int nodes = curve.placement.nodes, per_node = (curve.gpus() + nodes - 1) / nodes;
-  const int per_process =
-      curve.processes_per_node == 0 ? 1 : std::max(1, per_node / curve.processes_per_node);
+  const int threads = curve.threads_per_process;
+  const int per_thread =
+      curve.processes_per_node == 0 ? 1 : std::max(1, per_node / (curve.processes_per_node * threads));
   const auto by_size = [](const CollectivePoint& a, const CollectivePoint& b) { return a.size < b.size; };
   const auto [least, most] = std::ranges::minmax_element(curve.points, by_size);
   const bool any = !curve.points.empty();
   return fmt::format(
              "# foretrain predicts, nothing was measured: {} on {} of {} of {}, {}, fidelity "
-             "{}\n",
+             "{}{}\n",
              name_of(curve.op), counted(curve.gpus(), "GPU"), counted(nodes, "node"), curve.cluster,
-             curve.library, name_of(curve.fidelity)) +
+             curve.library, name_of(curve.fidelity), curve.single ? ", single calls" : "") +
          fmt::format(
-             "# nThread 1 nGpus {} minBytes {} maxBytes {} warmup iters: 0 iters: 1 agg iters: 1 validation: "
+             "# nThread {} nGpus {} minBytes {} maxBytes {} warmup iters: 0 iters: 1 agg iters: 1 "
+             "validation: "
              "0 graph: 0\n",
-             per_process, any ? least->size.count : 0, any ? most->size.count : 0);
+             threads, per_thread, any ? least->size.count : 0, any ? most->size.count : 0);
 }
 
 constexpr std::string_view kColumns =

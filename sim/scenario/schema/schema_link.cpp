@@ -63,7 +63,11 @@ Keys<LinkType> rate_and_latency_keys() {
       {"rendezvous_latency", takes::latency<&LinkType::rendezvous_latency>(), "\"4 us\"", "0 us",
        "more of it for messages beyond eager_limit"},
       {"eager_limit", takes_size(&LinkType::eager_limit), "\"8 KiB\"", "0 B",
-       "the largest message that needs no handshake"}};
+       "the largest message that needs no handshake"},
+      {"inject_latency", takes::latency<&LinkType::inject_latency>(), "\"12.7 us\"", "0 us",
+       "more of each send up to inject_limit: the CPU reads it from the GPU's memory into the command"},
+      {"inject_limit", takes_size(&LinkType::inject_limit), "\"128 B\"", "0 B",
+       "the largest send that travels within its command"}};
 }
 
 }  // namespace

@@ -80,14 +80,14 @@ bool leaves_gpus_to_study(const ScenarioDocument& source) {
 }
 
 /// nccl.gdr is a fact about the nodes.
-void read_collective_sections(TableReader& document, Scenario& scenario) {
+void read_collective_sections(TableReader& document, TableReader& launch, Scenario& scenario) {
   CollectiveKnobs knobs;
-  Section nccl(document, "nccl"), launch(document, "launch");
+  Section nccl(document, "nccl");
   read_nccl(nccl.reader(), knobs);
   scenario.collective = knobs.settings();
-  read_launch_section(launch.reader(), scenario);
+  read_launch_section(launch, scenario);
+  check_isolation(document, scenario.collective.nccl);
   nccl.reader().finish();
-  launch.reader().finish();
   if (knobs.gpudirect) scenario.cluster.node.gpudirect = *knobs.gpudirect;
 }
 
@@ -95,7 +95,7 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   TableReader document(source.table(), "", source.diagnostics());
   read_keys(document, document_keys(), scenario);
   Section model(document, "model"), cluster(document, "cluster"), data(document, "data"),
-      strategy(document, "strategy");
+      strategy(document, "strategy"), launch(document, "launch");
   read_strategy_name(strategy.reader(), scenario);
   read_section(document, "framework", read_framework, scenario);
   read_model_section(model.reader(), opened, scenario);
@@ -105,8 +105,10 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   read_data(data.reader(), scenario);
   read_strategy_knobs(strategy.reader(), source, scenario);
   strategy.reader().finish();
-  read_collective_sections(document, scenario);
+  read_collective_sections(document, launch.reader(), scenario);
   read_run_section(document, source, scenario);
+  check_shm(launch.reader(), scenario);
+  launch.reader().finish();
   if (!leaves_gpus_to_study(source)) check_steps(data.reader(), scenario);
   data.reader().finish();
   read_section(document, "loop", read_loop, scenario);

@@ -17,6 +17,7 @@ namespace foretrain {
 namespace {
 
 constexpr int kMostChannels = 64, kMostThreads = 1024;
+constexpr int kMostIterations = 1'000'000, kMostLaunchingThreads = 64;
 
 /// true, false, 1 or 0.
 std::optional<bool> optional_flag(TableReader& table, std::string_view key) {
@@ -166,9 +167,12 @@ void read_collective_section(TableReader& document, std::string_view key,
 
 void read_launch(TableReader& launch, CollectiveKnobs& knobs) {
   Launch launched;
-  read_keys(launch, {processes_per_node_key()}, launched);
+  read_keys(launch, {processes_per_node_key(), isolation_key()}, launched);
   if (launched.processes_per_node > 0) knobs.processes_per_node = launched.processes_per_node;
+  knobs.nccl.isolation = launched.isolation;
 }
+
+void read_nccl_tests(TableReader& loop, CollectiveKnobs& knobs) { read_keys(loop, nccl_tests_keys(), knobs); }
 
 void read_calibration_name(TableReader& cluster, CollectiveKnobs& knobs) {
   knobs.calibration = cluster.string("calibration");
@@ -180,6 +184,15 @@ const Keys<CollectiveKnobs>& nccl_keys() {
   static const auto nccl = [](CollectiveKnobs& knobs) -> nccl::Settings& { return knobs.nccl; };
   static const Keys<CollectiveKnobs> keys = keys_within<CollectiveKnobs>(keys_before_gdr(), nccl) +
                                             gdr_key() + keys_within<CollectiveKnobs>(keys_behind_gdr(), nccl);
+  return keys;
+}
+
+const Keys<CollectiveKnobs>& nccl_tests_keys() {
+  using K = CollectiveKnobs;
+  static const Keys<K> keys{{"iterations", takes::integer<&K::iterations>(1, kMostIterations), "5", "20",
+                             "calls between two looks at the clock (-n)"},
+                            {"threads", takes::integer<&K::threads>(1, kMostLaunchingThreads), "8", "1",
+                             "of each process, which share out its GPUs and launch at the same time (-t)"}};
   return keys;
 }
 
@@ -197,6 +210,8 @@ CollectiveKnobs read_collective_knobs(const std::vector<std::string>& settings) 
   TableReader document(source.table(), "", source.diagnostics());
   read_collective_section(document, "nccl", read_nccl, knobs);
   read_collective_section(document, "launch", read_launch, knobs);
+  check_isolation(document, knobs.nccl);
+  read_collective_section(document, "nccl_tests", read_nccl_tests, knobs);
   read_collective_section(document, "cluster", read_calibration_name, knobs);
   document.finish();
   if (std::vector<Diagnostic> mistakes = source.found(); !mistakes.empty())

@@ -8,6 +8,12 @@ namespace foretrain {
 
 const Keys<Launch>& launch_keys();
 Key<Launch> processes_per_node_key();
+Key<Launch> isolation_key();
+/// Ranks that are nodes of their own have no way to each other but the network: what [nccl] asks for
+/// otherwise is a mistake.
+void check_isolation(TableReader& document, const nccl::Settings& settings);
+/// Whether /dev/shm holds what the most GPUs of a node put there; needs cluster, [nccl] and run.gpus.
+void check_shm(TableReader& launch, const Scenario& scenario);
 /// Reads [launch]; needs strategy and cluster. Does not call finish().
 void read_launch_section(TableReader& launch, Scenario& scenario);
 /// Numbers of GPUs on which the strategy cannot run are mistakes when run.gpus lists them, and otherwise left

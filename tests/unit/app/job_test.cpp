@@ -202,6 +202,24 @@ TEST_CASE("job check of a container: /dev/shm that nobody enlarged, and one that
                                "keep 2 batches ready each, 2.47 GB in all"));
 }
 
+TEST_CASE("job check says that pods are nodes to NCCL, where there are several") {
+  const TemporaryFolder folder;
+  const auto checked = [&](int pods) {
+    folder.write(
+        "job.yaml",
+        "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n  pytorchReplicaSpecs:\n    Worker:\n      "
+        "replicas: " +
+            std::to_string(pods) +
+            "\n      template:\n        spec:\n          containers:\n          - name: pytorch\n            "
+            "command: [python, train.py]\n            resources: {limits: {nvidia.com/gpu: 1}}\n");
+    return folder.run("foretrain job check job.yaml").output;
+  };
+  const std::string four = checked(4);
+  INFO(four);
+  CHECK_THAT(four, ContainsSubstring("warning: job.yaml:6: 4 pods of 1 GPU each are so many nodes to NCCL"));
+  CHECK(checked(1).find("nodes to NCCL") == std::string::npos);
+}
+
 TEST_CASE("predict writes a job script for the batch system that is asked for") {
   const TemporaryFolder folder;
   const ProgramRun run = folder.run(

@@ -63,15 +63,20 @@ TEST_CASE("what cannot run is not planned, even when asked for") {
   CHECK(plan.protocol != Protocol::ll128);
 }
 
-TEST_CASE("sends and receives have no algorithm and are launched as a group") {
+TEST_CASE(
+    "sends and receives have no algorithm and are launched as a group, longer for every peer over the "
+    "network") {
   const OneJob job(nvlink_cluster(2, 2), 8);
   const CollectiveCosts& costs = job.communicator.costs();
-  for (const CollectiveOp op :
-       {CollectiveOp::alltoall, CollectiveOp::sendrecv, CollectiveOp::gather, CollectiveOp::scatter}) {
+  // of seven peers four are on the other node; the next rank of the last one is, too
+  for (const auto& [op, remote] : {std::pair{CollectiveOp::alltoall, 4},
+                                   {CollectiveOp::sendrecv, 1},
+                                   {CollectiveOp::gather, 4},
+                                   {CollectiveOp::scatter, 4}}) {
     const CollectivePlan plan = job.plan(op, 1 << 20);
     CHECK_FALSE(plan.algorithm);
     CHECK(plan.algorithm_name() == "Peers");
-    CHECK(plan.launch == costs.group_launch);
+    CHECK(plan.launch == costs.group_launch + remote * costs.peer_enqueue);
   }
   const CollectivePlan plan = job.plan(CollectiveOp::all_gather, 1 << 20);
   CHECK(plan.algorithm_name() == "Ring");
@@ -87,23 +92,99 @@ TEST_CASE("one process launches the kernels of all its GPUs one after the other"
   }
 }
 
-TEST_CASE("back to back, a small collective takes as long as its launches") {
+TEST_CASE("threads of a process launch at the same time") {
+  CollectiveSettings settings;
+  settings.processes_per_node = 1;
+  for (const auto& [threads, kernels] : {std::pair{1, 4}, {2, 2}, {4, 1}, {8, 1}}) {
+    settings.threads_per_process = threads;
+    const OneJob job(nvlink_cluster(2, 2), 8, settings);
+    CHECK(job.plan(CollectiveOp::all_reduce, 8).launch == kernels * job.communicator.costs().launch);
+  }
+}
+
+TEST_CASE("back to back, a small collective takes as long as its launches, and by itself as both") {
   CollectivePlan plan;
   plan.launch = microseconds(20), plan.alone = microseconds(8);
   CHECK(plan.back_to_back() == microseconds(20));
+  CHECK(plan.single() == microseconds(28));
   plan.alone = microseconds(80);
   CHECK(plan.back_to_back() == microseconds(80));
+  plan.hidden = microseconds(30);
+  CHECK(plan.back_to_back() == microseconds(50));
+  CHECK(plan.single() == microseconds(100));
 }
 
-TEST_CASE("back to back, chains follow each other without waiting for the last rank") {
-  CollectivePlan plan;
-  plan.algorithm = AlgorithmId::ring;
-  plan.alone = microseconds(80), plan.timing.steps = microseconds(30);
-  CHECK(plan.back_to_back() == microseconds(80));  // all_reduce: the next one needs everybody
-  for (const CollectiveOp op : {CollectiveOp::broadcast, CollectiveOp::reduce}) {
-    plan.op = op;
-    CHECK(plan.back_to_back() == microseconds(50));
+TEST_CASE("in a loop the way down a chain is seen once, by the timer that waits for the last rank") {
+  CollectiveSettings settings = forced(AlgorithmId::ring, Protocol::simple);
+  settings.processes_per_node = 1;
+  for (const int iterations : {1, 5, 20}) {
+    settings.iterations = iterations;
+    const OneJob job(nvswitch_node(), 8, settings);
+    for (const CollectiveOp op : {CollectiveOp::broadcast, CollectiveOp::reduce}) {
+      const CollectivePlan plan = job.plan(op, 64 << 20);
+      const Time way = plan.timing.steps + plan.timing.fill;
+      CHECK(to_seconds(plan.occupied()) ==
+            Approx(to_seconds(plan.alone) - to_seconds(way) * (1 - 1.0 / iterations)));
+    }
+    CHECK(job.plan(CollectiveOp::all_reduce, 64 << 20).hidden ==
+          Time::zero());  // the next one needs everybody
   }
+}
+
+TEST_CASE("timers of several threads stop one after the other, and their mean is printed") {
+  CollectiveSettings settings = forced(AlgorithmId::ring, Protocol::simple);
+  settings.processes_per_node = 1, settings.threads_per_process = 8, settings.iterations = 5;
+  const CollectivePlan plan = OneJob(nvswitch_node(), 8, settings).plan(CollectiveOp::broadcast, 64 << 20);
+  const double way = to_seconds(plan.timing.steps + plan.timing.fill);
+  // eight places along the chain: (1/8 + 2/8 + ... + 1) / 8 = 9/16 of the way, over five calls
+  CHECK(to_seconds(plan.hidden) == Approx(way * (1 - 9.0 / 16 / 5)));
+}
+
+TEST_CASE("channels of different orders make a call wait for the one before") {
+  CollectiveSettings settings = forced(AlgorithmId::ring, Protocol::simple);
+  const OneJob job(cube_mesh_node(), 8, settings);
+  const auto shown = [&](std::int64_t size) {
+    const CollectivePlan plan = job.plan(CollectiveOp::broadcast, size);
+    return 1 - to_seconds(plan.hidden) / to_seconds(plan.timing.steps + plan.timing.fill);
+  };
+  REQUIRE(job.plan(CollectiveOp::broadcast, 64).channels == 1);
+  CHECK(shown(64) < 0.1);
+  CHECK(shown(64 << 20) > 0.4);
+}
+
+TEST_CASE("in pods every rank is a node: no NVLink, one thread for its sockets, the machine's NIC for all") {
+  CollectiveSettings pods;
+  pods.nccl.isolation = nccl::Isolation::pod;
+  const OneJob joined(nvlink_cluster(2, 2), 8), apart(nvlink_cluster(2, 2), 8, pods);
+  CHECK(joined.communicator.nodes() == 2);
+  CHECK(apart.communicator.nodes() == 8);
+  const CollectivePlan plan = apart.plan(CollectiveOp::all_reduce, 64 << 20);
+  CHECK(plan.alone > 5 * joined.plan(CollectiveOp::all_reduce, 64 << 20).alone);
+  // 2 x 7/8 bytes per edge by a thread of 2.6 GB/s
+  CHECK(to_seconds(plan.timing.data) >= 0.999 * (64 << 20) * 1.75 / 2.6e9);
+  for (const PatternFlow& flow : apart.communicator.flows(plan)) {
+    for (const LinkId link : flow.route) CHECK(apart.cluster.links()[link].kind != LinkKind::nvlink);
+  }
+}
+
+TEST_CASE("pods of one machine meet before its wire") {
+  CollectiveSettings pods;
+  pods.nccl.isolation = nccl::Isolation::pod;
+  const OneJob job(nvlink_cluster(2, 2), Placement{{{0, 0}, {0, 1}}, 1}, pods);
+  const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, 64 << 20);
+  for (const PatternFlow& flow : job.communicator.flows(plan)) {
+    for (const LinkId link : flow.route) CHECK(job.cluster.links()[link].kind != LinkKind::network);
+  }
+}
+
+TEST_CASE("containers are nodes without the limits of a pod's sockets") {
+  CollectiveSettings pods, containers;
+  pods.nccl.isolation = nccl::Isolation::pod, containers.nccl.isolation = nccl::Isolation::container;
+  const auto time = [](const CollectiveSettings& settings) {
+    return OneJob(nvlink_cluster(2, 2), 8, settings).plan(CollectiveOp::all_reduce, 64 << 20).alone;
+  };
+  CHECK(time(containers) < time(pods));
+  CHECK(time(containers) > time({}));
 }
 
 TEST_CASE("a plan says why, if asked") {

@@ -222,6 +222,15 @@ TEST_CASE("forced algorithm and protocol, the version and processes that drive s
   CHECK(file.provenance == Settings{{"gpu", "V100"}, {"host", "a"}, {"nccl", "2.18.3"}, {"cuda", "12.1"}});
 }
 
+TEST_CASE("threads of a process that drives several GPUs are a setting, for they launch at the same time") {
+  const SampleFile file = read_log(
+      "# nThread 2 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 2 iters: 5\n"
+      "#  Rank 0 Pid 9 on a device 0 [0x00] V100\n#  Rank 1 Pid 9 on a device 1 [0x00] V100\n" +
+      kOldHeader + "8 2 float sum 8.6 0 0 0\n");
+  CHECK(in_words(file) ==
+        Lines{"all_reduce 8 8.6 us type=float redop=sum launch.processes_per_node=1 nccl_tests.threads=2"});
+}
+
 TEST_CASE("a list of algorithms forces none, the version also stands in the line of nccl-tests itself") {
   const SampleFile file =
       read_log("NCCL_ALGO=Ring,Tree\n# nccl-tests version 2.17.6 nccl-headers=21605 nccl-library=22902\n" +

@@ -76,7 +76,7 @@ speed = 3
       "  5 | speed = 3\n"
       "    | ^^^^^\n"
       "  hint: known: kind, bandwidth, line_rate, nccl_bandwidth, collective_efficiency, latency, "
-      "collective_latency, rendezvous_latency, eager_limit, message_gap, crowded_message_gap, crowded_nodes, "
+      "collective_latency, rendezvous_latency, eager_limit, inject_latency, inject_limit, message_gap, crowded_message_gap, "
       "flows, flow_bandwidth, nccl_latency, nccl_buffer, …\n"
       "5 errors\n");
 }
@@ -107,7 +107,7 @@ TEST_CASE("a bandwidth or a latency that no link has is refused with its limits"
         "  2 | bandwidth = \"1e-320 GBps\"\n"
         "    |             ^^^^^^^^^^^^^\n"
         "  hint: a bandwidth is 0, or from 1e-09 GBps to 1e+09 GBps\n");
-  for (const char* key : {"latency", "collective_latency", "rendezvous_latency"})
+  for (const char* key : {"latency", "collective_latency", "rendezvous_latency", "inject_latency"})
     CHECK_THAT(
         read("kind = \"network\"\nbandwidth = \"1 GBps\"\n" + std::string(key) + " = \"1e300 s\"\n").errors,
         ContainsSubstring("hint: a time is 0, or from 1e-12 s to 1 s"));

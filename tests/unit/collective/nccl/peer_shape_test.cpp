@@ -1,0 +1,86 @@
+// Parts of a message to a peer, by version of NCCL: each figure from its rule (facts/NCCL_MORE.md 3.1).
+#include "sim/collective/nccl/peer_shape.hpp"
+
+#include "tests/support/catch.hpp"
+
+namespace peer_shape_test {
+
+using namespace foretrain;
+using namespace foretrain::nccl;
+
+namespace {
+
+constexpr std::int64_t kKib = 1024, kMib = 1024 * kKib;
+
+/// One node of GPUs on NVLink with 32 channels, all of which a peer may have.
+PeerSetting node_of(int ranks, Version version) { return {version, ranks, 1, 32, 32, PeerPath::nvlink, 0}; }
+
+}  // namespace
+
+TEST_CASE("up to NCCL 2.8 a message has one channel for every 2 MiB") {
+  const PeerSetting old = node_of(2, {2, 7, 3});
+  CHECK(peer_shape(old, 96).parts == 1);
+  CHECK(peer_shape(old, 2 * kMib).parts == 1);
+  CHECK(peer_shape(old, 3 * kMib).parts == 2);
+  CHECK(peer_shape(old, 3 * kMib).part == 2 * kMib);
+  // 32 channels of 2 MiB are 64 MiB; what is more makes parts of two steps
+  CHECK(peer_shape(old, 64 * kMib).parts == 32);
+  CHECK(peer_shape(old, 65 * kMib).part == 4 * kMib);
+  CHECK(peer_shape(old, 96).protocol == Protocol::simple);
+}
+
+TEST_CASE(
+    "from NCCL 2.20 on a node gives a message a channel for every 64 KiB, half of its channels for two") {
+  const PeerSetting two = node_of(2, {2, 27, 3});
+  CHECK(peer_shape(two, 64 * kKib).parts == 1);
+  CHECK(peer_shape(two, 64 * kKib + 1).parts == 2);
+  // 32 channels for two ranks: 16 each
+  CHECK(peer_shape(two, 16 * kMib).parts == 16);
+  CHECK(peer_shape(two, 16 * kMib).part == kMib);
+  // a part beyond 32 chunks of 512 KiB takes twice as many channels
+  CHECK(peer_shape(two, 256 * kMib).parts == 16);
+  CHECK(peer_shape(two, 256 * kMib + 1).parts == 32);
+  CHECK(peer_shape(node_of(8, {2, 27, 3}), 16 * kMib).parts == 4);
+}
+
+TEST_CASE("small messages of a node go by LL: 16 KiB for each channel of the peer, since NCCL 2.13") {
+  const PeerSetting two = node_of(2, {2, 27, 3});
+  CHECK(peer_shape(two, 512 * kKib).protocol == Protocol::ll);
+  CHECK(peer_shape(two, 512 * kKib + 1).protocol == Protocol::simple);
+  CHECK(peer_shape(node_of(2, {2, 12, 0}), 1).protocol == Protocol::simple);
+  PeerSetting network = two;
+  network.path = PeerPath::network, network.nodes = 2;
+  CHECK(peer_shape(network, 1).protocol == Protocol::simple);
+}
+
+TEST_CASE("over the network a large job has one channel for a peer up to a chunk, then two") {
+  // Polaris: 1024 ranks, 4 channels; nothing is left to halve
+  const PeerSetting large{{2, 21, 0}, 1024, 256, 4, 1, PeerPath::network, 0};
+  CHECK(peer_shape(large, 8 * kMib).parts == 1);
+  const PeerSetting small{{2, 21, 0}, 8, 2, 4, 2, PeerPath::network, 0};
+  CHECK(peer_shape(small, 128 * kKib).parts == 1);
+  CHECK(peer_shape(small, 128 * kKib + 1).parts == 2);
+  // 128 KiB, a quarter of it below one chunk, half below eight
+  CHECK(peer_shape(small, 64 * kKib).chunk == 32 * kKib);
+  CHECK(peer_shape(small, 512 * kKib).chunk == 64 * kKib);
+  CHECK(peer_shape(small, kMib).chunk == 128 * kKib);
+}
+
+TEST_CASE("parts hold the message, and none is empty") {
+  for (const Version version :
+       {Version{2, 7, 8}, {2, 10, 3}, {2, 12, 12}, {2, 18, 3}, {2, 21, 5}, {2, 28, 3}}) {
+    for (const PeerPath path : {PeerPath::nvlink, PeerPath::pcie, PeerPath::network}) {
+      for (const int ranks : {2, 8, 2048}) {
+        for (std::int64_t bytes = 0; bytes <= std::int64_t{1} << 40; bytes = bytes * 7 + 1) {
+          const PeerSetting setting{version, ranks, path == PeerPath::network ? 2 : 1, 32, 8, path, 0};
+          const PeerShape shape = peer_shape(setting, bytes);
+          CHECK(shape.parts >= 1);
+          CHECK(shape.parts <= setting.per_peer);
+          CHECK(shape.part * shape.parts >= bytes);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace peer_shape_test
