@@ -2,6 +2,7 @@
 #pragma once
 
 #include <any>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -140,6 +141,8 @@ struct FabricSpec {
   LinkType uplink;                    ///< between switches; defaults to `link`
   bool in_network_reduction = false;  ///< switches that reduce (InfiniBand SHARP), used by CollNet
   PathChoice ecmp = PathChoice::destination;
+  std::optional<double> background_load;  ///< mean share of a link between switches that other jobs use; none:
+                                          ///< that of the kind of site
   SourceSpan span{};
   std::any options{};  ///< of the kind
 

@@ -14,6 +14,9 @@ namespace foretrain {
 
 enum class BatchSystem : std::uint8_t { none, slurm, htcondor };
 
+/// With whom a job shares the network: nobody, other jobs of a computing centre, other tenants of a cloud.
+enum class SiteKind : std::uint8_t { own, hpc, cloud };
+
 /// What one job may ask of a partition. Zero is no limit beyond the cluster's own.
 struct Partition {
   std::string name;
@@ -32,6 +35,7 @@ struct Billing {
 };
 
 struct Site {
+  std::optional<SiteKind> kind;  ///< none: kind_of() tells
   BatchSystem system = BatchSystem::none;
   std::string gpu_type;  ///< as in --gres=gpu:TYPE:N; empty: without a type
   std::vector<std::string>
@@ -41,5 +45,10 @@ struct Site {
   Billing billing;
   double grid_g_per_kwh = 0;  ///< of CO2 for the electricity; 0: unknown
 };
+
+/// What the site says, or a computing centre where there is a batch system, else nobody.
+inline SiteKind kind_of(const Site& site) {
+  return site.kind.value_or(site.system == BatchSystem::none ? SiteKind::own : SiteKind::hpc);
+}
 
 }  // namespace foretrain

@@ -96,6 +96,13 @@ void read_billing(TableReader& table, std::string_view key, Site& site) {
   reader.finish();
 }
 
+void read_kind_of_site(TableReader& table, std::string_view key, Site& site) {
+  static const std::vector<std::string> names{"own", "hpc", "cloud"};
+  const auto found = table.one_of(key, names);
+  if (found)
+    site.kind = static_cast<SiteKind>(std::ranges::find(names, *found) - names.begin());
+}
+
 }  // namespace
 
 const Keys<Partition>& partition_keys() {
@@ -127,7 +134,12 @@ const Keys<Site>& site_keys() {
       {"batch_system",
        takes::choice<&Site::system>(std::vector<Choice<BatchSystem>>{{"slurm", BatchSystem::slurm},
                                                                      {"htcondor", BatchSystem::htcondor}}),
-       "\"slurm\"", kRequired, "whose job scripts `predict --sbatch` and `--condor` write"},
+       "\"slurm\"", "none", "whose job scripts `predict --sbatch` and `--condor` write"},
+      {"kind",
+       {"hpc, cloud, own", read_kind_of_site},
+       "\"cloud\"",
+       "hpc with a batch system, else own",
+       "with whom jobs share the network between switches: fabric.background_load"},
       {"gpu_type", script_text<&Site::gpu_type>(kOfName), "\"a100\"", "none", "as in --gres=gpu:a100:4"},
       {"constraints",
        {"list of texts", read_constraints},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <vector>
+#include <cstdlib>
 
 #include "sim/base/random.hpp"
 
@@ -26,6 +27,16 @@ double wire_share(CollectiveOp op, int ranks) {
   return op == CollectiveOp::all_reduce ? 2 * others : others;
 }
 
+int most_ranks_of_a_node(const Placement& placement) {
+  std::vector<int> ranks;
+  for (const GpuPlace& place : placement.ranks) {
+    const auto node = static_cast<std::size_t>(place.node);
+    if (node >= ranks.size()) ranks.resize(node + 1, 0);
+    ++ranks[node];
+  }
+  return ranks.empty() ? 1 : *std::max_element(ranks.begin(), ranks.end());
+}
+
 }  // namespace
 
 Losses losses_of(Architecture architecture) {
@@ -33,6 +44,10 @@ Losses losses_of(Architecture architecture) {
   Losses losses;
   losses.rank_spread = recent ? kRecentRankSpread : kRankSpread;
   losses.busy_node = recent ? kRecentBusyNode : kBusyNode;
+  if (const char* x = getenv("XSPREAD")) losses.rank_spread = atof(x);
+  if (const char* x = getenv("XBUSY")) losses.busy_node = atof(x);
+  if (const char* x = getenv("XHOST")) losses.busy_host = atof(x);
+  if (const char* x = getenv("XSHARE")) losses.collective_share = atof(x);
   return losses;
 }
 
@@ -40,14 +55,12 @@ double slowest_rank_factor(double spread, int ranks) { return 1 + spread * expec
 
 double busy_node_factor(double loss, const Placement& placement, int gpus_per_node) {
   if (gpus_per_node < 2) return 1;
-  std::vector<int> ranks;
-  for (const GpuPlace& place : placement.ranks) {
-    const auto node = static_cast<std::size_t>(place.node);
-    if (node >= ranks.size()) ranks.resize(node + 1, 0);
-    ++ranks[node];
-  }
-  const int most = ranks.empty() ? 1 : *std::max_element(ranks.begin(), ranks.end());
-  return 1 + loss * (most - 1) / (gpus_per_node - 1);
+  return 1 + loss * (most_ranks_of_a_node(placement) - 1) / (gpus_per_node - 1);
+}
+
+double busy_host_factor(double loss, const Placement& placement, int cores, int threads) {
+  const auto working = [&](int ranks) { return std::min(1.0, static_cast<double>(ranks) * threads / cores); };
+  return 1 + loss * (working(most_ranks_of_a_node(placement)) - working(1));
 }
 
 double share_of_collective(const CollectivePlan& plan, const Gpu& gpu, int ranks, double scale) {

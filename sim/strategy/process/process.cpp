@@ -15,6 +15,8 @@ namespace {
 
 /// Kernels of two streams that wait for the same memory get an equal part of it each (docs/models/losses.md).
 constexpr int kMemorySharers = 2;
+/// Of one rank: Python's or the executor's, and the one that issues backward; both spin while they wait.
+constexpr int kScriptThreads = 2;
 
 Task task_of(TaskKind kind, Account account, QueueId queue, Time duration) {
   Task task;
@@ -30,6 +32,14 @@ KernelCalibration slowed(KernelCalibration kernels, double factor) {
   return kernels;
 }
 
+double input_weight(const DataSet& data) {
+  return !data.pinned && data.loader == LoaderKind::torch ? kPageableSlowdown : 1.0;
+}
+
+int loader_threads(const DataSet& data) {
+  return data.loader == LoaderKind::none ? 0 : std::max(0, data.workers_per_gpu);
+}
+
 double loss_factor(const PlanRequest& request) {
   const DeviceModel& device = request.device;
   return slowest_rank_factor(device.rank_spread, request.placement.size()) *
@@ -38,8 +48,9 @@ double loss_factor(const PlanRequest& request) {
 
 HostCalibration in_a_busy_node(const PlanRequest& request) {
   HostCalibration costs = request.device.host;
-  costs.time_scale *=
-      busy_node_factor(request.device.busy_host, request.placement, request.cluster.spec().node.gpus);
+  costs.time_scale *= busy_host_factor(request.device.busy_host, request.placement,
+                                       request.cluster.spec().node.host.cores,
+                                       kScriptThreads + loader_threads(request.workload.data));
   return costs;
 }
 
@@ -63,6 +74,7 @@ Process::Process(const PlanRequest& request, TaskGraph& graph)
   graph.reserve(reuse_->tasks, reuse_->dependencies);
   main_thread_ = add_thread("main thread");
   gpus_.push_back(make_gpu(0, ""));
+  node_input_pattern_ = input_of_the_node();
   loader_ = add_thread("loader workers");
   pinner_ = add_thread("pin-memory thread");
 }
@@ -79,11 +91,22 @@ Process::DrivenGpu Process::make_gpu(int rank, const std::string& suffix) {
   const Cluster& cluster = request_.cluster;
   const auto [node, number] = gpu.place;
   const Route route = cluster.route(cluster.cpu_of_gpu(node, number), cluster.gpu(node, number));
-  const DataSet& data = request_.workload.data;
-  const bool pageable = !data.pinned && data.loader == LoaderKind::torch;
-  gpu.input_pattern = graph_.add_pattern({{route.links, pageable ? kPageableSlowdown : 1.0}});
+  gpu.input_pattern = graph_.add_pattern({{route.links, input_weight(request_.workload.data)}});
   gpu.input_latency = route.latency;
   return gpu;
+}
+
+/// Ranks of a synchronous step ask for their batches at the same time, so those of one node share its PCIe.
+PatternId Process::input_of_the_node() const {
+  const Cluster& cluster = request_.cluster;
+  const int own_node = gpus_.front().place.node;
+  std::vector<PatternFlow> flows;
+  for (const auto [node, number] : request_.placement.ranks) {
+    if (node != own_node) continue;
+    const Route route = cluster.route(cluster.cpu_of_gpu(node, number), cluster.gpu(node, number));
+    flows.push_back({route.links, input_weight(request_.workload.data)});
+  }
+  return graph_.add_pattern(std::move(flows));
 }
 
 std::size_t Process::add_gpu(int rank) {
@@ -283,7 +306,7 @@ TaskId Process::transfer(QueueId stream, const Route& route, Bytes bytes, Accoun
 Task Process::input_copy(const DrivenGpu& gpu, QueueId stream, Bytes bytes, LabelId label) const {
   Task copy = task_of(TaskKind::copy, Account::input_stall, stream, gpu.input_latency);
   copy.label = label;
-  copy.pattern = gpu.input_pattern;
+  copy.pattern = gpus_.size() == 1 ? node_input_pattern_ : gpu.input_pattern;
   copy.traffic = bytes;
   return copy;
 }
