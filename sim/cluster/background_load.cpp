@@ -21,9 +21,12 @@ constexpr double kMostLoad = 0.5;
 double background_load(const ClusterSpec& cluster) {
   if (cluster.fabric.background_load) return *cluster.fabric.background_load;
   switch (kind_of(cluster.site)) {
-    case SiteKind::hpc: return kOfCentres;
-    case SiteKind::cloud: return kOfClouds;
-    case SiteKind::own: break;
+    case SiteKind::hpc:
+      return kOfCentres;
+    case SiteKind::cloud:
+      return kOfClouds;
+    case SiteKind::own:
+      break;
   }
   return 0;
 }

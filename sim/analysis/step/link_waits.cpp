@@ -102,7 +102,7 @@ std::string name_of_wait(std::size_t kind, const ClusterSpec& cluster) {
 
 std::string name_of_link(std::size_t kind, const ClusterSpec& cluster) {
   static constexpr std::array<std::string_view, kBackgroundWait> kNames{"PCIe", "NVLink", "the socket link",
-                                                                "the network"};
+                                                                        "the network"};
   const LinkType* type = type_of(static_cast<LinkKind>(kind), cluster);
   return fmt::format("{}{}", kNames[kind],
                      type == nullptr || type->name.empty() ? "" : " (" + type->name + ")");

@@ -99,8 +99,7 @@ void read_billing(TableReader& table, std::string_view key, Site& site) {
 void read_kind_of_site(TableReader& table, std::string_view key, Site& site) {
   static const std::vector<std::string> names{"own", "hpc", "cloud"};
   const auto found = table.one_of(key, names);
-  if (found)
-    site.kind = static_cast<SiteKind>(std::ranges::find(names, *found) - names.begin());
+  if (found) site.kind = static_cast<SiteKind>(std::ranges::find(names, *found) - names.begin());
 }
 
 }  // namespace

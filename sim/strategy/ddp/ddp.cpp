@@ -128,9 +128,10 @@ Plan plan_of_separate_models(const PlanRequest& request) {
   PlanRequest alone{request.workload, request.cluster, request.placement, request.knobs, device};
   alone.steps = request.steps, alone.reuse = request.reuse, alone.calls = request.calls;
   Plan plan = plan_single(alone);
-  plan.decisions.add("gradients", "not exchanged",
-                     "strategy.wrapped = false: as many models are trained as there are processes, each on its "
-                     "own part of the samples");
+  plan.decisions.add(
+      "gradients", "not exchanged",
+      "strategy.wrapped = false: as many models are trained as there are processes, each on its "
+      "own part of the samples");
   return plan;
 }
 

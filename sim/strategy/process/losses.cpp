@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <vector>
-#include <cstdlib>
 
 #include "sim/base/random.hpp"
 
@@ -18,9 +17,13 @@ constexpr double kMemoryPasses = 3;
 constexpr double kWaitsForMemory = 0.5;
 /// However much a collective takes, kernels go on at a tenth of their speed; assumed.
 constexpr double kMostShare = 0.9;
-/// Fitted to open rows of training throughput (docs/models/losses.md), before Ada and since.
+/// Standard deviation of step time between ranks, before Ampere and since; fitted to open rows
+/// (docs/models/losses.md).
 constexpr double kRankSpread = 0.01, kRecentRankSpread = 0.005;
-constexpr double kBusyNode = 0.03, kRecentBusyNode = 0;
+/// What a full node costs: Volta's from open rows of 15 sources, each left out once (also taken for what is
+/// older, which has no rows); Turing's and Ampere's from runs on 2 to 8 GPUs that exchange nothing, RTX 8000,
+/// RTX A6000 and A40; Hopper's rows show none (docs/models/losses.md).
+constexpr double kBusyNode = 0.03, kBusyAmpereNode = 0.01;
 
 double wire_share(CollectiveOp op, int ranks) {
   const double others = static_cast<double>(ranks - 1) / ranks;
@@ -40,14 +43,11 @@ int most_ranks_of_a_node(const Placement& placement) {
 }  // namespace
 
 Losses losses_of(Architecture architecture) {
-  const bool recent = architecture >= Architecture::ada;
   Losses losses;
-  losses.rank_spread = recent ? kRecentRankSpread : kRankSpread;
-  losses.busy_node = recent ? kRecentBusyNode : kBusyNode;
-  if (const char* x = getenv("XSPREAD")) losses.rank_spread = atof(x);
-  if (const char* x = getenv("XBUSY")) losses.busy_node = atof(x);
-  if (const char* x = getenv("XHOST")) losses.busy_host = atof(x);
-  if (const char* x = getenv("XSHARE")) losses.collective_share = atof(x);
+  losses.rank_spread = architecture >= Architecture::ampere ? kRecentRankSpread : kRankSpread;
+  losses.busy_node = architecture < Architecture::ampere    ? kBusyNode
+                     : architecture == Architecture::ampere ? kBusyAmpereNode
+                                                            : 0;
   return losses;
 }
 

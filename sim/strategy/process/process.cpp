@@ -48,9 +48,9 @@ double loss_factor(const PlanRequest& request) {
 
 HostCalibration in_a_busy_node(const PlanRequest& request) {
   HostCalibration costs = request.device.host;
-  costs.time_scale *= busy_host_factor(request.device.busy_host, request.placement,
-                                       request.cluster.spec().node.host.cores,
-                                       kScriptThreads + loader_threads(request.workload.data));
+  costs.time_scale *=
+      busy_host_factor(request.device.busy_host, request.placement, request.cluster.spec().node.host.cores,
+                       kScriptThreads + loader_threads(request.workload.data));
   return costs;
 }
 
