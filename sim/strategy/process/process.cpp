@@ -8,6 +8,7 @@
 #include "sim/cluster/routing.hpp"
 #include "sim/strategy/process/losses.hpp"
 #include "sim/strategy/process/plan_reuse.hpp"
+#include "sim/workload/device/input_time.hpp"
 
 namespace foretrain {
 
@@ -36,8 +37,12 @@ double input_weight(const DataSet& data) {
   return !data.pinned && data.loader == LoaderKind::torch ? kPageableSlowdown : 1.0;
 }
 
-int loader_threads(const DataSet& data) {
-  return data.loader == LoaderKind::none ? 0 : std::max(0, data.workers_per_gpu);
+/// What keeps cores busy beside other ranks: the script and the loader's workers; where nothing is said of a
+/// loader, all cores that the rank has.
+int busy_threads(const PlanRequest& request) {
+  const DataSet& data = request.workload.data;
+  if (data.loader == LoaderKind::none) return cores_of_rank(data, request.cluster.spec().node);
+  return kScriptThreads + std::max(0, data.workers_per_gpu);
 }
 
 double loss_factor(const PlanRequest& request) {
@@ -48,9 +53,8 @@ double loss_factor(const PlanRequest& request) {
 
 HostCalibration in_a_busy_node(const PlanRequest& request) {
   HostCalibration costs = request.device.host;
-  costs.time_scale *=
-      busy_host_factor(request.device.busy_host, request.placement, request.cluster.spec().node.host.cores,
-                       kScriptThreads + loader_threads(request.workload.data));
+  costs.time_scale *= busy_host_factor(request.device.busy_host, request.placement,
+                                       request.cluster.spec().node.host.cores, busy_threads(request));
   return costs;
 }
 
