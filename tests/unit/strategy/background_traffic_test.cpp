@@ -6,6 +6,7 @@
 #include "sim/cluster/background_load.hpp"
 #include "sim/cluster/fabrics/fat_tree.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/one_job.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
 namespace background_traffic_test {
@@ -34,6 +35,7 @@ SmallPlan slow_network(int gpus) {
   small.spec = two_leaves();
   small.spec.fabric.link.bandwidth = {1e8};  // so that the step is the all-reduces'
   small.gpus = gpus;
+  small.collective = test::forced(nccl::Algorithm::ring, Protocol::simple);
   return small;
 }
 
