@@ -2,6 +2,7 @@
 // hour costs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,7 +13,13 @@
 
 namespace foretrain {
 
-enum class BatchSystem : std::uint8_t { none, slurm, htcondor };
+/// What hands out nodes. pbs: PBS Pro and OpenPBS; grid_engine: SGE, UGE, AGE and theirs; none: nobody does.
+enum class BatchSystem : std::uint8_t { none, slurm, htcondor, pbs, lsf, grid_engine, flux, kubernetes };
+inline constexpr std::array<std::string_view, 8> kBatchSystemNames{
+    "none", "slurm", "htcondor", "pbs", "lsf", "grid_engine", "flux", "kubernetes"};
+inline std::string_view name_of(BatchSystem system) {
+  return kBatchSystemNames[static_cast<std::size_t>(system)];
+}
 
 /// With whom a job shares the network: nobody, other jobs of a computing centre, other tenants of a cloud.
 enum class SiteKind : std::uint8_t { own, hpc, cloud };
@@ -46,9 +53,12 @@ struct Site {
   double grid_g_per_kwh = 0;  ///< of CO2 for the electricity; 0: unknown
 };
 
-/// What the site says, or a computing centre where there is a batch system, else nobody.
+/// What the site says; else a computing centre where there is a batch system, a cloud where that is
+/// Kubernetes.
 inline SiteKind kind_of(const Site& site) {
-  return site.kind.value_or(site.system == BatchSystem::none ? SiteKind::own : SiteKind::hpc);
+  if (site.kind) return *site.kind;
+  if (site.system == BatchSystem::kubernetes) return SiteKind::cloud;
+  return site.system == BatchSystem::none ? SiteKind::own : SiteKind::hpc;
 }
 
 }  // namespace foretrain

@@ -128,16 +128,22 @@ const Keys<Billing>& billing_keys() {
   return keys;
 }
 
+/// All but none: a site without one has no table.
+std::vector<Choice<BatchSystem>> batch_systems() {
+  std::vector<Choice<BatchSystem>> out;
+  for (std::size_t i = 1; i < kBatchSystemNames.size(); ++i)
+    out.push_back({std::string(kBatchSystemNames[i]), static_cast<BatchSystem>(i)});
+  return out;
+}
+
 const Keys<Site>& site_keys() {
   static const Keys<Site> keys{
-      {"batch_system",
-       takes::choice<&Site::system>(std::vector<Choice<BatchSystem>>{{"slurm", BatchSystem::slurm},
-                                                                     {"htcondor", BatchSystem::htcondor}}),
-       "\"slurm\"", "none", "whose job scripts `predict --sbatch` and `--condor` write"},
+      {"batch_system", takes::choice<&Site::system>(batch_systems()), "\"slurm\"", "none",
+       "whose job scripts `predict --job-script` writes"},
       {"kind",
        {"hpc, cloud, own", read_kind_of_site},
        "\"cloud\"",
-       "hpc with a batch system, else own",
+       "hpc with a batch system, cloud with Kubernetes, else own",
        "with whom jobs share the network between switches: fabric.background_load"},
       {"gpu_type", script_text<&Site::gpu_type>(kOfName), "\"a100\"", "none", "as in --gres=gpu:a100:4"},
       {"constraints",

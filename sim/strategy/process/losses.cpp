@@ -22,7 +22,8 @@ constexpr double kMostShare = 0.9;
 constexpr double kRankSpread = 0.01, kRecentRankSpread = 0.005;
 /// What a full node costs: Volta's from open rows of 15 sources, each left out once (also taken for what is
 /// older, which has no rows); Turing's and Ampere's from runs on 2 to 8 GPUs that exchange nothing, RTX 8000,
-/// RTX A6000 and A40; Hopper's rows show none (docs/models/losses.md).
+/// RTX A6000 and A40 (CDNA and CDNA 2, of the same years, have no such rows and take Ampere's); Hopper's rows
+/// show none (docs/models/losses.md).
 constexpr double kBusyNode = 0.03, kBusyAmpereNode = 0.01;
 
 double wire_share(CollectiveOp op, int ranks) {
@@ -45,9 +46,9 @@ int most_ranks_of_a_node(const Placement& placement) {
 Losses losses_of(Architecture architecture) {
   Losses losses;
   losses.rank_spread = architecture >= Architecture::ampere ? kRecentRankSpread : kRankSpread;
-  losses.busy_node = architecture < Architecture::ampere    ? kBusyNode
-                     : architecture == Architecture::ampere ? kBusyAmpereNode
-                                                            : 0;
+  losses.busy_node = architecture < Architecture::ampere ? kBusyNode
+                     : architecture < Architecture::ada  ? kBusyAmpereNode
+                                                         : 0;
   return losses;
 }
 

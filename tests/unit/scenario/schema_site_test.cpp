@@ -51,6 +51,7 @@ TEST_CASE("a site with a batch system is a computing centre, unless it says what
   CHECK(kind_of(read("[site]\nbatch_system = \"slurm\"\n").site) == SiteKind::hpc);
   CHECK(kind_of(read("[site]\nbatch_system = \"slurm\"\nkind = \"cloud\"\n").site) == SiteKind::cloud);
   CHECK(kind_of(read("[site]\nkind = \"hpc\"\n").site) == SiteKind::hpc);
+  CHECK(kind_of(read("[site]\nbatch_system = \"kubernetes\"\n").site) == SiteKind::cloud);
   CHECK(kind_of(read("nodes = 1\n").site) == SiteKind::own);
   CHECK_THAT(read("[site]\nkind = \"clod\"\n").errors, ContainsSubstring("did you mean \"cloud\"?"));
 }

@@ -89,7 +89,7 @@ TEST_CASE("a link between switches carries the job's bytes and so many of others
 TEST_CASE("within one leaf, and on a star, there is nothing to share") {
   CHECK(step_of(slow_network(2), 0.3) == step_of(slow_network(2), 0));
   SmallPlan star = slow_network(4);
-  star.spec.fabric.kind = "star", star.spec.fabric.options = {};
+  star.spec.fabric = test::star_fabric(star.spec.fabric.link);
   CHECK(step_of(star, 0.3) == step_of(star, 0));
 }
 
