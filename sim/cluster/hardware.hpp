@@ -1,6 +1,7 @@
 // Parts of a machine as data sheets and measurements describe them: GPU, link type, node, fabric, cluster.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -170,6 +171,8 @@ struct FabricSpec : HeldOptions {
   bool in_network_reduction = false;  ///< switches that reduce (InfiniBand SHARP), used by CollNet
   int nvlink_domain = 1;  ///< consecutive nodes whose GPUs one NVLink fabric joins (NVL72): one node to NCCL
   PathChoice ecmp = PathChoice::destination;
+  std::optional<double> background_load;  ///< mean share of a link between switches that other jobs use; none:
+                                          ///< that of the kind of site
   SourceSpan span{};
 };
 

@@ -21,6 +21,9 @@ inline std::string_view name_of(BatchSystem system) {
   return kBatchSystemNames[static_cast<std::size_t>(system)];
 }
 
+/// With whom a job shares the network: nobody, other jobs of a computing centre, other tenants of a cloud.
+enum class SiteKind : std::uint8_t { own, hpc, cloud };
+
 /// What one job may ask of a partition. Zero is no limit beyond the cluster's own.
 struct Partition {
   std::string name;
@@ -39,6 +42,7 @@ struct Billing {
 };
 
 struct Site {
+  std::optional<SiteKind> kind;  ///< none: kind_of() tells
   BatchSystem system = BatchSystem::none;
   std::string gpu_type;  ///< as in --gres=gpu:TYPE:N; empty: without a type
   std::vector<std::string>
@@ -48,5 +52,13 @@ struct Site {
   Billing billing;
   double grid_g_per_kwh = 0;  ///< of CO2 for the electricity; 0: unknown
 };
+
+/// What the site says; else a computing centre where there is a batch system, a cloud where that is
+/// Kubernetes.
+inline SiteKind kind_of(const Site& site) {
+  if (site.kind) return *site.kind;
+  if (site.system == BatchSystem::kubernetes) return SiteKind::cloud;
+  return site.system == BatchSystem::none ? SiteKind::own : SiteKind::hpc;
+}
 
 }  // namespace foretrain

@@ -140,7 +140,7 @@ class Questions {
   std::optional<std::size_t> bounding_link() const {
     const LinkWaits waits =
         on(scenario_, gpus_, [this](PointPredictor& points) { return points.step(gpus_).waits; });
-    const auto most = std::max_element(waits.begin(), waits.end() - 1);
+    const auto most = std::max_element(waits.begin(), waits.begin() + kBackgroundWait);
     if (*most <= 0) return std::nullopt;
     return static_cast<std::size_t>(most - waits.begin());
   }

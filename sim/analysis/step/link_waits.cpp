@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "sim/strategy/process/background_traffic.hpp"
 
 namespace foretrain {
 
@@ -13,30 +16,44 @@ namespace {
 
 constexpr std::size_t kNoLink = kWaitKinds - 1;
 
-std::size_t slowest_kind(const std::vector<PatternFlow>& flows, const Cluster& cluster) {
-  std::map<LinkId, double> bytes;
+/// The link that needs longest: its kind, and which part of its bytes are other jobs'.
+struct SlowestLink {
+  std::size_t kind = kNoLink;
+  double background = 0;
+};
+
+SlowestLink slowest_link(const std::vector<PatternFlow>& flows, const Cluster& cluster) {
+  struct Load {
+    double all = 0, others = 0;
+  };
+  std::map<LinkId, Load> bytes;
   for (const PatternFlow& flow : flows) {
-    for (const LinkId link : flow.route) bytes[link] += flow.weight;
+    for (const LinkId link : flow.route) bytes[link].all += flow.weight;
+    if (is_background(flow, cluster)) bytes[flow.route.front()].others += flow.weight;
   }
   double longest = 0;
-  std::size_t kind = kNoLink;
-  for (const auto& [id, share] : bytes) {
+  SlowestLink slowest;
+  for (const auto& [id, load] : bytes) {
     const ClusterLink link = cluster.links()[id];
-    const double seconds = share / link.bandwidth.per_second;
+    const double seconds = load.all / link.bandwidth.per_second;
     if (seconds <= longest) continue;
-    longest = seconds, kind = static_cast<std::size_t>(link.kind);
+    longest = seconds, slowest = {static_cast<std::size_t>(link.kind), load.others / load.all};
   }
-  return kind;
+  return slowest;
 }
 
 class Waits {
  public:
   Waits(const TaskGraph& graph, const Cluster& cluster)
-      : graph_(graph), cluster_(cluster), kinds_(graph.pattern_count(), kUnknown) {}
+      : graph_(graph), cluster_(cluster), links_(graph.pattern_count()) {}
 
   void add(TaskId id, Time spent) {
     const Task& task = graph_.tasks()[id];
-    if (static_cast<Account>(task.account) == Account::exposed_communication) spent_[kind_of(task)] += spent;
+    if (static_cast<Account>(task.account) != Account::exposed_communication) return;
+    const SlowestLink slowest = slowest_of(task);
+    const Time others = seconds(to_seconds(spent) * slowest.background);
+    spent_[slowest.kind] += spent - others;
+    spent_[kBackgroundWait] += others;
   }
 
   LinkWaits per_step(int steps) const {
@@ -46,18 +63,16 @@ class Waits {
   }
 
  private:
-  static constexpr std::size_t kUnknown = kWaitKinds;
-
-  std::size_t kind_of(const Task& task) {
-    if (task.pattern == kNone) return kNoLink;
-    std::size_t& kind = kinds_[task.pattern];
-    if (kind == kUnknown) kind = slowest_kind(graph_.pattern(task.pattern), cluster_);
-    return kind;
+  SlowestLink slowest_of(const Task& task) {
+    if (task.pattern == kNone) return {};
+    std::optional<SlowestLink>& known = links_[task.pattern];
+    if (!known) known = slowest_link(graph_.pattern(task.pattern), cluster_);
+    return *known;
   }
 
   const TaskGraph& graph_;
   const Cluster& cluster_;
-  std::vector<std::size_t> kinds_;  ///< by pattern
+  std::vector<std::optional<SlowestLink>> links_;  ///< by pattern
   std::array<Time, kWaitKinds> spent_{};
 };
 
@@ -81,12 +96,13 @@ LinkWaits link_waits(const TaskGraph& graph, const std::vector<PathPiece>& path,
 
 std::string name_of_wait(std::size_t kind, const ClusterSpec& cluster) {
   if (kind >= kNoLink) return "coordination between ranks";
+  if (kind == kBackgroundWait) return "other jobs on the network between switches";
   return "exposed communication over " + name_of_link(kind, cluster);
 }
 
 std::string name_of_link(std::size_t kind, const ClusterSpec& cluster) {
-  static constexpr std::array<std::string_view, kNoLink> kNames{"PCIe", "NVLink", "the socket link",
-                                                                "the network"};
+  static constexpr std::array<std::string_view, kBackgroundWait> kNames{"PCIe", "NVLink", "the socket link",
+                                                                        "the network"};
   const LinkType* type = type_of(static_cast<LinkKind>(kind), cluster);
   return fmt::format("{}{}", kNames[kind],
                      type == nullptr || type->name.empty() ? "" : " (" + type->name + ")");

@@ -9,8 +9,11 @@
 
 namespace foretrain {
 
-/// One for each LinkKind, and the last for messages that cross no link: negotiation, waking up.
-inline constexpr std::size_t kWaitKinds = 5;
+/// One for each LinkKind, one for other jobs' traffic on the network, and the last for messages that cross no
+/// link: negotiation, waking up.
+inline constexpr std::size_t kWaitKinds = 6;
+/// That of other jobs' traffic; those of links come before it.
+inline constexpr std::size_t kBackgroundWait = 4;
 /// Seconds of a step, by LinkKind; their sum is its exposed communication.
 using LinkWaits = std::array<double, kWaitKinds>;
 

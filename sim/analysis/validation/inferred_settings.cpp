@@ -102,6 +102,9 @@ class SettingsOfRule {
     for (const std::string& change : {replace("cluster", row.cluster, rule_.as_cluster),
                                       replace("strategy", row.strategy, rule_.as_strategy)})
       if (!change.empty()) ++rows_[change];
+    if (rule_.counts.empty() || row.metric != Measurement::Metric::samples_per_s) return;
+    row.metric = Measurement::Metric::rate;
+    ++rows_["throughput in " + rule_.counts + ", not samples"];
   }
 
   void add_to(std::vector<InferredSetting>& inferred) const {
@@ -112,6 +115,7 @@ class SettingsOfRule {
  private:
   static std::string text(const ToldSetting& setting) { return setting.key + " = " + setting.value; }
   std::string unused() const {
+    if (!rule_.counts.empty()) return "throughput in " + rule_.counts;
     return rule_.as_cluster.empty() ? "strategy " + rule_.as_strategy : "cluster " + rule_.as_cluster;
   }
 

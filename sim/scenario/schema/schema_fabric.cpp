@@ -18,6 +18,13 @@ std::vector<std::string> fabric_names() {
   return names;
 }
 
+/// Others that use all of a link would leave nothing to compute with.
+constexpr double kBusiestNetwork = 0.95;
+
+void read_background_load(TableReader& table, std::string_view key, FabricSpec& fabric) {
+  if (table.has(key)) fabric.background_load = table.number(key, 0, kBusiestNetwork);
+}
+
 Keys<FabricSpec> shared_keys() {
   return {
       {"switch_latency", takes::latency<&FabricSpec::switch_latency>(), "\"0.3 us\"", "0 us",
@@ -32,7 +39,12 @@ Keys<FabricSpec> shared_keys() {
            {"destination", PathChoice::destination}, {"flow", PathChoice::flow}}),
        "\"flow\"", "destination",
        "what chooses between equally short ways: the receiving adapter (InfiniBand's static tables), or a "
-       "hash of both ends (Ethernet)"}};
+       "hash of both ends (Ethernet)"},
+      {"background_load",
+       {"number from 0 to 0.95", read_background_load},
+       "0.05",
+       "0.05 at a computing centre, 0.1 in a cloud, else 0: site.kind",
+       "mean share of the links between switches that other jobs use"}};
 }
 
 class FabricReader {

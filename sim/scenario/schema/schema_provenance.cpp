@@ -213,6 +213,7 @@ class RuleReader {
     if (table->entries.empty())
       run_as.report(table->span, "rule.run_as is empty", "as in run_as = { strategy = \"ddp\" }");
     rule_.as_strategy = run_as.one_of("strategy", strategy_names()).value_or("");
+    rule_.counts = text(run_as, "unit");
     rule_.as_cluster = text(run_as, "cluster");
     if (!rule_.as_cluster.empty()) {
       find_named(CatalogKind::clusters, rule_.as_cluster, run_as.span_of("cluster"), run_as.diagnostics());

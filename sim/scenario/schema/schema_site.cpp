@@ -96,6 +96,12 @@ void read_billing(TableReader& table, std::string_view key, Site& site) {
   reader.finish();
 }
 
+void read_kind_of_site(TableReader& table, std::string_view key, Site& site) {
+  static const std::vector<std::string> names{"own", "hpc", "cloud"};
+  const auto found = table.one_of(key, names);
+  if (found) site.kind = static_cast<SiteKind>(std::ranges::find(names, *found) - names.begin());
+}
+
 }  // namespace
 
 const Keys<Partition>& partition_keys() {
@@ -132,8 +138,13 @@ std::vector<Choice<BatchSystem>> batch_systems() {
 
 const Keys<Site>& site_keys() {
   static const Keys<Site> keys{
-      {"batch_system", takes::choice<&Site::system>(batch_systems()), "\"slurm\"", kRequired,
+      {"batch_system", takes::choice<&Site::system>(batch_systems()), "\"slurm\"", "none",
        "whose job scripts `predict --job-script` writes"},
+      {"kind",
+       {"hpc, cloud, own", read_kind_of_site},
+       "\"cloud\"",
+       "hpc with a batch system, cloud with Kubernetes, else own",
+       "with whom jobs share the network between switches: fabric.background_load"},
       {"gpu_type", script_text<&Site::gpu_type>(kOfName), "\"a100\"", "none", "as in --gres=gpu:a100:4"},
       {"constraints",
        {"list of texts", read_constraints},

@@ -25,9 +25,11 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
   std::vector<std::string> options;
   const StrategyEntry& strategy = *find_strategy(scenario.strategy);
   for (const Knob& knob : strategy.knobs) {
-    if (knob.name != "wrap_one_gpu") options.push_back(fmt::format("strategy.{}", knob.name));
+    if (knob.name != "wrap_one_gpu" && knob.name != "wrapped")
+      options.push_back(fmt::format("strategy.{}", knob.name));
   }
   const bool single = strategy.one_gpu;
+  const bool apart = scenario.strategy == "ddp" && !scenario.knobs.get<DdpOptions>().wrapped;
   // DDP on one GPU is not wrapped unless asked for, so its options have nothing to act on.
   const bool bare = scenario.strategy == "ddp" && scenario.gpus == std::vector<int>{1} &&
                     !scenario.knobs.get<DdpOptions>().wrap_one_gpu;
@@ -55,7 +57,9 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
           {data.decode == Time::zero(), {"data.decode_spread"}, "with decode = 0"},
           {data.samples == 0, {"data.drop_last"}, "without data.samples"},
           {single, {"nccl", "launch"}, "with strategy single"},
-          {bare, options, "on one GPU without wrap_one_gpu"},
+          {bare && !apart, options, "on one GPU without wrap_one_gpu"},
+          {apart, options, "with wrapped = false"},
+          {apart, {"strategy.wrap_one_gpu"}, "with wrapped = false"},
           {one_process,
            {"data.sampler"},
            fmt::format("with strategy {}, which is one process", scenario.strategy)},

@@ -121,9 +121,24 @@ TaskId DdpStep::add() {
   return last;
 }
 
+/// Nobody waits for anybody.
+Plan plan_of_separate_models(const PlanRequest& request) {
+  DeviceModel device = request.device;
+  device.rank_spread = 0;
+  PlanRequest alone{request.workload, request.cluster, request.placement, request.knobs, device};
+  alone.steps = request.steps, alone.reuse = request.reuse, alone.calls = request.calls;
+  Plan plan = plan_single(alone);
+  plan.decisions.add(
+      "gradients", "not exchanged",
+      "strategy.wrapped = false: as many models are trained as there are processes, each on its "
+      "own part of the samples");
+  return plan;
+}
+
 }  // namespace
 
 Plan plan_ddp(const PlanRequest& request) {
+  if (!request.options<DdpOptions>().wrapped) return plan_of_separate_models(request);
   if (request.placement.size() == 1 && !request.options<DdpOptions>().wrap_one_gpu) {
     Plan plan = plan_single(request);
     plan.decisions.add(
@@ -181,6 +196,8 @@ StrategyEntry ddp_strategy() {
        "library of the process group"},
       {"wrap_one_gpu", option<&DdpOptions::wrap_one_gpu>(), "true", "false",
        "wrap the model even when there is one process"},
+      {"wrapped", option<&DdpOptions::wrapped>(), "false", "true",
+       "false: processes are started, but no model is wrapped, so nothing is exchanged"},
   };
   return {.name = "ddp",
           .summary = "PyTorch DistributedDataParallel: buckets all-reduced during backward",

@@ -15,6 +15,7 @@ struct DdpOptions {
   bool gradient_as_bucket_view = false;
   bool broadcast_buffers = true;
   bool wrap_one_gpu = false;  ///< also wrap the model when there is one process
+  bool wrapped = true;        ///< false: processes that were started together, each with a model of its own
   bool sync_batch_norm = false;
   int powersgd_rank = 1;         ///< matrix_approximation_rank
   double powersgd_min_rate = 2;  ///< min_compression_rate

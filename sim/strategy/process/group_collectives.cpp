@@ -8,6 +8,7 @@
 
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/strategy/process/background_traffic.hpp"
 
 namespace foretrain {
 
@@ -46,7 +47,8 @@ std::vector<Placement> sets_of(const Placement& job, Group group) {
 }  // namespace
 
 GroupCollectives::GroupCollectives(const Cluster& cluster, const Placement& job, Group group,
-                                   const CollectiveSettings& settings, nccl::NodeBook& searched) {
+                                   const CollectiveSettings& settings, nccl::NodeBook& searched)
+    : cluster_(cluster) {
   for (const Placement& set : sets_of(job, group)) sets_.emplace_back(cluster, set, settings, searched);
 }
 
@@ -71,6 +73,7 @@ const TrafficFlows& GroupCollectives::flows(GroupCollective& collective) const {
         &set == &sets_.front() ? collective.plan : set.plan(collective.plan.op, collective.plan.size, false));
     flows.insert(flows.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
   }
+  add_background(flows, cluster_);
   collective.flows = std::make_shared<const std::vector<PatternFlow>>(std::move(flows));
   return collective.flows;
 }

@@ -41,6 +41,7 @@ class GroupCollectives {
   const TrafficFlows& flows(GroupCollective& collective) const;
 
  private:
+  const Cluster& cluster_;
   std::vector<Communicator> sets_;
   std::map<std::pair<CollectiveOp, std::int64_t>, GroupCollective> known_;
 };

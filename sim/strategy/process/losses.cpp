@@ -17,22 +17,38 @@ constexpr double kMemoryPasses = 3;
 constexpr double kWaitsForMemory = 0.5;
 /// However much a collective takes, kernels go on at a tenth of their speed; assumed.
 constexpr double kMostShare = 0.9;
-/// Fitted to open rows of training throughput (docs/models/losses.md), before Ada and since.
+/// Standard deviation of step time between ranks, before Ampere and since; fitted to open rows
+/// (docs/models/losses.md).
 constexpr double kRankSpread = 0.01, kRecentRankSpread = 0.005;
-constexpr double kBusyNode = 0.03, kRecentBusyNode = 0;
+/// What a full node costs: Volta's from open rows of 15 sources, each left out once (also taken for what is
+/// older, which has no rows); Turing's and Ampere's from runs on 2 to 8 GPUs that exchange nothing, RTX 8000,
+/// RTX A6000 and A40 (CDNA and CDNA 2, of the same years, have no such rows and take Ampere's); Hopper's rows
+/// show none (docs/models/losses.md).
+constexpr double kBusyNode = 0.03, kBusyAmpereNode = 0.01;
 
 double wire_share(CollectiveOp op, int ranks) {
   const double others = static_cast<double>(ranks - 1) / ranks;
   return op == CollectiveOp::all_reduce ? 2 * others : others;
 }
 
+int most_ranks_of_a_node(const Placement& placement) {
+  std::vector<int> ranks;
+  for (const GpuPlace& place : placement.ranks) {
+    const auto node = static_cast<std::size_t>(place.node);
+    if (node >= ranks.size()) ranks.resize(node + 1, 0);
+    ++ranks[node];
+  }
+  return ranks.empty() ? 1 : *std::max_element(ranks.begin(), ranks.end());
+}
+
 }  // namespace
 
 Losses losses_of(Architecture architecture) {
-  const bool recent = architecture >= Architecture::ada;
   Losses losses;
-  losses.rank_spread = recent ? kRecentRankSpread : kRankSpread;
-  losses.busy_node = recent ? kRecentBusyNode : kBusyNode;
+  losses.rank_spread = architecture >= Architecture::ampere ? kRecentRankSpread : kRankSpread;
+  losses.busy_node = architecture < Architecture::ampere ? kBusyNode
+                     : architecture < Architecture::ada  ? kBusyAmpereNode
+                                                         : 0;
   return losses;
 }
 
@@ -40,14 +56,12 @@ double slowest_rank_factor(double spread, int ranks) { return 1 + spread * expec
 
 double busy_node_factor(double loss, const Placement& placement, int gpus_per_node) {
   if (gpus_per_node < 2) return 1;
-  std::vector<int> ranks;
-  for (const GpuPlace& place : placement.ranks) {
-    const auto node = static_cast<std::size_t>(place.node);
-    if (node >= ranks.size()) ranks.resize(node + 1, 0);
-    ++ranks[node];
-  }
-  const int most = ranks.empty() ? 1 : *std::max_element(ranks.begin(), ranks.end());
-  return 1 + loss * (most - 1) / (gpus_per_node - 1);
+  return 1 + loss * (most_ranks_of_a_node(placement) - 1) / (gpus_per_node - 1);
+}
+
+double busy_host_factor(double loss, const Placement& placement, int cores, int threads) {
+  const auto working = [&](int ranks) { return std::min(1.0, static_cast<double>(ranks) * threads / cores); };
+  return 1 + loss * (working(most_ranks_of_a_node(placement)) - working(1));
 }
 
 double share_of_collective(const CollectivePlan& plan, const Gpu& gpu, int ranks, double scale) {

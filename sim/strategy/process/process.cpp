@@ -8,6 +8,7 @@
 #include "sim/cluster/routing.hpp"
 #include "sim/strategy/process/losses.hpp"
 #include "sim/strategy/process/plan_reuse.hpp"
+#include "sim/workload/device/input_time.hpp"
 
 namespace foretrain {
 
@@ -15,6 +16,8 @@ namespace {
 
 /// Kernels of two streams that wait for the same memory get an equal part of it each (docs/models/losses.md).
 constexpr int kMemorySharers = 2;
+/// Of one rank: Python's or the executor's, and the one that issues backward; both spin while they wait.
+constexpr int kScriptThreads = 2;
 
 Task task_of(TaskKind kind, Account account, QueueId queue, Time duration) {
   Task task;
@@ -30,6 +33,18 @@ KernelCalibration slowed(KernelCalibration kernels, double factor) {
   return kernels;
 }
 
+double input_weight(const DataSet& data) {
+  return !data.pinned && data.loader == LoaderKind::torch ? kPageableSlowdown : 1.0;
+}
+
+/// What keeps cores busy beside other ranks: the script and the loader's workers; where nothing is said of a
+/// loader, all cores that the rank has.
+int busy_threads(const PlanRequest& request) {
+  const DataSet& data = request.workload.data;
+  if (data.loader == LoaderKind::none) return cores_of_rank(data, request.cluster.spec().node);
+  return kScriptThreads + std::max(0, data.workers_per_gpu);
+}
+
 /// The representative rank is the slowest of all, on a node that may be full: both lengthen every kernel.
 double loss_factor(const PlanRequest& request) {
   const DeviceModel& device = request.device;
@@ -40,8 +55,8 @@ double loss_factor(const PlanRequest& request) {
 /// Cores clock down when those of all ranks of a node work.
 HostCalibration in_a_busy_node(const PlanRequest& request) {
   HostCalibration costs = request.device.host;
-  costs.time_scale *=
-      busy_node_factor(request.device.busy_host, request.placement, request.cluster.spec().node.gpus);
+  costs.time_scale *= busy_host_factor(request.device.busy_host, request.placement,
+                                       request.cluster.spec().node.host.cores, busy_threads(request));
   return costs;
 }
 
@@ -66,6 +81,7 @@ Process::Process(const PlanRequest& request, TaskGraph& graph)
   graph.reserve(reuse_->tasks, reuse_->dependencies);
   main_thread_ = add_thread("main thread");
   gpus_.push_back(make_gpu(0, ""));
+  node_input_pattern_ = input_of_the_node();
   loader_ = add_thread("loader workers");
   pinner_ = add_thread("pin-memory thread");
 }
@@ -82,12 +98,23 @@ Process::DrivenGpu Process::make_gpu(int rank, const std::string& suffix) {
   const Cluster& cluster = request_.cluster;
   const auto [node, number] = gpu.place;
   const Route route = cluster.route(cluster.cpu_of_gpu(node, number), cluster.gpu(node, number));
-  const DataSet& data = request_.workload.data;
   // What is not page-locked goes through a buffer of the driver, at a part of the rate.
-  const bool pageable = !data.pinned && data.loader == LoaderKind::torch;
-  gpu.input_pattern = graph_.add_pattern({{route.links, pageable ? kPageableSlowdown : 1.0}});
+  gpu.input_pattern = graph_.add_pattern({{route.links, input_weight(request_.workload.data)}});
   gpu.input_latency = route.latency;
   return gpu;
+}
+
+/// Ranks of a synchronous step ask for their batches at the same time, so those of one node share its PCIe.
+PatternId Process::input_of_the_node() const {
+  const Cluster& cluster = request_.cluster;
+  const int own_node = gpus_.front().place.node;
+  std::vector<PatternFlow> flows;
+  for (const auto [node, number] : request_.placement.ranks) {
+    if (node != own_node) continue;
+    const Route route = cluster.route(cluster.cpu_of_gpu(node, number), cluster.gpu(node, number));
+    flows.push_back({route.links, input_weight(request_.workload.data)});
+  }
+  return graph_.add_pattern(std::move(flows));
 }
 
 std::size_t Process::add_gpu(int rank) {
@@ -302,7 +329,7 @@ TaskId Process::transfer(QueueId stream, const Route& route, Bytes bytes, Accoun
 Task Process::input_copy(const DrivenGpu& gpu, QueueId stream, Bytes bytes, LabelId label) const {
   Task copy = task_of(TaskKind::copy, Account::input_stall, stream, gpu.input_latency);
   copy.label = label;
-  copy.pattern = gpu.input_pattern;
+  copy.pattern = gpus_.size() == 1 ? node_input_pattern_ : gpu.input_pattern;
   copy.traffic = bytes;
   return copy;
 }

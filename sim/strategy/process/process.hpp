@@ -196,6 +196,7 @@ class Process {
     std::vector<TaskId> launched{};  ///< kernels in order, for the driver queue
   };
   DrivenGpu make_gpu(int rank, const std::string& suffix);
+  PatternId input_of_the_node() const;
   Task host_task(const HostThread& thread, Time duration, Account account, LabelId label = kNone) const;
   Task input_copy(const DrivenGpu& gpu, QueueId stream, Bytes bytes, LabelId label) const;
   TaskId enqueue(const HostThread& thread, Time host, const Task& kernel);
@@ -217,6 +218,7 @@ class Process {
   std::set<const GroupCollective*> explained_;
   HostThread main_thread_, loader_, pinner_;
   std::vector<DrivenGpu> gpus_;
+  PatternId node_input_pattern_ = kNone;  ///< batches of all ranks of the node, where a process has one GPU
   std::map<std::pair<std::vector<LinkId>, double>, PatternId> route_patterns_;  ///< by links and weight
   struct CachedPattern {
     CollectiveOp op;

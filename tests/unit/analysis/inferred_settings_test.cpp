@@ -139,6 +139,21 @@ TEST_CASE("a rule runs rows on another cluster with another strategy") {
   CHECK(told({rule}, m).strategy == "ddp");
 }
 
+TEST_CASE("a rule that says what rows count makes them rates, but not those that have a unit") {
+  ProvenanceRule frames;
+  frames.words = {"log"}, frames.said_in = "its script", frames.counts = "frames";
+  std::vector<Measurement> rows{with_source("log"), with_source("log"), with_source("x")};
+  rows[1].metric = Measurement::Metric::step_s;
+  CHECK(apply_provenance({{}, {frames}}, rows) ==
+        std::vector<InferredSetting>{{"throughput in frames, not samples", 1, "its script"}});
+  CHECK(rows[0].metric == Measurement::Metric::rate);
+  CHECK(rows[1].metric == Measurement::Metric::step_s);
+  CHECK(rows[2].metric == Measurement::Metric::samples_per_s);
+  frames.words = {"nowhere"};
+  CHECK(apply_provenance({{}, {frames}}, rows) ==
+        std::vector<InferredSetting>{{"throughput in frames", 0, "its script"}});
+}
+
 TEST_CASE("what rules tell is counted in their order, with where it is said, also when no row hears it") {
   ProvenanceRule both = about({"log"}, "b.key"), silent = about({"nowhere"}), moved;
   both.settings.push_back({"a.key", "2", {}});

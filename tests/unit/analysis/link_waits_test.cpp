@@ -1,9 +1,11 @@
 // Which link a step waits for, on graphs written by hand.
 #include "sim/analysis/step/link_waits.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "sim/analysis/step/step_simulator.hpp"
+#include "sim/cluster/fabrics/fat_tree.hpp"
 #include "sim/engine/executor.hpp"
 #include "sim/engine/network.hpp"
 #include "tests/support/catch.hpp"
@@ -61,6 +63,20 @@ TEST_CASE("the slowest link is the one with most bytes for its speed") {
   const LinkWaits waits = waits_for(cluster, {{{nvlink}, 100}, {{network}, 1}}, {1'000'000});
   CHECK(waits[place_of(LinkKind::nvlink)] > 0);
   CHECK(waits[place_of(LinkKind::network)] == 0);
+}
+
+TEST_CASE("what other jobs send over the slowest link is told apart") {
+  ClusterSpec spec = test::nvlink_cluster(2, 1);
+  spec.fabric.kind = "fat_tree";
+  spec.fabric.edit<FatTree>() = {.nodes_per_leaf = 1, .uplinks_per_leaf = 1};
+  const Cluster cluster = Cluster::build(spec, 2);
+  const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(1, 0), 0);
+  const auto uplink = std::ranges::find_if(
+      route.links, [&](LinkId id) { return cluster.vertices()[cluster.links()[id].from].node < 0; });
+  REQUIRE(uplink != route.links.end());
+  const LinkWaits waits = waits_for(cluster, {{route.links, 3}, {{*uplink}, 1}}, {100'000'000});
+  CHECK(waits[kBackgroundWait] == Approx((waits[kBackgroundWait] + waits[place_of(LinkKind::network)]) / 4));
+  CHECK(name_of_wait(kBackgroundWait, spec) == "other jobs on the network between switches");
 }
 
 TEST_CASE("messages without a link are coordination") {

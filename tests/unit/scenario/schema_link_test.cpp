@@ -76,8 +76,8 @@ speed = 3
       "  5 | speed = 3\n"
       "    | ^^^^^\n"
       "  hint: known: kind, bandwidth, line_rate, nccl_bandwidth, collective_efficiency, latency, "
-      "collective_latency, rendezvous_latency, eager_limit, inject_latency, inject_limit, message_gap, crowded_message_gap, "
-      "flows, flow_bandwidth, nccl_latency, nccl_buffer, …\n"
+      "collective_latency, rendezvous_latency, eager_limit, inject_latency, inject_limit, message_gap, crowded_message_gap, crowded_nodes, "
+      "flows, flow_bandwidth, …\n"
       "5 errors\n");
 }
 

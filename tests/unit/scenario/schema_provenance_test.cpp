@@ -53,6 +53,11 @@ TEST_CASE("a rule has words, what it sets and where it is said") {
             .empty());
 }
 
+TEST_CASE("a rule can say what a throughput counts") {
+  CHECK(rule(kWords + "run_as = { unit = \"frames\" }\n" + kSaid).counts == "frames");
+  CHECK(rule(kWords + kSettings + kSaid).counts.empty());
+}
+
 TEST_CASE("a rule has conditions, and another cluster and strategy") {
   const ProvenanceRule r =
       rule(kSaid + "words = [\"XLA\", \"Trt2\"]\ncolumns = [\"source\"]\nunless_after = [\"Without-\"]\n" +

@@ -203,6 +203,9 @@ TEST_CASE("a setting without effect says so") {
         List{"strategy.static_graph has no effect on one GPU without wrap_one_gpu"});
   CHECK(warnings_of(kStart + "[strategy]\nstatic_graph = true\nwrap_one_gpu = true\n[run]\ngpus = [1]\n")
             .empty());
+  CHECK(warnings_of(kStart + "[strategy]\nstatic_graph = true\nwrapped = false\n") ==
+        List{"strategy.static_graph has no effect with wrapped = false"});
+  CHECK(warnings_of(kStart + "[strategy]\nwrapped = false\n").empty());
   CHECK(warnings_of(kStart + "[data]\ndrop_last = true\n") ==
         List{"data.drop_last has no effect without data.samples"});
   CHECK(warnings_of(kStart + "[loop]\nloss_item_before_backward = true\n") ==

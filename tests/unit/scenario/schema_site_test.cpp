@@ -47,6 +47,15 @@ billing = { unit = "BU", per_gpu_hour = 100, per_core_hour = 1, per_gib_hour = 0
   CHECK(site.billing.per_gib_hour == 0.1);
 }
 
+TEST_CASE("a site with a batch system is a computing centre, unless it says what it is") {
+  CHECK(kind_of(read("[site]\nbatch_system = \"slurm\"\n").site) == SiteKind::hpc);
+  CHECK(kind_of(read("[site]\nbatch_system = \"slurm\"\nkind = \"cloud\"\n").site) == SiteKind::cloud);
+  CHECK(kind_of(read("[site]\nkind = \"hpc\"\n").site) == SiteKind::hpc);
+  CHECK(kind_of(read("[site]\nbatch_system = \"kubernetes\"\n").site) == SiteKind::cloud);
+  CHECK(kind_of(read("nodes = 1\n").site) == SiteKind::own);
+  CHECK_THAT(read("[site]\nkind = \"clod\"\n").errors, ContainsSubstring("did you mean \"cloud\"?"));
+}
+
 TEST_CASE("without the table nothing is known of a site") {
   CHECK(read("nodes = 1\n").site.system == BatchSystem::none);
 }

@@ -56,6 +56,19 @@ TEST_CASE("on one GPU the model is not wrapped: the plan is that of single") {
   CHECK(ddp.decisions.list().back().choice == "model not wrapped");
 }
 
+TEST_CASE("models that are never wrapped exchange nothing, and nobody waits for the slowest") {
+  SmallPlan small = on(4);
+  small.knobs.edit<DdpOptions>().wrapped = false;
+  small.device.rank_spread = 0.5;
+  const Plan apart = plan_of(small, "ddp");
+  CHECK(std::ranges::none_of(apart.graph.tasks(),
+                             [](const Task& task) { return task.kind == TaskKind::collective; }));
+  CHECK(apart.buckets.empty());
+  CHECK(apart.decisions.list().back().choice == "not exchanged");
+  small.device.rank_spread = 0;
+  CHECK(same_tasks(apart.graph, plan_of(small, "ddp").graph));
+}
+
 TEST_CASE("wrap_one_gpu copies every gradient into a bucket and back, and moves no byte") {
   SmallPlan small = on(1);
   small.knobs.edit<DdpOptions>().wrap_one_gpu = true;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/strategy/ddp/ddp_options.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/strategy/small_plan.hpp"
 
@@ -58,6 +59,22 @@ TEST_CASE("a loader-bound step lasts as long as the workers need for a batch") {
   CHECK(ran.last_step_s() == Approx((0.640 + kHandOver + kBatch / 10e9) / 4).epsilon(1e-6));
   CHECK(ran.share(Account::input_stall) > 0.9 * ran.last_step_s());
   CHECK_THAT(choice_of(ran.plan), ContainsSubstring("4 workers"));
+}
+
+TEST_CASE("batches of ranks that share PCIe come at the same time, so each takes as long as all of them") {
+  // 64 x 3144 bytes over 12.3 GB/s are 16.4 us. Two GPUs of one switch with one link to the CPU need twice
+  // as long for their batches as one of them alone; where each GPU has a link of its own, nothing changes.
+  SmallPlan small = compute_bound();
+  small.knobs.edit<DdpOptions>().wrapped = false;
+  small.gpus = 2;
+  const double sharing_s = kBatch / 12.3e9;
+  small.spec = test::two_socket_node(2);
+  SmallPlan one = small;
+  one.gpus = 1;
+  CHECK(run_plan(small, "ddp").last_step_s() - run_plan(one, "ddp").last_step_s() ==
+        Approx(sharing_s).epsilon(0.02));
+  small.spec = one.spec = test::pcie_cluster(1, 2);
+  CHECK(run_plan(small, "ddp").last_step_s() == Approx(run_plan(one, "ddp").last_step_s()).epsilon(1e-6));
 }
 
 TEST_CASE("cores do the work of workers, pin-memory thread and script, and no more workers help") {

@@ -59,6 +59,17 @@ TEST_CASE("between, the loss grows with the GPUs at work on the busiest node") {
   CHECK(busy_node_factor(0.03, place(4, 4, Layout::spread, 2), 4) == Approx(1.01));  // two on each
 }
 
+TEST_CASE("cores clock down with the threads at work, and a rank of its own already keeps some") {
+  // Four ranks of 12 threads on 40 cores keep all of them busy, one rank 12: 70 % more.
+  CHECK(busy_host_factor(0.25, place_packed(4, 4), 40, 12) == Approx(1 + 0.25 * 0.7));
+  // On 128 cores 48 threads against 12.
+  CHECK(busy_host_factor(0.25, place_packed(4, 4), 128, 12) == Approx(1 + 0.25 * 36 / 128.0));
+  CHECK(busy_host_factor(0.25, place_packed(1, 4), 40, 12) == 1);
+  CHECK(busy_host_factor(0.25, place(4, 4, Layout::spread, 4), 40, 12) == 1);
+  CHECK(busy_host_factor(0.25, place_packed(8, 8), 4, 12) == 1);  // one rank has them all busy
+  CHECK(busy_host_factor(0.25, Placement{}, 40, 12) == 1);
+}
+
 TEST_CASE("a collective takes the multiprocessors of its channels and its part of the memory's bandwidth") {
   // One rank sends nothing: 8 of 80 multiprocessors.
   CHECK(share_of_collective(all_reduce_at(10e9, 8), gpu_of(80, 900e9), 1) == Approx(0.1));

@@ -1,0 +1,39 @@
+// Messages of a job never cross a single link: between two nodes there are at least those of two adapters.
+#include "sim/strategy/process/background_traffic.hpp"
+
+#include <map>
+
+#include "sim/cluster/background_load.hpp"
+
+namespace foretrain {
+
+namespace {
+
+bool is_switch(const Vertex& vertex) { return vertex.node < 0; }
+
+bool joins_switches(LinkId id, const Cluster& cluster) {
+  const ClusterLink link = cluster.links()[id];
+  return link.kind == LinkKind::network && is_switch(cluster.vertices()[link.from]) &&
+         is_switch(cluster.vertices()[link.to]);
+}
+
+}  // namespace
+
+void add_background(std::vector<PatternFlow>& flows, const Cluster& cluster) {
+  const double mean = background_load(cluster.spec());
+  if (mean <= 0) return;
+  std::map<LinkId, double> own;
+  for (const PatternFlow& flow : flows) {
+    for (const LinkId link : flow.route) {
+      if (joins_switches(link, cluster)) own[link] += flow.weight;
+    }
+  }
+  const double load = busiest_link_load(mean, own.size());
+  for (const auto& [link, weight] : own) flows.push_back({{link}, weight * load / (1 - load)});
+}
+
+bool is_background(const PatternFlow& flow, const Cluster& cluster) {
+  return flow.route.size() == 1 && joins_switches(flow.route.front(), cluster);
+}
+
+}  // namespace foretrain

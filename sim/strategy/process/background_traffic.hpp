@@ -1,0 +1,17 @@
+// Other jobs on the links between switches, as flows beside those of a collective.
+#pragma once
+
+#include <vector>
+
+#include "sim/cluster/cluster.hpp"
+
+namespace foretrain {
+
+/// Adds, for each link between two switches that `flows` cross, a flow of other jobs on that link alone, as
+/// large as the busiest of them makes it (busiest_link_load). Nothing on networks that nobody shares.
+void add_background(std::vector<PatternFlow>& flows, const Cluster& cluster);
+
+/// Whether add_background() made it.
+bool is_background(const PatternFlow& flow, const Cluster& cluster);
+
+}  // namespace foretrain
