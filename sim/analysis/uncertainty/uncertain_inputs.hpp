@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "sim/analysis/uncertainty/evidence.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
@@ -36,7 +37,7 @@ struct UncertainInput {
   std::string_view origin;  ///< of the spread
   Narrowing narrowed_by;
   /// Standard deviation of the logarithm, 0.2: about 20 %. Of `unmodelled` the mean of an exponential
-  /// distribution of lost time, for a job on one node.
+  /// distribution of lost time, for a job on one node. 0: by evidence, spreads_of().
   double spread;
 };
 
@@ -55,8 +56,11 @@ struct AnchoredParts {
   bool kernels = false, host = false, input = false;
 };
 
-/// Of the table; what an anchor has fixed is known to the run-to-run spread. TensorFlow's several GPUs are
-/// known less well than PyTorch's.
+/// What an anchor has fixed is known to the run-to-run spread; kernels by the kind of network, links by what
+/// messages move over, what is not modelled by the framework (evidence.hpp). Machines that were measured are
+/// known better.
+Spreads spreads_of(const AnchoredParts& anchored, const Scenario& scenario);
+/// Of any network on any machine that was not measured.
 Spreads spreads_of(const AnchoredParts& anchored, FrameworkKind framework);
 
 /// What a job of so many GPUs and nodes is known to on a cluster with this calibration. Collectives of the
@@ -65,8 +69,7 @@ Spreads spreads_of(const AnchoredParts& anchored, FrameworkKind framework);
 Spreads with_calibration(Spreads spreads, const Calibration& calibration, int gpus, int nodes);
 
 /// Mean share of a step that is lost to what the model does not know on so many nodes; `beyond_anchor`: the
-/// job is larger than the measured one. Part of Spreads[unmodelled] on one node, more for each doubling of
-/// nodes.
+/// job is larger than the measured one. Spreads[unmodelled] on one node, more on more (loss_growth()).
 double unmodelled_loss(double of_one_node, int nodes, int anchor_nodes, bool beyond_anchor);
 
 }  // namespace foretrain

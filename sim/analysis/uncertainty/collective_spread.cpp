@@ -1,0 +1,35 @@
+// One spread for each path, family of operations, and longest part of the time.
+#include "sim/analysis/uncertainty/collective_spread.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/analysis/uncertainty/uncertainty.hpp"
+
+namespace foretrain {
+
+OpFamily family_of(CollectiveOp op) {
+  using O = CollectiveOp;
+  if (op == O::all_reduce || op == O::reduce_scatter || op == O::all_gather) return OpFamily::reductions;
+  return op == O::broadcast || op == O::reduce ? OpFamily::rooted : OpFamily::peers;
+}
+
+LongestPart longest_part(const CollectiveTiming& timing) {
+  return timing.data > timing.latency() ? LongestPart::data : LongestPart::latency;
+}
+
+CollectiveEvidence evidence_of(const Communicator& communicator, const CollectivePlan& plan) {
+  return {path_of(communicator.cluster().spec(), communicator.nodes()), family_of(plan.op),
+          longest_part(plan.timing)};
+}
+
+double spread_of(const CollectiveEvidence& kind, std::string_view cluster) {
+  return spread_of(kind).of(was_measured(Measured::collectives, cluster));
+}
+
+TimeRange time_range(Time time, double spread) {
+  const double reach = std::exp(kReach * spread), at = to_seconds(time);
+  return {seconds(at / reach), seconds(std::min(at * reach, to_seconds(kLongestTime)))};
+}
+
+}  // namespace foretrain

@@ -1,0 +1,119 @@
+// A row's spread is taken from rows of its kind that were not left out with it, so that no row is its own
+// witness.
+#include "sim/analysis/validation/left_out_scores.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+namespace foretrain {
+
+namespace {
+
+/// What an interval at 90 % should hold.
+constexpr double kMost = 0.9;
+
+using Rows = std::vector<const ScoredRow*>;
+
+double relative(double log_error) { return std::expm1(log_error); }
+
+ErrorStatistics errors(const Rows& rows, double ScoredRow::*residual, bool only_large) {
+  std::vector<double> signed_errors;
+  for (const ScoredRow* row : rows)
+    if (!only_large || row->large) signed_errors.push_back(relative(row->*residual));
+  return statistics_of(std::move(signed_errors));
+}
+
+/// The spread that the rows of others say of a row.
+class OthersSpreads {
+ public:
+  explicit OthersSpreads(const std::vector<ScoredRow>& rows) {
+    for (const ScoredRow& row : rows) by_evidence_[row.evidence].push_back(&row);
+  }
+
+  double of(const ScoredRow& row) {
+    const auto [known, is_new] = known_.try_emplace({row.evidence, row.key}, 0.0);
+    if (!is_new) return known->second;
+    std::vector<double> needed;
+    for (const ScoredRow* other : by_evidence_[row.evidence])
+      if (other->key != row.key) needed.push_back(other->needed_unseen);
+    return known->second = spread_for_most(std::move(needed));
+  }
+
+ private:
+  std::map<std::string, Rows> by_evidence_;
+  std::map<std::pair<std::string, std::string>, double> known_;
+};
+
+LeftOutScores scores_of(const Rows& rows, OthersSpreads& spreads) {
+  LeftOutScores s;
+  s.rows = static_cast<int>(rows.size());
+  s.large_rows = static_cast<int>(std::ranges::count_if(rows, [](const ScoredRow* r) { return r->large; }));
+  s.in_use = errors(rows, &ScoredRow::in_use, false);
+  s.of_all = errors(rows, &ScoredRow::of_all, false);
+  s.left_out = errors(rows, &ScoredRow::left_out, false);
+  s.large_in_use = errors(rows, &ScoredRow::in_use, true);
+  s.large_left_out = errors(rows, &ScoredRow::left_out, true);
+  std::vector<double> widths;
+  int held = 0;
+  for (const ScoredRow* row : rows) {
+    const double spread = spreads.of(*row);
+    held += row->needed_unseen <= spread ? 1 : 0;
+    widths.push_back(spread);
+  }
+  s.coverage = rows.empty() ? 0 : held / static_cast<double>(rows.size());
+  s.width = statistics_of(std::move(widths)).median;
+  return s;
+}
+
+std::vector<LeftOutGroup> groups_by(const std::vector<ScoredRow>& rows, std::string ScoredRow::*key,
+                                    OthersSpreads& spreads) {
+  std::map<std::string, Rows> groups;
+  for (const ScoredRow& row : rows) groups[row.*key].push_back(&row);
+  std::vector<LeftOutGroup> out;
+  for (const auto& [name, members] : groups) out.push_back({name, scores_of(members, spreads)});
+  std::ranges::stable_sort(out, std::ranges::greater{},
+                           [](const LeftOutGroup& g) { return g.scores.left_out.median; });
+  return out;
+}
+
+}  // namespace
+
+double spread_for_most(std::vector<double> needed) {
+  if (needed.empty()) return 0;
+  const auto place = static_cast<std::size_t>(std::ceil(kMost * static_cast<double>(needed.size()))) - 1;
+  std::ranges::nth_element(needed, needed.begin() + static_cast<std::ptrdiff_t>(place));
+  return needed[place];
+}
+
+void add_scores(const std::vector<ScoredRow>& rows, LeaveOneOut& out) {
+  OthersSpreads spreads(rows);
+  Rows all;
+  for (const ScoredRow& row : rows) all.push_back(&row);
+  out.all = scores_of(all, spreads);
+  out.groups = groups_by(rows, &ScoredRow::key, spreads);
+  out.classes = groups_by(rows, &ScoredRow::evidence, spreads);
+}
+
+std::map<std::string, KnownTo> spreads_by_evidence(const std::vector<ScoredRow>& rows) {
+  struct Needed {
+    std::vector<double> seen, unseen;
+    std::set<std::string> machines;
+  };
+  std::map<std::string, Needed> needed;
+  for (const ScoredRow& row : rows) {
+    Needed& n = needed[row.evidence];
+    n.seen.push_back(row.needed_seen), n.unseen.push_back(row.needed_unseen), n.machines.insert(row.key);
+  }
+  std::map<std::string, KnownTo> out;
+  for (auto& [evidence, n] : needed) {
+    const auto count = static_cast<int>(n.seen.size());
+    const double seen = spread_for_most(std::move(n.seen));
+    out[evidence] = {seen, std::max(seen, spread_for_most(std::move(n.unseen))), count,
+                     static_cast<int>(n.machines.size())};
+  }
+  return out;
+}
+
+}  // namespace foretrain

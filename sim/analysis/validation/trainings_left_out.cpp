@@ -1,0 +1,214 @@
+// Trainings with clusters, GPUs or publications left out: their losses with anchors, their kernels without.
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/validation/left_out_fit.hpp"
+#include "sim/analysis/validation/left_out_scores.hpp"
+#include "sim/scenario/named_cluster.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Nothing that is not modelled takes a hundred times the step.
+constexpr double kMostLoss = 100;
+constexpr int kHalvings = 40;
+
+struct TrainingRow {
+  const ValidatedPoint* point;
+  std::string series;
+};
+
+std::vector<TrainingRow> rows_of(const Validation& v) {
+  std::vector<TrainingRow> out;
+  for (const ValidatedSeries& series : v.series)
+    for (const ValidatedPoint& p : series.points) out.push_back({&p, series.series});
+  return out;
+}
+
+/// log of predicted over measured throughput: positive where the prediction is too fast.
+double residual_of(const ValidatedPoint& p) {
+  using M = Measurement::Metric;
+  const bool is_time = p.row.metric == M::step_s || p.row.metric == M::epoch_s;
+  return (is_time ? -1 : 1) * std::log(p.predicted / p.measured);
+}
+
+class TrainingsLeftOut {
+ public:
+  TrainingsLeftOut(const MeasurementFile& file, LeftOutBy by, const ValidationOptions& options,
+                   const Progress& progress)
+      : file_(file), by_(by), options_(options), progress_(progress) {
+    for (const Measurement& m : file.scaling) sources_[m.line] = publication_of(m.source);
+  }
+
+  LeaveOneOut scores() {
+    LeaveOneOut out;
+    out.by = by_, out.kind = options_.anchor ? "scaling" : "one GPU";
+    ValidationOptions own = options_;
+    own.evidence = true;
+    const Validation base = validate(file_, own, progress_);
+    const std::vector<TrainingRow> rows = rows_of(base);
+    for (const UnreachedAnchor& anchor : base.unreached)
+      out.unscored += static_cast<int>(anchor.unscored.size());
+    const LeftOutFit fit = make_fit(rows);
+    out.constants = fit.constants();
+    std::vector<ScoredRow> scored = scored_rows(rows, fit);
+    if (options_.anchor)
+      add_needed_losses(rows, scored, out);
+    else
+      add_needed_kernels(rows, scored, out);
+    add_scores(scored, out);
+    add_measured(rows, out);
+    return out;
+  }
+
+ private:
+  const ClusterSpec& cluster(const std::string& name) {
+    const auto [known, is_new] = clusters_.try_emplace(name);
+    if (is_new) known->second = open_cluster(name);
+    return known->second;
+  }
+
+  std::string key_of(const TrainingRow& row) const {
+    if (by_ == LeftOutBy::cluster) return row.point->row.cluster;
+    return by_ == LeftOutBy::gpu ? row.point->row.gpu : sources_.at(row.point->evidence.line);
+  }
+
+  LeftOutFit make_fit(const std::vector<TrainingRow>& rows) {
+    std::vector<LeftOutRow> seen;
+    for (const TrainingRow& row : rows)
+      seen.push_back({key_of(row), &cluster(row.point->row.cluster), residual_of(*row.point)});
+    const auto residuals = [&](const std::function<ClusterSpec(ClusterSpec)>& change) {
+      ValidationOptions trial = options_;
+      trial.change = change, trial.intervals = false;
+      const Validation v = validate(file_, trial);
+      std::vector<double> out;
+      for (const TrainingRow& row : rows_of(v)) out.push_back(residual_of(*row.point));
+      out.resize(rows.size(), 0);
+      return out;
+    };
+    return {std::move(seen), options_.anchor ? loss_trials() : kernel_trials(), residuals, progress_};
+  }
+
+  std::vector<ScoredRow> scored_rows(const std::vector<TrainingRow>& rows, const LeftOutFit& fit) const {
+    const std::vector<double> all = fit.of_all();
+    std::map<std::string, std::vector<double>> without;
+    std::vector<ScoredRow> out;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::string key = key_of(rows[i]);
+      const auto [x, is_new] = without.try_emplace(key);
+      if (is_new) x->second = fit.without(key);
+      out.push_back({key, {}, fit.residual(i, std::vector<double>(all.size(), 0)), fit.residual(i, all),
+                     fit.residual(i, x->second), false, 0, 0});
+    }
+    return out;
+  }
+
+  /// First on the reference's nodes by framework, then by nodes what that grows by.
+  void add_needed_losses(const std::vector<TrainingRow>& rows, std::vector<ScoredRow>& scored,
+                         LeaveOneOut& out) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const RowEvidence& e = rows[i].point->evidence;
+      ScoredRow& row = scored[i];
+      row.needed_seen = needed_loss(e, std::exp(row.in_use), draws_);
+      row.needed_unseen = needed_loss(e, std::exp(row.left_out), draws_);
+      row.evidence = fmt::format("{}, {}", name_of(e.framework), kNodeClassNames[node_class(e.more_nodes)]);
+    }
+    const std::map<std::string, KnownTo> spreads = spreads_by_evidence(scored);
+    std::map<std::string, KnownTo> of_one;
+    for (const char* framework : {"pytorch", "tensorflow"}) {
+      const auto known = spreads.find(fmt::format("{}, 1", framework));
+      of_one[framework] = known != spreads.end() ? known->second : KnownTo{};
+      if (known != spreads.end())
+        out.evidence.push_back({fmt::format("LOSS({}, {:.4f}, {:.4f}, {}, {})", framework, known->second.seen,
+                                            known->second.unseen, known->second.rows,
+                                            known->second.machines)});
+    }
+    add_growth(rows, scored, of_one, out);
+  }
+
+  static void add_growth(const std::vector<TrainingRow>& rows, const std::vector<ScoredRow>& scored,
+                         const std::map<std::string, KnownTo>& of_one, LeaveOneOut& out) {
+    std::vector<ScoredRow> relative;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const RowEvidence& e = rows[i].point->evidence;
+      const double one = of_one.at(std::string(name_of(e.framework))).unseen;
+      if (!(one > 0)) continue;
+      ScoredRow row = scored[i];
+      row.evidence = std::to_string(node_class(e.more_nodes));
+      row.needed_seen /= one, row.needed_unseen /= one;
+      relative.push_back(row);
+    }
+    double most = 1;
+    for (const auto& [place, known] : spreads_by_evidence(relative)) {
+      most = place == "0" ? 1 : std::max(most, known.unseen);
+      out.evidence.push_back(
+          {fmt::format("GROWTH({}, {:.3f}, {}, {})", place, most, known.rows, known.machines)});
+    }
+  }
+
+  void add_needed_kernels(const std::vector<TrainingRow>& rows, std::vector<ScoredRow>& scored,
+                          LeaveOneOut& out) const {
+    std::vector<ScoredRow> both;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      ScoredRow& row = scored[i];
+      row.needed_seen = std::abs(row.in_use) / kReach, row.needed_unseen = std::abs(row.left_out) / kReach;
+      row.evidence = kNetworkKindNames[static_cast<std::size_t>(rows[i].point->evidence.network)];
+      both.push_back(row);
+      both.push_back(row);
+      both.back().evidence = kNetworkKindNames[static_cast<std::size_t>(NetworkKind::any)];
+    }
+    for (const auto& [name, known] : spreads_by_evidence(both))
+      out.evidence.push_back({fmt::format("KERNELS({}, {:.3f}, {:.3f}, {}, {})", name, known.seen,
+                                          known.unseen, known.rows, known.machines)});
+  }
+
+  void add_measured(const std::vector<TrainingRow>& rows, LeaveOneOut& out) const {
+    std::set<std::string> names;
+    for (const TrainingRow& row : rows)
+      names.insert(options_.anchor ? row.point->row.cluster : row.point->row.gpu);
+    for (const std::string& name : names)
+      out.evidence.push_back(
+          {fmt::format("MEASURED({}, \"{}\")", options_.anchor ? "trainings" : "gpus", name)});
+  }
+
+  const MeasurementFile& file_;
+  LeftOutBy by_;
+  const ValidationOptions& options_;
+  const Progress& progress_;
+  Draws draws_;
+  std::map<int, std::string> sources_;
+  std::map<std::string, ClusterSpec> clusters_;
+};
+
+/// Whether the interval of a step holds `ratio` times it when the mean loss is `mean`.
+bool holds(StepResponse response, double predicted_loss, double mean, double ratio, const Draws& draws) {
+  set_unmodelled(response, mean, predicted_loss);
+  const Interval interval = step_interval(1, step_factors(response, draws, 1));
+  return interval.low_s <= ratio && ratio <= interval.high_s;
+}
+
+}  // namespace
+
+double needed_loss(const RowEvidence& e, double ratio, const Draws& draws) {
+  const auto fits = [&](double mean) { return holds(e.response, e.predicted_loss, mean, ratio, draws); };
+  if (fits(0)) return 0;
+  if (!e.beyond || !fits(kMostLoss)) return std::numeric_limits<double>::infinity();
+  double low = 0, high = kMostLoss;
+  for (int i = 0; i < kHalvings && high - low > 1e-4; ++i) {
+    const double middle = (low + high) / 2;
+    (fits(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+LeaveOneOut leave_one_out(const MeasurementFile& file, LeftOutBy by, const ValidationOptions& options,
+                          const Progress& progress) {
+  return TrainingsLeftOut(file, by, options, progress).scores();
+}
+
+}  // namespace foretrain
