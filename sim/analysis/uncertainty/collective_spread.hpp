@@ -15,6 +15,8 @@ CollectiveEvidence evidence_of(const Communicator& communicator, const Collectiv
 
 /// Standard deviation of the logarithm of its time.
 double spread_of(const CollectiveEvidence& kind, std::string_view cluster);
+/// The same; of a job whose curve the cluster's calibration has, that of its sizes between measured ones.
+double spread_of(const Communicator& communicator, const CollectivePlan& plan);
 
 /// 90 % interval around a time.
 struct TimeRange {

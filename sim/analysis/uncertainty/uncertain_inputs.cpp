@@ -8,9 +8,6 @@ namespace foretrain {
 
 namespace {
 
-/// Collectives at sizes between measured ones: nine of ten within 15 % (docs/accuracy_calibration.md), over
-/// the same quantile.
-constexpr double kMeasuredCollectives = 0.09;
 /// Assumed: a network's kernels against those of the benchmarks; a whole training's against one of the same
 /// cluster; host calls.
 constexpr double kMeasuredKernels = 0.15, kMeasuredTraining = 0.1, kMeasuredHost = 0.15;

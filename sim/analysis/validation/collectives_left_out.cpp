@@ -15,7 +15,7 @@ namespace foretrain {
 namespace {
 
 /// Fewer rows, or of fewer machines, are no evidence of their own: their path counts with all.
-constexpr int kFewestRows = 30, kFewestMachines = 2;
+constexpr int kFewestRows = 30, kFewestMachines = 4;
 
 std::string word(MessagePath path) { return std::string(kMessagePathNames[static_cast<std::size_t>(path)]); }
 
@@ -43,10 +43,11 @@ class CollectivesLeftOut {
     const std::vector<double> all = predicted_with(rows_, fit, fit.of_all());
     std::vector<ScoredRow> scored;
     for (std::size_t i = 0; i < rows_.size(); ++i)
-      scored.push_back({keys_[i], evidence_name(kinds_[i]), in_use_[i], all[i], 0,
-                        rows_[i].bytes >= kLargeMessage, 0, 0});
+      scored.push_back({keys_[i], in_use_[i], all[i], 0, rows_[i].bytes >= kLargeMessage, 0, 0,
+                        witness_of(kinds_[i])});
     leave_each_out(fit, scored);
-    pool(scored);
+    drop_rare_kinds(scored);
+    drop_rare_kinds(scored);
     add_scores(scored, out);
     add_evidence(scored, out);
     return out;
@@ -122,35 +123,26 @@ class CollectivesLeftOut {
     }
   }
 
-  /// Kinds with too few rows count with the same on any path, and these with all.
-  void pool(std::vector<ScoredRow>& scored) {
-    const auto merge = [&](const auto& coarser) {
-      const std::map<std::string, KnownTo> spreads = spreads_by_evidence(scored);
-      for (std::size_t i = 0; i < scored.size(); ++i) {
-        const KnownTo& known = spreads.at(scored[i].evidence);
-        if (known.rows >= kFewestRows && known.machines >= kFewestMachines) continue;
-        kinds_[i] = coarser(kinds_[i]);
-        scored[i].evidence = evidence_name(kinds_[i]);
-      }
-    };
-    merge([](CollectiveEvidence kind) { return kind.path = MessagePath::any, kind; });
-    merge([](CollectiveEvidence) { return CollectiveEvidence{}; });
+  /// Of its kind, of that on any path, and of all.
+  static std::vector<std::string> witness_of(CollectiveEvidence kind) {
+    std::vector<std::string> out{evidence_name(kind)};
+    kind.path = MessagePath::any;
+    out.push_back(evidence_name(kind)), out.push_back(evidence_name({}));
+    return out;
   }
 
-  /// Also for paths without rows: the same on any path, and all.
-  void add_evidence(const std::vector<ScoredRow>& scored, LeaveOneOut& out) {
-    std::vector<ScoredRow> rows = scored;
-    for (std::size_t i = 0; i < scored.size(); ++i) {
-      CollectiveEvidence anywhere = kinds_[i];
-      anywhere.path = MessagePath::any;
-      for (const std::string& name : {evidence_name(anywhere), evidence_name({})}) {
-        if (name == scored[i].evidence) continue;
-        rows.push_back(scored[i]);
-        rows.back().evidence = name;
-        if (name == evidence_name({})) break;
-      }
+  /// Rows of a kind with too few are known by the next coarser one.
+  static void drop_rare_kinds(std::vector<ScoredRow>& scored) {
+    const std::map<std::string, KnownTo> spreads = spreads_by_evidence(scored);
+    for (ScoredRow& row : scored) {
+      const KnownTo& known = spreads.at(row.evidence.front());
+      if (row.evidence.size() > 1 && (known.rows < kFewestRows || known.machines < kFewestMachines))
+        row.evidence.erase(row.evidence.begin());
     }
-    for (const auto& [name, known] : spreads_by_evidence(rows))
+  }
+
+  void add_evidence(const std::vector<ScoredRow>& scored, LeaveOneOut& out) const {
+    for (const auto& [name, known] : spreads_by_evidence(scored))
       out.evidence.push_back({fmt::format("COLLECTIVES({}, {:.3f}, {:.3f}, {}, {})", name, known.seen,
                                           known.unseen, known.rows, known.machines)});
     for (const auto& [name, spec] : clusters_)

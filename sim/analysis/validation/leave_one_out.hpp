@@ -45,6 +45,8 @@ struct LeaveOneOut {
   std::string kind;                    ///< "collective", "scaling", "one GPU"
   int constants = 0;                   ///< that are fitted again
   int unscored = 0;                    ///< rows that cannot be predicted
+  double share = 0.9;                  ///< of the others' rows that a spread has to hold so that of a left-out
+                                       ///< machine's nine of ten are
   LeftOutScores all;
   std::vector<LeftOutGroup> groups;    ///< worst median first
   std::vector<LeftOutGroup> classes;   ///< of evidence: coverage by what spreads are told apart by
@@ -78,8 +80,8 @@ std::vector<TrialConstant> kernel_trials();
 /// The cluster with the constant moved by x.
 ClusterSpec moved(ClusterSpec cluster, const TrialConstant& constant, double x);
 
-/// The least spread (needed) with which nine of ten rows are held; 0 without rows.
-double spread_for_most(std::vector<double> needed);
+/// The least of the spreads that rows need with which `share` of them are held; 0 without rows.
+double spread_for(std::vector<double> needed, double share);
 
 /// The mean of what is not modelled with which an interval just holds a step `ratio` times the predicted one;
 /// infinite where none does.

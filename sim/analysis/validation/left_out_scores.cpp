@@ -25,23 +25,26 @@ ErrorStatistics errors(const Rows& rows, double ScoredRow::*residual, bool only_
   return statistics_of(std::move(signed_errors));
 }
 
-/// The spread that the rows of others say of a row.
+/// The spread that the rows of others say of a row, when `share` of theirs is to be held.
 class OthersSpreads {
  public:
-  explicit OthersSpreads(const std::vector<ScoredRow>& rows) {
-    for (const ScoredRow& row : rows) by_evidence_[row.evidence].push_back(&row);
+  OthersSpreads(const std::vector<ScoredRow>& rows, double share) : share_(share) {
+    for (const ScoredRow& row : rows)
+      for (const std::string& kind : row.evidence) by_evidence_[kind].push_back(&row);
   }
 
   double of(const ScoredRow& row) {
-    const auto [known, is_new] = known_.try_emplace({row.evidence, row.key}, 0.0);
+    const auto [known, is_new] = known_.try_emplace({row.evidence.front(), row.key}, 0.0);
     if (!is_new) return known->second;
     std::vector<double> needed;
-    for (const ScoredRow* other : by_evidence_[row.evidence])
+    for (const ScoredRow* other : by_evidence_[row.evidence.front()])
       if (other->key != row.key) needed.push_back(other->needed_unseen);
-    return known->second = spread_for_most(std::move(needed));
+    return known->second = spread_for(std::move(needed), share_);
   }
+  bool holds(const ScoredRow& row) { return row.needed_unseen <= of(row); }
 
  private:
+  double share_;
   std::map<std::string, Rows> by_evidence_;
   std::map<std::pair<std::string, std::string>, double> known_;
 };
@@ -58,19 +61,19 @@ LeftOutScores scores_of(const Rows& rows, OthersSpreads& spreads) {
   std::vector<double> widths;
   int held = 0;
   for (const ScoredRow* row : rows) {
-    const double spread = spreads.of(*row);
-    held += row->needed_unseen <= spread ? 1 : 0;
-    widths.push_back(spread);
+    held += spreads.holds(*row) ? 1 : 0;
+    widths.push_back(spreads.of(*row));
   }
   s.coverage = rows.empty() ? 0 : held / static_cast<double>(rows.size());
   s.width = statistics_of(std::move(widths)).median;
   return s;
 }
 
-std::vector<LeftOutGroup> groups_by(const std::vector<ScoredRow>& rows, std::string ScoredRow::*key,
+template <class Name>
+std::vector<LeftOutGroup> groups_by(const std::vector<ScoredRow>& rows, const Name& name_of_row,
                                     OthersSpreads& spreads) {
   std::map<std::string, Rows> groups;
-  for (const ScoredRow& row : rows) groups[row.*key].push_back(&row);
+  for (const ScoredRow& row : rows) groups[name_of_row(row)].push_back(&row);
   std::vector<LeftOutGroup> out;
   for (const auto& [name, members] : groups) out.push_back({name, scores_of(members, spreads)});
   std::ranges::stable_sort(out, std::ranges::greater{},
@@ -80,20 +83,31 @@ std::vector<LeftOutGroup> groups_by(const std::vector<ScoredRow>& rows, std::str
 
 }  // namespace
 
-double spread_for_most(std::vector<double> needed) {
+double spread_for(std::vector<double> needed, double share) {
   if (needed.empty()) return 0;
-  const auto place = static_cast<std::size_t>(std::ceil(kMost * static_cast<double>(needed.size()))) - 1;
+  const auto place = static_cast<std::size_t>(std::ceil(share * static_cast<double>(needed.size()))) - 1;
   std::ranges::nth_element(needed, needed.begin() + static_cast<std::ptrdiff_t>(place));
   return needed[place];
 }
 
+double share_for_unseen(const std::vector<ScoredRow>& rows) {
+  constexpr double kStep = 0.005, kMostShare = 0.98;
+  for (double share = kMost; share < kMostShare; share += kStep) {
+    OthersSpreads spreads(rows, share);
+    const auto held = std::ranges::count_if(rows, [&](const ScoredRow& row) { return spreads.holds(row); });
+    if (static_cast<double>(held) >= kMost * static_cast<double>(rows.size())) return share;
+  }
+  return kMostShare;
+}
+
 void add_scores(const std::vector<ScoredRow>& rows, LeaveOneOut& out) {
-  OthersSpreads spreads(rows);
+  out.share = share_for_unseen(rows);
+  OthersSpreads spreads(rows, out.share);
   Rows all;
   for (const ScoredRow& row : rows) all.push_back(&row);
   out.all = scores_of(all, spreads);
-  out.groups = groups_by(rows, &ScoredRow::key, spreads);
-  out.classes = groups_by(rows, &ScoredRow::evidence, spreads);
+  out.groups = groups_by(rows, [](const ScoredRow& row) { return row.key; }, spreads);
+  out.classes = groups_by(rows, [](const ScoredRow& row) { return row.evidence.front(); }, spreads);
 }
 
 std::map<std::string, KnownTo> spreads_by_evidence(const std::vector<ScoredRow>& rows) {
@@ -103,14 +117,17 @@ std::map<std::string, KnownTo> spreads_by_evidence(const std::vector<ScoredRow>&
   };
   std::map<std::string, Needed> needed;
   for (const ScoredRow& row : rows) {
-    Needed& n = needed[row.evidence];
-    n.seen.push_back(row.needed_seen), n.unseen.push_back(row.needed_unseen), n.machines.insert(row.key);
+    for (const std::string& kind : row.evidence) {
+      Needed& n = needed[kind];
+      n.seen.push_back(row.needed_seen), n.unseen.push_back(row.needed_unseen), n.machines.insert(row.key);
+    }
   }
+  const double share = share_for_unseen(rows);
   std::map<std::string, KnownTo> out;
   for (auto& [evidence, n] : needed) {
     const auto count = static_cast<int>(n.seen.size());
-    const double seen = spread_for_most(std::move(n.seen));
-    out[evidence] = {seen, std::max(seen, spread_for_most(std::move(n.unseen))), count,
+    const double seen = spread_for(std::move(n.seen), kMost);
+    out[evidence] = {seen, std::max(seen, spread_for(std::move(n.unseen), share)), count,
                      static_cast<int>(n.machines.size())};
   }
   return out;

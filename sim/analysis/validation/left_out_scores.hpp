@@ -11,16 +11,21 @@ namespace foretrain {
 
 /// What one row came to.
 struct ScoredRow {
-  std::string key, evidence;                  ///< what it was left out with; which spread is its own
+  std::string key;                              ///< what it was left out with
   double in_use = 0, of_all = 0, left_out = 0;  ///< log(predicted / measured)
   bool large = false;
   double needed_seen = 0, needed_unseen = 0;  ///< the least spread whose interval holds the measured value
+  std::vector<std::string> evidence{};  ///< kinds that it is a witness of; the first is the one it is known by
 };
 
-/// Sets all, groups, classes of `out`.
+/// Sets all, groups, classes and share of `out`.
 void add_scores(const std::vector<ScoredRow>& rows, LeaveOneOut& out);
 
-/// By class of evidence, from all rows. An unseen machine is never known better than a seen one.
+/// By kind of evidence, from all of its rows. An unseen machine is never known better than a seen one, and
+/// takes the share of rows that has to be held so that spreads from other machines hold nine of ten.
 std::map<std::string, KnownTo> spreads_by_evidence(const std::vector<ScoredRow>& rows);
+
+/// That share.
+double share_for_unseen(const std::vector<ScoredRow>& rows);
 
 }  // namespace foretrain

@@ -102,67 +102,59 @@ class TrainingsLeftOut {
       const std::string key = key_of(rows[i]);
       const auto [x, is_new] = without.try_emplace(key);
       if (is_new) x->second = fit.without(key);
-      out.push_back({key, {}, fit.residual(i, std::vector<double>(all.size(), 0)), fit.residual(i, all),
-                     fit.residual(i, x->second), false, 0, 0});
+      out.push_back({key, residual_of(*rows[i].point), fit.residual(i, all), fit.residual(i, x->second)});
     }
     return out;
   }
 
-  /// First on the reference's nodes by framework, then by nodes what that grows by.
+  /// On the reference's nodes by framework; by nodes how much more than that.
   void add_needed_losses(const std::vector<TrainingRow>& rows, std::vector<ScoredRow>& scored,
                          LeaveOneOut& out) {
+    std::vector<ScoredRow> on_one;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const RowEvidence& e = rows[i].point->evidence;
       ScoredRow& row = scored[i];
       row.needed_seen = needed_loss(e, std::exp(row.in_use), draws_);
       row.needed_unseen = needed_loss(e, std::exp(row.left_out), draws_);
-      row.evidence = fmt::format("{}, {}", name_of(e.framework), kNodeClassNames[node_class(e.more_nodes)]);
+      if (node_class(e.more_nodes) > 0) continue;
+      on_one.push_back(row);
+      on_one.back().evidence = {std::string(name_of(e.framework))};
     }
-    const std::map<std::string, KnownTo> spreads = spreads_by_evidence(scored);
-    std::map<std::string, KnownTo> of_one;
-    for (const char* framework : {"pytorch", "tensorflow"}) {
-      const auto known = spreads.find(fmt::format("{}, 1", framework));
-      of_one[framework] = known != spreads.end() ? known->second : KnownTo{};
-      if (known != spreads.end())
-        out.evidence.push_back({fmt::format("LOSS({}, {:.4f}, {:.4f}, {}, {})", framework, known->second.seen,
-                                            known->second.unseen, known->second.rows,
-                                            known->second.machines)});
-    }
-    add_growth(rows, scored, of_one, out);
-  }
-
-  static void add_growth(const std::vector<TrainingRow>& rows, const std::vector<ScoredRow>& scored,
-                         const std::map<std::string, KnownTo>& of_one, LeaveOneOut& out) {
-    std::vector<ScoredRow> relative;
+    const std::map<std::string, KnownTo> of_one = spreads_by_evidence(on_one);
+    for (const auto& [framework, known] : of_one)
+      out.evidence.push_back({fmt::format("LOSS({}, {:.4f}, {:.4f}, {}, {})", framework, known.seen,
+                                          known.unseen, known.rows, known.machines)});
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const RowEvidence& e = rows[i].point->evidence;
-      const double one = of_one.at(std::string(name_of(e.framework))).unseen;
-      if (!(one > 0)) continue;
-      ScoredRow row = scored[i];
-      row.evidence = std::to_string(node_class(e.more_nodes));
-      row.needed_seen /= one, row.needed_unseen /= one;
-      relative.push_back(row);
+      const auto known = of_one.find(std::string(name_of(e.framework)));
+      const double one = known != of_one.end() && known->second.seen > 0 ? known->second.seen : 1;
+      scored[i].needed_seen /= one, scored[i].needed_unseen /= one;
+      scored[i].evidence = {fmt::format("{} times the nodes", kNodeClassNames[node_class(e.more_nodes)])};
     }
+    add_growth(scored, out);
+  }
+
+  static void add_growth(const std::vector<ScoredRow>& scored, LeaveOneOut& out) {
+    const std::map<std::string, KnownTo> spreads = spreads_by_evidence(scored);
     double most = 1;
-    for (const auto& [place, known] : spreads_by_evidence(relative)) {
-      most = place == "0" ? 1 : std::max(most, known.unseen);
-      out.evidence.push_back(
-          {fmt::format("GROWTH({}, {:.3f}, {}, {})", place, most, known.rows, known.machines)});
+    for (std::size_t place = 0; place < kNodeClassNames.size(); ++place) {
+      const auto known = spreads.find(fmt::format("{} times the nodes", kNodeClassNames[place]));
+      if (known == spreads.end()) continue;
+      most = place == 0 ? 1 : std::max(most, known->second.seen);
+      out.evidence.push_back({fmt::format("GROWTH({}, {:.3f}, {}, {})", place, most, known->second.rows,
+                                          known->second.machines)});
     }
   }
 
   void add_needed_kernels(const std::vector<TrainingRow>& rows, std::vector<ScoredRow>& scored,
                           LeaveOneOut& out) const {
-    std::vector<ScoredRow> both;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       ScoredRow& row = scored[i];
       row.needed_seen = std::abs(row.in_use) / kReach, row.needed_unseen = std::abs(row.left_out) / kReach;
-      row.evidence = kNetworkKindNames[static_cast<std::size_t>(rows[i].point->evidence.network)];
-      both.push_back(row);
-      both.push_back(row);
-      both.back().evidence = kNetworkKindNames[static_cast<std::size_t>(NetworkKind::any)];
+      for (const NetworkKind kind : {rows[i].point->evidence.network, NetworkKind::any})
+        row.evidence.emplace_back(kNetworkKindNames[static_cast<std::size_t>(kind)]);
     }
-    for (const auto& [name, known] : spreads_by_evidence(both))
+    for (const auto& [name, known] : spreads_by_evidence(scored))
       out.evidence.push_back({fmt::format("KERNELS({}, {:.3f}, {:.3f}, {}, {})", name, known.seen,
                                           known.unseen, known.rows, known.machines)});
   }

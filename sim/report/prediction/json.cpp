@@ -247,6 +247,8 @@ Json point_json(const ValidatedCollective& p) {
           {"measured", p.measured},
           {"predicted", p.predicted},
           {"error", p.error},
+          {"low", p.low},
+          {"high", p.high},
           {"nccl_model", p.nccl_model > 0 ? Json(p.nccl_model) : Json(nullptr)},
           {"algorithm", p.algorithm},
           {"protocol", name_of(p.protocol)},
@@ -350,6 +352,8 @@ std::string write_validation_json(const CollectiveValidation& v) {
   out["skipped"] = skipped_json(v.skipped);
   out["error"] = statistics_json(v.error);
   out["large"] = statistics_json(v.large);
+  out["coverage"] = v.coverage;
+  out["width"] = v.width;
   out["baseline"] = Json::object();
   if (v.nccl_rows > 0) out["baseline"]["nccl_model"] = statistics_json(v.nccl_model);
   Json series = Json::array();
