@@ -35,6 +35,7 @@ struct MeasuredRow {
   CollectiveRow{{MessagePath::path, OpFamily::family, LongestPart::part}, {__VA_ARGS__}},
 #define KERNELS(...)
 #define LOSS(...)
+#define SCATTER(...)
 #define GROWTH(...)
 #define MEASURED(...)
 constexpr CollectiveRow kCollectives[] = {
@@ -56,6 +57,13 @@ constexpr LossRow kLosses[] = {
 };
 #undef LOSS
 #define LOSS(...)
+#undef SCATTER
+#define SCATTER(framework, ...) LossRow{FrameworkKind::framework, {__VA_ARGS__}},
+constexpr LossRow kScatter[] = {
+#include "sim/analysis/uncertainty/evidence.inc"
+};
+#undef SCATTER
+#define SCATTER(...)
 #undef GROWTH
 #define GROWTH(node_class, factor, ...) GrowthRow{node_class, factor},
 constexpr GrowthRow kGrowth[] = {
@@ -97,6 +105,10 @@ KnownTo spread_of_kernels(NetworkKind kind) {
 
 KnownTo loss_of(FrameworkKind framework) {
   return std::ranges::find(kLosses, framework, &LossRow::framework)->known;
+}
+
+KnownTo scatter_of(FrameworkKind framework) {
+  return std::ranges::find(kScatter, framework, &LossRow::framework)->known;
 }
 
 double loss_growth(double times_the_nodes) {

@@ -61,6 +61,9 @@ KnownTo spread_of(CollectiveEvidence kind);
 KnownTo spread_of_kernels(NetworkKind kind);
 /// Mean part of a step that is lost to what the model does not know, on one node.
 KnownTo loss_of(FrameworkKind framework);
+/// Standard deviation of the logarithm of a larger job's step beside that of the measured one: what makes
+/// jobs faster than predicted.
+KnownTo scatter_of(FrameworkKind framework);
 /// By how much more that is on so many times the reference's nodes: 1 on as many; on straight lines over the
 /// logarithm of the number.
 double loss_growth(double times_the_nodes);

@@ -69,6 +69,8 @@ void set_unmodelled(StepResponse& response, double mean, double predicted_loss) 
       -std::min(mean * std::numbers::ln2, std::max(0.0, predicted_loss));
 }
 
+void set_scatter(StepResponse& response, double spread) { set(response, Uncertain::scaling, 1, spread); }
+
 double StepResponse::at(Uncertain input, double z) const {
   return z >= 0 ? up[index_of(input)] * z / kReach : down[index_of(input)] * -z / kReach;
 }
@@ -93,6 +95,7 @@ StepResponse linear_response(const StepSimulator& simulator, const DeviceModel& 
            busy_node_factor(device.busy_node, ranks, simulator.scenario().cluster.node.gpus) - 1,
            spreads[index_of(Uncertain::busy_node)]);
   set(out, Uncertain::run_to_run, 1, spreads[index_of(Uncertain::run_to_run)]);
+  if (gpus > reference.gpus) set_scatter(out, spreads[index_of(Uncertain::scaling)]);
   set_unmodelled(out,
                  unmodelled_loss(spreads[index_of(Uncertain::unmodelled)], ranks.nodes, reference.nodes,
                                  gpus > reference.gpus),

@@ -31,8 +31,10 @@ const std::array<UncertainInput, kUncertainCount>& uncertain_inputs() {
        Narrowing::many_gpus, 0.7},
       {Uncertain::startup, "start-up, validation, checkpoints",
        "assumed: imports and file systems differ by as much", Narrowing::whole_job, 0.5},
-      {Uncertain::run_to_run, "run to run", "the same job twice", Narrowing::none, 0.02},
+      {Uncertain::run_to_run, "run to run", "the same job twice", Narrowing::none, kRunToRun},
       {Uncertain::unmodelled, "effects not modelled", "residuals of anchored jobs of clusters left out",
+       Narrowing::many_gpus, 0},
+      {Uncertain::scaling, "scaling, either way", "anchored jobs that ran faster than predicted",
        Narrowing::many_gpus, 0},
   }};
   return kInputs;
@@ -75,6 +77,7 @@ Spreads spreads_of(const AnchoredParts& anchored, FrameworkKind framework, const
   spreads[index_of(Uncertain::node_links)] = links(machine.inside);
   spreads[index_of(Uncertain::network)] = links(machine.between);
   spreads[index_of(Uncertain::unmodelled)] = loss_of(framework).of(machine.trainings);
+  spreads[index_of(Uncertain::scaling)] = scatter_of(framework).of(machine.trainings);
   const double measured = spreads[index_of(Uncertain::run_to_run)];
   const auto fix = [&](bool is_fixed, Uncertain which) {
     if (is_fixed) spreads[index_of(which)] = measured;

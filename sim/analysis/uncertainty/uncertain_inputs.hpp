@@ -22,9 +22,10 @@ enum class Uncertain : std::uint8_t {
   busy_node,
   startup,
   run_to_run,
-  unmodelled
+  unmodelled,
+  scaling
 };
-inline constexpr std::size_t kUncertainCount = 10;
+inline constexpr std::size_t kUncertainCount = 11;
 constexpr std::size_t index_of(Uncertain input) { return static_cast<std::size_t>(input); }
 
 /// What can be measured to know more. `none`: nothing narrows it.
@@ -44,6 +45,9 @@ struct UncertainInput {
 /// Collectives at sizes between measured ones: nine of ten within 15 % (docs/accuracy_calibration.md), over
 /// the normal quantile of 95 %.
 inline constexpr double kMeasuredCollectives = 0.09;
+
+/// Standard deviation of the logarithm between two runs of one job.
+inline constexpr double kRunToRun = 0.02;
 
 /// In the order of Uncertain.
 const std::array<UncertainInput, kUncertainCount>& uncertain_inputs();

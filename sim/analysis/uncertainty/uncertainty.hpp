@@ -41,6 +41,9 @@ double predicted_loss(const StepSimulator& simulator, int gpus, double step_s, c
 /// already, as far as the prediction loses so much at all.
 void set_unmodelled(StepResponse& response, double mean, double predicted_loss);
 
+/// How far larger jobs scatter around the scaling of the measured one.
+void set_scatter(StepResponse& response, double spread);
+
 /// By derivatives alone: the critical path says which part of the step each input is. Costs nothing.
 StepResponse linear_response(const StepSimulator& simulator, const DeviceModel& device,
                              const SimulatedStep& step, int gpus, const Spreads& spreads,

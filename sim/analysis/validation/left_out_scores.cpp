@@ -11,9 +11,6 @@ namespace foretrain {
 
 namespace {
 
-/// What an interval at 90 % should hold.
-constexpr double kMost = 0.9;
-
 using Rows = std::vector<const ScoredRow*>;
 
 double relative(double log_error) { return std::expm1(log_error); }
@@ -90,12 +87,12 @@ double spread_for(std::vector<double> needed, double share) {
   return needed[place];
 }
 
-double share_for_unseen(const std::vector<ScoredRow>& rows) {
+double share_for_unseen(const std::vector<ScoredRow>& rows, double most) {
   constexpr double kStep = 0.005, kMostShare = 0.98;
-  for (double share = kMost; share < kMostShare; share += kStep) {
+  for (double share = most; share < kMostShare; share += kStep) {
     OthersSpreads spreads(rows, share);
     const auto held = std::ranges::count_if(rows, [&](const ScoredRow& row) { return spreads.holds(row); });
-    if (static_cast<double>(held) >= kMost * static_cast<double>(rows.size())) return share;
+    if (static_cast<double>(held) >= most * static_cast<double>(rows.size())) return share;
   }
   return kMostShare;
 }
@@ -110,7 +107,7 @@ void add_scores(const std::vector<ScoredRow>& rows, LeaveOneOut& out) {
   out.classes = groups_by(rows, [](const ScoredRow& row) { return row.evidence.front(); }, spreads);
 }
 
-std::map<std::string, KnownTo> spreads_by_evidence(const std::vector<ScoredRow>& rows) {
+std::map<std::string, KnownTo> spreads_by_evidence(const std::vector<ScoredRow>& rows, double most) {
   struct Needed {
     std::vector<double> seen, unseen;
     std::set<std::string> machines;
@@ -122,11 +119,11 @@ std::map<std::string, KnownTo> spreads_by_evidence(const std::vector<ScoredRow>&
       n.seen.push_back(row.needed_seen), n.unseen.push_back(row.needed_unseen), n.machines.insert(row.key);
     }
   }
-  const double share = share_for_unseen(rows);
+  const double share = share_for_unseen(rows, most);
   std::map<std::string, KnownTo> out;
   for (auto& [evidence, n] : needed) {
     const auto count = static_cast<int>(n.seen.size());
-    const double seen = spread_for(std::move(n.seen), kMost);
+    const double seen = spread_for(std::move(n.seen), most);
     out[evidence] = {seen, std::max(seen, spread_for(std::move(n.unseen), share)), count,
                      static_cast<int>(n.machines.size())};
   }

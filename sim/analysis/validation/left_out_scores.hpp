@@ -22,10 +22,10 @@ struct ScoredRow {
 void add_scores(const std::vector<ScoredRow>& rows, LeaveOneOut& out);
 
 /// By kind of evidence, from all of its rows. An unseen machine is never known better than a seen one, and
-/// takes the share of rows that has to be held so that spreads from other machines hold nine of ten.
-std::map<std::string, KnownTo> spreads_by_evidence(const std::vector<ScoredRow>& rows);
+/// takes the share of rows that has to be held so that spreads from other machines hold `most` of its own.
+std::map<std::string, KnownTo> spreads_by_evidence(const std::vector<ScoredRow>& rows, double most = 0.9);
 
 /// That share.
-double share_for_unseen(const std::vector<ScoredRow>& rows);
+double share_for_unseen(const std::vector<ScoredRow>& rows, double most = 0.9);
 
 }  // namespace foretrain

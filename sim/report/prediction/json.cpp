@@ -291,6 +291,7 @@ Json prediction_json(const Prediction& p) {
   out["cannot_run"] = p.cannot_run;
   out["crossover"] = p.cannot_run ? Json(nullptr) : crossover_json(p.crossover);
   out["crossover_interval"] = p.cannot_run ? Json(nullptr) : crossover_spread_json(p.crossover_spread);
+  out["to_narrow"] = p.to_narrow.empty() ? Json(nullptr) : Json(p.to_narrow);
   if (p.recommendation) out["recommendation"] = recommendation_json(*p.recommendation);
   if (p.sensitivity) out["sensitivity"] = sensitivity_json(*p.sensitivity);
   if (p.break_even) out["break_even"] = break_even_json(*p.break_even);
