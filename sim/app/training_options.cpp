@@ -242,7 +242,8 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
   command->footer(
       "Examples:\n  foretrain validate measured.csv --format json\n  foretrain validate measured.csv "
       "--no-anchor --gpus 1 --by gpu --by "
-      "model,precision\n  foretrain validate measured.csv --provenance rules.toml --worst 20\n  foretrain validate nccl.csv --leave-out cluster");
+      "model,precision\n  foretrain validate measured.csv --provenance rules.toml --worst 20\n  foretrain "
+      "validate nccl.csv --leave-out cluster");
   command->callback([&options] {
     options.validate.anchor = !options.no_anchor;
     options.validate.gpus = gpu_numbers(options.scored_gpus);

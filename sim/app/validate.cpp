@@ -93,8 +93,8 @@ std::string left_out(const ValidateCommand& command, MeasurementFile file, const
   if (!command.with.empty()) append(file, measurements_of(command.with), command.with);
   ProgressLine progress("leaving out each " + command.leave_out);
   const Progress show = [&progress](double done) { progress.show(done); };
-  const auto by = static_cast<LeftOutBy>(std::ranges::find(kLeftOutNames, command.leave_out) -
-                                         kLeftOutNames.begin());
+  const auto by =
+      static_cast<LeftOutBy>(std::ranges::find(kLeftOutNames, command.leave_out) - kLeftOutNames.begin());
   const LeaveOneOut scores = file.kind == MeasurementFile::Kind::collective
                                  ? leave_one_out(file.collective, by, command.settings, show)
                                  : leave_one_out(file, by, options, show);
@@ -118,8 +118,7 @@ void run_validate(const ValidateCommand& command) {
   check_outputs({{"-o", command.output}});
   const bool is_collective = file.kind == MeasurementFile::Kind::collective;
   if (is_collective) refuse_selection(command);
-  if (!command.leave_out.empty())
-    return write_output(command.output, left_out(command, file, options));
+  if (!command.leave_out.empty()) return write_output(command.output, left_out(command, file, options));
   write_output(command.output, is_collective ? validated_collectives(command, file)
                                              : validated_training(command, file, options, groups));
 }

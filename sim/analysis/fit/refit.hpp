@@ -22,8 +22,8 @@ struct RefitProblem {
   std::vector<SharedConstant> constants;
 };
 
-/// What the rows with `is_seen` say of each constant: robust, around the centres. A constant that none of them
-/// follows goes to its centre.
+/// What the rows with `is_seen` say of each constant: robust, around the centres. A constant that none of
+/// them follows goes to its centre.
 std::vector<double> refitted(const RefitProblem& problem, const std::vector<bool>& is_seen);
 
 /// log(predicted / measured) of a row once the constants have moved by `x`.

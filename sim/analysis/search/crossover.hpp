@@ -25,10 +25,10 @@ using ThroughputFunction = std::function<Throughput(int gpus)>;
 
 /// Of two numbers of GPUs with throughputs nearer than this the smaller one counts as fastest.
 inline constexpr double kNoticeable = 1.001;
-/// Nobody calls a loss slower that is less than 2 %, or than the noise of the interval: the standard deviation
-/// of the ratio of two runs (docs/models/crossover.md).
+/// Nobody calls a loss slower that is less than 2 %, or than the noise of the interval: the standard
+/// deviation of the ratio of two runs (docs/models/crossover.md).
 inline constexpr double kLeastLoss = 0.02;
-inline constexpr double kSlower = 1 - std::max(kLeastLoss, std::numbers::sqrt2 * kRunToRun);
+inline constexpr double kSlower = 1 - std::max(kLeastLoss, std::numbers::sqrt2* kRunToRun);
 
 /// So many nodes take as long to simulate as a job without a network: routes are walked node by node.
 inline constexpr int kNodesPerEvaluation = 128;

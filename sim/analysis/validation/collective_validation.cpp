@@ -187,8 +187,8 @@ class CollectiveValidator {
 }  // namespace
 
 CollectiveValidation validate_collectives(const std::vector<CollectiveMeasurement>& rows,
-                                          const std::vector<std::string>& settings,
-                                          const Progress& progress, const CollectiveTrial& trial) {
+                                          const std::vector<std::string>& settings, const Progress& progress,
+                                          const CollectiveTrial& trial) {
   CollectiveValidator validator(settings, trial);
   const std::vector<CollectiveRows> groups = group_by_job(rows);
   for (std::size_t i = 0; i < groups.size(); ++i) {

@@ -14,9 +14,6 @@ namespace foretrain {
 
 namespace {
 
-/// Fewer rows, or of fewer machines, are no evidence of their own: their path counts with all.
-constexpr int kFewestRows = 30, kFewestMachines = 4;
-
 std::string word(MessagePath path) { return std::string(kMessagePathNames[static_cast<std::size_t>(path)]); }
 
 /// As in evidence.inc: "nvlink, reductions, data".
@@ -43,10 +40,9 @@ class CollectivesLeftOut {
     const std::vector<double> all = predicted_with(rows_, fit, fit.of_all());
     std::vector<ScoredRow> scored;
     for (std::size_t i = 0; i < rows_.size(); ++i)
-      scored.push_back({keys_[i], in_use_[i], all[i], 0, rows_[i].bytes >= kLargeMessage, 0, 0,
-                        witness_of(kinds_[i])});
+      scored.push_back(
+          {keys_[i], in_use_[i], all[i], 0, rows_[i].bytes >= kLargeMessage, 0, 0, witness_of(kinds_[i])});
     leave_each_out(fit, scored);
-    drop_rare_kinds(scored);
     drop_rare_kinds(scored);
     add_scores(scored, out);
     add_evidence(scored, out);
@@ -61,8 +57,7 @@ class CollectivesLeftOut {
                                 std::vector<CollectiveEvidence>* kinds = nullptr) {
     std::vector<CollectiveMeasurement> numbered = rows;
     for (std::size_t i = 0; i < numbered.size(); ++i) numbered[i].line = static_cast<int>(i);
-    const CollectiveValidation v =
-        validate_collectives(numbered, settings_, nullptr, {change, &searched_});
+    const CollectiveValidation v = validate_collectives(numbered, settings_, nullptr, {change, &searched_});
     std::vector<double> out(rows.size(), std::numeric_limits<double>::infinity());
     if (kinds != nullptr) kinds->resize(rows.size());
     for (const ValidatedCollectiveSeries& series : v.series) {
@@ -129,16 +124,6 @@ class CollectivesLeftOut {
     kind.path = MessagePath::any;
     out.push_back(evidence_name(kind)), out.push_back(evidence_name({}));
     return out;
-  }
-
-  /// Rows of a kind with too few are known by the next coarser one.
-  static void drop_rare_kinds(std::vector<ScoredRow>& scored) {
-    const std::map<std::string, KnownTo> spreads = spreads_by_evidence(scored);
-    for (ScoredRow& row : scored) {
-      const KnownTo& known = spreads.at(row.evidence.front());
-      if (row.evidence.size() > 1 && (known.rows < kFewestRows || known.machines < kFewestMachines))
-        row.evidence.erase(row.evidence.begin());
-    }
   }
 
   void add_evidence(const std::vector<ScoredRow>& scored, LeaveOneOut& out) const {

@@ -42,15 +42,15 @@ struct EvidenceRow {
 
 struct LeaveOneOut {
   LeftOutBy by = LeftOutBy::cluster;
-  std::string kind;                    ///< "collective", "scaling", "one GPU"
-  int constants = 0;                   ///< that are fitted again
-  int unscored = 0;                    ///< rows that cannot be predicted
-  double share = 0.9;                  ///< of the others' rows that a spread has to hold so that of a left-out
-                                       ///< machine's nine of ten are
+  std::string kind;    ///< "collective", "scaling", "one GPU"
+  int constants = 0;   ///< that are fitted again
+  int unscored = 0;    ///< rows that cannot be predicted
+  double share = 0.9;  ///< of the others' rows that a spread has to hold so that of a left-out
+                       ///< machine's nine of ten are
   LeftOutScores all;
-  std::vector<LeftOutGroup> groups;    ///< worst median first
-  std::vector<LeftOutGroup> classes;   ///< of evidence: coverage by what spreads are told apart by
-  std::vector<EvidenceRow> evidence;   ///< the spreads, and what was measured
+  std::vector<LeftOutGroup> groups;   ///< worst median first
+  std::vector<LeftOutGroup> classes;  ///< of evidence: coverage by what spreads are told apart by
+  std::vector<EvidenceRow> evidence;  ///< the spreads, and what was measured
 };
 
 /// Constants of collectives and of the links' files. The predictions of a group are made anew with what its

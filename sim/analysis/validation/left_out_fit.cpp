@@ -26,7 +26,8 @@ LeftOutFit::LeftOutFit(std::vector<LeftOutRow> rows, std::vector<TrialConstant> 
   for (const LeftOutRow& row : rows_) problem_.residuals.push_back(row.residual);
   for (std::size_t t = 0; t < trials_.size(); ++t) {
     if (progress) progress(static_cast<double>(t) / static_cast<double>(trials_.size()));
-    add_slopes(t, residuals([&](ClusterSpec cluster) { return moved(std::move(cluster), trials_[t], kTrial); }));
+    add_slopes(t,
+               residuals([&](ClusterSpec cluster) { return moved(std::move(cluster), trials_[t], kTrial); }));
   }
   add_priors();
 }
@@ -94,7 +95,8 @@ ClusterSpec LeftOutFit::with(ClusterSpec cluster, const std::vector<double>& x) 
   const ClusterSpec own = cluster;
   for (std::size_t i = 0; i < shared_.size(); ++i) {
     const TrialConstant& trial = trials_[shared_[i].trial];
-    if (trial.name(own, trial.family) == shared_[i].name && trial.value(own, trial.family) == shared_[i].value)
+    if (trial.name(own, trial.family) == shared_[i].name &&
+        trial.value(own, trial.family) == shared_[i].value)
       cluster = moved(std::move(cluster), trial, x[i]);
   }
   return cluster;

@@ -1,4 +1,5 @@
-// The refit behind leave_one_out(): which rows share which value of a constant, and what the others say of it.
+// The refit behind leave_one_out(): which rows share which value of a constant, and what the others say of
+// it.
 #pragma once
 
 #include <functional>
@@ -12,13 +13,14 @@ namespace foretrain {
 
 /// A row as the refit sees it.
 struct LeftOutRow {
-  std::string key;              ///< what it is left out with
+  std::string key;  ///< what it is left out with
   const ClusterSpec* cluster = nullptr;
-  double residual = 0;          ///< log(predicted / measured)
+  double residual = 0;  ///< log(predicted / measured)
 };
 
 /// log(predicted / measured) of every row with every cluster changed.
-using ResidualsWith = std::function<std::vector<double>(const std::function<ClusterSpec(ClusterSpec)>& change)>;
+using ResidualsWith =
+    std::function<std::vector<double>(const std::function<ClusterSpec(ClusterSpec)>& change)>;
 
 /// Constants by the value that rows share, with the slopes of all rows.
 class LeftOutFit {
@@ -29,7 +31,9 @@ class LeftOutFit {
   int constants() const { return static_cast<int>(problem_.constants.size()); }
   std::vector<double> of_all() const;
   std::vector<double> without(const std::string& key) const;
-  double residual(std::size_t row, const std::vector<double>& x) const { return residual_at(problem_, row, x); }
+  double residual(std::size_t row, const std::vector<double>& x) const {
+    return residual_at(problem_, row, x);
+  }
   /// The cluster with the constants that it shares moved by `x`.
   ClusterSpec with(ClusterSpec cluster, const std::vector<double>& x) const;
 

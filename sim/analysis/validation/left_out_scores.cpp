@@ -11,6 +11,9 @@ namespace foretrain {
 
 namespace {
 
+/// Fewer rows, or of fewer machines, are no evidence of their own.
+constexpr int kFewestRows = 30, kFewestMachines = 4;
+
 using Rows = std::vector<const ScoredRow*>;
 
 double relative(double log_error) { return std::expm1(log_error); }
@@ -97,14 +100,29 @@ double share_for_unseen(const std::vector<ScoredRow>& rows, double most) {
   return kMostShare;
 }
 
+void drop_rare_kinds(std::vector<ScoredRow>& rows) {
+  for (bool any_rare = true; any_rare;) {
+    any_rare = false;
+    const std::map<std::string, KnownTo> spreads = spreads_by_evidence(rows);
+    for (ScoredRow& row : rows) {
+      const KnownTo& known = spreads.at(row.evidence.front());
+      const bool is_rare = known.rows < kFewestRows || known.machines < kFewestMachines;
+      if (row.evidence.size() == 1 || !is_rare) continue;
+      row.evidence.erase(row.evidence.begin()), any_rare = true;
+    }
+  }
+}
+
 void add_scores(const std::vector<ScoredRow>& rows, LeaveOneOut& out) {
   out.share = share_for_unseen(rows);
   OthersSpreads spreads(rows, out.share);
   Rows all;
   for (const ScoredRow& row : rows) all.push_back(&row);
   out.all = scores_of(all, spreads);
-  out.groups = groups_by(rows, [](const ScoredRow& row) { return row.key; }, spreads);
-  out.classes = groups_by(rows, [](const ScoredRow& row) { return row.evidence.front(); }, spreads);
+  out.groups = groups_by(
+      rows, [](const ScoredRow& row) { return row.key; }, spreads);
+  out.classes = groups_by(
+      rows, [](const ScoredRow& row) { return row.evidence.front(); }, spreads);
 }
 
 std::map<std::string, KnownTo> spreads_by_evidence(const std::vector<ScoredRow>& rows, double most) {

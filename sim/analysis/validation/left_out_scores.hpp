@@ -15,7 +15,8 @@ struct ScoredRow {
   double in_use = 0, of_all = 0, left_out = 0;  ///< log(predicted / measured)
   bool large = false;
   double needed_seen = 0, needed_unseen = 0;  ///< the least spread whose interval holds the measured value
-  std::vector<std::string> evidence{};  ///< kinds that it is a witness of; the first is the one it is known by
+  std::vector<std::string>
+      evidence{};  ///< kinds that it is a witness of; the first is the one it is known by
 };
 
 /// Sets all, groups, classes and share of `out`.
@@ -24,6 +25,9 @@ void add_scores(const std::vector<ScoredRow>& rows, LeaveOneOut& out);
 /// By kind of evidence, from all of its rows. An unseen machine is never known better than a seen one, and
 /// takes the share of rows that has to be held so that spreads from other machines hold `most` of its own.
 std::map<std::string, KnownTo> spreads_by_evidence(const std::vector<ScoredRow>& rows, double most = 0.9);
+
+/// Rows of a kind with few rows, or rows of few machines, are known by the next coarser one.
+void drop_rare_kinds(std::vector<ScoredRow>& rows);
 
 /// That share.
 double share_for_unseen(const std::vector<ScoredRow>& rows, double most = 0.9);

@@ -186,6 +186,7 @@ class TrainingsLeftOut {
       for (const NetworkKind kind : {rows[i].point->evidence.network, NetworkKind::any})
         row.evidence.emplace_back(kNetworkKindNames[static_cast<std::size_t>(kind)]);
     }
+    drop_rare_kinds(scored);
     for (const auto& [name, known] : spreads_by_evidence(scored))
       out.evidence.push_back({fmt::format("KERNELS({}, {:.3f}, {:.3f}, {}, {})", name, known.seen,
                                           known.unseen, known.rows, known.machines)});

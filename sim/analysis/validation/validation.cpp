@@ -208,9 +208,7 @@ class GroupValidator {
         .first->second;
   }
 
-  Reference reference() {
-    return reference_at(simulator_, reference_gpus_, step(reference_gpus_).step_s);
-  }
+  Reference reference() { return reference_at(simulator_, reference_gpus_, step(reference_gpus_).step_s); }
 
   StepResponse response(int gpus) {
     return anchor_ == nullptr ? own_response(gpus)

@@ -103,8 +103,9 @@ std::string band_of(const BusbwSeries& series, const ChartFrame& frame, std::str
     back.insert(0, fmt::format("{:.1f},{:.1f} ", frame.x(p.bytes), frame.y(p.low)));
   }
   if (there.empty()) return {};
-  return fmt::format("<polygon class=\"interval\" fill=\"{}\" points=\"{}{}\"><title>90 % interval</title></polygon>\n",
-                     color, there, back);
+  return fmt::format(
+      "<polygon class=\"interval\" fill=\"{}\" points=\"{}{}\"><title>90 % interval</title></polygon>\n",
+      color, there, back);
 }
 
 std::string dots_of(const BusbwSeries& series, const ChartFrame& frame, std::string_view color) {
@@ -177,7 +178,8 @@ BusbwChart busbw_chart(const CollectiveCurve& curve, const std::vector<Collectiv
     const std::optional<TimeRange> interval = interval_of(p);
     if (!interval) continue;
     const double time = to_seconds(p.time), rate = p.busbw.per_second;
-    point.low = rate * time / to_seconds(interval->high), point.high = rate * time / to_seconds(interval->low);
+    point.low = rate * time / to_seconds(interval->high),
+    point.high = rate * time / to_seconds(interval->low);
   }
   std::ranges::stable_sort(line.points, {}, &BusbwPoint::bytes);
   chart.series.insert(chart.series.begin(), std::move(line));

@@ -17,7 +17,8 @@ std::string_view word_of(LeftOutBy by) { return kLeftOutNames[static_cast<std::s
 std::string gap_line(const LeaveOneOut& v) {
   const LeftOutScores& s = v.all;
   std::string out = fmt::format(
-      "over-fitting: without the rows of the {} that is scored the median error is {} % instead of {} %, p90 {} "
+      "over-fitting: without the rows of the {} that is scored the median error is {} % instead of {} %, p90 "
+      "{} "
       "instead of {}\n",
       word_of(v.by), percent(s.left_out.median, 2), percent(s.in_use.median, 2), percent(s.left_out.p90, 1),
       percent(s.in_use.p90, 1));
@@ -33,7 +34,6 @@ std::string gap_line(const LeaveOneOut& v) {
                      percent(s.coverage, 1));
 }
 
-
 std::string group_line(const LeftOutGroup& g) {
   const LeftOutScores& s = g.scores;
   return fmt::format("{:>5}  {:>6} % {:>7} %  {:>6} % {:>7} %  {:>6} %  {:>6} %  {}\n", s.rows,
@@ -43,9 +43,10 @@ std::string group_line(const LeftOutGroup& g) {
 }
 
 std::string heading_of_groups(std::string_view what) {
-  return fmt::format("\n{:>5}  {:>18}  {:>18}  {:>8}  {:>8}  {}\n{:>5}  {:>8} {:>9}  {:>8} {:>9}  {:>8}  {:>8}\n",
-                     "rows", "constants in use", "left out", "", "in 90 %", what, "", "median", "p90",
-                     "median", "p90", "bias", "interval");
+  return fmt::format(
+      "\n{:>5}  {:>18}  {:>18}  {:>8}  {:>8}  {}\n{:>5}  {:>8} {:>9}  {:>8} {:>9}  {:>8}  {:>8}\n", "rows",
+      "constants in use", "left out", "", "in 90 %", what, "", "median", "p90", "median", "p90", "bias",
+      "interval");
 }
 
 std::string spread_lines(const LeaveOneOut& v) {
@@ -87,12 +88,8 @@ Json groups_json(const std::vector<LeftOutGroup>& groups) {
 }
 
 std::string write_left_out_json(const LeaveOneOut& v) {
-  Json out{{"schema", "foretrain.left_out/1"},
-           {"left_out", word_of(v.by)},
-           {"kind", v.kind},
-           {"constants", v.constants},
-           {"unscored", v.unscored},
-           {"all", scores_json(v.all)}};
+  Json out{{"schema", "foretrain.left_out/1"}, {"left_out", word_of(v.by)}, {"kind", v.kind},
+           {"constants", v.constants},         {"unscored", v.unscored},    {"all", scores_json(v.all)}};
   out["groups"] = groups_json(v.groups);
   out["spreads"] = groups_json(v.classes);
   return json_text(out);

@@ -15,17 +15,17 @@ TEST_CASE("every path, family and part has a spread, wider where no cluster was 
   for (std::size_t path = 0; path < kMessagePathNames.size(); ++path)
     for (std::size_t family = 0; family < kOpFamilyNames.size(); ++family)
       for (std::size_t part = 0; part < kLongestPartNames.size(); ++part) {
-        const KnownTo known = spread_of({static_cast<MessagePath>(path), static_cast<OpFamily>(family),
-                                         static_cast<LongestPart>(part)});
+        const KnownTo known = spread_of(
+            {static_cast<MessagePath>(path), static_cast<OpFamily>(family), static_cast<LongestPart>(part)});
         CHECK(known.seen > 0);
         CHECK(known.unseen >= known.seen);
       }
 }
 
 TEST_CASE("kernels and losses have spreads, wider where none was measured") {
-  for (const KnownTo& known : {spread_of_kernels(NetworkKind::convolutions), spread_of_kernels(NetworkKind::any),
-                               loss_of(FrameworkKind::pytorch), loss_of(FrameworkKind::tensorflow),
-                               scatter_of(FrameworkKind::pytorch)}) {
+  for (const KnownTo& known : {spread_of_kernels(NetworkKind::convolutions),
+                               spread_of_kernels(NetworkKind::any), loss_of(FrameworkKind::pytorch),
+                               loss_of(FrameworkKind::tensorflow), scatter_of(FrameworkKind::pytorch)}) {
     CHECK(known.seen > 0);
     CHECK(known.unseen >= known.seen);
   }

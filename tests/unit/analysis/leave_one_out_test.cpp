@@ -1,12 +1,12 @@
-// Constants fitted again without some rows: on straight lines whose answers are known, and on collectives that a
-// changed cluster would have given.
+// Constants fitted again without some rows: on straight lines whose answers are known, and on collectives
+// that a changed cluster would have given.
 #include "sim/analysis/validation/leave_one_out.hpp"
 
 #include <cmath>
 
 #include "sim/analysis/validation/left_out_scores.hpp"
-#include "sim/scenario/named_cluster.hpp"
 #include "sim/collective/costs.hpp"
+#include "sim/scenario/named_cluster.hpp"
 #include "tests/support/catch.hpp"
 
 namespace leave_one_out_test {
