@@ -31,6 +31,24 @@ std::string letters_of(std::string_view name) {
   return out;
 }
 
+/// The letters of a name without the unit of a speed behind its last digit: roce100g and roce100gbe are
+/// roce100. Names of GPUs keep theirs: in a100-80gb it tells two apart, and it is looked for first.
+std::string without_speed_unit(const std::string& letters) {
+  for (const std::string_view unit : {"gbit", "gbps", "gbe", "gb", "g"}) {
+    if (!letters.ends_with(unit)) continue;
+    const std::string rest = letters.substr(0, letters.size() - unit.size());
+    if (!rest.empty() && std::isdigit(static_cast<unsigned char>(rest.back())) != 0) return rest;
+  }
+  return letters;
+}
+
+/// The one among `known` that `same` accepts; empty when there is none, or several.
+template <class Same>
+std::string the_only(const std::vector<std::string>& known, Same same) {
+  if (std::ranges::count_if(known, same) != 1) return "";
+  return *std::ranges::find_if(known, same);
+}
+
 bool contains_other(const std::string& a, const std::string& b) {
   return std::min(a.size(), b.size()) >= 3 &&
          (a.find(b) != std::string::npos || b.find(a) != std::string::npos);
@@ -69,9 +87,12 @@ int edit_distance(std::string_view a, std::string_view b) {
 std::string spelt_alike(std::string_view name, const std::vector<std::string>& known) {
   if (std::ranges::find(known, name) != known.end()) return std::string(name);
   const std::string letters = letters_of(name);
-  const auto is_alike = [&](const std::string& other) { return letters_of(other) == letters; };
-  if (letters.empty() || std::ranges::count_if(known, is_alike) != 1) return "";
-  return *std::ranges::find_if(known, is_alike);
+  if (letters.empty()) return "";
+  const auto alike = [&](const std::string& other) { return letters_of(other) == letters; };
+  if (std::ranges::any_of(known, alike)) return the_only(known, alike);
+  return the_only(known, [bare = without_speed_unit(letters)](const std::string& other) {
+    return without_speed_unit(letters_of(other)) == bare;
+  });
 }
 
 std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known,

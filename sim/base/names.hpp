@@ -12,7 +12,8 @@ namespace foretrain {
 int edit_distance(std::string_view a, std::string_view b);
 
 /// The known name itself, or the one that has the same letters and digits, whatever their case: "Zero-3" is
-/// zero3, "ResNet_50" resnet50. Empty when there is none, or several.
+/// zero3, "ResNet_50" resnet50; if none has, the one that differs by a speed's unit, as "roce_100g" from
+/// roce_100. Empty when there is none, or several.
 std::string spelt_alike(std::string_view name, const std::vector<std::string>& known);
 
 /// Up to `most` known names close to `name` (distance at most a third of its length, at least 2; or one

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/names.hpp"
 #include "sim/base/units.hpp"
 #include "sim/scenario/csv/csv_line.hpp"
@@ -152,7 +153,7 @@ class Record {
   int nodes(int gpus) const {
     const auto nodes = static_cast<int>(integer("nodes", 1, kMostMeasuredGpus).value_or(1));
     if (gpus > 0 && nodes > gpus)
-      report(diagnostics_, field("nodes").span, fmt::format("{} nodes for {} GPUs", nodes, gpus),
+      report(diagnostics_, field("nodes").span, fmt::format("{} nodes for {}", nodes, counted(gpus, "GPU")),
              "every node in use has at least one GPU of the job");
     return nodes;
   }

@@ -69,6 +69,19 @@ TEST_CASE("a long list is cut after sixteen names") {
   CHECK(hint.find("n26") == std::string::npos);
 }
 
+TEST_CASE("a name is found without the unit of its speed, where no other is meant") {
+  const std::vector<std::string> known{"roce_100", "roce_200", "eth_25", "a100-40gb", "a100-80gb", "v100", "v100-32g"};
+  for (const char* typed : {"roce_100g", "RoCE-100G", "roce100gb", "roce_100gbe", "roce_100gbps", "roce100Gbit"}) {
+    CHECK(spelt_alike(typed, known) == "roce_100");
+  }
+  CHECK(spelt_alike("eth25gbe", known) == "eth_25");
+  CHECK(spelt_alike("a100-80", known) == "a100-80gb");
+  CHECK(spelt_alike("a100-8gb", known).empty());  // another size
+  CHECK(spelt_alike("a100", known).empty());
+  CHECK(spelt_alike("gb", {"g"}).empty());  // no digit before it: a name, not a unit
+  CHECK(spelt_alike("v100-32gb", known) == "v100-32g");
+}
+
 TEST_CASE("a name is found without regard to case, hyphens and underscores") {
   const std::vector<std::string> known{"zero3", "resnet50", "ib_hdr", "a-1", "a_1"};
   CHECK(spelt_alike("Zero-3", known) == "zero3");
