@@ -40,6 +40,7 @@ class ImportedWriter {
   ImportedWriter(Machine machine, const ImportAnswers& answers)
       : machine_(std::move(machine)), answers_(answers) {
     if (machine_.parts.empty()) place_gpus();
+    if (nodes() > 1 && machine_.of_kind(PartKind::adapter).empty()) place_adapter();
     number_devices();
     recognise();
   }
@@ -65,7 +66,7 @@ class ImportedWriter {
       throw InputError({{machine_.place.file,
                          {machine_.place.line, 1, 1},
                          "",
-                         fmt::format("{} does not say what a node is made of", machine_.format),
+                         "no GPU of a node is told here",
                          "give a file of a node beside it, as `nvidia-smi topo -m` prints, or --gpu and "
                          "--gpus-per-node"}});
     if (gpus > kMostGpusPerNode)
@@ -76,6 +77,11 @@ class ImportedWriter {
     for (int i = 0; i < sockets; ++i) machine_.parts.push_back({PartKind::socket, -1});
     for (int i = 0; i < gpus; ++i) machine_.parts.push_back({PartKind::gpu, i * sockets / gpus});
     assume(fmt::format("where the {} GPUs hang: spread over {}", gpus, counted(sockets, "socket")));
+  }
+
+  void place_adapter() {
+    machine_.parts.push_back({PartKind::adapter, machine_.of_kind(PartKind::socket).front()});
+    assume("one network adapter in a node, at the first socket");
   }
 
   void number_devices() {
@@ -209,7 +215,8 @@ class ImportedWriter {
       out_.add("switches", std::to_string(switches.size()));
     if (!adapters_.empty()) out_.add("nics", std::to_string(adapters_.size()), adapter_names());
     if (has_nvswitches()) out_.add("nvswitches", "1", "those of a board, described as one device");
-    if (has_nvswitches() && parts_.gpu.architecture >= Architecture::hopper)
+    if (has_nvswitches() && parts_.gpu.architecture >= Architecture::hopper &&
+        !is_amd(parts_.gpu.architecture))
       out_.add("multicast", "true", "assumed: they reduce (NVLink SHARP)");
     if (machine_.peer_access && !*machine_.peer_access)
       out_.add("peer_access", "false", "as nvidia-smi topo -p2p shows");

@@ -3,6 +3,7 @@
 
 #include "sim/analysis/collective/collective_curve.hpp"
 #include "sim/analysis/uncertainty/collective_spread.hpp"
+#include "sim/analysis/uncertainty/uncertain_inputs.hpp"
 #include "sim/scenario/named_cluster.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/analysis/small_scenario.hpp"
