@@ -6,9 +6,9 @@ PAGES = .
 SOURCES = $(shell find sim tests cmake calibrate -name "*.[ch]pp" -o -name "*.cu" 2>/dev/null)
 FORMAT = -i
 
-.PHONY: help run test build format docs
+.PHONY: help run test build format docs left-out
 help:                     ## print this list
-	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile
 
 build:
 	@tools/install_packages build
@@ -31,6 +31,9 @@ format:                   ## clang-format over all sources (FORMAT="--dry-run -W
 docs: build               ## write the reference pages, and the outputs and pictures shown in README.md and docs/, from the program
 	@for topic in commands scenario cluster model output catalogs constants; do $(BINARY) reference $$topic > $(PAGES)/docs/reference/$$topic.md || exit 1; done
 	@PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs $$(find $(PAGES)/README.md $(PAGES)/docs -name '*.md')
+
+left-out: build           ## write the tables of docs/accuracy_*.md that leave out clusters, GPUs and sources (some minutes)
+	@MARK="left out" PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs docs/accuracy_*.md
 
 build/%/build.ninja: CMakePresets.json
 	@cmake --preset $*

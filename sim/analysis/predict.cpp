@@ -53,6 +53,7 @@ class Predictor {
                                             prediction.decisions);
     prediction.crossover_spread = intervals.crossover_spread();
     if (options_.sensitivity) prediction.sensitivity = intervals.sensitivity(prediction.points.back());
+    prediction.to_narrow = intervals.to_narrow(prediction.points.back());
     if (options_.break_even) prediction.break_even = break_even(prediction.crossover);
   }
 

@@ -136,6 +136,8 @@ struct ValidateCommand {
   std::vector<int> gpus;        ///< only rows on so many GPUs; empty: all
   std::vector<std::string> by;  ///< keys of group_errors() with commas, one table each
   int worst = 0;                ///< only so many rows, the worst; 0: every series
+  std::string leave_out;        ///< "cluster", "gpu", "source": scored with each left out; empty: not
+  std::string with;             ///< a file of the same kind whose rows count, too; empty: none
   std::string format = "table";
   std::string output;
 };

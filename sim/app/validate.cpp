@@ -3,6 +3,7 @@
 
 #include "sim/analysis/validation/collective_validation.hpp"
 #include "sim/analysis/validation/error_groups.hpp"
+#include "sim/analysis/validation/leave_one_out.hpp"
 #include "sim/analysis/validation/validation.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/named_outputs.hpp"
@@ -71,16 +72,53 @@ std::string validated_training(const ValidateCommand& command, const Measurement
   return find_row(kValidationReports, command.format)->write(validation, {groups, command.worst});
 }
 
+MeasurementFile measurements_of(const std::string& file) {
+  return read_or_throw(read_text_file(file, kLargestMeasurements), read_measurements);
+}
+
+/// The rows of a second file behind those of the first, with lines of their own.
+void append(MeasurementFile& file, const MeasurementFile& more, const std::string& name) {
+  if (more.kind != file.kind)
+    throw InputError(name + " holds rows of another kind", "--with takes a file of the same columns");
+  int last = 0;
+  for (const Measurement& m : file.scaling) last = std::max(last, m.line);
+  for (Measurement m : more.scaling) m.line += last, file.scaling.push_back(std::move(m));
+  file.collective.insert(file.collective.end(), more.collective.begin(), more.collective.end());
+}
+
+std::string left_out(const ValidateCommand& command, MeasurementFile file, const ValidationOptions& options) {
+  if (!command.by.empty() || command.worst > 0)
+    throw InputError("--leave-out has tables of its own: --by and --worst have no effect",
+                     "leave them out, or ask without --leave-out");
+  if (!command.with.empty()) append(file, measurements_of(command.with), command.with);
+  ProgressLine progress("leaving out each " + command.leave_out);
+  const Progress show = [&progress](double done) { progress.show(done); };
+  const auto by =
+      static_cast<LeftOutBy>(std::ranges::find(kLeftOutNames, command.leave_out) - kLeftOutNames.begin());
+  const LeaveOneOut scores = file.kind == MeasurementFile::Kind::collective
+                                 ? leave_one_out(file.collective, by, command.settings, show)
+                                 : leave_one_out(file, by, options, show);
+  return find_row(kLeftOutReports, command.format)->write(scores);
+}
+
+void refuse_without_leave_out(const ValidateCommand& command) {
+  if (!command.with.empty()) throw InputError("--with needs --leave-out", "one file at a time is validated");
+  if (command.format == "spreads")
+    throw InputError("--format spreads needs --leave-out",
+                     "spreads come from what was left out; table and json are without it");
+}
+
 }  // namespace
 
 void run_validate(const ValidateCommand& command) {
   const std::vector<GroupKeys> groups = group_keys_of(command);
-  const MeasurementFile file =
-      read_or_throw(read_text_file(command.file, kLargestMeasurements), read_measurements);
+  if (command.leave_out.empty()) refuse_without_leave_out(command);
+  const MeasurementFile file = measurements_of(command.file);
   const ValidationOptions options = options_of(command);
   check_outputs({{"-o", command.output}});
   const bool is_collective = file.kind == MeasurementFile::Kind::collective;
   if (is_collective) refuse_selection(command);
+  if (!command.leave_out.empty()) return write_output(command.output, left_out(command, file, options));
   write_output(command.output, is_collective ? validated_collectives(command, file)
                                              : validated_training(command, file, options, groups));
 }

@@ -35,7 +35,6 @@ const FrameworkProfile& pytorch_profile() {
       .import_s = 1.6,
       .first_step_s = 0.5,
       .traced_operator_s = 0,
-      .unmodelled_spread = 1,
   };
   return profile;
 }
@@ -66,7 +65,6 @@ const FrameworkProfile& tensorflow_profile() {
       .first_step_s = 1.5,
       .traced_operator_s = 10e-3,  // tf.function
       // Residuals on several GPUs, over PyTorch's (docs/accuracy_scaling.md, ninth row of ten by strategy).
-      .unmodelled_spread = 1.5,
   };
   return profile;
 }

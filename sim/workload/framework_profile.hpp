@@ -61,7 +61,6 @@ struct FrameworkProfile {
   double import_s;           ///< of one Python process
   double first_step_s;       ///< what the first step costs more than the others, besides what follows
   double traced_operator_s;  ///< the first step traces each operator into a graph
-  double unmodelled_spread;  ///< effects that are not modelled, over those of the table of uncertain inputs
 };
 
 const FrameworkProfile& profile_of(FrameworkKind kind);

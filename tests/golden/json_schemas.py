@@ -36,6 +36,7 @@ COMMANDS = [
     f"validate {DATA}/nccl.csv",
     f"validate {DATA}/puhti.csv --provenance {DATA}/provenance.toml --by strategy --by cluster",
     f"validate {DATA}/puhti.csv --no-anchor --gpus 1,4",
+    f"validate {DATA}/puhti.csv --leave-out source",
     f"calibrate check {DATA}/nccl.csv --cluster dgx-a100 --hold-out nodes",
     "job show docs/tutorials/jobs/resnet50.sbatch",
     "job show docs/tutorials/jobs/too_many.sbatch",

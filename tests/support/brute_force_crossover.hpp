@@ -39,10 +39,10 @@ inline Crossover brute_force_crossover(const std::vector<double>& rates,
   Crossover c;
   c.fastest_gpus = *first([&](int n) { return rate(n) * 1.001 >= largest; });
   if (c.fastest_gpus < numbers.back()) c.no_gain_from = neighbour(c.fastest_gpus, 1);
-  c.slower_than_one_gpu = ranges([&](int n) { return rate(n) < 0.98 * rate(1); });
+  c.slower_than_one_gpu = ranges([&](int n) { return rate(n) < kSlower * rate(1); });
   c.slower_than_fewer = ranges([&](int n) {
     return std::any_of(numbers.begin(), numbers.end(),
-                       [&](int fewer) { return fewer < n && rate(n) < 0.98 * rate(fewer); });
+                       [&](int fewer) { return fewer < n && rate(n) < kSlower * rate(fewer); });
   });
   for (const auto& [efficiency, answer] :
        {std::pair(0.9, &c.efficiency_below_90), std::pair(0.8, &c.efficiency_below_80),

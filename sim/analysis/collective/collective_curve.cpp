@@ -77,6 +77,7 @@ class NcclPoints {
     p.time = question_.single ? plan.launch + alone : std::max(alone - p.hidden, plan.launch);
     p.algorithm = plan.algorithm_name(), p.protocol = name_of(plan.protocol), p.channels = plan.channels;
     p.timing = plan.timing;
+    p.spread = spread_of(communicator_, plan);
     p.bound = bound_of(plan, alone, p.hidden);
     p.bottleneck = names_.index_of(plan.bottleneck.link);
     p.why = std::move(plan.why);
@@ -153,6 +154,11 @@ std::string_view name_of(BoundBy bound) {
   static constexpr std::array<std::string_view, 6> kNames{"-",    "launch", "latency", "thread blocks",
                                                           "host", "link"};
   return kNames[static_cast<std::size_t>(bound)];
+}
+
+std::optional<TimeRange> interval_of(const CollectivePoint& point) {
+  if (point.channels == 0 || !(point.spread > 0)) return std::nullopt;
+  return time_range(point.time, point.spread);
 }
 
 Bytes run_size(CollectiveOp op, Bytes size, int ranks) {

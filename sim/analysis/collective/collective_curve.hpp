@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/analysis/uncertainty/collective_spread.hpp"
 #include "sim/base/units.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/hardware.hpp"
@@ -52,6 +53,7 @@ struct CollectivePoint {
   std::string_view protocol = "-";
   int channels = 0;  ///< connections of a transport; 0: nothing runs
   CollectiveTiming timing{};
+  double spread = 0;  ///< standard deviation of the time's logarithm; 0: nobody measured such
   BoundBy bound = BoundBy::nothing;
   int bottleneck = -1;  ///< index into CollectiveCurve::links; -1: none
   std::string why;
@@ -93,6 +95,9 @@ int usual_processes_per_node(int nodes);
 /// takes longer than kLongestTime, and when the transport's library has no such operation or the algorithm
 /// asked for cannot do it. Requires a cluster that check() passes.
 CollectiveCurve predict_collective(const CollectiveQuestion& question);
+
+/// 90 % interval of a point's time; none where nothing runs or nobody measured such.
+std::optional<TimeRange> interval_of(const CollectivePoint& point);
 
 // Links in words.
 

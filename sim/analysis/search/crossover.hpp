@@ -1,12 +1,15 @@
 // Where adding GPUs stops paying: the answers about a throughput curve, found with few evaluations of it.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <vector>
 
 #include "sim/analysis/prediction.hpp"
+#include "sim/analysis/uncertainty/uncertain_inputs.hpp"
 
 namespace foretrain {
 
@@ -22,8 +25,10 @@ using ThroughputFunction = std::function<Throughput(int gpus)>;
 
 /// Of two numbers of GPUs with throughputs nearer than this the smaller one counts as fastest.
 inline constexpr double kNoticeable = 1.001;
-/// Nobody calls a loss of less than 2 % slower: runs of one job differ by as much (docs/models/crossover.md).
-inline constexpr double kSlower = 0.98;
+/// Nobody calls a loss slower that is less than 2 %, or than the noise of the interval: the standard
+/// deviation of the ratio of two runs (docs/models/crossover.md).
+inline constexpr double kLeastLoss = 0.02;
+inline constexpr double kSlower = 1 - std::max(kLeastLoss, std::numbers::sqrt2* kRunToRun);
 
 /// So many nodes take as long to simulate as a job without a network: routes are walked node by node.
 inline constexpr int kNodesPerEvaluation = 128;

@@ -47,20 +47,16 @@ int quantile_of(std::vector<int> values, double p) {
   return values[static_cast<std::size_t>(std::lround(p * static_cast<double>(values.size() - 1)))];
 }
 
-FrameworkKind framework_of(const PointPredictor& points) {
-  return points.simulator().scenario().workload.framework.kind;
-}
-
 }  // namespace
 
 Intervals::Intervals(PointPredictor& points)
     : points_(points),
-      spreads_(spreads_of({}, framework_of(points))),
+      spreads_(spreads_of({}, points.simulator().scenario())),
       reference_(reference_at(points.simulator(), 1, points.step(1).step_s)) {}
 
 Intervals::Intervals(PointPredictor& points, const AnchoredParts& anchored, int anchor_gpus)
     : points_(points),
-      spreads_(spreads_of(anchored, framework_of(points))),
+      spreads_(spreads_of(anchored, points.simulator().scenario())),
       reference_(reference_at(points.simulator(), anchor_gpus, points.step(anchor_gpus).step_s)),
       is_anchored_(true) {}
 

@@ -24,6 +24,8 @@ class Intervals {
   CrossoverSpread crossover_spread();
   /// Of the run's total time.
   Sensitivity sensitivity(const PredictionPoint& point);
+  /// Of a wide one, what makes most of it and the nearest measurement that narrows that; empty for others.
+  std::string to_narrow(const PredictionPoint& point);
 
  private:
   StepResponse cheap_response(int gpus);

@@ -3,7 +3,10 @@
 #include <array>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "sim/analysis/uncertainty/intervals.hpp"
+#include "sim/base/counted.hpp"
 
 namespace foretrain {
 
@@ -55,7 +58,34 @@ void shrink(StepResponse& response, Uncertain input, double spread) {
   response.up[index_of(input)] *= factor, response.down[index_of(input)] *= factor;
 }
 
+/// An interval decides little when its ends are further apart than half of what lies between.
+constexpr double kWide = 0.5;
+
+/// What can be measured without the whole job: of many nodes two show what the network does.
+std::string nearest_measurement(Narrowing narrowing, const PredictionPoint& p) {
+  if (narrowing == Narrowing::many_gpus && p.nodes > 2)
+    return fmt::format("one short run on 2 nodes ({} GPUs; measured.gpus and measured.samples_per_s)",
+                       2 * ((p.gpus + p.nodes - 1) / p.nodes));
+  return std::string(describe(narrowing));
+}
+
 }  // namespace
+
+std::string Intervals::to_narrow(const PredictionPoint& p) {
+  if (!(p.interval.high_s - p.interval.low_s > kWide * p.step_s)) return {};
+  const Sensitivity all = sensitivity(p);
+  const UncertainInput* most = nullptr;
+  double share = 0;
+  for (const UncertainInput& input : uncertain_inputs()) {
+    const auto bar = std::ranges::find(all.bars, input.name, &TornadoBar::input);
+    const bool can_be_narrowed = input.narrowed_by != Narrowing::none && bar != all.bars.end();
+    if (can_be_narrowed && bar->share > share) most = &input, share = bar->share;
+  }
+  if (most == nullptr) return {};
+  return fmt::format("the interval on {} is wide, {:.0f} % of it by {}; narrower with {}",
+                     counted(p.gpus, "GPU"), 100 * share, most->name,
+                     nearest_measurement(most->narrowed_by, p));
+}
 
 StepResponse Intervals::narrowed(int gpus, Narrowing measurement) {
   StepResponse out = response(gpus);

@@ -54,17 +54,22 @@ double samples_per_gpu_s(const StepSimulator& simulator, int gpus, double step_s
   return static_cast<double>(simulator.global_batch(gpus)) / step_s / gpus;
 }
 
-/// The exponential's median is what fitted losses contain already, as far as the prediction loses so much at
-/// all.
-void set_unmodelled(StepResponse& out, double mean, double predicted_loss) {
-  out.up[index_of(Uncertain::unmodelled)] = mean;
-  out.down[index_of(Uncertain::unmodelled)] =
-      -std::min(mean * std::numbers::ln2, std::max(0.0, predicted_loss));
-}
-
 bool has_input(const Scenario& scenario) { return scenario.workload.data.loader != LoaderKind::none; }
 
 }  // namespace
+
+double predicted_loss(const StepSimulator& simulator, int gpus, double step_s, const Reference& reference) {
+  if (!(reference.samples_per_gpu_s > 0)) return 1;
+  return 1 - samples_per_gpu_s(simulator, gpus, step_s) / reference.samples_per_gpu_s;
+}
+
+void set_unmodelled(StepResponse& response, double mean, double predicted_loss) {
+  response.up[index_of(Uncertain::unmodelled)] = mean;
+  response.down[index_of(Uncertain::unmodelled)] =
+      -std::min(mean * std::numbers::ln2, std::max(0.0, predicted_loss));
+}
+
+void set_scatter(StepResponse& response, double spread) { set(response, Uncertain::scaling, 1, spread); }
 
 double StepResponse::at(Uncertain input, double z) const {
   return z >= 0 ? up[index_of(input)] * z / kReach : down[index_of(input)] * -z / kReach;
@@ -90,11 +95,11 @@ StepResponse linear_response(const StepSimulator& simulator, const DeviceModel& 
            busy_node_factor(device.busy_node, ranks, simulator.scenario().cluster.node.gpus) - 1,
            spreads[index_of(Uncertain::busy_node)]);
   set(out, Uncertain::run_to_run, 1, spreads[index_of(Uncertain::run_to_run)]);
-  const double here = samples_per_gpu_s(simulator, gpus, step.step_s);
+  if (gpus > reference.gpus) set_scatter(out, spreads[index_of(Uncertain::scaling)]);
   set_unmodelled(out,
                  unmodelled_loss(spreads[index_of(Uncertain::unmodelled)], ranks.nodes, reference.nodes,
                                  gpus > reference.gpus),
-                 reference.samples_per_gpu_s > 0 ? 1 - here / reference.samples_per_gpu_s : 1);
+                 predicted_loss(simulator, gpus, step.step_s, reference));
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "sim/analysis/uncertainty/evidence.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
@@ -21,9 +22,10 @@ enum class Uncertain : std::uint8_t {
   busy_node,
   startup,
   run_to_run,
-  unmodelled
+  unmodelled,
+  scaling
 };
-inline constexpr std::size_t kUncertainCount = 10;
+inline constexpr std::size_t kUncertainCount = 11;
 constexpr std::size_t index_of(Uncertain input) { return static_cast<std::size_t>(input); }
 
 /// What can be measured to know more. `none`: nothing narrows it.
@@ -36,9 +38,16 @@ struct UncertainInput {
   std::string_view origin;  ///< of the spread
   Narrowing narrowed_by;
   /// Standard deviation of the logarithm, 0.2: about 20 %. Of `unmodelled` the mean of an exponential
-  /// distribution of lost time, for a job on one node.
+  /// distribution of lost time, for a job on one node. 0: by evidence, spreads_of().
   double spread;
 };
+
+/// Collectives at sizes between measured ones: nine of ten within 15 % (docs/accuracy_calibration.md), over
+/// the normal quantile of 95 %.
+inline constexpr double kMeasuredCollectives = 0.09;
+
+/// Standard deviation of the logarithm between two runs of one job.
+inline constexpr double kRunToRun = 0.02;
 
 /// In the order of Uncertain.
 const std::array<UncertainInput, kUncertainCount>& uncertain_inputs();
@@ -55,8 +64,11 @@ struct AnchoredParts {
   bool kernels = false, host = false, input = false;
 };
 
-/// Of the table; what an anchor has fixed is known to the run-to-run spread. TensorFlow's several GPUs are
-/// known less well than PyTorch's.
+/// What an anchor has fixed is known to the run-to-run spread; kernels by the kind of network, links by what
+/// messages move over, what is not modelled by the framework (evidence.hpp). Machines that were measured are
+/// known better.
+Spreads spreads_of(const AnchoredParts& anchored, const Scenario& scenario);
+/// Of any network on any machine that was not measured.
 Spreads spreads_of(const AnchoredParts& anchored, FrameworkKind framework);
 
 /// What a job of so many GPUs and nodes is known to on a cluster with this calibration. Collectives of the
@@ -65,8 +77,7 @@ Spreads spreads_of(const AnchoredParts& anchored, FrameworkKind framework);
 Spreads with_calibration(Spreads spreads, const Calibration& calibration, int gpus, int nodes);
 
 /// Mean share of a step that is lost to what the model does not know on so many nodes; `beyond_anchor`: the
-/// job is larger than the measured one. Part of Spreads[unmodelled] on one node, more for each doubling of
-/// nodes.
+/// job is larger than the measured one. Spreads[unmodelled] on one node, more on more (loss_growth()).
 double unmodelled_loss(double of_one_node, int nodes, int anchor_nodes, bool beyond_anchor);
 
 }  // namespace foretrain

@@ -65,7 +65,7 @@ double Draws::of_strategy(std::size_t place, int draw) const {
 std::vector<double> step_factors(const StepResponse& response, const Draws& draws, int gpus) {
   constexpr std::array kShared{Uncertain::kernels,    Uncertain::host,    Uncertain::input,
                                Uncertain::node_links, Uncertain::network, Uncertain::stragglers,
-                               Uncertain::busy_node};
+                               Uncertain::busy_node,  Uncertain::scaling};
   std::vector<double> factors;
   factors.reserve(static_cast<std::size_t>(draws.count()));
   for (int i = 0; i < draws.count(); ++i) {

@@ -34,6 +34,16 @@ struct Reference {
 };
 Reference reference_at(const StepSimulator& simulator, int gpus, double step_s);
 
+/// Part of a GPU's throughput in the reference that a step of so many GPUs loses; negative where it gains.
+double predicted_loss(const StepSimulator& simulator, int gpus, double step_s, const Reference& reference);
+
+/// What is not modelled costs `mean` of the step, an exponential distribution of which the median is expected
+/// already, as far as the prediction loses so much at all.
+void set_unmodelled(StepResponse& response, double mean, double predicted_loss);
+
+/// How far larger jobs scatter around the scaling of the measured one.
+void set_scatter(StepResponse& response, double spread);
+
 /// By derivatives alone: the critical path says which part of the step each input is. Costs nothing.
 StepResponse linear_response(const StepSimulator& simulator, const DeviceModel& device,
                              const SimulatedStep& step, int gpus, const Spreads& spreads,

@@ -86,7 +86,8 @@ std::optional<float> nccl_forecast(const Communicator& communicator, const Colle
 
 class CollectiveValidator {
  public:
-  explicit CollectiveValidator(const std::vector<std::string>& settings) : settings_(settings) {
+  CollectiveValidator(const std::vector<std::string>& settings, const CollectiveTrial& trial)
+      : settings_(settings), trial_(trial) {
     read_collective_knobs(settings);
   }
 
@@ -98,11 +99,13 @@ class CollectiveValidator {
       const CollectiveKnobs knobs = read_collective_knobs(settings);
       ClusterSpec spec = clusters_.open(m.cluster, knobs.calibration);
       if (knobs.gpudirect) spec.node.gpudirect = *knobs.gpudirect;
+      if (trial_.change) spec = trial_.change(std::move(spec));
       const Placement placement = place_job(spec, m.gpus, m.nodes);
       const Cluster cluster = Cluster::build(spec, placement.nodes);
       CollectiveSettings job = knobs.settings();
       if (!knobs.processes_per_node) job.processes_per_node = usual_processes_per_node(placement.nodes);
-      const Communicator communicator(cluster, placement, job);
+      const Communicator communicator(cluster, placement, job,
+                                      trial_.searched != nullptr ? *trial_.searched : searched_);
       for (const CollectiveMeasurement* row : rows) score(*row, communicator);
     } catch (const InputError& error) {
       for (const CollectiveMeasurement* row : rows) result_.skipped.push_back({row->line, reason_of(error)});
@@ -116,6 +119,7 @@ class CollectiveValidator {
     result_.scored = static_cast<int>(all_.size());
     result_.large_rows = static_cast<int>(large_.size());
     result_.nccl_rows = static_cast<int>(nccl_.size());
+    add_coverage();
     result_.error = statistics_of(std::move(all_));
     result_.large = statistics_of(std::move(large_));
     result_.nccl_model = statistics_of(std::move(nccl_));
@@ -123,6 +127,19 @@ class CollectiveValidator {
   }
 
  private:
+  void add_coverage() {
+    std::vector<double> widths;
+    int held = 0;
+    for (const ValidatedCollectiveSeries& series : result_.series) {
+      for (const ValidatedCollective& p : series.points) {
+        widths.push_back((p.high - p.low) / p.predicted);
+        held += p.low <= p.measured && p.measured <= p.high ? 1 : 0;
+      }
+    }
+    if (!widths.empty()) result_.coverage = held / static_cast<double>(widths.size());
+    result_.width = statistics_of(std::move(widths)).median;
+  }
+
   void score(const CollectiveMeasurement& row, const Communicator& communicator) {
     if (row.bytes == 0) return result_.skipped.push_back({row.line, "0 bytes: nothing is sent"});
     const CollectivePlan plan = communicator.plan(op_of(row.op), {row.bytes}, false);
@@ -132,6 +149,9 @@ class CollectiveValidator {
     // nccl-tests runs them one after the other without waiting, and divides.
     p.predicted = to_seconds(plan.back_to_back()) * 1e6;
     p.error = std::abs(p.predicted / p.measured - 1);
+    p.kind = evidence_of(communicator, plan), p.line = row.line;
+    const double reach = std::exp(kReach * spread_of(communicator, plan));
+    p.low = p.predicted / reach, p.high = p.predicted * reach;
     p.nccl_model = nccl_forecast(communicator, plan).value_or(0);
     p.algorithm = plan.algorithm_name(), p.protocol = plan.protocol, p.channels = plan.channels;
     series_of(row).points.push_back(p);
@@ -161,6 +181,8 @@ class CollectiveValidator {
   }
 
   const std::vector<std::string>& settings_;
+  const CollectiveTrial& trial_;
+  nccl::NodeBook searched_;
   Clusters clusters_;
   CollectiveValidation result_;
   std::map<std::string, std::size_t> index_;
@@ -170,9 +192,9 @@ class CollectiveValidator {
 }  // namespace
 
 CollectiveValidation validate_collectives(const std::vector<CollectiveMeasurement>& rows,
-                                          const std::vector<std::string>& settings,
-                                          const Progress& progress) {
-  CollectiveValidator validator(settings);
+                                          const std::vector<std::string>& settings, const Progress& progress,
+                                          const CollectiveTrial& trial) {
+  CollectiveValidator validator(settings, trial);
   const std::vector<CollectiveRows> groups = group_by_job(rows);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (progress) progress(static_cast<double>(i) / static_cast<double>(groups.size()));

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/analysis/uncertainty/collective_spread.hpp"
 #include "sim/analysis/validation/validation.hpp"
+#include "sim/collective/nccl/node_graphs.hpp"
 #include "sim/collective/protocol.hpp"
 #include "sim/scenario/csv/measurements.hpp"
 
@@ -19,7 +22,10 @@ inline constexpr std::int64_t kLargeMessage = 4 << 20;
 struct ValidatedCollective {
   std::int64_t bytes = 0;
   double measured = 0, predicted = 0;
-  double error = 0;  ///< |predicted / measured - 1|
+  double error = 0;           ///< |predicted / measured - 1|
+  double low = 0, high = 0;   ///< the 90 % interval of the prediction
+  CollectiveEvidence kind{};  ///< what its interval is known by
+  int line = 0;               ///< of the file
   double nccl_model =
       0;  ///< NCCL's own forecast for what it would run; 0 where it makes none (sends and receives, one rank)
   std::string_view algorithm;
@@ -42,7 +48,15 @@ struct CollectiveValidation {
   ErrorStatistics large;       ///< sizes from kLargeMessage on
   ErrorStatistics nccl_model;  ///< the rows for which NCCL has a forecast, by that
   int large_rows = 0, nccl_rows = 0;
+  double coverage = 0;  ///< share of scored rows whose 90 % interval contains what was measured
+  double width = 0;     ///< median of the intervals' widths over what is predicted
   std::vector<ValidatedCollectiveSeries> series;  ///< largest median first
+};
+
+/// What one of many validations of the same rows has of its own.
+struct CollectiveTrial {
+  std::function<ClusterSpec(ClusterSpec)> change{};  ///< of every cluster; none: as it is
+  nccl::NodeBook* searched = nullptr;                ///< nodes that earlier ones searched; none: its own
 };
 
 /// GPUs are spread evenly over the row's nodes; processes as nccl-tests is usually started unless
@@ -51,6 +65,7 @@ struct CollectiveValidation {
 /// --set, over every row; throws InputError when one of them is wrong.
 CollectiveValidation validate_collectives(const std::vector<CollectiveMeasurement>& rows,
                                           const std::vector<std::string>& settings,
-                                          const Progress& progress = nullptr);
+                                          const Progress& progress = nullptr,
+                                          const CollectiveTrial& trial = {});
 
 }  // namespace foretrain

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/step/epoch.hpp"
-#include "sim/analysis/uncertainty/uncertainty.hpp"
 #include "sim/scenario/opened_catalogs.hpp"
 
 namespace foretrain {
@@ -133,17 +131,19 @@ int most_nodes(const TrainingRows& rows, const ClusterSpec& cluster) {
 /// Predicts the rows of one group. A number of GPUs is simulated once, however many rows have it.
 class GroupValidator {
  public:
-  GroupValidator(const TrainingRows& rows, const Scenario& scenario, const Draws& draws, bool anchor)
+  GroupValidator(const TrainingRows& rows, const Scenario& scenario, const Draws& draws,
+                 const ValidationOptions& options)
       : rows_(rows),
         draws_(draws),
+        options_(options),
         simulator_(scenario, rows.back()->gpus, most_nodes(rows, scenario.cluster)),
         device_(default_device_model(scenario)),
-        spreads_(spreads_of({}, framework())),
-        reference_gpus_(anchor ? rows.front()->gpus : 1) {
+        spreads_(spreads_of({}, scenario)),
+        reference_gpus_(options.anchor ? rows.front()->gpus : 1) {
     for (const Measurement* m : rows) {
       if (fits(*m, scenario.cluster)) simulator_.spread(m->gpus, m->nodes);
     }
-    if (anchor) use_anchor();
+    if (options.anchor) use_anchor();
   }
 
   std::vector<ValidatedPoint> points() {
@@ -167,7 +167,7 @@ class GroupValidator {
  private:
   void use_anchor() {
     anchor_ = rows_.front();
-    spreads_ = spreads_of({.kernels = true}, framework());
+    spreads_ = spreads_of({.kernels = true}, simulator_.scenario());
     if (anchor_->metric == Metric::rate) {
       unit_ = anchor_->value / in_metric(simulator_, *anchor_, step(anchor_->gpus).step_s);
       return;
@@ -176,7 +176,7 @@ class GroupValidator {
       Anchored anchored = fit_anchor(simulator_, device_, {anchor_->gpus, step_of(simulator_, *anchor_)});
       device_ = anchored.device;
       if (anchored.step) steps_.emplace(anchor_->gpus, *std::move(anchored.step));
-      spreads_ = spreads_of(parts_of(anchored), framework());
+      spreads_ = spreads_of(parts_of(anchored), simulator_.scenario());
     } catch (const InputError& error) {
       why_unreached_ = error.first_message();
     }
@@ -197,16 +197,17 @@ class GroupValidator {
     return with_calibration(spreads_, simulator_.scenario().cluster.calibration, gpus,
                             simulator_.placement(gpus).nodes);
   }
-  FrameworkKind framework() const { return simulator_.scenario().workload.framework.kind; }
 
   /// Of the prediction itself, whatever the anchor made up for.
   const StepResponse& own_response(int gpus) {
     if (const auto known = responses_.find(gpus); known != responses_.end()) return known->second;
-    const Reference reference = reference_at(simulator_, reference_gpus_, step(reference_gpus_).step_s);
     return responses_
-        .emplace(gpus, simulated_response(simulator_, device_, step(gpus), gpus, spreads_at(gpus), reference))
+        .emplace(gpus,
+                 simulated_response(simulator_, device_, step(gpus), gpus, spreads_at(gpus), reference()))
         .first->second;
   }
+
+  Reference reference() { return reference_at(simulator_, reference_gpus_, step(reference_gpus_).step_s); }
 
   StepResponse response(int gpus) {
     return anchor_ == nullptr ? own_response(gpus)
@@ -226,16 +227,34 @@ class GroupValidator {
     p.measured = m.value;
     p.predicted = unit_ * in_metric(simulator_, m, step(m.gpus).step_s);
     p.error = std::abs(p.predicted / p.measured - 1);
-    p.low = unit_ * in_metric(simulator_, m, interval(m.gpus).low_s);
-    p.high = unit_ * in_metric(simulator_, m, interval(m.gpus).high_s);
-    if (p.low > p.high) std::swap(p.low, p.high);
+    if (options_.intervals) {
+      p.low = unit_ * in_metric(simulator_, m, interval(m.gpus).low_s);
+      p.high = unit_ * in_metric(simulator_, m, interval(m.gpus).high_s);
+      if (p.low > p.high) std::swap(p.low, p.high);
+    }
+    if (options_.evidence) p.evidence = evidence(m);
     if (anchor_ != nullptr) p.linear = linear_scaling(*anchor_, m);
     p.row = run_of(m);
     return p;
   }
 
+  RowEvidence evidence(const Measurement& m) {
+    const Reference from = reference();
+    const Scenario& scenario = simulator_.scenario();
+    RowEvidence e;
+    e.line = m.line;
+    if (options_.intervals) e.response = response(m.gpus);
+    e.predicted_loss = predicted_loss(simulator_, m.gpus, step(m.gpus).step_s, from);
+    e.more_nodes = std::max(1, simulator_.placement(m.gpus).nodes / from.nodes);
+    e.beyond = m.gpus > from.gpus;
+    e.framework = scenario.workload.framework.kind;
+    e.network = network_kind(scenario);
+    return e;
+  }
+
   const TrainingRows& rows_;
   const Draws& draws_;
+  const ValidationOptions& options_;
   StepSimulator simulator_;
   DeviceModel device_;
   Spreads spreads_;
@@ -309,8 +328,9 @@ void validate_group(const TrainingRows& rows, const ValidationOptions& options, 
   if (!options.anchor && rows.front()->metric == Metric::rate)
     return skip(rows, "a rate in unknown units needs an anchor", options, validation);
   try {
-    const Scenario scenario = make_scenario(overrides_for(rows, options.settings), opened);
-    GroupValidator group(rows, scenario, draws, options.anchor);
+    Scenario scenario = make_scenario(overrides_for(rows, options.settings), opened);
+    if (options.change) scenario.cluster = options.change(std::move(scenario.cluster));
+    GroupValidator group(rows, scenario, draws, options);
     if (group.why_unreached().empty())
       add_validated_points(rows.front()->series, group.points(), validation);
     else
@@ -345,26 +365,7 @@ void summarize(Validation& validation) {
   std::ranges::stable_sort(validation.unreached, {}, &UnreachedAnchor::row);
 }
 
-/// The middle one of sorted values, of an even number the mean of the middle two.
-double median_of(const std::vector<double>& sorted) {
-  const std::size_t n = sorted.size();
-  return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
-
 }  // namespace
-
-ErrorStatistics statistics_of(std::vector<double> errors) {
-  ErrorStatistics s;
-  if (errors.empty()) return s;
-  const auto n = static_cast<double>(errors.size());
-  s.bias = std::accumulate(errors.begin(), errors.end(), 0.0) / n;
-  for (double& e : errors) e = std::abs(e);
-  std::sort(errors.begin(), errors.end());
-  s.mean = std::accumulate(errors.begin(), errors.end(), 0.0) / n;
-  s.median = median_of(errors);
-  s.p90 = errors[static_cast<std::size_t>(std::ceil(0.9 * n)) - 1];
-  return s;
-}
 
 Validation validate(const MeasurementFile& file, const ValidationOptions& options, const Progress& progress) {
   Validation validation;

@@ -1,10 +1,12 @@
 // Predicted against measured: series of throughput, scored row by row.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "sim/analysis/predict.hpp"
+#include "sim/analysis/uncertainty/uncertainty.hpp"
 #include "sim/scenario/csv/measurements.hpp"
 #include "sim/scenario/provenance.hpp"
 
@@ -49,6 +51,17 @@ struct ValidatedRow {
   Measurement::Metric metric = Measurement::Metric::samples_per_s;
 };
 
+/// What a row's interval is made of, to see how wide it would have to be.
+struct RowEvidence {
+  int line = 0;
+  StepResponse response{};    ///< of the row's step, against the anchor
+  double predicted_loss = 0;  ///< of a GPU's throughput, against the reference's
+  int more_nodes = 1;         ///< nodes of the row over those of its reference
+  bool beyond = false;        ///< more GPUs than the reference: what is not modelled counts
+  FrameworkKind framework = FrameworkKind::pytorch;
+  NetworkKind network = NetworkKind::products;
+};
+
 struct ValidatedPoint {
   int gpus = 1;
   double measured = 0, predicted = 0;  ///< in the row's metric
@@ -56,6 +69,7 @@ struct ValidatedPoint {
   double low = 0, high = 0;            ///< the 90 % interval of the prediction
   double linear = 0;                   ///< perfect scaling from the anchor; 0 without one
   ValidatedRow row{};
+  RowEvidence evidence{};  ///< only where ValidationOptions::evidence
 };
 
 struct ValidatedSeries {
@@ -105,6 +119,9 @@ struct ValidationOptions {
   std::vector<std::string> settings;  ///< as for --set, over every row
   std::vector<int> gpus{};            ///< only rows on so many GPUs count; empty: all
   Provenance provenance{};            ///< without rules, nothing is taken from the texts of a row
+  std::function<ClusterSpec(ClusterSpec)> change{};  ///< of every cluster; none: as it is
+  bool intervals = true;                             ///< which cost most of the time
+  bool evidence = false;                             ///< fill ValidatedPoint::evidence
 };
 
 /// Without an anchor, rows on one GPU under unknown strategies are taken for the plain loop

@@ -231,8 +231,20 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
                    "Show only so many rows, those that are furthest off, instead of every series")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
-  command->add_option("--format", validate.format, joined(names_of_rows(kValidationReports)))
-      ->transform(one_of(names_of_rows(kValidationReports)))
+  command
+      ->add_option("--leave-out", validate.leave_out,
+                   "Score each cluster, gpu or source with constants that were fitted again without its rows "
+                   "(minutes)")
+      ->transform(one_of({kLeftOutNames.begin(), kLeftOutNames.end()}))
+      ->type_name("WHAT");
+  command
+      ->add_option("--with", validate.with,
+                   "With --leave-out: a second file of the same kind, fitted to and scored as well")
+      ->type_name("FILE");
+  command
+      ->add_option("--format", validate.format,
+                   joined(names_of_rows(kValidationReports)) + "; with --leave-out also spreads")
+      ->transform(one_of(names_of_rows(kLeftOutReports)))
       ->type_name("FORMAT")
       ->capture_default_str();
   command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")
@@ -240,7 +252,8 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
   command->footer(
       "Examples:\n  foretrain validate measured.csv --format json\n  foretrain validate measured.csv "
       "--no-anchor --gpus 1 --by gpu --by "
-      "model,precision\n  foretrain validate measured.csv --provenance rules.toml --worst 20");
+      "model,precision\n  foretrain validate measured.csv --provenance rules.toml --worst 20\n  foretrain "
+      "validate nccl.csv --leave-out cluster");
   command->callback([&options] {
     options.validate.anchor = !options.no_anchor;
     options.validate.gpus = gpu_numbers(options.scored_gpus);

@@ -126,6 +126,7 @@ constexpr JsonReport kJsonReports[] = {
     {"model", "model show"},
     {"job", "job show"},
     {"validation", "validate"},
+    {"left_out", "validate --leave-out WHAT"},
     {"calibration_check", "calibrate check"},
 };
 

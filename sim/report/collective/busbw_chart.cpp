@@ -31,6 +31,7 @@ constexpr std::string_view kChartStyle =
     "  .grid { stroke: #8c959f; stroke-opacity: 0.25; }\n"
     "  .frame { fill: none; stroke: #8c959f; stroke-opacity: 0.6; }\n"
     "  .predicted { fill: none; stroke-width: 2.25; stroke-linejoin: round; stroke-linecap: round; }\n"
+    "  .interval { fill-opacity: 0.15; stroke: none; }\n"
     "  .measured { fill-opacity: 0.75; }\n"
     "  @media (prefers-color-scheme: dark) { text { fill: #d1d7e0; } }\n"
     "</style>\n";
@@ -53,8 +54,8 @@ ChartFrame frame_of(const BusbwChart& chart) {
     for (const BusbwPoint& p : series.points) {
       frame.x0 = std::min(frame.x0, std::floor(std::log2(p.bytes))),
       frame.x1 = std::max(frame.x1, std::ceil(std::log2(p.bytes)));
-      frame.y0 = std::min(frame.y0, std::floor(std::log10(p.bytes_per_second)));
-      frame.y1 = std::max(frame.y1, std::ceil(std::log10(p.bytes_per_second)));
+      frame.y0 = std::min(frame.y0, std::floor(std::log10(p.low > 0 ? p.low : p.bytes_per_second)));
+      frame.y1 = std::max(frame.y1, std::ceil(std::log10(std::max(p.high, p.bytes_per_second))));
     }
   }
   if (frame.x0 > frame.x1) return {};
@@ -95,6 +96,20 @@ std::string line_of_series(const BusbwSeries& series, const ChartFrame& frame, s
     fmt::format_to(std::back_inserter(out), "{:.1f},{:.1f} ", frame.x(p.bytes), frame.y(p.bytes_per_second));
   }
   return out + "\"/>\n";
+}
+
+/// The 90 % interval as a band: there along its upper edge, back along its lower one.
+std::string band_of(const BusbwSeries& series, const ChartFrame& frame, std::string_view color) {
+  std::string there, back;
+  for (const BusbwPoint& p : series.points) {
+    if (!(p.low > 0)) continue;
+    there += fmt::format("{:.1f},{:.1f} ", frame.x(p.bytes), frame.y(p.high));
+    back.insert(0, fmt::format("{:.1f},{:.1f} ", frame.x(p.bytes), frame.y(p.low)));
+  }
+  if (there.empty()) return {};
+  return fmt::format(
+      "<polygon class=\"interval\" fill=\"{}\" points=\"{}{}\"><title>90 % interval</title></polygon>\n",
+      color, there, back);
 }
 
 std::string dots_of(const BusbwSeries& series, const ChartFrame& frame, std::string_view color) {
@@ -142,7 +157,7 @@ std::vector<BusbwSeries> measured_series(const CollectiveCurve& curve,
     if (!std::isfinite(rate) || rate <= 0) continue;
     BusbwSeries& series = by_name[m.series];
     series.label = "measured: " + m.series, series.measured = true;
-    series.points.push_back({static_cast<double>(m.bytes), rate});
+    series.points.push_back({static_cast<double>(m.bytes), rate, 0, 0});
   }
   std::vector<BusbwSeries> out;
   for (auto& [name, series] : by_name) out.push_back(std::move(series));
@@ -162,8 +177,14 @@ BusbwChart busbw_chart(const CollectiveCurve& curve, const std::vector<Collectiv
                    measured_series(curve, measured)};
   BusbwSeries line{"predicted", false, {}};
   for (const CollectivePoint& p : curve.points) {
-    if (p.busbw.per_second > 0)
-      line.points.push_back({static_cast<double>(p.size.count), p.busbw.per_second});
+    if (!(p.busbw.per_second > 0)) continue;
+    BusbwPoint& point = line.points.emplace_back();
+    point.bytes = static_cast<double>(p.size.count), point.bytes_per_second = p.busbw.per_second;
+    const std::optional<TimeRange> interval = interval_of(p);
+    if (!interval) continue;
+    const double time = to_seconds(p.time), rate = p.busbw.per_second;
+    point.low = rate * time / to_seconds(interval->high),
+    point.high = rate * time / to_seconds(interval->low);
   }
   std::ranges::stable_sort(line.points, {}, &BusbwPoint::bytes);
   chart.series.insert(chart.series.begin(), std::move(line));
@@ -186,6 +207,7 @@ std::string draw_busbw(const BusbwChart& chart) {
   for (std::size_t i = chart.series.size(); i-- > 0;) {
     const BusbwSeries& series = chart.series[i];
     const std::string_view color = kChartColors[i % kChartColors.size()];
+    out += band_of(series, frame, color);
     out += series.measured ? dots_of(series, frame, color) : line_of_series(series, frame, color);
   }
   return out + chart_legend(chart) + "</svg>\n";

@@ -11,6 +11,7 @@ namespace foretrain {
 
 struct BusbwPoint {
   double bytes = 0, bytes_per_second = 0;
+  double low = 0, high = 0;  ///< 90 % interval of the rate; 0: none
 };
 
 struct BusbwSeries {

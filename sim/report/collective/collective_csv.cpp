@@ -15,13 +15,20 @@ std::string_view bottleneck_of(const CollectiveCurve& curve, const CollectivePoi
                           : std::string_view(curve.links[static_cast<std::size_t>(p.bottleneck)]);
 }
 
+/// Empty fields where there is none.
+std::string interval_fields(const CollectivePoint& p) {
+  const std::optional<TimeRange> interval = interval_of(p);
+  if (!interval) return ",,";
+  return fmt::format(",{:.6g},{:.6g}", to_microseconds(interval->low), to_microseconds(interval->high));
+}
+
 }  // namespace
 
 std::string write_collective_csv(const CollectiveCurve& curve, const ReportOptions& options) {
   std::string out =
       "cluster,op,gpus,nodes,bytes,time_us,algbw_GBps,busbw_GBps,algorithm,protocol,channels,bound_by,"
       "bottleneck,launch_us,start_us,"
-      "steps_us,fill_us,data_us";
+      "steps_us,fill_us,data_us,time_low_us,time_high_us";
   out += options.explain ? ",why\n" : "\n";
   const std::string job = fmt::format("{},{},{},{}", csv_field(curve.cluster), name_of(curve.op),
                                       curve.gpus(), curve.placement.nodes);
@@ -32,6 +39,7 @@ std::string write_collective_csv(const CollectiveCurve& curve, const ReportOptio
                    p.busbw.per_second * 1e-9, p.algorithm, p.protocol, p.channels, name_of(p.bound),
                    csv_field(bottleneck_of(curve, p)), to_microseconds(p.launch), to_microseconds(t.start),
                    to_microseconds(t.steps), to_microseconds(t.fill), to_microseconds(t.data));
+    out += interval_fields(p);
     out += options.explain ? "," + csv_field(p.why) + "\n" : "\n";
   }
   return out;

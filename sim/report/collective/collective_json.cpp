@@ -18,6 +18,11 @@ Json point_json(const CollectiveCurve& curve, const CollectivePoint& p, bool exp
            {"bound_by", p.bound == BoundBy::nothing ? Json(nullptr) : Json(name_of(p.bound))},
            {"bottleneck",
             p.bottleneck < 0 ? Json(nullptr) : Json(curve.links[static_cast<std::size_t>(p.bottleneck)])}};
+  const std::optional<TimeRange> interval = interval_of(p);
+  out["interval"] =
+      interval
+          ? Json{{"low_s", to_seconds(interval->low)}, {"high_s", to_seconds(interval->high)}, {"level", 0.9}}
+          : Json(nullptr);
   const CollectiveTiming& t = p.timing;
   out["parts"] = {{"launch_s", to_seconds(p.launch)},
                   {"start_s", to_seconds(t.start)},

@@ -69,6 +69,24 @@ std::string row(const CollectiveCurve& curve, const CollectivePoint& p) {
                      adds(curve.op) ? "sum" : "none", has_root(curve.op) ? 0 : -1, result, result);
 }
 
+/// One comment for each run of sizes with one spread: rows are left to those who read nccl-tests.
+std::string intervals(const CollectiveCurve& curve) {
+  std::string out;
+  for (auto p = curve.points.begin(); p != curve.points.end();) {
+    const auto end = std::find_if(p, curve.points.end(),
+                                  [&](const CollectivePoint& other) { return other.spread != p->spread; });
+    const auto last = std::prev(end);
+    if (const std::optional<TimeRange> first = interval_of(*p)) {
+      const double low = to_seconds(first->low) / to_seconds(p->time);
+      const double high = to_seconds(first->high) / to_seconds(p->time);
+      out += fmt::format("# 90 % interval, {} to {} B: {:.2f} to {:.2f} times the time\n", p->size.count,
+                         last->size.count, low, high);
+    }
+    p = end;
+  }
+  return out;
+}
+
 double average_busbw(const CollectiveCurve& curve) {
   double sum = 0;
   for (const CollectivePoint& p : curve.points) sum += p.busbw.per_second * 1e-9;
@@ -82,6 +100,7 @@ std::string write_nccl_tests(const CollectiveCurve& curve, const ReportOptions& 
   for (const std::string& warning : curve.warnings) out += "# warning: " + warning + "\n";
   out += kColumns;
   for (const CollectivePoint& p : curve.points) out += row(curve, p);
+  out += intervals(curve);
   out +=
       fmt::format("# Out of bounds values : 0 OK\n# Avg bus bandwidth    : {:g}\n#\n", average_busbw(curve));
   if (!options.explain) return out;

@@ -54,6 +54,7 @@ std::string write_intervals(const Prediction& prediction) {
                : fmt::format("{} .. {}", decimal(p.speedup_range.low, 2), decimal(p.speedup_range.high, 2)),
         is_one ? "-" : chance(p.chance_of_gain));
   }
+  if (!prediction.to_narrow.empty()) out += prediction.to_narrow + "\n";
   for (const std::string& beyond : prediction.extrapolated) out += "extrapolated: " + beyond + "\n";
   return out;
 }

@@ -256,6 +256,8 @@ Json point_json(const ValidatedCollective& p) {
           {"measured", p.measured},
           {"predicted", p.predicted},
           {"error", p.error},
+          {"low", p.low},
+          {"high", p.high},
           // NCCL forecasts only what it has algorithms for.
           {"nccl_model", p.nccl_model > 0 ? Json(p.nccl_model) : Json(nullptr)},
           {"algorithm", p.algorithm},
@@ -299,6 +301,7 @@ Json prediction_json(const Prediction& p) {
   out["cannot_run"] = p.cannot_run;
   out["crossover"] = p.cannot_run ? Json(nullptr) : crossover_json(p.crossover);
   out["crossover_interval"] = p.cannot_run ? Json(nullptr) : crossover_spread_json(p.crossover_spread);
+  out["to_narrow"] = p.to_narrow.empty() ? Json(nullptr) : Json(p.to_narrow);
   if (p.recommendation) out["recommendation"] = recommendation_json(*p.recommendation);
   if (p.sensitivity) out["sensitivity"] = sensitivity_json(*p.sensitivity);
   if (p.break_even) out["break_even"] = break_even_json(*p.break_even);
@@ -360,6 +363,8 @@ std::string write_validation_json(const CollectiveValidation& v) {
   out["skipped"] = skipped_json(v.skipped);
   out["error"] = statistics_json(v.error);
   out["large"] = statistics_json(v.large);
+  out["coverage"] = v.coverage;
+  out["width"] = v.width;
   out["baseline"] = Json::object();
   if (v.nccl_rows > 0) out["baseline"]["nccl_model"] = statistics_json(v.nccl_model);
   Json series = Json::array();

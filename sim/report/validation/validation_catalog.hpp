@@ -7,6 +7,7 @@
 
 #include "sim/analysis/validation/collective_validation.hpp"
 #include "sim/analysis/validation/error_groups.hpp"
+#include "sim/analysis/validation/leave_one_out.hpp"
 #include "sim/analysis/validation/validation.hpp"
 
 namespace foretrain {
@@ -29,6 +30,16 @@ struct ValidationReportEntry {
   std::string (*write)(const Validation& validation, const ValidationTableOptions& options);
   std::string (*write_collectives)(const CollectiveValidation& validation);
 };
+
+// What leaving out a cluster, a GPU or a source costs.
+
+struct LeftOutReportEntry {
+  std::string_view name;
+  std::string (*write)(const LeaveOneOut& validation);
+};
+/// "table", "json", and "spreads": the rows of evidence.inc (tools/spreads).
+inline constexpr std::size_t kLeftOutFormats = 3;
+extern const LeftOutReportEntry kLeftOutReports[kLeftOutFormats];
 
 inline constexpr std::size_t kValidationFormats = 2;
 extern const ValidationReportEntry kValidationReports[kValidationFormats];

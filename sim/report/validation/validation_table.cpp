@@ -160,6 +160,9 @@ std::string write_validation_table(const CollectiveValidation& v) {
   out += statistics_line("predicted", v.error);
   if (v.large_rows > 0) out += statistics_line("from 4 MiB on", v.large);
   if (v.nccl_rows > 0) out += statistics_line("NCCL's forecast", v.nccl_model);
+  if (v.scored > 0)
+    out += fmt::format("90 % interval    holds {} % of the measured values; median width {} %\n",
+                       percent(v.coverage, 1), percent(v.width, 0));
   if (!v.series.empty())
     out += fmt::format("\n{:>8} {:>8} {:>8} {:>8}  {:>10} {:>5}  {}\n", "median", "p90", "worst", "bias",
                        "from 4 MiB", "rows", "series");

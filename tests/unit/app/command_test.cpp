@@ -210,6 +210,32 @@ TEST_CASE("rules about sources are taken from the file that is named, and from n
              ContainsSubstring("holds collectives"));
 }
 
+TEST_CASE("validate leaves clusters out and says what goes with that") {
+  const TemporaryFolder folder;
+  std::string rows = "series,cluster,op,gpus,nodes,bytes,time_us,settings,source\n";
+  for (const char* cluster : {"puhti", "dgx1-v100"})
+    for (const char* size_and_time : {"1024,25", "65536,40", "16777216,400"})
+      rows += std::string(cluster) + "," + cluster + ",all_reduce,4,1," + size_and_time + ",,made up\n";
+  folder.write("c.csv", rows);
+  const ProgramRun run = folder.run("foretrain validate c.csv --leave-out cluster");
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.output, ContainsSubstring("over-fitting: ") && ContainsSubstring("6 rows in 2 clusters") &&
+                             ContainsSubstring("dgx1-v100\n"));
+  CHECK_THAT(folder.run("foretrain validate c.csv --leave-out cluster --format spreads").output,
+             ContainsSubstring("COLLECTIVES(any, any, any, ") &&
+                 ContainsSubstring("MEASURED(collectives, \"puhti\")"));
+  for (const auto& [options, why] :
+       {std::pair("--with c.csv", "--with needs --leave-out"),
+        std::pair("--format spreads", "--format spreads needs --leave-out"),
+        std::pair("--leave-out cluster --by gpu", "--by and --worst have no effect"),
+        std::pair("--leave-out moon", "moon")}) {
+    const ProgramRun wrong = folder.run(std::string("foretrain validate c.csv ") + options);
+    INFO(options);
+    CHECK(wrong.exit_code != 0);
+    CHECK_THAT(wrong.output, ContainsSubstring(why));
+  }
+}
+
 TEST_CASE("the reference of commands shows each command's own help") {
   const TemporaryFolder folder;
   const std::string page = folder.run("foretrain reference commands").output;

@@ -1,0 +1,93 @@
+// What predictions are worth where nothing was fitted: each cluster, GPU or source in turn is left out, the
+// constants are fitted again to the rest, and its rows are scored.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/analysis/fit/refit.hpp"
+#include "sim/analysis/validation/collective_validation.hpp"
+#include "sim/analysis/validation/validation.hpp"
+
+namespace foretrain {
+
+/// What rows are left out together by.
+enum class LeftOutBy : std::uint8_t { cluster, gpu, source };
+inline constexpr std::array<std::string_view, 3> kLeftOutNames{"cluster", "gpu", "source"};
+
+/// The repository, paper or page that a source names first: what rows that err together have in common.
+std::string publication_of(const std::string& source);
+
+/// Scores of the same rows: with the constants in use, with those fitted to all rows, and without theirs.
+struct LeftOutScores {
+  int rows = 0, large_rows = 0;
+  ErrorStatistics in_use, of_all, left_out;
+  ErrorStatistics large_in_use, large_left_out;  ///< collectives from kLargeMessage on
+  /// Share of the rows in the 90 % interval around the left-out prediction, its spreads too from the rows of
+  /// the others, and the median of its width over what is predicted.
+  double coverage = 0, width = 0;
+};
+
+struct LeftOutGroup {
+  std::string name;
+  LeftOutScores scores;
+};
+
+/// A spread by evidence: what nine of ten rows need (evidence.hpp). `line` is its row of evidence.inc.
+struct EvidenceRow {
+  std::string line;
+};
+
+struct LeaveOneOut {
+  LeftOutBy by = LeftOutBy::cluster;
+  std::string kind;    ///< "collective", "scaling", "one GPU"
+  int constants = 0;   ///< that are fitted again
+  int unscored = 0;    ///< rows that cannot be predicted
+  double share = 0.9;  ///< of the others' rows that a spread has to hold so that of a left-out
+                       ///< machine's nine of ten are
+  LeftOutScores all;
+  std::vector<LeftOutGroup> groups;   ///< worst median first
+  std::vector<LeftOutGroup> classes;  ///< of evidence: coverage by what spreads are told apart by
+  std::vector<EvidenceRow> evidence;  ///< the spreads, and what was measured
+};
+
+/// Constants of collectives and of the links' files. The predictions of a group are made anew with what its
+/// refit gives.
+LeaveOneOut leave_one_out(const std::vector<CollectiveMeasurement>& rows, LeftOutBy by,
+                          const std::vector<std::string>& settings, const Progress& progress = nullptr);
+
+/// With anchors the losses, without them the kernels' constants. Predictions follow the constants on straight
+/// lines.
+LeaveOneOut leave_one_out(const MeasurementFile& file, LeftOutBy by, const ValidationOptions& options,
+                          const Progress& progress = nullptr);
+
+// The parts, for tests.
+
+/// One of the model's constants as it stands on a cluster; `name` is empty where the cluster has none such.
+struct TrialConstant {
+  std::string family;  ///< its name without the link's: values of one family are each other's neighbours
+  std::string (*name)(const ClusterSpec& cluster, const std::string& family);
+  double (*value)(const ClusterSpec& cluster, const std::string& family);
+  double step = 0;  ///< 0: fitted as its logarithm; else in such steps, for what may be 0
+  ConstantRange range;
+};
+std::vector<TrialConstant> collective_trials();
+std::vector<TrialConstant> loss_trials();
+std::vector<TrialConstant> kernel_trials();
+
+/// The cluster with the constant moved by x.
+ClusterSpec moved(ClusterSpec cluster, const TrialConstant& constant, double x);
+
+/// The least of the spreads that rows need with which `share` of them are held; 0 without rows.
+double spread_for(std::vector<double> needed, double share);
+
+/// The least scatter with which the interval of a step reaches down to `ratio` times the predicted one.
+double needed_scatter(const RowEvidence& evidence, double ratio, const Draws& draws);
+
+/// The mean of what is not modelled with which an interval just holds a step `ratio` times the predicted one;
+/// infinite where none does.
+double needed_loss(const RowEvidence& evidence, double ratio, const Draws& draws);
+
+}  // namespace foretrain

@@ -1,0 +1,105 @@
+// Rows whose clusters have a constant of one name and one value share it: so does the program's table.
+#include "sim/analysis/validation/left_out_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace foretrain {
+
+namespace {
+
+/// Far enough that picoseconds do not count, near enough for a straight line.
+constexpr double kTrial = 0.05;
+/// A constant that one value serves has no neighbours to expect it from: three times its spread among
+/// machines, so that rows decide.
+constexpr double kLonely = 3;
+
+double distance(const TrialConstant& trial, double from, double to) {
+  return trial.step > 0 ? (to - from) / trial.step : std::log(to / from);
+}
+
+}  // namespace
+
+LeftOutFit::LeftOutFit(std::vector<LeftOutRow> rows, std::vector<TrialConstant> trials,
+                       const ResidualsWith& residuals, const Progress& progress)
+    : rows_(std::move(rows)), trials_(std::move(trials)) {
+  for (const LeftOutRow& row : rows_) problem_.residuals.push_back(row.residual);
+  for (std::size_t t = 0; t < trials_.size(); ++t) {
+    if (progress) progress(static_cast<double>(t) / static_cast<double>(trials_.size()));
+    add_slopes(t,
+               residuals([&](ClusterSpec cluster) { return moved(std::move(cluster), trials_[t], kTrial); }));
+  }
+  add_priors();
+}
+
+std::size_t LeftOutFit::shared_of(std::size_t trial, const ClusterSpec& cluster) {
+  const TrialConstant& constant = trials_[trial];
+  const std::string name = constant.name(cluster, constant.family);
+  if (name.empty()) return shared_.size();
+  const double value = constant.value(cluster, constant.family);
+  if (constant.step == 0 && !(value > 0)) return shared_.size();
+  for (std::size_t i = 0; i < shared_.size(); ++i)
+    if (shared_[i].trial == trial && shared_[i].name == name && shared_[i].value == value) return i;
+  shared_.push_back({trial, name, value});
+  SharedConstant& out = problem_.constants.emplace_back();
+  out.name = name, out.slope.assign(rows_.size(), 0);
+  return shared_.size() - 1;
+}
+
+void LeftOutFit::add_slopes(std::size_t trial, const std::vector<double>& up) {
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    const double slope = (up[row] - rows_[row].residual) / kTrial;
+    if (slope == 0) continue;
+    const std::size_t before = shared_.size(), i = shared_of(trial, *rows_[row].cluster);
+    if (i < before || i < shared_.size()) problem_.constants[i].slope[row] = slope;
+  }
+}
+
+/// Around the mean of the other values of the same family, which the rows left out have no say in.
+void LeftOutFit::add_priors() {
+  for (std::size_t i = 0; i < shared_.size(); ++i) {
+    const TrialConstant& trial = trials_[shared_[i].trial];
+    SharedConstant& constant = problem_.constants[i];
+    double sum = 0, squares = 0, others = 0;
+    for (std::size_t k = 0; k < shared_.size(); ++k) {
+      if (k == i || trials_[shared_[k].trial].family != trial.family) continue;
+      const double d = distance(trial, shared_[i].value, shared_[k].value);
+      sum += d, squares += d * d, others += 1;
+    }
+    const double own = trial.step > 0 ? 1 : trial.range.prior;
+    const double mean = others > 0 ? sum / others : 0;
+    const double spread = others > 1 ? std::sqrt(std::max(0.0, squares / others - mean * mean)) : 0;
+    constant.centre = mean;
+    constant.prior = others > 0 ? std::max(own, spread) : kLonely * own;
+    if (trial.step > 0) {
+      constant.least = std::max(-5.0, -shared_[i].value / trial.step - 1e-6);
+    } else {
+      constant.least = std::max(-2.0, std::log(trial.range.least / shared_[i].value));
+      constant.most = std::min(2.0, std::log(trial.range.most / shared_[i].value));
+    }
+    constant.most = std::max(constant.most, constant.least + 1e-6);
+  }
+}
+
+std::vector<double> LeftOutFit::of_all() const {
+  return refitted(problem_, std::vector<bool>(rows_.size(), true));
+}
+
+std::vector<double> LeftOutFit::without(const std::string& key) const {
+  std::vector<bool> is_seen;
+  for (const LeftOutRow& row : rows_) is_seen.push_back(row.key != key);
+  return refitted(problem_, is_seen);
+}
+
+ClusterSpec LeftOutFit::with(ClusterSpec cluster, const std::vector<double>& x) const {
+  const ClusterSpec own = cluster;
+  for (std::size_t i = 0; i < shared_.size(); ++i) {
+    const TrialConstant& trial = trials_[shared_[i].trial];
+    if (trial.name(own, trial.family) == shared_[i].name &&
+        trial.value(own, trial.family) == shared_[i].value)
+      cluster = moved(std::move(cluster), trial, x[i]);
+  }
+  return cluster;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,151 @@
+// A row's spread is taken from rows of its kind that were not left out with it, so that no row is its own
+// witness.
+#include "sim/analysis/validation/left_out_scores.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+namespace foretrain {
+
+namespace {
+
+/// Fewer rows, or of fewer machines, are no evidence of their own.
+constexpr int kFewestRows = 30, kFewestMachines = 4;
+
+using Rows = std::vector<const ScoredRow*>;
+
+double relative(double log_error) { return std::expm1(log_error); }
+
+ErrorStatistics errors(const Rows& rows, double ScoredRow::*residual, bool only_large) {
+  std::vector<double> signed_errors;
+  for (const ScoredRow* row : rows)
+    if (!only_large || row->large) signed_errors.push_back(relative(row->*residual));
+  return statistics_of(std::move(signed_errors));
+}
+
+/// The spread that the rows of others say of a row, when `share` of theirs is to be held.
+class OthersSpreads {
+ public:
+  OthersSpreads(const std::vector<ScoredRow>& rows, double share) : share_(share) {
+    for (const ScoredRow& row : rows)
+      for (const std::string& kind : row.evidence) by_evidence_[kind].push_back(&row);
+  }
+
+  double of(const ScoredRow& row) {
+    const auto [known, is_new] = known_.try_emplace({row.evidence.front(), row.key}, 0.0);
+    if (!is_new) return known->second;
+    std::vector<double> needed;
+    for (const ScoredRow* other : by_evidence_[row.evidence.front()])
+      if (other->key != row.key) needed.push_back(other->needed_unseen);
+    return known->second = spread_for(std::move(needed), share_);
+  }
+  bool holds(const ScoredRow& row) { return row.needed_unseen <= of(row); }
+
+ private:
+  double share_;
+  std::map<std::string, Rows> by_evidence_;
+  std::map<std::pair<std::string, std::string>, double> known_;
+};
+
+LeftOutScores scores_of(const Rows& rows, OthersSpreads& spreads) {
+  LeftOutScores s;
+  s.rows = static_cast<int>(rows.size());
+  s.large_rows = static_cast<int>(std::ranges::count_if(rows, [](const ScoredRow* r) { return r->large; }));
+  s.in_use = errors(rows, &ScoredRow::in_use, false);
+  s.of_all = errors(rows, &ScoredRow::of_all, false);
+  s.left_out = errors(rows, &ScoredRow::left_out, false);
+  s.large_in_use = errors(rows, &ScoredRow::in_use, true);
+  s.large_left_out = errors(rows, &ScoredRow::left_out, true);
+  std::vector<double> widths;
+  int held = 0;
+  for (const ScoredRow* row : rows) {
+    held += spreads.holds(*row) ? 1 : 0;
+    widths.push_back(spreads.of(*row));
+  }
+  s.coverage = rows.empty() ? 0 : held / static_cast<double>(rows.size());
+  s.width = statistics_of(std::move(widths)).median;
+  return s;
+}
+
+template <class Name>
+std::vector<LeftOutGroup> groups_by(const std::vector<ScoredRow>& rows, const Name& name_of_row,
+                                    OthersSpreads& spreads) {
+  std::map<std::string, Rows> groups;
+  for (const ScoredRow& row : rows) groups[name_of_row(row)].push_back(&row);
+  std::vector<LeftOutGroup> out;
+  for (const auto& [name, members] : groups) out.push_back({name, scores_of(members, spreads)});
+  std::ranges::stable_sort(out, std::ranges::greater{},
+                           [](const LeftOutGroup& g) { return g.scores.left_out.median; });
+  return out;
+}
+
+}  // namespace
+
+double spread_for(std::vector<double> needed, double share) {
+  if (needed.empty()) return 0;
+  const auto place = static_cast<std::size_t>(std::ceil(share * static_cast<double>(needed.size()))) - 1;
+  std::ranges::nth_element(needed, needed.begin() + static_cast<std::ptrdiff_t>(place));
+  return needed[place];
+}
+
+double share_for_unseen(const std::vector<ScoredRow>& rows, double most) {
+  constexpr double kStep = 0.005, kMostShare = 0.98;
+  for (double share = most; share < kMostShare; share += kStep) {
+    OthersSpreads spreads(rows, share);
+    const auto held = std::ranges::count_if(rows, [&](const ScoredRow& row) { return spreads.holds(row); });
+    if (static_cast<double>(held) >= most * static_cast<double>(rows.size())) return share;
+  }
+  return kMostShare;
+}
+
+void drop_rare_kinds(std::vector<ScoredRow>& rows) {
+  for (bool any_rare = true; any_rare;) {
+    any_rare = false;
+    const std::map<std::string, KnownTo> spreads = spreads_by_evidence(rows);
+    for (ScoredRow& row : rows) {
+      const KnownTo& known = spreads.at(row.evidence.front());
+      const bool is_rare = known.rows < kFewestRows || known.machines < kFewestMachines;
+      if (row.evidence.size() == 1 || !is_rare) continue;
+      row.evidence.erase(row.evidence.begin()), any_rare = true;
+    }
+  }
+}
+
+void add_scores(const std::vector<ScoredRow>& rows, LeaveOneOut& out) {
+  out.share = share_for_unseen(rows);
+  OthersSpreads spreads(rows, out.share);
+  Rows all;
+  for (const ScoredRow& row : rows) all.push_back(&row);
+  out.all = scores_of(all, spreads);
+  out.groups = groups_by(
+      rows, [](const ScoredRow& row) { return row.key; }, spreads);
+  out.classes = groups_by(
+      rows, [](const ScoredRow& row) { return row.evidence.front(); }, spreads);
+}
+
+std::map<std::string, KnownTo> spreads_by_evidence(const std::vector<ScoredRow>& rows, double most) {
+  struct Needed {
+    std::vector<double> seen, unseen;
+    std::set<std::string> machines;
+  };
+  std::map<std::string, Needed> needed;
+  for (const ScoredRow& row : rows) {
+    for (const std::string& kind : row.evidence) {
+      Needed& n = needed[kind];
+      n.seen.push_back(row.needed_seen), n.unseen.push_back(row.needed_unseen), n.machines.insert(row.key);
+    }
+  }
+  const double share = share_for_unseen(rows, most);
+  std::map<std::string, KnownTo> out;
+  for (auto& [evidence, n] : needed) {
+    const auto count = static_cast<int>(n.seen.size());
+    const double seen = spread_for(std::move(n.seen), most);
+    out[evidence] = {seen, std::max(seen, spread_for(std::move(n.unseen), share)), count,
+                     static_cast<int>(n.machines.size())};
+  }
+  return out;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,109 @@
+// The gap first, then every cluster, GPU or source, then how wide intervals have to be.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/counted.hpp"
+#include "sim/base/decimal.hpp"
+#include "sim/report/json_value.hpp"
+#include "sim/report/validation/validation_catalog.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string_view word_of(LeftOutBy by) { return kLeftOutNames[static_cast<std::size_t>(by)]; }
+
+std::string gap_line(const LeaveOneOut& v) {
+  const LeftOutScores& s = v.all;
+  std::string out = fmt::format(
+      "over-fitting: without the rows of the {} that is scored the median error is {} % instead of {} %, p90 "
+      "{} "
+      "instead of {}\n",
+      word_of(v.by), percent(s.left_out.median, 2), percent(s.in_use.median, 2), percent(s.left_out.p90, 1),
+      percent(s.in_use.p90, 1));
+  if (s.large_rows > 0)
+    out += fmt::format("from 4 MiB on: {} % instead of {} %\n", percent(s.large_left_out.median, 2),
+                       percent(s.large_in_use.median, 2));
+  out += fmt::format("{} in {}, {} fitted again", counted(s.rows, "row"),
+                     counted(std::ssize(v.groups), std::string(word_of(v.by))),
+                     counted(v.constants, "constant"));
+  if (v.unscored > 0) out += fmt::format("; {} not scored", counted(v.unscored, "row"));
+  return out + fmt::format("; fitted to all rows the median would be {} %\n", percent(s.of_all.median, 2)) +
+         fmt::format("90 % intervals that know no row of the {} hold {} % of its rows\n", word_of(v.by),
+                     percent(s.coverage, 1));
+}
+
+std::string group_line(const LeftOutGroup& g) {
+  const LeftOutScores& s = g.scores;
+  return fmt::format("{:>5}  {:>6} % {:>7} %  {:>6} % {:>7} %  {:>6} %  {:>6} %  {}\n", s.rows,
+                     percent(s.in_use.median, 1), percent(s.in_use.p90, 1), percent(s.left_out.median, 1),
+                     percent(s.left_out.p90, 1), signed_percent(s.left_out.bias, 1), percent(s.coverage, 1),
+                     g.name);
+}
+
+std::string heading_of_groups(std::string_view what) {
+  return fmt::format(
+      "\n{:>5}  {:>18}  {:>18}  {:>8}  {:>8}  {}\n{:>5}  {:>8} {:>9}  {:>8} {:>9}  {:>8}  {:>8}\n", "rows",
+      "constants in use", "left out", "", "in 90 %", what, "", "median", "p90", "median", "p90", "bias",
+      "interval");
+}
+
+std::string spread_lines(const LeaveOneOut& v) {
+  std::string out = fmt::format("\n{:>5} {:>8}  {}\n", "rows", "in 90 %", "rows of one spread");
+  for (const LeftOutGroup& g : v.classes)
+    out += fmt::format("{:>5} {:>6} %  {}, spread {}\n", g.scores.rows, percent(g.scores.coverage, 1), g.name,
+                       percent(g.scores.width, 0) + " %");
+  return out;
+}
+
+std::string write_table(const LeaveOneOut& v) {
+  std::string out = gap_line(v) + heading_of_groups(word_of(v.by));
+  for (const LeftOutGroup& g : v.groups) out += group_line(g);
+  return out + spread_lines(v);
+}
+
+Json scores_json(const LeftOutScores& s) {
+  const auto errors = [](const ErrorStatistics& e) {
+    return Json{{"median", e.median}, {"p90", e.p90}, {"mean", e.mean}, {"bias", e.bias}};
+  };
+  Json out{{"rows", s.rows},
+           {"in_use", errors(s.in_use)},
+           {"fitted_to_all", errors(s.of_all)},
+           {"left_out", errors(s.left_out)},
+           {"coverage", s.coverage},
+           {"spread", s.width}};
+  out["large_left_out"] = s.large_rows > 0 ? errors(s.large_left_out) : Json(nullptr);
+  return out;
+}
+
+Json groups_json(const std::vector<LeftOutGroup>& groups) {
+  Json out = Json::array();
+  for (const LeftOutGroup& g : groups) {
+    Json row = scores_json(g.scores);
+    row["name"] = g.name;
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+std::string write_left_out_json(const LeaveOneOut& v) {
+  Json out{{"schema", "foretrain.left_out/1"}, {"left_out", word_of(v.by)}, {"kind", v.kind},
+           {"constants", v.constants},         {"unscored", v.unscored},    {"all", scores_json(v.all)}};
+  out["groups"] = groups_json(v.groups);
+  out["spreads"] = groups_json(v.classes);
+  return json_text(out);
+}
+
+std::string write_spreads(const LeaveOneOut& v) {
+  std::string out;
+  for (const EvidenceRow& row : v.evidence) out += row.line + "\n";
+  return out;
+}
+
+}  // namespace
+
+const LeftOutReportEntry kLeftOutReports[kLeftOutFormats] = {
+    {"table", write_table}, {"json", write_left_out_json}, {"spreads", write_spreads}};
+
+}  // namespace foretrain

@@ -1,0 +1,139 @@
+// Constants fitted again without some rows: on straight lines whose answers are known, and on collectives
+// that a changed cluster would have given.
+#include "sim/analysis/validation/leave_one_out.hpp"
+
+#include <cmath>
+
+#include "sim/analysis/validation/left_out_scores.hpp"
+#include "sim/collective/costs.hpp"
+#include "sim/scenario/named_cluster.hpp"
+#include "tests/support/catch.hpp"
+
+namespace leave_one_out_test {
+
+using namespace foretrain;
+
+namespace {
+
+CollectiveMeasurement row_on(const std::string& cluster, std::int64_t bytes) {
+  CollectiveMeasurement m;
+  m.series = cluster, m.cluster = cluster, m.op = "all_reduce", m.gpus = 4, m.nodes = 1, m.bytes = bytes;
+  m.time_us = 1, m.source = "github.com/" + cluster + " @1 log";
+  return m;
+}
+
+/// What `cluster` would print if kernels of collectives started so many times as slowly.
+std::vector<CollectiveMeasurement> rows_of(const std::string& cluster, double slower) {
+  std::vector<CollectiveMeasurement> rows;
+  for (std::int64_t bytes = 64; bytes <= 64 << 20; bytes *= 4) rows.push_back(row_on(cluster, bytes));
+  const std::vector<TrialConstant> trials = collective_trials();
+  const auto kernel = std::ranges::find(trials, "nccl.kernel", &TrialConstant::family);
+  const CollectiveTrial trial{
+      [&](ClusterSpec spec) { return moved(std::move(spec), *kernel, std::log(slower)); }};
+  const CollectiveValidation v = validate_collectives(rows, {}, nullptr, trial);
+  for (const ValidatedCollective& p : v.series.at(0).points)
+    std::ranges::find(rows, p.bytes, &CollectiveMeasurement::bytes)->time_us = p.predicted;
+  return rows;
+}
+
+std::vector<CollectiveMeasurement> joined(std::vector<CollectiveMeasurement> a,
+                                          const std::vector<CollectiveMeasurement>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+const LeftOutGroup& group(const LeaveOneOut& v, const std::string& name) {
+  return *std::ranges::find(v.groups, name, &LeftOutGroup::name);
+}
+
+ScoredRow scored(const std::string& key, double needed) {
+  ScoredRow row;
+  row.key = key, row.needed_seen = row.needed_unseen = needed, row.evidence = {"kind"};
+  return row;
+}
+
+}  // namespace
+
+TEST_CASE("a refit finds what the rows that it sees were made with, and its expectation where none tell") {
+  // Two rows follow the first constant, one the second: residual 0.3 and slope -1 are nulled by x = 0.3.
+  RefitProblem problem{{0.3, 0.3, 0.7}, {}};
+  problem.constants = {{"a", 0, 10, -5, 5, {-1, -1, 0}}, {"b", 0.2, 10, -5, 5, {0, 0, -1}}};
+  const std::vector<double> all = refitted(problem, {true, true, true});
+  CHECK(all[0] == Approx(0.3).epsilon(0.02));
+  CHECK(all[1] == Approx(0.7).epsilon(0.05));
+  const std::vector<double> without = refitted(problem, {true, true, false});
+  CHECK(without[0] == Approx(0.3).epsilon(0.02));
+  CHECK(without[1] == Approx(0.2));  // the centre
+  CHECK(residual_at(problem, 2, without) == Approx(0.7 - 0.2));
+}
+
+TEST_CASE("a constant stays within its limits in a refit") {
+  RefitProblem problem{{3, 3}, {{"a", 0, 10, -1, 1, {-1, -1}}}};
+  CHECK(refitted(problem, {true, true})[0] == Approx(1).epsilon(1e-3));
+}
+
+TEST_CASE("a cluster left out is predicted by what the others say, and they by what it says") {
+  // Puhti and dgx1-v100 share Volta's constants; the rows of one were made with kernels that start late.
+  const std::vector<CollectiveMeasurement> late = rows_of("dgx1-v100", 2), usual = rows_of("puhti", 1);
+  const LeaveOneOut v = leave_one_out(joined(late, usual), LeftOutBy::cluster, {});
+  CHECK(v.all.rows == static_cast<int>(late.size() + usual.size()));
+  const LeftOutScores& puhti = group(v, "puhti").scores;
+  CHECK(puhti.in_use.median < 1e-6);  // its own constants made its rows
+  CHECK(puhti.left_out.p90 > 0.05);   // without it the late kernels of the other are believed
+  const LeftOutScores& dgx = group(v, "dgx1-v100").scores;
+  CHECK(dgx.left_out.median == Approx(dgx.in_use.median).epsilon(0.3));  // nobody else knows of them
+  CHECK(dgx.of_all.median < dgx.left_out.median);                        // all rows do
+}
+
+TEST_CASE("rows are left out by cluster, GPU or publication") {
+  const std::vector<CollectiveMeasurement> rows = joined(rows_of("dgx1-v100", 1), rows_of("puhti", 1));
+  CHECK(leave_one_out(rows, LeftOutBy::cluster, {}).groups.size() == 2);
+  CHECK(leave_one_out(rows, LeftOutBy::source, {}).groups.size() == 2);
+  CHECK(publication_of("github.com/a/b @1 log") == "github.com/a/b");
+  CHECK(publication_of("horovod/horovod docs") == "horovod/horovod");
+}
+
+TEST_CASE("a spread holds the share of rows that it is to hold") {
+  CHECK(spread_for({}, 0.9) == 0);
+  CHECK(spread_for({3, 1, 2, 10, 4, 5, 6, 7, 8, 9}, 0.9) == 9);
+  CHECK(spread_for({3, 1, 2}, 1) == 3);
+}
+
+TEST_CASE("a machine is judged by spreads that none of its own rows has a say in") {
+  // Nine rows of one machine need 1, one of another needs 5: the other is not held by what it needs itself.
+  std::vector<ScoredRow> rows(9, scored("a", 1));
+  rows.push_back(scored("b", 5));
+  LeaveOneOut out;
+  add_scores(rows, out);
+  CHECK(group(out, "b").scores.coverage == 0);
+  CHECK(group(out, "a").scores.coverage == 1);
+}
+
+TEST_CASE("unseen machines are never known better than seen ones") {
+  std::vector<ScoredRow> rows(10, scored("a", 1));
+  for (ScoredRow& row : rows) row.needed_unseen = 0.5;
+  const KnownTo known = spreads_by_evidence(rows).at("kind");
+  CHECK(known.seen == 1);
+  CHECK(known.unseen == 1);
+}
+
+TEST_CASE("the loss that an interval needs is the least that reaches the measured step") {
+  RowEvidence e;
+  e.beyond = true, e.predicted_loss = 0.1;
+  set_unmodelled(e.response, 0.05, e.predicted_loss);
+  const Draws draws;
+  const double needed = needed_loss(e, 1.2, draws);
+  const auto high = [&](double mean) {
+    StepResponse response = e.response;
+    set_unmodelled(response, mean, e.predicted_loss);
+    return step_interval(1, step_factors(response, draws, 1)).high_s;
+  };
+  CHECK(high(needed) == Approx(1.2).epsilon(0.002));
+  CHECK(needed_loss(e, 1.0, draws) == 0);
+  e.beyond = false;  // no larger than the measured job: nothing more may be lost
+  CHECK(std::isinf(needed_loss(e, 1.2, draws)));
+  CHECK(needed_scatter(e, 1.1, draws) == 0);
+  CHECK(needed_scatter(e, 0.8, draws) > 0.1);
+}
+
+}  // namespace leave_one_out_test
