@@ -65,7 +65,7 @@ TEST_CASE("ranks of other nodes than the root's stand in one order") {
   CHECK(waiting_hops(places, 2) == 1);
 }
 
-TEST_CASE("behind an NVSwitch all channels have one order; in a cube mesh they have not") {
+TEST_CASE("behind an NVSwitch all channels have one order, in a cube mesh they have not") {
   const OneJob switched(nvswitch_node(), 8), mesh(cube_mesh_node(), 8);
   const auto orders = [](const OneJob& job, bool from_root) {
     return chain_places(job.communicator.job(), job.communicator.job().coll_channels, from_root);
