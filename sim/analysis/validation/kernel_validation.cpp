@@ -10,6 +10,7 @@
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/toml/reader.hpp"
 #include "sim/workload/device/kernel_time.hpp"
+#include "sim/workload/device/row_passes.hpp"
 
 namespace foretrain {
 
@@ -65,21 +66,25 @@ Operator convolution_operator(const KernelShape& s) {
   return op.with(p);
 }
 
-/// PyTorch's softmax of up to 1,024 numbers keeps a row in registers and reads it once
-/// (aten/src/ATen/native/cuda/PersistentSoftmax.cuh); longer rows are read for their statistics and again, as
-/// those of a normalization.
-bool reads_again(const KernelMeasurement& row) {
+/// Layer norm reads a row for its statistics and for its result. PyTorch's softmax of up to 1,024 numbers
+/// keeps a row in registers (aten/src/ATen/native/cuda/PersistentSoftmax.cuh), and reads a longer one for its
+/// maximum, its sum and its result.
+double passes_of(const KernelMeasurement& row, const Gpu& gpu) {
   constexpr std::int64_t kLongestInRegisters = 1024;
-  return row.op->cls == KernelClass::layer_norm ||
-         (row.op->cls == KernelClass::softmax && row.shape.columns > kLongestInRegisters);
+  const std::int64_t columns = row.shape.columns;
+  const double bytes = (row.precision == "fp32" || row.precision == "tf32" ? 4 : 2) * number(columns);
+  if (row.op->cls == KernelClass::layer_norm) return row_passes(gpu, bytes, 1, kLayerNormThreads);
+  const bool is_long = row.op->cls == KernelClass::softmax && columns > kLongestInRegisters;
+  return is_long ? row_passes(gpu, bytes, 2, softmax_threads(columns)) : 1;
 }
 
-Operator operator_of(const KernelMeasurement& row) {
+Operator operator_of(const KernelMeasurement& row, const Gpu& gpu) {
   if (row.op->cls == KernelClass::product) return product_operator(row.shape);
   if (row.op->cls == KernelClass::convolution) return convolution_operator(row.shape);
   Operator op;
-  op.cls = reads_again(row) ? OperatorClass::normalization : OperatorClass::elementwise;
+  op.cls = OperatorClass::elementwise;
   op.bytes = {4.0 * row.op->tensors * number(row.shape.rows) * number(row.shape.columns), 0};
+  op.bytes.fixed *= passes_of(row, gpu);
   return op;
 }
 
@@ -120,7 +125,7 @@ double predicted_us(const KernelMeasurement& row, Gpu gpu) {
   KernelContext context{gpu, calibration, precision_of(row)};
   context.half_weights = true;  // operands lie there in that precision: nothing is cast
   const std::int64_t batch = row.op->cls == KernelClass::convolution ? row.shape.batch : 1;
-  const double kernel = kernel_seconds(operator_of(row), context, batch) * 1e6;
+  const double kernel = kernel_seconds(operator_of(row, gpu), context, batch) * 1e6;
   const MeasuredCall call = call_of(row.op->cls);
   return std::max(call.least_us, call.before_us + kernel);
 }

@@ -64,7 +64,8 @@ ProductDevice device_of(const Operator& op, const KernelContext& context, Arithm
   device.element_bytes = 4 * element_share(op, context.precision);
   device.costs = &context.calibration.product;
   device.is_simt = arithmetic == Arithmetic::cuda_cores && context.gpu.architecture >= Architecture::pascal;
-  device.issues_two = context.gpu.architecture == Architecture::pascal;
+  device.issues_two =
+      context.gpu.architecture == Architecture::pascal && context.gpu.compute_capability > 6.05;
   device.tiles = device.is_simt ? core_tiles(context.gpu) : usual_tiles();
   device.overlap_power = context.calibration.roofline_power;
   return device;

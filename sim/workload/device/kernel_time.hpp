@@ -48,7 +48,7 @@ struct ProductDevice {
   double element_bytes = 4;
   const ProductCosts* costs = nullptr;
   bool is_simt = false;     ///< CUDA cores since Pascal: measured kernel by kernel (ProductCosts)
-  bool issues_two = false;  ///< a load beside an FMA in one clock, as Pascal and no later architecture
+  bool issues_two = false;  ///< a load beside an FMA in one clock: Pascal's multiprocessors of 128 cores
   LibraryTiles tiles = usual_tiles();
   double overlap_power = 2.7;  ///< KernelCalibration::roofline_power
 };
