@@ -25,7 +25,7 @@ endif()
 
 # The arguments after the folder are libraries.
 function(foretrain_add_tests name folder)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp)
   if(NOT sources)
     return()
   endif()
@@ -61,16 +61,11 @@ foreach(page IN LISTS root_pages pages)
   # The slow ones begin first.
   set_tests_properties("docs: ${page}" PROPERTIES ENVIRONMENT FORETRAIN_PAGE=${page} TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
 endforeach()
-# Whether every JSON report is what its schema says; Debian's python3-jsonschema has the validator.
-foreach(python IN ITEMS python3 /usr/bin/python3)
-  execute_process(COMMAND ${python} -c "from jsonschema import Draft202012Validator" RESULT_VARIABLE no_validator OUTPUT_QUIET ERROR_QUIET)
-  if(NOT no_validator)
-    add_test(NAME "reports: JSON is as docs/reference/schema says"
-             COMMAND ${python} -W ignore ${PROJECT_SOURCE_DIR}/tests/golden/json_schemas.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
-    set_tests_properties("reports: JSON is as docs/reference/schema says" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
-    break()
-  endif()
-endforeach()
+# Whether every JSON report is what its schema says.
+add_test(NAME "reports: JSON is as docs/reference/schema says"
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/golden/json_schemas.sh ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
+set_tests_properties("reports: JSON is as docs/reference/schema says"
+                     PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} SKIP_RETURN_CODE 4 COST 10)
 include(cmake/toy_strategy.cmake)
 find_path(SIMGRID_INCLUDE_DIR simgrid/s4u.hpp)
 find_library(SIMGRID_LIBRARY simgrid)

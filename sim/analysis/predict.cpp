@@ -60,6 +60,7 @@ class Predictor {
     return std::ranges::all_of(prediction.points, &PredictionPoint::fits);
   }
 
+  /// What was asked, as it was understood.
   Prediction heading() const {
     Prediction prediction;
     prediction.scenario = scenario_.name;
@@ -76,6 +77,7 @@ class Predictor {
     return prediction;
   }
 
+  /// From here on the device model is the one that repeats the measured step.
   void anchor(Prediction& prediction) {
     anchored_ = fit_anchor(points_.simulator(), points_.device(), *scenario_.anchor);
     const Anchored& anchored = *anchored_;
@@ -93,6 +95,7 @@ class Predictor {
     for (std::string& doubt : doubts_about(anchored)) prediction.warnings.push_back(std::move(doubt));
   }
 
+  /// Speedup is over one GPU of this very model, measured or not.
   PredictionPoint point(int gpus, Decisions& decisions) {
     PredictionPoint p = points_.point(gpus, decisions);
     p.speedup = p.samples_per_s / points_.throughput(1).samples_per_s;
@@ -120,7 +123,8 @@ class Predictor {
     for (std::size_t i = 0; i < prediction.points.size(); ++i) {
       const PredictionPoint& p = prediction.points[i];
       if (p.steps_per_epoch == 0)
-        warnings.push_back(fmt::format("{} GPUs: drop_last leaves no full batch in an epoch", p.gpus));
+        warnings.push_back(
+            fmt::format("{}: drop_last leaves no full batch in an epoch", counted(p.gpus, "GPU")));
       if (p.fits_tightly()) warnings.push_back(tightness_warning(p));
       if (!p.fits()) shortages.push_back({i, p, memory_advice(p, scenario_, points_.step(p.gpus).memory)});
     }
@@ -144,6 +148,7 @@ class Predictor {
 
 }  // namespace
 
+/// On the largest number of GPUs that is listed: where there is most to see.
 RecordedSteps record_steps(const Scenario& scenario) {
   const int gpus = scenario.gpus.back();
   const StepSimulator simulator(scenario, std::max(gpus, scenario.anchor ? scenario.anchor->gpus : 1));

@@ -14,6 +14,7 @@
 #include "sim/app/commands.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
@@ -69,7 +70,8 @@ Settings provenance_of(const std::vector<SampleFile>& files) {
   std::vector<std::string> names;
   for (const SampleFile& file : files) {
     for (const auto& [key, value] : file.provenance) state(key, value);
-    names.push_back(fmt::format("{} ({}, {} samples)", file.file, file.format, file.samples.size()));
+    names.push_back(
+        fmt::format("{} ({}, {})", file.file, file.format, counted(std::ssize(file.samples), "sample")));
   }
   state("files", fmt::format("{}", fmt::join(names, "; ")));
   state("fitted",
@@ -81,8 +83,10 @@ Settings provenance_of(const std::vector<SampleFile>& files) {
 /// Of more samples than a file may hold, every n-th: a calibration must be small enough to be read again.
 constexpr std::size_t kMostWrittenPoints = kMostCalibrationPoints / 2;
 
+/// The samples beside the fit, for `calibrate show` and its drawing.
 std::vector<CalibrationPoints> points_of(const CalibrationFit& fit) {
   std::map<std::tuple<int, std::string, std::string, SampleUnit>, CalibrationPoints> groups;
+  // Evenly over all samples, so that every size keeps some.
   const std::size_t step = fit.residuals.size() / kMostWrittenPoints + 1;
   for (std::size_t i = 0; i < fit.residuals.size(); i += step) {
     const CalibrationFit::Residual& r = fit.residuals[i];
@@ -120,6 +124,7 @@ CalibrationFit with_known_collectives(CalibrationFit fit) {
   return fit;
 }
 
+/// Units of constants are those of the tables they come from.
 CalibrationTableOptions table_options(const CalibrateCommand& command) {
   return {calibratable_constants(), static_cast<std::size_t>(std::max(0, command.worst))};
 }
@@ -146,6 +151,7 @@ void run_calibrate_fit(const CalibrateCommand& command) {
   fit.calibration.provenance = provenance_of(files);
   const std::string text = write_calibration(fit.calibration) + write_calibration_points(points_of(fit));
   if (!command.svg.empty()) write_file(command.svg, draw_calibration(fit));
+  // The calibration alone, so that it can be piped into a file.
   if (command.output.empty() || command.output == "-") return write_output("", text);
   write_file(command.output, text);
   write_output("", list_sample_files(files, SampleListing::files) + "\n" +

@@ -95,6 +95,7 @@ void run_collective(const CollectiveCommand& command) {
   if (!command.svg.empty()) write_file(command.svg, draw_busbw(busbw_chart(curve, measured.collective)));
   write_output(command.output,
                find_collective_report(command.format)->write(curve, {.explain = command.explain}));
+  warn_beside(command.format, curve.warnings);
 }
 
 }  // namespace foretrain

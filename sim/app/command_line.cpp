@@ -8,14 +8,14 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "sim/app/calibrate_options.hpp"
-#include "sim/app/collective_options.hpp"
-#include "sim/app/command_pages.hpp"
 #include "sim/app/commands.hpp"
-#include "sim/app/completion.hpp"
-#include "sim/app/topology_options.hpp"
-#include "sim/app/training_options.hpp"
-#include "sim/app/usage.hpp"
+#include "sim/app/options/calibrate_options.hpp"
+#include "sim/app/options/collective_options.hpp"
+#include "sim/app/options/topology_options.hpp"
+#include "sim/app/options/training_options.hpp"
+#include "sim/app/options/usage.hpp"
+#include "sim/app/pages/command_pages.hpp"
+#include "sim/app/pages/completion.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/report/model/model_catalog.hpp"
@@ -26,6 +26,7 @@ namespace foretrain {
 
 namespace {
 
+/// Exit code of a line that was not understood; 1 is for wrong input, 3 for a world that fails.
 constexpr int kUsageError = 2;
 
 /// Everything the options write to.
@@ -57,6 +58,7 @@ const std::vector<std::string>& layer_listings() {
   return names;
 }
 
+/// Of names that one_of() let through.
 LayerListing listing_named(std::string_view name) {
   if (name == "all") return LayerListing::all;
   return name == "none" ? LayerListing::none : LayerListing::folded;
@@ -109,7 +111,9 @@ void add_model(CLI::App& app, Options& options) {
 }
 
 void add_job(CLI::App& app, Options& options) {
-  CLI::App* command = app.add_subcommand("job", "Look at a job script of Slurm or a submit file of HTCondor");
+  CLI::App* command = app.add_subcommand("job",
+                                         "Look at a job: a script of Slurm, PBS, LSF, Grid Engine or Flux, a "
+                                         "submit file, a manifest, a launch line");
   command->require_subcommand(1);
   JobCommand& job = options.job;
   CLI::App* show = command->add_subcommand(
@@ -129,6 +133,22 @@ void add_job(CLI::App& app, Options& options) {
       "Examples:\n  foretrain job show job.sbatch\n  foretrain job show submit.sub --cluster chtc-2080ti "
       "--format json");
   show->callback([&job] { run_job_show(job); });
+  CLI::App* check = command->add_subcommand("check", "What is wrong with it, before it is submitted");
+  check->add_option("FILE", job.file, "The script; it is only read, never run")->required();
+  check
+      ->add_option("--cluster", job.overrides.cluster,
+                   "The cluster it is for, where the script leaves that open")
+      ->type_name("NAME");
+  check->add_option("--model", job.overrides.model, "The network it trains: then its time is predicted")
+      ->type_name("NAME");
+  check->add_option("--set", job.overrides.settings, "Any key of the scenario, as in data.samples=1281167")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  check->footer(
+      "Exit code 1: the batch system would refuse it, or there is nothing to train on.\n\n"
+      "Examples:\n  foretrain job check job.pbs --cluster polaris\n  foretrain job check job.sbatch --model "
+      "resnet50 --set data.samples=1281167");
+  check->callback([&job] { run_job_check(job); });
 }
 
 /// A text of all commands; a command line of its own, as one that has parsed shows what it chose.

@@ -9,6 +9,7 @@
 #include "sim/analysis/advice/recommendation.hpp"
 #include "sim/analysis/fit/calibration_check.hpp"
 #include "sim/import/logs/log_hints.hpp"
+#include "sim/import/machines/machine_cluster.hpp"
 #include "sim/report/model/model_catalog.hpp"
 #include "sim/scenario/new_cluster.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -20,7 +21,9 @@ struct RecommendationOptions {
   bool recommend = false;
   RecommendationRequest request;
   std::string sbatch, condor;  ///< files for the job's script; empty: none
-  bool is_wanted() const { return recommend || !sbatch.empty() || !condor.empty(); }
+  std::string job_script;      ///< likewise, for the cluster's own batch system
+  std::string job_system;      ///< or for this one
+  bool is_wanted() const { return recommend || !sbatch.empty() || !condor.empty() || !job_script.empty(); }
 };
 
 /// `both`: as the scenario says, and the other beside it.
@@ -82,7 +85,7 @@ struct ListCommand {
   bool only_names = false;
 };
 /// What `list` can show.
-const std::vector<std::string>& listable();  // listing.cpp
+const std::vector<std::string>& listable();  // pages/listing.cpp
 void run_list(const ListCommand& command);   // list.cpp
 
 struct TopologyCommand {
@@ -100,8 +103,15 @@ struct NewClusterCommand {
   std::string output;  ///< file; empty = standard output
 };
 void run_topology_new(const NewClusterCommand& command);  // topology.cpp
-void run_topology_check(const TopologyCommand& command);  // topology.cpp
-void run_topology_draw(const TopologyCommand& command);   // topology_draw.cpp
+
+struct ImportClusterCommand {
+  std::vector<std::string> files;
+  ImportAnswers answers;
+  std::string output;  ///< empty: standard output
+};
+void run_topology_import(const ImportClusterCommand& command);  // topology_import.cpp
+void run_topology_check(const TopologyCommand& command);        // topology.cpp
+void run_topology_draw(const TopologyCommand& command);         // topology_draw.cpp
 /// What `show --channels` prints.
 std::string describe_channels(const TopologyCommand& command);  // topology_draw.cpp
 
@@ -155,7 +165,8 @@ struct JobCommand {
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
 };
-void run_job_show(const JobCommand& command);  // job.cpp
+void run_job_show(const JobCommand& command);   // job.cpp
+void run_job_check(const JobCommand& command);  // job.cpp
 
 struct ReferenceCommand {
   std::string topic;
@@ -166,6 +177,6 @@ struct CommandTexts {
 };
 /// Topics of the reference; all but the manual page are files docs/reference/TOPIC.md.
 const std::vector<std::string>& reference_topics();
-void run_reference(const ReferenceCommand& command, const CommandTexts& texts);  // reference.cpp
+void run_reference(const ReferenceCommand& command, const CommandTexts& texts);  // pages/reference.cpp
 
 }  // namespace foretrain

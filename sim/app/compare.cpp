@@ -42,6 +42,7 @@ std::vector<std::string> strategies_asked(const CompareCommand& command) {
   return strategies_named(command.strategies);
 }
 
+/// The table of best strategies instead of one scenario's comparison.
 bool asks_for_pairs(const CompareCommand& command) {
   return !command.models.empty() || !command.clusters.empty();
 }

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/app/commands.hpp"
-#include "sim/app/listing.hpp"
+#include "sim/app/pages/listing.hpp"
 #include "sim/report/output_file.hpp"
 
 namespace foretrain {

@@ -10,6 +10,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/import/job_cluster.hpp"
 #include "sim/import/job_scenario.hpp"
+#include "sim/import/jobs/whole_nodes.hpp"
 #include "sim/import/program_arguments.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/toml/reader.hpp"
@@ -20,6 +21,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Scripts that a job script starts by name, from its own folder and those below it: nothing else of the disk
+/// is read.
 ScriptFinder scripts_beside(const std::string& file) {
   const fs::path folder = fs::path(file).parent_path();
   return [folder](const std::string& name) -> std::optional<SourceText> {
@@ -48,6 +51,7 @@ std::string said_of(std::string_view key, const std::string& option,
   return value;
 }
 
+/// Whether the user describes the data: then the job's cores count, whatever the script says of its loader.
 bool loads_data(const ScenarioOverrides& overrides) {
   return std::any_of(overrides.settings.begin(), overrides.settings.end(), [](const std::string& setting) {
     return setting.starts_with("data.") && !setting.starts_with("data.samples");
@@ -83,6 +87,7 @@ Diagnostic taken_as_model(const JobScript& script, const SaidModel& said) {
           ""};
 }
 
+/// With what the program is told, which may be a network under another name.
 InputError missing_model(const JobScript& script) {
   std::string hint = "give --model NAME, as in --model resnet50";
   if (const ProgramArgument* argument = find_argument(script.launch.arguments, "model"))
@@ -101,6 +106,7 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   try {
     job.cluster = choose_cluster(job.script, said_of("cluster.name", overrides.cluster, overrides.settings));
   } catch (const InputError& error) {
+    // A cluster that the user names must be there; one that the script leaves open may stay open.
     if (!overrides.cluster.empty()) throw;
     job.no_cluster = error.what();
   }

@@ -40,6 +40,7 @@ void apply_job(const std::optional<OpenedJob>& job, Scenario& scenario) {
   apply_reservation(*job, scenario);
 }
 
+/// With the line it stands in, for the warning when the run takes longer.
 std::optional<JobTimeLimit> time_limit_of(const std::optional<OpenedJob>& job) {
   if (!job || !job->script.request.seconds) return std::nullopt;
   const auto& limit = *job->script.request.seconds;
@@ -73,6 +74,7 @@ std::vector<Opened> open_each(const std::vector<std::string>& names, const Scena
       all.push_back(open(open_scenario(name, overrides)));
     } catch (const InputError& error) {
       for (const Diagnostic& mistake : error.diagnostics()) {
+        // Options are applied to every scenario: a mistake in them would be told once for each.
         const bool is_known = std::ranges::find(mistakes, mistake) != mistakes.end();
         if (!is_known && mistakes.size() < Diagnostics::kMostDiagnostics) mistakes.push_back(mistake);
       }

@@ -2,6 +2,7 @@
 // each by itself, of a study every combination; below, each of the three goes down the same way.
 #include "sim/analysis/predict.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,11 +13,12 @@
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/opened_scenarios.hpp"
 #include "sim/app/progress_line.hpp"
+#include "sim/import/jobs/catalog.hpp"
+#include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/catalog.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/report/prediction/chrome_trace.hpp"
 #include "sim/report/prediction/html.hpp"
-#include "sim/report/prediction/job_script.hpp"
 #include "sim/scenario/variation.hpp"
 
 namespace foretrain {
@@ -100,7 +102,8 @@ Recommendation recommended(const PredictCommand& command, const ComparedScenario
   request.only_gpus = command.overrides.gpus;
   Recommendation recommendation =
       recommend(scenarios, request, [&progress](double done) { progress.show(done); });
-  const bool is_script_wanted = !options.sbatch.empty() || !options.condor.empty();
+  const bool is_script_wanted =
+      !options.sbatch.empty() || !options.condor.empty() || !options.job_script.empty();
   if (is_script_wanted && !recommendation.best)
     throw InputError("there is no job to write a script for: " + recommendation.why_none);
   return recommendation;
@@ -151,6 +154,15 @@ std::string trace_of(const RecordedSteps& steps, const Scenario& scenario) {
                             {scenario.workload.model->layer_names, steps.plan.step_ends});
 }
 
+/// What --job-system says, else the cluster's.
+const JobSystem& asked_system(const PredictCommand& command, const JobPlan& plan) {
+  const std::string& name = command.recommendation.job_system;
+  const auto found = std::ranges::find(kBatchSystemNames, std::string_view(name));
+  return job_system(name.empty() || found == kBatchSystemNames.end()
+                        ? plan.system
+                        : static_cast<BatchSystem>(found - kBatchSystemNames.begin()));
+}
+
 std::vector<FileText> further_files(const PredictCommand& command, const Answer& answer,
                                     const Scenario& scenario) {
   const std::string& sbatch = command.recommendation.sbatch;
@@ -159,6 +171,9 @@ std::vector<FileText> further_files(const PredictCommand& command, const Answer&
   if (const auto& recommendation = answer.prediction.recommendation) {
     if (!sbatch.empty()) files.push_back({sbatch, write_sbatch(recommendation->plan)});
     if (!condor.empty()) files.push_back({condor, write_condor(recommendation->plan)});
+    const std::string& own = command.recommendation.job_script;
+    if (!own.empty())
+      files.push_back({own, asked_system(command, recommendation->plan).write(recommendation->plan)});
   }
   if (!command.html.empty())
     files.push_back({command.html, write_html(answer.prediction, {.explain = command.explain})});
@@ -208,7 +223,8 @@ void run_predict(const PredictCommand& command) {
                  {"--html", command.html},
                  {"--trace", command.trace},
                  {"--sbatch", command.recommendation.sbatch},
-                 {"--condor", command.recommendation.condor}});
+                 {"--condor", command.recommendation.condor},
+                 {"--job-script", command.recommendation.job_script}});
   if (opened.size() > 1) return predict_several(command, opened);
   has_study(opened.front()) ? predict_study(command, opened.front()) : predict_one(command, opened.front());
 }

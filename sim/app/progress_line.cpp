@@ -14,6 +14,7 @@ namespace foretrain {
 ProgressLine::ProgressLine(const std::string& what)
     : what_(printable(what)), on_terminal_(::isatty(STDERR_FILENO) == 1) {}
 
+/// \x1b[K clears the rest of the line, which may have been longer.
 void ProgressLine::show(double done) {
   using namespace std::chrono_literals;
   const auto now = Clock::now();

@@ -18,12 +18,13 @@ namespace foretrain {
 
 namespace {
 
+/// What the machine is, in the figures of data sheets.
 std::string heading(const ClusterSpec& spec) {
   const Gpu& gpu = spec.node.gpu;
-  return fmt::format("{}: {}\n{} with {} x {} ({} fp32, {} at {}), {} cores, fabric {}\n\n", spec.name,
+  return fmt::format("{}: {}\n{} with {} x {} ({} fp32, {} at {}), {}, fabric {}\n\n", spec.name,
                      spec.description, counted(spec.nodes, "node"), spec.node.gpus, gpu.name,
                      to_string(gpu.fp32), to_string(gpu.memory), to_string(gpu.memory_bandwidth),
-                     spec.node.host.cores, spec.fabric.kind);
+                     counted(spec.node.host.cores, "core"), spec.fabric.kind);
 }
 
 std::string connections(const ClusterSpec& spec) {
@@ -35,25 +36,29 @@ std::string connections(const ClusterSpec& spec) {
   return out;
 }
 
+/// What may be a slip of the pen, though it can be built.
 std::string doubts(const ClusterSpec& spec) {
   std::string out;
   for (const std::string& doubt : doubts_about(spec)) out += "warning: " + doubt + "\n";
   return out;
 }
 
-/// "12 leaf, 4 spine": switches of the fabric over all nodes, by kind.
+/// "12 leaf, 4 spine switches" of the fabric over all nodes, by kind.
 std::string switches_of(const Cluster& cluster) {
   std::map<VertexKind, int> counts;
   for (const Vertex& vertex : cluster.vertices()) {
     if (vertex.node < 0) ++counts[vertex.kind];
   }
   std::string out;
+  int all = 0;
   for (const auto& [kind, count] : counts) {
+    all += count;
+    // "leaf0" without its number.
     const std::string first = name_of(Vertex{kind, -1, 0});
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count,
                        std::string_view(first).substr(0, first.size() - 1));
   }
-  return out;
+  return fmt::format("{} {}", out, plural(all, "switch"));
 }
 
 /// The fabric over all nodes: its switches, and how far apart its first and last node are.
@@ -63,8 +68,8 @@ std::string fabric_summary(const ClusterSpec& spec) {
   const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(spec.nodes - 1, 0), nic);
   int hops = 0;
   for (const LinkId link : route.links) hops += cluster.links()[link].kind == LinkKind::network ? 1 : 0;
-  return fmt::format("\nFabric {}: {} switches; first to last node: {} links, {}{}\n", spec.fabric.kind,
-                     switches_of(cluster), hops, to_string(route.latency),
+  return fmt::format("\nFabric {}: {}; first to last node: {}, {}{}\n", spec.fabric.kind,
+                     switches_of(cluster), counted(hops, "link"), to_string(route.latency),
                      route.staged ? ", staged through host memory" : "");
 }
 
@@ -106,6 +111,7 @@ std::string gpu_matrix(const Cluster& cluster) {
   return out + (out.find('*') == std::string::npos ? "\n" : "\n  * staged through host memory\n");
 }
 
+/// A message large enough for bandwidth to be all that counts.
 std::string all_reduce_line(const ClusterSpec& spec, int gpus) {
   const Placement placement = place_packed(gpus, spec.node.gpus);
   const Cluster cluster = Cluster::build(spec, placement.nodes);
@@ -126,6 +132,7 @@ void run_topology_show(const TopologyCommand& command) {
   if (spec.node.gpus + spec.node.nics > 1) out += path_matrix(Cluster::build(spec, 1));
   if (spec.nodes > 1) out += fabric_summary(spec);
   out += "\nRing all_reduce on idle links\n";
+  // A pair, a node, and two nodes, as far as there are so many.
   for (const int gpus : {2, spec.node.gpus, 2 * spec.node.gpus}) {
     if (gpus > 1 && (gpus + spec.node.gpus - 1) / spec.node.gpus <= spec.nodes)
       out += all_reduce_line(spec, gpus);

@@ -6,7 +6,10 @@
 namespace foretrain {
 
 std::string plural(std::int64_t count, std::string_view noun) {
-  return fmt::format("{}{}", noun, count == 1 ? "" : "s");
+  if (count == 1) return std::string(noun);
+  // Processes, switches and batches; but epochs, whose h is a k.
+  const bool hisses = noun.ends_with("ss") || noun.ends_with("tch") || noun.ends_with("x");
+  return fmt::format("{}{}", noun, hisses ? "es" : "s");
 }
 
 std::string counted(std::int64_t count, std::string_view noun) {

@@ -33,13 +33,11 @@ std::string letters_of(std::string_view name) {
 
 /// The letters of a name without the unit of a speed behind its last digit: roce100g and roce100gbe are
 /// roce100. Names of GPUs keep theirs: in a100-80gb it tells two apart, and it is looked for first.
-std::string without_speed_unit(std::string letters) {
+std::string without_speed_unit(const std::string& letters) {
   for (const std::string_view unit : {"gbit", "gbps", "gbe", "gb", "g"}) {
     if (!letters.ends_with(unit)) continue;
-    const std::size_t rest = letters.size() - unit.size();
-    if (rest == 0 || std::isdigit(static_cast<unsigned char>(letters[rest - 1])) == 0) continue;
-    letters.resize(rest);
-    break;
+    const std::string rest = letters.substr(0, letters.size() - unit.size());
+    if (!rest.empty() && std::isdigit(static_cast<unsigned char>(rest.back())) != 0) return rest;
   }
   return letters;
 }

@@ -10,6 +10,7 @@ namespace foretrain {
 namespace {
 
 template <class Visitor>
+/// Every place where a type of link stands: a type may stand in several, and all of them change together.
 void visit_links(ClusterSpec& cluster, const Visitor& visit) {
   for (NodeLink& link : cluster.node.links) visit(link.type);
   for (LinkType* type : link_types_of(cluster.fabric)) visit(*type);
@@ -76,6 +77,7 @@ std::string name_of_link_constant(const std::string& link, const std::string& co
   return "link." + link + "." + constant;
 }
 
+/// Each once, by its name; a link described on the spot has none and cannot be calibrated.
 std::vector<LinkType> link_types_of(const ClusterSpec& cluster) {
   std::vector<LinkType> types;
   ClusterSpec copy = cluster;

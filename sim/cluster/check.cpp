@@ -22,6 +22,7 @@ namespace {
 
 using Faults = std::vector<ClusterFault>;
 
+/// Far above any machine, so that a slip of the pen is no hour of building a graph.
 constexpr int kMostLinksPerNode = 4096, kMostParallelLinks = 1024;
 constexpr std::int64_t kMostLinks = 20'000'000;
 constexpr Time kLongestLatency = std::chrono::seconds(1);
@@ -48,6 +49,7 @@ void check_counts(Faults& faults, const ClusterSpec& spec) {
         {fmt::format("{} nodes of {} GPUs are more than {} GPUs", spec.nodes, node.gpus, kMostClusterGpus),
          ""});
   }
+  // A fabric adds at least one connection for every NIC.
   const std::int64_t connections = static_cast<std::int64_t>(node.links.size()) + node.nics;
   if (faults.empty() && 2 * connections * spec.nodes > kMostLinks) {
     faults.push_back({fmt::format("{} nodes with {} connections each are too many", spec.nodes, connections),
@@ -66,6 +68,7 @@ std::string wrong_numbers(const LinkType& type) {
   return {};
 }
 
+/// By the graph of the node itself, so that hints name exactly what links may name.
 std::vector<std::string> device_names(const NodeSpec& node) {
   std::vector<std::string> names;
   NodeSpec without_links = node;
@@ -226,6 +229,7 @@ std::vector<ClusterFault> check_node_links(const NodeSpec& node) {
   return faults;
 }
 
+/// Reach is only asked of a graph that can be built.
 std::vector<ClusterFault> check_node(const NodeSpec& node) {
   Faults faults = check_node_links(node);
   if (faults.empty()) check_reach(faults, node);
@@ -248,6 +252,7 @@ std::vector<ClusterFault> check(const ClusterSpec& spec) {
   return faults;
 }
 
+/// What may be meant, but probably is not: warnings, no faults.
 std::vector<std::string> doubts_about(const ClusterSpec& spec) {
   std::vector<std::string> out;
   for (int gpu = 0; gpu < spec.node.gpus && out.empty(); ++gpu) {

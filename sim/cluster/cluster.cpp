@@ -73,6 +73,7 @@ VertexId Cluster::cpu_of_gpu(int node, int index) const {
   const VertexId first = gpu(node, 0) + first_of(spec_.node, VertexKind::cpu), from = gpu(node, index);
   VertexId nearest = first;
   for (VertexId cpu = first; cpu < first + static_cast<VertexId>(spec_.node.cpus); ++cpu) {
+    // A GPU without any link to a CPU keeps the first one.
     const std::size_t hops = route_in_node(from, cpu).links.size();
     const std::size_t fewest = route_in_node(from, nearest).links.size();
     if (hops > 0 && (fewest == 0 || hops < fewest)) nearest = cpu;
@@ -138,6 +139,7 @@ void Cluster::find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int fro
 NicLeg Cluster::nic_leg(int gpu_index, int nic_index, bool leaves) const {
   NicLeg leg;
   const VertexId device = gpu(0, gpu_index), port = nic(0, nic_index);
+  // Links of a staged leg stand in the order in which a message passes them.
   const auto append = [&](const Route& part) {
     leg.links.insert(leg.links.end(), part.links.begin(), part.links.end());
   };
@@ -171,6 +173,7 @@ std::size_t Cluster::pair_of(int gpu_index, int nic_index) const {
          static_cast<std::size_t>(nic_index);
 }
 
+/// Whether the NIC reads and writes the memory of this GPU by itself.
 bool Cluster::gpudirect(int gpu_index, int nic_index) const {
   return gpudirect_[pair_of(gpu_index, nic_index)];
 }
@@ -191,6 +194,7 @@ void WaySum::add(const ClusterLink& link) {
        link.kind == LinkKind::nvlink, is_pcie ? 1 : 0});
 }
 
+/// Latencies add, the narrowest link sets the rate; efficiency is that of the link that reaches least.
 void WaySum::add(const WaySum& part) {
   latency += part.latency;
   if (part.bandwidth.per_second > 0)

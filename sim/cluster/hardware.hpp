@@ -1,11 +1,11 @@
 // Parts of a machine as data sheets and measurements describe them: GPU, link type, node, fabric, cluster.
 #pragma once
 
-#include <any>
 #include <string>
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/held_options.hpp"
 #include "sim/base/units.hpp"
 #include "sim/cluster/calibration.hpp"
 #include "sim/cluster/path_class.hpp"
@@ -14,8 +14,27 @@
 
 namespace foretrain {
 
-/// `cpu`: no GPU at all; the cores of the host compute, and what is "on the device" lies in host memory.
-enum class Architecture { cpu, kepler, pascal, volta, turing, ampere, ada, hopper, blackwell };
+/// In the order of their years. `cpu`: no GPU at all; the cores of the host compute, and what is "on the
+/// device" lies in host memory. `cdna` and its successors are AMD's.
+enum class Architecture {
+  cpu,
+  kepler,
+  pascal,
+  volta,
+  turing,
+  ampere,
+  cdna,
+  cdna2,
+  ada,
+  hopper,
+  cdna3,
+  blackwell
+};
+
+constexpr bool is_amd(Architecture architecture) {
+  return architecture == Architecture::cdna || architecture == Architecture::cdna2 ||
+         architecture == Architecture::cdna3;
+}
 
 /// How a GPU is built into a node where nobody says otherwise: for new cluster files. What runs on a cluster
 /// uses the cluster's own links.
@@ -133,7 +152,7 @@ enum class PathChoice { destination, flow };
 
 /// The network between nodes. What only its kind has, say the nodes below a leaf, is in that kind's options:
 /// a struct beside its row in fabrics/, which nothing else knows.
-struct FabricSpec {
+struct FabricSpec : HeldOptions {
   std::string kind;                   ///< a row of fabrics/catalog.hpp
   LinkType link;                      ///< NIC to first switch
   Time switch_latency{};              ///< added per switch passed
@@ -141,20 +160,6 @@ struct FabricSpec {
   bool in_network_reduction = false;  ///< switches that reduce (InfiniBand SHARP), used by CollNet
   PathChoice ecmp = PathChoice::destination;
   SourceSpan span{};
-  std::any options{};  ///< of the kind
-
-  /// Defaults where edit() was never asked for them. The reference stays valid until edit() of another kind.
-  template <typename Options>
-  const Options& get() const {
-    static const Options kDefaults{};
-    const auto* held = std::any_cast<Options>(&options);
-    return held == nullptr ? kDefaults : *held;
-  }
-  template <typename Options>
-  Options& edit() {
-    if (std::any_cast<Options>(&options) == nullptr) options = Options{};
-    return *std::any_cast<Options>(&options);
-  }
 };
 
 struct ClusterSpec {

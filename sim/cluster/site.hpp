@@ -2,6 +2,7 @@
 // hour costs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,7 +13,13 @@
 
 namespace foretrain {
 
-enum class BatchSystem : std::uint8_t { none, slurm, htcondor };
+/// What hands out nodes. pbs: PBS Pro and OpenPBS; grid_engine: SGE, UGE, AGE and theirs; none: nobody does.
+enum class BatchSystem : std::uint8_t { none, slurm, htcondor, pbs, lsf, grid_engine, flux, kubernetes };
+inline constexpr std::array<std::string_view, 8> kBatchSystemNames{
+    "none", "slurm", "htcondor", "pbs", "lsf", "grid_engine", "flux", "kubernetes"};
+inline std::string_view name_of(BatchSystem system) {
+  return kBatchSystemNames[static_cast<std::size_t>(system)];
+}
 
 /// What one job may ask of a partition. Zero is no limit beyond the cluster's own.
 struct Partition {

@@ -24,6 +24,7 @@ struct Communicator::State {
   int ranks() const { return job.input.job.ranks; }
   int nodes() const { return job.input.job.nodes; }
 
+  /// What time_of() needs of the job, but for the choice and the links that choice loads.
   TimingInput timing_input(CollectiveOp op, Bytes size) const {
     TimingInput input;
     input.op = op, input.bytes = static_cast<double>(size.count);
@@ -34,6 +35,7 @@ struct Communicator::State {
     return input;
   }
 
+  /// Seconds that the fullest link inside a node and between nodes is busy with `bytes` per edge.
   void take_bottlenecks(TimingInput& input, TrafficKey key, double bytes) const {
     const EdgeBottlenecks& edges = traffic.bottlenecks(key, input.protocol);
     input.inside_seconds_per_byte = bytes * edges.inside.seconds_per_byte;
@@ -41,6 +43,7 @@ struct Communicator::State {
     input.between_alone = bytes * edges.between_alone;
   }
 
+  /// One process launches for each of its GPUs in turn, so the last of them starts that much later.
   Time launch(bool group) const { return launch(group, settings.processes_per_node); }
   Time launch(bool group, int processes_per_node) const {
     const int processes = processes_of(processes_per_node, traffic.ranks_per_node());
@@ -68,10 +71,12 @@ struct Communicator::State {
             theirs == processes_of(settings.processes_per_node, traffic.ranks_per_node())});
   }
 
+  /// Beyond what was measured only the ratio of two modelled times is used, so that the curve has no jump.
   double of_model(CollectiveOp op, double bytes) const {
     return to_seconds(modelled(op, {static_cast<std::int64_t>(std::llround(bytes))}, false).back_to_back());
   }
 
+  /// NCCL's cost tables choose algorithm and protocol; our links and costs say what the choice takes.
   CollectivePlan tuned(CollectiveOp op, Bytes size, bool explain) const {
     const nccl::Plan nccl = job.plan(op, size.count);
     CollectivePlan plan;
@@ -89,6 +94,7 @@ struct Communicator::State {
     return plan;
   }
 
+  /// Operations that NCCL has no algorithm for: every rank sends to every peer that it has data for.
   CollectivePlan between_peers(CollectiveOp op, Bytes size) const {
     CollectivePlan plan;
     plan.op = op, plan.size = size;
@@ -103,6 +109,7 @@ struct Communicator::State {
     return plan;
   }
 
+  /// `stretch`: by how much the flows must be lengthened so that they last as long as the closed form says.
   void finish(CollectivePlan& plan, const TimingInput& input, const CollectiveTiming& timing,
               TrafficKey key) const {
     plan.timing = timing;
@@ -121,6 +128,7 @@ struct Communicator::State {
   JobTraffic traffic;
 };
 
+/// The pieces of a chain follow each other: the next collective begins before the last rank has everything.
 Time CollectivePlan::occupied() const { return is_chain(op) && algorithm ? alone - timing.steps : alone; }
 
 Time CollectivePlan::back_to_back() const { return std::max(occupied(), launch); }
@@ -172,6 +180,8 @@ const std::vector<std::vector<SharedPath>>& Communicator::paths(nccl::Pattern pa
   return state_->traffic.paths(pattern);
 }
 
+/// Bytes that a link is busy for per byte of data: flags of the protocol, and what its efficiency leaves
+/// unused.
 double Communicator::wire_bytes(const CollectivePlan& plan, const Route& route) const {
   const LinkLoads::Efficiency reached = state_->traffic.efficiency(plan.protocol, !plan.algorithm);
   if (!route.crosses_network) return 1 / (route.collective_efficiency * reached.inside);
@@ -180,6 +190,8 @@ double Communicator::wire_bytes(const CollectivePlan& plan, const Route& route) 
          reached.between;
 }
 
+/// Only edges at the first node are flows. What the fullest link carries for others is added to it as a flow
+/// of its own.
 void Communicator::add_rest_of_worst(std::vector<PatternFlow>& flows, const Bottleneck& worst,
                                      double factor) const {
   if (worst.link == kNone) return;

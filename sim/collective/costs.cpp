@@ -1,4 +1,5 @@
-// One row per generation that the open measurements cover; older GPUs take Volta's, Ada takes Ampere's
+// One row per generation that the open measurements cover; older GPUs take Volta's, Ada takes Ampere's;
+// AMD's take those of NVIDIA's GPUs of their years, no row of RCCL's being open
 // (docs/models/collective_time.md).
 #include "sim/collective/costs.hpp"
 
@@ -81,8 +82,11 @@ CollectiveCosts costs_of(Architecture architecture) {
     case Architecture::turing:
       return volta();
     case Architecture::ampere:
+    case Architecture::cdna:
+    case Architecture::cdna2:
     case Architecture::ada:
       return ampere();
+    case Architecture::cdna3:
     case Architecture::hopper:
       return hopper();
     case Architecture::blackwell:

@@ -34,6 +34,7 @@ std::string describe(const Transfer& t) {
   return fmt::format("step {}: rank {} to rank {}, chunk {}", t.step, t.from, t.to, t.chunk);
 }
 
+/// A transfer between ranks, at a step or of a chunk that are not there.
 std::optional<std::string> wrong_transfer(const Schedule& s) {
   const int holders = s.ranks + s.switches;
   for (const Transfer& t : s.transfers) {
@@ -79,6 +80,7 @@ std::optional<std::string> play_step(Holdings& held, const std::vector<Transfer>
   return std::nullopt;
 }
 
+/// Operations of which every rank owns an equal part, so that chunks must divide among ranks.
 bool cut_by_rank(CollectiveOp op) {
   return op == CollectiveOp::all_gather || op == CollectiveOp::reduce_scatter || op == CollectiveOp::gather ||
          op == CollectiveOp::scatter || op == CollectiveOp::sendrecv;
@@ -93,6 +95,7 @@ std::string_view name_of(CollectiveOp op) {
   return kNames[static_cast<std::size_t>(op)];
 }
 
+/// Bus bandwidth over algorithm bandwidth, as nccl-tests defines it (doc/PERFORMANCE.md).
 double busbw_factor(CollectiveOp op, int n) {
   const double once = static_cast<double>(n - 1) / n;
   if (op == CollectiveOp::all_reduce) return 2 * once;
@@ -135,6 +138,7 @@ Contributions Contract::only(int rank) const {
 }
 
 Contributions Contract::before(int rank, int chunk) const {
+  // A switch that adds begins with sums of nothing, one that copies with nothing at all.
   if (rank >= ranks_) return adds(op_) ? Contributions(static_cast<std::size_t>(ranks_)) : Contributions{};
   bool starts_with = true;
   if (op_ == CollectiveOp::broadcast || op_ == CollectiveOp::scatter) starts_with = rank == root_;
@@ -171,6 +175,7 @@ Contributions Contract::after(int rank, int chunk) const {
 
 std::optional<std::string> wrong_shape(CollectiveOp op, int ranks, int chunks, int root,
                                        const std::vector<int>& order) {
+  // Schedules are proofs for small jobs: what is held grows with ranks x chunks x ranks.
   constexpr int kMost = 4096;
   if (ranks < 1 || ranks > kMost || chunks < 1 || chunks > kMost)
     return fmt::format("{} ranks and {} chunks", ranks, chunks);
@@ -204,6 +209,7 @@ std::optional<std::string> disprove(const Schedule& schedule) {
   for (int rank = 0; rank < s.ranks; ++rank) {
     for (int chunk = 0; chunk < s.chunks; ++chunk) {
       const Contributions want = contract.after(rank, chunk);
+      // An empty wish: what a rank ends with there does not matter.
       if (!want.empty() && held.at(rank, chunk) != want)
         return fmt::format("{}: rank {} ends with the wrong data in chunk {}", name_of(s.op), rank, chunk);
     }

@@ -14,8 +14,10 @@ namespace foretrain {
 
 namespace {
 
+/// A power of two, so that a mask finds the place of a hash.
 constexpr std::size_t kFewestLabelPlaces = 512;
 
+/// Ids of tasks have 32 bits; a question that needs more is told what would make it smaller.
 [[noreturn]] void refuse_more_tasks() {
   throw InputError(
       fmt::format("the simulated steps have more than {} tasks", TaskGraph::kMostTasks),
@@ -62,6 +64,7 @@ LabelId& TaskGraph::place_of(std::size_t hash, std::string_view text) {
 }
 
 LabelId TaskGraph::label(std::string_view text) {
+  // At most half of the places are taken, so that a search soon meets a free one.
   if (label_places_.size() <= 2 * labels_.size()) {
     label_places_.assign(std::max(kFewestLabelPlaces, 2 * label_places_.size()), kNone);
     labels_.reserve(label_places_.size() / 2);

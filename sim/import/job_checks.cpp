@@ -10,8 +10,9 @@
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/import/job_scenario.hpp"
+#include "sim/import/jobs/catalog.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 #include "sim/import/program_arguments.hpp"
-#include "sim/import/slurm_values.hpp"
 
 namespace foretrain {
 
@@ -30,7 +31,7 @@ class JobChecker {
 
   JobFindings check() {
     check_gpus();
-    if (cluster_.node.gpus > 0) check_node(), check_partition();
+    if (cluster_.node.gpus > 0) check_node(), check_partition(), check_placement();
     check_tasks();
     check_launch();
     check_program();
@@ -46,6 +47,7 @@ class JobChecker {
   }
 
  private:
+  /// The launch line may stand in another script; only of this one is the line itself known.
   Diagnostic finding(const SourceSpan& span, std::string message, std::string hint) const {
     const bool other_file = !script_.launch.file.empty() && span.line > 0 && script_.launch.started_by &&
                             span == script_.launch.started_by->span;
@@ -65,9 +67,7 @@ class JobChecker {
     const JobResources& have = script_.resources;
     const auto& type = script_.request.gpu_type;
     if (have.gpus && have.gpus->value == 0)
-      refuse(
-          have.gpus->span, "reserves no GPU",
-          script_.system == BatchSystem::htcondor ? "as in request_gpus = 1" : "as in #SBATCH --gres=gpu:1");
+      refuse(have.gpus->span, "reserves no GPU", fmt::format("as in {}", job_system(script_.system).asks_as));
     if (have.nodes && have.nodes->value == 0) refuse(have.nodes->span, "reserves no node");
     if (have.tasks && have.tasks->value == 0) refuse(have.tasks->span, "reserves no task");
     if (type && is_slice(type->value))
@@ -100,6 +100,8 @@ class JobChecker {
                          cluster_.name, to_string(node.host.memory)));
   }
 
+  /// Above all hardware threads is impossible; between cores and threads it depends on the site, hence a
+  /// warning.
   void check_cores() {
     const JobResources& have = script_.resources;
     const int cores = cluster_.node.host.cores;
@@ -123,6 +125,7 @@ class JobChecker {
     const auto& asked = script_.request.partition;
     const Site& site = cluster_.site;
     if (!asked || site.partitions.empty()) return;
+    // Slurm takes the first of several partitions that has room; limits are checked for the first named.
     const std::vector<std::string_view> names = split_at(asked->value, ',');
     const auto own = std::find_if(site.partitions.begin(), site.partitions.end(),
                                   [&](const Partition& p) { return p.name == names[0]; });
@@ -137,6 +140,7 @@ class JobChecker {
     if (own->for_tests) warn(asked->span, fmt::format("{} is for tests, not for production", own->name));
   }
 
+  /// What the batch system would refuse, or let wait for ever.
   void check_limits(const Partition& partition) {
     const JobResources& have = script_.resources;
     if (partition.most_gpus > 0 && have.gpus && have.gpus->value > partition.most_gpus)
@@ -166,6 +170,7 @@ class JobChecker {
                          slurm_time_text(static_cast<std::int64_t>(to_seconds(partition.longest)))));
   }
 
+  /// A hint: the first partition for production that gives so many; empty when none does.
   std::string larger_partition(int gpus) const {
     for (const Partition& partition : cluster_.site.partitions) {
       if (!partition.for_tests && (partition.most_gpus == 0 || partition.most_gpus >= gpus))
@@ -174,6 +179,7 @@ class JobChecker {
     return "";
   }
 
+  /// Tasks against nodes: more than there is room for, or not the same number on each.
   void check_tasks() {
     const JobRequest& asked = script_.request;
     if (asked.tasks && asked.tasks_per_node && script_.resources.nodes) {
@@ -205,9 +211,9 @@ class JobChecker {
     const std::string_view starter = name_of(launch.started_by->value);
     if (nodes > 1 && launch.nodes && launch.nodes->value < nodes)
       warn(span,
-           fmt::format("srun is missing: {} starts on {} of the {} reserved nodes only", starter,
+           fmt::format("{}{} starts on {} of the {} reserved nodes only", missing_starter(), starter,
                        launch.nodes->value == 1 ? "the first" : std::to_string(launch.nodes->value), nodes),
-           fmt::format("srun {} …", starter));
+           starts_on_nodes().empty() ? "" : fmt::format("{} {} …", starts_on_nodes(), starter));
     check_srun(span, starter);
     if (!launch.processes_per_node || drives_all_gpus(script_)) return;
     const int processes = launch.processes_per_node->value;
@@ -216,15 +222,39 @@ class JobChecker {
           span,
           fmt::format("one process for {}: it uses one of them, unless the program itself spreads over all",
                       counted(gpus, "GPU")),
-          "srun or torchrun start one for each; --strategy data_parallel or mirrored if it does spread");
+          fmt::format(
+              "{}torchrun start{} one for each; --strategy data_parallel or mirrored if it does spread",
+              starts_on_nodes().empty() ? "" : fmt::format("{} or ", starts_on_nodes()),
+              starts_on_nodes().empty() ? "s" : ""));
     if (processes < gpus)
-      warn(span, fmt::format("{} process{} on a node for {}: {} unused", processes,
-                             processes == 1 ? "" : "es", counted(gpus, "GPU"), gpus - processes));
+      warn(span, fmt::format("{} on a node for {}: {} unused", counted(processes, "process"),
+                             counted(gpus, "GPU"), gpus - processes));
     if (processes > gpus)
       warn(span, fmt::format("{} processes on a node for {}: NCCL refuses two on one GPU", processes,
                              counted(gpus, "GPU")));
   }
 
+  /// What starts a command on every node, in this batch system.
+  std::string_view starts_on_nodes() const { return job_system(script_.system).starter; }
+  std::string missing_starter() const {
+    return starts_on_nodes().empty() ? "" : fmt::format("{} is missing: ", starts_on_nodes());
+  }
+
+  /// PBS may put small chunks side by side on one node.
+  void check_placement() {
+    const JobResources& have = script_.resources;
+    const bool may_share = script_.system == BatchSystem::pbs && !script_.request.placement && have.nodes &&
+                           have.nodes->value > 1 && script_.request.gpus_per_node && have.gpus_per_node &&
+                           have.gpus_per_node->value > 0 &&
+                           2 * have.gpus_per_node->value <= cluster_.node.gpus;
+    if (may_share)
+      warn(have.nodes->span,
+           fmt::format("{} chunks of {} may lie on one node, which has {}", have.nodes->value,
+                       counted(have.gpus_per_node->value, "GPU"), cluster_.node.gpus),
+           "#PBS -l place=scatter puts each on its own");
+  }
+
+  /// Several tasks are reserved, but a plain python in the script is started once.
   void check_srun(const SourceSpan& span, std::string_view starter) {
     const JobLaunch& launch = script_.launch;
     const Field<int>& tasks = script_.resources.tasks;
@@ -242,6 +272,7 @@ class JobChecker {
                        script_.request.tasks_per_node->value, starter, span.line));
   }
 
+  /// What the program itself is told, against what is reserved.
   void check_program() {
     const JobLaunch& launch = script_.launch;
     const ProgramArgument* workers = find_argument(launch.arguments, "workers");

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
-#include "sim/import/gpu_requirements.hpp"
-#include "sim/import/slurm_values.hpp"
+#include "sim/import/jobs/gpu_requirements.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/named_cluster.hpp"
 
@@ -19,12 +19,11 @@ namespace {
 
 constexpr int kOut = -1, kPartition = 8, kGpuType = 4, kConstraint = 1;
 
-/// Partitions of machines that are known, but in no catalog.
+/// Partitions of machines that are known, but in no catalog: Intel's GPUs are not.
 struct ForeignPartition {
   std::string_view name, machine;
 };
-constexpr std::array<ForeignPartition, 3> kForeignPartitions{
-    {{"dev-g", "LUMI"}, {"small-g", "LUMI"}, {"standard-g", "LUMI"}}};
+constexpr std::array<ForeignPartition, 1> kForeignPartitions{{{"pvc", "Stampede3"}}};
 
 /// "a100_1g.5gb" is a slice of an a100.
 bool is_gpu_type(std::string_view asked, std::string_view own) {
@@ -98,7 +97,7 @@ std::string said_by(const JobScript& script) {
 std::string why_none(const JobScript& script) {
   for (const ForeignPartition& foreign : kForeignPartitions) {
     if (script.request.partition && script.request.partition->value == foreign.name)
-      return fmt::format("partition {} is of {}, whose GPUs (AMD) are in no catalog", foreign.name,
+      return fmt::format("partition {} is of {}, whose GPUs (Intel) are in no catalog", foreign.name,
                          foreign.machine);
   }
   const std::string said = said_by(script);

@@ -15,6 +15,7 @@
 #include "sim/import/program_arguments.hpp"
 #include "sim/scenario/calibration/calibration_text.hpp"
 #include "sim/scenario/launch.hpp"
+#include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
@@ -77,6 +78,11 @@ std::string_view launcher_name(StartedBy starter) {
     case StartedBy::accelerate:
     case StartedBy::lightning:
       return name_of(Launcher::torchrun);
+    case StartedBy::jsrun:
+    case StartedBy::remote_shell:
+      return name_of(Launcher::mpirun);
+    case StartedBy::flux_run:
+      return name_of(Launcher::srun);
     default:
       return name_of(starter);
   }
@@ -239,9 +245,8 @@ class ScenarioWriter {
 }  // namespace
 
 bool drives_all_gpus(const JobScript& script) {
-  const std::string strategy = strategy_of(script).value;
-  return strategy == "data_parallel" || strategy == "mirrored" || strategy == "multi_worker_mirrored" ||
-         strategy == "parameter_server";
+  const StrategyEntry* strategy = find_strategy(strategy_of(script).value);
+  return strategy != nullptr && strategy->processes != Processes::per_gpu;
 }
 
 std::string write_job_scenario(const JobScript& script, const ClusterSpec& cluster,

@@ -1,5 +1,4 @@
-// Which system a text is for, then its directives, then its commands with the variables that the batch system
-// sets.
+// Which system a text is for: the catalog's rows are asked one after the other.
 #include "sim/import/job_script.hpp"
 
 #include <algorithm>
@@ -7,9 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/import/condor.hpp"
-#include "sim/import/launch_reader.hpp"
-#include "sim/import/sbatch.hpp"
+#include "sim/import/jobs/catalog.hpp"
+#include "sim/import/jobs/directives.hpp"
 
 namespace foretrain {
 
@@ -20,13 +18,8 @@ struct ForeignSystem {
 };
 
 /// Systems whose scripts are not read, by how their directives begin.
-constexpr std::array<ForeignSystem, 7> kForeignSystems{{{"#PBS", "PBS"},
-                                                        {"#BSUB", "LSF"},
-                                                        {"#COBALT", "Cobalt"},
-                                                        {"#OAR", "OAR"},
-                                                        {"#FLUX:", "Flux"},
-                                                        {"#$ -", "Grid Engine"},
-                                                        {"#@ ", "LoadLeveler"}}};
+constexpr std::array<ForeignSystem, 4> kForeignSystems{
+    {{"#COBALT", "Cobalt"}, {"#OAR", "OAR"}, {"#PJM", "Fujitsu TCS"}, {"#@ ", "LoadLeveler"}}};
 
 template <class Visit>
 void for_each_line(std::string_view text, Visit visit) {
@@ -54,152 +47,68 @@ ForeignLine find_foreign(std::string_view text) {
   return found;
 }
 
-bool has_directives(std::string_view text) {
-  return text.starts_with("#SBATCH") || text.find("\n#SBATCH") != std::string_view::npos;
+const JobSystem* find_system(std::string_view text) {
+  const std::span<const JobSystem> rows = job_systems();
+  const auto found = std::ranges::find_if(rows, [&](const JobSystem& row) { return row.is(text); });
+  return found == rows.end() ? nullptr : &*found;
 }
 
-bool asks_on_command_line(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n$");
-  if (begin == std::string_view::npos) return false;
-  const std::string_view word = text.substr(begin, text.find_first_of(" \t\r\n", begin) - begin);
-  return word == "smux" || word == "salloc" || word == "sbatch" || word == "srun";
+std::string_view without_mark(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
 }
 
-/// Variables that Slurm sets from the request.
-void set_variables(const JobScript& script, ShellValues& values) {
-  const JobResources& have = script.resources;
-  const JobRequest& asked = script.request;
-  const auto set = [&](std::initializer_list<const char*> names, const Field<int>& value) {
-    for (const char* name : names) {
-      if (value) values.set(name, value->value);
-    }
-  };
-  if (!asked.asks) return;
-  set({"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}, have.nodes);
-  set({"SLURM_NTASKS", "SLURM_NPROCS"}, have.tasks);
-  set({"SLURM_NTASKS_PER_NODE"}, asked.tasks_per_node);
-  set({"SLURM_CPUS_PER_TASK"}, asked.cpus_per_task);
-  set({"SLURM_CPUS_ON_NODE", "SLURM_JOB_CPUS_PER_NODE"}, have.cpus_per_node);
-  set({"SLURM_GPUS_ON_NODE"}, have.gpus_per_node);
-  set({"SLURM_GPUS"}, asked.gpus);
-  set({"SLURM_GPUS_PER_TASK"}, asked.gpus_per_task);
-  if (asked.partition) values.set("SLURM_JOB_PARTITION", asked.partition->value);
-  if (have.gpus_per_node) values.gpus_on_node = have.gpus_per_node->value;
+[[noreturn]] void refuse_foreign(const SourceText& source, const ForeignLine& foreign) {
+  std::vector<std::string_view> read;
+  for (const JobSystem& row : job_systems()) {
+    if (row.system != BatchSystem::none) read.push_back(row.title);
+  }
+  const std::string line(source.line(foreign.line));
+  throw InputError(
+      std::vector<Diagnostic>{{source.name,
+                               {foreign.line, 1, static_cast<int>(foreign.system->mark.size())},
+                               line,
+                               fmt::format("is a script for {}, which is not read", foreign.system->name),
+                               fmt::format("those of {} are", fmt::join(read, ", "))}});
 }
 
-void remark_on_text(std::string_view text, JobScript& script) {
-  const std::size_t end = text.find('\n');
-  if (end != std::string_view::npos && end > 0 && text[end - 1] == '\r')
-    script.remarks.push_back(
-        {{1, 1, 1}, "", "has Windows line ends, which sbatch refuses; dos2unix changes them"});
-  if (has_directives(text) && !text.starts_with("#!"))
-    script.remarks.push_back(
-        {{1, 1, 1}, "", "does not begin with #!, without which sbatch refuses a script; as in #!/bin/bash"});
+/// Directives of another system than the one that a script is read for are comments to it.
+void remark_on_others(std::string_view text, JobScript& script) {
+  static constexpr std::array<ForeignSystem, 4> kMarks{
+      {{"#SBATCH", "slurm"}, {"#PBS", "pbs"}, {"#BSUB", "lsf"}, {"#$ -", "grid_engine"}}};
+  for (const ForeignSystem& row : kMarks) {
+    if (row.name == name_of(script.system) || !has_directive(text, row.mark)) continue;
+    script.remarks.push_back({{},
+                              "",
+                              fmt::format("also has lines {}, which are comments to {}", row.mark,
+                                          job_system(script.system).title)});
+  }
 }
-
-class SlurmReader {
- public:
-  SlurmReader(const ScriptFinder& find, JobScript& script) : find_(find), script_(script) {}
-
-  void read(std::string_view text, int first_line, int depth) {
-    read_directives(text, first_line, script_);
-    if (script_.request.asks) return read_body(text, first_line);
-    ShellValues values;
-    const std::vector<ShellCommand> commands = read_commands(text, values, first_line);
-    for (const ShellCommand& command : commands) {
-      if (depth < 2 && read_request(command, depth)) return;
-    }
-    read_body(text, first_line);
-  }
-
- private:
-  void read_body(std::string_view text, int first_line) {
-    script_.resources = resolve(script_.request);
-    ShellValues values;
-    set_variables(script_, values);
-    const std::vector<ShellCommand> commands = read_commands(text, values, first_line);
-    read_launch(commands, values, find_, script_);
-  }
-
-  /// smux new-session …, salloc …, sbatch …, srun …: the command line asks for a job, and a script or a
-  /// command follows.
-  bool read_request(const ShellCommand& command, int depth) {
-    const std::vector<ShellWord>& words = command.words;
-    const std::string& name = words[0].text;
-    std::size_t i = 1;
-    if (name == "smux" && words.size() > 1 && words[1].text != "attach-session" && words[1].text != "a")
-      i = 2;
-    if (name != "salloc" && name != "sbatch" && name != "srun" && i != 2) return false;
-    JobScript asked;
-    SlurmOptions options(asked);
-    i = options.read(words, i, true);
-    const bool brings_script = name == "sbatch" && command.here_line > 0 && has_directives(command.here);
-    if (!brings_script && !options.asks_for_job()) return false;
-    if (brings_script) {
-      read(command.here, command.here_line, depth + 1);
-      return true;
-    }
-    asked.request.asks = true;
-    asked.file = script_.file, asked.system = script_.system, asked.remarks = script_.remarks;
-    script_ = std::move(asked);
-    if (options.wrapped()) return read_body(options.wrapped()->value, options.wrapped()->span.line), true;
-    if (command.here_line > 0) return read_body(command.here, command.here_line), true;
-    read_rest(name, command, i);
-    return true;
-  }
-
-  /// What the command line starts once it has the job.
-  void read_rest(const std::string& name, const ShellCommand& command, std::size_t i) {
-    script_.resources = resolve(script_.request);
-    ShellValues values;
-    set_variables(script_, values);
-    ShellCommand rest = command;
-    if (name != "srun")
-      rest.words.erase(rest.words.begin(), rest.words.begin() + static_cast<std::ptrdiff_t>(i));
-    const bool is_text = name == "smux" && rest.words.size() == 1;  // smux takes the command as one word
-    const std::vector<ShellCommand> commands =
-        is_text ? read_commands(rest.words[0].text, values, rest.words[0].span.line)
-                : std::vector<ShellCommand>{rest};
-    if (!rest.words.empty()) read_launch(commands, values, find_, script_);
-  }
-
-  const ScriptFinder& find_;
-  JobScript& script_;
-};
 
 }  // namespace
 
 bool is_job_script(std::string_view text) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  return text.starts_with("#!") || has_directives(text) || find_foreign(text).system != nullptr ||
-         asks_on_command_line(text) || is_submit_file(text);
+  text = without_mark(text);
+  return text.starts_with("#!") || find_foreign(text).system != nullptr || find_system(text) != nullptr;
 }
 
 JobScript read_job_script(const SourceText& source, const ScriptFinder& find) {
-  std::string_view text = source.text;
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  if (text.find('\0') != std::string_view::npos)
-    throw InputError(std::vector<Diagnostic>{{source.name, {}, "", "is no text", ""}});
-  const ForeignLine foreign = has_directives(text) ? ForeignLine{} : find_foreign(text);
-  if (foreign.system != nullptr) {
-    const std::string line(source.line(foreign.line));
-    throw InputError(
-        std::vector<Diagnostic>{{source.name,
-                                 {foreign.line, 1, static_cast<int>(foreign.system->mark.size())},
-                                 line,
-                                 fmt::format("is a script for {}, which is not read", foreign.system->name),
-                                 "scripts of Slurm and submit files of HTCondor are"}});
+  const std::string_view text = without_mark(source.text);
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(zero), '\n');
+    throw InputError(std::vector<Diagnostic>{
+        {source.name, {static_cast<int>(line), 1, 1}, "", "is no text: this line has a zero byte", ""}});
   }
+  const JobSystem* system = find_system(text);
+  const bool by_words = system == nullptr || system->system == BatchSystem::htcondor;
+  const ForeignLine foreign = by_words ? find_foreign(text) : ForeignLine{};
+  if (foreign.system != nullptr) refuse_foreign(source, foreign);
+  if (by_words && (system == nullptr || text.starts_with("#!"))) system = &job_system(BatchSystem::slurm);
   JobScript script;
   script.file = source.name;
-  const bool is_shell = text.starts_with("#!") || has_directives(text) || asks_on_command_line(text);
-  if (!is_shell && is_submit_file(text)) {
-    read_submit_file(text, find, script);
-    return script;
-  }
-  script.system = BatchSystem::slurm;
-  remark_on_text(text, script);
-  SlurmReader(find, script).read(text, 1, 0);
+  script.system = system->system;
+  system->read(source, text, find, script);
+  remark_on_others(text, script);
   return script;
 }
 

@@ -61,7 +61,11 @@ struct JobRequest {
   Field<std::string> partition, account;
   std::vector<Found<std::string>> constraints;
   std::vector<Found<std::string>> requirements;  ///< expressions of HTCondor that choose a GPU
-  Field<int> array;                              ///< number of jobs: --array, queue N
+  Field<std::string> placement;                  ///< of PBS: pack, scatter:excl, …
+  Field<MemoryRequest> shared_memory;            ///< /dev/shm of a container
+  bool has_container = false;  ///< whose /dev/shm is as small as containers have it when nobody says more
+  bool whole_nodes = false;    ///< nodes are handed out whole: without a word of GPUs a job has all of them
+  Field<int> array;            ///< number of jobs: --array, queue N
   Field<bool> exclusive;
   bool physical_cores = false;  ///< --hint=nomultithread: a CPU is a core
   bool asks = false;  ///< whether there is a request at all: defaults only hold in a script that makes one
@@ -74,7 +78,7 @@ struct JobResources {
 };
 
 /// What starts the training. Its value is Launcher's where there is one; accelerate and lightning start
-/// processes as torchrun does.
+/// processes as torchrun does, jsrun as mpirun, flux run as srun.
 enum class StartedBy : std::uint8_t {
   torchrun,
   srun,
@@ -83,6 +87,9 @@ enum class StartedBy : std::uint8_t {
   deepspeed,
   accelerate,
   lightning,
+  jsrun,
+  flux_run,
+  remote_shell,  ///< ssh, pbsdsh, blaunch: one command on each node
   python
 };
 std::string_view name_of(StartedBy starter);
@@ -99,6 +106,7 @@ struct JobLaunch {
   Field<StartedBy> started_by;
   Field<int> processes_per_node;  ///< that train; of the first node where only one node starts any
   Field<int> nodes;               ///< on which something is started
+  Field<int> gpus_per_node;       ///< that the launcher hands out, as jsrun -r 6 -g 1
   Field<std::string> program;     ///< script or module
   std::vector<ProgramArgument> arguments;
   bool under_srun = false;  ///< a launcher that srun starts on each node
@@ -131,9 +139,9 @@ using ScriptFinder = std::function<std::optional<SourceText>(const std::string& 
 /// file.
 bool is_job_script(std::string_view text);
 
-/// Reads a Slurm script, a submit file of HTCondor, or the command line that asks for a job (smux, salloc,
-/// srun, sbatch). Nothing is run. Throws InputError for binary text and for scripts of other batch systems
-/// (PBS, LSF, …), whose name it says.
+/// Reads a request of any system of jobs/catalog.cpp; a shell script without directives is read as one of
+/// Slurm. Nothing is run. Throws InputError for binary text, and for scripts of systems that are not read
+/// (Cobalt, OAR, …), whose name it says.
 JobScript read_job_script(const SourceText& source, const ScriptFinder& find = nullptr);
 
 /// By Slurm's rules: one node unless tasks need more, one task per node, one CPU per task, GPUs per node as

@@ -54,11 +54,24 @@ void keep_common(JobLaunch& launch, const JobLaunch& other) {
   agree(launch.started_by, other.started_by);
   agree(launch.processes_per_node, other.processes_per_node);
   agree(launch.nodes, other.nodes);
+  agree(launch.gpus_per_node, other.gpus_per_node);
   agree(launch.program, other.program);
   std::erase_if(launch.arguments, [&](const ProgramArgument& argument) {
     const ProgramArgument* same = find_argument(other.arguments, argument.key);
     return same == nullptr || same->value != argument.value;
   });
+}
+
+/// Whole nodes without a number of GPUs: what the launcher hands out on each is what the job uses.
+void take_gpus_of_launch(JobScript& script) {
+  JobResources& have = script.resources;
+  const Field<int>& each = script.launch.gpus_per_node;
+  if (have.gpus_per_node || !each) return;
+  have.gpus_per_node = each;
+  if (have.nodes)
+    have.gpus = {
+        static_cast<int>(std::min<std::int64_t>(std::int64_t{each->value} * have.nodes->value, 1 << 30)),
+        each->span};
 }
 
 int line_of_candidate(const LaunchCandidate& candidate) { return candidate.launch.started_by->span.line; }
@@ -91,8 +104,9 @@ void choose(Candidates candidates, JobScript& script) {
 }  // namespace
 
 std::string_view name_of(StartedBy starter) {
-  static constexpr std::array<std::string_view, 8> kNames{
-      "torchrun", "srun", "mpirun", "horovodrun", "deepspeed", "accelerate", "lightning", "python"};
+  static constexpr std::array<std::string_view, 11> kNames{
+      "torchrun",  "srun",  "mpirun",   "horovodrun",   "deepspeed", "accelerate",
+      "lightning", "jsrun", "flux run", "remote shell", "python"};
   return kNames[static_cast<std::size_t>(starter)];
 }
 
@@ -103,6 +117,7 @@ void read_launch(const std::vector<ShellCommand>& commands, const ShellValues& v
   const auto is_certain = [](const LaunchCandidate& candidate) { return candidate.certain; };
   const bool sure = std::any_of(reader.found().begin(), reader.found().end(), is_certain);
   if (!reader.found().empty()) choose(reader.found(), script);
+  take_gpus_of_launch(script);
   if (sure) return;
   const std::vector<NotUnderstood>& open =
       reader.found().empty() && reader.unknown().empty() ? reader.unread() : reader.unknown();

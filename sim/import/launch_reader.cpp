@@ -67,7 +67,11 @@ void LaunchReader::read_words(const Words& words, std::size_t i, const Way& way)
 bool LaunchReader::read_launcher(std::string_view name, const Words& words, std::size_t i, const Way& way) {
   if (name == "srun") return read_srun(words, i + 1, way), true;
   if (name == "torchrun") return read_torchrun(words, i, way), true;
-  if (is_one_of(name, {"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun"}))
+  if (name == "jsrun") return read_jsrun(words, i + 1, way), true;
+  if (name == "flux" && i + 1 < words.size() && is_one_of(words[i + 1].text, {"run", "submit", "mini"}))
+    return read_flux_run(words, i + (words[i + 1].text == "mini" ? 3 : 2), way), true;
+  if (is_one_of(name, {"ssh", "pbsdsh", "blaunch"})) return read_remote_shell(name, words, i + 1, way), true;
+  if (is_one_of(name, {"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "aprun", "mpirun_rsh"}))
     return read_mpirun(words, i, way, StartedBy::mpirun), true;
   if (name == "horovodrun") return read_mpirun(words, i, way, StartedBy::horovodrun), true;
   if (name == "deepspeed") return read_deepspeed(words, i, way), true;
@@ -172,6 +176,7 @@ LaunchCandidate LaunchReader::begin(const ShellWord& word, StartedBy starter, co
   out.certain = way.certain;
   out.launch.nodes = way.outer ? way.nodes : Field<int>(Found<int>{1, word.span});
   out.launch.processes_per_node = way.outer ? way.per_node : Field<int>(Found<int>{1, word.span});
+  out.launch.gpus_per_node = way.gpus_per_node;
   out.not_understood = way.open;
   return out;
 }
@@ -198,6 +203,12 @@ Field<int> LaunchReader::per_node(const Field<int>& all, const Field<int>& nodes
   return Found<int>{(all->value + nodes->value - 1) / nodes->value, all->span};
 }
 
+Field<int> LaunchReader::times(const Field<int>& a, const Field<int>& b) {
+  if (!a || !b) return {};
+  const std::int64_t all = std::int64_t{a->value} * b->value;
+  return Found<int>{static_cast<int>(std::min<std::int64_t>(all, 1'000'000'000)), a->span};
+}
+
 Field<int> LaunchReader::count_of(const LauncherOption& option, std::vector<NotUnderstood>& open) const {
   const SourceSpan& span = option.word->span;
   if (is_one_of(option.value, {"gpu", "auto"})) {
@@ -208,40 +219,6 @@ Field<int> LaunchReader::count_of(const LauncherOption& option, std::vector<NotU
   open.push_back({span, option.name + " " + option.value,
                   option.word->known ? "is no count" : "its value is not known before the script runs"});
   return {};
-}
-
-void LaunchReader::read_srun(const Words& words, std::size_t i, Way way) {
-  const Options options = read_options(words, i, srun_syntax());
-  const LauncherOption* tasks = find_option(options, {"-n", "--ntasks"});
-  const LauncherOption* each = find_option(options, {"--ntasks-per-node", "--tasks-per-node"});
-  const LauncherOption* nodes = find_option(options, {"-N", "--nodes"});
-  const Field<int> all = tasks != nullptr ? count_of(*tasks, way.open) : Field<int>();
-  way.outer = StartedBy::srun;
-  way.nodes = nodes != nullptr ? count_of(*nodes, way.open) : resources_.nodes;
-  if (nodes == nullptr && all && way.nodes && all->value < way.nodes->value)
-    way.nodes = Found<int>{std::max(1, all->value), all->span};
-  way.per_node = each != nullptr    ? count_of(*each, way.open)
-                 : tasks != nullptr ? per_node(all, way.nodes)
-                                    : resources_.tasks_per_node;
-  read_words(words, i, way);
-}
-
-/// mpirun and horovodrun take the job's tasks when no number is given, as under Slurm.
-void LaunchReader::read_mpirun(const Words& words, std::size_t i, Way way, StartedBy starter) {
-  const Options options =
-      read_options(words, ++i, starter == StartedBy::mpirun ? mpirun_syntax() : horovodrun_syntax());
-  const LauncherOption* all = find_option(options, {"-np", "-n", "--np", "-c", "--num-proc"});
-  const LauncherOption* each =
-      find_option(options, {"-ppn", "-perhost", "--npernode", "-npernode", "-N", "--ppn", "--perhost"});
-  way.outer = starter;
-  way.nodes = resources_.nodes;
-  if (each != nullptr)
-    way.per_node = count_of(*each, way.open);
-  else if (all != nullptr)
-    way.per_node = per_node(count_of(*all, way.open), way.nodes);
-  else
-    way.per_node = starter == StartedBy::mpirun ? resources_.tasks_per_node : Field<int>();
-  read_words(words, i, way);
 }
 
 void LaunchReader::read_python(const Words& words, std::size_t i, const Way& way) {
@@ -280,8 +257,11 @@ void LaunchReader::read_torchrun(const Words& words, std::size_t i, const Way& w
   LaunchCandidate out = begin(words[i], StartedBy::torchrun, way);
   const Options options = read_options(words, ++i, torchrun_syntax());
   const LauncherOption* each = find_option(options, {"--nproc-per-node"});
-  const Field<int> started =
-      each != nullptr ? count_of(*each, out.not_understood) : Field<int>(Found<int>{1, words[i - 1].span});
+  const auto from_environment = values_.find("PET_NPROC_PER_NODE");  // as Kubeflow sets it
+  const auto set = from_environment ? whole_number(*from_environment) : std::nullopt;
+  const int default_count = set && *set > 0 && *set <= 1024 ? static_cast<int>(*set) : 1;
+  const Field<int> started = each != nullptr ? count_of(*each, out.not_understood)
+                                             : Field<int>(Found<int>{default_count, words[i - 1].span});
   const Field<int> agents = out.launch.processes_per_node;
   out.launch.processes_per_node =
       started && agents

@@ -25,6 +25,7 @@ struct LauncherOption {
 struct LauncherSyntax {
   std::vector<std::string_view> flags, pairs;
   bool starts_python = false;  ///< what follows the options is a Python program, no other command
+  bool joins_values = false;   ///< a letter's value may stand at it, as in -bpacked:7
 };
 
 const LauncherSyntax& torchrun_syntax();
@@ -37,6 +38,10 @@ const LauncherSyntax& container_syntax();
 const LauncherSyntax& docker_syntax();
 const LauncherSyntax& python_syntax();
 const LauncherSyntax& srun_syntax();
+const LauncherSyntax& jsrun_syntax();
+const LauncherSyntax& flux_run_syntax();
+/// Of ssh, pbsdsh and blaunch; how many words before the command are hosts.
+const LauncherSyntax& remote_shell_syntax(std::string_view command, int& hosts);
 /// time, env, numactl, nsys and the like, which start the rest of their line; nothing for another command.
 const LauncherSyntax* prefix_syntax(std::string_view command);
 
@@ -75,6 +80,7 @@ class LaunchReader {
   struct Way {
     std::optional<StartedBy> outer;  ///< srun, mpirun, horovodrun; none: it runs once, on the first node
     Field<int> per_node, nodes;      ///< how often that starts it
+    Field<int> gpus_per_node;        ///< that it hands out
     std::vector<NotUnderstood> open;
     std::string file;
     bool certain = true, repeated = false;
@@ -89,6 +95,9 @@ class LaunchReader {
   void read_other_script(const Words& words, std::size_t i, const Way& way);
   void read_unknown(const Words& words, std::size_t i);
   void read_srun(const Words& words, std::size_t i, Way way);
+  void read_jsrun(const Words& words, std::size_t i, Way way);
+  void read_flux_run(const Words& words, std::size_t i, Way way);
+  void read_remote_shell(std::string_view name, const Words& words, std::size_t i, Way way);
   void read_mpirun(const Words& words, std::size_t i, Way way, StartedBy starter);
   void read_python(const Words& words, std::size_t i, const Way& way);
   void read_torchrun(const Words& words, std::size_t i, const Way& way);
@@ -100,6 +109,7 @@ class LaunchReader {
   void add_program(const Words& words, std::size_t i, LaunchCandidate candidate);
   Field<int> count_of(const LauncherOption& option, std::vector<NotUnderstood>& open) const;
   Field<int> gpus_per_node(const SourceSpan& span) const;
+  static Field<int> times(const Field<int>& a, const Field<int>& b);
   Field<int> per_node(const Field<int>& all, const Field<int>& nodes) const;
 
   const JobResources& resources_;

@@ -26,6 +26,7 @@ bool may_be_options(const std::vector<ShellWord>& words, std::size_t i) {
 
 }  // namespace
 
+/// Flags take no value; of each other option the next word is its value, of `pairs` the next two.
 const LauncherSyntax& torchrun_syntax() {
   static const LauncherSyntax syntax{
       {"--standalone", "-m", "--module", "--no-python", "--use-env", "--run-path", "-h", "--help"}, {}, true};
@@ -69,6 +70,7 @@ const LauncherSyntax& deepspeed_syntax() {
   return syntax;
 }
 
+/// Open MPI, MPICH and Intel MPI together.
 const LauncherSyntax& mpirun_syntax() {
   static const LauncherSyntax syntax{
       {"--allow-run-as-root",
@@ -95,7 +97,11 @@ const LauncherSyntax& mpirun_syntax() {
        "-novm",
        "-s",
        "--pernode",
-       "-pernode"},
+       "-pernode",
+       "--line-buffer",
+       "--label",
+       "--no-abort-on-failure",
+       "--transfer"},
       {"--mca", "-mca", "--gmca", "-gmca", "-genv", "-env", "--pmixmca", "--prtemca"}};
   return syntax;
 }
@@ -114,6 +120,7 @@ const LauncherSyntax& lightning_syntax() {
   return syntax;
 }
 
+/// Singularity and Apptainer, whose exec and run stand before the launcher proper.
 const LauncherSyntax& container_syntax() {
   static const LauncherSyntax syntax{{"--nv",
                                       "--rocm",
@@ -213,6 +220,32 @@ const LauncherSyntax& srun_syntax() {
   return syntax;
 }
 
+/// From man jsrun.
+const LauncherSyntax& jsrun_syntax() {
+  static const LauncherSyntax syntax{
+      {"-h", "--help", "-i", "--immediate", "-V", "--version", "-X", "-u", "--nohup"}, {}, false, true};
+  return syntax;
+}
+
+/// From flux-run(1).
+const LauncherSyntax& flux_run_syntax() {
+  static const LauncherSyntax syntax{{"-x", "--exclusive", "-l", "--label-io", "-u", "--unbuffered", "-v",
+                                      "--verbose", "--dry-run", "--wait", "--watch"},
+                                     {},
+                                     false,
+                                     true};
+  return syntax;
+}
+
+const LauncherSyntax& remote_shell_syntax(std::string_view command, int& hosts) {
+  static const LauncherSyntax ssh{{"-n", "-f", "-q", "-t", "-tt", "-T", "-x", "-X", "-A", "-a", "-4", "-v"},
+                                  {}},
+      pbsdsh{{"-u", "-v", "-s", "-o"}, {}}, blaunch{{"-n", "-no-wait", "-use-login-shell", "-no-shell"}, {}};
+  hosts = command == "ssh" ? 1 : 0;
+  return command == "ssh" ? ssh : command == "pbsdsh" ? pbsdsh : blaunch;
+}
+
+/// Commands that start another one and change nothing about how many processes train.
 const LauncherSyntax* prefix_syntax(std::string_view command) {
   static const LauncherSyntax none{{}, {}}, time{{"-p", "-v", "-a"}, {}}, env{{"-i", "-", "-0"}, {}},
       numactl{{"--localalloc", "-l", "--show", "-s"}, {}}, nsys{{"--stats"}, {}},
@@ -240,12 +273,15 @@ std::vector<LauncherOption> read_options(const std::vector<ShellWord>& words, st
     if (text == "--") return ++i, out;
     const std::size_t equals = text.find('=');
     std::string name = text.substr(0, equals);
+    // torchrun and others take --nproc_per_node and --nproc-per-node alike.
     std::replace(name.begin(), name.end(), '_', '-');
-    if (equals != std::string::npos) {
+    const bool is_letter = text[1] != '-' && syntax.joins_values;
+    if (equals != std::string::npos && !is_letter) {
       out.push_back({std::move(name), text.substr(equals + 1), &words[i]});
     } else if (has(syntax.flags, name)) {
       out.push_back({std::move(name), {}, &words[i]});
-    } else if (text.size() > 2 && text[1] != '-' && text[2] >= '0' && text[2] <= '9') {
+    } else if (text.size() > 2 && text[1] != '-' &&
+               (syntax.joins_values || (text[2] >= '0' && text[2] <= '9'))) {
       out.push_back({text.substr(0, 2), text.substr(2), &words[i]});  // -n4
     } else {
       const std::size_t values = has(syntax.pairs, name) ? 2 : 1;

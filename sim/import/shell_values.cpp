@@ -44,6 +44,21 @@ bool counts_gpus(std::string_view command) {
          (contains(command, "tr ") && contains(command, "wc "));
 }
 
+/// Commands by which scripts count the hosts of a job: wc -l of its file of hosts. Whether each host counts
+/// once.
+enum class HostCount : std::uint8_t { none, lines, hosts };
+HostCount counts_hosts(std::string_view command) {
+  if (!contains(command, "wc -l") && !contains(command, "wc -w") && !contains(command, "grep -c"))
+    return HostCount::none;
+  const bool is_host_file = contains(command, "PBS_NODEFILE") || contains(command, "LSB_DJOB_HOSTFILE") ||
+                            contains(command, "LSB_HOSTS");
+  if (is_host_file)
+    return contains(command, "uniq") || contains(command, "sort -u") ? HostCount::hosts : HostCount::lines;
+  const bool lists_hosts = contains(command, "PE_HOSTFILE") || contains(command, "SGE_JOB_HOSTLIST") ||
+                           contains(command, "show hostname") || contains(command, "flux hostlist");
+  return lists_hosts ? HostCount::hosts : HostCount::none;
+}
+
 /// + - * / % and parentheses over integers and variables.
 class Arithmetic {
  public:
@@ -209,6 +224,9 @@ std::optional<std::int64_t> ShellValues::evaluate(std::string_view expression, i
 std::string ShellValues::value_of_command(const WordPart& part, int depth) {
   const std::string unknown = kUnknown + written(part);
   if (gpus_on_node > 0 && counts_gpus(part.text)) return std::to_string(gpus_on_node);
+  const HostCount count = counts_hosts(part.text);
+  if (count == HostCount::hosts && nodes > 0) return std::to_string(nodes);
+  if (count == HostCount::lines && host_lines > 0) return std::to_string(host_lines);
   if (!part.text.starts_with("expr ") || part.text.size() > kLongestValue) return unknown;
   std::string sum = part.text.substr(5);
   std::erase(sum, '\\');

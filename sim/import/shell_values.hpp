@@ -79,6 +79,8 @@ class ShellValues {
 
   /// How many GPUs a node of the job has, for commands that count them (nvidia-smi -L | wc -l); 0: unknown.
   int gpus_on_node = 0;
+  int nodes = 0;       ///< of the job, for commands that count different hosts; 0: unknown
+  int host_lines = 0;  ///< of the batch system's file of hosts, which has one for every task; 0: unknown
 
   /// Characters with marks.
   std::string expand(const std::vector<WordPart>& parts, int depth = 0);

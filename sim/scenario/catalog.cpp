@@ -107,6 +107,7 @@ std::string_view how_to_list(CatalogKind kind) {
   return "";
 }
 
+/// After "did you mean …?" a sentence of its own.
 std::string with_listing(const std::string& hint, CatalogKind kind) {
   const std::string_view how = how_to_list(kind);
   return how.empty() ? hint : fmt::format("{}{}{}", hint, hint.ends_with('?') ? " All: " : "; all: ", how);

@@ -43,7 +43,7 @@ std::string right_launch(const Scenario& scenario, int gpus) {
   const int per_node = std::min(scenario.cluster.node.gpus, gpus);
   if (strategy_of(scenario).processes == Processes::per_node)
     return "start one process on each node, as with srun --ntasks-per-node=1";
-  if (scenario.strategy == "horovod")
+  if (strategy_of(scenario).starter == Starter::horovodrun)
     return fmt::format("start one per GPU, as with horovodrun -np N or srun --ntasks-per-node={}", per_node);
   return fmt::format("start one per GPU, as with torchrun --nproc_per_node={} or srun --ntasks-per-node={}",
                      per_node, per_node);
@@ -52,9 +52,9 @@ std::string right_launch(const Scenario& scenario, int gpus) {
 std::string idle_warning(const Scenario& scenario, int gpus) {
   const Placement working = working_gpus(scenario, gpus);
   const int started = processes(scenario, working);
-  return fmt::format("of {} reserved GPUs {} work{} and {} {} idle: {} process{} of {}; {}", gpus,
-                     working.size(), working.size() == 1 ? "s" : "", gpus - working.size(),
-                     gpus - working.size() == 1 ? "is" : "are", started, started == 1 ? "" : "es",
+  return fmt::format("of {} reserved GPUs {} work{} and {} {} idle: {} of {}; {}", gpus, working.size(),
+                     working.size() == 1 ? "s" : "", gpus - working.size(),
+                     gpus - working.size() == 1 ? "is" : "are", counted(started, "process"),
                      scenario.strategy, right_launch(scenario, gpus));
 }
 
@@ -120,7 +120,8 @@ std::string why_not(const Scenario& scenario, int gpus) {
 }
 
 std::string why_not_together(const Scenario& scenario, int gpus) {
-  return scenario.strategy == "single" && gpus > 1 ? "single trains on one GPU" : why_not(scenario, gpus);
+  if (strategy_of(scenario).one_gpu && gpus > 1) return scenario.strategy + " trains on one GPU";
+  return why_not(scenario, gpus);
 }
 
 int most_usable_gpus(const Scenario& scenario, int most) {

@@ -9,32 +9,18 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
+#include "sim/scenario/cluster_text.hpp"
 #include "sim/scenario/named_value.hpp"
-#include "sim/scenario/schema/cluster_keys.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 
 namespace foretrain {
 
 namespace {
 
-constexpr std::size_t kCommentColumn = 32;
 /// Servers with more GPUs have them behind PCIe switches; with fewer, one socket has lanes enough.
 constexpr int kMostGpusAtSockets = 4, kMostGpusOfOneSocket = 2;
-/// A mesh of more GPUs leaves too few NVLinks for each pair: boards have NVSwitches.
+/// A mesh of more GPUs leaves too few NVLinks for each pair: NVIDIA's boards have NVSwitches, AMD's a mesh.
 constexpr int kMostGpusOfMesh = 4;
-
-std::string host_link_of(const Gpu& gpu) {
-  if (!gpu.ports.host.empty()) return gpu.ports.host;
-  if (gpu.architecture >= Architecture::hopper) return "pcie5_x16";
-  return gpu.architecture >= Architecture::ampere ? "pcie4_x16" : "pcie3_x16";
-}
-
-/// The template whose host and sockets a GPU with such a link to its host usually has.
-std::string template_of(std::string_view host_link) {
-  if (host_link.starts_with("nvlink_c2c")) return "gh200-4gpu";
-  if (host_link.starts_with("pcie3")) return "pcie3-8gpu";
-  return host_link.starts_with("pcie5") ? "pcie5-8gpu" : "pcie4-8gpu";
-}
 
 /// TCP goes through the kernel; adapters then do not reach GPU memory.
 bool is_plain_ethernet(std::string_view network) { return network.find("eth_") != std::string_view::npos; }
@@ -42,7 +28,8 @@ bool is_plain_ethernet(std::string_view network) { return network.find("eth_") !
 NvlinkLayout usual_layout(const Gpu& gpu, int gpus) {
   const GpuPorts& ports = gpu.ports;
   if (ports.nvlinks == 0 || ports.bridged || gpus == 1) return NvlinkLayout::none;
-  const bool is_mesh = gpus <= kMostGpusOfMesh && ports.nvlinks >= gpus - 1;
+  const bool may_mesh = gpus <= kMostGpusOfMesh || is_amd(gpu.architecture);
+  const bool is_mesh = may_mesh && ports.nvlinks >= gpus - 1;
   return is_mesh ? NvlinkLayout::all : NvlinkLayout::through_switch;
 }
 
@@ -61,7 +48,7 @@ class NewClusterParts {
     layout = wanted.nvlink.value_or(usual_layout(gpu, wanted.gpus_per_node));
     if (!gpu.name.empty()) check_nvlinks();
     if (!mistakes_.empty()) throw InputError(std::move(mistakes_));
-    like = open_value(CatalogKind::nodes, template_of(host_link_of(gpu)), read_node_template);
+    like = open_value(CatalogKind::nodes, host_template_of(host_link_of(gpu)), read_node_template);
   }
 
   Gpu gpu;
@@ -100,24 +87,25 @@ class NewClusterParts {
   std::vector<Diagnostic> mistakes_;
 };
 
-std::string quoted(std::string_view text) { return fmt::format("\"{}\"", text); }
-
 std::vector<std::string> devices(std::string_view kind, int count) {
   std::vector<std::string> names;
-  for (int i = 0; i < count; ++i) names.push_back(quoted(fmt::format("{}{}", kind, i)));
+  for (int i = 0; i < count; ++i) names.push_back(fmt::format("{}{}", kind, i));
   return names;
 }
 
-std::string pair_of(const std::string& a, const std::string& b) { return fmt::format("[{}, {}]", a, b); }
+std::vector<std::string> all_quoted(std::vector<std::string> names) {
+  for (std::string& name : names) name = quoted_text(name);
+  return names;
+}
 
-/// The text line by line, comments in one column.
+/// Section by section, each assumption marked.
 class ClusterWriter {
  public:
   ClusterWriter(const NewCluster& wanted, const NewClusterParts& parts)
       : wanted_(wanted),
         parts_(parts),
         host_link_(host_link_of(parts.gpu)),
-        template_(template_of(host_link_)),
+        template_(host_template_of(host_link_)),
         gpus_(devices("gpu", wanted.gpus_per_node)),
         sockets_(socket_count()),
         switches_(wanted.gpus_per_node > kMostGpusAtSockets && !has_own_cpus() ? sockets_ : 0) {}
@@ -125,12 +113,12 @@ class ClusterWriter {
   std::string text() {
     add_head();
     add_node();
-    add_host();
+    out_.add_assumed_host(parts_.like, template_, sockets_);
     add_host_links();
     add_socket_links();
     add_nvlinks();
     add_fabric();
-    return std::move(out_);
+    return out_.text();
   }
 
  private:
@@ -142,76 +130,50 @@ class ClusterWriter {
     return wanted_.gpus_per_node <= kMostGpusOfOneSocket ? 1 : 2;
   }
 
-  void add(std::string_view key, std::string_view value, std::string_view comment = "") {
-    add_line(fmt::format("{} = {}", key, value), comment);
-  }
-  void add_line(const std::string& line, std::string_view comment) {
-    out_ += comment.empty() ? line + "\n" : fmt::format("{:<{}}# {}\n", line + " ", kCommentColumn, comment);
-  }
-  void add_group(const std::string& link, int count, std::string_view comment) {
-    out_ += "\n[[node.links]]\n";
-    add("link", quoted(link), comment);
-    if (count > 1) add("count", std::to_string(count));
-  }
-
   std::string subject() const {
     return fmt::format("{} {} with {}x {}", wanted_.nodes, plural(wanted_.nodes, "node"),
                        wanted_.gpus_per_node, parts_.gpu.name);
   }
 
   void add_head() {
-    out_ += fmt::format(
-        "# {}, as `foretrain topology new` makes it. What is marked as assumed is what such servers\n"
-        "# usually have: put in what yours have. Keys: docs/reference/cluster.md.\n",
-        subject());
+    out_.remark(subject() +
+                ", as `foretrain topology new` makes it. What is marked as assumed is what such servers");
+    out_.remark("usually have: put in what yours have. Keys: docs/reference/cluster.md.");
     const std::string network = has_network() ? ", " + parts_.network.name : "";
-    add("description", quoted(subject() + network));
-    add("nodes", std::to_string(wanted_.nodes));
+    out_.add("description", quoted_text(subject() + network));
+    out_.add("nodes", std::to_string(wanted_.nodes));
   }
 
   bool has_network() const { return !wanted_.network.empty(); }
 
   void add_node() {
-    out_ += "\n[node]\n";
-    add("gpus", std::to_string(wanted_.gpus_per_node));
-    add("gpu", quoted(wanted_.gpu));
-    add("cpus", std::to_string(sockets_), has_own_cpus() ? "assumed: one for each GPU" : "assumed: sockets");
+    out_.section("[node]");
+    out_.add("gpus", std::to_string(wanted_.gpus_per_node));
+    out_.add("gpu", quoted_text(wanted_.gpu));
+    out_.add("cpus", std::to_string(sockets_),
+             has_own_cpus() ? "assumed: one for each GPU" : "assumed: sockets");
     if (switches_ > 0)
-      add("switches", std::to_string(switches_), "assumed: PCIe switches, one at each socket");
+      out_.add("switches", std::to_string(switches_), "assumed: PCIe switches, one at each socket");
     if (parts_.layout == NvlinkLayout::through_switch) add_nvswitches();
     if (has_network()) add_adapter();
-    if (!parts_.gpu.ports.peer_access) add("peer_access", "false", "assumed: GeForce drivers refuse it");
+    if (!parts_.gpu.ports.peer_access) out_.add("peer_access", "false", "assumed: GeForce drivers refuse it");
   }
 
   void add_nvswitches() {
-    add("nvswitches", "1", "those of a board, described as one device");
-    if (parts_.gpu.architecture >= Architecture::hopper)
-      add("multicast", "true", "assumed: they reduce (NVLink SHARP)");
+    out_.add("nvswitches", "1", "those of a board, described as one device");
+    if (parts_.gpu.architecture >= Architecture::hopper && !is_amd(parts_.gpu.architecture))
+      out_.add("multicast", "true", "assumed: they reduce (NVLink SHARP)");
   }
 
   void add_adapter() {
-    add("nics_at", switches_ > 0 ? "[\"switch0\"]" : "[\"cpu0\"]",
-        "assumed: one adapter in a node; add a place for each further one");
-    add("nic_link", quoted(has_own_cpus() ? "pcie5_x16" : host_link_),
-        "assumed: a slot like those of the GPUs");
+    out_.add("nics_at", switches_ > 0 ? "[\"switch0\"]" : "[\"cpu0\"]",
+             "assumed: one adapter in a node; add a place for each further one");
+    out_.add("nic_link", quoted_text(has_own_cpus() ? "pcie5_x16" : host_link_),
+             "assumed: a slot like those of the GPUs");
     if (is_plain_ethernet(parts_.network.name))
-      add("gpudirect", "false", "assumed: messages over TCP go through host memory");
+      out_.add("gpudirect", "false", "assumed: messages over TCP go through host memory");
     else if (!parts_.gpu.ports.peer_access)
-      add("gpudirect", "false", "assumed: GeForce drivers refuse it");
-  }
-
-  void add_host() {
-    const Host& host = parts_.like.host;
-    const int of = parts_.like.cpus;
-    out_ += fmt::format("\n# assumed: the host of the node template {}\n[node.host]\n", template_);
-    for (const auto& family : host_families()) {
-      if (family.value == host.family) add("family", quoted(family.name), "assumed");
-    }
-    add("cores", std::to_string(std::min(host.cores / of * sockets_, 1024)), "assumed: of the whole node");
-    add("slowdown", fmt::format("{:g}", host.slowdown),
-        "assumed: single-thread time against a Zen 5 core, docs/models/host_time.md");
-    add("memory", quoted(to_string(Bytes{host.memory.count / of * sockets_})), "assumed");
-    add("memory_bandwidth", quoted(to_string(host.memory_bandwidth)), "assumed: memcpy of one core");
+      out_.add("gpudirect", "false", "assumed: GeForce drivers refuse it");
   }
 
   int socket_of(int gpu) const {
@@ -223,22 +185,20 @@ class ClusterWriter {
     std::vector<std::string> pairs;
     for (int i = 0; i < wanted_.gpus_per_node; ++i)
       pairs.push_back(
-          pair_of(gpus_[static_cast<std::size_t>(i)], quoted(fmt::format("{}{}", place, socket_of(i)))));
+          device_pair(gpus_[static_cast<std::size_t>(i)], fmt::format("{}{}", place, socket_of(i))));
     for (int i = 0; i < switches_; ++i)
-      pairs.push_back(pair_of(quoted(fmt::format("switch{}", i)), quoted(fmt::format("cpu{}", i))));
-    add_group(host_link_, 1,
-              fmt::format("assumed: what {} takes, GPUs spread over the sockets", parts_.gpu.name));
-    add_list("pairs", pairs);
+      pairs.push_back(device_pair(fmt::format("switch{}", i), fmt::format("cpu{}", i)));
+    out_.add_links(host_link_, 1,
+                   fmt::format("assumed: what {} takes, GPUs spread over the sockets", parts_.gpu.name));
+    out_.add_list("pairs", pairs);
   }
 
   void add_socket_links() {
     if (sockets_ < 2) return;
-    const auto& links = parts_.like.links;
-    const auto found = std::find_if(links.begin(), links.end(),
-                                    [](const NodeLink& link) { return link.type.kind == LinkKind::socket; });
-    if (found == links.end()) return;
-    add_group(found->type.name, found->count, fmt::format("assumed: as in {}", template_));
-    add_list("mesh", devices("cpu", sockets_));
+    const NodeLink* link = socket_link_of(parts_.like);
+    if (link == nullptr) return;
+    out_.add_links(link->type.name, link->count, fmt::format("assumed: as in {}", template_));
+    out_.add_list("mesh", all_quoted(devices("cpu", sockets_)));
   }
 
   void add_nvlinks() {
@@ -246,40 +206,30 @@ class ClusterWriter {
     const int others = wanted_.gpus_per_node - 1;
     if (parts_.layout == NvlinkLayout::none) return;
     if (parts_.layout == NvlinkLayout::all) {
-      add_group(ports.nvlink, ports.nvlinks / others,
-                fmt::format("assumed: the {} NVLinks of a GPU, over {} others", ports.nvlinks, others));
-      return add_list("mesh", gpus_);
+      out_.add_links(ports.nvlink, ports.nvlinks / others,
+                     fmt::format("assumed: the {} NVLinks of a GPU, over {} others", ports.nvlinks, others));
+      return out_.add_list("mesh", all_quoted(gpus_));
     }
-    add_group(ports.nvlink, ports.nvlinks, fmt::format("assumed: all {} NVLinks of a GPU", ports.nvlinks));
+    out_.add_links(ports.nvlink, ports.nvlinks,
+                   fmt::format("assumed: all {} NVLinks of a GPU", ports.nvlinks));
     std::vector<std::string> pairs;
     const bool is_paired = parts_.layout == NvlinkLayout::pairs;
     for (std::size_t i = 0; i < gpus_.size(); i += is_paired ? 2 : 1) {
       if (!is_paired)
-        pairs.push_back(pair_of(gpus_[i], "\"nvswitch0\""));
+        pairs.push_back(device_pair(gpus_[i], "nvswitch0"));
       else if (i + 1 < gpus_.size())
-        pairs.push_back(pair_of(gpus_[i], gpus_[i + 1]));
+        pairs.push_back(device_pair(gpus_[i], gpus_[i + 1]));
     }
-    add_list("pairs", pairs);
+    out_.add_list("pairs", pairs);
   }
 
   void add_fabric() {
     if (!has_network()) return;
-    out_ += "\n[fabric]\n";
-    add("kind", "\"star\"", "assumed: one switch that never blocks");
-    add("link", quoted(wanted_.network),
-        fmt::format("{} per direction", to_string(parts_.network.bandwidth)));
-    add("switch_latency", "\"0.3 us\"", "assumed");
-  }
-
-  /// Four to a line.
-  void add_list(std::string_view key, const std::vector<std::string>& items) {
-    constexpr std::size_t kPerLine = 4;
-    out_ += fmt::format("{} = [", key);
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      const std::string_view gap = i % kPerLine == 0 ? ",\n         " : ", ";
-      out_ += (i == 0 ? "" : std::string(gap)) + items[i];
-    }
-    out_ += "]\n";
+    out_.section("[fabric]");
+    out_.add("kind", "\"star\"", "assumed: one switch that never blocks");
+    out_.add("link", quoted_text(wanted_.network),
+             fmt::format("{} per direction", to_string(parts_.network.bandwidth)));
+    out_.add("switch_latency", "\"0.3 us\"", "assumed");
   }
 
   const NewCluster& wanted_;
@@ -287,7 +237,7 @@ class ClusterWriter {
   std::string host_link_, template_;
   std::vector<std::string> gpus_;
   int sockets_, switches_;
-  std::string out_;
+  ClusterText out_;
 };
 
 }  // namespace

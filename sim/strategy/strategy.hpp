@@ -167,12 +167,17 @@ using PlanFunction = Plan (*)(const PlanRequest&);
 /// job, which must then fit into one node.
 enum class Processes : std::uint8_t { per_gpu, per_node, one };
 
+/// What starts one process per GPU where nobody says otherwise.
+enum class Starter : std::uint8_t { torchrun, horovodrun, deepspeed };
+
 /// A row of the catalog: one per strategy, made by the file of the same name.
 struct StrategyEntry {
   std::string_view name;
   std::string_view summary;
   PlanFunction plan;
   Processes processes = Processes::per_gpu;
+  bool one_gpu = false;  ///< the plain loop, which no launcher spreads over several
+  Starter starter = Starter::torchrun;
   std::optional<FrameworkKind> framework{};  ///< whose it is; none: any
   /// What it takes besides a script of its framework, as in "servers beside the job"; empty: nothing.
   std::string_view needs{};

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "sim/app/gpu_numbers.hpp"
+#include "sim/app/options/gpu_numbers.hpp"
 #include "sim/base/diagnostics.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

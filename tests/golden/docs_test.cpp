@@ -9,6 +9,7 @@
 // it. Below <!-- output: foretrain … --> (or tools/…) stands what that prints, and below <!-- image:
 // foretrain … --> the picture that it draws with --svg. Each page is a test of its own (cmake/tests.cmake),
 // which names it in the environment.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -141,6 +142,25 @@ TEST_CASE("the reference pages are what the program prints (`make docs` writes t
     INFO(topic);
     REQUIRE(printed.exit_code == 0);
     CHECK(text_of(kRoot / "docs/reference" / (topic + ".md")) == printed.output);
+  }
+}
+
+TEST_CASE("a machine or a network of one's own takes under 40 lines of TOML, the question included") {
+  for (const std::string page : {"my-machine", "my-model"}) {
+    int blocks = 0;
+    std::ptrdiff_t lines = 0;
+    for (const test::FencedBlock& block :
+         test::fenced_blocks(text_of(kRoot / "docs/tutorials" / (page + ".md")))) {
+      // What people write themselves; blocks below an output are what the program writes.
+      const std::string kind = block.note.substr(0, block.note.find(' '));
+      if (block.language != "toml" || reading_command(kind, "").empty()) continue;
+      ++blocks;
+      lines += std::ranges::count(block.text, '\n');
+    }
+    INFO(page << ": " << lines << " lines in " << blocks << " files");
+    CHECK(blocks == 3);
+    CHECK(lines > 20);
+    CHECK(lines < 40);
   }
 }
 

@@ -20,9 +20,10 @@ using namespace foretrain;
 
 namespace {
 
-constexpr Architecture kGpus[] = {Architecture::kepler, Architecture::pascal,   Architecture::volta,
-                                  Architecture::turing, Architecture::ampere,   Architecture::ada,
-                                  Architecture::hopper, Architecture::blackwell};
+constexpr Architecture kGpus[] = {Architecture::kepler, Architecture::pascal,    Architecture::volta,
+                                  Architecture::turing, Architecture::ampere,    Architecture::ada,
+                                  Architecture::hopper, Architecture::blackwell, Architecture::cdna,
+                                  Architecture::cdna2,  Architecture::cdna3};
 
 /// Times are whole picoseconds: the shortest in any range is 1 ns, a thousand of them.
 constexpr double kRounding = 1e-3;

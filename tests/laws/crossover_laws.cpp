@@ -6,6 +6,7 @@
 #include "sim/scenario/job.hpp"
 #include "tests/support/brute_force_crossover.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/drawn.hpp"
 #include "tests/support/one_job.hpp"
 #include "tests/support/test_clusters.hpp"
 #include "tests/support/test_models.hpp"
@@ -13,15 +14,10 @@
 namespace crossover_laws {
 
 using namespace foretrain;
+using test::pick;
+using test::Random;
 
 namespace {
-
-using Random = std::mt19937;
-
-template <class T>
-T pick(Random& random, const std::vector<T>& values) {
-  return values[random() % values.size()];
-}
 
 Model random_model(Random& random) {
   Model model;

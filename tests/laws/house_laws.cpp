@@ -31,11 +31,11 @@ const Rooms& rooms() {
       {"collective", {"algorithms", "nccl", "transports"}},
       {"strategy", {"ddp", "fsdp", "horovod", "process", "replicas", "servers", "step", "zero"}},
       {"scenario", {"calibration", "csv", "layers", "schema", "sections", "toml"}},
-      {"import", {"logs"}},
+      {"import", {"jobs", "logs"}},
       {"analysis", {"advice", "collective", "fit", "search", "step", "uncertainty", "validation"}},
       {"report",
        {"calibration", "collective", "comparison", "drawing", "model", "prediction", "study", "validation"}},
-      {"app", {}},
+      {"app", {"options", "pages"}},
   };
   return plan;
 }
@@ -106,6 +106,21 @@ TEST_CASE("law: every source stands in a room of the plan, every room has source
     INFO(room);
     CHECK(files <= kMostFilesOfRoom);
   }
+}
+
+TEST_CASE("law: tests of a room stand in the folder of its name, or in that of its layer") {
+  static const std::regex pattern("tests/unit/(\\w+)/(?:(\\w+)/)?[^/]+");
+  int in_rooms = 0;
+  for (const SourceFile& file : read_sources(FORETRAIN_SOURCE_DIR, "tests/unit")) {
+    std::smatch part;
+    INFO(file.path);
+    REQUIRE(std::regex_match(file.path, part, pattern));
+    if (part[1] == "calibrate") continue;  // what stands beside sim/
+    REQUIRE(rooms().count(part[1]) == 1);
+    CHECK((part[2] == "" || rooms().at(part[1]).count(part[2]) == 1));
+    in_rooms += part[2] == "" ? 0 : 1;
+  }
+  CHECK(in_rooms > 0);
 }
 
 TEST_CASE("law: the rooms are those that docs/architecture.md shows") {

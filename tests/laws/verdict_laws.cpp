@@ -1,7 +1,6 @@
 // No verdict contradicts the table it stands above, and no recommendation a limit that was given: over
 // scenarios drawn from the catalogs.
 #include <algorithm>
-#include <random>
 
 #include "sim/analysis/advice/recommend.hpp"
 #include "sim/analysis/predict.hpp"
@@ -12,20 +11,16 @@
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/opened_catalogs.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/drawn.hpp"
 #include "tests/unit/scenario/mistakes.hpp"
 
 namespace verdict_laws {
 
 using namespace foretrain;
+using test::pick;
+using test::Random;
 
 namespace {
-
-using Random = std::mt19937;
-
-template <class T>
-T pick(Random& random, const std::vector<T>& values) {
-  return values[random() % values.size()];
-}
 
 /// Networks whose steps simulate in a millisecond or two, from those that do not scale to those that do.
 const std::vector<std::string>& networks() {

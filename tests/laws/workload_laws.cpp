@@ -21,9 +21,9 @@ std::vector<Model> networks() {
 }
 
 std::vector<Architecture> architectures() {
-  return {Architecture::cpu,   Architecture::kepler, Architecture::pascal,
-          Architecture::volta, Architecture::turing, Architecture::ampere,
-          Architecture::ada,   Architecture::hopper, Architecture::blackwell};
+  return {Architecture::cpu,       Architecture::kepler, Architecture::pascal, Architecture::volta,
+          Architecture::turing,    Architecture::ampere, Architecture::ada,    Architecture::hopper,
+          Architecture::blackwell, Architecture::cdna,   Architecture::cdna2,  Architecture::cdna3};
 }
 
 std::vector<Precision> precisions() {

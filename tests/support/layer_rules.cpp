@@ -42,6 +42,7 @@ const std::vector<Door>& doors() {
       {"Eigen/", {"calibrate/fit"}, true},
       {"CLI/", {"sim/app/"}},
       {"pugixml", {"sim/import/"}},
+      {"yaml-cpp/", {"sim/import/jobs/yaml.cpp"}},
       {"nlohmann/",
        {"sim/import/logs/json_value.hpp", "sim/report/json_value.hpp",
         "sim/report/prediction/chrome_trace.cpp"},

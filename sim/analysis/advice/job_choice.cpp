@@ -133,10 +133,17 @@ std::vector<JobOption> runners_up(std::vector<const JobOption*> allowed, const J
 Launcher launcher_of(const Scenario& scenario, const std::string& strategy) {
   if (scenario.launch.with && scenario.strategy == strategy) return *scenario.launch.with;
   const StrategyEntry& entry = *find_strategy(strategy);
-  if (entry.processes == Processes::one || strategy == "single") return Launcher::python;
+  if (entry.processes == Processes::one || entry.one_gpu) return Launcher::python;
   if (entry.processes == Processes::per_node) return Launcher::srun;
-  if (strategy == "horovod" || strategy == "byteps") return Launcher::horovodrun;
-  return strategy.starts_with("zero") ? Launcher::deepspeed : Launcher::torchrun;
+  switch (entry.starter) {
+    case Starter::horovodrun:
+      return Launcher::horovodrun;
+    case Starter::deepspeed:
+      return Launcher::deepspeed;
+    case Starter::torchrun:
+      break;
+  }
+  return Launcher::torchrun;
 }
 
 std::string job_name(const std::string& model) {

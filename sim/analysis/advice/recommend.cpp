@@ -34,9 +34,8 @@ constexpr std::int64_t kWorthSaying = 100'000;
 /// As a job script would start it: one process for each GPU. A measured run keeps the launch it was measured
 /// with.
 Scenario with_usual_launch(Scenario scenario) {
-  if (scenario.anchor || scenario.strategy == "single" ||
-      find_strategy(scenario.strategy)->processes != Processes::per_gpu)
-    return scenario;
+  const StrategyEntry& strategy = *find_strategy(scenario.strategy);
+  if (scenario.anchor || strategy.one_gpu || strategy.processes != Processes::per_gpu) return scenario;
   scenario.launch.processes_per_node = 0;
   if (scenario.launch.with == Launcher::python) scenario.launch.with.reset();
   return scenario;
@@ -351,7 +350,7 @@ ComparedScenarios read_recommended(const SourceText& source, const ScenarioOverr
   if (own->processes != Processes::per_gpu) return out;
   std::vector<std::string> others;
   for (const StrategyEntry& entry : strategy_catalog()) {
-    const bool is_like = entry.processes == own->processes && entry.name != "single" &&
+    const bool is_like = entry.processes == own->processes && !entry.one_gpu &&
                          what_it_needs(entry, out.own.workload.framework.kind).empty();
     if (is_like && entry.name != own->name) others.emplace_back(entry.name);
   }

@@ -66,4 +66,12 @@ double latest_end_s(const PredictionPoint& point);
 /// a limit (0).
 std::string time_limit_warning(std::int64_t limit_s, int gpus, const Prediction& prediction);
 
+// Whether the loader's batches have room in a container.
+
+/// What the loader workers of so many processes keep in /dev/shm; 0 for loaders that use threads.
+Bytes loader_shared_memory(const Workload& workload, int processes);
+
+/// Why `have` bytes of /dev/shm are too small for them; empty when they are not.
+std::string shared_memory_warning(Bytes have, const Workload& workload, int processes);
+
 }  // namespace foretrain

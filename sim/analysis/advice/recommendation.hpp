@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/analysis/advice/job_plan.hpp"
 #include "sim/analysis/step/prediction_point.hpp"
+#include "sim/import/jobs/job_plan.hpp"
 
 namespace foretrain {
 

@@ -168,12 +168,15 @@ Placement place_job(const ClusterSpec& cluster, int gpus, int nodes) {
   const int per_node = cluster.node.gpus;
   const std::int64_t all = std::int64_t{cluster.nodes} * per_node;
   if (gpus < 1) throw InputError(fmt::format("{} GPUs run nothing", gpus), "at least one; one GPU copies");
-  if (gpus > all) throw InputError(fmt::format("cluster {} has {} GPUs, not {}", cluster.name, all, gpus));
+  if (gpus > all)
+    throw InputError(fmt::format("cluster {} has {}, not {}", cluster.name, counted(all, "GPU"), gpus));
   if (nodes < 0 || nodes > cluster.nodes)
-    throw InputError(fmt::format("cluster {} has {} nodes, not {}", cluster.name, cluster.nodes, nodes));
+    throw InputError(
+        fmt::format("cluster {} has {}, not {}", cluster.name, counted(cluster.nodes, "node"), nodes));
   if (nodes == 0) return place_packed(gpus, per_node);
   if (nodes > gpus)
-    throw InputError(fmt::format("{} GPUs leave some of {} nodes empty", gpus, nodes),
+    throw InputError(fmt::format("{} {} some of {} nodes empty", counted(gpus, "GPU"),
+                                 gpus == 1 ? "leaves" : "leave", nodes),
                      "at most one node per GPU");
   if (gpus > std::int64_t{nodes} * per_node) {
     throw InputError(

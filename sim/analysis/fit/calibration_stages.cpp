@@ -72,6 +72,7 @@ Wanted memory_of(const ClusterSpec& cluster) {
   return wanted;
 }
 
+/// Starts from what an earlier stage found, since a launch is measured on the host that stage fitted.
 Wanted calls_of(const ClusterSpec& cluster) {
   Wanted wanted;
   HostCalibration calls;
@@ -110,6 +111,7 @@ Wanted tax_of(const ClusterSpec& cluster) {
   return wanted;
 }
 
+/// One factor on all kernels: what single operators leave open about whole networks.
 Wanted training_of(const ClusterSpec& cluster) {
   Wanted wanted;
   add(wanted, kernel_constants(), kernel_calibration_of(cluster), {"kernel.time_scale"});
@@ -120,6 +122,7 @@ bool is_one_way(const Sample& sample) { return number_of(sample, "both_ways", 0)
 
 }  // namespace
 
+/// In the order in which one needs the other: collectives run over links, trainings on everything.
 const std::vector<CalibrationStage>& calibration_stages() {
   static const std::vector<CalibrationStage> stages{
       {"host", [](const Sample& s) { return s.kind == SampleKind::cpu; }, host_constants_of},

@@ -48,7 +48,7 @@ void explain_search(const Crossover& found, const PointPredictor& points, int mo
   }
   const std::string_view what = every_gpu ? "" : " within a node, of whole nodes, and listed";
   decisions.add(
-      "search", fmt::format("{} of {} numbers{} simulated", found.simulated, found.numbers, what),
+      "search", fmt::format("{} of {}{} simulated", found.simulated, counted(found.numbers, "number"), what),
       found.simulated >= found.numbers ? "all of them"
       : found.is_certain
           ? "steps between simulated ones lie between them, and no answer lies there"
@@ -83,7 +83,7 @@ void explain_answers(PointPredictor& points, int most_gpus, Crossover& found) {
 int most_searched(const Scenario& scenario) {
   const std::int64_t gpus = static_cast<std::int64_t>(scenario.cluster.nodes) * scenario.cluster.node.gpus;
   const std::int64_t useful =
-      scenario.strategy == "single" ? 1 : std::min(gpus, scenario.global_batch.value_or(gpus));
+      find_strategy(scenario.strategy)->one_gpu ? 1 : std::min(gpus, scenario.global_batch.value_or(gpus));
   const std::int64_t listed = scenario.gpus.empty() ? 1 : scenario.gpus.back();
   return most_usable_gpus(
       scenario, static_cast<int>(std::max<std::int64_t>({std::min(useful, kMostSearched), listed, 1})));

@@ -11,6 +11,7 @@
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/step/point_predictor.hpp"
 #include "sim/analysis/uncertainty/intervals.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/opened_catalogs.hpp"
@@ -23,7 +24,7 @@ constexpr std::size_t kMostWarnings = 20;
 
 std::string refusal(const Scenario& scenario, int gpus) {
   const std::int64_t size = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
-  if (gpus > size) return fmt::format("cluster {} has {} GPUs", scenario.cluster.name, size);
+  if (gpus > size) return fmt::format("cluster {} has {}", scenario.cluster.name, counted(size, "GPU"));
   if (gpus > scenario.global_batch.value_or(gpus))
     return fmt::format("{} GPUs cannot share a global batch of {}", gpus, *scenario.global_batch);
   return why_not_together(scenario, gpus);

@@ -14,6 +14,7 @@ namespace foretrain {
 
 namespace {
 
+/// As this number of GPUs runs it: under strong scaling its batch is a share of the global one.
 Workload workload_of(const PredictionPoint& point, const Scenario& scenario) {
   Workload workload = scenario.workload;
   workload.batch_per_gpu = point.batch_per_gpu;
@@ -24,6 +25,7 @@ MemorySite site_of(const PredictionPoint& point, const Scenario& scenario, const
   return {strategy, working_gpus(scenario, point.gpus).size(), scenario.cluster.node.gpu.architecture};
 }
 
+/// Fewer samples at a time and more micro-steps train the same; empty when not even one sample fits.
 std::string smaller_batch(const PredictionPoint& point, const Scenario& scenario) {
   if (point.largest_batch < 1) return {};
   const std::int64_t shares = (point.batch_per_gpu + point.largest_batch - 1) / point.largest_batch;
@@ -32,6 +34,7 @@ std::string smaller_batch(const PredictionPoint& point, const Scenario& scenario
                      point.largest_batch, accumulation);
 }
 
+/// Empty when the run is in 16 bit already, or would not fit then either.
 std::string sixteen_bits(const PredictionPoint& point, const Scenario& scenario, const MemorySite& site) {
   if (is_half(scenario.workload.precision)) return {};
   Workload half = workload_of(point, scenario);
@@ -42,6 +45,7 @@ std::string sixteen_bits(const PredictionPoint& point, const Scenario& scenario,
 
 }  // namespace
 
+/// What is needed, what there is, and the largest batch between the two.
 void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
   const Workload workload = workload_of(point, scenario);
   const MemorySite site = site_of(point, scenario, strategy);
@@ -89,6 +93,7 @@ std::string memory_advice(const PredictionPoint& point, const Scenario& scenario
 
 namespace {
 
+/// One sentence for neighbouring numbers of GPUs that lack memory in the same way: "8 to 64 GPUs: about …".
 std::string shortage_text(std::span<const MemoryShortage> alike) {
   const PredictionPoint &first = alike.front().point, &last = alike.back().point;
   const auto less = [](const MemoryShortage& a, const MemoryShortage& b) {
@@ -107,6 +112,7 @@ std::string shortage_text(std::span<const MemoryShortage> alike) {
 
 std::vector<std::string> memory_warnings(const std::vector<MemoryShortage>& shortages) {
   std::vector<std::string> texts;
+  // Neighbours in the table, with the same remedy.
   const auto go_together = [](const MemoryShortage& a, const MemoryShortage& b) {
     return a.advice == b.advice && a.place + 1 == b.place;
   };

@@ -40,6 +40,7 @@ void refuse_endless_run(const PredictionPoint& p, double epochs) {
 PointPredictor::PointPredictor(const Scenario& scenario, int most_gpus)
     : scenario_(scenario), simulator_(scenario, most_gpus), device_(default_device_model(scenario)) {}
 
+/// Another training on the same cluster, whose graph and collectives it shares.
 PointPredictor::PointPredictor(const Scenario& scenario, const PointPredictor& other)
     : scenario_(scenario), simulator_(scenario, other.simulator_), device_(other.device_) {}
 
@@ -54,6 +55,7 @@ Throughput PointPredictor::throughput(int gpus) {
   return {samples_per_step(gpus) / simulated.step_s, simulated.breakdown, simulated.step_s};
 }
 
+/// Without a DistributedSampler several processes train on the same sample, which counts once.
 double PointPredictor::samples_per_step(int gpus) const {
   return static_cast<double>(simulator_.global_batch(gpus)) / readers_of_a_sample(scenario_, gpus);
 }
@@ -111,6 +113,7 @@ void PointPredictor::add_epoch(PredictionPoint& p) {
   const double restart_s = loader_restart_s(scenario_.workload, scenario_.cluster.node);
   p.epoch_s = epoch_s(shape, p.step_s, partial, restart_s);
   p.overhead = run_overhead(simulator_, device_, p.gpus, restart_s);
+  // An epoch's time holds its restart, which the overhead counts for all epochs together.
   p.total_s = scenario_.epochs * (p.epoch_s - restart_s) + p.overhead.total_s();
   refuse_endless_run(p, scenario_.epochs);
   p.gpu_hours = p.total_s * p.gpus / 3600;

@@ -11,6 +11,7 @@ namespace {
 /// Draws over a whole curve; each costs one evaluation of every number of GPUs.
 constexpr int kCurveDraws = 300;
 
+/// Draw by draw; both sides of a ratio took the same draw of each input.
 std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b, double scale) {
   std::vector<double> out(a.size());
   for (std::size_t i = 0; i < a.size(); ++i) out[i] = scale * a[i] / b[i];
@@ -36,6 +37,7 @@ std::vector<double> totals(const PredictionPoint& p, const std::vector<double>& 
   return out;
 }
 
+/// A prediction never lies outside of its own interval, however skewed the draws are.
 Interval around_value(Interval interval, double value) {
   return {std::min(interval.low_s, value), std::max(interval.high_s, value), interval.level};
 }
@@ -68,6 +70,7 @@ Spreads Intervals::spreads_at(int gpus) const {
                           simulator.placement(gpus).nodes);
 }
 
+/// A measured run fixes what it was measured with: only what differs from it here stays uncertain.
 StepResponse Intervals::against_anchor(const StepResponse& here) {
   if (!is_anchored_) return here;
   const SimulatedStep& there = points_.step(reference_.gpus);

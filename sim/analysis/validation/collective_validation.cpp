@@ -39,6 +39,7 @@ std::vector<CollectiveRows> group_by_job(const std::vector<CollectiveMeasurement
   return groups;
 }
 
+/// In one line, for the list of rows that were skipped.
 std::string reason_of(const InputError& error) {
   if (error.diagnostics().empty()) return error.what();
   const Diagnostic& first = error.diagnostics().front();
@@ -70,10 +71,13 @@ class Clusters {
   std::map<std::pair<std::string, std::optional<std::string>>, Entry> known_;
 };
 
+/// Requires a name that the reader of measured rows let through.
 CollectiveOp op_of(const std::string& name) {
   return *std::ranges::find_if(kCollectiveOps, [&](CollectiveOp op) { return name_of(op) == name; });
 }
 
+/// What NCCL's own tuner expects, in microseconds: a yardstick beside our time. None where it has no
+/// algorithm.
 std::optional<float> nccl_forecast(const Communicator& communicator, const CollectivePlan& plan) {
   if (communicator.size() < 2 || !plan.algorithm) return std::nullopt;
   return nccl::predicted_us(communicator.job().table, plan.op, plan.size.count, *plan.algorithm,
@@ -125,6 +129,7 @@ class CollectiveValidator {
     ValidatedCollective p;
     p.bytes = row.bytes;
     p.measured = row.time_us;
+    // nccl-tests runs them one after the other without waiting, and divides.
     p.predicted = to_seconds(plan.back_to_back()) * 1e6;
     p.error = std::abs(p.predicted / p.measured - 1);
     p.nccl_model = nccl_forecast(communicator, plan).value_or(0);

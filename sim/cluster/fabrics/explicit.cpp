@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/names.hpp"
 #include "sim/cluster/fabrics/nic_links.hpp"
 #include "sim/cluster/fabrics/parameters.hpp"
@@ -149,7 +150,8 @@ void check_parts(std::vector<ClusterFault>& faults, const ClusterSpec& spec, con
       const auto range = nic_range(end);
       if (range && range->last >= spec.nodes)
         faults.push_back({fmt::format("there is no node{} in the cluster", range->last),
-                          fmt::format("it has {} nodes, from node0 on", spec.nodes), -1, link.span});
+                          fmt::format("it has {}, from node0 on", counted(spec.nodes, "node")), -1,
+                          link.span});
     }
   }
   if (graph.switches.size() > kMostSwitches)

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -21,9 +23,9 @@ void require_parameter(std::vector<ClusterFault>& faults, std::string_view fabri
 void require_room(std::vector<ClusterFault>& faults, std::string_view fabric, std::int64_t places, int nodes,
                   std::string hint) {
   if (places < nodes)
-    faults.push_back(
-        {fmt::format("{} of this size holds {} nodes, not {}", with_article(fabric), places, nodes),
-         std::move(hint)});
+    faults.push_back({fmt::format("{} of this size holds {}, not {}", with_article(fabric),
+                                  counted(places, "node"), nodes),
+                      std::move(hint)});
 }
 
 void require_few_links(std::vector<ClusterFault>& faults, std::string_view fabric, double connections,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/collective/nccl/double_tree.hpp"
 #include "sim/collective/nccl/job.hpp"
 
@@ -66,8 +67,8 @@ Plan Job::plan(CollectiveOp op, std::int64_t bytes, int grouped) const {
 }
 
 std::string Job::reason(CollectiveOp op, std::int64_t bytes, const Plan& plan) const {
-  return fmt::format("{}; {} channels of {} threads", nccl::reason(table, op, bytes, plan.choice),
-                     plan.run.channels, plan.run.threads);
+  return fmt::format("{}; {} of {} threads", nccl::reason(table, op, bytes, plan.choice),
+                     counted(plan.run.channels, "channel"), plan.run.threads);
 }
 
 const ChannelPath& Job::ring_path(int channel, int node) const {

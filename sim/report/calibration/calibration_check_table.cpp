@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/report/calibration/calibration_reports.hpp"
 #include "sim/report/json_value.hpp"
@@ -23,6 +24,7 @@ std::string_view kept_back(HoldOut hold_out) {
   return "all jobs on more GPUs than the smallest";
 }
 
+/// As --hold-out takes it.
 std::string_view name_of_hold_out(HoldOut hold_out) {
   return hold_out == HoldOut::sizes ? "sizes" : hold_out == HoldOut::nodes ? "nodes" : "gpus";
 }
@@ -41,13 +43,13 @@ Json json_of(const ErrorStatistics& e) {
 std::string write_check_table(const CalibrationCheck& check) {
   std::string out = fmt::format("kept back: {}\n", kept_back(check.hold_out));
   out += fmt::format(
-      "{} samples fitted, {} predicted; error of those, with the model's defaults and with the "
+      "{} fitted, {} predicted; error of those, with the model's defaults and with the "
       "calibration:\n",
-      check.fitted, check.held);
+      counted(check.fitted, "sample"), check.held);
   if (check.held > 0) {
     out += errors_line("before", check.before) + errors_line("after", check.after);
-    out += fmt::format("median after at most 5 %: {} of {} platforms\n", check.within_five_percent,
-                       check.platforms);
+    out += fmt::format("median after at most 5 %: {} of {}\n", check.within_five_percent,
+                       counted(check.platforms, "platform"));
   }
   out += fmt::format("\n{:>9} {:>9} {:>9} {:>9} {:>7} {:>7}  platform\n", "before", "after", "p90", "bias",
                      "fitted", "held");

@@ -119,7 +119,7 @@ std::string dot(const Point& p, const PanelFrame& frame) {
 
 std::string title_of(const CalibratedCollective& c) {
   std::string out = fmt::format("{} on {}", c.op, counted(c.gpus, "GPU"));
-  if (c.nodes > 1) out += fmt::format(", {} nodes", c.nodes);
+  if (c.nodes > 1) out += ", " + counted(c.nodes, "node");
   for (const std::string& forced : {c.algorithm, c.protocol}) out += forced.empty() ? "" : ", " + forced;
   return xml_text(out);
 }

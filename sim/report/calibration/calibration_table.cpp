@@ -66,7 +66,7 @@ std::string constant_lines(const CalibrationFit& fit, const std::vector<Constant
 std::string job_of(const CalibratedCollective& c) {
   std::string out = fmt::format("{} on {}", c.op, counted(c.gpus, "GPU"));
   if (c.nodes > 1) out += fmt::format(" of {} nodes", c.nodes);
-  if (c.processes_per_node > 0) out += fmt::format(", {} processes a node", c.processes_per_node);
+  if (c.processes_per_node > 0) out += fmt::format(", {} a node", counted(c.processes_per_node, "process"));
   if (!c.algorithm.empty()) out += ", " + c.algorithm;
   if (!c.protocol.empty()) out += ", " + c.protocol;
   return out;

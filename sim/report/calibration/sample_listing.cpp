@@ -65,8 +65,8 @@ std::string jobs_of(const SampleFile& file) {
 std::string list_sample_files(const std::vector<SampleFile>& files, SampleListing listing) {
   std::string out;
   for (const SampleFile& file : files) {
-    out +=
-        fmt::format("{}: {}, {} rows, {} samples\n", file.file, file.format, file.rows, file.samples.size());
+    out += fmt::format("{}: {}, {}, {}\n", file.file, file.format, counted(file.rows, "row"),
+                       counted(std::ssize(file.samples), "sample"));
     if (listing == SampleListing::samples) {
       for (const auto& [key, value] : file.provenance) out += fmt::format("  {}: {}\n", key, value);
       out += jobs_of(file);

@@ -17,9 +17,11 @@ namespace foretrain {
 
 namespace {
 
+/// Pixels of the drawing and of the margins around its frame.
 constexpr double kWidth = 760, kHeight = 440, kLeft = 76, kRight = 20, kTop = 44, kBottom = 56;
 constexpr std::array<std::string_view, 6> kChartColors{"#0a7bbd", "#d9580d", "#0f9d6c",
                                                        "#b5589a", "#b08900", "#7a6ff0"};
+/// As many as colours and eyes tell apart.
 constexpr std::size_t kMostMeasuredSeries = 8;
 
 constexpr std::string_view kChartStyle =
@@ -44,6 +46,7 @@ struct ChartFrame {
   }
 };
 
+/// Around all points; an empty chart has a frame of some size, too.
 ChartFrame frame_of(const BusbwChart& chart) {
   ChartFrame frame{64, 0, 30, 0};
   for (const BusbwSeries& series : chart.series) {
@@ -60,6 +63,7 @@ ChartFrame frame_of(const BusbwChart& chart) {
   return frame;
 }
 
+/// At most ten labels, at whole powers of two.
 std::string size_axis(const ChartFrame& frame) {
   std::string out;
   const int step = std::max(1, static_cast<int>(std::ceil((frame.x1 - frame.x0) / 10)));
@@ -104,6 +108,7 @@ std::string dots_of(const BusbwSeries& series, const ChartFrame& frame, std::str
   return out + "</g>\n";
 }
 
+/// From the bottom up, so that the last entry stands right above the frame.
 std::string chart_legend(const BusbwChart& chart) {
   std::string out;
   double y = kHeight - kBottom - 14 -
@@ -177,6 +182,7 @@ std::string draw_busbw(const BusbwChart& chart) {
   out += svg_label(kLeft, 26, "start", title, " class=\"title\"") + size_axis(frame) + bandwidth_axis(frame);
   out += fmt::format("<rect class=\"frame\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n",
                      kLeft, kTop, kWidth - kLeft - kRight, kHeight - kTop - kBottom);
+  // The prediction, which is first, is drawn last and lies above the dots.
   for (std::size_t i = chart.series.size(); i-- > 0;) {
     const BusbwSeries& series = chart.series[i];
     const std::string_view color = kChartColors[i % kChartColors.size()];

@@ -21,9 +21,8 @@ std::string binary_size(Bytes size) {
 
 std::string launch_line(const CollectiveCurve& curve) {
   if (curve.processes_per_node == 0) return "launch: one process per GPU";
-  return fmt::format(
-      "launch: {} process{} per node; a process launches the kernels of its GPUs one after the other",
-      curve.processes_per_node, curve.processes_per_node == 1 ? "" : "es");
+  return fmt::format("launch: {} per node; a process launches the kernels of its GPUs one after the other",
+                     counted(curve.processes_per_node, "process"));
 }
 
 std::string bound_text(const CollectiveCurve& curve, const CollectivePoint& p) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/drawing/svg_label.hpp"
@@ -28,6 +29,7 @@ constexpr std::array<AccountStyle, kAccountCount> kStyles{{{"compute", "#4c78a8"
 
 constexpr double kBarsHeight = 220, kBarsColumn = 64, kBarsLeft = 60;
 
+/// A column for each number of GPUs; the drawing takes the width of the page.
 std::string svg_begin(std::size_t columns, std::string_view title) {
   return fmt::format(
       "<figure><figcaption>{}</figcaption>\n<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
@@ -42,17 +44,18 @@ std::string column_label(std::size_t index, const PredictionPoint& p) {
                      column_x(index) + kBarsColumn / 2, kBarsHeight + 24, p.gpus);
 }
 
+/// Bars up to 120 %: some trainings scale better than linearly, as their caches hold more.
 std::string efficiency_figure(const Prediction& prediction) {
   std::string out = svg_begin(prediction.points.size(), "Efficiency by number of GPUs");
   for (std::size_t i = 0; i < prediction.points.size(); ++i) {
     const PredictionPoint& p = prediction.points[i];
     const double height = kBarsHeight * std::clamp(p.efficiency, 0.0, 1.2) / 1.2;
     out += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"#4c78a8\"><title>{} GPUs: "
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"#4c78a8\"><title>{}: "
         "speedup {:.2f}, {:.1f} "
         "samples/s</title></rect>\n",
-        column_x(i) + 8, kBarsHeight - height + 8, kBarsColumn - 16, height, p.gpus, p.speedup,
-        p.samples_per_s);
+        column_x(i) + 8, kBarsHeight - height + 8, kBarsColumn - 16, height, counted(p.gpus, "GPU"),
+        p.speedup, p.samples_per_s);
     out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">{} %</text>\n",
                        column_x(i) + kBarsColumn / 2, kBarsHeight - height + 2, percent(p.efficiency, 0)) +
            column_label(i, p);
@@ -60,6 +63,7 @@ std::string efficiency_figure(const Prediction& prediction) {
   return out + "</svg></figure>\n";
 }
 
+/// Bars as long as the step, cut into its accounts from the bottom up.
 std::string step_figure(const Prediction& prediction) {
   double longest = 0;
   for (const PredictionPoint& p : prediction.points) longest = std::max(longest, p.step_s);

@@ -7,13 +7,16 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/import/slurm_values.hpp"
+#include "sim/import/jobs/catalog.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 #include "sim/report/json_value.hpp"
 
 namespace foretrain {
 
 namespace {
 
+/// What one field of the script says, for both forms; not `known`: the script does not say, which the JSON
+/// has as null.
 struct Row {
   std::string key, label, text;
   Json value;
@@ -60,6 +63,7 @@ class RowList {
   bool of_launch_ = false;
 };
 
+/// With the place of the last of them, which counts where they exclude each other.
 Field<std::string> joined(const std::vector<Found<std::string>>& parts) {
   Field<std::string> out;
   for (const Found<std::string>& part : parts)
@@ -67,6 +71,7 @@ Field<std::string> joined(const std::vector<Found<std::string>>& parts) {
   return out;
 }
 
+/// Keys are those of the JSON and are never renamed.
 std::vector<Row> rows_of(const JobScript& script) {
   RowList rows;
   const JobResources& have = script.resources;
@@ -81,6 +86,9 @@ std::vector<Row> rows_of(const JobScript& script) {
   rows.add("cpus_per_node", "CPUs per node", have.cpus_per_node);
   rows.add<MemoryRequest>(
       "memory_per_node_bytes", "memory per node", have.memory_per_node, memory_text,
+      [](const MemoryRequest& memory) { return memory.whole_node ? Json("all") : Json(memory.bytes.count); });
+  rows.add<MemoryRequest>(
+      "shared_memory_bytes", "/dev/shm", asked.shared_memory, memory_text,
       [](const MemoryRequest& memory) { return memory.whole_node ? Json("all") : Json(memory.bytes.count); });
   rows.add<std::int64_t>("time_limit_s", "time limit", asked.seconds, duration_text,
                          [](std::int64_t value) { return Json(value); });
@@ -109,6 +117,7 @@ Json findings_json(const std::vector<Diagnostic>& findings) {
   return out;
 }
 
+/// A value that follows from others by a rule of the batch system stands in no line.
 std::string place_of_row(const JobScript& script, const Row& row) {
   if (row.line == 0) return "by rule";
   const bool elsewhere = row.of_launch && !script.launch.file.empty();
@@ -116,17 +125,11 @@ std::string place_of_row(const JobScript& script, const Row& row) {
                    : fmt::format("line {}", row.line);
 }
 
-std::string_view name_of_system(BatchSystem system) {
-  return system == BatchSystem::htcondor ? "htcondor" : system == BatchSystem::slurm ? "slurm" : "none";
-}
-
 }  // namespace
 
 std::string write_job_table(const JobListing& listing) {
   const JobScript& script = listing.script;
-  std::string out = fmt::format(
-      "{}: {}\n\n", printable(script.file),
-      script.system == BatchSystem::htcondor ? "a submit file of HTCondor" : "a job script of Slurm");
+  std::string out = fmt::format("{}: {}\n\n", printable(script.file), job_system(script.system).kind);
   for (const Row& row : rows_of(script)) {
     if (row.known)
       out += fmt::format("  {:<19} {:<28} {}\n", row.label, printable(row.text), place_of_row(script, row));
@@ -160,7 +163,7 @@ std::string write_job_json(const JobListing& listing) {
     open.push_back({{"line", line.span.line}, {"text", line.text}, {"why", line.why}});
   Json out{{"schema", "foretrain.job/1"},
            {"file", script.file},
-           {"batch_system", name_of_system(script.system)},
+           {"batch_system", name_of(script.system)},
            {"fields", fields}};
   out["program_arguments"] = arguments;
   out["launch_file"] = script.launch.file.empty() ? Json(nullptr) : Json(script.launch.file);

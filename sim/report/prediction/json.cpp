@@ -4,19 +4,21 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/validation/strategy_choices.hpp"
+#include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/json_value.hpp"
 #include "sim/report/prediction/headline.hpp"
-#include "sim/report/prediction/job_script.hpp"
 
 namespace foretrain {
 
 namespace {
 
 template <class T>
+/// A key that is promised stands there also when there is no answer.
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+/// The whole first, then its parts, which sum to it.
 Json memory_json(const PredictionPoint& p) {
   return {{"bytes", p.memory.total().count},
           {"capacity_bytes", p.memory_capacity.count},
@@ -69,6 +71,7 @@ Json point_json(const PredictionPoint& p) {
   return out;
 }
 
+/// The 90 % interval of each answer of the crossover; null where no draw has one.
 Json crossover_spread_json(const CrossoverSpread& s) {
   return {{"fastest_gpus", {{"low", s.fastest_low}, {"high", s.fastest_high}}},
           {"chance_slower_than_one_gpu", s.chance_slower_than_one},
@@ -110,6 +113,7 @@ Json job_json(const JobOption& job) {
           {"efficiency", p.efficiency},
           {"gpu_hours", job.gpu_hours},
           {"gpu_energy_kwh", job.gpu_energy_kwh > 0 ? Json(job.gpu_energy_kwh) : Json(nullptr)},
+          // A board whose power is unknown has no energy, which is not the same as none.
           {"energy_kwh", job.energy_kwh > 0 ? Json(job.energy_kwh) : Json(nullptr)},
           {"cost", job.cost},
           {"trade", job.trade}};
@@ -160,6 +164,7 @@ Json crossover_json(const Crossover& c) {
                              {"0.8", or_null(c.efficiency_below_80)},
                              {"0.5", or_null(c.efficiency_below_50)},
                              {"0.7", or_null(c.efficiency_below_70)}};
+  // The first ends of the ranges above: older readers know these keys.
   out["slower_than_one_gpu_from"] = or_null(first_of_ranges(c.slower_than_one_gpu));
   out["slower_than_previous_from"] = or_null(first_of_ranges(c.slower_than_fewer));
   out["cause"] = c.cause;
@@ -175,6 +180,8 @@ Json crossover_json(const Crossover& c) {
   return out;
 }
 
+/// "at" is null beside a reason where nothing can be varied, and beside the limit where nothing below it is
+/// enough.
 Json break_even_value_json(const BreakEvenValue& v) {
   if (!v.why_not.empty()) return {{"at", nullptr}, {"why_not", v.why_not}};
   return {{"now", v.now},     {"beats_now", v.beats_now}, {"at", or_null(v.at)},
@@ -183,6 +190,7 @@ Json break_even_value_json(const BreakEvenValue& v) {
 
 Json break_even_json(const BreakEven& b) {
   Json out{{"gpus", b.gpus}, {"speedup", b.speedup}};
+  // Which of the two a person would change.
   out[b.strong_scaling ? "global_batch" : "batch_per_gpu"] = break_even_value_json(b.batch);
   out["width"] = break_even_value_json(b.width);
   out["epoch_samples"] = break_even_value_json(b.epoch_samples);
@@ -225,6 +233,7 @@ Json unreached_json(const std::vector<UnreachedAnchor>& anchors) {
   return out;
 }
 
+/// Keys that were asked for, in their order, and what the rows that share their values come to.
 Json groups_json(const Validation& validation, const std::vector<GroupKeys>& groups) {
   Json out = Json::array();
   for (const GroupKeys& keys : groups) {
@@ -247,6 +256,7 @@ Json point_json(const ValidatedCollective& p) {
           {"measured", p.measured},
           {"predicted", p.predicted},
           {"error", p.error},
+          // NCCL forecasts only what it has algorithms for.
           {"nccl_model", p.nccl_model > 0 ? Json(p.nccl_model) : Json(nullptr)},
           {"algorithm", p.algorithm},
           {"protocol", name_of(p.protocol)},

@@ -33,6 +33,7 @@ std::size_t name_width(const std::vector<Report>& reports) {
   return width;
 }
 
+/// Where they have no number of GPUs in common, each shows its largest.
 const PredictionPoint& point_on(const Prediction& prediction, int gpus) {
   const auto is_it = [gpus](const PredictionPoint& p) { return p.gpus == gpus; };
   const auto found = std::find_if(prediction.points.begin(), prediction.points.end(), is_it);
@@ -69,6 +70,7 @@ const ComparedGpus& numbers_on(const Comparison& comparison, int gpus) {
   return found == comparison.numbers.end() ? comparison.numbers.back() : *found;
 }
 
+/// The second strategy with its speed in % of the first; nothing when the second cannot run.
 std::string runner_up(const ComparedGpus& numbers) {
   if (numbers.strategies.size() < 2 || !numbers.strategies[1].why_not.empty()) return "";
   const double share = numbers.strategies[1].point.samples_per_s / numbers.first()->point.samples_per_s;

@@ -7,7 +7,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/report/prediction/job_script.hpp"
+#include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/prediction/table.hpp"
 
 namespace foretrain {
@@ -28,6 +28,10 @@ std::string resources(const JobPlan& plan) {
     return fmt::format("  {}request_gpus = {}, request_cpus = {}, allowed_job_duration = {:.0f}\n", nodes,
                        plan.gpus_per_node, plan.cores_per_node, plan.time_limit_s);
   }
+  if (plan.system != BatchSystem::slurm)
+    return fmt::format("  {} with {} and {} on each, {}\n", counted(plan.nodes, "node"),
+                       counted(plan.gpus_per_node, "GPU"), counted(plan.cores_per_node, "core"),
+                       spoken_time(plan.time_limit_s));
   const int tasks = tasks_per_node(plan);
   return fmt::format("  --nodes={} --ntasks-per-node={} --cpus-per-task={} --gres=gpu:{}{} --time={}\n",
                      plan.nodes, tasks, std::max(1, plan.cores_per_node / tasks),

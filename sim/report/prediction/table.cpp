@@ -16,6 +16,7 @@ namespace foretrain {
 
 namespace {
 
+/// The question in one line, so that a table says what it is of when it is passed on.
 std::string heading(const Prediction& p) {
   const PredictionPoint& first = p.points.front();
   const std::string batch = p.strong_scaling
@@ -25,6 +26,7 @@ std::string heading(const Prediction& p) {
                      p.precision, batch);
 }
 
+/// Epoch and total need the number of samples; "!": does not fit into memory.
 std::string curve(const Prediction& prediction) {
   std::string out =
       fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}\n", "GPUs", "nodes",
@@ -43,6 +45,7 @@ std::string curve(const Prediction& prediction) {
   return out;
 }
 
+/// Shares of each step by account; they sum to 100 %.
 std::string breakdown(const Prediction& prediction) {
   std::string out = fmt::format("\n{:>6}   {:>8} {:>14} {:>8} {:>8} {:>10} {:>8}   {}\n", "GPUs", "compute",
                                 "exposed comm.", "input", "host", "optimizer", "other", "% of the step");
@@ -75,6 +78,7 @@ std::string overhead_line(const PredictionPoint& p) {
                      percent(overhead.total_s() / p.total_s, 1));
 }
 
+/// What was decided on the way and why, then what the crossover loses time to.
 std::string decisions(const Prediction& p) {
   std::string out = "\nDecisions\n";
   for (const Decision& d : p.decisions.list())
@@ -87,6 +91,7 @@ std::string decisions(const Prediction& p) {
 std::string spoken_time(double value) {
   if (!std::isfinite(value)) return "-";
   if (value < 600) return to_string(seconds(value));
+  // Beyond ten minutes nobody reads seconds; 1e15 keeps the number within 64 bits.
   const auto minutes = static_cast<long long>(std::llround(std::min(value, 1e15) / 60));
   if (minutes < 60) return fmt::format("{} min", minutes);
   if (minutes < 48 * 60) return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);

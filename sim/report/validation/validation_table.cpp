@@ -134,7 +134,7 @@ std::string series_line(const ValidatedCollectiveSeries& s) {
 
 std::string write_validation_table(const Validation& v, const ValidationTableOptions& options) {
   std::string out = fmt::format(
-      "{} rows, {} scored, {} skipped; {}\n", v.rows, v.scored, v.skipped.size(),
+      "{}, {} scored, {} skipped; {}\n", counted(v.rows, "row"), v.scored, v.skipped.size(),
       v.anchored ? "anchored at the smallest number of GPUs of each series (that row is not scored)"
                  : "no anchor");
   out += statistics_line("predicted", v.error);
@@ -155,7 +155,8 @@ std::string write_validation_table(const Validation& v, const ValidationTableOpt
 }
 
 std::string write_validation_table(const CollectiveValidation& v) {
-  std::string out = fmt::format("{} rows, {} scored, {} skipped\n", v.rows, v.scored, v.skipped.size());
+  std::string out =
+      fmt::format("{}, {} scored, {} skipped\n", counted(v.rows, "row"), v.scored, v.skipped.size());
   out += statistics_line("predicted", v.error);
   if (v.large_rows > 0) out += statistics_line("from 4 MiB on", v.large);
   if (v.nccl_rows > 0) out += statistics_line("NCCL's forecast", v.nccl_model);

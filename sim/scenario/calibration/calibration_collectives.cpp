@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/collective/nccl/algorithm.hpp"
 #include "sim/collective/protocol.hpp"
@@ -112,7 +113,7 @@ class CollectivesReader {
     out.protocol = reader.one_of("protocol", protocols_).value_or("");
     if (reader.has("gpus") && out.nodes > out.gpus)
       reader.report(reader.span_of("nodes"),
-                    fmt::format("{} nodes cannot share {} GPUs", out.nodes, out.gpus),
+                    fmt::format("{} nodes cannot share {}", out.nodes, counted(out.gpus, "GPU")),
                     "gpus counts those of all nodes");
     read_segments(reader, out);
     reader.finish();

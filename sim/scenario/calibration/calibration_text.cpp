@@ -16,6 +16,7 @@ namespace foretrain {
 
 namespace {
 
+/// Units from the largest to the smallest.
 struct Scale {
   double factor;
   std::string_view unit;
@@ -34,6 +35,7 @@ std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
 template <class Scales>
 std::string in_unit(double value, const Scales& scales, std::string_view base) {
   const auto fits = std::find_if(scales.begin(), scales.end(),
+                                 // 0.9999995 prints as 1.00000: what rounds up to a unit is written in it.
                                  [&](const Scale& s) { return value >= 0.9999995 * s.factor; });
   const Scale& scale =
       value == 0 ? *std::find_if(scales.begin(), scales.end(), [](const Scale& s) { return s.factor == 1; })
@@ -42,6 +44,7 @@ std::string in_unit(double value, const Scales& scales, std::string_view base) {
   return fmt::format("{} {}{}", six_digits(value / scale.factor), scale.unit, base);
 }
 
+/// Exact: sizes are the ends of segments, which must meet when they are read back.
 std::string write_size(double bytes) {
   for (const Scale& scale : kSizes) {
     if (bytes >= scale.factor && std::fmod(bytes, scale.factor) == 0)
@@ -50,6 +53,7 @@ std::string write_size(double bytes) {
   return bytes == std::floor(bytes) ? fmt::format("{:.0f} B", bytes) : six_digits(bytes) + " B";
 }
 
+/// A key that TOML takes without quotes.
 bool is_bare(std::string_view key) {
   return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
@@ -62,6 +66,7 @@ double number_in(const std::string& text) {
   return value;
 }
 
+/// Through the text and back, by the reader's own way of reading.
 double rounded_quantity(double value, Dimension dimension) {
   const ParsedQuantity parsed = parse_quantity(write_quantity(value, dimension), dimension);
   return parsed ? parsed.value : value;
@@ -93,6 +98,7 @@ std::string constant_text(const CalibratedConstant& c, const std::optional<Dimen
   return out;
 }
 
+/// A bandwidth instead of seconds per byte: what people compare with data sheets.
 std::string segment_text(const TimeSegment& s) {
   std::string out = fmt::format("  {{ from = \"{}\", to = \"{}\", latency = \"{}\"", write_size(s.least),
                                 write_size(s.most), write_quantity(s.latency_s, Dimension::time));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/units.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/csv/csv_record.hpp"
@@ -41,7 +42,7 @@ int gpus_of(const CsvRecord& record) {
 int nodes_of(const CsvRecord& record, int gpus) {
   const auto nodes = static_cast<int>(record.integer("nodes", 1, kMostMeasuredGpus).value_or(1));
   if (gpus > 0 && nodes > gpus)
-    record.wrong("nodes", fmt::format("{} nodes for {} GPUs", nodes, gpus),
+    record.wrong("nodes", fmt::format("{} nodes for {}", nodes, counted(gpus, "GPU")),
                  "every node in use has at least one GPU of the job");
   return nodes;
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
 
 namespace foretrain {
@@ -39,7 +40,7 @@ std::string fault_of(const Sample& sample) {
     return "the numbers of GPUs and nodes are impossible";
   const bool is_job = sample.kind == SampleKind::collective || sample.kind == SampleKind::training;
   if (is_job && sample.nodes > sample.gpus)
-    return fmt::format("{} nodes for {} GPUs", sample.nodes, sample.gpus);
+    return fmt::format("{} nodes for {}", sample.nodes, counted(sample.gpus, "GPU"));
   return "";
 }
 

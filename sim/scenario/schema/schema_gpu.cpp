@@ -13,7 +13,8 @@ std::vector<Choice<Architecture>> architectures() {
   using enum Architecture;
   return {{"cpu", cpu},     {"kepler", kepler}, {"pascal", pascal},
           {"volta", volta}, {"turing", turing}, {"ampere", ampere},
-          {"ada", ada},     {"hopper", hopper}, {"blackwell", blackwell}};
+          {"ada", ada},     {"hopper", hopper}, {"blackwell", blackwell},
+          {"cdna", cdna},   {"cdna2", cdna2},   {"cdna3", cdna3}};
 }
 
 /// A rate that must be more than zero when it is given.
@@ -70,13 +71,14 @@ const Keys<Gpu>& memory_keys() {
 
 const Keys<Gpu>& gpu_keys() {
   static const Keys<Gpu> keys =
-      Keys<Gpu>{{"architecture", takes::choice<&Gpu::architecture>(architectures()), "\"volta\"", kRequired,
-                 "NVIDIA's generation; cpu: no GPU, the cores of the host compute"},
-                {"compute_capability", takes::number<&Gpu::compute_capability>(1, 20), "7.0", "7.0",
-                 "as nvidia-smi --query-gpu=compute_cap prints it"}} +
+      Keys<Gpu>{
+          {"architecture", takes::choice<&Gpu::architecture>(architectures()), "\"volta\"", kRequired,
+           "NVIDIA's generation; cdna, cdna2 and cdna3: AMD's; cpu: no GPU, the cores of the host compute"},
+          {"compute_capability", takes::number<&Gpu::compute_capability>(1, 20), "7.0", "7.0",
+           "as nvidia-smi --query-gpu=compute_cap or PyTorch prints it"}} +
       rate_keys() + memory_keys() +
       Keys<Gpu>{{"sm_count", takes::integer<&Gpu::sm_count>(1, 10'000), "80", kRequired,
-                 "streaming multiprocessors"},
+                 "streaming multiprocessors; AMD's compute units"},
                 {"sustained_clock", takes::number<&Gpu::sustained_clock>(0.1, 1), "0.9", "1",
                  "clock under training load / clock of the rates above: less for cards with a small power "
                  "budget"},

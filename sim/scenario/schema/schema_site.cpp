@@ -122,12 +122,18 @@ const Keys<Billing>& billing_keys() {
   return keys;
 }
 
+/// All but none: a site without one has no table.
+std::vector<Choice<BatchSystem>> batch_systems() {
+  std::vector<Choice<BatchSystem>> out;
+  for (std::size_t i = 1; i < kBatchSystemNames.size(); ++i)
+    out.push_back({std::string(kBatchSystemNames[i]), static_cast<BatchSystem>(i)});
+  return out;
+}
+
 const Keys<Site>& site_keys() {
   static const Keys<Site> keys{
-      {"batch_system",
-       takes::choice<&Site::system>(std::vector<Choice<BatchSystem>>{{"slurm", BatchSystem::slurm},
-                                                                     {"htcondor", BatchSystem::htcondor}}),
-       "\"slurm\"", kRequired, "whose job scripts `predict --sbatch` and `--condor` write"},
+      {"batch_system", takes::choice<&Site::system>(batch_systems()), "\"slurm\"", kRequired,
+       "whose job scripts `predict --job-script` writes"},
       {"gpu_type", script_text<&Site::gpu_type>(kOfName), "\"a100\"", "none", "as in --gres=gpu:a100:4"},
       {"constraints",
        {"list of texts", read_constraints},

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/strategy/catalog.hpp"
 
@@ -42,7 +43,7 @@ void check_processes(TableReader& launch, const Scenario& scenario) {
                   fmt::format("{} is {}", scenario.strategy, wanted_processes(wanted)));
   else if (started > gpus && gpus > 0)
     launch.report(launch.span_of("processes_per_node"),
-                  fmt::format("{} processes for {} GPU{} of a node", started, gpus, gpus == 1 ? "" : "s"),
+                  fmt::format("{} processes for {} of a node", started, counted(gpus, "GPU")),
                   "NCCL refuses two processes on one GPU");
   if (launched.with == Launcher::python && started > 1)
     launch.report(launch.span_of("processes_per_node"),
@@ -96,20 +97,20 @@ void check_gpus(TableReader& run, Scenario& scenario) {
     return run.report(
         run.span_of("gpus"),
         fmt::format("{} cannot run on {} GPUs: {}", scenario.strategy, fmt::join(refused, ", "), why),
-        scenario.strategy == "single"
+        find_strategy(scenario.strategy)->one_gpu
             ? std::string("ask for one GPU, or for a strategy of several, as in --strategy ddp")
             : fmt::format("up to {} GPUs", most_usable_gpus(scenario, refused.front())));
   std::erase_if(scenario.gpus,
                 [&](int gpus) { return std::find(refused.begin(), refused.end(), gpus) != refused.end(); });
-  if (scenario.strategy == "single") return;
+  if (find_strategy(scenario.strategy)->one_gpu) return;
   scenario.warnings.push_back(fmt::format("{} GPUs are left out: {}", fmt::join(refused, ", "), why));
 }
 
 void check_anchor(TableReader& measured, const Scenario& scenario) {
   const std::string why = refusal(scenario, scenario.anchor->gpus);
   if (why.empty()) return;
-  measured.report(measured.span_of("gpus"),
-                  fmt::format("{} cannot run on {} GPUs: {}", scenario.strategy, scenario.anchor->gpus, why));
+  measured.report(measured.span_of("gpus"), fmt::format("{} cannot run on {}: {}", scenario.strategy,
+                                                        counted(scenario.anchor->gpus, "GPU"), why));
 }
 
 }  // namespace foretrain

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/scenario/sections/model_section.hpp"
 
 namespace foretrain {
@@ -82,7 +83,7 @@ void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
   for (std::size_t i = 0; i < found->size(); ++i) {
     const std::int64_t gpus = (*found)[i];
     if (size > 0 && gpus > size)
-      run.report(values[i].span, fmt::format("cluster {} has {} GPUs", cluster.name, size));
+      run.report(values[i].span, fmt::format("cluster {} has {}", cluster.name, counted(size, "GPU")));
     if (gpus > scenario.global_batch.value_or(kMostGpus)) {
       run.report(values[i].span,
                  fmt::format("{} GPUs cannot share a global batch of {}", gpus, *scenario.global_batch));
@@ -141,7 +142,8 @@ double step_of(const MeasuredSection& measured, const Scenario& scenario) {
 void check_measured(TableReader& table, const MeasuredSection& measured, const Scenario& scenario) {
   const std::int64_t size = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
   if (size > 0 && measured.anchor.gpus > size)
-    table.report(table.span_of("gpus"), fmt::format("cluster {} has {} GPUs", scenario.cluster.name, size));
+    table.report(table.span_of("gpus"),
+                 fmt::format("cluster {} has {}", scenario.cluster.name, counted(size, "GPU")));
   if (measured.epoch && to_seconds(*measured.epoch) > 0 && scenario.workload.data.samples == 0)
     table.report(table.span_of("epoch"), "measured.epoch needs data.samples",
                  "how many samples has one epoch?");

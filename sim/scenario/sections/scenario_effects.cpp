@@ -14,6 +14,7 @@ namespace foretrain {
 
 namespace {
 
+/// When `holds`, keys that were given do nothing, for this reason: people should know before they compare.
 struct IdleRule {
   bool holds;
   std::vector<std::string> keys;
@@ -22,14 +23,16 @@ struct IdleRule {
 
 std::vector<IdleRule> rules_for(const Scenario& scenario) {
   std::vector<std::string> options;
-  for (const Knob& knob : find_strategy(scenario.strategy)->knobs) {
+  const StrategyEntry& strategy = *find_strategy(scenario.strategy);
+  for (const Knob& knob : strategy.knobs) {
     if (knob.name != "wrap_one_gpu") options.push_back(fmt::format("strategy.{}", knob.name));
   }
-  const bool single = scenario.strategy == "single";
+  const bool single = strategy.one_gpu;
+  // DDP on one GPU is not wrapped unless asked for, so its options have nothing to act on.
   const bool bare = scenario.strategy == "ddp" && scenario.gpus == std::vector<int>{1} &&
                     !scenario.knobs.get<DdpOptions>().wrap_one_gpu;
   const DataSet& data = scenario.workload.data;
-  const bool one_process = find_strategy(scenario.strategy)->processes == Processes::one;
+  const bool one_process = strategy.processes == Processes::one;
   const FrameworkProfile& framework = profile_of(scenario.workload.framework);
   const std::string in_framework = fmt::format("in {}", framework.title);
   const bool reads = reads_loss(scenario.workload.loop, scenario.workload.framework, 0);
@@ -76,6 +79,7 @@ Precision without_fp8(const Gpu& gpu) {
   return is_ampere(gpu) && gpu.bf16.per_second > 0 ? Precision::bf16 : Precision::amp_fp16;
 }
 
+/// Autocast still halves tensors where it does not speed up arithmetic.
 std::string fp32_rate(const Gpu& gpu, std::string_view why) {
   return fmt::format("the GPU {} {}: matrix products run at its fp32 rate, tensors take 16 bit", gpu.name,
                      why);
@@ -90,6 +94,7 @@ std::vector<std::string> settle_precision(Scenario& scenario) {
     precision = without_fp8(gpu);
     std::vector<std::string> out{fmt::format(
         "the GPU {} has no fp8, which came with Ada and Hopper: {} instead", gpu.name, name_of(precision))};
+    // What takes the place of fp8 may have no fast arithmetic either.
     for (std::string& more : settle_precision(scenario)) out.push_back(std::move(more));
     return out;
   }
@@ -114,6 +119,7 @@ std::vector<std::string> idle_settings(const ScenarioDocument& document, const S
   }
   for (const char* key :
        {"model.name", "model.precision", "model.batch_per_gpu", "model.global_batch", "cluster.name"}) {
+    // A measured speed belongs to what it was measured with; --set of another model does not measure anew.
     const bool kept = scenario.anchor && !document.is_setting("measured.samples_per_s") &&
                       !document.is_setting("measured.step") && !document.is_setting("measured.epoch");
     if (kept && document.is_setting(key))

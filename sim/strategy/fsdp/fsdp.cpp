@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/fsdp/fsdp_gathering.hpp"
@@ -147,8 +148,8 @@ void explain_fsdp(const PlanRequest& request, const ModelUnits& units, const Fsd
     return;
   }
   decisions.add("sharding", std::string(name_of(settings.sharding)),
-                fmt::format("{} GPUs hold one copy of the model together, {} copies", settings.shards,
-                            settings.replicas));
+                fmt::format("{} {} one copy of the model together, {}", counted(settings.shards, "GPU"),
+                            settings.shards == 1 ? "holds" : "hold", counted(settings.replicas, "group")));
   if (settings.sharding == Sharding::hybrid_shard && settings.shards * settings.replicas != settings.ranks) {
     decisions.add("hybrid_shard", "nodes are not filled alike",
                   "PyTorch refuses groups of different sizes; every node counts as the first");

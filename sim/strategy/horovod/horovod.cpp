@@ -196,6 +196,7 @@ StrategyEntry horovod_strategy() {
           .summary =
               "Horovod: a background thread fuses gradients in cycles and all-reduces them during backward",
           .plan = plan_horovod,
+          .starter = Starter::horovodrun,
           .knobs = {std::begin(knobs), std::end(knobs)},
           .alias = "hvd"};
 }

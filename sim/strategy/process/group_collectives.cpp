@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 
 namespace foretrain {
@@ -54,10 +55,10 @@ GroupCollective& GroupCollectives::at(CollectiveOp op, Bytes size) {
   GroupCollective& known = place->second;
   if (!is_new) return known;
   const CollectivePlan& plan = known.plan = communicator().plan(op, size);
-  known.decision = {
-      fmt::format("{} {}", name_of(op), to_string(size)),
-      fmt::format("{}, {}, {} channels", plan.algorithm_name(), name_of(plan.protocol), plan.channels),
-      plan.why};
+  known.decision = {fmt::format("{} {}", name_of(op), to_string(size)),
+                    fmt::format("{}, {}, {}", plan.algorithm_name(), name_of(plan.protocol),
+                                counted(plan.channels, "channel")),
+                    plan.why};
   return known;
 }
 

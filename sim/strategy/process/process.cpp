@@ -30,12 +30,14 @@ KernelCalibration slowed(KernelCalibration kernels, double factor) {
   return kernels;
 }
 
+/// The representative rank is the slowest of all, on a node that may be full: both lengthen every kernel.
 double loss_factor(const PlanRequest& request) {
   const DeviceModel& device = request.device;
   return slowest_rank_factor(device.rank_spread, request.placement.size()) *
          busy_node_factor(device.busy_node, request.placement, request.cluster.spec().node.gpus);
 }
 
+/// Cores clock down when those of all ranks of a node work.
 HostCalibration in_a_busy_node(const PlanRequest& request) {
   HostCalibration costs = request.device.host;
   costs.time_scale *=
@@ -43,6 +45,7 @@ HostCalibration in_a_busy_node(const PlanRequest& request) {
   return costs;
 }
 
+/// A plan by itself, as tests make it, has nobody to share what it computes with.
 std::unique_ptr<PlanReuse> reuse_of_its_own(const PlanRequest& request) {
   if (request.reuse != nullptr) return nullptr;
   return std::make_unique<PlanReuse>(
@@ -80,6 +83,7 @@ Process::DrivenGpu Process::make_gpu(int rank, const std::string& suffix) {
   const auto [node, number] = gpu.place;
   const Route route = cluster.route(cluster.cpu_of_gpu(node, number), cluster.gpu(node, number));
   const DataSet& data = request_.workload.data;
+  // What is not page-locked goes through a buffer of the driver, at a part of the rate.
   const bool pageable = !data.pinned && data.loader == LoaderKind::torch;
   gpu.input_pattern = graph_.add_pattern({{route.links, pageable ? kPageableSlowdown : 1.0}});
   gpu.input_latency = route.latency;
@@ -93,6 +97,7 @@ std::size_t Process::add_gpu(int rank) {
 
 Time Process::on_this_host(Time reference) const { return on_host(reference, host_cpu(), host_costs()); }
 
+/// A thread that shares an interpreter holds its lock (the pool) for the whole call.
 Task Process::host_task(const HostThread& thread, Time duration, Account account, LabelId label) const {
   Task task = task_of(TaskKind::host, account, thread.queue, duration + thread.hand_over);
   task.pool = thread.mutex;
@@ -101,6 +106,7 @@ Task Process::host_task(const HostThread& thread, Time duration, Account account
 }
 
 TaskId Process::host(const HostThread& thread, Time reference, Account account, LabelId label) {
+  // It issues the same for each of its GPUs, unless each of them has a thread of its own.
   const Time all = on_this_host(reference) * (thread.beside ? 1 : thread.turns);
   return graph_.add(host_task(thread, all, account, label));
 }
@@ -112,6 +118,7 @@ TaskId Process::host_for(const HostThread& thread, Time duration, Account accoun
 
 Time Process::launch_in_turn(const HostThread& thread, Time host) const {
   if (!thread.beside) return host * thread.turns;
+  // What the executor itself does goes on side by side; the launches in it take turns in the driver.
   return std::max(host, (host - on_this_host(host_costs().bare_node)) * thread.turns);
 }
 
@@ -119,6 +126,7 @@ TaskId Process::enqueue(const HostThread& thread, Time host, const Task& kernel)
   const Task call = host_task(thread, launch_in_turn(thread, host), Account::host);
   std::vector<TaskId>& waits = gpus_[thread.gpu].stream_waits;
   std::vector<TaskId>& launched = gpus_[thread.gpu].launched;
+  // The driver holds so many launches; the call for one more returns when the oldest of them has run.
   const bool queue_is_full = launched.size() >= kDriverQueue;
   const Dependency called{
       queue_is_full ? graph_.add(call, {{launched[launched.size() - kDriverQueue]}}) : graph_.add(call),
@@ -148,6 +156,8 @@ TaskId Process::launch_copy(const HostThread& thread, Bytes bytes, Time referenc
                 memory_kernel_time(bytes, gpu(), kernels_), account, label);
 }
 
+/// A kernel on another stream takes its part of the memory and lasts as much longer, while compute slows down
+/// by the same share.
 TaskId Process::launch_beside(const SideKernel& call) {
   Task kernel = task_of(TaskKind::kernel, Account::other, call.stream,
                         memory_kernel_time(call.bytes, gpu(), kernels_) * kMemorySharers);
@@ -160,6 +170,7 @@ TaskId Process::launch_beside(const SideKernel& call) {
   return graph_.add(kernel, after);
 }
 
+/// The host sleeps until the event, and some microseconds longer until it is awake again.
 TaskId Process::synchronize(const HostThread& thread, TaskId event) {
   return graph_.add(task_of(TaskKind::wait, Account::host, thread.queue, Time::zero()),
                     {{event, host_costs().sync_wake}});
@@ -172,6 +183,7 @@ TaskId Process::synchronize(const HostThread& thread) {
   return graph_.add(wait, {{last, host_costs().sync_wake}});
 }
 
+/// What `to` does from here on comes after all that `from` has done.
 void Process::hand_over(const HostThread& from, const HostThread& to) {
   const TaskId last = graph_.last_on(from.queue);
   const Task wait = task_of(TaskKind::wait, Account::host, to.queue, Time::zero());
@@ -186,6 +198,7 @@ GroupCollectives& Process::collectives(Group group) {
   return *known;
 }
 
+/// Every message of a size is decided alike: said once.
 void Process::explain(const GroupCollective& collective) {
   if (!explained_.insert(&collective).second) return;
   const Decision& why = collective.decision;
@@ -194,6 +207,7 @@ void Process::explain(const GroupCollective& collective) {
 
 PatternId Process::pattern_of(GroupCollective& collective, Group group) {
   const CollectivePlan& plan = collective.plan;
+  // Messages of all sizes share a pattern where NCCL sends them the same way: flows carry shares of a byte.
   const CachedPattern wanted{plan.op, plan.algorithm, plan.protocol, plan.stretch, group, kNone};
   for (const CachedPattern& known : patterns_) {
     if (known.is_like(wanted)) return known.pattern;
@@ -232,10 +246,13 @@ TaskId Process::collective(const CollectiveCall& wanted) {
       {host(wanted.thread, host_costs().collective_call, Account::host), host_costs().launch_latency}};
   for (const TaskId input : wanted.after) after.push_back({input});
   const TaskId last = graph_.last_on(on.compute_stream);
+  // NCCL waits for what the compute stream was given so far, unless the caller names its inputs.
   if (wanted.after.empty() && last != kNone) after.push_back({last});
   return graph_.add(task, after);
 }
 
+/// One collective stands for the calls of all GPUs: it begins when the last of them is ready, and all wait
+/// for its end.
 TaskId Process::collective_of_all_gpus(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label) {
   std::vector<TaskId> inputs;
   for (DrivenGpu& gpu : gpus_) {
@@ -263,8 +280,10 @@ TaskId Process::copy_between(const HostThread& thread, std::size_t from, std::si
   target.stream_waits.clear();
   Task copy = task_of(TaskKind::copy, account, target.compute_stream, route.latency);
   copy.label = label;
+  // A copy engine does not fill the link; what it leaves free nobody else gets, hence the weight.
   copy.pattern = pattern_of(route, 1 / peer_copy_share(cluster, route));
   copy.traffic = bytes;
+  // The source may not overwrite what is still being copied: its next kernel waits.
   source.stream_waits.push_back(graph_.add(copy, after));
   return source.stream_waits.back();
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
@@ -247,14 +248,14 @@ void PushPull::explain(Decisions& decisions) const {
                             to_string(process_.request().options<BytepsOptions>().partition_bytes)),
                 "each goes through all stages by itself, so that they work at the same time");
   if (network_.workers() == 1) return decisions.add("servers", "none", "one node: NCCL alone sums");
-  decisions.add(
-      "servers",
-      fmt::format("{} for {} nodes, {}", network_.servers(), network_.workers(), network_.transport().name),
-      process_.request().options<ServerOptions>().dedicated_servers
-          ? "machines of their own, which the job's GPUs do not "
-            "count: a node sends and receives every gradient once"
-          : "a node sends and receives every gradient once; servers "
-            "on the same nodes receive and send as much");
+  decisions.add("servers",
+                fmt::format("{} for {}, {}", network_.servers(), counted(network_.workers(), "node"),
+                            network_.transport().name),
+                process_.request().options<ServerOptions>().dedicated_servers
+                    ? "machines of their own, which the job's GPUs do not "
+                      "count: a node sends and receives every gradient once"
+                    : "a node sends and receives every gradient once; servers "
+                      "on the same nodes receive and send as much");
 }
 
 void add_byteps_step(TrainingStep& step, PushPull& push_pull, int accumulation) {
@@ -312,6 +313,7 @@ StrategyEntry byteps_strategy() {
   return {.name = "byteps",
           .summary = "BytePS: partitions summed in nodes by NCCL, between nodes by servers on CPUs",
           .plan = plan_byteps,
+          .starter = Starter::horovodrun,
           .framework = FrameworkKind::pytorch,
           .needs = "BytePS, with a scheduler and servers started beside the workers",
           .knobs = {std::begin(knobs), std::end(knobs)}};

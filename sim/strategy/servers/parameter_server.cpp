@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/replicas/node_sums.hpp"
@@ -293,7 +294,8 @@ void Worker::explain(Decisions& decisions) const {
   const std::vector<double> held = elements_of_servers(shards_, network_.servers());
   const double most = *std::max_element(held.begin(), held.end());
   decisions.add(
-      "parameter servers", fmt::format("{} for {} workers", network_.servers(), network_.workers()),
+      "parameter servers",
+      fmt::format("{} for {}", network_.servers(), counted(network_.workers(), "worker")),
       fmt::format(
           "one worker per node{}; the fullest server has {:.0f} % of the parameters",
           request_.options<ServerOptions>().dedicated_servers ? ", servers on machines of their own" : "",

@@ -24,7 +24,10 @@ Plan plan_single(const PlanRequest& request) {
 }
 
 StrategyEntry single_strategy() {
-  return {.name = "single", .summary = "the plain training loop on one GPU", .plan = plan_single};
+  return {.name = "single",
+          .summary = "the plain training loop on one GPU",
+          .plan = plan_single,
+          .one_gpu = true};
 }
 
 }  // namespace foretrain

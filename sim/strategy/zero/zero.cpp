@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 #include "sim/strategy/step/training_step.hpp"
@@ -16,8 +17,6 @@
 namespace foretrain {
 
 namespace {
-
-/// engine.zero_grad() gives every gradient's memory back, whatever the script does.
 
 class ZeroEngine {
  public:
@@ -55,6 +54,7 @@ class ZeroEngine {
   std::optional<ZeroUpdate> update_;
 };
 
+/// Stage 3 gathers a module's parameters before its first operator, in forward and again in backward.
 void ZeroEngine::enter(const HostThread& thread, std::uint32_t layer, std::uint32_t& last) {
   if (fetch_ && layer != last) fetch_->enter(thread, layer);
   last = layer;
@@ -74,6 +74,7 @@ void ZeroEngine::forward() {
 
 void ZeroEngine::backward(int micro, bool reduces) {
   const HostThread thread = process_.autograd_thread();
+  // From stage 2 on a gradient leaves for its owner in every micro-step: there is nothing to add to.
   const bool adds = settings_.stage < 2 && micro > 0;
   step_.begin_backward();
   std::uint32_t last = kNone;
@@ -99,6 +100,7 @@ void ZeroEngine::reduce(int micro, bool boundary) {
   reduction_.finish(process_.main_thread(), settings_.stage >= 2 && micro > 0);
 }
 
+/// engine.step(), and its zero_grad(), which gives every gradient's memory back, whatever the script does.
 TaskId ZeroEngine::update() {
   const TaskId last = update_ ? update_->apply(reduction_.offloaded()) : step_.optimize();
   const auto tensors = static_cast<std::int64_t>(model_.parameters.size());
@@ -145,7 +147,7 @@ void explain_zero(const PlanRequest& request, const ZeroSettings& settings, cons
                                            "the optimizer's state, gradients and parameters"};
   const auto stage = static_cast<std::size_t>(settings.stage);
   decisions.add("ZeRO", fmt::format("stage {}", stage),
-                fmt::format("sharded over {} GPUs: {}", settings.ranks, kSharded[stage]));
+                fmt::format("sharded over {}: {}", counted(settings.ranks, "GPU"), kSharded[stage]));
   if (is_half(request.workload.precision) && !request.workload.half_weights) {
     decisions.add("weights", "fp32 under autocast",
                   "DeepSpeed's fp16 and bf16 sections make them 16-bit: model.half_weights = true");
@@ -183,6 +185,7 @@ Knob elements(std::string_view name, KnobValue<std::int64_t> value, std::string_
   return {name, value, example, fallback, meaning, 1};
 }
 
+/// As DeepSpeed's configuration has them: a stage ignores the keys of the others.
 std::vector<Knob> stage_knobs(int stage) {
   std::vector<Knob> knobs{
       elements("reduce_bucket_size", option<&ZeroOptions::reduce_bucket_size>(), "50_000_000", "500,000,000",
@@ -233,7 +236,9 @@ StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& setti
   memory.optimizer = settings.offload ? 0 : share;
   if (settings.stage >= 2) memory.gradients = settings.offload ? 0 : share;
   if (settings.stage == 3) memory.parameters = share;
+  // With overlap_comm one bucket fills while the other is reduced.
   const std::int64_t buckets = settings.overlap && settings.stage < 3 ? 2 : 1;
+  // fp32 weights are copied into a flat partition that the optimizer steps on.
   const std::int64_t master =
       settings.element_bytes == 4 && !settings.offload ? 4 * settings.own(elements) : 0;
   memory.buffers = {settings.element_bytes * (buckets * options.reduce_bucket_size + live) + master};
@@ -249,6 +254,7 @@ StrategyEntry zero0_strategy() {
   return {.name = "zero0",
           .summary = "DeepSpeed without ZeRO (stage 0, its default): gradients all-reduced after backward",
           .plan = plan_zero0,
+          .starter = Starter::deepspeed,
           .framework = FrameworkKind::pytorch,
           .alias = "zero"};
 }
@@ -257,6 +263,7 @@ StrategyEntry zero1_strategy() {
   return {.name = "zero1",
           .summary = "DeepSpeed ZeRO stage 1: the optimizer's state sharded",
           .plan = plan_zero1,
+          .starter = Starter::deepspeed,
           .framework = FrameworkKind::pytorch,
           .knobs = stage_knobs(1)};
 }
@@ -265,6 +272,7 @@ StrategyEntry zero2_strategy() {
   return {.name = "zero2",
           .summary = "DeepSpeed ZeRO stage 2: optimizer state and gradients sharded",
           .plan = plan_zero2,
+          .starter = Starter::deepspeed,
           .framework = FrameworkKind::pytorch,
           .knobs = stage_knobs(2)};
 }
@@ -273,6 +281,7 @@ StrategyEntry zero3_strategy() {
   return {.name = "zero3",
           .summary = "DeepSpeed ZeRO stage 3: parameters sharded, too, and gathered along a trace",
           .plan = plan_zero3,
+          .starter = Starter::deepspeed,
           .framework = FrameworkKind::pytorch,
           .knobs = stage_knobs(3)};
 }

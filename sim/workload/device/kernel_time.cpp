@@ -32,12 +32,14 @@ double efficiency(const ComputeEfficiency& of, Arithmetic arithmetic) {
   }
 }
 
-/// The gain of 3 x 3 convolutions where the libraries' choice is not modelled: CPUs; assumed.
-constexpr double kCpuWinograd = 2;
+/// The gain of 3 x 3 convolutions where the libraries' choice is not modelled, on CPUs and AMD's GPUs;
+/// assumed.
+constexpr double kOtherWinograd = 2;
 
-bool is_cpu_winograd(const Operator& op, const Product& product, const Gpu& gpu) {
+bool is_other_winograd(const Operator& op, const Product& product, const Gpu& gpu, Arithmetic arithmetic) {
   constexpr double kFewestChannels = 32;
-  if (gpu.architecture != Architecture::cpu || op.cls != OperatorClass::conv) return false;
+  const bool is_other = gpu.architecture == Architecture::cpu || is_amd(gpu.architecture);
+  if (!is_other || op.cls != OperatorClass::conv || arithmetic != Arithmetic::cuda_cores) return false;
   if (product.window != 9 || product.stride != 1) return false;
   const bool for_weights = product.grows == Product::Grows::depth;
   const double out = for_weights ? product.m : product.n,
@@ -86,7 +88,7 @@ double product_time(const Operator& op, const Product& product, const KernelCont
   if (device.is_convolution && device.is_simt)
     return convolution_times(product, batch, device, context.gpu, calibration).fastest() + steps;
   double compute = product_seconds(product, batch, device);
-  if (is_cpu_winograd(op, product, context.gpu)) compute /= kCpuWinograd;
+  if (is_other_winograd(op, product, context.gpu, arithmetic)) compute /= kOtherWinograd;
   double time = overlapped(compute, memory, calibration.roofline_power) + steps;
   if (is_transposed(op, context, arithmetic))
     time += calibration.transpose_passes * memory_seconds(bytes, context.gpu, calibration);

@@ -58,6 +58,9 @@ LibraryTiles core_tiles(const Gpu& gpu) {
       return {kHopperTiles, kHopperTiles, kConvolution};
     case Architecture::cpu:
     case Architecture::kepler:
+    case Architecture::cdna:
+    case Architecture::cdna2:
+    case Architecture::cdna3:
       break;
   }
   return usual_tiles();

@@ -29,9 +29,12 @@ double first_level_bytes(const Gpu& gpu) {
       return 256 * kKiB;
     case Architecture::cpu:
     case Architecture::kepler:
+    case Architecture::cdna:
+    case Architecture::cdna2:
+    case Architecture::cdna3:
       break;
   }
-  return 16 * kKiB;
+  return 16 * kKiB;  // of AMD's as well (CDNA white papers)
 }
 
 int most_threads(const Gpu& gpu) {

@@ -2,13 +2,13 @@
 // again.
 #pragma once
 
-#include <any>
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/held_options.hpp"
 
 namespace foretrain {
 
@@ -34,7 +34,7 @@ std::string to_string(const Sides& sides);
 
 /// One layer: what layers of every type have. What only its own type has, say a convolution's kernel, is in
 /// that type's options: a struct in its file, which nothing else knows.
-struct Layer {
+struct Layer : HeldOptions {
   const LayerType* type = nullptr;  ///< a row of layer_types.hpp; none only until the layer is given one
   std::string name;  ///< the whole path; empty: the type and its number behind the join around it
   std::vector<std::vector<Layer>> branches;
@@ -47,20 +47,6 @@ struct Layer {
   /// Layers with the same label share their parameters.
   std::string weights;
   std::int64_t steps = 1;  ///< above 1: run row by row in a loop of the script
-  std::any options{};      ///< of the type
-
-  /// Defaults where edit() was never asked for them. The reference stays valid until edit() of another type.
-  template <typename Options>
-  const Options& get() const {
-    static const Options kDefaults{};
-    const auto* held = std::any_cast<Options>(&options);
-    return held == nullptr ? kDefaults : *held;
-  }
-  template <typename Options>
-  Options& edit() {
-    if (std::any_cast<Options>(&options) == nullptr) options = Options{};
-    return *std::any_cast<Options>(&options);
-  }
 };
 
 /// A network with the shape of one input sample: {channels, height, width}, {channels, depth, height, width},

@@ -6,11 +6,15 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
+
 namespace foretrain {
 namespace {
 
+/// Rows of a layer that a script runs one after the other: longer than any sequence that is trained so.
 constexpr std::int64_t kMostSteps = 10'000;
 
+/// What a type does with named results: joins take several, what opens a branch takes none.
 void check_names(const LayerCheck& check) {
   const Layer& layer = check.layer;
   if (layer.type->join == nullptr && layer.from.size() > 1) {
@@ -25,6 +29,8 @@ void check_names(const LayerCheck& check) {
 
 }  // namespace
 
+/// In the order of the reference page: convolutions and what goes with images, then features, joins, layers
+/// of one's own, sequences.
 std::span<const LayerType> layer_types() {
   static const std::array kRows{conv1d_layer(),
                                 conv2d_layer(),
@@ -116,6 +122,7 @@ void LayerCheck::range(std::string_view key, std::int64_t value, std::int64_t le
                        std::int64_t most) const {
   if (value >= least && value <= most) return;
   const std::string_view type = layer.type->name;
+  // A number that must be given begins as 0: it was left out rather than wrong.
   if (value == 0 && least == 1) {
     faults.push_back(
         {layer.span, fmt::format("{} needs {}", type, key), fmt::format("write {} = 1 or more", key)});
@@ -130,6 +137,8 @@ void LayerCheck::range(std::string_view key, const Sides& sides, std::int64_t le
   range(key, sides.least() < least ? sides.least() : sides.most(), least, most);
 }
 
+/// A join without branches and names takes what its names in `from` say, which is checked where they are
+/// known.
 void LayerCheck::joins_several() const {
   const bool bare = layer.branches.empty() && layer.from.empty() && layer.with.empty();
   const auto count = static_cast<std::int64_t>(layer.branches.size() + layer.with.size());
@@ -148,12 +157,14 @@ std::vector<ModelFault> check_layer(const Layer& layer) {
   return faults;
 }
 
+/// {3, 3} fits an image and no volume; one number fits everything.
 Applied check_sides(const Layer& layer, std::size_t sides, std::initializer_list<NamedSides> given) {
   for (const NamedSides& named : given) {
     if (named.sides.count == 1 || named.sides.count == sides) continue;
-    return misfit(fmt::format("{}: {} = {} has {} numbers for {} side{}", layer.type->name, named.key,
-                              to_string(named.sides), named.sides.count, sides, sides == 1 ? "" : "s"),
-                  "write one number for all sides, or one for each");
+    return misfit(
+        fmt::format("{}: {} = {} has {} for {}", layer.type->name, named.key, to_string(named.sides),
+                    counted(named.sides.count, "number"), counted(static_cast<std::int64_t>(sides), "side")),
+        "write one number for all sides, or one for each");
   }
   return {};
 }

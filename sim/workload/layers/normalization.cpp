@@ -1,6 +1,7 @@
 // Normalizations: two trained vectors; backward needs the input and the saved statistics.
 #include <fmt/format.h>
 
+#include "sim/base/counted.hpp"
 #include "sim/workload/layers/layer_types.hpp"
 
 namespace foretrain {
@@ -99,7 +100,7 @@ Applied apply_group_norm(Tape& tape, const Layer& layer, TensorId input) {
   const bool instance = own.groups == 0;
   const std::int64_t groups = instance ? in.size[0] : own.groups;
   if (in.size[0] % groups != 0) {
-    return misfit(fmt::format("groups = {} does not divide {} channels", groups, in.size[0]),
+    return misfit(fmt::format("groups = {} does not divide {}", groups, counted(in.size[0], "channel")),
                   "use a divisor of the channels");
   }
   const std::vector<std::uint32_t> ready =

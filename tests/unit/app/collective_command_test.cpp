@@ -28,6 +28,21 @@ nlohmann::json json_of(const TemporaryFolder& folder, const std::string& argumen
 
 }  // namespace
 
+TEST_CASE("what NCCL cannot do as wished is said beside JSON and CSV on standard error") {
+  const TemporaryFolder folder;
+  const std::string wished =
+      "foretrain collective --cluster puhti --op alltoall --gpus 4 --sizes 1M --algorithm Ring ";
+  const std::string warning =
+      "warning: Ring has no effect on alltoall: NCCL makes it of sends and receives\n";
+  for (const std::string format : {"json", "csv"}) {
+    INFO(format);
+    CHECK(folder.run(wished + "--format " + format + " 2>&1 >/dev/null").output == warning);
+    CHECK(folder.run(wished + "--format " + format + " 2>/dev/null").exit_code == 0);
+  }
+  CHECK(folder.run(wished + "2>&1 >/dev/null").output.empty());
+  CHECK_THAT(folder.run(wished + "2>/dev/null").output, ContainsSubstring("# " + warning));
+}
+
 TEST_CASE("a collective is printed as nccl-tests does by default") {
   const TemporaryFolder folder;
   const ProgramRun run = folder.run(kPuhti + "--sizes 8:1M:2");

@@ -145,4 +145,74 @@ TEST_CASE("hostile job scripts are reported within seconds") {
   CHECK(run.output.size() < 50'000);
 }
 
+TEST_CASE("job check says what is wrong before the job is submitted, each with its line") {
+  const TemporaryFolder folder;
+  folder.write("job.sbatch", kScript);
+  const ProgramRun run =
+      folder.run("foretrain job check job.sbatch --model resnet50 --set data.samples=1281167");
+  INFO(run.output);
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.output,
+             ContainsSubstring("warning: job.sbatch:7: 2 processes on a node for 4 GPUs: 2 unused"));
+  CHECK_THAT(run.output,
+             ContainsSubstring("warning: job.sbatch:7: --batch-size 64 is of each process: 2 of them train "
+                               "on 128 samples a step"));
+  CHECK_THAT(run.output, ContainsSubstring("warning: job.sbatch:6: a time limit of 0:01:00 is too short"));
+  const ProgramRun bare = folder.run("foretrain job check job.sbatch");
+  CHECK_THAT(bare.output, ContainsSubstring("not checked: the time limit; that takes --model NAME"));
+}
+
+TEST_CASE("job check ends with 1 for what the batch system would refuse, and says when nothing is wrong") {
+  const TemporaryFolder folder;
+  folder.write("bad.sbatch",
+               "#!/bin/bash\n#SBATCH --partition=gpusmall\n#SBATCH --gres=gpu:a100:4\n#SBATCH "
+               "--cpus-per-task=32\nsrun torchrun --nproc_per_node=4 t.py\n");
+  const ProgramRun bad = folder.run("foretrain job check bad.sbatch");
+  CHECK(bad.exit_code == 1);
+  CHECK_THAT(
+      bad.output,
+      ContainsSubstring("bad.sbatch:3:9: error: 4 GPUs, but a job gets at most 2 in partition gpusmall"));
+  folder.write("good.sbatch",
+               "#!/bin/bash\n#SBATCH --partition=gpumedium\n#SBATCH --gres=gpu:a100:4\n#SBATCH "
+               "--cpus-per-task=128\nsrun torchrun --nproc_per_node=4 t.py\n");
+  const ProgramRun good = folder.run("foretrain job check good.sbatch");
+  INFO(good.output);
+  CHECK(good.exit_code == 0);
+  CHECK_THAT(good.output, ContainsSubstring("good.sbatch: nothing wrong is seen\n"));
+}
+
+TEST_CASE("job check of a container: /dev/shm that nobody enlarged, and one that is too small") {
+  const TemporaryFolder folder;
+  const std::string head =
+      "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: a\n    command: [torchrun, "
+      "--nproc_per_node=4, "
+      "train.py, --batch-size=64, --workers=8]\n    resources: {limits: {nvidia.com/gpu: 4, cpu: 32}}\n";
+  folder.write("none.yaml", head);
+  CHECK_THAT(folder.run("foretrain job check none.yaml").output,
+             ContainsSubstring("warning: none.yaml:6: 8 loader workers hand their batches over in /dev/shm"));
+  folder.write("small.yaml",
+               head +
+                   "    volumeMounts: [{name: shm, mountPath: /dev/shm}]\n  volumes:\n  - {name: shm, "
+                   "emptyDir: {medium: Memory, sizeLimit: 1Gi}}\n");
+  // 4 processes x 8 workers x 2 batches x 64 samples x (3 x 224 x 224 x 4 + 8) bytes = 2.47 GB.
+  const ProgramRun run = folder.run("foretrain job check small.yaml --cluster dgx-a100 --model resnet50");
+  INFO(run.output);
+  CHECK_THAT(run.output,
+             ContainsSubstring("of /dev/shm is too small: 4 processes with 8 loader workers each keep 2 "
+                               "batches ready, 2.47 GB in all"));
+}
+
+TEST_CASE("predict writes a job script for the batch system that is asked for") {
+  const TemporaryFolder folder;
+  const ProgramRun run = folder.run(
+      "foretrain predict --model resnet50 --cluster polaris --gpus 1,8 --set data.samples=1281167 --epochs "
+      "90 "
+      "--recommend --job-script job.pbs --job-system pbs");
+  INFO(run.output);
+  CHECK(run.exit_code == 0);
+  const ProgramRun shown = folder.run("foretrain job show job.pbs");
+  CHECK_THAT(shown.output, ContainsSubstring("job.pbs: a job script of PBS"));
+  CHECK(folder.run("foretrain job check job.pbs --cluster polaris").exit_code == 0);
+}
+
 }  // namespace job_test

@@ -19,4 +19,13 @@ TEST_CASE("the noun alone is for numbers that stand elsewhere") {
   CHECK(plural(3, "line") == "lines");
 }
 
+TEST_CASE("nouns that end with a hiss take es") {
+  CHECK(counted(1, "process") == "1 process");
+  CHECK(counted(2, "process") == "2 processes");
+  CHECK(counted(0, "switch") == "0 switches");
+  CHECK(counted(3, "box") == "3 boxes");
+  CHECK(counted(3, "epoch") == "3 epochs");
+  CHECK(counted(2, "bus line") == "2 bus lines");
+}
+
 }  // namespace counted_test

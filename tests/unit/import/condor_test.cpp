@@ -1,7 +1,7 @@
 // Submit files of HTCondor.
-#include "sim/import/condor.hpp"
+#include "sim/import/jobs/condor.hpp"
 
-#include "sim/import/gpu_requirements.hpp"
+#include "sim/import/jobs/gpu_requirements.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"
 

@@ -1,5 +1,6 @@
 // From what a script says of its site to a cluster of the catalog.
 #include "sim/import/job_cluster.hpp"
+#include "sim/import/jobs/whole_nodes.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"
@@ -42,17 +43,39 @@ TEST_CASE("partition, type of GPU and constraint lead to one cluster") {
   CHECK(under_slurm("--partition=m3h\n--gres=gpu:2") == "m3-p100");
   CHECK(under_slurm("--constraint=v100-32g\n--gres=gpu:4") == "jean-zay-v100");
   CHECK(under_slurm("-p gpu_p5 -C a100 --gres=gpu:8") == "jean-zay-a100");
+  CHECK(under_slurm("--partition=standard-g\n--gpus-per-node=8") == "lumi-g");
+  CHECK(under_slurm("--partition=gpuA100x4\n--gpus-per-node=4") == "delta-a100");
+  CHECK(under_slurm("-p GPU-shared\n--gpus=v100-32:2") == "bridges2-v100-32gb");
+  CHECK(under_slurm("-p gpu -C volta32\n--gres=gpu:4") == "iris-v100-32gb");
 }
 
 TEST_CASE("several clusters are all named, and none is said why") {
-  CHECK(under_slurm("--partition=gpu\n--gres=gpu:1") == "adroit-v100 param-rudra puhti raven");
+  CHECK(under_slurm("--partition=gpu\n--gres=gpu:1") ==
+        "adroit-v100 anvil-a100 expanse iris-v100-16gb iris-v100-32gb meluxina param-rudra puhti raven "
+        "setonix-gpu");
   CHECK(under_slurm("--gres=gpu:1").empty());
-  CHECK(match_cluster(test::slurm("--partition=dev-g\n--gpus-per-node=8"), catalog()).why ==
-        "partition dev-g is of LUMI, whose GPUs (AMD) are in no catalog");
+  CHECK(match_cluster(test::slurm("--partition=pvc\n--nodes=2"), catalog()).why ==
+        "partition pvc is of Stampede3, whose GPUs (Intel) are in no catalog");
   CHECK_THROWS_WITH(choose_cluster(test::slurm("--partition=gpu\n--gres=gpu:1"), ""),
-                    ContainsSubstring("Several have partition gpu: adroit-v100, param-rudra, puhti, raven") &&
+                    ContainsSubstring("Several have partition gpu: adroit-v100, anvil-a100, expanse, iris") &&
                         ContainsSubstring("give --cluster NAME"));
   CHECK(choose_cluster(test::slurm("--partition=gpu"), "mahti").name == "mahti");
+}
+
+TEST_CASE("where jobs get whole nodes and ask for no GPUs, they have those of their nodes") {
+  const auto granted = [](const std::string& directives, const std::string& cluster) {
+    JobScript script = test::slurm(directives);
+    take_whole_nodes(script, choose_cluster(script, cluster));
+    return script.resources;
+  };
+  const JobResources frontier = granted("--partition=batch\n--nodes=2", "");
+  CHECK(frontier.gpus_per_node->value == 8);
+  CHECK(frontier.gpus->value == 16);
+  CHECK(granted("-p gh -N 4 --ntasks-per-node=1", "").gpus->value == 4);
+  CHECK(granted("-p batch -N 2 --gpus-per-node=4", "").gpus->value == 8);
+  // LUMI's scripts name GPUs, although its standard-g hands out whole nodes.
+  CHECK(granted("-p standard-g -N 2", "").gpus->value == 0);
+  CHECK(granted("-p regular -C gpu -N 2", "perlmutter").gpus->value == 0);
 }
 
 TEST_CASE("GPUs of HTCondor are chosen by capability, memory and name") {

@@ -147,9 +147,9 @@ TEST_CASE("variables are put in where the script sets them") {
 }
 
 TEST_CASE("launchers that are not known are named, and nothing is guessed") {
-  const JobScript script = slurm("--gres=gpu:4", "jsrun -n 4 -g 1 python train.py\n");
+  const JobScript script = slurm("--gres=gpu:4", "lrun -n 4 -g 1 python train.py\n");
   CHECK(launch_of(script) == "- - -");
-  CHECK(open_lines(script) == "3: jsrun is no launcher that is read here");
+  CHECK(open_lines(script) == "3: lrun is no launcher that is read here");
 }
 
 TEST_CASE("scripts that are started by name are read when they lie beside") {

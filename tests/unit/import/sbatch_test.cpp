@@ -1,7 +1,7 @@
 // Slurm's options: every form of counts, times, memory and GPUs; what Slurm ignores; what follows by rule.
-#include "sim/import/sbatch.hpp"
+#include "sim/import/jobs/sbatch.hpp"
 
-#include "sim/import/slurm_values.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"
 
@@ -138,16 +138,14 @@ TEST_CASE(
     "lines") {
   const JobScript script = slurm(
       "--nodes=$N\n--ntask=4\n--time=soon\n--mem=lots\n--gres=gpu:x:y:z\n--cpus-per-task=\n--argos="
-      "no\nhetjob");
+      "no");
   CHECK(open_lines(script) ==
         "2: Slurm puts no variables into #SBATCH lines: it takes the text as it stands; 3: no option of "
         "Slurm: did you mean --ntasks?; "
         "4: \"soon\" is no time; as in 1-12:00:00 or 90 (minutes); 5: \"lots\" is no amount of memory; 6: "
         "\"gpu:x:y:z\" is no number of "
         "GPUs; "
-        "7: \"\" is no count; 8: no option of Slurm that is known here; 9: jobs of several parts are not "
-        "read: only the first part counts "
-        "here");
+        "7: \"\" is no count; 8: no option of Slurm that is known here");
 }
 
 TEST_CASE("what a request leaves open follows by Slurm's rules") {
@@ -203,9 +201,9 @@ TEST_CASE("a script in a here-document of sbatch is the job, with its own lines"
 }
 
 TEST_CASE("scripts of other systems are named") {
-  CHECK_THROWS_WITH(test::script_of("#!/bin/bash\n#PBS -l nodes=2:ppn=4\n"),
-                    ContainsSubstring("job.sh:2:1: error: is a script for PBS, which is not read"));
-  CHECK_THROWS_WITH(test::script_of("#BSUB -n 4\n"), ContainsSubstring("LSF"));
+  CHECK_THROWS_WITH(test::script_of("#!/bin/bash\n#COBALT -n 2\n"),
+                    ContainsSubstring("job.sh:2:1: error: is a script for Cobalt, which is not read"));
+  CHECK_THROWS_WITH(test::script_of("#OAR -l nodes=2\n"), ContainsSubstring("those of Slurm, PBS, LSF"));
   CHECK_THROWS_WITH(test::script_of(std::string("#!\0x", 4)), ContainsSubstring("is no text"));
 }
 

@@ -2,9 +2,15 @@
 #include "sim/report/drawing/topology_drawing.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include <pugixml.hpp>
 
 #include "sim/cluster/cluster.hpp"
 #include "sim/report/drawing/ring_drawing.hpp"
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/named_cluster.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_clusters.hpp"
 
@@ -19,6 +25,25 @@ std::size_t count(std::string_view text, std::string_view part) {
   for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size()))
     ++found;
   return found;
+}
+
+/// Every element of a drawing that stands at a place, as "rect at 10, 20", when that is not on the page.
+std::vector<std::string> beyond_the_page(const pugi::xml_document& drawing) {
+  double left = 0, top = 0, width = 0, height = 0;
+  std::istringstream(drawing.document_element().attribute("viewBox").value()) >> left >> top >> width >>
+      height;
+  std::vector<std::string> outside;
+  for (const pugi::xpath_node& found : drawing.select_nodes("//*[@x and @y]")) {
+    const pugi::xml_node element = found.node();
+    const double x = element.attribute("x").as_double(), y = element.attribute("y").as_double();
+    const double right = x + element.attribute("width").as_double(),
+                 foot = y + element.attribute("height").as_double();
+    const bool is_on_it = std::isfinite(right) && std::isfinite(foot) && x >= left && y >= top &&
+                          right <= left + width && foot <= top + height;
+    if (!is_on_it)
+      outside.push_back(std::string(element.name()) + " at " + std::to_string(x) + ", " + std::to_string(y));
+  }
+  return outside;
 }
 
 nccl::Job job_on(const ClusterSpec& spec, int nodes) {
@@ -95,6 +120,26 @@ TEST_CASE("the graph for Graphviz has every device, link and ring") {
 
 TEST_CASE("a ring's colour has a number of its own as long as there are colours") {
   CHECK(ring_color(0) != ring_color(1));
+}
+
+TEST_CASE("law: the drawing of every cluster of the catalog is XML, and nothing in it is beyond the page") {
+  setenv("FORETRAIN_PATH", FORETRAIN_SOURCE_DIR, 1);
+  for (const std::string& name : names_in(CatalogKind::clusters)) {
+    INFO(name);
+    const ClusterSpec spec = open_cluster(name);
+    if (spec.node.gpus < 1) continue;
+    const nccl::Job job = job_on(spec, 1);
+    for (const nccl::Job* rings : {static_cast<const nccl::Job*>(nullptr), &job}) {
+      pugi::xml_document drawing;
+      const std::string svg = draw_topology({spec, rings});
+      const pugi::xml_parse_result read = drawing.load_buffer(svg.data(), svg.size());
+      INFO(read.description());
+      REQUIRE(read);
+      CHECK(beyond_the_page(drawing) == std::vector<std::string>{});
+      CHECK(drawing.select_nodes("//*[local-name()='rect']").size() >=
+            static_cast<std::size_t>(spec.node.gpus));
+    }
+  }
 }
 
 }  // namespace topology_drawing_test

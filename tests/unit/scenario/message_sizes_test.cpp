@@ -2,6 +2,7 @@
 #include "sim/scenario/csv/message_sizes.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/drawn.hpp"
 
 namespace message_sizes_test {
 
@@ -39,6 +40,27 @@ TEST_CASE("a range of sizes doubles up to its end") {
 
 TEST_CASE("a factor need not be whole, and a size grows by at least one byte") {
   CHECK(sizes("1:8:1.5") == List{1, 2, 3, 4, 6});
+}
+
+TEST_CASE(
+    "any range begins at its first size, ascends by its factor or step, and stops before it would pass its "
+    "last") {
+  test::Random random(32);
+  for (int draw = 0; draw < 500; ++draw) {
+    const std::int64_t from = 1 + static_cast<std::int64_t>(random() % 5000);
+    const std::int64_t to = from + static_cast<std::int64_t>(random() % 1'000'000);
+    const bool adds = random() % 2 == 0;
+    const std::int64_t by = 2 + static_cast<std::int64_t>(random() % (adds ? 50'000 : 7));
+    const std::string text =
+        std::to_string(from) + ":" + std::to_string(to) + (adds ? ":+" : ":") + std::to_string(by);
+    const auto next = [&](std::int64_t size) { return adds ? size + by : size * by; };
+    const List found = sizes(text);
+    REQUIRE_FALSE(found.empty());
+    CHECK(found.front() == from);
+    for (std::size_t i = 1; i < found.size(); ++i) REQUIRE(found[i] == next(found[i - 1]));
+    CHECK(found.back() <= to);
+    CHECK(next(found.back()) > to);
+  }
 }
 
 TEST_CASE("a step adds") {

@@ -79,6 +79,10 @@ TEST_CASE("NVLinks follow the board, or what was asked for") {
   CHECK(made({"a100-sxm4-40gb", 8, 1, ""}).node.nvswitches == 1);
   CHECK(made({"h100-sxm5-80gb", 8, 1, ""}).node.multicast);
   CHECK(nvlinks_of(made({"rtx-3090", 4, 1, ""}), "gpu0") == 0);
+  // Seven Infinity Fabric links of two halves, one to each of seven others; AMD has no switches.
+  CHECK(nvlinks_of(made({"mi300x", 8, 1, ""}), "gpu7") == 14);
+  CHECK(made({"mi300x", 8, 1, ""}).node.nvswitches == 0);
+  CHECK_FALSE(made({"mi300x", 16, 1, ""}).node.multicast);
   const ClusterSpec pairs = made({"rtx-3090", 4, 1, "", NvlinkLayout::pairs});
   CHECK(nvlinks_of(pairs, "gpu0") == 4);
   CHECK_FALSE(pairs.node.peer_access);

@@ -78,8 +78,8 @@ TEST_CASE("the power of a board is known where its file says it") {
 }
 
 TEST_CASE("every architecture has its name") {
-  const std::vector<std::string> names{"cpu",    "kepler", "pascal", "volta",    "turing",
-                                       "ampere", "ada",    "hopper", "blackwell"};
+  const std::vector<std::string> names{"cpu",  "kepler", "pascal", "volta",  "turing", "ampere",
+                                       "cdna", "cdna2",  "ada",    "hopper", "cdna3",  "blackwell"};
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto [gpu, errors] = read(with(kV100, "volta", names[i]));
     CHECK(errors.empty());

@@ -1,11 +1,12 @@
 // Layers of one's own: work as stated, time by the roofline, gradients of what they train.
 #include "sim/workload/device/kernel_time.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/test_models.hpp"
+#include "tests/support/expanded_layers.hpp"
 
 namespace custom_test {
 
 using namespace foretrain;
+using test::expanded;
+using test::some_gpu;
 
 namespace {
 
@@ -27,24 +28,11 @@ Layer custom(std::int64_t parameters, const CustomWork& work) {
   return layer;
 }
 
-ExpandedModel expanded(const std::vector<Layer>& layers) {
-  Model model{"own", "", {16}, false, layers};
-  model.layers.push_back(test::plain("loss"));
-  const ExpansionResult result = expand(model);
-  REQUIRE(result.faults.empty());
-  return result.model;
-}
-
-Gpu some_gpu() {
-  Gpu gpu;
-  gpu.fp32 = {10e12}, gpu.memory_bandwidth = {1000e9}, gpu.sm_count = 80;
-  return gpu;
-}
-
 double forward_ms(const CustomWork& work, std::int64_t batch) {
   const Gpu gpu = some_gpu();
   const KernelCalibration calibration = default_kernel_calibration(gpu);
-  return to_seconds(kernel_time(expanded({custom(1, work)}).forward[0], {gpu, calibration}, batch)) * 1e3;
+  return to_seconds(kernel_time(expanded({16}, {custom(1, work)}).forward[0], {gpu, calibration}, batch)) *
+         1e3;
 }
 
 }  // namespace
@@ -61,7 +49,7 @@ TEST_CASE("a custom layer takes the longer of its FLOPs and its bytes, and grows
 
 TEST_CASE("a custom layer states the work of each pass, what it trains and what it keeps") {
   const ExpandedModel model =
-      expanded({custom(1000, {1e9, 2e9, 1'000'000, 3'000'000, 500'000, 4}), custom(0, {})});
+      expanded({16}, {custom(1000, {1e9, 2e9, 1'000'000, 3'000'000, 500'000, 4}), custom(0, {})});
   CHECK(model.parameter_elements() == 1000);
   CHECK(model.forward[0].flops.at(2) == 2e9);
   CHECK(model.forward[0].kernels == 4);

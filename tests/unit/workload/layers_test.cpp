@@ -1,7 +1,6 @@
 // Layers that hold no weights, norms and losses: FLOPs, bytes, what is kept, and copies in place.
 #include "sim/workload/lowering/operators.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/test_models.hpp"
+#include "tests/support/expanded_layers.hpp"
 
 namespace layers_test {
 
@@ -14,13 +13,6 @@ Layer typed(std::string_view type, bool inplace = false) {
   Layer layer = plain(type);
   if (inplace) set(layer, "inplace", true);
   return layer;
-}
-
-ExpandedModel expanded(std::vector<std::int64_t> input, std::vector<Layer> layers) {
-  layers.push_back(plain("loss"));
-  const ExpansionResult result = expand({"small", "", std::move(input), false, std::move(layers)});
-  REQUIRE(result.faults.empty());
-  return result.model;
 }
 
 std::string fault_of(std::vector<std::int64_t> input, const Layer& layer) {

@@ -1,8 +1,7 @@
 // LSTM and GRU: parameters, products of all inputs at once and of one state after the other, and loops of the
 // script.
 #include "sim/workload/lowering/operators.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/test_models.hpp"
+#include "tests/support/expanded_layers.hpp"
 
 namespace recurrent_test {
 
@@ -27,10 +26,8 @@ Model over_sequence(std::vector<Layer> layers) {
   return model;
 }
 
-ExpandedModel expanded(const Layer& layer) {
-  const ExpansionResult result = expand(over_sequence({linear(static_cast<std::int64_t>(i)), layer}));
-  REQUIRE(result.faults.empty());
-  return result.model;
+ExpandedModel expanded_with(const Layer& layer) {
+  return expanded(over_sequence({linear(static_cast<std::int64_t>(i)), layer}));
 }
 
 std::vector<std::int64_t> sizes_of(const ExpandedModel& model) {
@@ -61,16 +58,16 @@ TEST_CASE("an LSTM has four tensors for each layer and direction, later layers r
   set(layer, "layers", 2), set(layer, "bidirectional", true);
   // The linear layer's two; then weight_ih 4h i, weight_hh 4h h, two biases 4h, twice; then the same with 2h
   // for i.
-  CHECK(sizes_of(expanded(layer)) ==
+  CHECK(sizes_of(expanded_with(layer)) ==
         std::vector<std::int64_t>{36, 6, 96, 64, 16, 16, 96, 64, 16, 16, 128, 64, 16, 16, 128, 64, 16, 16});
 }
 
 TEST_CASE("a GRU has three gates") {
-  CHECK(sizes_of(expanded(recurrent("gru"))) == std::vector<std::int64_t>{36, 6, 72, 48, 12, 12});
+  CHECK(sizes_of(expanded_with(recurrent("gru"))) == std::vector<std::int64_t>{36, 6, 72, 48, 12, 12});
 }
 
 TEST_CASE("all inputs are multiplied at once, states one after the other") {
-  const std::vector<Operator> forward = recurrent_operators(expanded(recurrent("lstm")).forward);
+  const std::vector<Operator> forward = recurrent_operators(expanded_with(recurrent("lstm")).forward);
   REQUIRE(forward.size() == 1);
   const Product &inputs = forward[0].products[0], &states = forward[0].products[1];
   CHECK(inputs.m == s);
@@ -87,7 +84,7 @@ TEST_CASE("all inputs are multiplied at once, states one after the other") {
 }
 
 TEST_CASE("backward makes the states' gradients step by step and the weights' at once") {
-  const ExpandedModel model = expanded(recurrent("lstm"));
+  const ExpandedModel model = expanded_with(recurrent("lstm"));
   const std::vector<Operator> backward = backward_of(model);
   REQUIRE(backward.size() == 2);
   CHECK(backward[0].products[0].serial == s);
@@ -103,7 +100,7 @@ TEST_CASE("backward makes the states' gradients step by step and the weights' at
 TEST_CASE("a loop of cells issues every product of every step and adds up its weights' gradients") {
   Layer cells = recurrent("lstm");
   cells.steps = static_cast<std::int64_t>(s);
-  const ExpandedModel loop = expanded(cells), library = expanded(recurrent("lstm"));
+  const ExpandedModel loop = expanded_with(cells), library = expanded_with(recurrent("lstm"));
   const Operator op = recurrent_operators(loop.forward)[0];
   CHECK(op.calls == s);
   CHECK(op.kernels == 3 * s);
@@ -127,7 +124,7 @@ TEST_CASE("a loop has one step for each row, and one direction") {
 TEST_CASE("other layers in a loop run their work row by row") {
   Layer stepwise = linear(3);
   stepwise.steps = static_cast<std::int64_t>(s);
-  const ExpandedModel loop = expanded(stepwise), once = expanded(linear(3));
+  const ExpandedModel loop = expanded_with(stepwise), once = expanded_with(linear(3));
   const Operator& op = loop.forward[1];
   CHECK(op.calls == s);
   CHECK(op.products[0].m == 1);

@@ -1,8 +1,7 @@
 // Layers over sequences, each in a network of a few numbers: tables, positions, views, shared weights,
 // attention in its forms.
 #include "sim/workload/lowering/operators.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/test_models.hpp"
+#include "tests/support/expanded_layers.hpp"
 
 namespace sequence_layers_test {
 
@@ -35,12 +34,6 @@ Model over_tokens(std::int64_t length, std::vector<Layer> layers) {
   model.name = "test", model.input = {length}, model.input_is_tokens = true, model.layers = std::move(layers);
   model.layers.push_back(plain("loss"));
   return model;
-}
-
-ExpandedModel expanded(const Model& model) {
-  const ExpansionResult result = expand(model);
-  REQUIRE(result.faults.empty());
-  return result.model;
 }
 
 std::string fault_of(const Model& model) {

@@ -1,11 +1,12 @@
 // Layers of stated length: how long their kernels run, what they train, and when their gradient is ready.
 #include "sim/workload/device/kernel_time.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/test_models.hpp"
+#include "tests/support/expanded_layers.hpp"
 
 namespace timed_test {
 
 using namespace foretrain;
+using test::expanded;
+using test::some_gpu;
 
 namespace {
 
@@ -16,24 +17,10 @@ Layer timed(std::int64_t parameters, Time forward, Time backward) {
   return layer;
 }
 
-ExpandedModel expanded(const std::vector<Layer>& layers) {
-  Model model{"sleeps", "", {1}, false, layers};
-  model.layers.push_back(test::plain("loss"));
-  const ExpansionResult result = expand(model);
-  REQUIRE(result.faults.empty());
-  return result.model;
-}
-
-Gpu some_gpu() {
-  Gpu gpu;
-  gpu.fp32 = {15e12}, gpu.memory_bandwidth = {900e9}, gpu.sm_count = 80;
-  return gpu;
-}
-
 }  // namespace
 
 TEST_CASE("a timed layer runs as long as it says, whatever the batch, precision and GPU") {
-  const ExpandedModel model = expanded({timed(1000, milliseconds(10), milliseconds(20))});
+  const ExpandedModel model = expanded({1}, {timed(1000, milliseconds(10), milliseconds(20))});
   const Gpu gpu = some_gpu();
   KernelCalibration calibration = default_kernel_calibration(gpu);
   for (const std::int64_t batch : {1, 64, 100'000}) {
@@ -47,14 +34,14 @@ TEST_CASE("a timed layer runs as long as it says, whatever the batch, precision 
 }
 
 TEST_CASE("a timed layer of no length has kernels of no length") {
-  const ExpandedModel model = expanded({timed(0, {}, {})});
+  const ExpandedModel model = expanded({1}, {timed(0, {}, {})});
   const Gpu gpu = some_gpu();
   CHECK(kernel_time(model.forward[0], {gpu, default_kernel_calibration(gpu)}, 64) == Time::zero());
 }
 
 TEST_CASE("a timed layer trains one tensor, whose gradient is ready after its backward") {
-  const ExpandedModel model =
-      expanded({timed(1000, milliseconds(1), milliseconds(2)), timed(500, milliseconds(3), milliseconds(4))});
+  const ExpandedModel model = expanded(
+      {1}, {timed(1000, milliseconds(1), milliseconds(2)), timed(500, milliseconds(3), milliseconds(4))});
   REQUIRE(model.parameters.size() == 2);
   CHECK(model.parameter_elements() == 1500);
   CHECK(model.gradient_ready_order() == std::vector<std::uint32_t>{1, 0});
@@ -64,7 +51,7 @@ TEST_CASE("a timed layer trains one tensor, whose gradient is ready after its ba
 }
 
 TEST_CASE("a timed layer without parameters runs backward, too, even as the first") {
-  const ExpandedModel model = expanded({timed(0, milliseconds(1), milliseconds(2))});
+  const ExpandedModel model = expanded({1}, {timed(0, milliseconds(1), milliseconds(2))});
   CHECK(model.parameters.empty());
   CHECK(model.backward.back().op.stated == milliseconds(2));
 }

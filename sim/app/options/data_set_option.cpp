@@ -1,0 +1,61 @@
+// A name of the catalog comes first; what looks like a path, or is a file or folder, is looked at.
+#include "sim/app/options/data_set_option.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/names.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/import/data_survey.hpp"
+#include "sim/scenario/catalog.hpp"
+
+namespace foretrain {
+
+namespace {
+
+bool is_on_disk(const std::string& name) {
+  std::error_code none;
+  return name.find('/') != std::string::npos ||
+         (name.find('\0') == std::string::npos && std::filesystem::exists(name, none));
+}
+
+bool says_key(const ScenarioOverrides& overrides, std::string_view key) {
+  return std::ranges::any_of(overrides.settings, [key](const std::string& setting) {
+    return setting.starts_with(std::string(key) + "=");
+  });
+}
+
+std::vector<std::string> settings_of(const DataSurvey& survey) {
+  return {fmt::format("data.samples={}", survey.samples),
+          fmt::format("data.stored_bytes=\"{} B\"", survey.stored_bytes.count),
+          fmt::format("data.decode=\"{:.6g} us\"", to_microseconds(survey.decode)),
+          fmt::format("data.decode_spread={:.6f}", survey.decode_spread), "data.storage=\"nvme\""};
+}
+
+}  // namespace
+
+void apply_data_set(const std::string& name, ScenarioOverrides& overrides) {
+  if (name.empty()) return;
+  std::vector<std::string> settings;
+  const std::string known = spelt_alike(name, names_in(CatalogKind::datasets));
+  if (!known.empty() || name.ends_with(".toml")) {
+    settings.push_back(fmt::format("data.name=\"{}\"", known.empty() ? name : known));
+  } else if (is_on_disk(name)) {
+    const DataSurvey survey = survey_data(name);
+    settings = settings_of(survey);
+    for (const std::string& note : survey.notes) overrides.notes.push_back("data set: " + note);
+    if (!says_key(overrides, "data.storage"))
+      overrides.notes.push_back(
+          "data set: read from local NVMe, which is assumed; data.storage says otherwise");
+  } else {
+    throw InputError(fmt::format("unknown data set \"{}\"", shortened(name, 60)),
+                     unknown_name_hint(CatalogKind::datasets, name) +
+                         " A file or folder of that name is not there either");
+  }
+  overrides.settings.insert(overrides.settings.begin(), settings.begin(), settings.end());
+}
+
+}  // namespace foretrain

@@ -1,0 +1,159 @@
+// Durations are written as in scenarios: 8h, 90 min.
+#include "sim/app/options/recommendation_options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "sim/app/options/training_options.hpp"
+#include "sim/app/options/usage.hpp"
+#include "sim/base/quantity.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Hours and prices beyond which somebody slipped; sums of them stay exact.
+constexpr double kMostNumber = 1e12;
+constexpr int kMostGpus = 1'000'000;
+/// Half would be no speedup at all, and all of it no loss.
+constexpr double kLeastEfficiency = 51, kMostEfficiency = 99;
+
+/// Texts of options to numbers; all mistakes are thrown together.
+class Reader {
+ public:
+  double duration(std::string_view option, std::string_view text) {
+    const ParsedQuantity parsed = parse_quantity(text, Dimension::time);
+    if (parsed && parsed.value > 0) return parsed.value;
+    report(fmt::format("{}: {}", option, parsed ? "a duration is longer than zero" : parsed.error),
+           parsed.error.ends_with("out of range") ? parsed.hint : "as in 8h or 90min");
+    return 0;
+  }
+
+  /// "2h" for every number of GPUs, "4=1h" for one.
+  void queue_wait(std::string_view text, RecommendationRequest& request) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) {
+      request.queue_wait_s = duration("--queue-wait", text);
+      return;
+    }
+    int gpus = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + equals, gpus);
+    if (problem != std::errc{} || end != text.data() + equals || gpus < 1)
+      return report(fmt::format("--queue-wait: \"{}\" is no number of GPUs",
+                                text.substr(0, std::min<std::size_t>(equals, 20))),
+                    "as in --queue-wait 30min,8=4h");
+    request.queue_waits_s[gpus] = duration("--queue-wait", text.substr(equals + 1));
+  }
+
+  /// The parser lets pass what is no number.
+  void refuse_nan(std::string_view option, double value) {
+    if (std::isnan(value)) report(fmt::format("{}: nan is no number", option), "as in 100");
+  }
+
+  void throw_if_any() const {
+    if (!mistakes_.empty()) throw InputError(mistakes_);
+  }
+
+ private:
+  void report(std::string message, std::string hint) {
+    mistakes_.push_back({"", {}, "", std::move(message), std::move(hint)});
+  }
+
+  std::vector<Diagnostic> mistakes_;
+};
+
+Goal goal_named(std::string_view name) {
+  return static_cast<Goal>(std::find(kGoalNames.begin(), kGoalNames.end(), name) - kGoalNames.begin());
+}
+
+}  // namespace
+
+void add_recommendation(CLI::App& command, RecommendationOptions& options, RecommendationTexts& texts) {
+  const std::vector<std::string> goals(kGoalNames.begin(), kGoalNames.end());
+  const char* group = "Which job to ask for";
+  command
+      .add_flag("--recommend", options.recommend,
+                "Also say how many GPUs to request, for how long, and what two others would trade")
+      ->group(group);
+  command
+      .add_option("--goal", texts.goal,
+                  "fastest: the shortest run; cheapest: the least cost; balanced: as many GPUs as pay for "
+                  "themselves, see --efficiency (default)")
+      ->transform(one_of(goals))
+      ->type_name(joined(goals))
+      ->group(group);
+  command
+      .add_option(
+          "--efficiency", texts.efficiency,
+          "Percent that each doubling of the GPUs must buy in a balanced job, and all of them against "
+          "one; 70: twice the GPUs are 1.4 times as fast (default)")
+      ->check(CLI::Range(kLeastEfficiency, kMostEfficiency))
+      ->type_name("%")
+      ->group(group);
+  command.add_option("--max-gpus", options.request.most_gpus, "No job on more GPUs")
+      ->check(CLI::Range(1, kMostGpus))
+      ->type_name("N")
+      ->group(group);
+  command.add_option("--max-nodes", options.request.most_nodes, "No job on more nodes")
+      ->check(CLI::Range(1, kMostGpus))
+      ->type_name("N")
+      ->group(group);
+  command.add_option("--deadline", texts.deadline, "The run is over in time with 95 %, as in 8h")
+      ->type_name("TIME")
+      ->group(group);
+  command.add_option("--budget", texts.budget, "GPU-hours at most")
+      ->check(CLI::Range(1e-6, kMostNumber))
+      ->type_name("GPUh")
+      ->group(group);
+  command.add_option("--price", texts.price, "Of a GPU-hour, instead of what the cluster's file says")
+      ->check(CLI::Range(1e-6, kMostNumber))
+      ->type_name("X")
+      ->group(group);
+  command
+      .add_option("--queue-wait", texts.queue_wait,
+                  "How long jobs wait, as in 30min,8=4h: for any number of GPUs, and for 8. Never part of "
+                  "the speedup; the time to the result "
+                  "is a column of its own")
+      ->delimiter(',')
+      ->type_name("LIST")
+      ->group(group);
+  command.add_option("--sbatch", options.sbatch, "Also write the job as a Slurm script, ready to edit")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--condor", options.condor, "The same as an HTCondor submit file")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--job-script", options.job_script, "The same for the cluster's own batch system")
+      ->type_name("FILE")
+      ->group(group);
+  const std::vector<std::string> systems(kBatchSystemNames.begin() + 1, kBatchSystemNames.end());
+  command.add_option("--job-system", options.job_system, "Or for this one")
+      ->transform(one_of(systems))
+      ->type_name(joined(systems))
+      ->group(group);
+}
+
+void read_recommendation(const RecommendationTexts& texts, RecommendationOptions& options) {
+  Reader reader;
+  RecommendationRequest& request = options.request;
+  if (!texts.goal.empty()) request.goal = goal_named(texts.goal);
+  if (!texts.deadline.empty()) request.deadline_s = reader.duration("--deadline", texts.deadline);
+  reader.refuse_nan("--budget", texts.budget);
+  reader.refuse_nan("--price", texts.price);
+  if (texts.budget > 0) request.budget_gpu_hours = texts.budget;
+  if (texts.price > 0) request.price_per_gpu_hour = texts.price;
+  if (texts.efficiency > 0) request.efficiency = texts.efficiency / 100;
+  for (const std::string& wait : texts.queue_wait) reader.queue_wait(wait, request);
+  reader.throw_if_any();
+  const bool is_asked = request.goal != Goal::balanced || texts.efficiency > 0 || request.most_gpus > 0 ||
+                        request.most_nodes > 0 || request.deadline_s || request.budget_gpu_hours ||
+                        request.price_per_gpu_hour || !texts.queue_wait.empty() || !texts.goal.empty();
+  // Who gives a limit wants a recommendation, with or without --recommend.
+  options.recommend = options.recommend || is_asked;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,146 @@
+// The options of topology and of its subcommands.
+#include "sim/app/options/topology_options.hpp"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "sim/app/options/training_options.hpp"
+#include "sim/base/named_rows.hpp"
+#include "sim/cluster/cluster.hpp"
+#include "sim/import/machines/readers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// The job whose channels are shown or drawn.
+void add_channel_options(CLI::App& command, TopologyCommand& topology, const std::string& purpose) {
+  CLI::Option* channels = command.add_flag("--channels", topology.channels, purpose);
+  command.add_option("--gpus", topology.gpus, "Number of GPUs of the job; otherwise all of its nodes")
+      ->check(CLI::PositiveNumber)
+      ->needs(channels)
+      ->type_name("N");
+  command
+      .add_option("--nodes", topology.nodes,
+                  "Spread them over so many nodes; otherwise as few as hold them, and one for all GPUs of it")
+      ->check(CLI::PositiveNumber)
+      ->needs(channels)
+      ->type_name("M");
+  command.add_option("--nccl-version", topology.nccl_version, "As in 2.18.3")
+      ->needs(channels)
+      ->type_name("V");
+  command.add_option("--set", topology.settings, "Any key of [nccl], as in nccl.collnet=1; may be repeated")
+      ->needs(channels)
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+/// Of a name that IsMember let through.
+NvlinkLayout layout_named(const std::string& name) {
+  const auto found = std::find(kNvlinkLayoutNames.begin(), kNvlinkLayoutNames.end(), name);
+  return static_cast<NvlinkLayout>(found - kNvlinkLayoutNames.begin());
+}
+
+void add_topology_new(CLI::App& topology, NewClusterCommand& command) {
+  CLI::App* create = topology.add_subcommand(
+      "new",
+      "A first cluster file for your own machine, made from the catalogs, with every assumption marked");
+  NewCluster& cluster = command.cluster;
+  create->add_option("--gpu", cluster.gpu, "One of `list gpus`, or a file")->required()->type_name("NAME");
+  create->add_option("--gpus-per-node", cluster.gpus_per_node, "GPUs of a node")
+      ->required()
+      ->check(CLI::Range(1, kMostGpusPerNode))
+      ->type_name("N");
+  create->add_option("--nodes", cluster.nodes, "Nodes")
+      ->check(CLI::Range(1, kMostNodes))
+      ->type_name("N")
+      ->capture_default_str();
+  create->add_option("--network", cluster.network, "Between nodes: one of `list networks`, or a file")
+      ->type_name("NAME");
+  const std::vector<std::string> layouts(kNvlinkLayoutNames.begin(), kNvlinkLayoutNames.end());
+  create
+      ->add_option_function<std::string>(
+          "--nvlink", [&cluster](const std::string& name) { cluster.nvlink = layout_named(name); },
+          "What NVLinks join: nothing, two and two GPUs, every pair, all through NVSwitches; otherwise what "
+          "boards with this GPU have")
+      ->check(CLI::IsMember(layouts))
+      ->type_name(joined(layouts));
+  create->add_option("-o,--output", command.output, "Write to a file instead of standard output")
+      ->type_name("FILE");
+  create->footer(
+      "Examples:\n  foretrain topology new --gpu l40s --gpus-per-node 4 --nodes 2 --network roce_100 -o "
+      "mine.toml\n  foretrain topology new --gpu rtx-3090 --gpus-per-node 4 --nvlink pairs");
+  create->callback([&command] { run_topology_new(command); });
+}
+
+void add_topology_import(CLI::App& topology, ImportClusterCommand& command) {
+  CLI::App* import = topology.add_subcommand(
+      "import",
+      "A cluster file from what the machine's own tools print, several files as one machine, with every "
+      "assumption marked");
+  import->add_option("FILE", command.files, "Told apart by what they hold, - for standard input")
+      ->required()
+      ->type_name("FILE");
+  ImportAnswers& answers = command.answers;
+  import
+      ->add_option("--gpu", answers.gpu,
+                   "Where files do not name it, or another: one of `list gpus`, or a file")
+      ->type_name("NAME");
+  import->add_option("--gpus-per-node", answers.gpus_per_node, "Where no file counts them")
+      ->check(CLI::Range(1, kMostGpusPerNode))
+      ->type_name("N");
+  import->add_option("--nodes", answers.nodes, "How many there are; otherwise as files say, or 1")
+      ->check(CLI::Range(1, kMostNodes))
+      ->type_name("N");
+  import
+      ->add_option("--network", answers.network,
+                   "Between nodes; otherwise by the adapters: one of `list networks`")
+      ->type_name("NAME");
+  import->add_option("-o,--output", command.output, "Write to a file instead of standard output")
+      ->type_name("FILE");
+  std::string formats;
+  for (const MachineFormat& format : machine_formats())
+    formats += fmt::format("\n  {:<22} {}", format.name, format.what);
+  import->footer(
+      "Examples:\n  nvidia-smi topo -m | foretrain topology import - --gpu a100-sxm4-40gb --nodes 4 -o "
+      "mine.toml\n"
+      "  foretrain topology import topo.xml fabric.txt -o mine.toml\nFormats:" +
+      formats);
+  import->callback([&command] { run_topology_import(command);
+});
+}  // namespace
+
+}  // namespace foretrain
+
+void add_topology(CLI::App& app, TopologyOptions& options) {
+  CLI::App* command = app.add_subcommand("topology", "Look at a cluster");
+  command->require_subcommand(1);
+  CLI::App* show = command->add_subcommand("show", "Links, routes between GPUs, all_reduce on idle links");
+  show->add_option("CLUSTER", options.look.cluster, "A cluster of the catalog or a file")->required();
+  add_channel_options(
+      *show, options.look,
+      "Show what NCCL finds for a job instead: channels by pattern, what runs, trees between nodes");
+  show->footer(
+      "Examples:\n  foretrain topology show puhti\n  foretrain topology show dgx1-v100 --channels\n  "
+      "foretrain topology show dgx-h100 "
+      "--channels --nodes 4 --nccl-version 2.18.3");
+  show->callback([&options] { run_topology_show(options.look); });
+  add_topology_new(*command, options.make);
+  add_topology_import(*command, options.read);
+  CLI::App* check = command->add_subcommand("check", "Every mistake in a cluster file");
+  check->add_option("CLUSTER", options.look.cluster, "A cluster of the catalog or a file")->required();
+  check->footer("Example:\n  foretrain topology check mahti");
+  check->callback([&options] { run_topology_check(options.look); });
+  CLI::App* draw = command->add_subcommand("draw", "A node as a picture: devices, links, rings");
+  draw->add_option("CLUSTER", options.look.cluster, "A cluster of the catalog or a file")->required();
+  draw->add_option("-o,--output", options.look.output, "FILE.svg, or FILE.dot for Graphviz")
+      ->required()
+      ->type_name("FILE");
+  add_channel_options(*draw, options.look, "Draw NCCL's rings, too");
+  draw->footer("Example:\n  foretrain topology draw dgx1-v100 --channels -o dgx1.svg");
+  draw->callback([&options] { run_topology_draw(options.look); });
+}
+
+}  // namespace foretrain

@@ -1,0 +1,21 @@
+// What the options of topology write to.
+#pragma once
+
+#include "sim/app/commands.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace foretrain {
+
+struct TopologyOptions {
+  TopologyCommand look;  ///< show, check, draw
+  NewClusterCommand make;
+  ImportClusterCommand read;
+};
+
+/// Declares the subcommand; `options` must live as long as the app.
+void add_topology(CLI::App& app, TopologyOptions& options);
+
+}  // namespace foretrain

@@ -1,0 +1,249 @@
+// One function per command declares its options; the callbacks carry it out.
+#include "sim/app/options/training_options.hpp"
+
+#include <charconv>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "sim/analysis/validation/error_groups.hpp"
+#include "sim/analysis/validation/kernel_validation.hpp"
+#include "sim/app/options/data_set_option.hpp"
+#include "sim/app/options/gpu_numbers.hpp"
+#include "sim/app/options/usage.hpp"
+#include "sim/base/named_rows.hpp"
+#include "sim/report/catalog.hpp"
+#include "sim/report/comparison/comparison_catalog.hpp"
+#include "sim/report/validation/validation_catalog.hpp"
+#include "sim/strategy/catalog.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Without a number: 0, which stands for where more GPUs stop paying.
+int parse_break_even(const std::string& text) {
+  if (text.empty() || text == "auto") return 0;
+  int value = 0;
+  // "8x" is no number, though it begins with one.
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc{} || end != text.data() + text.size() || value < 1)
+    throw InputError(fmt::format("--break-even: \"{}\" is no number of GPUs", text.substr(0, 40)),
+                     "as in --break-even 8; --break-even auto asks where more GPUs stop paying");
+  return value;
+}
+
+/// Of names that one_of() let through.
+AskedScaling scaling_named(std::string_view name) {
+  if (name == "weak") return AskedScaling::weak;
+  return name == "strong" ? AskedScaling::strong : AskedScaling::both;
+}
+
+/// An option for a key that people change often.
+void add_setting(CLI::App& command, ScenarioOverrides& overrides, const char* option, const char* key,
+                 const char* as_toml, const char* meaning) {
+  command
+      .add_option_function<std::string>(
+          option,
+          [&overrides, key, as_toml](const std::string& value) {
+            overrides.settings.push_back(
+                fmt::format("{}={}", key, fmt::format(fmt::runtime(as_toml), value)));
+          },
+          meaning)
+      ->type_name("VALUE");
+}
+
+/// What predict and compare ask alike.
+void add_question(CLI::App& command, std::vector<std::string>& scenarios, ScenarioOverrides& overrides,
+                  std::vector<std::string>& gpus, long long& batch, std::string& data_set) {
+  command.add_option("SCENARIO", scenarios,
+                     "A scenario file, the name of one in the catalog, or a job script (Slurm, HTCondor), or "
+                     "several; without one --model and "
+                     "--cluster are needed");
+  command.add_option("--gpus", gpus, "Numbers of GPUs, as in 1,2,4 or 1-8 or 4-16:4")
+      ->delimiter(',')
+      ->type_name("LIST");
+  command.add_option("--model", overrides.model, "A model of the catalog or a file")->type_name("NAME");
+  command.add_option("--cluster", overrides.cluster, "A cluster of the catalog or a file")->type_name("NAME");
+  command
+      .add_option("--batch", batch,
+                  "Samples per GPU and step, of all GPUs where the scenario has a global batch")
+      ->type_name("N");
+  add_setting(command, overrides, "--precision", "model.precision", "\"{}\"",
+              "fp32|tf32|amp_fp16|…, as model.precision");
+  command
+      .add_option(
+          "--dataset", data_set,
+          "A data set of the catalog, as imagenet or cifar10; or your own, which is looked at and "
+          "estimated: a folder with a file per sample, or a webdataset tar, HDF5, TFRecord or Parquet "
+          "file")
+      ->type_name("NAME");
+  add_setting(command, overrides, "--epochs", "run.epochs", "{}", "Epochs of the run, as run.epochs");
+  command
+      .add_option("--set", overrides.settings,
+                  "Any key of the scenario, as in strategy.bucket_cap=10MiB; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+/// --format and -o, which every command with reports has.
+void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& names,
+                std::string& output) {
+  command.add_option("--format", format, joined(names))
+      ->transform(one_of(names))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  command.add_option("-o,--output", output, "Write to a file instead of standard output")->type_name("FILE");
+}
+
+}  // namespace
+
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, "|")); }
+
+void add_predict(CLI::App& app, TrainingOptions& options) {
+  CLI::App* command = app.add_subcommand("predict", "The scaling table and the crossover of a scenario");
+  PredictCommand& predict = options.predict;
+  add_question(*command, predict.scenarios, predict.overrides, options.gpus, options.batch, options.data_set);
+  command->add_option("--strategy", predict.overrides.strategy, joined(strategy_names()))->type_name("NAME");
+  add_format(*command, predict.format, report_names(), predict.output);
+  command->add_option("--html", predict.html, "Also write a page with drawings")->type_name("FILE");
+  command
+      ->add_option("--trace", predict.trace,
+                   "Also write the steps on the largest number of GPUs for chrome://tracing or Perfetto")
+      ->type_name("FILE");
+  command
+      ->add_option_function<std::string>(
+          "--scaling", [&predict](const std::string& name) { predict.scaling = scaling_named(name); },
+          "weak|strong|both: keep the batch of each GPU or that of all; by default as the scenario "
+          "says. Its first number of GPUs "
+          "(or the measured one) has the same batch in both")
+      ->transform(one_of({"weak", "strong", "both"}))
+      ->type_name("KIND");
+  command
+      ->add_option("--break-even", options.break_even,
+                   "Also the smallest batch, width and epoch for which N GPUs beat one, and the link speed "
+                   "that changes it; auto: for the "
+                   "first N that does not pay")
+      ->type_name("N");
+  command->add_flag(
+      "--every-gpu", predict.every_gpu,
+      "Let the crossover count every number of GPUs, also those that leave part of a node unused");
+  command->add_flag("--explain", predict.explain, "Append what was decided and why");
+  command->add_flag("--sensitivity", predict.sensitivity,
+                    "Append which inputs the total on the largest number of GPUs depends on, and which "
+                    "measurement would narrow it most");
+  add_recommendation(*command, predict.recommendation, options.recommendation);
+  command->footer(
+      "Examples:\n  foretrain predict mahti-resnet50-ddp\n  foretrain predict --model resnet50 --cluster "
+      "puhti --gpus 1,2,4,8\n  foretrain "
+      "predict puhti-resnet50-ddp mahti-resnet50-ddp --gpus 1,4\n  foretrain predict workshop-mnist-study\n  "
+      "foretrain predict my.toml "
+      "--set strategy.bucket_cap=10MiB --format json -o my.json\n  foretrain predict mahti-resnet50-ddp "
+      "--recommend --deadline 12h "
+      "--sbatch "
+      "job.sh");
+  command->callback([command, &options] {
+    options.predict.overrides.gpus = gpu_numbers(options.gpus);
+    read_recommendation(options.recommendation, options.predict.recommendation);
+    if (command->count("--batch") > 0) options.predict.overrides.batch = options.batch;
+    if (command->count("--break-even") > 0) options.predict.break_even = parse_break_even(options.break_even);
+    apply_data_set(options.data_set, options.predict.overrides);
+    run_predict(options.predict);
+  });
+}
+
+void add_compare(CLI::App& app, TrainingOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("compare", "The same training with several strategies, best first, and why");
+  CompareCommand& compare = options.compare;
+  add_question(*command, compare.scenarios, compare.overrides, options.compared_gpus, options.compared_batch,
+               options.compared_data_set);
+  command
+      ->add_option("--strategies", compare.strategies,
+                   joined(strategy_names()) +
+                       "; with commas, or all; otherwise those that a script of the scenario's framework can "
+                       "use as it is. Options in the scenario that a strategy does not have are left out for "
+                       "it")
+      ->delimiter(',')
+      ->type_name("LIST");
+  command
+      ->add_option("--models", compare.models,
+                   "Instead of a scenario: the best strategy for each of these models …")
+      ->delimiter(',')
+      ->type_name("LIST");
+  command
+      ->add_option("--clusters", compare.clusters, "… on each of these clusters, on the one number of --gpus")
+      ->delimiter(',')
+      ->type_name("LIST");
+  add_format(*command, compare.format, comparison_report_names(), compare.output);
+  command->add_flag("--explain", compare.explain, "Append what was decided and why");
+  command->footer(
+      "Examples:\n  foretrain compare puhti-resnet50-ddp --gpus 4,8\n  foretrain compare puhti-resnet50-ddp "
+      "mahti-resnet50-ddp --gpus 8\n  "
+      "foretrain compare --model resnet50 --cluster puhti --strategies "
+      "dp,ddp --gpus 1,4\n  foretrain compare --models resnet50,mnist_net --clusters puhti,mahti --gpus 4");
+  command->callback([command, &options] {
+    options.compare.overrides.gpus = gpu_numbers(options.compared_gpus);
+    if (command->count("--batch") > 0) options.compare.overrides.batch = options.compared_batch;
+    apply_data_set(options.compared_data_set, options.compare.overrides);
+    run_compare(options.compare);
+  });
+}
+
+void add_validate(CLI::App& app, TrainingOptions& options) {
+  CLI::App* command = app.add_subcommand("validate", "Predicted against measured, row by row");
+  ValidateCommand& validate = options.validate;
+  command
+      ->add_option(
+          "FILE", validate.file,
+          "CSV with the columns "
+          "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source "
+          "(training), series,cluster,op,gpus,nodes,bytes,time_us,settings,source (collectives) or "
+          "op,shape,precision,gpu,time_us,kernel,source (kernels)")
+      ->required();
+  command->add_flag(
+      "--no-anchor", options.no_anchor,
+      "Predict the smallest number of GPUs of each series too, instead of scaling the model to it");
+  command
+      ->add_option("--provenance", validate.provenance,
+                   "Rules about what words in series and source tell of a run (docs/models/provenance.md); "
+                   "without them both are only shown")
+      ->type_name("FILE");
+  command->add_option("--set", validate.settings, "A scenario key for every row; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--gpus", options.scored_gpus, "Only rows on so many GPUs, as in 1,2,4; anchors stay")
+      ->delimiter(',')
+      ->type_name("LIST");
+  command
+      ->add_option(
+          "--by", validate.by,
+          "Also errors by " + joined(error_group_keys()) +
+              ", or by several of them, as in gpu,model; may be repeated for more tables; of kernels "
+              "by " +
+              joined(kernel_group_keys()))
+      ->type_name("KEYS")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--worst", validate.worst,
+                   "Show only so many rows, those that are furthest off, instead of every series")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
+  command->add_option("--format", validate.format, joined(names_of_rows(kValidationReports)))
+      ->transform(one_of(names_of_rows(kValidationReports)))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  command->add_option("-o,--output", validate.output, "Write to a file instead of standard output")
+      ->type_name("FILE");
+  command->footer(
+      "Examples:\n  foretrain validate measured.csv --format json\n  foretrain validate measured.csv "
+      "--no-anchor --gpus 1 --by gpu --by "
+      "model,precision\n  foretrain validate measured.csv --provenance rules.toml --worst 20");
+  command->callback([&options] {
+    options.validate.anchor = !options.no_anchor;
+    options.validate.gpus = gpu_numbers(options.scored_gpus);
+    run_validate(options.validate);
+  });
+}
+
+}  // namespace foretrain

@@ -1,0 +1,117 @@
+// What the parser leaves over belongs to the innermost command that it found.
+#include "sim/app/options/usage.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "sim/base/names.hpp"
+#include "sim/base/printable.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Of a long line that is all wrong, only so much is answered.
+constexpr std::size_t kMostWords = 5, kLongestWord = 60;
+
+struct ChosenCommand {
+  const CLI::App* command;
+  std::string path;  ///< "foretrain topology show"
+};
+
+/// As far down as the line was understood.
+ChosenCommand chosen_command(const CLI::App& app) {
+  ChosenCommand chosen{&app, app.get_name()};
+  while (!chosen.command->get_subcommands().empty()) {
+    chosen.command = chosen.command->get_subcommands().front();
+    chosen.path += " " + chosen.command->get_name();
+  }
+  return chosen;
+}
+
+std::vector<std::string> names_of_commands(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* child : command.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(child->get_name());
+  return names;
+}
+
+/// With their dashes, long ones first.
+std::vector<std::string> names_of_options(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+/// "; did you mean …?", where there is a near one: the others are many, and the help has them.
+std::string nearest_of(const std::string& word, const std::vector<std::string>& names) {
+  return nearest_names(word, names).empty() ? "" : "; " + did_you_mean(word, names);
+}
+
+/// A word is a mistyped command or an argument too many; one with a dash an option that is not there.
+std::string about_word(const ChosenCommand& chosen, const std::string& word) {
+  if (!word.starts_with('-')) {
+    if (!names_of_commands(*chosen.command).empty())
+      return unknown_command(*chosen.command, chosen.path, word);
+    return fmt::format("{} does not take \"{}\"", chosen.path, shortened(word, kLongestWord));
+  }
+  const std::string name = word.substr(0, word.find('='));
+  return fmt::format("{} has no option {}{}", chosen.path, shortened(name, kLongestWord),
+                     nearest_of(name, names_of_options(*chosen.command)));
+}
+
+/// The words that nothing takes say more than what is missing because of them.
+bool is_explained_by_words(const CLI::ParseError& error, const ChosenCommand& chosen) {
+  const bool wants_command = !names_of_commands(*chosen.command).empty();
+  return dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || wants_command;
+}
+
+}  // namespace
+
+CLI::Validator one_of(std::vector<std::string> names) {
+  const std::string shown = fmt::format("{{{}}}", fmt::join(names, ","));
+  const auto take = [names = std::move(names)](std::string& value) {
+    std::string known = spelt_alike(value, names);
+    std::string problem = known.empty() ? fmt::format("unknown \"{}\"; {}", shortened(value, kLongestWord),
+                                                      did_you_mean(value, names))
+                                        : "";
+    if (!known.empty()) value = std::move(known);
+    return problem;
+  };
+  return {take, shown, "one of"};
+}
+
+std::string unknown_command(const CLI::App& command, const std::string& path, const std::string& word) {
+  return fmt::format("{} has no command \"{}\"; {}", path, shortened(word, kLongestWord),
+                     did_you_mean(word, names_of_commands(command)));
+}
+
+std::string usage_mistake(const CLI::App& app, const CLI::ParseError& error) {
+  const ChosenCommand chosen = chosen_command(app);
+  const std::vector<std::string> words = chosen.command->remaining();
+  std::string out;
+  if (words.empty() || !is_explained_by_words(error, chosen)) {
+    const std::vector<std::string> commands = names_of_commands(*chosen.command);
+    const bool lacks_command = !commands.empty() && dynamic_cast<const CLI::RequiredError*>(&error);
+    out = lacks_command ? fmt::format("{}: which of {}?\n", chosen.path, fmt::join(commands, ", "))
+                        : std::string(error.what()) + "\n";
+  }
+  const bool wants_command = !names_of_commands(*chosen.command).empty();
+  std::size_t count = 0;
+  std::string before;
+  for (const std::string& word : words) {
+    const bool is_of_another = !before.empty() && (before.starts_with('-') || wants_command);
+    if (is_of_another && !word.starts_with('-')) continue;  // what the unknown option or command was given
+    if (count++ < kMostWords) out += about_word(chosen, word) + "\n";
+    before = word;
+  }
+  return out + fmt::format("Run {} --help for more information.\n", chosen.path);
+}
+
+}  // namespace foretrain

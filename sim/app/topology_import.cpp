@@ -1,0 +1,45 @@
+// topology import: what tools print of a machine → one machine → a cluster file; assumptions also on standard
+// error.
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "sim/app/commands.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/import/machines/readers.hpp"
+#include "sim/report/output_file.hpp"
+#include "sim/scenario/toml/reader.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// A dump of 64 GPUs with 64 adapters is below one; networks of 10,000 hosts below ten.
+constexpr std::size_t kLargestMachineFile = std::size_t{64} << 20;
+
+/// Mistakes of all files at once.
+std::vector<Machine> read_machines(const std::vector<std::string>& files) {
+  std::vector<Machine> machines;
+  std::vector<Diagnostic> mistakes;
+  for (const std::string& name : files) {
+    try {
+      const std::string path = name == "-" ? "/dev/stdin" : name;
+      machines.push_back(read_machine(read_text_file(path, kLargestMachineFile)));
+    } catch (const InputError& error) {
+      mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  if (!mistakes.empty()) throw InputError(std::move(mistakes));
+  return machines;
+}
+
+}  // namespace
+
+void run_topology_import(const ImportClusterCommand& command) {
+  const ImportedCluster cluster = cluster_of(joined(read_machines(command.files)), command.answers);
+  write_output(command.output, cluster.text);
+  for (const std::string& assumption : cluster.assumptions)
+    std::fprintf(stderr, "assumed: %s\n", printable_lines(assumption).c_str());
+}
+
+}  // namespace foretrain

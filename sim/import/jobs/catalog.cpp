@@ -1,0 +1,32 @@
+// The order matters where a text could be for two: directives come before bare launch lines, and submit
+// files, which are told by words alone, last.
+#include "sim/import/jobs/catalog.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "sim/import/launch_reader.hpp"
+
+namespace foretrain {
+
+std::span<const JobSystem> job_systems() {
+  static const std::array<JobSystem, 8> rows{slurm_system(),       pbs_system(),   lsf_system(),
+                                             grid_engine_system(), flux_system(),  kubernetes_system(),
+                                             launch_line_system(), condor_system()};
+  return rows;
+}
+
+const JobSystem& job_system(BatchSystem system) {
+  return *std::ranges::find_if(job_systems(), [&](const JobSystem& row) { return row.system == system; });
+}
+
+void read_script_body(std::string_view text, int first_line, ShellValues& values, const ScriptFinder& find,
+                      JobScript& script) {
+  if (script.resources.gpus_per_node) values.gpus_on_node = script.resources.gpus_per_node->value;
+  if (script.resources.nodes) values.nodes = script.resources.nodes->value;
+  if (script.resources.tasks) values.host_lines = script.resources.tasks->value;
+  const std::vector<ShellCommand> commands = read_commands(text, values, first_line);
+  read_launch(commands, values, find, script);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,114 @@
+// Slurm's rules for what a request leaves open, one function per question (man sbatch).
+#include <algorithm>
+
+#include "sim/import/job_script.hpp"
+
+namespace foretrain {
+
+namespace {
+
+int ceiling(int a, int b) { return b < 1 ? a : (a + b - 1) / b; }
+
+/// Counts come from a text; what they multiply to is kept within the range.
+int product(int a, int b) {
+  return static_cast<int>(std::min<std::int64_t>(std::int64_t{a} * b, 1'000'000'000));
+}
+
+/// A range of nodes is only one number when the tasks decide it.
+Field<int> nodes_of(const JobRequest& request) {
+  const bool is_range =
+      request.most_nodes && request.nodes && request.most_nodes->value != request.nodes->value;
+  if (request.nodes && !is_range) return request.nodes;
+  if (request.tasks && request.tasks_per_node && request.tasks_per_node->value > 0)
+    return Found<int>{std::max(1, ceiling(request.tasks->value, request.tasks_per_node->value)), {}};
+  if (is_range) return {};
+  if (request.gpus && request.gpus_per_node && request.gpus_per_node->value > 0)
+    return Found<int>{std::max(1, ceiling(request.gpus->value, request.gpus_per_node->value)), {}};
+  return Found<int>{1, {}};
+}
+
+Field<int> gpus_of(const JobRequest& request, const Field<int>& nodes, const Field<int>& tasks) {
+  if (request.gpus) return request.gpus;
+  if (request.gpus_per_node && nodes)
+    return Found<int>{product(request.gpus_per_node->value, nodes->value), request.gpus_per_node->span};
+  if (request.gpus_per_node) return {};
+  if (request.gpus_per_task && tasks)
+    return Found<int>{product(request.gpus_per_task->value, tasks->value), request.gpus_per_task->span};
+  if (request.gpus_per_task || request.whole_nodes) return {};
+  return Found<int>{0, {}};
+}
+
+Field<int> gpus_per_node_of(const JobRequest& request, const Field<int>& gpus, const Field<int>& nodes) {
+  if (request.gpus_per_node) return request.gpus_per_node;
+  if (!gpus || !nodes) return {};
+  return Found<int>{ceiling(gpus->value, nodes->value), gpus->span};
+}
+
+Field<int> tasks_of(const JobRequest& request, const Field<int>& nodes) {
+  if (request.tasks) return request.tasks;
+  if (request.tasks_per_node && nodes)
+    return Found<int>{product(request.tasks_per_node->value, nodes->value), {}};
+  if (request.tasks_per_node) return {};
+  if (request.gpus && request.gpus_per_task && request.gpus_per_task->value > 0)
+    return Found<int>{ceiling(request.gpus->value, request.gpus_per_task->value), {}};
+  if (request.tasks_per_gpu && request.gpus)
+    return Found<int>{product(request.gpus->value, request.tasks_per_gpu->value), {}};
+  if (request.tasks_per_gpu && request.gpus_per_node && nodes)
+    return Found<int>{
+        product(product(request.gpus_per_node->value, request.tasks_per_gpu->value), nodes->value), {}};
+  return nodes ? Field<int>(Found<int>{nodes->value, {}}) : Field<int>();
+}
+
+Field<int> tasks_per_node_of(const JobRequest& request, const Field<int>& tasks, const Field<int>& nodes) {
+  if (!tasks || !nodes) return request.tasks_per_node;
+  if (request.tasks_per_node && product(request.tasks_per_node->value, nodes->value) == tasks->value)
+    return request.tasks_per_node;
+  return Found<int>{ceiling(tasks->value, nodes->value), {}};
+}
+
+Field<int> cpus_per_node_of(const JobRequest& request, const JobResources& out) {
+  if (request.cpus_per_gpu && !request.cpus_per_task && out.gpus_per_node)
+    return Found<int>{product(request.cpus_per_gpu->value, out.gpus_per_node->value),
+                      request.cpus_per_gpu->span};
+  if (!out.cpus_per_task || !out.tasks_per_node) return {};
+  return Found<int>{product(out.cpus_per_task->value, out.tasks_per_node->value), out.cpus_per_task->span};
+}
+
+Field<int> cpus_per_task_of(const JobRequest& request, const JobResources& out) {
+  if (request.cpus_per_task) return request.cpus_per_task;
+  if (!request.cpus_per_gpu) return Found<int>{1, {}};
+  if (!out.gpus_per_node || !out.tasks_per_node || out.tasks_per_node->value < 1) return {};
+  return Found<int>{
+      product(request.cpus_per_gpu->value, out.gpus_per_node->value) / out.tasks_per_node->value,
+      request.cpus_per_gpu->span};
+}
+
+Field<MemoryRequest> memory_of(const JobRequest& request, const JobResources& out) {
+  if (request.memory) return request.memory;
+  const auto each = [](const Field<MemoryRequest>& part, const Field<int>& count) -> Field<MemoryRequest> {
+    if (!count) return {};
+    if (part->value.whole_node) return part;
+    return Found<MemoryRequest>{{part->value.bytes * count->value, false}, part->span};
+  };
+  if (request.memory_per_gpu) return each(request.memory_per_gpu, out.gpus_per_node);
+  if (request.memory_per_cpu) return each(request.memory_per_cpu, out.cpus_per_node);
+  return {};
+}
+
+}  // namespace
+
+JobResources resolve(const JobRequest& request) {
+  JobResources out;
+  if (!request.asks) return out;
+  out.nodes = nodes_of(request);
+  out.tasks = tasks_of(request, out.nodes);
+  out.gpus = gpus_of(request, out.nodes, out.tasks);
+  out.gpus_per_node = gpus_per_node_of(request, out.gpus, out.nodes);
+  out.tasks_per_node = tasks_per_node_of(request, out.tasks, out.nodes);
+  out.cpus_per_task = cpus_per_task_of(request, out);
+  out.cpus_per_node = cpus_per_node_of(request, out);
+  out.memory_per_node = memory_of(request, out);
+  return out;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,200 @@
+// yaml-cpp's parser tells events; a stack of open nodes makes values of them. Nothing is expanded before it
+// is counted.
+#include "sim/import/jobs/yaml.hpp"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <yaml-cpp/anchor.h>
+#include <yaml-cpp/emitter.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+namespace foretrain {
+
+namespace {
+
+using YamlKind = YamlNode::Kind;
+
+SourceSpan span_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1, 1}; }
+
+std::size_t values_in(const YamlNode& node) {
+  std::size_t count = 1;
+  for (const auto& [key, value] : node.entries) count += values_in(value);
+  for (const YamlNode& item : node.items) count += values_in(item);
+  return count;
+}
+
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(const SourceText& source) : source_(source) {}
+  /// Says whether there was a document.
+  bool take(YamlNode& out) {
+    if (!finished_) return false;
+    out = std::move(document_);
+    anchors_.clear();
+    finished_ = false;
+    return true;
+  }
+  [[noreturn]] void refuse(const SourceSpan& span, std::string message, std::string hint = "") const {
+    throw InputError(std::vector<Diagnostic>{
+        {source_.name, span, std::string(source_.line(span.line)), std::move(message), std::move(hint)}});
+  }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    add({YamlKind::null, {}, {}, {}, span_of(mark)}, anchor);
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                const std::string& value) override {
+    const bool is_null = value == "~" || value == "null";
+    add({is_null ? YamlKind::null : YamlKind::scalar, value, {}, {}, span_of(mark)}, anchor);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end())
+      refuse(span_of(mark), "the alias stands inside of what it names: a circle", "write the value out");
+    count(values_in(found->second), span_of(mark));
+    YamlNode copy = found->second;
+    copy.span = span_of(mark);
+    put(std::move(copy));
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(YamlKind::list, mark, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(YamlKind::map, mark, anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Open {
+    YamlNode node;
+    YAML::anchor_t anchor = 0;
+    std::string key{};
+    bool has_key = false;
+  };
+
+  void count(std::size_t values, const SourceSpan& span) {
+    values_ += values;
+    if (values_ > kMostYamlValues)
+      refuse(span, fmt::format("more than {} values, with those that aliases repeat", kMostYamlValues));
+  }
+  void open(YamlKind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (open_.size() >= kDeepestYaml)
+      refuse(span_of(mark), fmt::format("nested deeper than {} levels", kDeepestYaml));
+    count(1, span_of(mark));
+    open_.push_back({{kind, {}, {}, {}, span_of(mark)}, anchor});
+  }
+  void close() {
+    Open done = std::move(open_.back());
+    open_.pop_back();
+    name(done.node, done.anchor);
+    put(std::move(done.node));
+  }
+  void add(YamlNode node, YAML::anchor_t anchor) {
+    count(1, node.span);
+    name(node, anchor);
+    put(std::move(node));
+  }
+  void name(const YamlNode& node, YAML::anchor_t anchor) {
+    if (anchor == 0) return;
+    count(values_in(node), node.span);
+    anchors_[anchor] = node;
+  }
+  void put(YamlNode node) {
+    if (open_.empty()) return document_ = std::move(node), void(finished_ = true);
+    Open& into = open_.back();
+    if (into.node.kind == YamlKind::list) return into.node.items.push_back(std::move(node));
+    if (!into.has_key) return into.key = std::move(node.text), void(into.has_key = true);
+    into.node.entries.emplace_back(std::move(into.key), std::move(node));
+    into.has_key = false;
+  }
+
+  const SourceText& source_;
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, YamlNode> anchors_;
+  YamlNode document_;
+  std::size_t values_ = 0;
+  bool finished_ = false;
+};
+
+void emit(YAML::Emitter& out, const YamlNode& node) {
+  if (node.kind == YamlKind::scalar) {
+    out << node.text;
+  } else if (node.kind == YamlKind::map) {
+    out << YAML::BeginMap;
+    for (const auto& [key, value] : node.entries) {
+      out << YAML::Key << key << YAML::Value;
+      emit(out, value);
+    }
+    out << YAML::EndMap;
+  } else if (node.kind == YamlKind::list) {
+    out << YAML::BeginSeq;
+    for (const YamlNode& item : node.items) emit(out, item);
+    out << YAML::EndSeq;
+  } else {
+    out << YAML::Null;
+  }
+}
+
+}  // namespace
+
+const YamlNode& YamlNode::at(std::string_view key) const {
+  static const YamlNode none;
+  const auto found =
+      std::find_if(entries.rbegin(), entries.rend(), [key](const auto& entry) { return entry.first == key; });
+  return found == entries.rend() ? none : found->second;
+}
+
+const YamlNode& YamlNode::path(std::string_view keys) const {
+  const std::size_t slash = keys.find('/');
+  const YamlNode& inner = at(keys.substr(0, slash));
+  return slash == std::string_view::npos ? inner : inner.path(keys.substr(slash + 1));
+}
+
+std::vector<YamlNode> read_yaml(const SourceText& source) {
+  TreeBuilder builder(source);
+  if (source.text.size() > kLargestYaml)
+    throw InputError(std::vector<Diagnostic>{
+        {source.name,
+         {},
+         "",
+         fmt::format("has {} bytes of YAML; at most {} are read", source.text.size(), kLargestYaml),
+         ""}});
+  std::vector<YamlNode> documents;
+  std::istringstream stream(source.text);
+  try {
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
+      YamlNode document;
+      if (builder.take(document)) documents.push_back(std::move(document));
+    }
+  } catch (const YAML::Exception& problem) {
+    builder.refuse(problem.mark.is_null() ? SourceSpan{} : span_of(problem.mark),
+                   fmt::format("is no YAML: {}", problem.msg));
+  }
+  return documents;
+}
+
+std::string write_yaml(const YamlNode& node) {
+  YAML::Emitter out;
+  emit(out, node);
+  return std::string(out.c_str()) + "\n";
+}
+
+YamlNode yaml_text(std::string text) { return {YamlKind::scalar, std::move(text), {}, {}, {}}; }
+YamlNode yaml_map(std::vector<std::pair<std::string, YamlNode>> entries) {
+  return {YamlKind::map, {}, std::move(entries), {}, {}};
+}
+YamlNode yaml_list(std::vector<YamlNode> items) { return {YamlKind::list, {}, {}, std::move(items), {}}; }
+
+}  // namespace foretrain

@@ -1,0 +1,108 @@
+// What starts a command on several nodes, or several times on each: srun, jsrun, flux run, ssh, mpirun.
+#include <algorithm>
+
+#include "sim/import/launch_reader.hpp"
+
+namespace foretrain {
+
+void LaunchReader::read_srun(const Words& words, std::size_t i, Way way) {
+  const Options options = read_options(words, i, srun_syntax());
+  const LauncherOption* tasks = find_option(options, {"-n", "--ntasks"});
+  const LauncherOption* each = find_option(options, {"--ntasks-per-node", "--tasks-per-node"});
+  const LauncherOption* nodes = find_option(options, {"-N", "--nodes"});
+  const Field<int> all = tasks != nullptr ? count_of(*tasks, way.open) : Field<int>();
+  way.outer = StartedBy::srun;
+  way.nodes = nodes != nullptr ? count_of(*nodes, way.open) : resources_.nodes;
+  if (nodes == nullptr && all && way.nodes && all->value < way.nodes->value)
+    way.nodes = Found<int>{std::max(1, all->value), all->span};
+  way.per_node = each != nullptr    ? count_of(*each, way.open)
+                 : tasks != nullptr ? per_node(all, way.nodes)
+                                    : resources_.tasks_per_node;
+  read_words(words, i, way);
+}
+
+/// Resource sets: -r of them on a host, else -n shared out; -a tasks (1) and -g GPUs (0) in each.
+void LaunchReader::read_jsrun(const Words& words, std::size_t i, Way way) {
+  const Options options = read_options(words, i, jsrun_syntax());
+  const LauncherOption* sets = find_option(options, {"-n", "--nrs"});
+  const LauncherOption* each = find_option(options, {"-r", "--rs-per-host"});
+  const LauncherOption* tasks = find_option(options, {"-a", "--tasks-per-rs"});
+  const LauncherOption* gpus = find_option(options, {"-g", "--gpu-per-rs"});
+  const LauncherOption* all = find_option(options, {"-p", "--np"});
+  const Field<int> count = sets != nullptr ? count_of(*sets, way.open) : Field<int>();
+  const Field<int> sets_of_host =
+      each != nullptr ? count_of(*each, way.open) : per_node(count, resources_.nodes);
+  way.outer = StartedBy::jsrun;
+  way.nodes = resources_.nodes;
+  if (count && sets_of_host && sets_of_host->value > 0 &&
+      (!way.nodes || count->value < way.nodes->value * sets_of_host->value))
+    way.nodes = Found<int>{(count->value + sets_of_host->value - 1) / sets_of_host->value, count->span};
+  way.per_node = all != nullptr     ? per_node(count_of(*all, way.open), resources_.nodes)
+                 : tasks != nullptr ? times(sets_of_host, count_of(*tasks, way.open))
+                                    : sets_of_host;
+  if (gpus != nullptr) way.gpus_per_node = times(sets_of_host, count_of(*gpus, way.open));
+  read_words(words, i, way);
+}
+
+void LaunchReader::read_flux_run(const Words& words, std::size_t i, Way way) {
+  const Options options = read_options(words, i, flux_run_syntax());
+  const LauncherOption* tasks = find_option(options, {"-n", "--ntasks"});
+  const LauncherOption* each = find_option(options, {"--tasks-per-node"});
+  const LauncherOption* nodes = find_option(options, {"-N", "--nodes"});
+  const LauncherOption* gpus = find_option(options, {"-g", "--gpus-per-task"});
+  way.outer = StartedBy::flux_run;
+  way.nodes = nodes != nullptr ? count_of(*nodes, way.open) : resources_.nodes;
+  way.per_node = each != nullptr    ? count_of(*each, way.open)
+                 : tasks != nullptr ? per_node(count_of(*tasks, way.open), way.nodes)
+                                    : Field<int>(Found<int>{1, words[i - 1].span});
+  if (gpus != nullptr) way.gpus_per_node = times(way.per_node, count_of(*gpus, way.open));
+  read_words(words, i, way);
+}
+
+/// pbsdsh and blaunch start a command on every host, ssh on those of the loop it stands in.
+void LaunchReader::read_remote_shell(std::string_view name, const Words& words, std::size_t i, Way way) {
+  int hosts = 0;
+  read_options(words, i, remote_shell_syntax(name, hosts));
+  i += static_cast<std::size_t>(hosts);
+  if (i >= words.size()) return;
+  const bool everywhere = name != "ssh" || way.repeated || !words[i - 1].known;
+  way.outer = StartedBy::remote_shell;
+  way.nodes = everywhere ? resources_.nodes : Field<int>(Found<int>{1, words[i].span});
+  way.per_node = Found<int>{1, words[i].span};
+  way.repeated = false;
+  if (words[i].text.find(' ') == std::string::npos) return read_words(words, i, way);
+  std::string text;
+  for (std::size_t k = i; k < words.size(); ++k) text += words[k].text + " ";
+  read_script(text, words[i].span.line, way, values_);
+}
+
+/// mpirun and horovodrun take the job's tasks when no number is given, as under Slurm.
+void LaunchReader::read_mpirun(const Words& words, std::size_t i, Way way, StartedBy starter) {
+  const Options options =
+      read_options(words, ++i, starter == StartedBy::mpirun ? mpirun_syntax() : horovodrun_syntax());
+  const LauncherOption* all = find_option(options, {"-np", "-n", "--np", "-c", "--num-proc"});
+  const LauncherOption* each =
+      find_option(options, {"-ppn", "-perhost", "--npernode", "-npernode", "-N", "--ppn", "--perhost"});
+  const LauncherOption* map = find_option(options, {"--map-by", "-map-by"});
+  const bool one_each = find_option(options, {"--pernode", "-pernode"}) != nullptr;
+  way.outer = starter;
+  way.nodes = resources_.nodes;
+  const auto mapped = map != nullptr && map->value.starts_with("ppr:")
+                          ? whole_number(map->value.substr(4, map->value.find(':', 4) - 4))
+                          : std::nullopt;
+  const bool by_node =
+      mapped && map->value.find(":node", 4) != std::string::npos && *mapped >= 0 && *mapped <= 100'000;
+  if (each != nullptr)
+    way.per_node = count_of(*each, way.open);
+  else if (one_each)
+    way.per_node = Found<int>{1, words[i - 1].span};
+  else if (by_node)
+    way.per_node = Found<int>{static_cast<int>(*mapped), map->word->span};
+  else if (all != nullptr)
+    way.per_node = per_node(count_of(*all, way.open), way.nodes);
+  else
+    way.per_node = starter == StartedBy::mpirun ? resources_.tasks_per_node : Field<int>();
+  read_words(words, i, way);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,50 @@
+// The order is that of trying: marks that stand in one format alone come first.
+#include <fmt/format.h>
+
+#include "sim/import/machines/readers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string known_formats() {
+  std::string out = "known:";
+  for (const MachineFormat& format : machine_formats())
+    out += fmt::format("{} {}", &format == &machine_formats().front() ? "" : ",", format.name);
+  return out;
+}
+
+}  // namespace
+
+const std::vector<MachineFormat>& machine_formats() {
+  static const std::vector<MachineFormat> rows{
+      {"NCCL topology XML", "NCCL_TOPO_DUMP_FILE, or the file a cloud injects", is_nccl_topology,
+       read_nccl_topology},
+      {"hwloc XML", "lstopo machine.xml", is_hwloc_xml, read_hwloc_xml},
+      {"nvidia-smi -q", "also -q -x: products, lanes, memory", is_gpu_query, read_gpu_query},
+      {"nvidia-smi topo -p2p", "which GPUs reach each other", is_peer_table, read_peer_table},
+      {"nvidia-smi topo -m", "also -mp; pasted with prompts, colours or as Markdown", is_topology_matrix,
+       read_topology_matrix},
+      {"nvidia-smi -L", "also nvlink -s: products, NVLinks of each", is_gpu_list, read_gpu_list},
+      {"Slurm nodes", "scontrol show node, NodeName= of slurm.conf and gres.conf", is_slurm_nodes,
+       read_slurm_nodes},
+      {"Slurm topology.conf", "SwitchName= lines, scontrol show topology", is_slurm_switches,
+       read_slurm_switches},
+      {"ibnetdiscover", "also iblinkinfo: switches and hosts of InfiniBand", is_ib_discovery,
+       read_ib_discovery}};
+  return rows;
+}
+
+Machine read_machine(const SourceText& source) {
+  for (const MachineFormat& format : machine_formats()) {
+    if (!format.recognises(source.text)) continue;
+    Machine machine = read_or_throw(source, format.read);
+    machine.format = format.name;
+    if (machine.place.file.empty()) machine.place.file = source.name;
+    return machine;
+  }
+  throw InputError(
+      {{source.name, {}, "", "this is no description of a machine that is known", known_formats()}});
+}
+
+}  // namespace foretrain

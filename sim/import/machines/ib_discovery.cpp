@@ -1,0 +1,141 @@
+// ibnetdiscover, plain and with -p, and iblinkinfo: which adapter hangs at which switch, by cable and rate.
+#include <cstdlib>
+
+#include "sim/import/logs/log_lines.hpp"
+#include "sim/import/machines/readers.hpp"
+#include "sim/import/machines/switch_graph.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// What stands between the n-th pair of marks, from 0; empty when there are fewer.
+std::string_view between(std::string_view line, char mark, int nth) {
+  for (int i = 0; i <= nth; ++i) {
+    const std::size_t open = line.find(mark);
+    const std::size_t close = open == std::string_view::npos ? open : line.find(mark, open + 1);
+    if (close == std::string_view::npos) return "";
+    if (i == nth) return line.substr(open + 1, close - open - 1);
+    line.remove_prefix(close + 1);
+  }
+  return "";
+}
+
+/// "node01 mlx5_0", "o0001 HCA-1" → the host; nodes with several adapters are one host.
+std::string host_of(std::string_view description) {
+  const Words words = words_of(description, 2);
+  return words.empty() ? "" : std::string(words[0]);
+}
+
+bool is_aggregation(std::string_view description) { return holds(description, "Aggregation Node"); }
+
+/// `Switch 40 "S-…"` opens a record, `[21] "S-…"[1] # "spine-1" lid 2 4xHDR` is a cable of it.
+class PlainDiscovery {
+ public:
+  explicit PlainDiscovery(SwitchGraph& graph) : graph_(graph) {}
+
+  void take(std::string_view line) {
+    const std::string_view id = between(line, '"', 0);
+    if (line.starts_with("Switch"))
+      open_ = std::string(id);
+    else if (line.starts_with("Ca") || line.starts_with("Rt") || line.starts_with("vendid"))
+      open_.clear();
+    else if (line.starts_with("[") && !open_.empty())
+      cable(line, id);
+  }
+
+ private:
+  void cable(std::string_view line, std::string_view id) {
+    const std::string_view told = between(line, '"', 1);
+    const std::size_t lid = line.rfind("lid ");
+    const double gbps = lid == std::string_view::npos ? 0 : infiniband_gbps(line.substr(lid));
+    if (id.starts_with("H-") && !is_aggregation(told)) graph_.add_host(open_, host_of(told), gbps);
+    if (id.starts_with("S-"))
+      graph_.add_link(open_, std::string(id), std::string(line.substr(0, line.find(']'))), gbps);
+  }
+
+  SwitchGraph& graph_;
+  std::string open_;
+};
+
+/// `SW 1719 10 0x… 4x EDR - CA 134 1 0x… ( 'switch' - 'host HCA-1' )`, from either end.
+void take_port_line(std::string_view line, SwitchGraph& graph) {
+  const Words words = words_of(line, 12);
+  if (words.size() < 11 || words[6] != "-") return;
+  const std::string rate = std::string(words[4]) + std::string(words[5]);
+  const std::string near(between(line, '\'', 0)), far(between(line, '\'', 1));
+  const std::string at(words[3]), to(words[10]);
+  if (words[0] == "SW" && words[7] == "CA") graph.add_host(at, host_of(far), infiniband_gbps(rate));
+  if (words[0] == "CA" && words[7] == "SW") graph.add_host(to, host_of(near), infiniband_gbps(rate));
+  if (words[0] == "SW" && words[7] == "SW")
+    graph.add_link(at, to, std::string(words[2]), infiniband_gbps(rate));
+}
+
+/// Gb/s by the signalling rate of a lane that iblinkinfo prints.
+double gbps_of_lanes(std::string_view lanes, double lane_gbps) {
+  const double width = std::strtod(std::string(lanes.substr(0, 4)).c_str(), nullptr);
+  const double rate = width * (lane_gbps > 100 ? 100 : lane_gbps > 50 ? 50 : lane_gbps > 25 ? 25 : lane_gbps);
+  return rate > 0 && rate < 10'000 ? rate : 0;
+}
+
+/// "CA: cu01 HCA-1:" and below it "0x… 1 1[ ] ==( 4X 53.125 Gbps Active/ LinkUp)==> 3 40[ ] "switch" ( )".
+class LinkInfo {
+ public:
+  explicit LinkInfo(SwitchGraph& graph) : graph_(graph) {}
+
+  void take(std::string_view line) {
+    const std::string_view adapter = text_behind(line, "CA: ");
+    if (!adapter.empty()) host_ = is_aggregation(adapter) ? "" : host_of(adapter);
+    if (line.starts_with("Switch") || line.starts_with("SW:")) host_.clear();
+    const std::size_t open = line.find("==("), arrow = line.find(")==>");
+    if (host_.empty() || open == std::string_view::npos || arrow == std::string_view::npos || arrow < open)
+      return;
+    const Words port = words_of(line.substr(open + 3, arrow - open - 3), 3);
+    const Words far = words_of(line.substr(arrow + 4), 1);
+    if (port.size() < 3 || port[2] != "Gbps" || far.empty()) return;
+    graph_.add_host(std::string(far[0]), host_, gbps_of_lanes(port[0], number_of(port[1]).value_or(0)));
+  }
+
+ private:
+  SwitchGraph& graph_;
+  std::string host_;
+};
+
+bool is_port_line(std::string_view line) {
+  const Words words = words_of(line, 8);
+  return words.size() >= 7 && (words[0] == "CA" || words[0] == "SW") && words[3].starts_with("0x");
+}
+
+}  // namespace
+
+bool is_ib_discovery(std::string_view text) {
+  LogLines lines(text);
+  for (LogLine line; lines.next(line);) {
+    if (line.text.starts_with("switchguid=") || line.text.starts_with("caguid=") || is_port_line(line.text))
+      return true;
+    if (holds(line.text, ")==>") && holds(line.text, "==(")) return true;
+  }
+  return false;
+}
+
+Machine read_ib_discovery(const SourceText& source, Diagnostics& diagnostics) {
+  Machine machine;
+  SwitchGraph graph;
+  PlainDiscovery plain(graph);
+  LinkInfo links(graph);
+  LogLines lines(source.text);
+  for (LogLine line; lines.next(line);) {
+    const bool was_empty = graph.empty();
+    plain.take(line.text);
+    links.take(line.text);
+    if (is_port_line(line.text)) take_port_line(line.text, graph);
+    if (was_empty && !graph.empty()) machine.place = {source.name, line.number};
+  }
+  machine.fabric = graph.fabric();
+  if (machine.fabric.nodes == 0)
+    diagnostics.report({1, 1, 1}, "no host hangs at a switch here",
+                       "run ibnetdiscover where it sees the whole fabric");
+  return machine;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,81 @@
+// What tools print of a machine, before it is a cluster file: its devices as a tree over PCIe, what joins
+// GPUs, the host, the network around it. What no file says stays empty.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/cluster/hardware.hpp"
+
+namespace foretrain {
+
+enum class PartKind : std::uint8_t { socket, pcie_switch, gpu, adapter };
+
+/// A device of the node. Parents stand before their children; sockets have none.
+struct MachinePart {
+  PartKind kind = PartKind::socket;
+  int parent = -1;           ///< index of a socket or switch; -1: none
+  std::string name{};        ///< "mlx5_0", or a GPU's product
+  std::string bus{};         ///< PCI address, lower case
+  std::string pci_device{};  ///< "10de:20b2": vendor and device
+  int generation = 0;        ///< of its PCIe link upwards; 0: not said
+  int lanes = 0;             ///< likewise
+  double compute_capability = 0;
+  double network_gbps = 0;  ///< of an adapter's port; 0: not said
+  friend bool operator==(const MachinePart&, const MachinePart&) = default;
+};
+
+/// NVLinks of a GPU to another or, with other = -1, to NVSwitches. Each pair stands once. Numbers of GPUs in
+/// the order of Machine::gpus().
+struct MachineNvlinks {
+  int gpu = 0, other = -1, count = 0;
+  friend bool operator==(const MachineNvlinks&, const MachineNvlinks&) = default;
+};
+
+/// Where a machine's facts stand, for comments and mistakes.
+struct FactPlace {
+  std::string file;
+  int line = 0;  ///< 0: the file as a whole
+  friend bool operator==(const FactPlace&, const FactPlace&) = default;
+};
+
+/// Switches between nodes as far as a file tells.
+struct MachineFabric {
+  int nodes = 0;           ///< 0: not said
+  int nodes_per_leaf = 0;  ///< of the fullest leaf; 0: one switch, or not said
+  int uplinks_per_leaf = 0;
+  int levels = 0;   ///< of switches
+  double gbps = 0;  ///< of a link of a host; 0: not said
+  friend bool operator==(const MachineFabric&, const MachineFabric&) = default;
+};
+
+struct Machine {
+  std::string format;  ///< what the file is
+  FactPlace place;     ///< of its devices
+  std::vector<MachinePart> parts;
+  std::vector<MachineNvlinks> nvlinks;
+  bool tells_nvlinks = false;         ///< otherwise none in `nvlinks` does not mean that there are none
+  std::optional<bool> peer_access{};  ///< whether GPUs reach each other's memory
+  int gpu_count = 0;                  ///< where a file counts GPUs and does not place them
+  std::string gpu_product;            ///< "NVIDIA A100-SXM4-80GB", "v100"
+  std::string cpu_model;
+  std::optional<HostFamily> family{};
+  int sockets = 0, cores = 0;  ///< of the node; 0: not said
+  Bytes memory{};              ///< of the node; 0: not said
+  MachineFabric fabric;
+  std::vector<std::string> remarks;  ///< what was left out and why
+
+  /// Indices of the parts of a kind, in order.
+  std::vector<int> of_kind(PartKind kind) const;
+};
+
+/// The number of GPUs, placed or only counted; 0: not said.
+int gpus_of(const Machine& machine);
+
+/// Every file's facts as one machine: devices from the file that places most of them, the rest from whichever
+/// says it. Throws InputError, with both places, where two files count GPUs differently.
+Machine joined(const std::vector<Machine>& machines);
+
+}  // namespace foretrain

@@ -1,0 +1,415 @@
+// Section by section, as `topology new` writes it; what files say is told with its place, what nobody says
+// with "assumed".
+#include "sim/import/machines/machine_cluster.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/base/counted.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/cluster/cluster.hpp"
+#include "sim/import/machines/pci_devices.hpp"
+#include "sim/scenario/cluster_text.hpp"
+#include "sim/scenario/named_value.hpp"
+#include "sim/scenario/schema/cluster_keys.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Six NVLinks of a V100 are shared out over its neighbours and its POWER9 (IBM, AC922 redbook: two GPUs of a
+/// socket get three each way, three get two).
+constexpr int kPower9Nvlinks = 6;
+/// Ports slower than this share of the fastest are for management or storage.
+constexpr double kSlowPort = 0.5;
+
+struct NodeParts {
+  Gpu gpu;
+  std::string gpu_text;  ///< as the file names it
+  RecognisedGpu recognised;
+  NodeSpec like;
+  std::string like_name;
+};
+
+class ImportedWriter {
+ public:
+  ImportedWriter(Machine machine, const ImportAnswers& answers)
+      : machine_(std::move(machine)), answers_(answers) {
+    if (machine_.parts.empty()) place_gpus();
+    number_devices();
+    recognise();
+  }
+
+  ImportedCluster write() {
+    leave_out_slow_ports();
+    choose_network();
+    add_head();
+    add_node();
+    add_host();
+    add_pci_links();
+    add_socket_links();
+    add_nvlinks();
+    add_fabric();
+    return {out_.text(), std::move(assumptions_)};
+  }
+
+ private:
+  /// A file that counts GPUs and does not place them: spread evenly over the sockets.
+  void place_gpus() {
+    const int gpus = machine_.gpu_count > 0 ? machine_.gpu_count : answers_.gpus_per_node;
+    if (gpus == 0)
+      throw InputError({{machine_.place.file,
+                         {machine_.place.line, 1, 1},
+                         "",
+                         fmt::format("{} does not say what a node is made of", machine_.format),
+                         "give a file of a node beside it, as `nvidia-smi topo -m` prints, or --gpu and "
+                         "--gpus-per-node"}});
+    if (gpus > kMostGpusPerNode)
+      throw InputError(fmt::format("{} GPUs in a node: at most {}", gpus, kMostGpusPerNode));
+    const int sockets = machine_.sockets > 0 ? std::min(machine_.sockets, kMostCpusPerNode)
+                        : gpus > 2           ? 2
+                                             : 1;
+    for (int i = 0; i < sockets; ++i) machine_.parts.push_back({PartKind::socket, -1});
+    for (int i = 0; i < gpus; ++i) machine_.parts.push_back({PartKind::gpu, i * sockets / gpus});
+    assume(fmt::format("where the {} GPUs hang: spread over {}", gpus, counted(sockets, "socket")));
+  }
+
+  void number_devices() {
+    refuse_too_many(PartKind::gpu, "GPU", kMostGpusPerNode);
+    refuse_too_many(PartKind::socket, "socket", kMostCpusPerNode);
+    refuse_too_many(PartKind::pcie_switch, "PCIe switch", kMostSwitchesPerNode);
+    refuse_too_many(PartKind::adapter, "adapter", kMostNicsPerNode);
+    if (machine_.of_kind(PartKind::gpu).empty())
+      throw InputError({{machine_.place.file,
+                         {machine_.place.line, 1, 1},
+                         "",
+                         "no GPU in this machine",
+                         "a machine without GPUs trains nothing that foretrain predicts"}});
+  }
+
+  void refuse_too_many(PartKind kind, std::string_view what, int most) const {
+    const auto count = machine_.of_kind(kind).size();
+    if (count > static_cast<std::size_t>(most))
+      throw InputError({{machine_.place.file,
+                         {machine_.place.line, 1, 1},
+                         "",
+                         fmt::format("{} in a node: at most {}", counted(count, what), most),
+                         ""}});
+  }
+
+  const MachinePart& part(int index) const { return machine_.parts[static_cast<std::size_t>(index)]; }
+  const MachinePart& first_gpu() const { return part(machine_.of_kind(PartKind::gpu).front()); }
+
+  int nvlinks_of_first_gpu() const {
+    if (!machine_.tells_nvlinks) return -1;
+    int count = 0;
+    for (const MachineNvlinks& link : machine_.nvlinks)
+      count += link.gpu == 0 || link.other == 0 ? link.count : 0;
+    return count;
+  }
+
+  bool has_wired_nvlinks() const {
+    const auto is_of_first = [](const MachineNvlinks& link) { return link.gpu == 0 || link.other == 0; };
+    const auto through_switch = [](const MachineNvlinks& link) { return link.other < 0; };
+    return std::ranges::any_of(machine_.nvlinks, through_switch) ||
+           std::ranges::count_if(machine_.nvlinks, is_of_first) > 1;
+  }
+
+  void recognise() {
+    GpuTraits traits;
+    traits.product = first_gpu().name.empty() ? machine_.gpu_product : first_gpu().name;
+    traits.pci_device = first_gpu().pci_device;
+    traits.compute_capability = first_gpu().compute_capability;
+    traits.nvlinks = nvlinks_of_first_gpu();
+    traits.is_wired = has_wired_nvlinks();
+    traits.generation = first_gpu().generation;
+    traits.gpus_of_node = gpus_of(machine_);
+    parts_.recognised =
+        answers_.gpu.empty() ? recognised_gpu(traits) : RecognisedGpu{answers_.gpu, "as asked for"};
+    parts_.gpu = open_value(CatalogKind::gpus, parts_.recognised.name, read_gpu);
+    parts_.like_name = machine_.family == HostFamily::power9 ? "ac922-4gpu" : host_template_of(host_link());
+    parts_.like = open_value(CatalogKind::nodes, parts_.like_name, read_node_template);
+    if (parts_.recognised.assumed)
+      assume(fmt::format("the GPU: {} is the nearest of the catalog to {}; --gpu NAME says better",
+                         parts_.gpu.name, parts_.recognised.because));
+  }
+
+  std::string host_link() const { return host_link_of(parts_.gpu); }
+
+  void assume(std::string what) { assumptions_.push_back(std::move(what)); }
+
+  void leave_out_slow_ports() {
+    double fastest = 0;
+    for (const int i : machine_.of_kind(PartKind::adapter)) fastest = std::max(fastest, part(i).network_gbps);
+    for (const int i : machine_.of_kind(PartKind::adapter)) {
+      const bool is_slow = part(i).network_gbps > 0 && part(i).network_gbps < kSlowPort * fastest;
+      if (is_slow)
+        assume(fmt::format("{} with {:g} Gb/s is left out: not for training beside {:g} Gb/s", part(i).name,
+                           part(i).network_gbps, fastest));
+      else
+        adapters_.push_back(i);
+    }
+  }
+
+  void choose_network() {
+    network_ = answers_.network;
+    if (!network_.empty() || (adapters_.empty() && machine_.fabric.levels == 0 && nodes() == 1)) return;
+    const MachinePart adapter = adapters_.empty() ? MachinePart{} : part(adapters_.front());
+    const double gbps = adapter.network_gbps > 0 ? adapter.network_gbps : machine_.fabric.gbps;
+    network_ = network_of(adapter.pci_device, gbps);
+    if (!network_.empty()) {
+      network_because_ =
+          gbps > 0 ? fmt::format("{:g} Gb/s", gbps) : "what adapter " + adapter.pci_device + " usually runs";
+      return;
+    }
+    network_ = usual_network();
+    network_because_ = "assumed: of the GPU's generation";
+    assume(fmt::format("the network: {}; --network NAME says better", network_));
+  }
+
+  /// What servers with such PCIe were sold with.
+  std::string usual_network() const {
+    const std::string link = host_link();
+    if (link.starts_with("pcie5") || link.starts_with("nvlink")) return "ib_ndr";
+    return link.starts_with("pcie4") ? "ib_hdr" : "ib_edr";
+  }
+
+  int nodes() const {
+    return answers_.nodes > 0 ? answers_.nodes : std::clamp(machine_.fabric.nodes, 1, kMostNodes);
+  }
+
+  std::string subject() const {
+    return fmt::format("{} with {}x {}", counted(nodes(), "node"), gpus_of(machine_), parts_.gpu.name);
+  }
+
+  void add_head() {
+    out_.remark(fmt::format("{}, as `foretrain topology import` reads {} ({}).", subject(),
+                            printable(machine_.place.file), machine_.format));
+    out_.remark(
+        "What is marked as assumed no file says: put in what yours have. Keys: docs/reference/cluster.md.");
+    for (const std::string& remark : machine_.remarks) out_.remark(printable(remark));
+    out_.add("description", quoted_text(subject() + (network_.empty() ? "" : ", " + network_)));
+    const bool is_said = answers_.nodes > 0 || machine_.fabric.nodes > 0;
+    out_.add("nodes", std::to_string(nodes()), is_said ? "" : "assumed: put in how many there are");
+    if (!is_said) assume("1 node; --nodes N says better");
+  }
+
+  void add_node() {
+    out_.section("[node]");
+    out_.add("gpus", std::to_string(gpus_of(machine_)));
+    out_.add(
+        "gpu", quoted_text(parts_.recognised.name),
+        (parts_.recognised.assumed ? "assumed: nearest to " : "") + printable(parts_.recognised.because));
+    out_.add("cpus", std::to_string(machine_.of_kind(PartKind::socket).size()));
+    if (const auto switches = machine_.of_kind(PartKind::pcie_switch); !switches.empty())
+      out_.add("switches", std::to_string(switches.size()));
+    if (!adapters_.empty()) out_.add("nics", std::to_string(adapters_.size()), adapter_names());
+    if (has_nvswitches()) out_.add("nvswitches", "1", "those of a board, described as one device");
+    if (has_nvswitches() && parts_.gpu.architecture >= Architecture::hopper)
+      out_.add("multicast", "true", "assumed: they reduce (NVLink SHARP)");
+    if (machine_.peer_access && !*machine_.peer_access)
+      out_.add("peer_access", "false", "as nvidia-smi topo -p2p shows");
+    else if (!machine_.peer_access && !parts_.gpu.ports.peer_access)
+      out_.add("peer_access", "false", "assumed: GeForce drivers refuse it");
+  }
+
+  std::string adapter_names() const {
+    std::string out;
+    for (const int i : adapters_) {
+      if (!part(i).name.empty()) out += (out.empty() ? "" : ", ") + printable(part(i).name);
+    }
+    return out;
+  }
+
+  void add_host() {
+    if (machine_.cores == 0)
+      return out_.add_assumed_host(parts_.like, parts_.like_name,
+                                   static_cast<int>(machine_.of_kind(PartKind::socket).size()));
+    const Host& host = parts_.like.host;
+    out_.section("[node.host]");
+    if (!machine_.cpu_model.empty()) out_.add("cpu", quoted_text(toml_text(machine_.cpu_model)));
+    for (const auto& family : host_families()) {
+      if (family.value == machine_.family.value_or(host.family))
+        out_.add("family", quoted_text(family.name), machine_.family ? "" : "assumed");
+    }
+    out_.add("cores", std::to_string(std::min(machine_.cores, 1024)));
+    out_.add("slowdown", fmt::format("{:g}", host.slowdown),
+             "assumed: single-thread time against a Zen 5 core, docs/models/host_time.md");
+    const bool is_known = machine_.memory.count > 0;
+    out_.add("memory", quoted_text(to_string(is_known ? machine_.memory : host.memory)),
+             is_known ? "" : "assumed");
+    out_.add("memory_bandwidth", quoted_text(to_string(host.memory_bandwidth)),
+             "assumed: memcpy of one core");
+  }
+
+  /// Without what a TOML string may not hold as it is.
+  static std::string toml_text(std::string text) {
+    std::erase_if(text, [](char c) {
+      return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ' || c == 127;
+    });
+    return printable(text);
+  }
+
+  /// cpu0, switch1, gpu2, nic3: its number among those of its kind.
+  std::string device_of(int index) const {
+    static constexpr std::string_view kNames[] = {"cpu", "switch", "gpu", "nic"};
+    const std::vector<int> alike =
+        part(index).kind == PartKind::adapter ? adapters_ : machine_.of_kind(part(index).kind);
+    const auto number = std::ranges::find(alike, index) - alike.begin();
+    return fmt::format("{}{}", kNames[static_cast<std::size_t>(part(index).kind)], number);
+  }
+
+  bool has_power9_nvlinks() const {
+    return machine_.family == HostFamily::power9 && parts_.gpu.ports.nvlinks == kPower9Nvlinks;
+  }
+
+  /// GPUs at the same socket, itself among them.
+  int gpus_beside(int gpu) const {
+    const auto at = [&](int other) { return socket_of(other) == socket_of(gpu); };
+    return static_cast<int>(std::ranges::count_if(machine_.of_kind(PartKind::gpu), at));
+  }
+  int socket_of(int index) const {
+    while (part(index).parent >= 0) index = part(index).parent;
+    return index;
+  }
+
+  /// Links upwards, those of one type and count in one group.
+  void add_pci_links() {
+    std::map<std::string, std::vector<std::string>> assumed, known;
+    std::map<int, std::vector<std::string>> power9;
+    for (std::size_t i = 0; i < machine_.parts.size(); ++i) {
+      const int index = static_cast<int>(i);
+      const MachinePart& device = part(index);
+      if (device.kind == PartKind::socket || device.parent < 0 || is_left_out(index)) continue;
+      if (device.kind == PartKind::gpu && has_power9_nvlinks()) {
+        power9[kPower9Nvlinks / gpus_beside(index)].push_back(
+            device_pair(device_of(index), device_of(socket_of(index))));
+        continue;
+      }
+      const std::string pair = device_pair(device_of(index), device_of(device.parent));
+      const std::string link = link_of(device);
+      (link.empty() ? assumed[host_link()] : known[link]).push_back(pair);
+    }
+    for (const auto& [link, pairs] : known) add_group(link, 1, "", pairs);
+    for (const auto& [link, pairs] : assumed) {
+      add_group(link, 1, fmt::format("assumed: what {} takes", parts_.gpu.name), pairs);
+      assume(fmt::format("PCIe: {}", link));
+    }
+    for (const auto& [count, pairs] : power9)
+      add_group(parts_.gpu.ports.nvlink, count, "assumed: a POWER9 and its GPUs share NVLinks evenly", pairs);
+  }
+
+  bool is_left_out(int index) const {
+    return part(index).kind == PartKind::adapter && std::ranges::find(adapters_, index) == adapters_.end();
+  }
+
+  /// The catalog's link of so many lanes; empty: not said, or none.
+  static std::string link_of(const MachinePart& device) {
+    if (device.generation == 0 || device.lanes == 0) return "";
+    const std::string name = fmt::format("pcie{}_x{}", device.generation, device.lanes);
+    const std::vector<std::string> known = names_in(CatalogKind::links);
+    return std::ranges::find(known, name) != known.end() ? name : "";
+  }
+
+  void add_group(const std::string& link, int count, const std::string& comment,
+                 const std::vector<std::string>& pairs) {
+    out_.add_links(link, count, comment);
+    out_.add_list("pairs", pairs);
+  }
+
+  void add_socket_links() {
+    const auto sockets = machine_.of_kind(PartKind::socket);
+    const NodeLink* link = socket_link_of(parts_.like);
+    if (sockets.size() < 2 || link == nullptr) return;
+    const bool is_amd = machine_.family == HostFamily::amd;
+    out_.add_links(is_amd ? "xgmi_amd" : link->type.name, is_amd ? 1 : link->count,
+                   fmt::format("assumed: as in {}", parts_.like_name));
+    std::vector<std::string> names;
+    for (const int socket : sockets) names.push_back(quoted_text(device_of(socket)));
+    out_.add_list("mesh", names);
+  }
+
+  bool has_nvswitches() const {
+    if (machine_.tells_nvlinks)
+      return std::ranges::any_of(machine_.nvlinks, [](const MachineNvlinks& link) { return link.other < 0; });
+    return has_usual_nvlinks() && gpus_of(machine_) > 4;
+  }
+  /// Boards have them; a bridge one would have to see.
+  bool has_usual_nvlinks() const {
+    return !machine_.tells_nvlinks && parts_.gpu.ports.nvlinks > 0 && !parts_.gpu.ports.bridged &&
+           gpus_of(machine_) > 1 && !has_power9_nvlinks();
+  }
+
+  void add_nvlinks() {
+    std::map<int, std::vector<std::string>> groups;
+    const auto gpu = [](int i) { return fmt::format("gpu{}", i); };
+    for (const MachineNvlinks& link : machine_.nvlinks)
+      groups[link.count].push_back(
+          device_pair(gpu(link.gpu), link.other < 0 ? "nvswitch0" : gpu(link.other)));
+    if (groups.empty() && has_usual_nvlinks()) add_usual_nvlinks(groups);
+    if (groups.empty() && has_power9_nvlinks()) add_power9_nvlinks(groups);
+    const std::string type = parts_.gpu.ports.nvlink.empty() ? "nvlink3" : parts_.gpu.ports.nvlink;
+    for (const auto& [count, pairs] : groups)
+      add_group(type, count, machine_.tells_nvlinks ? "" : "assumed", pairs);
+  }
+
+  void add_usual_nvlinks(std::map<int, std::vector<std::string>>& groups) {
+    const int gpus = gpus_of(machine_), nvlinks = parts_.gpu.ports.nvlinks;
+    assume(fmt::format("NVLinks: as boards with {} have them; no file tells", parts_.gpu.name));
+    for (int a = 0; a < gpus; ++a) {
+      if (has_nvswitches()) groups[nvlinks].push_back(device_pair(fmt::format("gpu{}", a), "nvswitch0"));
+      for (int b = a + 1; b < gpus && !has_nvswitches(); ++b)
+        groups[std::max(nvlinks / (gpus - 1), 1)].push_back(
+            device_pair(fmt::format("gpu{}", a), fmt::format("gpu{}", b)));
+    }
+  }
+
+  void add_power9_nvlinks(std::map<int, std::vector<std::string>>& groups) {
+    const std::vector<int> gpus = machine_.of_kind(PartKind::gpu);
+    for (const int a : gpus) {
+      for (const int b : gpus) {
+        if (a < b && socket_of(a) == socket_of(b))
+          groups[kPower9Nvlinks / gpus_beside(a)].push_back(device_pair(device_of(a), device_of(b)));
+      }
+    }
+  }
+
+  void add_fabric() {
+    if (network_.empty()) return;
+    out_.section("[fabric]");
+    const MachineFabric& fabric = machine_.fabric;
+    if (fabric.levels >= 2 && fabric.nodes_per_leaf > 0) {
+      out_.add("kind", "\"fat_tree\"", fabric.levels > 2 ? "assumed: two levels; the files show more" : "");
+      out_.add("nodes_per_leaf", std::to_string(fabric.nodes_per_leaf));
+      const bool is_known = fabric.uplinks_per_leaf > 0;
+      out_.add("uplinks_per_leaf", std::to_string(is_known ? fabric.uplinks_per_leaf : fabric.nodes_per_leaf),
+               is_known ? "" : "assumed: as many as down");
+    } else {
+      out_.add("kind", "\"star\"", fabric.levels == 1 ? "" : "assumed: one switch that never blocks");
+    }
+    out_.add("link", quoted_text(network_), network_because_);
+    out_.add("switch_latency", "\"0.3 us\"", "assumed");
+  }
+
+  Machine machine_;
+  const ImportAnswers& answers_;
+  NodeParts parts_;
+  std::vector<int> adapters_;  ///< parts that carry training traffic
+  std::string network_, network_because_;
+  std::vector<std::string> assumptions_;
+  ClusterText out_;
+};
+
+}  // namespace
+
+ImportedCluster cluster_of(const Machine& machine, const ImportAnswers& answers) {
+  ImportedCluster out = ImportedWriter(machine, answers).write();
+  read_or_throw(SourceText{"imported cluster", out.text}, read_cluster);
+  return out;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,126 @@
+// Groups of near devices by union-find, twice: sockets, then switches in them.
+#include "sim/import/machines/matrix_tree.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace foretrain {
+
+namespace {
+
+/// NVLinks of one GPU of any generation at most (NVLink 4 and 5).
+constexpr int kMostNvlinksOfGpu = 18;
+
+class NearDevices {
+ public:
+  explicit NearDevices(std::size_t count) : above_(count) {
+    std::iota(above_.begin(), above_.end(), std::size_t{0});
+  }
+
+  void join(std::size_t a, std::size_t b) {
+    const std::size_t first = std::min(head_of(a), head_of(b)), last = std::max(head_of(a), head_of(b));
+    above_[last] = first;
+  }
+  /// The first device of its group.
+  std::size_t head_of(std::size_t i) const {
+    while (above_[i] != i) i = above_[i];
+    return i;
+  }
+  std::size_t size_of(std::size_t head) const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < above_.size(); ++i) count += head_of(i) == head ? 1 : 0;
+    return count;
+  }
+
+ private:
+  std::vector<std::size_t> above_;
+};
+
+NearDevices grouped(const MatrixCells& cells, PciWay farthest) {
+  NearDevices groups(cells.size());
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const PciWay way = cells[i][j].way;
+      if (way != PciWay::unsaid && way <= farthest) groups.join(i, j);
+    }
+  }
+  return groups;
+}
+
+NearDevices sockets_of(const std::vector<MatrixDevice>& devices, const MatrixCells& cells) {
+  NearDevices sockets = grouped(cells, PciWay::numa_node);
+  std::map<int, std::size_t> of_numa;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i].numa < 0) continue;
+    const auto [first, is_new] = of_numa.emplace(devices[i].numa, i);
+    if (!is_new) sockets.join(first->second, i);
+  }
+  return sockets;
+}
+
+/// Builds the parts: sockets, then roots of PCIe trees, then switches below those, then devices.
+class MatrixTree {
+ public:
+  MatrixTree(const std::vector<MatrixDevice>& devices, const MatrixCells& cells)
+      : devices_(devices),
+        sockets_(sockets_of(devices, cells)),
+        trees_(grouped(cells, PciWay::switches)),
+        switches_(grouped(cells, PciWay::one_switch)) {}
+
+  std::vector<MachinePart> parts() {
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      if (sockets_.head_of(i) == i) socket_at_[i] = add(PartKind::socket, -1);
+    }
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      if (trees_.head_of(i) == i && trees_.size_of(i) > 1)
+        root_at_[i] = add(PartKind::pcie_switch, socket_at_.at(sockets_.head_of(i)));
+    }
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      const std::size_t in_switch = switches_.size_of(i);
+      if (switches_.head_of(i) == i && in_switch > 1 && in_switch < trees_.size_of(trees_.head_of(i)))
+        switch_at_[i] = add(PartKind::pcie_switch, root_at_.at(trees_.head_of(i)));
+    }
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      parts_[static_cast<std::size_t>(add(devices_[i].kind, place_of(i)))].name = devices_[i].name;
+    }
+    return std::move(parts_);
+  }
+
+ private:
+  int add(PartKind kind, int parent) {
+    parts_.push_back({kind, parent});
+    return static_cast<int>(parts_.size()) - 1;
+  }
+
+  int place_of(std::size_t i) const {
+    if (const auto found = switch_at_.find(switches_.head_of(i)); found != switch_at_.end())
+      return found->second;
+    if (const auto found = root_at_.find(trees_.head_of(i)); found != root_at_.end()) return found->second;
+    return socket_at_.at(sockets_.head_of(i));
+  }
+
+  const std::vector<MatrixDevice>& devices_;
+  NearDevices sockets_, trees_, switches_;
+  std::map<std::size_t, int> socket_at_, root_at_, switch_at_;  ///< part by the first device of the group
+  std::vector<MachinePart> parts_;
+};
+
+}  // namespace
+
+std::vector<MachinePart> parts_of_matrix(const std::vector<MatrixDevice>& devices, const MatrixCells& cells) {
+  return MatrixTree(devices, cells).parts();
+}
+
+void join_through_switches(std::vector<MachineNvlinks>& nvlinks, int gpus) {
+  const std::size_t pairs = static_cast<std::size_t>(gpus) * static_cast<std::size_t>(gpus - 1) / 2;
+  if (gpus < 3 || nvlinks.size() != pairs) return;
+  const int count = nvlinks.front().count;
+  const bool is_even =
+      std::ranges::all_of(nvlinks, [count](const MachineNvlinks& link) { return link.count == count; });
+  if (!is_even || count * (gpus - 1) <= kMostNvlinksOfGpu) return;
+  nvlinks.clear();
+  for (int gpu = 0; gpu < gpus; ++gpu) nvlinks.push_back({gpu, -1, count});
+}
+
+}  // namespace foretrain

@@ -1,0 +1,235 @@
+// Two tables of PCI numbers, from the PCI ID repository (pci-ids.ucw.cz) and the makers' documentation.
+#include "sim/import/machines/pci_devices.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/ascii.hpp"
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/cluster_text.hpp"
+#include "sim/scenario/named_value.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+
+namespace foretrain {
+
+namespace {
+
+struct GpuModel {
+  std::string_view device, gpu;
+};
+
+/// NVIDIA is 10de, AMD 1002. A board that another name of the catalog describes as well has one row.
+constexpr GpuModel kGpuModels[] = {{"10de:102d", "k80"},
+                                   {"10de:15f7", "p100-pcie-12gb"},
+                                   {"10de:15f8", "p100-pcie-16gb"},
+                                   {"10de:15f9", "p100-sxm2-16gb"},
+                                   {"10de:1bb3", "p4"},
+                                   {"10de:1b38", "p40"},
+                                   {"10de:1db1", "v100-sxm2-16gb"},
+                                   {"10de:1db4", "v100-pcie-16gb"},
+                                   {"10de:1db5", "v100-sxm2-32gb"},
+                                   {"10de:1db6", "v100-pcie-32gb"},
+                                   {"10de:1db8", "v100-sxm3-32gb"},
+                                   {"10de:1eb8", "t4"},
+                                   {"10de:1e04", "rtx-2080ti"},
+                                   {"10de:1e07", "rtx-2080ti"},
+                                   {"10de:1e30", "rtx-8000"},
+                                   {"10de:1e78", "rtx-8000"},
+                                   {"10de:20b0", "a100-sxm4-40gb"},
+                                   {"10de:20b2", "a100-sxm4-80gb"},
+                                   {"10de:20b3", "a100-sxm4-64gb"},
+                                   {"10de:20b5", "a100-pcie-80gb"},
+                                   {"10de:20f1", "a100-pcie-40gb"},
+                                   {"10de:20f3", "a100-sxm4-80gb"},
+                                   {"10de:20b7", "a30"},
+                                   {"10de:2235", "a40"},
+                                   {"10de:2237", "a10g"},
+                                   {"10de:2230", "rtx-a6000"},
+                                   {"10de:2231", "rtx-a5000"},
+                                   {"10de:2204", "rtx-3090"},
+                                   {"10de:2684", "rtx-4090"},
+                                   {"10de:26b1", "rtx-6000-ada"},
+                                   {"10de:26b5", "l40"},
+                                   {"10de:26b9", "l40s"},
+                                   {"10de:27b8", "l4"},
+                                   {"10de:2330", "h100-sxm5-80gb"},
+                                   {"10de:2331", "h100-pcie-80gb"},
+                                   {"10de:2335", "h200-sxm-141gb"},
+                                   {"10de:2324", "h800-sxm-80gb"},
+                                   {"10de:2342", "gh200-96gb"},
+                                   {"10de:2901", "b200-sxm-180gb"},
+                                   {"10de:2941", "gb200-186gb"},
+                                   {"1002:738c", "mi100"},
+                                   {"1002:7408", "mi250x"},
+                                   {"1002:740c", "mi250x"},
+                                   {"1002:740f", "mi210"},
+                                   {"1002:74a0", "mi300a"},
+                                   {"1002:74a1", "mi300x"},
+                                   {"1002:74a5", "mi325x"}};
+
+/// Mellanox/NVIDIA is 15b3, Amazon 1d0f, Cornelis/Intel 8086, HPE/Cray 17db.
+constexpr AdapterModel kAdapterModels[] = {
+    {"15b3:1003", "ib_fdr", "ConnectX-3"},      {"15b3:1007", "ib_fdr", "ConnectX-3 Pro"},
+    {"15b3:1011", "ib_fdr", "Connect-IB"},      {"15b3:1013", "ib_edr", "ConnectX-4"},
+    {"15b3:1014", "ib_edr", "ConnectX-4 VF"},   {"15b3:1015", "roce_25", "ConnectX-4 Lx"},
+    {"15b3:1017", "ib_edr", "ConnectX-5"},      {"15b3:1018", "ib_edr", "ConnectX-5 VF"},
+    {"15b3:1019", "ib_edr", "ConnectX-5 Ex"},   {"15b3:101a", "ib_edr", "ConnectX-5 Ex VF"},
+    {"15b3:101b", "ib_hdr", "ConnectX-6"},      {"15b3:101c", "ib_hdr", "ConnectX-6 VF"},
+    {"15b3:101d", "roce_100", "ConnectX-6 Dx"}, {"15b3:101e", "ib_ndr", "ConnectX VF"},
+    {"15b3:1021", "ib_ndr", "ConnectX-7"},      {"1d0f:efa0", "efa_100", "EFA"},
+    {"1d0f:efa1", "efa_100", "EFA 1.5"},        {"1d0f:efa2", "efa_400_p5", "EFA 2"},
+    {"8086:24f0", "opa100", "Omni-Path"},       {"8086:24f1", "opa100", "Omni-Path"},
+    {"17db:0501", "slingshot11", "Cassini"}};
+
+/// Rates of ports, Gb/s, of InfiniBand and of Ethernet.
+struct PortRate {
+  double gbps;
+  std::string_view infiniband, ethernet;
+};
+constexpr PortRate kPortRates[] = {{1, "", "eth_1_tcp"},          {10, "", "eth_10_tcp"},
+                                   {25, "", "roce_25"},           {40, "ib_fdr", "roce_40_cx3"},
+                                   {56, "ib_fdr", "roce_40_cx3"}, {100, "ib_edr", "roce_100"},
+                                   {200, "ib_hdr", "roce_200"},   {400, "ib_ndr", "roce_400"}};
+
+std::vector<Gpu> catalog_gpus() {
+  std::vector<Gpu> gpus;
+  for (const std::string& name : names_in(CatalogKind::gpus))
+    gpus.push_back(open_value(CatalogKind::gpus, name, read_gpu));
+  std::erase_if(gpus, [](const Gpu& gpu) { return gpu.architecture == Architecture::cpu; });
+  return gpus;
+}
+
+/// NVIDIA hands out device numbers by chip: the first two digits tell the generation of a board that has no
+/// row.
+struct ChipNumbers {
+  std::string_view digits;
+  double compute_capability;
+};
+constexpr ChipNumbers kChipNumbers[] = {
+    {"0f", 3.0}, {"10", 3.5}, {"11", 3.0}, {"13", 5.2}, {"17", 5.2},  {"15", 6.0}, {"1b", 6.1}, {"1c", 6.1},
+    {"1d", 7.0}, {"1e", 7.5}, {"1f", 7.5}, {"21", 7.5}, {"20", 8.0},  {"22", 8.6}, {"24", 8.6}, {"25", 8.6},
+    {"23", 9.0}, {"26", 8.9}, {"27", 8.9}, {"28", 8.9}, {"29", 10.0}, {"2b", 12.0}};
+
+/// 0: not said.
+double compute_capability_of(const GpuTraits& traits) {
+  if (traits.compute_capability > 0 || !traits.pci_device.starts_with("10de:"))
+    return traits.compute_capability;
+  const std::string_view digits = std::string_view(traits.pci_device).substr(5, 2);
+  const auto found = std::ranges::find(kChipNumbers, digits, &ChipNumbers::digits);
+  return found == std::end(kChipNumbers) ? 0 : found->compute_capability;
+}
+
+/// Which of equally near ones: the kinds that most nodes have, in the order of their numbers.
+constexpr std::string_view kUsualGpus[] = {"a100-sxm4-40gb", "h100-sxm5-80gb", "v100-sxm2-16gb",
+                                           "a100-pcie-40gb", "v100-pcie-16gb", "t4",
+                                           "l40s",           "rtx-3090"};
+
+/// Digits of "pcie4_x16"; 0: the GPU hangs at something else.
+int generation_of(const Gpu& gpu) {
+  const std::string link = host_link_of(gpu);
+  return link.starts_with("pcie") ? link[4] - '0' : 0;
+}
+
+/// How far a GPU of the catalog is from what is known of one. A weight says what excludes more than all below
+/// it together: the generation of the chip, then PCIe, then NVLinks, then what is usual.
+double distance(const Gpu& gpu, const GpuTraits& traits) {
+  const auto usual = std::ranges::find(kUsualGpus, gpu.name);
+  double out = 0.01 * static_cast<double>(usual - std::begin(kUsualGpus));
+  if (const double capability = compute_capability_of(traits); capability > 0)
+    out += 1000 * std::abs(gpu.compute_capability - capability);
+  if (traits.generation > 0) out += 100 * std::abs(generation_of(gpu) - traits.generation);
+  const int nvlinks = gpu.ports.bridged && traits.is_wired ? 0 : gpu.ports.nvlinks;
+  if (traits.nvlinks >= 0) return out + std::abs(nvlinks - traits.nvlinks);
+  // Boards of eight have NVLinks; of fewer GPUs nobody knows.
+  return out + (traits.gpus_of_node >= 8 && (nvlinks == 0 || gpu.ports.bridged) ? 1 : 0);
+}
+
+/// "GV100GL [Tesla V100 SXM2 16GB]" → what stands in brackets.
+std::string_view bare_product(std::string_view product) {
+  const std::size_t open = product.find('['), close = product.rfind(']');
+  return open == std::string_view::npos || close == std::string_view::npos || close < open
+             ? product
+             : product.substr(open + 1, close - open - 1);
+}
+
+RecognisedGpu nearest_of(std::vector<Gpu> gpus, const GpuTraits& traits, std::string because) {
+  const auto nearest =
+      std::ranges::min_element(gpus, {}, [&](const Gpu& gpu) { return distance(gpu, traits); });
+  return {nearest->name, std::move(because), true};
+}
+
+std::string what_is_known(const GpuTraits& traits) {
+  std::vector<std::string> facts;
+  if (!traits.product.empty()) facts.push_back("\"" + traits.product + "\"");
+  if (!traits.pci_device.empty()) facts.push_back("PCI " + traits.pci_device);
+  if (traits.compute_capability > 0)
+    facts.push_back(fmt::format("compute capability {:.1f}", traits.compute_capability));
+  if (traits.nvlinks >= 0) facts.push_back(fmt::format("{} NVLinks", traits.nvlinks));
+  if (traits.generation > 0) facts.push_back(fmt::format("PCIe {}", traits.generation));
+  return facts.empty() ? "no file says more" : fmt::format("{}", fmt::join(facts, ", "));
+}
+
+}  // namespace
+
+const AdapterModel* adapter_of(std::string_view pci_device) {
+  const auto found = std::ranges::find(kAdapterModels, pci_device, &AdapterModel::device);
+  return found == std::end(kAdapterModels) ? nullptr : found;
+}
+
+std::string network_of(std::string_view pci_device, double gbps) {
+  const AdapterModel* model = adapter_of(pci_device);
+  const bool is_mellanox = pci_device.empty() || pci_device.starts_with("15b3:");
+  if (model != nullptr && (gbps <= 0 || !is_mellanox)) return std::string(model->network);
+  for (const PortRate& rate : kPortRates) {
+    if (std::abs(gbps - rate.gbps) > 0.1 * rate.gbps) continue;
+    const bool is_ethernet =
+        rate.infiniband.empty() || !is_mellanox || (model != nullptr && model->network.starts_with("roce"));
+    return std::string(is_ethernet ? rate.ethernet : rate.infiniband);
+  }
+  return "";
+}
+
+std::vector<std::string> product_words(std::string_view product) {
+  std::vector<std::string> words(1);
+  for (const char c : lower_case(product) + " ") {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      words.back() += c;
+    else if (!words.back().empty())
+      words.emplace_back();
+  }
+  words.pop_back();
+  std::erase_if(words, [](const std::string& word) {
+    return word == "nvidia" || word == "tesla" || word == "geforce" || word == "quadro" || word == "amd" ||
+           word == "instinct" || word.starts_with("hbm");
+  });
+  return words;
+}
+
+bool is_product(const Gpu& gpu, std::string_view product) {
+  std::string name = lower_case(gpu.name);
+  const std::vector<std::string> own = product_words(name), wanted = product_words(product);
+  std::erase(name, '-');
+  std::string joined;
+  for (const std::string& word : wanted) joined += word;
+  const auto has = [&own](const std::string& word) { return std::ranges::find(own, word) != own.end(); };
+  return !wanted.empty() && (std::ranges::all_of(wanted, has) || name == joined);
+}
+
+RecognisedGpu recognised_gpu(const GpuTraits& traits) {
+  std::vector<Gpu> gpus = catalog_gpus();
+  const auto model = std::ranges::find(kGpuModels, traits.pci_device, &GpuModel::device);
+  if (model != std::end(kGpuModels) && std::ranges::find(gpus, model->gpu, &Gpu::name) != gpus.end())
+    return {std::string(model->gpu), "PCI " + traits.pci_device};
+  std::vector<Gpu> alike;
+  for (const Gpu& gpu : gpus) {
+    if (is_product(gpu, bare_product(traits.product))) alike.push_back(gpu);
+  }
+  if (alike.size() == 1) return {alike.front().name, "\"" + traits.product + "\""};
+  return nearest_of(alike.empty() ? std::move(gpus) : std::move(alike), traits, what_is_known(traits));
+}
+
+}  // namespace foretrain

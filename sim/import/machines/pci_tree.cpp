@@ -1,0 +1,148 @@
+// One walk from the leaves up counts what lies below each bridge, one down places what stays.
+#include "sim/import/machines/pci_tree.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "sim/base/ascii.hpp"
+
+namespace foretrain {
+
+namespace {
+
+using Nodes = std::vector<PciNode>;
+
+/// "0x030200", "0302" → "0302"
+std::string class_code(std::string_view pci_class) {
+  std::string code = lower_case(trimmed(pci_class));
+  if (code.starts_with("0x")) code.erase(0, 2);
+  return code.substr(0, 4);
+}
+
+bool is_leaf(const PciNode& node) {
+  return node.kind == PciNode::Kind::gpu || node.kind == PciNode::Kind::adapter;
+}
+
+/// Children that lead to a GPU or an adapter, by node.
+std::vector<int> useful_children(const Nodes& nodes) {
+  std::vector<int> children(nodes.size(), 0);
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    const int parent = nodes[i].parent;
+    if (parent >= 0 && (is_leaf(nodes[i]) || children[i] > 0)) ++children[static_cast<std::size_t>(parent)];
+  }
+  return children;
+}
+
+bool same_model(const PciNode& a, const PciNode& b) {
+  return !a.part.pci_device.empty() && a.part.pci_device == b.part.pci_device;
+}
+
+/// Collapses the listed nodes onto those that stay.
+class Collapsed {
+ public:
+  explicit Collapsed(const Nodes& nodes)
+      : nodes_(nodes), children_(useful_children(nodes)), stays_as_(nodes.size(), -1) {}
+
+  std::vector<MachinePart> parts() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) place(i);
+    return std::move(parts_);
+  }
+
+ private:
+  void place(std::size_t i) {
+    const PciNode& node = nodes_[i];
+    if (node.kind == PciNode::Kind::socket) return keep(i, PartKind::socket, -1);
+    if (node.parent < 0) return;
+    const std::size_t parent = static_cast<std::size_t>(node.parent);
+    if (node.kind == PciNode::Kind::gpu) return keep(i, PartKind::gpu, stays_as_[parent]);
+    if (node.kind == PciNode::Kind::adapter) return keep(i, PartKind::adapter, stays_as_[parent]);
+    const bool is_lane = children_[i] < 2;
+    const bool is_merged =
+        switch_above(i) >= 0 && same_model(node, nodes_[static_cast<std::size_t>(switch_above(i))]);
+    if (is_lane || is_merged)
+      stays_as_[i] = stays_as_[parent];
+    else
+      keep(i, PartKind::pcie_switch, stays_as_[parent]);
+  }
+
+  /// The nearest listed bridge above that is a switch; -1: none.
+  int switch_above(std::size_t i) const {
+    for (int up = nodes_[i].parent; up >= 0; up = nodes_[static_cast<std::size_t>(up)].parent) {
+      const PciNode& above = nodes_[static_cast<std::size_t>(up)];
+      if (above.kind == PciNode::Kind::bridge && children_[static_cast<std::size_t>(up)] > 1) return up;
+    }
+    return -1;
+  }
+
+  void keep(std::size_t i, PartKind kind, int parent) {
+    MachinePart part = nodes_[i].part;
+    part.kind = kind;
+    part.parent = parent;
+    stays_as_[i] = static_cast<int>(parts_.size());
+    parts_.push_back(std::move(part));
+  }
+
+  const Nodes& nodes_;
+  std::vector<int> children_, stays_as_;
+  std::vector<MachinePart> parts_;
+};
+
+/// GPUs change places among themselves; nothing has a GPU for a parent.
+void sort_gpus(std::vector<MachinePart>& parts) {
+  std::vector<std::size_t> places;
+  std::vector<MachinePart> gpus;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].kind != PartKind::gpu) continue;
+    places.push_back(i);
+    gpus.push_back(parts[i]);
+  }
+  std::ranges::stable_sort(gpus, {}, &MachinePart::bus);
+  for (std::size_t i = 0; i < places.size(); ++i) parts[places[i]] = gpus[i];
+}
+
+/// Parents may only stand behind a GPU that moved before them; so sockets and switches come first.
+std::vector<MachinePart> places_first(const std::vector<MachinePart>& parts) {
+  std::vector<int> moved(parts.size(), -1);
+  std::vector<MachinePart> out;
+  const auto take = [&](auto belongs) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (!belongs(parts[i].kind)) continue;
+      moved[i] = static_cast<int>(out.size());
+      out.push_back(parts[i]);
+      if (out.back().parent >= 0) out.back().parent = moved[static_cast<std::size_t>(out.back().parent)];
+    }
+  };
+  take([](PartKind kind) { return kind == PartKind::socket; });
+  take([](PartKind kind) { return kind == PartKind::pcie_switch; });
+  take([](PartKind kind) { return kind == PartKind::gpu; });
+  take([](PartKind kind) { return kind == PartKind::adapter; });
+  return out;
+}
+
+}  // namespace
+
+bool is_gpu_class(std::string_view pci_class) {
+  const std::string code = class_code(pci_class);
+  return code == "0300" || code == "0302" || code == "0380" || code == "1200";
+}
+
+bool is_adapter_class(std::string_view pci_class) { return class_code(pci_class).starts_with("02"); }
+
+std::vector<MachinePart> machine_parts(const std::vector<PciNode>& nodes) {
+  std::vector<MachinePart> parts = places_first(Collapsed(nodes).parts());
+  sort_gpus(parts);
+  return parts;
+}
+
+int pcie_generation(std::string_view speed) {
+  constexpr std::array<double, 6> kGigatransfers{2.5, 5, 8, 16, 32, 64};
+  const double rate = std::strtod(std::string(speed.substr(0, 16)).c_str(), nullptr);
+  for (std::size_t i = 0; i < kGigatransfers.size(); ++i) {
+    if (std::abs(rate - kGigatransfers[i]) < 0.1) return static_cast<int>(i) + 1;
+  }
+  return 0;
+}
+
+}  // namespace foretrain

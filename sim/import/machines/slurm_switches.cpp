@@ -1,0 +1,65 @@
+// topology.conf and scontrol show topology: SwitchName= lines with Nodes= or Switches= as lists. Slurm knows
+// no cables: what goes up from a leaf stays unsaid.
+#include "sim/import/logs/log_lines.hpp"
+#include "sim/import/machines/host_list.hpp"
+#include "sim/import/machines/readers.hpp"
+#include "sim/import/machines/switch_graph.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kMostListed = 100'000;
+
+struct SwitchLine {
+  std::string name, nodes, switches;
+};
+
+/// Blocks of topology/block are switches whose nodes are near each other.
+SwitchLine switch_line_of(std::string_view line) {
+  SwitchLine out;
+  for (const std::string_view word : words_of(line, 40)) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view key = word.substr(0, equals), value = word.substr(equals + 1, 4000);
+    if (key == "SwitchName" || key == "BlockName") out.name = value;
+    if (key == "Nodes") out.nodes = value;
+    if (key == "Switches") out.switches = value;
+  }
+  return out;
+}
+
+}  // namespace
+
+bool is_slurm_switches(std::string_view text) {
+  LogLines lines(text);
+  for (LogLine line; lines.next(line);) {
+    if (!line.text.starts_with("#") && !switch_line_of(line.text).name.empty()) return true;
+  }
+  return false;
+}
+
+Machine read_slurm_switches(const SourceText& source, Diagnostics& diagnostics) {
+  Machine machine;
+  SwitchGraph graph;
+  LogLines lines(source.text);
+  for (LogLine line; lines.next(line);) {
+    const SwitchLine entry = line.text.starts_with("#") ? SwitchLine{} : switch_line_of(line.text);
+    if (entry.name.empty()) continue;
+    if (machine.place.line == 0) machine.place = {source.name, line.number};
+    // Slurm shows a switch's nodes at every level above it, too.
+    if (entry.switches.empty()) {
+      for (const std::string& node : names_of_list(entry.nodes, kMostListed))
+        graph.add_host(entry.name, node);
+    }
+    for (const std::string& below : names_of_list(entry.switches, kMostListed))
+      graph.add_link(entry.name, below, "");
+  }
+  machine.fabric = graph.fabric();
+  machine.fabric.uplinks_per_leaf = 0;
+  if (machine.fabric.nodes == 0)
+    diagnostics.report({1, 1, 1}, "no switch of this file has nodes", "SwitchName=leaf0 Nodes=node[0-17]");
+  return machine;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,40 @@
+// Switches and hosts of a network, as names that are linked; what shape of fabric that is.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "sim/import/machines/machine.hpp"
+
+namespace foretrain {
+
+class SwitchGraph {
+ public:
+  /// A cable between a switch and a host or another switch; said once or by both ends. `port` tells parallel
+  /// ones apart.
+  void add_host(const std::string& switch_name, const std::string& host, double gbps = 0);
+  void add_link(const std::string& switch_name, const std::string& other, const std::string& port,
+                double gbps = 0);
+
+  bool empty() const { return switches_.empty(); }
+  /// Leaves are switches with hosts. Levels: the farthest switch from a host, counted from one. Rates: of
+  /// hosts' links, the most common.
+  MachineFabric fabric() const;
+
+ private:
+  struct Switch {
+    std::set<std::string> hosts;
+    std::map<std::string, std::set<std::string>> links;  ///< ports by other switch
+  };
+  int levels() const;
+
+  std::map<std::string, Switch> switches_;
+  std::map<double, int> rates_;
+};
+
+/// Gb/s of "4x HDR", "4xEDR", "HDR"; 0 when it names no rate.
+double infiniband_gbps(std::string_view text);
+
+}  // namespace foretrain

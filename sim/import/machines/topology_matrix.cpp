@@ -1,0 +1,250 @@
+// nvidia-smi topo -m in all its vintages: columns by tabs, blanks or bars; adapters as NIC0 or mlx5_0; SOC
+// for SYS; colours, prompts and legends around it. A row is read by its words, so headers that are glued
+// together or lost do no harm.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "sim/base/counted.hpp"
+#include "sim/import/logs/log_lines.hpp"
+#include "sim/import/machines/matrix_tree.hpp"
+#include "sim/import/machines/readers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kMostDevices = 128;
+
+/// "X" is the device itself; "NV12" twelve NVLinks; nothing for any other word.
+std::optional<MatrixCell> cell_of(std::string_view word) {
+  static constexpr std::array<std::pair<std::string_view, PciWay>, 7> kWays{{{"X", PciWay::self},
+                                                                             {"PIX", PciWay::one_switch},
+                                                                             {"PXB", PciWay::switches},
+                                                                             {"PHB", PciWay::host_bridge},
+                                                                             {"NODE", PciWay::numa_node},
+                                                                             {"SYS", PciWay::sockets},
+                                                                             {"SOC", PciWay::sockets}}};
+  for (const auto& [name, way] : kWays) {
+    if (word == name) return MatrixCell{way, 0};
+  }
+  if (!word.starts_with("NV")) return std::nullopt;
+  const auto count = integer_of(word.substr(2));
+  return count && *count > 0 && *count <= 64
+             ? std::optional(MatrixCell{PciWay::unsaid, static_cast<int>(*count)})
+             : std::nullopt;
+}
+
+bool is_gpu_name(std::string_view word) {
+  return word.starts_with("GPU") && integer_of(word.substr(3)).has_value();
+}
+
+/// A row's own name: GPU3, NIC0, mlx5_2, rocep4s0f0, bnxt_re0, …
+bool is_device_name(std::string_view word) {
+  return !word.empty() && std::isalpha(static_cast<unsigned char>(word[0])) != 0 && !cell_of(word) &&
+         std::isdigit(static_cast<unsigned char>(word.back())) != 0;
+}
+
+struct MatrixRow {
+  int line = 0;
+  std::string name;
+  std::vector<MatrixCell> cells;
+  std::vector<std::string> behind;  ///< affinities
+};
+
+/// Bars of Markdown are blanks.
+std::string without_bars(std::string text) {
+  std::ranges::replace(text, '|', ' ');
+  return text;
+}
+
+/// A name, then cells; columns before the name (Markdown with affinities first) stay behind. Nothing where
+/// this is no row.
+std::optional<MatrixRow> row_of(const LogLine& line) {
+  const std::string text = without_bars(line.text);
+  const Words words = words_of(text, kMostDevices + 16);
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (!is_device_name(words[i]) || !cell_of(words[i + 1])) continue;
+    MatrixRow row{line.number, std::string(words[i]), {}, {}};
+    std::size_t at = i + 1;
+    for (; at < words.size(); ++at) {
+      const auto cell = cell_of(words[at]);
+      if (!cell) break;
+      row.cells.push_back(*cell);
+    }
+    for (; at < words.size(); ++at) row.behind.emplace_back(words[at]);
+    for (std::size_t before = 0; before < i; ++before) row.behind.emplace_back(words[before]);
+    return row;
+  }
+  return std::nullopt;
+}
+
+/// "NIC3: mlx5_3" of the legend.
+void take_adapter_name(const LogLine& line, std::map<std::string, std::string>& names) {
+  const Words words = words_of(line.text, 3);
+  if (words.size() == 2 && words[0].starts_with("NIC") && words[0].ends_with(":") &&
+      names.size() < kMostDevices)
+    names[std::string(words[0].substr(0, words[0].size() - 1))] = std::string(words[1]);
+}
+
+/// "0-19,40-59": hardware threads; nothing for another word.
+std::optional<std::pair<int, int>> threads_of(std::string_view word) {
+  int threads = 0, ranges = 0;
+  if (word.find('-') == std::string_view::npos) return std::nullopt;
+  while (!word.empty()) {
+    const std::string_view part = word.substr(0, word.find(','));
+    word.remove_prefix(std::min(word.size(), part.size() + 1));
+    const std::size_t dash = part.find('-');
+    if (dash == std::string_view::npos) return std::nullopt;
+    const auto first = integer_of(part.substr(0, dash)), last = integer_of(part.substr(dash + 1));
+    if (!first || !last || *last < *first || *last > 100'000) return std::nullopt;
+    threads += static_cast<int>(*last - *first + 1), ++ranges;
+  }
+  return std::pair{threads, ranges};
+}
+
+class TopologyMatrix {
+ public:
+  TopologyMatrix(const SourceText& source, Diagnostics& diagnostics)
+      : source_(source), diagnostics_(diagnostics) {}
+
+  Machine read() {
+    collect_rows();
+    Machine machine;
+    machine.place = {source_.name, rows_.empty() ? 1 : rows_.front().line};
+    sort_rows();
+    check_rows();
+    if (!diagnostics_.empty()) return machine;
+    machine.parts = parts_of_matrix(devices(), cells());
+    read_nvlinks(machine);
+    read_cores(machine);
+    return machine;
+  }
+
+ private:
+  void collect_rows() {
+    LogLines lines(source_.text);
+    for (LogLine line; lines.next(line);) {
+      take_adapter_name(line, adapter_names_);
+      auto row = row_of(line);
+      if (!row) continue;
+      const bool is_again =
+          std::ranges::any_of(rows_, [&](const MatrixRow& other) { return other.name == row->name; });
+      if (is_again) return;  // the next matrix of a longer log
+      if (rows_.size() >= kMostDevices)
+        return diagnostics_.report({line.number, 1, 1}, fmt::format("more than {} devices", kMostDevices));
+      rows_.push_back(std::move(*row));
+    }
+  }
+
+  /// GPUs stand first among columns, whatever the rows do.
+  void sort_rows() {
+    std::ranges::stable_partition(rows_, [](const MatrixRow& row) { return is_gpu_name(row.name); });
+    gpus_ = static_cast<std::size_t>(
+        std::ranges::count_if(rows_, [](const MatrixRow& row) { return is_gpu_name(row.name); }));
+  }
+
+  /// Rows may lack the columns of adapters, and adapters their rows; GPUs need each other's.
+  void check_rows() {
+    if (gpus_ == 0)
+      return diagnostics_.report({rows_.empty() ? 1 : rows_.front().line, 1, 1}, "no row of a GPU");
+    for (std::size_t i = 0; i < gpus_; ++i) {
+      const MatrixRow& row = rows_[i];
+      if (row.cells.size() < gpus_)
+        diagnostics_.report({row.line, 1, 3},
+                            fmt::format("{} of {} has {} of {}", row.name, counted(gpus_, "GPU"),
+                                        counted(row.cells.size(), "column"), gpus_),
+                            "a row was cut, or lines of the matrix are missing");
+      else if (row.cells[i].way != PciWay::self)
+        diagnostics_.report({row.line, 1, 3}, fmt::format("column {} of {} is not X", i + 1, row.name),
+                            "columns and rows of GPUs stand in one order");
+    }
+  }
+
+  std::vector<MatrixDevice> devices() const {
+    std::vector<MatrixDevice> out;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const MatrixRow& row = rows_[i];
+      const auto named = adapter_names_.find(row.name);
+      out.push_back({i < gpus_ ? PartKind::gpu : PartKind::adapter,
+                     i < gpus_                       ? ""
+                     : named == adapter_names_.end() ? row.name
+                                                     : named->second,
+                     numa_of(row)});
+    }
+    return out;
+  }
+
+  /// The word behind the range of cores; −1: not said.
+  static int numa_of(const MatrixRow& row) {
+    for (std::size_t i = 0; i + 1 < row.behind.size(); ++i) {
+      if (threads_of(row.behind[i])) return static_cast<int>(integer_of(row.behind[i + 1]).value_or(-1));
+    }
+    return -1;
+  }
+
+  /// Cell of two devices, from whichever row has it: GPU rows may lack the adapters' columns and the other
+  /// way round.
+  MatrixCells cells() const {
+    MatrixCells out(rows_.size(), std::vector<MatrixCell>(rows_.size()));
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      for (std::size_t j = 0; j < std::min(rows_[i].cells.size(), rows_.size()); ++j) {
+        const MatrixCell cell = rows_[i].cells[j];
+        if (i == j || cell.way == PciWay::self) continue;
+        out[i][j] = cell;
+        if (out[j][i] == MatrixCell{}) out[j][i] = cell;
+      }
+    }
+    return out;
+  }
+
+  void read_nvlinks(Machine& machine) const {
+    for (std::size_t i = 0; i < gpus_; ++i) {
+      for (std::size_t j = i + 1; j < gpus_; ++j) {
+        if (const int count = rows_[i].cells[j].nvlinks; count > 0)
+          machine.nvlinks.push_back({static_cast<int>(i), static_cast<int>(j), count});
+      }
+    }
+    // -mp hides NVLinks; a matrix with some shows them all.
+    machine.tells_nvlinks = !machine.nvlinks.empty();
+    join_through_switches(machine.nvlinks, static_cast<int>(gpus_));
+  }
+
+  /// Distinct ranges of cores; two halves of one range are two threads of each core.
+  void read_cores(Machine& machine) const {
+    std::map<std::string, std::pair<int, int>> ranges;
+    for (std::size_t i = 0; i < gpus_; ++i) {
+      for (const std::string& word : rows_[i].behind) {
+        if (const auto threads = threads_of(word)) ranges[word] = *threads;
+      }
+    }
+    for (const auto& [word, threads] : ranges)
+      machine.cores += threads.second == 2 ? threads.first / 2 : threads.first;
+  }
+
+  const SourceText& source_;
+  Diagnostics& diagnostics_;
+  std::vector<MatrixRow> rows_;
+  std::size_t gpus_ = 0;
+  std::map<std::string, std::string> adapter_names_;
+};
+
+}  // namespace
+
+bool is_topology_matrix(std::string_view text) {
+  LogLines lines(text);
+  for (LogLine line; lines.next(line);) {
+    const auto row = row_of(line);
+    if (row && is_gpu_name(row->name)) return true;
+  }
+  return false;
+}
+
+Machine read_topology_matrix(const SourceText& source, Diagnostics& diagnostics) {
+  return TopologyMatrix(source, diagnostics).read();
+}
+
+}  // namespace foretrain

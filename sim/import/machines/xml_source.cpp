@@ -1,0 +1,62 @@
+// The walk keeps its own stack: a hostile file nests deeper than ours.
+#include "sim/import/machines/xml_source.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace foretrain {
+
+XmlSource::XmlSource(const SourceText& source, Diagnostics& diagnostics)
+    : source_(source), diagnostics_(diagnostics) {
+  const pugi::xml_parse_result result = document_.load_buffer(source.text.data(), source.text.size());
+  if (!result)
+    diagnostics.report(span_at(static_cast<std::size_t>(std::max<std::ptrdiff_t>(result.offset, 0))),
+                       fmt::format("the XML breaks here: {}", result.description()));
+}
+
+SourceSpan XmlSource::span_at(std::size_t offset) const {
+  const std::string_view before = std::string_view(source_.text).substr(0, offset);
+  const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  return {1 + static_cast<int>(std::ranges::count(before, '\n')),
+          1 + static_cast<int>(before.size() - line_start), 1};
+}
+
+SourceSpan XmlSource::span_of(const pugi::xml_node& node) const {
+  return span_at(static_cast<std::size_t>(std::max<std::ptrdiff_t>(node.offset_debug(), 0)));
+}
+
+void XmlSource::walk(const pugi::xml_node& root, int of_root,
+                     const std::function<int(const pugi::xml_node&, int)>& visit) const {
+  struct Open {
+    pugi::xml_node node;
+    int of_parent, depth;
+  };
+  std::vector<Open> open;
+  const auto add_children = [&](const pugi::xml_node& node, int value, int depth) {
+    const std::size_t begin = open.size();
+    for (const pugi::xml_node child : node.children()) {
+      if (child.type() == pugi::node_element) open.push_back({child, value, depth});
+    }
+    std::reverse(open.begin() + static_cast<std::ptrdiff_t>(begin), open.end());
+  };
+  add_children(root, of_root, 1);
+  for (int count = 0; !open.empty(); ++count) {
+    const Open next = open.back();
+    open.pop_back();
+    if (next.depth > kDeepestXml || count >= kMostXmlElements)
+      return diagnostics_.report(
+          span_of(next.node),
+          fmt::format("more than {} elements, or nested deeper than {}", kMostXmlElements, kDeepestXml));
+    add_children(next.node, visit(next.node, next.of_parent), next.depth + 1);
+  }
+}
+
+std::string attribute_of(const pugi::xml_node& node, const char* name) {
+  return std::string(std::string_view(node.attribute(name).value()).substr(0, 200));
+}
+
+}  // namespace foretrain

@@ -1,0 +1,70 @@
+// What a recommendation changes around the number of GPUs: micro-steps, workers, processes.
+#include "tests/support/catch.hpp"
+#include "tests/unit/analysis/advice/recommended.hpp"
+
+namespace recommend_settings_test {
+
+using namespace foretrain;
+using namespace foretrain::test;
+
+TEST_CASE("a batch that fits no GPU is cut into micro-steps of the same samples") {
+  Scenario scenario = scaling_scenario();
+  scenario.workload.batch_per_gpu = 4096;
+  const Recommendation r = recommended(scenario, goal(Goal::fastest));
+  REQUIRE(r.best);
+  CHECK(r.best->point.gpus == 16);
+  CHECK(r.best->accumulation > 1);
+  CHECK(r.best->accumulation * r.best->point.batch_per_gpu == 4096);
+  CHECK(r.best->point.global_batch == 16 * 4096);
+  CHECK(r.plan.accumulation == r.best->accumulation);
+  CHECK(has_note(r, "4096 samples per GPU do not fit at once: "));
+}
+
+TEST_CASE("training that waits for input gets more workers, up to its cores") {
+  Scenario scenario = scaling_scenario();
+  scenario.workload.data.loader = LoaderKind::torch;
+  scenario.workload.data.workers_per_gpu = 1;
+  scenario.workload.data.decode =
+      milliseconds(100);  // a batch of 32 takes 0.32 s on all of a GPU's ten cores
+  const Recommendation r = recommended(scenario);
+  REQUIRE(r.best);
+  CHECK(r.best->workers_per_gpu == 10);  // 40 cores for 4 GPUs
+  CHECK(r.plan.workers_per_gpu == 10);
+  CHECK(has_note(r, "10 workers per GPU instead of 1: a step takes "));
+  for (const JobOption& job : r.runners_up) CHECK(job.workers_per_gpu == 10);
+  scenario.workload.data.workers_per_gpu = 10;
+  CHECK(has_note(recommended(scenario), "more than 10 workers on 10 cores per GPU do not help"));
+}
+
+TEST_CASE("training that does not wait keeps its workers") {
+  Scenario scenario = test::mnist_scenario({1});
+  scenario.workload.data.samples = 600'000;
+  scenario.workload.data.workers_per_gpu = 4;
+  const Recommendation r = recommended(scenario);
+  REQUIRE(r.best);
+  CHECK(r.best->workers_per_gpu == 4);
+  CHECK_FALSE(has_note(r, "worker"));
+}
+
+TEST_CASE("where a scenario says nothing of loading, neither does its job") {
+  Scenario scenario = scaling_scenario();  // loader none
+  scenario.workload.data.workers_per_gpu = 4;
+  CHECK(recommended(scenario).plan.workers_per_gpu == 0);
+}
+
+TEST_CASE("a recommended job starts one process per GPU, whatever the scenario's launch leaves idle") {
+  Scenario scenario = scaling_scenario();
+  scenario.launch.with = Launcher::python;
+  const Recommendation r = recommended(scenario, goal(Goal::fastest));
+  REQUIRE(r.best);
+  CHECK(r.best->point.gpus == 16);
+  CHECK(r.plan.launcher == Launcher::torchrun);
+  CHECK(has_note(r, "python alone starts one"));
+  scenario.launch = {Launcher::srun, 1};
+  const Recommendation by_srun = recommended(scenario, goal(Goal::fastest));
+  CHECK(by_srun.best->point.gpus == 16);
+  CHECK(by_srun.plan.launcher == Launcher::srun);
+  CHECK(by_srun.plan.processes_per_node == 4);
+}
+
+}  // namespace recommend_settings_test

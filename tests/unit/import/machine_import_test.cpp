@@ -1,0 +1,262 @@
+// Small machines in each format: what is read, what is assumed, what is refused with its place.
+#include "sim/cluster/cluster.hpp"
+#include "sim/import/machines/host_list.hpp"
+#include "sim/import/machines/machine_cluster.hpp"
+#include "sim/import/machines/matrix_tree.hpp"
+#include "sim/import/machines/pci_devices.hpp"
+#include "sim/import/machines/pci_tree.hpp"
+#include "sim/import/machines/readers.hpp"
+#include "sim/scenario/named_value.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "tests/support/catch.hpp"
+
+namespace machine_import_test {
+
+using namespace foretrain;
+
+namespace {
+
+Machine machine(const std::string& text, const std::string& name = "m.txt") {
+  return read_machine({name, text});
+}
+
+ClusterSpec cluster(const Machine& seen, const ImportAnswers& answers = {}) {
+  return read_or_throw(SourceText{"c", cluster_of(seen, answers).text}, read_cluster);
+}
+
+std::string mistake_in(const std::string& text) {
+  try {
+    machine(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Two GPUs and an adapter below one switch of the first socket, another GPU at the second.
+const std::string kMatrix =
+    "$ nvidia-smi topo -m\n"
+    "\t\033[4mGPU0\tGPU1\tGPU2\tNIC0\tCPU Affinity\tNUMA Affinity\033[0m\n"
+    "GPU0\t X \tPIX\tSYS\tPIX\t0-15,32-47\t0\n"
+    "GPU1\tPIX\t X \tSYS\tPIX\t0-15,32-47\t0\n"
+    "GPU2\tSYS\tSYS\t X \tSYS\t16-31,48-63\t1\n"
+    "NIC0\tPIX\tPIX\tSYS\t X \n"
+    "Legend:\n  X = Self\n  NIC0: mlx5_0\n";
+
+}  // namespace
+
+TEST_CASE("a matrix becomes sockets, switches, GPUs and adapters") {
+  const Machine seen = machine(kMatrix);
+  CHECK(seen.of_kind(PartKind::socket).size() == 2);
+  CHECK(seen.of_kind(PartKind::pcie_switch).size() == 1);
+  CHECK(gpus_of(seen) == 3);
+  const auto adapters = seen.of_kind(PartKind::adapter);
+  REQUIRE(adapters.size() == 1);
+  CHECK(seen.parts[static_cast<std::size_t>(adapters[0])].name == "mlx5_0");
+  CHECK(seen.cores == 32);  // two threads of each: 0-15 and 32-47 are 16 cores
+  CHECK_FALSE(seen.tells_nvlinks);
+  const ClusterSpec spec = cluster(seen, {"t4", 0, 3, "roce_100"});
+  CHECK(spec.nodes == 3);
+  CHECK(spec.node.gpu.name == "t4");
+  CHECK(spec.fabric.link.name == "roce_100");
+  const Cluster built = Cluster::build(spec, 1);
+  CHECK(path_class(built, built.gpu(0, 0), built.gpu(0, 1)) == PathClass::pix);
+  CHECK(path_class(built, built.gpu(0, 0), built.gpu(0, 2)) == PathClass::sys);
+  CHECK(path_class(built, built.gpu(0, 0), built.nic(0, 0)) == PathClass::pix);
+}
+
+TEST_CASE("the tree of a matrix gives back the classes of the matrix") {
+  using enum PciWay;
+  // Two PIX groups below one root, a third socket apart.
+  const PciWay ways[6][6] = {{self, one_switch, switches, switches, host_bridge, sockets},
+                             {one_switch, self, switches, switches, host_bridge, sockets},
+                             {switches, switches, self, one_switch, host_bridge, sockets},
+                             {switches, switches, one_switch, self, host_bridge, sockets},
+                             {host_bridge, host_bridge, host_bridge, host_bridge, self, sockets},
+                             {sockets, sockets, sockets, sockets, sockets, self}};
+  MatrixCells cells(6, std::vector<MatrixCell>(6));
+  for (std::size_t i = 0; i < 6; ++i) {
+    for (std::size_t j = 0; j < 6; ++j) cells[i][j].way = ways[i][j];
+  }
+  Machine seen;
+  seen.parts = parts_of_matrix(std::vector<MatrixDevice>(6), cells);
+  seen.tells_nvlinks = true;
+  const Cluster built = Cluster::build(cluster(seen, {"t4", 0, 1, ""}), 1);
+  const auto expected = [](PciWay way) {
+    return way == one_switch    ? PathClass::pix
+           : way == switches    ? PathClass::pxb
+           : way == host_bridge ? PathClass::phb
+                                : PathClass::sys;
+  };
+  for (int i = 0; i < 6; ++i) {
+    for (int j = 0; j < i; ++j) {
+      INFO(i << " " << j);
+      CHECK(path_class(built, built.gpu(0, i), built.gpu(0, j)) == expected(ways[i][j]));
+    }
+  }
+}
+
+TEST_CASE("as many NVLinks to every other GPU as no GPU has go through switches") {
+  std::vector<MachineNvlinks> eight;
+  for (int a = 0; a < 8; ++a) {
+    for (int b = a + 1; b < 8; ++b) eight.push_back({a, b, 12});
+  }
+  join_through_switches(eight, 8);
+  CHECK(eight.size() == 8);
+  CHECK(eight[3] == MachineNvlinks{3, -1, 12});
+  std::vector<MachineNvlinks> four{{0, 1, 4}, {0, 2, 4}, {0, 3, 4}, {1, 2, 4}, {1, 3, 4}, {2, 3, 4}};
+  const auto mesh = four;
+  join_through_switches(four, 4);  // 3 x 4 = 12, which an A100 has
+  CHECK(four == mesh);
+}
+
+TEST_CASE("NCCL's XML says lanes, products, NVLinks and port rates") {
+  const Machine seen = machine(
+      R"(<system version="1"><cpu numaid="0" arch="x86_64" vendor="AuthenticAMD">
+        <pci busid="0000:01:00.0" class="0x060400" vendor="0x1000" device="0xc010" link_speed="16 GT/s" link_width="16">
+          <pci busid="0000:03:00.0" class="0x060400" vendor="0x1000" device="0xc010" link_speed="16 GT/s" link_width="16">
+            <pci busid="0000:05:00.0" class="0x030200" vendor="0x10de" device="0x20b2" link_speed="16 GT/s" link_width="16">
+              <gpu dev="0" sm="80" rank="0"><nvlink target="0000:06:00.0" count="12" tclass="0x030200"/></gpu></pci>
+            <pci busid="0000:0a:00.0" class="0x020700" vendor="0x15b3" device="0x101b">
+              <nic><net name="mlx5_0" speed="200000"/></nic></pci>
+          </pci>
+          <pci busid="0000:06:00.0" class="0x030200" vendor="0x10de" device="0x20b2" link_speed="16 GT/s" link_width="8">
+            <gpu dev="1" sm="80" rank="1"><nvlink target="0000:05:00.0" count="12" tclass="0x030200"/></gpu></pci>
+        </pci></cpu></system>)");
+  CHECK(seen.family == HostFamily::amd);
+  CHECK(seen.nvlinks == std::vector<MachineNvlinks>{{0, 1, 12}});
+  CHECK(seen.of_kind(PartKind::pcie_switch).size() == 1);  // Broadcom's inner switch is part of the outer one
+  const ImportedCluster text = cluster_of(seen, {});
+  CHECK_THAT(text.text,
+             ContainsSubstring("gpu = \"a100-sxm4-80gb\"") && ContainsSubstring("# PCI 10de:20b2"));
+  CHECK_THAT(text.text, ContainsSubstring("link = \"pcie4_x8\""));
+  CHECK_THAT(text.text, ContainsSubstring("link = \"ib_hdr\"") && ContainsSubstring("# 200 Gb/s"));
+  CHECK(text.assumptions == std::vector<std::string>{"1 node; --nodes N says better"});
+}
+
+TEST_CASE("bridges that lead to one device are lanes") {
+  using Kind = PciNode::Kind;
+  const auto parts = machine_parts({{Kind::socket, -1, {}},
+                                    {Kind::bridge, 0, {}},
+                                    {Kind::bridge, 1, {}},
+                                    {Kind::gpu, 2, {}},
+                                    {Kind::bridge, 0, {}},
+                                    {Kind::bridge, 4, {}}});
+  REQUIRE(parts.size() == 2);
+  CHECK(parts[1].kind == PartKind::gpu);
+  CHECK(parts[1].parent == 0);
+}
+
+TEST_CASE("several files are one machine, and what they count differently is refused with both places") {
+  const Machine matrix = machine(kMatrix, "topo.txt");
+  const Machine list = machine(
+      "GPU 0: NVIDIA L4 (UUID: GPU-a)\nGPU 1: NVIDIA L4 (UUID: GPU-b)\nGPU 2: NVIDIA L4 (UUID: GPU-c)\n",
+      "list.txt");
+  const Machine peers = machine("     GPU0 GPU1 GPU2\nGPU0 X OK NS\nGPU1 OK X OK\nGPU2 NS OK X\n", "p2p.txt");
+  const Machine slurm =
+      machine("NodeName=g[1-4] Gres=gpu:l4:3 Sockets=2 CoresPerSocket=24 RealMemory=256000\n", "nodes.txt");
+  const ClusterSpec spec = cluster(joined({matrix, list, peers, slurm}));
+  CHECK(spec.node.gpu.name == "l4");
+  CHECK(spec.nodes == 4);
+  CHECK_FALSE(spec.node.peer_access);
+  CHECK(spec.node.switches == 1);
+  CHECK(spec.node.host.memory.count == std::int64_t{256000} << 20);
+  const Machine other = machine("GPU 0: NVIDIA L4 (UUID: GPU-a)\n", "other.txt");
+  CHECK_THROWS_WITH(joined({matrix, other}),
+                    ContainsSubstring("other.txt:1") && ContainsSubstring("topo.txt:3"));
+}
+
+TEST_CASE("nvidia-smi -q names products, as text and as XML") {
+  CHECK(machine("Attached GPUs : 2\n    Product Name : NVIDIA A40\n    Product Name : NVIDIA A40\n")
+            .gpu_count == 2);
+  const Machine xml =
+      machine("<nvidia_smi_log><gpu id=\"0\"><product_name>Tesla T4</product_name></gpu></nvidia_smi_log>");
+  CHECK(xml.gpu_product == "Tesla T4");
+  CHECK(cluster(xml).node.gpu.name == "t4");
+}
+
+TEST_CASE("a product or PCI number that the catalog lacks becomes the nearest and says so") {
+  GpuTraits gtx1080;
+  gtx1080.pci_device = "10de:1b80";
+  const RecognisedGpu pascal = recognised_gpu(gtx1080);
+  CHECK(pascal.assumed);
+  CHECK(open_value(CatalogKind::gpus, pascal.name, read_gpu).compute_capability == 6.1);
+  CHECK_THAT(pascal.because, ContainsSubstring("PCI 10de:1b80"));
+  GpuTraits board;
+  board.nvlinks = 18;
+  board.is_wired = true;
+  board.gpus_of_node = 8;
+  CHECK(recognised_gpu(board).name == "h100-sxm5-80gb");
+  GpuTraits exact;
+  exact.product = "NVIDIA A100-SXM4-80GB";
+  CHECK(recognised_gpu(exact).name == "a100-sxm4-80gb");
+  CHECK_FALSE(recognised_gpu(exact).assumed);
+}
+
+TEST_CASE("networks follow adapters and rates") {
+  CHECK(network_of("15b3:101b", 200) == "ib_hdr");
+  CHECK(network_of("15b3:101b", 100) == "ib_edr");
+  CHECK(network_of("15b3:101d", 100) == "roce_100");
+  CHECK(network_of("1d0f:efa0", 100) == "efa_100");
+  CHECK(network_of("", 400) == "ib_ndr");
+  CHECK(network_of("", 0).empty());
+  CHECK(network_of("ffff:0001", 37).empty());
+}
+
+TEST_CASE("every GPU and network of the two PCI tables is in the catalogs or not chosen") {
+  for (const char* device : {"10de:20b0", "10de:1db1", "10de:2330", "10de:1eb8"}) {
+    GpuTraits traits;
+    traits.pci_device = device;
+    CHECK_FALSE(recognised_gpu(traits).assumed);
+  }
+  for (const char* device :
+       {"15b3:1013", "15b3:101b", "15b3:1021", "15b3:101d", "1d0f:efa2", "8086:24f0", "17db:0501"})
+    CHECK(open_value(CatalogKind::links, network_of(device, 0), read_link_type).kind == LinkKind::network);
+}
+
+TEST_CASE("lists of hosts are counted and written out") {
+  CHECK(count_of_names("tux[0-3,7],login") == 6);
+  CHECK(count_of_names("a[1-2][1-3]") == 6);
+  CHECK(names_of_list("n[08-10],x", 10) == std::vector<std::string>{"n08", "n09", "n10", "x"});
+  CHECK(names_of_list("n[0-999999]", 3).size() == 3);
+  CHECK(count_of_names("n[0-99999999999]") == 0);  // no such number of nodes
+  CHECK(count_of_names("n[5-2]") == 0);
+  CHECK(count_of_names("n[") == 1);
+}
+
+TEST_CASE("what is no machine is refused with the formats that are") {
+  CHECK_THAT(mistake_in("hello\n"), ContainsSubstring("known: NCCL topology XML, hwloc XML"));
+  CHECK_THAT(mistake_in(""), ContainsSubstring("no description of a machine"));
+  CHECK_THAT(mistake_in(std::string("\0\1\2", 3)), ContainsSubstring("no description of a machine"));
+}
+
+TEST_CASE("mistakes stand with their lines") {
+  CHECK_THAT(mistake_in("GPU0 X PIX\nGPU1 PIX\n"),
+             ContainsSubstring("m.txt:2") || ContainsSubstring("column"));
+  CHECK_THAT(mistake_in("   GPU0 GPU1\nGPU0 X PIX\nGPU1 PIX PIX\n"),
+             ContainsSubstring("m.txt:3:1") && ContainsSubstring("is not X"));
+  CHECK_THAT(mistake_in("<system version=\"1\"><cpu numaid=\"0\"></cpu></system>"),
+             ContainsSubstring("no GPU in this topology"));
+  CHECK_THAT(mistake_in("<system version=\"1\">\n<cpu numaid=\"0\">\n<pci"),
+             ContainsSubstring("m.txt:3") && ContainsSubstring("the XML breaks here"));
+}
+
+TEST_CASE("nesting without end is refused, not followed") {
+  std::string deep = "<system><cpu>";
+  for (int i = 0; i < 5000; ++i) deep += "<pci>";
+  for (int i = 0; i < 5000; ++i) deep += "</pci>";
+  CHECK_THAT(mistake_in(deep + "</cpu></system>"), ContainsSubstring("nested deeper than 256"));
+}
+
+TEST_CASE("a machine of a thousand GPUs is refused") {
+  std::string list;
+  for (int i = 0; i < 1000; ++i) list += "GPU " + std::to_string(i) + ": NVIDIA L4 (UUID: x)\n";
+  CHECK_THROWS_WITH(cluster_of(machine(list), {}), ContainsSubstring("at most 64"));
+}
+
+TEST_CASE("a node of Slurm without GPUs says so") {
+  CHECK_THROWS_WITH(cluster_of(machine("NodeName=c1 Gres=(null) Sockets=2 CoresPerSocket=4\n"), {}),
+                    ContainsSubstring("no GPU of a node is told here"));
+}
+
+}  // namespace machine_import_test
