@@ -110,6 +110,7 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
     if (!overrides.cluster.empty()) throw;
     job.no_cluster = error.what();
   }
+  if (job.cluster) take_whole_nodes(job.script, *job.cluster);
   job.findings = check_job(job.script, job.text, job.cluster.value_or(ClusterSpec{}));
   const SaidModel said = model_of(job.script, overrides);
   JobScenarioOptions options{said.name, loads_data(overrides)};

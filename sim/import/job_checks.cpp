@@ -114,7 +114,8 @@ class JobChecker {
             : fmt::format("{} CPUs", have.cpus_per_node->value);
     if (script_.request.physical_cores || have.cpus_per_node->value > kThreadsPerCore * cores)
       refuse(span, fmt::format("{} on a node, but nodes of {} have {} cores", what, cluster_.name, cores),
-             "fewer --cpus-per-task, or more --nodes");
+             script_.system == BatchSystem::slurm ? "fewer --cpus-per-task, or more --nodes"
+                                                  : "fewer CPUs, or more nodes");
     else
       warn(span, fmt::format("{} on a node, but nodes of {} have {} cores: only where hardware threads count "
                              "as CPUs is that possible",
@@ -285,8 +286,9 @@ class JobChecker {
         warn(workers->span,
              fmt::format("{} loader workers on a node, {} for each process, share {}", all, *count,
                          counted(cpus->value, "CPU")),
-             fmt::format("--cpus-per-task, or {} {}", workers->option,
-                         std::max(1, cpus->value / std::max(1, launch.processes_per_node->value))));
+             fmt::format(
+                 "{}, or {} {}", script_.system == BatchSystem::slurm ? "--cpus-per-task" : "more CPUs",
+                 workers->option, std::max(1, cpus->value / std::max(1, launch.processes_per_node->value))));
     }
     const ProgramArgument* no_gpu = find_argument(launch.arguments, "no_gpu");
     if (no_gpu != nullptr && script_.resources.gpus && script_.resources.gpus->value > 0)

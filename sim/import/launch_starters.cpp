@@ -35,7 +35,7 @@ void LaunchReader::read_jsrun(const Words& words, std::size_t i, Way way) {
   way.outer = StartedBy::jsrun;
   way.nodes = resources_.nodes;
   if (count && sets_of_host && sets_of_host->value > 0 &&
-      (!way.nodes || count->value < way.nodes->value * sets_of_host->value))
+      (!way.nodes || count->value < std::int64_t{way.nodes->value} * sets_of_host->value))
     way.nodes = Found<int>{(count->value + sets_of_host->value - 1) / sets_of_host->value, count->span};
   way.per_node = all != nullptr     ? per_node(count_of(*all, way.open), resources_.nodes)
                  : tasks != nullptr ? times(sets_of_host, count_of(*tasks, way.open))

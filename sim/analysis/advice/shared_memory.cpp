@@ -18,10 +18,10 @@ Bytes loader_shared_memory(const Workload& workload, int processes) {
 std::string shared_memory_warning(Bytes have, const Workload& workload, int processes) {
   const Bytes needed = loader_shared_memory(workload, processes);
   if (needed.count <= have.count) return {};
-  return fmt::format("{} of /dev/shm is too small: {} with {} each keep {} batches ready, {} in all",
-                     to_string(have), counted(processes, "process"),
-                     counted(workload.data.workers_per_gpu, "loader worker"), workload.data.prefetch,
-                     to_string(needed));
+  const std::string who = processes == 1 ? "one process" : fmt::format("each of {} processes", processes);
+  return fmt::format("{} of /dev/shm is too small: {} has {}, which keep {} batches ready each, {} in all",
+                     to_string(have), who, counted(workload.data.workers_per_gpu, "loader worker"),
+                     workload.data.prefetch, to_string(needed));
 }
 
 }  // namespace foretrain

@@ -56,10 +56,11 @@ void add_setting(CLI::App& command, ScenarioOverrides& overrides, const char* op
 /// What predict and compare ask alike.
 void add_question(CLI::App& command, std::vector<std::string>& scenarios, ScenarioOverrides& overrides,
                   std::vector<std::string>& gpus, long long& batch, std::string& data_set) {
-  command.add_option("SCENARIO", scenarios,
-                     "A scenario file, the name of one in the catalog, or a job script (Slurm, HTCondor), or "
-                     "several; without one --model and "
-                     "--cluster are needed");
+  command.add_option(
+      "SCENARIO", scenarios,
+      "A scenario file, the name of one in the catalog, or a job (script, submit file, manifest), "
+      "or several; without one --model and "
+      "--cluster are needed");
   command.add_option("--gpus", gpus, "Numbers of GPUs, as in 1,2,4 or 1-8 or 4-16:4")
       ->delimiter(',')
       ->type_name("LIST");

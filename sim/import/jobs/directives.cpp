@@ -151,6 +151,12 @@ Field<int> count_field(JobScript& script, const OptionValue& value, std::string_
   return {};
 }
 
+void forget_unsaid_cpus(JobScript& script) {
+  if (script.request.cpus_per_task) return;
+  script.resources.cpus_per_task.reset();
+  script.resources.cpus_per_node.reset();
+}
+
 std::optional<std::int64_t> clock_seconds(std::string_view text) {
   static constexpr std::int64_t kUnits[] = {1, 60, 3600, 86400};
   const std::vector<std::string_view> parts = split_at(text, ':');
@@ -168,7 +174,7 @@ std::optional<MemoryRequest> bytes_memory(std::string_view text) {
   if (!text.empty() && (text.back() == 'b' || text.back() == 'B')) text.remove_suffix(1);
   const auto bytes = whole_number(text);
   if (!bytes) return slurm_memory(text);
-  if (*bytes < 0) return std::nullopt;
+  if (*bytes < 0 || *bytes > std::int64_t{1} << 60) return std::nullopt;
   return MemoryRequest{{*bytes}, false};
 }
 

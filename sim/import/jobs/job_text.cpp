@@ -112,9 +112,10 @@ std::string script_launch_line(const JobPlan& plan, const ScriptWords& words) {
 }
 
 std::string script_heading(const JobPlan& plan) {
-  std::string batch = plan.global_batch > 0    ? fmt::format(", global batch {}", plan.global_batch)
-                      : plan.batch_per_gpu > 0 ? fmt::format(", {} per GPU", counted(plan.batch_per_gpu, "sample"))
-                                               : "";
+  std::string batch = plan.global_batch > 0 ? fmt::format(", global batch {}", plan.global_batch)
+                      : plan.batch_per_gpu > 0
+                          ? fmt::format(", {} per GPU", counted(plan.batch_per_gpu, "sample"))
+                          : "";
   return fmt::format(
       "# {} with {} on {}: {} on {}{}.\n# Written by foretrain; fill in what stands in <…>, and "
       "the program's own options.\n",
@@ -124,7 +125,8 @@ std::string script_heading(const JobPlan& plan) {
 
 std::string script_body(const JobPlan& plan, const ScriptWords& words) {
   std::string out =
-      "\n# module load <the module with your framework>\n# source <your environment>/bin/activate\n\n";
+      "\n# module load <the module with your framework>\n"
+      "# source <your environment>/bin/activate\n\n";
   out += fmt::format("export OMP_NUM_THREADS={}\n", threads(plan));
   out += words.environment(plan);
   out += preparation(plan, words);

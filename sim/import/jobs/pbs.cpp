@@ -1,4 +1,4 @@
-// PBS Pro and OpenPBS (and Torque's nodes=…:ppn=…): #PBS lines and qsub's options, from the PBS Professional
+// PBS Pro and OpenPBS, and nodes=…:ppn=… of Torque: #PBS lines and options of qsub, from the PBS Professional
 // User's Guide, "Requesting Resources" and "Submitting Jobs".
 #include <algorithm>
 #include <utility>
@@ -17,6 +17,10 @@ namespace foretrain {
 namespace {
 
 constexpr std::string_view kPbsMark = "#PBS";
+/// How ALCF's machines are asked for, as select=2:system=polaris.
+constexpr std::string_view kSystem = "system=";
+
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
 
 /// One kind of chunk of a select statement.
 struct Chunk {
@@ -32,12 +36,14 @@ void set_pbs_gpu_type(JobScript& script, const OptionValue& value, std::string_v
   script.request.gpu_type = {lower_case(type), value.word.span};
 }
 
-/// A word that stands for nodes of a centre, as a queue or a property.
-void take_site_word(JobScript& script, std::string_view word, const SourceSpan& span, bool per_chunk) {
-  const SiteWord* row = find_site_word(BatchSystem::pbs, word);
-  if (row == nullptr) return;
+/// A word that stands for nodes of a centre, as a property of chunks: GPUs, and CPUs where nothing says them.
+void take_site_word(JobScript& script, const SiteWord& row, const SourceSpan& span) {
   JobRequest& request = script.request;
-  if (per_chunk && !request.gpus_per_node) request.gpus_per_node = {row->gpus, span};
+  if (!request.gpus_per_node) request.gpus_per_node = {row.gpus, span};
+  if (!request.cpus_per_task) {
+    const int ranks = request.tasks_per_node ? std::max(1, request.tasks_per_node->value) : 1;
+    request.cpus_per_task = {std::max(1, row.cores / ranks), span};
+  }
 }
 
 void take_chunk_part(JobScript& script, const OptionValue& value, const Pair& part, Chunk& chunk) {
@@ -55,8 +61,7 @@ void take_chunk_part(JobScript& script, const OptionValue& value, const Pair& pa
   } else if (is_gpu_type_key(part.name)) {
     set_pbs_gpu_type(script, value, part.value);
   } else if (part.name == "system") {
-    take_site_word(script, part.value, value.word.span, true);
-    script.request.constraints.push_back({fmt::format("system={}", part.value), value.word.span});
+    script.request.constraints.push_back({fmt::format("{}{}", kSystem, part.value), value.word.span});
   }
 }
 
@@ -111,6 +116,7 @@ void select_nodes(JobScript& script, const OptionValue& value, std::string_view 
   Chunk chunk = read_chunk(script, value, text.substr(0, text.find('+')));
   chunk.ranks = std::exchange(chunk.cpus, {});
   take_chunks(script, value, {chunk});
+  if (chunk.ranks) script.request.cpus_per_task = {1, value.word.span};
 }
 
 void pbs_time(JobScript& script, const OptionValue& value, std::string_view text) {
@@ -198,6 +204,21 @@ constexpr BatchOption kPbsOptions[] = {{"-l", true, pbs_resources},
                                        {"-f", false},
                                        {"--", false}};
 
+void pack_on_one_node(JobRequest& request) {
+  const int nodes = request.nodes->value;
+  const auto all = [nodes](int each) {
+    return static_cast<int>(std::min<std::int64_t>(std::int64_t{each} * nodes, 1'000'000));
+  };
+  request.gpus_per_node->value = all(request.gpus_per_node->value);
+  request.tasks_per_node = {all(request.tasks_per_node ? request.tasks_per_node->value : 1),
+                            request.nodes->span};
+  if (request.memory) {
+    std::int64_t& bytes = request.memory->value.bytes.count;
+    bytes = std::min(bytes, kMostBytes / nodes) * nodes;
+  }
+  request.nodes = {1, request.placement->span};
+}
+
 /// place=pack puts all chunks on one host. Resources of the whole job are shared out over the nodes that a
 /// centre's queue has, else they are of one node.
 void settle_pbs(JobScript& script) {
@@ -205,14 +226,7 @@ void settle_pbs(JobScript& script) {
   const SiteWord* queue_word =
       request.partition ? find_site_word(BatchSystem::pbs, request.partition->value) : nullptr;
   const bool pack = request.placement && request.placement->value.find("pack") != std::string::npos;
-  if (pack && request.nodes && request.nodes->value > 1 && request.gpus_per_node) {
-    const std::int64_t all = std::int64_t{request.gpus_per_node->value} * request.nodes->value;
-    const int ranks = (request.tasks_per_node ? request.tasks_per_node->value : 1) * request.nodes->value;
-    request.gpus_per_node->value = static_cast<int>(std::min<std::int64_t>(all, 1'000'000));
-    request.tasks_per_node = {ranks, request.nodes->span};
-    if (request.memory) request.memory->value.bytes = request.memory->value.bytes * request.nodes->value;
-    request.nodes = {1, request.placement->span};
-  }
+  if (pack && request.nodes && request.nodes->value > 1 && request.gpus_per_node) pack_on_one_node(request);
   if (request.gpus && !request.nodes) {
     const int per_node =
         queue_word != nullptr && queue_word->gpus > 0 ? queue_word->gpus : request.gpus->value;
@@ -222,8 +236,13 @@ void settle_pbs(JobScript& script) {
       request.cpus_per_task->value = std::max(1, request.cpus_per_task->value / nodes);
     if (request.memory) request.memory->value.bytes = {request.memory->value.bytes.count / nodes};
   }
-  if (!request.gpus && !request.gpus_per_node && queue_word != nullptr)
-    request.gpus_per_node = {queue_word->gpus, request.partition->span};
+  if (!request.gpus && queue_word != nullptr && request.nodes)
+    take_site_word(script, *queue_word, request.partition->span);
+  for (const Found<std::string>& property : request.constraints) {
+    const SiteWord* row =
+        find_site_word(BatchSystem::pbs, std::string_view(property.value).substr(kSystem.size()));
+    if (row != nullptr && !request.gpus) take_site_word(script, *row, property.span);
+  }
 }
 
 void set_pbs_variables(const JobScript& script, ShellValues& values) {
@@ -267,6 +286,7 @@ void read_pbs(const SourceText&, std::string_view text, const ScriptFinder& find
   settle_pbs(script);
   script.request.whole_nodes = script.request.nodes && !script.request.gpus_per_node;
   script.resources = resolve(script.request);
+  forget_unsaid_cpus(script);
   ShellValues values;
   set_pbs_variables(script, values);
   read_script_body(body, 1, values, find, script);

@@ -88,6 +88,7 @@ Field<MemoryRequest> memory_of(const JobRequest& request, const JobResources& ou
   const auto each = [](const Field<MemoryRequest>& part, const Field<int>& count) -> Field<MemoryRequest> {
     if (!count) return {};
     if (part->value.whole_node) return part;
+    if (count->value > 0 && part->value.bytes.count > (std::int64_t{1} << 62) / count->value) return {};
     return Found<MemoryRequest>{{part->value.bytes * count->value, false}, part->span};
   };
   if (request.memory_per_gpu) return each(request.memory_per_gpu, out.gpus_per_node);

@@ -23,8 +23,8 @@ void spread_over_nodes(JobScript& script, int gpus_of_node) {
     have.memory_per_node->value.bytes = Bytes{have.memory_per_node->value.bytes.count / nodes};
 }
 
-/// Where jobs get whole nodes and no type of GPU and no constraint exists to ask for (Frontier, Vista), nothing
-/// but the partition says that a job wants GPUs.
+/// Where jobs get whole nodes and no type of GPU and no constraint exists to ask for (Frontier, Vista),
+/// nothing but the partition says that a job wants GPUs.
 bool hands_out_nodes(const Site& site) {
   return site.gpu_type.empty() && site.constraints.empty() && !site.partitions.empty() &&
          std::ranges::all_of(site.partitions, &Partition::whole_nodes);
@@ -40,6 +40,8 @@ void take_whole_nodes(JobScript& script, const ClusterSpec& cluster) {
   JobResources& have = script.resources;
   if (cluster.node.gpus < 1) return;
   spread_over_nodes(script, cluster.node.gpus);
+  if (script.request.whole_nodes && !have.cpus_per_node && cluster.node.host.cores > 0)
+    have.cpus_per_node = Found<int>{cluster.node.host.cores, {}};
   const bool says_so = script.request.whole_nodes && !have.gpus_per_node;
   const bool by_site = !asks_for_gpus(script.request) && hands_out_nodes(cluster.site);
   if ((!says_so && !by_site) || !have.nodes || have.nodes->value < 1) return;

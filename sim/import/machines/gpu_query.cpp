@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include <fmt/format.h>
+#include <pugixml.hpp>
 
 #include "sim/base/ascii.hpp"
 #include "sim/import/logs/log_lines.hpp"

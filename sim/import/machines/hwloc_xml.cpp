@@ -6,6 +6,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <pugixml.hpp>
 
 #include "sim/base/ascii.hpp"
 #include "sim/import/logs/log_lines.hpp"
@@ -84,6 +85,9 @@ class HwlocXml {
     if (type == "Core") count_core(parent);
     if (type == "NUMANode" || type == "Package" || type == "Socket")
       return parent >= 0 ? parent : add({PciNode::Kind::socket, -1, {}});
+    // A host bridge is the socket's own: what hangs at it hangs at the socket.
+    if (type == "Bridge" && attribute_of(node, "bridge_type") == "0-1")
+      return parent >= 0 ? parent : some_socket();
     if (type == "Bridge" || type == "PCIDev") return add_pci(node, type == "PCIDev", parent);
     if (type == "OSDev") take_name(node, parent);
     return parent;

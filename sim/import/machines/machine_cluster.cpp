@@ -11,6 +11,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
+#include "sim/import/machines/machine_completion.hpp"
 #include "sim/import/machines/pci_devices.hpp"
 #include "sim/scenario/cluster_text.hpp"
 #include "sim/scenario/named_value.hpp"
@@ -39,8 +40,7 @@ class ImportedWriter {
  public:
   ImportedWriter(Machine machine, const ImportAnswers& answers)
       : machine_(std::move(machine)), answers_(answers) {
-    if (machine_.parts.empty()) place_gpus();
-    number_devices();
+    complete_devices(machine_, answers_.gpus_per_node, nodes() > 1, assumptions_);
     recognise();
   }
 
@@ -58,49 +58,6 @@ class ImportedWriter {
   }
 
  private:
-  /// A file that counts GPUs and does not place them: spread evenly over the sockets.
-  void place_gpus() {
-    const int gpus = machine_.gpu_count > 0 ? machine_.gpu_count : answers_.gpus_per_node;
-    if (gpus == 0)
-      throw InputError({{machine_.place.file,
-                         {machine_.place.line, 1, 1},
-                         "",
-                         fmt::format("{} does not say what a node is made of", machine_.format),
-                         "give a file of a node beside it, as `nvidia-smi topo -m` prints, or --gpu and "
-                         "--gpus-per-node"}});
-    if (gpus > kMostGpusPerNode)
-      throw InputError(fmt::format("{} GPUs in a node: at most {}", gpus, kMostGpusPerNode));
-    const int sockets = machine_.sockets > 0 ? std::min(machine_.sockets, kMostCpusPerNode)
-                        : gpus > 2           ? 2
-                                             : 1;
-    for (int i = 0; i < sockets; ++i) machine_.parts.push_back({PartKind::socket, -1});
-    for (int i = 0; i < gpus; ++i) machine_.parts.push_back({PartKind::gpu, i * sockets / gpus});
-    assume(fmt::format("where the {} GPUs hang: spread over {}", gpus, counted(sockets, "socket")));
-  }
-
-  void number_devices() {
-    refuse_too_many(PartKind::gpu, "GPU", kMostGpusPerNode);
-    refuse_too_many(PartKind::socket, "socket", kMostCpusPerNode);
-    refuse_too_many(PartKind::pcie_switch, "PCIe switch", kMostSwitchesPerNode);
-    refuse_too_many(PartKind::adapter, "adapter", kMostNicsPerNode);
-    if (machine_.of_kind(PartKind::gpu).empty())
-      throw InputError({{machine_.place.file,
-                         {machine_.place.line, 1, 1},
-                         "",
-                         "no GPU in this machine",
-                         "a machine without GPUs trains nothing that foretrain predicts"}});
-  }
-
-  void refuse_too_many(PartKind kind, std::string_view what, int most) const {
-    const auto count = machine_.of_kind(kind).size();
-    if (count > static_cast<std::size_t>(most))
-      throw InputError({{machine_.place.file,
-                         {machine_.place.line, 1, 1},
-                         "",
-                         fmt::format("{} in a node: at most {}", counted(count, what), most),
-                         ""}});
-  }
-
   const MachinePart& part(int index) const { return machine_.parts[static_cast<std::size_t>(index)]; }
   const MachinePart& first_gpu() const { return part(machine_.of_kind(PartKind::gpu).front()); }
 
@@ -209,7 +166,8 @@ class ImportedWriter {
       out_.add("switches", std::to_string(switches.size()));
     if (!adapters_.empty()) out_.add("nics", std::to_string(adapters_.size()), adapter_names());
     if (has_nvswitches()) out_.add("nvswitches", "1", "those of a board, described as one device");
-    if (has_nvswitches() && parts_.gpu.architecture >= Architecture::hopper)
+    if (has_nvswitches() && parts_.gpu.architecture >= Architecture::hopper &&
+        !is_amd(parts_.gpu.architecture))
       out_.add("multicast", "true", "assumed: they reduce (NVLink SHARP)");
     if (machine_.peer_access && !*machine_.peer_access)
       out_.add("peer_access", "false", "as nvidia-smi topo -p2p shows");

@@ -6,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <pugixml.hpp>
 
 #include "sim/base/ascii.hpp"
 #include "sim/import/logs/log_lines.hpp"

@@ -185,7 +185,7 @@ std::string network_of(std::string_view pci_device, double gbps) {
   const bool is_mellanox = pci_device.empty() || pci_device.starts_with("15b3:");
   if (model != nullptr && (gbps <= 0 || !is_mellanox)) return std::string(model->network);
   for (const PortRate& rate : kPortRates) {
-    if (std::abs(gbps - rate.gbps) > 0.1 * rate.gbps) continue;
+    if (std::abs(gbps - rate.gbps) > 0.05 * rate.gbps) continue;
     const bool is_ethernet =
         rate.infiniband.empty() || !is_mellanox || (model != nullptr && model->network.starts_with("roce"));
     return std::string(is_ethernet ? rate.ethernet : rate.infiniband);

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/import/jobs/slurm_values.hpp"
 #include "sim/import/logs/log_lines.hpp"
 #include "sim/import/machines/host_list.hpp"
 #include "sim/import/machines/readers.hpp"
-#include "sim/import/slurm_values.hpp"
 
 namespace foretrain {
 

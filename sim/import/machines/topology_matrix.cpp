@@ -208,9 +208,13 @@ class TopologyMatrix {
           machine.nvlinks.push_back({static_cast<int>(i), static_cast<int>(j), count});
       }
     }
-    // -mp hides NVLinks; a matrix with some shows them all.
-    machine.tells_nvlinks = !machine.nvlinks.empty();
+    machine.tells_nvlinks = !machine.nvlinks.empty() || !hides_nvlinks();
     join_through_switches(machine.nvlinks, static_cast<int>(gpus_));
+  }
+
+  /// -mp shows PCIe alone: its legend has no line for NVLinks.
+  bool hides_nvlinks() const {
+    return holds(source_.text, "topo -mp") || (holds(source_.text, "Legend") && !holds(source_.text, "NV#"));
   }
 
   /// Distinct ranges of cores; two halves of one range are two threads of each core.

@@ -7,16 +7,21 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <pugixml.hpp>
 
 namespace foretrain {
 
 XmlSource::XmlSource(const SourceText& source, Diagnostics& diagnostics)
-    : source_(source), diagnostics_(diagnostics) {
-  const pugi::xml_parse_result result = document_.load_buffer(source.text.data(), source.text.size());
+    : source_(source), diagnostics_(diagnostics), document_(std::make_unique<pugi::xml_document>()) {
+  const pugi::xml_parse_result result = document_->load_buffer(source.text.data(), source.text.size());
   if (!result)
     diagnostics.report(span_at(static_cast<std::size_t>(std::max<std::ptrdiff_t>(result.offset, 0))),
                        fmt::format("the XML breaks here: {}", result.description()));
 }
+
+XmlSource::~XmlSource() = default;
+
+pugi::xml_node XmlSource::root(const char* name) const { return document_->child(name); }
 
 SourceSpan XmlSource::span_at(std::size_t offset) const {
   const std::string_view before = std::string_view(source_.text).substr(0, offset);

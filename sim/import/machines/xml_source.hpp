@@ -2,11 +2,15 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
-#include <pugixml.hpp>
-
 #include "sim/base/diagnostics.hpp"
+
+namespace pugi {
+class xml_document;
+class xml_node;
+}  // namespace pugi
 
 namespace foretrain {
 
@@ -19,7 +23,10 @@ class XmlSource {
   /// Reports where the XML breaks; what stands before is there. Entities are not expanded by the library.
   XmlSource(const SourceText& source, Diagnostics& diagnostics);
 
-  pugi::xml_node root(const char* name) const { return document_.child(name); }
+  ~XmlSource();
+
+  /// The outermost element of this name, or an empty node.
+  pugi::xml_node root(const char* name) const;
   SourceSpan span_of(const pugi::xml_node& node) const;
   /// Calls `visit` for every element below `root`, parents first, siblings in order; what it gives for a
   /// parent is passed to its children. Too deep or too many: reported, and the rest left out.
@@ -31,7 +38,7 @@ class XmlSource {
 
   const SourceText& source_;
   Diagnostics& diagnostics_;
-  pugi::xml_document document_;
+  std::unique_ptr<pugi::xml_document> document_;
 };
 
 /// The attribute as text of at most 200 characters.

@@ -119,7 +119,8 @@ std::optional<std::vector<CsvField>> read_header(const SourceText& source, CsvLi
 std::optional<MeasurementFile::Kind> kind_of(const CsvHeader& header) {
   using Kind = MeasurementFile::Kind;
   if (header.has("model") || header.has("metric") || header.has("value")) return Kind::scaling;
-  if (header.has("shape") || header.has("gpu")) return Kind::kernels;
+  const bool has_series = header.has("series") || header.has("cluster");
+  if (header.has("shape") || (header.has("gpu") && !has_series)) return Kind::kernels;
   const bool is_collective = header.has("time_us") || header.has("op") || header.has("bytes");
   return is_collective ? std::optional(Kind::collective) : std::nullopt;
 }

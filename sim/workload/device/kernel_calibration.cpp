@@ -33,8 +33,7 @@ constexpr FamilyConstants kBlackwell{
 // AMD's: no open rows, assumed. Matrix products of 16 bit are the share of the peak that AMD measured
 // (MI300X: 708 of 1307 TFLOP/s, "max-achievable FLOPS" of the ROCm blogs) over what loading tiles leaves,
 // 0.80; the others stand to them as those of Ampere do.
-constexpr FamilyConstants kCdna{{0.52, 0, 0.41, 0}, {0.64, 0, 0.68, 0}, {0.54, 0, 0.44, 0}, 1.3};
-constexpr FamilyConstants kCdna3{
+constexpr FamilyConstants kCdna{
     {0.52, 0.28, 0.41, 0.37}, {0.64, 0.61, 0.68, 0.61}, {0.54, 0.52, 0.44, 0.39}, 1.3};
 
 const FamilyConstants& family_of(const Gpu& gpu) {
@@ -53,13 +52,12 @@ const FamilyConstants& family_of(const Gpu& gpu) {
       return gpu.compute_capability > 8.05 ? kWorkstationAmpere : kAmpere;
     case Architecture::cdna:
     case Architecture::cdna2:
+    case Architecture::cdna3:
       return kCdna;
     case Architecture::ada:
       return kAda;
     case Architecture::hopper:
       return kHopper;
-    case Architecture::cdna3:
-      return kCdna3;
     case Architecture::blackwell:
       return kBlackwell;
   }

@@ -12,9 +12,33 @@
 namespace foretrain {
 namespace {
 
-/// CUDA context with the kernels of cuBLAS and cuDNN and their handles' workspaces, by Architecture; NCCL's
-/// buffers and kernels. Recalled ranges (docs/models/memory.md).
-constexpr std::array<double, 9> kContextBytes{0, 300e6, 400e6, 600e6, 600e6, 600e6, 600e6, 700e6, 800e6};
+/// CUDA context with the kernels of cuBLAS and cuDNN and their handles' workspaces; AMD's are assumed to be as
+/// large as those of their years. Recalled ranges (docs/models/memory.md).
+double context_bytes(Architecture architecture) {
+  switch (architecture) {
+    case Architecture::cpu:
+      return 0;
+    case Architecture::kepler:
+      return 300e6;
+    case Architecture::pascal:
+      return 400e6;
+    case Architecture::volta:
+    case Architecture::turing:
+    case Architecture::ampere:
+    case Architecture::ada:
+    case Architecture::cdna:
+    case Architecture::cdna2:
+      return 600e6;
+    case Architecture::hopper:
+    case Architecture::cdna3:
+      return 700e6;
+    case Architecture::blackwell:
+      return 800e6;
+  }
+  return 0;
+}
+
+/// NCCL's buffers and kernels; recalled as well.
 constexpr double kNcclBytes = 350e6;
 /// Rounding of blocks and holes between them; assumed (docs/models/memory.md).
 constexpr double kAllocatorShare = 0.05;
@@ -118,7 +142,7 @@ MemoryUse memory_use(const Workload& workload, const MemorySite& site) {
   use.workspace = whole(
       scratch_bytes(model, batch, is_half(workload.precision), static_cast<double>(use.activations.count)));
   const double allocated = static_cast<double>((use.total() - use.workspace).count);
-  use.framework = whole(kContextBytes[static_cast<std::size_t>(site.architecture)] +
+  use.framework = whole(context_bytes(site.architecture) +
                         (site.gpus > 1 ? kNcclBytes : 0) + kAllocatorShare * allocated);
   return use;
 }

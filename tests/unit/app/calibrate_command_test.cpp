@@ -177,7 +177,7 @@ TEST_CASE("a check says how well sizes are predicted that were kept back, as a t
   CHECK(table.exit_code == 0);
   CHECK_THAT(table.output, ContainsSubstring("kept back: every second size of each operation and job\n"));
   CHECK_THAT(table.output, ContainsSubstring("6 samples fitted, 5 predicted"));
-  CHECK_THAT(table.output, ContainsSubstring("median after at most 5 %: 1 of 1 platforms\n"));
+  CHECK_THAT(table.output, ContainsSubstring("median after at most 5 %: 1 of 1 platform\n"));
   const ProgramRun json = folder.run("foretrain calibrate check samples.csv --cluster puhti --format json");
   const nlohmann::json check = nlohmann::json::parse(json.output);
   CHECK(check["schema"] == "foretrain.calibration_check/1");

@@ -198,8 +198,8 @@ TEST_CASE("job check of a container: /dev/shm that nobody enlarged, and one that
   const ProgramRun run = folder.run("foretrain job check small.yaml --cluster dgx-a100 --model resnet50");
   INFO(run.output);
   CHECK_THAT(run.output,
-             ContainsSubstring("of /dev/shm is too small: 4 processes with 8 loader workers each keep 2 "
-                               "batches ready, 2.47 GB in all"));
+             ContainsSubstring("of /dev/shm is too small: each of 4 processes has 8 loader workers, which "
+                               "keep 2 batches ready each, 2.47 GB in all"));
 }
 
 TEST_CASE("predict writes a job script for the batch system that is asked for") {

@@ -70,8 +70,10 @@ TEST_CASE("a long list is cut after sixteen names") {
 }
 
 TEST_CASE("a name is found without the unit of its speed, where no other is meant") {
-  const std::vector<std::string> known{"roce_100", "roce_200", "eth_25", "a100-40gb", "a100-80gb", "v100", "v100-32g"};
-  for (const char* typed : {"roce_100g", "RoCE-100G", "roce100gb", "roce_100gbe", "roce_100gbps", "roce100Gbit"}) {
+  const std::vector<std::string> known{"roce_100",  "roce_200", "eth_25",  "a100-40gb",
+                                       "a100-80gb", "v100",     "v100-32g"};
+  for (const char* typed :
+       {"roce_100g", "RoCE-100G", "roce100gb", "roce_100gbe", "roce_100gbps", "roce100Gbit"}) {
     CHECK(spelt_alike(typed, known) == "roce_100");
   }
   CHECK(spelt_alike("eth25gbe", known) == "eth_25");

@@ -1,7 +1,7 @@
 // From what a script says of its site to a cluster of the catalog.
 #include "sim/import/job_cluster.hpp"
-#include "sim/import/jobs/whole_nodes.hpp"
 
+#include "sim/import/jobs/whole_nodes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"
 
@@ -47,6 +47,14 @@ TEST_CASE("partition, type of GPU and constraint lead to one cluster") {
   CHECK(under_slurm("--partition=gpuA100x4\n--gpus-per-node=4") == "delta-a100");
   CHECK(under_slurm("-p GPU-shared\n--gpus=v100-32:2") == "bridges2-v100-32gb");
   CHECK(under_slurm("-p gpu -C volta32\n--gres=gpu:4") == "iris-v100-32gb");
+}
+
+TEST_CASE("queues of PBS and resource types of Grid Engine lead to their machines") {
+  CHECK(matched(test::script_of("#!/bin/bash\n#PBS -q rt_HF\n#PBS -l select=2\npython a.py\n")) == "abci3");
+  CHECK(matched(test::script_of("#!/bin/bash\n#PBS -q gpuvolta\n#PBS -l ngpus=4\npython a.py\n")) ==
+        "gadi-v100");
+  CHECK(matched(test::script_of("#!/bin/bash\n#$ -l node_f=2\n#$ -l h_rt=1:00:00\npython a.py\n")) ==
+        "tsubame4");
 }
 
 TEST_CASE("several clusters are all named, and none is said why") {

@@ -62,29 +62,29 @@ nvidia_smi/polaris_markdown_table.txt: 4 2 12 0 4
 nvidia_smi/polaris_4a100_no_nic_rows.txt: 4 0 12 0 4
 nvidia_smi/traverse_ac922_4v100_4ib.txt: 4 4 3 2 2
 nvidia_smi/della_2a100pcie_2ib.txt: 2 2 0 0 2
-nvidia_smi/p40_8gpu_1ib_soc.txt: 8 1 12 3 2
-nvidia_smi/l4_8gpu_2numa_phb.txt: 8 0 12 0 2
-nvidia_smi/k80_4gpu_node_hived.txt: 4 0 12 0 1
-nvidia_smi/pcie_4gpu_2socket_phb_pairs_a.txt: 4 0 12 0 2
-nvidia_smi/pcie_4gpu_2socket_phb_pairs_b.txt: 4 0 12 0 2
-nvidia_smi/pcie_4gpu_pix_phb.txt: 4 0 12 2 1
-nvidia_smi/pcie_4gpu_mlx4_soc_gdr.txt: 4 1 12 0 2
-nvidia_smi/stelline_esc8000a_4rtx6000ada_2cx.txt: 4 4 12 2 2
-nvidia_smi/stelline_wrx90_2rtx_1cx.txt: 2 2 12 1 1
+nvidia_smi/p40_8gpu_1ib_soc.txt: 8 1 0 3 2
+nvidia_smi/l4_8gpu_2numa_phb.txt: 8 0 0 0 2
+nvidia_smi/k80_4gpu_node_hived.txt: 4 0 0 0 1
+nvidia_smi/pcie_4gpu_2socket_phb_pairs_a.txt: 4 0 0 0 2
+nvidia_smi/pcie_4gpu_2socket_phb_pairs_b.txt: 4 0 0 0 2
+nvidia_smi/pcie_4gpu_pix_phb.txt: 4 0 0 2 1
+nvidia_smi/pcie_4gpu_mlx4_soc_gdr.txt: 4 1 0 0 2
+nvidia_smi/stelline_esc8000a_4rtx6000ada_2cx.txt: 4 4 0 2 2
+nvidia_smi/stelline_wrx90_2rtx_1cx.txt: 2 2 0 1 1
 nvidia_smi/workstation_2gpu_nv2.txt: 2 0 2 0 2
-nvidia_smi/workstation_2gpu_phb.txt: 2 0 12 0 1
-nvidia_smi/ssbandjl_2gpu_4nic.txt: 2 4 12 2 2
-nvidia_smi/ssbandjl_2gpu_4nic_glued_header.txt: 2 4 12 2 2
+nvidia_smi/workstation_2gpu_phb.txt: 2 0 0 0 1
+nvidia_smi/ssbandjl_2gpu_4nic.txt: 2 4 0 2 2
+nvidia_smi/ssbandjl_2gpu_4nic_glued_header.txt: 2 4 0 2 2
 hwloc/chimera_multi_gpu_types.xml: 2 0 0 0 1
 hwloc/hwloc_2socket_pci_io.xml: 3 1 0 1 2
 hwloc/hwloc_dgx2_16v100.xml: 16 0 6 6 2
 hwloc/lassen_ac922_4v100.xml: 4 4 6 4 2
 hwloc/mpibind_coral_lassen.xml: 4 4 6 4 2
-hwloc/sierra_ac922_4v100.xml: 4 4 6 4 2
+hwloc/sierra_ac922_4v100.xml: 4 4 6 0 2
 slurm/scontrol_node_koc_v100x8.txt: 8 0 6 0 2
 slurm/scontrol_node_uci_hpc3_v100x4.txt: 4 0 6 0 2
-slurm/gres_v100_mps.conf: 4 0 12 0 2
-slurm/gres_man_nodes.conf: 4 0 12 0 2
+slurm/gres_v100_mps.conf: 2 0 6 0 1
+slurm/gres_man_nodes.conf: 4 1 12 0 2
 )";
 
 SourceText text_of(const fs::path& path) {

@@ -1,4 +1,5 @@
 // Small machines in each format: what is read, what is assumed, what is refused with its place.
+#include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/import/machines/host_list.hpp"
 #include "sim/import/machines/machine_cluster.hpp"
@@ -53,8 +54,8 @@ TEST_CASE("a matrix becomes sockets, switches, GPUs and adapters") {
   const auto adapters = seen.of_kind(PartKind::adapter);
   REQUIRE(adapters.size() == 1);
   CHECK(seen.parts[static_cast<std::size_t>(adapters[0])].name == "mlx5_0");
-  CHECK(seen.cores == 32);  // two threads of each: 0-15 and 32-47 are 16 cores
-  CHECK_FALSE(seen.tells_nvlinks);
+  CHECK(seen.cores == 32);             // two threads of each: 0-15 and 32-47 are 16 cores
+  CHECK(seen.tells_nvlinks == false);  // the legend names none: topo -mp
   const ClusterSpec spec = cluster(seen, {"t4", 0, 3, "roce_100"});
   CHECK(spec.nodes == 3);
   CHECK(spec.node.gpu.name == "t4");
@@ -131,7 +132,7 @@ TEST_CASE("NCCL's XML says lanes, products, NVLinks and port rates") {
              ContainsSubstring("gpu = \"a100-sxm4-80gb\"") && ContainsSubstring("# PCI 10de:20b2"));
   CHECK_THAT(text.text, ContainsSubstring("link = \"pcie4_x8\""));
   CHECK_THAT(text.text, ContainsSubstring("link = \"ib_hdr\"") && ContainsSubstring("# 200 Gb/s"));
-  CHECK(text.assumptions == std::vector<std::string>{"1 node; --nodes N says better"});
+  CHECK(text.assumptions == std::vector<std::string>{"1 node; --nodes N says better", "PCIe: pcie4_x16"});
 }
 
 TEST_CASE("bridges that lead to one device are lanes") {
@@ -160,7 +161,7 @@ TEST_CASE("several files are one machine, and what they count differently is ref
   CHECK(spec.nodes == 4);
   CHECK_FALSE(spec.node.peer_access);
   CHECK(spec.node.switches == 1);
-  CHECK(spec.node.host.memory.count == std::int64_t{256000} << 20);
+  CHECK(to_string(spec.node.host.memory) == "268 GB");  // 256,000 MiB
   const Machine other = machine("GPU 0: NVIDIA L4 (UUID: GPU-a)\n", "other.txt");
   CHECK_THROWS_WITH(joined({matrix, other}),
                     ContainsSubstring("other.txt:1") && ContainsSubstring("topo.txt:3"));

@@ -21,13 +21,13 @@ constexpr const char* kFolder = FORETRAIN_SOURCE_DIR "/tests/unit/import/other_s
 // file: batch system, nodes, GPUs per node, GPUs, tasks per node, CPUs per node, memory per node (MiB),
 // seconds, partition, launcher, processes per node, program.
 constexpr const char* kExpected = R"(
-polaris.pbs: pbs 2 4 8 1 1 - 1800 debug mpirun 4 train.py
+polaris.pbs: pbs 2 4 8 1 32 - 1800 debug mpirun 4 train.py
 gadi.pbs: pbs 2 4 8 1 48 389120 7200 gpuvolta mpirun 4 train.py
 derecho.pbs: pbs 2 4 8 4 64 491520 3600 main mpirun 4 train.py
-abci3.pbs: pbs 2 8 16 1 1 - 3600 rt_HF torchrun 8 train.py
+abci3.pbs: pbs 2 8 16 1 192 - 3600 rt_HF torchrun 8 train.py
 imperial.pbs: pbs 1 2 2 1 8 98304 86400 - torchrun 2 train.py
 torque.pbs: pbs 2 4 8 4 4 - 43200 gpu mpirun 4 tf_cnn.py
-summit.lsf: lsf 4 6 24 1 1 - 7200 batch jsrun 6 train.py
+summit.lsf: lsf 4 6 24 1 - - 7200 batch jsrun 6 train.py
 dtu.lsf: lsf 1 2 2 8 8 - 36000 gpua100 accelerate 2 train.py
 ptile.lsf: lsf 4 4 16 4 40 - 5400 normal mpirun 4 train.py
 abci2.sh: grid_engine 4 4 16 1 40 - 5025 rt_F mpirun 4 pytorch_imagenet_resnet50.py

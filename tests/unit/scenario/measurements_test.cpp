@@ -229,7 +229,8 @@ TEST_CASE("a header of neither kind names both") {
         "    | ^^^\n"
         "  hint: a file of training runs has "
         "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source, "
-        "one of collectives series,cluster,op,gpus,nodes,bytes,time_us,settings,source\n");
+        "one of collectives series,cluster,op,gpus,nodes,bytes,time_us,settings,source, "
+        "one of kernels op,shape,precision,gpu,time_us,kernel,source\n");
 }
 
 TEST_CASE("a file without a header, a binary file and a too large one are refused as a whole") {

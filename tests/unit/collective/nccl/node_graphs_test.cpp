@@ -2,6 +2,7 @@
 #include "sim/collective/nccl/node_graphs.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/one_job.hpp"
 #include "tests/support/test_clusters.hpp"
 
 namespace node_graphs_test {
@@ -53,7 +54,7 @@ TEST_CASE(
   for (NodeLink& link : other.node.links)
     link.type.name = "other", link.type.latency = Time{7}, link.type.collective_efficiency = 0.1;
   Settings forced;
-  forced.algorithm = Algorithm::tree, forced.protocol = Protocol::ll, forced.max_channels = 3;
+  forced.algorithm = nccl::Algorithm::tree, forced.protocol = Protocol::ll, forced.max_channels = 3;
   CHECK(question_of(other, gpus, true, forced) == question);
   CHECK_FALSE(question_of(spec, {0, 1}, true, {}) == question);
   CHECK_FALSE(question_of(spec, gpus, false, {}) == question);

@@ -103,7 +103,7 @@ TEST_CASE(
     "a row that was added is written in its unit, and stands in the table of a fit beside its default") {
   const Calibration calibration = read(known_with_them(), kFile).first;
   const std::string text = write_calibration(calibration, known_with_them());
-  CHECK_THAT(text, ContainsSubstring("\"3 us\"") && ContainsSubstring("a strategy's thread lies down"));
+  CHECK_THAT(text, ContainsSubstring("\"3 us\""));
   CHECK(read(known_with_them(), text).first.constants ==
         as_written(calibration, known_with_them()).constants);
   CalibrationFit fit;
