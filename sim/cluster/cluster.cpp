@@ -151,10 +151,10 @@ NicLeg Cluster::nic_leg(int gpu_index, int nic_index, bool leaves) const {
     leg.staged = true;
     const VertexId memory = cpu_of_gpu(0, gpu_index);
     const LinkId staging = first_staging_ + static_cast<LinkId>(kStagingLinks * gpu_index);
-    if (leaves) leg.links = {staging + 2, staging};
+    if (leaves) leg.links = {staging};
     append(leaves ? route_in_node(device, memory) : route_in_node(port, memory));
     append(leaves ? route_in_node(memory, port) : route_in_node(memory, device));
-    if (!leaves) leg.links.insert(leg.links.end(), {staging + 1, staging + 2});
+    if (!leaves) leg.links.push_back(staging + 1);
     leg.reached = (leaves ? route_in_node(device, memory) : route_in_node(memory, device)).bandwidth;
   }
   for (const LinkId link : leg.links) leg.sum.add(links_.of_first_node()[link]);

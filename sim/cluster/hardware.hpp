@@ -63,8 +63,8 @@ struct Gpu {
   double tdp_w = 0;             ///< board power in watts; 0: unknown
   double sustained_clock = 1;   ///< clock under training load / clock of the data sheet's rates; cards with a
                                 ///< small power budget fall behind
-  double staging_share = 0.92;  ///< of its host link's rate, reads and writes of host memory together, when
-                                ///< peers exchange data through it
+  double staging_share = 0.64;  ///< of its host link's rate, what its kernels reach each way when peers
+                                ///< exchange data through host memory
   GpuPorts ports{};
   Bytes capacity() const { return usable_memory.count > 0 ? usable_memory : memory; }
   friend bool operator==(const Gpu&, const Gpu&) = default;
@@ -86,6 +86,14 @@ struct LinkType {
                               ///< wire; 0: unknown
   Time rendezvous_latency{};  ///< more of it for messages beyond `eager_limit`
   Bytes eager_limit{};        ///< largest message that needs no handshake; 0: none does
+  Time message_gap{};         ///< what a rank's proxy needs for each message, one after the other
+  Time crowded_message_gap{};  ///< the same in jobs of more than `crowded_nodes` nodes
+  int crowded_nodes = 0;       ///< 0: no number of nodes changes it
+  int flows = 0;               ///< TCP connections of a channel; 0: as many as the wire needs
+  ByteRate flow_bandwidth{};   ///< most of one TCP connection; 0: no limit but the wire's
+  Time nccl_latency{};         ///< what the network plug-in tells NCCL of its latency
+  Bytes nccl_buffer{};         ///< NCCL_BUFFSIZE as the plug-in sets it; 0: not at all
+  bool simple_only = false, ring_only = false;  ///< what the plug-in, or its maker's settings, allow NCCL
   friend bool operator==(const LinkType&, const LinkType&) = default;
 };
 
@@ -158,6 +166,7 @@ struct FabricSpec : HeldOptions {
   Time switch_latency{};              ///< added per switch passed
   LinkType uplink;                    ///< between switches; defaults to `link`
   bool in_network_reduction = false;  ///< switches that reduce (InfiniBand SHARP), used by CollNet
+  int nvlink_domain = 1;  ///< consecutive nodes whose GPUs one NVLink fabric joins (NVL72): one node to NCCL
   PathChoice ecmp = PathChoice::destination;
   SourceSpan span{};
 };

@@ -108,9 +108,8 @@ NodeGraph node_graph(const NodeSpec& node) {
   graph.first_staging = static_cast<LinkId>(graph.links.size());
   for (VertexId gpu = 0; gpu < static_cast<VertexId>(node.gpus); ++gpu) {
     const ByteRate host = host_rate(graph, gpu);
-    for (const double share : {kRootComplexShare, kRootComplexShare, node.gpu.staging_share}) {
-      graph.links.push_back({gpu, gpu, LinkKind::pcie, host * share, 1, Time::zero()});
-    }
+    for (int way = 0; way < kStagingLinks; ++way)
+      graph.links.push_back({gpu, gpu, LinkKind::pcie, host * node.gpu.staging_share, 1, Time::zero()});
   }
   return graph;
 }

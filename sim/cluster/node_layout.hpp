@@ -10,18 +10,18 @@
 
 namespace foretrain {
 
+inline constexpr int kStagingLinks = 2;
+
 /// The vertices and directed links of one node; connection i of the NodeSpec is links 2i (a to b) and 2i + 1
-/// (b to a). They are followed by kStagingLinks links per GPU from the GPU to itself: what it copies to host
-/// memory, what from there, and both together (Gpu::staging_share), because its peer is out of reach.
+/// (b to a). They are followed by kStagingLinks links per GPU from the GPU to itself: what its kernels write to
+/// host memory and what they read from there (Gpu::staging_share), because its peer is out of reach.
 struct NodeGraph {
   std::vector<Vertex> vertices;
   std::vector<ClusterLink> links;
   LinkId first_staging = 0;
-  LinkId staging_out(VertexId gpu) const { return first_staging + 3 * gpu; }
-  LinkId staging_in(VertexId gpu) const { return first_staging + 3 * gpu + 1; }
-  LinkId staging_both(VertexId gpu) const { return first_staging + 3 * gpu + 2; }
+  LinkId staging_out(VertexId gpu) const { return first_staging + kStagingLinks * gpu; }
+  LinkId staging_in(VertexId gpu) const { return first_staging + kStagingLinks * gpu + 1; }
 };
-inline constexpr int kStagingLinks = 3;
 
 /// The share of PCIe's rate that peers reach through a CPU's root complex, and one way through host memory:
 /// two A100 on different root complexes 14.5 to 16.6 GB/s of 26.3, a NIC on another root complex than its

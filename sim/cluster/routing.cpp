@@ -141,11 +141,11 @@ void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<
       const std::vector<LinkId>& down = routes[cpu * n + to].links;
       if (down.empty()) continue;
       const VertexId sender = static_cast<VertexId>(from), receiver = static_cast<VertexId>(to);
-      std::vector<LinkId> links{node.staging_both(sender), node.staging_out(sender)};
+      std::vector<LinkId> links{node.staging_out(sender)};
       const std::vector<LinkId>& up = routes[from * n + cpu].links;
       links.insert(links.end(), up.begin(), up.end());
       links.insert(links.end(), down.begin(), down.end());
-      links.insert(links.end(), {node.staging_in(receiver), node.staging_both(receiver)});
+      links.push_back(node.staging_in(receiver));
       route = make_route(std::move(links), node.links);
       route.staged = true;
     }

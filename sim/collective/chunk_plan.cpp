@@ -42,7 +42,9 @@ class PlanBuilder {
   }
 
   ChunkPlan build() {
-    if (!plan_.algorithm) {
+    if (job_.hosts > 1) {
+      result_.problem = "an NVLink domain of several nodes exists as flows only";
+    } else if (!plan_.algorithm) {
       build_peers();
     } else if (*plan_.algorithm == nccl::Algorithm::ring) {
       build_on(nccl::Pattern::ring, AlgorithmFamily::ring);

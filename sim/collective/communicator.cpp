@@ -19,7 +19,9 @@ struct Communicator::State {
         settings(settings_),
         costs(costs_),
         job(nccl::inspect(cluster_, placement, settings_.nccl, searched)),
-        traffic(cluster, job, costs) {}
+        by_host(job.hosts > 1 ? nccl::inspect_hosts(cluster_, placement, settings_.nccl, searched)
+                              : nccl::Job{}),
+        traffic(cluster, job, costs, job.hosts > 1 ? &by_host : nullptr) {}
 
   int ranks() const { return job.input.job.ranks; }
   int nodes() const { return job.input.job.nodes; }
@@ -29,7 +31,8 @@ struct Communicator::State {
     TimingInput input;
     input.op = op, input.bytes = static_cast<double>(size.count);
     input.ranks = ranks(), input.nodes = nodes(), input.ranks_per_node = traffic.ranks_per_node();
-    input.nvlink = traffic.nvlink();
+    input.nvlink = traffic.nvlink(), input.staged = traffic.staged();
+    input.proxy_share = traffic.proxy_share();
     input.network = nodes() > 1 ? &cluster.spec().fabric.link : nullptr;
     input.costs = &costs;
     return input;
@@ -46,8 +49,9 @@ struct Communicator::State {
   /// One process launches for each of its GPUs in turn, so the last of them starts that much later.
   Time launch(bool group) const { return launch(group, settings.processes_per_node); }
   Time launch(bool group, int processes_per_node) const {
-    const int processes = processes_of(processes_per_node, traffic.ranks_per_node());
-    const int per_process = (traffic.ranks_per_node() + processes - 1) / processes;
+    const int ranks_on_host = std::max(1, traffic.ranks_per_node() / job.hosts);
+    const int processes = processes_of(processes_per_node, ranks_on_host);
+    const int per_process = (ranks_on_host + processes - 1) / processes;
     return (group ? costs.group_launch : costs.launch) * per_process;
   }
 
@@ -124,7 +128,7 @@ struct Communicator::State {
   const Cluster& cluster;
   CollectiveSettings settings;
   CollectiveCosts costs;
-  nccl::Job job;
+  nccl::Job job, by_host;  ///< the second only of NVLink domains of several nodes
   JobTraffic traffic;
 };
 

@@ -85,6 +85,8 @@ std::vector<CostRow> make_rows() {
       time_row<&C::multicast_start>("nccl.multicast_start", "NVLS beyond nccl.kernel"),
       rate_row<&C::low_latency_network>("nccl.low_latency_network", "most that LL gets out of a NIC"),
       rate_row<&C::peer_channel_rate>("nccl.peer_channel_rate", "one channel of a send"),
+      rate_row<&C::copy_rate>("nccl.copy_rate",
+                              "one thread block out of its buffer into the memory beside it"),
       share_row<&C::peer_network_efficiency>("nccl.peer_network_efficiency",
                                              "share of a NIC's rate that sends to many peers reach"),
       share_row<&C::multicast_efficiency>("nccl.multicast_efficiency",

@@ -33,7 +33,8 @@ struct CollectiveCosts {
       pcie_step{};                      ///< to the next GPU: NVLink in rings and trees, PCIe
   ByProtocol<double> network_factor{};  ///< multiples of LinkType::collective_latency in a step between nodes
   ByProtocol<Time> network_step{};      ///< and beyond it: fences, flushes
-  ByProtocol<ByteRate> channel_rate{};  ///< data one thread block moves
+  ByProtocol<ByteRate> channel_rate{};  ///< data one thread block moves to the next rank
+  ByteRate copy_rate{};                 ///< and from its buffer to the memory beside it
   ByProtocol<double> link_efficiency{};     ///< share of a link's rate that is data, inside a node
   ByProtocol<double> network_efficiency{};  ///< the same between nodes
   ByteRate low_latency_network{};  ///< most that LL gets out of a NIC: a CPU thread checks every line
@@ -46,6 +47,10 @@ struct CollectiveCosts {
 };
 
 CollectiveCosts costs_of(Architecture architecture);
+
+/// What NVLS reaches over a switch with so many GPUs: of 8 and of 72 Blackwell GPUs 0.74 and 0.60 of the same
+/// NVLinks (coreweave/nccl-tests, nccl#1807), in between and beyond along the logarithm.
+double multicast_efficiency(const CollectiveCosts& costs, int gpus);
 
 // The constants of collectives that a calibration may replace, by name, and the costs of a cluster with its
 // own in place.

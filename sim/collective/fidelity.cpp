@@ -59,7 +59,7 @@ Time simulate_chunk_level(const Communicator& communicator, const CollectivePlan
   const ChunkResult result = simulate_chunks(chunks.graph, chunks.capacities);
   if (!result.problem.empty())
     throw InputError(fmt::format("chunk level: {}", result.problem), "--fidelity flow");
-  return plan.timing.start + result.end;
+  return plan.timing.start + result.end + plan.timing.last;
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <numeric>
 
 #include "sim/cluster/node_layout.hpp"
 #include "sim/collective/peer_traffic.hpp"
@@ -28,6 +30,13 @@ TrafficPattern pattern_of(CollectiveOp op, std::optional<nccl::Algorithm> algori
       break;
   }
   return TrafficPattern::tree;
+}
+
+/// Links of hosts of a domain carry different things.
+NodeClasses every_node(int nodes) {
+  NodeClasses classes{std::vector<int>(static_cast<std::size_t>(nodes)), {}};
+  std::iota(classes.of_node.begin(), classes.of_node.end(), 0);
+  return classes;
 }
 
 LinkLoads::Efficiency without_limit(LinkLoads::Efficiency reached) {
@@ -56,8 +65,9 @@ double edge_bytes(CollectiveOp op, TrafficPattern pattern, int ranks) {
   }
 }
 
-JobTraffic::JobTraffic(const Cluster& cluster, const nccl::Job& job, const CollectiveCosts& costs)
-    : cluster_(cluster), job_(job), costs_(costs) {
+JobTraffic::JobTraffic(const Cluster& cluster, const nccl::Job& job, const CollectiveCosts& costs,
+                       const nccl::Job* by_host)
+    : cluster_(cluster), job_(job), costs_(costs), by_host_(by_host) {
   const bool alike = job_.shapes.size() == 1;  // path p of one node continues in path p of the next
   for (const nccl::NodeShape& shape : job_.shapes) {
     ring_paths_.push_back(share_paths(shape.ring.paths, job_.search_channels, alike));
@@ -65,16 +75,28 @@ JobTraffic::JobTraffic(const Cluster& cluster, const nccl::Job& job, const Colle
     head_paths_.push_back(share_paths(shape.nvls.paths, shape.nvls.channels, alike));
     ranks_per_node_ = std::max(ranks_per_node_, static_cast<int>(shape.gpus.size()));
   }
-  nvlink_ = has_nvlink();
+  find_kinds_of_edges();
 }
 
-bool JobTraffic::has_nvlink() const {
-  bool all = true;
-  const auto check = [&](const TrafficEdge& edge) {
-    if (edge.from_nic < 0) all = all && inside_route(edge).nvlink_only;
-  };
-  if (job_.input.job.ranks > 1) visit_ring({job_, ring_paths_}, IdleEdge::none, 0, check);
-  return all;
+void JobTraffic::find_kinds_of_edges() {
+  if (job_.input.job.ranks < 2 || job_.hosts > 1) return;
+  const int first = job_.nodes.front().node;  // stands for the others
+  std::map<int, double> proxies;              // of its GPUs
+  WayBetweenNodes way;
+  visit_ring({job_, ring_paths_}, IdleEdge::none, 0, [&](const TrafficEdge& edge) {
+    if (edge.from_nic < 0) {
+      nvlink_ = nvlink_ && inside_route(edge).nvlink_only;
+      staged_ = staged_ || inside_route(edge).staged;
+      return;
+    }
+    if (edge.from.node == first) proxies[edge.from.gpu] += edge.share;
+    if (edge.to.node != first) return;
+    proxies[edge.to.gpu] += edge.share;
+    cluster_.find_way_between_nodes(cluster_.gpu(edge.from.node, edge.from.gpu),
+                                    cluster_.gpu(edge.to.node, edge.to.gpu), edge.from_nic, edge.to_nic, way);
+    staged_ = staged_ || way.in->staged;
+  });
+  for (const auto& [gpu, share] : proxies) proxy_share_ = std::max(proxy_share_, share);
 }
 
 const Route& JobTraffic::inside_route(const TrafficEdge& edge) const {
@@ -94,7 +116,24 @@ int JobTraffic::root_gpu() const {
   return job_.shape_of(first).gpus[static_cast<std::size_t>(std::ranges::find(ranks, 0) - ranks.begin())];
 }
 
+/// Between hosts of a domain the way leads through the NVLink ports of both GPUs.
+TrafficEdge JobTraffic::between_hosts(TrafficEdge edge) const {
+  edge.from = job_.place(edge.from.node, edge.from.gpu), edge.to = job_.place(edge.to.node, edge.to.gpu);
+  if (edge.from.node == edge.to.node) {
+    edge.from_nic = edge.to_nic = -1;
+  } else {
+    edge.from_nic = edge.from.gpu % cluster_.spec().node.nics;
+    edge.to_nic = edge.to.gpu % cluster_.spec().node.nics;
+  }
+  return edge;
+}
+
 void JobTraffic::visit(TrafficKey key, const EdgeVisitor& visitor) const {
+  if (job_.hosts == 1 || key.pattern == TrafficPattern::peers) return visit_nodes(key, visitor);
+  visit_nodes(key, [&](const TrafficEdge& edge) { visitor(between_hosts(edge)); });
+}
+
+void JobTraffic::visit_nodes(TrafficKey key, const EdgeVisitor& visitor) const {
   switch (key.pattern) {
     case TrafficPattern::ring:
       return visit_ring({job_, ring_paths_}, IdleEdge::none, 0, visitor);
@@ -108,7 +147,7 @@ void JobTraffic::visit(TrafficKey key, const EdgeVisitor& visitor) const {
     case TrafficPattern::multicast:
       return visit_heads({job_, head_paths_, nccl::Pattern::nvls}, visitor);
     case TrafficPattern::peers:
-      return visit_peers({cluster_, job_, key.op}, visitor);
+      return visit_peers({cluster_, by_host_ == nullptr ? job_ : *by_host_, key.op}, visitor);
   }
 }
 
@@ -137,6 +176,7 @@ LinkLoads JobTraffic::loads(TrafficKey key) const {
 }
 
 NodeClasses JobTraffic::classes_of(TrafficKey key) const {
+  if (job_.hosts > 1) return every_node(cluster_.nodes());
   const bool trees = key.pattern == TrafficPattern::tree || key.pattern == TrafficPattern::multicast ||
                      key.pattern == TrafficPattern::collnet;
   if (trees) return classes_by_tree(job_, cluster_.nodes());
@@ -150,12 +190,17 @@ void JobTraffic::add_multicast(LinkLoads& loads, const NodeClasses& classes) con
   for (std::size_t shape = 0; shape < job_.shapes.size(); ++shape) {
     const std::vector<int>& gpus = job_.shapes[shape].gpus;
     const VertexId hub = cluster_.gpu(0, 0) + first_of(cluster_.spec().node, VertexKind::nvswitch);
-    const double share = (1 + 1.0 / static_cast<double>(gpus.size())) / costs_.multicast_efficiency;
-    for (const int c : classes.of_shape[shape]) {
-      for (const int gpu : gpus) {
-        loads.add_inside(c, cluster_.route_in_node(cluster_.gpu(0, gpu), hub), share);
-        loads.add_inside(c, cluster_.route_in_node(hub, cluster_.gpu(0, gpu)), share);
-      }
+    const double share = (1 + 1.0 / static_cast<double>(gpus.size())) /
+                         multicast_efficiency(costs_, static_cast<int>(gpus.size()));
+    const auto add = [&](int node_class, int gpu) {
+      loads.add_inside(node_class, cluster_.route_in_node(cluster_.gpu(0, gpu), hub), share);
+      loads.add_inside(node_class, cluster_.route_in_node(hub, cluster_.gpu(0, gpu)), share);
+    };
+    for (const int gpu : gpus) {
+      const GpuPlace host = job_.place(job_.nodes.front().node, gpu);
+      if (job_.hosts > 1) add(host.node, host.gpu);
+      for (std::size_t c = 0; job_.hosts == 1 && c < classes.of_shape[shape].size(); ++c)
+        add(classes.of_shape[shape][c], gpu);
     }
   }
 }
@@ -167,7 +212,10 @@ LinkLoads::Efficiency JobTraffic::efficiency(Protocol protocol, bool peers) cons
                                    of(costs_.network_efficiency, protocol),
                                    {}};
   if (protocol == Protocol::ll) efficiency.most_between = costs_.low_latency_network;
-  if (peers) efficiency.between *= costs_.peer_network_efficiency;
+  if (is_one_domain())
+    efficiency.between = efficiency.inside, efficiency.most_between = {};
+  else if (peers)
+    efficiency.between *= costs_.peer_network_efficiency;
   return efficiency;
 }
 
@@ -186,6 +234,8 @@ const EdgeBottlenecks& JobTraffic::bottlenecks(TrafficKey key, Protocol protocol
     found.of_links = reached.most_between.per_second > 0
                          ? slowest_of(links, without_limit(reached), Leg::between)
                          : found.between;
+    if (is_one_domain() && found.inside.seconds_per_byte < found.between.seconds_per_byte)
+      found.inside = found.between;
     bottlenecks_.emplace(std::pair{key, each}, found);
   }
   return bottlenecks_.at({key, protocol});

@@ -71,8 +71,10 @@ struct EdgeBottlenecks {
 /// Loads are counted once per pattern, when first asked for.
 class JobTraffic {
  public:
-  /// Requires that all three outlive this.
-  JobTraffic(const Cluster& cluster, const nccl::Job& job, const CollectiveCosts& costs);
+  /// Requires that all outlive this. `by_host`: of a job on NVLink domains of several nodes the same job with
+  /// every node by itself, which is how sends and receives are told; else null.
+  JobTraffic(const Cluster& cluster, const nccl::Job& job, const CollectiveCosts& costs,
+             const nccl::Job* by_host = nullptr);
 
   void visit(TrafficKey key, const EdgeVisitor& visitor) const;
   Route route(const TrafficEdge& edge) const;
@@ -81,6 +83,10 @@ class JobTraffic {
 
   /// Whether ring neighbours of a node are joined by NVLink.
   bool nvlink() const { return nvlink_; }
+  /// Whether some edge of the ring goes through host memory.
+  bool staged() const { return staged_; }
+  /// Messages that the busiest rank's proxy sends and takes in a step of the ring, per channel that runs.
+  double proxy_share() const { return proxy_share_; }
   /// On the fullest node.
   int ranks_per_node() const { return ranks_per_node_; }
   /// By NodeShape of the job: the search's paths, equal ones in one.
@@ -88,7 +94,10 @@ class JobTraffic {
 
  private:
   const Route& inside_route(const TrafficEdge& edge) const;
-  bool has_nvlink() const;
+  void find_kinds_of_edges();
+  void visit_nodes(TrafficKey key, const EdgeVisitor& visitor) const;
+  TrafficEdge between_hosts(TrafficEdge edge) const;
+  bool is_one_domain() const { return job_.hosts > 1 && job_.nodes.size() == 1; }
   int root_gpu() const;
   LinkLoads loads(TrafficKey key) const;
   NodeClasses classes_of(TrafficKey key) const;
@@ -97,9 +106,11 @@ class JobTraffic {
   const Cluster& cluster_;
   const nccl::Job& job_;
   const CollectiveCosts& costs_;
+  const nccl::Job* by_host_;
   std::vector<std::vector<SharedPath>> ring_paths_, tree_paths_, head_paths_;
   int ranks_per_node_ = 1;
-  bool nvlink_ = true;
+  bool nvlink_ = true, staged_ = false;
+  double proxy_share_ = 0;
   mutable std::map<std::pair<TrafficKey, Protocol>, EdgeBottlenecks> bottlenecks_;
 };
 

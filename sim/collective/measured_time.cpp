@@ -24,7 +24,7 @@ bool is_forced_alike(const CalibratedCollective& measured, const nccl::Settings&
 
 void scale(CollectivePlan& plan, double factor) {
   for (Time* part : {&plan.latency, &plan.alone, &plan.timing.start, &plan.timing.steps, &plan.timing.fill,
-                     &plan.timing.data})
+                     &plan.timing.data, &plan.timing.last})
     *part = seconds(to_seconds(*part) * factor);
   plan.stretch *= factor;
 }

@@ -14,6 +14,8 @@ namespace {
 
 constexpr double kLowLatencyUnit = 4096;  ///< LL forwards a line per thread: 512 threads x 8 B
 constexpr double kLow128Unit = 9600;      ///< LL128: 640 threads x 15 B
+constexpr double kLowLatencySlot = 32768, kLow128Slot = 576000;  ///< data that one slot of a buffer holds
+constexpr double kLeastSlice = 32768;     ///< Simple cuts no message below so much (prims_simple.h)
 constexpr double kLeastPeerPart = 65536;  ///< NCCL gives a channel of a send at least so much
 
 int levels(int nodes) { return nodes > 1 ? std::bit_width(static_cast<unsigned>(nodes)) - 1 : 0; }
@@ -72,6 +74,13 @@ int multicast_pieces(const TimingInput& in) {
 
 namespace {
 
+/// Most that a channel's TCP connections carry together: seconds per byte of message; 0: no limit.
+double of_connections(const TimingInput& in) {
+  if (in.network == nullptr || in.network->flows == 0 || in.network->flow_bandwidth.per_second <= 0) return 0;
+  const double of_one = in.network->flow_bandwidth.per_second * in.network->collective_efficiency;
+  return 1 / (std::max(1, in.run.channels) * in.network->flows * of_one);
+}
+
 double of_channels(const TimingInput& in) {
   return 1 / (std::max(1, in.run.channels) * of(in.costs->channel_rate, in.protocol).per_second);
 }
@@ -87,7 +96,9 @@ SecondsPerByte hop_seconds_per_byte(const TimingInput& in, double edge, Collecti
   const double blocks = edge * of_channels(in);
   timing.channel_bound = blocks > std::max(in.inside_seconds_per_byte, in.between_seconds_per_byte);
   return {timing.inner_steps > 0 ? std::max(in.inside_seconds_per_byte, blocks) : 0,
-          timing.network_steps > 0 ? std::max(in.between_seconds_per_byte, blocks) : 0};
+          timing.network_steps > 0
+              ? std::max({in.between_seconds_per_byte, blocks, edge * of_connections(in)})
+              : 0};
 }
 
 Time simple_start(const TimingInput& in) {
@@ -99,6 +110,32 @@ Time simple_start(const TimingInput& in) {
 double piece_of(const TimingInput& in) {
   const double most = std::max(1.0, forwarding_unit(in) * std::max(1, in.run.channels));
   return in.bytes / std::max(1.0, std::ceil(in.bytes / most));
+}
+
+/// Messages that a ring's step is sent in: Simple's slices, buffers of the protocols with flags.
+double messages_per_step(const TimingInput& in, double step_bytes) {
+  switch (in.protocol) {
+    case Protocol::ll:
+      return std::ceil(step_bytes / kLowLatencySlot);
+    case Protocol::ll128:
+      return std::ceil(step_bytes / kLow128Slot);
+    case Protocol::simple:
+      break;
+  }
+  const double chunk = static_cast<double>(std::max<std::int64_t>(1, in.chunk.chunk));
+  const double slices = std::clamp(std::floor(std::min(step_bytes, chunk) / kLeastSlice), 1.0,
+                                   std::max(1.0, 1.0 * in.chunk.slices));
+  return slices * std::ceil(step_bytes / chunk);
+}
+
+/// A proxy's messages of one step, one after the other.
+Time proxy_step(const TimingInput& in, double step_bytes) {
+  if (in.network == nullptr) return Time::zero();
+  const bool crowded = in.network->crowded_nodes > 0 && in.nodes > in.network->crowded_nodes;
+  const bool other = crowded && in.network->crowded_message_gap > Time::zero();
+  const Time gap = other ? in.network->crowded_message_gap : in.network->message_gap;
+  const double channels = std::max(1.0, in.proxy_share * std::max(1, in.run.channels));
+  return seconds(to_seconds(gap) * channels * std::max(1.0, messages_per_step(in, step_bytes)));
 }
 
 /// Seconds of one step of a ring: a hop to the next rank, and one more message over the busiest edge.
@@ -114,7 +151,7 @@ RingStep ring_step(const TimingInput& in, const SecondsPerByte& hop, double step
   if (in.nodes > 1)
     step.network_hop =
         to_seconds(network_step(in, message)) + step_bytes * std::max(in.between_alone, blocks);
-  step.stay = step_bytes * hop.slowest();
+  step.stay = std::max(step_bytes * hop.slowest(), to_seconds(proxy_step(in, message)));
   return step;
 }
 
@@ -133,6 +170,15 @@ double longest_chain(const RingStep& step, int steps, int crossings, int ranks_p
   return longest;
 }
 
+/// Seconds per byte of message of a ring's last step: a rank only takes what is left and its link to the next
+/// is idle. Out of host memory it comes as fast as it got there, out of the rank's own buffer as the thread
+/// blocks copy; the protocols with flags have it in their rates.
+double receive_only(const TimingInput& in, const SecondsPerByte& hop, double edge) {
+  const double copied = std::max(1, in.run.channels) * in.costs->copy_rate.per_second;
+  const double own = in.protocol == Protocol::simple && copied > 0 ? 1 / copied : 0;
+  return (in.staged ? hop.slowest() / edge : own) / static_cast<double>(in.ranks);
+}
+
 void time_ring(const TimingInput& in, CollectiveTiming& timing) {
   const RingTraffic ring = ring_traffic(in.op, in.ranks);
   const int turns = in.op == CollectiveOp::all_reduce ? 2 : 1;
@@ -146,6 +192,7 @@ void time_ring(const TimingInput& in, CollectiveTiming& timing) {
   const Time chain = seconds(longest_chain(step, ring.steps, timing.network_steps, in.ranks_per_node));
   timing.data = seconds(in.bytes * hop.slowest());
   timing.steps = std::max(Time::zero(), chain - timing.data);
+  timing.fill = timing.last = seconds(in.bytes * receive_only(in, hop, ring.bytes_per_edge));
 }
 
 /// A chain from the root; pieces follow each other.

@@ -17,7 +17,9 @@ struct TimingInput {
   Protocol protocol = Protocol::simple;
   double bytes = 0;  ///< as nccl-tests counts them
   int ranks = 1, nodes = 1, ranks_per_node = 1;
-  bool nvlink = true;  ///< between the ranks of a node
+  bool nvlink = true;      ///< between the ranks of a node
+  bool staged = false;     ///< some edge of the ring goes through host memory
+  double proxy_share = 1;  ///< channels of a ring that one rank's proxy sends and receives for, per channel
   nccl::RunShape run{};
   nccl::ChunkShape chunk{};
   double inside_seconds_per_byte = 0,
@@ -32,8 +34,9 @@ struct TimingInput {
 struct CollectiveTiming {
   Time start{};  ///< kernel and protocol, once
   Time steps{};  ///< latencies one after the other, as far as they are not hidden behind the data
-  Time fill{};   ///< until the last link of a pipeline has its first piece
+  Time fill{};   ///< until the last link of a pipeline has its first piece; a ring's last step
   Time data{};   ///< the bytes over the bottleneck
+  Time last{};   ///< of `fill` a ring's last step: what came in goes to its place, and no link is busy
   int inner_steps = 0, network_steps = 0;
   bool channel_bound = false;  ///< the thread blocks, not a link, are the bottleneck
   Time latency() const { return start + steps + fill; }

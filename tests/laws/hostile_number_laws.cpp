@@ -124,7 +124,11 @@ TEST_CASE("law: no value in the file of a link gives anything but numbers or a r
   const FileKeys keys{{"bandwidth", "rate"},          {"line_rate", "rate"},
                       {"nccl_bandwidth", "rate"},     {"latency", "time"},
                       {"eager_limit", "size"},        {"collective_latency", "time"},
-                      {"rendezvous_latency", "time"}, {"collective_efficiency", "number"}};
+                      {"rendezvous_latency", "time"}, {"collective_efficiency", "number"},
+                      {"message_gap", "time"},        {"crowded_message_gap", "time"},
+                      {"nccl_latency", "time"},       {"nccl_buffer", "size"},
+                      {"flow_bandwidth", "rate"},     {"flows", "integer"},
+                      {"crowded_nodes", "integer"}};
   for_each_hostile({{"kind", "\"network\""}, {"bandwidth", "\"12.3 GBps\""}, {"eager_limit", "\"8 KiB\""}},
                    keys, read_link_type, [](const LinkType& link) {
                      Scenario scenario = two_gpus();

@@ -54,8 +54,10 @@ TEST_CASE("an all-reduce over single-GPU nodes at one switch takes a kernel, 2(n
       const OneJob job(star_cluster(n, {rate}), n, ring_simple());
       const CollectiveCosts& costs = job.communicator.costs();
       const CollectivePlan plan = job.plan(CollectiveOp::all_reduce, kLarge);
+      // The last 1/n of the message every rank only copies out of its buffer.
+      const double last = static_cast<double>(kLarge) / n / (plan.channels * costs.copy_rate.per_second);
       CHECK(to_seconds(plan.latency) ==
-            Approx(to_seconds(costs.kernel) + 2 * (n - 1) * network_step_of(costs)).epsilon(1e-9));
+            Approx(to_seconds(costs.kernel) + 2 * (n - 1) * network_step_of(costs) + last).epsilon(1e-9));
       const double data = 2.0 * (n - 1) / n * static_cast<double>(kLarge) / edge_rate(costs, plan, rate);
       CHECK(to_seconds(plan.alone - plan.latency) == Approx(data).epsilon(1e-9));
     }
@@ -106,17 +108,33 @@ TEST_CASE("half the NIC rate takes twice the time between nodes") {
   CHECK(data(2.5e9) == Approx(2 * data(5e9)));
 }
 
-// In the ring 0 1 2 3 of one root complex every GPU sends and receives all of an edge's bytes. With peer
-// access both directions carry them at kRootComplexShare of the lanes; without, both together pass the GPU's
-// staging at its staging_share: 2 x 0.64 / 0.92 times as long.
-TEST_CASE("without peer access PCIe rings run at the rate of their staging copies") {
+// In the ring 0 1 2 3 of one root complex every GPU sends and receives all of an edge's bytes: with peer
+// access at kRootComplexShare of the lanes in both directions, without at its staging_share of them.
+TEST_CASE("without peer access PCIe rings run at the rate of their staging copies, both ways at once") {
   ClusterSpec spec = pcie_cluster(1, 4);
   const auto pace = [](const ClusterSpec& some) {
     return OneJob(some, 4, ring_simple()).plan(CollectiveOp::all_reduce, kLarge).bottleneck.seconds_per_byte;
   };
   CHECK(pace(spec) == Approx(1 / (12.3e9 * kRootComplexShare)));
   spec.node.peer_access = false;
-  CHECK(pace(spec) == Approx(2 / (12.3e9 * Gpu{}.staging_share)));
+  CHECK(pace(spec) == Approx(1 / (12.3e9 * Gpu{}.staging_share)));
+}
+
+// Rank r sends in K = n - 1 (all-gather) or 2(n - 1) (all-reduce) steps and receives in as many, one later:
+// in the last of K + 1 steps it reads from host memory and writes nothing there. Per step 1/n of the message.
+TEST_CASE("a ring through host memory takes one step more than it sends in") {
+  ClusterSpec spec = pcie_cluster(1, 4);
+  spec.node.peer_access = false;
+  const double rate = 12.3e9 * Gpu{}.staging_share;
+  for (const int n : {2, 4}) {
+    for (const auto& [op, steps] : {std::pair{CollectiveOp::all_gather, n - 1},
+                                    {CollectiveOp::reduce_scatter, n - 1},
+                                    {CollectiveOp::all_reduce, 2 * (n - 1)}}) {
+      const CollectiveTiming timing = OneJob(spec, n, ring_simple()).plan(op, kLarge).timing;
+      CHECK(to_seconds(timing.data + timing.fill) ==
+            Approx((steps + 1) * (static_cast<double>(kLarge) / n) / rate).epsilon(1e-9));
+    }
+  }
 }
 
 }  // namespace collective_bandwidth

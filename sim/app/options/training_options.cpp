@@ -80,9 +80,15 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
           "file")
       ->type_name("NAME");
   add_setting(command, overrides, "--epochs", "run.epochs", "{}", "Epochs of the run, as run.epochs");
+  // Appended one by one: a list as the option's variable would replace what --precision and --epochs put
+  // there.
   command
-      .add_option("--set", overrides.settings,
-                  "Any key of the scenario, as in strategy.bucket_cap=10MiB; may be repeated")
+      .add_option_function<std::vector<std::string>>(
+          "--set",
+          [&overrides](const std::vector<std::string>& given) {
+            overrides.settings.insert(overrides.settings.end(), given.begin(), given.end());
+          },
+          "Any key of the scenario, as in strategy.bucket_cap=10MiB; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
 }

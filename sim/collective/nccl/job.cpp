@@ -12,6 +12,7 @@
 
 #include "sim/collective/nccl/channel_count.hpp"
 #include "sim/collective/nccl/link_bandwidth.hpp"
+#include "sim/collective/nccl/nvlink_domain.hpp"
 
 namespace foretrain::nccl {
 
@@ -42,14 +43,22 @@ void take_slower(std::optional<GraphResult>& slowest, const GraphResult& graph) 
 
 class Inspector {
  public:
-  Inspector(const Cluster& cluster, const Placement& placement, const Settings& settings, NodeBook& searched)
-      : spec_(cluster.spec()), placement_(placement), searched_(searched) {
+  Inspector(int hosts, const Cluster& cluster, const Placement& placement, const Settings& settings,
+            NodeBook& searched)
+      : domains_(hosts == 1 ? std::nullopt : std::optional(as_domains(cluster.spec(), hosts))),
+        in_domains_(hosts == 1 ? std::nullopt
+                               : std::optional(as_domains(placement, hosts, cluster.spec().node.gpus))),
+        spec_(domains_ ? *domains_ : cluster.spec()),
+        placement_(in_domains_ ? *in_domains_ : placement),
+        searched_(searched) {
     job_.settings = settings;
+    job_.hosts = hosts, job_.gpus_per_host = std::max(1, cluster.spec().node.gpus);
   }
 
   Job inspect() {
     group();
     describe();
+    obey_plugin();
     for (NodeShape& shape : job_.shapes) search(shape);
     merge();
     count();
@@ -115,6 +124,16 @@ class Inspector {
     job.cuda_11_8 = settings.cuda_11_8;
   }
 
+  /// What the network plug-in sets where the user did not.
+  void obey_plugin() {
+    if (job_.input.job.nodes < 2) return;
+    const LinkType& link = spec_.fabric.link;
+    Settings& settings = job_.settings;
+    if (link.simple_only && !settings.protocol) settings.protocol = Protocol::simple;
+    if (link.ring_only && !settings.algorithm) settings.algorithm = Algorithm::ring;
+    if (settings.buffer_bytes == 0) settings.buffer_bytes = link.nccl_buffer.count;
+  }
+
   void search(NodeShape& shape) {
     NodeQuestion question = question_of(spec_, shape.gpus, job_.input.job.nodes > 1, job_.settings);
     job_.input.job.collnet = has_collnet(question);
@@ -132,6 +151,12 @@ class Inspector {
     TuningInput& input = job_.input;
     input.ring = *ring, input.tree = *tree, input.nvls = *nvls, input.collnet_chain = *chain,
     input.collnet_direct = *direct;
+    if (input.job.nodes > 1) {
+      const double told = to_seconds(spec_.fabric.link.nccl_latency) * 1e6;
+      for (GraphResult* graph :
+           {&input.ring, &input.tree, &input.nvls, &input.collnet_chain, &input.collnet_direct})
+        graph->nic_latency_us = told;
+    }
     int channels = std::max(1, std::min(input.ring.channels, input.tree.channels));
     if (job_.settings.max_channels > 0)
       channels = std::clamp(channels, 1, std::max(1, job_.settings.max_channels / 2));
@@ -153,6 +178,8 @@ class Inspector {
     job_.p2p_channels = peers.total, job_.p2p_per_peer = peers.per_peer;
   }
 
+  const std::optional<ClusterSpec> domains_;  ///< hosts are one node
+  const std::optional<Placement> in_domains_;
   const ClusterSpec& spec_;
   const Placement& placement_;
   NodeBook& searched_;
@@ -171,7 +198,13 @@ Job inspect(const Cluster& cluster, const Placement& placement, const Settings& 
 
 Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings,
             NodeBook& searched) {
-  return Inspector(cluster, placement, settings, searched).inspect();
+  return Inspector(hosts_per_domain(cluster.spec(), placement), cluster, placement, settings, searched)
+      .inspect();
+}
+
+Job inspect_hosts(const Cluster& cluster, const Placement& placement, const Settings& settings,
+                  NodeBook& searched) {
+  return Inspector(1, cluster, placement, settings, searched).inspect();
 }
 
 }  // namespace foretrain::nccl

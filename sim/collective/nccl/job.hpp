@@ -20,9 +20,9 @@ struct NodeShape : NodeGraphs {
   std::vector<int> gpus;  ///< ascending
 };
 
-/// The job's part of one node.
+/// The job's part of one node, or of an NVLink domain of several (FabricSpec::nvlink_domain).
 struct JobNode {
-  int node = 0;   ///< of the cluster
+  int node = 0;   ///< of the cluster; of a domain the first
   int shape = 0;  ///< index into Job::shapes
   int first = 0;  ///< where its ranks begin in Job::ranks
 };
@@ -54,7 +54,13 @@ class Job {
   int coll_channels = 1;    ///< that run: channel c follows the search's ring c mod search_channels
   int nvls_channels = 0;
   int p2p_channels = 1, p2p_per_peer = 1;
+  int hosts = 1;          ///< nodes of the cluster that are one to NCCL
+  int gpus_per_host = 1;  ///< with several hosts, GPU i of a node is GPU i mod this of host i / this
 
+  /// Of a GPU, as shapes and paths number it.
+  GpuPlace place(int node, int gpu) const {
+    return hosts == 1 ? GpuPlace{node, gpu} : GpuPlace{node + gpu / gpus_per_host, gpu % gpus_per_host};
+  }
   const NodeShape& shape_of(const JobNode& node) const {
     return shapes[static_cast<std::size_t>(node.shape)];
   }
@@ -82,6 +88,9 @@ class Job {
 
 /// Requires every rank's node to be part of the cluster, and at least one rank.
 Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings = {});
+/// As if no NVLink fabric joined nodes.
+Job inspect_hosts(const Cluster& cluster, const Placement& placement, const Settings& settings,
+                  NodeBook& searched);
 /// The same with what was searched before.
 Job inspect(const Cluster& cluster, const Placement& placement, const Settings& settings, NodeBook& searched);
 

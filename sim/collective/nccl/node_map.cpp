@@ -117,7 +117,7 @@ class NodeMapBuilder {
     if (!input_.settings.p2p) return PathClass::loc;
     if (input_.settings.p2p_level) return *input_.settings.p2p_level;
     const HostFamily family = input_.node.host.family;
-    if (since(30) && !(family == HostFamily::amd && map_.gpus_ <= 2)) return PathClass::pxb;
+    if (since(23) && !(family == HostFamily::amd && map_.gpus_ <= 2)) return PathClass::pxb;
     if (is_intel(family))
       return family != HostFamily::intel_broadwell && !since(9) ? PathClass::phb : PathClass::pxb;
     return family == HostFamily::arm ? PathClass::pxb : PathClass::sys;

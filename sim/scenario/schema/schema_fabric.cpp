@@ -24,6 +24,9 @@ Keys<FabricSpec> shared_keys() {
        "added per switch passed"},
       {"in_network_reduction", takes::flag<&FabricSpec::in_network_reduction>(), "true", "false",
        "switches that reduce (InfiniBand SHARP), used by CollNet"},
+      {"nvlink_domain", takes::integer<&FabricSpec::nvlink_domain>(1, kMostNodes), "18", "1",
+       "consecutive nodes whose GPUs one NVLink fabric joins, as in an NVL72 rack: to NCCL they are one "
+       "node"},
       {"ecmp",
        takes::choice<&FabricSpec::ecmp>(std::vector<Choice<PathChoice>>{
            {"destination", PathChoice::destination}, {"flow", PathChoice::flow}}),

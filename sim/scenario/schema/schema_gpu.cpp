@@ -82,9 +82,9 @@ const Keys<Gpu>& gpu_keys() {
                 {"sustained_clock", takes::number<&Gpu::sustained_clock>(0.1, 1), "0.9", "1",
                  "clock under training load / clock of the rates above: less for cards with a small power "
                  "budget"},
-                {"staging_share", takes::number<&Gpu::staging_share>(0.01, 1), "0.67", "0.92",
-                 "of its host link's rate, reads and writes together, when GPUs exchange data through host "
-                 "memory"},
+                {"staging_share", takes::number<&Gpu::staging_share>(0.01, 1), "0.67", "0.64",
+                 "of its host link's rate, what its kernels reach each way when GPUs exchange data through "
+                 "host memory"},
                 {"tdp", takes::power<&Gpu::tdp_w>(), "\"300 W\"", "unknown",
                  "board power, for the energy of a job"}};
   return keys;

@@ -1,4 +1,5 @@
 // The link file: one kind of link, per direction.
+#include "sim/cluster/cluster.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/cluster_keys.hpp"
 #include "sim/scenario/schema/schemas.hpp"
@@ -7,9 +8,43 @@
 
 namespace foretrain {
 
-const Keys<LinkType>& link_keys() {
+namespace {
+
+constexpr int kMostFlows = 1024;
+
+Takes<LinkType> takes_size(Bytes LinkType::*member) {
+  return {"size", [member](TableReader& table, std::string_view key, LinkType& link) {
+            takes::put(table.bytes(key), link.*member);
+          }};
+}
+
+/// What the network plug-in of NCCL makes of the link.
+Keys<LinkType> plugin_keys() {
+  return {
+      {"message_gap", takes::latency<&LinkType::message_gap>(), "\"6.6 us\"", "0 us",
+       "what the proxy of a rank needs for each message, one after the other"},
+      {"crowded_message_gap", takes::latency<&LinkType::crowded_message_gap>(), "\"6.6 us\"", "message_gap",
+       "the same in jobs of more than crowded_nodes nodes"},
+      {"crowded_nodes", takes::integer<&LinkType::crowded_nodes>(1, kMostNodes), "64", "none",
+       "up to so many nodes message_gap holds, beyond them crowded_message_gap"},
+      {"flows", takes::integer<&LinkType::flows>(1, kMostFlows), "1", "as many as it takes",
+       "TCP connections of a channel"},
+      {"flow_bandwidth", takes::link_rate<&LinkType::flow_bandwidth>(), "\"1.25 GBps\"", "the wire's",
+       "most of one TCP connection"},
+      {"nccl_latency", takes::latency<&LinkType::nccl_latency>(), "\"75 us\"", "0 us",
+       "what the network plug-in tells NCCL of its latency; NCCL's choices follow it"},
+      {"nccl_buffer", takes_size(&LinkType::nccl_buffer), "\"8 MiB\"", "NCCL's",
+       "NCCL_BUFFSIZE as the plug-in sets it; nccl.buffer comes before it"},
+      {"simple_only", takes::flag<&LinkType::simple_only>(), "true", "false",
+       "the plug-in sets NCCL_PROTO=simple; nccl.protocol comes before it"},
+      {"ring_only", takes::flag<&LinkType::ring_only>(), "true", "false",
+       "the plug-in sets NCCL_ALGO=ring; nccl.algorithm comes before it"},
+  };
+}
+
+Keys<LinkType> rate_and_latency_keys() {
   using enum LinkKind;
-  static const Keys<LinkType> keys{
+  return {
       {"kind",
        takes::choice<&LinkType::kind>(std::vector<Choice<LinkKind>>{
            {"pcie", pcie}, {"nvlink", nvlink}, {"socket", socket}, {"network", network}}),
@@ -27,12 +62,14 @@ const Keys<LinkType>& link_keys() {
        "one step of a collective between two nodes, small message: proxies, adapters and wire"},
       {"rendezvous_latency", takes::latency<&LinkType::rendezvous_latency>(), "\"4 us\"", "0 us",
        "more of it for messages beyond eager_limit"},
-      {"eager_limit",
-       {"size", [](TableReader& table, std::string_view key,
-                   LinkType& link) { takes::put(table.bytes(key), link.eager_limit); }},
-       "\"8 KiB\"",
-       "0 B",
+      {"eager_limit", takes_size(&LinkType::eager_limit), "\"8 KiB\"", "0 B",
        "the largest message that needs no handshake"}};
+}
+
+}  // namespace
+
+const Keys<LinkType>& link_keys() {
+  static const Keys<LinkType> keys = rate_and_latency_keys() + plugin_keys();
   return keys;
 }
 

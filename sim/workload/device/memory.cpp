@@ -5,7 +5,6 @@
 #include "sim/workload/device/memory.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "sim/workload/framework_profile.hpp"
 

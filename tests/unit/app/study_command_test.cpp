@@ -35,6 +35,22 @@ void check_refused(const std::string& line, const std::string& message) {
 
 }  // namespace
 
+TEST_CASE("options for keys and --set go together, in any order") {
+  const std::string line = "predict a.toml --gpus 1 --format json ";
+  const auto scenario = [&](const std::string& options) {
+    const ProgramRun got = run(line + options);
+    INFO(options);
+    REQUIRE(got.exit_code == 0);
+    return nlohmann::json::parse(got.output);
+  };
+  const auto both = scenario("--epochs 90 --precision amp_fp16 --set model.batch_per_gpu=16");
+  CHECK(both == scenario("--set model.batch_per_gpu=16 --precision amp_fp16 --epochs 90"));
+  CHECK(both["precision"] == "amp_fp16");
+  const auto& point = both["points"][0];
+  CHECK(point["batch_per_gpu"] == 16);
+  CHECK(point["total_s"].get<double>() > 80 * point["epoch_s"].get<double>());  // ninety epochs, not one
+}
+
 TEST_CASE("a study prints one table with a line for each combination") {
   const ProgramRun table = run("predict study.toml");
   INFO(table.output);

@@ -15,9 +15,9 @@ TEST_CASE("only the nodes in use are built") {
   CHECK(cluster.nodes() == 3);
   // 4 GPUs, 2 CPUs, 2 switches, 1 NIC per node and one switch of the fabric.
   CHECK(cluster.vertices().size() == 3 * 9 + 1);
-  // Per node 14 connections both ways (6 NVLink, 4 GPU, 1 NIC, 2 switch, 1 socket), three staging links per
+  // Per node 14 connections both ways (6 NVLink, 4 GPU, 1 NIC, 2 switch, 1 socket), two staging links per
   // GPU, and the NIC's to the fabric.
-  CHECK(cluster.links().size() == 3 * (2 * 14 + 3 * 4) + 3 * 2);
+  CHECK(cluster.links().size() == 3 * (2 * 14 + 2 * 4) + 3 * 2);
   CHECK(cluster.capacities().size() == cluster.links().size());
 }
 
@@ -26,7 +26,7 @@ TEST_CASE("devices of node k stand where those of node 0 stand, shifted") {
   CHECK(cluster.gpu(0, 0) == 0);
   CHECK(cluster.gpu(2, 3) == 2 * 9 + 3);
   CHECK(cluster.nic(1, 0) == 9 + 8);
-  CHECK(cluster.first_link(2) == 2 * (28 + 3 * 4));
+  CHECK(cluster.first_link(2) == 2 * (28 + 2 * 4));
   const Vertex& gpu = cluster.vertices()[cluster.gpu(2, 3)];
   CHECK(gpu.kind == VertexKind::gpu);
   CHECK(gpu.node == 2);

@@ -71,8 +71,8 @@ TEST_CASE("a connection becomes one link each way with the bandwidth of all its 
 }
 
 TEST_CASE(
-    "after the connections every GPU has three staging links, shares of its widest way to the host: out, in, "
-    "and both together") {
+    "after the connections every GPU has two staging links, shares of its widest way to the host: out and "
+    "in") {
   NodeSpec node = one_of_each();
   node.links = {
       test::connect("gpu0", "cpu0", test::pcie3()), test::connect("gpu1", "gpu0", test::nvlink2(), 3),
@@ -81,17 +81,16 @@ TEST_CASE(
   CHECK(graph.first_staging == 2 * 4);
   REQUIRE(graph.links.size() == graph.first_staging + 2 * kStagingLinks);
   for (VertexId gpu = 0; gpu < 2; ++gpu) {
-    for (const LinkId id : {graph.staging_out(gpu), graph.staging_in(gpu), graph.staging_both(gpu)}) {
+    for (const LinkId id : {graph.staging_out(gpu), graph.staging_in(gpu)}) {
       CHECK(graph.links[id].from == gpu);
       CHECK(graph.links[id].to == gpu);
       CHECK(graph.links[id].latency == Time::zero());
     }
   }
-  CHECK(graph.links[graph.staging_out(0)].bandwidth.per_second == Approx(12.3e9 * kRootComplexShare));
-  CHECK(graph.links[graph.staging_in(0)].bandwidth.per_second == Approx(12.3e9 * kRootComplexShare));
-  CHECK(graph.links[graph.staging_both(0)].bandwidth.per_second == Approx(12.3e9 * Gpu{}.staging_share));
+  CHECK(graph.links[graph.staging_out(0)].bandwidth.per_second == Approx(12.3e9 * Gpu{}.staging_share));
+  CHECK(graph.links[graph.staging_in(0)].bandwidth.per_second == Approx(12.3e9 * Gpu{}.staging_share));
   // NVLink to the CPU, as POWER9 has.
-  CHECK(graph.links[graph.staging_both(1)].bandwidth.per_second == Approx(2 * 24.25e9 * Gpu{}.staging_share));
+  CHECK(graph.links[graph.staging_in(1)].bandwidth.per_second == Approx(2 * 24.25e9 * Gpu{}.staging_share));
 }
 
 }  // namespace node_layout_test

@@ -112,6 +112,77 @@ TEST_CASE(
   CHECK(near(q.time().data, 8e6 * 1.75 / 10e9));
 }
 
+TEST_CASE(
+    "in a ring's last step a rank only copies what came in, and Simple's blocks do so at their own rate") {
+  Question q;
+  q.stay_in_node();
+  q.in.inside_seconds_per_byte = 1.75 / 5e9;
+  q.costs.copy_rate = {10e9};
+  // 14 of 15 steps move an eighth of the message over an edge of 5 GB/s, the last one goes at 2 x 10 GB/s.
+  CHECK(near(q.time().data, 1e6 * 14 / 5e9));
+  CHECK(near(q.time().fill, 1e6 / 20e9));
+  CHECK(q.time().last == q.time().fill);
+  q.in.staged = true;  // out of host memory, as fast as it got there
+  CHECK(near(q.time().fill, 1e6 / 5e9));
+  q.in.staged = false, q.in.protocol = Protocol::ll128;
+  CHECK(q.time().last == Time::zero());
+}
+
+/// Nothing takes time but the proxy and ten microseconds between nodes.
+void keep_only_messages(Question& q) {
+  q.costs.channel_rate = {ByteRate{1e15}, ByteRate{1e15}, ByteRate{1e15}};
+  q.in.inside_seconds_per_byte = q.in.between_seconds_per_byte = 1e-15;
+  q.in.run.channels = 1;
+}
+
+TEST_CASE("a proxy sends its messages one after the other: a gap per channel and slot in every step") {
+  Question q;
+  keep_only_messages(q);
+  q.in.protocol = Protocol::ll, q.in.bytes = 1024;
+  const auto steps = [&] { return to_seconds(q.time().steps) / us; };
+  CHECK(steps() == Approx(4 * 10 + 10 * 1));  // four crossings, ten steps inside nodes
+  q.network.message_gap = microseconds(50);
+  CHECK(steps() == Approx(10 + 13 * 50));  // one crossing, then the chain stays on the edge
+  q.in.run.channels = 4;
+  CHECK(steps() == Approx(10 + 13 * 200));
+  q.in.proxy_share = 0.5;  // every other ring is another rank's
+  CHECK(steps() == Approx(10 + 13 * 100));
+  q.in.bytes = 4 * 8 * 65536;  // 64 KiB of data a step and channel fill two of LL's slots
+  CHECK(steps() == Approx(10 + 13 * 200).epsilon(1e-4));
+  q.network.crowded_nodes = 1;  // without a gap of its own
+  CHECK(steps() == Approx(10 + 13 * 200).epsilon(1e-4));
+  q.network.crowded_message_gap = microseconds(100);
+  CHECK(steps() == Approx(10 + 13 * 400).epsilon(1e-4));
+  q.network.crowded_nodes = 2;
+  CHECK(steps() == Approx(10 + 13 * 200).epsilon(1e-4));
+}
+
+TEST_CASE("Simple sends a step in two slices, but none below 32 KiB") {
+  Question q;
+  keep_only_messages(q);
+  q.network.message_gap = microseconds(1000);
+  const auto messages = [&](double step_bytes) {
+    q.in.bytes = 8 * step_bytes;
+    return (to_seconds(q.time().steps) / us - 20) / 13 / 1000;  // Simple: twice the network's ten
+  };
+  CHECK(messages(16 * 1024) == Approx(1).epsilon(1e-4));
+  CHECK(messages(64 * 1024) == Approx(2).epsilon(1e-4));
+  CHECK(messages(3 * 1048576) == Approx(6).epsilon(1e-4));  // three chunks of 1 MiB
+}
+
+TEST_CASE("TCP connections have a limit of their own: channels times flows times a flow's bandwidth") {
+  Question q;
+  q.in.between_seconds_per_byte = 1.75 / 5e9;
+  q.network.flows = 1;
+  const double wire = to_seconds(q.time().data);
+  q.network.flow_bandwidth = {1e9};  // two channels carry 2 GB/s of the wire's 5
+  CHECK(near(q.time().data, 8e6 * 1.75 / 2e9));
+  q.network.flows = 2;
+  CHECK(near(q.time().data, 8e6 * 1.75 / 4e9));
+  q.network.flows = 8;
+  CHECK(near(q.time().data, wire));
+}
+
 TEST_CASE("a ring over a slow network: the steps inside nodes hide behind the slow edge") {
   Question q;
   q.in.between_seconds_per_byte = 1.75 / 1e9;

@@ -161,4 +161,37 @@ TEST_CASE("searching a hostile node comes to an end, with an order of all ranks"
   CHECK(is_permutation_of_ranks(job.ring_order(0), 64));
 }
 
+TEST_CASE("what a network plug-in sets holds between nodes, and where the user set nothing") {
+  ClusterSpec spec = nvlink_cluster(2, 2);
+  spec.fabric.link.simple_only = spec.fabric.link.ring_only = true;
+  spec.fabric.link.nccl_buffer = {8 << 20};
+  const Plan plan = job_on(spec, 8).plan(CollectiveOp::all_reduce, 1 << 10);
+  CHECK(plan.choice.algorithm == Algorithm::ring);
+  CHECK(plan.choice.protocol == Protocol::simple);
+  CHECK(job_on(spec, 8).settings.buffer_bytes == 8 << 20);
+  CHECK(job_on(spec, 4).plan(CollectiveOp::all_reduce, 1 << 10).choice.protocol == Protocol::ll);
+  Settings own;
+  own.protocol = Protocol::ll, own.algorithm = Algorithm::tree, own.buffer_bytes = 1 << 20;
+  const Job job = inspect(Cluster::build(spec, 2), place_packed(8, 4), own);
+  CHECK(job.plan(CollectiveOp::all_reduce, 1 << 10).choice.protocol == Protocol::ll);
+  CHECK(job.plan(CollectiveOp::all_reduce, 1 << 10).choice.algorithm == Algorithm::tree);
+  CHECK(job.settings.buffer_bytes == 1 << 20);
+}
+
+// facts: 2.18 and later add it to a step between nodes, and once more for Simple; a tree over two nodes has
+// two.
+TEST_CASE("the latency that a plug-in reports is in NCCL's forecast of every step between nodes") {
+  ClusterSpec spec = nvlink_cluster(2, 2);
+  const Job silent = job_on(spec, 8);
+  spec.fabric.link.nccl_latency = microseconds(75);
+  const Job told = job_on(spec, 8);
+  const auto more = [&](Algorithm algorithm, Protocol protocol) {
+    return told.table.at(CollectiveOp::all_reduce, algorithm, protocol).latency_us -
+           silent.table.at(CollectiveOp::all_reduce, algorithm, protocol).latency_us;
+  };
+  CHECK(more(Algorithm::tree, Protocol::ll) == Approx(2 * 75));
+  CHECK(more(Algorithm::tree, Protocol::simple) == Approx(2 * 2 * 75));
+  CHECK(more(Algorithm::ring, Protocol::ll) == Approx(2 * 2 * 75));  // 2.12 to 2.22 count 2N steps
+}
+
 }  // namespace job_test
