@@ -3,6 +3,7 @@
 
 #include "sim/analysis/validation/collective_validation.hpp"
 #include "sim/analysis/validation/error_groups.hpp"
+#include "sim/analysis/validation/kernel_validation.hpp"
 #include "sim/analysis/validation/leave_one_out.hpp"
 #include "sim/analysis/validation/validation.hpp"
 #include "sim/app/commands.hpp"
@@ -26,8 +27,19 @@ void refuse_selection(const ValidateCommand& command) {
       "they are for files of training runs");
 }
 
+/// Kernels run on one GPU, by themselves.
+void refuse_trainings_options(const ValidateCommand& command) {
+  if (command.gpus.empty() && command.settings.empty() && command.worst == 0 && command.provenance.empty() &&
+      command.leave_out.empty())
+    return;
+  throw InputError(
+      command.file + " holds kernels, where --gpus, --set, --worst, --leave-out and --provenance have no effect",
+      "they are for files of training runs");
+}
+
 /// "gpu,model" for each table.
-std::vector<GroupKeys> group_keys_of(const ValidateCommand& command) {
+std::vector<GroupKeys> group_keys_of(const ValidateCommand& command,
+                                     const std::vector<std::string>& known_keys) {
   std::vector<GroupKeys> tables;
   for (const std::string& text : command.by) {
     GroupKeys& keys = tables.emplace_back();
@@ -35,10 +47,10 @@ std::vector<GroupKeys> group_keys_of(const ValidateCommand& command) {
       const std::size_t end = std::min(text.find(',', begin), text.size());
       keys.push_back(text.substr(begin, end - begin));
       begin = end + 1;
-      const std::string known = spelt_alike(keys.back(), error_group_keys());
+      const std::string known = spelt_alike(keys.back(), known_keys);
       if (known.empty())
         throw InputError("--by: no row has a \"" + keys.back().substr(0, 40) + "\"",
-                         did_you_mean(keys.back(), error_group_keys()));
+                         did_you_mean(keys.back(), known_keys));
       keys.back() = known;
     }
   }
@@ -63,6 +75,14 @@ std::string validated_collectives(const ValidateCommand& command, const Measurem
   const CollectiveValidation validation = validate_collectives(
       file.collective, command.settings, [&progress](double done) { progress.show(done); });
   return find_row(kValidationReports, command.format)->write_collectives(validation);
+}
+
+std::string validated_kernels(const ValidateCommand& command, const MeasurementFile& file,
+                              const std::vector<GroupKeys>& groups) {
+  ProgressLine progress("validating " + command.file);
+  const KernelValidation validation =
+      validate_kernels(file.kernels, [&progress](double done) { progress.show(done); });
+  return find_row(kValidationReports, command.format)->write_kernels(validation, groups);
 }
 
 std::string validated_training(const ValidateCommand& command, const MeasurementFile& file,
@@ -111,16 +131,26 @@ void refuse_without_leave_out(const ValidateCommand& command) {
 }  // namespace
 
 void run_validate(const ValidateCommand& command) {
-  const std::vector<GroupKeys> groups = group_keys_of(command);
+  using Kind = MeasurementFile::Kind;
   if (command.leave_out.empty()) refuse_without_leave_out(command);
   const MeasurementFile file = measurements_of(command.file);
+  const bool has_kernels = file.kind == Kind::kernels;
+  const std::vector<GroupKeys> groups =
+      group_keys_of(command, has_kernels ? kernel_group_keys() : error_group_keys());
   const ValidationOptions options = options_of(command);
   check_outputs({{"-o", command.output}});
-  const bool is_collective = file.kind == MeasurementFile::Kind::collective;
-  if (is_collective) refuse_selection(command);
-  if (!command.leave_out.empty()) return write_output(command.output, left_out(command, file, options));
-  write_output(command.output, is_collective ? validated_collectives(command, file)
-                                             : validated_training(command, file, options, groups));
+  if (file.kind == Kind::collective) refuse_selection(command);
+  if (has_kernels) refuse_trainings_options(command);
+  std::string text;
+  if (!command.leave_out.empty())
+    text = left_out(command, file, options);
+  else if (has_kernels)
+    text = validated_kernels(command, file, groups);
+  else if (file.kind == Kind::collective)
+    text = validated_collectives(command, file);
+  else
+    text = validated_training(command, file, options, groups);
+  write_output(command.output, text);
 }
 
 }  // namespace foretrain

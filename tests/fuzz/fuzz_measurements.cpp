@@ -12,13 +12,18 @@ namespace {
 using foretrain::test::require;
 
 void check_sound(const foretrain::MeasurementFile& file) {
-  const bool is_scaling = file.kind == foretrain::MeasurementFile::Kind::scaling;
-  require(is_scaling ? file.collective.empty() : file.scaling.empty());
+  using Kind = foretrain::MeasurementFile::Kind;
+  require((file.kind == Kind::scaling || file.scaling.empty()) &&
+          (file.kind == Kind::collective || file.collective.empty()) &&
+          (file.kind == Kind::kernels || file.kernels.empty()));
   for (const auto& m : file.scaling)
     require(m.value > 0 && std::isfinite(m.value) && m.nodes >= 1 && m.gpus >= m.nodes &&
             m.batch_per_gpu >= 1);
   for (const auto& m : file.collective)
     require(m.time_us > 0 && std::isfinite(m.time_us) && m.nodes >= 1 && m.gpus >= m.nodes && m.bytes >= 0);
+  for (const auto& m : file.kernels)
+    require(m.op != nullptr && m.time_us > 0 && std::isfinite(m.time_us) && m.shape.rows >= 1 &&
+            m.shape.batch >= 1 && m.shape.result_side() >= 1);
 }
 
 }  // namespace

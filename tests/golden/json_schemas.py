@@ -34,6 +34,8 @@ COMMANDS = [
     "model show gpt2 --gpu a100-sxm4-80gb --layers all",
     f"validate {DATA}/puhti.csv",
     f"validate {DATA}/nccl.csv",
+    f"validate {DATA}/kernels.csv",
+    f"validate {DATA}/kernels.csv --by class,gpu --by size",
     f"validate {DATA}/puhti.csv --provenance {DATA}/provenance.toml --by strategy --by cluster",
     f"validate {DATA}/puhti.csv --no-anchor --gpus 1,4",
     f"validate {DATA}/puhti.csv --leave-out source",

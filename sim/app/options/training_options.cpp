@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/validation/error_groups.hpp"
+#include "sim/analysis/validation/kernel_validation.hpp"
 #include "sim/app/options/data_set_option.hpp"
 #include "sim/app/options/gpu_numbers.hpp"
 #include "sim/app/options/usage.hpp"
@@ -204,7 +205,8 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
           "FILE", validate.file,
           "CSV with the columns "
           "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source "
-          "(training) or series,cluster,op,gpus,nodes,bytes,time_us,settings,source (collectives)")
+          "(training), series,cluster,op,gpus,nodes,bytes,time_us,settings,source (collectives) or "
+          "op,shape,precision,gpu,time_us,kernel,source (kernels)")
       ->required();
   command->add_flag(
       "--no-anchor", options.no_anchor,
@@ -221,9 +223,12 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
       ->delimiter(',')
       ->type_name("LIST");
   command
-      ->add_option("--by", validate.by,
-                   "Also errors by " + joined(error_group_keys()) +
-                       ", or by several of them, as in gpu,model; may be repeated for more tables")
+      ->add_option(
+          "--by", validate.by,
+          "Also errors by " + joined(error_group_keys()) +
+              ", or by several of them, as in gpu,model; may be repeated for more tables; of kernels "
+              "by " +
+              joined(kernel_group_keys()))
       ->type_name("KEYS")
       ->allow_extra_args(false);
   command

@@ -7,6 +7,7 @@
 
 #include "sim/analysis/validation/collective_validation.hpp"
 #include "sim/analysis/validation/error_groups.hpp"
+#include "sim/analysis/validation/kernel_validation.hpp"
 #include "sim/analysis/validation/leave_one_out.hpp"
 #include "sim/analysis/validation/validation.hpp"
 
@@ -25,10 +26,19 @@ std::string write_validation_table(const Validation& validation, const Validatio
 /// One line per series instead, worst first.
 std::string write_validation_table(const CollectiveValidation& validation);
 
+// Kernels: by `groups`, or without any by class, by class and GPU, by operator and by size; GPUs that no
+// constant knows stand first.
+
+std::string write_kernel_table(const KernelValidation& validation, const std::vector<GroupKeys>& groups);
+/// Schema foretrain.validation/1: series are operators on GPUs, times in microseconds; "error" is of the GPUs
+/// that no constant knows, "seen" of the others.
+std::string write_kernel_json(const KernelValidation& validation, const std::vector<GroupKeys>& groups);
+
 struct ValidationReportEntry {
   std::string_view name;
   std::string (*write)(const Validation& validation, const ValidationTableOptions& options);
   std::string (*write_collectives)(const CollectiveValidation& validation);
+  std::string (*write_kernels)(const KernelValidation& validation, const std::vector<GroupKeys>& groups);
 };
 
 // What leaving out a cluster, a GPU or a source costs.

@@ -1,4 +1,4 @@
-// Measured scaling and collective times as CSV: what `validate` compares predictions with.
+// Measured trainings, collectives and kernels as CSV: what `validate` compares predictions with.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/scenario/csv/kernel_rows.hpp"
 
 namespace foretrain {
 
@@ -45,13 +46,14 @@ struct CollectiveMeasurement {
 };
 
 struct MeasurementFile {
-  enum class Kind { scaling, collective };
+  enum class Kind { scaling, collective, kernels };
   Kind kind = Kind::scaling;
   std::vector<Measurement> scaling;
   std::vector<CollectiveMeasurement> collective;
+  std::vector<KernelMeasurement> kernels;
 };
 
-/// Reads either kind, told apart by the header line. Lines that start with '#' are comments; fields follow
+/// Reads any kind, told apart by the header line. Lines that start with '#' are comments; fields follow
 /// RFC 4180; columns may stand in any order. Reports every wrong field at its place.
 MeasurementFile read_measurements(const SourceText& source, Diagnostics& diagnostics);
 

@@ -61,12 +61,16 @@ std::vector<KernelRow> make_kernel_rows() {
   add_efficiencies<&K::attention>(rows, "attention", "fused attention");
   rows.push_back(number_row<&K::depthwise_conv>("conv.depthwise", 0.001, 1, 0.4,
                                                 "depthwise convolutions: share of the fp32 peak"));
-  rows.push_back(number_row<&K::winograd>("conv.winograd", 0.5, 5, 0.2,
-                                          "gain of 3x3 convolutions of stride 1 on CUDA cores"));
+  rows.push_back(number_row<&K::winograd>("conv.winograd", 0.05, 2, 0.2,
+                                          "fused Winograd kernels: share of the fp32 peak"));
   rows.push_back(product_row<&ProductCosts::operand_loading>("kernel.operand_loading", 0.05, 10, 0.4,
                                                              "times a tile's operands pass shared memory"));
   rows.push_back(product_row<&ProductCosts::prologue_depth>(
       "kernel.prologue_depth", 1, 2000, 0.4, "depth's worth of time to fill and drain a tile's pipeline"));
+  rows.push_back(product_row<&ProductCosts::core_prologue_depth>("kernel.core_prologue_depth", 0.5, 500, 0.4,
+                                                                 "the same on CUDA cores"));
+  rows.push_back(product_row<&ProductCosts::operand_bytes_per_clock>(
+      "kernel.operand_bytes_per_clock", 0.5, 128, 0.4, "operands of a tile that reach a multiprocessor"));
   rows.push_back(number_row<&K::roofline_power>("kernel.roofline_power", 1, 20, 0.3,
                                                 "how well arithmetic and memory overlap"));
   rows.push_back(

@@ -9,20 +9,27 @@ struct FamilyConstants {
   double operand_loading;
 };
 
+/// CUDA cores since Pascal reach their peak but for what product_time and convolution_time say.
+constexpr double kCores = 1;
+/// Pascal's cores also do the index arithmetic of a convolution, for which later ones have integer cores;
+/// identified by training rates of P100, tested on its kernels.
+constexpr double kCoresWithIndices = 0.80;
+
 constexpr FamilyConstants kCpu{{0.50, 0, 0, 0}, {0.70, 0, 0, 0}, {0.50, 0, 0, 0}, 1.3};  // assumed
 constexpr FamilyConstants kKepler{{0.58, 0, 0, 0}, {0.95, 0, 0, 0}, {0.80, 0, 0, 0}, 1.3};
-constexpr FamilyConstants kPascal{{0.70, 0, 0, 0}, {0.95, 0, 0, 0}, {0.80, 0, 0, 0}, 1.3};
-constexpr FamilyConstants kVolta{{0.97, 0, 0.63, 0}, {1.00, 0, 0.89, 0}, {0.86, 0, 0.57, 0}, 1.3};
-constexpr FamilyConstants kTuring{{0.82, 0, 0.69, 0}, {0.93, 0, 0.86, 0}, {0.78, 0, 0.55, 0}, 1.3};
-constexpr FamilyConstants kAmpere{{0.76, 0.41, 0.60, 0}, {0.94, 0.90, 1.00, 0}, {0.79, 0.76, 0.64, 0}, 1.3};
+constexpr FamilyConstants kPascal{{kCoresWithIndices, 0, 0, 0}, {kCores, 0, 0, 0}, {kCores, 0, 0, 0}, 1.3};
+constexpr FamilyConstants kVolta{{kCores, 0, 0.63, 0}, {kCores, 0, 0.89, 0}, {kCores, 0, 0.57, 0}, 1.3};
+constexpr FamilyConstants kTuring{{kCores, 0, 0.69, 0}, {kCores, 0, 0.86, 0}, {kCores, 0, 0.55, 0}, 1.3};
+constexpr FamilyConstants kAmpere{
+    {kCores, 0.41, 0.60, 0}, {kCores, 0.90, 1.00, 0}, {kCores, 0.76, 0.64, 0}, 1.3};
 constexpr FamilyConstants kWorkstationAmpere{
-    {0.76, 0.62, 0.83, 0}, {0.94, 0.56, 0.78, 0}, {0.79, 0.48, 0.50, 0}, 1.3};
+    {kCores, 0.62, 0.83, 0}, {kCores, 0.56, 0.78, 0}, {kCores, 0.48, 0.50, 0}, 1.3};
 constexpr FamilyConstants kAda{
-    {0.76, 0.46, 0.71, 0.64}, {0.94, 0.60, 0.77, 0.69}, {0.79, 0.51, 0.49, 0.44}, 1.3};
+    {kCores, 0.46, 0.71, 0.64}, {kCores, 0.60, 0.77, 0.69}, {kCores, 0.51, 0.49, 0.44}, 1.3};
 constexpr FamilyConstants kHopper{
-    {0.76, 0.45, 0.65, 0.58}, {0.94, 0.65, 0.99, 0.89}, {0.79, 0.55, 0.63, 0.57}, 0.6};
+    {kCores, 0.45, 0.65, 0.58}, {kCores, 0.65, 0.99, 0.89}, {kCores, 0.55, 0.63, 0.57}, 0.6};
 constexpr FamilyConstants kBlackwell{
-    {0.76, 0.45, 0.66, 0.59}, {0.94, 0.61, 0.96, 0.87}, {0.79, 0.52, 0.62, 0.56}, 0.3};
+    {kCores, 0.45, 0.66, 0.59}, {kCores, 0.61, 0.96, 0.87}, {kCores, 0.52, 0.62, 0.56}, 0.3};
 // AMD's: no open rows, assumed. Matrix products of 16 bit are the share of the peak that AMD measured
 // (MI300X: 708 of 1307 TFLOP/s, "max-achievable FLOPS" of the ROCm blogs) over what loading tiles leaves,
 // 0.80; the others stand to them as those of Ampere do.

@@ -20,6 +20,9 @@ struct ProductCosts {
   double operand_loading =
       1.3;  ///< times a tile's operands pass the multiprocessor's 128-byte-a-clock shared memory
   double prologue_depth = 77;  ///< depth's worth of time to fill and drain a tile's pipeline
+  // The same on CUDA cores since Pascal.
+  double core_prologue_depth = 8;
+  double operand_bytes_per_clock = 9.1;  ///< that reach a multiprocessor while a tile waits for them
   friend bool operator==(const ProductCosts&, const ProductCosts&) = default;
 };
 
@@ -28,7 +31,7 @@ struct ProductCosts {
 struct KernelCalibration {
   ComputeEfficiency conv, gemm, attention;
   double depthwise_conv = 0.055;  ///< of the fp32 peak
-  double winograd = 2.00;  ///< gain of 3x3 convolutions of stride 1 on CUDA cores: fewer multiplications
+  double winograd = 0.65;         ///< of the fp32 peak, by fused Winograd kernels
   ProductCosts product;
   double roofline_power = 2.7;  ///< p of (arithmetic^p + memory^p)^(1/p): how well the two overlap
   double cache_speed = 2.5;     ///< cache bandwidth / memory bandwidth
@@ -38,8 +41,8 @@ struct KernelCalibration {
   /// How often normalization really moves what Operator::bytes counts once: statistics first, then the
   /// result.
   double normalization_forward_passes = 1.5, normalization_backward_passes = 5.0 / 3;
-  double transpose_passes = 2.0;  ///< over the tensors of a 16-bit convolution in channels-first layout: read
-                                  ///< and write each, padded
+  double transpose_passes = 2.0;  ///< over the tensors of a 16-bit convolution in channels-first layout, and
+                                  ///< over what Winograd's transforms rearrange: read and write each, padded
   double time_scale = 1;          ///< anchor: measured / predicted
   friend bool operator==(const KernelCalibration&, const KernelCalibration&) = default;
 };

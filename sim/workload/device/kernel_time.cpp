@@ -6,24 +6,13 @@
 #include "sim/workload/device/kernel_time.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "sim/workload/device/convolution_time.hpp"
+#include "sim/workload/device/traffic_time.hpp"
 #include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
 namespace {
-
-/// Of the cache, by what the last kernels wrote; assumed (docs/models/kernel_time.md).
-constexpr double kCacheHeld = 0.5;
-
-double achieved_bandwidth(const Gpu& gpu) { return gpu.memory_bandwidth.per_second * gpu.memory_efficiency; }
-
-/// Part of the cache holds what the last kernels wrote; that share of the traffic runs at the cache's speed.
-double memory_seconds(double bytes, const Gpu& gpu, const KernelCalibration& calibration) {
-  if (!(bytes > 0)) return 0;
-  const double hit = std::min(1.0, kCacheHeld * static_cast<double>(gpu.l2_cache.count) / bytes);
-  return bytes / achieved_bandwidth(gpu) * (1 - hit + hit / calibration.cache_speed);
-}
 
 const ComputeEfficiency& efficiencies_of(OperatorClass cls, const KernelCalibration& calibration) {
   if (cls == OperatorClass::conv) return calibration.conv;
@@ -43,11 +32,15 @@ double efficiency(const ComputeEfficiency& of, Arithmetic arithmetic) {
   }
 }
 
-/// Winograd kernels came with Maxwell and want tens of channels on both sides.
-bool is_winograd(const Operator& op, const Product& product, const Gpu& gpu, Arithmetic arithmetic) {
+/// The gain of 3 x 3 convolutions where the libraries' choice is not modelled, on CPUs and AMD's GPUs;
+/// assumed.
+constexpr double kOtherWinograd = 2;
+
+bool is_other_winograd(const Operator& op, const Product& product, const Gpu& gpu, Arithmetic arithmetic) {
   constexpr double kFewestChannels = 32;
-  const bool fits = op.cls == OperatorClass::conv && product.window == 9 && product.stride == 1;
-  if (!fits || arithmetic != Arithmetic::cuda_cores || gpu.architecture == Architecture::kepler) return false;
+  const bool is_other = gpu.architecture == Architecture::cpu || is_amd(gpu.architecture);
+  if (!is_other || op.cls != OperatorClass::conv || arithmetic != Arithmetic::cuda_cores) return false;
+  if (product.window != 9 || product.stride != 1) return false;
   const bool for_weights = product.grows == Product::Grows::depth;
   const double out = for_weights ? product.m : product.n,
                in = (for_weights ? product.n : product.k) / product.window;
@@ -72,13 +65,12 @@ ProductDevice device_of(const Operator& op, const KernelContext& context, Arithm
   device.bytes_per_s = achieved_bandwidth(context.gpu);
   device.element_bytes = 4 * element_share(op, context.precision);
   device.costs = &context.calibration.product;
+  device.is_simt = arithmetic == Arithmetic::cuda_cores && context.gpu.architecture >= Architecture::pascal;
+  device.issues_two =
+      context.gpu.architecture == Architecture::pascal && context.gpu.compute_capability > 6.05;
+  device.tiles = device.is_simt ? core_tiles(context.gpu) : usual_tiles();
+  device.overlap_power = context.calibration.roofline_power;
   return device;
-}
-
-double overlapped(double arithmetic, double memory, double power) {
-  const double longer = std::max(arithmetic, memory), shorter = std::min(arithmetic, memory);
-  if (!std::isfinite(longer)) return longer;
-  return longer > 0 ? longer * std::pow(1 + std::pow(shorter / longer, power), 1 / power) : 0;
 }
 
 double product_time(const Operator& op, const Product& product, const KernelContext& context, double batch) {
@@ -91,10 +83,13 @@ double product_time(const Operator& op, const Product& product, const KernelCont
                         calibration.depthwise_conv;
     return overlapped(product.flops_per_sample() * batch / rate, memory, calibration.roofline_power);
   }
-  double compute = product_seconds(product, batch, device_of(op, context, arithmetic));
-  if (is_winograd(op, product, context.gpu, arithmetic)) compute /= calibration.winograd;
-  double time = overlapped(compute, memory, calibration.roofline_power) +
-                (product.serial - 1) * to_seconds(calibration.serial_step);
+  const ProductDevice device = device_of(op, context, arithmetic);
+  const double steps = (product.serial - 1) * to_seconds(calibration.serial_step);
+  if (device.is_convolution && device.is_simt)
+    return convolution_times(product, batch, device, context.gpu, calibration).fastest() + steps;
+  double compute = product_seconds(product, batch, device);
+  if (is_other_winograd(op, product, context.gpu, arithmetic)) compute /= kOtherWinograd;
+  double time = overlapped(compute, memory, calibration.roofline_power) + steps;
   if (is_transposed(op, context, arithmetic))
     time += calibration.transpose_passes * memory_seconds(bytes, context.gpu, calibration);
   return time;
@@ -122,10 +117,6 @@ double cast_bytes(const Operator& op, const KernelContext& context, double sampl
   const double elements = op.bytes.at(samples) / (op.backward ? 12 : 8),
                casts = op.cls == OperatorClass::reduction ? 2 : 1;
   return casts * 6 * elements;
-}
-
-double fixed_seconds(int kernels, const KernelCalibration& calibration) {
-  return kernels * to_seconds(calibration.launch_gap + calibration.minimum);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "sim/cluster/hardware.hpp"
 #include "sim/workload/device/arithmetic.hpp"
 #include "sim/workload/device/kernel_calibration.hpp"
+#include "sim/workload/device/library_tiles.hpp"
 #include "sim/workload/lowering/operators.hpp"
 #include "sim/workload/workload.hpp"
 
@@ -46,12 +47,17 @@ struct ProductDevice {
   double bytes_per_s = 0;  ///< of memory, achieved
   double element_bytes = 4;
   const ProductCosts* costs = nullptr;
+  bool is_simt = false;     ///< CUDA cores since Pascal: measured kernel by kernel (ProductCosts)
+  bool issues_two = false;  ///< a load beside an FMA in one clock: Pascal's multiprocessors of 128 cores
+  LibraryTiles tiles = usual_tiles();
+  double overlap_power = 2.7;  ///< KernelCalibration::roofline_power
 };
 
-/// Arithmetic seconds of the best tile and split of the depth: waves x tile time, where waves = ceil(ceil(m /
-/// tile m) ceil(n / tile n) count split / multiprocessors) and tile time = 2 tile_m tile_n (k / split +
-/// prologue) / (rate x tile efficiency). A split depth adds the partial sums' traffic. All serial steps
-/// together. Formula and constants: docs/models/kernel_time.md.
+/// Arithmetic seconds of the best of the library's tiles and splits of the depth: waves x tile time, where
+/// waves = ceil(ceil(m / tile m) ceil(n / tile n) count split / multiprocessors) and tile time = 2 tile_m
+/// tile_n (k / split + prologue) / (rate x tile efficiency). A split depth adds the partial sums' traffic.
+/// All serial steps together. Formula and constants: docs/models/kernel_time.md, of CUDA cores
+/// docs/models/products.md.
 double product_seconds(const Product& product, double batch, const ProductDevice& device);
 
 }  // namespace foretrain

@@ -1,7 +1,6 @@
 // The libraries choose among a few tile shapes by a heuristic that mostly finds the fastest; we take the
 // fastest. Tiles that could not win even with full waves are passed over.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 
@@ -10,13 +9,6 @@
 namespace foretrain {
 namespace {
 
-struct Tile {
-  double m, n;
-};
-/// The first of them are those of convolutions, whose kernels are wide in one direction at least.
-constexpr std::array<Tile, 9> kTiles{
-    {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {128, 32}, {32, 128}, {64, 64}, {32, 32}}};
-constexpr std::size_t kConvolutionTiles = 7;
 constexpr double kLargestSplit = 64;
 constexpr double kShortestDepth = 64;  // of one part of a split product
 
@@ -43,10 +35,23 @@ Sizes sizes_of(const Product& product, double batch, const ProductDevice& device
   return s;
 }
 
-/// Operands a tile loads grow with its edges, its work with its area: time for loading is added to time for
-/// arithmetic.
+/// Operands come into the multiprocessor (once a tile), and from its shared memory into registers: each
+/// thread computes 8 x 8 results, for which it reads 16 numbers. Both overlap with the arithmetic.
+double core_tile_efficiency(double intensity, const ProductDevice& device) {
+  constexpr double kSharedBytesPerClock = 128;  // NVIDIA's programming guide: 32 banks of 4 bytes
+  constexpr double kThreadIntensity = 8 * 8 / (8. + 8);
+  const double bytes = device.element_bytes * device.flops_per_clock / 2;  // a clock, at intensity 1
+  const double filling = bytes / intensity / device.costs->operand_bytes_per_clock,
+               reading = device.issues_two ? 0 : bytes / kThreadIntensity / kSharedBytesPerClock;
+  const double p = device.overlap_power;
+  return std::pow(1 + std::pow(filling, p) + std::pow(reading, p), -1 / p);
+}
+
+/// Operands a tile loads grow with its edges, its work with its area. On tensor cores, time for loading is
+/// added to time for arithmetic.
 double tile_efficiency(const Tile& tile, const ProductDevice& device) {
   const double intensity = tile.m * tile.n / (tile.m + tile.n);
+  if (device.is_simt) return core_tile_efficiency(intensity, device);
   return intensity /
          (intensity + device.costs->operand_loading * device.flops_per_clock * device.element_bytes / 256);
 }
@@ -60,17 +65,33 @@ struct Tiling {
         rate(device.flops_per_s * tile_efficiency(tile, device)) {}
 };
 
+double prologue_of(const ProductDevice& device) {
+  return device.is_simt ? device.costs->core_prologue_depth : device.costs->prologue_depth;
+}
+
 double seconds_with(const Tiling& tiling, double split, const Sizes& s, const ProductDevice& device) {
   const double waves = std::ceil(tiling.tiles * split / device.multiprocessors);
   const double partial_sums = split > 1 ? 8 * s.m * s.n * s.count * split / device.bytes_per_s : 0;
-  return waves * tiling.unit_flops_per_depth * (s.k / split + device.costs->prologue_depth) / tiling.rate +
+  return waves * tiling.unit_flops_per_depth * (s.k / split + prologue_of(device)) / tiling.rate +
          partial_sums;
 }
 
 /// What all waves would take if none were partly empty: no split from this one on can be faster.
 double least_seconds(const Tiling& tiling, double split, const Sizes& s, const ProductDevice& device) {
-  const double depth = s.k + split * device.costs->prologue_depth;
+  const double depth = s.k + split * prologue_of(device);
   return tiling.tiles * tiling.unit_flops_per_depth * depth / (tiling.rate * device.multiprocessors);
+}
+
+std::span<const Tile> tiles_of(const Sizes& s, const ProductDevice& device) {
+  if (device.is_convolution) return device.tiles.convolution;
+  return s.count > 1 ? device.tiles.batched : device.tiles.single;
+}
+
+/// The libraries' kernels for batched products and for convolutions over positions do not split on CUDA
+/// cores.
+double largest_split(const Product& product, const Sizes& s, const ProductDevice& device) {
+  const bool whole = s.count > 1 || (device.is_convolution && product.grows != Product::Grows::depth);
+  return device.is_simt && whole ? 1 : kLargestSplit;
 }
 
 }  // namespace
@@ -79,11 +100,10 @@ double product_seconds(const Product& product, double batch, const ProductDevice
   const Sizes s = sizes_of(product, batch, device);
   if (!(s.m * s.n * s.k * s.count > 0)) return 0;
   double best = INFINITY;
-  for (const Tile& tile :
-       std::span(kTiles).first(device.is_convolution ? kConvolutionTiles : kTiles.size())) {
+  const double most = largest_split(product, s, device);
+  for (const Tile& tile : tiles_of(s, device)) {
     const Tiling tiling(tile, s, device);
-    for (double split = 1; split <= kLargestSplit && (split == 1 || s.k / split >= kShortestDepth);
-         split *= 2) {
+    for (double split = 1; split <= most && (split == 1 || s.k / split >= kShortestDepth); split *= 2) {
       if (least_seconds(tiling, split, s, device) >= best) break;
       best = std::min(best, seconds_with(tiling, split, s, device));
     }

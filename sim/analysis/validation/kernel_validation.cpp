@@ -1,0 +1,223 @@
+// A row becomes the operator that a network with such a layer would run, on a GPU whose libraries are told
+// not to round to TF32; what the measurement adds to the kernel is added here, and nowhere in a training.
+#include "sim/analysis/validation/kernel_validation.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/base/named_rows.hpp"
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/toml/reader.hpp"
+#include "sim/workload/device/kernel_time.hpp"
+#include "sim/workload/device/row_passes.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// NeuSight's loop records an event, calls PyTorch, records another, and waits: the GPU idles until the
+/// call's kernel is launched, and no time is shorter than the host takes from event to event. Both are
+/// medians over the smallest kernels of gpus_of_kernel_constants() (docs/models/products.md).
+struct MeasuredCall {
+  double before_us;  ///< from the first event to the kernel's start
+  double least_us;   ///< from event to event
+};
+
+MeasuredCall call_of(KernelClass cls) {
+  switch (cls) {
+    case KernelClass::product:
+      return {15, 40};
+    case KernelClass::convolution:
+      return {200, 200};
+    case KernelClass::pointwise:
+      return {14, 32};
+    case KernelClass::softmax:
+      return {18, 38};
+    case KernelClass::layer_norm:
+      break;
+  }
+  return {33, 50};
+}
+
+double number(std::int64_t value) { return static_cast<double>(value); }
+
+Operator product_operator(const KernelShape& s) {
+  Product p;
+  p.m = number(s.rows), p.n = number(s.columns), p.k = number(s.depth), p.count = number(s.batch);
+  p.bytes = {4 * p.count * (p.m * p.k + p.k * p.n + p.m * p.n), 0};
+  Operator op;
+  op.cls = OperatorClass::gemm, op.call = HostCall::linear;
+  op.flops = {p.flops_per_sample(), 0}, op.bytes = p.bytes;
+  return op.with(p);
+}
+
+Operator convolution_operator(const KernelShape& s) {
+  const double window = number(s.window * s.window), places = number(s.result_side() * s.result_side());
+  const double weights = number(s.channels) * number(s.columns) * window;
+  Product p;
+  p.m = places, p.n = number(s.columns), p.k = number(s.channels) * window;
+  p.window = static_cast<std::int32_t>(window), p.stride = static_cast<std::int32_t>(s.stride);
+  p.bytes = {4 * weights,
+             4 * (number(s.channels) * number(s.side) * number(s.side) + number(s.columns) * places)};
+  Operator op;
+  op.cls = OperatorClass::conv, op.call = HostCall::conv2d;
+  op.flops = {0, p.flops_per_sample()}, op.bytes = p.bytes;
+  return op.with(p);
+}
+
+/// Layer norm reads a row for its statistics and for its result. PyTorch's softmax of up to 1,024 numbers
+/// keeps a row in registers (aten/src/ATen/native/cuda/PersistentSoftmax.cuh), and reads a longer one for its
+/// maximum, its sum and its result.
+double passes_of(const KernelMeasurement& row, const Gpu& gpu) {
+  constexpr std::int64_t kLongestInRegisters = 1024;
+  const std::int64_t columns = row.shape.columns;
+  const double bytes = (row.precision == "fp32" || row.precision == "tf32" ? 4 : 2) * number(columns);
+  if (row.op->cls == KernelClass::layer_norm) return row_passes(gpu, bytes, 1, kLayerNormThreads);
+  const bool is_long = row.op->cls == KernelClass::softmax && columns > kLongestInRegisters;
+  return is_long ? row_passes(gpu, bytes, 2, softmax_threads(columns)) : 1;
+}
+
+Operator operator_of(const KernelMeasurement& row, const Gpu& gpu) {
+  if (row.op->cls == KernelClass::product) return product_operator(row.shape);
+  if (row.op->cls == KernelClass::convolution) return convolution_operator(row.shape);
+  Operator op;
+  op.cls = OperatorClass::elementwise;
+  op.bytes = {4.0 * row.op->tensors * number(row.shape.rows) * number(row.shape.columns), 0};
+  op.bytes.fixed *= passes_of(row, gpu);
+  return op;
+}
+
+Precision precision_of(const KernelMeasurement& row) {
+  if (row.precision == "fp16") return Precision::amp_fp16;
+  if (row.precision == "bf16") return Precision::bf16;
+  return row.precision == "tf32" ? Precision::tf32 : Precision::fp32;
+}
+
+/// Empty when the GPU has the precision.
+std::string why_not_on(const Gpu& gpu, const KernelMeasurement& row) {
+  const bool has = row.precision == "fp32" || (row.precision == "tf32" && gpu.tf32.per_second > 0) ||
+                   (row.precision == "fp16" && gpu.fp16.per_second > 0) ||
+                   (row.precision == "bf16" && gpu.bf16.per_second > 0);
+  return has ? "" : gpu.name + " has no " + row.precision;
+}
+
+/// Each read once.
+class Gpus {
+ public:
+  const Gpu& open(const std::string& name) {
+    const auto [it, is_new] = known_.try_emplace(name);
+    if (is_new) {
+      const auto text = open_named(CatalogKind::gpus, name);
+      if (!text) throw InputError("unknown GPU \"" + name + "\"", unknown_name_hint(CatalogKind::gpus, name));
+      it->second = read_or_throw(*text, read_gpu);
+    }
+    return it->second;
+  }
+
+ private:
+  std::map<std::string, Gpu> known_;
+};
+
+double predicted_us(const KernelMeasurement& row, Gpu gpu) {
+  if (row.precision == "fp32") gpu.tf32 = {};
+  const KernelCalibration calibration = default_kernel_calibration(gpu);
+  KernelContext context{gpu, calibration, precision_of(row)};
+  context.half_weights = true;  // operands lie there in that precision: nothing is cast
+  const std::int64_t batch = row.op->cls == KernelClass::convolution ? row.shape.batch : 1;
+  const double kernel = kernel_seconds(operator_of(row, gpu), context, batch) * 1e6;
+  const MeasuredCall call = call_of(row.op->cls);
+  return std::max(call.least_us, call.before_us + kernel);
+}
+
+struct KernelKeyRow {
+  std::string_view name;
+  std::string (*value)(const ValidatedKernel& kernel);
+};
+
+std::string size_of(const ValidatedKernel& kernel) {
+  constexpr std::pair<double, std::string_view> kSizes[] = {{30, "1: below 30 us"},
+                                                            {50, "2: 30 to 50 us"},
+                                                            {200, "3: 50 to 200 us"},
+                                                            {1000, "4: 200 us to 1 ms"},
+                                                            {10'000, "5: 1 to 10 ms"}};
+  for (const auto& [end, name] : kSizes)
+    if (kernel.measured < end) return std::string(name);
+  return "6: 10 ms and more";
+}
+
+constexpr KernelKeyRow kKernelKeys[] = {
+    {"class", [](const ValidatedKernel& kernel) { return std::string(name_of(kernel.op->cls)); }},
+    {"gpu", [](const ValidatedKernel& kernel) { return kernel.gpu; }},
+    {"op", [](const ValidatedKernel& kernel) { return std::string(kernel.op->name); }},
+    {"size", size_of},
+};
+
+void summarize(KernelValidation& validation) {
+  std::vector<double> unseen, seen;
+  for (const ValidatedKernel& kernel : validation.kernels)
+    if (kernel.is_scored) (kernel.is_seen ? seen : unseen).push_back(kernel.error());
+  validation.unseen_rows = static_cast<int>(unseen.size());
+  validation.seen_rows = static_cast<int>(seen.size());
+  validation.scored = validation.unseen_rows + validation.seen_rows;
+  validation.error = statistics_of(std::move(unseen));
+  validation.seen = statistics_of(std::move(seen));
+}
+
+}  // namespace
+
+double least_scored_us(KernelClass cls) {
+  if (cls == KernelClass::convolution) return 0;
+  return cls == KernelClass::product ? 200 : 50;
+}
+
+const std::vector<std::string>& gpus_of_kernel_constants() {
+  static const std::vector<std::string> names{"a100-pcie-40gb", "t4", "v100-pcie-32gb"};
+  return names;
+}
+
+KernelValidation validate_kernels(const std::vector<KernelMeasurement>& rows, const Progress& progress) {
+  constexpr std::size_t kRowsPerReport = 1000;
+  KernelValidation validation;
+  validation.rows = static_cast<int>(rows.size());
+  Gpus gpus;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const KernelMeasurement& row = rows[i];
+    if (progress && i % kRowsPerReport == 0)
+      progress(static_cast<double>(i) / static_cast<double>(rows.size()));
+    const Gpu& gpu = gpus.open(row.gpu);
+    if (const std::string why = why_not_on(gpu, row); !why.empty()) {
+      validation.skipped.push_back({row.line, why});
+      continue;
+    }
+    const bool is_seen = std::ranges::count(gpus_of_kernel_constants(), row.gpu) > 0;
+    validation.kernels.push_back({row.op, row.gpu, row.shape_text, row.time_us, predicted_us(row, gpu),
+                                  is_seen, row.time_us >= least_scored_us(row.op->cls)});
+  }
+  summarize(validation);
+  return validation;
+}
+
+const std::vector<std::string>& kernel_group_keys() {
+  static const std::vector<std::string> names = names_of_rows(kKernelKeys);
+  return names;
+}
+
+std::vector<ErrorGroup> group_kernel_errors(const KernelValidation& validation, const GroupKeys& keys,
+                                            bool is_seen) {
+  const bool takes_all = std::ranges::count(keys, "size") > 0;
+  std::map<std::vector<std::string>, std::vector<double>> members;
+  for (const ValidatedKernel& kernel : validation.kernels) {
+    if (kernel.is_seen != is_seen || !(kernel.is_scored || takes_all)) continue;
+    std::vector<std::string> values;
+    for (const std::string& key : keys) values.push_back(find_row(kKernelKeys, key)->value(kernel));
+    members[values].push_back(kernel.error());
+  }
+  std::vector<ErrorGroup> groups;
+  for (const auto& [values, errors] : members) {
+    groups.push_back({values, static_cast<int>(errors.size()), 0, statistics_of(errors), 0, 0});
+  }
+  return groups;
+}
+
+}  // namespace foretrain
