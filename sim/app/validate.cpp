@@ -33,7 +33,8 @@ void refuse_trainings_options(const ValidateCommand& command) {
       command.leave_out.empty())
     return;
   throw InputError(
-      command.file + " holds kernels, where --gpus, --set, --worst, --leave-out and --provenance have no effect",
+      command.file +
+          " holds kernels, where --gpus, --set, --worst, --leave-out and --provenance have no effect",
       "they are for files of training runs");
 }
 
@@ -110,6 +111,7 @@ std::string left_out(const ValidateCommand& command, MeasurementFile file, const
   if (!command.by.empty() || command.worst > 0)
     throw InputError("--leave-out has tables of its own: --by and --worst have no effect",
                      "leave them out, or ask without --leave-out");
+  if (file.kind == MeasurementFile::Kind::collective) refuse_selection(command);
   if (!command.with.empty()) append(file, measurements_of(command.with), command.with);
   ProgressLine progress("leaving out each " + command.leave_out);
   const Progress show = [&progress](double done) { progress.show(done); };
@@ -139,7 +141,7 @@ void run_validate(const ValidateCommand& command) {
       group_keys_of(command, has_kernels ? kernel_group_keys() : error_group_keys());
   const ValidationOptions options = options_of(command);
   check_outputs({{"-o", command.output}});
-  if (file.kind == Kind::collective) refuse_selection(command);
+  if (file.kind == Kind::collective && command.leave_out.empty()) refuse_selection(command);
   if (has_kernels) refuse_trainings_options(command);
   std::string text;
   if (!command.leave_out.empty())

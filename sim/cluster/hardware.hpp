@@ -171,7 +171,7 @@ struct FabricSpec : HeldOptions {
   bool in_network_reduction = false;  ///< switches that reduce (InfiniBand SHARP), used by CollNet
   int nvlink_domain = 1;  ///< consecutive nodes whose GPUs one NVLink fabric joins (NVL72): one node to NCCL
   PathChoice ecmp = PathChoice::destination;
-  std::optional<double> background_load;  ///< mean share of a link between switches that other jobs use; none:
+  std::optional<double> background_load;  ///< mean share of a link between switches other jobs use; none:
                                           ///< that of the kind of site
   SourceSpan span{};
 };

