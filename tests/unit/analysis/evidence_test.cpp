@@ -27,7 +27,7 @@ TEST_CASE("kernels and losses have spreads, wider where none was measured") {
   for (const KnownTo& known : {spread_of_kernels(NetworkKind::convolutions),
                                spread_of_kernels(NetworkKind::any), loss_of(FrameworkKind::pytorch),
                                loss_of(FrameworkKind::tensorflow), scatter_of(FrameworkKind::pytorch)}) {
-    CHECK(known.seen > 0);
+    CHECK(known.unseen > 0);  // of machines that were measured the losses may explain all that is left
     CHECK(known.unseen >= known.seen);
   }
 }
