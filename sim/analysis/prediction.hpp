@@ -88,8 +88,8 @@ struct Prediction {
   bool cannot_run = false;  ///< no listed number of GPUs has the memory: no speedups, intervals, answers
   Crossover crossover;
   CrossoverSpread crossover_spread;
-  std::optional<Sensitivity> sensitivity{};        ///< when asked for
-  std::string to_narrow{};  ///< of a wide interval what to measure; empty: none is wide
+  std::optional<Sensitivity> sensitivity{};  ///< when asked for
+  std::string to_narrow{};                   ///< of a wide interval what to measure; empty: none is wide
   std::optional<Recommendation> recommendation{};  ///< when asked for
   std::optional<BreakEven> break_even{};           ///< when asked for
   Decisions decisions;

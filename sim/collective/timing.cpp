@@ -15,7 +15,7 @@ namespace {
 constexpr double kLowLatencyUnit = 4096;  ///< LL forwards a line per thread: 512 threads x 8 B
 constexpr double kLow128Unit = 9600;      ///< LL128: 640 threads x 15 B
 constexpr double kLowLatencySlot = 32768, kLow128Slot = 576000;  ///< data that one slot of a buffer holds
-constexpr double kLeastSlice = 32768;     ///< Simple cuts no message below so much (prims_simple.h)
+constexpr double kLeastSlice = 32768;  ///< Simple cuts no message below so much (prims_simple.h)
 
 int levels(int nodes) { return nodes > 1 ? std::bit_width(static_cast<unsigned>(nodes)) - 1 : 0; }
 

@@ -33,7 +33,7 @@ struct ProvenanceRule {
   std::vector<ToldSetting> settings;
   std::string as_cluster, as_strategy;  ///< empty: the row's own
   std::string counts;   ///< what the row's throughput counts instead of samples, as "frames"; empty: samples
-  std::string said_in;                  ///< where the source says so
+  std::string said_in;  ///< where the source says so
 };
 
 /// Rules take effect in the order of the file.

@@ -12,7 +12,7 @@ struct FamilyConstants {
 /// CUDA cores since Pascal reach their peak but for what product_time and convolution_time say.
 constexpr double kCores = 1;
 /// Pascal's cores also do the index arithmetic of a convolution, for which later ones have integer cores;
-/// identified by training rates of P100, tested on its kernels.
+/// identified by training rates of P100, after its kernels had been seen (docs/models/convolution.md).
 constexpr double kCoresWithIndices = 0.80;
 
 constexpr FamilyConstants kCpu{{0.50, 0, 0, 0}, {0.70, 0, 0, 0}, {0.50, 0, 0, 0}, 1.3};  // assumed

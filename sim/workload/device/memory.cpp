@@ -141,8 +141,8 @@ MemoryUse memory_use(const Workload& workload, const MemorySite& site) {
   use.workspace = whole(
       scratch_bytes(model, batch, is_half(workload.precision), static_cast<double>(use.activations.count)));
   const double allocated = static_cast<double>((use.total() - use.workspace).count);
-  use.framework = whole(context_bytes(site.architecture) +
-                        (site.gpus > 1 ? kNcclBytes : 0) + kAllocatorShare * allocated);
+  use.framework = whole(context_bytes(site.architecture) + (site.gpus > 1 ? kNcclBytes : 0) +
+                        kAllocatorShare * allocated);
   return use;
 }
 

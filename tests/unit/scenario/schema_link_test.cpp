@@ -50,35 +50,35 @@ TEST_CASE("every kind of link has its name") {
 }
 
 TEST_CASE("every mistake of a link file is reported at once") {
-  CHECK(
-      read(R"(kind = "nvlnk"
+  CHECK(read(R"(kind = "nvlnk"
 bandwidth = "0 GBps"
 collective_efficiency = 0
 latency = "1.8 GB"
 speed = 3
 )")
-          .errors ==
-      "nvlink2.toml:1:8: error: unknown kind \"nvlnk\"\n"
-      "  1 | kind = \"nvlnk\"\n"
-      "    |        ^^^^^^^\n"
-      "  hint: did you mean \"nvlink\"?\n"
-      "nvlink2.toml:2:13: error: bandwidth must be at least one byte per second\n"
-      "  2 | bandwidth = \"0 GBps\"\n"
-      "    |             ^^^^^^^^\n"
-      "nvlink2.toml:3:25: error: collective_efficiency must be a number from 0.01 to 1\n"
-      "  3 | collective_efficiency = 0\n"
-      "    |                         ^\n"
-      "nvlink2.toml:4:11: error: latency: \"1.8 GB\" is a size, a time is needed\n"
-      "  4 | latency = \"1.8 GB\"\n"
-      "    |           ^^^^^^^^\n"
-      "  hint: write it as in \"2.5 us\"\n"
-      "nvlink2.toml:5:1: error: unknown key \"speed\"\n"
-      "  5 | speed = 3\n"
-      "    | ^^^^^\n"
-      "  hint: known: kind, bandwidth, line_rate, nccl_bandwidth, collective_efficiency, latency, "
-      "collective_latency, rendezvous_latency, eager_limit, inject_latency, inject_limit, message_gap, crowded_message_gap, crowded_nodes, "
-      "flows, flow_bandwidth, …\n"
-      "5 errors\n");
+            .errors ==
+        "nvlink2.toml:1:8: error: unknown kind \"nvlnk\"\n"
+        "  1 | kind = \"nvlnk\"\n"
+        "    |        ^^^^^^^\n"
+        "  hint: did you mean \"nvlink\"?\n"
+        "nvlink2.toml:2:13: error: bandwidth must be at least one byte per second\n"
+        "  2 | bandwidth = \"0 GBps\"\n"
+        "    |             ^^^^^^^^\n"
+        "nvlink2.toml:3:25: error: collective_efficiency must be a number from 0.01 to 1\n"
+        "  3 | collective_efficiency = 0\n"
+        "    |                         ^\n"
+        "nvlink2.toml:4:11: error: latency: \"1.8 GB\" is a size, a time is needed\n"
+        "  4 | latency = \"1.8 GB\"\n"
+        "    |           ^^^^^^^^\n"
+        "  hint: write it as in \"2.5 us\"\n"
+        "nvlink2.toml:5:1: error: unknown key \"speed\"\n"
+        "  5 | speed = 3\n"
+        "    | ^^^^^\n"
+        "  hint: known: kind, bandwidth, line_rate, nccl_bandwidth, collective_efficiency, latency, "
+        "collective_latency, rendezvous_latency, eager_limit, inject_latency, inject_limit, message_gap, "
+        "crowded_message_gap, crowded_nodes, "
+        "flows, flow_bandwidth, …\n"
+        "5 errors\n");
 }
 
 TEST_CASE("a link file needs a kind and a bandwidth") {
