@@ -93,6 +93,19 @@ TEST_CASE("within one leaf, and on a star, there is nothing to share") {
   CHECK(step_of(star, 0.3) == step_of(star, 0));
 }
 
+// Up and down of two leaves are four links; alike ways are simulated once, and with them their links are
+// counted once. A job of many alike nodes so meets fewer links than it crosses (docs/models/network.md).
+TEST_CASE("links between switches are counted on folded flows: two of the four of a ring over two leaves") {
+  ClusterSpec spec = two_leaves();
+  spec.fabric.background_load = 0.12;
+  const Cluster cluster = Cluster::build(spec, 4);
+  const Communicator ring(cluster, place_packed(4, 1), test::forced(nccl::Algorithm::ring, Protocol::simple));
+  std::vector<PatternFlow> flows = ring.flows(ring.plan(CollectiveOp::all_reduce, {100'000'000}));
+  const std::size_t own = flows.size();
+  add_background(flows, cluster);
+  CHECK(flows.size() - own == 2);
+}
+
 TEST_CASE("across leaves an all-reduce gets what others leave of the uplink") {
   // A ring over four nodes crosses two to four links between switches, of which the busiest has between
   // 0.12 (1 + 1/2) = 18 % and 0.12 (1 + 1/2 + 1/3 + 1/4) = 25 %. An uplink is as fast as an adapter, so the
