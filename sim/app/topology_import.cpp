@@ -23,8 +23,9 @@ std::vector<Machine> read_machines(const std::vector<std::string>& files) {
   std::vector<Diagnostic> mistakes;
   for (const std::string& name : files) {
     try {
-      const std::string path = name == "-" ? "/dev/stdin" : name;
-      machines.push_back(read_machine(read_text_file(path, kLargestMachineFile)));
+      SourceText source = read_text_file(name == "-" ? "/dev/stdin" : name, kLargestMachineFile);
+      if (name == "-") source.name = "standard input";
+      machines.push_back(read_machine(source));
     } catch (const InputError& error) {
       mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
     }

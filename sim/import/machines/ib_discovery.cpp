@@ -51,7 +51,7 @@ class PlainDiscovery {
     const double gbps = lid == std::string_view::npos ? 0 : infiniband_gbps(line.substr(lid));
     if (id.starts_with("H-") && !is_aggregation(told)) graph_.add_host(open_, host_of(told), gbps);
     if (id.starts_with("S-"))
-      graph_.add_link(open_, std::string(id), std::string(line.substr(0, line.find(']'))), gbps);
+      graph_.add_link(open_, std::string(id), std::string(line.substr(0, line.find(']'))));
   }
 
   SwitchGraph& graph_;
@@ -67,8 +67,7 @@ void take_port_line(std::string_view line, SwitchGraph& graph) {
   const std::string at(words[3]), to(words[10]);
   if (words[0] == "SW" && words[7] == "CA") graph.add_host(at, host_of(far), infiniband_gbps(rate));
   if (words[0] == "CA" && words[7] == "SW") graph.add_host(to, host_of(near), infiniband_gbps(rate));
-  if (words[0] == "SW" && words[7] == "SW")
-    graph.add_link(at, to, std::string(words[2]), infiniband_gbps(rate));
+  if (words[0] == "SW" && words[7] == "SW") graph.add_link(at, to, std::string(words[2]));
 }
 
 /// Gb/s by the signalling rate of a lane that iblinkinfo prints.

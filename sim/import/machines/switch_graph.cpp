@@ -20,8 +20,8 @@ void SwitchGraph::add_host(const std::string& switch_name, const std::string& ho
   if (gbps > 0) ++rates_[gbps];
 }
 
-void SwitchGraph::add_link(const std::string& switch_name, const std::string& other, const std::string& port,
-                           double) {
+void SwitchGraph::add_link(const std::string& switch_name, const std::string& other,
+                           const std::string& port) {
   if (switches_.size() >= kMostSwitches && !switches_.contains(switch_name)) return;
   switches_[switch_name].links[other].insert(port);
 }

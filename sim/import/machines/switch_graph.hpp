@@ -15,8 +15,7 @@ class SwitchGraph {
   /// A cable between a switch and a host or another switch; said once or by both ends. `port` tells parallel
   /// ones apart.
   void add_host(const std::string& switch_name, const std::string& host, double gbps = 0);
-  void add_link(const std::string& switch_name, const std::string& other, const std::string& port,
-                double gbps = 0);
+  void add_link(const std::string& switch_name, const std::string& other, const std::string& port);
 
   bool empty() const { return switches_.empty(); }
   /// Leaves are switches with hosts. Levels: the farthest switch from a host, counted from one. Rates: of
