@@ -67,6 +67,7 @@ struct Gpu {
   double staging_share = 0.64;  ///< of its host link's rate, what its kernels reach each way when peers
                                 ///< exchange data through host memory
   GpuPorts ports{};
+  bool trainings_measured = false;  ///< the constants of kernels know it
   Bytes capacity() const { return usable_memory.count > 0 ? usable_memory : memory; }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
@@ -184,6 +185,7 @@ struct ClusterSpec {
   std::vector<StorageSpec> storage;  ///< what is known of the machine's; other kinds are usual_storage()
   Site site{};                       ///< how jobs get it
   Calibration calibration{};         ///< measured on it; empty: data sheets and the residuals of others
+  bool collectives_measured = false, trainings_measured = false;  ///< the constants in use know it
 };
 
 }  // namespace foretrain

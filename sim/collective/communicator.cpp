@@ -277,4 +277,9 @@ std::vector<PatternFlow> Communicator::flows(const CollectivePlan& plan) const {
   return flows;
 }
 
+const std::vector<LinkId>& Communicator::links_between_switches(const CollectivePlan& plan) const {
+  static const std::vector<LinkId> kNoLinks;
+  return size() < 2 ? kNoLinks : state_->traffic.links_between_switches(traffic_of(plan.op, plan.algorithm));
+}
+
 }  // namespace foretrain

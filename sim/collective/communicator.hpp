@@ -75,6 +75,9 @@ class Communicator {
   /// every flow written out.
   std::vector<PatternFlow> flows(const CollectivePlan& plan) const;
 
+  /// The links between switches that the plan's traffic crosses, of all nodes.
+  const std::vector<LinkId>& links_between_switches(const CollectivePlan& plan) const;
+
   int size() const;
   int nodes() const;
   const CollectiveCosts& costs() const;

@@ -229,6 +229,7 @@ const EdgeBottlenecks& JobTraffic::bottlenecks(TrafficKey key, Protocol protocol
   const auto known = bottlenecks_.find({key, protocol});
   if (known != bottlenecks_.end()) return known->second;
   const LinkLoads all = loads(key);
+  between_switches_.emplace(key, all.between_switches());
   const std::vector<AlikeLinks> links = all.distinct();
   for (const Protocol each : kProtocols) {
     const LinkLoads::Efficiency reached = efficiency(each, key.pattern == TrafficPattern::peers);
@@ -244,6 +245,11 @@ const EdgeBottlenecks& JobTraffic::bottlenecks(TrafficKey key, Protocol protocol
     bottlenecks_.emplace(std::pair{key, each}, found);
   }
   return bottlenecks_.at({key, protocol});
+}
+
+const std::vector<LinkId>& JobTraffic::links_between_switches(TrafficKey key) const {
+  bottlenecks(key, Protocol::simple);
+  return between_switches_.at(key);
 }
 
 const std::vector<std::vector<SharedPath>>& JobTraffic::paths(nccl::Pattern pattern) const {

@@ -79,6 +79,8 @@ class JobTraffic {
   void visit(TrafficKey key, const EdgeVisitor& visitor) const;
   Route route(const TrafficEdge& edge) const;
   const EdgeBottlenecks& bottlenecks(TrafficKey key, Protocol protocol) const;
+  /// Those the whole job's traffic crosses, each once.
+  const std::vector<LinkId>& links_between_switches(TrafficKey key) const;
   LinkLoads::Efficiency efficiency(Protocol protocol, bool peers) const;
 
   /// Whether ring neighbours of a node are joined by NVLink.
@@ -114,6 +116,7 @@ class JobTraffic {
   bool nvlink_ = true, staged_ = false;
   double proxy_share_ = 0;
   mutable std::map<std::pair<TrafficKey, Protocol>, EdgeBottlenecks> bottlenecks_;
+  mutable std::map<TrafficKey, std::vector<LinkId>> between_switches_;  ///< filled with bottlenecks_
 };
 
 }  // namespace foretrain

@@ -72,6 +72,8 @@ class LinkLoads {
   /// slowest route's.
   double alone_between(const Efficiency& efficiency) const;
 
+  /// Links of the fabric that carry something, but for those between NICs and their switches.
+  const std::vector<LinkId>& between_switches() const { return inner_.links(); }
   /// Bytes per byte of message over a link, by its leg; efficiencies of the routes are in them.
   double load(LinkId link, Leg leg) const;
 

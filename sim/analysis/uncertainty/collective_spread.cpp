@@ -23,17 +23,13 @@ CollectiveEvidence evidence_of(const Communicator& communicator, const Collectiv
           longest_part(plan.timing)};
 }
 
-double spread_of(const CollectiveEvidence& kind, std::string_view cluster) {
-  return spread_of(kind).of(was_measured(Measured::collectives, cluster));
-}
-
 double spread_of(const Communicator& communicator, const CollectivePlan& plan) {
   const ClusterSpec& cluster = communicator.cluster().spec();
   const bool is_measured =
       std::ranges::any_of(cluster.calibration.collectives, [&](const CalibratedCollective& c) {
         return c.op == name_of(plan.op) && c.gpus == communicator.size() && c.nodes == communicator.nodes();
       });
-  const double known = spread_of(evidence_of(communicator, plan), cluster.name);
+  const double known = spread_of(evidence_of(communicator, plan)).of(cluster.collectives_measured);
   return is_measured ? std::min(known, kMeasuredCollectives) : known;
 }
 

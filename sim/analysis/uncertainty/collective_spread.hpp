@@ -1,8 +1,6 @@
 // How sure the time of one collective is.
 #pragma once
 
-#include <string_view>
-
 #include "sim/analysis/uncertainty/evidence.hpp"
 #include "sim/base/units.hpp"
 #include "sim/collective/communicator.hpp"
@@ -13,9 +11,8 @@ OpFamily family_of(CollectiveOp op);
 LongestPart longest_part(const CollectiveTiming& timing);
 CollectiveEvidence evidence_of(const Communicator& communicator, const CollectivePlan& plan);
 
-/// Standard deviation of the logarithm of its time.
-double spread_of(const CollectiveEvidence& kind, std::string_view cluster);
-/// The same; of a job whose curve the cluster's calibration has, that of its sizes between measured ones.
+/// Standard deviation of the logarithm of its time; of a job whose curve the cluster's calibration has, that
+/// of its sizes between measured ones.
 double spread_of(const Communicator& communicator, const CollectivePlan& plan);
 
 /// 90 % interval around a time.

@@ -26,10 +26,6 @@ struct GrowthRow {
   std::size_t node_class;
   double factor;
 };
-struct MeasuredRow {
-  Measured what;
-  std::string_view name;
-};
 
 #define COLLECTIVES(path, family, part, ...) \
   CollectiveRow{{MessagePath::path, OpFamily::family, LongestPart::part}, {__VA_ARGS__}},
@@ -37,7 +33,6 @@ struct MeasuredRow {
 #define LOSS(...)
 #define SCATTER(...)
 #define GROWTH(...)
-#define MEASURED(...)
 constexpr CollectiveRow kCollectives[] = {
 #include "sim/analysis/uncertainty/evidence.inc"
 };
@@ -71,12 +66,6 @@ constexpr GrowthRow kGrowth[] = {
 };
 #undef GROWTH
 #define GROWTH(...)
-#undef MEASURED
-#define MEASURED(what, name) MeasuredRow{Measured::what, name},
-constexpr MeasuredRow kMeasuredMachines[] = {
-#include "sim/analysis/uncertainty/evidence.inc"
-};
-#undef MEASURED
 
 /// log2 of the number of nodes that stands for each class: 1, 2, 5 and 16.
 constexpr std::array<double, 4> kDoublings{0, 1, 2.32, 4};
@@ -122,11 +111,6 @@ double loss_growth(double times_the_nodes) {
 std::size_t node_class(int times_the_nodes) {
   if (times_the_nodes <= 2) return times_the_nodes <= 1 ? 0 : 1;
   return times_the_nodes <= 8 ? 2 : 3;
-}
-
-bool was_measured(Measured what, std::string_view name) {
-  return std::ranges::any_of(kMeasuredMachines,
-                             [&](const MeasuredRow& row) { return row.what == what && row.name == name; });
 }
 
 MessagePath path_of(const ClusterSpec& cluster, int nodes) {

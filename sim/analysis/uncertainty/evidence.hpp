@@ -49,7 +49,8 @@ inline constexpr std::array<std::string_view, 4> kNetworkKindNames{"convolutions
                                                                    "any"};
 NetworkKind network_kind(const Scenario& scenario);
 
-/// A spread: what nine of ten rows need, of machines that the constants know and of those they do not.
+/// A spread: what nine of ten rows need, of machines the constants know (ClusterSpec::collectives_measured,
+/// trainings_measured, Gpu::trainings_measured) and of those they do not.
 struct KnownTo {
   double seen = 0, unseen = 0;
   int rows = 0, machines = 0;
@@ -71,11 +72,6 @@ double loss_growth(double times_the_nodes);
 /// Rows with more nodes are told apart so: 1, 2, 3 to 8, more times the nodes of the measured job.
 inline constexpr std::array<std::string_view, 4> kNodeClassNames{"1", "2", "3 to 8", "more than 8"};
 std::size_t node_class(int times_the_nodes);
-
-/// Clusters whose collectives or trainings, and GPUs whose trainings, stand in docs/measured.
-enum class Measured : std::uint8_t { collectives, trainings, gpus };
-inline constexpr std::array<std::string_view, 3> kMeasuredNames{"collectives", "trainings", "gpus"};
-bool was_measured(Measured what, std::string_view name);
 
 /// Over the network where there are several nodes.
 MessagePath path_of(const ClusterSpec& cluster, int nodes);

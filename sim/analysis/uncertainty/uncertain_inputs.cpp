@@ -93,9 +93,8 @@ Spreads spreads_of(const AnchoredParts& anchored, const Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   return spreads_of(
       anchored, scenario.workload.framework.kind,
-      {network_kind(scenario), path_of(cluster, 1), path_of(cluster, 2),
-       was_measured(Measured::gpus, cluster.node.gpu.name), was_measured(Measured::collectives, cluster.name),
-       was_measured(Measured::trainings, cluster.name)});
+      {network_kind(scenario), path_of(cluster, 1), path_of(cluster, 2), cluster.node.gpu.trainings_measured,
+       cluster.collectives_measured, cluster.trainings_measured});
 }
 
 Spreads spreads_of(const AnchoredParts& anchored, FrameworkKind framework) {

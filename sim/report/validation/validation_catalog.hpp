@@ -47,7 +47,7 @@ struct LeftOutReportEntry {
   std::string_view name;
   std::string (*write)(const LeaveOneOut& validation);
 };
-/// "table", "json", and "spreads": the rows of evidence.inc (tools/spreads).
+/// "table", "json", and "spreads": the rows of evidence.inc, and what was measured (tools/spreads).
 inline constexpr std::size_t kLeftOutFormats = 3;
 extern const LeftOutReportEntry kLeftOutReports[kLeftOutFormats];
 

@@ -71,7 +71,11 @@ class ClusterReader {
  private:
   static Keys<ClusterSpec> own_keys() {
     return {{"description", takes::text<&ClusterSpec::description>(), "\"two servers in the cellar\"", "none",
-             "a line for `foretrain list clusters`"}};
+             "a line for `foretrain list clusters`"},
+            {"collectives_measured", takes::flag<&ClusterSpec::collectives_measured>(), "true", "false",
+             "docs/measured has collectives of it, so that intervals are narrower (`tools/spreads`)"},
+            {"trainings_measured", takes::flag<&ClusterSpec::trainings_measured>(), "true", "false",
+             "the same for trainings"}};
   }
 
   static void read_nodes(TableReader& document, std::string_view key, ClusterReader& cluster) {

@@ -82,6 +82,8 @@ const Keys<Gpu>& gpu_keys() {
                 {"sustained_clock", takes::number<&Gpu::sustained_clock>(0.1, 1), "0.9", "1",
                  "clock under training load / clock of the rates above: less for cards with a small power "
                  "budget"},
+                {"trainings_measured", takes::flag<&Gpu::trainings_measured>(), "true", "false",
+                 "docs/measured has trainings on it, so that intervals are narrower (`tools/spreads`)"},
                 {"staging_share", takes::number<&Gpu::staging_share>(0.01, 1), "0.67", "0.64",
                  "of its host link's rate, what its kernels reach each way when GPUs exchange data through "
                  "host memory"},

@@ -19,7 +19,7 @@ bool joins_switches(LinkId id, const Cluster& cluster) {
 
 }  // namespace
 
-void add_background(std::vector<PatternFlow>& flows, const Cluster& cluster) {
+void add_background(std::vector<PatternFlow>& flows, const Cluster& cluster, std::size_t shared_links) {
   const double mean = background_load(cluster.spec());
   if (mean <= 0) return;
   std::map<LinkId, double> own;
@@ -28,7 +28,7 @@ void add_background(std::vector<PatternFlow>& flows, const Cluster& cluster) {
       if (joins_switches(link, cluster)) own[link] += flow.weight;
     }
   }
-  const double load = busiest_link_load(mean, own.size());
+  const double load = busiest_link_load(mean, shared_links);
   for (const auto& [link, weight] : own) flows.push_back({{link}, weight * load / (1 - load)});
 }
 

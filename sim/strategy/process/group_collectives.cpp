@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -67,13 +68,17 @@ GroupCollective& GroupCollectives::at(CollectiveOp op, Bytes size) {
 const TrafficFlows& GroupCollectives::flows(GroupCollective& collective) const {
   if (collective.flows) return collective.flows;
   std::vector<PatternFlow> flows;
+  std::set<LinkId> between_switches;
   for (const Communicator& set : sets_) {
     if (sets_.size() > 1 && set.size() == 1) continue;
-    std::vector<PatternFlow> own = set.flows(
-        &set == &sets_.front() ? collective.plan : set.plan(collective.plan.op, collective.plan.size, false));
+    const CollectivePlan plan =
+        &set == &sets_.front() ? collective.plan : set.plan(collective.plan.op, collective.plan.size, false);
+    std::vector<PatternFlow> own = set.flows(plan);
     flows.insert(flows.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+    const std::vector<LinkId>& links = set.links_between_switches(plan);
+    between_switches.insert(links.begin(), links.end());
   }
-  add_background(flows, cluster_);
+  add_background(flows, cluster_, between_switches.size());
   collective.flows = std::make_shared<const std::vector<PatternFlow>>(std::move(flows));
   return collective.flows;
 }

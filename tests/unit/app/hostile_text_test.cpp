@@ -134,7 +134,7 @@ TEST_CASE("a text of a site that would run something from a job script is refuse
     folder.write("c.toml", puhti_with(line));
     for (const char* option : {"--sbatch job", "--condor job"}) {
       const ProgramRun run = run_shown(folder, recommend + option, 1);
-      CHECK_THAT(run.output, ContainsSubstring("c.toml:49:") && ContainsSubstring("error: site."));
+      CHECK_THAT(run.output, ContainsSubstring("c.toml:50:") && ContainsSubstring("error: site."));
       CHECK(folder.entries() == 1);
     }
   }

@@ -76,7 +76,7 @@ TEST_CASE("a link between switches carries the job's bytes and so many of others
   const Cluster cluster = Cluster::build(spec, 4);
   const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(2, 0), 0);
   std::vector<PatternFlow> flows{{route.links, 3}};
-  add_background(flows, cluster);
+  add_background(flows, cluster, 2);
   // Leaf to spine and spine to leaf: two links, of which the busiest has 0.2 (1 + 1/2) = 30 %.
   REQUIRE(flows.size() == 3);
   CHECK_FALSE(is_background(flows[0], cluster));
@@ -93,26 +93,22 @@ TEST_CASE("within one leaf, and on a star, there is nothing to share") {
   CHECK(step_of(star, 0.3) == step_of(star, 0));
 }
 
-// Up and down of two leaves are four links; alike ways are simulated once, and with them their links are
-// counted once. A job of many alike nodes so meets fewer links than it crosses (docs/models/network.md).
-TEST_CASE("links between switches are counted on folded flows: two of the four of a ring over two leaves") {
+TEST_CASE("links between switches are those of the whole job: up and down of two leaves are four") {
   ClusterSpec spec = two_leaves();
   spec.fabric.background_load = 0.12;
   const Cluster cluster = Cluster::build(spec, 4);
   const Communicator ring(cluster, place_packed(4, 1), test::forced(nccl::Algorithm::ring, Protocol::simple));
-  std::vector<PatternFlow> flows = ring.flows(ring.plan(CollectiveOp::all_reduce, {100'000'000}));
-  const std::size_t own = flows.size();
-  add_background(flows, cluster);
-  CHECK(flows.size() - own == 2);
+  CHECK(ring.links_between_switches(ring.plan(CollectiveOp::all_reduce, {100'000'000})).size() == 4);
+  const Communicator inside(cluster, place_packed(2, 1));
+  CHECK(inside.links_between_switches(inside.plan(CollectiveOp::all_reduce, {100'000'000})).empty());
 }
 
 TEST_CASE("across leaves an all-reduce gets what others leave of the uplink") {
-  // A ring over four nodes crosses two to four links between switches, of which the busiest has between
-  // 0.12 (1 + 1/2) = 18 % and 0.12 (1 + 1/2 + 1/3 + 1/4) = 25 %. An uplink is as fast as an adapter, so the
-  // message lasts 1 / (1 - 0.18) to 1 / (1 - 0.25) times as long.
+  // A ring over four nodes crosses four links between switches, of which the busiest has
+  // 0.12 (1 + 1/2 + 1/3 + 1/4) = 25 %. An uplink is as fast as an adapter, so the message lasts 1 / (1 -
+  // 0.25) times as long.
   const double alone = step_of(slow_network(4), 0), shared = step_of(slow_network(4), 0.12);
-  CHECK(shared > 0.99 * alone / (1 - 0.18));
-  CHECK(shared < 1.01 * alone / (1 - 0.25));
+  CHECK(shared / alone == Approx(1 / (1 - 0.25)).epsilon(0.01));
 }
 
 }  // namespace background_traffic_test
