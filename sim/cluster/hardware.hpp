@@ -179,6 +179,7 @@ struct FabricSpec : HeldOptions {
 
 struct ClusterSpec {
   std::string name, description;
+  std::string machine{};  ///< which it is in another setting; empty: one of its own
   int nodes = 1;
   NodeSpec node;
   FabricSpec fabric;

@@ -78,6 +78,8 @@ std::vector<CostRow> make_rows() {
   using C = CollectiveCosts;
   std::vector<CostRow> rows{
       time_row<&C::launch>("nccl.launch", "host time of one launch"),
+      time_row<&C::channel_enqueue>("nccl.channel_enqueue",
+                                    "host time of every channel but the first, before NCCL 2.10"),
       time_row<&C::group_launch>("nccl.group_launch", "host time of launching a group of sends and receives"),
       time_row<&C::kernel>("nccl.kernel", "a kernel that starts, meets its peers and ends"),
       time_row<&C::simple_start>("nccl.simple_start", "what Simple needs beyond its steps, on NVLink"),

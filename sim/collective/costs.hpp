@@ -25,6 +25,7 @@ const Value& of(const ByProtocol<Value>& values, Protocol protocol) {
 /// (docs/models/collective_time.md says how, and what is left over).
 struct CollectiveCosts {
   Time launch{};        ///< host time of one launch; follows the GPU, not the CPU, in the open rows
+  Time channel_enqueue{};  ///< and of every channel but the first, before NCCL 2.10
   Time group_launch{};  ///< of a group of sends and receives
   Time kernel{};        ///< a kernel that starts, meets its peers and ends
   Time simple_start{};  ///< what Simple needs beyond its steps, on NVLink: fences, first slices

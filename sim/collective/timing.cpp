@@ -94,7 +94,7 @@ double of_connections(const TimingInput& in) {
 /// Thread blocks, or between pods the thread that serves a rank's sockets: flags are bytes to it, too.
 double of_channels(const TimingInput& in) {
   const double blocks =
-      1 / (std::max(1, in.run.channels) * of(in.costs->channel_rate, in.protocol).per_second);
+      1 / (std::max(1, in.run.channels) * of(in.costs->channel_rate, in.protocol).per_second * in.copied);
   return in.sockets_of_pods ? std::max(blocks, with_flags(in.protocol, 1) / in.costs->socket_rate.per_second)
                             : blocks;
 }

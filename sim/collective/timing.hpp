@@ -26,6 +26,7 @@ struct TimingInput {
   double inside_seconds_per_byte = 0,
          between_seconds_per_byte =
              0;              ///< of the busiest link inside nodes and between them, per byte of message
+  double copied = 1;         ///< of the channels' rate, with operands that do not lie alike (copied_share())
   double between_alone = 0;  ///< of the slowest route between nodes, if nothing else was on its links
   const LinkType* network = nullptr;  ///< between nodes
   bool sockets_of_pods = false;       ///< every rank is a pod: one thread serves all sockets of a rank

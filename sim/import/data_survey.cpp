@@ -99,7 +99,7 @@ struct SeenFile {
 /// What a walk has met.
 struct Walk {
   std::vector<SeenFile> files;
-  std::size_t entries = 0, links = 0, unreadable = 0, folders = 0, folders_left = 0;
+  std::size_t entries = 0, links = 0, empty = 0, unreadable = 0, folders = 0, folders_left = 0;
   bool is_cut = false;
 };
 
@@ -145,8 +145,8 @@ class Walker {
       ++walk_.links;
     } else if (S_ISDIR(found.st_mode) && depth < kDeepestFolder) {
       open_.push_back({path, depth + 1});
-    } else if (S_ISREG(found.st_mode) && found.st_size > 0) {
-      walk_.files.push_back({path, found.st_size});
+    } else if (S_ISREG(found.st_mode)) {
+      found.st_size > 0 ? walk_.files.push_back({path, found.st_size}) : void(++walk_.empty);
     }
   }
 
@@ -261,13 +261,17 @@ std::string training_folder(const std::string& root) {
   return root;
 }
 
+std::string why_without_files(const Walk& walk) {
+  if (walk.empty > 0) return fmt::format("{} in it without a byte", counted(static_cast<std::int64_t>(walk.empty), "file"));
+  return fmt::format("no files are in it{}", walk.links > 0 ? "; links are not followed" : "");
+}
+
 DataSurvey survey_folder(const std::string& path, const SurveyLimits& limits) {
   if (!open_folder(path)) refuse(path, "cannot be read: " + last_error(), "a folder that you may read");
   const std::string root = training_folder(path);
   const Walk walk = Walker(limits).walk(root);
   if (walk.files.empty())
-    refuse(path, fmt::format("no files are in it{}", walk.links > 0 ? "; links are not followed" : ""),
-           "a folder with a file per sample, or with archives");
+    refuse(path, why_without_files(walk), "a folder with a file per sample, or with archives");
   const Sampled sampled = sample_files(walk.files, limits);
   if (sampled.sizes.empty()) refuse(path, "none of its files can be read", "files that you may read");
   const Format& format = format_named(sampled.format);

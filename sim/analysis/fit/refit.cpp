@@ -15,6 +15,16 @@ constexpr double kFurthest = 5;
 /// A row follows a constant.
 constexpr double kFollows = 1e-3;
 
+/// No fit makes a prediction shorter than this part of it.
+constexpr double kShortest = 0.01;
+
+/// A time is a sum: of a constant that makes the share s of it, x adds s (exp(x) - 1); of a rate, whose time
+/// is its inverse, likewise with -x.
+double added_share(const SharedConstant& constant, double slope, double x) {
+  if (constant.is_stepped) return slope * x;
+  return slope >= 0 ? slope * std::expm1(x) : -slope * std::expm1(-x);
+}
+
 bool is_followed(const SharedConstant& constant, const std::vector<std::size_t>& rows) {
   return std::ranges::any_of(rows, [&](std::size_t row) { return std::abs(constant.slope[row]) > kFollows; });
 }
@@ -41,10 +51,10 @@ fit::Problem problem_over(const RefitProblem& problem, const std::vector<std::si
 }  // namespace
 
 double residual_at(const RefitProblem& problem, std::size_t row, const std::vector<double>& x) {
-  double residual = problem.residuals[row];
+  double longer = 1;
   for (std::size_t i = 0; i < problem.constants.size(); ++i)
-    residual += problem.constants[i].slope[row] * x[i];
-  return residual;
+    longer += added_share(problem.constants[i], problem.constants[i].slope[row], x[i]);
+  return problem.residuals[row] + std::log(std::max(kShortest, longer));
 }
 
 std::vector<double> refitted(const RefitProblem& problem, const std::vector<bool>& is_seen) {

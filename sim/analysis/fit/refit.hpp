@@ -13,6 +13,7 @@ struct SharedConstant {
   double centre = 0;            ///< what is expected of it without a row, as x
   double prior = 1;             ///< standard deviation of that
   double least = -5, most = 5;  ///< of x
+  bool is_stepped = false;      ///< x counts steps
   std::vector<double> slope{};  ///< by row: d log(prediction) / dx
 };
 

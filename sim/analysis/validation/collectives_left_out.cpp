@@ -83,7 +83,7 @@ class CollectivesLeftOut {
     for (const CollectiveMeasurement& row : rows_) {
       const auto [known, is_new] = clusters_.try_emplace(row.cluster);
       if (is_new) known->second = open_cluster(row.cluster);
-      keys_.push_back(by_ == LeftOutBy::cluster ? row.cluster
+      keys_.push_back(by_ == LeftOutBy::cluster ? machine_of(known->second)
                       : by_ == LeftOutBy::gpu   ? known->second.node.gpu.name
                                                 : publication_of(row.source));
     }
@@ -110,6 +110,7 @@ class CollectivesLeftOut {
       for (std::size_t i = 0; i < rows_.size(); ++i)
         if (keys_[i] == key) places.push_back(i), own.push_back(rows_[i]);
       const std::vector<double> residuals = predicted_with(own, fit, fit.without(key));
+      if (const char* dbg = std::getenv("FT_DEBUG")) { FILE* f = fopen((std::string(dbg) + "/" + key).c_str(), "w"); fit.dump(f, key); for (std::size_t i = 0; i < places.size(); ++i) fmt::print(f, "row {} {} {} {} {:.3f} {:.3f} {}\n", own[i].op, own[i].gpus, own[i].nodes, own[i].bytes, in_use_[places[i]], residuals[i], own[i].series); fclose(f); }
       for (std::size_t i = 0; i < places.size(); ++i) {
         ScoredRow& row = scored[places[i]];
         row.left_out = residuals[i];

@@ -68,6 +68,9 @@ LeaveOneOut leave_one_out(const MeasurementFile& file, LeftOutBy by, const Valid
 /// One of the model's constants as it stands on a cluster; `name` is empty where the cluster has none such.
 struct TrialConstant {
   std::string family;  ///< its name without the link's: values of one family are each other's neighbours
+  /// Whose constant it is: clusters of one group with one value share it, and its other values are the nearest
+  /// neighbours. A link's: all of its technology ("slingshot").
+  std::string (*group)(const ClusterSpec& cluster);
   std::string (*name)(const ClusterSpec& cluster, const std::string& family);
   double (*value)(const ClusterSpec& cluster, const std::string& family);
   double step = 0;  ///< 0: fitted as its logarithm; else in such steps, for what may be 0
@@ -76,6 +79,11 @@ struct TrialConstant {
 std::vector<TrialConstant> collective_trials();
 std::vector<TrialConstant> loss_trials();
 std::vector<TrialConstant> kernel_trials();
+
+/// What is left out with a cluster: all of its settings.
+inline const std::string& machine_of(const ClusterSpec& cluster) {
+  return cluster.machine.empty() ? cluster.name : cluster.machine;
+}
 
 /// The cluster with the constant moved by x.
 ClusterSpec moved(ClusterSpec cluster, const TrialConstant& constant, double x);

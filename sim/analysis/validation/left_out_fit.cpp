@@ -38,11 +38,13 @@ std::size_t LeftOutFit::shared_of(std::size_t trial, const ClusterSpec& cluster)
   if (name.empty()) return shared_.size();
   const double value = constant.value(cluster, constant.family);
   if (constant.step == 0 && !(value > 0)) return shared_.size();
+  const std::string group = constant.group(cluster);
   for (std::size_t i = 0; i < shared_.size(); ++i)
-    if (shared_[i].trial == trial && shared_[i].name == name && shared_[i].value == value) return i;
-  shared_.push_back({trial, name, value});
+    if (shared_[i].trial == trial && shared_[i].group == group && shared_[i].value == value) return i;
+  shared_.push_back({trial, group, value});
   SharedConstant& out = problem_.constants.emplace_back();
   out.name = name, out.slope.assign(rows_.size(), 0);
+  out.is_stepped = constant.step > 0;
   return shared_.size() - 1;
 }
 
@@ -55,17 +57,25 @@ void LeftOutFit::add_slopes(std::size_t trial, const std::vector<double>& up) {
   }
 }
 
-/// Around the mean of the other values of the same family, which the rows left out have no say in.
+/// Distances to the other values of the same family: those of its own group where there are some.
+std::vector<double> LeftOutFit::neighbours_of(std::size_t i) const {
+  const TrialConstant& trial = trials_[shared_[i].trial];
+  std::vector<double> all, own;
+  for (std::size_t k = 0; k < shared_.size(); ++k) {
+    if (k == i || trials_[shared_[k].trial].family != trial.family) continue;
+    all.push_back(distance(trial, shared_[i].value, shared_[k].value));
+    if (shared_[k].group == shared_[i].group) own.push_back(all.back());
+  }
+  return own.empty() ? all : own;
+}
+
+/// Around the mean of its neighbours, which the rows left out have no say in.
 void LeftOutFit::add_priors() {
   for (std::size_t i = 0; i < shared_.size(); ++i) {
     const TrialConstant& trial = trials_[shared_[i].trial];
     SharedConstant& constant = problem_.constants[i];
     double sum = 0, squares = 0, others = 0;
-    for (std::size_t k = 0; k < shared_.size(); ++k) {
-      if (k == i || trials_[shared_[k].trial].family != trial.family) continue;
-      const double d = distance(trial, shared_[i].value, shared_[k].value);
-      sum += d, squares += d * d, others += 1;
-    }
+    for (const double d : neighbours_of(i)) sum += d, squares += d * d, others += 1;
     const double own = trial.step > 0 ? 1 : trial.range.prior;
     const double mean = others > 0 ? sum / others : 0;
     const double spread = others > 1 ? std::sqrt(std::max(0.0, squares / others - mean * mean)) : 0;
@@ -95,7 +105,7 @@ ClusterSpec LeftOutFit::with(ClusterSpec cluster, const std::vector<double>& x) 
   const ClusterSpec own = cluster;
   for (std::size_t i = 0; i < shared_.size(); ++i) {
     const TrialConstant& trial = trials_[shared_[i].trial];
-    if (trial.name(own, trial.family) == shared_[i].name &&
+    if (trial.group(own) == shared_[i].group && !trial.name(own, trial.family).empty() &&
         trial.value(own, trial.family) == shared_[i].value)
       cluster = moved(std::move(cluster), trial, x[i]);
   }

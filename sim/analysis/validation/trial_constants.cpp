@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/analysis/uncertainty/evidence.hpp"
 #include "sim/analysis/validation/leave_one_out.hpp"
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/collective/costs.hpp"
@@ -19,6 +20,11 @@ constexpr double kLossStep = 0.01;
 /// Of a link's constants those that were fitted to collectives.
 constexpr std::string_view kFittedOfLinks[] = {"collective_efficiency", "collective_latency",
                                                "rendezvous_latency"};
+
+std::string everybody(const ClusterSpec&) { return ""; }
+std::string technology(const ClusterSpec& cluster) {
+  return std::string(kMessagePathNames[static_cast<std::size_t>(path_of(cluster, 2))]);
+}
 
 std::string own_name(const ClusterSpec&, const std::string& family) { return family; }
 
@@ -51,10 +57,10 @@ std::string network_name(const ClusterSpec& cluster, const std::string& constant
 std::vector<TrialConstant> collective_trials() {
   std::vector<TrialConstant> out;
   for (const auto& row : collective_constants())
-    out.push_back({row.range.name, own_name, collective_value, 0, row.range});
+    out.push_back({row.range.name, everybody, own_name, collective_value, 0, row.range});
   for (const auto& row : link_constants())
     if (std::ranges::find(kFittedOfLinks, row.range.name) != std::end(kFittedOfLinks))
-      out.push_back({row.range.name, network_name, link_value, 0, row.range});
+      out.push_back({row.range.name, technology, network_name, link_value, 0, row.range});
   return out;
 }
 
@@ -62,14 +68,14 @@ std::vector<TrialConstant> loss_trials() {
   std::vector<TrialConstant> out;
   for (const auto& row : loss_constants())
     if (std::ranges::find(kFittedLosses, row.range.name) != std::end(kFittedLosses))
-      out.push_back({row.range.name, own_name, loss_value, kLossStep, row.range});
+      out.push_back({row.range.name, everybody, own_name, loss_value, kLossStep, row.range});
   return out;
 }
 
 std::vector<TrialConstant> kernel_trials() {
   std::vector<TrialConstant> out;
   for (const auto& row : kernel_constants())
-    out.push_back({row.range.name, own_name, kernel_value, 0, row.range});
+    out.push_back({row.range.name, everybody, own_name, kernel_value, 0, row.range});
   return out;
 }
 

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "sim/collective/nccl/size_thresholds.hpp"
+
 namespace foretrain::nccl {
 
 namespace {
@@ -40,7 +42,8 @@ int most_channels(const Version& version) { return version >= Version{2, 25, 0} 
 
 int running_channels(const ChannelCountInput& input) {
   const int most = most_channels(input.job.version);
-  int channels = std::min(most, 2 * input.ring.channels);
+  const int doubled = input.job.version < kFirstForecasts ? 1 : 2;
+  int channels = std::min(most, doubled * input.ring.channels);
   const bool reduces = input.collnet.channels > 0 && input.collnet.bw_intra > input.collnet.bw_inter;
   if (reduces && input.job.ranks > input.job.nodes) channels = std::min(most, channels + channels / 2);
   channels = with_hopper_network(input, channels);

@@ -8,6 +8,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/collective/nccl/double_tree.hpp"
 #include "sim/collective/nccl/job.hpp"
+#include "sim/collective/nccl/size_thresholds.hpp"
 
 namespace foretrain::nccl {
 
@@ -62,6 +63,10 @@ Plan Job::plan(CollectiveOp op, std::int64_t bytes, int grouped) const {
   if (!plan.choice.available) plan.choice = choose(table, op, bytes, {}, grouped);
   const RunSetting run = run_setting();
   plan.run = run_shape(run, op, plan.choice.algorithm, plan.choice.protocol, bytes);
+  if (settings.version < kFirstForecasts && !settings.protocol) {
+    const ThresholdChoice taken = choose_by_size(run, op, plan.choice.algorithm, bytes);
+    plan.choice.protocol = taken.protocol, plan.run = taken.run;
+  }
   plan.chunk = chunk_shape(run, op, plan.choice.algorithm, plan.choice.protocol, bytes, plan.run);
   return plan;
 }

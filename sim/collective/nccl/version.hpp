@@ -17,6 +17,9 @@ struct Version {
 /// nearer one.
 inline constexpr Version kOldestKnown{2, 5, 6}, kNewestKnown{2, 30, 7};
 
+/// From here on a kernel's work is handed over in one batch, before channel by channel.
+inline constexpr Version kWorkInOneBatch{2, 10, 0};
+
 /// "2.18", "2.18.3", "2.18.3-1", "2.26.x"; a patch that is not given is the newest of its series (99).
 /// Nothing when it is no version.
 std::optional<Version> parse_version(std::string_view text);

@@ -49,11 +49,17 @@ std::string heading_of_groups(std::string_view what) {
       "interval");
 }
 
+/// With anchors a row needs a multiple of its framework's mean loss, and no spread.
+std::string spread_text(const LeaveOneOut& v, double spread) {
+  return v.kind == "scaling" ? fmt::format("{:.1f} times the loss of one node", spread)
+                             : fmt::format("spread {} %", percent(spread, 0));
+}
+
 std::string spread_lines(const LeaveOneOut& v) {
   std::string out = fmt::format("\n{:>5} {:>8}  {}\n", "rows", "in 90 %", "rows of one spread");
   for (const LeftOutGroup& g : v.classes)
-    out += fmt::format("{:>5} {:>6} %  {}, spread {}\n", g.scores.rows, percent(g.scores.coverage, 1), g.name,
-                       percent(g.scores.width, 0) + " %");
+    out += fmt::format("{:>5} {:>6} %  {}, {}\n", g.scores.rows, percent(g.scores.coverage, 1), g.name,
+                       spread_text(v, g.scores.width));
   return out;
 }
 

@@ -72,6 +72,8 @@ class ClusterReader {
   static Keys<ClusterSpec> own_keys() {
     return {{"description", takes::text<&ClusterSpec::description>(), "\"two servers in the cellar\"", "none",
              "a line for `foretrain list clusters`"},
+            {"machine", takes::text<&ClusterSpec::machine>(), "\"polaris\"", "one of its own",
+             "the cluster that this is in another setting: `validate --leave-out cluster` leaves out both"},
             {"collectives_measured", takes::flag<&ClusterSpec::collectives_measured>(), "true", "false",
              "docs/measured has collectives of it, so that intervals are narrower (`tools/spreads`)"},
             {"trainings_measured", takes::flag<&ClusterSpec::trainings_measured>(), "true", "false",

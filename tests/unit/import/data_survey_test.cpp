@@ -113,6 +113,10 @@ TEST_CASE("what is no data set is refused in a sentence") {
   const DataFolder folder;
   const std::string root = folder.path().string();
   CHECK_THAT(refusal_of(root), ContainsSubstring("no files are in it"));
+  fs::create_directories(folder.path() / "hollow");
+  for (const char* name : {"a.jpg", "b.jpg"}) std::ofstream(folder.path() / "hollow" / name);
+  CHECK_THAT(refusal_of(root + "/hollow"), ContainsSubstring("2 files in it without a byte"));
+  fs::remove_all(folder.path() / "hollow");
   CHECK_THAT(refusal_of(root + "/none"), ContainsSubstring("No such file"));
   CHECK_THAT(refusal_of("/dev/null"), ContainsSubstring("neither a file nor a folder"));
   folder.write("a.jpg", kJpeg, 100);
