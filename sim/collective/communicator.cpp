@@ -19,9 +19,10 @@ namespace foretrain {
 
 namespace {
 
-/// Bytes that a thread loads at once where all operands begin at a multiple of them. Elsewhere it goes element by
-/// element, unrolled so that half as many bytes are in flight (reduceCopy in NCCL's common_kernel.h, recalled);
-/// twelve V100 with six channels: all-gathers 12.2 GB/s a channel where 24 is usual (wohlbier/nccl-tests).
+/// Bytes that a thread loads at once where all operands begin at a multiple of them. Elsewhere it goes
+/// element by element, unrolled so that half as many bytes are in flight (reduceCopy in NCCL's
+/// common_kernel.h, recalled); twelve V100 with six channels: all-gathers 12.2 GB/s a channel where 24 is
+/// usual (wohlbier/nccl-tests).
 constexpr int kAligned = 16;
 constexpr double kUnaligned = 0.5;
 

@@ -16,8 +16,8 @@ constexpr ByteRate gigabytes(double per_second) { return {per_second * 1e9}; }
 CollectiveCosts common() {
   CollectiveCosts costs;
   costs.group_launch = microseconds(5.7);
-  // Twelve V100 of one process, NCCL 2.4: all-gathers of 512 KiB with LL on six channels take 13.5 us more than
-  // those of 0 B on one (wohlbier/nccl-tests).
+  // Twelve V100 of one process, NCCL 2.4: all-gathers of 512 KiB with LL on six channels take 13.5 us more
+  // than those of 0 B on one (wohlbier/nccl-tests).
   costs.channel_enqueue = microseconds(0.22);
   costs.peer_start = microseconds(1.4);
   costs.pcie_step = {microseconds(3.4), microseconds(4.2), microseconds(4.2)};

@@ -24,14 +24,14 @@ const Value& of(const ByProtocol<Value>& values, Protocol protocol) {
 /// Fitted on docs/measured/nccl.csv per generation of GPU and kind of link, never per cluster, size or row
 /// (docs/models/collective_time.md says how, and what is left over).
 struct CollectiveCosts {
-  Time launch{};        ///< host time of one launch; follows the GPU, not the CPU, in the open rows
+  Time launch{};           ///< host time of one launch; follows the GPU, not the CPU, in the open rows
   Time channel_enqueue{};  ///< and of every channel but the first, before NCCL 2.10
-  Time group_launch{};  ///< of a group of sends and receives
-  Time kernel{};        ///< a kernel that starts, meets its peers and ends
-  Time simple_start{};  ///< what Simple needs beyond its steps, on NVLink: fences, first slices
-  Time peer_start{};    ///< a kernel of sends and receives beyond `kernel`
-  Time peer_enqueue{};  ///< host time of a send and a receive over the network, in a group
-  Time peer_message{};  ///< the proxy thread's time for a message sent and one received
+  Time group_launch{};     ///< of a group of sends and receives
+  Time kernel{};           ///< a kernel that starts, meets its peers and ends
+  Time simple_start{};     ///< what Simple needs beyond its steps, on NVLink: fences, first slices
+  Time peer_start{};       ///< a kernel of sends and receives beyond `kernel`
+  Time peer_enqueue{};     ///< host time of a send and a receive over the network, in a group
+  Time peer_message{};     ///< the proxy thread's time for a message sent and one received
   ByProtocol<Time> ring_step{}, tree_step{},
       pcie_step{};                      ///< to the next GPU: NVLink in rings and trees, PCIe
   ByProtocol<double> network_factor{};  ///< multiples of LinkType::collective_latency in a step between nodes

@@ -262,7 +262,8 @@ std::string training_folder(const std::string& root) {
 }
 
 std::string why_without_files(const Walk& walk) {
-  if (walk.empty > 0) return fmt::format("{} in it without a byte", counted(static_cast<std::int64_t>(walk.empty), "file"));
+  if (walk.empty > 0)
+    return fmt::format("{} in it without a byte", counted(static_cast<std::int64_t>(walk.empty), "file"));
   return fmt::format("no files are in it{}", walk.links > 0 ? "; links are not followed" : "");
 }
 

@@ -110,7 +110,6 @@ class CollectivesLeftOut {
       for (std::size_t i = 0; i < rows_.size(); ++i)
         if (keys_[i] == key) places.push_back(i), own.push_back(rows_[i]);
       const std::vector<double> residuals = predicted_with(own, fit, fit.without(key));
-      if (const char* dbg = std::getenv("FT_DEBUG")) { FILE* f = fopen((std::string(dbg) + "/" + key).c_str(), "w"); fit.dump(f, key); for (std::size_t i = 0; i < places.size(); ++i) fmt::print(f, "row {} {} {} {} {:.3f} {:.3f} {}\n", own[i].op, own[i].gpus, own[i].nodes, own[i].bytes, in_use_[places[i]], residuals[i], own[i].series); fclose(f); }
       for (std::size_t i = 0; i < places.size(); ++i) {
         ScoredRow& row = scored[places[i]];
         row.left_out = residuals[i];

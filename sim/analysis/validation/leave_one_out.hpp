@@ -68,8 +68,8 @@ LeaveOneOut leave_one_out(const MeasurementFile& file, LeftOutBy by, const Valid
 /// One of the model's constants as it stands on a cluster; `name` is empty where the cluster has none such.
 struct TrialConstant {
   std::string family;  ///< its name without the link's: values of one family are each other's neighbours
-  /// Whose constant it is: clusters of one group with one value share it, and its other values are the nearest
-  /// neighbours. A link's: all of its technology ("slingshot").
+  /// Whose constant it is: clusters of one group with one value share it, and its other values are the
+  /// nearest neighbours. A link's: all of its technology ("slingshot").
   std::string (*group)(const ClusterSpec& cluster);
   std::string (*name)(const ClusterSpec& cluster, const std::string& family);
   double (*value)(const ClusterSpec& cluster, const std::string& family);

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <map>
 #include <vector>
 
 #include "sim/analysis/validation/leave_one_out.hpp"
@@ -30,7 +29,6 @@ class LeftOutFit {
              const Progress& progress);
 
   int constants() const { return static_cast<int>(problem_.constants.size()); }
-  void dump(FILE* f, const std::string& key) const { const auto x = without(key); const auto a = of_all(); for (std::size_t i = 0; i < shared_.size(); ++i) { std::map<std::string, double> n; std::map<std::string, double> pull; for (std::size_t r = 0; r < rows_.size(); ++r) { n[rows_[r].key] += std::abs(problem_.constants[i].slope[r]); pull[rows_[r].key] += problem_.constants[i].slope[r] * rows_[r].residual; } if (n[key] > 0.01) { fprintf(f, "%-32s value %.4g x %.3f all %.3f centre %.3f weight %.2f |", problem_.constants[i].name.c_str(), shared_[i].value, x[i], a[i], problem_.constants[i].centre, n[key]); for (auto& [k, v] : n) if (v > 0.3) fprintf(f, " %s %.1f/%.2f", k.c_str(), v, pull[k] / v); fprintf(f, "\n"); } } }
   std::vector<double> of_all() const;
   std::vector<double> without(const std::string& key) const;
   double residual(std::size_t row, const std::vector<double>& x) const {

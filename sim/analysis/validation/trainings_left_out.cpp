@@ -77,14 +77,16 @@ class TrainingsLeftOut {
   }
 
   std::string key_of(const TrainingRow& row) const {
-    if (by_ == LeftOutBy::cluster) return row.point->row.cluster;
+    if (by_ == LeftOutBy::cluster) return machine_of(clusters_.at(row.point->row.cluster));
     return by_ == LeftOutBy::gpu ? row.point->row.gpu : sources_.at(row.point->evidence.line);
   }
 
   LeftOutFit make_fit(const std::vector<TrainingRow>& rows) {
     std::vector<LeftOutRow> seen;
-    for (const TrainingRow& row : rows)
-      seen.push_back({key_of(row), &cluster(row.point->row.cluster), residual_of(*row.point)});
+    for (const TrainingRow& row : rows) {
+      const ClusterSpec& its = cluster(row.point->row.cluster);
+      seen.push_back({key_of(row), &its, residual_of(*row.point)});
+    }
     const auto residuals = [&](const std::function<ClusterSpec(ClusterSpec)>& change) {
       ValidationOptions trial = options_;
       trial.change = change, trial.intervals = false;

@@ -8,15 +8,16 @@ namespace foretrain::nccl {
 namespace {
 
 constexpr int kLeastThreads = 64, kMostThreads = 256, kSyncWarp = 32;
-/// Bytes of a chunk per thread: before another channel is taken, and before LL is given up; trees (pipelines in
-/// both directions) go on four times as long.
+/// Bytes of a chunk per thread: before another channel is taken, and before LL is given up; trees (pipelines
+/// in both directions) go on four times as long.
 constexpr std::int64_t kPerThread = 8, kMostPerThread = 64, kTreeFactor = 4;
 
 std::int64_t ceil_of(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// A ring passes as many chunks around as there are ranks, a chain or tree one.
 std::int64_t chunks_per_loop(const RunSetting& setting, CollectiveOp op, Algorithm algorithm) {
-  const bool around = algorithm == Algorithm::ring && op != CollectiveOp::broadcast && op != CollectiveOp::reduce;
+  const bool around =
+      algorithm == Algorithm::ring && op != CollectiveOp::broadcast && op != CollectiveOp::reduce;
   return around ? std::max(1, setting.ranks) : 1;
 }
 
@@ -27,8 +28,8 @@ ThresholdChoice choose_by_size(const RunSetting& setting, CollectiveOp op, Algor
   const std::int64_t chunks = chunks_per_loop(setting, op, algorithm);
   std::int64_t threads = kLeastThreads;
   while (ceil_of(bytes, threads * chunks) > kPerThread && threads < kMostThreads) threads *= 2;
-  const std::int64_t channels =
-      std::clamp<std::int64_t>(ceil_of(bytes, threads * chunks * kPerThread), 1, std::max(1, setting.channels));
+  const std::int64_t channels = std::clamp<std::int64_t>(ceil_of(bytes, threads * chunks * kPerThread), 1,
+                                                         std::max(1, setting.channels));
   const std::int64_t most = kMostPerThread * (algorithm == Algorithm::ring ? 1 : kTreeFactor);
   if (bytes <= channels * threads * chunks * most)
     return {Protocol::ll, {static_cast<int>(channels), static_cast<int>(threads)}};

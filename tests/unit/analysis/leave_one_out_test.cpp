@@ -55,9 +55,9 @@ ScoredRow scored(const std::string& key, double needed) {
 }  // namespace
 
 TEST_CASE("a refit finds what the rows that it sees were made with, and its expectation where none tell") {
-  // Two rows follow the first constant, one the second: residual 0.3 and slope -1 are nulled by x = 0.3.
+  // Two rows follow the first rate, one the second: residual 0.3 and slope -1 are nulled by x = 0.3.
   RefitProblem problem{{0.3, 0.3, 0.7}, {}};
-  problem.constants = {{"a", 0, 10, -5, 5, {-1, -1, 0}}, {"b", 0.2, 10, -5, 5, {0, 0, -1}}};
+  problem.constants = {{"a", 0, 10, -5, 5, false, {-1, -1, 0}}, {"b", 0.2, 10, -5, 5, false, {0, 0, -1}}};
   const std::vector<double> all = refitted(problem, {true, true, true});
   CHECK(all[0] == Approx(0.3).epsilon(0.02));
   CHECK(all[1] == Approx(0.7).epsilon(0.05));
@@ -68,8 +68,31 @@ TEST_CASE("a refit finds what the rows that it sees were made with, and its expe
 }
 
 TEST_CASE("a constant stays within its limits in a refit") {
-  RefitProblem problem{{3, 3}, {{"a", 0, 10, -1, 1, {-1, -1}}}};
+  RefitProblem problem{{3, 3}, {{"a", 0, 10, -1, 1, false, {-1, -1}}}};
   CHECK(refitted(problem, {true, true})[0] == Approx(1).epsilon(1e-3));
+}
+
+TEST_CASE("a refit follows times as sums: far moves of two shares come back") {
+  // Ten rows of a start-up that takes the share s of each and really takes four times as long, and of a rate
+  // with the rest that is really half.
+  RefitProblem problem;
+  SharedConstant start{"start", 0, 10, -5, 5, false, {}}, rate{"rate", 0, 10, -5, 5, false, {}};
+  for (double s = 0.05; s < 1; s += 0.1) {
+    start.slope.push_back(s), rate.slope.push_back(s - 1);
+    problem.residuals.push_back(-std::log(4 * s + 2 * (1 - s)));
+  }
+  problem.constants = {start, rate};
+  const std::vector<double> x = refitted(problem, std::vector<bool>(problem.residuals.size(), true));
+  CHECK(x[0] == Approx(std::log(4.0)).epsilon(0.01));
+  CHECK(x[1] == Approx(-std::log(2.0)).epsilon(0.01));
+}
+
+TEST_CASE("settings of one machine are left out together") {
+  const LeaveOneOut v = leave_one_out(
+      joined(joined(rows_of("polaris", 1), rows_of("polaris-software-matching", 1)), rows_of("puhti", 1)),
+      LeftOutBy::cluster, {});
+  REQUIRE(v.groups.size() == 2);
+  CHECK(group(v, "polaris").scores.rows > group(v, "puhti").scores.rows);
 }
 
 TEST_CASE("a cluster left out is predicted by what the others say, and they by what it says") {

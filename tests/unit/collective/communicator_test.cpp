@@ -35,6 +35,38 @@ TEST_CASE("one rank copies by the kernel alone") {
   }
 }
 
+TEST_CASE("ranks' parts that do not begin at 16 bytes are copied element by element, at half the rate") {
+  CollectiveSettings settings = forced(AlgorithmId::ring, Protocol::simple);
+  settings.nccl.version = {2, 4, 99};  // with channels enough for the links, and no more
+  const OneJob job(nvlink_cluster(1, 2), 4, settings);
+  const auto blocks_bound = [&](std::int64_t part) {
+    return job.plan(CollectiveOp::all_gather, 4 * part).timing;
+  };
+  const std::int64_t part = 48 << 20;
+  const CollectiveTiming aligned = blocks_bound(part), odd = blocks_bound(part + 4);
+  CHECK(odd.data >= aligned.data);
+  CHECK(odd.channel_bound);
+  // As much as the blocks' own time at half their rate.
+  const double edge = 3.0 * static_cast<double>(part);
+  const double rate = of(job.communicator.costs().channel_rate, Protocol::simple).per_second;
+  const int channels = job.plan(CollectiveOp::all_gather, 4 * part).channels;
+  CHECK(to_seconds(odd.data) == Approx(2 * edge / (channels * rate)).epsilon(0.1));
+  CHECK(job.plan(CollectiveOp::all_reduce, 4 * (part + 4)).timing.data <
+        job.plan(CollectiveOp::all_reduce, 4 * (part + 16)).timing.data);
+}
+
+TEST_CASE("before 2.10 a launch takes longer with every channel") {
+  CollectiveSettings old = forced(AlgorithmId::ring, Protocol::simple), now = old;
+  old.nccl.version = {2, 9, 9}, now.nccl.version = {2, 10, 3};
+  const OneJob before(nvlink_cluster(1, 2), 4, old), after(nvlink_cluster(1, 2), 4, now);
+  const CollectiveCosts& costs = before.communicator.costs();
+  const CollectivePlan large = before.plan(CollectiveOp::all_reduce, 1 << 30);
+  REQUIRE(large.channels > 1);
+  CHECK(large.launch == costs.launch + (large.channels - 1) * costs.channel_enqueue);
+  CHECK(before.plan(CollectiveOp::all_reduce, 64).launch == costs.launch);
+  CHECK(after.plan(CollectiveOp::all_reduce, 1 << 30).launch == costs.launch);
+}
+
 TEST_CASE("small messages do not go by Simple, large ones do") {
   const OneJob job(nvlink_cluster(1, 2), 4);
   CHECK(job.plan(CollectiveOp::all_reduce, 1 << 10).protocol == Protocol::ll);
