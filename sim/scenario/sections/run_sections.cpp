@@ -68,6 +68,18 @@ double steps_per_epoch(const Scenario& scenario, double global_batch, int gpus) 
                   scenario.workload.data.drop_last ? std::floor(share / batch) : std::ceil(share / batch));
 }
 
+/// At the first of them: a range beyond the cluster is one mistake.
+void report_too_many(TableReader& run, const ClusterSpec& cluster, std::int64_t size,
+                     const std::vector<std::int64_t>& gpus, const Array& values) {
+  const auto is_too_many = [size](std::int64_t number) { return number > size; };
+  const auto first = std::ranges::find_if(gpus, is_too_many);
+  if (first == gpus.end()) return;
+  const auto count = std::ranges::count_if(gpus, is_too_many);
+  const std::string more = count > 1 ? fmt::format("; {} of these numbers are larger", count) : "";
+  run.report(values[static_cast<std::size_t>(first - gpus.begin())].span,
+             fmt::format("cluster {} has {}{}", cluster.name, counted(size, "GPU"), more));
+}
+
 /// Against the cluster's size, or by default 1, 2, 4, … up to one node, then whole nodes doubling up to the
 /// cluster.
 void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
@@ -80,10 +92,9 @@ void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
     run.report(run.span_of(key), "run.gpus is empty",
                "leave it out to get 1, 2, 4, … up to the whole cluster");
   const auto& values = std::get<Array>(run.value(key)->data);
+  if (size > 0) report_too_many(run, cluster, size, *found, values);
   for (std::size_t i = 0; i < found->size(); ++i) {
     const std::int64_t gpus = (*found)[i];
-    if (size > 0 && gpus > size)
-      run.report(values[i].span, fmt::format("cluster {} has {}", cluster.name, counted(size, "GPU")));
     if (gpus > scenario.global_batch.value_or(kMostGpus)) {
       run.report(values[i].span,
                  fmt::format("{} GPUs cannot share a global batch of {}", gpus, *scenario.global_batch));

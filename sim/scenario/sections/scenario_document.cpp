@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/ascii.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/scenario/toml/reader.hpp"
 #include "sim/strategy/catalog.hpp"
 
@@ -127,10 +128,13 @@ ScenarioDocument::ScenarioDocument(const SourceText& source, const ScenarioOverr
   if (is_combination_) apply_combination(overrides.combination);
 }
 
+/// Of an option's text as the place of a mistake: ranges of GPUs become hundreds of numbers.
+constexpr std::size_t kShownSetting = 120;
+
 std::vector<ScenarioDocument::Setting> ScenarioDocument::settings_of(const ScenarioOverrides& overrides) {
   std::vector<Setting> out;
   const auto add = [&](std::string_view option, const std::string& text) {
-    out.push_back({fmt::format("{} {}", option, text), one_line(text)});
+    out.push_back({fmt::format("{} {}", option, shortened(text, kShownSetting)), one_line(text)});
   };
   for (const std::string& setting : overrides.settings) add("--set", setting);
   if (!overrides.model.empty()) add("--model", overrides.model);

@@ -23,6 +23,18 @@ gpus = [1, 4, 128]
   6 | gpus = [1, 4, 128]
     |               ^^^
 )"},
+    {"several numbers beyond the cluster are one mistake",
+     R"([model]
+name = "spiral_mlp"
+[cluster]
+name = "mahti"
+[run]
+gpus = [128, 4, 256, 512]
+)",
+     R"(s.toml:6:9: error: cluster mahti has 96 GPUs; 3 of these numbers are larger
+  6 | gpus = [128, 4, 256, 512]
+    |         ^^^
+)"},
     {"zero GPUs",
      R"([model]
 name = "spiral_mlp"
