@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/app/commands.hpp"
+#include "sim/app/imported_cluster.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/import/machines/readers.hpp"
 #include "sim/report/output_file.hpp"
@@ -36,11 +37,19 @@ std::vector<Machine> read_machines(const std::vector<std::string>& files) {
 
 }  // namespace
 
-void run_topology_import(const ImportClusterCommand& command) {
-  const ImportedCluster cluster = cluster_of(joined(read_machines(command.files)), command.answers);
-  write_output(command.output, cluster.text);
+void write_imported(const ImportedCluster& cluster, const std::string& output) {
+  write_output(output, cluster.text);
   for (const std::string& assumption : cluster.assumptions)
     std::fprintf(stderr, "assumed: %s\n", printable_lines(assumption).c_str());
+  for (const MachineDoubt& doubt : cluster.doubts) {
+    const std::string text =
+        fmt::format("warning: {}: {}\n  hint: {}", to_string(doubt.place), doubt.what, doubt.hint);
+    std::fprintf(stderr, "%s\n", printable_lines(text).c_str());
+  }
+}
+
+void run_topology_import(const ImportClusterCommand& command) {
+  write_imported(cluster_of(joined(read_machines(command.files)), command.answers), command.output);
 }
 
 }  // namespace foretrain

@@ -11,7 +11,9 @@
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
+#include "sim/import/machines/board_nvlinks.hpp"
 #include "sim/import/machines/machine_completion.hpp"
+#include "sim/import/machines/machine_doubts.hpp"
 #include "sim/import/machines/pci_devices.hpp"
 #include "sim/scenario/cluster_text.hpp"
 #include "sim/scenario/named_value.hpp"
@@ -40,7 +42,7 @@ class ImportedWriter {
  public:
   ImportedWriter(Machine machine, const ImportAnswers& answers)
       : machine_(std::move(machine)), answers_(answers) {
-    complete_devices(machine_, answers_.gpus_per_node, nodes() > 1, assumptions_);
+    complete_devices(machine_, answers_.gpus_per_node, nodes() > 1, answers_.gpu, assumptions_);
     recognise();
   }
 
@@ -54,7 +56,7 @@ class ImportedWriter {
     add_socket_links();
     add_nvlinks();
     add_fabric();
-    return {out_.text(), std::move(assumptions_)};
+    return {out_.text(), std::move(assumptions_), std::move(machine_.doubts)};
   }
 
  private:
@@ -86,13 +88,17 @@ class ImportedWriter {
     traits.generation = first_gpu().generation;
     traits.gpus_of_node = gpus_of(machine_);
     parts_.recognised =
-        answers_.gpu.empty() ? recognised_gpu(traits) : RecognisedGpu{answers_.gpu, "as asked for"};
+        answers_.gpu.empty() ? recognised_gpu(traits) : RecognisedGpu{answers_.gpu, answers_.gpu_because};
     parts_.gpu = open_value(CatalogKind::gpus, parts_.recognised.name, read_gpu);
     parts_.like_name = machine_.family == HostFamily::power9 ? "ac922-4gpu" : host_template_of(host_link());
     parts_.like = open_value(CatalogKind::nodes, parts_.like_name, read_node_template);
     if (parts_.recognised.assumed)
       assume(fmt::format("the GPU: {} is the nearest of the catalog to {}; --gpu NAME says better",
                          parts_.gpu.name, parts_.recognised.because));
+    if (has_usual_nvlinks()) usual_nvlinks_ = board_nvlinks(parts_.gpu, gpus_of(machine_));
+    if (parts_.recognised.assumed) return;
+    for (MachineDoubt& doubt : doubts_against(machine_, parts_.gpu))
+      machine_.doubts.push_back(std::move(doubt));
   }
 
   std::string host_link() const { return host_link_of(parts_.gpu); }
@@ -131,6 +137,7 @@ class ImportedWriter {
   /// What servers with such PCIe were sold with.
   std::string usual_network() const {
     const std::string link = host_link();
+    if (is_cpu()) return "eth_10_tcp";
     if (link.starts_with("pcie5") || link.starts_with("nvlink")) return "ib_ndr";
     return link.starts_with("pcie4") ? "ib_hdr" : "ib_edr";
   }
@@ -144,11 +151,13 @@ class ImportedWriter {
   }
 
   void add_head() {
-    out_.remark(fmt::format("{}, as `foretrain topology import` reads {} ({}).", subject(),
+    out_.remark(fmt::format("{}, as `foretrain topology {}` reads {} ({}).", subject(), answers_.command,
                             printable(machine_.place.file), machine_.format));
     out_.remark(
         "What is marked as assumed no file says: put in what yours have. Keys: docs/reference/cluster.md.");
     for (const std::string& remark : machine_.remarks) out_.remark(printable(remark));
+    for (const MachineDoubt& doubt : machine_.doubts)
+      out_.remark(printable(fmt::format("Doubtful: {} ({}).", doubt.what, to_string(doubt.place))));
     out_.add("description", quoted_text(subject() + (network_.empty() ? "" : ", " + network_)));
     const bool is_said = answers_.nodes > 0 || machine_.fabric.nodes > 0;
     out_.add("nodes", std::to_string(nodes()), is_said ? "" : "assumed: put in how many there are");
@@ -173,6 +182,7 @@ class ImportedWriter {
       out_.add("peer_access", "false", "as nvidia-smi topo -p2p shows");
     else if (!machine_.peer_access && !parts_.gpu.ports.peer_access)
       out_.add("peer_access", "false", "assumed: GeForce drivers refuse it");
+    if (is_cpu()) out_.add("gpudirect", "false", "what trains is in the host's memory");
   }
 
   std::string adapter_names() const {
@@ -291,10 +301,11 @@ class ImportedWriter {
     out_.add_list("mesh", names);
   }
 
+  bool is_cpu() const { return parts_.gpu.architecture == Architecture::cpu; }
+
   bool has_nvswitches() const {
-    if (machine_.tells_nvlinks)
-      return std::ranges::any_of(machine_.nvlinks, [](const MachineNvlinks& link) { return link.other < 0; });
-    return has_usual_nvlinks() && gpus_of(machine_) > 4;
+    const auto through_switch = [](const MachineNvlinks& link) { return link.other < 0; };
+    return std::ranges::any_of(machine_.tells_nvlinks ? machine_.nvlinks : usual_nvlinks_, through_switch);
   }
   /// Boards have them; a bridge one would have to see.
   bool has_usual_nvlinks() const {
@@ -305,25 +316,15 @@ class ImportedWriter {
   void add_nvlinks() {
     std::map<int, std::vector<std::string>> groups;
     const auto gpu = [](int i) { return fmt::format("gpu{}", i); };
-    for (const MachineNvlinks& link : machine_.nvlinks)
+    if (!usual_nvlinks_.empty())
+      assume(fmt::format("NVLinks: as boards with {} have them; no file tells", parts_.gpu.name));
+    for (const MachineNvlinks& link : usual_nvlinks_.empty() ? machine_.nvlinks : usual_nvlinks_)
       groups[link.count].push_back(
           device_pair(gpu(link.gpu), link.other < 0 ? "nvswitch0" : gpu(link.other)));
-    if (groups.empty() && has_usual_nvlinks()) add_usual_nvlinks(groups);
     if (groups.empty() && has_power9_nvlinks()) add_power9_nvlinks(groups);
     const std::string type = parts_.gpu.ports.nvlink.empty() ? "nvlink3" : parts_.gpu.ports.nvlink;
     for (const auto& [count, pairs] : groups)
       add_group(type, count, machine_.tells_nvlinks ? "" : "assumed", pairs);
-  }
-
-  void add_usual_nvlinks(std::map<int, std::vector<std::string>>& groups) {
-    const int gpus = gpus_of(machine_), nvlinks = parts_.gpu.ports.nvlinks;
-    assume(fmt::format("NVLinks: as boards with {} have them; no file tells", parts_.gpu.name));
-    for (int a = 0; a < gpus; ++a) {
-      if (has_nvswitches()) groups[nvlinks].push_back(device_pair(fmt::format("gpu{}", a), "nvswitch0"));
-      for (int b = a + 1; b < gpus && !has_nvswitches(); ++b)
-        groups[std::max(nvlinks / (gpus - 1), 1)].push_back(
-            device_pair(fmt::format("gpu{}", a), fmt::format("gpu{}", b)));
-    }
   }
 
   void add_power9_nvlinks(std::map<int, std::vector<std::string>>& groups) {
@@ -356,7 +357,8 @@ class ImportedWriter {
   Machine machine_;
   const ImportAnswers& answers_;
   NodeParts parts_;
-  std::vector<int> adapters_;  ///< parts that carry training traffic
+  std::vector<MachineNvlinks> usual_nvlinks_;  ///< where no file tells
+  std::vector<int> adapters_;                  ///< parts that carry training traffic
   std::string network_, network_because_;
   std::vector<std::string> assumptions_;
   ClusterText out_;
