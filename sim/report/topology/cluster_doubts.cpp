@@ -79,7 +79,9 @@ class DoubtSearch {
     }
     for (const auto& [name, gpus] : below)
       doubt(fmt::format("{} at {} ({}), where {} takes {} ({})",
-                        static_cast<int>(gpus.size()) == node_.gpus ? "GPUs hang" : listed(gpus) + " hang",
+                        static_cast<int>(gpus.size()) == node_.gpus
+                            ? "GPUs hang"
+                            : listed(gpus) + (gpus.size() == 1 ? " hangs" : " hang"),
                         name, to_string(links[name]->type.bandwidth * links[name]->count), node_.gpu.name,
                         port, to_string(best.bandwidth)),
             "right in an older server or a slot with fewer lanes; else the lanes did not all train: `lspci "
@@ -105,7 +107,9 @@ class DoubtSearch {
     for (const auto& [count, gpus] : below)
       doubt(
           fmt::format("{} {} of the {} of {}",
-                      static_cast<int>(gpus.size()) == node_.gpus ? "every GPU has" : listed(gpus) + " have",
+                      static_cast<int>(gpus.size()) == node_.gpus
+                          ? "every GPU has"
+                          : listed(gpus) + (gpus.size() == 1 ? " has" : " have"),
                       count, counted(usual, "NVLink"), node_.gpu.name),
           "count of [[node.links]] is the number between two devices; `nvidia-smi nvlink -s` shows which are "
           "up");
