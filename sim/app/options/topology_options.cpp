@@ -126,7 +126,10 @@ void add_topology_import(CLI::App& topology, ImportClusterCommand& command) {
       "import",
       "A cluster file from what the machine's own tools print, several files as one machine, with every "
       "assumption marked");
-  import->add_option("FILE", command.files, "Told apart by what they hold, - for standard input")
+  import
+      ->add_option(
+          "FILE", command.files,
+          "Told apart by what they hold; - for standard input, a folder for a copy of sys/ and proc/")
       ->required()
       ->type_name("FILE");
   add_answers(*import, command.answers);

@@ -14,6 +14,7 @@
 #include "sim/import/detection/pci_bus.hpp"
 #include "sim/import/detection/processors.hpp"
 #include "sim/import/detection/slurm_site.hpp"
+#include "sim/import/machines/pci_devices.hpp"
 #include "sim/import/machines/readers.hpp"
 
 namespace foretrain {
@@ -130,6 +131,7 @@ class Detector {
   void take_slurm(Machine other) {
     Machine& machine = out_.machine;
     if (gpus_of(machine) == 0 && gpus_of(other) > 0) {
+      take_network(other);
       other.place.file = fmt::format("{} on {}", other.place.file, machine.place.file);
       other.remarks.push_back(fmt::format(
           "{} itself has no GPU: Slurm's nodes are described, of which only their numbers are known",
@@ -144,6 +146,20 @@ class Detector {
     }
     machine.format += ", " + other.format;
     machine = joined({machine, other});
+  }
+
+  /// Login nodes hang at the InfiniBand of the others, but seldom at their Ethernet.
+  void take_network(Machine& other) const {
+    for (const int index : out_.machine.of_kind(PartKind::adapter)) {
+      const MachinePart& port = out_.machine.parts[static_cast<std::size_t>(index)];
+      const AdapterModel* model = adapter_of(port.pci_device);
+      if (other.fabric.gbps > 0 || port.network_gbps <= 0 || model == nullptr ||
+          !model->network.starts_with("ib_"))
+        continue;
+      other.fabric.gbps = port.network_gbps;
+      other.remarks.push_back(
+          fmt::format("Its network is that of {} here: {:g} Gb/s", port.name, port.network_gbps));
+    }
   }
 
   bool is_here_;

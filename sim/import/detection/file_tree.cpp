@@ -73,7 +73,8 @@ std::string FileTree::text(const std::string& path, std::size_t most) const {
   const ReadFile file(root_ + real);
   if (!file.is_plain()) return "";
   std::string text = file.text(most);
-  const std::size_t end = text.find_last_not_of(" \t\r\n\0");
+  text.resize(std::min(text.find('\0'), text.size()));  // tar fills up with zeros
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
   text.resize(end == std::string::npos ? 0 : end + 1);
   return std::string(trimmed(text));
 }

@@ -42,7 +42,7 @@ class ImportedWriter {
  public:
   ImportedWriter(Machine machine, const ImportAnswers& answers)
       : machine_(std::move(machine)), answers_(answers) {
-    complete_devices(machine_, answers_.gpus_per_node, nodes() > 1, answers_.gpu, assumptions_);
+    complete_devices(machine_, answers_.gpus_per_node, nodes() > 1, assumptions_);
     recognise();
   }
 

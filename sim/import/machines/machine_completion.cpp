@@ -37,17 +37,6 @@ void place_gpus(Machine& machine, int gpus_per_node, std::vector<std::string>& a
       fmt::format("where {} hang: spread over {}", counted(gpus, "GPU"), counted(sockets, "socket")));
 }
 
-/// In a machine that shows none.
-void place_named(Machine& machine, const std::string& named, int gpus_per_node,
-                 std::vector<std::string>& assumptions) {
-  const std::vector<int> sockets = machine.of_kind(PartKind::socket);
-  const int count = std::max(gpus_per_node, 1), places = static_cast<int>(sockets.size());
-  for (int i = 0; i < count && places > 0; ++i)
-    machine.parts.push_back({PartKind::gpu, sockets[static_cast<std::size_t>(i * places / count)]});
-  if (gpus_per_node == 0)
-    assumptions.push_back(fmt::format("1x {} in a node; --gpus-per-node N says better", named));
-}
-
 void refuse_too_many(const Machine& machine, PartKind kind, std::string_view what, int most) {
   const auto count = machine.of_kind(kind).size();
   if (count > static_cast<std::size_t>(most))
@@ -56,11 +45,9 @@ void refuse_too_many(const Machine& machine, PartKind kind, std::string_view wha
 
 }  // namespace
 
-void complete_devices(Machine& machine, int gpus_per_node, bool needs_network, const std::string& named,
+void complete_devices(Machine& machine, int gpus_per_node, bool needs_network,
                       std::vector<std::string>& assumptions) {
   if (machine.parts.empty()) place_gpus(machine, gpus_per_node, assumptions);
-  if (machine.of_kind(PartKind::gpu).empty() && !named.empty())
-    place_named(machine, named, gpus_per_node, assumptions);
   const std::vector<int> sockets = machine.of_kind(PartKind::socket);
   if (needs_network && !sockets.empty() && machine.of_kind(PartKind::adapter).empty()) {
     machine.parts.push_back({PartKind::adapter, sockets.front()});
@@ -72,7 +59,7 @@ void complete_devices(Machine& machine, int gpus_per_node, bool needs_network, c
   refuse_too_many(machine, PartKind::adapter, "adapter", kMostNicsPerNode);
   if (machine.of_kind(PartKind::gpu).empty())
     refuse_machine(machine, "no GPU in this machine",
-                   "--gpu cpu-core lets a core of it train, --gpu NAME describes what is not seen");
+                   "`foretrain topology detect` on it lets a core take the place of each GPU");
 }
 
 }  // namespace foretrain

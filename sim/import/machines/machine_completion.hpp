@@ -9,10 +9,9 @@
 namespace foretrain {
 
 /// GPUs that are only counted, or of which there are `gpus_per_node` by the user's word, are spread over the
-/// sockets; so are GPUs that no file shows and the user `named`, one where nobody says how many; nodes of a
-/// network have an adapter. Says what it assumed. Throws InputError where there is no GPU or too much of
-/// anything.
-void complete_devices(Machine& machine, int gpus_per_node, bool needs_network, const std::string& named,
+/// sockets; nodes of a network have an adapter. Says what it assumed. Throws InputError where there is no GPU
+/// or too much of anything.
+void complete_devices(Machine& machine, int gpus_per_node, bool needs_network,
                       std::vector<std::string>& assumptions);
 
 }  // namespace foretrain

@@ -54,6 +54,7 @@ class ProductCheck {
   }
 
   void check_slots() {
+    if (machine_.family == HostFamily::power9) return;  // its GPUs hang at NVLinks, PCIe is beside them
     const SlotOfProduct best = slot_of(gpu_.ports.host);
     const std::vector<int> gpus = machine_.of_kind(PartKind::gpu);
     std::map<std::pair<int, int>, std::vector<int>> below;

@@ -56,7 +56,7 @@ std::string cube_mesh() {
 
 TEST_CASE("the machine that runs this is a cluster with its cores, NUMA nodes and memory") {
   const TemporaryFolder folder;
-  const ProgramRun run = folder.run("foretrain topology detect --gpu cpu-core -o here.toml");
+  const ProgramRun run = folder.run("foretrain topology detect -o here.toml");
   REQUIRE(run.exit_code == 0);
   const ClusterSpec spec = written_cluster(folder, "here.toml");
   CHECK(spec.node.host.cores ==
@@ -66,6 +66,15 @@ TEST_CASE("the machine that runs this is a cluster with its cores, NUMA nodes an
   const std::int64_t kibibytes = number_from(folder, "sed -n 's/MemTotal: *//p' /proc/meminfo");
   CHECK(to_string(spec.node.host.memory) == to_string(Bytes{kibibytes << 10}));
   CHECK(folder.run("foretrain topology check ./here.toml").exit_code == 0);
+  if (has_gpus(folder)) return;
+  CHECK(spec.node.gpus == 1);
+  CHECK(spec.node.gpu.architecture == Architecture::cpu);
+  CHECK_FALSE(spec.node.gpudirect);
+  CHECK_THAT(folder.read("here.toml"), ContainsSubstring("# no GPU was seen"));
+  REQUIRE(folder.run("foretrain topology detect --gpus-per-node 2 --nodes 3 -o two.toml").exit_code == 0);
+  const ClusterSpec two = written_cluster(folder, "two.toml");
+  CHECK(two.node.gpus == 2);
+  CHECK(two.fabric.link.name == "eth_10_tcp");
   CHECK(folder.run("foretrain collective --cluster ./here.toml --op all_reduce --gpus 1 --sizes 1M")
             .exit_code ==
         folder.run("foretrain collective --cluster gloo-testbed --op all_reduce --gpus 1 --sizes 1M")
@@ -157,6 +166,24 @@ TEST_CASE("a folder without a machine, and one that is not there, are refused") 
   const ProgramRun small = folder.run("foretrain topology detect --root node 2>&1");
   CHECK(small.exit_code == 0);
   CHECK_THAT(small.output, ContainsSubstring("not seen: the PCI bus"));
+}
+
+TEST_CASE("import takes a copied folder beside what tools print of the same node") {
+  const TemporaryFolder folder;
+  folder.run(
+      "mkdir -p node/proc node/sys/devices/system/cpu/cpu0/topology node/sys/bus/pci/devices && "
+      "echo 'MemTotal: 64000000 kB' > node/proc/meminfo; "
+      "echo 0 > node/sys/devices/system/cpu/cpu0/topology/core_cpus_list; "
+      "for gpu in 1 2; do d=node/sys/bus/pci/devices/0000:0$gpu:00.0; mkdir $d; echo 0x030200 > $d/class; "
+      "echo 0x10de > $d/vendor; echo 0x2204 > $d/device; done");
+  folder.write("topo.txt", "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0\nGPU1\tNV4\t X \t0\n");
+  const ProgramRun run = folder.run("foretrain topology import node/ topo.txt -o two.toml 2>&1");
+  REQUIRE(run.exit_code == 0);
+  const ClusterSpec spec = written_cluster(folder, "two.toml");
+  CHECK(spec.node.gpu.name == "rtx-3090");
+  CHECK(to_string(spec.node.host.memory) == "65.5 GB");
+  CHECK_THAT(folder.run("foretrain topology check ./two.toml").output,
+             ContainsSubstring("4 NVLinks each, full mesh") || ContainsSubstring("4 NVLinks each, one pair"));
 }
 
 }  // namespace topology_detect_test

@@ -176,6 +176,53 @@ TEST_CASE("nvidia-smi -q names products, as text and as XML") {
   CHECK(cluster(xml).node.gpu.name == "t4");
 }
 
+TEST_CASE("nvidia-smi -q shows lanes that did not train, slices and memory, each with its line") {
+  const std::string gpu =
+      "    Product Name                          : NVIDIA A40\n    MIG Mode\n        Current : Enabled\n"
+      "        GPU Link Info\n            PCIe Generation\n                Max : 4\n                Current "
+      ": 1\n"
+      "            Link Width\n                Max : 16x\n                Current : 8x\n"
+      "    FB Memory Usage\n        Total : 46068 MiB\n    BAR1 Memory Usage\n        Total : 65536 MiB\n";
+  const Machine text = machine("Attached GPUs : 2\n" + gpu + gpu, "q.txt");
+  REQUIRE(text.doubts.size() == 4);
+  CHECK(text.doubts[0].what == "gpu0 trained 8 of its 16 PCIe lanes");
+  CHECK(text.doubts[0].place == FactPlace{"q.txt", 11});
+  CHECK(text.doubts[3].what == "gpu1 is cut into slices (MIG)");
+  CHECK(text.gpu_memory.count == std::int64_t{46068} << 20);
+  const Machine xml = machine(
+      "<nvidia_smi_log>\n<gpu id=\"0\"><product_name>NVIDIA A40</product_name><mig_mode><current_mig>N/A"
+      "</current_mig></mig_mode><pci><pci_gpu_link_info><link_widths><max_link_width>16x</max_link_width>"
+      "<current_link_width>4x</current_link_width></link_widths></pci_gpu_link_info></pci>"
+      "<fb_memory_usage><total>24000 MiB</total></fb_memory_usage></gpu></nvidia_smi_log>",
+      "q.xml");
+  REQUIRE(xml.doubts.size() == 1);
+  CHECK(xml.doubts[0].what == "gpu0 trained 4 of its 16 PCIe lanes");
+  CHECK(xml.doubts[0].place == FactPlace{"q.xml", 2});
+  const ImportedCluster cluster = cluster_of(xml, {});
+  CHECK(cluster.doubts.back().what == "the driver shows 25.2 GB of memory, a40 has 48 GB");
+  CHECK_THAT(cluster.text, ContainsSubstring("# Doubtful: gpu0 trained 4 of its 16 PCIe lanes (q.xml:2)."));
+}
+
+TEST_CASE("GPUs with fewer lanes or NVLinks than their product are doubted, equal ones once") {
+  const auto gpu = [](int number, int lanes, int links) {
+    return fmt::format(
+        R"(<pci busid="0000:0{0}:00.0" class="0x030200" vendor="0x10de" device="0x1db1" link_speed="8 GT/s" link_width="{1}">
+           <gpu dev="{0}" sm="70" rank="{0}"><nvlink target="0000:0{2}:00.0" count="{3}" tclass="0x030200"/></gpu></pci>)",
+        number, lanes, 1 - number, links);
+  };
+  const Machine seen =
+      machine("<system version=\"1\"><cpu numaid=\"0\">" + gpu(0, 16, 4) + gpu(1, 8, 4) + "</cpu></system>");
+  const ImportedCluster text = cluster_of(seen, {});
+  REQUIRE(text.doubts.size() == 2);
+  CHECK(text.doubts[0].what == "gpu1 has PCIe 3 x8, v100-sxm2-16gb takes 3 x16");
+  CHECK(text.doubts[1].what == "every GPU has 4 of the 6 NVLinks of v100-sxm2-16gb");
+  CHECK(to_string(text.doubts[0].place) == "m.txt:1");
+  CHECK(cluster_of(machine("<system version=\"1\"><cpu numaid=\"0\">" + gpu(0, 16, 6) + gpu(1, 16, 6) +
+                           "</cpu></system>"),
+                   {})
+            .doubts.empty());
+}
+
 TEST_CASE("a product or PCI number that the catalog lacks becomes the nearest and says so") {
   GpuTraits gtx1080;
   gtx1080.pci_device = "10de:1b80";

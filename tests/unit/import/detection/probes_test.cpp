@@ -44,6 +44,7 @@ NvmlGpu nvml_gpu(int number, const std::vector<NvmlLink>& links) {
 TEST_CASE("files are read below the root alone, and pipes are not waited for") {
   const RecordedTree tree;
   tree.write("sys/a", "  16  ");
+  tree.write("sys/filled", std::string("8\n\0\0\0", 5));
   tree.link("sys/inside", "a");
   tree.link("sys/outside", "/etc/passwd");
   tree.link("sys/above", "../../../../../../../../etc/passwd");
@@ -53,13 +54,14 @@ TEST_CASE("files are read below the root alone, and pipes are not waited for") {
   const FileTree files(tree.root());
   CHECK(files.text("sys/a") == "16");
   CHECK(files.text("sys/inside") == "16");
+  CHECK(files.text("sys/filled") == "8");
   CHECK(files.real_path("sys/inside") == "sys/a");
   for (const char* path :
        {"sys/outside", "sys/above", "sys/circle", "sys/pipe", "sys", "sys/none", "../etc/passwd"})
     CHECK(files.text(path).empty());
   CHECK(files.text("sys/long").size() == FileTree::kMostBytes);
   CHECK(files.entries("sys") ==
-        std::vector<std::string>{"a", "above", "circle", "inside", "long", "outside", "pipe"});
+        std::vector<std::string>{"a", "above", "circle", "filled", "inside", "long", "outside", "pipe"});
 }
 
 TEST_CASE("commands run without a shell and end at their limits") {
