@@ -58,6 +58,11 @@ SlurmSite slurm_site(const std::string& host) {
     return out;
   }
   out.texts.push_back({"scontrol show node", nodes_like(nodes.text, host)});
+  const CommandOutput partitions = command_output({"scontrol", "show", "partition"});
+  if (partitions.text.find("PartitionName=") != std::string::npos)
+    out.texts.push_back({"scontrol show partition", partitions.text});
+  else
+    out.missing.push_back("Slurm's partitions (scontrol show partition names none): limits of jobs");
   const CommandOutput switches = command_output({"scontrol", "show", "topology"});
   if (switches.text.find("SwitchName=") != std::string::npos ||
       switches.text.find("BlockName=") != std::string::npos)

@@ -49,10 +49,11 @@ std::vector<MachineNvlinks> board_nvlinks(const Gpu& gpu, int gpus) {
     if (node.gpus != gpus || board_of(node.gpu.name) != board_of(gpu.name)) continue;
     if (std::vector<MachineNvlinks> links = nvlinks_of(node, gpu); !links.empty()) return links;
   }
+  const bool is_switched = gpus > kMostMeshed && !is_amd(gpu.architecture);  // AMD has no such switches
   std::vector<MachineNvlinks> out;
   for (int a = 0; a < gpus; ++a) {
-    if (gpus > kMostMeshed) out.push_back({a, -1, gpu.ports.nvlinks});
-    for (int b = a + 1; b < gpus && gpus <= kMostMeshed; ++b)
+    if (is_switched) out.push_back({a, -1, gpu.ports.nvlinks});
+    for (int b = a + 1; b < gpus && !is_switched; ++b)
       out.push_back({a, b, std::max(gpu.ports.nvlinks / (gpus - 1), 1)});
   }
   return out;

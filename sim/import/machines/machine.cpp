@@ -35,6 +35,12 @@ void take_fabric(MachineFabric& fabric, const MachineFabric& other) {
   fabric.uplinks_per_leaf = other.uplinks_per_leaf;
 }
 
+void take_site(Site& site, const Site& other) {
+  if (site.system == BatchSystem::none) site.system = other.system;
+  take_if_unsaid(site.gpu_type, other.gpu_type);
+  if (site.partitions.empty()) site.partitions = other.partitions;
+}
+
 /// What `machine` does not say and `other` does.
 void take_missing(Machine& machine, const Machine& other) {
   if (!machine.tells_nvlinks && other.tells_nvlinks && gpus_of(machine) == gpus_of(other)) {
@@ -51,6 +57,7 @@ void take_missing(Machine& machine, const Machine& other) {
   take_if_unsaid(machine.cores, other.cores);
   take_if_unsaid(machine.memory, other.memory);
   take_fabric(machine.fabric, other.fabric);
+  take_site(machine.site, other.site);
   machine.remarks.insert(machine.remarks.end(), other.remarks.begin(), other.remarks.end());
   machine.doubts.insert(machine.doubts.end(), other.doubts.begin(), other.doubts.end());
 }

@@ -76,6 +76,7 @@ struct Machine {
   int sockets = 0, cores = 0;  ///< of the node; 0: not said
   Bytes memory{};              ///< of the node; 0: not said
   MachineFabric fabric;
+  Site site{};                       ///< how jobs get it; system none: not said
   std::vector<std::string> remarks;  ///< what was left out and why
   std::vector<MachineDoubt> doubts;
 

@@ -12,6 +12,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/import/machines/board_nvlinks.hpp"
+#include "sim/import/machines/cluster_sections.hpp"
 #include "sim/import/machines/machine_completion.hpp"
 #include "sim/import/machines/machine_doubts.hpp"
 #include "sim/import/machines/pci_devices.hpp"
@@ -55,7 +56,8 @@ class ImportedWriter {
     add_pci_links();
     add_socket_links();
     add_nvlinks();
-    add_fabric();
+    if (!network_.empty()) add_fabric_section(out_, machine_.fabric, network_, network_because_);
+    add_site_section(out_, machine_.site);
     return {out_.text(), std::move(assumptions_), std::move(machine_.doubts)};
   }
 
@@ -197,29 +199,7 @@ class ImportedWriter {
     if (machine_.cores == 0)
       return out_.add_assumed_host(parts_.like, parts_.like_name,
                                    static_cast<int>(machine_.of_kind(PartKind::socket).size()));
-    const Host& host = parts_.like.host;
-    out_.section("[node.host]");
-    if (!machine_.cpu_model.empty()) out_.add("cpu", quoted_text(toml_text(machine_.cpu_model)));
-    for (const auto& family : host_families()) {
-      if (family.value == machine_.family.value_or(host.family))
-        out_.add("family", quoted_text(family.name), machine_.family ? "" : "assumed");
-    }
-    out_.add("cores", std::to_string(std::min(machine_.cores, 1024)));
-    out_.add("slowdown", fmt::format("{:g}", host.slowdown),
-             "assumed: single-thread time against a Zen 5 core, docs/models/host_time.md");
-    const bool is_known = machine_.memory.count > 0;
-    out_.add("memory", quoted_text(to_string(is_known ? machine_.memory : host.memory)),
-             is_known ? "" : "assumed");
-    out_.add("memory_bandwidth", quoted_text(to_string(host.memory_bandwidth)),
-             "assumed: memcpy of one core");
-  }
-
-  /// Without what a TOML string may not hold as it is.
-  static std::string toml_text(std::string text) {
-    std::erase_if(text, [](char c) {
-      return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ' || c == 127;
-    });
-    return printable(text);
+    add_host_section(out_, machine_, parts_.like.host);
   }
 
   /// cpu0, switch1, gpu2, nic3: its number among those of its kind.
@@ -335,23 +315,6 @@ class ImportedWriter {
           groups[kPower9Nvlinks / gpus_beside(a)].push_back(device_pair(device_of(a), device_of(b)));
       }
     }
-  }
-
-  void add_fabric() {
-    if (network_.empty()) return;
-    out_.section("[fabric]");
-    const MachineFabric& fabric = machine_.fabric;
-    if (fabric.levels >= 2 && fabric.nodes_per_leaf > 0) {
-      out_.add("kind", "\"fat_tree\"", fabric.levels > 2 ? "assumed: two levels; the files show more" : "");
-      out_.add("nodes_per_leaf", std::to_string(fabric.nodes_per_leaf));
-      const bool is_known = fabric.uplinks_per_leaf > 0;
-      out_.add("uplinks_per_leaf", std::to_string(is_known ? fabric.uplinks_per_leaf : fabric.nodes_per_leaf),
-               is_known ? "" : "assumed: as many as down");
-    } else {
-      out_.add("kind", "\"star\"", fabric.levels == 1 ? "" : "assumed: one switch that never blocks");
-    }
-    out_.add("link", quoted_text(network_), network_because_);
-    out_.add("switch_latency", "\"0.3 us\"", "assumed");
   }
 
   Machine machine_;

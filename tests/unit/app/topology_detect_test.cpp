@@ -143,6 +143,7 @@ TEST_CASE("on a login node Slurm's nodes are the machine") {
       "scontrol",
       "#!/bin/sh\ncase \"$*\" in\n"
       "*node) echo 'NodeName=g[1-4] Gres=gpu:a100:4 Sockets=2 CoresPerSocket=32 RealMemory=512000';;\n"
+      "*partition) echo 'PartitionName=gpu MaxNodes=4 MaxTime=2:00:00 State=UP TRES=gres/gpu=16';;\n"
       "*topology) echo 'SwitchName=leaf0 Nodes=g[1-2]'; echo 'SwitchName=leaf1 Nodes=g[3-4]';\n"
       "  echo 'SwitchName=spine Switches=leaf[0-1]';;\nesac\n");
   folder.run("chmod +x scontrol");
@@ -153,6 +154,8 @@ TEST_CASE("on a login node Slurm's nodes are the machine") {
   CHECK(spec.node.gpus == 4);
   CHECK(spec.node.host.cores == 64);
   CHECK(spec.fabric.kind == "fat_tree");
+  REQUIRE(spec.site.partitions.size() == 1);
+  CHECK(spec.site.partitions[0].most_nodes == 4);
   CHECK_THAT(folder.read("slurm.toml"), ContainsSubstring("itself has no GPU: Slurm's nodes are described"));
 }
 

@@ -223,6 +223,49 @@ TEST_CASE("GPUs with fewer lanes or NVLinks than their product are doubted, equa
             .doubts.empty());
 }
 
+TEST_CASE("partitions of Slurm become those of the site, with GPUs and up, beside the nodes") {
+  const Machine partitions = machine(
+      "PartitionName=gpu\n   AllowGroups=ALL\n   MaxNodes=20 MaxTime=3-00:00:00 MinNodes=0 State=UP "
+      "OverSubscribe=NO\n"
+      "   TRES=cpu=3200,mem=30000000M,node=80,billing=3200,gres/gpu=320\n\n"
+      "PartitionName=whole MaxNodes=UNLIMITED MaxTime=00:15:00 MinNodes=2 State=UP OverSubscribe=EXCLUSIVE "
+      "TRES=cpu=1,gres/gpu:a100=4\n"
+      "PartitionName=small MaxNodes=1 State=UP TRES=cpu=3200\nPartitionName=old State=DOWN TRES=gres/gpu=1\n"
+      "PartitionName=\"$(x)\" State=UP TRES=gres/gpu=1\n",
+      "partitions.txt");
+  CHECK(partitions.format == "Slurm partitions");
+  const Machine nodes = machine("NodeName=g[1-4] Gres=gpu:a100:4 Sockets=2 CoresPerSocket=32\n", "nodes.txt");
+  const ClusterSpec spec = cluster(joined({nodes, partitions}));
+  CHECK(spec.site.system == BatchSystem::slurm);
+  CHECK(spec.site.gpu_type == "a100");
+  REQUIRE(spec.site.partitions.size() == 2);
+  CHECK(spec.site.partitions[0].name == "gpu");
+  CHECK(spec.site.partitions[0].most_nodes == 20);
+  CHECK(to_string(spec.site.partitions[0].longest) == to_string(Time{std::chrono::hours(72)}));
+  CHECK_FALSE(spec.site.partitions[0].whole_nodes);
+  CHECK(spec.site.partitions[1].most_nodes == 0);
+  CHECK(spec.site.partitions[1].least_nodes == 2);
+  CHECK(spec.site.partitions[1].whole_nodes);
+  CHECK(cluster(machine(kMatrix), {"t4", 0, 1, "roce_100"}).site.system == BatchSystem::none);
+}
+
+TEST_CASE("AMD's GPUs are joined to each other, never through NVSwitches") {
+  Machine lumi;
+  lumi.parts = {{PartKind::socket, -1}};
+  for (int i = 0; i < 8; ++i) {
+    MachinePart part{PartKind::gpu, 0};
+    part.pci_device = "1002:7408";
+    lumi.parts.push_back(part);
+  }
+  const NodeSpec board = cluster(lumi).node;
+  CHECK(board.nvswitches == 0);
+  int links = 0;
+  for (const NodeLink& link : board.links) links += link.type.kind == LinkKind::nvlink ? link.count : 0;
+  CHECK(links == 4 * 8 + 2 * 4 + 6 * 2);  // as the template mi250x-8gpu
+  lumi.parts.resize(7);                   // six: no template
+  CHECK(cluster(lumi).node.nvswitches == 0);
+}
+
 TEST_CASE("a product or PCI number that the catalog lacks becomes the nearest and says so") {
   GpuTraits gtx1080;
   gtx1080.pci_device = "10de:1b80";
