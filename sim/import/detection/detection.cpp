@@ -2,7 +2,9 @@
 // NVLinks, which NVML alone knows.
 #include "sim/import/detection/detection.hpp"
 
+#include <algorithm>
 #include <array>
+#include <map>
 
 #include <fmt/format.h>
 #include <unistd.h>

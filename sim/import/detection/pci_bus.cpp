@@ -29,10 +29,11 @@ bool is_pci_address(std::string_view name) {
          name[colon + 3] == ':' && name[colon + 6] == '.';
 }
 
-/// "0x10de" → "10de"
-std::string bare_number(std::string text) {
-  text = lower_case(text);
-  return text.starts_with("0x") ? text.substr(2) : text;
+/// "0x10de" → "10de"; empty for what is no number of PCI's.
+std::string bare_number(const std::string& text) {
+  const std::string digits = lower_case(text.starts_with("0x") ? text.substr(2) : text);
+  return digits.size() == 4 && digits.find_first_not_of("0123456789abcdef") == std::string::npos ? digits
+                                                                                                 : "";
 }
 
 /// What two ends agree on: the lesser one, where both are said.

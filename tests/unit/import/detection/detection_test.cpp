@@ -205,6 +205,8 @@ TEST_CASE("virtual functions, Intel's GPUs and screens are no devices") {
   const std::string function = tree.pci("pci0000:80", "0000:80:00.2", kInfinibandClass, "15b3:101c", 0);
   tree.link("sys/devices/" + function + "/physfn", "../0000:80:00.1");
   tree.pci("pci0000:80", "0000:80:00.1", kInfinibandClass, "15b3:101b", 0);
+  const std::string odd = tree.pci("pci0000:80", "0000:80:00.3", kInfinibandClass, "15b3:101b", 0);
+  tree.write("sys/devices/" + odd + "/device", "0x101b\nnodes = 7");  // no number: an adapter nobody knows
   tree.pci("pci0000:90", "0000:90:00.0", "0x038000", "8086:0bd5", 0);
   tree.pci("pci0000:a0", "0000:a0:00.0", "0x030000", "1af4:1050", 0);
   const Machine machine = detected_machine(tree.root()).machine;
