@@ -58,7 +58,7 @@ foreach(layer IN LISTS FORETRAIN_LAYERS)
   target_link_libraries(foretrain_${layer} PUBLIC ${below} foretrain_flags PRIVATE ${FORETRAIN_PACKAGES_${layer}})
   if(layer STREQUAL "base")
     target_precompile_headers(foretrain_base PRIVATE ${PROJECT_SOURCE_DIR}/cmake/standard_headers.hpp)
-    target_link_libraries(foretrain_base PUBLIC fmt::fmt)
+    target_link_libraries(foretrain_base PUBLIC fmt::fmt ${CMAKE_DL_LIBS})
     target_link_libraries(foretrain_fit PUBLIC foretrain_base PRIVATE Eigen3::Eigen)
     # The same digits on every CPU, and no intrinsics, which g++ 12 refuses in an unoptimised build with a precompiled header.
     target_compile_definitions(foretrain_fit PRIVATE EIGEN_DONT_VECTORIZE)

@@ -111,8 +111,21 @@ struct ImportClusterCommand {
   std::string output;  ///< empty: standard output
 };
 void run_topology_import(const ImportClusterCommand& command);  // topology_import.cpp
-void run_topology_check(const TopologyCommand& command);        // topology.cpp
-void run_topology_draw(const TopologyCommand& command);         // topology_draw.cpp
+
+struct DetectClusterCommand {
+  std::string root;  ///< a folder with another machine's sys/ and proc/; empty: this machine
+  ImportAnswers answers;
+  std::string output;  ///< empty: standard output
+};
+void run_topology_detect(const DetectClusterCommand& command);  // topology_detect.cpp
+
+struct DiffClusterCommand {
+  std::string a, b;
+};
+void run_topology_diff(const DiffClusterCommand& command);  // topology_diff.cpp
+
+void run_topology_check(const TopologyCommand& command);  // topology.cpp
+void run_topology_draw(const TopologyCommand& command);   // topology_draw.cpp
 /// What `show --channels` prints.
 std::string describe_channels(const TopologyCommand& command);  // topology_draw.cpp
 

@@ -12,6 +12,8 @@
 #include "sim/cluster/path_class.hpp"
 #include "sim/collective/communicator.hpp"
 #include "sim/report/output_file.hpp"
+#include "sim/report/topology/cluster_doubts.hpp"
+#include "sim/report/topology/cluster_words.hpp"
 #include "sim/scenario/named_cluster.hpp"
 
 namespace foretrain {
@@ -40,6 +42,16 @@ std::string connections(const ClusterSpec& spec) {
 std::string doubts(const ClusterSpec& spec) {
   std::string out;
   for (const std::string& doubt : doubts_about(spec)) out += "warning: " + doubt + "\n";
+  return out;
+}
+
+/// The same of what has a line in the file.
+std::string placed_doubts(const std::string& cluster, const ClusterSpec& spec) {
+  std::string out;
+  for (const ClusterDoubt& doubt : cluster_doubts(spec)) {
+    const std::string place = doubt.line > 0 ? fmt::format("{}:{}", cluster, doubt.line) : cluster;
+    out += fmt::format("warning: {}: {}\n  hint: {}\n", place, doubt.what, doubt.hint);
+  }
   return out;
 }
 
@@ -142,10 +154,11 @@ void run_topology_show(const TopologyCommand& command) {
 
 void run_topology_check(const TopologyCommand& command) {
   const ClusterSpec spec = open_cluster(command.cluster);
-  write_output("",
-               fmt::format("{}: {}, {}, {} per node: no faults\n{}", spec.name, counted(spec.nodes, "node"),
-                           counted(std::int64_t{spec.nodes} * spec.node.gpus, "GPU"),
-                           counted(std::ssize(spec.node.links) * 2, "link"), doubts(spec)));
+  write_output(
+      "", fmt::format("{}: {}, {}, {} per node: no faults\n{}{}{}", spec.name, counted(spec.nodes, "node"),
+                      counted(std::int64_t{spec.nodes} * spec.node.gpus, "GPU"),
+                      counted(std::ssize(spec.node.links) * 2, "link"), cluster_in_words(spec), doubts(spec),
+                      placed_doubts(command.cluster, spec)));
 }
 
 void run_topology_new(const NewClusterCommand& command) {

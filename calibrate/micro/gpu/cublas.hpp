@@ -6,7 +6,7 @@
 
 #include <cublas_v2.h>
 
-#include "calibrate/micro/plan/shared_library.hpp"
+#include "sim/base/shared_library.hpp"
 
 namespace foretrain::micro {
 

@@ -9,7 +9,7 @@
 #define FORETRAIN_HAS_CUDNN_HEADER 1
 #endif
 
-#include "calibrate/micro/plan/shared_library.hpp"
+#include "sim/base/shared_library.hpp"
 
 namespace foretrain::micro {
 

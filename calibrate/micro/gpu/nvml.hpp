@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/micro/plan/shared_library.hpp"
+#include "sim/base/shared_library.hpp"
 #include "sim/scenario/csv/measurements.hpp"
 
 namespace foretrain::micro {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "calibrate/micro/plan/rendezvous.hpp"
-#include "calibrate/micro/plan/shared_library.hpp"
+#include "sim/base/shared_library.hpp"
 #include "sim/base/diagnostics.hpp"
 
 namespace foretrain::micro {

@@ -75,29 +75,64 @@ void add_topology_new(CLI::App& topology, NewClusterCommand& command) {
   create->callback([&command] { run_topology_new(command); });
 }
 
+/// What the user says besides files and tools.
+void add_answers(CLI::App& command, ImportAnswers& answers) {
+  command
+      .add_option("--gpu", answers.gpu, "Where nothing names it, or another: one of `list gpus`, or a file")
+      ->type_name("NAME");
+  command.add_option("--gpus-per-node", answers.gpus_per_node, "Where nothing counts them")
+      ->check(CLI::Range(1, kMostGpusPerNode))
+      ->type_name("N");
+  command.add_option("--nodes", answers.nodes, "How many there are; otherwise as files or Slurm say, or 1")
+      ->check(CLI::Range(1, kMostNodes))
+      ->type_name("N");
+  command
+      .add_option("--network", answers.network,
+                  "Between nodes; otherwise by the adapters: one of `list networks`")
+      ->type_name("NAME");
+}
+
+void add_topology_detect(CLI::App& topology, DetectClusterCommand& command) {
+  CLI::App* detect = topology.add_subcommand("detect",
+                                             "A cluster file of the machine this runs on: its CPUs, GPUs and "
+                                             "adapters by sysfs, hwloc and NVML, nodes "
+                                             "and switches by Slurm, with every assumption marked");
+  detect
+      ->add_option("--root", command.root,
+                   "Read sys/ and proc/ of another machine in this folder instead, and nothing else")
+      ->type_name("FOLDER");
+  add_answers(*detect, command.answers);
+  detect->add_option("-o,--output", command.output, "Write to a file instead of standard output")
+      ->type_name("FILE");
+  detect->footer(
+      "Examples:\n  foretrain topology detect -o mine.toml\n  srun -N1 --exclusive foretrain topology detect "
+      "--nodes 16 -o mine.toml\n  foretrain topology detect --root node07/ -o node07.toml");
+  detect->callback([&command] { run_topology_detect(command); });
+}
+
+void add_topology_diff(CLI::App& topology, DiffClusterCommand& command) {
+  CLI::App* diff = topology.add_subcommand("diff", "What differs between two clusters, in words");
+  diff->add_option("A", command.a, "A cluster of the catalog or a file")->required();
+  diff->add_option("B", command.b, "Another")->required();
+  diff->footer(
+      "Devices are compared by their numbers: gpu3 of one with gpu3 of the other.\n"
+      "Examples:\n  foretrain topology diff dgx1-v100 dgx1-v100-32gb\n  foretrain topology diff mine.toml "
+      "detected.toml");
+  diff->callback([&command] { run_topology_diff(command); });
+}
+
 void add_topology_import(CLI::App& topology, ImportClusterCommand& command) {
   CLI::App* import = topology.add_subcommand(
       "import",
       "A cluster file from what the machine's own tools print, several files as one machine, with every "
       "assumption marked");
-  import->add_option("FILE", command.files, "Told apart by what they hold, - for standard input")
+  import
+      ->add_option(
+          "FILE", command.files,
+          "Told apart by what they hold; - for standard input, a folder for a copy of sys/ and proc/")
       ->required()
       ->type_name("FILE");
-  ImportAnswers& answers = command.answers;
-  import
-      ->add_option("--gpu", answers.gpu,
-                   "Where files do not name it, or another: one of `list gpus`, or a file")
-      ->type_name("NAME");
-  import->add_option("--gpus-per-node", answers.gpus_per_node, "Where no file counts them")
-      ->check(CLI::Range(1, kMostGpusPerNode))
-      ->type_name("N");
-  import->add_option("--nodes", answers.nodes, "How many there are; otherwise as files say, or 1")
-      ->check(CLI::Range(1, kMostNodes))
-      ->type_name("N");
-  import
-      ->add_option("--network", answers.network,
-                   "Between nodes; otherwise by the adapters: one of `list networks`")
-      ->type_name("NAME");
+  add_answers(*import, command.answers);
   import->add_option("-o,--output", command.output, "Write to a file instead of standard output")
       ->type_name("FILE");
   std::string formats;
@@ -129,10 +164,13 @@ void add_topology(CLI::App& app, TopologyOptions& options) {
   show->callback([&options] { run_topology_show(options.look); });
   add_topology_new(*command, options.make);
   add_topology_import(*command, options.read);
-  CLI::App* check = command->add_subcommand("check", "Every mistake in a cluster file");
+  add_topology_detect(*command, options.detect);
+  CLI::App* check = command->add_subcommand(
+      "check", "Every mistake in a cluster file; what it describes, in words; what looks wrong");
   check->add_option("CLUSTER", options.look.cluster, "A cluster of the catalog or a file")->required();
   check->footer("Example:\n  foretrain topology check mahti");
   check->callback([&options] { run_topology_check(options.look); });
+  add_topology_diff(*command, options.diff);
   CLI::App* draw = command->add_subcommand("draw", "A node as a picture: devices, links, rings");
   draw->add_option("CLUSTER", options.look.cluster, "A cluster of the catalog or a file")->required();
   draw->add_option("-o,--output", options.look.output, "FILE.svg, or FILE.dot for Graphviz")

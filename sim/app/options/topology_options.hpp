@@ -13,6 +13,8 @@ struct TopologyOptions {
   TopologyCommand look;  ///< show, check, draw
   NewClusterCommand make;
   ImportClusterCommand read;
+  DetectClusterCommand detect;
+  DiffClusterCommand diff;
 };
 
 /// Declares the subcommand; `options` must live as long as the app.

@@ -30,6 +30,8 @@ const std::vector<MachineFormat>& machine_formats() {
        read_slurm_nodes},
       {"Slurm topology.conf", "SwitchName= lines, scontrol show topology", is_slurm_switches,
        read_slurm_switches},
+      {"Slurm partitions", "scontrol show partition, beside nodes", is_slurm_partitions,
+       read_slurm_partitions},
       {"ibnetdiscover", "also iblinkinfo: switches and hosts of InfiniBand", is_ib_discovery,
        read_ib_discovery}};
   return rows;

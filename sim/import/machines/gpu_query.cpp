@@ -1,4 +1,4 @@
-// nvidia-smi -q, as text or XML: products, PCI numbers and lanes of the GPUs; where they hang is not in it.
+// nvidia-smi -q, as text or XML: products, memory and lanes of the GPUs; where they hang is not in it.
 #include <algorithm>
 #include <cstdlib>
 
@@ -26,6 +26,77 @@ void take_product(Machine& machine, std::string_view product) {
         fmt::format("\"{}\" beside \"{}\": one kind of GPU stands for both", name, machine.gpu_product));
 }
 
+/// "16x", "81920 MiB" → 16, 81920; 0 for "N/A".
+std::int64_t leading_number(std::string_view value) {
+  const std::size_t digits = std::min(value.find_first_not_of("0123456789"), value.size());
+  return integer_of(value.substr(0, digits)).value_or(0);
+}
+
+/// What a GPU's part of the listing says beside its product.
+struct QueriedGpu {
+  FactPlace place;
+  std::int64_t lanes = 0, most_lanes = 0, mebibytes = 0;
+  bool is_sliced = false;
+};
+
+/// Widths do not follow the load as speeds do.
+void judge_query(Machine& machine, const QueriedGpu& gpu, int number) {
+  if (machine.gpu_memory.count == 0)
+    machine.gpu_memory = Bytes{std::clamp<std::int64_t>(gpu.mebibytes, 0, 1 << 28) << 20};
+  if (gpu.lanes > 0 && gpu.lanes < gpu.most_lanes && gpu.most_lanes <= 32)
+    machine.doubts.push_back(
+        {gpu.place, fmt::format("gpu{} trained {} of its {} PCIe lanes", number, gpu.lanes, gpu.most_lanes),
+         "reseat the card or its riser; right where the slot has no more"});
+  if (gpu.is_sliced)
+    machine.doubts.push_back({gpu.place, fmt::format("gpu{} is cut into slices (MIG)", number),
+                              "this file describes the whole GPU; a job in a slice has a share of it"});
+}
+
+QueriedGpu gpu_of_xml(const pugi::xml_node& gpu, FactPlace place) {
+  const pugi::xml_node widths = gpu.child("pci").child("pci_gpu_link_info").child("link_widths");
+  return {std::move(place), leading_number(widths.child("current_link_width").text().get()),
+          leading_number(widths.child("max_link_width").text().get()),
+          leading_number(gpu.child("fb_memory_usage").child("total").text().get()),
+          std::string_view(gpu.child("mig_mode").child("current_mig").text().get()) == "Enabled"};
+}
+
+/// Values below their headings: "Link Width", then "Max : 16x".
+class QueryText {
+ public:
+  explicit QueryText(Machine& machine) : machine_(machine) {}
+
+  void begin_gpu(FactPlace place) {
+    end_gpu();
+    gpu_ = QueriedGpu{std::move(place)};
+    ++number_;
+  }
+  void take(const LogLine& line, const std::string& file) {
+    const std::size_t colon = line.text.find(" : ");
+    if (colon == std::string::npos) {
+      heading_ = std::string(trimmed(line.text)).substr(0, 100);
+      return;
+    }
+    const std::string_view key = trimmed(std::string_view(line.text).substr(0, colon));
+    const std::string_view value = trimmed(std::string_view(line.text).substr(colon + 3));
+    if (heading_ == "Link Width" && key == "Max") gpu_.most_lanes = leading_number(value);
+    if (heading_ == "Link Width" && key == "Current") {
+      gpu_.lanes = leading_number(value);
+      gpu_.place = {file, line.number};
+    }
+    if (heading_ == "FB Memory Usage" && key == "Total") gpu_.mebibytes = leading_number(value);
+    if (heading_.starts_with("MIG Mode") && key == "Current") gpu_.is_sliced = value == "Enabled";
+  }
+  void end_gpu() {
+    if (number_ >= 0) judge_query(machine_, gpu_, number_);
+  }
+
+ private:
+  Machine& machine_;
+  QueriedGpu gpu_;
+  std::string heading_;
+  int number_ = -1;
+};
+
 Machine read_query_xml(const SourceText& source, Diagnostics& diagnostics) {
   const XmlSource xml(source, diagnostics);
   const pugi::xml_node log = xml.root("nvidia_smi_log");
@@ -34,6 +105,7 @@ Machine read_query_xml(const SourceText& source, Diagnostics& diagnostics) {
   for (const pugi::xml_node gpu : log.children("gpu")) {
     if (++machine.gpu_count > kMostQueriedGpus) break;
     take_product(machine, gpu.child("product_name").text().get());
+    judge_query(machine, gpu_of_xml(gpu, {source.name, xml.span_of(gpu).line}), machine.gpu_count - 1);
   }
   if (machine.gpu_count == 0) diagnostics.report(xml.span_of(log), "no <gpu> in this log");
   return machine;
@@ -41,13 +113,17 @@ Machine read_query_xml(const SourceText& source, Diagnostics& diagnostics) {
 
 Machine read_query_text(const SourceText& source) {
   Machine machine;
+  QueryText gpus(machine);
   LogLines lines(source.text);
   for (LogLine line; lines.next(line);) {
+    gpus.take(line, source.name);
     if (!holds(line.text, "Product Name")) continue;
     if (machine.gpu_count++ == 0) machine.place = {source.name, line.number};
+    gpus.begin_gpu({source.name, line.number});
     take_product(machine, text_behind(line.text, ":"));
     if (machine.gpu_count > kMostQueriedGpus) break;
   }
+  gpus.end_gpu();
   return machine;
 }
 

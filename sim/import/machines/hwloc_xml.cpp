@@ -66,7 +66,7 @@ class HwlocXml {
     const pugi::xml_node topology = xml_.root("topology");
     machine_.place = {file, xml_.span_of(topology).line};
     xml_.walk(topology, -1, [this](const pugi::xml_node& node, int parent) { return visit(node, parent); });
-    keep_one_vendor();
+    keep_one_maker(nodes_, machine_.remarks);
     drop_coreless_sockets();
     machine_.parts = machine_parts(nodes_);
     machine_.sockets = static_cast<int>(machine_.of_kind(PartKind::socket).size());
@@ -154,21 +154,6 @@ class HwlocXml {
     if (parent < 0 || at(parent).kind != PciNode::Kind::gpu) return;
     if (key == "PCIDevice" && at(parent).part.name.empty()) at(parent).part.name = value;
     if (key == "GPUModel") at(parent).part.name = value;
-  }
-
-  /// A card for the screen beside GPUs of another maker is none of theirs; of as many of each, both stay.
-  void keep_one_vendor() {
-    std::map<std::string, int> counts;
-    const auto vendor = [](const PciNode& node) { return node.part.pci_device.substr(0, 4); };
-    for (const PciNode& node : nodes_) counts[vendor(node)] += node.kind == PciNode::Kind::gpu ? 1 : 0;
-    int most = 0;
-    for (const auto& [name, count] : counts) most = std::max(most, count);
-    for (PciNode& node : nodes_) {
-      if (node.kind != PciNode::Kind::gpu || counts[vendor(node)] == most) continue;
-      node.kind = PciNode::Kind::bridge;
-      machine_.remarks.push_back(
-          fmt::format("GPU {} at {} is left out: of another maker", node.part.pci_device, node.part.bus));
-    }
   }
 
   /// A GPU's memory may appear as a NUMA node of its own.

@@ -35,6 +35,12 @@ void take_fabric(MachineFabric& fabric, const MachineFabric& other) {
   fabric.uplinks_per_leaf = other.uplinks_per_leaf;
 }
 
+void take_site(Site& site, const Site& other) {
+  if (site.system == BatchSystem::none) site.system = other.system;
+  take_if_unsaid(site.gpu_type, other.gpu_type);
+  if (site.partitions.empty()) site.partitions = other.partitions;
+}
+
 /// What `machine` does not say and `other` does.
 void take_missing(Machine& machine, const Machine& other) {
   if (!machine.tells_nvlinks && other.tells_nvlinks && gpus_of(machine) == gpus_of(other)) {
@@ -44,13 +50,16 @@ void take_missing(Machine& machine, const Machine& other) {
   take_if_unsaid(machine.peer_access, other.peer_access);
   take_if_unsaid(machine.gpu_count, other.gpu_count);
   take_if_unsaid(machine.gpu_product, other.gpu_product);
+  take_if_unsaid(machine.gpu_memory, other.gpu_memory);
   take_if_unsaid(machine.cpu_model, other.cpu_model);
   take_if_unsaid(machine.family, other.family);
   take_if_unsaid(machine.sockets, other.sockets);
   take_if_unsaid(machine.cores, other.cores);
   take_if_unsaid(machine.memory, other.memory);
   take_fabric(machine.fabric, other.fabric);
+  take_site(machine.site, other.site);
   machine.remarks.insert(machine.remarks.end(), other.remarks.begin(), other.remarks.end());
+  machine.doubts.insert(machine.doubts.end(), other.doubts.begin(), other.doubts.end());
 }
 
 void refuse_other_counts(const Machine& base, const std::vector<Machine>& machines) {
@@ -63,6 +72,10 @@ void refuse_other_counts(const Machine& base, const std::vector<Machine>& machin
 }
 
 }  // namespace
+
+std::string to_string(const FactPlace& place) {
+  return place.line > 0 ? fmt::format("{}:{}", place.file, place.line) : place.file;
+}
 
 std::vector<int> Machine::of_kind(PartKind kind) const {
   std::vector<int> indices;

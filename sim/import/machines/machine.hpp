@@ -40,6 +40,16 @@ struct FactPlace {
   int line = 0;  ///< 0: the file as a whole
   friend bool operator==(const FactPlace&, const FactPlace&) = default;
 };
+/// "topo.xml:12", or the file alone.
+std::string to_string(const FactPlace& place);
+
+/// What looks wrong on the machine itself and no cluster file can say: a port that is down, lanes that were
+/// not trained.
+struct MachineDoubt {
+  FactPlace place;
+  std::string what, hint;
+  friend bool operator==(const MachineDoubt&, const MachineDoubt&) = default;
+};
 
 /// Switches between nodes as far as a file tells.
 struct MachineFabric {
@@ -60,12 +70,15 @@ struct Machine {
   std::optional<bool> peer_access{};  ///< whether GPUs reach each other's memory
   int gpu_count = 0;                  ///< where a file counts GPUs and does not place them
   std::string gpu_product;            ///< "NVIDIA A100-SXM4-80GB", "v100"
+  Bytes gpu_memory{};                 ///< of one GPU, as its driver shows it; 0: not said
   std::string cpu_model;
   std::optional<HostFamily> family{};
   int sockets = 0, cores = 0;  ///< of the node; 0: not said
   Bytes memory{};              ///< of the node; 0: not said
   MachineFabric fabric;
+  Site site{};                       ///< how jobs get it; system none: not said
   std::vector<std::string> remarks;  ///< what was left out and why
+  std::vector<MachineDoubt> doubts;
 
   /// Indices of the parts of a kind, in order.
   std::vector<int> of_kind(PartKind kind) const;

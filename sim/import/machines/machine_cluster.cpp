@@ -11,7 +11,10 @@
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
+#include "sim/import/machines/board_nvlinks.hpp"
+#include "sim/import/machines/cluster_sections.hpp"
 #include "sim/import/machines/machine_completion.hpp"
+#include "sim/import/machines/machine_doubts.hpp"
 #include "sim/import/machines/pci_devices.hpp"
 #include "sim/scenario/cluster_text.hpp"
 #include "sim/scenario/named_value.hpp"
@@ -53,8 +56,9 @@ class ImportedWriter {
     add_pci_links();
     add_socket_links();
     add_nvlinks();
-    add_fabric();
-    return {out_.text(), std::move(assumptions_)};
+    if (!network_.empty()) add_fabric_section(out_, machine_.fabric, network_, network_because_);
+    add_site_section(out_, machine_.site);
+    return {out_.text(), std::move(assumptions_), std::move(machine_.doubts)};
   }
 
  private:
@@ -86,13 +90,17 @@ class ImportedWriter {
     traits.generation = first_gpu().generation;
     traits.gpus_of_node = gpus_of(machine_);
     parts_.recognised =
-        answers_.gpu.empty() ? recognised_gpu(traits) : RecognisedGpu{answers_.gpu, "as asked for"};
+        answers_.gpu.empty() ? recognised_gpu(traits) : RecognisedGpu{answers_.gpu, answers_.gpu_because};
     parts_.gpu = open_value(CatalogKind::gpus, parts_.recognised.name, read_gpu);
     parts_.like_name = machine_.family == HostFamily::power9 ? "ac922-4gpu" : host_template_of(host_link());
     parts_.like = open_value(CatalogKind::nodes, parts_.like_name, read_node_template);
     if (parts_.recognised.assumed)
       assume(fmt::format("the GPU: {} is the nearest of the catalog to {}; --gpu NAME says better",
                          parts_.gpu.name, parts_.recognised.because));
+    if (has_usual_nvlinks()) usual_nvlinks_ = board_nvlinks(parts_.gpu, gpus_of(machine_));
+    if (parts_.recognised.assumed) return;
+    for (MachineDoubt& doubt : doubts_against(machine_, parts_.gpu))
+      machine_.doubts.push_back(std::move(doubt));
   }
 
   std::string host_link() const { return host_link_of(parts_.gpu); }
@@ -131,6 +139,7 @@ class ImportedWriter {
   /// What servers with such PCIe were sold with.
   std::string usual_network() const {
     const std::string link = host_link();
+    if (is_cpu()) return "eth_10_tcp";
     if (link.starts_with("pcie5") || link.starts_with("nvlink")) return "ib_ndr";
     return link.starts_with("pcie4") ? "ib_hdr" : "ib_edr";
   }
@@ -144,11 +153,13 @@ class ImportedWriter {
   }
 
   void add_head() {
-    out_.remark(fmt::format("{}, as `foretrain topology import` reads {} ({}).", subject(),
+    out_.remark(fmt::format("{}, as `foretrain topology {}` reads {} ({}).", subject(), answers_.command,
                             printable(machine_.place.file), machine_.format));
     out_.remark(
         "What is marked as assumed no file says: put in what yours have. Keys: docs/reference/cluster.md.");
     for (const std::string& remark : machine_.remarks) out_.remark(printable(remark));
+    for (const MachineDoubt& doubt : machine_.doubts)
+      out_.remark(printable(fmt::format("Doubtful: {} ({}).", doubt.what, to_string(doubt.place))));
     out_.add("description", quoted_text(subject() + (network_.empty() ? "" : ", " + network_)));
     const bool is_said = answers_.nodes > 0 || machine_.fabric.nodes > 0;
     out_.add("nodes", std::to_string(nodes()), is_said ? "" : "assumed: put in how many there are");
@@ -173,6 +184,7 @@ class ImportedWriter {
       out_.add("peer_access", "false", "as nvidia-smi topo -p2p shows");
     else if (!machine_.peer_access && !parts_.gpu.ports.peer_access)
       out_.add("peer_access", "false", "assumed: GeForce drivers refuse it");
+    if (is_cpu()) out_.add("gpudirect", "false", "what trains is in the host's memory");
   }
 
   std::string adapter_names() const {
@@ -187,29 +199,7 @@ class ImportedWriter {
     if (machine_.cores == 0)
       return out_.add_assumed_host(parts_.like, parts_.like_name,
                                    static_cast<int>(machine_.of_kind(PartKind::socket).size()));
-    const Host& host = parts_.like.host;
-    out_.section("[node.host]");
-    if (!machine_.cpu_model.empty()) out_.add("cpu", quoted_text(toml_text(machine_.cpu_model)));
-    for (const auto& family : host_families()) {
-      if (family.value == machine_.family.value_or(host.family))
-        out_.add("family", quoted_text(family.name), machine_.family ? "" : "assumed");
-    }
-    out_.add("cores", std::to_string(std::min(machine_.cores, 1024)));
-    out_.add("slowdown", fmt::format("{:g}", host.slowdown),
-             "assumed: single-thread time against a Zen 5 core, docs/models/host_time.md");
-    const bool is_known = machine_.memory.count > 0;
-    out_.add("memory", quoted_text(to_string(is_known ? machine_.memory : host.memory)),
-             is_known ? "" : "assumed");
-    out_.add("memory_bandwidth", quoted_text(to_string(host.memory_bandwidth)),
-             "assumed: memcpy of one core");
-  }
-
-  /// Without what a TOML string may not hold as it is.
-  static std::string toml_text(std::string text) {
-    std::erase_if(text, [](char c) {
-      return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ' || c == 127;
-    });
-    return printable(text);
+    add_host_section(out_, machine_, parts_.like.host);
   }
 
   /// cpu0, switch1, gpu2, nic3: its number among those of its kind.
@@ -291,10 +281,11 @@ class ImportedWriter {
     out_.add_list("mesh", names);
   }
 
+  bool is_cpu() const { return parts_.gpu.architecture == Architecture::cpu; }
+
   bool has_nvswitches() const {
-    if (machine_.tells_nvlinks)
-      return std::ranges::any_of(machine_.nvlinks, [](const MachineNvlinks& link) { return link.other < 0; });
-    return has_usual_nvlinks() && gpus_of(machine_) > 4;
+    const auto through_switch = [](const MachineNvlinks& link) { return link.other < 0; };
+    return std::ranges::any_of(machine_.tells_nvlinks ? machine_.nvlinks : usual_nvlinks_, through_switch);
   }
   /// Boards have them; a bridge one would have to see.
   bool has_usual_nvlinks() const {
@@ -305,25 +296,15 @@ class ImportedWriter {
   void add_nvlinks() {
     std::map<int, std::vector<std::string>> groups;
     const auto gpu = [](int i) { return fmt::format("gpu{}", i); };
-    for (const MachineNvlinks& link : machine_.nvlinks)
+    if (!usual_nvlinks_.empty())
+      assume(fmt::format("NVLinks: as boards with {} have them; no file tells", parts_.gpu.name));
+    for (const MachineNvlinks& link : usual_nvlinks_.empty() ? machine_.nvlinks : usual_nvlinks_)
       groups[link.count].push_back(
           device_pair(gpu(link.gpu), link.other < 0 ? "nvswitch0" : gpu(link.other)));
-    if (groups.empty() && has_usual_nvlinks()) add_usual_nvlinks(groups);
     if (groups.empty() && has_power9_nvlinks()) add_power9_nvlinks(groups);
     const std::string type = parts_.gpu.ports.nvlink.empty() ? "nvlink3" : parts_.gpu.ports.nvlink;
     for (const auto& [count, pairs] : groups)
       add_group(type, count, machine_.tells_nvlinks ? "" : "assumed", pairs);
-  }
-
-  void add_usual_nvlinks(std::map<int, std::vector<std::string>>& groups) {
-    const int gpus = gpus_of(machine_), nvlinks = parts_.gpu.ports.nvlinks;
-    assume(fmt::format("NVLinks: as boards with {} have them; no file tells", parts_.gpu.name));
-    for (int a = 0; a < gpus; ++a) {
-      if (has_nvswitches()) groups[nvlinks].push_back(device_pair(fmt::format("gpu{}", a), "nvswitch0"));
-      for (int b = a + 1; b < gpus && !has_nvswitches(); ++b)
-        groups[std::max(nvlinks / (gpus - 1), 1)].push_back(
-            device_pair(fmt::format("gpu{}", a), fmt::format("gpu{}", b)));
-    }
   }
 
   void add_power9_nvlinks(std::map<int, std::vector<std::string>>& groups) {
@@ -336,27 +317,11 @@ class ImportedWriter {
     }
   }
 
-  void add_fabric() {
-    if (network_.empty()) return;
-    out_.section("[fabric]");
-    const MachineFabric& fabric = machine_.fabric;
-    if (fabric.levels >= 2 && fabric.nodes_per_leaf > 0) {
-      out_.add("kind", "\"fat_tree\"", fabric.levels > 2 ? "assumed: two levels; the files show more" : "");
-      out_.add("nodes_per_leaf", std::to_string(fabric.nodes_per_leaf));
-      const bool is_known = fabric.uplinks_per_leaf > 0;
-      out_.add("uplinks_per_leaf", std::to_string(is_known ? fabric.uplinks_per_leaf : fabric.nodes_per_leaf),
-               is_known ? "" : "assumed: as many as down");
-    } else {
-      out_.add("kind", "\"star\"", fabric.levels == 1 ? "" : "assumed: one switch that never blocks");
-    }
-    out_.add("link", quoted_text(network_), network_because_);
-    out_.add("switch_latency", "\"0.3 us\"", "assumed");
-  }
-
   Machine machine_;
   const ImportAnswers& answers_;
   NodeParts parts_;
-  std::vector<int> adapters_;  ///< parts that carry training traffic
+  std::vector<MachineNvlinks> usual_nvlinks_;  ///< where no file tells
+  std::vector<int> adapters_;                  ///< parts that carry training traffic
   std::string network_, network_because_;
   std::vector<std::string> assumptions_;
   ClusterText out_;

@@ -10,15 +10,18 @@ namespace foretrain {
 
 /// What the user says besides; it goes before what files say.
 struct ImportAnswers {
-  std::string gpu;        ///< of the catalog, or a file; empty: as recognised
-  int gpus_per_node = 0;  ///< where no file says it
-  int nodes = 0;          ///< 0: as files say, else 1
-  std::string network;    ///< a link between nodes; empty: by the adapters
+  std::string gpu;                           ///< of the catalog, or a file; empty: as recognised
+  int gpus_per_node = 0;                     ///< where no file says it
+  int nodes = 0;                             ///< 0: as files say, else 1
+  std::string network;                       ///< a link between nodes; empty: by the adapters
+  std::string gpu_because = "as asked for";  ///< why it is that
+  std::string command = "import";            ///< what the file says it was made by
 };
 
 struct ImportedCluster {
   std::string text;                      ///< TOML that read_cluster() takes
   std::vector<std::string> assumptions;  ///< one line each, for standard error
+  std::vector<MachineDoubt> doubts;      ///< likewise; also comments of the text
 };
 
 /// Throws InputError where the files do not say what a node is.

@@ -59,7 +59,7 @@ void complete_devices(Machine& machine, int gpus_per_node, bool needs_network,
   refuse_too_many(machine, PartKind::adapter, "adapter", kMostNicsPerNode);
   if (machine.of_kind(PartKind::gpu).empty())
     refuse_machine(machine, "no GPU in this machine",
-                   "a machine without GPUs trains nothing that foretrain predicts");
+                   "`foretrain topology detect` on it lets a core take the place of each GPU");
 }
 
 }  // namespace foretrain

@@ -29,6 +29,10 @@ bool is_adapter_class(std::string_view pci_class);
 /// CUDA_DEVICE_ORDER=PCI_BUS_ID and what fabric managers use.
 std::vector<MachinePart> machine_parts(const std::vector<PciNode>& nodes);
 
+/// A card for the screen beside GPUs of another maker is none of theirs: it becomes a bridge, with a remark;
+/// of as many of each, both stay.
+void keep_one_maker(std::vector<PciNode>& nodes, std::vector<std::string>& remarks);
+
 /// "16 GT/s", "16.0 GT/s PCIe" → 4; 0 when it says nothing.
 int pcie_generation(std::string_view speed);
 

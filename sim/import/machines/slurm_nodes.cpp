@@ -99,6 +99,8 @@ Machine read_slurm_nodes(const SourceText& source, Diagnostics& diagnostics) {
   machine.place = {source.name, node.line};
   machine.gpu_count = std::max(std::clamp(gpus.count, 0, 1000), gpus_of_own_node(nodes));
   machine.gpu_product = gpus.type;
+  machine.site.system = BatchSystem::slurm;
+  machine.site.gpu_type = gpus.type;
   const int boards = std::max(node.number("Boards", 1), 1);
   machine.sockets = node.number("Sockets", node.number("SocketsPerBoard", 0) * boards);
   machine.cores = static_cast<int>(

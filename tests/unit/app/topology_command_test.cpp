@@ -56,7 +56,14 @@ TEST_CASE("a new cluster is written to a file that reads, and warnings of a clus
   CHECK_THAT(folder.read("mine.toml"), ContainsSubstring("# assumed"));
   const ProgramRun check = folder.run("foretrain topology check ./mine.toml");
   CHECK(check.exit_code == 0);
-  CHECK(check.output == "mine: 2 nodes, 8 GPUs, 12 links per node: no faults\n");
+  CHECK(check.output ==
+        "mine: 2 nodes, 8 GPUs, 12 links per node: no faults\n"
+        "  node    4 l40s, no NVLink; 1 NIC, at cpu0\n"
+        "  ways    pairs of GPUs: 2 PHB (gpu0-gpu1, gpu2-gpu3), 4 SYS (gpu0-gpu2, gpu0-gpu3, gpu1-gpu2, "
+        "gpu1-gpu3); GPUs to their NICs: 2 PHB (gpu0 to nic0, gpu1 to nic0), 2 SYS (gpu2 to nic0, gpu3 to "
+        "nic0)\n"
+        "  host    2 CPUs, 64 cores, 512 GB\n"
+        "  fabric  star of roce_100 (11.9 GBps per NIC), one switch that never blocks\n");
   folder.run(
       "foretrain topology new --gpu rtx-3090 --gpus-per-node 4 --nvlink pairs | sed '/^count/d' > thin.toml");
   const ProgramRun thin = folder.run("foretrain topology check ./thin.toml");
@@ -65,6 +72,26 @@ TEST_CASE("a new cluster is written to a file that reads, and warnings of a clus
   CHECK(folder.run("foretrain topology new --gpu l40s --gpus-per-node 4 --nodes 2").exit_code == 1);
   CHECK(folder.run("foretrain topology new --gpu l40s --gpus-per-node 0").exit_code == 2);
   CHECK(folder.run("foretrain topology new --gpu l40s --gpus-per-node 4 --nvlink ring").exit_code == 2);
+}
+
+TEST_CASE("check says where a doubt stands, and diff names what differs") {
+  const TemporaryFolder folder;
+  folder.run(
+      "foretrain topology new --gpu l40s --gpus-per-node 2 --nodes 2 --network roce_100 -o good.toml; "
+      "sed '/^\\[\\[node.links/,$s/pcie4_x16/pcie4_x8/' good.toml > narrow.toml");
+  const ProgramRun check = folder.run("foretrain topology check ./narrow.toml");
+  CHECK(check.exit_code == 0);
+  CHECK_THAT(check.output,
+             ContainsSubstring("warning: ./narrow.toml:23: GPUs hang at pcie4_x8 (13.2 GBps), where "
+                               "l40s takes pcie4_x16 (26.3 GBps)\n  hint: right in an older server"));
+  const ProgramRun diff = folder.run("foretrain topology diff ./good.toml ./narrow.toml");
+  CHECK(diff.exit_code == 0);
+  CHECK_THAT(diff.output,
+             ContainsSubstring("good | narrow\n") &&
+                 ContainsSubstring("  places of GPUs of gpu0, gpu1: cpu0 by pcie4_x16 | cpu0 by pcie4_x8\n"));
+  CHECK(folder.run("foretrain topology diff puhti puhti").output == "puhti and puhti are alike\n");
+  CHECK(folder.run("foretrain topology diff puhti nowhere").exit_code == 1);
+  CHECK(folder.run("foretrain topology diff puhti").exit_code == 2);
 }
 
 }  // namespace topology_command_test

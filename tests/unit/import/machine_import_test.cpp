@@ -176,6 +176,96 @@ TEST_CASE("nvidia-smi -q names products, as text and as XML") {
   CHECK(cluster(xml).node.gpu.name == "t4");
 }
 
+TEST_CASE("nvidia-smi -q shows lanes that did not train, slices and memory, each with its line") {
+  const std::string gpu =
+      "    Product Name                          : NVIDIA A40\n    MIG Mode\n        Current : Enabled\n"
+      "        GPU Link Info\n            PCIe Generation\n                Max : 4\n                Current "
+      ": 1\n"
+      "            Link Width\n                Max : 16x\n                Current : 8x\n"
+      "    FB Memory Usage\n        Total : 46068 MiB\n    BAR1 Memory Usage\n        Total : 65536 MiB\n";
+  const Machine text = machine("Attached GPUs : 2\n" + gpu + gpu, "q.txt");
+  REQUIRE(text.doubts.size() == 4);
+  CHECK(text.doubts[0].what == "gpu0 trained 8 of its 16 PCIe lanes");
+  CHECK(text.doubts[0].place == FactPlace{"q.txt", 11});
+  CHECK(text.doubts[3].what == "gpu1 is cut into slices (MIG)");
+  CHECK(text.gpu_memory.count == std::int64_t{46068} << 20);
+  const Machine xml = machine(
+      "<nvidia_smi_log>\n<gpu id=\"0\"><product_name>NVIDIA A40</product_name><mig_mode><current_mig>N/A"
+      "</current_mig></mig_mode><pci><pci_gpu_link_info><link_widths><max_link_width>16x</max_link_width>"
+      "<current_link_width>4x</current_link_width></link_widths></pci_gpu_link_info></pci>"
+      "<fb_memory_usage><total>24000 MiB</total></fb_memory_usage></gpu></nvidia_smi_log>",
+      "q.xml");
+  REQUIRE(xml.doubts.size() == 1);
+  CHECK(xml.doubts[0].what == "gpu0 trained 4 of its 16 PCIe lanes");
+  CHECK(xml.doubts[0].place == FactPlace{"q.xml", 2});
+  const ImportedCluster cluster = cluster_of(xml, {});
+  CHECK(cluster.doubts.back().what == "the driver shows 25.2 GB of memory, a40 has 48 GB");
+  CHECK_THAT(cluster.text, ContainsSubstring("# Doubtful: gpu0 trained 4 of its 16 PCIe lanes (q.xml:2)."));
+}
+
+TEST_CASE("GPUs with fewer lanes or NVLinks than their product are doubted, equal ones once") {
+  const auto gpu = [](int number, int lanes, int links) {
+    return fmt::format(
+        R"(<pci busid="0000:0{0}:00.0" class="0x030200" vendor="0x10de" device="0x1db1" link_speed="8 GT/s" link_width="{1}">
+           <gpu dev="{0}" sm="70" rank="{0}"><nvlink target="0000:0{2}:00.0" count="{3}" tclass="0x030200"/></gpu></pci>)",
+        number, lanes, 1 - number, links);
+  };
+  const Machine seen =
+      machine("<system version=\"1\"><cpu numaid=\"0\">" + gpu(0, 16, 4) + gpu(1, 8, 4) + "</cpu></system>");
+  const ImportedCluster text = cluster_of(seen, {});
+  REQUIRE(text.doubts.size() == 2);
+  CHECK(text.doubts[0].what == "gpu1 has PCIe 3 x8, v100-sxm2-16gb takes 3 x16");
+  CHECK(text.doubts[1].what == "every GPU has 4 of the 6 NVLinks of v100-sxm2-16gb");
+  CHECK(to_string(text.doubts[0].place) == "m.txt:1");
+  CHECK(cluster_of(machine("<system version=\"1\"><cpu numaid=\"0\">" + gpu(0, 16, 6) + gpu(1, 16, 6) +
+                           "</cpu></system>"),
+                   {})
+            .doubts.empty());
+}
+
+TEST_CASE("partitions of Slurm become those of the site, with GPUs and up, beside the nodes") {
+  const Machine partitions = machine(
+      "PartitionName=gpu\n   AllowGroups=ALL\n   MaxNodes=20 MaxTime=3-00:00:00 MinNodes=0 State=UP "
+      "OverSubscribe=NO\n"
+      "   TRES=cpu=3200,mem=30000000M,node=80,billing=3200,gres/gpu=320\n\n"
+      "PartitionName=whole MaxNodes=UNLIMITED MaxTime=00:15:00 MinNodes=2 State=UP OverSubscribe=EXCLUSIVE "
+      "TRES=cpu=1,gres/gpu:a100=4\n"
+      "PartitionName=small MaxNodes=1 State=UP TRES=cpu=3200\nPartitionName=old State=DOWN TRES=gres/gpu=1\n"
+      "PartitionName=\"$(x)\" State=UP TRES=gres/gpu=1\n",
+      "partitions.txt");
+  CHECK(partitions.format == "Slurm partitions");
+  const Machine nodes = machine("NodeName=g[1-4] Gres=gpu:a100:4 Sockets=2 CoresPerSocket=32\n", "nodes.txt");
+  const ClusterSpec spec = cluster(joined({nodes, partitions}));
+  CHECK(spec.site.system == BatchSystem::slurm);
+  CHECK(spec.site.gpu_type == "a100");
+  REQUIRE(spec.site.partitions.size() == 2);
+  CHECK(spec.site.partitions[0].name == "gpu");
+  CHECK(spec.site.partitions[0].most_nodes == 20);
+  CHECK(to_string(spec.site.partitions[0].longest) == to_string(Time{std::chrono::hours(72)}));
+  CHECK_FALSE(spec.site.partitions[0].whole_nodes);
+  CHECK(spec.site.partitions[1].most_nodes == 0);
+  CHECK(spec.site.partitions[1].least_nodes == 2);
+  CHECK(spec.site.partitions[1].whole_nodes);
+  CHECK(cluster(machine(kMatrix), {"t4", 0, 1, "roce_100"}).site.system == BatchSystem::none);
+}
+
+TEST_CASE("AMD's GPUs are joined to each other, never through NVSwitches") {
+  Machine lumi;
+  lumi.parts = {{PartKind::socket, -1}};
+  for (int i = 0; i < 8; ++i) {
+    MachinePart part{PartKind::gpu, 0};
+    part.pci_device = "1002:7408";
+    lumi.parts.push_back(part);
+  }
+  const NodeSpec board = cluster(lumi).node;
+  CHECK(board.nvswitches == 0);
+  int links = 0;
+  for (const NodeLink& link : board.links) links += link.type.kind == LinkKind::nvlink ? link.count : 0;
+  CHECK(links == 4 * 8 + 2 * 4 + 6 * 2);  // as the template mi250x-8gpu
+  lumi.parts.resize(7);                   // six: no template
+  CHECK(cluster(lumi).node.nvswitches == 0);
+}
+
 TEST_CASE("a product or PCI number that the catalog lacks becomes the nearest and says so") {
   GpuTraits gtx1080;
   gtx1080.pci_device = "10de:1b80";

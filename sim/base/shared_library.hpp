@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace foretrain::micro {
+namespace foretrain {
 
 class SharedLibrary {
  public:
@@ -25,4 +25,4 @@ class SharedLibrary {
   std::shared_ptr<void> handle_;
 };
 
-}  // namespace foretrain::micro
+}  // namespace foretrain

@@ -1,9 +1,9 @@
 // Libraries are never closed: CUDA's and MPI's leave threads and exit handlers behind.
-#include "calibrate/micro/plan/shared_library.hpp"
+#include "sim/base/shared_library.hpp"
 
 #include <dlfcn.h>
 
-namespace foretrain::micro {
+namespace foretrain {
 
 SharedLibrary SharedLibrary::open(const std::vector<std::string>& names) {
   SharedLibrary library;
@@ -21,4 +21,4 @@ void* SharedLibrary::symbol(const char* name) const {
   return handle_ == nullptr ? nullptr : ::dlsym(handle_.get(), name);
 }
 
-}  // namespace foretrain::micro
+}  // namespace foretrain

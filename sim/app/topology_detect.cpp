@@ -1,0 +1,44 @@
+// topology detect: the machine the program runs on, or the files of another, → a cluster file; what could not
+// be seen, what was assumed and what looks wrong also on standard error.
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "sim/app/commands.hpp"
+#include "sim/app/imported_cluster.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/import/detection/detection.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Cores in the place of GPUs, spread over the sockets.
+void place_cores(Machine& machine, int count) {
+  const std::vector<int> sockets = machine.of_kind(PartKind::socket);
+  for (int i = 0; i < count && !sockets.empty(); ++i) {
+    const std::size_t place = static_cast<std::size_t>(i) * sockets.size() / static_cast<std::size_t>(count);
+    machine.parts.push_back({PartKind::gpu, sockets[place]});
+  }
+  machine.remarks.push_back("A core takes the place of each GPU, as PyTorch trains over gloo.");
+}
+
+}  // namespace
+
+void run_topology_detect(const DetectClusterCommand& command) {
+  DetectedMachine detected = detected_machine(command.root);
+  ImportAnswers answers = command.answers;
+  answers.command = "detect";
+  if (gpus_of(detected.machine) == 0 && answers.gpu.empty()) {
+    answers.gpu = "cpu-core";
+    answers.gpu_because = "no GPU was seen";
+    place_cores(detected.machine, std::max(answers.gpus_per_node, 1));
+  }
+  const ImportedCluster cluster = cluster_of(detected.machine, answers);
+  for (const std::string& what : detected.unseen)
+    std::fprintf(stderr, "not seen: %s\n", printable_lines(what).c_str());
+  write_imported(cluster, command.output);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,176 @@
+// sysfs is the base, since every Linux has it; what the others say goes where it says nothing, but for
+// NVLinks, which NVML alone knows.
+#include "sim/import/detection/detection.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "sim/base/counted.hpp"
+#include "sim/base/diagnostics.hpp"
+#include "sim/import/detection/hwloc_library.hpp"
+#include "sim/import/detection/nvml_facts.hpp"
+#include "sim/import/detection/pci_bus.hpp"
+#include "sim/import/detection/processors.hpp"
+#include "sim/import/detection/slurm_site.hpp"
+#include "sim/import/machines/pci_devices.hpp"
+#include "sim/import/machines/readers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0' ? name.data() : "this machine";
+}
+
+/// Sockets of devices by PCI address.
+std::map<std::string, int> sockets_in(const Machine& machine) {
+  const std::vector<int> sockets = machine.of_kind(PartKind::socket);
+  std::map<std::string, int> out;
+  for (const MachinePart& part : machine.parts) {
+    int up = part.parent;
+    while (up >= 0 && machine.parts[static_cast<std::size_t>(up)].kind != PartKind::socket)
+      up = machine.parts[static_cast<std::size_t>(up)].parent;
+    if (up >= 0 && !part.bus.empty())
+      out[part.bus] = static_cast<int>(std::ranges::find(sockets, up) - sockets.begin());
+  }
+  return out;
+}
+
+class Detector {
+ public:
+  explicit Detector(const std::string& root) : is_here_(root.empty()), tree_(is_here_ ? "/" : root) {
+    out_.machine.place.file = is_here_ ? host_name() : root;
+    out_.machine.format = "sysfs";
+  }
+
+  DetectedMachine detect() {
+    const Machine hwloc = is_here_ ? hwloc_machine() : Machine{};
+    const std::map<int, int> part_of_numa = add_processors(out_.machine, tree_);
+    refuse_nothing();
+    // Numbers of sockets mean the same where both count as many.
+    const bool is_alike = hwloc.of_kind(PartKind::socket).size() == part_of_numa.size();
+    add_pci_bus(out_.machine, tree_, part_of_numa,
+                is_alike ? sockets_in(hwloc) : std::map<std::string, int>());
+    take_hwloc(hwloc);
+    if (is_here_) {
+      ask_nvml();
+      ask_slurm();
+    } else {
+      unseen("NVML, hwloc and Slurm: the files of another machine are read alone; NVLinks are assumed");
+    }
+    if (tree_.entries("sys/bus/pci/devices").empty())
+      unseen("the PCI bus (sys/bus/pci is not here): GPUs and adapters");
+    return std::move(out_);
+  }
+
+ private:
+  void unseen(std::string what) { out_.unseen.push_back(std::move(what)); }
+
+  void refuse_nothing() const {
+    if (out_.machine.cores > 0 || out_.machine.memory.count > 0) return;
+    throw InputError(out_.machine.place.file + ": nothing of a machine is in this folder",
+                     "it must hold sys/devices/system/cpu and proc/meminfo");
+  }
+
+  Machine hwloc_machine() {
+    const HwlocXmlText xml = hwloc_xml_of_machine();
+    if (!xml.missing.empty()) {
+      unseen(fmt::format("hwloc ({}): PCIe and NUMA nodes as Linux itself shows them", xml.missing));
+      return {};
+    }
+    try {
+      return read_machine({"hwloc", xml.text});
+    } catch (const InputError& error) {
+      unseen("hwloc: " + error.first_message());
+      return {};
+    }
+  }
+
+  /// Where sysfs shows no device, hwloc's tree; else the words it has for what has none.
+  void take_hwloc(const Machine& hwloc) {
+    if (hwloc.parts.empty()) return;
+    Machine& machine = out_.machine;
+    machine.format += ", hwloc";
+    if (gpus_of(machine) == 0 && gpus_of(hwloc) > 0) {
+      machine.parts = hwloc.parts;
+      machine.nvlinks = hwloc.nvlinks;
+      machine.tells_nvlinks = hwloc.tells_nvlinks;
+    }
+    if (machine.cores == 0) machine.cores = hwloc.cores;
+    if (machine.cpu_model.empty()) machine.cpu_model = hwloc.cpu_model;
+    if (!machine.family) machine.family = hwloc.family;
+  }
+
+  void ask_nvml() {
+    const NvmlFacts facts = nvml_facts();
+    if (!facts.missing.empty())
+      return unseen(fmt::format("NVML ({}): NVLinks, clocks and memory of NVIDIA's GPUs", facts.missing));
+    add_nvml(out_.machine, facts);
+    out_.machine.format += ", NVML";
+  }
+
+  void ask_slurm() {
+    const SlurmSite site = slurm_site(host_name());
+    for (const std::string& what : site.missing) unseen(what);
+    std::vector<Machine> told;
+    for (const SourceText& text : site.texts) {
+      try {
+        told.push_back(read_machine(text));
+      } catch (const InputError& error) {
+        unseen(fmt::format("{}: {}", text.name, error.first_message()));
+      }
+    }
+    for (Machine& other : told) take_slurm(std::move(other));
+  }
+
+  /// A login node has no GPU: then the nodes that Slurm has are the machine, and this one is not.
+  void take_slurm(Machine other) {
+    Machine& machine = out_.machine;
+    if (gpus_of(machine) == 0 && gpus_of(other) > 0) {
+      take_network(other);
+      other.place.file = fmt::format("{} on {}", other.place.file, machine.place.file);
+      other.remarks.push_back(fmt::format(
+          "{} itself has no GPU: Slurm's nodes are described, of which only their numbers are known",
+          machine.place.file));
+      machine = std::move(other);
+      return;
+    }
+    if (gpus_of(other) > 0 && gpus_of(other) != gpus_of(machine)) {
+      unseen(fmt::format("Slurm's nodes: those told have {}, this one {}", counted(gpus_of(other), "GPU"),
+                         gpus_of(machine)));
+      return;
+    }
+    machine.format += ", " + other.format;
+    machine = joined({machine, other});
+  }
+
+  /// Login nodes hang at the InfiniBand of the others, but seldom at their Ethernet.
+  void take_network(Machine& other) const {
+    for (const int index : out_.machine.of_kind(PartKind::adapter)) {
+      const MachinePart& port = out_.machine.parts[static_cast<std::size_t>(index)];
+      const AdapterModel* model = adapter_of(port.pci_device);
+      if (other.fabric.gbps > 0 || port.network_gbps <= 0 || model == nullptr ||
+          !model->network.starts_with("ib_"))
+        continue;
+      other.fabric.gbps = port.network_gbps;
+      other.remarks.push_back(
+          fmt::format("Its network is that of {} here: {:g} Gb/s", port.name, port.network_gbps));
+    }
+  }
+
+  bool is_here_;
+  FileTree tree_;
+  DetectedMachine out_;
+};
+
+}  // namespace
+
+DetectedMachine detected_machine(const std::string& root) { return Detector(root).detect(); }
+
+}  // namespace foretrain

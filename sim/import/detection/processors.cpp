@@ -1,0 +1,104 @@
+// /sys/devices/system/node and cpu, /proc/cpuinfo and meminfo; formats: the kernel's
+// Documentation/ABI/stable/sysfs-devices-node, sysfs-devices-system-cpu, and proc(5).
+#include "sim/import/detection/processors.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "sim/base/ascii.hpp"
+#include "sim/import/logs/log_lines.hpp"
+
+namespace foretrain {
+
+namespace {
+
+const std::string kCpuFolder = "sys/devices/system/cpu/", kNodeFolder = "sys/devices/system/node/";
+constexpr int kMostCores = 100'000;
+
+/// "node12" → 12 for the prefix "node"; nothing for "online".
+std::optional<int> numbered_entry(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  const auto number = integer_of(name.substr(prefix.size()));
+  return number && *number >= 0 && *number < 1'000'000 ? std::optional(static_cast<int>(*number))
+                                                       : std::nullopt;
+}
+
+/// The value of "key : value" in /proc/cpuinfo or meminfo; empty when there is no such line.
+std::string value_of_key(const std::string& text, std::string_view key) {
+  LogLines lines(text);
+  for (LogLine line; lines.next(line);) {
+    const std::size_t colon = line.text.find(':');
+    if (colon != std::string::npos && trimmed(std::string_view(line.text).substr(0, colon)) == key)
+      return std::string(trimmed(std::string_view(line.text).substr(colon + 1))).substr(0, 200);
+  }
+  return "";
+}
+
+/// Models of family 6: Broadwell-EP is 79, Skylake-SP 85, Ice Lake 106, Sapphire Rapids 143, Emerald Rapids
+/// 207 (the kernel's arch/x86/include/asm/intel-family.h).
+HostFamily intel_family(int model) {
+  if (model >= 207) return HostFamily::intel_emerald_rapids;
+  if (model >= 143) return HostFamily::intel_sapphire_rapids;
+  return model < 85 ? HostFamily::intel_broadwell : HostFamily::intel_skylake;
+}
+
+std::optional<HostFamily> family_in(const std::string& cpuinfo) {
+  const std::string vendor = value_of_key(cpuinfo, "vendor_id");
+  if (vendor == "AuthenticAMD" || vendor == "HygonGenuine") return HostFamily::amd;
+  if (vendor == "GenuineIntel")
+    return intel_family(static_cast<int>(
+        std::clamp<std::int64_t>(integer_of(value_of_key(cpuinfo, "model")).value_or(85), 0, 10'000)));
+  if (value_of_key(cpuinfo, "cpu").starts_with("POWER")) return HostFamily::power9;
+  if (!value_of_key(cpuinfo, "CPU implementer").empty()) return HostFamily::arm;
+  return std::nullopt;
+}
+
+void count_cores(Machine& machine, const FileTree& tree) {
+  std::set<std::string> cores, packages;
+  for (const std::string& name : tree.entries(kCpuFolder)) {
+    if (!numbered_entry(name, "cpu")) continue;
+    const std::string topology = kCpuFolder + name + "/topology/";
+    std::string threads = tree.text(topology + "core_cpus_list");
+    if (threads.empty()) threads = tree.text(topology + "thread_siblings_list");  // until Linux 5.x
+    if (threads.empty()) continue;                                                // offline
+    cores.insert(std::move(threads));
+    packages.insert(tree.text(topology + "physical_package_id"));
+  }
+  machine.cores = std::min(static_cast<int>(cores.size()), kMostCores);
+  machine.sockets = static_cast<int>(packages.size());
+}
+
+Bytes memory_of(const FileTree& tree) {
+  const Words words = words_of(value_of_key(tree.text("proc/meminfo"), "MemTotal"), 2);
+  const std::int64_t kibibytes = words.size() == 2 ? integer_of(words[0]).value_or(0) : 0;
+  return Bytes{std::clamp<std::int64_t>(kibibytes, 0, std::int64_t{1} << 40) << 10};
+}
+
+}  // namespace
+
+std::map<int, int> add_processors(Machine& machine, const FileTree& tree) {
+  std::map<int, int> part_of_node;
+  std::set<int> nodes;
+  for (const std::string& name : tree.entries(kNodeFolder)) {
+    // A GPU's or an expander's memory is a node without CPUs.
+    if (const auto number = numbered_entry(name, "node");
+        number && !tree.text(kNodeFolder + name + "/cpulist").empty())
+      nodes.insert(*number);
+  }
+  if (nodes.empty()) nodes.insert(0);
+  for (const int node : nodes) {
+    part_of_node[node] = static_cast<int>(machine.parts.size());
+    machine.parts.push_back({PartKind::socket, -1});
+  }
+  count_cores(machine, tree);
+  machine.memory = memory_of(tree);
+  const std::string cpuinfo = tree.text("proc/cpuinfo");
+  machine.family = family_in(cpuinfo);
+  machine.cpu_model = value_of_key(cpuinfo, "model name");
+  if (machine.cpu_model.empty()) machine.cpu_model = value_of_key(cpuinfo, "cpu");
+  return part_of_node;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,94 @@
+// Text of others goes into TOML only without what a TOML string may not hold.
+#include "sim/import/machines/cluster_sections.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/scenario/schema/cluster_keys.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr int kMostHostCores = 1024;
+
+std::string toml_text(std::string text) {
+  std::erase_if(
+      text, [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ' || c == 127; });
+  return printable(text);
+}
+
+/// What [site] takes for a name.
+bool is_site_word(std::string_view text) {
+  const auto is_taken = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_.+-").find(c) != std::string_view::npos;
+  };
+  return !text.empty() && text.size() <= 200 && std::ranges::all_of(text, is_taken);
+}
+
+/// "72 h", "90 min"
+std::string time_limit_text(Time longest) {
+  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(longest).count();
+  return minutes % 60 == 0 ? fmt::format("{} h", minutes / 60) : fmt::format("{} min", minutes);
+}
+
+void add_partition(ClusterText& out, const Partition& partition) {
+  out.section("[[site.partitions]]");
+  out.add("name", quoted_text(partition.name));
+  if (partition.least_nodes > 0) out.add("least_nodes", std::to_string(partition.least_nodes));
+  if (partition.most_nodes > 0) out.add("most_nodes", std::to_string(partition.most_nodes));
+  if (partition.longest > Time::zero()) out.add("longest", quoted_text(time_limit_text(partition.longest)));
+  if (partition.whole_nodes) out.add("whole_nodes", "true");
+}
+
+}  // namespace
+
+void add_host_section(ClusterText& out, const Machine& machine, const Host& like) {
+  out.section("[node.host]");
+  if (!machine.cpu_model.empty()) out.add("cpu", quoted_text(toml_text(machine.cpu_model)));
+  for (const auto& family : host_families()) {
+    if (family.value == machine.family.value_or(like.family))
+      out.add("family", quoted_text(family.name), machine.family ? "" : "assumed");
+  }
+  out.add("cores", std::to_string(std::min(machine.cores, kMostHostCores)));
+  out.add("slowdown", fmt::format("{:g}", like.slowdown),
+          "assumed: single-thread time against a Zen 5 core, docs/models/host_time.md");
+  const bool is_known = machine.memory.count > 0;
+  out.add("memory", quoted_text(to_string(is_known ? machine.memory : like.memory)),
+          is_known ? "" : "assumed");
+  out.add("memory_bandwidth", quoted_text(to_string(like.memory_bandwidth)), "assumed: memcpy of one core");
+}
+
+void add_fabric_section(ClusterText& out, const MachineFabric& fabric, const std::string& network,
+                        const std::string& because) {
+  out.section("[fabric]");
+  if (fabric.levels >= 2 && fabric.nodes_per_leaf > 0) {
+    out.add("kind", "\"fat_tree\"", fabric.levels > 2 ? "assumed: two levels; the files show more" : "");
+    out.add("nodes_per_leaf", std::to_string(fabric.nodes_per_leaf));
+    const bool is_known = fabric.uplinks_per_leaf > 0;
+    out.add("uplinks_per_leaf", std::to_string(is_known ? fabric.uplinks_per_leaf : fabric.nodes_per_leaf),
+            is_known ? "" : "assumed: as many as down");
+  } else {
+    out.add("kind", "\"star\"", fabric.levels == 1 ? "" : "assumed: one switch that never blocks");
+  }
+  out.add("link", quoted_text(network), because);
+  out.add("switch_latency", "\"0.3 us\"", "assumed");
+}
+
+void add_site_section(ClusterText& out, const Site& site) {
+  if (site.system == BatchSystem::none) return;
+  out.section("[site]");
+  out.add("batch_system", quoted_text(name_of(site.system)));
+  if (is_site_word(site.gpu_type)) out.add("gpu_type", quoted_text(site.gpu_type));
+  for (const Partition& partition : site.partitions) {
+    if (is_site_word(partition.name)) add_partition(out, partition);
+  }
+}
+
+}  // namespace foretrain

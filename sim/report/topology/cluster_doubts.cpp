@@ -1,0 +1,140 @@
+// Each doubt compares a figure of the file with the catalog's, or a device with its siblings.
+#include "sim/report/topology/cluster_doubts.hpp"
+
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/base/counted.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/cluster/cluster.hpp"
+#include "sim/report/topology/node_view.hpp"
+#include "sim/scenario/catalog.hpp"
+#include "sim/scenario/named_value.hpp"
+#include "sim/scenario/schema/schemas.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Rates this near are the same link measured twice.
+constexpr double kSameRate = 0.9;
+
+class DoubtSearch {
+ public:
+  explicit DoubtSearch(const ClusterSpec& spec) : spec_(spec), node_(spec.node) {}
+
+  std::vector<ClusterDoubt> all() {
+    doubt_far_nics();
+    doubt_slots();
+    doubt_nvlinks();
+    doubt_nic_slots();
+    return std::move(doubts_);
+  }
+
+ private:
+  void doubt(std::string what, std::string hint, int line = 0) {
+    doubts_.push_back({std::move(what), std::move(hint), line});
+  }
+
+  static std::string listed(const std::vector<int>& gpus) {
+    std::string out;
+    for (const int gpu : gpus) out += (out.empty() ? "" : ", ") + gpu_name(gpu);
+    return out;
+  }
+
+  /// One NIC for two sockets is how many servers are built; as many NICs as sockets and one socket without is
+  /// a slip.
+  void doubt_far_nics() {
+    if (node_.nics == 0) return;
+    const Cluster cluster = Cluster::build(spec_, 1);
+    std::map<int, std::vector<int>> far;
+    std::set<VertexId> cpus;
+    for (int gpu = 0; gpu < node_.gpus; ++gpu) {
+      const int nic = nearest_nic(cluster, gpu);
+      cpus.insert(cluster.cpu_of_gpu(0, gpu));
+      if (path_class(cluster, cluster.gpu(0, gpu), cluster.nic(0, nic)) == PathClass::sys)
+        far[nic].push_back(gpu);
+    }
+    if (static_cast<std::size_t>(node_.nics) < cpus.size()) return;
+    for (const auto& [nic, gpus] : far)
+      doubt(fmt::format("the nearest NIC of {} is {}, behind the other socket (SYS)", listed(gpus),
+                        nic_name(nic)),
+            "nics_at says where adapters are; `nvidia-smi topo -m` shows which of them are at that socket");
+  }
+
+  /// Slots narrower than the product takes, by link.
+  void doubt_slots() {
+    const std::string& port = node_.gpu.ports.host;
+    if (port.empty() || !port.starts_with("pcie")) return;
+    const LinkType best = open_value(CatalogKind::links, port, read_link_type);
+    std::map<std::string, std::vector<int>> below;
+    std::map<std::string, const NodeLink*> links;
+    for (int gpu = 0; gpu < node_.gpus; ++gpu) {
+      const NodeLink* link = host_link_at(node_, gpu_name(gpu));
+      if (link == nullptr || link->type.kind != LinkKind::pcie || !is_below(*link, best)) continue;
+      below[link->type.name].push_back(gpu);
+      links[link->type.name] = link;
+    }
+    for (const auto& [name, gpus] : below)
+      doubt(fmt::format("{} at {} ({}), where {} takes {} ({})",
+                        static_cast<int>(gpus.size()) == node_.gpus
+                            ? "GPUs hang"
+                            : listed(gpus) + (gpus.size() == 1 ? " hangs" : " hang"),
+                        name, to_string(links[name]->type.bandwidth * links[name]->count), node_.gpu.name,
+                        port, to_string(best.bandwidth)),
+            "right in an older server or a slot with fewer lanes; else the lanes did not all train: `lspci "
+            "-vv`, LnkSta against LnkCap",
+            links[name]->span.line);
+  }
+
+  static bool is_below(const NodeLink& link, const LinkType& best) {
+    return link.type.bandwidth.per_second * link.count < kSameRate * best.bandwidth.per_second;
+  }
+
+  void doubt_nvlinks() {
+    const NvlinkCounts counts = nvlink_counts(node_);
+    const int usual = node_.gpu.ports.nvlinks;
+    // AMD's products count links of several kinds, which nodes share out as they like.
+    const bool is_free = is_amd(node_.gpu.architecture) || (counts.empty() && node_.gpu.ports.bridged);
+    if (node_.gpus < 2 || usual == 0 || is_free) return;
+    std::map<int, std::vector<int>> below;
+    for (int gpu = 0; gpu < node_.gpus; ++gpu) {
+      const int count = counts.of(static_cast<std::size_t>(gpu));
+      if (count < usual) below[count].push_back(gpu);
+    }
+    for (const auto& [count, gpus] : below)
+      doubt(
+          fmt::format("{} {} of the {} of {}",
+                      static_cast<int>(gpus.size()) == node_.gpus
+                          ? "every GPU has"
+                          : listed(gpus) + (gpus.size() == 1 ? " has" : " have"),
+                      count, counted(usual, "NVLink"), node_.gpu.name),
+          "count of [[node.links]] is the number between two devices; `nvidia-smi nvlink -s` shows which are "
+          "up");
+  }
+
+  void doubt_nic_slots() {
+    const LinkType& port = spec_.fabric.link;
+    // Above an NVLink domain the adapters' link is not the fabric's.
+    if (spec_.nodes < 2 || spec_.fabric.nvlink_domain > 1) return;
+    for (int nic = 0; nic < node_.nics; ++nic) {
+      const NodeLink* link = host_link_at(node_, nic_name(nic));
+      if (link == nullptr || !is_below(*link, port)) continue;
+      return doubt(fmt::format("{} of {} hangs at {} with {}", nic_name(nic), to_string(port.bandwidth),
+                               link->type.name, to_string(link->type.bandwidth * link->count)),
+                   "nic_link is its slot; a port is not faster than its slot", link->span.line);
+    }
+  }
+
+  const ClusterSpec& spec_;
+  const NodeSpec& node_;
+  std::vector<ClusterDoubt> doubts_;
+};
+
+}  // namespace
+
+std::vector<ClusterDoubt> cluster_doubts(const ClusterSpec& spec) { return DoubtSearch(spec).all(); }
+
+}  // namespace foretrain
