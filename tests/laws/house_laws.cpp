@@ -31,10 +31,11 @@ const Rooms& rooms() {
       {"collective", {"algorithms", "nccl", "transports"}},
       {"strategy", {"ddp", "fsdp", "horovod", "process", "replicas", "servers", "step", "zero"}},
       {"scenario", {"calibration", "csv", "layers", "schema", "sections", "toml"}},
-      {"import", {"jobs", "logs", "machines"}},
-      {"analysis", {"advice", "collective", "fit", "search", "step", "uncertainty", "validation"}},
+      {"import", {"accounting", "jobs", "logs", "machines"}},
+      {"analysis", {"advice", "collective", "explanation", "fit", "search", "step", "uncertainty", "validation"}},
       {"report",
-       {"calibration", "collective", "comparison", "drawing", "model", "prediction", "study", "validation"}},
+       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "prediction", "study",
+        "validation"}},
       {"app", {"options", "pages"}},
   };
   return plan;
