@@ -6,13 +6,14 @@ find_package(CLI11 REQUIRED)
 find_package(Eigen3 REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(yaml-cpp REQUIRED)
+find_package(ZLIB REQUIRED)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
 
 set(FORETRAIN_LAYERS base engine cluster workload collective strategy scenario import analysis report app)
 set(FORETRAIN_PACKAGES_base fmt::fmt)
 set(FORETRAIN_PACKAGES_cluster Boost::headers)
 set(FORETRAIN_PACKAGES_report nlohmann_json::nlohmann_json)
-set(FORETRAIN_PACKAGES_import nlohmann_json::nlohmann_json pugixml::pugixml ${YAML_CPP_LIBRARIES})
+set(FORETRAIN_PACKAGES_import nlohmann_json::nlohmann_json pugixml::pugixml ${YAML_CPP_LIBRARIES} ZLIB::ZLIB Boost::headers)
 set(FORETRAIN_PACKAGES_app CLI11::CLI11)
 
 # Half of a small file's compilation is headers, so several sources make one unit; those that use an expensive library share the first.

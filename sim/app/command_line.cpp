@@ -11,6 +11,7 @@
 #include "sim/app/commands.hpp"
 #include "sim/app/options/calibrate_options.hpp"
 #include "sim/app/options/collective_options.hpp"
+#include "sim/app/options/explain_options.hpp"
 #include "sim/app/options/topology_options.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
@@ -20,6 +21,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/report/model/model_catalog.hpp"
 #include "sim/report/output_file.hpp"
+#include "sim/report/prediction/job_check_report.hpp"
 #include "sim/report/prediction/job_listing.hpp"
 
 namespace foretrain {
@@ -37,6 +39,7 @@ struct Options {
   TopologyOptions topology;
   ModelCommand model;
   JobCommand job;
+  ExplainCommand explain;
   CalibrateCommand calibrate;
   ReferenceCommand reference;
   std::string shell;
@@ -144,6 +147,12 @@ void add_job(CLI::App& app, Options& options) {
   check->add_option("--set", job.overrides.settings, "Any key of the scenario, as in data.samples=1281167")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  check->add_option("--format", job.format, joined(names_of_rows(kJobCheckFormats)))
+      ->transform(one_of(names_of_rows(kJobCheckFormats)))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  check->add_option("-o,--output", job.output, "Write to a file instead of standard output")
+      ->type_name("FILE");
   check->footer(
       "Exit code 1: the batch system would refuse it, or there is nothing to train on.\n\n"
       "Examples:\n  foretrain job check job.pbs --cluster polaris\n  foretrain job check job.sbatch --model "
@@ -206,6 +215,7 @@ void declare(CLI::App& app, Options& options) {
   add_validate(app, options.training);
   add_calibrate(app, options.calibrate);
   add_job(app, options);
+  add_explain(app, options.explain);
   add_reference(app, options);
   add_completion(app, options);
   add_help(app, options);

@@ -184,6 +184,16 @@ struct JobCommand {
 void run_job_show(const JobCommand& command);   // job.cpp
 void run_job_check(const JobCommand& command);  // job.cpp
 
+struct ExplainCommand {
+  std::vector<std::string> files;  ///< of the accounting; a scenario or a job script may be among them
+  std::string scenario;            ///< a file or a catalog name; empty: none, or one of the files
+  std::string job;                 ///< id of one of several jobs; empty: all
+  ScenarioOverrides overrides;
+  std::string format = "table";
+  std::string output;  ///< file; empty = standard output
+};
+void run_explain(const ExplainCommand& command);  // explain.cpp
+
 struct ReferenceCommand {
   std::string topic;
 };

@@ -13,6 +13,7 @@
 #include "sim/import/jobs/job_lint.hpp"
 #include "sim/import/program_arguments.hpp"
 #include "sim/report/output_file.hpp"
+#include "sim/report/prediction/job_check_report.hpp"
 #include "sim/report/prediction/job_listing.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
@@ -54,15 +55,40 @@ std::vector<Diagnostic> findings_of_prediction(const JobCommand& command, const 
   return found;
 }
 
-/// What could not be looked at, and how to have it looked at.
-std::string not_checked(const JobCommand& command, const OpenedJob& job) {
-  std::string out;
-  if (!job.cluster) out += fmt::format("not checked: nodes and partitions; {}\n", job.no_cluster);
-  const bool knows_samples = std::ranges::any_of(command.overrides.settings, [](const std::string& setting) {
+bool knows_model(const JobCommand& command, const OpenedJob& job) {
+  return !command.overrides.model.empty() || find_argument(job.script.launch.arguments, "model") != nullptr;
+}
+
+bool knows_samples(const JobCommand& command) {
+  return std::ranges::any_of(command.overrides.settings, [](const std::string& setting) {
     return setting.starts_with("data.samples") || setting.starts_with("data.set");
   });
-  if (job.script.request.seconds && !knows_samples)
-    out += "not checked: the time limit; that takes --model NAME and --set data.samples=N\n";
+}
+
+/// What a prediction lacks, as the end of a sentence; empty when it lacks nothing.
+std::string missing_for_prediction(const JobCommand& command, const OpenedJob& job, bool of_time) {
+  std::vector<std::string> missing;
+  if (!job.cluster) missing.emplace_back("the cluster (--cluster NAME)");
+  if (!job.script.resources.gpus) missing.emplace_back("a number of GPUs in the script");
+  if (!knows_model(command, job)) missing.emplace_back("the network (--model NAME)");
+  if (of_time && !knows_samples(command)) missing.emplace_back("the data set's size (--set data.samples=N)");
+  return missing.empty() ? "" : fmt::format("that takes {}", fmt::join(missing, ", "));
+}
+
+/// What could not be looked at, and how to have it looked at.
+std::vector<NotChecked> not_checked(const JobCommand& command, const OpenedJob& job) {
+  std::vector<NotChecked> out;
+  if (!job.cluster) out.push_back({"nodes and partitions", job.no_cluster_sentence});
+  if (job.script.request.seconds) {
+    const std::string missing = missing_for_prediction(command, job, true);
+    if (!missing.empty())
+      out.push_back({"the time limit", missing});
+    else if (!job.findings.refused.empty())
+      out.push_back({"the time limit", "the request has mistakes"});
+  }
+  const auto& shm = job.script.request.shared_memory;
+  const std::string missing = missing_for_prediction(command, job, false);
+  if (shm && !shm->value.whole_node && !missing.empty()) out.push_back({"/dev/shm", missing});
   return out;
 }
 
@@ -73,17 +99,18 @@ void run_job_check(const JobCommand& command) {
   std::vector<Diagnostic> warnings = job.findings.warnings;
   for (Diagnostic& remark : lint_job(job.script, job.text)) warnings.push_back(std::move(remark));
   const bool is_predictable =
-      job.cluster && job.findings.refused.empty() && job.script.resources.gpus &&
-      (!command.overrides.model.empty() || find_argument(job.script.launch.arguments, "model") != nullptr);
+      job.cluster && job.findings.refused.empty() && job.script.resources.gpus && knows_model(command, job);
   if (is_predictable) {
     for (Diagnostic& finding : findings_of_prediction(command, job)) warnings.push_back(std::move(finding));
   }
   std::ranges::stable_sort(warnings, {}, [](const Diagnostic& row) { return row.span.line; });
-  std::string out;
-  for (const Diagnostic& warning : warnings) out += "warning: " + one_line(warning) + "\n";
-  if (warnings.empty() && job.findings.refused.empty())
-    out += fmt::format("{}: nothing wrong is seen\n", printable(job.text.name));
-  write_output(command.output, out + not_checked(command, job));
+  const JobCheckReport report{job.script,
+                              job.cluster ? job.cluster->name : "",
+                              job.findings.refused,
+                              std::move(warnings),
+                              not_checked(command, job),
+                              is_predictable};
+  write_output(command.output, find_row(kJobCheckFormats, command.format)->write(report));
   if (!job.findings.refused.empty()) throw InputError(job.findings.refused);
 }
 

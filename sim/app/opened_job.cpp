@@ -97,6 +97,15 @@ InputError missing_model(const JobScript& script) {
   return InputError(fmt::format("{} does not say which network it trains", script.file), hint);
 }
 
+/// Every reason and hint, where there is room for one line.
+std::string in_one_line(const InputError& error) {
+  std::string out;
+  for (const Diagnostic& reason : error.diagnostics())
+    out += fmt::format("{}{}{}", out.empty() ? "" : "; ", reason.message,
+                       reason.hint.empty() ? "" : fmt::format(" ({})", reason.hint));
+  return out.empty() ? error.first_message() : out;
+}
+
 }  // namespace
 
 OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
@@ -109,6 +118,7 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
     // A cluster that the user names must be there; one that the script leaves open may stay open.
     if (!overrides.cluster.empty()) throw;
     job.no_cluster = error.what();
+    job.no_cluster_sentence = in_one_line(error);
   }
   if (job.cluster) take_whole_nodes(job.script, *job.cluster);
   job.findings = check_job(job.script, job.text, job.cluster.value_or(ClusterSpec{}));

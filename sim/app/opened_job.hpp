@@ -15,7 +15,8 @@ struct OpenedJob {
   SourceText text;
   JobScript script;
   std::optional<ClusterSpec> cluster;
-  std::string no_cluster;  ///< why there is none
+  std::string no_cluster;           ///< why there is none
+  std::string no_cluster_sentence;  ///< every reason of it, in one line
   JobFindings findings;
   std::string toml;  ///< the scenario; empty without a cluster
 };

@@ -21,6 +21,8 @@ namespace foretrain {
 
 namespace {
 
+// foretrain::quoted: std::string would find std::quoted, where a neighbour includes it.
+
 /// Strategies as programs call them, and what they are here.
 std::string strategy_named(std::string word) {
   word = lower_case(word);
@@ -104,7 +106,7 @@ class ScenarioWriter {
     add_strategy();
     add_launch();
     table("cluster");
-    key("name", quoted(cluster_.name),
+    key("name", foretrain::quoted(cluster_.name),
         script_.request.partition ? fmt::format("line {}", script_.request.partition->span.line) : "");
     add_run();
     return out_;
@@ -138,7 +140,7 @@ class ScenarioWriter {
           "# name = \"resnet50\"             # the script does not say which network: fill it in, or --model "
           "NAME\n";
     else
-      key("name", quoted(options_.model), options_.model_said_by);
+      key("name", foretrain::quoted(options_.model), options_.model_said_by);
     add_batch();
     const ProgramArgument* bf16 = argument("bf16");
     const ProgramArgument* half = bf16 != nullptr ? bf16 : argument("fp16");
@@ -146,13 +148,13 @@ class ScenarioWriter {
     const bool off =
         half != nullptr && (half->value == "false" || half->value == "False" || half->value == "0");
     if (half != nullptr && !off)
-      return key("precision", quoted(half == bf16 ? "bf16" : "amp_fp16"), said(*half));
+      return key("precision", foretrain::quoted(half == bf16 ? "bf16" : "amp_fp16"), said(*half));
     if (precision == nullptr) return;
     const std::string& word = precision->value;
     if (word.find("bf16") != word.npos || word == "bfloat16")
-      key("precision", quoted("bf16"), said(*precision));
+      key("precision", foretrain::quoted("bf16"), said(*precision));
     if (word == "fp16" || word == "16" || word == "16-mixed" || word == "float16")
-      key("precision", quoted("amp_fp16"), said(*precision));
+      key("precision", foretrain::quoted("amp_fp16"), said(*precision));
   }
 
   /// A batch is that of a process; one process that drives all GPUs shares it out among them.
@@ -201,7 +203,7 @@ class ScenarioWriter {
     const auto accumulation = integer(steps, 1, 4096);
     if (strategy_.value.empty() && !accumulation) return;
     table("strategy");
-    if (!strategy_.value.empty()) key("name", quoted(strategy_.value), strategy_.why);
+    if (!strategy_.value.empty()) key("name", foretrain::quoted(strategy_.value), strategy_.why);
     if (accumulation) key("accumulation", std::to_string(*accumulation), said(*steps));
   }
 
@@ -209,7 +211,7 @@ class ScenarioWriter {
     const JobLaunch& launch = script_.launch;
     if (!launch.started_by || is_one_process(strategy_.value)) return;
     table("launch");
-    key("with", quoted(launcher_name(launch.started_by->value)),
+    key("with", foretrain::quoted(launcher_name(launch.started_by->value)),
         fmt::format("{}: {}", place_of(launch, launch.started_by->span), name_of(launch.started_by->value)));
     const bool counts = launch.processes_per_node && launch.started_by->value != StartedBy::python &&
                         strategy_.value != "multi_worker_mirrored";

@@ -20,4 +20,14 @@ Json decisions_json(const Decisions& decisions) {
   return out;
 }
 
+Json findings_json(const std::vector<Diagnostic>& findings) {
+  Json out = Json::array();
+  for (const Diagnostic& finding : findings)
+    out.push_back({{"file", finding.file},
+                   {"line", finding.span.line},
+                   {"message", finding.message},
+                   {"hint", finding.hint}});
+  return out;
+}
+
 }  // namespace foretrain

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "sim/analysis/step/prediction_point.hpp"
 #include "sim/base/decisions.hpp"
+#include "sim/base/diagnostics.hpp"
 
 namespace foretrain {
 
@@ -17,5 +19,7 @@ std::string json_text(const Json& json);
 /// The account of one step in seconds, by the keys of the contract.
 Json breakdown_json(const Breakdown& breakdown);
 Json decisions_json(const Decisions& decisions);
+/// What is wrong with a job, with the line it stands in.
+Json findings_json(const std::vector<Diagnostic>& findings);
 
 }  // namespace foretrain

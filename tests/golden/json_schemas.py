@@ -43,6 +43,13 @@ COMMANDS = [
     "job show docs/tutorials/jobs/resnet50.sbatch",
     "job show docs/tutorials/jobs/too_many.sbatch",
     "job show docs/tutorials/jobs/four_layers.sub",
+    "job check docs/tutorials/jobs/resnet50.sbatch",
+    "job check docs/tutorials/jobs/four.txt",
+    "explain docs/tutorials/accounting/sacct.txt docs/tutorials/accounting/seff.txt",
+    "explain docs/tutorials/accounting/sacct.txt docs/tutorials/accounting/train.sbatch --set data.samples=1281167",
+    "explain tests/unit/import/accounting/jobstats.txt",
+    "explain tests/unit/import/accounting/gpus.csv",
+    "explain tests/unit/import/accounting/sacct_p.txt",
 ]
 
 

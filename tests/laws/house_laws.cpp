@@ -31,11 +31,12 @@ const Rooms& rooms() {
       {"collective", {"algorithms", "nccl", "transports"}},
       {"strategy", {"ddp", "fsdp", "horovod", "process", "replicas", "servers", "step", "zero"}},
       {"scenario", {"calibration", "csv", "layers", "schema", "sections", "toml"}},
-      {"import", {"detection", "jobs", "logs", "machines"}},
-      {"analysis", {"advice", "collective", "fit", "search", "step", "uncertainty", "validation"}},
+      {"import", {"accounting", "detection", "jobs", "logs", "machines"}},
+      {"analysis",
+       {"advice", "collective", "explanation", "fit", "search", "step", "uncertainty", "validation"}},
       {"report",
-       {"calibration", "collective", "comparison", "drawing", "model", "prediction", "study", "topology",
-        "validation"}},
+       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "prediction", "study",
+        "topology", "validation"}},
       {"app", {"options", "pages"}},
   };
   return plan;

@@ -125,6 +125,8 @@ constexpr JsonReport kJsonReports[] = {
     {"collective", "collective"},
     {"model", "model show"},
     {"job", "job show"},
+    {"job_check", "job check"},
+    {"explanation", "explain"},
     {"validation", "validate"},
     {"left_out", "validate --leave-out WHAT"},
     {"calibration_check", "calibrate check"},

@@ -76,6 +76,11 @@ Milli nvlink_bandwidthed(const Version& version, int compute_capability) {
   return to_milli(figure());
 }
 
+Milli nvlink_bandwidthed(const LinkType& type, const Version& version, int compute_capability) {
+  return type.nccl_bandwidth.per_second > 0 ? link_bandwidth(type)
+                                            : nvlink_bandwidthed(version, compute_capability);
+}
+
 Milli socket_bandwidth(const Version& version, HostFamily family) {
   return to_milli(by_family(row_in_force<SocketEra>(kSocket, version), family));
 }

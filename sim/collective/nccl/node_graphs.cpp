@@ -7,17 +7,26 @@
 
 #include "sim/collective/nccl/channel_count.hpp"
 #include "sim/collective/nccl/graph_search.hpp"
+#include "sim/collective/nccl/listed_rings.hpp"
 
 namespace foretrain::nccl {
 
 namespace {
 
-/// Kind and booked rate alone.
-LinkType booked_link(const LinkType& type) {
+/// Kind and booked rate alone. Of NVLinks between GPUs the rate follows from the GPU, unless the link says it
+/// itself.
+LinkType booked_link(const LinkType& type, bool between_gpus = false) {
+  const bool by_gpu = type.kind == LinkKind::nvlink && between_gpus;
   LinkType seen;
   seen.kind = type.kind;
-  seen.nccl_bandwidth = type.nccl_bandwidth.per_second > 0 ? type.nccl_bandwidth : type.bandwidth;
+  seen.nccl_bandwidth = type.nccl_bandwidth.per_second > 0 || by_gpu ? type.nccl_bandwidth : type.bandwidth;
   return seen;
+}
+
+/// To a CPU NVLinks are C2C links with a rate of their own, but on POWER9.
+bool is_by_gpu(const NodeSpec& node, const NodeLink& link) {
+  const bool joins_cpu = link.a.starts_with("cpu") || link.b.starts_with("cpu");
+  return !joins_cpu || node.host.family == HostFamily::power9;
 }
 
 NodeSpec seen_node(const NodeSpec& node) {
@@ -30,7 +39,7 @@ NodeSpec seen_node(const NodeSpec& node) {
   seen.gpudirect = node.gpudirect, seen.gpudirect_reach = node.gpudirect_reach;
   seen.multicast = node.multicast;
   for (const NodeLink& link : node.links)
-    seen.links.push_back({link.a, link.b, booked_link(link.type), link.count, {}});
+    seen.links.push_back({link.a, link.b, booked_link(link.type, is_by_gpu(node, link)), link.count, {}});
   return seen;
 }
 
@@ -87,10 +96,13 @@ NodeGraphs search_node(const NodeQuestion& question) {
     return search_graph(map, {pattern, least, most, settings.cross_nic, settings.version});
   };
   const int most = most_channels(settings.version) / 2;
-  graphs.ring = search(Pattern::ring, 1, most);
+  const std::optional<GraphResult> listed = listed_rings(map, question.node);
+  graphs.ring = listed ? *listed : search(Pattern::ring, 1, most);
   const int rings = std::max(1, graphs.ring.channels);
-  graphs.tree = search(settings.version >= Version{2, 8, 0} ? Pattern::balanced_tree : Pattern::split_tree,
-                       rings, rings);
+  const Pattern tree = settings.version >= Version{2, 8, 0} ? Pattern::balanced_tree : Pattern::split_tree;
+  const bool takes_list = listed && !question.several_nodes;
+  graphs.tree = takes_list ? *listed : search(tree, rings, rings);
+  if (takes_list) graphs.tree.pattern = tree;
   if (has_collnet(question)) {
     graphs.collnet_chain = search(Pattern::tree, rings, rings);
     const bool direct = settings.version >= Version{2, 14, 0};

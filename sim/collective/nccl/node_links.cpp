@@ -76,8 +76,8 @@ class Reader {
     if (link.type.kind == LinkKind::pcie) return connect(*a, *b, BookedKind::pcie, all);
     const bool to_cpu = kind(*a) == DeviceKind::cpu || kind(*b) == DeviceKind::cpu;
     if (to_cpu && input_.node.host.family != HostFamily::power9) return connect(*a, *b, BookedKind::c2c, all);
-    const int cc = compute_capability(input_.node);
-    const std::int64_t one = nvlink_bandwidthed(input_.settings.version, cc);
+    const std::int64_t one =
+        nvlink_bandwidthed(link.type, input_.settings.version, compute_capability(input_.node));
     connect(*a, *b, BookedKind::nvlink, static_cast<Milli>(std::min<std::int64_t>(kLocal, one * parallel)));
   }
 

@@ -107,16 +107,6 @@ std::vector<Row> rows_of(const JobScript& script) {
   return rows.take();
 }
 
-Json findings_json(const std::vector<Diagnostic>& findings) {
-  Json out = Json::array();
-  for (const Diagnostic& finding : findings)
-    out.push_back({{"file", finding.file},
-                   {"line", finding.span.line},
-                   {"message", finding.message},
-                   {"hint", finding.hint}});
-  return out;
-}
-
 /// A value that follows from others by a rule of the batch system stands in no line.
 std::string place_of_row(const JobScript& script, const Row& row) {
   if (row.line == 0) return "by rule";

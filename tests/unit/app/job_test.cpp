@@ -158,8 +158,20 @@ TEST_CASE("job check says what is wrong before the job is submitted, each with i
              ContainsSubstring("warning: job.sbatch:7: --batch-size 64 is of each process: 2 of them train "
                                "on 128 samples a step"));
   CHECK_THAT(run.output, ContainsSubstring("warning: job.sbatch:6: a time limit of 0:01:00 is too short"));
+  const ProgramRun json = folder.run("foretrain job check job.sbatch --format json");
+  CHECK_THAT(json.output, ContainsSubstring("\"schema\": \"foretrain.job_check/1\""));
+  CHECK_THAT(json.output, ContainsSubstring("\"message\": \"2 processes on a node for 4 GPUs: 2 unused\""));
+  CHECK_THAT(json.output, ContainsSubstring("\"what\": \"the time limit\""));
+  folder.write("open.sh", "#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gres=gpu:a100:2\nsrun python t.py\n");
+  const ProgramRun open = folder.run("foretrain job check open.sh");
+  INFO(open.output);
+  CHECK_THAT(open.output, ContainsSubstring("not checked: nodes and partitions; "));
+  CHECK_THAT(open.output,
+             ContainsSubstring("the time limit; that takes the cluster (--cluster NAME), the network "
+                               "(--model NAME), the data set's size (--set data.samples=N)"));
+  CHECK_THAT(open.output, !ContainsSubstring("error:"));
   const ProgramRun bare = folder.run("foretrain job check job.sbatch");
-  CHECK_THAT(bare.output, ContainsSubstring("not checked: the time limit; that takes --model NAME"));
+  CHECK_THAT(bare.output, ContainsSubstring("not checked: the time limit; that takes "));
 }
 
 TEST_CASE("job check ends with 1 for what the batch system would refuse, and says when nothing is wrong") {

@@ -59,7 +59,8 @@ TEST_CASE("queues of PBS and resource types of Grid Engine lead to their machine
 
 TEST_CASE("several clusters are all named, and none is said why") {
   CHECK(under_slurm("--partition=gpu\n--gres=gpu:1") ==
-        "adroit-v100 anvil-a100 expanse iris-v100-16gb iris-v100-32gb meluxina param-rudra puhti raven "
+        "adroit-v100 anvil-a100 expanse iris-v100-16gb iris-v100-32gb m3-a100 m3-a40 meluxina param-rudra "
+        "puhti raven "
         "setonix-gpu");
   CHECK(under_slurm("--gres=gpu:1").empty());
   CHECK(match_cluster(test::slurm("--partition=pvc\n--nodes=2"), catalog()).why ==

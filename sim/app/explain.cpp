@@ -1,0 +1,125 @@
+// explain: files of the accounting → one job → beside its prediction → report. A job script or a scenario
+// among the files says what was trained.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/explanation/explanation.hpp"
+#include "sim/analysis/predict.hpp"
+#include "sim/app/commands.hpp"
+#include "sim/app/opened_scenarios.hpp"
+#include "sim/app/progress_line.hpp"
+#include "sim/base/named_rows.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/import/accounting/readers.hpp"
+#include "sim/import/job_script.hpp"
+#include "sim/report/explanation/explanation_reports.hpp"
+#include "sim/report/output_file.hpp"
+#include "sim/scenario/toml/reader.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// What the files are: accounting, and at most one scenario or job script.
+struct ExplainedFiles {
+  std::vector<FinishedJob> jobs;
+  std::string scenario;  ///< empty: nothing to predict
+};
+
+bool is_scenario_file(const std::string& name, const SourceText& text) {
+  return name.ends_with(".toml") || (!is_accounting(text.text) && is_job_script(text.text));
+}
+
+/// Mistakes of all files at once.
+ExplainedFiles read_files(const ExplainCommand& command) {
+  ExplainedFiles out{{}, command.scenario};
+  std::vector<Diagnostic> mistakes;
+  for (const std::string& name : command.files) {
+    try {
+      SourceText text = read_text_file(name == "-" ? "/dev/stdin" : name, kLargestAccounting);
+      if (name == "-") text.name = "standard input";
+      if (is_scenario_file(name, text)) {
+        if (!out.scenario.empty())
+          throw InputError(fmt::format("two scenarios: {} and {}", printable(out.scenario), printable(name)),
+                           "give one of them");
+        out.scenario = name;
+        continue;
+      }
+      std::vector<FinishedJob> jobs = read_accounting(text);
+      std::move(jobs.begin(), jobs.end(), std::back_inserter(out.jobs));
+    } catch (const InputError& error) {
+      mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  if (!mistakes.empty()) throw InputError(std::move(mistakes));
+  if (out.jobs.empty())
+    throw InputError("no file is about a finished job",
+                     "as sacct --json -j JOBID, seff JOBID or jobstats JOBID print it");
+  out.jobs = joined_jobs(std::move(out.jobs));
+  return out;
+}
+
+std::string ids_of(const std::vector<FinishedJob>& jobs) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min<std::size_t>(jobs.size(), 5); ++i)
+    out += (i == 0 ? "" : ", ") + printable(jobs[i].id);
+  return jobs.size() > 5 ? out + ", …" : out;
+}
+
+/// Of several jobs the one that is asked for.
+void choose_job(std::vector<FinishedJob>& jobs, const std::string& id) {
+  if (id.empty()) return;
+  const auto found = std::ranges::find(jobs, id, &FinishedJob::id);
+  if (found == jobs.end())
+    throw InputError(fmt::format("there is no job {}", printable(shortened(id, 40))),
+                     "there are: " + ids_of(jobs));
+  FinishedJob chosen = std::move(*found);
+  jobs.clear();
+  jobs.push_back(std::move(chosen));
+}
+
+/// The job's own number of GPUs, unless --gpus says another.
+std::vector<int> gpus_to_predict(const ExplainCommand& command, const FinishedJob& job) {
+  if (!command.overrides.gpus.empty()) return command.overrides.gpus;
+  if (gpu_count(job).value_or(0) > 0) return {*gpu_count(job)};
+  throw InputError("how many GPUs the job had stands in none of the files", "give --gpus, as in --gpus 4");
+}
+
+JobExplanation beside_prediction(const ExplainCommand& command, const std::string& scenario,
+                                 const FinishedJob& job) {
+  ScenarioOverrides overrides = command.overrides;
+  overrides.gpus = gpus_to_predict(command, job);
+  std::vector<std::string> names;
+  if (!scenario.empty()) names.push_back(scenario);
+  const OpenedScenario opened =
+      std::move(open_scenarios(names, overrides, AskedScaling::of_scenario).front());
+  ProgressLine progress("predicting " + opened.scenario.name);
+  const Prediction prediction = predict(opened.scenario, [&progress](double done) { progress.show(done); });
+  const auto point = std::ranges::find(prediction.points, overrides.gpus.front(), &PredictionPoint::gpus);
+  if (point == prediction.points.end())
+    throw InputError(fmt::format("nothing is predicted for {} GPUs", overrides.gpus.front()));
+  const NodeSpec& node = opened.scenario.cluster.node;
+  const PredictedRun run{prediction, *point, node.gpus > 0 ? node.host.cores / node.gpus : 0,
+                         opened.scenario.cluster.site.gpu_type + " " + node.gpu.name};
+  return explain_job(job, &run);
+}
+
+}  // namespace
+
+void run_explain(const ExplainCommand& command) {
+  ExplainedFiles files = read_files(command);
+  choose_job(files.jobs, command.job);
+  const bool predicts = !files.scenario.empty() || !command.overrides.model.empty();
+  if (predicts && files.jobs.size() > 1)
+    throw InputError(fmt::format("a prediction is of one job, and there are {}: {}", files.jobs.size(),
+                                 ids_of(files.jobs)),
+                     "choose one with --job");
+  std::vector<JobExplanation> explained;
+  for (const FinishedJob& job : files.jobs)
+    explained.push_back(predicts ? beside_prediction(command, files.scenario, job) : explain_job(job));
+  write_report(command.output, command.format,
+               find_row(kExplanationFormats, command.format)->write(explained));
+}
+
+}  // namespace foretrain

@@ -1,0 +1,35 @@
+// One finding a line, as compilers print them.
+#include "sim/report/prediction/job_check_report.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/cluster/site.hpp"
+#include "sim/report/json_value.hpp"
+
+namespace foretrain {
+
+std::string write_job_check_table(const JobCheckReport& report) {
+  std::string out;
+  for (const Diagnostic& warning : report.warnings) out += "warning: " + one_line(warning) + "\n";
+  if (report.warnings.empty() && report.refused.empty())
+    out += fmt::format("{}: nothing wrong is seen\n", printable(report.script.file));
+  for (const NotChecked& gap : report.not_checked)
+    out += fmt::format("not checked: {}; {}\n", gap.what, printable(gap.why));
+  return out;
+}
+
+std::string write_job_check_json(const JobCheckReport& report) {
+  Json gaps = Json::array();
+  for (const NotChecked& gap : report.not_checked) gaps.push_back({{"what", gap.what}, {"why", gap.why}});
+  return json_text({{"schema", "foretrain.job_check/1"},
+                    {"file", report.script.file},
+                    {"batch_system", name_of(report.script.system)},
+                    {"cluster", report.cluster.empty() ? Json(nullptr) : Json(report.cluster)},
+                    {"predicted", report.predicted},
+                    {"mistakes", findings_json(report.refused)},
+                    {"warnings", findings_json(report.warnings)},
+                    {"not_checked", gaps}});
+}
+
+}  // namespace foretrain

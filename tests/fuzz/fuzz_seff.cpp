@@ -1,0 +1,7 @@
+// Fuzz target: what seff prints, from any bytes.
+#include "tests/fuzz/accounting_fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace foretrain;
+  return test::fuzz_accounting(is_seff, read_seff, data, size);
+}
