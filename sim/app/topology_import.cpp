@@ -41,6 +41,8 @@ void run_topology_import(const ImportClusterCommand& command) {
   write_output(command.output, cluster.text);
   for (const std::string& assumption : cluster.assumptions)
     std::fprintf(stderr, "assumed: %s\n", printable_lines(assumption).c_str());
+  for (const std::string& check : cluster.checks)
+    std::fprintf(stderr, "NCCL's graph: %s\n", printable_lines(check).c_str());
 }
 
 }  // namespace foretrain

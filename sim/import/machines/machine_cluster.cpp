@@ -11,6 +11,8 @@
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
+#include "sim/import/machines/amd_links.hpp"
+#include "sim/import/machines/graph_check.hpp"
 #include "sim/import/machines/machine_completion.hpp"
 #include "sim/import/machines/pci_devices.hpp"
 #include "sim/scenario/cluster_text.hpp"
@@ -85,14 +87,33 @@ class ImportedWriter {
     traits.is_wired = has_wired_nvlinks();
     traits.generation = first_gpu().generation;
     traits.gpus_of_node = gpus_of(machine_);
+    if (traits.generation == 0) traits.generation = generation_by_network();
     parts_.recognised =
-        answers_.gpu.empty() ? recognised_gpu(traits) : RecognisedGpu{answers_.gpu, "as asked for"};
+        answers_.gpu.empty() ? recognised(traits) : RecognisedGpu{answers_.gpu, "as asked for"};
     parts_.gpu = open_value(CatalogKind::gpus, parts_.recognised.name, read_gpu);
+    settle_amd_links(machine_.nvlinks, parts_.gpu, gpus_of(machine_));
     parts_.like_name = machine_.family == HostFamily::power9 ? "ac922-4gpu" : host_template_of(host_link());
     parts_.like = open_value(CatalogKind::nodes, parts_.like_name, read_node_template);
     if (parts_.recognised.assumed)
       assume(fmt::format("the GPU: {} is the nearest of the catalog to {}; --gpu NAME says better",
                          parts_.gpu.name, parts_.recognised.because));
+  }
+
+  RecognisedGpu recognised(const GpuTraits& traits) const {
+    if (machine_.has_no_gpu) return {"cpu-core", "no GPU in this node: a core of it trains", true};
+    if (traits.pci_device != "1002:" || !traits.product.empty()) return recognised_gpu(traits);
+    return {amd_gpu_joined_as(machine_.nvlinks, gpus_of(machine_)), "AMD GPUs that are joined so", true};
+  }
+
+  /// Networks of a rate came with PCIe of a generation; only where files tell nothing of a node.
+  int generation_by_network() const {
+    const MachinePart& gpu = first_gpu();
+    const bool is_unknown = gpu.name.empty() && gpu.pci_device.empty() && machine_.gpu_product.empty() &&
+                            gpu.compute_capability <= 0 && !machine_.tells_nvlinks;
+    double gbps = machine_.fabric.gbps;
+    for (const int i : machine_.of_kind(PartKind::adapter)) gbps = std::max(gbps, part(i).network_gbps);
+    if (!is_unknown || gbps < 90) return 0;
+    return gbps > 300 ? 5 : gbps > 150 ? 4 : 3;
   }
 
   std::string host_link() const { return host_link_of(parts_.gpu); }
@@ -117,14 +138,15 @@ class ImportedWriter {
     if (!network_.empty() || (adapters_.empty() && machine_.fabric.levels == 0 && nodes() == 1)) return;
     const MachinePart adapter = adapters_.empty() ? MachinePart{} : part(adapters_.front());
     const double gbps = adapter.network_gbps > 0 ? adapter.network_gbps : machine_.fabric.gbps;
-    network_ = network_of(adapter.pci_device, gbps);
+    network_ = network_of(adapter.pci_device, gbps, adapter.is_ethernet);
     if (!network_.empty()) {
       network_because_ =
           gbps > 0 ? fmt::format("{:g} Gb/s", gbps) : "what adapter " + adapter.pci_device + " usually runs";
       return;
     }
-    network_ = usual_network();
-    network_because_ = "assumed: of the GPU's generation";
+    network_ = gbps > 0 ? nearest_network(gbps, adapter.is_ethernet) : usual_network();
+    network_because_ =
+        gbps > 0 ? fmt::format("assumed: nearest to {:g} Gb/s", gbps) : "assumed: of the GPU's generation";
     assume(fmt::format("the network: {}; --network NAME says better", network_));
   }
 
@@ -366,7 +388,8 @@ class ImportedWriter {
 
 ImportedCluster cluster_of(const Machine& machine, const ImportAnswers& answers) {
   ImportedCluster out = ImportedWriter(machine, answers).write();
-  read_or_throw(SourceText{"imported cluster", out.text}, read_cluster);
+  const ClusterSpec spec = read_or_throw(SourceText{"imported cluster", out.text}, read_cluster);
+  out.checks = graph_checks(spec, machine.graphs);
   return out;
 }
 
