@@ -94,15 +94,22 @@ class ImportedWriter {
     settle_amd_links(machine_.nvlinks, parts_.gpu, gpus_of(machine_));
     parts_.like_name = machine_.family == HostFamily::power9 ? "ac922-4gpu" : host_template_of(host_link());
     parts_.like = open_value(CatalogKind::nodes, parts_.like_name, read_node_template);
+    if (machine_.has_no_gpu && answers_.gpu.empty())
+      assume("a core in the place of a GPU: the files say that this node has none; --gpu NAME says better");
     if (parts_.recognised.assumed)
       assume(fmt::format("the GPU: {} is the nearest of the catalog to {}; --gpu NAME says better",
                          parts_.gpu.name, parts_.recognised.because));
   }
 
   RecognisedGpu recognised(const GpuTraits& traits) const {
-    if (machine_.has_no_gpu) return {"cpu-core", "no GPU in this node: a core of it trains", true};
-    if (traits.pci_device != "1002:" || !traits.product.empty()) return recognised_gpu(traits);
-    return {amd_gpu_joined_as(machine_.nvlinks, gpus_of(machine_)), "AMD GPUs that are joined so", true};
+    if (machine_.has_no_gpu) return {"cpu-core", "no GPU in this node: a core of it computes"};
+    if (traits.pci_device != "1002:" || !traits.product.empty()) {
+      RecognisedGpu out = recognised_gpu(traits);
+      if (generation_by_network() > 0) out.because = "what nodes on such a network have: no file names it";
+      return out;
+    }
+    return {amd_gpu_joined_as(machine_.nvlinks, gpus_of(machine_)), "AMD's GPUs that are joined like these",
+            true};
   }
 
   /// Networks of a rate came with PCIe of a generation; only where files tell nothing of a node.

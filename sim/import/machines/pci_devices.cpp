@@ -142,6 +142,7 @@ double distance(const Gpu& gpu, const GpuTraits& traits) {
   if (const double capability = compute_capability_of(traits); capability > 0)
     out += 1000 * std::abs(gpu.compute_capability - capability);
   if (traits.generation > 0) out += 100 * std::abs(generation_of(gpu) - traits.generation);
+  if (gpu.ports.bridged && traits.is_wired) out += 50;
   const int nvlinks = gpu.ports.bridged && traits.is_wired ? 0 : gpu.ports.nvlinks;
   if (traits.nvlinks >= 0) return out + std::abs(nvlinks - traits.nvlinks);
   // Boards of eight have NVLinks; of fewer GPUs nobody knows.
@@ -212,6 +213,12 @@ std::vector<std::string> product_words(std::string_view product) {
     return word == "nvidia" || word == "tesla" || word == "geforce" || word == "quadro" || word == "amd" ||
            word == "instinct" || word.starts_with("hbm");
   });
+  // "Instinct MI250X/MI250", "MI300X OAM": AMD's products are one word.
+  const auto is_amd_product = [](const std::string& word) {
+    return word.starts_with("mi") && word.size() > 2 &&
+           std::isdigit(static_cast<unsigned char>(word[2])) != 0;
+  };
+  if (const auto amd = std::ranges::find_if(words, is_amd_product); amd != words.end()) return {*amd};
   return words;
 }
 
