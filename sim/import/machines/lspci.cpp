@@ -22,6 +22,7 @@ namespace foretrain {
 namespace {
 
 constexpr std::size_t kMostPciDevices = 100'000;
+constexpr std::size_t kWidestTree = 4000;  ///< columns; lspci itself ends a line at 1024
 /// Of two sockets, firmware gives the second the upper half of the buses.
 constexpr int kSecondSocketBus = 0x80;
 /// Adapters that usually run slower than this share of the fastest are for management or storage.
@@ -63,7 +64,7 @@ class LspciTree {
       return diagnostics_.report({line.number, static_cast<int>(at) + 1, 1}, "this branch comes from nowhere",
                                  "the tree was cut, or lost its blanks: lspci -tv > pci.txt");
     }
-    while (at < text.size()) at = step(text, at);
+    while (at < std::min(text.size(), kWidestTree)) at = step(text, at);
   }
 
   PciNodes nodes() { return std::move(nodes_); }
@@ -78,7 +79,7 @@ class LspciTree {
   /// What stands at a place of the line; gives where the next begins.
   std::size_t step(std::string_view text, std::size_t at) {
     const char c = text[at];
-    if (c == '+') open_[at] = here_;
+    if (c == '+' && at < kWidestTree) open_[at] = here_;
     if (c == '+' || c == '-' || c == '\\') return at + 1;
     if (c == '[') return take_bus(text, at);
     if (std::isxdigit(static_cast<unsigned char>(c)) != 0) return take_device(text, at);
