@@ -261,6 +261,13 @@ void keep_usual_gpus(PciNodes& nodes, std::vector<std::string>& remarks) {
   }
 }
 
+/// What the processor's own bridges say: AMD makes none for others, and Intel's adapters are everywhere.
+std::optional<HostFamily> family_of_bridges(std::string_view text) {
+  if (holds(text, "Inc. [AMD] ")) return HostFamily::amd;
+  if (holds(text, "IBM POWER")) return HostFamily::power9;
+  return holds(text, "Intel Corporation") ? std::optional(HostFamily::intel_skylake) : std::nullopt;
+}
+
 }  // namespace
 
 bool is_lspci(std::string_view text) {
@@ -295,6 +302,7 @@ Machine read_lspci(const SourceText& source, Diagnostics& diagnostics) {
   leave_out_adapters(nodes, machine.remarks);
   keep_usual_gpus(nodes, machine.remarks);
   machine.parts = machine_parts(nodes);
+  machine.family = family_of_bridges(source.text);
   machine.remarks.push_back(first_branch > 0
                                 ? "lspci tells no sockets: buses from 80 on are taken for the second one's"
                                 : "a list tells no switches: lspci -tv does");

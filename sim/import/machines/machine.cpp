@@ -68,15 +68,22 @@ void take_fabric(MachineFabric& fabric, const MachineFabric& other) {
 
 std::size_t index(int number) { return static_cast<std::size_t>(number); }
 
-/// Ports that one file places and another measures: by name. Where no file places them, at the first socket.
+/// By name; ports without one (lspci) by model, each once.
+bool is_same_port(const MachinePart& mine, const MachinePart& port) {
+  if (!mine.name.empty() || port.pci_device.empty()) return !port.name.empty() && mine.name == port.name;
+  return mine.pci_device == port.pci_device;
+}
+
+/// Ports that one file places and another measures. Where no file places them, at the first socket.
 void take_adapters(Machine& machine, const Machine& other) {
   const std::vector<int> own = machine.of_kind(PartKind::adapter);
   for (const int at : other.of_kind(PartKind::adapter)) {
     const MachinePart& port = other.parts[index(at)];
-    const auto same = std::ranges::find_if(
-        own, [&](int mine) { return !port.name.empty() && machine.parts[index(mine)].name == port.name; });
+    const auto same =
+        std::ranges::find_if(own, [&](int mine) { return is_same_port(machine.parts[index(mine)], port); });
     if (same != own.end()) {
       MachinePart& mine = machine.parts[index(*same)];
+      take_if_unsaid(mine.name, port.name);
       take_if_unsaid(mine.network_gbps, port.network_gbps);
       take_if_unsaid(mine.pci_device, port.pci_device);
       mine.is_ethernet = mine.is_ethernet || port.is_ethernet;

@@ -14,7 +14,7 @@
 #include "sim/import/machines/amd_links.hpp"
 #include "sim/import/machines/graph_check.hpp"
 #include "sim/import/machines/machine_completion.hpp"
-#include "sim/import/machines/pci_devices.hpp"
+#include "sim/import/machines/node_gpu.hpp"
 #include "sim/scenario/cluster_text.hpp"
 #include "sim/scenario/named_value.hpp"
 #include "sim/scenario/schema/cluster_keys.hpp"
@@ -87,9 +87,8 @@ class ImportedWriter {
     traits.is_wired = has_wired_nvlinks();
     traits.generation = first_gpu().generation;
     traits.gpus_of_node = gpus_of(machine_);
-    if (traits.generation == 0) traits.generation = generation_by_network();
     parts_.recognised =
-        answers_.gpu.empty() ? recognised(traits) : RecognisedGpu{answers_.gpu, "as asked for"};
+        answers_.gpu.empty() ? gpu_of_node(machine_, traits) : RecognisedGpu{answers_.gpu, "as asked for"};
     parts_.gpu = open_value(CatalogKind::gpus, parts_.recognised.name, read_gpu);
     settle_amd_links(machine_.nvlinks, parts_.gpu, gpus_of(machine_));
     parts_.like_name = machine_.family == HostFamily::power9 ? "ac922-4gpu" : host_template_of(host_link());
@@ -99,28 +98,6 @@ class ImportedWriter {
     if (parts_.recognised.assumed)
       assume(fmt::format("the GPU: {} is the nearest of the catalog to {}; --gpu NAME says better",
                          parts_.gpu.name, parts_.recognised.because));
-  }
-
-  RecognisedGpu recognised(const GpuTraits& traits) const {
-    if (machine_.has_no_gpu) return {"cpu-core", "no GPU in this node: a core of it computes"};
-    if (traits.pci_device != "1002:" || !traits.product.empty()) {
-      RecognisedGpu out = recognised_gpu(traits);
-      if (generation_by_network() > 0) out.because = "what nodes on such a network have: no file names it";
-      return out;
-    }
-    return {amd_gpu_joined_as(machine_.nvlinks, gpus_of(machine_)), "AMD's GPUs that are joined like these",
-            true};
-  }
-
-  /// Networks of a rate came with PCIe of a generation; only where files tell nothing of a node.
-  int generation_by_network() const {
-    const MachinePart& gpu = first_gpu();
-    const bool is_unknown = gpu.name.empty() && gpu.pci_device.empty() && machine_.gpu_product.empty() &&
-                            gpu.compute_capability <= 0 && !machine_.tells_nvlinks;
-    double gbps = machine_.fabric.gbps;
-    for (const int i : machine_.of_kind(PartKind::adapter)) gbps = std::max(gbps, part(i).network_gbps);
-    if (!is_unknown || gbps < 90) return 0;
-    return gbps > 300 ? 5 : gbps > 150 ? 4 : 3;
   }
 
   std::string host_link() const { return host_link_of(parts_.gpu); }

@@ -164,7 +164,7 @@ TEST_CASE("virtual functions stand for ports only where no port is seen") {
   CHECK(count(machine(gpu + virtual_one + "20:00.0 0207: 15b3:101b\n"), PartKind::adapter) == 1);
 }
 
-TEST_CASE("ibstat and ibv_devinfo tell adapters, models and rates; ports that are down are left out") {
+TEST_CASE("ibstat and ibv_devinfo tell adapters, models and rates, and ports that are down") {
   const Machine seen = machine(kIbstat);
   REQUIRE(count(seen, PartKind::adapter) == 1);
   CHECK(first(seen, PartKind::adapter).name == "mlx5_0");
@@ -193,13 +193,18 @@ TEST_CASE("rates of ibstat go to the ports that another file places") {
   const Machine both = joined({machine(matrix, "topo.txt"), machine(kIbstat, "ib.txt")});
   CHECK(count(both, PartKind::adapter) == 1);
   CHECK(first(both, PartKind::adapter).network_gbps == 200);
+  const Machine tree = joined({machine(kPciTree, "pci.txt"), machine(kIbstat, "ib.txt")});
+  CHECK(count(tree, PartKind::adapter) == 2);
+  CHECK(first(tree, PartKind::adapter).name == "mlx5_0");  // by its model
+  CHECK(first(tree, PartKind::adapter).network_gbps == 200);
+  CHECK(tree.family == HostFamily::amd);
   const Machine listed =
       joined({machine("GPU 0: NVIDIA L4 (UUID: x)\n", "l.txt"), machine(kIbstat, "ib.txt")});
   CHECK(count(listed, PartKind::adapter) == 1);
   CHECK(cluster(listed).fabric.link.name == "ib_hdr");
 }
 
-TEST_CASE("rocm-smi tells which GPUs are linked; the catalog how often") {
+TEST_CASE("rocm-smi tells which GPUs are linked, the catalog how often") {
   const Machine mesh = machine(rocm(8, "XGMI"));
   CHECK(mesh.nvlinks.size() == 28);
   CHECK(count(mesh, PartKind::socket) == 2);
@@ -365,6 +370,14 @@ TEST_CASE("InfraGraph's dotted connections are read, what is none is refused wit
              ContainsSubstring("m.txt:11:7") && ContainsSubstring("is no connection"));
   CHECK_THAT(mistake_in("infrastructure:\n  instances: []\n"),
              ContainsSubstring("neither a device with an xpu"));
+}
+
+TEST_CASE("a file of one line of mistakes is refused with a few of them") {
+  std::string text = "<graphs>";
+  for (int i = 0; i < 200'000; ++i) text += "<graph pattern=\"9\"/>";
+  const std::string mistakes = mistake_in(text + "</graphs>");
+  CHECK_THAT(mistakes, ContainsSubstring("50 errors"));
+  CHECK(mistakes.size() < 20'000);
 }
 
 TEST_CASE("NCCL's graphs that are cut are refused with their places") {
