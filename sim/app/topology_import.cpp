@@ -50,6 +50,8 @@ void write_imported(const ImportedCluster& cluster, const std::string& output) {
   write_output(output, cluster.text);
   for (const std::string& assumption : cluster.assumptions)
     std::fprintf(stderr, "assumed: %s\n", printable_lines(assumption).c_str());
+  for (const std::string& check : cluster.checks)
+    std::fprintf(stderr, "NCCL's graph: %s\n", printable_lines(check).c_str());
   for (const MachineDoubt& doubt : cluster.doubts) {
     const std::string text =
         fmt::format("warning: {}: {}\n  hint: {}", to_string(doubt.place), doubt.what, doubt.hint);

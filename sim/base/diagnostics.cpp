@@ -14,7 +14,8 @@ namespace foretrain {
 namespace {
 
 constexpr std::size_t kWindow = 100;
-constexpr std::size_t kLongestShownFile = 400;  ///< or option, with what follows it
+constexpr std::size_t kLongestQuoted = 1u << 20;  ///< a file that is one line is not kept with each mistake
+constexpr std::size_t kLongestShownFile = 400;    ///< or option, with what follows it
 
 bool continues_a_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
@@ -117,8 +118,10 @@ std::string InputError::first_message() const {
 }
 
 void Diagnostics::report(SourceSpan span, std::string message, std::string hint) {
-  include(
-      {{source_->name, span, std::string(source_->line(span.line)), std::move(message), std::move(hint)}});
+  if (found_.size() >= kMostDiagnostics) return;  // a hostile file has a million
+  const std::string_view line = source_->line(span.line);
+  include({{source_->name, span, std::string(line.size() > kLongestQuoted ? std::string_view() : line),
+            std::move(message), std::move(hint)}});
 }
 
 void Diagnostics::include(const std::vector<Diagnostic>& others) {

@@ -31,7 +31,8 @@ std::size_t values_in(const YamlNode& node) {
 
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(const SourceText& source) : source_(source) {}
+  TreeBuilder(const SourceText& source, std::size_t most_values)
+      : source_(source), most_values_(most_values) {}
   /// Says whether there was a document.
   bool take(YamlNode& out) {
     if (!finished_) return false;
@@ -85,8 +86,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   void count(std::size_t values, const SourceSpan& span) {
     values_ += values;
-    if (values_ > kMostYamlValues)
-      refuse(span, fmt::format("more than {} values, with those that aliases repeat", kMostYamlValues));
+    if (values_ > most_values_)
+      refuse(span, fmt::format("more than {} values, with those that aliases repeat", most_values_));
   }
   void open(YamlKind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
     if (open_.size() >= kDeepestYaml)
@@ -120,6 +121,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   const SourceText& source_;
+  std::size_t most_values_;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, YamlNode> anchors_;
   YamlNode document_;
@@ -161,14 +163,14 @@ const YamlNode& YamlNode::path(std::string_view keys) const {
   return slash == std::string_view::npos ? inner : inner.path(keys.substr(slash + 1));
 }
 
-std::vector<YamlNode> read_yaml(const SourceText& source) {
-  TreeBuilder builder(source);
-  if (source.text.size() > kLargestYaml)
+std::vector<YamlNode> read_yaml(const SourceText& source, YamlLimits limits) {
+  TreeBuilder builder(source, limits.values);
+  if (source.text.size() > limits.bytes)
     throw InputError(std::vector<Diagnostic>{
         {source.name,
          {},
          "",
-         fmt::format("has {} bytes of YAML; at most {} are read", source.text.size(), kLargestYaml),
+         fmt::format("has {} bytes of YAML; at most {} are read", source.text.size(), limits.bytes),
          ""}});
   std::vector<YamlNode> documents;
   std::istringstream stream(source.text);

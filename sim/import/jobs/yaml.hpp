@@ -17,6 +17,11 @@ inline constexpr std::size_t kLargestYaml = 1u << 20;
 inline constexpr int kDeepestYaml = 64;
 inline constexpr std::size_t kMostYamlValues = 50'000;
 
+/// What is read at most.
+struct YamlLimits {
+  std::size_t bytes = kLargestYaml, values = kMostYamlValues;
+};
+
 struct YamlNode {
   enum class Kind : std::uint8_t { null, scalar, map, list };
   Kind kind = Kind::null;
@@ -34,7 +39,7 @@ struct YamlNode {
 
 /// The documents of a text. Aliases stand for what their anchor names. Throws InputError with the place for
 /// what is no YAML, too large, too deep, too many values, and for an alias inside of what it names.
-std::vector<YamlNode> read_yaml(const SourceText& source);
+std::vector<YamlNode> read_yaml(const SourceText& source, YamlLimits limits = {});
 
 /// Block style; texts in quotes where they need them.
 std::string write_yaml(const YamlNode& node);

@@ -20,7 +20,16 @@ const std::vector<MachineFormat>& machine_formats() {
   static const std::vector<MachineFormat> rows{
       {"NCCL topology XML", "NCCL_TOPO_DUMP_FILE, or the file a cloud injects", is_nccl_topology,
        read_nccl_topology},
+      {"NCCL graph XML", "NCCL_GRAPH_DUMP_FILE, beside a node: compared with our search", is_nccl_graph,
+       read_nccl_graph},
+      {"SimGrid platform", "platform XML: hosts, links, zones", is_simgrid_platform, read_simgrid_platform},
       {"hwloc XML", "lstopo machine.xml", is_hwloc_xml, read_hwloc_xml},
+      {"Kubernetes node", "kubectl describe node; kubectl get node -o yaml or json", is_kubernetes_node,
+       read_kubernetes_node},
+      {"InfraGraph", "YAML of devices, instances, edges", is_infragraph, read_infragraph},
+      {"Slurm topology.yaml", "trees and blocks of nodes", is_slurm_topology_yaml, read_slurm_topology_yaml},
+      {"rocm-smi --showtopo", "weights, hops and link types of AMD GPUs", is_rocm_topology,
+       read_rocm_topology},
       {"nvidia-smi -q", "also -q -x: products, lanes, memory", is_gpu_query, read_gpu_query},
       {"nvidia-smi topo -p2p", "which GPUs reach each other", is_peer_table, read_peer_table},
       {"nvidia-smi topo -m", "also -mp; pasted with prompts, colours or as Markdown", is_topology_matrix,
@@ -32,8 +41,12 @@ const std::vector<MachineFormat>& machine_formats() {
        read_slurm_switches},
       {"Slurm partitions", "scontrol show partition, beside nodes", is_slurm_partitions,
        read_slurm_partitions},
+      {"ibsim network", "Switch and Hca records", is_ibsim_network, read_ibsim_network},
       {"ibnetdiscover", "also iblinkinfo: switches and hosts of InfiniBand", is_ib_discovery,
-       read_ib_discovery}};
+       read_ib_discovery},
+      {"ibstat", "also ibstatus, ibv_devinfo: adapters and the rates of their ports", is_ib_adapters,
+       read_ib_adapters},
+      {"lspci -tv", "also lists, -nn and -vv: PCI devices", is_lspci, read_lspci}};
   return rows;
 }
 

@@ -57,6 +57,14 @@ std::optional<HostFamily> family_of_hwloc(const std::string& key, const std::str
   return std::nullopt;
 }
 
+/// Boards whose GPU is part of the chip and no PCI device: by what their firmware calls them.
+std::string_view gpu_of_board(std::string_view product) {
+  for (const std::string_view board : {"DGX_Spark", "DGX Spark", "GB10", "GX10"}) {
+    if (holds(product, board)) return "gb10";
+  }
+  return "";
+}
+
 class HwlocXml {
  public:
   HwlocXml(const SourceText& source, Diagnostics& diagnostics)
@@ -68,6 +76,7 @@ class HwlocXml {
     xml_.walk(topology, -1, [this](const pugi::xml_node& node, int parent) { return visit(node, parent); });
     keep_one_maker(nodes_, machine_.remarks);
     drop_coreless_sockets();
+    add_gpu_of_board();
     machine_.parts = machine_parts(nodes_);
     machine_.sockets = static_cast<int>(machine_.of_kind(PartKind::socket).size());
     if (machine_.sockets == 0) diagnostics_.report(xml_.span_of(topology), "no CPU in this topology");
@@ -76,6 +85,15 @@ class HwlocXml {
   }
 
  private:
+  void add_gpu_of_board() {
+    const auto is_gpu = [](const PciNode& node) { return node.kind == PciNode::Kind::gpu; };
+    if (board_gpu_.empty() || nodes_.empty() || std::ranges::any_of(nodes_, is_gpu)) return;
+    PciNode gpu{PciNode::Kind::gpu, 0, {}};
+    gpu.part.name = board_gpu_;
+    nodes_.push_back(std::move(gpu));
+    machine_.remarks.push_back(fmt::format("the GPU is that of the board: {}", board_gpu_));
+  }
+
   int visit(const pugi::xml_node& node, int parent) {
     const std::string_view element = node.name();
     if (element == "info") take_info(node, parent);
@@ -150,6 +168,9 @@ class HwlocXml {
   void take_info(const pugi::xml_node& info, int parent) {
     const std::string key = attribute_of(info, "name"), value = attribute_of(info, "value");
     if (const auto family = family_of_hwloc(key, value); family && !machine_.family) machine_.family = family;
+    if (key == "DMIProductName" || key == "DMIBoardName") {
+      if (board_gpu_.empty()) board_gpu_ = gpu_of_board(value);
+    }
     if (key == "CPUModel" && machine_.cpu_model.empty()) machine_.cpu_model = value;
     if (parent < 0 || at(parent).kind != PciNode::Kind::gpu) return;
     if (key == "PCIDevice" && at(parent).part.name.empty()) at(parent).part.name = value;
@@ -236,6 +257,7 @@ class HwlocXml {
   Diagnostics& diagnostics_;
   Machine machine_;
   std::vector<PciNode> nodes_;
+  std::string board_gpu_;
   std::map<int, bool> has_cores_;
   std::map<std::string, int> device_at_;  ///< by gp_index
 };

@@ -100,6 +100,37 @@ class LinkInfo {
   std::string host_;
 };
 
+bool is_adapter_text(std::string_view description) {
+  const Words words = words_of(description, 2);
+  if (words.size() < 2) return false;
+  for (const std::string_view mark : {"HCA-", "mlx", "hfi", "ib", "roce", "bnxt"}) {
+    if (words[1].starts_with(mark)) return true;
+  }
+  return false;
+}
+
+/// iblinkinfo --line: `0x… "host HCA-1" 612 1[ ] ==( 4X 25.78125 Gbps Active/ LinkUp)==> 0x… 496 20[ ]
+/// "switch" ( )`, from either end.
+void take_whole_link(std::string_view line, SwitchGraph& graph) {
+  const std::size_t open = line.find("==("), arrow = line.find(")==>");
+  if (!line.starts_with("0x") || open == std::string_view::npos || arrow == std::string_view::npos ||
+      arrow < open)
+    return;
+  const Words rate = words_of(line.substr(open + 3, arrow - open - 3), 3);
+  const std::string_view near = between(line.substr(0, open), '"', 0),
+                         far = between(line.substr(arrow), '"', 0);
+  const Words far_words = words_of(line.substr(arrow + 4), 1), near_words = words_of(line, 1);
+  if (near.empty() || far.empty() || rate.size() < 3 || rate[2] != "Gbps") return;
+  const std::string at(near_words[0]), to(far_words[0]);
+  const double gbps = gbps_of_lanes(rate[0], number_of(rate[1]).value_or(0));
+  const bool is_host = is_adapter_text(near), leads_to_host = is_adapter_text(far);
+  if (is_aggregation(near) || is_aggregation(far) || (is_host && leads_to_host)) return;
+  if (is_host) graph.add_host(to, host_of(near), gbps);
+  if (leads_to_host) graph.add_host(at, host_of(far), gbps);
+  if (!is_host && !leads_to_host)
+    graph.add_link(at, to, std::string(words_of(line.substr(0, open), 80).back()));
+}
+
 bool is_port_line(std::string_view line) {
   const Words words = words_of(line, 8);
   return words.size() >= 7 && (words[0] == "CA" || words[0] == "SW") && words[3].starts_with("0x");
@@ -128,6 +159,7 @@ Machine read_ib_discovery(const SourceText& source, Diagnostics& diagnostics) {
     plain.take(line.text);
     links.take(line.text);
     if (is_port_line(line.text)) take_port_line(line.text, graph);
+    take_whole_link(line.text, graph);
     if (was_empty && !graph.empty()) machine.place = {source.name, line.number};
   }
   machine.fabric = graph.fabric();

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ascii.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/import/machines/pci_devices.hpp"
 
 namespace foretrain {
 
@@ -19,6 +21,35 @@ Diagnostic contradiction(const Machine& one, const Machine& other) {
           fmt::format("{} here, {} in {}:{}", counted(gpus_of(one), "GPU"), gpus_of(other), other.place.file,
                       other.place.line),
           "give files of one and the same kind of node"};
+}
+
+Diagnostic other_product(const Machine& one, const Machine& other) {
+  return {one.place.file,
+          {one.place.line, 1, 1},
+          "",
+          fmt::format("{} here, {} in {}:{}", one.gpu_product, other.gpu_product, other.place.file,
+                      other.place.line),
+          "give files of one and the same kind of node"};
+}
+
+/// "a100" of "nvidia_a100-sxm4" and the other way round, in small letters.
+bool holds_either(std::string_view one, std::string_view other) {
+  const std::string a = lower_case(one), b = lower_case(other);
+  return a.find(b) != std::string::npos || b.find(a) != std::string::npos;
+}
+
+bool has_digit(const std::string& word) {
+  return std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// "NVIDIA A100-SXM4-80GB" and "v100": both name a product and no word is common. Names that sites make up
+/// ("volta") contradict nothing.
+bool are_different(std::string_view one, std::string_view other) {
+  const std::vector<std::string> a = product_words(one), b = product_words(other);
+  const auto is_common = [&b](const std::string& word) { return std::ranges::find(b, word) != b.end(); };
+  const bool is_part = holds_either(one, other);
+  return std::ranges::any_of(a, has_digit) && std::ranges::any_of(b, has_digit) &&
+         std::ranges::none_of(a, is_common) && !is_part;
 }
 
 template <class Value>
@@ -41,12 +72,42 @@ void take_site(Site& site, const Site& other) {
   if (site.partitions.empty()) site.partitions = other.partitions;
 }
 
+std::size_t index(int number) { return static_cast<std::size_t>(number); }
+
+/// By name; ports without one (lspci) by model, each once.
+bool is_same_port(const MachinePart& mine, const MachinePart& port) {
+  if (!mine.name.empty() || port.pci_device.empty()) return !port.name.empty() && mine.name == port.name;
+  return mine.pci_device == port.pci_device;
+}
+
+/// Ports that one file places and another measures. Where no file places them, at the first socket.
+void take_adapters(Machine& machine, const Machine& other) {
+  const std::vector<int> own = machine.of_kind(PartKind::adapter);
+  for (const int at : other.of_kind(PartKind::adapter)) {
+    const MachinePart& port = other.parts[index(at)];
+    const auto same =
+        std::ranges::find_if(own, [&](int mine) { return is_same_port(machine.parts[index(mine)], port); });
+    if (same != own.end()) {
+      MachinePart& mine = machine.parts[index(*same)];
+      take_if_unsaid(mine.name, port.name);
+      take_if_unsaid(mine.network_gbps, port.network_gbps);
+      take_if_unsaid(mine.pci_device, port.pci_device);
+      mine.is_ethernet = mine.is_ethernet || port.is_ethernet;
+    } else if (own.empty()) {
+      if (machine.of_kind(PartKind::socket).empty()) machine.parts.push_back({PartKind::socket, -1});
+      machine.parts.push_back(port);
+      machine.parts.back().parent = machine.of_kind(PartKind::socket).front();
+    }
+  }
+}
+
 /// What `machine` does not say and `other` does.
 void take_missing(Machine& machine, const Machine& other) {
   if (!machine.tells_nvlinks && other.tells_nvlinks && gpus_of(machine) == gpus_of(other)) {
     machine.nvlinks = other.nvlinks;
     machine.tells_nvlinks = true;
   }
+  take_adapters(machine, other);
   take_if_unsaid(machine.peer_access, other.peer_access);
   take_if_unsaid(machine.gpu_count, other.gpu_count);
   take_if_unsaid(machine.gpu_product, other.gpu_product);
@@ -60,15 +121,27 @@ void take_missing(Machine& machine, const Machine& other) {
   take_site(machine.site, other.site);
   machine.remarks.insert(machine.remarks.end(), other.remarks.begin(), other.remarks.end());
   machine.doubts.insert(machine.doubts.end(), other.doubts.begin(), other.doubts.end());
+  machine.has_no_gpu = machine.has_no_gpu && other.has_no_gpu;
+  machine.graphs.insert(machine.graphs.end(), other.graphs.begin(), other.graphs.end());
 }
 
 void refuse_other_counts(const Machine& base, const std::vector<Machine>& machines) {
   std::vector<Diagnostic> mistakes;
   for (const Machine& machine : machines) {
-    if (gpus_of(machine) > 0 && gpus_of(machine) != gpus_of(base))
-      mistakes.push_back(contradiction(machine, base));
+    const bool tells_gpus = gpus_of(machine) > 0 || machine.has_no_gpu;
+    if (tells_gpus && gpus_of(machine) != gpus_of(base)) mistakes.push_back(contradiction(machine, base));
+    if (are_different(machine.gpu_product, base.gpu_product))
+      mistakes.push_back(other_product(machine, base));
   }
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
+}
+
+[[noreturn]] void refuse_graphs_alone(const Machine& machine) {
+  throw InputError({{machine.place.file,
+                     {machine.place.line, 1, 1},
+                     "",
+                     "channels that NCCL found, and no machine that they are of",
+                     "give the file of NCCL_TOPO_DUMP_FILE, or another of the node, beside it"}});
 }
 
 }  // namespace
@@ -92,6 +165,8 @@ int gpus_of(const Machine& machine) {
 
 Machine joined(const std::vector<Machine>& machines) {
   const auto devices = [](const Machine& machine) { return machine.parts.size(); };
+  if (std::ranges::all_of(machines, [](const Machine& machine) { return !machine.graphs.empty(); }))
+    refuse_graphs_alone(machines.front());
   Machine out = *std::ranges::max_element(machines, {}, devices);
   if (out.parts.empty() || gpus_of(out) == 0) {
     // A network's file may place more devices than the node's; GPUs decide then.

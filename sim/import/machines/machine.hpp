@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/cluster/hardware.hpp"
+#include "sim/collective/nccl/graph.hpp"
 
 namespace foretrain {
 
@@ -23,12 +24,13 @@ struct MachinePart {
   int generation = 0;        ///< of its PCIe link upwards; 0: not said
   int lanes = 0;             ///< likewise
   double compute_capability = 0;
-  double network_gbps = 0;  ///< of an adapter's port; 0: not said
+  double network_gbps = 0;   ///< of an adapter's port; 0: not said
+  bool is_ethernet = false;  ///< so an adapter's port runs
   friend bool operator==(const MachinePart&, const MachinePart&) = default;
 };
 
-/// NVLinks of a GPU to another or, with other = -1, to NVSwitches. Each pair stands once. Numbers of GPUs in
-/// the order of Machine::gpus().
+/// NVLinks, or AMD's links, of a GPU to another or, with other = -1, to NVSwitches. Each pair stands once.
+/// Numbers of GPUs in the order of Machine::gpus(). count = 0: linked, and how often is not said.
 struct MachineNvlinks {
   int gpu = 0, other = -1, count = 0;
   friend bool operator==(const MachineNvlinks&, const MachineNvlinks&) = default;
@@ -69,6 +71,7 @@ struct Machine {
   bool tells_nvlinks = false;         ///< otherwise none in `nvlinks` does not mean that there are none
   std::optional<bool> peer_access{};  ///< whether GPUs reach each other's memory
   int gpu_count = 0;                  ///< where a file counts GPUs and does not place them
+  bool has_no_gpu = false;            ///< a file of a node says so
   std::string gpu_product;            ///< "NVIDIA A100-SXM4-80GB", "v100"
   Bytes gpu_memory{};                 ///< of one GPU, as its driver shows it; 0: not said
   std::string cpu_model;
@@ -78,7 +81,8 @@ struct Machine {
   MachineFabric fabric;
   Site site{};                       ///< how jobs get it; system none: not said
   std::vector<std::string> remarks;  ///< what was left out and why
-  std::vector<MachineDoubt> doubts;
+  std::vector<MachineDoubt> doubts{};
+  std::vector<nccl::GraphResult> graphs;  ///< what NCCL itself found on it, a check of our search
 
   /// Indices of the parts of a kind, in order.
   std::vector<int> of_kind(PartKind kind) const;

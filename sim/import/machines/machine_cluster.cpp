@@ -11,10 +11,13 @@
 #include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
+#include "sim/import/machines/amd_links.hpp"
 #include "sim/import/machines/board_nvlinks.hpp"
 #include "sim/import/machines/cluster_sections.hpp"
+#include "sim/import/machines/graph_check.hpp"
 #include "sim/import/machines/machine_completion.hpp"
 #include "sim/import/machines/machine_doubts.hpp"
+#include "sim/import/machines/node_gpu.hpp"
 #include "sim/import/machines/pci_devices.hpp"
 #include "sim/scenario/cluster_text.hpp"
 #include "sim/scenario/named_value.hpp"
@@ -89,11 +92,14 @@ class ImportedWriter {
     traits.is_wired = has_wired_nvlinks();
     traits.generation = first_gpu().generation;
     traits.gpus_of_node = gpus_of(machine_);
-    parts_.recognised =
-        answers_.gpu.empty() ? recognised_gpu(traits) : RecognisedGpu{answers_.gpu, answers_.gpu_because};
+    parts_.recognised = answers_.gpu.empty() ? gpu_of_node(machine_, traits)
+                                             : RecognisedGpu{answers_.gpu, answers_.gpu_because};
     parts_.gpu = open_value(CatalogKind::gpus, parts_.recognised.name, read_gpu);
+    settle_amd_links(machine_.nvlinks, parts_.gpu, gpus_of(machine_));
     parts_.like_name = machine_.family == HostFamily::power9 ? "ac922-4gpu" : host_template_of(host_link());
     parts_.like = open_value(CatalogKind::nodes, parts_.like_name, read_node_template);
+    if (machine_.has_no_gpu && answers_.gpu.empty())
+      assume("a core in the place of a GPU: the files say that this node has none; --gpu NAME says better");
     if (parts_.recognised.assumed)
       assume(fmt::format("the GPU: {} is the nearest of the catalog to {}; --gpu NAME says better",
                          parts_.gpu.name, parts_.recognised.because));
@@ -125,14 +131,15 @@ class ImportedWriter {
     if (!network_.empty() || (adapters_.empty() && machine_.fabric.levels == 0 && nodes() == 1)) return;
     const MachinePart adapter = adapters_.empty() ? MachinePart{} : part(adapters_.front());
     const double gbps = adapter.network_gbps > 0 ? adapter.network_gbps : machine_.fabric.gbps;
-    network_ = network_of(adapter.pci_device, gbps);
+    network_ = network_of(adapter.pci_device, gbps, adapter.is_ethernet);
     if (!network_.empty()) {
       network_because_ =
           gbps > 0 ? fmt::format("{:g} Gb/s", gbps) : "what adapter " + adapter.pci_device + " usually runs";
       return;
     }
-    network_ = usual_network();
-    network_because_ = "assumed: of the GPU's generation";
+    network_ = gbps > 0 ? nearest_network(gbps, adapter.is_ethernet) : usual_network();
+    network_because_ =
+        gbps > 0 ? fmt::format("assumed: nearest to {:g} Gb/s", gbps) : "assumed: of the GPU's generation";
     assume(fmt::format("the network: {}; --network NAME says better", network_));
   }
 
@@ -331,7 +338,8 @@ class ImportedWriter {
 
 ImportedCluster cluster_of(const Machine& machine, const ImportAnswers& answers) {
   ImportedCluster out = ImportedWriter(machine, answers).write();
-  read_or_throw(SourceText{"imported cluster", out.text}, read_cluster);
+  const ClusterSpec spec = read_or_throw(SourceText{"imported cluster", out.text}, read_cluster);
+  out.checks = graph_checks(spec, machine.graphs);
   return out;
 }
 

@@ -18,21 +18,37 @@ namespace {
       {{machine.place.file, {machine.place.line, 1, 1}, "", std::move(message), std::move(hint)}});
 }
 
+/// Of a node that no file describes.
+constexpr int kUsualGpus = 8;
+
 /// Servers with more than two GPUs have two sockets.
 int usual_sockets(const Machine& machine, int gpus) {
   if (machine.sockets > 0) return std::min(machine.sockets, kMostCpusPerNode);
   return gpus > 2 ? 2 : 1;
 }
 
+/// As many as are told, by files or by the user; a core of the host where a file says that there is none.
+int gpus_to_place(const Machine& machine, int gpus_per_node, std::vector<std::string>& assumptions) {
+  if (machine.gpu_count > 0) return machine.gpu_count;
+  if (gpus_per_node > 0) return gpus_per_node;
+  if (machine.has_no_gpu) return 1;
+  assumptions.push_back(fmt::format(
+      "the node: {}, as most servers for training have; no file tells one. Give a file of a node beside it, "
+      "as `nvidia-smi topo -m` prints, or --gpu and --gpus-per-node",
+      counted(kUsualGpus, "GPU")));
+  return kUsualGpus;
+}
+
 void place_gpus(Machine& machine, int gpus_per_node, std::vector<std::string>& assumptions) {
-  const int gpus = machine.gpu_count > 0 ? machine.gpu_count : gpus_per_node;
-  if (gpus == 0)
-    refuse_machine(
-        machine, "no GPU of a node is told here",
-        "give a file of a node beside it, as `nvidia-smi topo -m` prints, or --gpu and --gpus-per-node");
-  const int sockets = usual_sockets(machine, gpus);
-  for (int i = 0; i < sockets; ++i) machine.parts.push_back({PartKind::socket, -1});
-  for (int i = 0; i < gpus; ++i) machine.parts.push_back({PartKind::gpu, i * sockets / gpus});
+  const int gpus = gpus_to_place(machine, gpus_per_node, assumptions), sockets = usual_sockets(machine, gpus);
+  std::vector<int> places = machine.of_kind(PartKind::socket);
+  while (static_cast<int>(places.size()) < sockets) {
+    places.push_back(static_cast<int>(machine.parts.size()));
+    machine.parts.push_back({PartKind::socket, -1});
+  }
+  for (int i = 0; i < gpus; ++i)
+    machine.parts.push_back({PartKind::gpu, places[static_cast<std::size_t>(i * sockets / gpus)]});
+  if (machine.has_no_gpu) return;
   assumptions.push_back(
       fmt::format("where {} hang: spread over {}", counted(gpus, "GPU"), counted(sockets, "socket")));
 }
@@ -47,7 +63,11 @@ void refuse_too_many(const Machine& machine, PartKind kind, std::string_view wha
 
 void complete_devices(Machine& machine, int gpus_per_node, bool needs_network,
                       std::vector<std::string>& assumptions) {
-  if (machine.parts.empty()) place_gpus(machine, gpus_per_node, assumptions);
+  const bool is_seen =
+      machine.cores > 0 && !machine.parts.empty();  // its devices are listed, no GPU among them
+  const bool is_told = machine.gpu_count > 0 || gpus_per_node > 0 || machine.has_no_gpu;
+  if (machine.of_kind(PartKind::gpu).empty() && (is_told || !is_seen))
+    place_gpus(machine, gpus_per_node, assumptions);
   const std::vector<int> sockets = machine.of_kind(PartKind::socket);
   if (needs_network && !sockets.empty() && machine.of_kind(PartKind::adapter).empty()) {
     machine.parts.push_back({PartKind::adapter, sockets.front()});

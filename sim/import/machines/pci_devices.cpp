@@ -142,6 +142,7 @@ double distance(const Gpu& gpu, const GpuTraits& traits) {
   if (const double capability = compute_capability_of(traits); capability > 0)
     out += 1000 * std::abs(gpu.compute_capability - capability);
   if (traits.generation > 0) out += 100 * std::abs(generation_of(gpu) - traits.generation);
+  if (gpu.ports.bridged && traits.is_wired) out += 50;
   const int nvlinks = gpu.ports.bridged && traits.is_wired ? 0 : gpu.ports.nvlinks;
   if (traits.nvlinks >= 0) return out + std::abs(nvlinks - traits.nvlinks);
   // Boards of eight have NVLinks; of fewer GPUs nobody knows.
@@ -170,7 +171,7 @@ std::string what_is_known(const GpuTraits& traits) {
     facts.push_back(fmt::format("compute capability {:.1f}", traits.compute_capability));
   if (traits.nvlinks >= 0) facts.push_back(fmt::format("{} NVLinks", traits.nvlinks));
   if (traits.generation > 0) facts.push_back(fmt::format("PCIe {}", traits.generation));
-  return facts.empty() ? "no file says more" : fmt::format("{}", fmt::join(facts, ", "));
+  return facts.empty() ? "what most nodes have: no file names it" : fmt::format("{}", fmt::join(facts, ", "));
 }
 
 }  // namespace
@@ -180,17 +181,23 @@ const AdapterModel* adapter_of(std::string_view pci_device) {
   return found == std::end(kAdapterModels) ? nullptr : found;
 }
 
-std::string network_of(std::string_view pci_device, double gbps) {
+std::string network_of(std::string_view pci_device, double gbps, bool is_ethernet_port) {
   const AdapterModel* model = adapter_of(pci_device);
   const bool is_mellanox = pci_device.empty() || pci_device.starts_with("15b3:");
   if (model != nullptr && (gbps <= 0 || !is_mellanox)) return std::string(model->network);
   for (const PortRate& rate : kPortRates) {
     if (std::abs(gbps - rate.gbps) > 0.05 * rate.gbps) continue;
-    const bool is_ethernet =
-        rate.infiniband.empty() || !is_mellanox || (model != nullptr && model->network.starts_with("roce"));
+    const bool is_ethernet = is_ethernet_port || rate.infiniband.empty() || !is_mellanox ||
+                             (model != nullptr && model->network.starts_with("roce"));
     return std::string(is_ethernet ? rate.ethernet : rate.infiniband);
   }
   return "";
+}
+
+std::string nearest_network(double gbps, bool is_ethernet) {
+  const auto ratio = [gbps](const PortRate& rate) { return std::abs(std::log(rate.gbps / gbps)); };
+  const PortRate& nearest = *std::ranges::min_element(kPortRates, {}, ratio);
+  return std::string(is_ethernet || nearest.infiniband.empty() ? nearest.ethernet : nearest.infiniband);
 }
 
 std::vector<std::string> product_words(std::string_view product) {
@@ -206,6 +213,12 @@ std::vector<std::string> product_words(std::string_view product) {
     return word == "nvidia" || word == "tesla" || word == "geforce" || word == "quadro" || word == "amd" ||
            word == "instinct" || word.starts_with("hbm");
   });
+  // "Instinct MI250X/MI250", "MI300X OAM": AMD's products are one word.
+  const auto is_amd_product = [](const std::string& word) {
+    return word.starts_with("mi") && word.size() > 2 &&
+           std::isdigit(static_cast<unsigned char>(word[2])) != 0;
+  };
+  if (const auto amd = std::ranges::find_if(words, is_amd_product); amd != words.end()) return {*amd};
   return words;
 }
 
@@ -224,6 +237,8 @@ RecognisedGpu recognised_gpu(const GpuTraits& traits) {
   const auto model = std::ranges::find(kGpuModels, traits.pci_device, &GpuModel::device);
   if (model != std::end(kGpuModels) && std::ranges::find(gpus, model->gpu, &Gpu::name) != gpus.end())
     return {std::string(model->gpu), "PCI " + traits.pci_device};
+  if (traits.pci_device.starts_with("1002:"))
+    std::erase_if(gpus, [](const Gpu& gpu) { return !is_amd(gpu.architecture); });
   std::vector<Gpu> alike;
   for (const Gpu& gpu : gpus) {
     if (is_product(gpu, bare_product(traits.product))) alike.push_back(gpu);

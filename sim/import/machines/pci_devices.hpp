@@ -20,7 +20,9 @@ const AdapterModel* adapter_of(std::string_view pci_device);
 
 /// The link between nodes for a port of so many Gb/s; `device` decides between InfiniBand and others and may
 /// be empty. Empty: no link of the catalog is near.
-std::string network_of(std::string_view pci_device, double gbps);
+std::string network_of(std::string_view pci_device, double gbps, bool is_ethernet = false);
+/// The one whose rate is nearest.
+std::string nearest_network(double gbps, bool is_ethernet);
 
 /// Words of "NVIDIA A100-SXM4-80GB" that tell products apart, in small letters: a100, sxm4, 80gb.
 std::vector<std::string> product_words(std::string_view product);

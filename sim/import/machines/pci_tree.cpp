@@ -92,17 +92,17 @@ class Collapsed {
   std::vector<MachinePart> parts_;
 };
 
-/// GPUs change places among themselves; nothing has a GPU for a parent.
-void sort_gpus(std::vector<MachinePart>& parts) {
+/// GPUs, or adapters, change places among themselves; nothing has one for a parent.
+void sort_by_bus(std::vector<MachinePart>& parts, PartKind kind) {
   std::vector<std::size_t> places;
-  std::vector<MachinePart> gpus;
+  std::vector<MachinePart> alike;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i].kind != PartKind::gpu) continue;
+    if (parts[i].kind != kind) continue;
     places.push_back(i);
-    gpus.push_back(parts[i]);
+    alike.push_back(parts[i]);
   }
-  std::ranges::stable_sort(gpus, {}, &MachinePart::bus);
-  for (std::size_t i = 0; i < places.size(); ++i) parts[places[i]] = gpus[i];
+  std::ranges::stable_sort(alike, {}, &MachinePart::bus);
+  for (std::size_t i = 0; i < places.size(); ++i) parts[places[i]] = alike[i];
 }
 
 /// Parents may only stand behind a GPU that moved before them; so sockets and switches come first.
@@ -135,7 +135,8 @@ bool is_adapter_class(std::string_view pci_class) { return class_code(pci_class)
 
 std::vector<MachinePart> machine_parts(const std::vector<PciNode>& nodes) {
   std::vector<MachinePart> parts = places_first(Collapsed(nodes).parts());
-  sort_gpus(parts);
+  sort_by_bus(parts, PartKind::gpu);
+  sort_by_bus(parts, PartKind::adapter);
   return parts;
 }
 

@@ -26,7 +26,7 @@ bool is_adapter_class(std::string_view pci_class);
 /// Bridges that lead to one device alone are lanes; those without any are left out; a switch below one of the
 /// same model is part of it, as NCCL merges Broadcom's (ncclTopoFlattenBcmSwitches, src/graph/topo.cc). The
 /// rest are switches. GPUs are in the order of their PCI addresses, which is CUDA's with
-/// CUDA_DEVICE_ORDER=PCI_BUS_ID and what fabric managers use.
+/// CUDA_DEVICE_ORDER=PCI_BUS_ID and what fabric managers use; so are adapters, as verbs list them.
 std::vector<MachinePart> machine_parts(const std::vector<PciNode>& nodes);
 
 /// A card for the screen beside GPUs of another maker is none of theirs: it becomes a bridge, with a remark;

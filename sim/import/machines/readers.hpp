@@ -39,6 +39,33 @@ Machine read_slurm_partitions(const SourceText& source, Diagnostics& diagnostics
 bool is_ib_discovery(std::string_view text);
 Machine read_ib_discovery(const SourceText& source, Diagnostics& diagnostics);
 
+bool is_ibsim_network(std::string_view text);
+Machine read_ibsim_network(const SourceText& source, Diagnostics& diagnostics);
+
+bool is_ib_adapters(std::string_view text);
+Machine read_ib_adapters(const SourceText& source, Diagnostics& diagnostics);
+
+bool is_lspci(std::string_view text);
+Machine read_lspci(const SourceText& source, Diagnostics& diagnostics);
+
+bool is_rocm_topology(std::string_view text);
+Machine read_rocm_topology(const SourceText& source, Diagnostics& diagnostics);
+
+bool is_simgrid_platform(std::string_view text);
+Machine read_simgrid_platform(const SourceText& source, Diagnostics& diagnostics);
+
+bool is_infragraph(std::string_view text);
+Machine read_infragraph(const SourceText& source, Diagnostics& diagnostics);
+
+bool is_slurm_topology_yaml(std::string_view text);
+Machine read_slurm_topology_yaml(const SourceText& source, Diagnostics& diagnostics);
+
+bool is_kubernetes_node(std::string_view text);
+Machine read_kubernetes_node(const SourceText& source, Diagnostics& diagnostics);
+
+bool is_nccl_graph(std::string_view text);
+Machine read_nccl_graph(const SourceText& source, Diagnostics& diagnostics);
+
 /// A format is told by what a file holds, never by its name.
 struct MachineFormat {
   std::string_view name;

@@ -31,13 +31,24 @@ struct SlurmNode {
   }
 };
 
+/// What a template has yet to fill in is not said.
+bool is_template(std::string_view text) { return holds(text, "{{"); }
+std::string value_of_word(std::string_view value) { return is_template(value) ? "" : std::string(value); }
+
+/// Whether the record is of a node whose GPUs would stand in it.
+bool denies_gpus(const SlurmNode& node) {
+  const bool is_node = !node.text("NodeName").empty() && node.keys.contains("Gres");
+  const std::string_view gres = node.text("Gres");
+  return is_node && (gres == "(null)" || gres.empty());
+}
+
 /// Values are read up to the next blank; what Slurm prints with blanks in it (OS=Linux 3.10 …) is none of
 /// ours.
 std::vector<SlurmNode> node_records(std::string_view text) {
   std::vector<SlurmNode> nodes;
   LogLines lines(text);
   for (LogLine line; lines.next(line);) {
-    if (line.text.starts_with("#")) continue;
+    if (line.text.starts_with("#") || line.text.starts_with("{%")) continue;
     for (const std::string_view word : words_of(line.text, 200)) {
       const std::size_t equals = word.find('=');
       if (equals == std::string_view::npos) continue;
@@ -45,7 +56,7 @@ std::vector<SlurmNode> node_records(std::string_view text) {
       const bool begins = key == "NodeName" || (key == "Name" && !holds(line.text, "NodeName="));
       if (begins && nodes.size() < kMostNodeRecords) nodes.push_back({line.number, {}});
       if (!nodes.empty() && nodes.back().keys.size() < 200)
-        nodes.back().keys.emplace(std::string(key), std::string(word.substr(equals + 1, 4000)));
+        nodes.back().keys.emplace(std::string(key), value_of_word(word.substr(equals + 1, 4000)));
     }
   }
   return nodes;
@@ -80,7 +91,9 @@ bool is_slurm_nodes(std::string_view text) {
   LogLines lines(text);
   for (LogLine line; lines.next(line);) {
     const Words words = words_of(line.text, 1);
-    if (!words.empty() && (words[0].starts_with("NodeName=") || words[0] == "Name=gpu")) return true;
+    if (words.empty()) continue;
+    if (words[0].starts_with("NodeName=") || words[0] == "Name=gpu" || words[0].starts_with("AutoDetect="))
+      return true;
   }
   return false;
 }
@@ -90,6 +103,8 @@ Machine read_slurm_nodes(const SourceText& source, Diagnostics& diagnostics) {
   const std::vector<SlurmNode> nodes = node_records(source.text);
   Machine machine;
   if (nodes.empty()) {
+    // AutoDetect=nvml alone: Slurm asks the driver.
+    if (holds(source.text, "AutoDetect=")) return machine.place = {source.name, 1}, machine;
     diagnostics.report({1, 1, 1}, "no record begins with NodeName= or Name=");
     return machine;
   }
@@ -101,6 +116,10 @@ Machine read_slurm_nodes(const SourceText& source, Diagnostics& diagnostics) {
   machine.gpu_product = gpus.type;
   machine.site.system = BatchSystem::slurm;
   machine.site.gpu_type = gpus.type;
+  machine.has_no_gpu =
+      machine.gpu_count == 0 && !is_template(source.text) && std::ranges::all_of(nodes, denies_gpus);
+  if (is_template(source.text))
+    machine.remarks.push_back("a template: what it has yet to fill in is not said; give the file it makes");
   const int boards = std::max(node.number("Boards", 1), 1);
   machine.sockets = node.number("Sockets", node.number("SocketsPerBoard", 0) * boards);
   machine.cores = static_cast<int>(

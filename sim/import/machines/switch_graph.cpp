@@ -55,6 +55,19 @@ int SwitchGraph::levels() const {
   return deepest;
 }
 
+/// Several switches with hosts and none above them: cables between them are what a spine would carry; without
+/// any, what joins them is not shown.
+void SwitchGraph::join_leaves(MachineFabric& fabric) const {
+  const auto has_hosts = [](const auto& entry) { return !entry.second.hosts.empty(); };
+  if (fabric.levels != 1 || std::ranges::count_if(switches_, has_hosts) < 2) return;
+  fabric.levels = 2;
+  for (const auto& [name, node] : switches_) {
+    int cables = 0;
+    for (const auto& [other, ports] : node.links) cables += static_cast<int>(ports.size());
+    fabric.uplinks_per_leaf = std::max(fabric.uplinks_per_leaf, cables);
+  }
+}
+
 MachineFabric SwitchGraph::fabric() const {
   MachineFabric out;
   std::set<std::string> hosts;
@@ -72,6 +85,7 @@ MachineFabric SwitchGraph::fabric() const {
   }
   out.nodes = static_cast<int>(hosts.size());
   out.levels = levels();
+  join_leaves(out);
   if (!rates_.empty())
     out.gbps = std::ranges::max_element(rates_, {}, [](const auto& rate) { return rate.second; })->first;
   return out;

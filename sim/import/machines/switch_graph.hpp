@@ -28,6 +28,7 @@ class SwitchGraph {
     std::map<std::string, std::set<std::string>> links;  ///< ports by other switch
   };
   int levels() const;
+  void join_leaves(MachineFabric& fabric) const;
 
   std::map<std::string, Switch> switches_;
   std::map<double, int> rates_;

@@ -23,11 +23,16 @@ XmlSource::~XmlSource() = default;
 
 pugi::xml_node XmlSource::root(const char* name) const { return document_->child(name); }
 
+/// A file of a million mistakes asks for a million places.
 SourceSpan XmlSource::span_at(std::size_t offset) const {
-  const std::string_view before = std::string_view(source_.text).substr(0, offset);
-  const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  return {1 + static_cast<int>(std::ranges::count(before, '\n')),
-          1 + static_cast<int>(before.size() - line_start), 1};
+  if (line_starts_.empty()) {
+    line_starts_.push_back(0);
+    for (std::size_t end = source_.text.find('\n'); end != std::string::npos;
+         end = source_.text.find('\n', end + 1))
+      line_starts_.push_back(end + 1);
+  }
+  const auto line = std::ranges::upper_bound(line_starts_, offset) - 1;
+  return {static_cast<int>(line - line_starts_.begin()) + 1, static_cast<int>(offset - *line) + 1, 1};
 }
 
 SourceSpan XmlSource::span_of(const pugi::xml_node& node) const {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sim/base/diagnostics.hpp"
 
@@ -39,6 +40,7 @@ class XmlSource {
   const SourceText& source_;
   Diagnostics& diagnostics_;
   std::unique_ptr<pugi::xml_document> document_;
+  mutable std::vector<std::size_t> line_starts_;  ///< found when the first place is asked for
 };
 
 /// The attribute as text of at most 200 characters.

@@ -316,7 +316,7 @@ TEST_CASE("lists of hosts are counted and written out") {
 }
 
 TEST_CASE("what is no machine is refused with the formats that are") {
-  CHECK_THAT(mistake_in("hello\n"), ContainsSubstring("known: NCCL topology XML, hwloc XML"));
+  CHECK_THAT(mistake_in("hello\n"), ContainsSubstring("known: NCCL topology XML, NCCL graph XML"));
   CHECK_THAT(mistake_in(""), ContainsSubstring("no description of a machine"));
   CHECK_THAT(mistake_in(std::string("\0\1\2", 3)), ContainsSubstring("no description of a machine"));
 }
@@ -345,9 +345,12 @@ TEST_CASE("a machine of a thousand GPUs is refused") {
   CHECK_THROWS_WITH(cluster_of(machine(list), {}), ContainsSubstring("at most 64"));
 }
 
-TEST_CASE("a node of Slurm without GPUs says so") {
-  CHECK_THROWS_WITH(cluster_of(machine("NodeName=c1 Gres=(null) Sockets=2 CoresPerSocket=4\n"), {}),
-                    ContainsSubstring("no GPU of a node is told here"));
+TEST_CASE("a machine whose devices are seen and that shows no GPU is refused") {
+  CHECK_THROWS_WITH(
+      cluster_of(machine("<topology version=\"2.0\"><object type=\"Machine\"><object type=\"Package\">"
+                         "<object type=\"Core\"/></object></object></topology>"),
+                 {}),
+      ContainsSubstring("no GPU in this machine"));
 }
 
 }  // namespace machine_import_test

@@ -1,0 +1,205 @@
+// Kubernetes nodes: kubectl describe node as text, kubectl get node as YAML or JSON. GPUs are a resource of
+// the node; which they are, labels of GPU feature discovery or of the cloud say.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/base/ascii.hpp"
+#include "sim/import/jobs/yaml.hpp"
+#include "sim/import/logs/log_lines.hpp"
+#include "sim/import/machines/readers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kMostKubernetesNodes = 10'000;
+/// Nodes list every image they hold: about 20 kB each.
+constexpr YamlLimits kNodeYaml{16u << 20, 1'000'000};
+
+using KeyValues = std::map<std::string, std::string, std::less<>>;
+
+struct KubernetesNode {
+  int line = 0;
+  KeyValues labels, capacity, info;
+};
+
+std::string_view value_of(const KeyValues& values, std::string_view key) {
+  const auto found = values.find(key);
+  return found == values.end() ? std::string_view() : found->second;
+}
+
+/// "1176329828Ki", "96", "64G"; 0 when it is none.
+double quantity_of(std::string_view text) {
+  static constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"Ki", 1024.0}, {"Mi", 1048576.0}, {"Gi", 1073741824.0}, {"Ti", 1099511627776.0},
+      {"k", 1e3},     {"M", 1e6},        {"G", 1e9},           {"T", 1e12},
+      {"m", 1e-3}};
+  const std::string copy(trimmed(text).substr(0, 40));
+  char* rest = nullptr;
+  const double value = std::strtod(copy.c_str(), &rest);
+  const auto unit =
+      std::ranges::find(kUnits, std::string_view(rest), &std::pair<std::string_view, double>::first);
+  if (*rest != '\0' && unit == std::end(kUnits)) return 0;
+  const double out = *rest == '\0' ? value : value * unit->second;
+  return std::isfinite(out) && out > 0 ? std::min(out, 1e15) : 0;
+}
+
+int whole(std::string_view text) { return static_cast<int>(std::clamp(quantity_of(text), 0.0, 1e6)); }
+
+/// GPUs that are there: where they are shared or cut up, the resource counts shares, the label does not.
+int gpus_of_kubernetes(const KubernetesNode& node) {
+  for (const std::string_view label :
+       {"nvidia.com/gpu.count", "amd.com/gpu.count", "beta.amd.com/gpu.count"}) {
+    if (const int count = whole(value_of(node.labels, label)); count > 0) return std::min(count, 1000);
+  }
+  for (const std::string_view resource : {"nvidia.com/gpu", "amd.com/gpu", "nvidia.com/gpu.shared"}) {
+    if (const int count = whole(value_of(node.capacity, resource)); count > 0) return std::min(count, 1000);
+  }
+  return 0;
+}
+
+/// "NVIDIA-A100-SXM4-80GB-MIG-1g.10gb", "Tesla-T4-SHARED", "nvidia-tesla-v100" → the GPU's own name.
+std::string product_of_kubernetes(const KubernetesNode& node) {
+  for (const std::string_view label :
+       {"nvidia.com/gpu.product", "amd.com/gpu.product-name", "cloud.google.com/gke-accelerator",
+        "k8s.amazonaws.com/accelerator", "gpu.nvidia.com/class", "accelerator"}) {
+    std::string product(value_of(node.labels, label));
+    if (product.empty()) continue;
+    for (const std::string_view tail : {"-MIG-", "-SHARED"}) {
+      if (const std::size_t at = product.find(tail); at != std::string::npos) product.erase(at);
+    }
+    return product.substr(0, 200);
+  }
+  return "";
+}
+
+/// Logical CPUs, unless the node says that two are a core.
+int cores_of_kubernetes(const KubernetesNode& node) {
+  const int cpus = std::min(whole(value_of(node.capacity, "cpu")), 100'000);
+  return value_of(node.labels, "feature.node.kubernetes.io/cpu-hardware_multithreading") == "true" ? cpus / 2
+                                                                                                   : cpus;
+}
+
+/// `kubectl describe node`: sections at the margin, entries below them.
+class DescribedNodes {
+ public:
+  void take(const LogLine& line) {
+    const std::string_view text = trimmed(line.text);
+    if (text.empty()) return;
+    const bool is_margin = line.text.front() != ' ' && line.text.front() != '\t';
+    std::string_view entry = text;
+    if (is_margin) {
+      const std::size_t colon = text.find(':');
+      if (colon == std::string_view::npos) return;
+      section_ = std::string(text.substr(0, colon));
+      entry = trimmed(text.substr(colon + 1));
+      if (section_ == "Name" && nodes_.size() < kMostKubernetesNodes)
+        nodes_.push_back({line.number, {}, {}, {}});
+    }
+    if (!nodes_.empty() && !entry.empty()) take_entry(entry);
+  }
+  std::vector<KubernetesNode> nodes() { return std::move(nodes_); }
+
+ private:
+  void take_entry(std::string_view entry) {
+    KubernetesNode& node = nodes_.back();
+    if (section_ == "Labels") put(node.labels, entry, '=');
+    if (section_ == "Capacity") put(node.capacity, entry, ':');
+    if (section_ == "System Info") put(node.info, entry, ':');
+  }
+  static void put(KeyValues& values, std::string_view entry, char sign) {
+    const std::size_t at = entry.rfind(sign, entry.find(sign));
+    if (at == std::string_view::npos || values.size() >= 1000) return;
+    values.emplace(std::string(trimmed(entry.substr(0, at))),
+                   std::string(trimmed(entry.substr(at + 1)).substr(0, 300)));
+  }
+
+  std::string section_;
+  std::vector<KubernetesNode> nodes_;
+};
+
+KeyValues key_values(const YamlNode& map) {
+  KeyValues out;
+  for (const auto& [key, value] : map.entries) out.emplace(key, value.text.substr(0, 300));
+  return out;
+}
+
+void add_yaml_node(const YamlNode& object, std::vector<KubernetesNode>& nodes) {
+  for (const YamlNode& item : object.at("items").items) add_yaml_node(item, nodes);
+  if (object.at("kind").text != "Node" || nodes.size() >= kMostKubernetesNodes) return;
+  nodes.push_back({object.span.line, key_values(object.path("metadata/labels")),
+                   key_values(object.path("status/capacity")), key_values(object.path("status/nodeInfo"))});
+}
+
+bool is_described(std::string_view text) {
+  return holds(text, "\nCapacity:") && (holds(text, "\nAllocatable:") || holds(text, "\nSystem Info:"));
+}
+
+std::vector<KubernetesNode> kubernetes_nodes(const SourceText& source) {
+  if (is_described(source.text)) {
+    DescribedNodes described;
+    LogLines lines(source.text);
+    for (LogLine line; lines.next(line);) described.take(line);
+    return described.nodes();
+  }
+  std::vector<KubernetesNode> nodes;
+  for (const YamlNode& document : read_yaml(source, kNodeYaml)) add_yaml_node(document, nodes);
+  return nodes;
+}
+
+void take_shares(const KubernetesNode& node, Machine& machine) {
+  for (const auto& [resource, count] : node.capacity) {
+    if (resource.starts_with("nvidia.com/mig-") && whole(count) > 0 && machine.remarks.size() < 5)
+      machine.remarks.push_back(
+          fmt::format("{} of {}: GPUs that are cut up are described as whole ones", count, resource));
+  }
+}
+
+/// One kind of instance says more than the numbers: p4d.24xlarge.
+void take_instance(const KubernetesNode& node, Machine& machine) {
+  const std::string_view type = value_of(node.labels, "node.kubernetes.io/instance-type");
+  if (!type.empty()) machine.remarks.push_back(fmt::format("instance type {}", type));
+  const std::string_view arch = value_of(node.labels, "kubernetes.io/arch");
+  if (arch == "arm64") machine.family = HostFamily::arm;
+  if (arch == "ppc64le") machine.family = HostFamily::power9;
+}
+
+}  // namespace
+
+bool is_kubernetes_node(std::string_view text) {
+  if (is_described(text)) return true;
+  const bool is_yaml = holds(text, "kind: Node") && (holds(text, "capacity:") || holds(text, "nodeInfo:"));
+  return is_yaml || (holds(text, "\"kind\"") && holds(text, "\"Node\"") && holds(text, "\"capacity\""));
+}
+
+/// The node with most GPUs describes all that have as many of the same kind.
+Machine read_kubernetes_node(const SourceText& source, Diagnostics& diagnostics) {
+  const std::vector<KubernetesNode> nodes = kubernetes_nodes(source);
+  Machine machine;
+  if (nodes.empty()) {
+    diagnostics.report({1, 1, 1}, "no node in it",
+                       "kubectl describe node NAME, or kubectl get node NAME -o yaml");
+    return machine;
+  }
+  const KubernetesNode& node = *std::ranges::max_element(nodes, {}, gpus_of_kubernetes);
+  machine.place = {source.name, node.line};
+  machine.gpu_count = gpus_of_kubernetes(node);
+  machine.has_no_gpu = machine.gpu_count == 0;
+  machine.gpu_product = product_of_kubernetes(node);
+  machine.cores = cores_of_kubernetes(node);
+  machine.memory = Bytes{static_cast<std::int64_t>(quantity_of(value_of(node.capacity, "memory")))};
+  take_instance(node, machine);
+  take_shares(node, machine);
+  if (nodes.size() < 2) return machine;  // one that was asked for says nothing of how many there are
+  machine.fabric.nodes = static_cast<int>(std::ranges::count_if(nodes, [&](const KubernetesNode& other) {
+    return gpus_of_kubernetes(other) == machine.gpu_count &&
+           product_of_kubernetes(other) == machine.gpu_product;
+  }));
+  return machine;
+}
+
+}  // namespace foretrain

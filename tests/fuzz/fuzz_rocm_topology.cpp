@@ -1,0 +1,6 @@
+// Fuzz target: matrices of rocm-smi --showtopo, from any bytes.
+#include "tests/fuzz/machine_fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return foretrain::test::fuzz_machine_reader(foretrain::read_rocm_topology, data, size);
+}
