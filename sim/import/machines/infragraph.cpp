@@ -11,7 +11,7 @@
 #include "sim/import/machines/infragraph_edges.hpp"
 #include "sim/import/machines/pci_tree.hpp"
 #include "sim/import/machines/readers.hpp"
-#include "sim/import/machines/switch_graph.hpp"
+#include "sim/import/networks/switch_graph.hpp"
 
 namespace foretrain {
 

@@ -1,5 +1,5 @@
 // Sets by name, so that cables told by both ends count once.
-#include "sim/import/machines/switch_graph.hpp"
+#include "sim/import/networks/switch_graph.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "sim/import/logs/log_lines.hpp"
 #include "sim/import/machines/host_list.hpp"
 #include "sim/import/machines/readers.hpp"
-#include "sim/import/machines/switch_graph.hpp"
+#include "sim/import/networks/switch_graph.hpp"
 
 namespace foretrain {
 
