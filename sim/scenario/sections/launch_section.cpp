@@ -132,8 +132,8 @@ void read_slow_draw(TableReader& launch, std::string_view key, Launch& launched)
   reader.finish();
 }
 
-/// Somewhere the job must run.
-void check_some_are_left(TableReader& launch, Scenario& scenario) {
+/// Somewhere the job must run. Where a kind was misspelt that is said already.
+void check_some_are_left(TableReader& launch, bool knows_kinds, Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   Launch& launched = scenario.launch;
   for (const int node : launched.left_out) {
@@ -143,8 +143,9 @@ void check_some_are_left(TableReader& launch, Scenario& scenario) {
   }
   if (gpus_of_job(scenario) > 0 || gpu_count(cluster) == 0) return;
   const std::string_view key = launch.has("nodes_of") ? "nodes_of" : "exclude";
-  launch.report(launch.span_of(key), fmt::format("launch.{} leaves the job without nodes", key),
-                "at least one, or leave it out");
+  if (knows_kinds)
+    launch.report(launch.span_of(key), fmt::format("launch.{} leaves the job without nodes", key),
+                  "at least one, or leave it out");
   launched.nodes_of.clear(), launched.left_out.clear();
 }
 
@@ -266,7 +267,7 @@ const Keys<SlowGpu>& slow_gpu_keys() {
 
 const Keys<SlowDraw>& slow_draw_keys() {
   static const Keys<SlowDraw> keys{
-      {"share", takes::number<&SlowDraw::share>(0, 1), "0.01", kRequired,
+      {"share", takes::number<&SlowDraw::share>(0, 1), "0.01", "0",
        "probability that a GPU is slow, each by itself"},
       {"clock", takes::number<&SlowDraw::clock>(kSlowestClock, 1), "0.8", "0.8", "as of `slow_gpus`"},
       {"seed", takes::integer<&SlowDraw::seed>(0, 1'000'000'000), "1", "1", "another seed, other GPUs"}};
@@ -316,8 +317,9 @@ void read_launch_section(TableReader& launch, Scenario& scenario) {
   scenario.collective.processes_per_node = scenario.launch.processes_per_node;
   scenario.collective.nccl.isolation = scenario.launch.isolation;
   if (!scenario.cluster.name.empty()) {
+    const std::size_t before = launch.diagnostics().found().size();
     settle_nodes(launch, scenario);
-    check_some_are_left(launch, scenario);
+    check_some_are_left(launch, launch.diagnostics().found().size() == before, scenario);
   }
   check_slow_gpus(launch, scenario);
   check_processes(launch, scenario);

@@ -44,6 +44,9 @@ bool is_cached(const DataSet& data, Bytes sample, const Host& host);
 /// Where the samples of the second and later epochs come from: the cluster's figures for that kind, or the
 /// usual ones. `host`: of the node that reads them.
 StorageSpec steady_storage(const Workload& workload, const ClusterSpec& cluster, const Host& host);
+inline StorageSpec steady_storage(const Workload& workload, const ClusterSpec& cluster) {
+  return steady_storage(workload, cluster, cluster.node.host);
+}
 /// The same of the first epoch.
 StorageSpec first_storage(const DataSet& data, const ClusterSpec& cluster);
 
