@@ -130,12 +130,24 @@ class Mixer {
         placement_.ranks, [&](const GpuPlace& rank) { return !nodes.contains(rank.node); }));
   }
 
+  /// No other node takes the place of one that is left out.
+  std::vector<int> all_but_the_job_without(const std::set<int>& nodes) const {
+    std::set<int> kept;
+    for (const GpuPlace& rank : placement_.ranks) {
+      if (!nodes.contains(rank.node)) kept.insert(rank.node);
+    }
+    std::vector<int> others;
+    for (int node = 0; node < scenario_.cluster.nodes; ++node) {
+      if (!kept.contains(node)) others.push_back(node);
+    }
+    return others;
+  }
+
   void try_without(const LeftOut& nodes, std::vector<MixingChoice>& choices) const {
     const int gpus = gpus_without(nodes.nodes);
     Scenario without = scenario_;
-    std::vector<int>& left_out = without.launch.left_out;
-    left_out.insert(left_out.end(), nodes.nodes.begin(), nodes.nodes.end());
-    std::ranges::sort(left_out);
+    without.launch.nodes_of.clear();
+    without.launch.left_out = all_but_the_job_without(nodes.nodes);
     without.gpus = {gpus};
     if (gpus == 0 || gpus > scenario_.global_batch.value_or(gpus) || !why_not(without, gpus).empty()) return;
     PointPredictor points(without, points_);

@@ -214,6 +214,16 @@ TEST_CASE("what mixing costs: the verdict names what the table says is faster") 
   }
 }
 
+TEST_CASE("no node that the job does not have takes the place of one that is left out") {
+  Scenario scenario = on(with_slow_nodes(2, 3, 0.3), {8});
+  scenario.launch.nodes_of = {1, 1};
+  const Prediction prediction = predict(scenario);
+  REQUIRE(prediction.mixing);
+  const MixingChoice& fast = prediction.mixing->choices[1];
+  CHECK(fast.nodes == 1);
+  CHECK(fast.samples_per_s == Approx(4 * 32 / step_of(on(test::nvlink_cluster(1, 2), {4}), 4).step_s));
+}
+
 TEST_CASE("leaving out the node of a slow GPU is one of the choices") {
   Scenario scenario = on(test::nvlink_cluster(4, 2), {16});
   scenario.launch.slow_gpus = {{2, 0, 0.4}};
