@@ -72,8 +72,10 @@ std::string switches_of(const Cluster& cluster) {
 /// The fabric over all nodes: its switches, and how far apart its first and last node are.
 std::string fabric_summary(const ClusterSpec& spec) {
   const Cluster cluster = Cluster::build(spec, spec.nodes);
-  const int nic = std::max(nearest_nic(cluster, 0), 0);
-  const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(spec.nodes - 1, 0), nic);
+  const int last = spec.nodes - 1;
+  const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(last, 0),
+                                                  std::max(nearest_nic(cluster, 0), 0),
+                                                  std::max(nearest_nic(cluster, 0, last), 0));
   int hops = 0;
   for (const LinkId link : route.links) hops += cluster.links()[link].kind == LinkKind::network ? 1 : 0;
   return fmt::format("\nFabric {}: {}; first to last node: {}, {}{}\n", spec.fabric.kind,

@@ -7,7 +7,7 @@
 #include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/json_value.hpp"
 #include "sim/report/prediction/headline.hpp"
-#include "sim/report/prediction/table.hpp"
+#include "sim/report/prediction/mixing_json.hpp"
 
 namespace foretrain {
 
@@ -37,42 +37,6 @@ Json memory_json(const PredictionPoint& p) {
 
 Json interval_json(const Interval& i) {
   return {{"low_s", i.low_s}, {"high_s", i.high_s}, {"level", i.level}};
-}
-
-Json unlike_json(const UnlikeShare& ranks) {
-  return {{"kind", ranks.kind},
-          {"nodes", ranks.nodes},
-          {"gpus", ranks.gpus},
-          {"batch_per_gpu", ranks.batch_per_gpu},
-          {"clock", ranks.clock},
-          {"own_step_s", ranks.own_step_s},
-          {"waits_s", ranks.waits_s},
-          {"memory_bytes", ranks.memory.total().count},
-          {"capacity_bytes", ranks.memory_capacity.count},
-          {"fits", ranks.memory.least() <= ranks.memory_capacity},
-          {"largest_batch_per_gpu", ranks.largest_batch}};
-}
-
-Json unlike_json(const std::vector<UnlikeShare>& all) {
-  Json out = Json::array();
-  for (const UnlikeShare& ranks : all) out.push_back(unlike_json(ranks));
-  return out;
-}
-
-Json mixing_json(const Mixing& mixing) {
-  Json out{{"gpus", mixing.gpus}, {"ranks", unlike_json(mixing.ranks)}, {"choices", Json::array()}};
-  for (const MixingChoice& choice : mixing.choices)
-    out["choices"].push_back({{"nodes_of_the_job", choice.what},
-                              {"gpus", choice.gpus},
-                              {"nodes", choice.nodes},
-                              {"global_batch", choice.global_batch},
-                              {"step_s", choice.step_s},
-                              {"samples_per_s", choice.samples_per_s},
-                              {"total_s", choice.total_s},
-                              {"fits", choice.fits}});
-  out["best"] = mixing.best;
-  out["verdict"] = spoken_verdict(mixing);
-  return out;
 }
 
 Json point_json(const PredictionPoint& p) {
