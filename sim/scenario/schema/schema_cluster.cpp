@@ -134,8 +134,13 @@ class ClusterReader {
   static const Keys<KindReader>& kind_keys() {
     static const Keys<KindReader> keys{
         {"name",
-         {"text", [](TableReader& table, std::string_view key,
-                     KindReader& reader) { reader.kind.name = table.string(key).value_or(""); }},
+         {"text",
+          [](TableReader& table, std::string_view key, KindReader& reader) {
+            const auto name = table.string(key);
+            if (name && name->empty())
+              table.report(table.span_of(key), "a kind of node needs a name", "as in name = \"a100\"");
+            reader.kind.name = name.value_or("");
+          }},
          "\"a100\"",
          kRequired,
          "what they are called, in `launch.nodes_of` and in batches by kind"},

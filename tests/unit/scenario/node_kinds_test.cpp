@@ -90,6 +90,7 @@ TEST_CASE("mistakes of kinds of node are told all at once, each at its place") {
 }
 
 TEST_CASE("what kinds cannot have together") {
+  CHECK(says(mistakes_in(kFirst + kind("") + kFabric), "box.toml:5:8: error: a kind of node needs a name"));
   CHECK(says(mistakes_in(kFirst + kind("v100") + kFabric), "two kinds of node are called \"v100\""));
   CHECK(says(mistakes_in(kFirst + kind("a100") + "[fabric]\nkind = \"none\"\n"), "fabric"));
   const std::string bare =
