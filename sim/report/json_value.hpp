@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/analysis/step/prediction_point.hpp"
+#include "sim/analysis/prediction.hpp"
 #include "sim/base/decisions.hpp"
 
 namespace foretrain {
@@ -16,6 +16,9 @@ using Json = nlohmann::ordered_json;
 std::string json_text(const Json& json);
 /// The account of one step in seconds, by the keys of the contract.
 Json breakdown_json(const Breakdown& breakdown);
+/// Ranks that are not alike, and what that costs (prediction/mixing_json.cpp).
+Json unlike_json(const std::vector<UnlikeShare>& all);
+Json mixing_json(const Mixing& mixing);
 Json decisions_json(const Decisions& decisions);
 
 }  // namespace foretrain

@@ -7,7 +7,6 @@
 #include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/json_value.hpp"
 #include "sim/report/prediction/headline.hpp"
-#include "sim/report/prediction/mixing_json.hpp"
 
 namespace foretrain {
 

@@ -1,6 +1,5 @@
 // Ranks that are not alike and what that costs, key by key in the order of the contract.
-#include "sim/report/prediction/mixing_json.hpp"
-
+#include "sim/report/json_value.hpp"
 #include "sim/report/prediction/table.hpp"
 
 namespace foretrain {
