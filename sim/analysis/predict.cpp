@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/search/crossover_of_job.hpp"
+#include "sim/analysis/search/mixing.hpp"
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/step/memory_verdict.hpp"
 #include "sim/analysis/step/point_predictor.hpp"
@@ -13,6 +14,7 @@
 #include "sim/analysis/uncertainty/uncertainty.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/cluster/node_kinds.hpp"
 
 namespace foretrain {
 
@@ -33,6 +35,7 @@ class Predictor {
     for (const int gpus : scenario_.gpus) prediction.points.push_back(point(gpus, prediction.decisions));
     warn_all(prediction);
     prediction.cannot_run = std::ranges::none_of(prediction.points, &PredictionPoint::fits);
+    if (!prediction.points.empty()) prediction.mixing = what_mixing_costs(points_, prediction.points.back());
     if (prediction.cannot_run) return prediction;
     add_answers(prediction);
     if (progress_) progress_(1);
@@ -75,6 +78,10 @@ class Predictor {
     prediction.samples = scenario_.workload.data.samples;
     prediction.warnings = scenario_.warnings;
     prediction.note = scenario_.note;
+    for (std::size_t kind = 0; kind < scenario_.batch_of_kind.size(); ++kind)
+      prediction.kind_batches +=
+          fmt::format("{}{} on {}", kind > 0 ? ", " : "", scenario_.batch_of_kind[kind],
+                      name_of_kind(scenario_.cluster, static_cast<int>(kind)));
     return prediction;
   }
 

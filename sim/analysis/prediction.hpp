@@ -78,6 +78,25 @@ struct CrossoverSpread {
   std::optional<int> slower_from_low, slower_from_high;  ///< where; none: never
 };
 
+/// A way to run the job: on all of its nodes, or without some.
+struct MixingChoice {
+  std::string what;      ///< "all", "without v100 (2 nodes)"
+  std::string left_out;  ///< "the 2 v100 nodes"; empty: none is
+  int gpus = 1, nodes = 1;
+  std::int64_t global_batch = 0;
+  double step_s = 0, samples_per_s = 0, total_s = 0;
+  bool fits = true;
+};
+
+/// What it costs that the ranks of a job are not alike.
+struct Mixing {
+  int gpus = 1;
+  std::vector<UnlikeShare> ranks{};
+  std::vector<MixingChoice> choices{};  ///< all of them first
+  std::size_t best = 0;                 ///< of those that fit the one with most samples/s
+  std::string verdict{};                ///< a sentence without its full stop
+};
+
 struct Prediction {
   std::string scenario, model, cluster, strategy, precision;
   bool strong_scaling = false;
@@ -92,6 +111,8 @@ struct Prediction {
   std::string to_narrow{};                   ///< of a wide interval what to measure; empty: none is wide
   std::optional<Recommendation> recommendation{};  ///< when asked for
   std::optional<BreakEven> break_even{};           ///< when asked for
+  std::optional<Mixing> mixing{};                  ///< where ranks are not alike
+  std::string kind_batches{};  ///< "32 on v100, 64 on a100"; empty: every GPU has the same batch
   Decisions decisions;
   std::vector<std::string> warnings;
   std::vector<std::string> extrapolated{};  ///< where no measured job stands behind the intervals

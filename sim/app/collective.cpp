@@ -5,6 +5,7 @@
 #include "sim/app/commands.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/base/names.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/report/collective/busbw_chart.hpp"
 #include "sim/report/collective/collective_catalog.hpp"
 #include "sim/report/output_file.hpp"
@@ -59,7 +60,8 @@ CollectiveQuestion question_of(const CollectiveCommand& command) {
   const CollectiveKnobs knobs = read_collective_knobs(settings_of(command));
   CollectiveQuestion question;
   question.cluster = open_cluster(command.cluster, knobs.calibration);
-  if (knobs.gpudirect) question.cluster.node.gpudirect = *knobs.gpudirect;
+  if (knobs.gpudirect)
+    visit_nodes(question.cluster, [&](NodeSpec& node) { node.gpudirect = *knobs.gpudirect; });
   question.op = find_op(command.op);
   question.gpus = command.gpus, question.nodes = command.nodes;
   question.sizes = read_or_throw(SourceText{"--sizes", command.sizes}, read_message_sizes);

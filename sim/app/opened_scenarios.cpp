@@ -9,6 +9,7 @@
 
 #include "sim/app/named_scenario.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/import/job_scenario.hpp"
 #include "sim/scenario/variation.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 /// What a job reserves of its cluster; its TOML cannot say that it has some GPUs of each node only.
 void apply_reservation(const OpenedJob& job, Scenario& scenario) {
   const JobResources& have = job.script.resources;
-  if (!have.nodes || !have.gpus_per_node || have.nodes->value < 2 ||
+  if (is_mixed(scenario.cluster) || !have.nodes || !have.gpus_per_node || have.nodes->value < 2 ||
       have.gpus_per_node->value >= scenario.cluster.node.gpus)
     return;
   const std::int64_t room = std::int64_t{have.nodes->value} * scenario.cluster.node.gpus;

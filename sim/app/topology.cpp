@@ -8,6 +8,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/cluster/node_layout.hpp"
 #include "sim/cluster/path_class.hpp"
 #include "sim/collective/communicator.hpp"
@@ -20,13 +21,20 @@ namespace foretrain {
 
 namespace {
 
+std::string nodes_line(const ClusterSpec& spec, int kind) {
+  const NodeSpec& node = node_of_kind(spec, kind);
+  const Gpu& gpu = node.gpu;
+  return fmt::format(
+      "{}{} with {} x {} ({} fp32, {} at {}), {}", is_mixed(spec) ? name_of_kind(spec, kind) + ": " : "",
+      counted(nodes_of_kind(spec, kind), "node"), node.gpus, gpu.name, to_string(gpu.fp32),
+      to_string(gpu.memory), to_string(gpu.memory_bandwidth), counted(node.host.cores, "core"));
+}
+
 /// What the machine is, in the figures of data sheets.
 std::string heading(const ClusterSpec& spec) {
-  const Gpu& gpu = spec.node.gpu;
-  return fmt::format("{}: {}\n{} with {} x {} ({} fp32, {} at {}), {}, fabric {}\n\n", spec.name,
-                     spec.description, counted(spec.nodes, "node"), spec.node.gpus, gpu.name,
-                     to_string(gpu.fp32), to_string(gpu.memory), to_string(gpu.memory_bandwidth),
-                     counted(spec.node.host.cores, "core"), spec.fabric.kind);
+  std::string out = fmt::format("{}: {}\n", spec.name, spec.description);
+  for (int kind = 0; kind < kind_count(spec); ++kind) out += (kind > 0 ? "\n" : "") + nodes_line(spec, kind);
+  return out + fmt::format("{}fabric {}\n\n", is_mixed(spec) ? "\n" : ", ", spec.fabric.kind);
 }
 
 std::string connections(const ClusterSpec& spec) {
@@ -76,8 +84,10 @@ std::string switches_of(const Cluster& cluster) {
 /// The fabric over all nodes: its switches, and how far apart its first and last node are.
 std::string fabric_summary(const ClusterSpec& spec) {
   const Cluster cluster = Cluster::build(spec, spec.nodes);
-  const int nic = std::max(nearest_nic(cluster, 0), 0);
-  const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(spec.nodes - 1, 0), nic);
+  const int last = spec.nodes - 1;
+  const Route route = cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(last, 0),
+                                                  std::max(nearest_nic(cluster, 0), 0),
+                                                  std::max(nearest_nic(cluster, 0, last), 0));
   int hops = 0;
   for (const LinkId link : route.links) hops += cluster.links()[link].kind == LinkKind::network ? 1 : 0;
   return fmt::format("\nFabric {}: {}; first to last node: {}, {}{}\n", spec.fabric.kind,
@@ -124,9 +134,9 @@ std::string gpu_matrix(const Cluster& cluster) {
 }
 
 /// A message large enough for bandwidth to be all that counts.
-std::string all_reduce_line(const ClusterSpec& spec, int gpus) {
-  const Placement placement = place_packed(gpus, spec.node.gpus);
-  const Cluster cluster = Cluster::build(spec, placement.nodes);
+std::string all_reduce_line(const ClusterSpec& spec, const Placement& placement) {
+  const int gpus = placement.size();
+  const Cluster cluster = Cluster::build(spec, placement.ranks.back().node + 1);
   constexpr Bytes kMessage{std::int64_t{256} << 20};
   const CollectivePlan plan = Communicator(cluster, placement).plan(CollectiveOp::all_reduce, kMessage);
   const double busbw = 2.0 * (gpus - 1) / gpus * static_cast<double>(kMessage.count) / to_seconds(plan.alone);
@@ -136,29 +146,72 @@ std::string all_reduce_line(const ClusterSpec& spec, int gpus) {
 
 }  // namespace
 
+namespace {
+
+/// The links of a node, and what is between its devices.
+std::string node_pages(const ClusterSpec& spec, int kind) {
+  const ClusterSpec alone = as_kind(spec, kind);
+  std::string out = is_mixed(spec) ? fmt::format("{}Kind {}\n", kind > 0 ? "\n" : "", alone.node_kind) : "";
+  out += connections(alone);
+  if (kind == 0) out += doubts(spec);
+  if (alone.node.gpus > 1) out += gpu_matrix(Cluster::build(alone, 1));
+  if (alone.node.gpus + alone.node.nics > 1) out += path_matrix(Cluster::build(alone, 1));
+  return out;
+}
+
+/// The first node of every kind, all of its GPUs.
+Placement one_node_of_each(const ClusterSpec& spec) {
+  std::vector<NodeRoom> rooms;
+  int gpus = 0;
+  for (int kind = 0; kind < kind_count(spec); ++kind) {
+    rooms.push_back({first_node_of_kind(spec, kind), node_of_kind(spec, kind).gpus});
+    gpus += rooms.back().gpus;
+  }
+  return place_on(rooms, gpus, Layout::packed);
+}
+
+}  // namespace
+
 void run_topology_show(const TopologyCommand& command) {
   if (command.channels) return write_output("", describe_channels(command));
   const ClusterSpec spec = open_cluster(command.cluster);
-  std::string out = heading(spec) + connections(spec) + doubts(spec);
-  if (spec.node.gpus > 1) out += gpu_matrix(Cluster::build(spec, 1));
-  if (spec.node.gpus + spec.node.nics > 1) out += path_matrix(Cluster::build(spec, 1));
+  std::string out = heading(spec);
+  for (int kind = 0; kind < kind_count(spec); ++kind) out += node_pages(spec, kind);
   if (spec.nodes > 1) out += fabric_summary(spec);
   out += "\nRing all_reduce on idle links\n";
   // A pair, a node, and two nodes, as far as there are so many.
   for (const int gpus : {2, spec.node.gpus, 2 * spec.node.gpus}) {
-    if (gpus > 1 && (gpus + spec.node.gpus - 1) / spec.node.gpus <= spec.nodes)
-      out += all_reduce_line(spec, gpus);
+    if (gpus > 1 && (gpus + spec.node.gpus - 1) / spec.node.gpus <= nodes_of_kind(spec, 0))
+      out += all_reduce_line(spec, place_packed(gpus, spec.node.gpus));
   }
+  if (is_mixed(spec)) out += all_reduce_line(spec, one_node_of_each(spec));
   write_output("", out);
 }
 
+namespace {
+
+std::string words_and_doubts(const std::string& cluster, const ClusterSpec& spec) {
+  return cluster_in_words(spec) + doubts(spec) + placed_doubts(cluster, spec);
+}
+
+/// Each as if the cluster were of its nodes alone.
+void check_kinds(const TopologyCommand& command, const ClusterSpec& spec) {
+  std::string out = fmt::format("{}: {}, {}, {} of node: no faults\n", spec.name, counted(spec.nodes, "node"),
+                                counted(gpu_count(spec), "GPU"), counted(kind_count(spec), "kind"));
+  for (int kind = 0; kind < kind_count(spec); ++kind)
+    out += nodes_line(spec, kind) + "\n" + words_and_doubts(command.cluster, as_kind(spec, kind));
+  write_output("", out);
+}
+
+}  // namespace
+
 void run_topology_check(const TopologyCommand& command) {
   const ClusterSpec spec = open_cluster(command.cluster);
-  write_output(
-      "", fmt::format("{}: {}, {}, {} per node: no faults\n{}{}{}", spec.name, counted(spec.nodes, "node"),
-                      counted(std::int64_t{spec.nodes} * spec.node.gpus, "GPU"),
-                      counted(std::ssize(spec.node.links) * 2, "link"), cluster_in_words(spec), doubts(spec),
-                      placed_doubts(command.cluster, spec)));
+  if (is_mixed(spec)) return check_kinds(command, spec);
+  write_output("",
+               fmt::format("{}: {}, {}, {} per node: no faults\n{}", spec.name, counted(spec.nodes, "node"),
+                           counted(gpu_count(spec), "GPU"), counted(std::ssize(spec.node.links) * 2, "link"),
+                           words_and_doubts(command.cluster, spec)));
 }
 
 void run_topology_new(const NewClusterCommand& command) {

@@ -7,6 +7,7 @@
 #include "sim/analysis/collective/collective_curve.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/report/collective/channel_listing.hpp"
 #include "sim/report/drawing/topology_drawing.hpp"
 #include "sim/report/output_file.hpp"
@@ -23,11 +24,17 @@ CollectiveKnobs knobs_of(const TopologyCommand& command) {
   return read_collective_knobs(settings);
 }
 
+int gpus_of_first(const ClusterSpec& spec, int nodes) {
+  int gpus = 0;
+  for (const NodeRoom& room : rooms_of(spec, nodes)) gpus += room.gpus;
+  return gpus;
+}
+
 /// Of all GPUs of the nodes asked for, or of one node, when the number of GPUs is left out.
 nccl::Job job_of(const TopologyCommand& command, ClusterSpec spec) {
   const CollectiveKnobs knobs = knobs_of(command);
-  if (knobs.gpudirect) spec.node.gpudirect = *knobs.gpudirect;
-  const int all = std::clamp(command.nodes, 1, spec.nodes) * spec.node.gpus,
+  if (knobs.gpudirect) visit_nodes(spec, [&](NodeSpec& node) { node.gpudirect = *knobs.gpudirect; });
+  const int all = gpus_of_first(spec, std::clamp(command.nodes, 1, spec.nodes)),
             gpus = command.gpus != 0 ? command.gpus : all;
   const Placement placement = place_job(spec, gpus, command.nodes);
   return nccl::inspect(Cluster::build(spec, placement.nodes), placement, knobs.nccl);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/cluster/fabrics/catalog.hpp"
+#include "sim/cluster/node_kinds.hpp"
 
 namespace foretrain {
 
@@ -12,7 +13,12 @@ namespace {
 template <class Visitor>
 /// Every place where a type of link stands: a type may stand in several, and all of them change together.
 void visit_links(ClusterSpec& cluster, const Visitor& visit) {
-  for (NodeLink& link : cluster.node.links) visit(link.type);
+  visit_nodes(cluster, [&](NodeSpec& node) {
+    for (NodeLink& link : node.links) visit(link.type);
+  });
+  for (NodeKind& kind : cluster.more_nodes) {
+    if (kind.link) visit(*kind.link);
+  }
   for (LinkType* type : link_types_of(cluster.fabric)) visit(*type);
 }
 
@@ -91,8 +97,12 @@ std::vector<LinkType> link_types_of(const ClusterSpec& cluster) {
 }
 
 ClusterSpec calibrated(ClusterSpec cluster, Calibration calibration) {
-  apply(calibration, gpu_constants(), cluster.node.gpu);
-  apply(calibration, host_constants(), cluster.node.host);
+  // What was measured is known of every node that has the same part.
+  const NodeSpec described = cluster.node;
+  visit_nodes(cluster, [&](NodeSpec& node) {
+    if (node.gpu == described.gpu) apply(calibration, gpu_constants(), node.gpu);
+    if (node.host == described.host) apply(calibration, host_constants(), node.host);
+  });
   visit_links(cluster, [&](LinkType& type) {
     for (const ConstantOf<LinkType>& constant : link_constants()) {
       const CalibratedConstant* fitted =

@@ -13,6 +13,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/fabrics/catalog.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/cluster/node_layout.hpp"
 #include "sim/cluster/routing.hpp"
 
@@ -33,9 +34,7 @@ void check_count(Faults& faults, std::string_view what, int count, int least, in
   if (count > most) faults.push_back({fmt::format("{} must be at most {}, not {}", what, most, count), ""});
 }
 
-void check_counts(Faults& faults, const ClusterSpec& spec) {
-  const NodeSpec& node = spec.node;
-  check_count(faults, "the number of nodes", spec.nodes, 1, kMostNodes);
+void check_node_counts(Faults& faults, const NodeSpec& node) {
   check_count(faults, "the number of GPUs of a node", node.gpus, 1, kMostGpusPerNode);
   check_count(faults, "the number of CPUs of a node", node.cpus, 1, kMostCpusPerNode);
   check_count(faults, "the number of PCIe switches of a node", node.switches, 0, kMostSwitchesPerNode);
@@ -44,13 +43,36 @@ void check_counts(Faults& faults, const ClusterSpec& spec) {
   check_count(faults, "the number of links of a node",
               static_cast<int>(std::min<std::size_t>(node.links.size(), kMostLinksPerNode + 1)), 0,
               kMostLinksPerNode);
-  if (faults.empty() && spec.nodes * node.gpus > kMostClusterGpus) {
+}
+
+/// What is found of the node of a kind belongs to it.
+template <class Check>
+void check_each_kind(Faults& faults, const ClusterSpec& spec, const Check& check) {
+  for (int kind = 0; kind < kind_count(spec); ++kind) {
+    const std::size_t before = faults.size();
+    check(kind, node_of_kind(spec, kind));
+    for (std::size_t i = before; i < faults.size(); ++i) faults[i].kind = kind;
+  }
+}
+
+void check_counts(Faults& faults, const ClusterSpec& spec) {
+  check_count(faults, "the number of nodes", spec.nodes, 1, kMostNodes);
+  check_each_kind(faults, spec, [&](int kind, const NodeSpec& node) {
+    if (kind > 0) check_count(faults, "the number of nodes", nodes_of_kind(spec, kind), 1, kMostNodes);
+    check_node_counts(faults, node);
+  });
+  const NodeSpec room = roomiest_node(spec);
+  if (faults.empty() && gpu_count(spec) > kMostClusterGpus) {
     faults.push_back(
-        {fmt::format("{} nodes of {} GPUs are more than {} GPUs", spec.nodes, node.gpus, kMostClusterGpus),
+        {fmt::format("{} nodes of {} GPUs are more than {} GPUs", spec.nodes, room.gpus, kMostClusterGpus),
          ""});
   }
-  // A fabric adds at least one connection for every NIC.
-  const std::int64_t connections = static_cast<std::int64_t>(node.links.size()) + node.nics;
+  // A fabric adds at least one connection for every NIC. Nodes with fewer links have room for as many as
+  // others.
+  std::size_t links = 0;
+  for (int kind = 0; kind < kind_count(spec); ++kind)
+    links = std::max(links, node_of_kind(spec, kind).links.size());
+  const std::int64_t connections = static_cast<std::int64_t>(links) + room.nics;
   if (faults.empty() && 2 * connections * spec.nodes > kMostLinks) {
     faults.push_back({fmt::format("{} nodes with {} connections each are too many", spec.nodes, connections),
                       "describe fewer nodes"});
@@ -125,6 +147,40 @@ void check_links(Faults& faults, const NodeSpec& node) {
   }
 }
 
+/// As the fabric is built: it has links for as many NICs as the roomiest node has.
+ClusterSpec with_most_nics(ClusterSpec spec) {
+  spec.node.nics = roomiest_node(spec).nics;
+  return spec;
+}
+
+void check_names_of_kinds(Faults& faults, const ClusterSpec& spec) {
+  for (int kind = 1; kind < kind_count(spec); ++kind) {
+    if (find_kind(spec, name_of_kind(spec, kind)) == kind) continue;
+    faults.push_back({fmt::format("two kinds of node are called \"{}\"", name_of_kind(spec, kind)),
+                      "batches and jobs ask for nodes by these names"});
+    faults.back().kind = kind;
+  }
+}
+
+/// What a fabric cannot have with several kinds of node.
+void check_kinds_on(Faults& faults, const ClusterSpec& spec) {
+  check_names_of_kinds(faults, spec);
+  if (is_mixed(spec) && spec.fabric.nvlink_domain > 1)
+    faults.push_back({"an NVLink fabric joins nodes of one kind only", "leave nvlink_domain out"});
+  for (int kind = 1; kind < kind_count(spec); ++kind) {
+    const NodeKind& own = spec.more_nodes[static_cast<std::size_t>(kind - 1)];
+    if (!own.link) continue;
+    const std::string wrong = wrong_numbers(*own.link);
+    if (!wrong.empty()) faults.push_back({"the link of its NICs " + wrong, "", -1, {}, kind});
+    if (spec.fabric.kind == "explicit")
+      faults.push_back({"the links of an explicit fabric say themselves of what type they are",
+                        "leave link out, and give it to the links that name these nodes",
+                        -1,
+                        {},
+                        kind});
+  }
+}
+
 void check_fabric_of(Faults& faults, const ClusterSpec& spec) {
   const Fabric* fabric = find_fabric(spec.fabric.kind);
   if (fabric == nullptr) {
@@ -134,10 +190,13 @@ void check_fabric_of(Faults& faults, const ClusterSpec& spec) {
                       did_you_mean(spec.fabric.kind, known)});
     return;
   }
-  for (ClusterFault& fault : fabric->check(spec)) faults.push_back(std::move(fault));
-  if (spec.nodes > 1 && spec.node.nics < 1)
-    faults.push_back({"more than one node needs a NIC in every node",
-                      "set nics = 1 and connect nic0 to cpu0 or a switch"});
+  for (ClusterFault& fault : fabric->check(with_most_nics(spec))) faults.push_back(std::move(fault));
+  check_each_kind(faults, spec, [&](int, const NodeSpec& node) {
+    if (spec.nodes > 1 && node.nics < 1)
+      faults.push_back({"more than one node needs a NIC in every node",
+                        "set nics = 1 and connect nic0 to cpu0 or a switch"});
+  });
+  check_kinds_on(faults, spec);
   if (fabric->name == "none" || spec.node.nics < 1) return;
   const std::string wrong = wrong_numbers(spec.fabric.link);
   if (!wrong.empty())
@@ -221,6 +280,21 @@ double rate_at(const NodeSpec& node, std::string_view device, LinkKind kind) {
   return rate;
 }
 
+/// Of the first GPU of which something is doubtful.
+void add_doubts(std::vector<std::string>& out, const ClusterSpec& spec, const NodeSpec& node) {
+  for (int gpu = 0; gpu < node.gpus; ++gpu) {
+    const std::string name = fmt::format("gpu{}", gpu);
+    const double nvlink = rate_at(node, name, LinkKind::nvlink);
+    const double pcie = rate_at(node, name, LinkKind::pcie);
+    if (nvlink <= 0 || nvlink >= pcie) continue;
+    out.push_back(fmt::format(
+        "{}: the NVLinks of {} carry {} in sum, less than the {} of its PCIe link; was `count` forgotten, "
+        "the number of parallel NVLinks in their [[node.links]]?",
+        spec.name, name, to_string(ByteRate{nvlink}), to_string(ByteRate{pcie})));
+    return;
+  }
+}
+
 }  // namespace
 
 std::vector<ClusterFault> check_node_links(const NodeSpec& node) {
@@ -246,25 +320,17 @@ std::vector<ClusterFault> check(const ClusterSpec& spec) {
   Faults faults;
   check_counts(faults, spec);
   if (!faults.empty()) return faults;
-  check_links(faults, spec.node);
+  check_each_kind(faults, spec, [&](int, const NodeSpec& node) { check_links(faults, node); });
   check_fabric_of(faults, spec);
-  if (faults.empty()) check_reach(faults, spec.node);
+  if (!faults.empty()) return faults;
+  check_each_kind(faults, spec, [&](int, const NodeSpec& node) { check_reach(faults, node); });
   return faults;
 }
 
 /// What may be meant, but probably is not: warnings, no faults.
 std::vector<std::string> doubts_about(const ClusterSpec& spec) {
   std::vector<std::string> out;
-  for (int gpu = 0; gpu < spec.node.gpus && out.empty(); ++gpu) {
-    const std::string name = fmt::format("gpu{}", gpu);
-    const double nvlink = rate_at(spec.node, name, LinkKind::nvlink);
-    const double pcie = rate_at(spec.node, name, LinkKind::pcie);
-    if (nvlink > 0 && nvlink < pcie)
-      out.push_back(fmt::format(
-          "{}: the NVLinks of {} carry {} in sum, less than the {} of its PCIe link; was `count` forgotten, "
-          "the number of parallel NVLinks in their [[node.links]]?",
-          spec.name, name, to_string(ByteRate{nvlink}), to_string(ByteRate{pcie})));
-  }
+  for (int kind = 0; kind < kind_count(spec); ++kind) add_doubts(out, spec, node_of_kind(spec, kind));
   return out;
 }
 

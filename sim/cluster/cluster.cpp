@@ -1,47 +1,100 @@
-// Node 0 is drawn once and repeated; the fabric's switches and links come after the last node.
+// A node of each type is drawn once and repeated; the fabric's switches and links come after the last node.
 #include "sim/cluster/cluster.hpp"
 
 #include <algorithm>
 #include <cassert>
 
 #include "sim/cluster/fabrics/catalog.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/cluster/node_layout.hpp"
 #include "sim/cluster/routing.hpp"
 
 namespace foretrain {
+
+namespace {
+
+/// Of links that fill up the list of a node with fewer links than another kind: no route has them.
+constexpr ByteRate kUnused{1e18};
+
+/// With the devices of the roomiest node, so that each has the same number in every node.
+NodeSpec in_room(NodeSpec node, const NodeSpec& room) {
+  node.gpus = room.gpus, node.cpus = room.cpus, node.switches = room.switches;
+  node.nvswitches = room.nvswitches, node.nics = room.nics;
+  return node;
+}
+
+void fill_up(std::vector<std::vector<ClusterLink>>& links_of_type) {
+  std::size_t most = 0;
+  for (const auto& links : links_of_type) most = std::max(most, links.size());
+  for (auto& links : links_of_type) links.resize(most, {0, 0, LinkKind::pcie, kUnused, 1, Time::zero()});
+}
+
+}  // namespace
 
 Cluster Cluster::build(const ClusterSpec& spec, int nodes) {
   assert(nodes >= 1 && nodes <= spec.nodes);
   Cluster cluster;
   cluster.spec_ = spec;
   cluster.nodes_ = nodes;
-  NodeGraph node = node_graph(spec.node);
-  NodeRoutes routes = node_routes(node, peer_reach(spec.node));
-  cluster.node_routes_ = std::move(routes.best);
-  cluster.host_routes_ = std::move(routes.host);
-  cluster.first_staging_ = node.first_staging;
-  cluster.add_nodes(std::move(node));
-  cluster.add_gpudirect();
-  cluster.add_nic_legs();
+  cluster.find_types();
+  cluster.add_nodes();
+  for (Type& type : cluster.types_) cluster.add_gpudirect(type), cluster.add_nic_legs(type);
   cluster.add_fabric();
   return cluster;
 }
 
-void Cluster::add_nodes(NodeGraph node) {
-  vertices_per_node_ = static_cast<std::uint32_t>(node.vertices.size());
-  links_per_node_ = static_cast<std::uint32_t>(node.links.size());
-  vertices_.reserve(node.vertices.size() * static_cast<std::size_t>(nodes_));
-  for (int number = 0; number < nodes_; ++number) {
-    for (const Vertex& v : node.vertices) vertices_.push_back({v.kind, number, v.index});
+/// Kinds that are the same machine are one type, and clusters of one type know nothing of kinds.
+void Cluster::find_types() {
+  room_ = is_mixed(spec_) ? roomiest_node(spec_) : spec_.node;
+  for (int kind = 0, first = 0; kind < kind_count(spec_) && first < nodes_; ++kind) {
+    const int like = first_kind_like(spec_, kind);
+    auto known = std::ranges::find(types_, like, &Type::kind);
+    if (known == types_.end()) {
+      types_.emplace_back().kind = like, types_.back().node = first;
+      known = types_.end() - 1;
+    }
+    first = std::min(nodes_, first + nodes_of_kind(spec_, kind));
+    type_of_node_.resize(static_cast<std::size_t>(first), static_cast<int>(known - types_.begin()));
   }
-  links_ = ClusterLinks(std::move(node.links), nodes_, vertices_per_node_);
+  if (types_.size() == 1) type_of_node_.clear();
+}
+
+void Cluster::add_nodes() {
+  std::vector<std::vector<ClusterLink>> links_of_type;
+  std::vector<Vertex> layout;
+  for (Type& type : types_) {
+    const NodeSpec node = in_room(node_of_kind(spec_, type.kind), room_);
+    NodeGraph graph = node_graph(node);
+    NodeRoutes routes = node_routes(graph, peer_reach(node));
+    type.routes = std::move(routes.best), type.host_routes = std::move(routes.host);
+    type.first_staging = graph.first_staging;
+    layout = std::move(graph.vertices);
+    links_of_type.push_back(std::move(graph.links));
+  }
+  fill_up(links_of_type);
+  vertices_per_node_ = static_cast<std::uint32_t>(layout.size());
+  links_per_node_ = static_cast<std::uint32_t>(links_of_type.front().size());
+  vertices_.reserve(layout.size() * static_cast<std::size_t>(nodes_));
+  for (int number = 0; number < nodes_; ++number) {
+    for (const Vertex& v : layout) vertices_.push_back({v.kind, number, v.index});
+  }
+  links_ = types_.size() == 1 ? ClusterLinks(std::move(links_of_type.front()), nodes_, vertices_per_node_)
+                              : ClusterLinks(links_of_type, type_of_node_, vertices_per_node_);
+}
+
+const NodeSpec& Cluster::node_spec(int node) const {
+  return node_of_kind(spec_, types_[static_cast<std::size_t>(type_of_node(node))].kind);
+}
+
+const LinkType& Cluster::nic_link(int node) const {
+  return nic_link_of_kind(spec_, types_[static_cast<std::size_t>(type_of_node(node))].kind);
 }
 
 FabricSite Cluster::fabric_site() const {
   const std::uint32_t count = static_cast<std::uint32_t>(nodes_);
   return {nodes_,
-          spec_.node.nics,
-          first_of(spec_.node, VertexKind::nic),
+          room_.nics,
+          first_of(room_, VertexKind::nic),
           vertices_per_node_,
           count * vertices_per_node_,
           count * links_per_node_,
@@ -52,6 +105,12 @@ void Cluster::add_fabric() {
   fabric_ = find_fabric(spec_.fabric.kind);
   assert(fabric_ != nullptr);
   fabric_->build(spec_.fabric, fabric_site(), {vertices_, links_, fabric_map_});
+  for (int kind = 1; kind < kind_count(spec_); ++kind) {
+    if (!spec_.more_nodes[static_cast<std::size_t>(kind - 1)].link) continue;
+    const int first = first_node_of_kind(spec_, kind);
+    links_.replace_at(gpu(first, 0), gpu(std::min(nodes_, first + nodes_of_kind(spec_, kind)), 0),
+                      nic_link_of_kind(spec_, kind));
+  }
 }
 
 std::vector<ByteRate> Cluster::capacities() const {
@@ -66,13 +125,15 @@ VertexId Cluster::gpu(int node, int index) const {
 }
 
 VertexId Cluster::nic(int node, int index) const {
-  return gpu(node, 0) + first_of(spec_.node, VertexKind::nic) + static_cast<VertexId>(index);
+  return gpu(node, 0) + first_of(room_, VertexKind::nic) + static_cast<VertexId>(index);
 }
 
+VertexId Cluster::nvswitch(int node) const { return gpu(node, 0) + first_of(room_, VertexKind::nvswitch); }
+
 VertexId Cluster::cpu_of_gpu(int node, int index) const {
-  const VertexId first = gpu(node, 0) + first_of(spec_.node, VertexKind::cpu), from = gpu(node, index);
+  const VertexId first = gpu(node, 0) + first_of(room_, VertexKind::cpu), from = gpu(node, index);
   VertexId nearest = first;
-  for (VertexId cpu = first; cpu < first + static_cast<VertexId>(spec_.node.cpus); ++cpu) {
+  for (VertexId cpu = first; cpu < first + static_cast<VertexId>(room_.cpus); ++cpu) {
     // A GPU without any link to a CPU keeps the first one.
     const std::size_t hops = route_in_node(from, cpu).links.size();
     const std::size_t fewest = route_in_node(from, nearest).links.size();
@@ -81,18 +142,22 @@ VertexId Cluster::cpu_of_gpu(int node, int index) const {
   return nearest;
 }
 
-int Cluster::nic_distance(int gpu_index, int nic_index) const {
-  return route_in_node(gpu(0, gpu_index), nic(0, nic_index)).pcie_hops;
+int Cluster::nic_distance(int gpu_index, int nic_index, int node) const {
+  return route_in_node(gpu(node, gpu_index), nic(node, nic_index)).pcie_hops;
 }
 
 const Route& Cluster::route_in_node(VertexId from, VertexId to) const {
   assert(from / vertices_per_node_ == to / vertices_per_node_);
-  return node_routes_[std::size_t{from % vertices_per_node_} * vertices_per_node_ + to % vertices_per_node_];
+  const std::size_t pair =
+      std::size_t{from % vertices_per_node_} * vertices_per_node_ + to % vertices_per_node_;
+  return type_at(from).routes[pair];
 }
 
 const Route& Cluster::host_route_in_node(VertexId from, VertexId to) const {
   assert(from / vertices_per_node_ == to / vertices_per_node_);
-  return host_routes_[std::size_t{from % vertices_per_node_} * vertices_per_node_ + to % vertices_per_node_];
+  const std::size_t pair =
+      std::size_t{from % vertices_per_node_} * vertices_per_node_ + to % vertices_per_node_;
+  return type_at(from).host_routes[pair];
 }
 
 Route Cluster::route(VertexId from, VertexId to) const {
@@ -123,7 +188,8 @@ Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_
 void Cluster::find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic,
                                      WayBetweenNodes& way) const {
   const Vertex &from = vertices_[from_gpu], &to = vertices_[to_gpu];
-  way.out = &to_nic_[pair_of(from.index, from_nic)], way.in = &from_nic_[pair_of(to.index, to_nic)];
+  way.out = &type_at(from_gpu).to_nic[pair_of(from.index, from_nic)],
+  way.in = &type_at(to_gpu).from_nic[pair_of(to.index, to_nic)];
   way.fabric.clear();
   const int switches =
       from.node == to.node
@@ -138,54 +204,54 @@ void Cluster::find_way_between_nodes(VertexId from_gpu, VertexId to_gpu, int fro
 }
 
 /// Through the memory of the GPU's CPU where the NIC does not reach the GPU's.
-NicLeg Cluster::nic_leg(int gpu_index, int nic_index, bool leaves) const {
+NicLeg Cluster::nic_leg(const Type& type, int gpu_index, int nic_index, bool leaves) const {
   NicLeg leg;
-  const VertexId device = gpu(0, gpu_index), port = nic(0, nic_index);
+  const VertexId device = gpu(type.node, gpu_index), port = nic(type.node, nic_index);
   // Links of a staged leg stand in the order in which a message passes them.
   const auto append = [&](const Route& part) {
     leg.links.insert(leg.links.end(), part.links.begin(), part.links.end());
   };
-  if (gpudirect(gpu_index, nic_index)) {
+  if (type.gpudirect[pair_of(gpu_index, nic_index)]) {
     const Route& route = leaves ? route_in_node(device, port) : route_in_node(port, device);
     append(route);
     leg.reached = route.bandwidth * route.collective_efficiency;
   } else {
     leg.staged = true;
-    const VertexId memory = cpu_of_gpu(0, gpu_index);
-    const LinkId staging = first_staging_ + static_cast<LinkId>(kStagingLinks * gpu_index);
+    const VertexId memory = cpu_of_gpu(type.node, gpu_index);
+    const LinkId staging = type.first_staging + static_cast<LinkId>(kStagingLinks * gpu_index);
     if (leaves) leg.links = {staging};
     append(leaves ? route_in_node(device, memory) : route_in_node(port, memory));
     append(leaves ? route_in_node(memory, port) : route_in_node(memory, device));
     if (!leaves) leg.links.push_back(staging + 1);
     leg.reached = (leaves ? route_in_node(device, memory) : route_in_node(memory, device)).bandwidth;
   }
-  for (const LinkId link : leg.links) leg.sum.add(links_.of_first_node()[link]);
+  for (const LinkId link : leg.links) leg.sum.add(links_[first_link(type.node) + link]);
   return leg;
 }
 
-void Cluster::add_nic_legs() {
-  for (int g = 0; g < spec_.node.gpus; ++g) {
-    for (int n = 0; n < spec_.node.nics; ++n)
-      to_nic_.push_back(nic_leg(g, n, true)), from_nic_.push_back(nic_leg(g, n, false));
+void Cluster::add_nic_legs(Type& type) {
+  for (int g = 0; g < room_.gpus; ++g) {
+    for (int n = 0; n < room_.nics; ++n)
+      type.to_nic.push_back(nic_leg(type, g, n, true)), type.from_nic.push_back(nic_leg(type, g, n, false));
   }
 }
 
 std::size_t Cluster::pair_of(int gpu_index, int nic_index) const {
-  return static_cast<std::size_t>(gpu_index) * static_cast<std::size_t>(spec_.node.nics) +
+  return static_cast<std::size_t>(gpu_index) * static_cast<std::size_t>(room_.nics) +
          static_cast<std::size_t>(nic_index);
 }
 
 /// Whether the NIC reads and writes the memory of this GPU by itself.
-bool Cluster::gpudirect(int gpu_index, int nic_index) const {
-  return gpudirect_[pair_of(gpu_index, nic_index)];
+bool Cluster::gpudirect(int gpu_index, int nic_index, int node) const {
+  return type_at(gpu(node, 0)).gpudirect[pair_of(gpu_index, nic_index)];
 }
 
-void Cluster::add_gpudirect() {
-  const NodeSpec& node = spec_.node;
-  for (int g = 0; g < node.gpus; ++g) {
-    for (int n = 0; n < node.nics; ++n)
-      gpudirect_.push_back(node.gpudirect &&
-                           host_path_class(*this, gpu(0, g), nic(0, n)) <= node.gpudirect_reach);
+void Cluster::add_gpudirect(Type& type) {
+  const NodeSpec& node = node_of_kind(spec_, type.kind);
+  for (int g = 0; g < room_.gpus; ++g) {
+    for (int n = 0; n < room_.nics; ++n)
+      type.gpudirect.push_back(node.gpudirect && host_path_class(*this, gpu(type.node, g),
+                                                                 nic(type.node, n)) <= node.gpudirect_reach);
   }
 }
 

@@ -31,6 +31,9 @@ class ClusterLinks {
   ClusterLinks() = default;
   /// `nodes` copies of the links of one node, whose vertices are `vertices_per_node` apart.
   ClusterLinks(std::vector<ClusterLink> of_node, int nodes, std::uint32_t vertices_per_node);
+  /// Of nodes of several types, whose numbers of links are the same: that of node n is `type_of_node[n]`.
+  ClusterLinks(const std::vector<std::vector<ClusterLink>>& of_type, std::vector<int> type_of_node,
+               std::uint32_t vertices_per_node);
 
   std::size_t size() const { return in_nodes_ + fabric_.size(); }
   ClusterLink operator[](std::size_t id) const;
@@ -39,11 +42,17 @@ class ClusterLinks {
   /// The least bandwidth of any link; infinite when there is none.
   double slowest() const;
   /// The links of node 0.
-  std::span<const ClusterLink> of_first_node() const { return of_node_; }
+  std::span<const ClusterLink> of_first_node() const { return of_type(0); }
+  /// Those of a node of the type, numbered as if it were node 0.
+  std::span<const ClusterLink> of_type(int type) const {
+    return std::span(of_node_).subspan(static_cast<std::size_t>(type) * per_node_, per_node_);
+  }
 
   void reserve_fabric(std::size_t links) { fabric_.reserve(links); }
   /// Appends one direction of `count` parallel network links of a type.
   void add(VertexId from, VertexId to, const LinkType& type, int count);
+  /// The links of the fabric at vertices [first, last) become links of a type.
+  void replace_at(VertexId first, VertexId last, const LinkType& type);
 
  private:
   struct FabricRow {
@@ -52,8 +61,9 @@ class ClusterLinks {
   };
   std::uint32_t number_of(const ClusterLink& type);
 
-  std::vector<ClusterLink> of_node_;
-  std::size_t in_nodes_ = 0;
+  std::vector<ClusterLink> of_node_;  ///< type after type
+  std::vector<int> type_of_node_;     ///< empty: all are alike
+  std::size_t per_node_ = 0, in_nodes_ = 0;
   std::uint32_t vertices_per_node_ = 0;
   std::vector<FabricRow> fabric_;
   std::vector<ClusterLink> types_;  ///< what the rows have in common; their ends mean nothing
@@ -133,6 +143,7 @@ struct ClusterFault {
   std::string message, hint;
   int link = -1;
   SourceSpan fabric_link{};  ///< of a link that the fabric lists; line 0: none is to blame
+  int kind = 0;              ///< of node, of which the link is, or that is to blame
 };
 
 /// Largest descriptions the program takes.
@@ -156,7 +167,7 @@ std::vector<ClusterFault> check_network(const ClusterSpec& spec);
 std::vector<std::string> doubts_about(const ClusterSpec& spec);
 
 /// The graph of the first `nodes` nodes. Vertices and links of a node are contiguous and laid out alike in
-/// every node.
+/// every node: one that has fewer devices or links than another kind has some that lead nowhere.
 class Cluster {
  public:
   /// Requires check(spec) to be empty and 1 <= nodes <= spec.nodes.
@@ -172,8 +183,21 @@ class Cluster {
   VertexId nic(int node, int index) const;
   /// The CPU (NUMA domain) nearest to a GPU.
   VertexId cpu_of_gpu(int node, int index) const;
+  /// nvswitch0 of a node that has one.
+  VertexId nvswitch(int node) const;
   /// Fewest PCIe hops from the GPU to each NIC of its node.
-  int nic_distance(int gpu_index, int nic_index) const;
+  int nic_distance(int gpu_index, int nic_index, int node = 0) const;
+
+  // Nodes of a type are the same machine, of whatever kinds (node_kinds.hpp). Type 0 is that of node 0.
+  int type_count() const { return static_cast<int>(types_.size()); }
+  int type_of_node(int node) const {
+    return type_of_node_.empty() ? 0 : type_of_node_[static_cast<std::size_t>(node)];
+  }
+  const NodeSpec& node_spec(int node) const;
+  /// From the NICs of a node to the first switch.
+  const LinkType& nic_link(int node) const;
+  /// Devices of the node that has most of each sort: numbers of devices are the same in every node.
+  const NodeSpec& room() const { return room_; }
 
   /// Inside a node: NVLink where there is a direct or switched path, else PCIe. Requires vertices of one
   /// node.
@@ -190,22 +214,39 @@ class Cluster {
                               WayBetweenNodes& way) const;
   /// Whether the NIC reads and writes the GPU's memory: NodeSpec::gpudirect, and not farther than
   /// gpudirect_reach.
-  bool gpudirect(int gpu_index, int nic_index) const;
+  bool gpudirect(int gpu_index, int nic_index, int node = 0) const;
 
-  /// The same route as seen in node 0; that of node k has first_link(k) added to every link. No copy.
+  /// The same route as seen in a node 0 of the node's type; that of node k has first_link(k) added to every
+  /// link. No copy.
   const Route& route_in_node(VertexId from, VertexId to) const;
   /// The same over PCIe switches, CPUs and socket links alone, as if GPUs had peer access.
   const Route& host_route_in_node(VertexId from, VertexId to) const;
   LinkId first_link(int node) const { return static_cast<LinkId>(node) * links_per_node_; }
 
  private:
-  void add_nodes(NodeGraph node);
+  /// What nodes of a type have in common; links as in a node 0 of it.
+  struct Type {
+    int kind = 0;
+    int node = 0;                          ///< the first of them in use
+    std::vector<Route> routes;             ///< by from * vertices_per_node_ + to
+    std::vector<Route> host_routes;        ///< the same without NVLink between GPUs and without staging
+    std::vector<bool> gpudirect;           ///< by pair_of(gpu, nic)
+    std::vector<NicLeg> to_nic, from_nic;  ///< the same
+    LinkId first_staging = 0;              ///< NodeGraph::first_staging
+  };
+  void find_types();
+  void add_nodes();
   void add_fabric();
   FabricSite fabric_site() const;
-  void add_gpudirect();
-  void add_nic_legs();
-  NicLeg nic_leg(int gpu_index, int nic_index, bool leaves) const;
+  void add_gpudirect(Type& type);
+  void add_nic_legs(Type& type);
+  NicLeg nic_leg(const Type& type, int gpu_index, int nic_index, bool leaves) const;
   std::size_t pair_of(int gpu_index, int nic_index) const;
+  const Type& type_at(VertexId vertex) const {
+    return types_.size() == 1 ? types_.front()
+                              : types_[static_cast<std::size_t>(
+                                    type_of_node(static_cast<int>(vertex / vertices_per_node_)))];
+  }
 
   ClusterSpec spec_;
   int nodes_ = 0;
@@ -213,11 +254,9 @@ class Cluster {
   ClusterLinks links_;
   std::uint32_t vertices_per_node_ = 0;
   std::uint32_t links_per_node_ = 0;
-  std::vector<Route> node_routes_;         ///< inside node 0, by from * vertices_per_node_ + to
-  std::vector<Route> host_routes_;         ///< the same without NVLink between GPUs and without staging
-  std::vector<bool> gpudirect_;            ///< by pair_of(gpu, nic)
-  std::vector<NicLeg> to_nic_, from_nic_;  ///< the same
-  LinkId first_staging_ = 0;               ///< of node 0; NodeGraph::first_staging
+  NodeSpec room_;
+  std::vector<Type> types_;
+  std::vector<int> type_of_node_;  ///< empty: all nodes are alike
   FabricMap fabric_map_;
   const Fabric* fabric_ = nullptr;
 };

@@ -9,13 +9,26 @@ namespace foretrain {
 
 ClusterLinks::ClusterLinks(std::vector<ClusterLink> of_node, int nodes, std::uint32_t vertices_per_node)
     : of_node_(std::move(of_node)),
+      per_node_(of_node_.size()),
       in_nodes_(of_node_.size() * static_cast<std::size_t>(nodes)),
       vertices_per_node_(vertices_per_node) {}
 
+ClusterLinks::ClusterLinks(const std::vector<std::vector<ClusterLink>>& of_type,
+                           std::vector<int> type_of_node, std::uint32_t vertices_per_node)
+    : type_of_node_(std::move(type_of_node)),
+      per_node_(of_type.front().size()),
+      in_nodes_(per_node_ * type_of_node_.size()),
+      vertices_per_node_(vertices_per_node) {
+  for (const std::vector<ClusterLink>& links : of_type)
+    of_node_.insert(of_node_.end(), links.begin(), links.end());
+}
+
 ClusterLink ClusterLinks::operator[](std::size_t id) const {
   if (id < in_nodes_) {
-    ClusterLink link = of_node_[id % of_node_.size()];
-    const VertexId shift = static_cast<VertexId>(id / of_node_.size()) * vertices_per_node_;
+    const std::size_t node = id / per_node_;
+    const std::size_t type = type_of_node_.empty() ? 0 : static_cast<std::size_t>(type_of_node_[node]);
+    ClusterLink link = of_node_[type * per_node_ + id % per_node_];
+    const VertexId shift = static_cast<VertexId>(node) * vertices_per_node_;
     link.from += shift, link.to += shift;
     return link;
   }
@@ -36,6 +49,15 @@ void ClusterLinks::add(VertexId from, VertexId to, const LinkType& type, int cou
   const std::uint32_t number =
       number_of({0, 0, LinkKind::network, type.bandwidth * count, type.collective_efficiency, type.latency});
   fabric_.push_back({from, to, number});
+}
+
+void ClusterLinks::replace_at(VertexId first, VertexId last, const LinkType& type) {
+  const std::uint32_t number =
+      number_of({0, 0, LinkKind::network, type.bandwidth, type.collective_efficiency, type.latency});
+  const auto is_there = [&](VertexId end) { return end >= first && end < last; };
+  for (FabricRow& row : fabric_) {
+    if (is_there(row.from) || is_there(row.to)) row.type = number;
+  }
 }
 
 /// Fabrics add links of one type in a row, so the newest type is nearly always the one.

@@ -177,16 +177,30 @@ struct FabricSpec : HeldOptions {
   SourceSpan span{};
 };
 
+/// Kinds that a cluster file may have.
+inline constexpr std::size_t kMostNodeKinds = 16;
+
+/// Nodes of another kind than ClusterSpec::node: another partition, or another generation.
+struct NodeKind {
+  std::string name;
+  int nodes = 1;
+  NodeSpec node;
+  std::optional<LinkType> link{};  ///< of its NICs, where they have another than the fabric's
+  SourceSpan span{};
+};
+
 struct ClusterSpec {
   std::string name, description;
   std::string machine{};  ///< which it is in another setting; empty: one of its own
-  int nodes = 1;
+  int nodes = 1;          ///< of all kinds
   NodeSpec node;
   FabricSpec fabric;
   std::vector<StorageSpec> storage;  ///< what is known of the machine's; other kinds are usual_storage()
   Site site{};                       ///< how jobs get it
   Calibration calibration{};         ///< measured on it; empty: data sheets and the residuals of others
   bool collectives_measured = false, trainings_measured = false;  ///< the constants in use know it
+  std::string node_kind = "node";                                 ///< what the kind of `node` is called
+  std::vector<NodeKind> more_nodes{};                             ///< the other kinds (node_kinds.hpp)
 };
 
 }  // namespace foretrain

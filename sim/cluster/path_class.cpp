@@ -19,7 +19,7 @@ bool over_nvlink(const Cluster& cluster, VertexId from, VertexId to) {
 /// Whether some GPU of the node fulfils a condition.
 template <class Condition>
 bool any_gpu(const Cluster& cluster, int node, Condition condition) {
-  for (int i = 0; i < cluster.spec().node.gpus; ++i) {
+  for (int i = 0; i < cluster.node_spec(node).gpus; ++i) {
     if (condition(cluster.gpu(node, i))) return true;
   }
   return false;
@@ -52,8 +52,9 @@ std::string_view name_of(PathClass path) {
 }
 
 PathClass host_path_class(const Cluster& cluster, VertexId from, VertexId to) {
+  const int type = cluster.type_of_node(cluster.vertices()[from].node);
   return way_class(cluster.host_route_in_node(from, to).links, cluster.vertices(),
-                   cluster.links().of_first_node());
+                   cluster.links().of_type(type));
 }
 
 PathClass path_class(const Cluster& cluster, VertexId from, VertexId to) {
@@ -65,14 +66,14 @@ PathClass path_class(const Cluster& cluster, VertexId from, VertexId to) {
   return host_path_class(cluster, from, to);
 }
 
-int nearest_nic(const Cluster& cluster, int gpu) {
+int nearest_nic(const Cluster& cluster, int gpu, int node) {
   const auto distance = [&](int of_gpu, int nic) {
-    const VertexId from = cluster.gpu(0, of_gpu), to = cluster.nic(0, nic);
-    return std::tuple(host_path_class(cluster, from, to), cluster.nic_distance(of_gpu, nic));
+    const VertexId from = cluster.gpu(node, of_gpu), to = cluster.nic(node, nic);
+    return std::tuple(host_path_class(cluster, from, to), cluster.nic_distance(of_gpu, nic, node));
   };
   const auto nearest = [&](int of_gpu) {
     std::vector<int> best;
-    for (int nic = 0; nic < cluster.spec().node.nics; ++nic) {
+    for (int nic = 0; nic < cluster.node_spec(node).nics; ++nic) {
       if (!best.empty() && distance(of_gpu, best.front()) < distance(of_gpu, nic)) continue;
       if (!best.empty() && distance(of_gpu, nic) < distance(of_gpu, best.front())) best.clear();
       best.push_back(nic);

@@ -27,6 +27,6 @@ PathClass host_path_class(const Cluster& cluster, VertexId from, VertexId to);
 
 /// Index of the NIC a GPU uses: of those in the best class the nearest ones, in turn over the GPUs that have
 /// the same choice. -1: no NIC.
-int nearest_nic(const Cluster& cluster, int gpu);
+int nearest_nic(const Cluster& cluster, int gpu, int node = 0);
 
 }  // namespace foretrain

@@ -23,6 +23,44 @@ Placement place(int gpus, int gpus_per_node, Layout layout, int nodes) {
   return placement;
 }
 
+namespace {
+
+/// Ranks of each node when every node in turn takes one.
+std::vector<int> dealt_out(const std::vector<NodeRoom>& rooms, int gpus) {
+  std::vector<int> ranks(rooms.size(), 0);
+  for (int left = gpus; left > 0;) {
+    const int before = left;
+    for (std::size_t i = 0; i < rooms.size() && left > 0; ++i) {
+      if (ranks[i] < rooms[i].gpus) ++ranks[i], --left;
+    }
+    if (left == before) break;
+  }
+  return ranks;
+}
+
+std::vector<int> filled_up(const std::vector<NodeRoom>& rooms, int gpus) {
+  std::vector<int> ranks;
+  for (const NodeRoom& room : rooms) {
+    ranks.push_back(std::min(gpus, room.gpus));
+    gpus -= ranks.back();
+  }
+  return ranks;
+}
+
+}  // namespace
+
+Placement place_on(const std::vector<NodeRoom>& rooms, int gpus, Layout layout) {
+  const std::vector<int> ranks = layout == Layout::packed ? filled_up(rooms, gpus) : dealt_out(rooms, gpus);
+  Placement placement;
+  placement.nodes = 0;
+  for (std::size_t i = 0; i < rooms.size(); ++i) {
+    for (int gpu = 0; gpu < ranks[i]; ++gpu) placement.ranks.push_back({rooms[i].node, gpu});
+    placement.nodes += ranks[i] > 0 ? 1 : 0;
+  }
+  assert(placement.size() == gpus);
+  return placement;
+}
+
 Placement place_packed(int gpus, int gpus_per_node) {
   return place(gpus, gpus_per_node, Layout::packed, (gpus - 1) / gpus_per_node + 1);
 }

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/cluster/node_layout.hpp"
 #include "sim/cluster/path_class.hpp"
 #include "sim/collective/algorithms/catalog.hpp"
 
@@ -181,8 +180,7 @@ class PlanBuilder {
     const std::vector<int> order(first.begin(), first.end());
     const int pieces = multicast_pieces(step_);
     const Lanes lanes = lanes_of(*algorithm, {order, 0, pieces, {}});
-    const VertexId hub =
-        cluster_.gpu(job_.nodes.front().node, 0) + first_of(cluster_.spec().node, VertexKind::nvswitch);
+    const VertexId hub = cluster_.nvswitch(job_.nodes.front().node);
     result_.graph.ranks = lanes.ranks + lanes.switches;
     const auto vertex = [&](int rank) {
       return rank >= lanes.ranks ? hub
@@ -223,10 +221,11 @@ class PlanBuilder {
     const GpuPlace from = places_[static_cast<std::size_t>(lane.from)],
                    to = places_[static_cast<std::size_t>(lane.to)];
     const VertexId a = cluster_.gpu(from.node, from.gpu), b = cluster_.gpu(to.node, to.gpu);
-    const Route route = from.node == to.node
-                            ? cluster_.route(a, b)
-                            : cluster_.route_between_nodes(a, b, std::max(0, nearest_nic(cluster_, from.gpu)),
-                                                           std::max(0, nearest_nic(cluster_, to.gpu)));
+    const Route route =
+        from.node == to.node
+            ? cluster_.route(a, b)
+            : cluster_.route_between_nodes(a, b, std::max(0, nearest_nic(cluster_, from.gpu, from.node)),
+                                           std::max(0, nearest_nic(cluster_, to.gpu, to.node)));
     Connection connection;
     connection.from = static_cast<std::uint32_t>(lane.from),
     connection.to = static_cast<std::uint32_t>(lane.to);

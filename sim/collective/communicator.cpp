@@ -9,6 +9,7 @@
 
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/collective/chain_overlap.hpp"
 #include "sim/collective/costs.hpp"
 #include "sim/collective/job_traffic.hpp"
@@ -26,6 +27,34 @@ namespace {
 constexpr int kAligned = 16;
 constexpr double kUnaligned = 0.5;
 
+/// The kinds of node that the ranks are on, each once: one node of each type.
+std::vector<int> nodes_of_types(const Cluster& cluster, const Placement& placement) {
+  std::vector<int> nodes;
+  if (cluster.type_count() == 1) return {placement.ranks.front().node};
+  for (const GpuPlace& rank : placement.ranks) {
+    const int type = cluster.type_of_node(rank.node);
+    if (std::ranges::none_of(nodes, [&](int node) { return cluster.type_of_node(node) == type; }))
+      nodes.push_back(rank.node);
+  }
+  return nodes;
+}
+
+/// Between unlike NICs the slower one sets the pace.
+const LinkType& slowest_nic_link(const Cluster& cluster, const Placement& placement) {
+  const std::vector<int> nodes = nodes_of_types(cluster, placement);
+  return cluster.nic_link(*std::ranges::min_element(
+      nodes, {}, [&](int node) { return cluster.nic_link(node).bandwidth.per_second; }));
+}
+
+/// Every step of a collective waits for both ends: those of the oldest GPUs of the job.
+CollectiveCosts costs_of_job(const Cluster& cluster, const Placement& placement) {
+  if (!is_mixed(cluster.spec())) return costs_of(cluster.spec());
+  const std::vector<int> nodes = nodes_of_types(cluster, placement);
+  const int oldest = *std::ranges::min_element(
+      nodes, {}, [&](int node) { return cluster.node_spec(node).gpu.architecture; });
+  return costs_of(as_kind(cluster.spec(), kind_of_node(cluster.spec(), oldest)));
+}
+
 }  // namespace
 
 struct Communicator::State {
@@ -37,7 +66,10 @@ struct Communicator::State {
         job(nccl::inspect(cluster_, placement, settings_.nccl, searched)),
         by_host(job.hosts > 1 ? nccl::inspect_hosts(cluster_, placement, settings_.nccl, searched)
                               : nccl::Job{}),
-        traffic(cluster, job, costs, job.hosts > 1 ? &by_host : nullptr) {}
+        traffic(cluster, job, costs, job.hosts > 1 ? &by_host : nullptr),
+        network(slowest_nic_link(cluster, placement)),
+        is_of_first_kind(nodes_of_types(cluster, placement) == std::vector{placement.ranks.front().node} &&
+                         cluster.type_of_node(placement.ranks.front().node) == 0) {}
 
   int ranks() const { return job.input.job.ranks; }
   int nodes() const { return job.input.job.nodes; }
@@ -49,7 +81,7 @@ struct Communicator::State {
     input.ranks = ranks(), input.nodes = nodes(), input.ranks_per_node = traffic.ranks_per_node();
     input.nvlink = traffic.nvlink(), input.staged = traffic.staged();
     input.proxy_share = traffic.proxy_share();
-    input.network = nodes() > 1 ? &cluster.spec().fabric.link : nullptr;
+    input.network = nodes() > 1 ? &network : nullptr;
     input.sockets_of_pods = nodes() > 1 && settings.nccl.isolation == nccl::Isolation::pod;
     input.costs = &costs;
     return input;
@@ -104,7 +136,7 @@ struct Communicator::State {
   void use_measurements(CollectivePlan& plan) const {
     const CalibratedCollective* measured = find_measured(
         cluster.spec().calibration, plan.op, {ranks(), nodes(), traffic.ranks_per_node(), &settings});
-    if (measured == nullptr || plan.size.count < 1) return;
+    if (measured == nullptr || plan.size.count < 1 || !is_of_first_kind) return;
     const double bytes = static_cast<double>(plan.size.count);
     const double nearest =
         std::clamp(bytes, measured->segments.front().least, measured->segments.back().most);
@@ -203,6 +235,8 @@ struct Communicator::State {
   CollectiveCosts costs;
   nccl::Job job, by_host;  ///< the second only of NVLink domains of several nodes
   JobTraffic traffic;
+  const LinkType& network;  ///< from the NICs of the slowest node
+  bool is_of_first_kind;    ///< which is what was measured
 };
 
 Time CollectivePlan::back_to_back() const { return std::max(occupied(), launch); }
@@ -213,7 +247,7 @@ std::string_view CollectivePlan::algorithm_name() const {
 
 Communicator::Communicator(const Cluster& cluster, const Placement& placement,
                            const CollectiveSettings& settings)
-    : Communicator(cluster, placement, settings, costs_of(cluster.spec())) {}
+    : Communicator(cluster, placement, settings, costs_of_job(cluster, placement)) {}
 
 Communicator::Communicator(const Cluster& cluster, const Placement& placement,
                            const CollectiveSettings& settings, const CollectiveCosts& costs) {
@@ -223,7 +257,8 @@ Communicator::Communicator(const Cluster& cluster, const Placement& placement,
 
 Communicator::Communicator(const Cluster& cluster, const Placement& placement,
                            const CollectiveSettings& settings, nccl::NodeBook& searched)
-    : state_(std::make_unique<State>(cluster, placement, settings, costs_of(cluster.spec()), searched)) {}
+    : state_(std::make_unique<State>(cluster, placement, settings, costs_of_job(cluster, placement),
+                                     searched)) {}
 
 Communicator::~Communicator() = default;
 Communicator::Communicator(Communicator&&) noexcept = default;
@@ -277,11 +312,14 @@ void Communicator::add_rest_of_worst(std::vector<PatternFlow>& flows, const Bott
 }
 
 std::vector<PatternFlow> Communicator::flows(const CollectivePlan& plan) const {
+  return flows(plan, state_->job.nodes.front().node);
+}
+
+std::vector<PatternFlow> Communicator::flows(const CollectivePlan& plan, int first) const {
   std::vector<PatternFlow> flows;
   if (size() < 2) return flows;
   const TrafficKey key = traffic_of(plan.op, plan.algorithm);
   const double factor = edge_bytes(plan.op, key.pattern, size()) * plan.stretch;
-  const int first = state_->job.nodes.front().node;
   state_->traffic.visit(key, [&](const TrafficEdge& edge) {
     if (edge.from.node != first && edge.to.node != first) return;
     Route route = state_->traffic.route(edge);

@@ -74,6 +74,8 @@ class Communicator {
   /// all with its whole load. Nodes that do the same are one node here (folding); `tests/laws` compares with
   /// every flow written out.
   std::vector<PatternFlow> flows(const CollectivePlan& plan) const;
+  /// The same as seen from another node of the job, by its number in the cluster.
+  std::vector<PatternFlow> flows(const CollectivePlan& plan, int node) const;
 
   /// The links between switches that the plan's traffic crosses, of all nodes.
   const std::vector<LinkId>& links_between_switches(const CollectivePlan& plan) const;

@@ -5,8 +5,8 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 
-#include "sim/cluster/node_layout.hpp"
 #include "sim/collective/peer_traffic.hpp"
 
 namespace foretrain {
@@ -84,8 +84,8 @@ JobTraffic::JobTraffic(const Cluster& cluster, const nccl::Job& job, const Colle
 
 void JobTraffic::find_kinds_of_edges() {
   if (job_.input.job.ranks < 2 || job_.hosts > 1) return;
-  const int first = job_.nodes.front().node;  // stands for the others
-  std::map<int, double> proxies;              // of its GPUs
+  const std::set<int> firsts = first_nodes_of_types();  // stand for the others
+  std::map<std::pair<int, int>, double> proxies;        // of their GPUs
   WayBetweenNodes way;
   visit_ring({job_, ring_paths_}, IdleEdge::none, 0, [&](const TrafficEdge& edge) {
     if (edge.from_nic < 0) {
@@ -93,9 +93,9 @@ void JobTraffic::find_kinds_of_edges() {
       staged_ = staged_ || inside_route(edge).staged;
       return;
     }
-    if (edge.from.node == first) proxies[edge.from.gpu] += edge.share;
-    if (edge.to.node != first) return;
-    proxies[edge.to.gpu] += edge.share;
+    if (firsts.contains(edge.from.node)) proxies[{edge.from.node, edge.from.gpu}] += edge.share;
+    if (!firsts.contains(edge.to.node)) return;
+    proxies[{edge.to.node, edge.to.gpu}] += edge.share;
     cluster_.find_way_between_nodes(cluster_.gpu(edge.from.node, edge.from.gpu),
                                     cluster_.gpu(edge.to.node, edge.to.gpu), edge.from_nic, edge.to_nic, way);
     staged_ = staged_ || way.in->staged;
@@ -103,8 +103,18 @@ void JobTraffic::find_kinds_of_edges() {
   for (const auto& [gpu, share] : proxies) proxy_share_ = std::max(proxy_share_, share);
 }
 
+/// The job's first node of each type.
+std::set<int> JobTraffic::first_nodes_of_types() const {
+  std::set<int> types, nodes;
+  for (const nccl::JobNode& node : job_.nodes) {
+    if (types.insert(cluster_.type_of_node(node.node)).second) nodes.insert(node.node);
+  }
+  return nodes;
+}
+
 const Route& JobTraffic::inside_route(const TrafficEdge& edge) const {
-  return cluster_.route_in_node(cluster_.gpu(0, edge.from.gpu), cluster_.gpu(0, edge.to.gpu));
+  return cluster_.route_in_node(cluster_.gpu(edge.from.node, edge.from.gpu),
+                                cluster_.gpu(edge.from.node, edge.to.gpu));
 }
 
 Route JobTraffic::route(const TrafficEdge& edge) const {
@@ -194,12 +204,13 @@ NodeClasses JobTraffic::classes_of(TrafficKey key) const {
 void JobTraffic::add_multicast(LinkLoads& loads, const NodeClasses& classes) const {
   for (std::size_t shape = 0; shape < job_.shapes.size(); ++shape) {
     const std::vector<int>& gpus = job_.shapes[shape].gpus;
-    const VertexId hub = cluster_.gpu(0, 0) + first_of(cluster_.spec().node, VertexKind::nvswitch);
+    const int node = std::ranges::find(job_.nodes, static_cast<int>(shape), &nccl::JobNode::shape)->node;
+    const VertexId hub = cluster_.nvswitch(node);
     const double share = (1 + 1.0 / static_cast<double>(gpus.size())) /
                          multicast_efficiency(costs_, static_cast<int>(gpus.size()));
     const auto add = [&](int node_class, int gpu) {
-      loads.add_inside(node_class, cluster_.route_in_node(cluster_.gpu(0, gpu), hub), share);
-      loads.add_inside(node_class, cluster_.route_in_node(hub, cluster_.gpu(0, gpu)), share);
+      loads.add_inside(node_class, cluster_.route_in_node(cluster_.gpu(node, gpu), hub), share);
+      loads.add_inside(node_class, cluster_.route_in_node(hub, cluster_.gpu(node, gpu)), share);
     };
     for (const int gpu : gpus) {
       const GpuPlace host = job_.place(job_.nodes.front().node, gpu);

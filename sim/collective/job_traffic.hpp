@@ -5,6 +5,7 @@
 #include <compare>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -98,6 +99,7 @@ class JobTraffic {
 
  private:
   const Route& inside_route(const TrafficEdge& edge) const;
+  std::set<int> first_nodes_of_types() const;
   void find_kinds_of_edges();
   void visit_nodes(TrafficKey key, const EdgeVisitor& visitor) const;
   TrafficEdge between_hosts(TrafficEdge edge) const;

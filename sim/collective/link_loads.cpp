@@ -22,7 +22,7 @@ LinkLoads::LinkLoads(const Cluster& cluster, std::vector<int> class_of)
   const auto last =
       std::find_if(class_of_.rbegin(), class_of_.rend(), [](int node_class) { return node_class >= 0; });
   const auto nodes = static_cast<std::size_t>(class_of_.rend() - last);
-  const std::size_t nic_links = 2 * nodes * static_cast<std::size_t>(cluster.spec().node.nics);
+  const std::size_t nic_links = 2 * nodes * static_cast<std::size_t>(cluster.room().nics);
   of_nics_.resize(std::min(nic_links, cluster.links().size() - first_fabric_link_));
 }
 

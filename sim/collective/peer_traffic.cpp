@@ -18,18 +18,20 @@ struct NicGroup {
   std::vector<int> gpus;
 };
 
-NicGroup alone(const PeerInput& input, int gpu) {
-  const int nic = std::max(0, nearest_nic(input.cluster, gpu));
-  const Route& route = input.cluster.route_in_node(input.cluster.gpu(0, gpu), input.cluster.nic(0, nic));
+NicGroup alone(const PeerInput& input, int node, int gpu) {
+  const int nic = std::max(0, nearest_nic(input.cluster, gpu, node));
+  const Route& route =
+      input.cluster.route_in_node(input.cluster.gpu(node, gpu), input.cluster.nic(node, nic));
   const double reached =
-      input.cluster.gpudirect(gpu, nic) ? route.bandwidth.per_second * route.collective_efficiency : -1;
+      input.cluster.gpudirect(gpu, nic, node) ? route.bandwidth.per_second * route.collective_efficiency : -1;
   return {nic, reached, {gpu}};
 }
 
-std::vector<NicGroup> nic_groups(const PeerInput& input, const nccl::NodeShape& shape, bool merge) {
+/// On node number `node` of the cluster, which has that shape.
+std::vector<NicGroup> nic_groups(const PeerInput& input, const nccl::NodeShape& shape, int node, bool merge) {
   std::vector<NicGroup> groups;
   for (const int gpu : shape.gpus) {
-    NicGroup group = alone(input, gpu);
+    NicGroup group = alone(input, node, gpu);
     const auto known = std::ranges::find_if(groups, [&](const NicGroup& other) {
       return other.nic == group.nic && other.reached == group.reached;
     });
@@ -46,9 +48,11 @@ std::vector<NicGroup> nic_groups(const PeerInput& input, const nccl::NodeShape& 
 class NodeGroups {
  public:
   explicit NodeGroups(const PeerInput& input) : job_(input.job), first_(input.job.shapes.size(), -1) {
-    for (const nccl::NodeShape& shape : job_.shapes) {
-      merged_.push_back(nic_groups(input, shape, true));
-      single_.push_back(nic_groups(input, shape, false));
+    for (std::size_t s = 0; s < job_.shapes.size(); ++s) {
+      const nccl::NodeShape& shape = job_.shapes[s];
+      const int node = std::ranges::find(job_.nodes, static_cast<int>(s), &nccl::JobNode::shape)->node;
+      merged_.push_back(nic_groups(input, shape, node, true));
+      single_.push_back(nic_groups(input, shape, node, false));
     }
     for (const nccl::JobNode& node : job_.nodes) {
       int& first = first_[static_cast<std::size_t>(node.shape)];
@@ -79,8 +83,8 @@ std::vector<GpuPlace> places_of(const nccl::Job& job) {
 
 TrafficEdge edge_between(const PeerInput& input, GpuPlace from, GpuPlace to, double share) {
   if (from.node == to.node) return {from, to, -1, -1, share};
-  return {from, to, std::max(0, nearest_nic(input.cluster, from.gpu)),
-          std::max(0, nearest_nic(input.cluster, to.gpu)), share};
+  return {from, to, std::max(0, nearest_nic(input.cluster, from.gpu, from.node)),
+          std::max(0, nearest_nic(input.cluster, to.gpu, to.node)), share};
 }
 
 void visit_alltoall_inside(const PeerInput& input, double share, const EdgeVisitor& visit) {

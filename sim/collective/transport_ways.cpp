@@ -27,10 +27,19 @@ void append_leg(TransportWay& way, const Cluster& cluster, const Route& leg, int
 
 TransportWays::TransportWays(const Cluster& cluster, const Placement& placement, DataPlace data)
     : cluster_(cluster), placement_(placement), data_(data) {
-  for (int gpu = 0; gpu < cluster.spec().node.gpus; ++gpu) {
-    nic_of_gpu_.push_back(std::max(0, nearest_nic(cluster, gpu)));
-    cpu_of_gpu_.push_back(cluster.cpu_of_gpu(0, gpu));
+  near_.resize(static_cast<std::size_t>(cluster.type_count()));
+  for (int node = 0; node < cluster.nodes(); ++node) {
+    std::vector<Near>& of_type = near_[static_cast<std::size_t>(cluster.type_of_node(node))];
+    if (!of_type.empty()) continue;
+    for (int gpu = 0; gpu < cluster.node_spec(node).gpus; ++gpu)
+      of_type.push_back({std::max(0, nearest_nic(cluster, gpu, node)),
+                         cluster.cpu_of_gpu(node, gpu) - cluster.gpu(node, 0)});
   }
+}
+
+const TransportWays::Near& TransportWays::near(const GpuPlace& place) const {
+  return near_[static_cast<std::size_t>(cluster_.type_of_node(place.node))]
+              [static_cast<std::size_t>(place.gpu)];
 }
 
 TransportWay TransportWays::way(int from, int to) const {
@@ -38,29 +47,25 @@ TransportWay TransportWays::way(int from, int to) const {
                  &b = placement_.ranks[static_cast<std::size_t>(to)];
   if (data_ == DataPlace::host_memory) return between_hosts(a, b);
   const VertexId out = cluster_.gpu(a.node, a.gpu), in = cluster_.gpu(b.node, b.gpu);
-  Route route = a.node == b.node
-                    ? cluster_.route(out, in)
-                    : cluster_.route_between_nodes(out, in, nic_of_gpu_[static_cast<std::size_t>(a.gpu)],
-                                                   nic_of_gpu_[static_cast<std::size_t>(b.gpu)]);
+  Route route = a.node == b.node ? cluster_.route(out, in)
+                                 : cluster_.route_between_nodes(out, in, near(a).nic, near(b).nic);
   TransportWay way{std::move(route.links), route.latency, {}, kNone};
   note_narrowest(way, cluster_);
   return way;
 }
 
 TransportWay TransportWays::between_hosts(const GpuPlace& from, const GpuPlace& to) const {
-  const VertexId a = cpu_of_gpu_[static_cast<std::size_t>(from.gpu)],
-                 b = cpu_of_gpu_[static_cast<std::size_t>(to.gpu)];
+  const VertexId a = cluster_.gpu(from.node, 0) + near(from).cpu, b = cluster_.gpu(to.node, 0) + near(to).cpu;
   TransportWay way;
   if (from.node == to.node) {
-    if (a == b) return {{}, {}, cluster_.spec().node.host.memory_bandwidth, kNone};
+    if (a == b) return {{}, {}, cluster_.node_spec(from.node).host.memory_bandwidth, kNone};
     append_leg(way, cluster_, cluster_.host_route_in_node(a, b), from.node);
     return note_narrowest(way, cluster_), way;
   }
-  const int out = nic_of_gpu_[static_cast<std::size_t>(from.gpu)],
-            in = nic_of_gpu_[static_cast<std::size_t>(to.gpu)];
+  const int out = near(from).nic, in = near(to).nic;
   const Route route =
       cluster_.route_between_nodes(cluster_.gpu(from.node, from.gpu), cluster_.gpu(to.node, to.gpu), out, in);
-  append_leg(way, cluster_, cluster_.host_route_in_node(a, cluster_.nic(0, out)), from.node);
+  append_leg(way, cluster_, cluster_.host_route_in_node(a, cluster_.nic(from.node, out)), from.node);
   Time in_nodes{};
   for (const LinkId id : route.links) {
     const ClusterLink link = cluster_.links()[id];
@@ -70,7 +75,7 @@ TransportWay TransportWays::between_hosts(const GpuPlace& from, const GpuPlace& 
       in_nodes += link.latency;
   }
   way.latency += route.latency - in_nodes;  // the switches' own latency stays in
-  append_leg(way, cluster_, cluster_.host_route_in_node(cluster_.nic(0, in), b), to.node);
+  append_leg(way, cluster_, cluster_.host_route_in_node(cluster_.nic(to.node, in), b), to.node);
   return note_narrowest(way, cluster_), way;
 }
 

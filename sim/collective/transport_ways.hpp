@@ -27,13 +27,18 @@ class TransportWays {
   TransportWay way(int from, int to) const;
 
  private:
+  /// What is nearest to a GPU in its node.
+  struct Near {
+    int nic = 0;
+    VertexId cpu = 0;  ///< counted from the first device of the node
+  };
+  const Near& near(const GpuPlace& place) const;
   TransportWay between_hosts(const GpuPlace& from, const GpuPlace& to) const;
 
   const Cluster& cluster_;
   const Placement& placement_;
   DataPlace data_;
-  std::vector<int> nic_of_gpu_;
-  std::vector<VertexId> cpu_of_gpu_;  ///< of node 0
+  std::vector<std::vector<Near>> near_;  ///< by type of node, by GPU
 };
 
 }  // namespace foretrain

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/analysis/step/prediction_point.hpp"
+#include "sim/analysis/prediction.hpp"
 #include "sim/base/decisions.hpp"
 #include "sim/base/diagnostics.hpp"
 
@@ -18,6 +18,9 @@ using Json = nlohmann::ordered_json;
 std::string json_text(const Json& json);
 /// The account of one step in seconds, by the keys of the contract.
 Json breakdown_json(const Breakdown& breakdown);
+/// Ranks that are not alike, and what that costs (prediction/mixing_json.cpp).
+Json unlike_json(const std::vector<UnlikeShare>& all);
+Json mixing_json(const Mixing& mixing);
 Json decisions_json(const Decisions& decisions);
 /// What is wrong with a job, with the line it stands in.
 Json findings_json(const std::vector<Diagnostic>& findings);

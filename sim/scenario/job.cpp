@@ -8,11 +8,17 @@
 #include <fmt/format.h>
 
 #include "sim/base/counted.hpp"
+#include "sim/base/random.hpp"
+#include "sim/cluster/cluster.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
 
 namespace {
+
+/// Of the draws which GPUs are slow.
+constexpr std::uint64_t kSlowGpuStream = 7;
 
 const StrategyEntry& strategy_of(const Scenario& scenario) { return *find_strategy(scenario.strategy); }
 
@@ -20,7 +26,7 @@ bool is_one_process(const Scenario& scenario) { return scenario.launch.with == L
 
 /// GPUs of each node that have a process, when the node has enough.
 int driven_per_node(const Scenario& scenario) {
-  const int all = scenario.cluster.node.gpus;
+  const int all = most_gpus_per_node(scenario.cluster);
   if (strategy_of(scenario).processes != Processes::per_gpu) return all;
   if (scenario.launch.processes_per_node > 0) return scenario.launch.processes_per_node;
   return is_one_process(scenario) ? 1 : all;
@@ -40,7 +46,7 @@ int processes(const Scenario& scenario, const Placement& working) {
 
 /// How to start it so that every GPU works.
 std::string right_launch(const Scenario& scenario, int gpus) {
-  const int per_node = std::min(scenario.cluster.node.gpus, gpus);
+  const int per_node = std::min(first_node(scenario).gpus, gpus);
   if (strategy_of(scenario).processes == Processes::per_node)
     return "start one process on each node, as with srun --ntasks-per-node=1";
   if (strategy_of(scenario).starter == Starter::horovodrun)
@@ -106,7 +112,56 @@ std::string isolation_warning(const Scenario& scenario, int gpus) {
 
 }  // namespace
 
+std::int64_t gpus_of_job(const Scenario& scenario) {
+  if (scenario.launch.nodes_of.empty() && scenario.launch.left_out.empty())
+    return gpu_count(scenario.cluster);
+  std::int64_t gpus = 0;
+  for (const NodeRoom& node : nodes_of_job(scenario)) gpus += node.gpus;
+  return gpus;
+}
+
+std::vector<NodeRoom> nodes_of_job(const Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  const std::vector<int>& asked = scenario.launch.nodes_of;
+  std::vector<NodeRoom> rooms;
+  for (int kind = 0, first = 0; kind < kind_count(cluster); first += nodes_of_kind(cluster, kind++)) {
+    int wanted = asked.empty() ? kMostNodes : asked[static_cast<std::size_t>(kind)];
+    for (int i = 0; i < nodes_of_kind(cluster, kind) && wanted > 0; ++i) {
+      if (std::ranges::binary_search(scenario.launch.left_out, first + i)) continue;
+      rooms.push_back({first + i, node_of_kind(cluster, kind).gpus});
+      --wanted;
+    }
+  }
+  return rooms;
+}
+
+const NodeSpec& first_node(const Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  if (!is_mixed(cluster)) return cluster.node;
+  return node_of_kind(cluster, kind_of_node(cluster, nodes_of_job(scenario).front().node));
+}
+
+bool has_slow_gpus(const Scenario& scenario) {
+  return !scenario.launch.slow_gpus.empty() || scenario.launch.slow_draw.share > 0;
+}
+
+double clock_of(const Scenario& scenario, const GpuPlace& place) {
+  const SlowDraw& draw = scenario.launch.slow_draw;
+  double clock = 1;
+  for (const SlowGpu& slow : scenario.launch.slow_gpus) {
+    if (slow.node == place.node && slow.gpu == place.gpu) clock = std::min(clock, slow.clock);
+  }
+  if (draw.share <= 0) return clock;
+  const auto number =
+      static_cast<std::uint64_t>(place.node) * kMostGpusPerNode + static_cast<std::uint64_t>(place.gpu);
+  const bool is_drawn =
+      CounterRandom(static_cast<std::uint64_t>(draw.seed)).uniform(kSlowGpuStream, number) < draw.share;
+  return is_drawn ? std::min(clock, draw.clock) : clock;
+}
+
 Placement reserved_gpus(const Scenario& scenario, int gpus) {
+  if (is_mixed(scenario.cluster) || !scenario.launch.nodes_of.empty() || !scenario.launch.left_out.empty())
+    return place_on(nodes_of_job(scenario), gpus, scenario.layout);
   const int per_node = scenario.cluster.node.gpus;
   if (scenario.layout == Layout::packed) return place_packed(gpus, per_node);
   return place(gpus, per_node, Layout::spread, std::min(scenario.cluster.nodes, gpus));
@@ -116,15 +171,17 @@ Placement working_gpus(const Scenario& scenario, int gpus) {
   Placement placement = reserved_gpus(scenario, gpus);
   const int driven = driven_per_node(scenario);
   const bool first_node_only = is_one_process(scenario);
+  const int own_node = placement.ranks.front().node;
   std::erase_if(placement.ranks, [&](const GpuPlace& place) {
-    return place.gpu >= driven || (first_node_only && place.node > 0);
+    return place.gpu >= driven || (first_node_only && place.node != own_node);
   });
   if (first_node_only) placement.nodes = 1;
   return placement;
 }
 
 int working_gpu_count(const Scenario& scenario, int gpus) {
-  const bool all_work = driven_per_node(scenario) >= scenario.cluster.node.gpus && !is_one_process(scenario);
+  const bool all_work =
+      driven_per_node(scenario) >= most_gpus_per_node(scenario.cluster) && !is_one_process(scenario);
   return all_work ? gpus : working_gpus(scenario, gpus).size();
 }
 
@@ -166,10 +223,34 @@ std::string job_losses(const Scenario& scenario, int gpus) {
   return out;
 }
 
+namespace {
+
+/// Means of unlike batches are not the mean of all samples.
+std::string weighting_warning(const Scenario& scenario) {
+  if (scenario.batch_of_kind.empty() && !scenario.balances) return {};
+  return "ranks with unlike batches: an average over ranks gives every sample of a small batch more weight; "
+         "each rank's loss must be multiplied by its batch times the number of ranks over the global batch "
+         "for the gradient to be that of the global batch, and the sampler must deal out as many samples";
+}
+
+/// Given GPUs that the job is not on, and draws that draw none.
+std::string slow_gpu_warning(const Scenario& scenario, int gpus) {
+  if (!has_slow_gpus(scenario)) return {};
+  const Placement working = working_gpus(scenario, gpus);
+  const auto slow = std::ranges::count_if(
+      working.ranks, [&](const GpuPlace& place) { return clock_of(scenario, place) < 1; });
+  if (slow == 0) return fmt::format("none of {} is one of the slow ones", counted(gpus, "GPU"));
+  return {};
+}
+
+}  // namespace
+
 std::vector<std::string> job_warnings(const Scenario& scenario) {
   std::vector<std::string> out;
   if (scenario.gpus.empty()) return out;
   const int most = scenario.gpus.back();
+  for (std::string text : {weighting_warning(scenario), slow_gpu_warning(scenario, most)})
+    if (!text.empty()) out.push_back(std::move(text));
   if (working_gpus(scenario, most).size() < most) out.push_back(idle_warning(scenario, most));
   if (readers_of_a_sample(scenario, most) > 1) out.push_back(sampler_warning(scenario, most));
   if (std::string uneven = uneven_warning(scenario); !uneven.empty()) out.push_back(std::move(uneven));

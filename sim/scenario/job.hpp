@@ -7,7 +7,18 @@
 
 namespace foretrain {
 
-/// The places of `gpus` reserved GPUs. Requires 1 <= gpus <= the cluster's size.
+/// GPUs there are for the job: of the nodes it asks for, by default of the whole cluster.
+std::int64_t gpus_of_job(const Scenario& scenario);
+/// Its nodes: kind after kind, of each the first ones.
+std::vector<NodeRoom> nodes_of_job(const Scenario& scenario);
+/// The node of rank 0.
+const NodeSpec& first_node(const Scenario& scenario);
+/// Its clock over that of the other GPUs of its kind, as given or drawn.
+double clock_of(const Scenario& scenario, const GpuPlace& place);
+/// Whether some GPU may be slower than others of its kind.
+bool has_slow_gpus(const Scenario& scenario);
+
+/// The places of `gpus` reserved GPUs. Requires 1 <= gpus <= gpus_of_job().
 Placement reserved_gpus(const Scenario& scenario, int gpus);
 
 /// Those of them that a process drives: with one process per GPU as many as there are processes; a process of

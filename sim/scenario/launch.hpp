@@ -4,8 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "sim/base/diagnostics.hpp"
 #include "sim/base/units.hpp"
 #include "sim/collective/nccl/settings.hpp"
 
@@ -20,11 +23,36 @@ inline std::string_view name_of(Launcher launcher) {
   return kLauncherNames[static_cast<std::size_t>(launcher)];
 }
 
+/// A GPU of the cluster whose clock is so much of the others'.
+struct SlowGpu {
+  int node = 0, gpu = 0;
+  double clock = 0.8;
+  SourceSpan span{};
+};
+
+/// GPUs that are slow by chance: each of the cluster with this probability.
+struct SlowDraw {
+  double share = 0, clock = 0.8;
+  std::int64_t seed = 1;
+};
+
+/// Nodes of a kind that a job asks for.
+struct AskedNodes {
+  std::string kind;
+  int nodes = 0;
+  SourceSpan span{};
+};
+
 struct Launch {
   std::optional<Launcher> with;  ///< none: something that starts as many processes as the strategy wants
   int processes_per_node = 0;    ///< 0: as many as the strategy wants
   nccl::Isolation isolation = nccl::Isolation::none;  ///< whether every rank is a node to NCCL
-  std::optional<Bytes> shm{};  ///< of /dev/shm, where the ranks' shared memory lies; none: enough
+  std::optional<Bytes> shm{};             ///< of /dev/shm, where the ranks' shared memory lies; none: enough
+  std::vector<AskedNodes> asked_nodes{};  ///< as the file says
+  std::vector<int> nodes_of{};            ///< by kind of node; empty: all there are
+  std::vector<int> left_out{};            ///< nodes of the cluster that the job does not get, ascending
+  std::vector<SlowGpu> slow_gpus{};
+  SlowDraw slow_draw{};
 };
 
 inline constexpr std::array<std::string_view, 3> kIsolationNames{"none", "pod", "container"};

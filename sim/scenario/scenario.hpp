@@ -41,13 +41,23 @@ struct Periodic {
   ByteRate bandwidth{};
 };
 
+/// The batch of a GPU on nodes of a kind.
+struct KindBatch {
+  std::string kind;
+  std::int64_t batch = 0;
+  SourceSpan span{};
+};
+
 struct Scenario {
   std::string name;  ///< file name without folder and extension, or "model on cluster"
   std::string note;  ///< shown under the table
   Model model;
   ClusterSpec cluster;
   Workload workload;  ///< workload.model is the expanded `model`; batch_per_gpu in weak scaling
-  std::optional<std::int64_t> global_batch;  ///< strong scaling when set
+  std::optional<std::int64_t> global_batch;   ///< strong scaling when set
+  std::vector<KindBatch> asked_batches{};     ///< model.batch_per_gpu by kind of node, as the file says
+  std::vector<std::int64_t> batch_of_kind{};  ///< the same for every kind; empty: all ranks have the same
+  bool balances = false;                      ///< the global batch is dealt out by the speed of the kinds
   std::string strategy = "ddp";
   StrategyOptions knobs;
   std::vector<int> gpus;  ///< ascending, unique, each 1..cluster size

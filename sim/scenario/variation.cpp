@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/cluster/fabrics/catalog.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/workload/layers/widening.hpp"
 #include "sim/workload/lowering/lowering.hpp"
@@ -79,7 +80,12 @@ Scenario with_width(Scenario scenario, double factor) {
 }
 
 Scenario with_link_speed(Scenario scenario, LinkKind kind, double factor) {
-  for (NodeLink& link : scenario.cluster.node.links) scale(link.type, kind, factor);
+  visit_nodes(scenario.cluster, [&](NodeSpec& node) {
+    for (NodeLink& link : node.links) scale(link.type, kind, factor);
+  });
+  for (NodeKind& nodes : scenario.cluster.more_nodes) {
+    if (nodes.link) scale(*nodes.link, kind, factor);
+  }
   for (LinkType* type : link_types_of(scenario.cluster.fabric)) scale(*type, kind, factor);
   return scenario;
 }

@@ -142,7 +142,12 @@ struct PlanRequest {
   PlanReuse* reuse =
       nullptr;  ///< of this workload, whatever its batch, and this cluster; none: everything is computed anew
   CallCosts calls{};
+  /// All ranks in their order, where `placement` has them turned so that the representative comes first:
+  /// ranks that are not alike have a representative each. None: `placement` is that order.
+  const Placement* job = nullptr;
 
+  /// The node of the representative.
+  const NodeSpec& own_node() const { return cluster.node_spec(placement.ranks.front().node); }
   /// What the strategy was told, or its defaults: to be asked for once per plan, not per task.
   template <typename Options>
   const Options& options() const {

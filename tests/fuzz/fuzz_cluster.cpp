@@ -31,9 +31,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const foretrain::Cluster cluster = foretrain::Cluster::build(spec, std::min(spec.nodes, 3));
   if (cluster.capacities().size() != cluster.links().size()) std::abort();
   const int last = cluster.nodes() - 1;
-  for (int nic = 0; last > 0 && nic < spec.node.nics; ++nic) {
+  const int nics = std::min(cluster.node_spec(0).nics, cluster.node_spec(last).nics);
+  for (int nic = 0; last > 0 && nic < nics; ++nic) {
     const foretrain::Route route =
-        cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(last, 0), nic, spec.node.nics - 1 - nic);
+        cluster.route_between_nodes(cluster.gpu(0, 0), cluster.gpu(last, 0), nic, nics - 1 - nic);
     if (route.links.empty() || cluster.links()[route.links.back()].to != cluster.gpu(last, 0)) std::abort();
   }
   return 0;

@@ -20,6 +20,7 @@ COMMANDS = [
     "predict --model vgg16 --cluster chtc-2080ti --gpus 1,2 --recommend --break-even 2 --set data.samples=50000 --set run.epochs=3",
     "predict --model resnet50 --cluster pcie-2gpu --strategy data_parallel --gpus 1,2 --set model.global_batch=64 --break-even 2",
     "predict --model gpt2 --cluster dgx1-v100 --gpus 1,8 --batch 4096",
+    "predict --model resnet50 --cluster two-generations --batch 32 --gpus 8,24",
     "predict workshop-mnist-study",
     "predict --model resnet50 --cluster mahti --set study.strategy=['ddp','data_parallel'] --gpus 4,8",
     "compare mahti-resnet50-ddp",

@@ -110,13 +110,13 @@ double figure(const std::map<std::string, std::string>& record, const std::strin
   return text.empty() ? 0 : std::stod(text);
 }
 
-void check_reach(const Cluster& cluster) {
-  const int gpus = cluster.spec().node.gpus;
+void check_reach(const Cluster& cluster, int node) {
+  const int gpus = cluster.node_spec(node).gpus;
   for (int a = 0; a < gpus; ++a) {
-    CHECK_FALSE(cluster.route(cluster.cpu_of_gpu(0, a), cluster.gpu(0, a)).links.empty());
+    CHECK_FALSE(cluster.route(cluster.cpu_of_gpu(node, a), cluster.gpu(node, a)).links.empty());
     for (int b = 0; b < gpus; ++b) {
       if (a == b) continue;
-      const Route route = cluster.route(cluster.gpu(0, a), cluster.gpu(0, b));
+      const Route route = cluster.route(cluster.gpu(node, a), cluster.gpu(node, b));
       CHECK_FALSE(route.links.empty());
       CHECK(route.bandwidth.per_second > 0);
     }
@@ -125,11 +125,11 @@ void check_reach(const Cluster& cluster) {
 
 /// From every GPU of the first node to every GPU of the last, over every NIC.
 void check_reach_between_nodes(const Cluster& cluster) {
-  const NodeSpec& node = cluster.spec().node;
-  for (int rail = 0; rail < node.nics; ++rail) {
-    for (int i = 0; i < node.gpus * node.gpus; ++i) {
-      const VertexId from = cluster.gpu(0, i / node.gpus),
-                     to = cluster.gpu(cluster.nodes() - 1, i % node.gpus);
+  const int last = cluster.nodes() - 1;
+  const NodeSpec &node = cluster.node_spec(0), &other = cluster.node_spec(last);
+  for (int rail = 0; rail < std::min(node.nics, other.nics); ++rail) {
+    for (int i = 0; i < node.gpus * other.gpus; ++i) {
+      const VertexId from = cluster.gpu(0, i / other.gpus), to = cluster.gpu(last, i % other.gpus);
       const Route route = cluster.route_between_nodes(from, to, rail);
       CHECK(route.crosses_network);
       CHECK(route.bandwidth.per_second > 0);
@@ -223,7 +223,7 @@ TEST_CASE("in every cluster every GPU reaches every other") {
     const ClusterSpec spec = part_of(CatalogKind::clusters, name, read_cluster);
     const Cluster cluster = Cluster::build(spec, std::min(spec.nodes, 256));
     CHECK(cluster.capacities().size() == cluster.links().size());
-    check_reach(cluster);
+    for (const int node : {0, cluster.nodes() - 1}) check_reach(cluster, node);
     if (cluster.nodes() > 1) check_reach_between_nodes(cluster);
   }
 }

@@ -131,7 +131,9 @@ double peers_twin(const OneJob& job, const Ranks& ranks, CollectiveOp op) {
   for (int from = 0; from < n; ++from) {
     for (int to = 0; to < n; ++to) {
       if (from == to || !talks(op, from, to, n)) continue;
-      const auto nic = [&](int rank) { return std::max(0, nearest_nic(job.cluster, ranks.place(rank).gpu)); };
+      const auto nic = [&](int rank) {
+        return std::max(0, nearest_nic(job.cluster, ranks.place(rank).gpu, ranks.place(rank).node));
+      };
       links.send(ranks.route(from, to, nic(from), nic(to)), peer_share(op, n));
     }
   }
@@ -155,6 +157,17 @@ Placement uneven(std::initializer_list<int> counts) {
   return placement;
 }
 
+/// Nodes with NVLink and two NICs, then others; slower NICs where the others have one.
+ClusterSpec with_others(int nodes, NodeSpec other, int others) {
+  ClusterSpec spec = nvlink_cluster(nodes + others, 2);
+  spec.more_nodes.push_back({"others", others, std::move(other)});
+  if (spec.more_nodes.front().node.nics == 1) {
+    spec.more_nodes.front().link = hdr100();
+    spec.more_nodes.front().link->bandwidth = spec.fabric.link.bandwidth * 0.4;
+  }
+  return spec;
+}
+
 std::vector<Case> cases() {
   std::vector<Case> all;
   ClusterSpec staged = pcie_cluster(4, 4), two_sockets = two_socket_node(2);
@@ -173,6 +186,10 @@ std::vector<Case> cases() {
   all.push_back({nvlink_cluster(4, 2), uneven({4, 2, 4})});
   all.push_back({nvlink_cluster(4, 1), uneven({1, 4, 4, 3})});
   all.push_back({nvlink_cluster(3, 2), uneven({2, 3})});
+  for (const NodeSpec& other : {nvlink_cluster(1, 1).node, pcie_cluster(1, 4).node}) {
+    all.push_back({with_others(2, other, 2), place_packed(16, 4)});
+    all.push_back({with_others(1, other, 2), uneven({2, 4, 3})});
+  }
   Placement backwards = place_packed(12, 4);
   std::ranges::reverse(backwards.ranks);
   all.push_back({nvlink_cluster(3, 1), backwards});

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/scenario/job.hpp"
+
 namespace foretrain {
 
 namespace {
@@ -30,7 +32,7 @@ bool is_long_enough(const Partition& partition, double duration_s) {
 
 /// Whole nodes where the partition gives nothing less.
 NodeShare paid_share(const Scenario& scenario, const Partition* partition, int gpus, int nodes) {
-  const NodeSpec& node = scenario.cluster.node;
+  const NodeSpec& node = first_node(scenario);
   if (partition != nullptr && partition->whole_nodes) return {node.gpus, node.host.cores, node.host.memory};
   return node_share(scenario, gpus, nodes);
 }
@@ -38,7 +40,7 @@ NodeShare paid_share(const Scenario& scenario, const Partition* partition, int g
 }  // namespace
 
 NodeShare node_share(const Scenario& scenario, int gpus, int nodes) {
-  const NodeSpec& node = scenario.cluster.node;
+  const NodeSpec& node = first_node(scenario);
   const int here = (gpus + nodes - 1) / std::max(1, nodes), all = std::max(1, node.gpus);
   const int usual = std::max(1, node.host.cores / all);
   const int cores = scenario.workload.data.cores_per_gpu > 0 ? scenario.workload.data.cores_per_gpu : usual;
@@ -87,7 +89,7 @@ double node_power_w(const NodeSpec& node) {
 }
 
 double node_energy_kwh(const Scenario& scenario, const Partition* partition, const PredictionPoint& p) {
-  const NodeSpec& node = scenario.cluster.node;
+  const NodeSpec& node = first_node(scenario);
   const double gpus_kwh = gpu_energy_kwh(p, node.gpu);
   if (gpus_kwh == 0) return 0;
   const int paid = paid_share(scenario, partition, p.gpus, p.nodes).gpus * p.nodes;

@@ -108,8 +108,7 @@ class Recommender {
         request_.only_gpus.empty() ? requestable_gpu_counts(scenario) : request_.only_gpus;
     std::erase_if(numbers, [&](int gpus) {
       const bool is_too_many = request_.most_gpus > 0 && gpus > request_.most_gpus;
-      return is_too_many || gpus > scenario.cluster.nodes * scenario.cluster.node.gpus ||
-             !can_be_requested(scenario, gpus) ||
+      return is_too_many || gpus > gpus_of_job(scenario) || !can_be_requested(scenario, gpus) ||
              (request_.most_nodes > 0 && reserved_gpus(scenario, gpus).nodes > request_.most_nodes);
     });
     std::sort(numbers.begin(), numbers.end());
@@ -183,7 +182,7 @@ class Recommender {
         longest > 0 && latest > longest ? static_cast<int>(std::ceil(std::min(wanted / longest, 1e6))) : 1;
     job.time_limit_s = longest > 0 ? std::min(wanted, longest) : wanted;
     job.gpu_hours = paid_gpu_hours(scenario, partition, p.gpus, p.nodes, p.total_s);
-    job.gpu_energy_kwh = gpu_energy_kwh(p, scenario.cluster.node.gpu);
+    job.gpu_energy_kwh = gpu_energy_kwh(p, first_node(scenario).gpu);
     job.energy_kwh = node_energy_kwh(scenario, partition, p);
     const auto fixed = billing().per_gpu_hour;
     job.cost = fixed ? *fixed * job.gpu_hours : billing_cost(scenario, partition, p.gpus, p.nodes, p.total_s);

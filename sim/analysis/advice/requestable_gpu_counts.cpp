@@ -5,6 +5,7 @@
 
 #include "sim/analysis/advice/job_resources.hpp"
 #include "sim/analysis/advice/recommend.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/job.hpp"
 
 namespace foretrain {
@@ -25,7 +26,7 @@ std::vector<int> nodes_of(const ClusterSpec& cluster) {
 
 /// Every number in one node, then whole nodes.
 std::vector<int> numbers_of(const Scenario& scenario) {
-  const int per_node = std::max(1, scenario.cluster.node.gpus);
+  const int per_node = std::max(1, first_node(scenario).gpus);
   const std::int64_t most = scenario.global_batch.value_or(std::numeric_limits<int>::max());
   std::vector<int> numbers;
   for (int gpus = 1; gpus <= std::min<std::int64_t>(per_node, most); ++gpus) numbers.push_back(gpus);
@@ -37,8 +38,23 @@ std::vector<int> numbers_of(const Scenario& scenario) {
 
 }  // namespace
 
+namespace {
+
+/// A request names nodes of one kind.
+bool is_on_one_kind(const Scenario& scenario, const Placement& placement) {
+  return std::ranges::all_of(placement.ranks, [&](const GpuPlace& rank) {
+    return kind_of_node(scenario.cluster, rank.node) ==
+           kind_of_node(scenario.cluster, placement.ranks.front().node);
+  });
+}
+
+}  // namespace
+
 bool can_be_requested(const Scenario& scenario, int gpus) {
-  const int nodes = reserved_gpus(scenario, gpus).nodes;
+  if (gpus > gpus_of_job(scenario)) return false;
+  const Placement placement = reserved_gpus(scenario, gpus);
+  if (is_mixed(scenario.cluster) && !is_on_one_kind(scenario, placement)) return false;
+  const int nodes = placement.nodes;
   return gpus % nodes == 0 && is_given(scenario.cluster.site, gpus, nodes) &&
          why_not_together(scenario, gpus).empty();
 }

@@ -11,6 +11,7 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/cluster/node_kinds.hpp"
 
 namespace foretrain {
 
@@ -172,20 +173,38 @@ std::int64_t counted_elements(CollectiveOp op, Bytes size, int ranks) {
 
 int usual_processes_per_node(int nodes) { return nodes > 1 ? 0 : 1; }
 
+namespace {
+
+Placement place_on_unlike(const ClusterSpec& cluster, int gpus, int nodes) {
+  const std::vector<NodeRoom> rooms = rooms_of(cluster, nodes);
+  int all = 0;
+  for (const NodeRoom& room : rooms) all += room.gpus;
+  if (gpus > all)
+    throw InputError(
+        fmt::format("{} GPUs do not fit on the first {} of {}", gpus, counted(nodes, "node"), cluster.name),
+        fmt::format("they have {}", counted(all, "GPU")));
+  return place_on(rooms, gpus, Layout::spread);
+}
+
+}  // namespace
+
 Placement place_job(const ClusterSpec& cluster, int gpus, int nodes) {
   const int per_node = cluster.node.gpus;
-  const std::int64_t all = std::int64_t{cluster.nodes} * per_node;
+  const std::int64_t all = gpu_count(cluster);
   if (gpus < 1) throw InputError(fmt::format("{} GPUs run nothing", gpus), "at least one; one GPU copies");
   if (gpus > all)
     throw InputError(fmt::format("cluster {} has {}, not {}", cluster.name, counted(all, "GPU"), gpus));
   if (nodes < 0 || nodes > cluster.nodes)
     throw InputError(
         fmt::format("cluster {} has {}, not {}", cluster.name, counted(cluster.nodes, "node"), nodes));
+  if (nodes == 0 && is_mixed(cluster))
+    return place_on(rooms_of(cluster, cluster.nodes), gpus, Layout::packed);
   if (nodes == 0) return place_packed(gpus, per_node);
   if (nodes > gpus)
     throw InputError(fmt::format("{} {} some of {} nodes empty", counted(gpus, "GPU"),
                                  gpus == 1 ? "leaves" : "leave", nodes),
                      "at most one node per GPU");
+  if (is_mixed(cluster)) return place_on_unlike(cluster, gpus, nodes);
   if (gpus > std::int64_t{nodes} * per_node) {
     throw InputError(
         fmt::format("{} GPUs do not fit on {} of {}", gpus, counted(nodes, "node"), cluster.name),

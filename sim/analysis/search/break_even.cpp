@@ -218,7 +218,7 @@ std::optional<std::int64_t> first_holding(std::int64_t low, std::int64_t high,
 }
 
 void check_break_even(const Scenario& scenario, int gpus) {
-  const int all = scenario.cluster.nodes * scenario.cluster.node.gpus;
+  const auto all = static_cast<int>(gpus_of_job(scenario));
   if (gpus < 2)
     throw InputError(fmt::format("--break-even {}: it takes at least 2 GPUs to beat one", gpus),
                      "as in --break-even 8");

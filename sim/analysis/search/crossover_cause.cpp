@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/search/crossover_of_job.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/strategy/process/losses.hpp"
 #include "sim/strategy/servers/server_options.hpp"
@@ -56,7 +57,8 @@ void add_slower_kernels(CauseParts& parts, const PointPredictor& points, int gpu
   const double spread =
       scenario.knobs.get<ParameterServerOptions>().asynchronous ? 0 : points.device().rank_spread;
   const double slowest = slowest_rank_factor(spread, placement.size());
-  const double busy = busy_node_factor(points.device().busy_node, placement, scenario.cluster.node.gpus);
+  const double busy =
+      busy_node_factor(points.device().busy_node, placement, most_gpus_per_node(scenario.cluster));
   parts.add("the slowest GPU sets the pace", alone * (slowest - 1));
   parts.add("kernels on a node whose GPUs are all busy", alone * slowest * (busy - 1));
   parts.add("kernels beside collectives, which share the GPU", many - alone * slowest * busy);
@@ -71,6 +73,7 @@ void add_growth(CauseParts& parts, const PointPredictor& points, int gpus, const
     parts.add(name_of_wait(kind, points.simulator().scenario().cluster),
               many.waits[kind] - alone.waits[kind]);
   }
+  parts.add(std::string(many.waits_for), many.waits_for_slower_s - alone.waits_for_slower_s);
   for (std::size_t account = 0; account < kAccountCount; ++account) {
     if (account == kCompute || account == kCommunication) continue;
     parts.add(std::string(kWords[account]), many.breakdown[account] - alone.breakdown[account]);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/counted.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/strategy/catalog.hpp"
 
@@ -80,8 +81,26 @@ void explain_answers(PointPredictor& points, int most_gpus, Crossover& found) {
 
 }  // namespace
 
+namespace {
+
+/// Where a slower GPU joins, the step jumps.
+bool has_unlike_gpus(const Scenario& scenario) {
+  return is_mixed(scenario.cluster) || has_slow_gpus(scenario);
+}
+
+/// Those asked for, and of nodes with unlike numbers of GPUs all that end with one.
+std::vector<int> whole_nodes_of(const Scenario& scenario) {
+  std::vector<int> listed = scenario.gpus;
+  if (!is_mixed(scenario.cluster)) return listed;
+  int gpus = 0;
+  for (const NodeRoom& node : nodes_of_job(scenario)) listed.push_back(gpus += node.gpus);
+  return listed;
+}
+
+}  // namespace
+
 int most_searched(const Scenario& scenario) {
-  const std::int64_t gpus = static_cast<std::int64_t>(scenario.cluster.nodes) * scenario.cluster.node.gpus;
+  const std::int64_t gpus = gpus_of_job(scenario);
   const std::int64_t useful =
       find_strategy(scenario.strategy)->one_gpu ? 1 : std::min(gpus, scenario.global_batch.value_or(gpus));
   const std::int64_t listed = scenario.gpus.empty() ? 1 : scenario.gpus.back();
@@ -97,9 +116,9 @@ Crossover search_crossover(PointPredictor& points, int most_gpus, const WhichNum
                          .gpus_per_node = scenario.cluster.node.gpus,
                          .budget = search_budget(*scenario.workload.model),
                          .samples_per_step = [&points](int gpus) { return points.samples_per_step(gpus); },
-                         .jumps = has_servers(scenario),
+                         .jumps = has_servers(scenario) || has_unlike_gpus(scenario),
                          .every_gpu = which.every_gpu,
-                         .listed = scenario.gpus,
+                         .listed = whole_nodes_of(scenario),
                          .fits = which.only_what_fits ? fits : nullptr});
 }
 

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kMostWarnings = 20;
 
 std::string refusal(const Scenario& scenario, int gpus) {
-  const std::int64_t size = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
+  const std::int64_t size = gpus_of_job(scenario);
   if (gpus > size) return fmt::format("cluster {} has {}", scenario.cluster.name, counted(size, "GPU"));
   if (gpus > scenario.global_batch.value_or(gpus))
     return fmt::format("{} GPUs cannot share a global batch of {}", gpus, *scenario.global_batch);

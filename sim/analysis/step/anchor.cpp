@@ -10,6 +10,7 @@
 
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/scenario/job.hpp"
 #include "sim/workload/device/arithmetic.hpp"
 
 namespace foretrain {
@@ -82,7 +83,7 @@ ScaledPart asked_part(AnchorSide side) {
 double implied_efficiency(const Scenario& scenario, std::int64_t batch, double step_s) {
   const Workload& work = scenario.workload;
   const auto at_peak = [&](const Operator& op) {
-    const FlopRate peak = peak_rate(op, scenario.cluster.node.gpu, work.precision, work.framework);
+    const FlopRate peak = peak_rate(op, first_node(scenario).gpu, work.precision, work.framework);
     return op.product_count > 0 && peak.per_second > 0
                ? op.flops.at(static_cast<double>(batch)) / peak.per_second
                : 0;

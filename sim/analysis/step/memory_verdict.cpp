@@ -2,12 +2,14 @@
 #include "sim/analysis/step/memory_verdict.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include <fmt/format.h>
 
 #include "sim/base/counted.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/job.hpp"
 
 namespace foretrain {
@@ -21,8 +23,17 @@ Workload workload_of(const PredictionPoint& point, const Scenario& scenario) {
   return workload;
 }
 
+/// Whose memory decides; where all nodes are alike, that of rank 0.
+const Gpu& gpu_of(const PredictionPoint& point, const Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  if (!is_mixed(cluster)) return cluster.node.gpu;
+  const std::optional<int> decides = find_kind(cluster, point.memory_kind);
+  return node_of_kind(cluster, decides.value_or(kind_of_node(cluster, nodes_of_job(scenario).front().node)))
+      .gpu;
+}
+
 MemorySite site_of(const PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
-  return {strategy, working_gpus(scenario, point.gpus).size(), scenario.cluster.node.gpu.architecture};
+  return {strategy, working_gpus(scenario, point.gpus).size(), gpu_of(point, scenario).architecture};
 }
 
 /// Fewer samples at a time and more micro-steps train the same; empty when not even one sample fits.
@@ -50,8 +61,50 @@ void add_memory(PredictionPoint& point, const Scenario& scenario, const Strategy
   const Workload workload = workload_of(point, scenario);
   const MemorySite site = site_of(point, scenario, strategy);
   point.memory = memory_use(workload, site);
-  point.memory_capacity = scenario.cluster.node.gpu.capacity();
+  point.memory_capacity = gpu_of(point, scenario).capacity();
   point.largest_batch = largest_batch(workload, site, point.memory_capacity);
+}
+
+namespace {
+
+/// As if the whole job were of these ranks.
+PredictionPoint point_of(const PredictionPoint& point, const Scenario& scenario, const UnlikeRanks& ranks) {
+  PredictionPoint own = point;
+  own.batch_per_gpu = ranks.what.batch;
+  own.memory_kind = name_of_kind(scenario.cluster, ranks.what.kind);
+  add_memory(own, scenario, ranks.memory);
+  return own;
+}
+
+UnlikeShare share_of(const PredictionPoint& own, const UnlikeRanks& ranks) {
+  const Representative& what = ranks.what;
+  UnlikeShare share;
+  share.kind = own.memory_kind, share.nodes = what.nodes, share.gpus = what.ranks;
+  share.batch_per_gpu = what.batch, share.clock = what.clock, share.own_step_s = ranks.own_step_s;
+  share.waits_s = std::max(0.0, own.step_s - ranks.own_step_s);
+  share.memory = own.memory, share.memory_capacity = own.memory_capacity;
+  share.largest_batch = own.largest_batch;
+  return share;
+}
+
+std::int64_t to_spare(const PredictionPoint& point) {
+  return point.memory_capacity.count - point.memory.least().count;
+}
+
+}  // namespace
+
+void add_memory_of_ranks(PredictionPoint& point, const Scenario& scenario, const SimulatedStep& step) {
+  if (step.unlike.empty()) return add_memory(point, scenario, step.memory);
+  std::optional<PredictionPoint> decides;
+  std::vector<UnlikeShare> shares;
+  for (const UnlikeRanks& ranks : step.unlike) {
+    const PredictionPoint own = point_of(point, scenario, ranks);
+    shares.push_back(share_of(own, ranks));
+    if (!decides || to_spare(own) < to_spare(*decides)) decides = own;
+  }
+  point.memory = decides->memory, point.memory_capacity = decides->memory_capacity;
+  point.largest_batch = decides->largest_batch, point.memory_kind = decides->memory_kind;
+  point.unlike = std::move(shares);
 }
 
 std::string memory_parts(const MemoryUse& use) {
@@ -76,10 +129,10 @@ std::string memory_verdict(const PredictionPoint& point) {
 
 std::string tightness_warning(const PredictionPoint& point) {
   return fmt::format(
-      "{}: {} of {} are needed, which leaves less than the fastest convolutions want; batch {} leaves "
+      "{}{}: {} of {} are needed, which leaves less than the fastest convolutions want; batch {} leaves "
       "enough",
-      counted(point.gpus, "GPU"), to_string(point.memory.least()), to_string(point.memory_capacity),
-      point.largest_batch);
+      counted(point.gpus, "GPU"), point.memory_kind.empty() ? "" : " (on nodes of " + point.memory_kind + ")",
+      to_string(point.memory.least()), to_string(point.memory_capacity), point.largest_batch);
 }
 
 std::string memory_advice(const PredictionPoint& point, const Scenario& scenario,
@@ -102,10 +155,11 @@ std::string shortage_text(std::span<const MemoryShortage> alike) {
   const auto [least, most] = std::ranges::minmax_element(alike, less);
   const std::string low = to_string(least->point.memory.least()),
                     high = to_string(most->point.memory.least());
-  return fmt::format("{}{} {}: about {}{} are needed per GPU, it has {}: {}", first.gpus,
+  return fmt::format("{}{} {}: about {}{} are needed per GPU, {} {}: {}", first.gpus,
                      alike.size() > 1 ? fmt::format(" to {}", last.gpus) : "", plural(last.gpus, "GPU"), low,
-                     low == high ? "" : " to " + high, to_string(first.memory_capacity),
-                     alike.front().advice);
+                     low == high ? "" : " to " + high,
+                     first.memory_kind.empty() ? "it has" : fmt::format("that of {} has", first.memory_kind),
+                     to_string(first.memory_capacity), alike.front().advice);
 }
 
 }  // namespace
@@ -114,7 +168,7 @@ std::vector<std::string> memory_warnings(const std::vector<MemoryShortage>& shor
   std::vector<std::string> texts;
   // Neighbours in the table, with the same remedy.
   const auto go_together = [](const MemoryShortage& a, const MemoryShortage& b) {
-    return a.advice == b.advice && a.place + 1 == b.place;
+    return a.advice == b.advice && a.place + 1 == b.place && a.point.memory_kind == b.point.memory_kind;
   };
   for (std::size_t begin = 0, end = 1; begin < shortages.size(); begin = end++) {
     while (end < shortages.size() && go_together(shortages[end - 1], shortages[end])) ++end;

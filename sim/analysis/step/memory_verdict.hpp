@@ -5,12 +5,15 @@
 #include <vector>
 
 #include "sim/analysis/prediction.hpp"
+#include "sim/analysis/step/step_simulator.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
 
 /// Memory, capacity and largest batch of the point. `strategy`: how it changes what a GPU holds.
 void add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy);
+/// The same of ranks that are not alike, each with its own; those with the least to spare are the point's.
+void add_memory_of_ranks(PredictionPoint& point, const Scenario& scenario, const SimulatedStep& step);
 
 /// "fits", "fits tightly", "does not fit".
 std::string memory_verdict(const PredictionPoint& point);

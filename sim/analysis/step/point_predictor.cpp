@@ -74,7 +74,8 @@ PredictionPoint PointPredictor::point(int gpus, Decisions& decisions) {
   p.buckets = simulated.buckets;
   p.samples_per_s = rate.samples_per_s;
   add_epoch(p);
-  add_memory(p, scenario_, simulated.memory);
+  add_memory_of_ranks(p, scenario_, simulated);
+  p.waits_for_slower_s = simulated.waits_for_slower_s;
   decisions.add("memory on " + counted(gpus, "GPU"),
                 fmt::format("{}, {} of {}", memory_verdict(p), to_string(p.memory.total()),
                             to_string(p.memory_capacity)),
@@ -86,7 +87,7 @@ bool PointPredictor::fits(int gpus) {
   PredictionPoint p;
   p.gpus = gpus;
   p.batch_per_gpu = simulator_.batch_per_gpu(gpus);
-  add_memory(p, scenario_, step(gpus).memory);
+  add_memory_of_ranks(p, scenario_, step(gpus));
   return p.fits();
 }
 
@@ -105,12 +106,12 @@ double PointPredictor::partial_step(const PredictionPoint& p, std::int64_t batch
 
 void PointPredictor::add_epoch(PredictionPoint& p) {
   const int shares = shares_of_data(scenario_, p.gpus);
-  const EpochShape shape =
-      epoch_shape(scenario_.workload.data, p.batch_per_gpu, scenario_.knobs.accumulation, shares);
+  const EpochShape shape = epoch_shape(scenario_.workload.data, simulator_.mean_batch(p.gpus),
+                                       scenario_.knobs.accumulation, shares);
   const bool has_partial = shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
   const double partial = has_partial ? partial_step(p, shape.partial_batch) : p.step_s;
   p.steps_per_epoch = shape.steps;
-  const double restart_s = loader_restart_s(scenario_.workload, scenario_.cluster.node);
+  const double restart_s = loader_restart_s(scenario_.workload, first_node(scenario_));
   p.epoch_s = epoch_s(shape, p.step_s, partial, restart_s);
   p.overhead = run_overhead(simulator_, device_, p.gpus, restart_s);
   // An epoch's time holds its restart, which the overhead counts for all epochs together.

@@ -56,6 +56,18 @@ struct Sensitivity {
   std::vector<NarrowedBy> narrowed;
 };
 
+/// Ranks of a job that are not like its others: by node, batch or clock.
+struct UnlikeShare {
+  std::string kind;  ///< of node
+  int nodes = 1, gpus = 1;
+  std::int64_t batch_per_gpu = 1;
+  double clock = 1;                    ///< over that of other GPUs of the kind
+  double own_step_s = 0, waits_s = 0;  ///< of the step; both sum to it where ranks wait for each other
+  MemoryUse memory;
+  Bytes memory_capacity{};
+  std::int64_t largest_batch = 0;
+};
+
 /// One number of GPUs.
 struct PredictionPoint {
   int gpus = 1, nodes = 1;
@@ -73,8 +85,11 @@ struct PredictionPoint {
   MemoryUse memory;
   Bytes memory_capacity{};
   std::int64_t largest_batch = 0;  ///< per GPU and micro-step that fits; 0 = not even one sample does
-  Breakdown breakdown{};
+  Breakdown breakdown{};           ///< of rank 0
   std::vector<Bytes> buckets;
+  std::vector<UnlikeShare> unlike{};  ///< empty: all ranks are alike
+  std::string memory_kind{};          ///< of unlike nodes those with the least memory to spare, which decide
+  double waits_for_slower_s = 0;      ///< part of rank 0's exposed communication
   bool fits() const { return memory.least() <= memory_capacity; }
   /// Fits, but not with the scratch memory of the fastest convolutions.
   bool fits_tightly() const { return fits() && memory.total() > memory_capacity; }

@@ -61,7 +61,7 @@ double pass_s(const StepSimulator& simulator, const DeviceModel& device, int gpu
   const std::int64_t batches = (per_rank + batch - 1) / batch;
   Workload workload = scenario.workload;
   workload.batch_per_gpu = std::min(batch, per_rank);
-  return loader_restart_s(workload, scenario.cluster.node) +
+  return loader_restart_s(workload, first_node(scenario)) +
          static_cast<double>(batches) * simulator.simulate_evaluation(gpus, workload.batch_per_gpu, device);
 }
 
@@ -89,7 +89,7 @@ Bytes checkpoint_bytes(const Workload& workload) {
 
 Startup usual_startup(const Scenario& scenario, int gpus) {
   const Workload& workload = scenario.workload;
-  const double slowdown = scenario.cluster.node.host.slowdown;
+  const double slowdown = first_node(scenario).host.slowdown;
   Startup startup;
   startup.imports_s =
       imports_in_a_row(scenario.launch.with) * slowdown * profile_of(workload.framework).import_s;

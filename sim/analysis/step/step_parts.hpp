@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/engine/timeline.hpp"
@@ -14,6 +15,11 @@ struct StepPart {
   std::string name;
   double seconds = 0;
 };
+
+/// What ranks do that are ready before others.
+inline constexpr std::string_view kWaitForNodes = "waits for the slower nodes",
+                                  kWaitForGpus = "waits for the slower GPUs",
+                                  kWaitForBatches = "waits for the larger batches";
 
 /// What a stream did in `steps` steps (queue_path), in the mean of them: by the labels of the tasks, without
 /// their numbers ("all_reduce bucket"); the network's layers are one part, and so is host work without a

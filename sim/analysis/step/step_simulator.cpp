@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/engine/executor.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/strategy/catalog.hpp"
@@ -91,10 +92,14 @@ SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int ex
 }  // namespace
 
 DeviceModel default_device_model(const Scenario& scenario) {
+  return default_device_model(as_kind(scenario.cluster, 0));
+}
+
+DeviceModel default_device_model(const ClusterSpec& cluster) {
   DeviceModel device;
-  device.kernel = kernel_calibration_of(scenario.cluster);
-  apply(scenario.cluster.calibration, host_call_constants(), device.host);
-  const Losses losses = losses_of(scenario.cluster);
+  device.kernel = kernel_calibration_of(cluster);
+  apply(cluster.calibration, host_call_constants(), device.host);
+  const Losses losses = losses_of(cluster);
   device.rank_spread = losses.rank_spread, device.busy_node = losses.busy_node,
   device.busy_host = losses.busy_host;
   device.collective_share = losses.collective_share;
@@ -104,28 +109,62 @@ DeviceModel default_device_model(const Scenario& scenario) {
 StepSimulator::Machine::Machine(const ClusterSpec& spec, int nodes)
     : cluster(Cluster::build(spec, nodes)), collectives(std::make_shared<ClusterCollectives>(cluster)) {}
 
+namespace {
+
+/// Nodes of the cluster up to the last that so many GPUs are on.
+int nodes_up_to_last(const Scenario& scenario, int gpus) {
+  const Placement placement = reserved_gpus(scenario, gpus);
+  return std::max(placement.nodes, placement.ranks.back().node + 1);
+}
+
+}  // namespace
+
 StepSimulator::StepSimulator(const Scenario& scenario, int most_gpus, int most_nodes)
     : scenario_(scenario),
       machine_(std::make_shared<const Machine>(
-          scenario.cluster, std::max(reserved_gpus(scenario, most_gpus).nodes, most_nodes))),
-      reuse_(std::make_shared<PlanReuse>(
-          PlanReuse{machine_->collectives, OperatorCosts(scenario.workload, cluster().spec().node.gpu)})) {}
+          scenario.cluster, std::max(nodes_up_to_last(scenario, most_gpus), most_nodes))) {}
 
 StepSimulator::StepSimulator(const Scenario& scenario, const StepSimulator& other)
-    : scenario_(scenario),
-      machine_(other.machine_),
-      reuse_(std::make_shared<PlanReuse>(
-          PlanReuse{machine_->collectives, OperatorCosts(scenario.workload, cluster().spec().node.gpu)})) {}
+    : scenario_(scenario), machine_(other.machine_) {}
 
-int StepSimulator::cluster_gpus() const { return scenario_.cluster.nodes * scenario_.cluster.node.gpus; }
+const std::shared_ptr<PlanReuse>& StepSimulator::reuse_of(int kind) const {
+  std::shared_ptr<PlanReuse>& reuse = reuse_[kind];
+  if (!reuse)
+    reuse = std::make_shared<PlanReuse>(PlanReuse{
+        machine_->collectives, OperatorCosts(scenario_.workload, node_of_kind(cluster().spec(), kind).gpu)});
+  return reuse;
+}
+
+int StepSimulator::cluster_gpus() const { return static_cast<int>(gpus_of_job(scenario_)); }
+
+bool StepSimulator::has_alike_ranks() const {
+  return !is_mixed(scenario_.cluster) && !has_slow_gpus(scenario_) && scenario_.batch_of_kind.empty() &&
+         !scenario_.balances;
+}
 
 std::int64_t StepSimulator::batch_per_gpu(int gpus) const {
+  if (const std::vector<KindBatches>& own = batches(gpus); !own.empty()) {
+    const int first = nodes_of_job(scenario_).front().node;
+    const KindBatches& given = own[static_cast<std::size_t>(kind_of_node(scenario_.cluster, first))];
+    return given.batch + (given.one_more > 0 ? 1 : 0);
+  }
   if (!scenario_.global_batch) return scenario_.workload.batch_per_gpu;
   const std::int64_t shares = std::int64_t{working(gpus)} * scenario_.knobs.accumulation;
   return std::max<std::int64_t>(1, (*scenario_.global_batch + shares - 1) / shares);
 }
 
+std::int64_t StepSimulator::mean_batch(int gpus) const {
+  if (batches(gpus).empty()) return batch_per_gpu(gpus);
+  const std::int64_t shares = std::int64_t{working(gpus)} * scenario_.knobs.accumulation;
+  return (global_batch(gpus) + shares - 1) / shares;
+}
+
 std::int64_t StepSimulator::global_batch(int gpus) const {
+  if (!batches(gpus).empty()) {
+    std::int64_t sum = 0;
+    for (const Representative& own : representatives(gpus, batch_per_gpu(gpus))) sum += own.batch * own.ranks;
+    return sum * scenario_.knobs.accumulation;
+  }
   const std::int64_t ranks = working(gpus);
   if (scenario_.global_batch) return std::max(*scenario_.global_batch, ranks);
   return scenario_.workload.batch_per_gpu * scenario_.knobs.accumulation * ranks;
@@ -147,14 +186,17 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
   workload.batch_per_gpu = wanted.batch_per_gpu;
   StrategyOptions knobs = scenario_.knobs;
   knobs.accumulation = wanted.micro_steps;
-  const Placement ranks = placement(wanted.gpus);
+  const Placement job = placement(wanted.gpus);
+  const bool is_turned = !has_alike_ranks();
+  const Placement ranks = is_turned ? seen_from(job, wanted.rank.first) : job;
+  const std::shared_ptr<PlanReuse>& reuse = reuse_of(wanted.rank.kind);
   Plan plan = make_plan({workload, cluster(), ranks, knobs, device, wanted.steps, scenario_.collective,
-                         reuse_.get(), calls_of(scenario_.cluster)});
+                         reuse.get(), calls_of(scenario_.cluster), is_turned ? &job : nullptr});
   if (device.communication_time_scale != 1)
     plan.graph.scale_transfers(static_cast<std::uint8_t>(Account::exposed_communication),
                                device.communication_time_scale);
-  reuse_->tasks = std::max(reuse_->tasks, plan.graph.tasks().size());
-  reuse_->dependencies = std::max(reuse_->dependencies, plan.graph.dependency_count());
+  reuse->tasks = std::max(reuse->tasks, plan.graph.tasks().size());
+  reuse->dependencies = std::max(reuse->dependencies, plan.graph.dependency_count());
   const ClusterLinks& links = cluster().links();
   refuse_endless(plan.graph, std::min(kFastestLink, links.slowest()), wanted.steps);
   Timeline timeline = run(plan.graph, [&links](LinkId link) { return links[link].bandwidth; });
@@ -162,10 +204,19 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
   return {std::move(plan), std::move(timeline)};
 }
 
+/// Of ranks that are not alike the slowest: it waits for nobody.
 RecordedSteps StepSimulator::record(int gpus, const DeviceModel& device) const {
   const int micro_steps = std::min(scenario_.knobs.accumulation, kMostMicroSteps);
-  return run_steps({gpus, batch_per_gpu(gpus), micro_steps, kWarmUpSteps + 1}, device,
-                   find_strategy(scenario_.strategy)->plan);
+  Run run{gpus, batch_per_gpu(gpus), micro_steps, kWarmUpSteps + 1};
+  DeviceModel own = device;
+  if (!has_alike_ranks()) {
+    const std::vector<Representative> ranks = representatives(gpus, run.batch_per_gpu);
+    const SimulatedStep step = simulate_unlike(run, ranks, device, Reading::time);
+    const auto slowest = std::ranges::max_element(step.unlike, {}, &UnlikeRanks::own_step_s);
+    run.rank = step.unlike.empty() ? ranks.front() : slowest->what;
+    run.batch_per_gpu = run.rank.batch, own = device_of(run.rank, device);
+  }
+  return run_steps(run, own, find_strategy(scenario_.strategy)->plan);
 }
 
 void StepSimulator::read_accounts(const RecordedSteps& run, Reading reading, SimulatedStep& step) const {
@@ -201,21 +252,41 @@ SimulatedStep StepSimulator::simulate_micro_steps(const Run& wanted, const Devic
 double StepSimulator::simulate_evaluation(int gpus, std::int64_t batch_per_gpu,
                                           const DeviceModel& device) const {
   const int window = window_of(scenario_.workload.loop);
-  const auto [plan, timeline] =
-      run_steps({gpus, batch_per_gpu, 1, kWarmUpSteps + window}, device, plan_evaluation);
-  return to_seconds(timeline.end_of(plan.step_ends.back()) -
-                    timeline.end_of(plan.step_ends[kWarmUpSteps - 1])) /
-         window;
+  const auto seconds_of = [&](const Run& run, const DeviceModel& own) {
+    const auto [plan, timeline] = run_steps(run, own, plan_evaluation);
+    return to_seconds(timeline.end_of(plan.step_ends.back()) -
+                      timeline.end_of(plan.step_ends[kWarmUpSteps - 1])) /
+           window;
+  };
+  Run run{gpus, batch_per_gpu, 1, kWarmUpSteps + window};
+  if (has_alike_ranks()) return seconds_of(run, device);
+  double slowest = 0;
+  for (const Representative& rank : representatives(gpus, batch_per_gpu)) {
+    run.rank = rank, run.batch_per_gpu = rank.batch;
+    slowest = std::max(slowest, seconds_of(run, device_of(rank, device)));
+  }
+  return slowest;
+}
+
+StepSimulator::Run StepSimulator::run_of(int gpus, std::int64_t batch) const {
+  return {gpus, batch, 1, kWarmUpSteps + window_of(scenario_.workload.loop)};
+}
+
+SimulatedStep StepSimulator::simulate_alike(Run run, const DeviceModel& device, Reading reading) const {
+  const int wanted = scenario_.knobs.accumulation;
+  const auto simulated = [&](int micro_steps) {
+    run.micro_steps = micro_steps;
+    return simulate_micro_steps(run, device, reading);
+  };
+  if (wanted <= kMostMicroSteps) return simulated(wanted);
+  return extrapolate(simulated(kMostMicroSteps - 1), simulated(kMostMicroSteps), wanted - kMostMicroSteps);
 }
 
 SimulatedStep StepSimulator::simulate(int gpus, std::int64_t batch, const DeviceModel& device,
                                       Reading reading) const {
-  const int wanted = scenario_.knobs.accumulation, steps = kWarmUpSteps + window_of(scenario_.workload.loop);
-  const auto simulated = [&](int micro_steps) {
-    return simulate_micro_steps({gpus, batch, micro_steps, steps}, device, reading);
-  };
-  if (wanted <= kMostMicroSteps) return simulated(wanted);
-  return extrapolate(simulated(kMostMicroSteps - 1), simulated(kMostMicroSteps), wanted - kMostMicroSteps);
+  const Run run = run_of(gpus, batch);
+  if (has_alike_ranks()) return simulate_alike(run, device, reading);
+  return simulate_unlike(run, representatives(gpus, batch), device, reading);
 }
 
 }  // namespace foretrain

@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "sim/analysis/prediction.hpp"
+#include "sim/analysis/step/balance.hpp"
 #include "sim/analysis/step/link_waits.hpp"
+#include "sim/analysis/step/representatives.hpp"
 #include "sim/analysis/step/step_parts.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -18,6 +20,13 @@ namespace foretrain {
 /// How much is read off a run: the time of a step; what it went to and what was planned; that by kind of
 /// work, too.
 enum class Reading : std::uint8_t { time, accounts, parts };
+
+/// Ranks of a job that are not like the others: what their step would be if they waited for nobody slower.
+struct UnlikeRanks {
+  Representative what;
+  double own_step_s = 0;    ///< with the collectives of the whole job
+  StrategyMemory memory{};  ///< where accounts were read
+};
 
 /// Beyond what was read the fields are empty.
 struct SimulatedStep {
@@ -30,6 +39,9 @@ struct SimulatedStep {
   std::vector<Bytes> buckets;
   StrategyMemory memory;
   Decisions decisions;
+  std::vector<UnlikeRanks> unlike{};  ///< in the order of their first ranks; empty: all ranks are alike
+  double waits_for_slower_s = 0;      ///< part of rank 0's exposed communication: the slowest are not ready
+  std::string_view waits_for = kWaitForNodes;  ///< what that is, in words
 };
 
 /// Some steps with their clock, for traces.
@@ -40,6 +52,8 @@ struct RecordedSteps {
 
 /// The device model a scenario starts from, before any anchor.
 DeviceModel default_device_model(const Scenario& scenario);
+/// Of a cluster whose nodes are alike.
+DeviceModel default_device_model(const ClusterSpec& cluster);
 
 /// Simulates steps of one scenario; keeps the cluster's graph, which all numbers of GPUs share, and what
 /// their plans have in common. Not for several threads at once, nor are those made from one another.
@@ -68,8 +82,12 @@ class StepSimulator {
   RecordedSteps record(int gpus, const DeviceModel& device) const;
 
   /// The batch of one GPU and micro-step: the scenario's in weak scaling, the rounded-up share of the global
-  /// batch in strong.
+  /// batch in strong; where kinds of node have their own that of rank 0.
   std::int64_t batch_per_gpu(int gpus) const;
+  /// By kind of node; empty: all GPUs have the same.
+  const std::vector<KindBatches>& batches(int gpus) const;
+  /// The same over all ranks, rounded up: into so many samples a sampler cuts the ranks' shares.
+  std::int64_t mean_batch(int gpus) const;
   /// Samples per optimizer step over all GPUs that work.
   std::int64_t global_batch(int gpus) const;
   const Scenario& scenario() const { return scenario_; }
@@ -88,6 +106,7 @@ class StepSimulator {
     int gpus = 1;
     std::int64_t batch_per_gpu = 1;
     int micro_steps = 1, steps = 1;
+    Representative rank{};  ///< of ranks that are not alike
   };
   /// Of a cluster, whatever runs on it.
   struct Machine {
@@ -96,14 +115,28 @@ class StepSimulator {
     std::shared_ptr<ClusterCollectives> collectives;
   };
   int working(int gpus) const;
+  /// Whether one rank stands for all, as on most clusters.
+  bool has_alike_ranks() const;
+  std::vector<Representative> representatives(int gpus, std::int64_t batch) const;
+  DeviceModel device_of(const Representative& rank, const DeviceModel& device) const;
+  const std::shared_ptr<PlanReuse>& reuse_of(int kind) const;
+  Run run_of(int gpus, std::int64_t batch) const;
+  std::vector<KindBatches> balanced(int gpus) const;
+  BalancedKind balanced_kind(int kind, int gpus, const std::vector<Representative>& ranks,
+                             const DeviceModel& device) const;
+  SimulatedStep simulate_alike(Run run, const DeviceModel& device, Reading reading) const;
+  SimulatedStep simulate_unlike(Run run, const std::vector<Representative>& ranks, const DeviceModel& device,
+                                Reading reading) const;
+  SimulatedStep joined(std::vector<SimulatedStep> steps, const std::vector<Representative>& ranks) const;
   RecordedSteps run_steps(const Run& run, const DeviceModel& device, PlanFunction plan) const;
   SimulatedStep simulate_micro_steps(const Run& run, const DeviceModel& device, Reading reading) const;
   void read_accounts(const RecordedSteps& run, Reading reading, SimulatedStep& step) const;
 
   const Scenario& scenario_;
   std::shared_ptr<const Machine> machine_;
-  std::shared_ptr<PlanReuse> reuse_;  ///< of this scenario
-  std::map<int, int> nodes_of_;       ///< where spread() was called
+  mutable std::map<int, std::shared_ptr<PlanReuse>> reuse_;  ///< of this scenario, by kind of node
+  mutable std::map<int, std::vector<KindBatches>> batches_;  ///< by number of GPUs
+  std::map<int, int> nodes_of_;                              ///< where spread() was called
 };
 
 }  // namespace foretrain

@@ -7,6 +7,7 @@
 
 #include "sim/analysis/uncertainty/uncertainty.hpp"
 #include "sim/base/random.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/strategy/process/losses.hpp"
 
 namespace foretrain {
@@ -92,7 +93,7 @@ StepResponse linear_response(const StepSimulator& simulator, const DeviceModel& 
            slowest_rank_factor(device.rank_spread, ranks.size()) - 1,
            spreads[index_of(Uncertain::stragglers)]);
   set_loss(out, Uncertain::busy_node, shares.kernels,
-           busy_node_factor(device.busy_node, ranks, simulator.scenario().cluster.node.gpus) - 1,
+           busy_node_factor(device.busy_node, ranks, most_gpus_per_node(simulator.scenario().cluster)) - 1,
            spreads[index_of(Uncertain::busy_node)]);
   set(out, Uncertain::run_to_run, 1, spreads[index_of(Uncertain::run_to_run)]);
   if (gpus > reference.gpus) set_scatter(out, spreads[index_of(Uncertain::scaling)]);

@@ -10,6 +10,7 @@
 
 #include "sim/analysis/step/anchor.hpp"
 #include "sim/analysis/step/epoch.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/opened_catalogs.hpp"
 
 namespace foretrain {
@@ -119,7 +120,8 @@ std::vector<TrainingRows> keep_wanted(std::vector<TrainingRows> groups, const Va
 
 /// Whether the nodes a row names can hold its GPUs; otherwise it runs where the scenario's layout puts it.
 bool fits(const Measurement& m, const ClusterSpec& cluster) {
-  return m.nodes >= 1 && m.nodes <= std::min(m.gpus, cluster.nodes) && m.gpus <= m.nodes * cluster.node.gpus;
+  return m.nodes >= 1 && m.nodes <= std::min(m.gpus, nodes_of_kind(cluster, 0)) &&
+         m.gpus <= m.nodes * cluster.node.gpus;
 }
 
 int most_nodes(const TrainingRows& rows, const ClusterSpec& cluster) {

@@ -48,6 +48,7 @@ class Inspector {
       : domains_(hosts == 1 ? std::nullopt : std::optional(as_domains(cluster.spec(), hosts))),
         in_domains_(hosts == 1 ? std::nullopt
                                : std::optional(as_domains(placement, hosts, cluster.spec().node.gpus))),
+        cluster_(cluster),
         spec_(domains_ ? *domains_ : cluster.spec()),
         placement_(in_domains_ ? *in_domains_ : placement),
         searched_(searched) {
@@ -105,18 +106,20 @@ class Inspector {
   void add_node(int node, std::span<int> ranks) {
     const auto gpu_of = [this](int rank) { return placement_.ranks[static_cast<std::size_t>(rank)].gpu; };
     if (!std::ranges::is_sorted(ranks, {}, gpu_of)) std::ranges::stable_sort(ranks, {}, gpu_of);
-    job_.nodes.push_back({node, shape_with(ranks, gpu_of), static_cast<int>(places_)});
+    job_.nodes.push_back(
+        {node, shape_with(cluster_.type_of_node(node), ranks, gpu_of), static_cast<int>(places_)});
     places_ += ranks.size();
   }
 
-  int shape_with(std::span<const int> ranks, const auto& gpu_of) {
+  int shape_with(int type, std::span<const int> ranks, const auto& gpu_of) {
     const auto is_like = [&](const NodeShape& shape) {
-      return std::ranges::equal(shape.gpus, ranks, {}, {}, gpu_of);
+      return shape.type == type && std::ranges::equal(shape.gpus, ranks, {}, {}, gpu_of);
     };
     for (std::size_t shape = job_.shapes.size(); shape > 0; --shape) {
       if (is_like(job_.shapes[shape - 1])) return static_cast<int>(shape - 1);
     }
     std::ranges::transform(ranks, std::back_inserter(job_.shapes.emplace_back().gpus), gpu_of);
+    job_.shapes.back().type = type;
     return static_cast<int>(job_.shapes.size()) - 1;
   }
 
@@ -125,25 +128,60 @@ class Inspector {
     const Settings& settings = job_.settings;
     job.version = settings.version;
     job.ranks = placement_.size(), job.nodes = static_cast<int>(job_.nodes.size());
-    job.min_compute_capability = static_cast<int>(std::lround(spec_.node.gpu.compute_capability * 10));
-    job.max_compute_capability = job.min_compute_capability;
-    job.cpu = vendor_of(spec_.node.host.family);
-    job.nvswitch = spec_.node.nvswitches > 0;
+    describe(node_of(job_.shapes.front()));
+    for (const NodeShape& shape : job_.shapes) add(node_of(shape));
     job.cuda_11_8 = settings.cuda_11_8;
+  }
+
+  const NodeSpec& node_of(const NodeShape& shape) const {
+    return cluster_.type_count() > 1 ? cluster_.node_spec(node_with(shape)) : spec_.node;
+  }
+
+  /// The first node of the shape.
+  int node_with(const NodeShape& shape) const {
+    const int number = static_cast<int>(&shape - job_.shapes.data());
+    return std::ranges::find(job_.nodes, number, &JobNode::shape)->node;
+  }
+
+  static int capability_of(const NodeSpec& node) {
+    return static_cast<int>(std::lround(node.gpu.compute_capability * 10));
+  }
+
+  /// As the first rank sees its own node.
+  void describe(const NodeSpec& node) {
+    JobFacts& job = job_.input.job;
+    job.min_compute_capability = job.max_compute_capability = capability_of(node);
+    job.cpu = vendor_of(node.host.family);
+    job.nvswitch = node.nvswitches > 0;
+  }
+
+  /// What ranks tell each other of nodes that are unlike.
+  void add(const NodeSpec& node) {
+    JobFacts& job = job_.input.job;
+    job.min_compute_capability = std::min(job.min_compute_capability, capability_of(node));
+    job.max_compute_capability = std::max(job.max_compute_capability, capability_of(node));
+    job.nvswitch = job.nvswitch && node.nvswitches > 0;
+  }
+
+  const LinkType& nic_link_of(const NodeShape& shape) const {
+    return cluster_.type_count() > 1 ? cluster_.nic_link(node_with(shape)) : spec_.fabric.link;
   }
 
   /// What the network plug-in sets where the user did not.
   void obey_plugin() {
     if (job_.input.job.nodes < 2) return;
-    const LinkType& link = spec_.fabric.link;
     Settings& settings = job_.settings;
-    if (link.simple_only && !settings.protocol) settings.protocol = Protocol::simple;
-    if (link.ring_only && !settings.algorithm) settings.algorithm = Algorithm::ring;
-    if (settings.buffer_bytes == 0) settings.buffer_bytes = link.nccl_buffer.count;
+    for (const NodeShape& shape : job_.shapes) {
+      const LinkType& link = nic_link_of(shape);
+      if (link.simple_only && !settings.protocol) settings.protocol = Protocol::simple;
+      if (link.ring_only && !settings.algorithm) settings.algorithm = Algorithm::ring;
+      if (settings.buffer_bytes == 0) settings.buffer_bytes = link.nccl_buffer.count;
+    }
   }
 
   void search(NodeShape& shape) {
-    NodeQuestion question = question_of(spec_, shape.gpus, job_.input.job.nodes > 1, job_.settings);
+    NodeQuestion question = question_of(spec_, node_of(shape), nic_link_of(shape), shape.gpus,
+                                        job_.input.job.nodes > 1, job_.settings);
     job_.input.job.collnet = has_collnet(question);
     static_cast<NodeGraphs&>(shape) = searched_.graphs(std::move(question));
     all_on_nvlink_ = all_on_nvlink_ && shape.all_on_nvlink;
@@ -160,7 +198,9 @@ class Inspector {
     input.ring = *ring, input.tree = *tree, input.nvls = *nvls, input.collnet_chain = *chain,
     input.collnet_direct = *direct;
     if (input.job.nodes > 1) {
-      const double told = to_seconds(spec_.fabric.link.nccl_latency) * 1e6;
+      double told = 0;
+      for (const NodeShape& shape : job_.shapes)
+        told = std::max(told, to_seconds(nic_link_of(shape).nccl_latency) * 1e6);
       for (GraphResult* graph :
            {&input.ring, &input.tree, &input.nvls, &input.collnet_chain, &input.collnet_direct})
         graph->nic_latency_us = told;
@@ -188,6 +228,7 @@ class Inspector {
 
   const std::optional<ClusterSpec> domains_;  ///< hosts are one node
   const std::optional<Placement> in_domains_;
+  const Cluster& cluster_;
   const ClusterSpec& spec_;
   const Placement& placement_;
   NodeBook& searched_;

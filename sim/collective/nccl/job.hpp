@@ -15,9 +15,10 @@
 
 namespace foretrain::nccl {
 
-/// Nodes of which the job has the same GPUs; searched once.
+/// Nodes of one type of which the job has the same GPUs; searched once.
 struct NodeShape : NodeGraphs {
   std::vector<int> gpus;  ///< ascending
+  int type = 0;           ///< Cluster::type_of_node()
 };
 
 /// The job's part of one node, or of an NVLink domain of several (FabricSpec::nvlink_domain).

@@ -77,9 +77,14 @@ void note_peers(const NodeMap& map, const Version& version, NodeGraphs& graphs) 
 
 NodeQuestion question_of(const ClusterSpec& cluster, std::vector<int> gpus, bool several_nodes,
                          const Settings& settings) {
-  const LinkType network = several_nodes ? booked_link(cluster.fabric.link) : LinkType{};
+  return question_of(cluster, cluster.node, cluster.fabric.link, std::move(gpus), several_nodes, settings);
+}
+
+NodeQuestion question_of(const ClusterSpec& cluster, const NodeSpec& node, const LinkType& nic_link,
+                         std::vector<int> gpus, bool several_nodes, const Settings& settings) {
+  const LinkType network = several_nodes ? booked_link(nic_link) : LinkType{};
   return {std::move(gpus),         several_nodes, several_nodes && cluster.fabric.in_network_reduction,
-          seen_settings(settings), network,       seen_node(cluster.node)};
+          seen_settings(settings), network,       seen_node(node)};
 }
 
 bool has_collnet(const NodeQuestion& question) {

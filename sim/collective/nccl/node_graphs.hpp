@@ -34,6 +34,9 @@ struct NodeQuestion {
 
 NodeQuestion question_of(const ClusterSpec& cluster, std::vector<int> gpus, bool several_nodes,
                          const Settings& settings);
+/// The same of a node of another kind than the cluster's first; `nic_link`: from its NICs to the fabric.
+NodeQuestion question_of(const ClusterSpec& cluster, const NodeSpec& node, const LinkType& nic_link,
+                         std::vector<int> gpus, bool several_nodes, const Settings& settings);
 
 /// Searches, without any book. Requires at least one GPU.
 NodeGraphs search_node(const NodeQuestion& question);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/search/crossover.hpp"
+#include "sim/analysis/search/mixing.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/decimal.hpp"
 #include "sim/report/prediction/table.hpp"
@@ -73,18 +74,31 @@ std::string what_they_cost(const Crossover& c) {
 
 }  // namespace
 
+namespace {
+
+/// Only where it pays: else the table says what each choice comes to.
+std::string without_slow_nodes(const Prediction& p) {
+  if (!p.mixing || p.mixing->best == 0) return {};
+  const Mixing& mixing = *p.mixing;
+  const MixingChoice &all = mixing.choices.front(), &best = mixing.choices[mixing.best];
+  const bool matters = !all.fits || best.samples_per_s / all.samples_per_s - 1 >= kMixingMatters;
+  return matters ? fmt::format("; on {} {}", counted(mixing.gpus, "GPU"), mixing.verdict) : "";
+}
+
+}  // namespace
+
 std::string headline(const Prediction& p) {
   if (p.points.empty()) return {};
   if (p.cannot_run) return "This cannot run: it does not fit into the memory of these GPUs.";
   const Crossover& c = p.crossover;
-  if (c.fastest_gpus == 1) return no_number_helps(p) + ".";
+  if (c.fastest_gpus == 1) return no_number_helps(p) + without_slow_nodes(p) + ".";
   std::string out = how_far_they_help(p) + what_they_cost(c);
   if (const PredictionPoint* slower = first_slower(p))
     out += fmt::format("; {} are slower than one{}{}", counted(slower->gpus, "GPU"), times_one(slower),
                        reason(p, slower->gpus));
   const auto fits = [](const PredictionPoint& point) { return point.fits(); };
   if (!std::ranges::all_of(p.points, fits)) out += "; numbers marked ! do not fit into memory";
-  return out + ".";
+  return out + without_slow_nodes(p) + ".";
 }
 
 }  // namespace foretrain

@@ -68,6 +68,10 @@ Json point_json(const PredictionPoint& p) {
   Json buckets = Json::array();
   for (const Bytes bucket : p.buckets) buckets.push_back(bucket.count);
   out["buckets_bytes"] = std::move(buckets);
+  if (p.unlike.empty()) return out;
+  out["unlike_ranks"] = unlike_json(p.unlike);
+  out["waits_for_slower_s"] = p.waits_for_slower_s;
+  out["memory"]["kind"] = p.memory_kind;
   return out;
 }
 
@@ -304,6 +308,7 @@ Json prediction_json(const Prediction& p) {
   out["to_narrow"] = p.to_narrow.empty() ? Json(nullptr) : Json(p.to_narrow);
   if (p.recommendation) out["recommendation"] = recommendation_json(*p.recommendation);
   if (p.sensitivity) out["sensitivity"] = sensitivity_json(*p.sensitivity);
+  if (p.mixing) out["mixing"] = mixing_json(*p.mixing);
   if (p.break_even) out["break_even"] = break_even_json(*p.break_even);
   out["decisions"] = decisions_json(p.decisions);
   out["warnings"] = p.warnings;

@@ -19,9 +19,10 @@ namespace {
 /// The question in one line, so that a table says what it is of when it is passed on.
 std::string heading(const Prediction& p) {
   const PredictionPoint& first = p.points.front();
-  const std::string batch = p.strong_scaling
-                                ? fmt::format("global batch {}, strong scaling", first.global_batch)
-                                : fmt::format("batch {} per GPU, weak scaling", first.batch_per_gpu);
+  const std::string batch =
+      p.strong_scaling         ? fmt::format("global batch {}, strong scaling", first.global_batch)
+      : p.kind_batches.empty() ? fmt::format("batch {} per GPU, weak scaling", first.batch_per_gpu)
+                               : fmt::format("batch per GPU {}, weak scaling", p.kind_batches);
   return fmt::format("{}: {} on {} with {}, {}, {}\n\n", p.scenario, p.model, p.cluster, p.strategy,
                      p.precision, batch);
 }
@@ -102,6 +103,7 @@ std::string write_table(const Prediction& p, const ReportOptions& options) {
   std::string out;
   if (!p.points.empty()) out += headline(p) + "\n\n" + heading(p) + curve(p) + breakdown(p);
   if (!p.points.empty() && !p.cannot_run) out += write_intervals(p);
+  if (p.mixing) out += write_mixing(*p.mixing);
   out += p.cannot_run ? "\n" : crossover_paragraph(p);
   if (p.samples > 0 && !p.points.empty()) out += overhead_line(p.points.back());
   if (p.samples == 0) out += "Epoch and total need data.samples, as in --set data.samples=50000.\n";

@@ -28,6 +28,10 @@ std::string write_sensitivity(const Sensitivity& sensitivity);
 // The recommended job as text.
 
 /// What to ask for and how long, then it and its runners-up in one table, then notes.
+/// What it costs that ranks are not alike.
+std::string write_mixing(const Mixing& mixing);
+/// Its verdict as a sentence.
+std::string spoken_verdict(const Mixing& mixing);
 std::string write_recommendation(const Recommendation& recommendation);
 
 // Predictions or comparisons of several scenarios below each other, and what they come to.

@@ -7,6 +7,7 @@
 #include "sim/cluster/calibrated_cluster.hpp"
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/fabrics/catalog.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/cluster_tables.hpp"
 #include "sim/scenario/toml/reader.hpp"
@@ -41,8 +42,13 @@ class ClusterReader {
         keys_within<ClusterReader>(own_keys(),
                                    [](ClusterReader& reader) -> ClusterSpec& { return reader.spec_; }) +
         Keys<ClusterReader>{
-            {"nodes", {"integer", read_nodes}, "24", kRequired, "how many there are"},
-            {"node", {"table, name or path", read_node}, "[node]", kRequired, "`[node]`, below"},
+            {"nodes", {"integer", read_nodes}, "24", kRequired, "how many there are of `[node]`"},
+            {"node", {"table, name or path", read_first_node}, "[node]", kRequired, "`[node]`, below"},
+            {"more_nodes",
+             {"list of tables", read_more_nodes},
+             "[{ name = \"a100\", nodes = 2, node = \"dgx-a100\" }]",
+             "none",
+             "`[[more_nodes]]`, below: nodes of other kinds"},
             {"fabric",
              {"table", read_network},
              "{ kind = \"star\", link = \"ib_hdr\" }",
@@ -70,7 +76,9 @@ class ClusterReader {
 
  private:
   static Keys<ClusterSpec> own_keys() {
-    return {{"description", takes::text<&ClusterSpec::description>(), "\"two servers in the cellar\"", "none",
+    return {{"node_kind", takes::text<&ClusterSpec::node_kind>(), "\"v100\"", "node",
+             "what those nodes are called beside `[[more_nodes]]`"},
+            {"description", takes::text<&ClusterSpec::description>(), "\"two servers in the cellar\"", "none",
              "a line for `foretrain list clusters`"},
             {"machine", takes::text<&ClusterSpec::machine>(), "\"polaris\"", "one of its own",
              "the cluster that this is in another setting: `validate --leave-out cluster` leaves out both"},
@@ -86,21 +94,112 @@ class ClusterReader {
     cluster.spec_.nodes = static_cast<int>(nodes.value_or(1));
   }
 
+ public:
+  /// What was read of a kind of node without a mistake. Devices: how many there are of each, for the names of
+  /// links.
+  struct KnownNode {
+    bool node = false, devices = false;
+    SourceSpan span{};
+  };
+
+  static void read_first_node(TableReader& document, std::string_view key, ClusterReader& cluster) {
+    cluster.known_.front() = read_node(document, key, cluster.spec_.node, cluster.diagnostics_);
+  }
+
   /// node = "dgx-a100" is short for a table that names a template and changes nothing.
-  static void read_node(TableReader& document, std::string_view key, ClusterReader& cluster) {
-    const std::size_t before = cluster.diagnostics_.found().size();
+  static KnownNode read_node(TableReader& document, std::string_view key, NodeSpec& into,
+                             Diagnostics& diagnostics) {
+    const std::size_t before = diagnostics.found().size();
+    KnownNode known;
     const Value* value = document.value(key);
-    ClusterSpec& spec = cluster.spec_;
     if (value != nullptr && std::holds_alternative<std::string>(value->data)) {
-      spec.node = PartReader<NodeSpec>(CatalogKind::nodes, read_node_template).read(document, key);
-      for (NodeLink& link : spec.node.links) link.span = value->span;
-      cluster.knows_devices_ = cluster.diagnostics_.found().size() == before;
+      into = PartReader<NodeSpec>(CatalogKind::nodes, read_node_template).read(document, key);
+      for (NodeLink& link : into.links) link.span = value->span;
+      known.devices = diagnostics.found().size() == before;
     } else if (const Table* node = document.table(key)) {
-      NodeReader reader(cluster.diagnostics_);
-      spec.node = reader.read(*node, std::string(key));
-      cluster.knows_devices_ = reader.knows_devices();
+      NodeReader reader(diagnostics);
+      into = reader.read(*node, document.full_name(key));
+      known.devices = reader.knows_devices();
     }
-    cluster.knows_node_ = value != nullptr && cluster.diagnostics_.found().size() == before;
+    known.node = value != nullptr && diagnostics.found().size() == before;
+    known.span = document.span_of(key);
+    return known;
+  }
+
+  /// Another kind of node. Its place is kept even where it has mistakes, so that later ones are told.
+  struct KindReader {
+    ClusterReader& cluster;
+    NodeKind kind{};
+    KnownNode known{};
+  };
+
+  static const Keys<KindReader>& kind_keys() {
+    static const Keys<KindReader> keys{
+        {"name",
+         {"text",
+          [](TableReader& table, std::string_view key, KindReader& reader) {
+            const auto name = table.string(key);
+            if (name && name->empty())
+              table.report(table.span_of(key), "a kind of node needs a name", "as in name = \"a100\"");
+            reader.kind.name = name.value_or("");
+          }},
+         "\"a100\"",
+         kRequired,
+         "what they are called, in `launch.nodes_of` and in batches by kind"},
+        {"nodes",
+         {"integer",
+          [](TableReader& table, std::string_view key, KindReader& reader) {
+            reader.kind.nodes = static_cast<int>(table.integer(key, 1, kMostNodes).value_or(1));
+          }},
+         "2",
+         kRequired,
+         "how many there are; they follow the kinds before them in the numbering of nodes"},
+        {"node",
+         {"table, name or path",
+          [](TableReader& table, std::string_view key, KindReader& reader) {
+            reader.known = read_node(table, key, reader.kind.node, reader.cluster.diagnostics_);
+          }},
+         "\"dgx-a100\"",
+         kRequired,
+         "as `[node]`"},
+        {"link",
+         {"name, path or table",
+          [](TableReader& table, std::string_view key, KindReader& reader) {
+            if (table.has(key))
+              reader.kind.link = PartReader<LinkType>(CatalogKind::links, read_link_type).read(table, key);
+          }},
+         "\"ib_edr\"",
+         "that of the fabric",
+         "from their NICs to the first switch"}};
+    return keys;
+  }
+
+ private:
+  static void read_more_nodes(TableReader& document, std::string_view key, ClusterReader& cluster) {
+    const Array* tables = document.array(key, kMostNodeKinds - 1);
+    if (tables == nullptr) return;
+    for (const Value& value : *tables) {
+      const Table* table = std::get_if<Table>(&value.data);
+      if (table == nullptr) {
+        document.report(value.span, "more_nodes holds tables", "write [[more_nodes]]");
+        continue;
+      }
+      const std::size_t before = cluster.diagnostics_.found().size();
+      TableReader reader(*table, std::string(key), cluster.diagnostics_);
+      KindReader kind{cluster};
+      read_keys(reader, kind_keys(), kind);
+      reader.finish();
+      kind.kind.span = value.span;
+      cluster.add_kind(std::move(kind), cluster.diagnostics_.found().size() == before);
+    }
+  }
+
+  void add_kind(KindReader read, bool is_whole) {
+    knows_nodes_ = knows_nodes_ && is_whole;
+    spec_.nodes =
+        static_cast<int>(std::min<std::int64_t>(std::int64_t{spec_.nodes} + read.kind.nodes, kMostNodes + 1));
+    known_.push_back(read.known);
+    spec_.more_nodes.push_back(std::move(read.kind));
   }
 
   static void read_network(TableReader& document, std::string_view, ClusterReader& cluster) {
@@ -123,8 +222,10 @@ class ClusterReader {
   /// A link's own place; what the fabric finds belongs to [fabric], or to `nodes` where that table is
   /// missing; the rest to [node].
   SourceSpan span_of(const ClusterFault& fault, const std::vector<ClusterFault>& of_fabric) const {
-    if (fault.link >= 0) return spec_.node.links[static_cast<std::size_t>(fault.link)].span;
+    if (fault.link >= 0)
+      return node_of_kind(spec_, fault.kind).links[static_cast<std::size_t>(fault.link)].span;
     if (fault.fabric_link.line > 0) return fault.fabric_link;
+    if (fault.kind > 0) return spec_.more_nodes[static_cast<std::size_t>(fault.kind - 1)].span;
     if (!is_of(fault, of_fabric)) return node_span_;
     return spec_.fabric.span.line > 0 ? spec_.fabric.span : nodes_span_;
   }
@@ -133,20 +234,33 @@ class ClusterReader {
   /// link whose kind could not be read has been reported.
   void report_faults_of_parts() {
     std::vector<ClusterFault> faults;
-    if (knows_node_)
-      faults = check_node(spec_.node);
-    else if (knows_devices_)
-      faults = check_node_links(spec_.node);
+    for (int kind = 0; kind < kind_count(spec_); ++kind) add_faults_of_kind(faults, kind);
     std::erase_if(faults, [&](const ClusterFault& fault) { return is_of_unread_link(fault); });
-    if (knows_fabric_ && knows_nodes_ && knows_devices_) {
+    const bool knows_devices = std::ranges::all_of(known_, &KnownNode::devices);
+    if (knows_fabric_ && knows_nodes_ && knows_devices) {
       for (ClusterFault& fault : check_network(spec_)) faults.push_back(std::move(fault));
     }
     report(faults);
   }
 
+  void add_faults_of_kind(std::vector<ClusterFault>& faults, int kind) const {
+    const KnownNode& known = known_[static_cast<std::size_t>(kind)];
+    const NodeSpec& node = node_of_kind(spec_, kind);
+    std::vector<ClusterFault> found;
+    if (known.node)
+      found = check_node(node);
+    else if (known.devices)
+      found = check_node_links(node);
+    for (ClusterFault& fault : found) {
+      fault.kind = kind;
+      faults.push_back(std::move(fault));
+    }
+  }
+
   bool is_of_unread_link(const ClusterFault& fault) const {
     if (fault.link < 0) return false;
-    return spec_.node.links[static_cast<std::size_t>(fault.link)].type.bandwidth.per_second == 0;
+    const NodeSpec& node = node_of_kind(spec_, fault.kind);
+    return node.links[static_cast<std::size_t>(fault.link)].type.bandwidth.per_second == 0;
   }
 
   void report(const std::vector<ClusterFault>& faults) {
@@ -162,8 +276,8 @@ class ClusterReader {
   Diagnostics& diagnostics_;
   ClusterSpec spec_;
   SourceSpan node_span_, nodes_span_;
-  /// What was read without a mistake. Devices: how many there are of each, for the names of links.
-  bool knows_nodes_ = false, knows_node_ = false, knows_devices_ = false, knows_fabric_ = false;
+  std::vector<KnownNode> known_ = std::vector<KnownNode>(1);  ///< by kind
+  bool knows_nodes_ = false, knows_fabric_ = false;           ///< without a mistake
 };
 
 }  // namespace
@@ -173,6 +287,8 @@ std::vector<KeyTable> cluster_key_tables() {
   const auto add = [&tables](std::vector<KeyTable> more) {
     for (KeyTable& table : more) tables.push_back(std::move(table));
   };
+  add({{"`[[more_nodes]]`", "Nodes of another kind than `[node]`: another partition or generation.",
+        described(ClusterReader::kind_keys())}});
   add(node_key_tables());
   add(fabric_key_tables());
   add({{"`[storage.page_cache]`, `[storage.nvme]`, `[storage.lustre]`, `[storage.nfs]`",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/cluster/cluster.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/opened_catalogs.hpp"
@@ -88,7 +89,8 @@ void read_collective_sections(TableReader& document, TableReader& launch, Scenar
   read_launch_section(launch, scenario);
   check_isolation(document, scenario.collective.nccl);
   nccl.reader().finish();
-  if (knobs.gpudirect) scenario.cluster.node.gpudirect = *knobs.gpudirect;
+  if (!knobs.gpudirect) return;
+  visit_nodes(scenario.cluster, [&](NodeSpec& node) { node.gpudirect = *knobs.gpudirect; });
 }
 
 void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& scenario) {
@@ -100,6 +102,7 @@ void read_document(ScenarioDocument& source, OpenedCatalogs& opened, Scenario& s
   read_section(document, "framework", read_framework, scenario);
   read_model_section(model.reader(), opened, scenario);
   read_cluster_section(cluster.reader(), opened, scenario);
+  settle_batches(model.reader(), scenario);
   model.reader().finish();
   cluster.reader().finish();
   read_data(data.reader(), scenario);

@@ -2,11 +2,16 @@
 #include "sim/scenario/sections/launch_section.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "sim/base/counted.hpp"
+#include "sim/base/names.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/cluster/cluster.hpp"
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/collective/nccl/job.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/strategy/catalog.hpp"
@@ -16,6 +21,9 @@ namespace foretrain {
 namespace {
 
 constexpr int kMostProcessesOfNode = 64;
+constexpr std::size_t kMostSlowGpus = 1000, kMostLeftOut = 10'000;
+/// A GPU that is throttled as far as it goes still has a tenth of its clock.
+constexpr double kSlowestClock = 0.05;
 
 /// How many processes the launcher is made for.
 bool suits(Launcher launcher, Processes processes) {
@@ -38,7 +46,7 @@ void check_processes(TableReader& launch, const Scenario& scenario) {
                   fmt::format("{} starts a process for each GPU", name_of(*launched.with)),
                   fmt::format("{} is {}: launch.with = \"{}\"", scenario.strategy, wanted_processes(wanted),
                               wanted == Processes::one ? "python" : "srun"));
-  const int started = launched.processes_per_node, gpus = scenario.cluster.node.gpus;
+  const int started = launched.processes_per_node, gpus = most_gpus_per_node(scenario.cluster);
   if (started > 1 && wanted != Processes::per_gpu)
     launch.report(launch.span_of("processes_per_node"),
                   fmt::format("{} processes on a node would each drive all its GPUs", started),
@@ -55,8 +63,7 @@ void check_processes(TableReader& launch, const Scenario& scenario) {
 /// Why the strategy cannot run on so many GPUs; empty also where the cluster has fewer, which is another
 /// mistake.
 std::string refusal(const Scenario& scenario, int gpus) {
-  const std::int64_t size = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
-  return gpus <= size ? why_not_together(scenario, gpus) : std::string();
+  return gpus <= gpus_of_job(scenario) ? why_not_together(scenario, gpus) : std::string();
 }
 
 /// What one connection over host memory takes of /dev/shm (src/transport/shm.cc; facts/NCCL_MORE.md 7).
@@ -80,11 +87,123 @@ std::int64_t shm_connections(const Scenario& scenario, int gpus) {
   return connections;
 }
 
+void read_asked_nodes(TableReader& launch, std::string_view key, Launch& launched) {
+  const Table* table = launch.table(key);
+  if (table == nullptr) return;
+  TableReader reader(*table, launch.full_name(key), launch.diagnostics());
+  for (const Entry& entry : table->entries) {
+    if (launched.asked_nodes.size() >= kMostNodeKinds) break;
+    const auto nodes = reader.integer(entry.key, 0, kMostNodes);
+    if (nodes) launched.asked_nodes.push_back({entry.key, static_cast<int>(*nodes), entry.key_span});
+  }
+}
+
+void read_left_out(TableReader& launch, std::string_view key, Launch& launched) {
+  const auto nodes = launch.integers(key, 0, kMostNodes - 1, kMostLeftOut);
+  if (!nodes) return;
+  for (const std::int64_t node : *nodes) launched.left_out.push_back(static_cast<int>(node));
+  std::ranges::sort(launched.left_out);
+}
+
+void read_slow_gpus(TableReader& launch, std::string_view key, Launch& launched) {
+  const Array* tables = launch.array(key, kMostSlowGpus);
+  if (tables == nullptr) return;
+  for (const Value& value : *tables) {
+    const Table* table = std::get_if<Table>(&value.data);
+    if (table == nullptr) {
+      launch.report(value.span, fmt::format("{} holds tables", launch.full_name(key)),
+                    "as in [{ node = 0, gpu = 3, clock = 0.8 }]");
+      continue;
+    }
+    TableReader reader(*table, launch.full_name(key), launch.diagnostics());
+    SlowGpu slow;
+    read_keys(reader, slow_gpu_keys(), slow);
+    reader.finish();
+    slow.span = value.span;
+    launched.slow_gpus.push_back(slow);
+  }
+}
+
+void read_slow_draw(TableReader& launch, std::string_view key, Launch& launched) {
+  const Table* table = launch.table(key);
+  if (table == nullptr) return;
+  TableReader reader(*table, launch.full_name(key), launch.diagnostics());
+  read_keys(reader, slow_draw_keys(), launched.slow_draw);
+  reader.finish();
+}
+
+/// Somewhere the job must run. Where a kind was misspelt that is said already.
+void check_some_are_left(TableReader& launch, bool knows_kinds, Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  Launch& launched = scenario.launch;
+  for (const int node : launched.left_out) {
+    if (node < cluster.nodes) continue;
+    launch.report(launch.span_of("exclude"), fmt::format("cluster {} has no node {}", cluster.name, node),
+                  fmt::format("it has {}, from node 0 on", counted(cluster.nodes, "node")));
+  }
+  if (gpus_of_job(scenario) > 0 || gpu_count(cluster) == 0) return;
+  const std::string_view key = launch.has("nodes_of") ? "nodes_of" : "exclude";
+  if (knows_kinds)
+    launch.report(launch.span_of(key), fmt::format("launch.{} leaves the job without nodes", key),
+                  "at least one, or leave it out");
+  launched.nodes_of.clear(), launched.left_out.clear();
+}
+
+/// Kinds by their names; sums that the cluster does not have.
+void settle_nodes(TableReader& launch, Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  Launch& launched = scenario.launch;
+  if (launched.asked_nodes.empty()) return;
+  launched.nodes_of.assign(static_cast<std::size_t>(kind_count(cluster)), 0);
+  for (const AskedNodes& asked : launched.asked_nodes) {
+    const std::optional<int> kind = find_kind(cluster, asked.kind);
+    if (!kind) {
+      launch.report(asked.span, unknown_kind(cluster, asked.kind), hint_for_kind(cluster, asked.kind));
+      continue;
+    }
+    const int there = nodes_of_kind(cluster, *kind);
+    if (asked.nodes > there)
+      launch.report(asked.span, fmt::format("cluster {} has {} of kind {}, not {}", cluster.name,
+                                            counted(there, "node"), asked.kind, asked.nodes));
+    launched.nodes_of[static_cast<std::size_t>(*kind)] = std::min(asked.nodes, there);
+  }
+}
+
+void check_slow_gpus(TableReader& launch, const Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  std::set<std::pair<int, int>> seen;
+  for (const SlowGpu& slow : scenario.launch.slow_gpus) {
+    if (cluster.name.empty()) return;
+    if (slow.node >= cluster.nodes) {
+      launch.report(slow.span, fmt::format("cluster {} has no node {}", cluster.name, slow.node),
+                    fmt::format("it has {}, from node 0 on", counted(cluster.nodes, "node")));
+      continue;
+    }
+    const int gpus = node_of_kind(cluster, kind_of_node(cluster, slow.node)).gpus;
+    if (slow.gpu >= gpus)
+      launch.report(slow.span, fmt::format("node {} has no GPU {}", slow.node, slow.gpu),
+                    fmt::format("it has {}, from GPU 0 on", counted(gpus, "GPU")));
+    if (!seen.emplace(slow.node, slow.gpu).second)
+      launch.report(slow.span, fmt::format("GPU {} of node {} is there twice", slow.gpu, slow.node));
+  }
+}
+
 std::string_view name_of(nccl::Isolation isolation) {
   return kIsolationNames[static_cast<std::size_t>(isolation)];
 }
 
 }  // namespace
+
+std::string unknown_kind(const ClusterSpec& cluster, std::string_view kind) {
+  return fmt::format("cluster {} has no kind of node \"{}\"", cluster.name, printable(kind));
+}
+
+std::string hint_for_kind(const ClusterSpec& cluster, std::string_view kind) {
+  std::vector<std::string> names;
+  for (int known = 0; known < kind_count(cluster); ++known) names.push_back(name_of_kind(cluster, known));
+  const std::string meant = did_you_mean(kind, names);
+  return meant.empty() ? fmt::format("it has: {}", fmt::join(names, ", ")) : meant;
+}
 
 Key<Launch> isolation_key() {
   return {
@@ -135,6 +254,26 @@ Key<Launch> processes_per_node_key() {
           "all GPUs (nccl-tests -g N)"};
 }
 
+const Keys<SlowGpu>& slow_gpu_keys() {
+  static const Keys<SlowGpu> keys{
+      {"node", takes::integer<&SlowGpu::node>(0, kMostNodes - 1), "0", kRequired,
+       "number of its node in the cluster, from 0"},
+      {"gpu", takes::integer<&SlowGpu::gpu>(0, kMostGpusPerNode - 1), "3", kRequired,
+       "number of the GPU in its node, from 0"},
+      {"clock", takes::number<&SlowGpu::clock>(kSlowestClock, 1), "0.8", kRequired,
+       "its clock over that of others: its kernels take 1 / clock times as long"}};
+  return keys;
+}
+
+const Keys<SlowDraw>& slow_draw_keys() {
+  static const Keys<SlowDraw> keys{
+      {"share", takes::number<&SlowDraw::share>(0, 1), "0.01", "0",
+       "probability that a GPU is slow, each by itself"},
+      {"clock", takes::number<&SlowDraw::clock>(kSlowestClock, 1), "0.8", "0.8", "as of `slow_gpus`"},
+      {"seed", takes::integer<&SlowDraw::seed>(0, 1'000'000'000), "1", "1", "another seed, other GPUs"}};
+  return keys;
+}
+
 const Keys<Launch>& launch_keys() {
   static const Keys<Launch> keys{
       {"with", takes::choice<&Launch::with>(choices_of<Launcher>(kLauncherNames)), "\"srun\"",
@@ -147,6 +286,28 @@ const Keys<Launch>& launch_keys() {
        "size of /dev/shm, through which GPUs exchange data that do not reach each other: docker gives 64 MB; "
        "too "
        "little is an error, as it is to NCCL"},
+      {"nodes_of",
+       {"table of integers", read_asked_nodes},
+       "{ node = 1 }",
+       "all nodes",
+       "of a cluster with several kinds of node: how many of each the job gets; kinds that are not named "
+       "have none; numbers of GPUs fill the nodes in the order of the cluster's file"},
+      {"exclude",
+       {"list of integers", read_left_out},
+       "[3]",
+       "none",
+       "nodes that the job does not get, by their numbers in the cluster from 0, as with --exclude"},
+      {"slow_gpus",
+       {"list of tables", read_slow_gpus},
+       "[{ node = 0, gpu = 0, clock = 0.8 }]",
+       "none",
+       "GPUs that are clocked down, by the numbers of their nodes in the cluster and of themselves in the "
+       "node, from 0; their kernels take 1 / clock times as long"},
+      {"slow_draw",
+       {"table", read_slow_draw},
+       "{ share = 0.01, clock = 0.8 }",
+       "none",
+       "the same by chance: each GPU with the probability `share`; another `seed`, other GPUs"},
   };
   return keys;
 }
@@ -155,6 +316,12 @@ void read_launch_section(TableReader& launch, Scenario& scenario) {
   read_keys(launch, launch_keys(), scenario.launch);
   scenario.collective.processes_per_node = scenario.launch.processes_per_node;
   scenario.collective.nccl.isolation = scenario.launch.isolation;
+  if (!scenario.cluster.name.empty()) {
+    const std::size_t before = launch.diagnostics().found().size();
+    settle_nodes(launch, scenario);
+    check_some_are_left(launch, launch.diagnostics().found().size() == before, scenario);
+  }
+  check_slow_gpus(launch, scenario);
   check_processes(launch, scenario);
 }
 

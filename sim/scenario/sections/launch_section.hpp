@@ -7,6 +7,11 @@
 namespace foretrain {
 
 const Keys<Launch>& launch_keys();
+const Keys<SlowGpu>& slow_gpu_keys();
+const Keys<SlowDraw>& slow_draw_keys();
+/// What a table by kind of node says of one that the cluster does not have.
+std::string unknown_kind(const ClusterSpec& cluster, std::string_view kind);
+std::string hint_for_kind(const ClusterSpec& cluster, std::string_view kind);
 Key<Launch> processes_per_node_key();
 Key<Launch> isolation_key();
 /// Ranks that are nodes of their own have no way to each other but the network: what [nccl] asks for

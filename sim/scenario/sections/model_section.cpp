@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/schemas.hpp"
+#include "sim/scenario/sections/launch_section.hpp"
 #include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
@@ -67,6 +69,31 @@ Takes<Scenario> precision_name() {
   return taken;
 }
 
+/// By kind of node; the names are looked up once the cluster is read.
+void read_batches_of_kinds(TableReader& model, std::string_view key, const Table& table, Scenario& scenario) {
+  TableReader reader(table, model.full_name(key), model.diagnostics());
+  for (const Entry& entry : table.entries) {
+    if (scenario.asked_batches.size() >= kMostNodeKinds) break;
+    const auto batch = reader.integer(entry.key, 1, kLargestBatch);
+    if (batch) scenario.asked_batches.push_back({entry.key, *batch, entry.key_span});
+  }
+  if (table.entries.empty())
+    model.report(model.span_of(key), "model.batch_per_gpu is empty", "as in { v100 = 32, a100 = 64 }");
+}
+
+void read_batch_per_gpu(TableReader& model, std::string_view key, Scenario& scenario) {
+  const Value* value = model.value(key);
+  if (value == nullptr) return;
+  if (const auto* table = std::get_if<Table>(&value->data))
+    return read_batches_of_kinds(model, key, *table, scenario);
+  if (const auto* word = std::get_if<std::string>(&value->data); word != nullptr && *word == kBalance) {
+    scenario.balances = true;
+    return;
+  }
+  const auto batch = model.integer(key, 1, kLargestBatch);
+  if (batch) scenario.workload.batch_per_gpu = *batch;
+}
+
 Keys<Scenario> training_keys() {
   return {
       {"precision", precision_name(), "\"fp32\"", "fp32",
@@ -75,10 +102,15 @@ Keys<Scenario> training_keys() {
       {"half_weights", takes::flag<&Scenario::workload, &Workload::half_weights>(), "true", "false",
        "16-bit precisions: weights and gradients are 16-bit too, with fp32 master weights (Apex O2, "
        "DeepSpeed), instead of autocast"},
-      {"batch_per_gpu", takes::integer<&Scenario::workload, &Workload::batch_per_gpu>(1, kLargestBatch), "32",
-       "32", "samples per GPU and micro-step: weak scaling"},
+      {"batch_per_gpu",
+       {"integer, table or balance", read_batch_per_gpu},
+       "32",
+       "32",
+       "samples per GPU and micro-step: weak scaling; with several kinds of node a table, as in "
+       "`{ v100 = 32, a100 = 64 }`, or \"balance\", which deals out `global_batch` by the speed of the "
+       "kinds"},
       {"global_batch", takes::integer<&Scenario::global_batch>(1, kLargestBatch), "256", "none",
-       "samples per step over all GPUs: strong scaling; excludes batch_per_gpu"},
+       "samples per step over all GPUs: strong scaling; excludes batch_per_gpu, but for \"balance\""},
       {"optimizer",
        takes::choice<&Scenario::workload, &Workload::optimizer, &Optimizer::kind>(named(kOptimizers)),
        "\"sgd\"", "sgd", "which kernels update the parameters"},
@@ -100,8 +132,11 @@ Keys<Scenario> decay_key() {
            "loss"}};
 }
 
-void check_batch(TableReader& model) {
-  if (!model.has("global_batch") || !model.has("batch_per_gpu")) return;
+void check_batch(TableReader& model, const Scenario& scenario) {
+  if (scenario.balances && !model.has("global_batch"))
+    return model.report(model.span_of("batch_per_gpu"), "batch_per_gpu = \"balance\" needs global_batch",
+                        "what is dealt out to the GPUs, as in global_batch = 256");
+  if (!model.has("global_batch") || !model.has("batch_per_gpu") || scenario.balances) return;
   model.report(model.span_of("global_batch"), "model has both batch_per_gpu and global_batch",
                "batch_per_gpu keeps the work per GPU the same (weak scaling), global_batch divides it "
                "(strong scaling)");
@@ -137,10 +172,32 @@ const Keys<ModelSection>& model_keys() {
   return keys;
 }
 
+void settle_batches(TableReader& model, Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  if (scenario.asked_batches.empty() || cluster.name.empty()) return;
+  scenario.batch_of_kind.assign(static_cast<std::size_t>(kind_count(cluster)), 0);
+  for (const KindBatch& asked : scenario.asked_batches) {
+    if (const std::optional<int> kind = find_kind(cluster, asked.kind))
+      scenario.batch_of_kind[static_cast<std::size_t>(*kind)] = asked.batch;
+    else
+      model.report(asked.span, unknown_kind(cluster, asked.kind), hint_for_kind(cluster, asked.kind));
+  }
+  for (int kind = 0; kind < kind_count(cluster); ++kind) {
+    std::int64_t& batch = scenario.batch_of_kind[static_cast<std::size_t>(kind)];
+    if (batch > 0) continue;
+    model.report(
+        model.span_of("batch_per_gpu"),
+        fmt::format("model.batch_per_gpu has no batch for nodes of kind \"{}\"", name_of_kind(cluster, kind)),
+        "a batch for every kind of the cluster");
+    batch = 1;
+  }
+  scenario.workload.batch_per_gpu = scenario.batch_of_kind.front();
+}
+
 void read_model_section(TableReader& model, OpenedCatalogs& opened, Scenario& scenario) {
   ModelSection section{scenario, opened};
   read_keys(model, model_keys(), section);
-  check_batch(model);
+  check_batch(model, scenario);
   settle_form(model, section.form, scenario.workload);
 }
 

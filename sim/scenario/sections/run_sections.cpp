@@ -2,11 +2,15 @@
 #include "sim/scenario/sections/run_sections.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "sim/base/counted.hpp"
+#include "sim/cluster/node_kinds.hpp"
+#include "sim/scenario/job.hpp"
 #include "sim/scenario/sections/model_section.hpp"
 
 namespace foretrain {
@@ -50,14 +54,26 @@ void read_periodic(TableReader& every, const Entry& entry, Scenario& scenario) {
   scenario.periodic.push_back(std::move(periodic));
 }
 
-std::vector<int> usual_gpus(const ClusterSpec& cluster) {
-  const int per_node = cluster.node.gpus;
-  std::vector<int> out;
-  for (int gpus = 1; gpus < per_node; gpus *= 2) out.push_back(gpus);
-  for (std::int64_t nodes = 1; nodes < cluster.nodes; nodes *= 2)
-    out.push_back(static_cast<int>(nodes * per_node));
-  out.push_back(cluster.nodes * per_node);
-  return out;
+/// 1, 2, 4, … in the first node, then whole nodes doubling, the end of every kind, and all.
+std::vector<int> usual_gpus(const Scenario& scenario) {
+  const std::vector<NodeRoom> nodes = nodes_of_job(scenario);
+  std::set<int> out;
+  for (int gpus = 1; gpus < nodes.front().gpus; gpus *= 2) out.insert(gpus);
+  int gpus = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    gpus += nodes[i].gpus;
+    const bool ends_kind = i + 1 == nodes.size() || kind_of_node(scenario.cluster, nodes[i].node) !=
+                                                        kind_of_node(scenario.cluster, nodes[i + 1].node);
+    if (ends_kind || std::has_single_bit(i + 1)) out.insert(gpus);
+  }
+  return {out.begin(), out.end()};
+}
+
+std::string has_only(const Scenario& scenario) {
+  const std::string gpus = counted(gpus_of_job(scenario), "GPU");
+  if (scenario.launch.nodes_of.empty() && scenario.launch.left_out.empty())
+    return fmt::format("cluster {} has {}", scenario.cluster.name, gpus);
+  return fmt::format("the nodes that [launch] leaves the job have {}", gpus);
 }
 
 /// Epochs have whole steps: every rank gets the same share, rounded up, and a last batch that may be partial.
@@ -69,30 +85,28 @@ double steps_per_epoch(const Scenario& scenario, double global_batch, int gpus) 
 }
 
 /// At the first of them: a range beyond the cluster is one mistake.
-void report_too_many(TableReader& run, const ClusterSpec& cluster, std::int64_t size,
+void report_too_many(TableReader& run, const Scenario& scenario, std::int64_t size,
                      const std::vector<std::int64_t>& gpus, const Array& values) {
   const auto is_too_many = [size](std::int64_t number) { return number > size; };
   const auto first = std::ranges::find_if(gpus, is_too_many);
   if (first == gpus.end()) return;
   const auto count = std::ranges::count_if(gpus, is_too_many);
   const std::string more = count > 1 ? fmt::format("; {} of these numbers are larger", count) : "";
-  run.report(values[static_cast<std::size_t>(first - gpus.begin())].span,
-             fmt::format("cluster {} has {}{}", cluster.name, counted(size, "GPU"), more));
+  run.report(values[static_cast<std::size_t>(first - gpus.begin())].span, has_only(scenario) + more);
 }
 
 /// Against the cluster's size, or by default 1, 2, 4, … up to one node, then whole nodes doubling up to the
 /// cluster.
 void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
-  const ClusterSpec& cluster = scenario.cluster;
-  const std::int64_t size = std::int64_t{cluster.nodes} * cluster.node.gpus;
+  const std::int64_t size = gpus_of_job(scenario);
   const auto found = run.integers(key, 1, kMostGpus, kLongestList);
-  if (!run.has(key) && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus(cluster);
+  if (!run.has(key) && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus(scenario);
   if (!found) return;
   if (found->empty())
     run.report(run.span_of(key), "run.gpus is empty",
                "leave it out to get 1, 2, 4, … up to the whole cluster");
   const auto& values = std::get<Array>(run.value(key)->data);
-  if (size > 0) report_too_many(run, cluster, size, *found, values);
+  if (size > 0) report_too_many(run, scenario, size, *found, values);
   for (std::size_t i = 0; i < found->size(); ++i) {
     const std::int64_t gpus = (*found)[i];
     if (gpus > scenario.global_batch.value_or(kMostGpus)) {
@@ -108,9 +122,9 @@ void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
 /// The same for a combination of a study: numbers that the cluster or the global batch do not allow are left
 /// out; at least one GPU stays.
 void read_possible_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
-  const std::int64_t size = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
+  const std::int64_t size = gpus_of_job(scenario);
   const auto found = run.integers(key, 1, kMostGpus, kLongestList);
-  if (!found && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus(scenario.cluster);
+  if (!found && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus(scenario);
   for (const std::int64_t gpus : found.value_or(std::vector<std::int64_t>{})) {
     if (gpus <= size && gpus <= scenario.global_batch.value_or(kMostGpus))
       scenario.gpus.push_back(static_cast<int>(gpus));
@@ -151,10 +165,8 @@ double step_of(const MeasuredSection& measured, const Scenario& scenario) {
 
 /// The GPUs are there, an epoch has a length, and exactly one of the three is given.
 void check_measured(TableReader& table, const MeasuredSection& measured, const Scenario& scenario) {
-  const std::int64_t size = std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus;
-  if (size > 0 && measured.anchor.gpus > size)
-    table.report(table.span_of("gpus"),
-                 fmt::format("cluster {} has {}", scenario.cluster.name, counted(size, "GPU")));
+  const std::int64_t size = gpus_of_job(scenario);
+  if (size > 0 && measured.anchor.gpus > size) table.report(table.span_of("gpus"), has_only(scenario));
   if (measured.epoch && to_seconds(*measured.epoch) > 0 && scenario.workload.data.samples == 0)
     table.report(table.span_of("epoch"), "measured.epoch needs data.samples",
                  "how many samples has one epoch?");

@@ -8,6 +8,7 @@
 
 #include "sim/base/ascii.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/scenario/sections/model_section.hpp"
 #include "sim/scenario/toml/reader.hpp"
 #include "sim/strategy/catalog.hpp"
 
@@ -101,6 +102,12 @@ Table* table_in(Table& table, std::string_view key) {
   return entry == nullptr ? nullptr : std::get_if<Table>(&entry->value.data);
 }
 
+bool says_balance(const Table& model) {
+  const Entry* entry = model.find("batch_per_gpu");
+  const auto* word = entry == nullptr ? nullptr : std::get_if<std::string>(&entry->value.data);
+  return word != nullptr && *word == kBalance;
+}
+
 void drop_rivals(Table& document, Table& setting) {
   for (const Rivals& group : rivals()) {
     Table* present = table_in(document, group.table);
@@ -109,7 +116,12 @@ void drop_rivals(Table& document, Table& setting) {
     const auto is_rival = [&](const Entry& entry) {
       return std::find(group.keys.begin(), group.keys.end(), entry.key) != group.keys.end();
     };
-    if (std::any_of(given->entries.begin(), given->entries.end(), is_rival))
+    const bool is_given = std::any_of(given->entries.begin(), given->entries.end(), is_rival);
+    // What is dealt out, and that it is, go together.
+    const bool both = says_balance(*present) && given->find("batch_per_gpu") == nullptr;
+    if (is_given && says_balance(*given))
+      std::erase_if(present->entries, [](const Entry& entry) { return entry.key == "batch_per_gpu"; });
+    else if (is_given && !both)
       std::erase_if(present->entries, is_rival);
   }
 }

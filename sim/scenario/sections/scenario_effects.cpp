@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cluster/node_kinds.hpp"
 #include "sim/strategy/catalog.hpp"
 #include "sim/strategy/ddp/ddp_options.hpp"
 #include "sim/workload/device/script_time.hpp"
@@ -91,15 +92,16 @@ std::string fp32_rate(const Gpu& gpu, std::string_view why) {
 
 }  // namespace
 
-std::vector<std::string> settle_precision(Scenario& scenario) {
-  const Gpu& gpu = scenario.cluster.node.gpu;
+namespace {
+
+std::vector<std::string> settle_precision_on(const Gpu& gpu, Scenario& scenario) {
   Precision& precision = scenario.workload.precision;
   if (precision == Precision::fp8 && gpu.fp8.per_second <= 0) {
     precision = without_fp8(gpu);
     std::vector<std::string> out{fmt::format(
         "the GPU {} has no fp8, which came with Ada and Hopper: {} instead", gpu.name, name_of(precision))};
     // What takes the place of fp8 may have no fast arithmetic either.
-    for (std::string& more : settle_precision(scenario)) out.push_back(std::move(more));
+    for (std::string& more : settle_precision_on(gpu, scenario)) out.push_back(std::move(more));
     return out;
   }
   if (precision == Precision::tf32 && (!is_ampere(gpu) || gpu.tf32.per_second <= 0)) {
@@ -111,6 +113,22 @@ std::vector<std::string> settle_precision(Scenario& scenario) {
   if (precision == Precision::amp_fp16 && gpu.fp16 < gpu.fp32)
     return {fp32_rate(gpu, "has no fast 16-bit arithmetic")};
   return {};
+}
+
+}  // namespace
+
+/// All ranks of a job train in the same precision: the last kind of node that lacks one decides.
+std::vector<std::string> settle_precision(Scenario& scenario) {
+  std::vector<std::string> out;
+  const ClusterSpec& cluster = scenario.cluster;
+  for (int kind = 0; kind < kind_count(cluster); ++kind) {
+    const std::vector<int>& asked = scenario.launch.nodes_of;
+    if (!asked.empty() && asked[static_cast<std::size_t>(kind)] == 0) continue;
+    if (kind != first_kind_like(cluster, kind)) continue;
+    for (std::string& text : settle_precision_on(node_of_kind(cluster, kind).gpu, scenario))
+      out.push_back(std::move(text));
+  }
+  return out;
 }
 
 std::vector<std::string> idle_settings(const ScenarioDocument& document, const Scenario& scenario) {

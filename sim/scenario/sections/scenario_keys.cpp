@@ -67,6 +67,7 @@ std::vector<ScenarioKey> all_keys() {
   add_knobs(keys);
   add_keys(keys, "nccl", nccl_keys());
   add_keys(keys, "launch", launch_keys());
+  add_keys(keys, "launch.slow_draw", slow_draw_keys());
   add_keys(keys, "cluster", cluster_keys());
   add_keys(keys, "run", run_keys());
   add_keys(keys, "run.every.validation", periodic_keys());

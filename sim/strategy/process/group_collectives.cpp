@@ -73,7 +73,7 @@ const TrafficFlows& GroupCollectives::flows(GroupCollective& collective) const {
     if (sets_.size() > 1 && set.size() == 1) continue;
     const CollectivePlan plan =
         &set == &sets_.front() ? collective.plan : set.plan(collective.plan.op, collective.plan.size, false);
-    std::vector<PatternFlow> own = set.flows(plan);
+    std::vector<PatternFlow> own = seen_from_ ? set.flows(plan, *seen_from_) : set.flows(plan);
     flows.insert(flows.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
     const std::vector<LinkId>& links = set.links_between_switches(plan);
     between_switches.insert(links.begin(), links.end());
@@ -84,16 +84,19 @@ const TrafficFlows& GroupCollectives::flows(GroupCollective& collective) const {
 }
 
 std::shared_ptr<GroupCollectives> ClusterCollectives::of(const Placement& job, Group group,
-                                                         const CollectiveSettings& settings) {
+                                                         const CollectiveSettings& settings,
+                                                         std::optional<int> seen_from) {
   const auto known = std::ranges::find_if(known_, [&](const Known& other) {
-    return other.group == group && other.ranks == job.ranks && other.settings == settings;
+    return other.group == group && other.ranks == job.ranks && other.settings == settings &&
+           other.seen_from == seen_from;
   });
   if (known != known_.end()) {
     known_.splice(known_.begin(), known_, known);
     return known->collectives;
   }
-  known_.push_front({job.ranks, group, settings,
+  known_.push_front({job.ranks, group, settings, seen_from,
                      std::make_shared<GroupCollectives>(cluster_, job, group, settings, searched_)});
+  if (seen_from) known_.front().collectives->see_from(*seen_from);
   for (ranks_ += job.ranks.size(); ranks_ > kMostRanks && known_.size() > 1; known_.pop_back())
     ranks_ -= known_.back().ranks.size();
   return known_.front().collectives;

@@ -6,6 +6,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,8 @@ class GroupCollectives {
   /// Requires that the ranks' nodes are part of the cluster, which must outlive this.
   GroupCollectives(const Cluster& cluster, const Placement& job, Group group,
                    const CollectiveSettings& settings, nccl::NodeBook& searched);
+  /// Flows are those that touch this node of the job; by default that of rank 0.
+  void see_from(int node) { seen_from_ = node; }
 
   const Communicator& communicator() const { return sets_.front(); }
   /// Stays where it is.
@@ -42,6 +45,7 @@ class GroupCollectives {
 
  private:
   const Cluster& cluster_;
+  std::optional<int> seen_from_;
   std::vector<Communicator> sets_;
   std::map<std::pair<CollectiveOp, std::int64_t>, GroupCollective> known_;
 };
@@ -53,7 +57,8 @@ class ClusterCollectives {
  public:
   /// The cluster must outlive this and what it hands out.
   explicit ClusterCollectives(const Cluster& cluster) : cluster_(cluster) {}
-  std::shared_ptr<GroupCollectives> of(const Placement& job, Group group, const CollectiveSettings& settings);
+  std::shared_ptr<GroupCollectives> of(const Placement& job, Group group, const CollectiveSettings& settings,
+                                       std::optional<int> seen_from = std::nullopt);
   /// How many are kept.
   std::size_t size() const { return known_.size(); }
   /// NCCL's searches so far: one for each set of GPUs of a node.
@@ -66,6 +71,7 @@ class ClusterCollectives {
     std::vector<GpuPlace> ranks;
     Group group;
     CollectiveSettings settings;
+    std::optional<int> seen_from;
     std::shared_ptr<GroupCollectives> collectives;
   };
   const Cluster& cluster_;

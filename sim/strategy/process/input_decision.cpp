@@ -76,7 +76,7 @@ void explain_storage(const Workload& workload, const ClusterSpec& cluster, const
       data.stored_bytes.count > 0
           ? data.stored_bytes.count
           : batch_bytes(workload).count / std::max<std::int64_t>(1, workload.batch_per_gpu);
-  std::string why = why_cached(data, Bytes{sample} * data.samples, cluster.node.host);
+  std::string why = why_cached(data, Bytes{sample} * data.samples, site.node.host);
   if (site.storage.kind == StorageKind::page_cache) {
     const InputCosts cold =
         input_costs(workload, {site.node, first_storage(data, cluster), site.ranks_on_node, site.ranks});

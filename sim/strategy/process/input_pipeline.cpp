@@ -22,13 +22,13 @@ bool copies_ahead(LoaderKind loader) { return loader != LoaderKind::torch; }
 
 InputSite input_site(const PlanRequest& request) {
   const ClusterSpec& cluster = request.cluster.spec();
-  return {cluster.node, steady_storage(request.workload, cluster), ranks_beside(request.placement),
-          request.placement.size()};
+  return {request.own_node(), steady_storage(request.workload, cluster, request.own_node().host),
+          ranks_beside(request.placement), request.placement.size()};
 }
 
 InputSite input_site_of_one_process(const PlanRequest& request) {
   const ClusterSpec& cluster = request.cluster.spec();
-  return {cluster.node, steady_storage(request.workload, cluster)};
+  return {request.own_node(), steady_storage(request.workload, cluster, request.own_node().host)};
 }
 
 InputPipeline::InputPipeline(Process& process)

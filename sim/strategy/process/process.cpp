@@ -41,31 +41,49 @@ double input_weight(const DataSet& data) {
 /// loader, all cores that the rank has.
 int busy_threads(const PlanRequest& request) {
   const DataSet& data = request.workload.data;
-  if (data.loader == LoaderKind::none) return cores_of_rank(data, request.cluster.spec().node);
+  if (data.loader == LoaderKind::none) return cores_of_rank(data, request.own_node());
   return kScriptThreads + std::max(0, data.workers_per_gpu);
+}
+
+/// Of ranks that are alike the node with most of them is the slowest; of others only the own node counts.
+Placement own_ranks(const PlanRequest& request) {
+  Placement own;
+  for (const GpuPlace& rank : request.placement.ranks) {
+    if (rank.node == request.placement.ranks.front().node) own.ranks.push_back(rank);
+  }
+  return own;
+}
+
+double busy_node(const PlanRequest& request, const Placement& ranks) {
+  return busy_node_factor(request.device.busy_node, ranks, request.own_node().gpus);
+}
+
+double busy_host(const PlanRequest& request, const Placement& ranks) {
+  return busy_host_factor(request.device.busy_host, ranks, request.own_node().host.cores,
+                          busy_threads(request));
 }
 
 /// The representative rank is the slowest of all, on a node that may be full: both lengthen every kernel.
 double loss_factor(const PlanRequest& request) {
   const DeviceModel& device = request.device;
   return slowest_rank_factor(device.rank_spread, request.placement.size()) *
-         busy_node_factor(device.busy_node, request.placement, request.cluster.spec().node.gpus);
+         (request.job == nullptr ? busy_node(request, request.placement)
+                                 : busy_node(request, own_ranks(request)));
 }
 
 /// Cores clock down when those of all ranks of a node work.
 HostCalibration in_a_busy_node(const PlanRequest& request) {
   HostCalibration costs = request.device.host;
-  costs.time_scale *= busy_host_factor(request.device.busy_host, request.placement,
-                                       request.cluster.spec().node.host.cores, busy_threads(request));
+  costs.time_scale *=
+      request.job == nullptr ? busy_host(request, request.placement) : busy_host(request, own_ranks(request));
   return costs;
 }
 
 /// A plan by itself, as tests make it, has nobody to share what it computes with.
 std::unique_ptr<PlanReuse> reuse_of_its_own(const PlanRequest& request) {
   if (request.reuse != nullptr) return nullptr;
-  return std::make_unique<PlanReuse>(
-      PlanReuse{std::make_shared<ClusterCollectives>(request.cluster),
-                OperatorCosts(request.workload, request.cluster.spec().node.gpu)});
+  return std::make_unique<PlanReuse>(PlanReuse{std::make_shared<ClusterCollectives>(request.cluster),
+                                               OperatorCosts(request.workload, request.own_node().gpu)});
 }
 
 }  // namespace
@@ -221,7 +239,12 @@ OperatorCosts& Process::operator_costs() { return reuse_->operators; }
 
 GroupCollectives& Process::collectives(Group group) {
   std::shared_ptr<GroupCollectives>& known = collectives_[static_cast<std::size_t>(group)];
-  if (!known) known = reuse_->collectives->of(request_.placement, group, request_.collective);
+  if (known) return *known;
+  if (request_.job != nullptr && group == Group::world)
+    known = reuse_->collectives->of(*request_.job, group, request_.collective,
+                                    request_.placement.ranks.front().node);
+  else
+    known = reuse_->collectives->of(request_.placement, group, request_.collective);
   return *known;
 }
 

@@ -175,8 +175,8 @@ class Process {
   TaskGraph& graph() { return graph_; }
   const PlanRequest& request() const { return request_; }
   const KernelCalibration& kernels() const { return kernels_; }
-  const Gpu& gpu() const { return request_.cluster.spec().node.gpu; }
-  const Host& host_cpu() const { return request_.cluster.spec().node.host; }
+  const Gpu& gpu() const { return request_.own_node().gpu; }
+  const Host& host_cpu() const { return request_.own_node().host; }
   const HostCalibration& host_costs() const { return host_costs_; }
   const CallCosts& calls() const { return request_.calls; }
   Time on_this_host(Time reference) const;

@@ -197,12 +197,11 @@ StorageSpec first_storage(const DataSet& data, const ClusterSpec& cluster) {
   return usual_storage(data.storage);
 }
 
-StorageSpec steady_storage(const Workload& workload, const ClusterSpec& cluster) {
+StorageSpec steady_storage(const Workload& workload, const ClusterSpec& cluster, const Host& host) {
   const StorageKind kind = workload.data.storage;
   const bool on_disk = kind != StorageKind::none && kind != StorageKind::page_cache;
   const Bytes sample{batch_bytes(workload).count / std::max<std::int64_t>(1, workload.batch_per_gpu)};
-  if (on_disk && is_cached(workload.data, sample, cluster.node.host))
-    return usual_storage(StorageKind::page_cache);
+  if (on_disk && is_cached(workload.data, sample, host)) return usual_storage(StorageKind::page_cache);
   return first_storage(workload.data, cluster);
 }
 

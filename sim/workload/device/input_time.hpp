@@ -42,8 +42,11 @@ Bytes batch_bytes(const Workload& workload);
 /// Whether samples are read again from memory after the first epoch: data.cached, or whether all of them fit.
 bool is_cached(const DataSet& data, Bytes sample, const Host& host);
 /// Where the samples of the second and later epochs come from: the cluster's figures for that kind, or the
-/// usual ones.
-StorageSpec steady_storage(const Workload& workload, const ClusterSpec& cluster);
+/// usual ones. `host`: of the node that reads them.
+StorageSpec steady_storage(const Workload& workload, const ClusterSpec& cluster, const Host& host);
+inline StorageSpec steady_storage(const Workload& workload, const ClusterSpec& cluster) {
+  return steady_storage(workload, cluster, cluster.node.host);
+}
 /// The same of the first epoch.
 StorageSpec first_storage(const DataSet& data, const ClusterSpec& cluster);
 
