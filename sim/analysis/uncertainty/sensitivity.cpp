@@ -73,7 +73,9 @@ std::string nearest_measurement(Narrowing narrowing, const PredictionPoint& p) {
 
 std::string Intervals::to_narrow(const PredictionPoint& p) {
   if (!(p.interval.high_s - p.interval.low_s > kWide * p.step_s)) return {};
-  const Sensitivity all = sensitivity(p);
+  PredictionPoint step = p;  // what comes around the steps has no part in their interval
+  step.total_s = p.step_s, step.overhead = {};
+  const Sensitivity all = sensitivity(step);
   const UncertainInput* most = nullptr;
   double share = 0;
   for (const UncertainInput& input : uncertain_inputs()) {

@@ -41,6 +41,7 @@ const std::vector<MachineFormat>& machine_formats() {
        read_slurm_switches},
       {"Slurm partitions", "scontrol show partition, beside nodes", is_slurm_partitions,
        read_slurm_partitions},
+      {"sinfo", "partitions, and with %G nodes and GPUs; also -N -l", is_slurm_table, read_slurm_table},
       {"ibsim network", "Switch and Hca records", is_ibsim_network, read_ibsim_network},
       {"ibnetdiscover", "also iblinkinfo: switches and hosts of InfiniBand", is_ib_discovery,
        read_ib_discovery},

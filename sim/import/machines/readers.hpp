@@ -33,6 +33,9 @@ Machine read_slurm_nodes(const SourceText& source, Diagnostics& diagnostics);
 bool is_slurm_switches(std::string_view text);
 Machine read_slurm_switches(const SourceText& source, Diagnostics& diagnostics);
 
+bool is_slurm_table(std::string_view text);
+Machine read_slurm_table(const SourceText& source, Diagnostics& diagnostics);
+
 bool is_slurm_partitions(std::string_view text);
 Machine read_slurm_partitions(const SourceText& source, Diagnostics& diagnostics);
 

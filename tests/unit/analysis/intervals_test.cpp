@@ -81,6 +81,15 @@ TEST_CASE("the shares of a tornado sum to one, largest first, and only what matt
   CHECK(find(s, "input pipeline") == nullptr);
 }
 
+TEST_CASE("a wide step is never put down to what comes around the steps, and the length of the run has no say") {
+  Scenario endless = long_run({8}), nothing_said = endless;
+  nothing_said.workload.data.samples = 0, nothing_said.startup = seconds(1000);
+  const std::string of_step = predict(nothing_said).to_narrow;
+  REQUIRE_FALSE(of_step.empty());
+  CHECK_THAT(of_step, !ContainsSubstring("start-up"));
+  CHECK(of_step == predict(endless).to_narrow);
+}
+
 TEST_CASE("measuring narrows, and the job itself most") {
   const Sensitivity s = *predict(long_run({1, 4}), nullptr, {.sensitivity = true}).sensitivity;
   REQUIRE(s.narrowed.size() >= 2);

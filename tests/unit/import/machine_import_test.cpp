@@ -249,6 +249,46 @@ TEST_CASE("partitions of Slurm become those of the site, with GPUs and up, besid
   CHECK(cluster(machine(kMatrix), {"t4", 0, 1, "roce_100"}).site.system == BatchSystem::none);
 }
 
+TEST_CASE("sinfo tells nodes, their GPUs and cores, and the partitions that have GPUs") {
+  const Machine table = machine(
+      "[me@login ~]$ sinfo -o ...\n"
+      "PARTITION  AVAIL TIMELIMIT   JOB_SIZE GRES              S:C:T   MEMORY  NODELIST\n"
+      "gpu*       up    3-00:00:00  1-20     gpu:a100:4(S:0-1) 2:64:1  512000+ g[01-06]\n"
+      "gpu*       up    3-00:00:00  1-20     gpu:a100:4(S:0-1) 2:64:1  512000+ g[07-08]\n"
+      "gputest    up    15:00       1-1      gpu:a100:4(S:0-1) 2:64:1  512000+ g[01-02]\n"
+      "old        down  15:00       1-1      gpu:a100:4        2:64:1  512000+ g09\n"
+      "large      up    infinite    1-10     (null)            2:64:1  256000  c[001-100]\n"
+      "cut short\n",
+      "sinfo.txt");
+  CHECK(table.format == "sinfo");
+  CHECK(table.place.line == 2);
+  const ClusterSpec spec = cluster(table);
+  CHECK(spec.nodes == 9);  // each once, whatever partitions it is in
+  CHECK(spec.node.gpus == 4);
+  CHECK(spec.node.gpu.name.starts_with("a100"));
+  CHECK(spec.node.host.cores == 128);
+  CHECK(to_string(spec.node.host.memory) == "537 GB");
+  REQUIRE(spec.site.partitions.size() == 2);
+  CHECK(spec.site.partitions[0].name == "gpu");
+  CHECK(spec.site.partitions[0].most_nodes == 20);
+  CHECK(spec.site.partitions[1].longest == Time{std::chrono::minutes(15)});
+  REQUIRE(table.remarks.size() == 1);
+  CHECK(table.remarks[0] == "1 line of sinfo with fewer fields than the heading");
+}
+
+TEST_CASE("sinfo as it is typed tells partitions and nodes, beside a file with the GPUs") {
+  const Machine plain = machine(
+      "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\nlong*        up   infinite      3   idle g[1-3]\n"
+      "long*        up   infinite      1  down* g4\n");
+  const ClusterSpec spec = cluster(joined({machine(kMatrix), plain}), {"v100-sxm2-16gb", 0, 0, "ib_edr"});
+  CHECK(spec.nodes == 4);
+  REQUIRE(spec.site.partitions.size() == 1);
+  CHECK(spec.site.partitions[0].name == "long");
+  CHECK(to_seconds(spec.site.partitions[0].longest) == 0);
+  CHECK_THAT(mistake_in("PARTITION AVAIL TIMELIMIT NODES\n"),
+             ContainsSubstring("m.txt:1:") && ContainsSubstring("no line of sinfo stands below"));
+}
+
 TEST_CASE("AMD's GPUs are joined to each other, never through NVSwitches") {
   Machine lumi;
   lumi.parts = {{PartKind::socket, -1}};

@@ -1,0 +1,186 @@
+// sinfo: a heading of Slurm's field names, then a line per partition and state, or per node (-N).
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "sim/base/counted.hpp"
+#include "sim/import/jobs/slurm_values.hpp"
+#include "sim/import/logs/log_lines.hpp"
+#include "sim/import/machines/host_list.hpp"
+#include "sim/import/machines/readers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kMostRows = 100'000, kMostTablePartitions = 200, kMostNames = 100'000;
+constexpr std::int64_t kMostTableNodes = 100'000, kLongestTableLimit = 400 * 86'400;
+
+/// The fields that are read here, and with which others a heading is known for one (sinfo.1: -o, -O, -l, -N).
+constexpr std::string_view kFields[] = {
+    "PARTITION", "AVAIL",    "TIMELIMIT", "NODES",    "STATE",    "NODELIST", "JOB_SIZE",
+    "ROOT",      "OVERSUBS", "GROUPS",    "CPUS",     "S:C:T",    "SOCKETS",  "CORES",
+    "THREADS",   "MEMORY",   "GRES",      "TMP_DISK", "WEIGHT",   "AVAIL_FE", "REASON",
+    "GRES_USED", "SHARE",    "HOSTNAMES", "CPU_LOAD", "FREE_MEM", "FEATURES", "STATECOMPACT"};
+
+bool is_sinfo_heading(const Words& words) {
+  const auto is_field = [](std::string_view word) {
+    return std::ranges::find(kFields, word) != std::end(kFields);
+  };
+  const auto known = std::ranges::count_if(words, is_field);
+  const bool has_key = std::ranges::find(words, "PARTITION") != words.end() ||
+                       std::ranges::find(words, "NODELIST") != words.end();
+  return has_key && known >= 3 && 2 * known > std::ssize(words);
+}
+
+/// One line by the heading's names.
+using TableRow = std::map<std::string, std::string, std::less<>>;
+
+std::string_view field(const TableRow& row, std::string_view name) {
+  const auto found = row.find(name);
+  return found == row.end() ? std::string_view() : found->second;
+}
+
+/// "40", "40+": at least so many on each node of the line; 0: no number.
+std::int64_t leading_count(std::string_view text) {
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return std::clamp<std::int64_t>(value, 0, 1'000'000'000);
+}
+
+struct SinfoTable {
+  int heading = 0;  ///< line
+  std::vector<TableRow> rows;
+  std::size_t left_out = 0;
+};
+
+/// The last field may have blanks in it (REASON); a line with fewer words than the heading says nothing sure.
+SinfoTable sinfo_table_of(std::string_view text) {
+  SinfoTable table;
+  std::vector<std::string> heading;
+  LogLines lines(text);
+  for (LogLine line; lines.next(line);) {
+    const Words words = words_of(line.text, 40);
+    if (is_sinfo_heading(words)) {
+      if (heading.empty()) table.heading = line.number;
+      heading.assign(words.begin(), words.end());
+    } else if (!heading.empty() && !words.empty()) {
+      const bool fits = words.size() >= heading.size() && table.rows.size() < kMostRows;
+      if (!fits && ++table.left_out > 0) continue;
+      TableRow& row = table.rows.emplace_back();
+      for (std::size_t i = 0; i < heading.size(); ++i)
+        row.emplace(heading[i], std::string(words[i].substr(0, 4000)));
+    }
+  }
+  return table;
+}
+
+GpuRequest gpus_of_row(const TableRow& row) {
+  std::string gres(field(row, "GRES"));
+  if (const std::size_t sockets = gres.find('('); sockets != std::string::npos) gres.erase(sockets);
+  if (gres.empty()) return {};
+  const GpuRequest read = slurm_gpus(gres, true);
+  return read.problem.empty() && !is_slice(read.type) ? read : GpuRequest{};
+}
+
+/// "gpu*" is the default partition; "1-4" of JOB_SIZE its nodes.
+Partition partition_of_row(const TableRow& row) {
+  Partition partition;
+  std::string_view name = field(row, "PARTITION");
+  if (name.ends_with('*')) name.remove_suffix(1);
+  partition.name = std::string(name.substr(0, 200));
+  partition.longest = std::chrono::seconds(
+      std::clamp<std::int64_t>(slurm_time(field(row, "TIMELIMIT")).value_or(0), 0, kLongestTableLimit));
+  const std::string_view sizes = field(row, "JOB_SIZE");
+  if (const std::size_t dash = sizes.find('-'); dash != std::string_view::npos)
+    partition.most_nodes = static_cast<int>(std::min(leading_count(sizes.substr(dash + 1)), kMostTableNodes));
+  partition.whole_nodes = field(row, "OVERSUBS").starts_with("EXCL");
+  return partition;
+}
+
+void add_partitions(const SinfoTable& table, Site& site) {
+  const bool any_gpus =
+      std::ranges::any_of(table.rows, [](const TableRow& row) { return gpus_of_row(row).count > 0; });
+  for (const TableRow& row : table.rows) {
+    const Partition partition = partition_of_row(row);
+    const bool is_known =
+        std::ranges::find(site.partitions, partition.name, &Partition::name) != site.partitions.end();
+    const bool is_up = field(row, "AVAIL").empty() || field(row, "AVAIL") == "up";
+    if (partition.name.empty() || is_known || !is_up || (any_gpus && gpus_of_row(row).count == 0)) continue;
+    if (site.partitions.size() < kMostTablePartitions) site.partitions.push_back(partition);
+  }
+}
+
+/// S:C:T, or its parts; without them CPUs, which count threads.
+void take_cores(const TableRow& row, Machine& machine) {
+  const std::vector<std::string_view> parts = split_at(field(row, "S:C:T"), ':');
+  const bool has_parts = parts.size() == 3;
+  const std::int64_t sockets = leading_count(has_parts ? parts[0] : field(row, "SOCKETS")),
+                     cores = leading_count(has_parts ? parts[1] : field(row, "CORES"));
+  machine.sockets = static_cast<int>(std::min<std::int64_t>(sockets, 1000));
+  machine.cores = static_cast<int>(
+      std::min<std::int64_t>(sockets > 0 && cores > 0 ? sockets * std::min<std::int64_t>(cores, 100'000)
+                                                      : leading_count(field(row, "CPUS")),
+                             100'000));
+}
+
+/// Nodes with the same GPUs, by their names where there are some: a node stands in a line for each partition.
+int nodes_like(const SinfoTable& table, const GpuRequest& gpus) {
+  std::set<std::string> names;
+  std::int64_t unnamed = 0;
+  for (const TableRow& row : table.rows) {
+    const GpuRequest own = gpus_of_row(row);
+    if (own.count != gpus.count || own.type != gpus.type) continue;
+    const std::string_view list = field(row, "NODELIST");
+    if (list.empty())
+      unnamed = std::max(unnamed, leading_count(field(row, "NODES")));
+    else if (names.size() < kMostNames)
+      for (std::string& name : names_of_list(list, kMostNames)) names.insert(std::move(name));
+  }
+  return static_cast<int>(std::min(std::max<std::int64_t>(unnamed, std::ssize(names)), kMostTableNodes));
+}
+
+}  // namespace
+
+bool is_slurm_table(std::string_view text) {
+  LogLines lines(text);
+  for (LogLine line; lines.next(line);) {
+    if (is_sinfo_heading(words_of(line.text, 40))) return true;
+  }
+  return false;
+}
+
+/// The line with most GPUs describes the node.
+Machine read_slurm_table(const SourceText& source, Diagnostics& diagnostics) {
+  const SinfoTable table = sinfo_table_of(source.text);
+  Machine machine;
+  if (table.rows.empty()) {
+    diagnostics.report({std::max(1, table.heading), 1, 1}, "no line of sinfo stands below its heading",
+                       "sinfo -o \"%P %l %D %G %c %m %N\" prints what is read");
+    return machine;
+  }
+  const TableRow& row =
+      *std::ranges::max_element(table.rows, {}, [](const TableRow& r) { return gpus_of_row(r).count; });
+  const GpuRequest gpus = gpus_of_row(row);
+  machine.place = {source.name, table.heading};
+  machine.gpu_count = std::clamp(gpus.count, 0, 1000);
+  machine.gpu_product = machine.site.gpu_type = gpus.type;
+  machine.has_no_gpu = gpus.count == 0 && std::ranges::all_of(table.rows, [](const TableRow& r) {
+                         return r.contains("GRES") && gpus_of_row(r).count == 0;
+                       });
+  machine.site.system = BatchSystem::slurm;
+  add_partitions(table, machine.site);
+  if (gpus.count > 0 || field(row, "GRES").empty()) take_cores(row, machine);
+  machine.memory = Bytes{std::min<std::int64_t>(leading_count(field(row, "MEMORY")), 1'000'000'000) << 20};
+  machine.fabric.nodes = nodes_like(table, gpus);
+  if (table.left_out > 0)
+    machine.remarks.push_back(fmt::format("{} of sinfo with fewer fields than the heading",
+                                          counted(static_cast<std::int64_t>(table.left_out), "line")));
+  return machine;
+}
+
+}  // namespace foretrain
