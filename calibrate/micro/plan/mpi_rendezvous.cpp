@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "calibrate/micro/plan/rendezvous.hpp"
-#include "sim/base/shared_library.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/shared_library.hpp"
 
 namespace foretrain::micro {
 

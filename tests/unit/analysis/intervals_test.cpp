@@ -81,7 +81,8 @@ TEST_CASE("the shares of a tornado sum to one, largest first, and only what matt
   CHECK(find(s, "input pipeline") == nullptr);
 }
 
-TEST_CASE("a wide step is never put down to what comes around the steps, and the length of the run has no say") {
+TEST_CASE(
+    "a wide step is never put down to what comes around the steps, and the length of the run has no say") {
   Scenario endless = long_run({8}), nothing_said = endless;
   nothing_said.workload.data.samples = 0, nothing_said.startup = seconds(1000);
   const std::string of_step = predict(nothing_said).to_narrow;
