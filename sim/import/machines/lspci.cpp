@@ -246,21 +246,6 @@ void leave_out_virtual(PciNodes& nodes) {
   }
 }
 
-/// The picture of a workstation beside GPUs of another maker is none of theirs; of as many, all stay.
-void keep_usual_gpus(PciNodes& nodes, std::vector<std::string>& remarks) {
-  std::map<std::string, int> counts;
-  const auto maker = [](const PciNode& node) { return node.part.pci_device.substr(0, 4) + node.part.name; };
-  for (const PciNode& node : nodes) counts[maker(node)] += node.kind == PciNode::Kind::gpu ? 1 : 0;
-  int most = 0;
-  for (const auto& [name, count] : counts) most = std::max(most, count);
-  for (PciNode& node : nodes) {
-    if (node.kind != PciNode::Kind::gpu || counts[maker(node)] == most) continue;
-    node.kind = PciNode::Kind::bridge;
-    remarks.push_back(
-        fmt::format("{} at {} is left out: another kind of GPU", node.part.name, node.part.bus));
-  }
-}
-
 /// What the processor's own bridges say: AMD makes none for others, and Intel's adapters are everywhere.
 std::optional<HostFamily> family_of_bridges(std::string_view text) {
   if (holds(text, "Inc. [AMD] ")) return HostFamily::amd;
@@ -300,7 +285,7 @@ Machine read_lspci(const SourceText& source, Diagnostics& diagnostics) {
   machine.place = {source.name, std::max(first_branch > 0 ? first_branch : list.first_line(), 1)};
   leave_out_virtual(nodes);
   leave_out_adapters(nodes, machine.remarks);
-  keep_usual_gpus(nodes, machine.remarks);
+  keep_one_maker(nodes, machine.remarks);
   machine.parts = machine_parts(nodes);
   machine.family = family_of_bridges(source.text);
   machine.remarks.push_back(first_branch > 0

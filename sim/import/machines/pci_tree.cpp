@@ -142,15 +142,18 @@ std::vector<MachinePart> machine_parts(const std::vector<PciNode>& nodes) {
 
 void keep_one_maker(std::vector<PciNode>& nodes, std::vector<std::string>& remarks) {
   std::map<std::string, int> counts;
-  const auto maker = [](const PciNode& node) { return node.part.pci_device.substr(0, 4); };
+  const auto maker = [](const PciNode& node) {
+    return node.part.pci_device.empty() ? node.part.name : node.part.pci_device.substr(0, 4);
+  };
   for (const PciNode& node : nodes) counts[maker(node)] += node.kind == PciNode::Kind::gpu ? 1 : 0;
   int most = 0;
   for (const auto& [name, count] : counts) most = std::max(most, count);
   for (PciNode& node : nodes) {
     if (node.kind != PciNode::Kind::gpu || counts[maker(node)] == most) continue;
     node.kind = PciNode::Kind::bridge;
-    remarks.push_back(
-        fmt::format("GPU {} at {} is left out: of another maker", node.part.pci_device, node.part.bus));
+    remarks.push_back(fmt::format("GPU {} at {} is left out: of another maker",
+                                  node.part.name.empty() ? node.part.pci_device : node.part.name,
+                                  node.part.bus));
   }
 }
 

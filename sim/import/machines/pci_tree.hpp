@@ -30,7 +30,7 @@ bool is_adapter_class(std::string_view pci_class);
 std::vector<MachinePart> machine_parts(const std::vector<PciNode>& nodes);
 
 /// A card for the screen beside GPUs of another maker is none of theirs: it becomes a bridge, with a remark;
-/// of as many of each, both stay.
+/// of as many of each, both stay. Devices without a PCI number are told by their names.
 void keep_one_maker(std::vector<PciNode>& nodes, std::vector<std::string>& remarks);
 
 /// "16 GT/s", "16.0 GT/s PCIe" → 4; 0 when it says nothing.
