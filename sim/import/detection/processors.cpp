@@ -71,7 +71,8 @@ void count_cores(Machine& machine, const FileTree& tree) {
 }
 
 Bytes memory_of(const FileTree& tree) {
-  const Words words = words_of(value_of_key(tree.text("proc/meminfo"), "MemTotal"), 2);
+  const std::string total = value_of_key(tree.text("proc/meminfo"), "MemTotal");
+  const Words words = words_of(total, 2);
   const std::int64_t kibibytes = words.size() == 2 ? integer_of(words[0]).value_or(0) : 0;
   return Bytes{std::clamp<std::int64_t>(kibibytes, 0, std::int64_t{1} << 40) << 10};
 }
