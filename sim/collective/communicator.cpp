@@ -121,11 +121,11 @@ struct Communicator::State {
     return seconds(to_seconds(plan.timing.steps + plan.timing.fill) * (1 - shown));
   }
 
-  /// Of Simple's rate: where a rank's part does not begin at 16 bytes, blocks copy element by element.
+  /// Of a block's rate, whatever the protocol: where a rank's part does not begin at 16 bytes, it copies
+  /// element by element.
   double copied_share(CollectiveOp op, Bytes size) const {
     const bool in_parts = op == CollectiveOp::all_gather || op == CollectiveOp::reduce_scatter;
-    if (!in_parts || (size.count / ranks()) % kAligned == 0) return 1;
-    return kUnaligned;
+    return in_parts && (size.count / ranks()) % kAligned != 0 ? kUnaligned : 1;
   }
 
   CollectivePlan modelled(CollectiveOp op, Bytes size, bool explain) const {

@@ -1,4 +1,5 @@
-// "Using 256 threads" is what logs of 2.4 print on Volta.
+// Logs of 2.4 on Volta print "Using 256 threads" (recalled); those of a DGX-1 and a DGX-2 jump where 256
+// threads on each channel of the search, once, have 64 bytes.
 #include "sim/collective/nccl/size_thresholds.hpp"
 
 #include <algorithm>

@@ -10,29 +10,14 @@
 #include "sim/scenario/named_value.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/unit/import/machine_texts.hpp"
 
 namespace machine_import_test {
 
 using namespace foretrain;
+using test::cluster, test::machine, test::mistake_in;
 
 namespace {
-
-Machine machine(const std::string& text, const std::string& name = "m.txt") {
-  return read_machine({name, text});
-}
-
-ClusterSpec cluster(const Machine& seen, const ImportAnswers& answers = {}) {
-  return read_or_throw(SourceText{"c", cluster_of(seen, answers).text}, read_cluster);
-}
-
-std::string mistake_in(const std::string& text) {
-  try {
-    machine(text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 // Two GPUs and an adapter below one switch of the first socket, another GPU at the second.
 const std::string kMatrix =
