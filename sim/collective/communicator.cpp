@@ -72,6 +72,7 @@ struct Communicator::State {
                          cluster.type_of_node(placement.ranks.front().node) == 0) {}
 
   int ranks() const { return job.input.job.ranks; }
+  bool by_channel() const { return settings.nccl.version < nccl::kWorkInOneBatch; }
   int nodes() const { return job.input.job.nodes; }
 
   /// What time_of() needs of the job, but for the choice and the links that choice loads.
@@ -82,6 +83,7 @@ struct Communicator::State {
     input.nvlink = traffic.nvlink(), input.staged = traffic.staged();
     input.proxy_share = traffic.proxy_share();
     input.network = nodes() > 1 ? &network : nullptr;
+    input.by_channel = by_channel();
     input.sockets_of_pods = nodes() > 1 && settings.nccl.isolation == nccl::Isolation::pod;
     input.costs = &costs;
     return input;
@@ -104,7 +106,7 @@ struct Communicator::State {
   /// Of one thread, which launches for its GPUs one after the other. `remote`: peers of each on other nodes.
   Time launch(bool group, int processes_per_node, int remote = 0, int channels = 1) const {
     Time one = group ? costs.group_launch + remote * costs.peer_enqueue : costs.launch;
-    if (settings.nccl.version < nccl::kWorkInOneBatch) one += (channels - 1) * costs.channel_enqueue;
+    if (by_channel()) one += (channels - 1) * costs.channel_enqueue;
     return one * launchers(processes_per_node).gpus_per_timer;
   }
 
@@ -121,11 +123,12 @@ struct Communicator::State {
     return seconds(to_seconds(plan.timing.steps + plan.timing.fill) * (1 - shown));
   }
 
-  /// Of a block's rate, whatever the protocol: where a rank's part does not begin at 16 bytes, it copies
-  /// element by element.
-  double copied_share(CollectiveOp op, Bytes size) const {
+  /// Of a block's rate with Simple: where a rank's part does not begin at 16 bytes, it copies element by
+  /// element. Lines of LL and LL128 hold 8 and 16 bytes wherever they come from.
+  double copied_share(CollectiveOp op, Protocol protocol, Bytes size) const {
     const bool in_parts = op == CollectiveOp::all_gather || op == CollectiveOp::reduce_scatter;
-    return in_parts && (size.count / ranks()) % kAligned != 0 ? kUnaligned : 1;
+    const bool unaligned = in_parts && (size.count / ranks()) % kAligned != 0;
+    return unaligned && protocol == Protocol::simple ? kUnaligned : 1;
   }
 
   CollectivePlan modelled(CollectiveOp op, Bytes size, bool explain) const {
@@ -164,7 +167,7 @@ struct Communicator::State {
     TimingInput input = timing_input(op, size);
     input.algorithm = nccl.choice.algorithm, input.protocol = nccl.choice.protocol;
     input.run = nccl.run, input.chunk = nccl.chunk;
-    input.copied = copied_share(op, size);
+    input.copied = copied_share(op, input.protocol, size);
     take_bottlenecks(input, key, edge_bytes(op, key.pattern, ranks()));
     finish(plan, input, time_of(input), key);
     plan.launch = launch(false, settings.processes_per_node, 0, plan.channels);
@@ -183,6 +186,7 @@ struct Communicator::State {
   PeerSend send_of(CollectiveOp op, Bytes size) const {
     PeerSend send;
     send.bytes = static_cast<double>(size.count) * peer_share(op, ranks());
+    if (op != CollectiveOp::sendrecv && settings.nccl.version < nccl::kPeerOfEachWarp) send.own = send.bytes;
     send.peers = peers(op), send.remote = remote_peers(op), send.channels = job.p2p_channels;
     const nccl::PeerPath path = send.remote > 0    ? nccl::PeerPath::network
                                 : traffic.nvlink() ? nccl::PeerPath::nvlink

@@ -82,6 +82,8 @@ std::vector<CostRow> make_rows() {
                                     "host time of every channel but the first, before NCCL 2.10"),
       time_row<&C::group_launch>("nccl.group_launch", "host time of launching a group of sends and receives"),
       time_row<&C::kernel>("nccl.kernel", "a kernel that starts, meets its peers and ends"),
+      time_row<&C::channel_start>("nccl.channel_start",
+                                  "what every channel but the first lengthens a kernel, before NCCL 2.10"),
       time_row<&C::simple_start>("nccl.simple_start", "what Simple needs beyond its steps, on NVLink"),
       time_row<&C::peer_start>("nccl.peer_start", "a kernel of sends and receives beyond nccl.kernel"),
       time_row<&C::peer_enqueue>("nccl.peer_enqueue", "host time of a send and a receive over the network"),

@@ -19,13 +19,16 @@ CollectiveCosts common() {
   // Twelve V100 of one process, NCCL 2.4: all-gathers of 512 KiB with LL on six channels take 13.5 us more
   // than those of 0 B on one (wohlbier/nccl-tests).
   costs.channel_enqueue = microseconds(0.22);
-  costs.peer_start = microseconds(1.4);
+  // Two A100 of one process, NCCL 2.7.3: from one channel to 24 a call grows by 31 us, whatever the operation
+  // (abhivijay96/nccl-tests); four and eight of an NDv4 by as much beyond what their launches hide.
+  costs.channel_start = microseconds(1.3);
+  costs.peer_start = microseconds(1.1);
   costs.pcie_step = {microseconds(3.4), microseconds(4.2), microseconds(4.2)};
-  costs.network_factor = {1, 0.88, 1.4};
-  costs.network_step = {Time::zero(), microseconds(1), microseconds(26)};
+  costs.network_factor = {1.17, 1.13, 2.26};
+  costs.network_step = {Time::zero(), microseconds(0.5), microseconds(13)};
   costs.link_efficiency = {0.39, 0.8, 1};
-  costs.network_efficiency = {0.5, 0.63, 1};
-  costs.low_latency_network = gigabytes(2.3);
+  costs.network_efficiency = {0.5, 0.68, 1};
+  costs.low_latency_network = gigabytes(2);
   // Polaris, 8 to 1,024 ranks: 0 B take 1.9 to 2.9 us per peer, 256 B to 2 KiB 4.5 and more
   // (alcf-nccl-tests).
   costs.peer_enqueue = microseconds(2);
@@ -34,9 +37,9 @@ CollectiveCosts common() {
   costs.socket_rate = gigabytes(2.6);
   costs.socket_step = microseconds(95);
   costs.peer_network_efficiency = 0.63;
-  costs.multicast_start = microseconds(10);
-  costs.multicast_efficiency = 0.76;
-  costs.default_network_step = microseconds(12);
+  costs.multicast_start = microseconds(25);
+  costs.multicast_efficiency = 0.78;
+  costs.default_network_step = microseconds(10);
   return costs;
 }
 
@@ -49,50 +52,50 @@ CollectiveCosts volta() {
   // All-gather of 0 B on twelve V100 of one process: 57.2 us (wohlbier/nccl-tests, DGX-2).
   costs.launch = microseconds(4.8);
   costs.peer_channel_rate = kPeerChannelOfA100;
-  costs.kernel = microseconds(5.7);
-  costs.simple_start = microseconds(11);
-  costs.ring_step = {microseconds(1), microseconds(2.5), microseconds(3.2)};
+  costs.kernel = microseconds(4.3);
+  costs.simple_start = microseconds(10);
+  costs.ring_step = {microseconds(0.94), microseconds(2.5), microseconds(3.8)};
   costs.tree_step = {microseconds(0.6), microseconds(2.3), microseconds(4)};
-  costs.channel_rate = {gigabytes(5), gigabytes(10), gigabytes(24)};
-  costs.copy_rate = gigabytes(100);  // eight V100 show no such step: all-gathers are as fast as all-reduces
+  costs.channel_rate = {gigabytes(5), gigabytes(10), gigabytes(21)};
+  costs.copy_rate = gigabytes(100);  // pairs of a DGX-1 reach all of their one or two NVLinks: not seen
   return costs;
 }
 
 CollectiveCosts ampere() {
   CollectiveCosts costs = common();
-  costs.launch = microseconds(3.4);
+  costs.launch = microseconds(3.8);
   costs.peer_channel_rate = kPeerChannelOfA100;
-  costs.kernel = microseconds(9.7);
-  costs.simple_start = microseconds(30);
-  costs.ring_step = {microseconds(1), microseconds(4.7), microseconds(7)};
-  costs.tree_step = {microseconds(0.34), microseconds(4.7), microseconds(1.7)};
-  costs.channel_rate = {gigabytes(4.3), gigabytes(14), gigabytes(12)};
-  costs.copy_rate = gigabytes(23);
+  costs.kernel = microseconds(8.6);
+  costs.simple_start = microseconds(6.9);
+  costs.ring_step = {microseconds(0.94), microseconds(2.3), microseconds(6.7)};
+  costs.tree_step = {microseconds(0.57), microseconds(3.6), microseconds(0.73)};
+  costs.channel_rate = {gigabytes(5.6), gigabytes(14), gigabytes(20)};
+  costs.copy_rate = gigabytes(33);
   return costs;
 }
 
 CollectiveCosts hopper() {
   CollectiveCosts costs = common();
-  costs.launch = microseconds(4.2);
+  costs.launch = microseconds(4.5);
   costs.peer_channel_rate = kPeerChannelOfB300;
-  costs.kernel = microseconds(4.7);
-  costs.simple_start = microseconds(5.4);
-  costs.ring_step = {microseconds(0.8), microseconds(3), microseconds(6.8)};
-  costs.tree_step = {microseconds(0.78), microseconds(3), microseconds(0.75)};
-  costs.channel_rate = {gigabytes(14), gigabytes(21), gigabytes(32)};
-  costs.copy_rate = gigabytes(37);
+  costs.kernel = microseconds(5.4);
+  costs.simple_start = microseconds(10);
+  costs.ring_step = {microseconds(0.63), microseconds(1.7), microseconds(2.7)};
+  costs.tree_step = {microseconds(0.6), microseconds(2.4), microseconds(1)};
+  costs.channel_rate = {gigabytes(10), gigabytes(16), gigabytes(48)};
+  costs.copy_rate = gigabytes(32);
   return costs;
 }
 
 /// One open series, over two nodes, which took trees and NVLS: the ring's steps are assumed.
 CollectiveCosts blackwell() {
   CollectiveCosts costs = hopper();
-  costs.kernel = microseconds(7.3);
-  costs.ring_step = {microseconds(1.3), microseconds(2.5), microseconds(3)};
-  costs.tree_step = {microseconds(0.78), microseconds(1.9), microseconds(4)};
-  costs.channel_rate = {gigabytes(14), gigabytes(16), gigabytes(24)};
-  costs.copy_rate = gigabytes(45);
-  costs.multicast_efficiency = 0.82;  // of what nvlink5 reaches: 0.74 of 721.8 GB/s
+  costs.kernel = microseconds(8);
+  costs.ring_step = {microseconds(1.2), microseconds(3.2), microseconds(3.7)};
+  costs.tree_step = {microseconds(0.6), microseconds(2.4), microseconds(4)};
+  costs.channel_rate = {gigabytes(10), gigabytes(18), gigabytes(21)};
+  costs.copy_rate = gigabytes(44);
+  costs.multicast_efficiency = 0.72;  // of what nvlink5 reaches: 0.74 of 721.8 GB/s
   return costs;
 }
 

@@ -28,6 +28,7 @@ struct CollectiveCosts {
   Time channel_enqueue{};  ///< and of every channel but the first, before NCCL 2.10
   Time group_launch{};     ///< of a group of sends and receives
   Time kernel{};           ///< a kernel that starts, meets its peers and ends
+  Time channel_start{};    ///< and every channel of it but the first, before NCCL 2.10
   Time simple_start{};     ///< what Simple needs beyond its steps, on NVLink: fences, first slices
   Time peer_start{};       ///< a kernel of sends and receives beyond `kernel`
   Time peer_enqueue{};     ///< host time of a send and a receive over the network, in a group

@@ -272,6 +272,7 @@ CollectiveTiming time_of(const TimingInput& input) {
   CollectiveTiming timing;
   timing.start = input.costs->kernel;
   if (input.ranks < 2) return timing;
+  if (input.by_channel) timing.start += (input.run.channels - 1) * input.costs->channel_start;
   switch (input.algorithm) {
     case nccl::Algorithm::ring:
       is_chain(input.op) ? time_chain(input, timing) : time_ring(input, timing);
@@ -294,7 +295,8 @@ ByteRate peer_rate(const CollectiveCosts& costs, const PeerSend& send) {
   const double sharers = std::max(1.0, parts * send.peers / std::max(1, send.channels));
   const ByteRate block =
       send.shape.protocol == Protocol::ll ? of(costs.channel_rate, Protocol::ll) : costs.peer_channel_rate;
-  return block * (parts / sharers);
+  const double fullest = std::max(1.0, static_cast<double>(send.shape.part));
+  return block * (std::max(1.0, send.bytes) / (fullest * sharers));
 }
 
 Time peer_step(const TimingInput& in, const PeerSend& send) {
@@ -323,6 +325,15 @@ double second_copy(const TimingInput& in, const PeerSend& send) {
   return part / in.costs->peer_channel_rate.per_second;
 }
 
+/// As far as the blocks of a rank's own part have a peer's part before it.
+double own_copy(const TimingInput& in, const PeerSend& send) {
+  if (send.own <= 0) return 0;
+  const double parts = send.shape.parts, blocks = std::max(1, send.channels);
+  const double before = std::max(1.0, parts * send.peers / blocks);
+  const double shared = std::clamp(parts * (send.peers + 1) / blocks - before, 0.0, 1.0);
+  return shared * send.own / (parts * in.costs->copy_rate.per_second);
+}
+
 }  // namespace
 
 CollectiveTiming time_of_peers(const TimingInput& input, const PeerSend& send) {
@@ -330,10 +341,12 @@ CollectiveTiming time_of_peers(const TimingInput& input, const PeerSend& send) {
   timing.start = input.costs->kernel;
   if (input.ranks < 2) return timing;
   timing.start += input.costs->peer_start;
+  const int blocks_used = std::min(send.channels, send.shape.parts * send.peers);
+  if (input.by_channel) timing.start += (blocks_used - 1) * input.costs->channel_start;
   timing.inner_steps = send.remote > 0 ? 0 : 1;
   timing.network_steps = send.remote > 0 ? 1 : 0;
   timing.steps = peer_step(input, send);
-  timing.fill = seconds(second_copy(input, send));
+  timing.fill = seconds(second_copy(input, send) + own_copy(input, send));
   const double sockets =
       input.sockets_of_pods ? send.bytes * send.peers / input.costs->socket_rate.per_second : 0;
   const double blocks = std::max(send.bytes / peer_rate(*input.costs, send).per_second, sockets);

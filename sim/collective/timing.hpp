@@ -26,6 +26,7 @@ struct TimingInput {
   double inside_seconds_per_byte = 0,
          between_seconds_per_byte =
              0;              ///< of the busiest link inside nodes and between them, per byte of message
+  bool by_channel = false;   ///< the kernel's work is handed over channel by channel
   double copied = 1;         ///< of the channels' rate, with operands that do not lie alike (copied_share())
   double between_alone = 0;  ///< of the slowest route between nodes, if nothing else was on its links
   const LinkType* network = nullptr;  ///< between nodes
@@ -61,6 +62,7 @@ int multicast_pieces(const TimingInput& input);
 /// How NCCL sends to the peers of the busiest rank.
 struct PeerSend {
   double bytes = 0;  ///< to each
+  double own = 0;    ///< and to itself, copied by as many blocks, one peer after the other
   int peers = 1;
   int remote = 0;  ///< of them on other nodes
   nccl::PeerShape shape{};

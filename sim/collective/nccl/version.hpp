@@ -19,6 +19,9 @@ inline constexpr Version kOldestKnown{2, 5, 6}, kNewestKnown{2, 30, 7};
 
 /// From here on a kernel's work is handed over in one batch, before channel by channel.
 inline constexpr Version kWorkInOneBatch{2, 10, 0};
+/// From here on each warp of a block sends to or receives from another peer; before a block served one after
+/// the other, the rank itself among them.
+inline constexpr Version kPeerOfEachWarp{2, 8, 0};
 
 /// "2.18", "2.18.3", "2.18.3-1", "2.26.x"; a patch that is not given is the newest of its series (99).
 /// Nothing when it is no version.

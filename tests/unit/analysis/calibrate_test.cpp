@@ -101,7 +101,7 @@ TEST_CASE("calls of the host are found again, each from its own samples") {
 
 TEST_CASE("the start of NCCL's kernels is found again from noisy collectives") {
   const ClusterSpec cluster = nvlink_cluster(1, 1);
-  const double kernel = 1.5 * to_seconds(costs_of(cluster).kernel);
+  const double kernel = 3 * to_seconds(costs_of(cluster).kernel);  // longer than a launch, or no row shows it
   std::vector<Sample> asked = all_reduces(4, 1, 1 << 20, 1 << 28);
   for (int i = 0; i < 8; ++i)
     asked.push_back(collective_sample("all_reduce", 1, 1, 8 << i));  // one GPU copies: the kernel alone
@@ -202,6 +202,8 @@ TEST_CASE(
   const ClusterSpec cluster = star_cluster(2, {12.3e9});
   std::vector<Sample> samples =
       measure(cluster, constants({{"nccl.kernel", 20e-6}}), all_reduces(2, 2, 1 << 10, 1 << 28), 1, 0);
+  for (Sample& sample : samples)  // a hump that no constant explains
+    if (sample.bytes > 1 << 15 && sample.bytes < 1 << 22) sample.value *= 1.6;
   const CalibrationFit apart = calibrate(cluster, samples);
   for (Sample& sample : samples) sample.settings.emplace_back("in_place", "1");
   const CalibrationFit fit = calibrate(cluster, samples);

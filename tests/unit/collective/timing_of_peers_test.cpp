@@ -20,6 +20,7 @@ constexpr double us = 1e-6;
 TEST_CASE("the blocks of a message move as many channels as it has, shared with the other peers") {
   const CollectiveCosts costs = round_costs();
   PeerSend send;
+  send.bytes = 4 << 20;
   send.shape = {4, 1 << 20, 512 << 10, Protocol::simple}, send.channels = 8, send.peers = 1;
   CHECK(peer_rate(costs, send).per_second == Approx(40e9));
   send.peers = 2;  // two peers, four channels each
@@ -51,6 +52,41 @@ TEST_CASE(
   send.direct = false,
   send.shape.protocol = Protocol::ll;  // LL's step is 1 us, and lines are taken as they come
   CHECK(near(time_of_peers(q.in, send).latency(), (5 + 3 + 1) * us));
+}
+
+TEST_CASE("the fullest part of a message says how long it takes") {
+  Question q;
+  q.stay_in_node();
+  PeerSend send;
+  send.bytes = 3e6, send.channels = 8;
+  send.shape = {2, 2'000'000, 500'000, Protocol::simple};  // 2 MB and 1 MB
+  CHECK(near(time_of_peers(q.in, send).data, 2e6 / 10e9));
+}
+
+TEST_CASE("a rank's own part waits where blocks serve one peer after the other") {
+  Question q;
+  q.stay_in_node();
+  q.costs.copy_rate = {20e9};
+  PeerSend send;
+  send.direct = true, send.peers = 1, send.channels = 8;
+  send.bytes = send.own = 8e6, send.shape = {8, 1'000'000, 500'000, Protocol::simple};
+  CHECK(near(time_of_peers(q.in, send).fill, 8e6 / (8 * 20e9)));
+  send.shape.parts = 4, send.shape.part = 2'000'000;  // four blocks send, the other four copy
+  CHECK(time_of_peers(q.in, send).fill == Time::zero());
+  send.shape.parts = 6;  // twelve parts on eight blocks
+  CHECK(near(time_of_peers(q.in, send).fill, 0.5 * 8e6 / (6 * 20e9)));
+}
+
+TEST_CASE("work handed over channel by channel lengthens a kernel with every channel but the first") {
+  Question q;
+  q.stay_in_node();
+  q.costs.channel_start = microseconds(2);
+  const Time together = q.time().start;
+  q.in.by_channel = true, q.in.run.channels = 6;
+  CHECK(near(q.time().start - together, 5 * 2 * us));
+  PeerSend send;
+  send.bytes = 4e6, send.channels = 8, send.peers = 3, send.shape = {2, 2'000'000, 500'000, Protocol::simple};
+  CHECK(near(time_of_peers(q.in, send).start, (5 + 3 + 5 * 2) * us));  // six parts
 }
 
 TEST_CASE("over the network every message costs the proxy thread its time, an injected one more") {
