@@ -36,7 +36,7 @@ CollectiveCosts common() {
   // Two ranks over loopback sockets, NCCL 2.29 (eunomia-bpf/nccl-eBPF); the step is that of p3dn over TCP.
   costs.socket_rate = gigabytes(2.6);
   costs.socket_step = microseconds(95);
-  costs.peer_network_efficiency = 0.63;
+  costs.peer_network_efficiency = 0.51;
   costs.multicast_start = microseconds(25);
   costs.multicast_efficiency = 0.78;
   costs.default_network_step = microseconds(10);

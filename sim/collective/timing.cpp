@@ -142,14 +142,18 @@ double messages_per_step(const TimingInput& in, double step_bytes) {
   return slices * std::ceil(step_bytes / chunk);
 }
 
+/// From one message of a proxy to its next.
+Time message_gap(const TimingInput& in) {
+  const bool crowded = in.network->crowded_nodes > 0 && in.nodes > in.network->crowded_nodes;
+  const bool other = crowded && in.network->crowded_message_gap > Time::zero();
+  return other ? in.network->crowded_message_gap : in.network->message_gap;
+}
+
 /// A proxy's messages of one step, one after the other.
 Time proxy_step(const TimingInput& in, double step_bytes) {
   if (in.network == nullptr) return Time::zero();
-  const bool crowded = in.network->crowded_nodes > 0 && in.nodes > in.network->crowded_nodes;
-  const bool other = crowded && in.network->crowded_message_gap > Time::zero();
-  const Time gap = other ? in.network->crowded_message_gap : in.network->message_gap;
   const double channels = std::max(1.0, in.proxy_share * std::max(1, in.run.channels));
-  return seconds(to_seconds(gap) * channels * std::max(1.0, messages_per_step(in, step_bytes)));
+  return seconds(to_seconds(message_gap(in)) * channels * std::max(1.0, messages_per_step(in, step_bytes)));
 }
 
 /// Seconds of one step of a ring: a hop to the next rank, and one more message over the busiest edge.
@@ -310,7 +314,8 @@ Time peer_step(const TimingInput& in, const PeerSend& send) {
   const Time asks = asks_first(in, send.bytes) ? link.rendezvous_latency : Time::zero();
   const bool injected =
       link.inject_limit.count > 0 && send.bytes <= static_cast<double>(link.inject_limit.count);
-  const Time message = in.costs->peer_message + (injected ? link.inject_latency : Time::zero());
+  const Time message =
+      in.costs->peer_message + message_gap(in) + (injected ? link.inject_latency : Time::zero());
   return seconds(to_seconds(small) * of(in.costs->network_factor, in.protocol)) + asks +
          send.remote * message;
 }

@@ -105,6 +105,10 @@ TEST_CASE("over the network every message costs the proxy thread its time, an in
   q.network.eager_limit = {8192}, q.network.rendezvous_latency = microseconds(3);
   send.bytes = 8193;
   CHECK(near(peer_step(q.in, send), (2 * 6 + 3 + 4 * 4) * us));
+  q.network.message_gap = microseconds(5), q.network.crowded_message_gap = microseconds(9);
+  CHECK(near(peer_step(q.in, send), (2 * 6 + 3 + 4 * (4 + 5)) * us));
+  q.network.crowded_nodes = 1;
+  CHECK(near(peer_step(q.in, send), (2 * 6 + 3 + 4 * (4 + 9)) * us));
 }
 
 TEST_CASE("between pods one thread of a rank serves all its sockets, and a step is one over TCP") {
