@@ -15,14 +15,23 @@ class Kept:
     __slots__ = ("tensor", "key", "recorder", "__weakref__")
 
     def __init__(self, tensor: torch.Tensor, recorder: Recorder) -> None:
-        self.tensor, self.recorder = tensor, recorder
+        self.recorder = recorder
         self.key = recorder.storages.save(tensor)
+        self.tensor = tensor if self.key is not None or recorder.fake is not None else _no_number(tensor)
 
     def __del__(self) -> None:
         key, recorder = self.key, self.recorder
         self.tensor = None  # type: ignore[assignment]
         if key is not None:
             recorder.storages.let_go(key)
+
+
+def _no_number(tensor: torch.Tensor) -> torch.Tensor:
+    """The 2.0 of `x * 2.0` as a tensor of its own: torch 1.13 hands modes the number itself, which no hook can give back."""
+    if tensor.dim() > 0 or tensor.requires_grad or not hasattr(torch._C, "_DisableTorchDispatch"):
+        return tensor
+    with torch._C._DisableTorchDispatch():
+        return tensor.clone()
 
 
 class Graph:

@@ -79,6 +79,7 @@ class _Schema:
         schema = function._schema
         self.silent = schema.name.startswith("prim::") or schema.name in _SILENT
         name = schema.name
+        self.lifts = name in ("aten::lift", "aten::lift_fresh", "aten::lift_fresh_copy")
         space, _, bare = name.partition("::")
         self.name = f"aten::{_NEUTRAL[bare]}" if space == "aten" and bare in _NEUTRAL else name
         arguments = schema.arguments
@@ -135,7 +136,7 @@ class Recorder(TorchDispatchMode):
             schema = self._schemas[func] = _Schema(func)
         if schema.silent or self.silent:
             return func(*args, **kwargs)
-        if self.fake is not None:
+        if self.fake is not None and not schema.lifts:
             args = [self._faked(a) for a in args]
             kwargs = {k: self._faked(v) for k, v in kwargs.items()}
         self.storages.look(len(self.operators))

@@ -31,24 +31,24 @@ class _OneOperator(torch.autograd.Function):
         recorder.add(Operator(names[0], "", tuple(size_of(t) for t in inputs), tuple(size_of(t) for t in everything),
                               dict(settings)), everything)
         ctx.save_for_backward(*inputs, *outputs, *workspace)
-        ctx.recorder, ctx.name, ctx.settings, ctx.count = recorder, names[1], dict(settings), len(inputs)
+        ctx.of_recorder, ctx.of_backward, ctx.of_settings, ctx.of_inputs = recorder, names[1], dict(settings), len(inputs)
         ctx.mark_non_differentiable(*workspace)
         return everything
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        recorder = ctx.recorder
+        recorder = ctx.of_recorder
         saved = ctx.saved_tensors
         needs = ctx.needs_input_grad[5:]
         recorder.silent += 1
         try:
-            results = [torch.zeros_like(t) if need else None for t, need in zip(saved[:ctx.count], needs)]
+            results = [torch.zeros_like(t) if need else None for t, need in zip(saved[:ctx.of_inputs], needs)]
         finally:
             recorder.silent -= 1
         given = [g for g in grads if g is not None]
         made = [r for r in results if r is not None]
-        recorder.add(Operator(ctx.name, "", tuple(size_of(t) for t in list(saved) + given), tuple(size_of(t) for t in made),
-                              ctx.settings), made)
+        recorder.add(Operator(ctx.of_backward, "", tuple(size_of(t) for t in list(saved) + given), tuple(size_of(t) for t in made),
+                              ctx.of_settings), made)
         return (None, None, None, None, None, *results)
 
 

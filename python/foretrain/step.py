@@ -239,9 +239,9 @@ def _record(model: torch.nn.Module, batch: Any, loss: Any, device: torch.device,
             autocast.leave()
         recorder.modules.clear()
         recorder.backward = True
-        graph.begin_backward()
         with torch.no_grad():
             one = torch.ones_like(value)
+        graph.begin_backward()
         torch.autograd.backward([value], [one])
         recorder.backward = False
     sizes = [size_of(t) for t in inputs]
