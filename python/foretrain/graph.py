@@ -30,8 +30,10 @@ def _no_number(tensor: torch.Tensor) -> torch.Tensor:
     """The 2.0 of `x * 2.0` as a tensor of its own: torch 1.13 hands modes the number itself, which no hook can give back."""
     if tensor.dim() > 0 or tensor.requires_grad or not hasattr(torch._C, "_DisableTorchDispatch"):
         return tensor
-    with torch._C._DisableTorchDispatch():
-        return tensor.clone()
+    off = torch._C._DisableTorchDispatch()
+    copy = tensor.clone()
+    del off
+    return copy
 
 
 class Graph:

@@ -143,8 +143,8 @@ class BERT(nn.Module):
         x = self.embeddings(input_ids)
         for layer in self.layers:
             x = layer(x, mask)
-        words = self.predictions(x)
-        pair = self.next_sentence(torch.tanh(self.pooler(x[:, 0])))
+        first = torch.tanh(self.pooler(x[:, 0]))
+        words, pair = self.predictions(x), self.next_sentence(first)
         loss = F.cross_entropy(words.view(-1, words.shape[-1]), labels.view(-1)) + F.cross_entropy(pair, next_label)
         return {"loss": loss, "logits": words}
 
