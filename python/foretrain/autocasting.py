@@ -26,6 +26,7 @@ class Autocast:
 
     def __init__(self, fakes: bool) -> None:
         self.fakes = fakes
+        self.stands_in = False  #: bfloat16 runs in place of float16
         self._regions: List[Optional[torch.dtype]] = []
         self._cast_weights: Dict[Tuple[int, torch.dtype], Tuple[torch.Tensor, torch.Tensor]] = {}
 
@@ -34,7 +35,7 @@ class Autocast:
 
     def enter(self, dtype: torch.dtype, enabled: bool) -> None:
         if not self.fakes and dtype == torch.float16:
-            dtype = torch.bfloat16  # a CPU multiplies no halves
+            dtype, self.stands_in = torch.bfloat16, True  # a CPU multiplies no halves
         self._regions.append(dtype if enabled else None)
 
     def leave(self) -> None:

@@ -122,6 +122,9 @@ def _floats(value: Any) -> List[torch.Tensor]:
 def _cross_entropy(output: torch.Tensor, target: Any) -> Optional[torch.Tensor]:
     if output.dim() < 2 or isinstance(target, (list, tuple, Mapping)):
         return None
+    if isinstance(target, torch.Tensor) and output.dim() == 2 and target.dim() == 1 and len(target) != len(output):
+        raise CaptureError(f"the model's output has {len(output)} samples, the target {len(target)}\n"
+                           "  hint: input and target of a batch have the same number of samples; another pairing needs loss=...")
     places = tuple(output.shape[:1]) + tuple(output.shape[2:])
     if isinstance(target, torch.Tensor) and target.dtype == torch.int64 and tuple(target.shape) == places:
         return torch.nn.functional.cross_entropy(output, target)
@@ -137,6 +140,8 @@ def default_loss(output: Any, target: Any) -> Tuple[torch.Tensor, str]:
         return found, "the output's own .loss"
     floats = _floats(output)
     scalars = [t for t in floats if t.dim() == 0 and t.requires_grad]
+    if len(scalars) > 1 and len(scalars) == len(floats) and isinstance(output, Mapping):
+        return torch.stack(scalars).sum(), f"the sum of the {len(scalars)} losses that the model returns"
     if scalars:
         return scalars[0], "the scalar that the model returns"
     terms = [_cross_entropy(t, target) for t in floats]

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any, List, Optional
 
-from .capture import capture
+from .recording import capture
 from .errors import CaptureError, ForetrainError, explain
 
 

@@ -142,8 +142,8 @@ class Recorder(TorchDispatchMode):
         self.storages.look(len(self.operators))
         inputs = [t for a in args for t in tensors_in(a)] + [t for v in kwargs.values() for t in tensors_in(v)]
         ins = tuple(size_of(t) for t in inputs)  # before it runs: resize_ and set_ change them
-        faked = self.fake is not None and schema.name == "aten::convolution_backward"
-        result = _convolution_gradients(*args) if faked else func(*args, **kwargs)
+        rule = _GRADIENTS.get(schema.name) if self.fake is not None else None
+        result = func(*args, **kwargs) if rule is None else rule(*args, **kwargs)
         self._write(schema, inputs, ins, list(tensors_in(result)), schema.settings(args, kwargs))
         return result
 
@@ -158,6 +158,16 @@ class Recorder(TorchDispatchMode):
         view = not schema.inplace and bool(outputs) and all(self.storages.key(t) in keys for t in outputs)
         self.add(Operator(schema.name, "", ins, tuple(size_of(t) for t in outputs), {} if view else settings,
                           inplace=schema.inplace, view=view), outputs)
+
+    def rename(self, dtype: str, other: str) -> None:
+        """Writes one number type as another, in every size."""
+        def named(sizes: Tuple[Size, ...]) -> Tuple[Size, ...]:
+            return tuple((other if name == dtype else name, shape) for name, shape in sizes)
+
+        for operator in self.operators:
+            operator.ins, operator.outs = named(operator.ins), named(operator.outs)
+        for storage in self.storages.records:
+            storage.size = named((storage.size,))[0]
 
     def add(self, operator: Operator, outputs: Sequence[torch.Tensor]) -> None:
         """Puts an operator at the end, with the module and the call that are running."""
@@ -180,6 +190,17 @@ def _convolution_gradients(grad: Any, data: Any, weight: Any, bias_sizes: Any, s
     """Fake gradients of a convolution: torch 1.13 would compute real ones to see their sizes, seconds of it."""
     bias = weight.new_empty(bias_sizes) if mask[2] else None
     return torch.empty_like(data) if mask[0] else None, torch.empty_like(weight) if mask[1] else None, bias
+
+
+def _norm_gradients(grad: Any, data: Any, weight: Any, mean: Any, var: Any, kept_mean: Any, kept_inverse: Any, train: Any,
+                    eps: Any, mask: Any) -> Any:
+    """Fake gradients of a batch norm, those of its parameters in their own type, which torch 1.13 makes that of the data."""
+    like = kept_mean if weight is None else weight
+    return (torch.empty_like(data) if mask[0] else None, torch.empty_like(like) if mask[1] else None,
+            torch.empty_like(like) if mask[2] else None)
+
+
+_GRADIENTS = {"aten::convolution_backward": _convolution_gradients, "aten::native_batch_norm_backward": _norm_gradients}
 
 
 def _autocast_is_on() -> bool:

@@ -20,7 +20,9 @@ class _OneOperator(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, recorder: Recorder, names: Tuple[str, str], settings: Dict[str, Any],  # type: ignore[override]
                 results: Sequence[Tuple[int, ...]], kept: Sequence[Tuple[int, ...]], *inputs: torch.Tensor) -> Any:
+        # States come last, as in aten::_cudnn_rnn: autograd hands on gradients in the order of the arguments.
         like = inputs[0]
+        ctx.set_materialize_grads(False)
         recorder.silent += 1
         try:
             outputs = tuple(like.new_zeros(shape) for shape in results)
@@ -72,10 +74,11 @@ def run_recurrent(recorder: Recorder, name: str, args: Sequence[Any]) -> Any:
     results = [shape] + [tuple(s.shape) for s in states]
     kept = [(layers * directions, steps, keeps * cell)] if keeps and training else []
     if layers > 1 and training:
-        kept.append((layers - 1, steps, shape[-1]))
+        mask = shape[-1] // 4 if dropout > 0 else 0  # a byte each
+        kept.append((layers - 1, steps, shape[-1] + mask))
     settings = {"mode": name, "num_layers": int(layers), "bidirectional": bool(both), "batch_first": bool(batch_first),
                 "has_biases": bool(biases), "dropout": float(dropout), "gates": gates, "hidden": int(cell)}
-    tensors = [data, *states, *weights]
+    tensors = [data, *weights, *states]
     out = _OneOperator.apply(recorder, ("aten::_cudnn_rnn", "aten::_cudnn_rnn_backward"), settings, results, kept, *tensors)
     return tuple(out[:len(results)])
 

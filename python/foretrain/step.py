@@ -4,7 +4,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import torch
@@ -29,8 +29,6 @@ class Step:
     order: List[int]
     loss: str
     faked: bool
-    halves: bool = False  #: bfloat16 stands for float16
-    words: List[str] = field(default_factory=list)
 
 
 def parameters_of(model: torch.nn.Module) -> List[Tuple[str, torch.nn.Parameter]]:
@@ -248,4 +246,6 @@ def _record(model: torch.nn.Module, batch: Any, loss: Any, device: torch.device,
     del value, one
     recorder.storages.close(len(recorder.operators))
     graph.close()
+    if autocast.stands_in:
+        recorder.rename("bf16", "f16")
     return Step(recorder.operators, recorder.storages.records, sizes, graph.order, words, mode is not None)
