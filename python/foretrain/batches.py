@@ -11,6 +11,18 @@ import torch
 from .errors import CaptureError
 
 
+def once(change: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
+    """A tensor that is twice in the batch is changed once, and is twice in the changed batch."""
+    done: Dict[int, Tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def changed(tensor: torch.Tensor) -> torch.Tensor:
+        if id(tensor) not in done:
+            done[id(tensor)] = (tensor, change(tensor))
+        return done[id(tensor)][1]
+
+    return changed
+
+
 def map_tensors(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     """The same nest of lists, dicts and dataclasses with every tensor changed."""
     if isinstance(value, torch.Tensor):
@@ -73,8 +85,9 @@ def repeated(batch: Any, dim: int, count: int, times: int) -> Any:
             return type(value)(walk(v) for v in value)
         if isinstance(value, Mapping):
             return {k: walk(v) for k, v in value.items()}
-        return map_tensors(value, more)
+        return map_tensors(value, more_once)
 
+    more_once = once(more)
     return walk(batch)
 
 

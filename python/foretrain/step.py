@@ -11,7 +11,7 @@ import torch
 from torch.nn.modules import module as nn_module
 
 from .autocasting import Autocast, cuda_autocast_seen
-from .batches import bare, default_loss, forward_arguments, loss_function, map_tensors, tensors_of
+from .batches import bare, default_loss, forward_arguments, loss_function, map_tensors, once, tensors_of
 from .calls import Calls, bodies_run
 from .errors import CaptureError
 from .graph import Graph
@@ -195,9 +195,9 @@ def run_step(model: torch.nn.Module, batch: Any, loss: Any, faked: bool, half: O
         from torch._subclasses import FakeTensorMode
         mode = _fake_mode(FakeTensorMode)
         with _training(model), _faked(model, mode):
-            return _record(model, map_tensors(batch, mode.from_tensor), loss, device, half, mode)
+            return _record(model, map_tensors(batch, once(mode.from_tensor)), loss, device, half, mode)
     with _training(model), _kept(model):
-        return _record(model, map_tensors(batch, lambda t: t.detach().clone()), loss, device, half, None)
+        return _record(model, map_tensors(batch, once(lambda t: t.detach().clone())), loss, device, half, None)
 
 
 def _fake_mode(kind: Any) -> Any:
