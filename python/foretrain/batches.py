@@ -170,4 +170,4 @@ def default_loss(output: Any, target: Any) -> Tuple[torch.Tensor, str]:
     total = with_gradient[0].sum()
     for one in with_gradient[1:]:
         total = total + one.sum()
-    return total, f"the sum of {len(with_gradient)} output{'s' if len(with_gradient) > 1 else ''}"
+    return total, "the sum of the output" if len(with_gradient) == 1 else f"the sum of {len(with_gradient)} outputs"

@@ -153,7 +153,7 @@ class Recorder(TorchDispatchMode):
         keys.discard(None)
         if self.backward and schema.name == "aten::detach" and not torch.is_grad_enabled():
             for tensor in outputs:  # the saved-tensor hooks' own, or a gradient that is handed on: no work
-                self.storages.made(tensor, max(len(self.operators) - 1, 0))
+                self.storages.again(tensor)
             return
         view = not schema.inplace and bool(outputs) and all(self.storages.key(t) in keys for t in outputs)
         self.add(Operator(schema.name, "", ins, tuple(size_of(t) for t in outputs), {} if view else settings,

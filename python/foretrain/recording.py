@@ -1,7 +1,10 @@
 """Records one training step of a PyTorch model as a model file: operators, sizes, parameters, gradients' order, storages."""
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 import sys
 import warnings
 from collections import Counter
@@ -165,9 +168,13 @@ class _Rows:
 
     def operators(self) -> List[Dict[str, Any]]:
         in_call = Counter(o.call for o in self.first.operators if o.call is not None)
-        return [self._operator(i, o, in_call) for i, o in enumerate(self.first.operators)]
+        numbers: Dict[int, int] = {}
+        for one in self.first.operators:
+            if one.call is not None and in_call[one.call] > 1:
+                numbers.setdefault(one.call, len(numbers) + 1)
+        return [self._operator(i, o, numbers) for i, o in enumerate(self.first.operators)]
 
-    def _operator(self, i: int, one: Operator, in_call: "Counter[Optional[int]]") -> Dict[str, Any]:
+    def _operator(self, i: int, one: Operator, numbers: Dict[int, int]) -> Dict[str, Any]:
         other = self.second.operators[i] if self.second is not None else None
         row: Dict[str, Any] = {"op": one.op}
         if one.backward:
@@ -176,8 +183,8 @@ class _Rows:
             row["recomputed"] = True
         if one.of:
             row["of"] = one.of
-        if one.call is not None and in_call[one.call] > 1:
-            row["call"] = one.call
+        if one.call in numbers:
+            row["call"] = numbers[one.call]
         if one.node:
             row["node"] = one.node
         row["in"] = self._sizes(one.ins, other.ins if other else None, f"operator {i} ({one.op})")
@@ -266,8 +273,21 @@ def _written(model: torch.nn.Module, batch: Any, first: Step, second: Optional[S
     if out is not None:
         write_whole(out, content)
     if not quiet:
-        print(result.summary(), file=sys.stderr)
+        print("\n".join([result.summary(), *_without_formula(out)]), file=sys.stderr)
     return result
+
+
+def _without_formula(path: Optional[str]) -> List[str]:
+    """What the program says of operators that it has no formula for; nothing where it is not on PATH."""
+    program = os.environ.get("FORETRAIN") or shutil.which("foretrain")
+    if path is None or not program:
+        return []
+    try:
+        shown = subprocess.run([program, "model", "show", os.path.abspath(path)], capture_output=True, text=True, timeout=60,
+                               check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return [line.strip() for line in shown.stdout.splitlines() if "without a formula" in line]
 
 
 def _content(model: torch.nn.Module, step: Step, made: Dict[str, List[Any]], count: int, grows: bool, name: str,

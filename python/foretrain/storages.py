@@ -83,6 +83,13 @@ class Storages:
         if watched.record is not None:
             self._hold(tensor, key, watched)
 
+    def again(self, tensor: torch.Tensor) -> None:
+        """A further tensor on a storage that is known; one that is not is a number's, and no storage of the step."""
+        key = self.key(tensor)
+        watched = self._watched.get(key) if key is not None else None
+        if watched is not None and watched.record is not None:
+            self._hold(tensor, key, watched)  # type: ignore[arg-type]
+
     def _hold(self, tensor: torch.Tensor, key: int, watched: _Watched) -> None:
         identity = id(tensor)
         if identity in self._tensors:
