@@ -16,17 +16,34 @@ if TYPE_CHECKING:
 
 _NEED_TORCH = {"capture": "recording", "Capture": "recording", "time": "timing", "Timing": "timing"}
 
-__all__ = ["Capture", "CaptureError", "Collective", "Comparison", "ForetrainError", "Prediction", "Timing", "__version__",
-           "capture", "collective", "compare", "find_program", "predict", "time"]
+__all__ = [
+    "Capture",
+    "CaptureError",
+    "Collective",
+    "Comparison",
+    "ForetrainError",
+    "Prediction",
+    "Timing",
+    "__version__",
+    "capture",
+    "collective",
+    "compare",
+    "find_program",
+    "predict",
+    "time",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _NEED_TORCH:
         raise AttributeError(f"module 'foretrain' has no attribute {name!r}")
     from importlib import import_module
+
     try:
         return getattr(import_module(f".{_NEED_TORCH[name]}", __name__), name)
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
-        raise ForetrainError(f"foretrain.{name} needs PyTorch 1.13 or newer\n  hint: run it in the environment of the training") from error
+        raise ForetrainError(
+            f"foretrain.{name} needs PyTorch 1.13 or newer\n  hint: run it in the environment of the training"
+        ) from error

@@ -1,4 +1,5 @@
-"""Automatic mixed precision as CUDA's would be, where the step runs without CUDA: which functions get half, which single."""
+"""Automatic mixed precision as CUDA's would be, where the step runs without CUDA: which functions get half,
+which single."""
 from __future__ import annotations
 
 import contextlib
@@ -9,20 +10,28 @@ import torch
 from torch.amp import autocast_mode
 
 # PyTorch, docs/source/amp.rst, "CUDA Ops that can autocast".
-_LOW = set("linear matmul __matmul__ __rmatmul__ mm bmm mv addmm addmv addr addbmm baddbmm chain_matmul multi_dot einsum conv1d "
-           "conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc convolution prelu lstm gru rnn_tanh rnn_relu "
-           "lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell scaled_dot_product_attention bilinear".split())
-_SINGLE = set("acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow __pow__ __rpow__ softplus "
-              "layer_norm group_norm norm frobenius_norm nuclear_norm cosine_similarity poisson_nll_loss cosine_embedding_loss "
-              "nll_loss nll_loss_nd nll_loss2d hinge_embedding_loss kl_div l1_loss smooth_l1_loss huber_loss mse_loss "
-              "margin_ranking_loss multilabel_margin_loss soft_margin_loss triplet_margin_loss multi_margin_loss "
-              "binary_cross_entropy_with_logits cross_entropy_loss dist pdist cdist renorm logsumexp softmax log_softmax cumsum "
-              "cumprod prod sum".split())
-_WIDEST = set("addcdiv addcmul atan2 cross dot grid_sampler index_put scatter_add tensordot cat stack".split())
+_LOW = set(
+    "linear matmul __matmul__ __rmatmul__ mm bmm mv addmm addmv addr addbmm baddbmm chain_matmul multi_dot"
+    " einsum conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc convolution"
+    " prelu lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell"
+    " scaled_dot_product_attention bilinear".split()
+)
+_SINGLE = set(
+    "acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow __pow__ __rpow__"
+    " softplus layer_norm group_norm norm frobenius_norm nuclear_norm cosine_similarity poisson_nll_loss"
+    " cosine_embedding_loss nll_loss nll_loss_nd nll_loss2d hinge_embedding_loss kl_div l1_loss"
+    " smooth_l1_loss huber_loss mse_loss margin_ranking_loss multilabel_margin_loss soft_margin_loss"
+    " triplet_margin_loss multi_margin_loss binary_cross_entropy_with_logits cross_entropy_loss dist pdist"
+    " cdist renorm logsumexp softmax log_softmax cumsum cumprod prod sum".split()
+)
+_WIDEST = set(
+    "addcdiv addcmul atan2 cross dot grid_sampler index_put scatter_add tensordot cat stack".split()
+)
 
 
 class Autocast:
-    """The autocast regions for CUDA that the step is in, the innermost last: its half type, or None where switched off."""
+    """The autocast regions for CUDA that the step is in, the innermost last: its half type, or None where
+    switched off."""
 
     def __init__(self, fakes: bool) -> None:
         self.fakes = fakes
@@ -43,7 +52,9 @@ class Autocast:
         if not self._regions:
             self._cast_weights.clear()
 
-    def cast(self, name: str, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
+    def cast(
+        self, name: str, args: Tuple[Any, ...], kwargs: Dict[str, Any]
+    ) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
         half = self.dtype()
         if half is None:
             return args, kwargs
@@ -89,16 +100,28 @@ def _dtypes(value: Any) -> Iterator[torch.dtype]:
 
 @contextlib.contextmanager
 def cuda_autocast_seen(autocast: Autocast) -> Iterator[None]:
-    """While it lasts, `torch.autocast("cuda")` opens a region of `autocast` instead of being switched off for want of a GPU."""
+    """While it lasts, `torch.autocast("cuda")` opens a region of `autocast` instead of being switched off
+    for want of a GPU."""
     kind = autocast_mode.autocast
     made, entered, left = kind.__init__, kind.__enter__, kind.__exit__
 
-    def init(self: Any, device_type: str, dtype: Optional[torch.dtype] = None, enabled: bool = True,
-             cache_enabled: Optional[bool] = None) -> None:
+    def init(
+        self: Any,
+        device_type: str,
+        dtype: Optional[torch.dtype] = None,
+        enabled: bool = True,
+        cache_enabled: Optional[bool] = None,
+    ) -> None:
         self._foretrain = (dtype or torch.float16, enabled) if device_type == "cuda" else None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            made(self, device_type, dtype=dtype, enabled=enabled and device_type != "cuda", cache_enabled=cache_enabled)
+            made(
+                self,
+                device_type,
+                dtype=dtype,
+                enabled=enabled and device_type != "cuda",
+                cache_enabled=cache_enabled,
+            )
 
     def enter(self: Any) -> Any:
         if getattr(self, "_foretrain", None) is None:
@@ -112,8 +135,8 @@ def cuda_autocast_seen(autocast: Autocast) -> Iterator[None]:
         autocast.leave()
         return None
 
-    kind.__init__, kind.__enter__, kind.__exit__ = init, enter, leave  # type: ignore[method-assign,assignment]
+    kind.__init__, kind.__enter__, kind.__exit__ = init, enter, leave  # type: ignore
     try:
         yield
     finally:
-        kind.__init__, kind.__enter__, kind.__exit__ = made, entered, left  # type: ignore[method-assign]
+        kind.__init__, kind.__enter__, kind.__exit__ = made, entered, left  # type: ignore

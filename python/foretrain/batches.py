@@ -1,4 +1,5 @@
-"""Batches: how many samples they have, how more samples are made of them, how a model is called with one, what its loss is."""
+"""Batches: how many samples they have, how more samples are made of them, how a model is called with one,
+what its loss is."""
 from __future__ import annotations
 
 import dataclasses
@@ -34,7 +35,9 @@ def map_tensors(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> A
     if isinstance(value, Mapping):
         return {k: map_tensors(v, change) for k, v in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        changed = {f.name: map_tensors(getattr(value, f.name), change) for f in dataclasses.fields(value) if f.init}
+        changed = {
+            f.name: map_tensors(getattr(value, f.name), change) for f in dataclasses.fields(value) if f.init
+        }
         return dataclasses.replace(value, **changed)
     return value
 
@@ -54,13 +57,21 @@ def samples(batch: Any, dim: int) -> int:
     """Samples in a batch: the first tensor's size along the batch dimension."""
     tensors = tensors_of(batch)
     if not tensors:
-        raise CaptureError("the batch has no tensor\n  hint: pass what the training loop takes from its DataLoader, "
-                           "a tensor or a tuple, list, dict or dataclass with some")
+        raise CaptureError(
+            "the batch has no tensor\n  hint: pass what the training loop takes from its DataLoader, "
+            "a tensor or a tuple, list, dict or dataclass with some"
+        )
     first = next((t for t in tensors if t.dim() > dim), None)
     if first is None:
-        raise CaptureError(f"no tensor of the batch has a dimension {dim}\n  hint: batch_dim says which dimension counts samples")
+        raise CaptureError(
+            f"no tensor of the batch has a dimension {dim}\n  hint: batch_dim says which dimension counts"
+            " samples"
+        )
     if first.shape[dim] == 0:
-        raise CaptureError(f"the batch is empty: its first tensor has the shape {tuple(first.shape)}\n  hint: pass at least one sample")
+        raise CaptureError(
+            f"the batch is empty: its first tensor has the shape {tuple(first.shape)}\n  hint: pass at least"
+            " one sample"
+        )
     return int(first.shape[dim])
 
 
@@ -70,7 +81,9 @@ def other_sizes(batch: Any, dim: int, count: int) -> List[Tuple[int, ...]]:
 
 
 def repeated(batch: Any, dim: int, count: int, times: int) -> Any:
-    """The batch with its samples `times` times: tensors of `count` along `dim` (or along 0), lists of `count`."""
+    """The batch with its samples `times` times: tensors of `count` along `dim` (or along 0), lists of
+    `count`."""
+
     def more(tensor: torch.Tensor) -> torch.Tensor:
         if tensor.dim() > dim and tensor.shape[dim] == count:
             return torch.cat([tensor] * times, dim)
@@ -79,7 +92,11 @@ def repeated(batch: Any, dim: int, count: int, times: int) -> Any:
         return tensor
 
     def walk(value: Any) -> Any:
-        if isinstance(value, list) and len(value) == count and all(isinstance(v, (int, float, str)) for v in value):
+        if (
+            isinstance(value, list)
+            and len(value) == count
+            and all(isinstance(v, (int, float, str)) for v in value)
+        ):
             return value * times
         if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
             return type(value)(walk(v) for v in value)
@@ -108,7 +125,9 @@ def _takes(function: Callable[..., Any], args: Tuple[Any, ...]) -> bool:
     return True
 
 
-def forward_arguments(model: torch.nn.Module, batch: Any, loss: Any) -> Tuple[Tuple[Any, ...], Dict[str, Any], Any]:
+def forward_arguments(
+    model: torch.nn.Module, batch: Any, loss: Any
+) -> Tuple[Tuple[Any, ...], Dict[str, Any], Any]:
     """Arguments for the model, named ones, and the target (None where the batch has none)."""
     if isinstance(batch, Mapping):
         named = dict(batch)
@@ -117,7 +136,9 @@ def forward_arguments(model: torch.nn.Module, batch: Any, loss: Any) -> Tuple[Tu
         return (batch,), {}, None
     args = tuple(batch)
     with_target = len(args) > 1 and _takes(model.forward, args[:-1])
-    if with_target and (loss is not None and _takes(loss_function(loss), (0, 0)) or not _takes(model.forward, args)):
+    if with_target and (
+        loss is not None and _takes(loss_function(loss), (0, 0)) or not _takes(model.forward, args)
+    ):
         return args[:-1], {}, args[-1]
     return args, {}, None
 
@@ -135,9 +156,16 @@ def _floats(value: Any) -> List[torch.Tensor]:
 def _cross_entropy(output: torch.Tensor, target: Any) -> Optional[torch.Tensor]:
     if output.dim() < 2 or isinstance(target, (list, tuple, Mapping)):
         return None
-    if isinstance(target, torch.Tensor) and output.dim() == 2 and target.dim() == 1 and len(target) != len(output):
-        raise CaptureError(f"the model's output has {len(output)} samples, the target {len(target)}\n"
-                           "  hint: input and target of a batch have the same number of samples; another pairing needs loss=...")
+    if (
+        isinstance(target, torch.Tensor)
+        and output.dim() == 2
+        and target.dim() == 1
+        and len(target) != len(output)
+    ):
+        raise CaptureError(
+            f"the model's output has {len(output)} samples, the target {len(target)}\n  hint: input and"
+            " target of a batch have the same number of samples; another pairing needs loss=..."
+        )
     places = tuple(output.shape[:1]) + tuple(output.shape[2:])
     if isinstance(target, torch.Tensor) and target.dtype == torch.int64 and tuple(target.shape) == places:
         return torch.nn.functional.cross_entropy(output, target)
@@ -162,12 +190,17 @@ def default_loss(output: Any, target: Any) -> Tuple[torch.Tensor, str]:
         total = terms[0]
         for term in terms[1:]:
             total = total + term  # type: ignore[operator]
-        return total, "cross entropy of the output" if len(terms) == 1 else f"cross entropy of {len(terms)} outputs"  # type: ignore
+        words = "the output" if len(terms) == 1 else f"{len(terms)} outputs"
+        return total, f"cross entropy of {words}"  # type: ignore[return-value]
     with_gradient = [t for t in floats if t.requires_grad]
     if not with_gradient:
-        raise CaptureError("no output of the model has a gradient\n  hint: pass loss=function(output, target) that returns a scalar; "
-                           "check requires_grad of the parameters and torch.no_grad() in forward")
+        raise CaptureError(
+            "no output of the model has a gradient\n  hint: pass loss=function(output, target) that returns a"
+            " scalar; check requires_grad of the parameters and torch.no_grad() in forward"
+        )
     total = with_gradient[0].sum()
     for one in with_gradient[1:]:
         total = total + one.sum()
-    return total, "the sum of the output" if len(with_gradient) == 1 else f"the sum of {len(with_gradient)} outputs"
+    return total, (
+        "the sum of the output" if len(with_gradient) == 1 else f"the sum of {len(with_gradient)} outputs"
+    )

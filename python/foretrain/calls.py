@@ -1,4 +1,5 @@
-"""The function mode: groups operators by the torch function that issued them, and puts in CUDA's form what a CPU runs otherwise."""
+"""The function mode: groups operators by the torch function that issued them, and puts in CUDA's form what a
+CPU runs otherwise."""
 from __future__ import annotations
 
 import contextlib
@@ -13,9 +14,31 @@ from .graph import Graph
 from .recorder import Recorder
 from .recurrent import CELLS, RECURRENT, run_cell, run_recurrent
 
-_QUIET = {"__get__", "__set__", "size", "dim", "stride", "numel", "is_contiguous", "data_ptr", "storage", "untyped_storage",
-          "is_floating_point", "is_complex", "element_size", "__len__", "__hash__", "register_hook", "requires_grad_",
-          "get_device", "_is_view", "__repr__", "nelement", "type", "is_cuda"}
+_QUIET = {
+    "__get__",
+    "__set__",
+    "size",
+    "dim",
+    "stride",
+    "numel",
+    "is_contiguous",
+    "data_ptr",
+    "storage",
+    "untyped_storage",
+    "is_floating_point",
+    "is_complex",
+    "element_size",
+    "__len__",
+    "__hash__",
+    "register_hook",
+    "requires_grad_",
+    "get_device",
+    "_is_view",
+    "__repr__",
+    "nelement",
+    "type",
+    "is_cuda",
+}
 
 
 def _is_cuda(value: Any) -> bool:
@@ -25,14 +48,16 @@ def _is_cuda(value: Any) -> bool:
 
 
 class Calls(TorchFunctionMode):
-    """Sees every torch function; `device` is where the step runs, whatever the model's code says of "cuda"."""
+    """Sees every torch function; `device` is where the step runs, whatever the model's code says of
+    "cuda"."""
 
     def __init__(self, recorder: Recorder, graph: Graph, autocast: Autocast, device: torch.device) -> None:
         super().__init__()
         self.recorder, self.graph, self.autocast, self.device = recorder, graph, autocast, device
 
-    def __torch_function__(self, func: Callable[..., Any], types: Any, args: Any = (),
-                           kwargs: Optional[Dict[str, Any]] = None) -> Any:
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Optional[Dict[str, Any]] = None
+    ) -> Any:
         kwargs = dict(kwargs or {})
         name = getattr(func, "__name__", "")
         if name in _QUIET:
@@ -54,7 +79,9 @@ class Calls(TorchFunctionMode):
         self.graph.made(result)
         return result
 
-    def _here(self, name: str, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
+    def _here(
+        self, name: str, args: Tuple[Any, ...], kwargs: Dict[str, Any]
+    ) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
         if _is_cuda(kwargs.get("device")):
             kwargs["device"] = self.device
         if name == "to":
@@ -72,7 +99,9 @@ class Calls(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
-def _dropout(func: Callable[..., Any], input: torch.Tensor, p: float = 0.5, train: bool = True, **more: Any) -> torch.Tensor:
+def _dropout(
+    func: Callable[..., Any], input: torch.Tensor, p: float = 0.5, train: bool = True, **more: Any
+) -> torch.Tensor:
     """CUDA's dropout is one operator; a CPU's is four."""
     if "training" in more or not train or not 0 < p < 1 or input.numel() == 0:
         return func(input, p, train, **more)
@@ -84,7 +113,8 @@ _ASKS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_v
 
 @contextlib.contextmanager
 def bodies_run() -> Iterator[None]:
-    """torch.nn.functional's Python functions run their bodies under the function mode, so that it sees what they call."""
+    """torch.nn.functional's Python functions run their bodies under the function mode, so that it sees
+    what they call."""
     held: List[Tuple[Any, str, Any]] = []
     for place in (torch.nn.functional, torch.functional):
         for name in _ASKS:

@@ -26,7 +26,11 @@ def _is_library(path: str) -> bool:
     if os.path.dirname(full) == _HERE or os.path.basename(full) == "foretrain_capture.py":
         return True
     places = [sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    return any(full.startswith(place + os.sep) for place in places) or "dist-packages" in full or "site-packages" in full
+    return (
+        any(full.startswith(place + os.sep) for place in places)
+        or "dist-packages" in full
+        or "site-packages" in full
+    )
 
 
 def user_line(trace: Optional[TracebackType]) -> Optional[str]:
@@ -55,14 +59,22 @@ def hint(error: BaseException) -> str:
     if "inplace operation" in text:
         return "training itself would fail at this line: give up the in-place form"
     if "cuda" in text or "nvidia" in text:
-        return "move the model and the batch to one device, or take .cuda() and device=\"cuda\" out of the code that runs here"
+        return (
+            'move the model and the batch to one device, or take .cuda() and device="cuda" out of the code'
+            " that runs here"
+        )
     if "out of memory" in text or "can't allocate memory" in text or isinstance(error, MemoryError):
         return "record a smaller batch: sizes are written as they grow with it"
     if "shape" in text or "size" in text:
-        return "check that the batch is one that the training loop would pass; capture(..., loss=...) sets the loss"
+        return (
+            "check that the batch is one that the training loop would pass; capture(..., loss=...) sets the"
+            " loss"
+        )
     if "unexpected keyword" in text or "positional argument" in text:
-        return ("a tuple is passed as model(*batch), a dict as model(**batch), with the last entry left out as the target "
-                "where forward does not take it")
+        return (
+            "a tuple is passed as model(*batch), a dict as model(**batch), with the last entry left out as"
+            " the target where forward does not take it"
+        )
     return "run one training step of the model with this batch first; what fails there fails here"
 
 

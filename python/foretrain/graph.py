@@ -1,4 +1,5 @@
-"""The autograd side: which node runs, of which module it is, which gradient is ready when, what is kept for backward."""
+"""The autograd side: which node runs, of which module it is, which gradient is ready when, what is kept for
+backward."""
 from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence
@@ -12,6 +13,7 @@ _MARK = "foretrain"
 
 class Kept:
     """What autograd holds in place of a tensor: the tensor, and word to the recorder when it is given up."""
+
     __slots__ = ("tensor", "key", "recorder", "__weakref__")
 
     def __init__(self, tensor: torch.Tensor, recorder: Recorder) -> None:
@@ -27,7 +29,8 @@ class Kept:
 
 
 def _no_number(tensor: torch.Tensor) -> torch.Tensor:
-    """The 2.0 of `x * 2.0` as a tensor of its own: torch 1.13 hands modes the number itself, which no hook can give back."""
+    """The 2.0 of `x * 2.0` as a tensor of its own: torch 1.13 hands modes the number itself, which no
+    hook can give back."""
     if tensor.dim() > 0 or tensor.requires_grad or not hasattr(torch._C, "_DisableTorchDispatch"):
         return tensor
     off = torch._C._DisableTorchDispatch()
@@ -37,7 +40,8 @@ def _no_number(tensor: torch.Tensor) -> torch.Tensor:
 
 
 class Graph:
-    """Marks autograd nodes with their module as forward makes them; in backward gives operators to the node that issued them."""
+    """Marks autograd nodes with their module as forward makes them; in backward gives operators to the
+    node that issued them."""
 
     def __init__(self, recorder: Recorder, parameters: Sequence[torch.Tensor]) -> None:
         self.recorder = recorder
@@ -64,7 +68,9 @@ class Graph:
     def hooks(self) -> Any:
         """saved_tensors_hooks that tell the recorder which storages are kept."""
         recorder = self.recorder
-        return torch.autograd.graph.saved_tensors_hooks(lambda tensor: Kept(tensor, recorder), lambda kept: kept.tensor)
+        return torch.autograd.graph.saved_tensors_hooks(
+            lambda tensor: Kept(tensor, recorder), lambda kept: kept.tensor
+        )
 
     def made(self, result: Any) -> None:
         """A call's result: the nodes behind it that are new belong to the module that is running."""
@@ -90,12 +96,14 @@ class Graph:
     def _done(self, name: str, module: str) -> Any:
         def done(*_: Any) -> None:
             self._give(name, module)
+
         return done
 
     def _give(self, name: str, module: Optional[str]) -> None:
-        """A node has run: what was issued since the last one is its own, but for sums of gradients that came before it."""
+        """A node has run: what was issued since the last one is its own, but for sums of gradients
+        that came before it."""
         operators = self.recorder.operators
-        fresh = [o for o in operators[self._given:] if o.backward and o.node is None and not o.recomputed]
+        fresh = [o for o in operators[self._given :] if o.backward and o.node is None and not o.recomputed]
         self._given = len(operators)
         while fresh and _is_sum(fresh[0]) and not name.startswith("Add"):
             fresh[0].of = module or ""
@@ -112,7 +120,8 @@ class Graph:
         self._given = len(self.recorder.operators)
 
     def close(self) -> None:
-        """Writes the gradients' order: each parameter at the operator after which its gradient was complete."""
+        """Writes the gradients' order: each parameter at the operator after which its gradient was
+        complete."""
         self.order = list(self._ready)
         for parameter, index in self._ready.items():
             self.recorder.operators[index].ready.append(parameter)
@@ -120,4 +129,8 @@ class Graph:
 
 
 def _is_sum(operator: Operator) -> bool:
-    return operator.op == "aten::add" and len(operator.ins) == 2 and operator.ins[0] == operator.ins[1] == operator.outs[0]
+    return (
+        operator.op == "aten::add"
+        and len(operator.ins) == 2
+        and operator.ins[0] == operator.ins[1] == operator.outs[0]
+    )

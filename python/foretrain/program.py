@@ -1,4 +1,5 @@
-"""Asks the program: predict, compare and collective as dataclasses of its JSON. Times in seconds, sizes in bytes."""
+"""Asks the program: predict, compare and collective as dataclasses of its JSON. Times in seconds, sizes in
+bytes."""
 from __future__ import annotations
 
 import json
@@ -15,7 +16,8 @@ Numbers = Union[int, str, Sequence[int]]
 
 
 def find_program() -> str:
-    """The program: $FORETRAIN, PATH, or build/release or build/dev of the checkout that this package lies in."""
+    """The program: $FORETRAIN, PATH, or build/release or build/dev of the checkout that this package lies
+    in."""
     named = os.environ.get("FORETRAIN")
     if named:
         if not os.access(named, os.X_OK) or os.path.isdir(named):
@@ -28,12 +30,15 @@ def find_program() -> str:
     for built in (top / "build/release/foretrain", top / "build/dev/foretrain"):
         if os.access(built, os.X_OK):
             return str(built)
-    raise ForetrainError("the program foretrain is not there\n  hint: put it on PATH, set FORETRAIN to its path, "
-                         "or build it: make build")
+    raise ForetrainError(
+        "the program foretrain is not there\n  hint: put it on PATH, set FORETRAIN to its path, "
+        "or build it: make build"
+    )
 
 
 def ask(arguments: Sequence[str], timeout_s: Optional[float] = None) -> Dict[str, Any]:
-    """Runs the program with `arguments` and --format json; its answer. ForetrainError has what it prints instead."""
+    """Runs the program with `arguments` and --format json; its answer. ForetrainError has what it prints
+    instead."""
     command = [find_program(), *arguments, "--format", "json"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
@@ -42,7 +47,9 @@ def ask(arguments: Sequence[str], timeout_s: Optional[float] = None) -> Dict[str
     except OSError as error:
         raise ForetrainError(f"{command[0]}: {error.strerror}") from error
     if done.returncode != 0:
-        raise ForetrainError(done.stderr.strip() or f"foretrain {arguments[0]} ended with exit code {done.returncode}")
+        raise ForetrainError(
+            done.stderr.strip() or f"foretrain {arguments[0]} ended with exit code {done.returncode}"
+        )
     try:
         answer = json.loads(done.stdout)
     except ValueError as error:
@@ -70,6 +77,7 @@ def _flat(entry: Mapping[str, Any], prefix: str = "") -> Dict[str, Any]:
 @dataclass
 class Answer:
     """What the program said; `raw` is its JSON, whole."""
+
     warnings: List[str]
     raw: Dict[str, Any] = field(repr=False)
 
@@ -87,6 +95,7 @@ class Answer:
 @dataclass
 class PredictionPoint:
     """One number of GPUs: step, epoch and total in seconds, rate in samples per second over all GPUs."""
+
     gpus: int
     nodes: int
     batch_per_gpu: int
@@ -107,6 +116,7 @@ class PredictionPoint:
 @dataclass
 class Prediction(Answer):
     """A scaling table."""
+
     scenario: str
     model: str
     cluster: str
@@ -120,6 +130,7 @@ class Prediction(Answer):
 @dataclass
 class StrategyResult:
     """One strategy on one number of GPUs; without figures where it cannot run."""
+
     strategy: str
     runs: bool
     standing: str
@@ -135,6 +146,7 @@ class StrategyResult:
 @dataclass
 class ComparisonPoint:
     """One number of GPUs: the strategies side by side."""
+
     gpus: int
     nodes: int
     verdict: str
@@ -145,6 +157,7 @@ class ComparisonPoint:
 @dataclass
 class Comparison(Answer):
     """Strategies side by side."""
+
     scenario: str
     model: str
     cluster: str
@@ -155,13 +168,17 @@ class Comparison(Answer):
 
     def rows(self) -> List[Dict[str, Any]]:
         """A flat dict for each strategy and number of GPUs."""
-        return [{"gpus": point["gpus"], "nodes": point["nodes"], **_flat(one)}
-                for point in self.raw.get("points", []) for one in point["strategies"]]
+        return [
+            {"gpus": point["gpus"], "nodes": point["nodes"], **_flat(one)}
+            for point in self.raw.get("points", [])
+            for one in point["strategies"]
+        ]
 
 
 @dataclass
 class CollectivePoint:
     """One message: its size in bytes, its time in seconds, bandwidths in bytes per second."""
+
     bytes: int
     time_s: float
     algbw_bytes_per_s: float
@@ -178,6 +195,7 @@ class CollectivePoint:
 @dataclass
 class Collective(Answer):
     """A collective over message sizes."""
+
     cluster: str
     gpu: str
     op: str
@@ -200,12 +218,24 @@ def _made(kind: Any, entry: Mapping[str, Any], **more: Any) -> Any:
         raise ForetrainError(f"the program's answer is of another version: {error}") from error
 
 
-def _arguments(scenario: Optional[str], gpus: Optional[Numbers], model: Optional[str], cluster: Optional[str],
-               strategy: Optional[str], batch: Optional[int], precision: Optional[str],
-               settings: Optional[Mapping[str, Any]]) -> List[str]:
+def _arguments(
+    scenario: Optional[str],
+    gpus: Optional[Numbers],
+    model: Optional[str],
+    cluster: Optional[str],
+    strategy: Optional[str],
+    batch: Optional[int],
+    precision: Optional[str],
+    settings: Optional[Mapping[str, Any]],
+) -> List[str]:
     made: List[str] = [scenario] if scenario is not None else []
-    for flag, value in (("--model", model), ("--cluster", cluster), ("--strategy", strategy), ("--batch", batch),
-                        ("--precision", precision)):
+    for flag, value in (
+        ("--model", model),
+        ("--cluster", cluster),
+        ("--strategy", strategy),
+        ("--batch", batch),
+        ("--precision", precision),
+    ):
         if value is not None:
             made += [flag, str(value)]
     if gpus is not None:
@@ -215,12 +245,21 @@ def _arguments(scenario: Optional[str], gpus: Optional[Numbers], model: Optional
     return made
 
 
-def predict(scenario: Optional[str] = None, *, gpus: Optional[Numbers] = None, model: Optional[str] = None,
-            cluster: Optional[str] = None, strategy: Optional[str] = None, batch: Optional[int] = None,
-            precision: Optional[str] = None, settings: Optional[Mapping[str, Any]] = None) -> Prediction:
+def predict(
+    scenario: Optional[str] = None,
+    *,
+    gpus: Optional[Numbers] = None,
+    model: Optional[str] = None,
+    cluster: Optional[str] = None,
+    strategy: Optional[str] = None,
+    batch: Optional[int] = None,
+    precision: Optional[str] = None,
+    settings: Optional[Mapping[str, Any]] = None,
+) -> Prediction:
     """The scaling table of a scenario (its name or file), or of a model (name or file) on a cluster.
 
-    gpus: numbers of GPUs, as [1, 2, 4] or "1-8". batch: samples per GPU and step. settings: any key of the scenario,
+    gpus: numbers of GPUs, as [1, 2, 4] or "1-8". batch: samples per GPU and step. settings: any key of
+    the scenario,
     as {"strategy.bucket_cap": "10MiB"}. Raises ForetrainError with the program's diagnostics.
     """
     raw = ask(["predict", *_arguments(scenario, gpus, model, cluster, strategy, batch, precision, settings)])
@@ -228,22 +267,41 @@ def predict(scenario: Optional[str] = None, *, gpus: Optional[Numbers] = None, m
     return _made(Prediction, raw, points=points, raw=raw)
 
 
-def compare(scenario: Optional[str] = None, *, gpus: Optional[Numbers] = None, model: Optional[str] = None,
-            cluster: Optional[str] = None, strategies: Optional[Sequence[str]] = None, batch: Optional[int] = None,
-            precision: Optional[str] = None, settings: Optional[Mapping[str, Any]] = None) -> Comparison:
+def compare(
+    scenario: Optional[str] = None,
+    *,
+    gpus: Optional[Numbers] = None,
+    model: Optional[str] = None,
+    cluster: Optional[str] = None,
+    strategies: Optional[Sequence[str]] = None,
+    batch: Optional[int] = None,
+    precision: Optional[str] = None,
+    settings: Optional[Mapping[str, Any]] = None,
+) -> Comparison:
     """Strategies side by side; `strategies` None: all."""
     arguments = _arguments(scenario, gpus, model, cluster, None, batch, precision, settings)
     if strategies is not None:
         arguments += ["--strategies", ",".join(strategies)]
     raw = ask(["compare", *arguments])
-    points = [_made(ComparisonPoint, point, strategies=[_made(StrategyResult, s) for s in point["strategies"]])
-              for point in raw.get("points", [])]
+    points = [
+        _made(ComparisonPoint, point, strategies=[_made(StrategyResult, s) for s in point["strategies"]])
+        for point in raw.get("points", [])
+    ]
     return _made(Comparison, raw, points=points, raw=raw)
 
 
-def collective(op: str, *, cluster: str, gpus: int, nodes: Optional[int] = None, sizes: Optional[str] = None,
-               transport: Optional[str] = None, settings: Optional[Mapping[str, Any]] = None) -> Collective:
-    """A collective as "all_reduce" over message sizes, as "8:128M:2" (from, to, factor) or "1M,64M"; K, M, G: powers of two."""
+def collective(
+    op: str,
+    *,
+    cluster: str,
+    gpus: int,
+    nodes: Optional[int] = None,
+    sizes: Optional[str] = None,
+    transport: Optional[str] = None,
+    settings: Optional[Mapping[str, Any]] = None,
+) -> Collective:
+    """A collective as "all_reduce" over message sizes, as "8:128M:2" (from, to, factor) or "1M,64M"; K,
+    M, G: powers of two."""
     arguments = ["collective", "--op", op, "--cluster", cluster, "--gpus", str(gpus)]
     for flag, value in (("--nodes", nodes), ("--sizes", sizes), ("--transport", transport)):
         if value is not None:
@@ -251,4 +309,6 @@ def collective(op: str, *, cluster: str, gpus: int, nodes: Optional[int] = None,
     for key, value in (settings or {}).items():
         arguments += ["--set", f"{key}={value}"]
     raw = ask(arguments)
-    return _made(Collective, raw, points=[_made(CollectivePoint, point) for point in raw.get("points", [])], raw=raw)
+    return _made(
+        Collective, raw, points=[_made(CollectivePoint, point) for point in raw.get("points", [])], raw=raw
+    )

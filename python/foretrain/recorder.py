@@ -16,29 +16,50 @@ MOST_OPERATORS = 200_000
 
 #: Operators that a CPU has under a name of its own, and what every device calls them.
 _NEUTRAL: Dict[str, str] = {
-    "mkldnn_convolution": "convolution", "_mkldnn_convolution": "convolution", "thnn_conv2d": "convolution",
-    "_slow_conv2d_forward": "convolution", "slow_conv3d": "convolution", "conv_depthwise3d": "convolution",
-    "_conv_depthwise2d": "convolution", "cudnn_convolution": "convolution", "miopen_convolution": "convolution",
-    "convolution_overrideable": "convolution", "convolution_backward_overrideable": "convolution_backward",
-    "mkldnn_linear": "linear", "cudnn_batch_norm": "native_batch_norm", "miopen_batch_norm": "native_batch_norm",
+    "mkldnn_convolution": "convolution",
+    "_mkldnn_convolution": "convolution",
+    "thnn_conv2d": "convolution",
+    "_slow_conv2d_forward": "convolution",
+    "slow_conv3d": "convolution",
+    "conv_depthwise3d": "convolution",
+    "_conv_depthwise2d": "convolution",
+    "cudnn_convolution": "convolution",
+    "miopen_convolution": "convolution",
+    "convolution_overrideable": "convolution",
+    "convolution_backward_overrideable": "convolution_backward",
+    "mkldnn_linear": "linear",
+    "cudnn_batch_norm": "native_batch_norm",
+    "miopen_batch_norm": "native_batch_norm",
     "cudnn_batch_norm_backward": "native_batch_norm_backward",
     "_scaled_dot_product_flash_attention_for_cpu": "_scaled_dot_product_flash_attention",
     "_scaled_dot_product_flash_attention_for_cpu_backward": "_scaled_dot_product_flash_attention_backward",
 }
 
 #: Arguments that decide the work, by aten's name, and what the file calls them.
-_KEPT: Dict[str, str] = {name: name for name in (
-    "stride padding dilation groups transposed output_padding ceil_mode count_include_pad output_mask dim keepdim p train "
-    "training is_causal dropout_p eps momentum num_layers bidirectional has_biases batch_first dropout reduction alpha "
-    "ignore_index normalized_shape output_size scale_factors align_corners causal").split()}
+_KEPT: Dict[str, str] = {
+    name: name
+    for name in (
+        "stride padding dilation groups transposed output_padding ceil_mode count_include_pad output_mask dim"
+        " keepdim p train training is_causal dropout_p eps momentum num_layers bidirectional has_biases"
+        " batch_first dropout reduction alpha ignore_index normalized_shape output_size scale_factors"
+        " align_corners causal"
+    ).split()
+}
 _KEPT.update({"kernel_size": "kernel", "num_heads": "heads", "num_head": "heads"})
 
-_SILENT = {"aten::sym_size", "aten::sym_stride", "aten::sym_numel", "aten::sym_storage_offset", "aten::is_same_size"}
+_SILENT = {
+    "aten::sym_size",
+    "aten::sym_stride",
+    "aten::sym_numel",
+    "aten::sym_storage_offset",
+    "aten::is_same_size",
+}
 
 
 @dataclass
 class Operator:
     """One aten operator as it was issued."""
+
     op: str
     of: str
     ins: Tuple[Size, ...]
@@ -69,7 +90,11 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
 def _plain(value: Any) -> bool:
     if isinstance(value, (bool, int, float, str)):
         return True
-    return isinstance(value, (list, tuple)) and len(value) <= 8 and all(isinstance(v, (bool, int, float)) for v in value)
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) <= 8
+        and all(isinstance(v, (bool, int, float)) for v in value)
+    )
 
 
 class _Schema:
@@ -83,8 +108,11 @@ class _Schema:
         space, _, bare = name.partition("::")
         self.name = f"aten::{_NEUTRAL[bare]}" if space == "aten" and bare in _NEUTRAL else name
         arguments = schema.arguments
-        self.kept = [(i, a.name, _KEPT[a.name], a.default_value if a.has_default_value() else None)
-                     for i, a in enumerate(arguments) if a.name in _KEPT]
+        self.kept = [
+            (i, a.name, _KEPT[a.name], a.default_value if a.has_default_value() else None)
+            for i, a in enumerate(arguments)
+            if a.name in _KEPT
+        ]
         self.inplace = any(a.alias_info is not None and a.alias_info.is_write for a in arguments)
 
     def settings(self, arguments: Sequence[Any], named: Dict[str, Any]) -> Dict[str, Any]:
@@ -97,7 +125,8 @@ class _Schema:
 
 
 class Recorder(TorchDispatchMode):
-    """Records operators and storages between `with`; `fake` is the mode whose tensors the step runs on, or None."""
+    """Records operators and storages between `with`; `fake` is the mode whose tensors the step runs on,
+    or None."""
 
     def __init__(self, fake: Any = None) -> None:
         super().__init__()
@@ -129,7 +158,9 @@ class Recorder(TorchDispatchMode):
             return type(value)(self._faked(v) for v in value)
         return value
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Optional[Dict[str, Any]] = None) -> Any:
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Optional[Dict[str, Any]] = None
+    ) -> Any:
         kwargs = kwargs or {}
         schema = self._schemas.get(func)
         if schema is None:
@@ -140,15 +171,23 @@ class Recorder(TorchDispatchMode):
             args = [self._faked(a) for a in args]
             kwargs = {k: self._faked(v) for k, v in kwargs.items()}
         self.storages.look(len(self.operators))
-        inputs = [t for a in args for t in tensors_in(a)] + [t for v in kwargs.values() for t in tensors_in(v)]
+        inputs = [t for a in args for t in tensors_in(a)] + [
+            t for v in kwargs.values() for t in tensors_in(v)
+        ]
         ins = tuple(size_of(t) for t in inputs)  # before it runs: resize_ and set_ change them
         rule = _GRADIENTS.get(schema.name) if self.fake is not None else None
-        result = func(*args, **kwargs) if rule is None else rule(*args, **kwargs)
+        result = func(*args, **kwargs) if rule is None else rule(*args, **kwargs)  # type: ignore[operator]
         self._write(schema, inputs, ins, list(tensors_in(result)), schema.settings(args, kwargs))
         return result
 
-    def _write(self, schema: _Schema, inputs: List[torch.Tensor], ins: Tuple[Size, ...], outputs: List[torch.Tensor],
-               settings: Dict[str, Any]) -> None:
+    def _write(
+        self,
+        schema: _Schema,
+        inputs: List[torch.Tensor],
+        ins: Tuple[Size, ...],
+        outputs: List[torch.Tensor],
+        settings: Dict[str, Any],
+    ) -> None:
         keys = {self.storages.key(t) for t in inputs}
         keys.discard(None)
         if self.backward and schema.name == "aten::detach" and not torch.is_grad_enabled():
@@ -156,11 +195,22 @@ class Recorder(TorchDispatchMode):
                 self.storages.again(tensor)
             return
         view = not schema.inplace and bool(outputs) and all(self.storages.key(t) in keys for t in outputs)
-        self.add(Operator(schema.name, "", ins, tuple(size_of(t) for t in outputs), {} if view else settings,
-                          inplace=schema.inplace, view=view), outputs)
+        self.add(
+            Operator(
+                schema.name,
+                "",
+                ins,
+                tuple(size_of(t) for t in outputs),
+                {} if view else settings,
+                inplace=schema.inplace,
+                view=view,
+            ),
+            outputs,
+        )
 
     def rename(self, dtype: str, other: str) -> None:
         """Writes one number type as another, in every size."""
+
         def named(sizes: Tuple[Size, ...]) -> Tuple[Size, ...]:
             return tuple((other if name == dtype else name, shape) for name, shape in sizes)
 
@@ -172,8 +222,10 @@ class Recorder(TorchDispatchMode):
     def add(self, operator: Operator, outputs: Sequence[torch.Tensor]) -> None:
         """Puts an operator at the end, with the module and the call that are running."""
         if len(self.operators) >= MOST_OPERATORS:
-            raise CaptureError(f"the step has more than {MOST_OPERATORS} operators\n"
-                               "  hint: record fewer layers or fewer time steps; a loop over samples can be one batch")
+            raise CaptureError(
+                f"the step has more than {MOST_OPERATORS} operators\n"
+                "  hint: record fewer layers or fewer time steps; a loop over samples can be one batch"
+            )
         operator.of = self.modules[-1] if self.modules else ""
         operator.backward = self.backward
         operator.recomputed = self.backward and torch.is_grad_enabled()
@@ -185,22 +237,51 @@ class Recorder(TorchDispatchMode):
             self.storages.made(tensor, index)
 
 
-def _convolution_gradients(grad: Any, data: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any,
-                           transposed: Any, output_padding: Any, groups: Any, mask: Any) -> Any:
-    """Fake gradients of a convolution: torch 1.13 would compute real ones to see their sizes, seconds of it."""
+def _convolution_gradients(
+    grad: Any,
+    data: Any,
+    weight: Any,
+    bias_sizes: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: Any,
+    output_padding: Any,
+    groups: Any,
+    mask: Any,
+) -> Any:
+    """Fake gradients of a convolution: torch 1.13 would compute real ones to see their sizes, seconds of
+    it."""
     bias = weight.new_empty(bias_sizes) if mask[2] else None
     return torch.empty_like(data) if mask[0] else None, torch.empty_like(weight) if mask[1] else None, bias
 
 
-def _norm_gradients(grad: Any, data: Any, weight: Any, mean: Any, var: Any, kept_mean: Any, kept_inverse: Any, train: Any,
-                    eps: Any, mask: Any) -> Any:
-    """Fake gradients of a batch norm, those of its parameters in their own type, which torch 1.13 makes that of the data."""
+def _norm_gradients(
+    grad: Any,
+    data: Any,
+    weight: Any,
+    mean: Any,
+    var: Any,
+    kept_mean: Any,
+    kept_inverse: Any,
+    train: Any,
+    eps: Any,
+    mask: Any,
+) -> Any:
+    """Fake gradients of a batch norm, those of its parameters in their own type, which torch 1.13 makes
+    that of the data."""
     like = kept_mean if weight is None else weight
-    return (torch.empty_like(data) if mask[0] else None, torch.empty_like(like) if mask[1] else None,
-            torch.empty_like(like) if mask[2] else None)
+    return (
+        torch.empty_like(data) if mask[0] else None,
+        torch.empty_like(like) if mask[1] else None,
+        torch.empty_like(like) if mask[2] else None,
+    )
 
 
-_GRADIENTS = {"aten::convolution_backward": _convolution_gradients, "aten::native_batch_norm_backward": _norm_gradients}
+_GRADIENTS = {
+    "aten::convolution_backward": _convolution_gradients,
+    "aten::native_batch_norm_backward": _norm_gradients,
+}
 
 
 def _autocast_is_on() -> bool:

@@ -1,4 +1,5 @@
-"""Records one training step of a PyTorch model as a model file: operators, sizes, parameters, gradients' order, storages."""
+"""Records one training step of a PyTorch model as a model file: operators, sizes, parameters, gradients'
+order, storages."""
 from __future__ import annotations
 
 import os
@@ -7,16 +8,16 @@ import shutil
 import subprocess
 import sys
 import warnings
-from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 import torch
 
-from .batches import bare, other_sizes, repeated, samples, tensors_of
+from .batches import bare, other_sizes, repeated, samples
 from .errors import CaptureError, explain, reason, user_line
-from .recorder import MOST_OPERATORS, Operator
-from .sizes import Growth, Size, bytes_of, size_of
+from .recorder import Operator
+from .rows import all_rows, parameter_rows
+from .sizes import Growth, bytes_of, size_of
 from .step import Step, parameters_of, run_step
 from .storages import Storage
 from .version import VERSION
@@ -28,6 +29,7 @@ _MIB = 1024.0 * 1024.0
 @dataclass
 class Capture:
     """A recorded step. Bytes are bytes, `batch` samples; `notes` says what fell back, and why."""
+
     name: str
     batch: int
     grows: bool
@@ -47,44 +49,82 @@ class Capture:
 
     def summary(self) -> str:
         """The recording in words, a line each."""
-        lines = [f"{self.name}: {self.parameters:,} parameters, {self.gradient_bytes / _MIB:,.2f} MiB of gradients, "
-                 f"a batch of {self.batch}",
-                 f"{self.forward_operators:,} operators forward, {self.backward_operators:,} backward; "
-                 f"{self.saved_bytes / _MIB:,.1f} MiB kept for backward; loss: {self.loss}",
-                 "recorded without running it (fake tensors)" if self.faked else "recorded by running it"]
-        lines.append("sizes grow with the batch (recorded at two batches)" if self.grows else "sizes hold for this batch only")
+        lines = [
+            (
+                f"{self.name}: {self.parameters:,} parameters, {self.gradient_bytes / _MIB:,.2f} MiB of"
+                f" gradients, a batch of {self.batch}"
+            ),
+            (
+                f"{self.forward_operators:,} operators forward, {self.backward_operators:,} backward; "
+                f"{self.saved_bytes / _MIB:,.1f} MiB kept for backward; loss: {self.loss}"
+            ),
+            "recorded without running it (fake tensors)" if self.faked else "recorded by running it",
+        ]
+        lines.append(
+            "sizes grow with the batch (recorded at two batches)"
+            if self.grows
+            else "sizes hold for this batch only"
+        )
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
 
-def capture(model: torch.nn.Module, batch: Any, loss: Optional[Callable[..., torch.Tensor]] = None,
-            out: Optional[str] = "model.toml", *, batch_dim: int = 0, name: Optional[str] = None,
-            optimizer: Optional[str] = None, autocast: Union[None, str, torch.dtype] = None,
-            fake: Optional[bool] = None, quiet: bool = False) -> Capture:
+def capture(
+    model: torch.nn.Module,
+    batch: Any,
+    loss: Optional[Callable[..., torch.Tensor]] = None,
+    out: Optional[str] = "model.toml",
+    *,
+    batch_dim: int = 0,
+    name: Optional[str] = None,
+    optimizer: Optional[str] = None,
+    autocast: Union[None, str, torch.dtype] = None,
+    fake: Optional[bool] = None,
+    quiet: bool = False,
+) -> Capture:
     """Records forward and backward of `model` on `batch` and writes the model file `out` (None: no file).
 
-    batch: what the training loop takes from its DataLoader. A tuple is passed as model(*batch), its last entry left
-        out as the target where `loss` takes two arguments or forward does not take it; a dict as model(**batch).
-    loss: loss(output, target) or loss(output). Without it: the module's training_step (Lightning), the output's
+    batch: what the training loop takes from its DataLoader. A tuple is passed as model(*batch), its last
+    entry left
+        out as the target where `loss` takes two arguments or forward does not take it; a dict as
+        model(**batch).
+    loss: loss(output, target) or loss(output). Without it: the module's training_step (Lightning), the
+    output's
         `.loss`, a scalar output, cross entropy of [N, C], else the sum of all outputs.
     batch_dim: the dimension of the batch's tensors that counts samples.
     optimizer: as [model] of a scenario names it, for example "adamw"; left to the scenario if None.
     autocast: "float16" or "bfloat16": the step runs in torch.autocast("cuda", dtype).
     fake: True: only on fake tensors, False: only for real; None: on fake ones where that works.
 
-    The model is unchanged afterwards. Raises CaptureError with the line of the model's code that cannot be recorded.
+    The model is unchanged afterwards. Raises CaptureError with the line of the model's code that cannot
+    be recorded.
     """
     if not isinstance(model, torch.nn.Module):
-        raise CaptureError(f"the model is {type(model).__name__}, no torch.nn.Module\n  hint: pass the module itself, not its output "
-                           "or its class")
+        raise CaptureError(
+            f"the model is {type(model).__name__}, no torch.nn.Module\n  hint: pass the module itself, not"
+            " its output or its class"
+        )
     if any(torch.nn.parameter.is_lazy(p) for p in list(model.parameters()) + list(model.buffers())):
-        raise CaptureError("the model has lazy parameters without a size\n  hint: run it once on the batch before")
+        raise CaptureError(
+            "the model has lazy parameters without a size\n  hint: run it once on the batch before"
+        )
     count = samples(batch, batch_dim)
     half = _half(autocast)
     notes: List[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         first, second = _two_steps(model, batch, loss, batch_dim, count, half, fake, notes)
-    return _written(bare(model), batch, first, second, count, name or type(bare(model)).__name__, optimizer, out, notes, quiet)
+    return _written(
+        bare(model),
+        batch,
+        first,
+        second,
+        count,
+        name or type(bare(model)).__name__,
+        optimizer,
+        out,
+        notes,
+        quiet,
+    )
 
 
 def _half(autocast: Union[None, str, torch.dtype]) -> Optional[torch.dtype]:
@@ -92,13 +132,22 @@ def _half(autocast: Union[None, str, torch.dtype]) -> Optional[torch.dtype]:
         return None
     found = getattr(torch, autocast, None) if isinstance(autocast, str) else autocast
     if found not in (torch.float16, torch.bfloat16):
-        raise CaptureError(f"autocast = {autocast!r}\n  hint: \"float16\" or \"bfloat16\"")
+        raise CaptureError(f'autocast = {autocast!r}\n  hint: "float16" or "bfloat16"')
     return found
 
 
-def _two_steps(model: torch.nn.Module, batch: Any, loss: Any, dim: int, count: int, half: Optional[torch.dtype],
-               fake: Optional[bool], notes: List[str]) -> Tuple[Step, Optional[Step]]:
-    """The step of the given batch and that of a batch twice its size, or None and a note why there is none."""
+def _two_steps(
+    model: torch.nn.Module,
+    batch: Any,
+    loss: Any,
+    dim: int,
+    count: int,
+    half: Optional[torch.dtype],
+    fake: Optional[bool],
+    notes: List[str],
+) -> Tuple[Step, Optional[Step]]:
+    """The step of the given batch and that of a batch twice its size, or None and a note why there is
+    none."""
     faked = fake is not False
     try:
         first = run_step(model, batch, loss, faked, half)
@@ -111,8 +160,10 @@ def _two_steps(model: torch.nn.Module, batch: Any, loss: Any, dim: int, count: i
         faked = False
     others = other_sizes(batch, dim, count)
     if others:
-        notes.append(f"{len(others)} of the batch's tensors, as {list(others[0])}, have another number of samples than {count}: "
-                     "taken to be the same for every batch")
+        notes.append(
+            f"{len(others)} of the batch's tensors, as {list(others[0])}, have another number of samples than"
+            f" {count}: taken to be the same for every batch"
+        )
     try:
         larger = repeated(batch, dim, count, 2)
         return first, run_step(model, larger, loss, faked, half)
@@ -133,129 +184,28 @@ def _at(error: BaseException) -> str:
     return f" (at {where})" if where else ""
 
 
-class _Rows:
-    """The rows of the file from one step, or from two that are alike but for the batch."""
-
-    def __init__(self, first: Step, second: Optional[Step], count: int) -> None:
-        self.first, self.second = first, second
-        self.growth = Growth(count, 2 * count if second is not None else None)
-        self.why = ""
-
-    def _sizes(self, at_first: Sequence[Size], at_second: Optional[Sequence[Size]], what: str) -> List[str]:
-        written = self.growth.sizes(at_first, at_second)
-        if written is None:
-            self.why = self.why or f"{what} grows from {at_first} to {at_second}, on no line with the batch"
-            return []
-        return written
-
-    def match(self) -> bool:
-        """Whether the second step has the same operators and storages."""
-        if self.second is None:
-            return False
-        for kind, a, b in (("operators", self.first.operators, self.second.operators),
-                           ("storages", self.first.storages, self.second.storages)):
-            if len(a) != len(b):
-                self.why = f"{len(a)} {kind} at one batch, {len(b)} at the other"
-                return False
-        for i, (a, b) in enumerate(zip(self.first.operators, self.second.operators)):
-            if a.op != b.op or a.of != b.of:
-                self.why = f"operator {i} is {a.op} at one batch, {b.op} at the other"
-                return False
-        if any(a.made != b.made for a, b in zip(self.first.storages, self.second.storages)):
-            self.why = "storages are made by other operators"
-            return False
-        return True
-
-    def operators(self) -> List[Dict[str, Any]]:
-        in_call = Counter(o.call for o in self.first.operators if o.call is not None)
-        numbers: Dict[int, int] = {}
-        for one in self.first.operators:
-            if one.call is not None and in_call[one.call] > 1:
-                numbers.setdefault(one.call, len(numbers) + 1)
-        return [self._operator(i, o, numbers) for i, o in enumerate(self.first.operators)]
-
-    def _operator(self, i: int, one: Operator, numbers: Dict[int, int]) -> Dict[str, Any]:
-        other = self.second.operators[i] if self.second is not None else None
-        row: Dict[str, Any] = {"op": one.op}
-        if one.backward:
-            row["pass"] = "backward"
-        if one.recomputed:
-            row["recomputed"] = True
-        if one.of:
-            row["of"] = one.of
-        if one.call in numbers:
-            row["call"] = numbers[one.call]
-        if one.node:
-            row["node"] = one.node
-        row["in"] = self._sizes(one.ins, other.ins if other else None, f"operator {i} ({one.op})")
-        row["out"] = self._sizes(one.outs, other.outs if other else None, f"operator {i} ({one.op})")
-        settings = {k: v for k, v in one.with_.items() if other is None or other.with_.get(k) == v}
-        if settings:
-            row["with"] = settings
-        if one.ready:
-            row["ready"] = one.ready
-        row.update({flag: True for flag in ("autocast", "inplace", "view") if getattr(one, flag)})
-        return row
-
-    def storages(self) -> List[Dict[str, Any]]:
-        made = []
-        for i, one in enumerate(self.first.storages):
-            other = self.second.storages[i] if self.second is not None else None
-            size = self._sizes([one.size], [other.size] if other else None, f"the storage of operator {one.made}")
-            row: Dict[str, Any] = {"size": size[0] if size else "", "made": one.made}
-            if one.freed is not None:
-                row["freed"] = one.freed
-            if one.saved:
-                row["saved"] = True
-            made.append(row)
-        return made
-
-    def inputs(self) -> List[str]:
-        return self._sizes(self.first.inputs, self.second.inputs if self.second else None, "the input")
-
-
-def _all_rows(first: Step, second: Optional[Step], count: int, notes: List[str]) -> Tuple[_Rows, Dict[str, List[Any]]]:
-    table = _Rows(first, second, count)
-    if second is not None and table.match():
-        made = {"inputs": table.inputs(), "operators": table.operators(), "storages": table.storages()}
-        if not table.why:
-            return table, made
-    if second is not None:
-        notes.append(f"how sizes grow with the batch is unknown: {table.why}")
-    table = _Rows(first, None, count)
-    return table, {"inputs": table.inputs(), "operators": table.operators(), "storages": table.storages()}
-
-
-def _parameter_rows(model: torch.nn.Module) -> List[Dict[str, Any]]:
-    names: Dict[int, List[str]] = {}
-    for prefix, module in model.named_modules(remove_duplicate=False):
-        for name, tensor in module._parameters.items():
-            if tensor is not None:
-                full = f"{prefix}.{name}" if prefix else name
-                if full not in names.setdefault(id(tensor), []):
-                    names[id(tensor)].append(full)
-    made = []
-    growth = Growth(1)
-    for name, tensor in parameters_of(model):
-        row: Dict[str, Any] = {"name": name, "size": growth.size(size_of(tensor))}
-        also = [n for n in names.get(id(tensor), []) if n != name]
-        if also:
-            row["also"] = also
-        if not tensor.requires_grad:
-            row["frozen"] = True
-        made.append(row)
-    return made
-
-
-def _written(model: torch.nn.Module, batch: Any, first: Step, second: Optional[Step], count: int, name: str,
-             optimizer: Optional[str], out: Optional[str], notes: List[str], quiet: bool) -> Capture:
-    table, made = _all_rows(first, second, count, notes)
+def _written(
+    model: torch.nn.Module,
+    batch: Any,
+    first: Step,
+    second: Optional[Step],
+    count: int,
+    name: str,
+    optimizer: Optional[str],
+    out: Optional[str],
+    notes: List[str],
+    quiet: bool,
+) -> Capture:
+    table, made = all_rows(first, second, count, notes)
     parameters = parameters_of(model)
     trained = [i for i, (_, p) in enumerate(parameters) if p.requires_grad]
     never = len(trained) - len(first.order)
     if never:
-        notes.append(f"{never} parameters get no gradient, as {parameters[next(i for i in trained if i not in first.order)][0]}: "
-                     "DDP needs find_unused_parameters for them")
+        notes.append(
+            f"{never} parameters get no gradient, as"
+            f" {parameters[next(i for i in trained if i not in first.order)][0]}: DDP needs"
+            " find_unused_parameters for them"
+        )
     if len(trained) < len(parameters):
         notes.append(f"{len(parameters) - len(trained)} parameters are frozen")
     recomputed = sum(o.recomputed for o in first.operators)
@@ -265,11 +215,24 @@ def _written(model: torch.nn.Module, batch: Any, first: Step, second: Optional[S
         notes.append(f"{sum(o.autocast for o in first.operators)} operators ran in autocast regions")
     grows = table.second is not None
     content = _content(model, first, made, count, grows, name, optimizer)
-    result = Capture(name, count, grows, first.loss, sum(p.numel() for _, p in parameters),
-                     sum(p.numel() * p.element_size() for i, (_, p) in enumerate(parameters) if i in set(first.order)),
-                     first.order, sum(not o.backward for o in first.operators), sum(o.backward for o in first.operators),
-                     sum(bytes_of(s.size) for s in first.storages if s.saved), first.faked, notes, content, out,
-                     first.operators, first.storages)
+    result = Capture(
+        name,
+        count,
+        grows,
+        first.loss,
+        sum(p.numel() for _, p in parameters),
+        sum(p.numel() * p.element_size() for i, (_, p) in enumerate(parameters) if i in set(first.order)),
+        first.order,
+        sum(not o.backward for o in first.operators),
+        sum(o.backward for o in first.operators),
+        sum(bytes_of(s.size) for s in first.storages if s.saved),
+        first.faked,
+        notes,
+        content,
+        out,
+        first.operators,
+        first.storages,
+    )
     if out is not None:
         write_whole(out, content)
     if not quiet:
@@ -283,19 +246,36 @@ def _without_formula(path: Optional[str]) -> List[str]:
     if path is None or not program:
         return []
     try:
-        shown = subprocess.run([program, "model", "show", os.path.abspath(path)], capture_output=True, text=True, timeout=60,
-                               check=False)
+        shown = subprocess.run(
+            [program, "model", "show", os.path.abspath(path)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return []
     return [line.strip() for line in shown.stdout.splitlines() if "without a formula" in line]
 
 
-def _content(model: torch.nn.Module, step: Step, made: Dict[str, List[Any]], count: int, grows: bool, name: str,
-             optimizer: Optional[str]) -> str:
+def _content(
+    model: torch.nn.Module,
+    step: Step,
+    made: Dict[str, List[Any]],
+    count: int,
+    grows: bool,
+    name: str,
+    optimizer: Optional[str],
+) -> str:
     by = f"foretrain.capture {VERSION}, torch {torch.__version__}"
     plain = re.sub(r"[^ -~]", "?", name)
-    lines = [f"# Recorded by foretrain.capture {VERSION} with torch {torch.__version__}: {plain}, batch of {count}",
-             f"description = {text(f'{plain}, recorded')}"]
+    lines = [
+        (
+            f"# Recorded by foretrain.capture {VERSION} with torch {torch.__version__}: {plain}, batch of"
+            f" {count}"
+        ),
+        f"description = {text(f'{plain}, recorded')}",
+    ]
     if optimizer:
         lines.append(f"optimizer = {text(optimizer)}")
     if step.inputs and grows and made["inputs"][0].startswith("f"):
@@ -303,8 +283,16 @@ def _content(model: torch.nn.Module, step: Step, made: Dict[str, List[Any]], cou
         if inner[0] == "B" and all(d.isdigit() for d in inner[1:]) and len(inner) > 1:
             lines.append(f"input = [{', '.join(inner[1:])}]")
     buffers = [{"name": n, "size": Growth(1).size(size_of(b))} for n, b in model.named_buffers()]
-    lines += ["", "[recorded]", "format = 1", f"by = {text(by)}", f"batch = {count}", f"grows = {value(grows)}",
-              f"inputs = {value(made['inputs'])}", f"modules = {sum(1 for _ in model.named_modules())}"]
-    lines += rows("parameters", _parameter_rows(model)) + rows("buffers", buffers)
+    lines += [
+        "",
+        "[recorded]",
+        "format = 1",
+        f"by = {text(by)}",
+        f"batch = {count}",
+        f"grows = {value(grows)}",
+        f"inputs = {value(made['inputs'])}",
+        f"modules = {sum(1 for _ in model.named_modules())}",
+    ]
+    lines += rows("parameters", parameter_rows(model)) + rows("buffers", buffers)
     lines += rows("operators", made["operators"]) + rows("storages", made["storages"])
     return "\n".join(lines) + "\n"

@@ -9,12 +9,40 @@ import torch
 Size = Tuple[str, Tuple[int, ...]]
 
 _NAMES: Dict[str, str] = {
-    "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32", "int16": "i16",
-    "int8": "i8", "uint8": "u8", "bool": "b8", "complex64": "c64", "complex128": "c64", "quint8": "u8", "qint8": "i8",
-    "float8_e4m3fn": "f8", "float8_e5m2": "f8", "uint16": "i16", "uint32": "i32", "uint64": "i64", "complex32": "f32",
+    "float64": "f64",
+    "float32": "f32",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "int64": "i64",
+    "int32": "i32",
+    "int16": "i16",
+    "int8": "i8",
+    "uint8": "u8",
+    "bool": "b8",
+    "complex64": "c64",
+    "complex128": "c64",
+    "quint8": "u8",
+    "qint8": "i8",
+    "float8_e4m3fn": "f8",
+    "float8_e5m2": "f8",
+    "uint16": "i16",
+    "uint32": "i32",
+    "uint64": "i64",
+    "complex32": "f32",
 }
 _BYTES: Dict[str, int] = {
-    "f64": 8, "f32": 4, "f16": 2, "bf16": 2, "f8": 1, "i64": 8, "i32": 4, "i16": 2, "i8": 1, "u8": 1, "b8": 1, "c64": 8,
+    "f64": 8,
+    "f32": 4,
+    "f16": 2,
+    "bf16": 2,
+    "f8": 1,
+    "i64": 8,
+    "i32": 4,
+    "i16": 2,
+    "i8": 1,
+    "u8": 1,
+    "b8": 1,
+    "c64": 8,
 }
 
 
@@ -36,7 +64,8 @@ def bytes_of(size: Size) -> int:
 
 
 class Growth:
-    """Writes dimensions as `a+bB` from two recordings, of `first` and of `second` samples; alone, as they are."""
+    """Writes dimensions as `a+bB` from two recordings, of `first` and of `second` samples; alone, as they
+    are."""
 
     def __init__(self, first: int, second: Optional[int] = None) -> None:
         self.first, self.second = first, second
@@ -62,7 +91,9 @@ class Growth:
         parts = [self.dimension(a, b) for a, b in zip(at_first[1], at_second[1])]
         return None if None in parts else f"{at_first[0]}[{','.join(p for p in parts if p is not None)}]"
 
-    def sizes(self, at_first: Sequence[Size], at_second: Optional[Sequence[Size]] = None) -> Optional[List[str]]:
+    def sizes(
+        self, at_first: Sequence[Size], at_second: Optional[Sequence[Size]] = None
+    ) -> Optional[List[str]]:
         if at_second is None:
             return [str(self.size(one)) for one in at_first]
         if len(at_first) != len(at_second):

@@ -23,6 +23,7 @@ from .storages import Storage
 @dataclass
 class Step:
     """What one recorded step was."""
+
     operators: List[Operator]
     storages: List[Storage]
     inputs: List[Size]
@@ -53,7 +54,10 @@ def _modules_named(model: torch.nn.Module, recorder: Recorder, graph: Graph) -> 
             if identity == id(module):
                 break
 
-    hooks = [nn_module.register_module_forward_pre_hook(before), nn_module.register_module_forward_hook(after)]
+    hooks = [
+        nn_module.register_module_forward_pre_hook(before),
+        nn_module.register_module_forward_hook(after),
+    ]
     try:
         yield
     finally:
@@ -68,7 +72,7 @@ def _faked(model: torch.nn.Module, mode: Any) -> Iterator[None]:
     undo: List[Tuple[Any, str, Any]] = []
     try:
         for module in model.modules():
-            for held in (module._parameters, module._buffers):
+            for held in (module._parameters, module._buffers):  # type: Any
                 for name, tensor in held.items():
                     if tensor is not None:
                         if id(tensor) not in fakes:
@@ -77,9 +81,13 @@ def _faked(model: torch.nn.Module, mode: Any) -> Iterator[None]:
                         held[name] = fakes[id(tensor)]
         for module in model.modules():  # lists of weights, as recurrent layers have them
             for name, value in list(module.__dict__.items()):
-                if isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) and id(v) in fakes for v in value):
+                if isinstance(value, (list, tuple)) and any(
+                    isinstance(v, torch.Tensor) and id(v) in fakes for v in value
+                ):
                     undo.append((module.__dict__, name, value))
-                    module.__dict__[name] = type(value)(fakes.get(id(v), v) if isinstance(v, torch.Tensor) else v for v in value)
+                    module.__dict__[name] = type(value)(
+                        fakes.get(id(v), v) if isinstance(v, torch.Tensor) else v for v in value
+                    )
         yield
     finally:
         for held, name, value in reversed(undo):
@@ -106,7 +114,8 @@ def _kept(model: torch.nn.Module) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _training(model: torch.nn.Module) -> Iterator[None]:
-    """A model in eval mode is in training mode while it lasts; parts in eval mode of one in training mode stay so."""
+    """A model in eval mode is in training mode while it lasts; parts in eval mode of one in training mode
+    stay so."""
     modes = [(m, m.training) for m in model.modules()]
     if not model.training:
         model.train()
@@ -136,15 +145,24 @@ def _is_lightning(model: torch.nn.Module) -> bool:
 
 def _training_step(model: Any, batch: Any) -> Tuple[Any, str]:
     if getattr(model, "automatic_optimization", True) is False:
-        raise CaptureError("the module optimises by hand (automatic_optimization = False): its training_step is no single "
-                           "forward and backward\n  hint: pass loss=function(output, target) to record forward instead")
-    wants = len([p for p in inspect.signature(model.training_step).parameters.values() if p.default is p.empty
-                 and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)])
+        raise CaptureError(
+            "the module optimises by hand (automatic_optimization = False): its training_step is no single "
+            "forward and backward\n  hint: pass loss=function(output, target) to record forward instead"
+        )
+    wants = len(
+        [
+            p
+            for p in inspect.signature(model.training_step).parameters.values()
+            if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+    )
     with _no_logger(model):
         result = model.training_step(batch, 0) if wants != 1 else model.training_step(batch)
     loss = result.get("loss") if isinstance(result, Mapping) else result
     if not isinstance(loss, torch.Tensor):
-        raise CaptureError("training_step returned no loss\n  hint: it returns a tensor, or a dict with \"loss\"")
+        raise CaptureError(
+            'training_step returned no loss\n  hint: it returns a tensor, or a dict with "loss"'
+        )
     return loss, "training_step's"
 
 
@@ -152,7 +170,12 @@ def _forward(model: torch.nn.Module, batch: Any, loss: Any) -> Tuple[torch.Tenso
     if loss is None and _is_lightning(model):
         return _training_step(model, batch)
     args, named, target = forward_arguments(model, batch, loss)
-    if loss is not None and named and target is not None and not _accepts(model, "labels" if "labels" in named else "target"):
+    if (
+        loss is not None
+        and named
+        and target is not None
+        and not _accepts(model, "labels" if "labels" in named else "target")
+    ):
         named.pop("labels", None), named.pop("target", None)
     output = model(*args, **named)
     if loss is None:
@@ -172,12 +195,20 @@ def _accepts(model: torch.nn.Module, name: str) -> bool:
 
 def _checked(loss: Any) -> torch.Tensor:
     if not isinstance(loss, torch.Tensor):
-        raise CaptureError(f"the loss is {type(loss).__name__}, no tensor\n  hint: loss(output, target) returns a scalar tensor")
+        raise CaptureError(
+            f"the loss is {type(loss).__name__}, no tensor\n  hint: loss(output, target) returns a scalar"
+            " tensor"
+        )
     if loss.dim() > 0 and loss.numel() != 1:
-        raise CaptureError(f"the loss has the shape {tuple(loss.shape)}\n  hint: reduce it, as by .mean(), so that it is a scalar")
+        raise CaptureError(
+            f"the loss has the shape {tuple(loss.shape)}\n  hint: reduce it, as by .mean(), so that it is a"
+            " scalar"
+        )
     if not loss.requires_grad:
-        raise CaptureError("the loss has no gradient: nothing would be trained\n  hint: check requires_grad of the parameters, "
-                           "torch.no_grad() and .detach() in forward")
+        raise CaptureError(
+            "the loss has no gradient: nothing would be trained\n  hint: check requires_grad of the"
+            " parameters, torch.no_grad() and .detach() in forward"
+        )
     return loss
 
 
@@ -193,11 +224,14 @@ def run_step(model: torch.nn.Module, batch: Any, loss: Any, faked: bool, half: O
     device = _device(model, batch)
     if faked:
         from torch._subclasses import FakeTensorMode
+
         mode = _fake_mode(FakeTensorMode)
         with _training(model), _faked(model, mode):
             return _record(model, map_tensors(batch, once(mode.from_tensor)), loss, device, half, mode)
     with _training(model), _kept(model):
-        return _record(model, map_tensors(batch, once(lambda t: t.detach().clone())), loss, device, half, None)
+        return _record(
+            model, map_tensors(batch, once(lambda t: t.detach().clone())), loss, device, half, None
+        )
 
 
 def _fake_mode(kind: Any) -> Any:
@@ -208,7 +242,14 @@ def _fake_mode(kind: Any) -> Any:
         return kind()
 
 
-def _record(model: torch.nn.Module, batch: Any, loss: Any, device: torch.device, half: Optional[torch.dtype], mode: Any) -> Step:
+def _record(
+    model: torch.nn.Module,
+    batch: Any,
+    loss: Any,
+    device: torch.device,
+    half: Optional[torch.dtype],
+    mode: Any,
+) -> Step:
     recorder = Recorder(mode)
     for tensor in list(model.parameters()) + list(model.buffers()):
         recorder.storages.leave_out(tensor)

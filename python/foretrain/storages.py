@@ -16,7 +16,7 @@ def storage_of(tensor: torch.Tensor) -> Any:
     try:
         with torch._C.DisableTorchFunction():
             if hasattr(torch.Tensor, "untyped_storage"):
-                return tensor.untyped_storage()
+                return tensor.untyped_storage()  # type: ignore[attr-defined,unused-ignore]
             return tensor.storage()
     except (NotImplementedError, RuntimeError):
         return None
@@ -24,7 +24,9 @@ def storage_of(tensor: torch.Tensor) -> Any:
 
 @dataclass
 class Storage:
-    """One storage: index of the operator that made it and of the last operator that it outlived (None: the step's end)."""
+    """One storage: index of the operator that made it and of the last operator that it outlived (None:
+    the step's end)."""
+
     size: Size
     made: int
     freed: Optional[int] = None
@@ -32,7 +34,9 @@ class Storage:
 
 
 class _Watched:
-    """A living storage: how many Python tensors and saved tensors hold it, and a weak reference that tells when it goes."""
+    """A living storage: how many Python tensors and saved tensors hold it, and a weak reference that
+    tells when it goes."""
+
     __slots__ = ("record", "reference", "holders")
 
     def __init__(self, record: Optional[Storage], reference: Any) -> None:
@@ -40,7 +44,8 @@ class _Watched:
 
 
 class Storages:
-    """Follows storages by the tensors that hold them; asks a storage whether it lives only once no known holder is left."""
+    """Follows storages by the tensors that hold them; asks a storage whether it lives only once no known
+    holder is left."""
 
     def __init__(self) -> None:
         self.records: List[Storage] = []
@@ -84,7 +89,8 @@ class Storages:
             self._hold(tensor, key, watched)
 
     def again(self, tensor: torch.Tensor) -> None:
-        """A further tensor on a storage that is known; one that is not is a number's, and no storage of the step."""
+        """A further tensor on a storage that is known; one that is not is a number's, and no storage
+        of the step."""
         key = self.key(tensor)
         watched = self._watched.get(key) if key is not None else None
         if watched is not None and watched.record is not None:

@@ -16,6 +16,7 @@ from .step import _checked, _forward, _kept, _training
 @dataclass
 class Timing:
     """Measured steps: seconds each, without those of the warm-up; `batch` samples a step, on one device."""
+
     device: str
     batch: int
     steps_s: List[float]
@@ -35,23 +36,40 @@ class Timing:
 
     def settings(self) -> Dict[str, Any]:
         """The same for predict(settings=...)."""
-        return {"measured.gpus": 1, "measured.step": f"{self.step_s * 1e3:.4g} ms", "measured.reused_batch": True,
-                "model.batch_per_gpu": self.batch}
+        return {
+            "measured.gpus": 1,
+            "measured.step": f"{self.step_s * 1e3:.4g} ms",
+            "measured.reused_batch": True,
+            "model.batch_per_gpu": self.batch,
+        }
 
 
-def time(model: torch.nn.Module, batch: Any, loss: Optional[Callable[..., torch.Tensor]] = None, *,
-         device: Optional[str] = None, steps: int = 20, warm_up: int = 5, batch_dim: int = 0,
-         optimizer: Optional[Callable[[Iterable[torch.nn.Parameter]], Any]] = None,
-         autocast: Optional[str] = None) -> Timing:
-    """Measures `steps` training steps (zero gradients, forward, loss, backward, optimizer) on one batch, on a GPU.
+def time(
+    model: torch.nn.Module,
+    batch: Any,
+    loss: Optional[Callable[..., torch.Tensor]] = None,
+    *,
+    device: Optional[str] = None,
+    steps: int = 20,
+    warm_up: int = 5,
+    batch_dim: int = 0,
+    optimizer: Optional[Callable[[Iterable[torch.nn.Parameter]], Any]] = None,
+    autocast: Optional[str] = None,
+) -> Timing:
+    """Measures `steps` training steps (zero gradients, forward, loss, backward, optimizer) on one batch,
+    on a GPU.
 
-    device: "cuda" by default; "cpu" measures on the CPU, where that is asked for. The model is moved there and stays.
+    device: "cuda" by default; "cpu" measures on the CPU, where that is asked for. The model is moved
+    there and stays.
     optimizer: makes one of the parameters; SGD with momentum by default, with a learning rate of zero.
-    The batch is on the device before; weights and buffers are afterwards what they were if the learning rate is zero.
+    The batch is on the device before; weights and buffers are afterwards what they were if the learning
+    rate is zero.
     """
     place = torch.device(device or "cuda")
     if place.type == "cuda" and not torch.cuda.is_available():
-        raise ForetrainError("no GPU here\n  hint: run this where the training runs; time(..., device=\"cpu\") measures the CPU")
+        raise ForetrainError(
+            'no GPU here\n  hint: run this where the training runs; time(..., device="cpu") measures the CPU'
+        )
     if steps < 1 or warm_up < 0:
         raise ForetrainError("steps is at least 1, warm_up at least 0")
     count = samples(batch, batch_dim)
@@ -69,11 +87,19 @@ def time(model: torch.nn.Module, batch: Any, loss: Optional[Callable[..., torch.
     return Timing(torch.cuda.get_device_name(place) if place.type == "cuda" else "cpu", count, took)
 
 
-def _measured(model: torch.nn.Module, batch: Any, loss: Any, optimizer: Any, place: torch.device, steps: int, warm_up: int,
-              autocast: Optional[str]) -> List[float]:
+def _measured(
+    model: torch.nn.Module,
+    batch: Any,
+    loss: Any,
+    optimizer: Any,
+    place: torch.device,
+    steps: int,
+    warm_up: int,
+    autocast: Optional[str],
+) -> List[float]:
     half = getattr(torch, autocast) if autocast else None
     if half is not None and half not in (torch.float16, torch.bfloat16):
-        raise CaptureError(f"autocast = {autocast!r}\n  hint: \"float16\" or \"bfloat16\"")
+        raise CaptureError(f'autocast = {autocast!r}\n  hint: "float16" or "bfloat16"')
 
     def step() -> None:
         optimizer.zero_grad(set_to_none=True)

@@ -19,7 +19,9 @@ except ImportError:
     torchvision = None  # type: ignore[assignment]
 
 needs_torch = unittest.skipIf(torch is None, "needs PyTorch (Debian: python3-torch)")
-needs_torchvision = unittest.skipIf(torch is None or torchvision is None, "needs torchvision (Debian: python3-torchvision)")
+needs_torchvision = unittest.skipIf(
+    torch is None or torchvision is None, "needs torchvision (Debian: python3-torchvision)"
+)
 
 
 def facts(name):
@@ -33,11 +35,14 @@ def facts(name):
 def record(model, batch, loss=None, **options):
     """A recording without a file and without words."""
     import foretrain
+
     return foretrain.capture(model, batch, loss, out=options.pop("out", None), quiet=True, **options)
 
 
 def kept_by_hooks(model, forward):
-    """Bytes of the storages that saved_tensors_hooks see in a forward for real, parameters and buffers left out."""
+    """Bytes of the storages that saved_tensors_hooks see in a forward for real, parameters and buffers
+    left out."""
+
     def place(tensor):
         return tensor.storage().data_ptr()
 
@@ -72,6 +77,7 @@ def mask_bytes(capture):
 def program():
     """The program, or the test is skipped."""
     import foretrain
+
     try:
         return foretrain.find_program()
     except foretrain.ForetrainError as error:

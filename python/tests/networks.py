@@ -1,4 +1,5 @@
-"""Networks that the tests record, written as people write them: GPT-2, BERT by modules, a U-Net with custom layers, an LSTM."""
+"""Networks that the tests record, written as people write them: GPT-2, BERT by modules, a U-Net with custom
+layers, an LSTM."""
 import math
 from typing import Optional, Tuple
 
@@ -19,7 +20,10 @@ class SelfAttention(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         b, s, w = x.shape
-        q, k, v = (t.view(b, s, self.heads, w // self.heads).permute(0, 2, 1, 3) for t in self.c_attn(x).split(w, dim=2))
+        q, k, v = (
+            t.view(b, s, self.heads, w // self.heads).permute(0, 2, 1, 3)
+            for t in self.c_attn(x).split(w, dim=2)
+        )
         scores = q @ k.transpose(-1, -2) / math.sqrt(w // self.heads)
         mask = self.bias[:, :, :s, :s].bool()
         scores = torch.where(mask, scores, torch.full((), torch.finfo(scores.dtype).min, dtype=scores.dtype))
@@ -51,7 +55,9 @@ class Block(nn.Module):
 
 
 class Decoder(nn.Module):
-    def __init__(self, vocabulary: int, positions: int, width: int, heads: int, layers: int, p: float) -> None:
+    def __init__(
+        self, vocabulary: int, positions: int, width: int, heads: int, layers: int, p: float
+    ) -> None:
         super().__init__()
         self.wte, self.wpe = nn.Embedding(vocabulary, width), nn.Embedding(positions, width)
         self.drop = nn.Dropout(p)
@@ -69,8 +75,15 @@ class Decoder(nn.Module):
 class GPT2(nn.Module):
     """GPT-2 small with a tied head; returns logits and, with labels, the loss."""
 
-    def __init__(self, vocabulary: int = 50257, positions: int = 1024, width: int = 768, heads: int = 12, layers: int = 12,
-                 p: float = 0.1) -> None:
+    def __init__(
+        self,
+        vocabulary: int = 50257,
+        positions: int = 1024,
+        width: int = 768,
+        heads: int = 12,
+        layers: int = 12,
+        p: float = 0.1,
+    ) -> None:
         super().__init__()
         self.transformer = Decoder(vocabulary, positions, width, heads, layers, p)
         self.lm_head = nn.Linear(width, vocabulary, bias=False)
@@ -87,9 +100,17 @@ class GPT2(nn.Module):
 class BertLayer(nn.Module):
     def __init__(self, width: int, heads: int, p: float) -> None:
         super().__init__()
-        self.query, self.key, self.value = nn.Linear(width, width), nn.Linear(width, width), nn.Linear(width, width)
+        self.query, self.key, self.value = (
+            nn.Linear(width, width),
+            nn.Linear(width, width),
+            nn.Linear(width, width),
+        )
         self.dense, self.norm = nn.Linear(width, width), nn.LayerNorm(width, eps=1e-12)
-        self.up, self.down, self.out_norm = nn.Linear(width, 4 * width), nn.Linear(4 * width, width), nn.LayerNorm(width)
+        self.up, self.down, self.out_norm = (
+            nn.Linear(width, 4 * width),
+            nn.Linear(4 * width, width),
+            nn.LayerNorm(width),
+        )
         self.drop_scores, self.drop, self.drop_out = nn.Dropout(p), nn.Dropout(p), nn.Dropout(p)
         self.heads = heads
 
@@ -130,7 +151,9 @@ class Predictions(nn.Module):
 class BERT(nn.Module):
     """BERT for pre-training: masked words and the next sentence, called with named inputs."""
 
-    def __init__(self, vocabulary: int = 30522, width: int = 768, heads: int = 12, layers: int = 12, p: float = 0.1) -> None:
+    def __init__(
+        self, vocabulary: int = 30522, width: int = 768, heads: int = 12, layers: int = 12, p: float = 0.1
+    ) -> None:
         super().__init__()
         self.embeddings = Embeddings(vocabulary, width, p)
         self.layers = nn.ModuleList(BertLayer(width, heads, p) for _ in range(layers))
@@ -145,7 +168,9 @@ class BERT(nn.Module):
             x = layer(x, mask)
         first = torch.tanh(self.pooler(x[:, 0]))
         words, pair = self.predictions(x), self.next_sentence(first)
-        loss = F.cross_entropy(words.view(-1, words.shape[-1]), labels.view(-1)) + F.cross_entropy(pair, next_label)
+        loss = F.cross_entropy(words.view(-1, words.shape[-1]), labels.view(-1)) + F.cross_entropy(
+            pair, next_label
+        )
         return {"loss": loss, "logits": words}
 
 
@@ -180,8 +205,15 @@ class UNet(nn.Module):
 
     def __init__(self, channels: int = 3, classes: int = 5, width: int = 16) -> None:
         super().__init__()
-        self.down = nn.ModuleList([Twice(channels, width), Twice(width, 2 * width), Twice(2 * width, 4 * width)])
-        self.up = nn.ModuleList([nn.ConvTranspose2d(4 * width, 2 * width, 2, stride=2), nn.ConvTranspose2d(2 * width, width, 2, stride=2)])
+        self.down = nn.ModuleList(
+            [Twice(channels, width), Twice(width, 2 * width), Twice(2 * width, 4 * width)]
+        )
+        self.up = nn.ModuleList(
+            [
+                nn.ConvTranspose2d(4 * width, 2 * width, 2, stride=2),
+                nn.ConvTranspose2d(2 * width, width, 2, stride=2),
+            ]
+        )
         self.back = nn.ModuleList([Twice(4 * width, 2 * width), Twice(2 * width, width)])
         self.head = nn.Conv2d(width, classes, 1)
 

@@ -39,6 +39,7 @@ if common.torch is not None:
 class BadInput(unittest.TestCase):
     def says(self, *words, model, batch, loss=None, **options):
         import foretrain
+
         with self.assertRaises(foretrain.CaptureError) as caught:
             record(model, batch, loss, **options)
         for word in words + ("hint: ",):
@@ -54,7 +55,13 @@ class BadInput(unittest.TestCase):
         self.says("test_bad_input.py:", "asks for a number", model=Asks(), batch=torch.ones(2, 4), fake=True)
 
     def test_a_wrong_shape_names_the_line(self):
-        self.says("recording the step failed", "2x5 and 4x4", "test_bad_input.py:", model=Asks(), batch=torch.ones(2, 5))
+        self.says(
+            "recording the step failed",
+            "2x5 and 4x4",
+            "test_bad_input.py:",
+            model=Asks(),
+            batch=torch.ones(2, 5),
+        )
 
     def test_an_empty_batch(self):
         self.says("the batch is empty", model=Asks(), batch=torch.ones(0, 4))
@@ -66,13 +73,27 @@ class BadInput(unittest.TestCase):
         self.says("no torch.nn.Module", model=Asks, batch=torch.ones(2, 4))
 
     def test_nothing_to_train(self):
-        self.says("no gradient", model=Asks().requires_grad_(False), batch=torch.ones(2, 4), loss=lambda out: out.sum())
+        self.says(
+            "no gradient",
+            model=Asks().requires_grad_(False),
+            batch=torch.ones(2, 4),
+            loss=lambda out: out.sum(),
+        )
 
     def test_input_and_target_of_different_lengths(self):
-        self.says("2 samples, the target 3", model=nn.Linear(4, 4), batch=(torch.ones(2, 4), torch.zeros(3, dtype=torch.long)))
+        self.says(
+            "2 samples, the target 3",
+            model=nn.Linear(4, 4),
+            batch=(torch.ones(2, 4), torch.zeros(3, dtype=torch.long)),
+        )
 
     def test_a_loss_that_is_no_scalar(self):
-        self.says("the loss has the shape (2, 4)", model=nn.Linear(4, 4), batch=torch.ones(2, 4), loss=lambda out: out)
+        self.says(
+            "the loss has the shape (2, 4)",
+            model=nn.Linear(4, 4),
+            batch=torch.ones(2, 4),
+            loss=lambda out: out,
+        )
 
     def test_lazy_parameters(self):
         with warnings.catch_warnings():
@@ -85,6 +106,7 @@ class BadInput(unittest.TestCase):
 
     def test_a_step_of_too_many_operators(self):
         from foretrain import recorder
+
         held, recorder.MOST_OPERATORS = recorder.MOST_OPERATORS, 1000
         try:
             self.says("more than 1000 operators", model=Loop(1001), batch=torch.ones(2, 4))
@@ -116,6 +138,7 @@ class BadInput(unittest.TestCase):
 class CommandLine(unittest.TestCase):
     def run_in(self, folder, *arguments):
         from foretrain.command import main
+
         held, path = os.getcwd(), list(sys.path)
         os.chdir(folder)
         said = io.StringIO()
@@ -134,7 +157,9 @@ class CommandLine(unittest.TestCase):
         self.addCleanup(self.kept.cleanup)
         self.folder = Path(self.kept.name)
         (self.folder / "one_example.py").write_text(
-            "import torch\n\n\ndef example():\n    return torch.nn.Linear(4, 3), torch.zeros(2, 4)\n\n\ndef nothing():\n    return 3\n")
+            "import torch\n\n\ndef example():\n    return torch.nn.Linear(4, 3), torch.zeros(2, 4)\n\n\ndef"
+            " nothing():\n    return 3\n"
+        )
         (self.folder / "one_broken.py").write_text("import torch\nnot_there()\n")
 
     def test_a_module_and_a_file_are_taken(self):
@@ -144,9 +169,14 @@ class CommandLine(unittest.TestCase):
             self.assertTrue((self.folder / "out.toml").is_file())
 
     def test_what_is_wrong_is_said_in_lines(self):
-        for place, word in (("one_example", "names no function"), ("one_example:other", "no function other"),
-                            ("one_example:nothing", "returned int"), ("not_there:f", "not_there"), ("no.py:f", "no such file"),
-                            ("one_broken:f", "one_broken.py:2: not_there()")):
+        for place, word in (
+            ("one_example", "names no function"),
+            ("one_example:other", "no function other"),
+            ("one_example:nothing", "returned int"),
+            ("not_there:f", "not_there"),
+            ("no.py:f", "no such file"),
+            ("one_broken:f", "one_broken.py:2: not_there()"),
+        ):
             code, said = self.run_in(self.folder, "capture", place)
             self.assertEqual(code, 1, said)
             self.assertIn(word, said)

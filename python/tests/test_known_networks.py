@@ -1,4 +1,5 @@
-"""Recordings of known networks agree with ../shared/facts/models: parameters, gradients' order, operators, kept bytes."""
+"""Recordings of known networks agree with ../shared/facts/models: parameters, gradients' order, operators,
+kept bytes."""
 import unittest
 
 from . import common
@@ -18,7 +19,10 @@ class KnownNetworks(unittest.TestCase):
         self.assertEqual(capture.parameters, known["n_params"])
         self.assertEqual(capture.gradient_bytes, 4 * known["n_params"])
         self.assertEqual(capture.ready_order, known["grad_ready_order"])
-        kept = capture.batch * known["saved_for_backward_bytes_per_sample_fp32_cpu"] + known["saved_for_backward_bytes_fixed_cpu"]
+        kept = (
+            capture.batch * known["saved_for_backward_bytes_per_sample_fp32_cpu"]
+            + known["saved_for_backward_bytes_fixed_cpu"]
+        )
         self.assertAlmostEqual((capture.saved_bytes + mask_bytes(capture)) / kept, 1, delta=0.001)
         dropouts = sum(o.op == "aten::native_dropout" for o in capture.operators)
         forward = [o for o in capture.operators if not o.backward and not o.view]

@@ -61,20 +61,30 @@ class Answers(unittest.TestCase):
 
 class Package(unittest.TestCase):
     def test_asking_needs_no_torch(self):
-        code = ("import sys; sys.modules['torch'] = None; import foretrain\n"
-                "try: foretrain.capture\nexcept foretrain.ForetrainError as error: print('needs PyTorch' in str(error))")
-        done = subprocess.run([sys.executable, "-c", code], cwd=TOP / "python", capture_output=True, text=True, check=True)
+        code = (
+            "import sys; sys.modules['torch'] = None; import foretrain\ntry: foretrain.capture\nexcept"
+            " foretrain.ForetrainError as error: print('needs PyTorch' in str(error))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=TOP / "python", capture_output=True, text=True, check=True
+        )
         self.assertEqual(done.stdout, "True\n")
 
     def test_a_wheel_is_built_without_the_net(self):
         if importlib.util.find_spec("build") is None or importlib.util.find_spec("wheel") is None:
             self.skipTest("needs build and wheel (Debian: python3-build python3-wheel)")
         import shutil
+
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / "python"
-            shutil.copytree(TOP / "python", copy, ignore=shutil.ignore_patterns("__pycache__", "tests", "build"))
-            subprocess.run([sys.executable, "-m", "build", "--no-isolation", "--wheel", "-o", folder, str(copy)],
-                           capture_output=True, check=True)
+            shutil.copytree(
+                TOP / "python", copy, ignore=shutil.ignore_patterns("__pycache__", "tests", "build")
+            )
+            subprocess.run(
+                [sys.executable, "-m", "build", "--no-isolation", "--wheel", "-o", folder, str(copy)],
+                capture_output=True,
+                check=True,
+            )
             wheel = next(Path(folder).glob("foretrain-*.whl"))
             names = set(zipfile.ZipFile(wheel).namelist())
             sources = {f"foretrain/{p.name}" for p in (TOP / "python/foretrain").glob("*.py")}
@@ -83,17 +93,28 @@ class Package(unittest.TestCase):
     @needs_torch
     def test_the_single_file_records_by_itself(self):
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([sys.executable, str(TOP / "tools/one_file"), str(Path(folder) / "foretrain_capture.py")], check=True)
+            subprocess.run(
+                [sys.executable, str(TOP / "tools/one_file"), str(Path(folder) / "foretrain_capture.py")],
+                check=True,
+            )
             (Path(folder) / "one.py").write_text(
-                "import torch\n\n\ndef example():\n    return torch.nn.LSTM(4, 3), torch.zeros(5, 2, 4), lambda out: out[0].sum()\n")
-            done = subprocess.run([sys.executable, "foretrain_capture.py", "capture", "one:example", "--batch-dim", "1"], cwd=folder,
-                                  capture_output=True, text=True, check=False)
+                "import torch\n\n\ndef example():\n    return torch.nn.LSTM(4, 3), torch.zeros(5, 2, 4),"
+                " lambda out: out[0].sum()\n"
+            )
+            done = subprocess.run(
+                [sys.executable, "foretrain_capture.py", "capture", "one:example", "--batch-dim", "1"],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("f32[5,B,4]", (Path(folder) / "model.toml").read_text())
 
     @needs_torch
     def test_steps_are_measured_on_a_cpu_where_asked(self):
         import torch
+
         model = torch.nn.Linear(4, 3)
         timing = foretrain.time(model, torch.zeros(2, 4), device="cpu", steps=3, warm_up=1)
         self.assertEqual((len(timing.steps_s), timing.batch, timing.device), (3, 2, "cpu"))

@@ -1,4 +1,5 @@
-"""What a recording says of a step: kept storages, lifetimes, modules, calls, growth, checkpointing, autocast, recurrent layers."""
+"""What a recording says of a step: kept storages, lifetimes, modules, calls, growth, checkpointing, autocast,
+recurrent layers."""
 import tempfile
 import unittest
 from dataclasses import dataclass
@@ -27,7 +28,9 @@ def ops(capture, **wanted):
 @needs_torch
 class KeptStorages(unittest.TestCase):
     def agrees(self, model, forward, capture):
-        self.assertAlmostEqual((capture.saved_bytes + mask_bytes(capture)) / kept_by_hooks(model, forward), 1, delta=0.002)
+        self.assertAlmostEqual(
+            (capture.saved_bytes + mask_bytes(capture)) / kept_by_hooks(model, forward), 1, delta=0.002
+        )
 
     def test_a_unet_with_a_custom_function_keeps_what_the_hooks_count(self):
         model, x, y = networks.UNet(), torch.zeros(2, 3, 32, 32), torch.zeros(2, 32, 32, dtype=torch.long)
@@ -43,8 +46,14 @@ class KeptStorages(unittest.TestCase):
         self.assertEqual(faked.content.replace("\n", ""), run.content.replace("\n", ""))
 
     def test_storages_are_freed_where_their_last_holder_goes(self):
-        capture = record(nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 3)), (torch.zeros(2, 4), labels(2)))
-        relu = next(s for s in capture.storages if s.made == next(i for i, o in enumerate(capture.operators) if o.op == "aten::relu"))
+        capture = record(
+            nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 3)), (torch.zeros(2, 4), labels(2))
+        )
+        relu = next(
+            s
+            for s in capture.storages
+            if s.made == next(i for i, o in enumerate(capture.operators) if o.op == "aten::relu")
+        )
         threshold = next(i for i, o in enumerate(capture.operators) if o.op == "aten::threshold_backward")
         self.assertTrue(relu.saved)
         self.assertEqual(relu.freed, threshold)
@@ -104,15 +113,24 @@ class Structure(unittest.TestCase):
         model = networks.GPT2(100, 32, 16, 2, 1)
         model.transformer.wpe.weight.requires_grad_(False)
         capture = record(model, (networks.ids(2, 16, 100),) * 2)
-        self.assertIn('{ name = "transformer.wte.weight", size = "f32[100,16]", also = ["lm_head.weight"] }', capture.content)
-        self.assertIn('{ name = "transformer.wpe.weight", size = "f32[32,16]", frozen = true }', capture.content)
+        self.assertIn(
+            '{ name = "transformer.wte.weight", size = "f32[100,16]", also = ["lm_head.weight"] }',
+            capture.content,
+        )
+        self.assertIn(
+            '{ name = "transformer.wpe.weight", size = "f32[32,16]", frozen = true }', capture.content
+        )
         self.assertNotIn(1, capture.ready_order)
 
     def test_checkpointed_operators_are_recomputed_under_both_forms(self):
         class Saver(nn.Module):
             def __init__(self, form):
                 super().__init__()
-                self.inner, self.last, self.form = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 4)), nn.Linear(4, 4), form
+                self.inner, self.last, self.form = (
+                    nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 4)),
+                    nn.Linear(4, 4),
+                    form,
+                )
 
             def forward(self, x):
                 return checkpoint(self.inner, self.last(x), use_reentrant=self.form)
@@ -135,7 +153,10 @@ class Structure(unittest.TestCase):
 
         for fake in (True, False):
             capture = record(Mixed(), torch.zeros(2, 3, 8, 8), fake=fake)
-            convolution, norm = ops(capture, op="aten::convolution")[0], ops(capture, op="aten::native_layer_norm")[0]
+            convolution, norm = (
+                ops(capture, op="aten::convolution")[0],
+                ops(capture, op="aten::native_layer_norm")[0],
+            )
             self.assertEqual([name for name, _ in convolution.ins], ["f16", "f16", "f16"])
             self.assertEqual([name for name, _ in norm.ins], ["f32", "f32", "f32"])
             self.assertTrue(convolution.autocast)
@@ -154,7 +175,9 @@ class Structure(unittest.TestCase):
     def test_a_file_is_written_whole(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.toml"
-            capture = record(nn.Linear(4, 3), torch.zeros(2, 4), out=str(path), optimizer="adamw", name='a "b"')
+            capture = record(
+                nn.Linear(4, 3), torch.zeros(2, 4), out=str(path), optimizer="adamw", name='a "b"'
+            )
             self.assertEqual(path.read_text(), capture.content)
             self.assertEqual([p.name for p in Path(folder).iterdir()], ["model.toml"])
             self.assertIn('optimizer = "adamw"', capture.content)
@@ -170,7 +193,12 @@ class Structure(unittest.TestCase):
         self.assertEqual((recorded["format"], recorded["batch"], recorded["grows"]), (1, 2, True))
         self.assertEqual([p["name"] for p in recorded["parameters"]], ["0.weight", "0.bias"])
         self.assertEqual(sum(len(o.get("ready", [])) for o in recorded["operators"]), 2)
-        self.assertTrue(all(s["made"] <= s.get("freed", s["made"]) < len(recorded["operators"]) for s in recorded["storages"]))
+        self.assertTrue(
+            all(
+                s["made"] <= s.get("freed", s["made"]) < len(recorded["operators"])
+                for s in recorded["storages"]
+            )
+        )
 
 
 @needs_torch
