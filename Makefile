@@ -3,10 +3,12 @@ CONFIGURED = build/$(1)/build.ninja
 BINARY = build/release/foretrain
 unexport FORETRAIN_PATH
 PAGES = .
+# Debian's own, which has Debian's packages, even where another comes first.
+PYTHON = $(firstword $(wildcard /usr/bin/python3) python3)
 SOURCES = $(shell find sim tests cmake calibrate -name "*.[ch]pp" -o -name "*.cu" 2>/dev/null)
 FORMAT = -i
 
-.PHONY: help run test build format docs left-out
+.PHONY: help run test test-python build format docs left-out
 help:                     ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile
 
@@ -23,6 +25,10 @@ test:                     ## install missing packages, build with assertions, ru
 	@$(MAKE) --silent $(call CONFIGURED,dev)
 	@ninja -C build/dev
 	@ctest --preset dev -j $$(nproc)
+
+test-python: build        ## install PyTorch and torchvision of Debian, run the tests of python/
+	@tools/install_packages python
+	@$(PYTHON) -m unittest discover -s python/tests -t python
 
 format:                   ## clang-format over all sources (FORMAT="--dry-run -Werror": only look)
 	@tools/install_packages check
