@@ -1,0 +1,87 @@
+// What stands in one scenario from many keys: a later file and a later line win.
+#include "sim/import/settings/settings.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string place(const ReadKey& key) {
+  return key.span.line > 0 ? fmt::format("{}:{}", printable(key.file), key.span.line) : printable(key.file);
+}
+
+/// At most so many unknown keys are named in one note.
+constexpr std::size_t kMostNamed = 8;
+
+std::string unknown_note(const TrainingSettings& settings) {
+  std::vector<std::string> names;
+  for (const ReadKey& key : settings.keys) {
+    if (key.fate == KeyFate::unknown) names.push_back(printable(shortened(key.path, 60)));
+  }
+  if (names.empty()) return "";
+  const std::size_t more = names.size() > kMostNamed ? names.size() - kMostNamed : 0;
+  names.resize(names.size() - more);
+  return fmt::format("{}: not known here: {}{}", printable(settings.file), fmt::join(names, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+}  // namespace
+
+std::string_view name_of(KeyFate fate) {
+  static constexpr std::array<std::string_view, 6> kNames{"effect",       "usual", "no_influence",
+                                                          "not_modelled", "open",  "unknown"};
+  return kNames[static_cast<std::size_t>(fate)];
+}
+
+std::vector<ScenarioKey> scenario_keys(const TrainingSettings& settings) {
+  std::vector<ScenarioKey> out;
+  for (const ReadKey& read : settings.keys) {
+    for (const ScenarioKey& effect : read.effects) {
+      const auto present = std::ranges::find(out, effect.key, &ScenarioKey::key);
+      if (present == out.end())
+        out.push_back(effect);
+      else
+        present->value = effect.value;
+    }
+  }
+  return out;
+}
+
+const ReadKey* said_by(const TrainingSettings& settings, std::string_view key) {
+  const auto says = [key](const ReadKey& read) {
+    return std::ranges::find(read.effects, key, &ScenarioKey::key) != read.effects.end();
+  };
+  const auto found = std::find_if(settings.keys.rbegin(), settings.keys.rend(), says);
+  return found == settings.keys.rend() ? nullptr : &*found;
+}
+
+std::string value_of(const TrainingSettings& settings, std::string_view key) {
+  const ReadKey* read = said_by(settings, key);
+  return read == nullptr ? "" : std::ranges::find(read->effects, key, &ScenarioKey::key)->value;
+}
+
+std::vector<std::string> as_settings(const TrainingSettings& settings) {
+  std::vector<std::string> out;
+  for (const ScenarioKey& key : scenario_keys(settings)) out.push_back(key.key + "=" + key.value);
+  return out;
+}
+
+std::vector<std::string> notes_of(const TrainingSettings& settings) {
+  std::vector<std::string> out;
+  for (const ReadKey& key : settings.keys) {
+    if (key.fate != KeyFate::not_modelled && key.fate != KeyFate::open) continue;
+    out.push_back(fmt::format("{}: {} = {} is {}{}{}", place(key), printable(key.path), printable(key.value),
+                              key.fate == KeyFate::open ? "open" : "not modelled",
+                              key.note.empty() ? "" : ": ", key.note));
+  }
+  if (std::string unknown = unknown_note(settings); !unknown.empty()) out.push_back(std::move(unknown));
+  return out;
+}
+
+}  // namespace foretrain
