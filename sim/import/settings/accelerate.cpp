@@ -112,7 +112,7 @@ void read_degrees(SettingsReading& reading) {
 void read_megatron_plugin(SettingsReading& reading) {
   const bool shards =
       reading.flag({"megatron_lm_config.megatron_lm_use_distributed_optimizer"}).value_or(true);
-  std::vector<ScenarioKey> effects{{"strategy.name", shards ? "\"zero1\"" : "\"zero0\""}};
+  std::vector<SettingEffect> effects{{"strategy.name", shards ? "\"zero1\"" : "\"zero0\""}};
   const char* note =
       "Megatron-LM's data parallel is predicted as DeepSpeed's: gradients travel after backward";
   if (reading.has("megatron_lm_config.megatron_lm_use_distributed_optimizer"))

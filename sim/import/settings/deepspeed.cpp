@@ -260,7 +260,7 @@ void read_deepspeed_optimizer(SettingsReading& reading) {
   const bool is_adam = *type == "adam" || *type == "adamw" || *type == "fusedadam";
   reading.find({"optimizer.type"});
   if (is_adam) {
-    std::vector<ScenarioKey> effects{
+    std::vector<SettingEffect> effects{
         {"model.optimizer", *type == "adam" && !decoupled ? "\"adam\"" : "\"adamw\""}};
     if (!of_torch) effects.push_back({"model.optimizer_form", "\"fused\""});
     return reading.effect(std::move(effects), of_torch ? "" : "DeepSpeed's FusedAdam");

@@ -87,7 +87,7 @@ constexpr const char* kIdleArguments[] = {"output_dir",
 void read_fsdp_words(SettingsReading& reading, const std::string& above) {
   const auto words = reading.word({above + "fsdp"});
   if (!words || words->empty() || *words == "false") return;
-  std::vector<ScenarioKey> effects{{"strategy.name", "\"fsdp\""}};
+  std::vector<SettingEffect> effects{{"strategy.name", "\"fsdp\""}};
   const auto says = [&](std::string_view word) { return words->find(word) != std::string::npos; };
   if (says("shard_grad_op"))
     effects.push_back({"strategy.sharding", "\"shard_grad_op\""});

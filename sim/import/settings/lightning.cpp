@@ -10,6 +10,7 @@
 #include "sim/base/ascii.hpp"
 #include "sim/import/settings/lightning_keys.hpp"
 #include "sim/import/settings/readers.hpp"
+#include "sim/import/settings/trees.hpp"
 
 namespace foretrain {
 
@@ -60,8 +61,8 @@ const StrategyWord* strategy_word(std::string_view name) {
   return found == std::end(kStrategyWords) ? nullptr : found;
 }
 
-std::vector<ScenarioKey> effects_of(const StrategyWord& word) {
-  std::vector<ScenarioKey> effects{{"strategy.name", toml_text(word.name)}};
+std::vector<SettingEffect> effects_of(const StrategyWord& word) {
+  std::vector<SettingEffect> effects{{"strategy.name", toml_text(word.name)}};
   if (word.name.starts_with("zero")) {
     effects.push_back({"strategy.overlap_comm", "true"});
     effects.push_back({"strategy.reduce_bucket_size", kLightningBucket});
@@ -210,6 +211,9 @@ void read_devices(SettingsReading& reading, const std::string& above) {
   }
   const YamlNode* devices = reading.find({above + "devices", above + "gpus"});
   if (devices == nullptr) return;
+  const bool open_nodes = !nodes && reading.has(above + "num_nodes");
+  reading.find({above + "devices", above + "gpus"});
+  if (open_nodes) return reading.fate(KeyFate::open, "of each node, of which the number is not known");
   const bool all = devices->text == "auto" || devices->text == "-1";
   const auto count = device_count(*devices);
   if (all || !count)
@@ -225,7 +229,6 @@ void read_trainer_precision(SettingsReading& reading, const std::string& above, 
   const auto word = reading.word({above + "precision"});
   if (!word) return;
   if (*word == "64" || *word == "64-true") return reading.fate(KeyFate::not_modelled, "64-bit arithmetic");
-  if (*word == lower_case(kNotKnown)) return reading.fate(KeyFate::open, "--precision says it");
   if (!put_precision(reading, *word, sharded))
     reading.mistake(fmt::format("\"{}\" is no precision of the Trainer", *word),
                     "32-true, 16-mixed, bf16-mixed, 16-true, bf16-true, 64-true or transformer-engine");

@@ -131,7 +131,10 @@ class CallReader {
       out.entries.emplace_back("init_args", std::move(arguments));
       return out;
     }
-    const bool constant = name == "True" || name == "False" || name == "None" || name.find('.') != name.npos;
+    // Members of classes and of torch are constants; of anything else, values of the run.
+    const bool member = name.find('.') != name.npos &&
+                        (std::isupper(static_cast<unsigned char>(name[0])) != 0 || name.starts_with("torch."));
+    const bool constant = name == "True" || name == "False" || name == "None" || member;
     return scalar(constant ? last_part(name) : std::string(kNotKnown), span);
   }
 

@@ -58,6 +58,9 @@ void read_fsdp_call(SettingsReading& reading, const std::string& name) {
   if (const auto type = reading.word({one, two})) {
     if (!put_precision(reading, *type, true)) reading.fate(KeyFate::open, "--precision says it");
   }
+  if (const auto least =
+          reading.integer({above + "auto_wrap_policy.init_args.min_num_params"}, 1, 1'000'000'000'000))
+    reading.effect({{"strategy.unit_parameters", std::to_string(*least)}});
   const std::string paths[] = {
       above + "forward_prefetch",   above + "limit_all_gathers", above + "cpu_offload.*",
       above + "offload_policy.*",   above + "mixed_precision.*", above + "mp_policy.*",

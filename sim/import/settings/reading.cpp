@@ -9,6 +9,7 @@
 
 #include "sim/base/ascii.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/import/settings/trees.hpp"
 #include "sim/strategy/catalog.hpp"
 
 namespace foretrain {
@@ -61,6 +62,11 @@ std::string toml_text(std::string_view text) {
     if (static_cast<unsigned char>(c) >= 0x20) out += c;
   }
   return out + "\"";
+}
+
+std::string toml_bytes(std::int64_t count) {
+  const bool whole = count > 0 && count % (1 << 20) == 0;
+  return fmt::format("\"{} {}\"", whole ? count >> 20 : count, whole ? "MiB" : "B");
 }
 
 std::string shown_value(const YamlNode& node) {
@@ -128,9 +134,15 @@ const YamlNode* SettingsReading::find(std::initializer_list<std::string_view> pa
   return nullptr;
 }
 
+bool SettingsReading::stays_open() {
+  if (last_->node->kind != SettingKind::scalar || last_->node->text != kNotKnown) return false;
+  fate(KeyFate::open, "--set of the scenario's key says it");
+  return true;
+}
+
 std::optional<bool> SettingsReading::flag(std::initializer_list<std::string_view> paths) {
   const YamlNode* node = find(paths);
-  if (node == nullptr || node->text == "auto") return std::nullopt;
+  if (node == nullptr || node->text == "auto" || stays_open()) return std::nullopt;
   const auto value = node->kind == SettingKind::scalar ? flag_in(node->text) : std::nullopt;
   if (!value) mistake(fmt::format("{} is neither true nor false", last_->path));
   return value;
@@ -138,7 +150,7 @@ std::optional<bool> SettingsReading::flag(std::initializer_list<std::string_view
 
 std::optional<double> SettingsReading::number(std::initializer_list<std::string_view> paths) {
   const YamlNode* node = find(paths);
-  if (node == nullptr || node->text == "auto") return std::nullopt;
+  if (node == nullptr || node->text == "auto" || stays_open()) return std::nullopt;
   const auto value = node->kind == SettingKind::scalar ? number_in(node->text) : std::nullopt;
   if (!value) mistake(fmt::format("{} is no number", last_->path));
   return value;
@@ -159,7 +171,7 @@ std::optional<std::int64_t> SettingsReading::integer(std::initializer_list<std::
 
 std::optional<std::string> SettingsReading::word(std::initializer_list<std::string_view> paths) {
   const YamlNode* node = find(paths);
-  if (node == nullptr) return std::nullopt;
+  if (node == nullptr || stays_open()) return std::nullopt;
   if (node->kind == SettingKind::scalar) return lower_case(node->text);
   mistake(fmt::format("{} is no text", last_->path));
   return std::nullopt;
@@ -170,7 +182,7 @@ bool SettingsReading::is_auto(std::string_view path) {
   return node != nullptr && node->kind == SettingKind::scalar && node->text == "auto";
 }
 
-void SettingsReading::tell(Leaf& leaf, KeyFate fate, std::vector<ScenarioKey> effects, std::string note) {
+void SettingsReading::tell(Leaf& leaf, KeyFate fate, std::vector<SettingEffect> effects, std::string note) {
   const auto told = !leaf.told ? out_.keys.end() : std::ranges::find_if(out_.keys, [&](const ReadKey& key) {
     return key.path == leaf.path && key.span == leaf.node->span && key.file == out_.file;
   });
@@ -181,20 +193,20 @@ void SettingsReading::tell(Leaf& leaf, KeyFate fate, std::vector<ScenarioKey> ef
   *told = std::move(key);
 }
 
-void SettingsReading::effect(std::vector<ScenarioKey> effects, std::string note) {
+void SettingsReading::effect(std::vector<SettingEffect> effects, std::string note) {
   if (last_ != nullptr) tell(*last_, KeyFate::effect, std::move(effects), std::move(note));
 }
 void SettingsReading::fate(KeyFate fate, std::string note) {
   if (last_ != nullptr) tell(*last_, fate, {}, std::move(note));
 }
-void SettingsReading::effect_of(std::string_view path, std::vector<ScenarioKey> effects, std::string note) {
+void SettingsReading::effect_of(std::string_view path, std::vector<SettingEffect> effects, std::string note) {
   if (Leaf* found = leaf(path)) tell(*found, KeyFate::effect, std::move(effects), std::move(note));
 }
 void SettingsReading::fate_of(std::string_view path, KeyFate fate, std::string note) {
   if (Leaf* found = leaf(path)) tell(*found, fate, {}, std::move(note));
 }
 
-void SettingsReading::by_default(std::string what, std::vector<ScenarioKey> effects) {
+void SettingsReading::by_default(std::string what, std::vector<SettingEffect> effects) {
   out_.keys.push_back({out_.file, {}, "", "", KeyFate::effect, std::move(effects), std::move(what)});
 }
 
@@ -232,6 +244,7 @@ void SettingsReading::apply_rule(Leaf& leaf, const KeyRule& rule) {
   if (rule.reads == KeyReads::nothing) return fate(KeyFate::no_influence, note);
   if (rule.reads == KeyReads::usual) return fate(KeyFate::usual, note);
   if (node.is_null()) return fate(KeyFate::usual, "");
+  if (stays_open()) return;
   if (node.kind == SettingKind::scalar && node.text == "auto" && rule.reads != KeyReads::unmodelled)
     return fate(KeyFate::open,
                 fmt::format("\"auto\" is decided when the program runs; --set {}=… says it", rule.to));
@@ -248,9 +261,9 @@ void SettingsReading::apply_rule(Leaf& leaf, const KeyRule& rule) {
   } else if (rule.reads == KeyReads::mebibytes) {
     const auto value = number(path);
     if (value && (*value < 0 || *value > 1e6)) return mistake(leaf.path + " is no number of MiB");
-    if (value) say(toml_text(fmt::format("{} B", std::llround(*value * (1 << 20)))));
+    if (value) say(toml_bytes(std::llround(*value * (1 << 20))));
   } else if (rule.reads == KeyReads::bytes) {
-    if (const auto value = integer(path, 0, 1'000'000'000'000)) say(toml_text(fmt::format("{} B", *value)));
+    if (const auto value = integer(path, 0, 1'000'000'000'000)) say(toml_bytes(*value));
   } else if (rule.reads == KeyReads::milliseconds) {
     const auto value = number(path);
     if (value && (*value <= 0 || *value > 60'000)) return mistake(leaf.path + " is no time in milliseconds");
@@ -275,7 +288,7 @@ void SettingsReading::drop_foreign_options() {
   const StrategyEntry* strategy = find_strategy(name);
   if (strategy == nullptr) return;
   for (ReadKey& key : out_.keys) {
-    const auto foreign = [&](const ScenarioKey& effect) {
+    const auto foreign = [&](const SettingEffect& effect) {
       if (!effect.key.starts_with("strategy.")) return false;
       const std::string_view option = std::string_view(effect.key).substr(9);
       const auto is_it = [option](const Knob& knob) { return knob.name == option; };
@@ -296,7 +309,7 @@ void SettingsReading::finish() {
   }
   drop_foreign_options();
   std::ranges::stable_sort(out_.keys, {}, [&](const ReadKey& key) {
-    return std::pair(key.file != out_.file, key.span.line == 0 ? 1 << 30 : key.span.line);
+    return std::pair(key.file != out_.file, key.span.line);  // defaults first: what is said wins
   });
 }
 

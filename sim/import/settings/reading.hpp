@@ -55,12 +55,12 @@ class SettingsReading {
   bool is_auto(std::string_view path);
 
   /// What becomes of the key that the last find() found (or of the one named).
-  void effect(std::vector<ScenarioKey> effects, std::string note = "");
+  void effect(std::vector<SettingEffect> effects, std::string note = "");
   void fate(KeyFate fate, std::string note = "");
-  void effect_of(std::string_view path, std::vector<ScenarioKey> effects, std::string note = "");
+  void effect_of(std::string_view path, std::vector<SettingEffect> effects, std::string note = "");
   void fate_of(std::string_view path, KeyFate fate, std::string note = "");
   /// What holds because nothing is said: a default of the tool.
-  void by_default(std::string what, std::vector<ScenarioKey> effects);
+  void by_default(std::string what, std::vector<SettingEffect> effects);
   void mistake(std::string message, std::string hint = "");
   void mistake_at(std::string_view path, std::string message, std::string hint = "");
 
@@ -83,9 +83,11 @@ class SettingsReading {
     const YamlNode* node;
     bool told = false;
   };
+  /// Whether the key found last is not known before the program runs; it is then put down as open.
+  bool stays_open();
   void flatten(const YamlNode& node, const std::string& path);
   Leaf* leaf(std::string_view path);
-  void tell(Leaf& leaf, KeyFate fate, std::vector<ScenarioKey> effects, std::string note);
+  void tell(Leaf& leaf, KeyFate fate, std::vector<SettingEffect> effects, std::string note);
   void apply_rule(Leaf& leaf, const KeyRule& rule);
   void drop_foreign_options();
 
@@ -98,6 +100,7 @@ class SettingsReading {
 
 /// "text" with quotes, true or false.
 std::string toml_text(std::string_view text);
+std::string toml_bytes(std::int64_t count);
 inline std::string toml_flag(bool value) { return value ? "true" : "false"; }
 
 /// A value as it is shown: lists and tables in one line, shortened.

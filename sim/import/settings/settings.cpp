@@ -39,11 +39,11 @@ std::string_view name_of(KeyFate fate) {
   return kNames[static_cast<std::size_t>(fate)];
 }
 
-std::vector<ScenarioKey> scenario_keys(const TrainingSettings& settings) {
-  std::vector<ScenarioKey> out;
+std::vector<SettingEffect> scenario_keys(const TrainingSettings& settings) {
+  std::vector<SettingEffect> out;
   for (const ReadKey& read : settings.keys) {
-    for (const ScenarioKey& effect : read.effects) {
-      const auto present = std::ranges::find(out, effect.key, &ScenarioKey::key);
+    for (const SettingEffect& effect : read.effects) {
+      const auto present = std::ranges::find(out, effect.key, &SettingEffect::key);
       if (present == out.end())
         out.push_back(effect);
       else
@@ -55,7 +55,7 @@ std::vector<ScenarioKey> scenario_keys(const TrainingSettings& settings) {
 
 const ReadKey* said_by(const TrainingSettings& settings, std::string_view key) {
   const auto says = [key](const ReadKey& read) {
-    return std::ranges::find(read.effects, key, &ScenarioKey::key) != read.effects.end();
+    return std::ranges::find(read.effects, key, &SettingEffect::key) != read.effects.end();
   };
   const auto found = std::find_if(settings.keys.rbegin(), settings.keys.rend(), says);
   return found == settings.keys.rend() ? nullptr : &*found;
@@ -63,12 +63,12 @@ const ReadKey* said_by(const TrainingSettings& settings, std::string_view key) {
 
 std::string value_of(const TrainingSettings& settings, std::string_view key) {
   const ReadKey* read = said_by(settings, key);
-  return read == nullptr ? "" : std::ranges::find(read->effects, key, &ScenarioKey::key)->value;
+  return read == nullptr ? "" : std::ranges::find(read->effects, key, &SettingEffect::key)->value;
 }
 
 std::vector<std::string> as_settings(const TrainingSettings& settings) {
   std::vector<std::string> out;
-  for (const ScenarioKey& key : scenario_keys(settings)) out.push_back(key.key + "=" + key.value);
+  for (const SettingEffect& key : scenario_keys(settings)) out.push_back(key.key + "=" + key.value);
   return out;
 }
 

@@ -33,9 +33,9 @@ enum class KeyFate : std::uint8_t {
 std::string_view name_of(KeyFate fate);
 
 /// A key of a scenario, and its value as TOML.
-struct ScenarioKey {
+struct SettingEffect {
   std::string key, value;
-  friend bool operator==(const ScenarioKey&, const ScenarioKey&) = default;
+  friend bool operator==(const SettingEffect&, const SettingEffect&) = default;
 };
 
 /// One key of a settings file.
@@ -45,7 +45,7 @@ struct ReadKey {
   std::string path;   ///< "zero_optimization.stage"
   std::string value;  ///< as it stands there
   KeyFate fate = KeyFate::unknown;
-  std::vector<ScenarioKey> effects{};
+  std::vector<SettingEffect> effects{};
   std::string note{};  ///< may be empty
 };
 
@@ -67,7 +67,7 @@ struct SettingsContext {
 };
 
 /// The keys of the scenario, each once, in their order; a later one wins.
-std::vector<ScenarioKey> scenario_keys(const TrainingSettings& settings);
+std::vector<SettingEffect> scenario_keys(const TrainingSettings& settings);
 /// The value of one of them, as TOML; empty: nothing says it.
 std::string value_of(const TrainingSettings& settings, std::string_view key);
 /// The key that says it; nullptr: none.

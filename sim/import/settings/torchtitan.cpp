@@ -79,7 +79,7 @@ void read_torchtitan_strategy(SettingsReading& reading, std::int64_t others) {
   const std::int64_t copies = degree(reading, "data_parallel_replicate_degree", 1);
   const std::int64_t shards = degree(reading, "data_parallel_shard_degree", -1);
   const bool plain = shards == 1 && copies > 1;
-  std::vector<ScenarioKey> effects{{"strategy.name", plain ? "\"ddp\"" : "\"fsdp2\""}};
+  std::vector<SettingEffect> effects{{"strategy.name", plain ? "\"ddp\"" : "\"fsdp2\""}};
   if (copies > 1 && !plain) effects.push_back({"strategy.sharding", "\"hybrid_shard\""});
   const bool says = reading.has("parallelism.data_parallel_shard_degree") ||
                     reading.has("training.data_parallel_shard_degree");

@@ -73,7 +73,7 @@ bool put_precision(SettingsReading& reading, std::string_view word, bool half_we
   const std::string wanted = lower_case(word);
   const auto found = std::ranges::find(kPrecisionWords, std::string_view(wanted), &PrecisionWord::word);
   if (found == std::end(kPrecisionWords)) return false;
-  std::vector<ScenarioKey> effects{{"model.precision", toml_text(found->precision)}};
+  std::vector<SettingEffect> effects{{"model.precision", toml_text(found->precision)}};
   if (found->precision != "fp32" && (half_weights || found->true_half))
     effects.push_back({"model.half_weights", "true"});
   reading.effect(std::move(effects), std::string(found->true_half ? kTrueHalf : std::string_view()));
@@ -85,7 +85,7 @@ bool put_optimizer(SettingsReading& reading, std::string_view name) {
   wanted.erase(0, wanted.rfind('.') == std::string::npos ? 0 : wanted.rfind('.') + 1);
   const auto found = std::ranges::find(kOptimizerWords, std::string_view(wanted), &OptimizerWord::word);
   if (found == std::end(kOptimizerWords)) return false;
-  std::vector<ScenarioKey> effects{{"model.optimizer", toml_text(found->name)}};
+  std::vector<SettingEffect> effects{{"model.optimizer", toml_text(found->name)}};
   if (!found->form.empty()) effects.push_back({"model.optimizer_form", toml_text(found->form)});
   reading.effect(std::move(effects), std::string(found->note));
   return true;
