@@ -119,8 +119,8 @@ void run_job_check(const JobCommand& command) {
 void run_job_show(const JobCommand& command) {
   SourceText text = open_job_text(command);
   const OpenedJob job = read_job(std::move(text), command.overrides);
-  const JobListing listing{job.script, job.findings, job.cluster ? job.cluster->name : "", job.no_cluster,
-                           job.toml};
+  const JobListing listing{job.script,     job.findings, job.cluster ? job.cluster->name : "",
+                           job.no_cluster, job.settings, job.toml};
   write_output(command.output, find_row(kJobFormats, command.format)->write(listing));
 }
 

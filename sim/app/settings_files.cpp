@@ -67,7 +67,7 @@ void apply_settings(const std::vector<std::string>& files, ScenarioOverrides& ov
   std::vector<std::string> settings;
   for (const TrainingSettings& read : open_settings(files, asked_gpus(overrides.gpus))) {
     for (std::string& setting : as_settings(read)) settings.push_back(std::move(setting));
-    for (std::string& note : notes_of(read)) overrides.notes.push_back(std::move(note));
+    for (const Diagnostic& note : notes_of(read)) overrides.notes.push_back(one_line(note));
   }
   overrides.settings.insert(overrides.settings.begin(), settings.begin(), settings.end());
 }

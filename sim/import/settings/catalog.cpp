@@ -70,18 +70,6 @@ YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics) {
   return documents.empty() ? YamlNode{} : documents.front();
 }
 
-TrainingSettings read_tree(const SourceText& source, const YamlNode& tree, const SettingsFormat& format,
-                           const SettingsContext& context) {
-  TrainingSettings out;
-  out.file = source.name, out.format = format.name;
-  Diagnostics diagnostics(source);
-  SettingsReading reading(tree, diagnostics, context, out);
-  if (diagnostics.empty()) format.read(reading);
-  reading.finish();
-  diagnostics.throw_if_any();
-  return out;
-}
-
 }  // namespace
 
 const std::vector<SettingsFormat>& settings_formats() {
@@ -105,6 +93,30 @@ const std::vector<SettingsFormat>& settings_formats() {
   return rows;
 }
 
+TrainingSettings read_settings_tree(const SourceText& source, const YamlNode& tree,
+                                    const SettingsFormat& format, const SettingsContext& context) {
+  TrainingSettings out;
+  out.file = source.name, out.format = format.name;
+  Diagnostics diagnostics(source);
+  SettingsReading reading(tree, diagnostics, context, out);
+  if (diagnostics.empty()) format.read(reading);
+  reading.finish();
+  diagnostics.throw_if_any();
+  return out;
+}
+
+bool is_settings(const SourceText& source) {
+  if (source.text.size() > kLargestSettings || source.text.find('\0') != std::string::npos) return false;
+  try {
+    const YamlNode tree = read_or_throw(source, tree_of_text);
+    return tree.kind == YamlNode::Kind::map &&
+           std::ranges::any_of(settings_formats(),
+                               [&](const SettingsFormat& format) { return format.recognises(tree); });
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 TrainingSettings read_settings(const SourceText& source, const SettingsContext& context) {
   if (source.text.size() > kLargestSettings)
     throw InputError(std::vector<Diagnostic>{
@@ -118,20 +130,20 @@ TrainingSettings read_settings(const SourceText& source, const SettingsContext& 
   const YamlNode tree = read_or_throw(source, tree_of_text);
   for (const SettingsFormat& format : settings_formats()) {
     if (tree.kind == YamlNode::Kind::map && format.recognises(tree))
-      return read_tree(source, tree, format, context);
+      return read_settings_tree(source, tree, format, context);
   }
   throw InputError(std::vector<Diagnostic>{
       {source.name, {}, "", "these are no training settings that are known", known_settings()}});
 }
 
-std::optional<TrainingSettings> read_settings_of_words(const std::string& file,
+std::optional<TrainingSettings> read_settings_of_words(const SourceText& source,
                                                        const std::vector<ShellWord>& words,
                                                        const SettingsContext& context) {
   const YamlNode tree = tree_of_words(words);
   for (const SettingsFormat& format : settings_formats()) {
     const bool has_arguments = format.recognises == is_megatron || format.recognises == is_huggingface ||
                                format.recognises == is_lightning;
-    if (has_arguments && format.recognises(tree)) return read_tree({file, ""}, tree, format, context);
+    if (has_arguments && format.recognises(tree)) return read_settings_tree(source, tree, format, context);
   }
   return std::nullopt;
 }

@@ -116,6 +116,16 @@ constexpr KeyRule kHorovodrunRules[] = {
 
 }  // namespace
 
+const std::vector<std::string_view>& library_variables() {
+  static const std::vector<std::string_view> kNames = [] {
+    std::vector<std::string_view> names{"NCCL_ALGO", "NCCL_PROTO", "NCCL_NVLS_ENABLE", "NCCL_CROSS_NIC",
+                                        "TF_GPU_THREAD_MODE"};
+    for (const KeyRule& rule : kEnvironmentRules) names.push_back(rule.path);
+    return names;
+  }();
+  return kNames;
+}
+
 bool is_environment(const YamlNode& tree) {
   return std::ranges::any_of(tree.entries, [](const auto& entry) { return is_ours(entry.first); });
 }

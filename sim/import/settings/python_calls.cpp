@@ -132,8 +132,9 @@ class CallReader {
       return out;
     }
     // Members of classes and of torch are constants; of anything else, values of the run.
-    const bool member = name.find('.') != name.npos &&
-                        (std::isupper(static_cast<unsigned char>(name[0])) != 0 || name.starts_with("torch."));
+    const bool member =
+        name.find('.') != name.npos &&
+        (std::isupper(static_cast<unsigned char>(name[0])) != 0 || name.starts_with("torch."));
     const bool constant = name == "True" || name == "False" || name == "None" || member;
     return scalar(constant ? last_part(name) : std::string(kNotKnown), span);
   }

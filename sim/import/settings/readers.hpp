@@ -60,9 +60,19 @@ const std::vector<SettingsFormat>& settings_formats();
 TrainingSettings read_settings(const SourceText& source, const SettingsContext& context = {});
 
 /// The same of the words behind a program's name; none when no format that has arguments recognises them.
-std::optional<TrainingSettings> read_settings_of_words(const std::string& file,
+std::optional<TrainingSettings> read_settings_of_words(const SourceText& source,
                                                        const std::vector<ShellWord>& words,
                                                        const SettingsContext& context);
+
+/// Whether a format recognises the file; a text that cannot be cut is none.
+bool is_settings(const SourceText& source);
+/// Variables of the environment that are read as settings.
+const std::vector<std::string_view>& library_variables();
+/// Settings of a tree that is made elsewhere.
+TrainingSettings read_settings_tree(const SourceText& source, const YamlNode& tree,
+                                    const SettingsFormat& format, const SettingsContext& context);
+/// Leaves out effects on options that the strategy does not have.
+void keep_options_of(std::string_view strategy, TrainingSettings& settings);
 
 // Words that several tools share.
 

@@ -9,6 +9,7 @@
 
 #include "sim/base/ascii.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/import/settings/readers.hpp"
 #include "sim/import/settings/trees.hpp"
 #include "sim/strategy/catalog.hpp"
 
@@ -280,14 +281,10 @@ void SettingsReading::apply(std::span<const KeyRule> rules) {
   }
 }
 
-/// Tools take options of stages and wrappers that the file does not choose, and ignore them.
-void SettingsReading::drop_foreign_options() {
-  const std::string quoted = value_of(out_, "strategy.name");
-  if (quoted.size() < 2) return;
-  const std::string name = quoted.substr(1, quoted.size() - 2);
+void keep_options_of(std::string_view name, TrainingSettings& settings) {
   const StrategyEntry* strategy = find_strategy(name);
   if (strategy == nullptr) return;
-  for (ReadKey& key : out_.keys) {
+  for (ReadKey& key : settings.keys) {
     const auto foreign = [&](const SettingEffect& effect) {
       if (!effect.key.starts_with("strategy.")) return false;
       const std::string_view option = std::string_view(effect.key).substr(9);
@@ -300,14 +297,16 @@ void SettingsReading::drop_foreign_options() {
     key.fate = KeyFate::no_influence;
     key.note = fmt::format("{} does not have it", name);
   }
-  std::erase_if(out_.keys, [](const ReadKey& key) { return key.path.empty() && key.effects.empty(); });
+  std::erase_if(settings.keys, [](const ReadKey& key) { return key.path.empty() && key.effects.empty(); });
 }
 
 void SettingsReading::finish() {
   for (Leaf& leaf : leaves_) {
     if (!leaf.told) tell(leaf, KeyFate::unknown, {}, "");
   }
-  drop_foreign_options();
+  // Tools take options of stages and wrappers that the file does not choose, and ignore them.
+  const std::string strategy = value_of(out_, "strategy.name");
+  if (strategy.size() > 2) keep_options_of(strategy.substr(1, strategy.size() - 2), out_);
   std::ranges::stable_sort(out_.keys, {}, [&](const ReadKey& key) {
     return std::pair(key.file != out_.file, key.span.line);  // defaults first: what is said wins
   });

@@ -89,7 +89,6 @@ class SettingsReading {
   Leaf* leaf(std::string_view path);
   void tell(Leaf& leaf, KeyFate fate, std::vector<SettingEffect> effects, std::string note);
   void apply_rule(Leaf& leaf, const KeyRule& rule);
-  void drop_foreign_options();
 
   Diagnostics& diagnostics_;
   const SettingsContext& context_;

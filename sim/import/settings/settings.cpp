@@ -12,10 +12,6 @@ namespace foretrain {
 
 namespace {
 
-std::string place(const ReadKey& key) {
-  return key.span.line > 0 ? fmt::format("{}:{}", printable(key.file), key.span.line) : printable(key.file);
-}
-
 /// At most so many unknown keys are named in one note.
 constexpr std::size_t kMostNamed = 8;
 
@@ -27,7 +23,7 @@ std::string unknown_note(const TrainingSettings& settings) {
   if (names.empty()) return "";
   const std::size_t more = names.size() > kMostNamed ? names.size() - kMostNamed : 0;
   names.resize(names.size() - more);
-  return fmt::format("{}: not known here: {}{}", printable(settings.file), fmt::join(names, ", "),
+  return fmt::format("not known here: {}{}", fmt::join(names, ", "),
                      more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
@@ -72,15 +68,18 @@ std::vector<std::string> as_settings(const TrainingSettings& settings) {
   return out;
 }
 
-std::vector<std::string> notes_of(const TrainingSettings& settings) {
-  std::vector<std::string> out;
+std::vector<Diagnostic> notes_of(const TrainingSettings& settings) {
+  std::vector<Diagnostic> out;
   for (const ReadKey& key : settings.keys) {
     if (key.fate != KeyFate::not_modelled && key.fate != KeyFate::open) continue;
-    out.push_back(fmt::format("{}: {} = {} is {}{}{}", place(key), printable(key.path), printable(key.value),
-                              key.fate == KeyFate::open ? "open" : "not modelled",
-                              key.note.empty() ? "" : ": ", key.note));
+    out.push_back({key.file, key.span, "",
+                   fmt::format("{} = {} is {}{}{}", key.path, key.value,
+                               key.fate == KeyFate::open ? "open" : "not modelled",
+                               key.note.empty() ? "" : ": ", key.note),
+                   ""});
   }
-  if (std::string unknown = unknown_note(settings); !unknown.empty()) out.push_back(std::move(unknown));
+  if (std::string unknown = unknown_note(settings); !unknown.empty())
+    out.push_back({settings.file, {}, "", std::move(unknown), ""});
   return out;
 }
 

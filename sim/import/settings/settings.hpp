@@ -76,6 +76,6 @@ const ReadKey* said_by(const TrainingSettings& settings, std::string_view key);
 /// As `--set` takes them.
 std::vector<std::string> as_settings(const TrainingSettings& settings);
 /// What people should know of a prediction with them: what is left out, open or unknown.
-std::vector<std::string> notes_of(const TrainingSettings& settings);
+std::vector<Diagnostic> notes_of(const TrainingSettings& settings);
 
 }  // namespace foretrain

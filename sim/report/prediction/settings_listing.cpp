@@ -30,15 +30,6 @@ std::string effects_text(const ReadKey& key) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void add_effects(const TrainingSettings& settings, std::string& out) {
-  for (const ReadKey& key : settings.keys) {
-    if (key.fate != KeyFate::effect) continue;
-    out +=
-        fmt::format("  {:<10} {:<52} {}\n", settings_place(settings, key), said_text(key), effects_text(key));
-    if (!key.note.empty() && !key.path.empty()) out += fmt::format("  {:<10} {}\n", "", printable(key.note));
-  }
-}
-
 void add_with_reason(const TrainingSettings& settings, KeyFate fate, std::string_view title,
                      std::string& out) {
   const auto is_it = [fate](const ReadKey& key) { return key.fate == fate; };
@@ -94,11 +85,22 @@ std::string scenario_text(const std::vector<TrainingSettings>& files) {
 
 }  // namespace
 
+std::string settings_effects(const TrainingSettings& settings) {
+  std::string out;
+  for (const ReadKey& key : settings.keys) {
+    if (key.fate != KeyFate::effect) continue;
+    out +=
+        fmt::format("  {:<10} {:<52} {}\n", settings_place(settings, key), said_text(key), effects_text(key));
+    if (!key.note.empty() && !key.path.empty()) out += fmt::format("  {:<10} {}\n", "", printable(key.note));
+  }
+  return out;
+}
+
 std::string write_settings_table(const SettingsListing& listing) {
   std::string out;
   for (const TrainingSettings& settings : listing.files) {
     out += fmt::format("{}{}: {}\n\n", out.empty() ? "" : "\n", printable(settings.file), settings.format);
-    add_effects(settings, out);
+    out += settings_effects(settings);
     add_with_reason(settings, KeyFate::not_modelled, "Matters for time or memory, and is not modelled", out);
     add_with_reason(settings, KeyFate::open, "Open", out);
     add_names(settings, KeyFate::unknown, "Not known here", out);
@@ -109,27 +111,31 @@ std::string write_settings_table(const SettingsListing& listing) {
   return scenario.empty() ? out : out + "\nAs a scenario\n\n" + scenario;
 }
 
+Json settings_json(const TrainingSettings& settings) {
+  Json keys = Json::array();
+  for (const ReadKey& key : settings.keys) {
+    Json effects = Json::array();
+    for (const SettingEffect& effect : key.effects)
+      effects.push_back({{"key", effect.key}, {"value", effect.value}});
+    keys.push_back({{"file", key.file},
+                    {"line", key.span.line > 0 ? Json(key.span.line) : Json(nullptr)},
+                    {"key", key.path},
+                    {"value", key.value},
+                    {"becomes", name_of(key.fate)},
+                    {"scenario", effects},
+                    {"note", key.note}});
+  }
+  return {{"file", settings.file},
+          {"format", settings.format},
+          {"processes", settings.processes > 0 ? Json(settings.processes) : Json(nullptr)},
+          {"machines", settings.machines > 0 ? Json(settings.machines) : Json(nullptr)},
+          {"keys", keys}};
+}
+
 std::string write_settings_json(const SettingsListing& listing) {
   Json files = Json::array();
   for (const TrainingSettings& settings : listing.files) {
-    Json keys = Json::array();
-    for (const ReadKey& key : settings.keys) {
-      Json effects = Json::array();
-      for (const SettingEffect& effect : key.effects)
-        effects.push_back({{"key", effect.key}, {"value", effect.value}});
-      keys.push_back({{"file", key.file},
-                      {"line", key.span.line > 0 ? Json(key.span.line) : Json(nullptr)},
-                      {"key", key.path},
-                      {"value", key.value},
-                      {"becomes", name_of(key.fate)},
-                      {"scenario", effects},
-                      {"note", key.note}});
-    }
-    files.push_back({{"file", settings.file},
-                     {"format", settings.format},
-                     {"processes", settings.processes > 0 ? Json(settings.processes) : Json(nullptr)},
-                     {"machines", settings.machines > 0 ? Json(settings.machines) : Json(nullptr)},
-                     {"keys", keys}});
+    files.push_back(settings_json(settings));
   }
   return json_text(
       Json{{"schema", "foretrain.settings/1"}, {"files", files}, {"scenario", scenario_text(listing.files)}});
