@@ -12,6 +12,7 @@
 #include "sim/app/options/calibrate_options.hpp"
 #include "sim/app/options/collective_options.hpp"
 #include "sim/app/options/explain_options.hpp"
+#include "sim/app/options/export_options.hpp"
 #include "sim/app/options/topology_options.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
@@ -42,6 +43,7 @@ struct Options {
   JobCommand job;
   SettingsCommand settings;
   ExplainCommand explain;
+  ExportOptions exported;
   CalibrateCommand calibrate;
   ReferenceCommand reference;
   std::string shell;
@@ -244,6 +246,7 @@ void declare(CLI::App& app, Options& options) {
   add_calibrate(app, options.calibrate);
   add_job(app, options);
   add_explain(app, options.explain);
+  add_export(app, options.exported);
   add_reference(app, options);
   add_completion(app, options);
   add_help(app, options);

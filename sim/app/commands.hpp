@@ -202,6 +202,18 @@ struct ExplainCommand {
 };
 void run_explain(const ExplainCommand& command);  // explain.cpp
 
+/// The largest job that export writes, and where it stops unless told otherwise.
+inline constexpr int kMostExportedRanks = 4096, kUsualExportedRanks = 1024;
+
+struct ExportCommand {
+  std::string format;                  ///< chakra, goal
+  std::vector<std::string> scenarios;  ///< one, or none
+  ScenarioOverrides overrides;
+  int most_ranks = kUsualExportedRanks;
+  std::string output;  ///< file, or prefix of files
+};
+void run_export(const ExportCommand& command);  // export.cpp
+
 struct ReferenceCommand {
   std::string topic;
 };

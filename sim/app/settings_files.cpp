@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/printable.hpp"
+#include "sim/import/job_checks.hpp"
 #include "sim/import/settings/readers.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
