@@ -33,9 +33,12 @@ std::string summary(const ExportCommand& command, const ExportedSteps& steps, do
                   counted(steps.steps, "step"), printable(steps.name), counted(steps.ranks(), "rank"),
                   steps.nodes.size(), messages);
   out += fmt::format("the last step took {} here\n", to_string(seconds(seconds_of_step)));
-  if (steps.lags > 0)
-    out += fmt::format("left out: {} latencies of launches and wake-ups, the longest {}\n", steps.lags,
-                       to_string(steps.longest_lag));
+  if (steps.short_lags > 0)
+    out += fmt::format("left out: {} latencies of launches and wake-ups, of {} at most\n", steps.short_lags,
+                       to_string(kShortLag));
+  if (steps.waits > 0 && command.format == "chakra")
+    out += fmt::format("left out: {} longer waits, as for the next cycle of a thread; goal has them\n",
+                       steps.waits);
   return out;
 }
 

@@ -152,7 +152,7 @@ class ChakraWriter {
     out.number(kNodeType, node.message ? kCollective : kComputation);
     if (!node.after.empty()) {
       ProtoWriter before;
-      for (const std::uint32_t task : node.after) before.varint(std::uint64_t{task} + 1);
+      for (const ExportedDependency& task : node.after) before.varint(std::uint64_t{task.node} + 1);
       out.bytes(kNodeDataDeps, before.take());
     }
     out.number(kNodeStart, static_cast<std::uint64_t>(node.start.count() / 1'000'000));

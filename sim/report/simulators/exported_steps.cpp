@@ -21,9 +21,14 @@ ExportedNode node_of(const RecordedSteps& recorded, TaskId id) {
   node.kind = task.kind, node.queue = task.queue, node.start = ran.start;
   if (task.label != kNone) node.label = graph.label_text(task.label);
   node.duration = task.pattern == kNone ? task.duration : ran.end - ran.start;
-  for (const Dependency& dependency : graph.dependencies(id)) node.after.push_back(dependency.before);
-  std::ranges::sort(node.after);
-  node.after.erase(std::unique(node.after.begin(), node.after.end()), node.after.end());
+  for (const Dependency& dependency : graph.dependencies(id)) {
+    const Time lag = dependency.lag > kShortLag ? dependency.lag : Time{};
+    const auto known = std::ranges::find(node.after, dependency.before, &ExportedDependency::node);
+    if (known == node.after.end())
+      node.after.push_back({dependency.before, lag});
+    else
+      known->lag = std::max(known->lag, lag);
+  }
   return node;
 }
 
@@ -44,9 +49,7 @@ ExportedSteps exported_steps(const RecordedSteps& recorded, const Scenario& scen
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
     out.nodes.push_back(node_of(recorded, id));
     for (const Dependency& dependency : graph.dependencies(id)) {
-      if (dependency.lag <= Time{}) continue;
-      ++out.lags;
-      out.longest_lag = std::max(out.longest_lag, dependency.lag);
+      if (dependency.lag > Time{}) ++(dependency.lag > kShortLag ? out.waits : out.short_lags);
     }
   }
   for (const TrafficNote& note : graph.traffic_notes()) {

@@ -21,13 +21,23 @@ struct ExportedMessage {
   Bytes size{};
 };
 
+/// What must have ended, and how much later the node may begin.
+struct ExportedDependency {
+  std::uint32_t node = 0;
+  Time lag{};  ///< 0 where it is one of the short ones that are left out
+};
+
+/// Latencies of launches and wake-ups below that are left out: they overlap with the host's next calls. What
+/// is longer are waits, as for Horovod's next cycle.
+inline constexpr Time kShortLag{50'000'000};
+
 struct ExportedNode {
   TaskKind kind = TaskKind::host;
   QueueId queue = 0;
   std::string_view label;  ///< may be empty
   Time duration{};         ///< without what it waited for; of a collective: as it took here
   Time start{};            ///< as it ran here
-  std::vector<std::uint32_t> after;
+  std::vector<ExportedDependency> after;
   std::optional<ExportedMessage> message{};
 };
 
@@ -38,8 +48,8 @@ struct ExportedSteps {
   std::vector<std::string> queues;
   std::vector<int> node_of_rank;  ///< of the cluster; its size is the number of ranks
   int steps = 0;
-  std::size_t lags = 0;  ///< launch and wake-up latencies that are left out
-  Time longest_lag{};
+  std::size_t short_lags = 0;  ///< that are left out
+  std::size_t waits = 0;       ///< longer ones
   int ranks() const { return static_cast<int>(node_of_rank.size()); }
 };
 

@@ -94,11 +94,21 @@ class GoalWriter {
     if (before != 0) out_ += fmt::format("l{} requires l{}\n", label, before);
   }
 
+  /// A wait keeps nobody's processor: it has one of its own, beside that of the queue it holds up.
+  std::uint64_t wait(const ExportedDependency& before, QueueId queue) {
+    const std::uint64_t label = begin_operation();
+    out_ +=
+        fmt::format("l{}: calc {} cpu {}\n", label, before.lag.count() / 1000, steps_.queues.size() + queue);
+    require(label, last_of_node_[before.node]);
+    return label;
+  }
+
   void write_calc(std::size_t id, std::int64_t duration) {
     const ExportedNode& node = steps_.nodes[id];
     const std::uint64_t label = begin_operation();
     out_ += fmt::format("l{}: calc {} cpu {}\n", label, duration, node.queue);
-    for (const std::uint32_t before : node.after) require(label, last_of_node_[before]);
+    for (const ExportedDependency& before : node.after)
+      require(label, before.lag > Time{} ? wait(before, node.queue) : last_of_node_[before.node]);
     last_of_node_[id] = label;
   }
 
