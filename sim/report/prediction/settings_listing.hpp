@@ -6,7 +6,6 @@
 
 #include "sim/import/settings/settings.hpp"
 #include "sim/report/formats.hpp"
-#include "sim/report/json_value.hpp"
 
 namespace foretrain {
 
@@ -22,8 +21,6 @@ std::string write_settings_json(const SettingsListing& listing);
 
 /// Of one file: the keys that become keys of a scenario, a line each.
 std::string settings_effects(const TrainingSettings& settings);
-/// Of one file: all keys.
-Json settings_json(const TrainingSettings& settings);
 
 inline constexpr Format<SettingsListing> kSettingsFormats[] = {{"table", write_settings_table},
                                                                {"json", write_settings_json}};
