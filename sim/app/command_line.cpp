@@ -12,6 +12,7 @@
 #include "sim/app/options/calibrate_options.hpp"
 #include "sim/app/options/collective_options.hpp"
 #include "sim/app/options/explain_options.hpp"
+#include "sim/app/options/export_options.hpp"
 #include "sim/app/options/topology_options.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
@@ -23,6 +24,7 @@
 #include "sim/report/output_file.hpp"
 #include "sim/report/prediction/job_check_report.hpp"
 #include "sim/report/prediction/job_listing.hpp"
+#include "sim/report/prediction/settings_listing.hpp"
 
 namespace foretrain {
 
@@ -39,7 +41,9 @@ struct Options {
   TopologyOptions topology;
   ModelCommand model;
   JobCommand job;
+  SettingsCommand settings;
   ExplainCommand explain;
+  ExportOptions exported;
   CalibrateCommand calibrate;
   ReferenceCommand reference;
   std::string shell;
@@ -113,6 +117,31 @@ void add_model(CLI::App& app, Options& options) {
   show->callback([&model] { run_model_show(model); });
 }
 
+void add_job_settings(CLI::App& command, SettingsCommand& settings) {
+  CLI::App* show = command.add_subcommand(
+      "settings", "What training settings of other tools come to: key by key, with what is left out");
+  show->add_option(
+          "FILE", settings.files,
+          "DeepSpeed's JSON, accelerate's YAML, Lightning's Trainer (YAML or Python), FSDP, Hugging "
+          "Face's TrainingArguments, "
+          "Horovod's and NCCL's variables, arguments of Megatron-LM, nanotron's YAML, torchtitan's TOML; "
+          "told apart by what they hold")
+      ->required();
+  show->add_option("--gpus", settings.gpus, "GPUs of the job, where batches depend on it")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
+  show->add_option("--format", settings.format, joined(names_of_rows(kSettingsFormats)))
+      ->transform(one_of(names_of_rows(kSettingsFormats)))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  show->add_option("-o,--output", settings.output, "Write to a file instead of standard output")
+      ->type_name("FILE");
+  show->footer(
+      "Examples:\n  foretrain job settings ds_config.json --gpus 8\n  foretrain job settings "
+      "default_config.yaml");
+  show->callback([&settings] { run_job_settings(settings); });
+}
+
 void add_job(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand("job",
                                          "Look at a job: a script of Slurm, PBS, LSF, Grid Engine or Flux, a "
@@ -158,6 +187,7 @@ void add_job(CLI::App& app, Options& options) {
       "Examples:\n  foretrain job check job.pbs --cluster polaris\n  foretrain job check job.sbatch --model "
       "resnet50 --set data.samples=1281167");
   check->callback([&job] { run_job_check(job); });
+  add_job_settings(*command, options.settings);
 }
 
 /// A text of all commands; a command line of its own, as one that has parsed shows what it chose.
@@ -216,6 +246,7 @@ void declare(CLI::App& app, Options& options) {
   add_calibrate(app, options.calibrate);
   add_job(app, options);
   add_explain(app, options.explain);
+  add_export(app, options.exported);
   add_reference(app, options);
   add_completion(app, options);
   add_help(app, options);

@@ -184,6 +184,14 @@ struct JobCommand {
 void run_job_show(const JobCommand& command);   // job.cpp
 void run_job_check(const JobCommand& command);  // job.cpp
 
+struct SettingsCommand {
+  std::vector<std::string> files;
+  int gpus = 0;  ///< of the job; 0: not known
+  std::string format = "table";
+  std::string output;  ///< file; empty = standard output
+};
+void run_job_settings(const SettingsCommand& command);  // job.cpp
+
 struct ExplainCommand {
   std::vector<std::string> files;  ///< of the accounting; a scenario or a job script may be among them
   std::string scenario;            ///< a file or a catalog name; empty: none, or one of the files
@@ -193,6 +201,18 @@ struct ExplainCommand {
   std::string output;  ///< file; empty = standard output
 };
 void run_explain(const ExplainCommand& command);  // explain.cpp
+
+/// The largest job that export writes, and where it stops unless told otherwise.
+inline constexpr int kMostExportedRanks = 4096, kUsualExportedRanks = 1024;
+
+struct ExportCommand {
+  std::string format;                  ///< chakra, goal
+  std::vector<std::string> scenarios;  ///< one, or none
+  ScenarioOverrides overrides;
+  int most_ranks = kUsualExportedRanks;
+  std::string output;  ///< file, or prefix of files
+};
+void run_export(const ExportCommand& command);  // export.cpp
 
 struct ReferenceCommand {
   std::string topic;

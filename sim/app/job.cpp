@@ -8,6 +8,7 @@
 #include "sim/app/commands.hpp"
 #include "sim/app/named_scenario.hpp"
 #include "sim/app/opened_scenarios.hpp"
+#include "sim/app/settings_files.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/import/jobs/job_lint.hpp"
@@ -15,6 +16,7 @@
 #include "sim/report/output_file.hpp"
 #include "sim/report/prediction/job_check_report.hpp"
 #include "sim/report/prediction/job_listing.hpp"
+#include "sim/report/prediction/settings_listing.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
@@ -117,9 +119,14 @@ void run_job_check(const JobCommand& command) {
 void run_job_show(const JobCommand& command) {
   SourceText text = open_job_text(command);
   const OpenedJob job = read_job(std::move(text), command.overrides);
-  const JobListing listing{job.script, job.findings, job.cluster ? job.cluster->name : "", job.no_cluster,
-                           job.toml};
+  const JobListing listing{job.script,     job.findings, job.cluster ? job.cluster->name : "",
+                           job.no_cluster, job.settings, job.toml};
   write_output(command.output, find_row(kJobFormats, command.format)->write(listing));
+}
+
+void run_job_settings(const SettingsCommand& command) {
+  const std::vector<TrainingSettings> files = open_settings(command.files, command.gpus);
+  write_output(command.output, find_row(kSettingsFormats, command.format)->write(SettingsListing{files}));
 }
 
 }  // namespace foretrain

@@ -1,15 +1,16 @@
-// Scripts that a script starts by name are looked for beside it, never outside its folder.
+// Scripts and settings that a script names are looked for beside it, never outside its folder.
 #include "sim/app/opened_job.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
+#include "sim/app/settings_files.hpp"
 #include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/import/job_cluster.hpp"
 #include "sim/import/job_scenario.hpp"
+#include "sim/import/job_settings.hpp"
 #include "sim/import/jobs/whole_nodes.hpp"
 #include "sim/import/program_arguments.hpp"
 #include "sim/scenario/catalog.hpp"
@@ -17,28 +18,7 @@
 
 namespace foretrain {
 
-namespace fs = std::filesystem;
-
 namespace {
-
-/// Scripts that a job script starts by name, from its own folder and those below it: nothing else of the disk
-/// is read.
-ScriptFinder scripts_beside(const std::string& file) {
-  const fs::path folder = fs::path(file).parent_path();
-  return [folder](const std::string& name) -> std::optional<SourceText> {
-    const fs::path path = name;
-    const bool leaves =
-        path.is_absolute() || std::find(path.begin(), path.end(), fs::path("..")) != path.end();
-    const std::string found = (folder / path).string();
-    std::error_code problem;
-    if (name.empty() || name.size() > 256 || leaves || !fs::is_regular_file(found, problem) ||
-        !text_file_refusal(found).empty())
-      return std::nullopt;
-    SourceText text = read_text_file(found);
-    if (text.text.find('\0') != std::string::npos) return std::nullopt;
-    return text;
-  };
-}
 
 /// What an option or --set says of a key; empty when neither does.
 std::string said_of(std::string_view key, const std::string& option,
@@ -106,12 +86,36 @@ std::string in_one_line(const InputError& error) {
   return out.empty() ? error.first_message() : out;
 }
 
+/// What the settings say and the prediction leaves out, and where they and the script contradict each other.
+void add_settings_warnings(OpenedJob& job) {
+  for (const TrainingSettings& settings : job.settings) {
+    for (Diagnostic& note : notes_of(settings)) job.findings.warnings.push_back(std::move(note));
+    for (const auto& [key, own] :
+         {std::pair{"model.batch_per_gpu", "batch_per_gpu"}, std::pair{"model.batch_per_gpu", "batch"},
+          std::pair{"strategy.accumulation", "accumulation"}}) {
+      const ReadKey* said = said_by(settings, key);
+      const ProgramArgument* told = find_argument(job.script.launch.arguments, own);
+      if (said == nullptr || told == nullptr || said->value == told->value || said->path == told->key ||
+          said->file == job.text.name)
+        continue;
+      job.findings.warnings.push_back(
+          {said->file, said->span, "",
+           fmt::format("{} = {}, but the program is told {} {}, which counts here", said->path, said->value,
+                       told->option, told->value),
+           ""});
+    }
+  }
+}
+
 }  // namespace
 
 OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   OpenedJob job;
-  job.script = read_job_script(text, scripts_beside(text.name));
+  const ScriptFinder find = files_beside(text.name);
+  job.script = read_job_script(text, find);
   job.text = std::move(text);
+  JobSettings settings = read_job_settings(job.text, job.script, find);
+  job.settings = std::move(settings.files);
   try {
     job.cluster = choose_cluster(job.script, said_of("cluster.name", overrides.cluster, overrides.settings));
   } catch (const InputError& error) {
@@ -122,8 +126,11 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   }
   if (job.cluster) take_whole_nodes(job.script, *job.cluster);
   job.findings = check_job(job.script, job.text, job.cluster.value_or(ClusterSpec{}));
+  for (Diagnostic& mistake : settings.mistakes) job.findings.refused.push_back(std::move(mistake));
+  add_settings_warnings(job);
   const SaidModel said = model_of(job.script, overrides);
   JobScenarioOptions options{said.name, loads_data(overrides)};
+  options.settings = job.settings;
   if (said.argument != nullptr)
     options.model_said_by = line_of(job.script, *said.argument) + ": " + said.argument->option;
   if (job.cluster) job.toml = write_job_scenario(job.script, *job.cluster, options);

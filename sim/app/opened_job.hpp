@@ -7,6 +7,7 @@
 
 #include "sim/import/job_checks.hpp"
 #include "sim/import/job_script.hpp"
+#include "sim/import/settings/settings.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace foretrain {
@@ -18,7 +19,8 @@ struct OpenedJob {
   std::string no_cluster;           ///< why there is none
   std::string no_cluster_sentence;  ///< every reason of it, in one line
   JobFindings findings;
-  std::string toml;  ///< the scenario; empty without a cluster
+  std::vector<TrainingSettings> settings;  ///< that the script names
+  std::string toml;                        ///< the scenario; empty without a cluster
 };
 
 /// Reads and checks; a cluster that cannot be told stays open. Throws InputError for what is no script that

@@ -71,6 +71,14 @@ struct Dependency {
   Time lag{};
 };
 
+/// What a task's traffic is, in numbers whose meaning the planner gives, for who writes the graph down: an
+/// operation among some ranks, how it is carried out, its size. Nothing that runs the graph looks at it.
+struct TrafficNote {
+  TaskId task = kNone;
+  std::uint8_t operation = 0, among = 0, way = 0;
+  Bytes size{};
+};
+
 /// A directed acyclic graph of tasks: every dependency points to a task added earlier.
 class TaskGraph {
  public:
@@ -94,6 +102,10 @@ class TaskGraph {
   /// Times and traffic of every collective and copy charged to `account` become `factor` times as long.
   /// Requires factor > 0.
   void scale_transfers(std::uint8_t account, double factor);
+
+  /// In the order of the tasks.
+  void note_traffic(const TrafficNote& note) { traffic_notes_.push_back(note); }
+  const std::vector<TrafficNote>& traffic_notes() const { return traffic_notes_; }
 
   static constexpr std::size_t kMostTasks = 5'000'000;
 
@@ -135,6 +147,7 @@ class TaskGraph {
   std::vector<Pool> pools_;
   std::vector<Device> devices_;
   std::vector<std::shared_ptr<const std::vector<PatternFlow>>> patterns_;
+  std::vector<TrafficNote> traffic_notes_;
   struct Label {
     std::size_t hash;
     std::string text;

@@ -12,6 +12,7 @@
 #include "sim/base/ascii.hpp"
 #include "sim/base/counted.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/import/launch_reader.hpp"
 #include "sim/import/program_arguments.hpp"
 #include "sim/scenario/calibration/calibration_text.hpp"
 #include "sim/scenario/launch.hpp"
@@ -65,6 +66,7 @@ Chosen strategy_of(const JobScript& script) {
     const std::string own = strategy_named(named->value);
     if (!own.empty()) return {own, said(*named) + " " + named->value};
   }
+  if (!launch.strategy.empty()) return {launch.strategy, launch.strategy_said_by};
   if (!launch.started_by) return {};
   const std::string line = place_of(launch, launch.started_by->span);
   if (launch.started_by->value == StartedBy::horovodrun) return {"horovod", line + ": horovodrun"};
@@ -109,15 +111,68 @@ class ScenarioWriter {
     key("name", foretrain::quoted(cluster_.name),
         script_.request.partition ? fmt::format("line {}", script_.request.partition->span.line) : "");
     add_run();
-    return out_;
+    add_settings();
+    return text();
   }
 
  private:
-  void table(std::string_view name) { out_ += fmt::format("{}[{}]\n", out_.empty() ? "" : "\n", name); }
-  void key(std::string_view name, const std::string& value, const std::string& why) {
-    const std::string line = fmt::format("{} = {}", name, value);
-    out_ += why.empty() ? line + "\n" : fmt::format("{:<32}# {}\n", line, printable(why));
+  struct Line {
+    std::string name, value, why;
+  };
+  struct Section {
+    std::string name;
+    std::vector<Line> lines;
+  };
+  static constexpr std::string_view kNoModel =
+      "# name = \"resnet50\"             # the script does not say which network: fill it in, or --model "
+      "NAME\n";
+
+  void table(std::string_view name) {
+    const auto found = std::ranges::find(sections_, name, &Section::name);
+    at_ = static_cast<std::size_t>(found - sections_.begin());
+    if (found == sections_.end()) sections_.push_back({std::string(name), {}});
   }
+  void key(std::string_view name, const std::string& value, const std::string& why) {
+    sections_[at_].lines.push_back({std::string(name), value, why});
+  }
+  bool says(std::string_view name) const {
+    return std::ranges::find(sections_[at_].lines, name, &Line::name) != sections_[at_].lines.end();
+  }
+
+  std::string text() const {
+    std::string out;
+    for (const Section& section : sections_) {
+      out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", section.name);
+      if (section.name == "model" && options_.model.empty()) out += kNoModel;
+      for (const Line& row : section.lines) {
+        const std::string line = fmt::format("{} = {}", row.name, row.value);
+        out += row.why.empty() ? line + "\n" : fmt::format("{:<31} # {}\n", line, printable(row.why));
+      }
+    }
+    return out;
+  }
+
+  /// What settings files say besides; GPUs are those that the script reserves.
+  void add_settings() {
+    for (const TrainingSettings& settings : options_.settings) {
+      for (const SettingEffect& effect : scenario_keys(settings)) {
+        const std::size_t dot = effect.key.find('.');
+        const std::string name = effect.key.substr(dot + 1);
+        if (effect.key == "run.gpus") continue;
+        table(effect.key.substr(0, dot));
+        const bool is_batch = name == "batch_per_gpu" || name == "global_batch";
+        if (is_batch ? says("batch_per_gpu") || says("global_batch") : says(name)) continue;
+        const ReadKey& key_read = *said_by(settings, effect.key);
+        key(name, effect.value,
+            key_read.span.line > 0
+                ? fmt::format("{}:{}: {}", base_name(key_read.file), key_read.span.line, key_read.path)
+                : fmt::format("{}: {}", base_name(key_read.file), key_read.note));
+      }
+    }
+    std::erase_if(sections_,
+                  [](const Section& section) { return section.lines.empty() && section.name != "model"; });
+  }
+
   std::string said(const ProgramArgument& argument) const {
     return fmt::format("{}: {}", place_of(script_.launch, argument.span), argument.option);
   }
@@ -135,12 +190,7 @@ class ScenarioWriter {
 
   void add_model() {
     table("model");
-    if (options_.model.empty())
-      out_ +=
-          "# name = \"resnet50\"             # the script does not say which network: fill it in, or --model "
-          "NAME\n";
-    else
-      key("name", foretrain::quoted(options_.model), options_.model_said_by);
+    if (!options_.model.empty()) key("name", foretrain::quoted(options_.model), options_.model_said_by);
     add_batch();
     const ProgramArgument* bf16 = argument("bf16");
     const ProgramArgument* half = bf16 != nullptr ? bf16 : argument("fp16");
@@ -181,12 +231,18 @@ class ScenarioWriter {
     const int sharing = knows_cores ? sharing_cores() : 1;
     const std::int64_t cores =
         knows_cores ? std::min(have.cpus_per_node->value, cluster_.node.host.cores) / sharing : 0;
-    if (!count && !options_.loads_data) return;
+    if (!count && !options_.loads_data && !settings_load_data()) return;
     table("data");
     if (count) key("workers_per_gpu", std::to_string(*count), said(*workers));
     if (cores >= 1 && cores <= 1024 && count != 0)
       key("cores_per_gpu", std::to_string(cores),
           fmt::format("{} CPUs of a node for {}", have.cpus_per_node->value, counted(sharing, "GPU")));
+  }
+
+  bool settings_load_data() const {
+    return std::ranges::any_of(options_.settings, [](const TrainingSettings& settings) {
+      return !value_of(settings, "data.workers_per_gpu").empty();
+    });
   }
 
   /// GPUs of a node that share its cores: those that work.
@@ -241,7 +297,8 @@ class ScenarioWriter {
   const ClusterSpec& cluster_;
   const JobScenarioOptions& options_;
   Chosen strategy_;
-  std::string out_;
+  std::vector<Section> sections_;
+  std::size_t at_ = 0;
 };
 
 }  // namespace

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/cluster/hardware.hpp"
 #include "sim/import/job_script.hpp"
+#include "sim/import/settings/settings.hpp"
 
 namespace foretrain {
 
@@ -13,6 +15,7 @@ struct JobScenarioOptions {
   bool loads_data = false;  ///< [data] is described elsewhere, so the job's cores count even when the script
                             ///< names no workers
   std::string model_said_by = "--model";
+  std::vector<TrainingSettings> settings{};  ///< that the script names; what the script itself says wins
 };
 
 /// Valid TOML. Rules of docs/models/job_scripts.md: run.gpus are 1 and what is reserved; launch and strategy

@@ -102,6 +102,12 @@ struct ProgramArgument {
   SourceSpan span{};
 };
 
+/// A variable of the environment that a library reads, and where the script sets it.
+struct LibraryVariable {
+  std::string name, value;
+  SourceSpan span{};
+};
+
 struct JobLaunch {
   Field<StartedBy> started_by;
   Field<int> processes_per_node;  ///< that train; of the first node where only one node starts any
@@ -109,9 +115,13 @@ struct JobLaunch {
   Field<int> gpus_per_node;       ///< that the launcher hands out, as jsrun -r 6 -g 1
   Field<std::string> program;     ///< script or module
   std::vector<ProgramArgument> arguments;
-  bool under_srun = false;  ///< a launcher that srun starts on each node
-  bool repeated = false;    ///< in a loop
-  std::string file{};       ///< another script that holds the line; empty: this one
+  bool under_srun = false;                     ///< a launcher that srun starts on each node
+  bool repeated = false;                       ///< in a loop
+  std::string file{};                          ///< another script that holds the line; empty: this one
+  std::vector<ShellWord> program_words{};      ///< behind the program's name
+  std::vector<ShellWord> launcher_words{};     ///< of horovodrun, which takes settings of Horovod
+  std::vector<LibraryVariable> variables{};    ///< that mpirun hands on with a value (-x NAME=value)
+  std::string strategy{}, strategy_said_by{};  ///< as settings files say it; empty: they do not
 };
 
 /// A line that could not be read, and why. Nothing of it is in the other values.
@@ -127,6 +137,7 @@ struct JobScript {
   JobRequest request;
   JobResources resources;
   JobLaunch launch;
+  std::vector<LibraryVariable> variables{};  ///< of Horovod, NCCL, BytePS, TensorFlow at the script's end
   std::vector<NotUnderstood> not_understood;
   std::vector<NotUnderstood> remarks;  ///< understood, but not what its writer may expect
 };

@@ -7,6 +7,7 @@
 
 #include "sim/import/launch_reader.hpp"
 #include "sim/import/program_arguments.hpp"
+#include "sim/import/settings/readers.hpp"
 
 namespace foretrain {
 
@@ -56,6 +57,9 @@ void keep_common(JobLaunch& launch, const JobLaunch& other) {
   agree(launch.nodes, other.nodes);
   agree(launch.gpus_per_node, other.gpus_per_node);
   agree(launch.program, other.program);
+  const auto text_of = [](const ShellWord& word) { return word.text; };
+  if (!std::ranges::equal(launch.program_words, other.program_words, {}, text_of, text_of))
+    launch.program_words.clear();
   std::erase_if(launch.arguments, [&](const ProgramArgument& argument) {
     const ProgramArgument* same = find_argument(other.arguments, argument.key);
     return same == nullptr || same->value != argument.value;
@@ -118,6 +122,10 @@ void read_launch(const std::vector<ShellCommand>& commands, const ShellValues& v
   const bool sure = std::any_of(reader.found().begin(), reader.found().end(), is_certain);
   if (!reader.found().empty()) choose(reader.found(), script);
   take_gpus_of_launch(script);
+  for (const std::string_view name : library_variables()) {
+    if (const auto value = values.find(std::string(name)))
+      script.variables.push_back({std::string(name), *value});
+  }
   if (sure) return;
   const std::vector<NotUnderstood>& open =
       reader.found().empty() && reader.unknown().empty() ? reader.unread() : reader.unknown();

@@ -178,6 +178,8 @@ LaunchCandidate LaunchReader::begin(const ShellWord& word, StartedBy starter, co
   out.launch.processes_per_node = way.outer ? way.per_node : Field<int>(Found<int>{1, word.span});
   out.launch.gpus_per_node = way.gpus_per_node;
   out.not_understood = way.open;
+  out.launch.launcher_words = way.launcher_words;
+  out.launch.variables = way.variables;
   return out;
 }
 
@@ -190,6 +192,7 @@ void LaunchReader::add_program(const Words& words, std::size_t i, LaunchCandidat
   else
     candidate.not_understood.push_back({words[i].span, words[i].text, "which program this is, is not known"});
   candidate.launch.arguments = read_arguments(words, i + 1, candidate.not_understood);
+  candidate.launch.program_words.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
   found_.push_back(std::move(candidate));
 }
 
@@ -290,6 +293,8 @@ void LaunchReader::read_accelerate(const Words& words, std::size_t i, const Way&
     if (const LauncherOption* found = find_option(options, {strategy}))
       out.launch.arguments.push_back({std::string(strategy).substr(6), strategy, "true", found->word->span});
   }
+  if (config != nullptr && config->word->known)
+    out.launch.arguments.push_back({"settings", config->name, config->value, config->word->span});
   const LauncherOption* precision = find_option(options, {"--mixed-precision"});
   const auto own = out.launch.arguments;
   add_program(words, i, std::move(out));

@@ -82,6 +82,8 @@ class LaunchReader {
     Field<int> per_node, nodes;      ///< how often that starts it
     Field<int> gpus_per_node;        ///< that it hands out
     std::vector<NotUnderstood> open;
+    std::vector<ShellWord> launcher_words;
+    std::vector<LibraryVariable> variables;
     std::string file;
     bool certain = true, repeated = false;
     int depth = 0;

@@ -85,6 +85,14 @@ void LaunchReader::read_mpirun(const Words& words, std::size_t i, Way way, Start
       find_option(options, {"-ppn", "-perhost", "--npernode", "-npernode", "-N", "--ppn", "--perhost"});
   const LauncherOption* map = find_option(options, {"--map-by", "-map-by"});
   const bool one_each = find_option(options, {"--pernode", "-pernode"}) != nullptr;
+  if (starter == StartedBy::horovodrun)
+    way.launcher_words.assign(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(i));
+  for (const LauncherOption& option : options) {
+    const std::size_t equals = option.value.find('=');
+    if (option.name == "-x" && equals != std::string::npos && option.word->known)
+      way.variables.push_back(
+          {option.value.substr(0, equals), option.value.substr(equals + 1), option.word->span});
+  }
   way.outer = starter;
   way.nodes = resources_.nodes;
   const auto mapped = map != nullptr && map->value.starts_with("ppr:")

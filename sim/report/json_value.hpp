@@ -14,6 +14,8 @@ namespace foretrain {
 
 using Json = nlohmann::ordered_json;
 
+struct TrainingSettings;
+
 /// Indented by two blanks, with a line end; what is no UTF-8 is replaced.
 std::string json_text(const Json& json);
 /// The account of one step in seconds, by the keys of the contract.
@@ -22,6 +24,8 @@ Json breakdown_json(const Breakdown& breakdown);
 Json unlike_json(const std::vector<UnlikeShare>& all);
 Json mixing_json(const Mixing& mixing);
 Json decisions_json(const Decisions& decisions);
+/// A file of another tool's training settings, key by key (prediction/settings_listing.cpp).
+Json settings_json(const TrainingSettings& settings);
 /// What is wrong with a job, with the line it stands in.
 Json findings_json(const std::vector<Diagnostic>& findings);
 

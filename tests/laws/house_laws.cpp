@@ -31,12 +31,12 @@ const Rooms& rooms() {
       {"collective", {"algorithms", "nccl", "transports"}},
       {"strategy", {"ddp", "fsdp", "horovod", "process", "replicas", "servers", "step", "zero"}},
       {"scenario", {"calibration", "csv", "layers", "schema", "sections", "toml"}},
-      {"import", {"accounting", "detection", "jobs", "logs", "machines", "networks"}},
+      {"import", {"accounting", "detection", "jobs", "logs", "machines", "networks", "settings"}},
       {"analysis",
        {"advice", "collective", "explanation", "fit", "search", "step", "uncertainty", "validation"}},
       {"report",
-       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "prediction", "study",
-        "topology", "validation"}},
+       {"calibration", "collective", "comparison", "drawing", "explanation", "model", "prediction",
+        "simulators", "study", "topology", "validation"}},
       {"app", {"options", "pages"}},
   };
   return plan;

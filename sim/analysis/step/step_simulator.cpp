@@ -201,7 +201,7 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
   refuse_endless(plan.graph, std::min(kFastestLink, links.slowest()), wanted.steps);
   Timeline timeline = run(plan.graph, [&links](LinkId link) { return links[link].bandwidth; });
   refuse_endless_step(to_seconds(timeline.end_of(plan.step_ends.back())) / wanted.steps);
-  return {std::move(plan), std::move(timeline)};
+  return {std::move(plan), std::move(timeline), job};
 }
 
 /// Of ranks that are not alike the slowest: it waits for nobody.
@@ -253,7 +253,7 @@ double StepSimulator::simulate_evaluation(int gpus, std::int64_t batch_per_gpu,
                                           const DeviceModel& device) const {
   const int window = window_of(scenario_.workload.loop);
   const auto seconds_of = [&](const Run& run, const DeviceModel& own) {
-    const auto [plan, timeline] = run_steps(run, own, plan_evaluation);
+    const auto [plan, timeline, job] = run_steps(run, own, plan_evaluation);
     return to_seconds(timeline.end_of(plan.step_ends.back()) -
                       timeline.end_of(plan.step_ends[kWarmUpSteps - 1])) /
            window;

@@ -48,6 +48,7 @@ struct SimulatedStep {
 struct RecordedSteps {
   Plan plan;
   Timeline timeline;
+  Placement job;  ///< all ranks in their order
 };
 
 /// The device model a scenario starts from, before any anchor.

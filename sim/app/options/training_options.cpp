@@ -11,6 +11,7 @@
 #include "sim/app/options/data_set_option.hpp"
 #include "sim/app/options/gpu_numbers.hpp"
 #include "sim/app/options/usage.hpp"
+#include "sim/app/settings_files.hpp"
 #include "sim/base/named_rows.hpp"
 #include "sim/report/catalog.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
@@ -55,7 +56,8 @@ void add_setting(CLI::App& command, ScenarioOverrides& overrides, const char* op
 
 /// What predict and compare ask alike.
 void add_question(CLI::App& command, std::vector<std::string>& scenarios, ScenarioOverrides& overrides,
-                  std::vector<std::string>& gpus, long long& batch, std::string& data_set) {
+                  std::vector<std::string>& gpus, long long& batch, std::string& data_set,
+                  std::vector<std::string>& settings_files) {
   command.add_option(
       "SCENARIO", scenarios,
       "A scenario file, the name of one in the catalog, or a job (script, submit file, manifest), "
@@ -80,6 +82,14 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
           "file")
       ->type_name("NAME");
   add_setting(command, overrides, "--epochs", "run.epochs", "{}", "Epochs of the run, as run.epochs");
+  command
+      .add_option(
+          "--settings", settings_files,
+          "Training settings of another tool, as DeepSpeed's JSON or accelerate's YAML (`job settings` "
+          "lists which, and shows what they come to); they win over the scenario, --set wins over "
+          "them; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   // Appended one by one: a list as the option's variable would replace what --precision and --epochs put
   // there.
   command
@@ -110,7 +120,8 @@ std::string joined(const std::vector<std::string>& words) { return fmt::format("
 void add_predict(CLI::App& app, TrainingOptions& options) {
   CLI::App* command = app.add_subcommand("predict", "The scaling table and the crossover of a scenario");
   PredictCommand& predict = options.predict;
-  add_question(*command, predict.scenarios, predict.overrides, options.gpus, options.batch, options.data_set);
+  add_question(*command, predict.scenarios, predict.overrides, options.gpus, options.batch, options.data_set,
+               options.settings_files);
   command->add_option("--strategy", predict.overrides.strategy, joined(strategy_names()))->type_name("NAME");
   add_format(*command, predict.format, report_names(), predict.output);
   command->add_option("--html", predict.html, "Also write a page with drawings")->type_name("FILE");
@@ -155,6 +166,7 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
     if (command->count("--batch") > 0) options.predict.overrides.batch = options.batch;
     if (command->count("--break-even") > 0) options.predict.break_even = parse_break_even(options.break_even);
     apply_data_set(options.data_set, options.predict.overrides);
+    apply_settings(options.settings_files, options.predict.overrides);
     run_predict(options.predict);
   });
 }
@@ -164,7 +176,7 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
       app.add_subcommand("compare", "The same training with several strategies, best first, and why");
   CompareCommand& compare = options.compare;
   add_question(*command, compare.scenarios, compare.overrides, options.compared_gpus, options.compared_batch,
-               options.compared_data_set);
+               options.compared_data_set, options.compared_settings_files);
   command
       ->add_option("--strategies", compare.strategies,
                    joined(strategy_names()) +
@@ -193,6 +205,7 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
     options.compare.overrides.gpus = gpu_numbers(options.compared_gpus);
     if (command->count("--batch") > 0) options.compare.overrides.batch = options.compared_batch;
     apply_data_set(options.compared_data_set, options.compare.overrides);
+    apply_settings(options.compared_settings_files, options.compare.overrides);
     run_compare(options.compare);
   });
 }

@@ -19,6 +19,7 @@ struct TrainingOptions {
   CompareCommand compare;
   ValidateCommand validate;
   std::vector<std::string> gpus, compared_gpus, scored_gpus;
+  std::vector<std::string> settings_files, compared_settings_files;
   std::string break_even, data_set, compared_data_set;
   long long batch = 0, compared_batch = 0;
   bool no_anchor = false;

@@ -10,6 +10,7 @@
 #include "sim/import/jobs/catalog.hpp"
 #include "sim/import/jobs/slurm_values.hpp"
 #include "sim/report/json_value.hpp"
+#include "sim/report/prediction/settings_listing.hpp"
 
 namespace foretrain {
 
@@ -128,6 +129,9 @@ std::string write_job_table(const JobListing& listing) {
   for (const ProgramArgument& argument : script.launch.arguments)
     out += fmt::format("  {:<19} {:<28} {}{}\n", printable(argument.option), printable(argument.value),
                        before, argument.span.line);
+  for (const TrainingSettings& settings : listing.settings)
+    out +=
+        fmt::format("\n{}: {}\n\n{}", printable(settings.file), settings.format, settings_effects(settings));
   if (!listing.cluster.empty())
     out += fmt::format("\nCluster: {}\n\nAs a scenario\n\n{}", listing.cluster, listing.toml);
   if (listing.cluster.empty()) out += "\n" + listing.no_cluster;
@@ -156,6 +160,9 @@ std::string write_job_json(const JobListing& listing) {
            {"batch_system", name_of(script.system)},
            {"fields", fields}};
   out["program_arguments"] = arguments;
+  Json settings = Json::array();
+  for (const TrainingSettings& file : listing.settings) settings.push_back(settings_json(file));
+  out["settings"] = settings;
   out["launch_file"] = script.launch.file.empty() ? Json(nullptr) : Json(script.launch.file);
   out["cluster"] = listing.cluster.empty() ? Json(nullptr) : Json(listing.cluster);
   out["scenario"] = listing.toml.empty() ? Json(nullptr) : Json(listing.toml);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/import/job_checks.hpp"
 #include "sim/import/job_script.hpp"
+#include "sim/import/settings/settings.hpp"
 #include "sim/report/formats.hpp"
 
 namespace foretrain {
@@ -12,9 +14,10 @@ namespace foretrain {
 struct JobListing {
   const JobScript& script;
   const JobFindings& findings;
-  std::string cluster;     ///< empty: not known
-  std::string no_cluster;  ///< why
-  std::string toml;        ///< the scenario it becomes; empty without a cluster
+  std::string cluster;                            ///< empty: not known
+  std::string no_cluster;                         ///< why
+  const std::vector<TrainingSettings>& settings;  ///< that the script names
+  std::string toml;                               ///< the scenario it becomes; empty without a cluster
 };
 
 /// A table of fields with their lines, the scenario, mistakes, warnings.

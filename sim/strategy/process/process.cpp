@@ -298,7 +298,11 @@ TaskId Process::collective(const CollectiveCall& wanted) {
   const TaskId last = graph_.last_on(on.compute_stream);
   // NCCL waits for what the compute stream was given so far, unless the caller names its inputs.
   if (wanted.after.empty() && last != kNone) after.push_back({last});
-  return graph_.add(task, after);
+  const TaskId added = graph_.add(task, after);
+  const auto way = known.plan.algorithm ? static_cast<std::uint8_t>(*known.plan.algorithm) + 1 : 0;
+  graph_.note_traffic({added, static_cast<std::uint8_t>(wanted.op), static_cast<std::uint8_t>(wanted.among),
+                       static_cast<std::uint8_t>(way), wanted.size});
+  return added;
 }
 
 /// One collective stands for the calls of all GPUs: it begins when the last of them is ready, and all wait

@@ -87,6 +87,8 @@ TaskId ProcessGroup::start_gloo(const HostThread& thread, CollectiveOp op, Bytes
   task.label = label;
   task.queue = slots_[operation.slot];
   const TaskId reduced = operation.reduced = graph.add(task, before);
+  graph.note_traffic(
+      {reduced, static_cast<std::uint8_t>(op), static_cast<std::uint8_t>(Group::world), 0, size});
   const TaskId work = stages_ ? process_.transfer(to_gpu_, in_, size, Account::exposed_communication,
                                                   graph.label("copy of gradients to the GPU"), {&reduced, 1})
                               : reduced;

@@ -1,0 +1,76 @@
+// A settings file is an ordinary file; what it names is looked for beside it.
+#include "sim/app/settings_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/import/job_checks.hpp"
+#include "sim/import/settings/readers.hpp"
+#include "sim/scenario/toml/reader.hpp"
+
+namespace foretrain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::optional<SourceText> text_in(const fs::path& folder, const std::string& name) {
+  const fs::path path = name;
+  const bool leaves = path.is_absolute() || std::find(path.begin(), path.end(), fs::path("..")) != path.end();
+  const std::string found = (folder / path).string();
+  std::error_code problem;
+  if (name.empty() || name.size() > 256 || leaves || !fs::is_regular_file(found, problem) ||
+      !text_file_refusal(found).empty())
+    return std::nullopt;
+  SourceText text = read_text_file(found);
+  if (text.text.find('\0') != std::string::npos) return std::nullopt;
+  return text;
+}
+
+/// GPUs of the job, where the command line asks for one number, or for one beside a single GPU.
+int asked_gpus(const std::vector<int>& gpus) {
+  if (gpus.empty()) return 0;
+  const auto [least, most] = std::ranges::minmax(gpus);
+  return least == most || (gpus.size() == 2 && least == 1) ? most : 0;
+}
+
+}  // namespace
+
+ScriptFinder files_beside(const std::string& file) {
+  const fs::path folder = fs::path(file).parent_path();
+  return [folder](const std::string& name) -> std::optional<SourceText> {
+    if (name.find('\0') != std::string::npos) return std::nullopt;
+    if (auto found = text_in(folder, name)) return found;
+    const std::size_t slash = name.rfind('/');
+    return slash == std::string::npos ? std::nullopt : text_in(folder, name.substr(slash + 1));
+  };
+}
+
+std::vector<TrainingSettings> open_settings(const std::vector<std::string>& files, int gpus) {
+  std::vector<TrainingSettings> out;
+  std::vector<Diagnostic> mistakes;
+  for (const std::string& file : files) {
+    try {
+      const SourceText text = read_text_file(file, kLargestSettings);
+      out.push_back(read_settings(text, {gpus, nullptr, files_beside(file)}));
+    } catch (const InputError& error) {
+      mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  if (!mistakes.empty()) throw InputError(std::move(mistakes));
+  return out;
+}
+
+void apply_settings(const std::vector<std::string>& files, ScenarioOverrides& overrides) {
+  std::vector<std::string> settings;
+  for (const TrainingSettings& read : open_settings(files, asked_gpus(overrides.gpus))) {
+    for (std::string& setting : as_settings(read)) settings.push_back(std::move(setting));
+    for (const Diagnostic& note : notes_of(read)) overrides.notes.push_back(one_line(note));
+  }
+  overrides.settings.insert(overrides.settings.begin(), settings.begin(), settings.end());
+}
+
+}  // namespace foretrain

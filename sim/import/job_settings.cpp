@@ -1,0 +1,241 @@
+// Files first, as they decide the strategy; then what the program is told; variables count for the strategy
+// that was found.
+#include "sim/import/job_settings.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/import/launch_reader.hpp"
+#include "sim/import/program_arguments.hpp"
+#include "sim/import/settings/readers.hpp"
+#include "sim/import/settings/trees.hpp"
+
+namespace foretrain {
+
+namespace {
+
+bool names_settings_file(std::string_view option) {
+  return is_one_of(option, {"--deepspeed", "--deepspeed_config", "--deepspeed-config", "--ds_config",
+                            "--config", "-c", "--config_file", "--config-file", "--job.config_file",
+                            "--job.config-file", "--fsdp_config", "--trainer.strategy.init_args.config"});
+}
+
+bool has_ending(std::string_view name) {
+  return name.ends_with(".json") || name.ends_with(".yaml") || name.ends_with(".yml") ||
+         name.ends_with(".toml");
+}
+
+struct NamedFile {
+  std::string option, name;
+  SourceSpan span{};
+};
+
+std::vector<NamedFile> named_files(const JobLaunch& launch) {
+  std::vector<NamedFile> out;
+  for (const ProgramArgument& argument : launch.arguments) {
+    if (argument.key == "settings") out.push_back({argument.option, argument.value, argument.span});
+  }
+  const std::vector<ShellWord>& words = launch.program_words;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t equals = words[i].text.find('=');
+    const std::string option = words[i].text.substr(0, equals);
+    if (!names_settings_file(option)) continue;
+    const bool joined = equals != std::string::npos;
+    if (!joined && i + 1 == words.size()) continue;
+    const ShellWord& holder = joined ? words[i] : words[i + 1];
+    const std::string name = joined ? words[i].text.substr(equals + 1) : holder.text;
+    if (holder.known && has_ending(name)) out.push_back({option, name, holder.span});
+  }
+  return out;
+}
+
+/// Processes of the job, else the GPUs it reserves; 0: not known.
+int gpus_of(const JobScript& script) {
+  const Field<int>&each = script.launch.processes_per_node, &nodes = script.launch.nodes;
+  const bool counts =
+      each && nodes && each->value > 1 && nodes->value > 0 && each->value <= 1024 && nodes->value <= 100'000;
+  if (counts) return each->value * nodes->value;
+  return script.resources.gpus ? std::max(0, script.resources.gpus->value) : 0;
+}
+
+class JobSettingsReader {
+ public:
+  JobSettingsReader(const SourceText& text, JobScript& script, const ScriptFinder& find)
+      : text_(text), script_(script), find_(find) {}
+
+  JobSettings read() {
+    context_.gpus = gpus_of(script_);
+    context_.arguments = &script_.launch.arguments;
+    context_.find = find_;
+    for (const NamedFile& file : named_files(script_.launch)) read_file(file);
+    read_words();
+    take_strategy();
+    read_variables();
+    take_processes();
+    return std::move(out_);
+  }
+
+ private:
+  /// A file of a program's own making is not ours to understand.
+  void read_file(const NamedFile& named) {
+    const auto text = find_ ? find_(named.name) : std::nullopt;
+    if (!text) {
+      script_.remarks.push_back(
+          {named.span, named.name,
+           fmt::format("{} {} does not lie beside the script: what it sets is not known", named.option,
+                       named.name)});
+      return;
+    }
+    if (!is_settings(*text)) return;
+    add([&] { return read_settings(*text, context_); });
+    drop_open_count(named.span);
+  }
+
+  /// "accelerate launch: how many processes is said in a configuration file".
+  void drop_open_count(const SourceSpan& span) {
+    if (out_.files.empty() || out_.files.back().processes == 0) return;
+    std::erase_if(script_.not_understood, [&](const NotUnderstood& open) {
+      return open.span.line == span.line && open.text == "accelerate launch";
+    });
+  }
+
+  template <class Read>
+  void add(Read read) {
+    try {
+      out_.files.push_back(read());
+    } catch (const InputError& error) {
+      out_.mistakes.insert(out_.mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+
+  SourceText holder() const {
+    return script_.launch.file.empty() ? SourceText{text_.name, text_.text}
+                                       : SourceText{script_.launch.file, ""};
+  }
+
+  void read_words() {
+    SettingsContext context = context_;
+    // Files that the line names are read already.
+    if (!out_.files.empty()) context.find = nullptr;
+    const SourceText source = holder();
+    add_words(script_.launch.program_words, context);
+    const YamlNode tree = tree_of_words(script_.launch.launcher_words);
+    for (const SettingsFormat& format : settings_formats()) {
+      if (format.recognises == is_horovodrun && is_horovodrun(tree))
+        add([&] { return read_settings_tree(source, tree, format, context_); });
+    }
+  }
+
+  void add_words(const std::vector<ShellWord>& words, const SettingsContext& context) {
+    try {
+      if (auto read = read_settings_of_words(holder(), words, context)) {
+        // What files say of the strategy is more than that the program could do without them.
+        if (!out_.files.empty()) drop_default_strategy(*read);
+        out_.files.push_back(std::move(*read));
+      }
+    } catch (const InputError& error) {
+      out_.mistakes.insert(out_.mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+
+  static void drop_default_strategy(TrainingSettings& read) {
+    for (ReadKey& key : read.keys) {
+      if (key.path.empty())
+        std::erase_if(key.effects, [](const SettingEffect& effect) { return effect.key == "strategy.name"; });
+    }
+    std::erase_if(read.keys, [](const ReadKey& key) { return key.path.empty() && key.effects.empty(); });
+  }
+
+  void take_strategy() {
+    for (const TrainingSettings& settings : out_.files) {
+      const ReadKey* key = said_by(settings, "strategy.name");
+      if (key == nullptr) continue;
+      const std::string quoted = value_of(settings, "strategy.name");
+      script_.launch.strategy = quoted.substr(1, quoted.size() - 2);
+      script_.launch.strategy_said_by =
+          key->span.line > 0 ? fmt::format("{}:{}: {}", base_name(key->file), key->span.line, key->path)
+                             : fmt::format("{}: {}", base_name(key->file), key->note);
+    }
+  }
+
+  /// The last line that sets it.
+  SourceSpan line_of(const std::string& name) const {
+    SourceSpan span{};
+    int number = 0;
+    std::string_view rest = text_.text;
+    while (!rest.empty()) {
+      const std::size_t end = rest.find('\n');
+      const std::string_view line = rest.substr(0, end);
+      ++number;
+      const std::size_t at = line.find(name + "=");
+      if (at != std::string_view::npos)
+        span = {number, static_cast<int>(at) + 1, static_cast<int>(name.size())};
+      rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    }
+    return span;
+  }
+
+  void read_variables() {
+    YamlNode tree{SettingKind::map, {}, {}, {}, {1, 1, 1}};
+    const auto put = [&](const LibraryVariable& variable, const SourceSpan& span) {
+      if (span.line == 0) return;  // set by the batch system, not by the script
+      tree.entries.emplace_back(variable.name, YamlNode{SettingKind::scalar, variable.value, {}, {}, span});
+    };
+    for (const LibraryVariable& variable : script_.variables) put(variable, line_of(variable.name));
+    for (const LibraryVariable& variable : script_.launch.variables) put(variable, variable.span);
+    for (const SettingsFormat& format : settings_formats()) {
+      if (format.recognises != is_environment || !is_environment(tree)) continue;
+      add([&] {
+        TrainingSettings read = read_settings_tree(holder(), tree, format, context_);
+        drop_default_strategy(read);
+        const bool horovod =
+            script_.launch.started_by && script_.launch.started_by->value == StartedBy::horovodrun;
+        const std::string strategy = !script_.launch.strategy.empty() ? script_.launch.strategy
+                                     : horovod                        ? "horovod"
+                                                                      : named_strategy();
+        if (!strategy.empty()) keep_options_of(strategy, read);
+        return read;
+      });
+    }
+  }
+
+  /// Variables of Horovod in a script that mpirun starts say that Horovod trains.
+  std::string named_strategy() {
+    const ProgramArgument* named = find_argument(script_.launch.arguments, "strategy");
+    if (named != nullptr) return named->value;
+    const bool by_mpi = script_.launch.started_by && script_.launch.started_by->value == StartedBy::mpirun;
+    const auto is_horovod = [](const LibraryVariable& row) { return row.name.starts_with("HOROVOD_"); };
+    if (!by_mpi || (std::ranges::none_of(script_.variables, is_horovod) &&
+                    std::ranges::none_of(script_.launch.variables, is_horovod)))
+      return "ddp";
+    script_.launch.strategy = "horovod";
+    script_.launch.strategy_said_by = "mpirun, and variables of Horovod";
+    return "horovod";
+  }
+
+  void take_processes() {
+    for (const TrainingSettings& settings : out_.files) {
+      if (settings.processes == 0 || script_.launch.processes_per_node) continue;
+      const int nodes = settings.machines > 0  ? settings.machines
+                        : script_.launch.nodes ? std::max(1, script_.launch.nodes->value)
+                                               : 1;
+      script_.launch.processes_per_node = Found<int>{(settings.processes + nodes - 1) / nodes, {}};
+      if (settings.machines > 0) script_.launch.nodes = Found<int>{settings.machines, {}};
+    }
+  }
+
+  const SourceText& text_;
+  JobScript& script_;
+  const ScriptFinder& find_;
+  SettingsContext context_;
+  JobSettings out_;
+};
+
+}  // namespace
+
+JobSettings read_job_settings(const SourceText& text, JobScript& script, const ScriptFinder& find) {
+  return JobSettingsReader(text, script, find).read();
+}
+
+}  // namespace foretrain

@@ -1,0 +1,215 @@
+// Hugging Face accelerate's configuration file: keys of accelerate/commands/config/config_args.py and
+// utils/dataclasses.py of 1.x, and older spellings.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/import/settings/fsdp_keys.hpp"
+#include "sim/import/settings/readers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr KeyRule kAccelerateRules[] = {
+    {"deepspeed_config.zero3_init_flag", KeyReads::nothing, {}, "before the first step"},
+    {"deepspeed_config.offload_param_device",
+     KeyReads::unmodelled,
+     {},
+     "parameters in host memory or on NVMe are copied to the GPU before every module"},
+    {"deepspeed_config.deepspeed_moe_layer_cls_names", KeyReads::unmodelled, {}, "mixtures of experts"},
+    {"deepspeed_config.*", KeyReads::nothing, {}, "of starting, checkpoints or paths"},
+    {"megatron_lm_config.megatron_lm_recompute_activations",
+     KeyReads::unmodelled,
+     {},
+     "forward passes run again in backward"},
+    {"megatron_lm_config.megatron_lm_sequence_parallelism", KeyReads::unmodelled, {}, "sequence parallel"},
+    {"megatron_lm_config.*", KeyReads::nothing},
+    {"fp8_config.*", KeyReads::nothing, {}, "how numbers are scaled"},
+    {"ipex_config.*", KeyReads::nothing},
+    {"mpirun_config.*", KeyReads::nothing},
+    {"dynamo_config.dynamo_mode", KeyReads::usual},
+    {"dynamo_config.*", KeyReads::nothing},
+    {"parallelism_config.*", KeyReads::nothing},
+    {"fsdp_config.*", KeyReads::nothing},
+    {"downcast_bf16", KeyReads::nothing, {}, "of TPUs"},
+    {"tpu_.*", KeyReads::nothing},
+    {"tpu_env", KeyReads::nothing},
+    {"tpu_use_cluster", KeyReads::nothing},
+    {"tpu_use_sudo", KeyReads::nothing},
+    {"tpu_name", KeyReads::nothing},
+    {"tpu_zone", KeyReads::nothing},
+    {"tpu_vm", KeyReads::nothing},
+    {"enable_cpu_affinity", KeyReads::unmodelled, {}, "processes are bound to the cores near their GPU"},
+    {"compute_environment", KeyReads::nothing},
+    {"debug", KeyReads::unmodelled, {}, "shapes of every collective are compared"},
+    {"gpu_ids", KeyReads::nothing, {}, "which GPUs, not how many"},
+    {"machine_rank", KeyReads::nothing},
+    {"main_process_ip", KeyReads::nothing},
+    {"main_process_port", KeyReads::nothing},
+    {"main_training_function", KeyReads::nothing},
+    {"rdzv_backend", KeyReads::nothing},
+    {"rdzv_conf.*", KeyReads::nothing},
+    {"same_network", KeyReads::nothing},
+    {"monitor_interval", KeyReads::nothing},
+    {"max_restarts", KeyReads::nothing},
+    {"command_file", KeyReads::nothing},
+    {"commands", KeyReads::nothing},
+    {"main_process_file", KeyReads::nothing}};
+
+/// The configuration of DeepSpeed that the file names, or its own keys.
+void read_deepspeed_plugin(SettingsReading& reading, int gpus) {
+  constexpr const char* kFile = "deepspeed_config.deepspeed_config_file";
+  const YamlNode* file = reading.find({kFile});
+  if (file != nullptr && file->text != "none") {
+    const auto text = reading.context().find ? reading.context().find(file->text) : std::nullopt;
+    if (!text) return reading.fate(KeyFate::open, "the file is not read: it does not lie beside this one");
+    SettingsContext context = reading.context();
+    context.find = nullptr;
+    if (context.gpus == 0) context.gpus = gpus;
+    const TrainingSettings inner = read_settings(*text, context);
+    reading.fate_of(kFile, KeyFate::usual, "read as " + inner.format);
+    return reading.include(inner);
+  }
+  const auto stage = reading.integer({"deepspeed_config.zero_stage"}, 0, 3);
+  const std::string name = fmt::format("\"zero{}\"", stage.value_or(2));
+  if (stage)
+    reading.effect({{"strategy.name", name}});
+  else
+    reading.by_default("accelerate's stage is 2 when none is named", {{"strategy.name", name}});
+  const auto device = reading.word({"deepspeed_config.offload_optimizer_device"});
+  if (device && (*device == "cpu" || *device == "none"))
+    reading.effect({{"strategy.offload_optimizer", toml_text(*device)}});
+  else if (device)
+    reading.fate(KeyFate::not_modelled, "the optimizer's state is read from and written to it in every step");
+  if (const auto norm = reading.number({"deepspeed_config.gradient_clipping"}))
+    reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
+}
+
+void read_accelerate_accumulation(SettingsReading& reading) {
+  const auto steps = reading.integer(
+      {"deepspeed_config.gradient_accumulation_steps", "gradient_accumulation_steps"}, 1, 4096);
+  if (steps) reading.effect({{"strategy.accumulation", std::to_string(*steps)}});
+}
+
+/// tp, pp, cp of Megatron-LM and of parallelism_config.
+void read_degrees(SettingsReading& reading) {
+  struct Degree {
+    const char *path, *what;
+  };
+  for (const Degree& degree :
+       {Degree{"megatron_lm_config.megatron_lm_tp_degree", "tensor parallel"},
+        Degree{"megatron_lm_config.megatron_lm_pp_degree", "pipeline parallel"},
+        Degree{"parallelism_config.parallelism_config_tp_size", "tensor parallel"},
+        Degree{"parallelism_config.parallelism_config_cp_size", "context parallel"},
+        Degree{"parallelism_config.parallelism_config_sp_size", "sequence parallel"}}) {
+    if (const auto value = reading.integer({degree.path}, 1, 1'000'000))
+      put_parallelism(reading, *value, degree.what);
+  }
+}
+
+void read_megatron_plugin(SettingsReading& reading) {
+  const bool shards =
+      reading.flag({"megatron_lm_config.megatron_lm_use_distributed_optimizer"}).value_or(true);
+  std::vector<SettingEffect> effects{{"strategy.name", shards ? "\"zero1\"" : "\"zero0\""}};
+  const char* note =
+      "Megatron-LM's data parallel is predicted as DeepSpeed's: gradients travel after backward";
+  if (reading.has("megatron_lm_config.megatron_lm_use_distributed_optimizer"))
+    reading.effect(std::move(effects), note);
+  else
+    reading.by_default(note, std::move(effects));
+  if (const auto norm = reading.number({"megatron_lm_config.megatron_lm_gradient_clipping"}))
+    reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
+}
+
+/// MULTI_GPU, FSDP, …; what else the strategy has is read with it.
+void read_distributed_type(SettingsReading& reading, int gpus) {
+  std::string type = reading.word({"distributed_type"}).value_or("");
+  if (type == "multi_gpu") return reading.effect({{"strategy.name", "\"ddp\""}});
+  if (type == "no" || type.empty()) {
+    if (reading.has("distributed_type")) reading.fate(KeyFate::usual, "one process");
+    return;
+  }
+  if (type == "fsdp") {
+    reading.fate(KeyFate::usual, "see fsdp_config");
+    return read_fsdp_keys(reading, "fsdp_config.");
+  }
+  if (type == "deepspeed") {
+    reading.fate(KeyFate::usual, "see deepspeed_config");
+    return read_deepspeed_plugin(reading, gpus);
+  }
+  if (type == "megatron_lm") {
+    reading.fate(KeyFate::usual, "see megatron_lm_config");
+    return read_megatron_plugin(reading);
+  }
+  const bool known = type.starts_with("multi_") || type == "tpu" || type == "xla" || type == "tp";
+  if (!known)
+    return reading.mistake(fmt::format("\"{}\" is no distributed_type", type),
+                           "NO, MULTI_GPU, FSDP, DEEPSPEED, MEGATRON_LM, XLA, MULTI_CPU, …");
+  reading.fate(KeyFate::not_modelled, "no GPUs of a kind that is known here train so");
+}
+
+void read_compilation(SettingsReading& reading) {
+  const auto backend = reading.word({"dynamo_config.dynamo_backend", "dynamo_backend"});
+  if (!backend) return;
+  if (*backend == "no") return reading.fate(KeyFate::usual, "not compiled");
+  if (*backend == "inductor") return reading.effect({{"framework.execution", "\"compiled\""}});
+  if (*backend == "cudagraphs") return reading.effect({{"framework.execution", "\"cuda_graphs\""}});
+  if (*backend == "eager") return reading.fate(KeyFate::usual, "not compiled");
+  reading.fate(KeyFate::not_modelled, "kernels of another compiler than Inductor");
+}
+
+/// Processes over all machines.
+int read_processes(SettingsReading& reading) {
+  const auto machines = reading.integer({"num_machines"}, 1, 100'000);
+  if (machines) {
+    reading.fate(KeyFate::usual, "nodes of the job");
+    reading.out().machines = static_cast<int>(*machines);
+  }
+  const auto all = reading.integer({"num_processes"}, 1, 1'000'000);
+  if (!all) return 0;
+  reading.out().processes = static_cast<int>(*all);
+  if (machines && *all % *machines != 0)
+    reading.mistake(fmt::format("num_processes = {} is no multiple of num_machines = {}", *all, *machines),
+                    "num_processes counts the processes of all machines");
+  reading.effect({{"run.gpus", gpu_list(*all)}}, "one process per GPU, over all machines");
+  return static_cast<int>(*all);
+}
+
+/// fp16 and bf16 are casts in DDP; FSDP and DeepSpeed keep 16-bit weights.
+void read_mixed_precision(SettingsReading& reading) {
+  const std::string type = reading.word({"distributed_type"}).value_or("");
+  const auto word = reading.word({"mixed_precision"});
+  if (word && *word != "no" &&
+      !put_precision(reading, *word, type == "fsdp" || type == "deepspeed" || type == "megatron_lm"))
+    reading.mistake(fmt::format("\"{}\" is no mixed_precision", *word), "no, fp16, bf16 or fp8");
+  if (word == "no") reading.fate(KeyFate::usual, "the model's own precision");
+  if (reading.flag({"fp16"}).value_or(false)) put_precision(reading, "fp16", type == "deepspeed");
+}
+
+}  // namespace
+
+bool is_accelerate(const YamlNode& tree) {
+  constexpr std::array<std::string_view, 6> kMarks{
+      "distributed_type", "compute_environment",    "fsdp_config",
+      "deepspeed_config", "main_training_function", "dynamo_config"};
+  return std::ranges::any_of(kMarks, [&](std::string_view mark) { return !tree.at(mark).is_null(); }) &&
+         tree.at("per_device_train_batch_size").is_null();
+}
+
+void read_accelerate(SettingsReading& reading) {
+  const int gpus = read_processes(reading);
+  read_distributed_type(reading, gpus);
+  read_mixed_precision(reading);
+  read_accelerate_accumulation(reading);
+  read_degrees(reading);
+  read_compilation(reading);
+  if (reading.flag({"use_cpu"}).value_or(false))
+    reading.fate(KeyFate::not_modelled, "the training runs on CPUs");
+  else if (reading.has("use_cpu"))
+    reading.fate(KeyFate::usual);
+  reading.apply(kAccelerateRules);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,151 @@
+// What kind of text a file is decides how it becomes a tree; what stands in the tree decides the format. The
+// order is that of trying: marks that stand in one format alone come first.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/ascii.hpp"
+#include "sim/import/settings/readers.hpp"
+#include "sim/import/settings/trees.hpp"
+
+namespace foretrain {
+
+namespace {
+
+std::string known_settings() {
+  std::string out = "known:";
+  for (const SettingsFormat& format : settings_formats())
+    out += fmt::format("{} {}", &format == &settings_formats().front() ? "" : ",", format.name);
+  return out;
+}
+
+/// The first line that is neither empty nor a comment.
+std::string_view first_line(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = trimmed(text.substr(0, end));
+    if (!line.empty() && line[0] != '#') return line;
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return {};
+}
+
+bool is_variable_line(std::string_view line) {
+  if (line.starts_with("export ")) return true;
+  const std::size_t equals = line.find('=');
+  if (equals == std::string_view::npos || equals == 0) return false;
+  return std::ranges::all_of(line.substr(0, equals), [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+bool is_toml_line(std::string_view line) {
+  if (line.starts_with("["))
+    return line.find(']') != std::string_view::npos && line.find(',') == std::string_view::npos;
+  const std::size_t equals = line.find('='), colon = line.find(':');
+  return equals != std::string_view::npos && (colon == std::string_view::npos || equals < colon) &&
+         line.substr(0, equals).find('(') == std::string_view::npos;
+}
+
+bool is_python_text(std::string_view text, std::string_view line) {
+  if (line.starts_with("import ") || line.starts_with("from ") || line.starts_with("def ") ||
+      line.starts_with("class ") || line.starts_with("\"\"\"") || line.starts_with("@"))
+    return true;
+  return std::ranges::any_of(python_call_names(), [&](std::string_view name) {
+    const std::size_t at = text.find(fmt::format("{}(", name));
+    return at != std::string_view::npos;
+  });
+}
+
+YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics) {
+  const std::string_view line = first_line(source.text);
+  if (line.starts_with("{") || line.starts_with("//") || line.starts_with("/*"))
+    return read_json_tree(source, diagnostics);
+  if (is_variable_line(line)) return read_environment_tree(source);
+  if (line.starts_with("--") && line.size() > 2 && line[2] != '-' && line[2] != ' ')
+    return read_argument_tree(source);
+  if (is_python_text(source.text, line)) return read_python_calls(source, python_call_names());
+  if (is_toml_line(line)) return read_toml_tree(source, diagnostics);
+  const auto documents = read_yaml(source, {kLargestSettings, 4 * kMostSettings});
+  return documents.empty() ? YamlNode{} : documents.front();
+}
+
+}  // namespace
+
+const std::vector<SettingsFormat>& settings_formats() {
+  static const std::vector<SettingsFormat> rows{
+      {"calls in Python",
+       "Trainer, Fabric, DistributedDataParallel, FSDP, TrainingArguments, Accelerator; read, "
+       "never run",
+       is_python_program, read_python_program},
+      {"nanotron YAML", "parallelism, tokens, optimizer", is_nanotron, read_nanotron},
+      {"torchtitan TOML", "training, parallelism, compile", is_torchtitan, read_torchtitan},
+      {"Lightning", "the Trainer's arguments, also below trainer: of LightningCLI", is_lightning,
+       read_lightning},
+      {"Hugging Face TrainingArguments", "as a file or on a command line", is_huggingface, read_huggingface},
+      {"Megatron-LM arguments", "a command line or YAML", is_megatron, read_megatron},
+      {"accelerate YAML", "with fsdp_config, deepspeed_config, megatron_lm_config", is_accelerate,
+       read_accelerate},
+      {"FSDP table", "what Hugging Face calls fsdp_config, by itself", is_fsdp_config, read_fsdp_config},
+      {"DeepSpeed JSON", "with comments too", is_deepspeed, read_deepspeed},
+      {"horovodrun", "its YAML of --config-file", is_horovodrun, read_horovodrun},
+      {"environment", "variables of Horovod, NCCL, BytePS, TensorFlow", is_environment, read_environment}};
+  return rows;
+}
+
+TrainingSettings read_settings_tree(const SourceText& source, const YamlNode& tree,
+                                    const SettingsFormat& format, const SettingsContext& context) {
+  TrainingSettings out;
+  out.file = source.name, out.format = format.name;
+  Diagnostics diagnostics(source);
+  SettingsReading reading(tree, diagnostics, context, out);
+  if (diagnostics.empty()) format.read(reading);
+  reading.finish();
+  diagnostics.throw_if_any();
+  return out;
+}
+
+bool is_settings(const SourceText& source) {
+  if (source.text.size() > kLargestSettings || source.text.find('\0') != std::string::npos) return false;
+  try {
+    const YamlNode tree = read_or_throw(source, tree_of_text);
+    return tree.kind == YamlNode::Kind::map &&
+           std::ranges::any_of(settings_formats(),
+                               [&](const SettingsFormat& format) { return format.recognises(tree); });
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+TrainingSettings read_settings(const SourceText& source, const SettingsContext& context) {
+  if (source.text.size() > kLargestSettings)
+    throw InputError(std::vector<Diagnostic>{
+        {source.name,
+         {},
+         "",
+         fmt::format("has {} bytes; settings of at most {} are read", source.text.size(), kLargestSettings),
+         ""}});
+  if (source.text.find('\0') != std::string::npos)
+    throw InputError(std::vector<Diagnostic>{{source.name, {}, "", "is no text", known_settings()}});
+  const YamlNode tree = read_or_throw(source, tree_of_text);
+  for (const SettingsFormat& format : settings_formats()) {
+    if (tree.kind == YamlNode::Kind::map && format.recognises(tree))
+      return read_settings_tree(source, tree, format, context);
+  }
+  throw InputError(std::vector<Diagnostic>{
+      {source.name, {}, "", "these are no training settings that are known", known_settings()}});
+}
+
+std::optional<TrainingSettings> read_settings_of_words(const SourceText& source,
+                                                       const std::vector<ShellWord>& words,
+                                                       const SettingsContext& context) {
+  const YamlNode tree = tree_of_words(words);
+  for (const SettingsFormat& format : settings_formats()) {
+    const bool has_arguments = format.recognises == is_megatron || format.recognises == is_huggingface ||
+                               format.recognises == is_lightning;
+    if (has_arguments && format.recognises(tree)) return read_settings_tree(source, tree, format, context);
+  }
+  return std::nullopt;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,173 @@
+// Hugging Face's TrainingArguments (transformers/training_args.py): as a file, a call, or on a command line.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/base/ascii.hpp"
+#include "sim/import/settings/fsdp_keys.hpp"
+#include "sim/import/settings/huggingface_keys.hpp"
+#include "sim/import/settings/readers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+struct ArgumentRow {
+  const char* name;
+  KeyReads reads;
+  const char *to, *note, *harmless;
+};
+
+constexpr ArgumentRow kArgumentRows[] = {
+    {"per_device_train_batch_size", KeyReads::integer, "model.batch_per_gpu", "", ""},
+    {"gradient_accumulation_steps", KeyReads::integer, "strategy.accumulation", "", ""},
+    {"dataloader_num_workers", KeyReads::integer, "data.workers_per_gpu", "", ""},
+    {"dataloader_pin_memory", KeyReads::flag, "data.pinned", "", ""},
+    {"dataloader_persistent_workers", KeyReads::flag, "data.persistent_workers", "", ""},
+    {"dataloader_prefetch_factor", KeyReads::integer, "data.prefetch", "", ""},
+    {"dataloader_drop_last", KeyReads::flag, "data.drop_last", "", ""},
+    {"ddp_find_unused_parameters", KeyReads::flag, "strategy.find_unused_parameters", "", ""},
+    {"ddp_bucket_cap_mb", KeyReads::mebibytes, "strategy.bucket_cap", "", ""},
+    {"ddp_broadcast_buffers", KeyReads::flag, "strategy.broadcast_buffers", "", ""},
+    {"gradient_checkpointing", KeyReads::unmodelled, "", "forward passes run again in backward", ""},
+    {"torch_empty_cache_steps", KeyReads::unmodelled, "", "the allocator starts anew", ""},
+    {"use_liger_kernel", KeyReads::unmodelled, "", "fused kernels", ""},
+    {"group_by_length", KeyReads::unmodelled, "", "batches of sequences alike", ""},
+    {"neftune_noise_alpha", KeyReads::unmodelled, "", "noise is added to embeddings", ""},
+    {"auto_find_batch_size", KeyReads::unmodelled, "", "the batch is searched for", ""},
+    {"galore_update_interval", KeyReads::unmodelled, "", "GaLore", ""}};
+
+constexpr const char* kIdleArguments[] = {"output_dir",
+                                          "learning_rate",
+                                          "lr_scheduler_type",
+                                          "warmup_ratio",
+                                          "warmup_steps",
+                                          "logging_steps",
+                                          "logging_dir",
+                                          "logging_strategy",
+                                          "save_steps",
+                                          "save_strategy",
+                                          "save_total_limit",
+                                          "eval_steps",
+                                          "eval_strategy",
+                                          "evaluation_strategy",
+                                          "do_train",
+                                          "do_eval",
+                                          "seed",
+                                          "report_to",
+                                          "run_name",
+                                          "per_device_eval_batch_size",
+                                          "overwrite_output_dir",
+                                          "adam_beta1",
+                                          "adam_beta2",
+                                          "adam_epsilon",
+                                          "max_steps",
+                                          "push_to_hub",
+                                          "load_best_model_at_end",
+                                          "metric_for_best_model",
+                                          "remove_unused_columns",
+                                          "model_name_or_path",
+                                          "dataset_name",
+                                          "tokenizer_name",
+                                          "ddp_timeout",
+                                          "log_level",
+                                          "label_names",
+                                          "gradient_checkpointing_kwargs",
+                                          "torch_compile_backend",
+                                          "torch_compile_mode",
+                                          "max_seq_length",
+                                          "block_size",
+                                          "optim_args",
+                                          "bf16_full_eval",
+                                          "fp16_full_eval",
+                                          "greater_is_better",
+                                          "logging_first_step"};
+
+void read_fsdp_words(SettingsReading& reading, const std::string& above) {
+  const auto words = reading.word({above + "fsdp"});
+  if (!words || words->empty() || *words == "false") return;
+  std::vector<SettingEffect> effects{{"strategy.name", "\"fsdp\""}};
+  const auto says = [&](std::string_view word) { return words->find(word) != std::string::npos; };
+  if (says("shard_grad_op"))
+    effects.push_back({"strategy.sharding", "\"shard_grad_op\""});
+  else if (says("hybrid"))
+    effects.push_back({"strategy.sharding", "\"hybrid_shard\""});
+  else if (says("no_shard"))
+    effects.push_back({"strategy.sharding", "\"no_shard\""});
+  else
+    effects.push_back({"strategy.sharding", "\"full_shard\""});
+  reading.effect(std::move(effects), says("offload") ? "offload of parameters is not modelled" : "");
+}
+
+/// A file beside this one, or a table.
+void read_further(SettingsReading& reading, const std::string& path) {
+  const YamlNode* node = reading.find({path});
+  if (node == nullptr || node->kind != YamlNode::Kind::scalar || flag_in(node->text)) return;
+  const auto text = reading.context().find ? reading.context().find(node->text) : std::nullopt;
+  if (!text) return reading.fate(KeyFate::open, "the file is not read: it does not lie beside this one");
+  SettingsContext context = reading.context();
+  context.find = nullptr;
+  const TrainingSettings inner = read_settings(*text, context);
+  reading.fate(KeyFate::usual, "read as " + inner.format);
+  reading.include(inner);
+}
+
+void read_trainer_numbers(SettingsReading& reading, const std::string& above) {
+  const std::string strategy = value_of(reading.out(), "strategy.name");
+  const bool half = strategy.starts_with("\"fsdp") || strategy.starts_with("\"zero");
+  for (const char* name : {"fp16", "bf16"}) {
+    if (reading.flag({above + name}).value_or(false))
+      put_precision(reading, name, half);
+    else if (reading.has(above + name))
+      reading.fate(KeyFate::usual);
+  }
+  if (reading.flag({above + "tf32"}).value_or(false)) {
+    if (value_of(reading.out(), "model.precision").empty())
+      reading.effect({{"model.precision", "\"tf32\""}});
+    else
+      reading.fate(KeyFate::usual);
+  }
+  if (const auto name = reading.word({above + "optim"})) {
+    if (!put_optimizer(reading, *name)) reading.fate(KeyFate::not_modelled, "no optimizer that is known");
+  }
+  if (const auto on = reading.flag({above + "torch_compile"}))
+    reading.effect({{"framework.execution", *on ? "\"compiled\"" : "\"eager\""}});
+  if (const auto norm = reading.number({above + "max_grad_norm"}))
+    reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
+  else
+    reading.by_default("max_grad_norm is 1 by default", {{"loop.clip_grad_norm", "\"on_device\""}});
+  if (const auto epochs = reading.number({above + "num_train_epochs"})) {
+    if (*epochs > 0 && *epochs < 1e6) reading.effect({{"run.epochs", fmt::format("{}", *epochs)}});
+  }
+  if (const auto decay = reading.number({above + "weight_decay"}))
+    reading.effect({{"model.weight_decay", toml_flag(*decay != 0)}});
+}
+
+}  // namespace
+
+void read_training_arguments(SettingsReading& reading, const std::string& above) {
+  reading.by_default("Hugging Face's Trainer",
+                     {{"strategy.name", "\"ddp\""}, {"loop.hooks", "\"huggingface\""}});
+  read_fsdp_words(reading, above);
+  const YamlNode* table = reading.find({above + "fsdp_config"});
+  if (table != nullptr && table->kind == YamlNode::Kind::map && !table->entries.empty())
+    read_fsdp_keys(reading, above + "fsdp_config.");
+  read_further(reading, above + "fsdp_config");
+  read_further(reading, above + "deepspeed");
+  read_trainer_numbers(reading, above);
+  std::vector<std::string> paths;
+  for (const ArgumentRow& row : kArgumentRows) paths.push_back(above + row.name);
+  std::vector<KeyRule> rules;
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    rules.push_back({paths[i], kArgumentRows[i].reads, kArgumentRows[i].to, kArgumentRows[i].note,
+                     kArgumentRows[i].harmless});
+  reading.apply(rules);
+  for (const char* idle : kIdleArguments) reading.fate_of(above + idle, KeyFate::no_influence);
+}
+
+bool is_huggingface(const YamlNode& tree) { return !tree.at("per_device_train_batch_size").is_null(); }
+
+void read_huggingface(SettingsReading& reading) { read_training_arguments(reading, ""); }
+
+}  // namespace foretrain

@@ -1,0 +1,167 @@
+// Recursive descent with a bound on depth; the places are kept, which the other reader of JSON does not.
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "sim/import/settings/trees.hpp"
+
+namespace foretrain {
+
+namespace {
+
+class JsonReader {
+ public:
+  JsonReader(const SourceText& source, Diagnostics& diagnostics)
+      : text_(source.text), diagnostics_(diagnostics) {}
+
+  YamlNode read() {
+    YamlNode out = value(0);
+    skip_blanks();
+    if (ok_ && at_ < text_.size()) fail("something stands behind the end of the JSON value");
+    return out;
+  }
+
+ private:
+  SourceSpan here() const { return {line_, static_cast<int>(at_ - line_start_) + 1, 1}; }
+  bool more() const { return ok_ && at_ < text_.size(); }
+  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  void advance() {
+    if (text_[at_++] == '\n') ++line_, line_start_ = at_;
+  }
+  YamlNode fail(std::string message, std::string hint = "") {
+    if (ok_) diagnostics_.report(here(), std::move(message), std::move(hint));
+    ok_ = false;
+    return {};
+  }
+
+  void skip_blanks() {
+    while (more()) {
+      const bool slash = peek() == '/' && at_ + 1 < text_.size();
+      if (std::isspace(static_cast<unsigned char>(peek())) != 0) {
+        advance();
+      } else if (peek() == '#' || (slash && text_[at_ + 1] == '/')) {
+        while (more() && peek() != '\n') advance();
+      } else if (slash && text_[at_ + 1] == '*') {
+        const std::size_t end = text_.find("*/", at_ + 2);
+        if (end == std::string::npos) return fail("the comment has no end"), void();
+        while (at_ < end + 2) advance();
+      } else {
+        return;
+      }
+    }
+  }
+
+  YamlNode value(int depth) {
+    skip_blanks();
+    if (!more()) return fail("the JSON ends before a value");
+    if (depth > kDeepestSettings) return fail(fmt::format("nested deeper than {} levels", kDeepestSettings));
+    if (++values_ > 4 * kMostSettings) return fail(fmt::format("more than {} values", 4 * kMostSettings));
+    if (peek() == '{') return object(depth);
+    if (peek() == '[') return array(depth);
+    const SourceSpan span = here();
+    if (peek() == '"') return {SettingKind::scalar, string(), {}, {}, span};
+    std::string word = bare();
+    if (word.empty()) return fail(fmt::format("expected a value, not '{}'", peek()));
+    const bool is_null = word == "null";
+    return {is_null ? SettingKind::null : SettingKind::scalar, std::move(word), {}, {}, span};
+  }
+
+  YamlNode object(int depth) {
+    YamlNode out{SettingKind::map, {}, {}, {}, here()};
+    advance();
+    while (true) {
+      skip_blanks();
+      if (!ok_ || peek() == '}') break;
+      const SourceSpan span = here();
+      std::string key = peek() == '"' ? string() : bare();
+      if (!ok_) return out;
+      if (key.empty()) return fail("expected a key or }", "keys stand in quotes");
+      if (!out.at(key).is_null()) return diagnostics_.report(span, key + " stands twice"), ok_ = false, out;
+      skip_blanks();
+      if (peek() != ':') return fail(fmt::format("expected : behind the key {}", key));
+      advance();
+      YamlNode inner = value(depth + 1);
+      if (!ok_) return out;
+      out.entries.emplace_back(std::move(key), std::move(inner));
+      if (!separator('}')) break;
+    }
+    if (ok_ && peek() == '}') advance();
+    return out;
+  }
+
+  YamlNode array(int depth) {
+    YamlNode out{SettingKind::list, {}, {}, {}, here()};
+    advance();
+    while (true) {
+      skip_blanks();
+      if (!ok_ || peek() == ']') break;
+      out.items.push_back(value(depth + 1));
+      if (!ok_ || !separator(']')) break;
+    }
+    if (ok_ && peek() == ']') advance();
+    return out;
+  }
+
+  /// Whether there is a comma; nothing but it or `end` may stand here.
+  bool separator(char end) {
+    skip_blanks();
+    if (peek() == ',') return advance(), true;
+    if (peek() != end)
+      fail(at_ < text_.size() ? fmt::format("expected , or {}, not '{}'", end, peek())
+                              : fmt::format("the JSON ends before {}", end));
+    return false;
+  }
+
+  std::string string() {
+    std::string out;
+    advance();
+    while (more() && peek() != '"') {
+      if (peek() == '\n') return fail("the text in quotes has no end on its line"), out;
+      if (peek() != '\\') {
+        out += peek();
+        advance();
+        continue;
+      }
+      advance();
+      if (at_ < text_.size()) out += escaped();
+    }
+    if (!more()) return fail("the text in quotes has no end"), out;
+    advance();
+    return out;
+  }
+
+  /// Settings hold no letters that need \u; what stands there is kept as a question mark.
+  std::string escaped() {
+    const char c = peek();
+    advance();
+    if (c == 'n') return "\n";
+    if (c == 't') return "\t";
+    if (c != 'u') return std::string(1, c);
+    for (int i = 0; i < 4 && std::isxdigit(static_cast<unsigned char>(peek())) != 0; ++i) advance();
+    return "?";
+  }
+
+  std::string bare() {
+    std::string out;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(peek())) != 0 ||
+                                  std::string_view("+-._").find(peek()) != std::string_view::npos)) {
+      out += peek();
+      advance();
+    }
+    return out;
+  }
+
+  const std::string& text_;
+  Diagnostics& diagnostics_;
+  std::size_t at_ = 0, line_start_ = 0, values_ = 0;
+  int line_ = 1;
+  bool ok_ = true;
+};
+
+}  // namespace
+
+YamlNode read_json_tree(const SourceText& source, Diagnostics& diagnostics) {
+  return JsonReader(source, diagnostics).read();
+}
+
+}  // namespace foretrain

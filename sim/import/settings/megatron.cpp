@@ -1,0 +1,214 @@
+// Megatron-LM's arguments (megatron/training/arguments.py), on a command line or in its YAML.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/import/settings/readers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr KeyRule kMegatronRules[] = {
+    {"sequence_parallel", KeyReads::unmodelled, {}, "sequence parallel"},
+    {"num_layers_per_virtual_pipeline_stage", KeyReads::unmodelled, {}, "interleaved pipeline"},
+    {"num_experts", KeyReads::unmodelled, {}, "mixture of experts"},
+    {"recompute_activations", KeyReads::unmodelled, {}, "forward passes run again in backward"},
+    {"recompute_granularity", KeyReads::unmodelled, {}, "forward passes run again in backward"},
+    {"recompute_method", KeyReads::nothing},
+    {"recompute_num_layers", KeyReads::nothing},
+    {"cpu_offloading", KeyReads::unmodelled, {}, "activations are copied to host memory"},
+    {"optimizer_cpu_offload", KeyReads::unmodelled, {}, "the optimizer runs on the host"},
+    {"use_torch_fsdp2", KeyReads::usual},
+    {"overlap_param_gather", KeyReads::unmodelled, {}, "weights are gathered beside the next forward pass"},
+    {"accumulate_allreduce_grads_in_fp32",
+     KeyReads::unmodelled,
+     {},
+     "gradients of 32 bit: twice the bytes of an exchange"},
+    {"grad_reduce_in_bf16", KeyReads::usual},
+    {"tp_comm_overlap", KeyReads::unmodelled, {}, "of tensor parallel"},
+    {"fp8_format", KeyReads::unmodelled, {}, "--precision fp8 says it"},
+    {"use_flash_attn", KeyReads::usual, {}, "the attention of the model file"},
+    {"num_workers", KeyReads::integer, "data.workers_per_gpu"},
+    {"ddp_bucket_size", KeyReads::unmodelled, {}, "elements of a bucket"},
+    {"distributed_backend", KeyReads::unmodelled, {}, "strategy.backend says gloo", "nccl"},
+    {"check_for_nan_in_loss_and_grad", KeyReads::unmodelled, {}, "the host waits for the gradients' norm"},
+    {"profile", KeyReads::unmodelled, {}, "profiled steps are slower"}};
+
+/// What names the network, the data, or how long the run is.
+constexpr const char* kMegatronIdle[] = {"num_layers",
+                                         "hidden_size",
+                                         "ffn_hidden_size",
+                                         "num_attention_heads",
+                                         "num_query_groups",
+                                         "group_query_attention",
+                                         "seq_length",
+                                         "encoder_seq_length",
+                                         "decoder_seq_length",
+                                         "max_position_embeddings",
+                                         "position_embedding_type",
+                                         "rotary_base",
+                                         "rotary_percent",
+                                         "normalization",
+                                         "swiglu",
+                                         "disable_bias_linear",
+                                         "untie_embeddings_and_output_weights",
+                                         "vocab_size",
+                                         "make_vocab_size_divisible_by",
+                                         "attention_dropout",
+                                         "hidden_dropout",
+                                         "init_method_std",
+                                         "lr",
+                                         "min_lr",
+                                         "lr_decay_style",
+                                         "lr_decay_iters",
+                                         "lr_warmup_iters",
+                                         "lr_warmup_fraction",
+                                         "lr_warmup_samples",
+                                         "lr_decay_samples",
+                                         "adam_beta1",
+                                         "adam_beta2",
+                                         "adam_eps",
+                                         "train_iters",
+                                         "train_samples",
+                                         "eval_iters",
+                                         "eval_interval",
+                                         "save",
+                                         "load",
+                                         "save_interval",
+                                         "log_interval",
+                                         "data_path",
+                                         "vocab_file",
+                                         "merge_file",
+                                         "tokenizer_type",
+                                         "tokenizer_model",
+                                         "split",
+                                         "data_cache_path",
+                                         "tensorboard_dir",
+                                         "wandb_project",
+                                         "wandb_exp_name",
+                                         "seed",
+                                         "loss_scale",
+                                         "initial_loss_scale",
+                                         "distributed_timeout_minutes",
+                                         "use_mcore_models",
+                                         "transformer_impl",
+                                         "rampup_batch_size",
+                                         "exit_duration_in_mins",
+                                         "no_async_tensor_model_parallel_allreduce",
+                                         "attention_softmax_in_fp32",
+                                         "attention_backend",
+                                         "bert_no_binary_head",
+                                         "log_throughput",
+                                         "log_timers_to_tensorboard",
+                                         "no_load_optim",
+                                         "no_load_rng",
+                                         "no_save_optim",
+                                         "mock_data",
+                                         "dataloader_type",
+                                         "reset_position_ids",
+                                         "ckpt_format",
+                                         "use_dist_ckpt",
+                                         "moe_router_topk",
+                                         "moe_grouped_gemm",
+                                         "moe_token_dispatcher_type",
+                                         "moe_router_load_balancing_type",
+                                         "moe_aux_loss_coeff"};
+
+struct MegatronDegree {
+  const char *path, *what;
+};
+constexpr MegatronDegree kDegrees[] = {{"tensor_model_parallel_size", "tensor parallel"},
+                                       {"pipeline_model_parallel_size", "pipeline parallel"},
+                                       {"context_parallel_size", "context parallel"}};
+
+/// GPUs of one replica of the network. Experts lie in the data-parallel group.
+std::int64_t read_degrees_of_replica(SettingsReading& reading) {
+  std::int64_t all = 1;
+  for (const MegatronDegree& degree : kDegrees) {
+    const auto value = reading.integer({degree.path}, 1, 100'000);
+    if (!value) continue;
+    put_parallelism(reading, *value, degree.what);
+    all = std::min<std::int64_t>(all * *value, 1'000'000);
+  }
+  if (const auto experts = reading.integer({"expert_model_parallel_size"}, 1, 100'000))
+    put_parallelism(reading, *experts, "expert parallel");
+  return all;
+}
+
+void read_megatron_batch(SettingsReading& reading, std::int64_t replica) {
+  const auto micro = reading.integer({"micro_batch_size", "batch_size"}, 1, 1'000'000);
+  if (micro) reading.effect({{"model.batch_per_gpu", std::to_string(*micro)}});
+  const auto all = reading.integer({"global_batch_size"}, 1, 100'000'000);
+  if (!all) return;
+  const int gpus = reading.context().gpus;
+  if (!micro) return reading.effect({{"model.global_batch", std::to_string(*all)}});
+  if (gpus == 0)
+    return reading.fate(KeyFate::open, "says the micro-steps once the number of GPUs is known (--gpus N)");
+  const std::int64_t of_one = *micro * std::max<std::int64_t>(1, gpus / replica);
+  if (gpus % replica != 0 || *all % of_one != 0 || *all / of_one > 4096)
+    return reading.mistake(
+        fmt::format("global_batch_size = {} is no multiple of {} samples x {} data-parallel replicas", *all,
+                    *micro, gpus / std::max<std::int64_t>(1, replica)),
+        fmt::format("{} GPUs, {} for each replica of the network", gpus, replica));
+  reading.effect({{"strategy.accumulation", std::to_string(*all / of_one)}},
+                 fmt::format("{} samples of {} on each of {} replicas", *all, *micro,
+                             *all / (*micro * (*all / of_one))));
+}
+
+void read_megatron_strategy(SettingsReading& reading) {
+  if (reading.flag({"use_torch_fsdp2"}).value_or(false))
+    return reading.effect({{"strategy.name", "\"fsdp2\""}});
+  const bool shards = reading.flag({"use_distributed_optimizer"}).value_or(false);
+  const bool says_shards = reading.has("use_distributed_optimizer");
+  if (reading.flag({"overlap_grad_reduce"}).value_or(false) && !shards)
+    return reading.effect({{"strategy.name", "\"ddp\""}},
+                          "buckets are exchanged beside backward, as DDP does");
+  if (says_shards && shards) {
+    const bool overlaps = reading.flag({"overlap_grad_reduce"}).value_or(false);
+    reading.effect_of("use_distributed_optimizer", {{"strategy.name", overlaps ? "\"zero2\"" : "\"zero1\""}},
+                      "predicted as DeepSpeed's stage, which all-reduces where Megatron-LM reduce-scatters");
+    return reading.effect_of("overlap_grad_reduce", {{"strategy.overlap_comm", "true"}});
+  }
+  reading.by_default("gradients are all-reduced after backward, as DeepSpeed's stage 0 does",
+                     {{"strategy.name", "\"zero0\""}});
+}
+
+void read_megatron_precision(SettingsReading& reading) {
+  for (const char* name : {"fp16", "bf16"}) {
+    if (reading.flag({name}).value_or(false)) put_precision(reading, name, true);
+  }
+}
+
+}  // namespace
+
+bool is_megatron(const YamlNode& tree) {
+  constexpr std::array<std::string_view, 5> kMarks{
+      "tensor_model_parallel_size", "pipeline_model_parallel_size", "use_distributed_optimizer",
+      "use_mcore_models", "num_attention_heads"};
+  const bool has_mark =
+      std::ranges::any_of(kMarks, [&](std::string_view mark) { return !tree.at(mark).is_null(); });
+  return has_mark && (!tree.at("micro_batch_size").is_null() || !tree.at("global_batch_size").is_null() ||
+                      !tree.at("tensor_model_parallel_size").is_null());
+}
+
+void read_megatron(SettingsReading& reading) {
+  const std::int64_t replica = read_degrees_of_replica(reading);
+  read_megatron_batch(reading, replica);
+  read_megatron_strategy(reading);
+  read_megatron_precision(reading);
+  if (const auto name = reading.word({"optimizer"}))
+    put_optimizer(reading, *name == "adam" ? "adamw" : *name);
+  const auto norm = reading.number({"clip_grad"});
+  if (norm)
+    reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
+  else
+    reading.by_default("clip_grad is 1.0 by default", {{"loop.clip_grad_norm", "\"on_device\""}});
+  if (const auto decay = reading.number({"weight_decay"}))
+    reading.effect({{"model.weight_decay", toml_flag(*decay != 0)}});
+  reading.apply(kMegatronRules);
+  for (const char* idle : kMegatronIdle) reading.fate_of(idle, KeyFate::no_influence);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,143 @@
+// Calls in a training program that set it up: Lightning's Trainer, DistributedDataParallel, FSDP,
+// TrainingArguments, Accelerator. The program is read, never run.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/ascii.hpp"
+#include "sim/import/settings/huggingface_keys.hpp"
+#include "sim/import/settings/lightning_keys.hpp"
+#include "sim/import/settings/readers.hpp"
+#include "sim/import/settings/trees.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// Keyword arguments that say what Lightning's Trainer is told, not what Hugging Face's is.
+bool is_lightning_trainer(SettingsReading& reading) {
+  return std::ranges::any_of(
+      std::initializer_list<const char*>{"devices", "gpus", "strategy", "max_epochs", "accelerator",
+                                         "precision", "strategy.class_path", "num_nodes"},
+      [&](const char* name) { return reading.has(fmt::format("Trainer.{}", name)); });
+}
+
+void read_ddp_call(SettingsReading& reading, const std::string& name) {
+  const std::string above = name + ".";
+  struct Row {
+    const char* name;
+    KeyReads reads;
+    const char *to, *note;
+  };
+  static constexpr Row kRows[] = {
+      {"bucket_cap_mb", KeyReads::mebibytes, "strategy.bucket_cap", ""},
+      {"find_unused_parameters", KeyReads::flag, "strategy.find_unused_parameters", ""},
+      {"static_graph", KeyReads::flag, "strategy.static_graph", ""},
+      {"gradient_as_bucket_view", KeyReads::flag, "strategy.gradient_as_bucket_view", ""},
+      {"broadcast_buffers", KeyReads::flag, "strategy.broadcast_buffers", ""},
+      {"mixed_precision.*", KeyReads::unmodelled, "", "DDP's own precisions"},
+      {"process_group", KeyReads::unmodelled, "", "a group of its own"},
+      {"device_ids", KeyReads::usual, "", ""},
+      {"output_device", KeyReads::usual, "", ""}};
+  std::vector<std::string> paths;
+  for (const Row& row : kRows) paths.push_back(above + row.name);
+  std::vector<KeyRule> own;
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    own.push_back({paths[i], kRows[i].reads, kRows[i].to, kRows[i].note});
+  reading.apply(own);
+}
+
+void read_fsdp_call(SettingsReading& reading, const std::string& name) {
+  const std::string above = name + ".";
+  if (const auto word = reading.word({above + "sharding_strategy"})) put_sharding(reading, *word);
+  if (const auto word = reading.word({above + "backward_prefetch"})) put_backward_prefetch(reading, *word);
+  if (const auto drops = reading.flag({above + "reshard_after_forward"}))
+    reading.effect({{"strategy.sharding", *drops ? "\"full_shard\"" : "\"shard_grad_op\""}});
+  const std::string one = above + "mixed_precision.init_args.param_dtype",
+                    two = above + "mp_policy.init_args.param_dtype";
+  if (const auto type = reading.word({one, two})) {
+    if (!put_precision(reading, *type, true)) reading.fate(KeyFate::open, "--precision says it");
+  }
+  if (const auto least =
+          reading.integer({above + "auto_wrap_policy.init_args.min_num_params"}, 1, 1'000'000'000'000))
+    reading.effect({{"strategy.unit_parameters", std::to_string(*least)}});
+  const std::string paths[] = {
+      above + "forward_prefetch",   above + "limit_all_gathers", above + "cpu_offload.*",
+      above + "offload_policy.*",   above + "mixed_precision.*", above + "mp_policy.*",
+      above + "auto_wrap_policy.*", above + "device_mesh.*",     above + "ignored_modules.*"};
+  const KeyRule rules[] = {
+      {paths[0], KeyReads::flag, "strategy.forward_prefetch"},
+      {paths[1], KeyReads::flag, "strategy.limit_all_gathers"},
+      {paths[2], KeyReads::unmodelled, {}, "parameters in host memory are copied for every unit"},
+      {paths[3], KeyReads::unmodelled, {}, "parameters in host memory are copied for every unit"},
+      {paths[4], KeyReads::usual, {}, "the type of the parameters counts"},
+      {paths[5], KeyReads::usual, {}, "the type of the parameters counts"},
+      {paths[6], KeyReads::usual, {}, "one unit for each block"},
+      {paths[7], KeyReads::unmodelled, {}, "groups of ranks"},
+      {paths[8], KeyReads::unmodelled, {}, "some modules are not sharded"}};
+  reading.apply(rules);
+  for (const char* idle : {"use_orig_params", "device_id", "sync_module_states", "param_init_fn", "mesh"})
+    reading.fate_of(above + idle, KeyFate::usual);
+}
+
+void read_accelerator_call(SettingsReading& reading, const std::string& name) {
+  const std::string above = name + ".";
+  if (const auto steps = reading.integer({above + "gradient_accumulation_steps"}, 1, 4096))
+    reading.effect({{"strategy.accumulation", std::to_string(*steps)}});
+  if (const auto word = reading.word({above + "mixed_precision"})) {
+    if (*word == "no")
+      reading.fate(KeyFate::usual);
+    else if (!put_precision(reading, *word, false))
+      reading.fate(KeyFate::open, "--precision says it");
+  }
+}
+
+}  // namespace
+
+bool is_python_program(const YamlNode& tree) {
+  return std::ranges::any_of(tree.entries, [](const auto& entry) {
+    return std::ranges::find(python_call_names(), std::string_view(entry.first)) != python_call_names().end();
+  });
+}
+
+const std::vector<std::string_view>& python_call_names() {
+  static const std::vector<std::string_view> kNames{"Trainer",
+                                                    "Fabric",
+                                                    "LightningTrainer",
+                                                    "DistributedDataParallel",
+                                                    "DDP",
+                                                    "FSDP",
+                                                    "FullyShardedDataParallel",
+                                                    "fully_shard",
+                                                    "TrainingArguments",
+                                                    "Seq2SeqTrainingArguments",
+                                                    "SFTConfig",
+                                                    "Accelerator"};
+  return kNames;
+}
+
+void read_python_program(SettingsReading& reading) {
+  const auto called = [&](const std::string& name) { return reading.has(name); };
+  for (const char* name : {"DistributedDataParallel", "DDP"}) {
+    if (!called(name)) continue;
+    reading.by_default("DistributedDataParallel", {{"strategy.name", "\"ddp\""}});
+    read_ddp_call(reading, name);
+  }
+  for (const char* name : {"FSDP", "FullyShardedDataParallel", "fully_shard"}) {
+    if (!called(name)) continue;
+    const bool second = std::string_view(name) == "fully_shard";
+    reading.by_default(second ? "fully_shard" : "FullyShardedDataParallel",
+                       {{"strategy.name", second ? "\"fsdp2\"" : "\"fsdp\""}});
+    read_fsdp_call(reading, name);
+  }
+  for (const char* name : {"TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig"}) {
+    if (called(name)) read_training_arguments(reading, fmt::format("{}.", name));
+  }
+  if (called("Accelerator")) read_accelerator_call(reading, "Accelerator");
+  for (const char* name : {"Trainer", "Fabric", "LightningTrainer"}) {
+    if (called(name) && (std::string_view(name) != "Trainer" || is_lightning_trainer(reading)))
+      read_trainer_keys(reading, fmt::format("{}.", name));
+  }
+}
+
+}  // namespace foretrain

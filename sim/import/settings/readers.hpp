@@ -1,0 +1,93 @@
+// The readers of training settings; a format is told by what a file holds, never by its name.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "sim/import/settings/reading.hpp"
+
+namespace foretrain {
+
+bool is_deepspeed(const YamlNode& tree);
+void read_deepspeed(SettingsReading& reading);
+/// Total, samples of a GPU and micro-steps.
+void read_deepspeed_batch(SettingsReading& reading);
+
+bool is_accelerate(const YamlNode& tree);
+void read_accelerate(SettingsReading& reading);
+
+bool is_lightning(const YamlNode& tree);
+void read_lightning(SettingsReading& reading);
+
+bool is_huggingface(const YamlNode& tree);
+void read_huggingface(SettingsReading& reading);
+
+bool is_fsdp_config(const YamlNode& tree);
+void read_fsdp_config(SettingsReading& reading);
+
+bool is_environment(const YamlNode& tree);
+void read_environment(SettingsReading& reading);
+
+bool is_horovodrun(const YamlNode& tree);
+void read_horovodrun(SettingsReading& reading);
+
+bool is_megatron(const YamlNode& tree);
+void read_megatron(SettingsReading& reading);
+
+bool is_nanotron(const YamlNode& tree);
+void read_nanotron(SettingsReading& reading);
+
+bool is_torchtitan(const YamlNode& tree);
+void read_torchtitan(SettingsReading& reading);
+
+bool is_python_program(const YamlNode& tree);
+void read_python_program(SettingsReading& reading);
+/// Calls that set up a training.
+const std::vector<std::string_view>& python_call_names();
+
+struct SettingsFormat {
+  std::string_view name;
+  std::string_view what;  ///< one line for people
+  bool (*recognises)(const YamlNode& tree) = nullptr;
+  void (*read)(SettingsReading& reading) = nullptr;
+};
+
+/// In the order of trying.
+const std::vector<SettingsFormat>& settings_formats();
+
+/// Of the first format that recognises it. Throws InputError with every mistake, or with the formats that are
+/// known.
+TrainingSettings read_settings(const SourceText& source, const SettingsContext& context = {});
+
+/// The same of the words behind a program's name; none when no format that has arguments recognises them.
+std::optional<TrainingSettings> read_settings_of_words(const SourceText& source,
+                                                       const std::vector<ShellWord>& words,
+                                                       const SettingsContext& context);
+
+/// Whether a format recognises the file; a text that cannot be cut is none.
+bool is_settings(const SourceText& source);
+/// Variables of the environment that are read as settings.
+const std::vector<std::string_view>& library_variables();
+/// Settings of a tree that is made elsewhere.
+TrainingSettings read_settings_tree(const SourceText& source, const YamlNode& tree,
+                                    const SettingsFormat& format, const SettingsContext& context);
+/// Leaves out effects on options that the strategy does not have.
+void keep_options_of(std::string_view strategy, TrainingSettings& settings);
+
+// Words that several tools share.
+
+/// Of a precision as tools call it ("bf16", "16-mixed", "float16", "no"), for a strategy: fully sharded ones
+/// and DeepSpeed keep 16-bit weights beside fp32 ones. False: not known.
+bool put_precision(SettingsReading& reading, std::string_view word, bool half_weights);
+/// Of an optimizer's name or class ("AdamW", "torch.optim.SGD", "adamw_torch_fused", "FusedAdam"). False: not
+/// known.
+bool put_optimizer(SettingsReading& reading, std::string_view name);
+/// Of FSDP's sharding strategy by name or number; reports what is none.
+void put_sharding(SettingsReading& reading, std::string_view word);
+void put_backward_prefetch(SettingsReading& reading, std::string_view word);
+/// Of the key found last, a count that only parallelisms beyond data parallel have: 1 is as usual.
+void put_parallelism(SettingsReading& reading, std::int64_t degree, std::string_view what);
+/// GPUs of the job as run.gpus: alone and all.
+std::string gpu_list(std::int64_t gpus);
+
+}  // namespace foretrain

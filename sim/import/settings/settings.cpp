@@ -1,0 +1,86 @@
+// What stands in one scenario from many keys: a later file and a later line win.
+#include "sim/import/settings/settings.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+
+namespace foretrain {
+
+namespace {
+
+/// At most so many unknown keys are named in one note.
+constexpr std::size_t kMostNamed = 8;
+
+std::string unknown_note(const TrainingSettings& settings) {
+  std::vector<std::string> names;
+  for (const ReadKey& key : settings.keys) {
+    if (key.fate == KeyFate::unknown) names.push_back(printable(shortened(key.path, 60)));
+  }
+  if (names.empty()) return "";
+  const std::size_t more = names.size() > kMostNamed ? names.size() - kMostNamed : 0;
+  names.resize(names.size() - more);
+  return fmt::format("not known here: {}{}", fmt::join(names, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+}  // namespace
+
+std::string_view name_of(KeyFate fate) {
+  static constexpr std::array<std::string_view, 6> kNames{"effect",       "usual", "no_influence",
+                                                          "not_modelled", "open",  "unknown"};
+  return kNames[static_cast<std::size_t>(fate)];
+}
+
+std::vector<SettingEffect> scenario_keys(const TrainingSettings& settings) {
+  std::vector<SettingEffect> out;
+  for (const ReadKey& read : settings.keys) {
+    for (const SettingEffect& effect : read.effects) {
+      const auto present = std::ranges::find(out, effect.key, &SettingEffect::key);
+      if (present == out.end())
+        out.push_back(effect);
+      else
+        present->value = effect.value;
+    }
+  }
+  return out;
+}
+
+const ReadKey* said_by(const TrainingSettings& settings, std::string_view key) {
+  const auto says = [key](const ReadKey& read) {
+    return std::ranges::find(read.effects, key, &SettingEffect::key) != read.effects.end();
+  };
+  const auto found = std::find_if(settings.keys.rbegin(), settings.keys.rend(), says);
+  return found == settings.keys.rend() ? nullptr : &*found;
+}
+
+std::string value_of(const TrainingSettings& settings, std::string_view key) {
+  const ReadKey* read = said_by(settings, key);
+  return read == nullptr ? "" : std::ranges::find(read->effects, key, &SettingEffect::key)->value;
+}
+
+std::vector<std::string> as_settings(const TrainingSettings& settings) {
+  std::vector<std::string> out;
+  for (const SettingEffect& key : scenario_keys(settings)) out.push_back(key.key + "=" + key.value);
+  return out;
+}
+
+std::vector<Diagnostic> notes_of(const TrainingSettings& settings) {
+  std::vector<Diagnostic> out;
+  for (const ReadKey& key : settings.keys) {
+    if (key.fate != KeyFate::not_modelled && key.fate != KeyFate::open) continue;
+    out.push_back({key.file, key.span, "",
+                   fmt::format("{} = {} is {}{}{}", key.path, key.value,
+                               key.fate == KeyFate::open ? "open" : "not modelled",
+                               key.note.empty() ? "" : ": ", key.note),
+                   ""});
+  }
+  if (std::string unknown = unknown_note(settings); !unknown.empty())
+    out.push_back({settings.file, {}, "", std::move(unknown), ""});
+  return out;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,170 @@
+// torchtitan's TOML: torchtitan/config/job_config.py, and the names of 2024 ([training] held the degrees).
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/import/settings/readers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr KeyRule kTorchtitanRules[] = {
+    {"training.enable_cpu_offload",
+     KeyReads::unmodelled,
+     {},
+     "parameters in host memory are copied for every block"},
+    {"training.mixed_precision_reduce",
+     KeyReads::unmodelled,
+     {},
+     "the type gradients are reduced in",
+     "float32"},
+    {"training.dtype", KeyReads::unmodelled, {}, "the type of the weights", "float32"},
+    {"training.deterministic", KeyReads::unmodelled, {}, "deterministic kernels may be slower"},
+    {"training.gc_freq", KeyReads::nothing, {}, "collection of garbage once in so many steps"},
+    {"training.*", KeyReads::nothing, {}, "the data set, its sequences, the length of the run"},
+    {"parallelism.enable_async_tensor_parallel", KeyReads::nothing, {}, "of tensor parallel"},
+    {"parallelism.disable_loss_parallel", KeyReads::nothing, {}, "of tensor parallel"},
+    {"parallelism.enable_compiled_autograd", KeyReads::unmodelled, {}, "backward is compiled as a whole"},
+    {"parallelism.*", KeyReads::nothing, {}, "of pipelines"},
+    {"activation_checkpoint.*", KeyReads::nothing, {}, "which operators run again"},
+    {"optimizer.early_step_in_backward", KeyReads::unmodelled, {}, "parameters are updated beside backward"},
+    {"optimizer.*", KeyReads::nothing, {}, "numbers of the optimizer"},
+    {"float8.*", KeyReads::unmodelled, {}, "8-bit products; --precision fp8 says it"},
+    {"quantize.*", KeyReads::unmodelled, {}, "8-bit products; --precision fp8 says it"},
+    {"profiling.enable_profiling", KeyReads::unmodelled, {}, "profiled steps are slower"},
+    {"profiling.enable_memory_snapshot", KeyReads::unmodelled, {}, "profiled steps are slower"},
+    {"fault_tolerance.enable", KeyReads::unmodelled, {}, "replicas exchange through torchft"},
+    {"experimental.enable_async_tensor_parallel", KeyReads::nothing, {}, "of tensor parallel"},
+    {"experimental.*", KeyReads::nothing},
+    {"compile.*", KeyReads::nothing},
+    {"profiling.*", KeyReads::nothing},
+    {"fault_tolerance.*", KeyReads::nothing},
+    {"job.*", KeyReads::nothing},
+    {"metrics.*", KeyReads::nothing},
+    {"model.*", KeyReads::nothing, {}, "the network; --model NAME says which"},
+    {"lr_scheduler.*", KeyReads::nothing},
+    {"checkpoint.*", KeyReads::nothing, {}, "[run.every.checkpoint] says how often"},
+    {"comm.*", KeyReads::nothing},
+    {"memory_estimation.*", KeyReads::nothing},
+    {"validation.*", KeyReads::nothing}};
+
+std::int64_t degree(SettingsReading& reading, std::string_view name, std::int64_t usual) {
+  const std::string now = fmt::format("parallelism.{}", name), then = fmt::format("training.{}", name),
+                    early = fmt::format("experimental.{}", name);
+  return reading.integer({now, then, early}, -1, 1'000'000).value_or(usual);
+}
+
+/// GPUs of a replica that are not data parallel.
+std::int64_t read_model_degrees(SettingsReading& reading) {
+  struct TitanDegree {
+    const char *name, *what;
+  };
+  std::int64_t all = 1;
+  for (const TitanDegree& row : {TitanDegree{"tensor_parallel_degree", "tensor parallel"},
+                                 TitanDegree{"pipeline_parallel_degree", "pipeline parallel"},
+                                 TitanDegree{"context_parallel_degree", "context parallel"}}) {
+    const std::int64_t value = degree(reading, row.name, 0);
+    if (value == 0) continue;
+    put_parallelism(reading, value, row.what);
+    all = std::min<std::int64_t>(all * std::max<std::int64_t>(1, value), 1'000'000);
+  }
+  if (const std::int64_t experts = degree(reading, "expert_parallel_degree", 0); experts != 0)
+    put_parallelism(reading, experts, "expert parallel");
+  return all;
+}
+
+void read_torchtitan_strategy(SettingsReading& reading, std::int64_t others) {
+  const std::int64_t copies = degree(reading, "data_parallel_replicate_degree", 1);
+  const std::int64_t shards = degree(reading, "data_parallel_shard_degree", -1);
+  const bool plain = shards == 1 && copies > 1;
+  std::vector<SettingEffect> effects{{"strategy.name", plain ? "\"ddp\"" : "\"fsdp2\""}};
+  if (copies > 1 && !plain) effects.push_back({"strategy.sharding", "\"hybrid_shard\""});
+  const bool says = reading.has("parallelism.data_parallel_shard_degree") ||
+                    reading.has("training.data_parallel_shard_degree");
+  if (shards >= 1 && copies >= 1) {
+    const std::int64_t all = std::min<std::int64_t>(shards * copies, 1'000'000) * others;
+    effects.push_back({"run.gpus", gpu_list(std::min<std::int64_t>(all, 1'000'000))});
+    reading.out().processes = static_cast<int>(std::min<std::int64_t>(all, 1'000'000));
+  }
+  const char* note = copies > 1 && !plain ? "shards inside a node, whatever the degree" : "";
+  if (says)
+    reading.effect(std::move(effects), note);
+  else
+    reading.by_default("torchtitan shards over all GPUs", std::move(effects));
+  if (reading.has("parallelism.data_parallel_replicate_degree") ||
+      reading.has("training.data_parallel_replicate_degree"))
+    reading.fate(KeyFate::usual, "copies of the shards");
+  const auto reshard =
+      reading.word({"parallelism.fsdp_reshard_after_forward", "training.fsdp_reshard_after_forward"});
+  if (!reshard) return;
+  if (*reshard == "never") return reading.effect({{"strategy.sharding", "\"shard_grad_op\""}});
+  reading.fate(KeyFate::usual);
+}
+
+void read_torchtitan_batch(SettingsReading& reading) {
+  const auto batch = reading.integer({"training.local_batch_size", "training.batch_size"}, 1, 1'000'000);
+  if (batch) reading.effect({{"model.batch_per_gpu", std::to_string(*batch)}});
+  const auto all = reading.integer({"training.global_batch_size"}, -1, 100'000'000);
+  if (!all) return;
+  if (*all < 1) return reading.fate(KeyFate::usual, "no accumulation");
+  const int gpus = reading.context().gpus > 0 ? reading.context().gpus : reading.out().processes;
+  if (gpus == 0 || !batch)
+    return reading.fate(KeyFate::open, "says the micro-steps once the number of GPUs is known (--gpus N)");
+  if (*all % (*batch * gpus) != 0 || *all / (*batch * gpus) > 4096)
+    return reading.mistake(
+        fmt::format("global_batch_size = {} is no multiple of {} samples x {} GPUs", *all, *batch, gpus));
+  reading.effect({{"strategy.accumulation", std::to_string(*all / (*batch * gpus))}});
+}
+
+void read_torchtitan_rest(SettingsReading& reading) {
+  if (const auto type = reading.word({"training.mixed_precision_param"})) {
+    if (!put_precision(reading, *type, true))
+      reading.mistake(fmt::format("\"{}\" is no type", *type), "bfloat16 or float32");
+  } else {
+    reading.by_default("mixed_precision_param is bfloat16 by default",
+                       {{"model.precision", "\"bf16\""}, {"model.half_weights", "true"}});
+  }
+  if (const auto on = reading.flag({"compile.enable", "training.compile"}))
+    reading.effect({{"framework.execution", *on ? "\"compiled\"" : "\"eager\""}});
+  if (const auto name = reading.word({"optimizer.name"})) {
+    if (!put_optimizer(reading, *name)) reading.fate(KeyFate::not_modelled, "no optimizer that is known");
+  }
+  const auto form = reading.word({"optimizer.implementation"});
+  if (form)
+    reading.effect({{"model.optimizer_form", *form == "for-loop"  ? "\"for_loop\""
+                                             : *form == "foreach" ? "\"foreach\""
+                                                                  : "\"fused\""}});
+  if (const auto fused = reading.flag({"optimizer.fused"}))
+    reading.effect({{"model.optimizer_form", *fused ? "\"fused\"" : "\"foreach\""}});
+  if (const auto norm = reading.number({"training.max_norm"}))
+    reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
+  if (const auto mode = reading.word({"activation_checkpoint.mode"}))
+    reading.fate(*mode == "none" ? KeyFate::usual : KeyFate::not_modelled,
+                 *mode == "none" ? "" : "forward passes run again in backward");
+}
+
+}  // namespace
+
+bool is_torchtitan(const YamlNode& tree) {
+  const YamlNode& training = tree.at("training");
+  if (training.kind != YamlNode::Kind::map) return false;
+  const bool has_section = tree.at("parallelism").kind == YamlNode::Kind::map ||
+                           tree.at("job").kind == YamlNode::Kind::map ||
+                           tree.at("activation_checkpoint").kind == YamlNode::Kind::map;
+  constexpr std::array<std::string_view, 5> kMarks{"local_batch_size", "data_parallel_shard_degree",
+                                                   "batch_size", "mixed_precision_param", "max_norm"};
+  return has_section &&
+         std::ranges::any_of(kMarks, [&](std::string_view mark) { return !training.at(mark).is_null(); });
+}
+
+void read_torchtitan(SettingsReading& reading) {
+  const std::int64_t others = read_model_degrees(reading);
+  read_torchtitan_strategy(reading, others);
+  read_torchtitan_batch(reading);
+  read_torchtitan_rest(reading);
+  reading.apply(kTorchtitanRules);
+}
+
+}  // namespace foretrain

@@ -1,0 +1,38 @@
+// Texts of several kinds as one kind of tree, in which every value knows its place.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/import/settings/settings.hpp"
+
+namespace foretrain {
+
+/// Deepest nesting of JSON and of calls in Python.
+inline constexpr int kDeepestSettings = 64;
+
+/// JSON, with what hjson allows besides: comments (#, //, /* */), commas before a closing bracket, keys
+/// without quotes. A key that stands twice is a mistake. Stops at the first mistake.
+YamlNode read_json_tree(const SourceText& source, Diagnostics& diagnostics);
+
+/// TOML, by the scenario's reader.
+YamlNode read_toml_tree(const SourceText& source, Diagnostics& diagnostics);
+
+/// NAME=value lines, with `export ` before them or not; a flat tree.
+YamlNode read_environment_tree(const SourceText& source);
+
+/// Words of a command line: --name value, --name=value, --flag; a flat tree of names without dashes, '_' for
+/// '-'. Words before the first option are left aside.
+YamlNode tree_of_words(const std::vector<ShellWord>& words);
+YamlNode read_argument_tree(const SourceText& source);
+
+/// Calls of a Python text whose last name is one of `names`: each an entry with that name, its keyword
+/// arguments below. Nothing is run: strings, numbers, lists, tuples, tables and calls are values (a call has
+/// `class_path` and `init_args`), dotted names are texts without what stands before the last dot; everything
+/// else is not known, which its text says.
+YamlNode read_python_calls(const SourceText& source, const std::vector<std::string_view>& names);
+/// The text of a value that no one knows before the program runs.
+inline constexpr std::string_view kNotKnown = "(not known before the program runs)";
+
+}  // namespace foretrain

@@ -1,0 +1,209 @@
+// Protobuf by hand: a field is its number and kind, then a varint or a length and bytes.
+#include "sim/report/simulators/chakra.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+
+namespace foretrain {
+
+namespace {
+
+// Field numbers of et_def.proto.
+enum MetadataField : std::uint32_t { kMetadataVersion = 1, kMetadataAttribute = 2 };
+enum NodeField : std::uint32_t {
+  kNodeId = 1,
+  kNodeName = 2,
+  kNodeType = 3,
+  kNodeDataDeps = 5,
+  kNodeStart = 6,
+  kNodeDuration = 7,
+  kNodeAttribute = 10
+};
+enum AttributeField : std::uint32_t { kName = 1, kInt64 = 9, kBool = 27, kString = 29 };
+enum NodeType : std::uint64_t { kComputation = 4, kCollective = 7 };
+
+class ProtoWriter {
+ public:
+  void number(std::uint32_t field, std::uint64_t value) {
+    varint(std::uint64_t{field} << 3);
+    varint(value);
+  }
+  void bytes(std::uint32_t field, std::string_view text) {
+    varint(std::uint64_t{field} << 3 | 2);
+    varint(text.size());
+    out_ += text;
+  }
+  /// A message of its own, with its length before it.
+  void message(const std::string& text) {
+    varint(text.size());
+    out_ += text;
+  }
+  void varint(std::uint64_t value) {
+    while (value >= 0x80) {
+      out_ += static_cast<char>((value & 0x7f) | 0x80);
+      value >>= 7;
+    }
+    out_ += static_cast<char>(value);
+  }
+  std::string take() { return std::move(out_); }
+
+ private:
+  std::string out_;
+};
+
+std::string attribute(std::string_view name, std::uint32_t field, std::uint64_t value) {
+  ProtoWriter out;
+  out.bytes(kName, name);
+  out.number(field, value);
+  return out.take();
+}
+
+std::string text_attribute(std::string_view name, std::string_view value) {
+  ProtoWriter out;
+  out.bytes(kName, name);
+  out.bytes(kString, value);
+  return out.take();
+}
+
+/// CollectiveCommType; sends and receives between neighbours are an exchange of all.
+std::uint64_t comm_type(CollectiveOp op) {
+  switch (op) {
+    case CollectiveOp::all_reduce:
+      return 0;
+    case CollectiveOp::reduce:
+      return 1;
+    case CollectiveOp::all_gather:
+      return 2;
+    case CollectiveOp::gather:
+      return 3;
+    case CollectiveOp::scatter:
+      return 4;
+    case CollectiveOp::broadcast:
+      return 5;
+    case CollectiveOp::alltoall:
+    case CollectiveOp::sendrecv:
+      return 6;
+    case CollectiveOp::reduce_scatter:
+      return 7;
+  }
+  return 0;
+}
+
+/// Chakra counts what a rank puts in; we count all ranks' parts of a gather.
+std::int64_t comm_size(const ExportedMessage& message, std::size_t ranks) {
+  const auto count = static_cast<std::int64_t>(std::max<std::size_t>(1, ranks));
+  const bool of_parts = message.op == CollectiveOp::all_gather || message.op == CollectiveOp::gather;
+  return of_parts ? message.size.count / count : message.size.count;
+}
+
+/// Groups of fewer than all ranks and their names, from 1, in the order of their first ranks.
+class GroupNames {
+ public:
+  explicit GroupNames(const ExportedSteps& steps) : steps_(steps) {
+    std::set<Group> used;
+    for (const ExportedNode& node : steps.nodes) {
+      if (node.message && node.message->among != Group::world) used.insert(node.message->among);
+    }
+    for (const Group group : used) {
+      for (int rank = 0; rank < steps.ranks(); ++rank) names_.try_emplace(group_of(steps, group, rank), 0);
+    }
+    int next = 1;
+    for (auto& [ranks, name] : names_) name = next++;
+  }
+  /// 0: all ranks.
+  int name(Group group, int rank) const {
+    return group == Group::world ? 0 : names_.at(group_of(steps_, group, rank));
+  }
+  const std::map<std::vector<int>, int>& all() const { return names_; }
+
+ private:
+  const ExportedSteps& steps_;
+  std::map<std::vector<int>, int> names_;
+};
+
+class ChakraWriter {
+ public:
+  ChakraWriter(const ExportedSteps& steps, int rank) : steps_(steps), rank_(rank), groups_(steps) {
+    rest_.assign(steps.queues.size(), 0);
+  }
+
+  std::string write() {
+    ProtoWriter metadata;
+    metadata.bytes(kMetadataVersion, "0.0.4");
+    metadata.bytes(kMetadataAttribute, text_attribute("schema", "1.1.0-chakra.0.0.4"));
+    metadata.bytes(kMetadataAttribute, text_attribute("workload", printable(steps_.name)));
+    ProtoWriter out;
+    out.message(metadata.take());
+    for (std::size_t id = 0; id < steps_.nodes.size(); ++id) out.message(node(id));
+    return out.take();
+  }
+
+ private:
+  std::string node(std::size_t id) {
+    const ExportedNode& node = steps_.nodes[id];
+    ProtoWriter out;
+    out.number(kNodeId, id + 1);
+    out.bytes(kNodeName, name_of_node(node));
+    out.number(kNodeType, node.message ? kCollective : kComputation);
+    if (!node.after.empty()) {
+      ProtoWriter before;
+      for (const ExportedDependency& task : node.after) before.varint(std::uint64_t{task.node} + 1);
+      out.bytes(kNodeDataDeps, before.take());
+    }
+    out.number(kNodeStart, static_cast<std::uint64_t>(node.start.count() / 1'000'000));
+    out.number(kNodeDuration, static_cast<std::uint64_t>(microseconds(node)));
+    out.bytes(kNodeAttribute,
+              attribute("is_cpu_op", kBool, node.kind == TaskKind::host || node.kind == TaskKind::wait));
+    if (node.message) add_message(*node.message, out);
+    return out.take();
+  }
+
+  void add_message(const ExportedMessage& message, ProtoWriter& out) const {
+    const std::size_t ranks = group_of(steps_, message.among, rank_).size();
+    out.bytes(kNodeAttribute, attribute("comm_type", kInt64, comm_type(message.op)));
+    out.bytes(kNodeAttribute,
+              attribute("comm_size", kInt64, static_cast<std::uint64_t>(comm_size(message, ranks))));
+    if (message.among != Group::world)
+      out.bytes(kNodeAttribute,
+                text_attribute("pg_name", std::to_string(groups_.name(message.among, rank_))));
+  }
+
+  std::string name_of_node(const ExportedNode& node) const {
+    const std::string label = printable(node.label);
+    return label.empty() ? printable(steps_.queues[node.queue]) : label;
+  }
+
+  /// Whole microseconds, so that the sum of a queue's durations is right to one.
+  std::int64_t microseconds(const ExportedNode& node) {
+    std::int64_t& rest = rest_[node.queue];
+    rest += node.duration.count();
+    const std::int64_t whole = rest / 1'000'000;
+    rest -= whole * 1'000'000;
+    return whole;
+  }
+
+  const ExportedSteps& steps_;
+  int rank_;
+  GroupNames groups_;
+  std::vector<std::int64_t> rest_;
+};
+
+}  // namespace
+
+std::string write_chakra(const ExportedSteps& steps, int rank) { return ChakraWriter(steps, rank).write(); }
+
+std::string write_chakra_groups(const ExportedSteps& steps) {
+  const GroupNames names(steps);
+  if (names.all().empty()) return "";
+  std::vector<std::string> rows;
+  for (const auto& [ranks, name] : names.all())
+    rows.push_back(fmt::format("  \"{}\": [{}]", name, fmt::join(ranks, ", ")));
+  return fmt::format("{{\n{}\n}}\n", fmt::join(rows, ",\n"));
+}
+
+}  // namespace foretrain
