@@ -1,9 +1,9 @@
-// One pass over the recorded operators. A piece joins the one before it
-//   backward: a product of the same call the product before it (gradients of both operands), and a column sum
-//   of the same call the product before it (the gradient of a bias); copies of one call each other; zeros the
-//   copy into them; the counter of batches the normalization of its module; random numbers, their division
-//   and the product with them, as a CPU drops elements, are one dropout; the one that begins backward goes to
-//   the first operator of it.
+// One pass over the recorded operators. A piece joins the one before it: backward, a product of the same call
+// the product before it (gradients of both operands), and a column sum the product before it (the gradient of a
+// bias); copies of one call each other; zeros the copy into them; a number made for an operator of its call that
+// operator; a copy made for an activation in place that one; the counter of batches the normalization of its
+// module; random numbers, their division and the product with them, as a CPU drops elements, are one dropout; what
+// begins backward goes to the first operator of it.
 #include "sim/workload/recorded/call_groups.hpp"
 
 #include <algorithm>
@@ -110,6 +110,8 @@ class CallGrouping {
     if (last_.op != nullptr && join(op, piece)) return settle_times();
     Operator made = piece.op;
     made.layer = layer_of_[op.module];
+    made.call = call_of(op, piece.op);
+    if (is_accumulation(op, made)) return accumulate(op, made);
     if (first_gradient_) {
       add_work(made, *first_gradient_);
       first_gradient_.reset();
@@ -118,6 +120,30 @@ class CallGrouping {
       return;
     }
     emit(op, made, piece.role);
+  }
+
+  bool is_number(SizeId id) const { return network_.sizes[id].dimensions.empty(); }
+
+  /// Arithmetic with a number is a call like an activation's; the gradient of a mean is one of pooling.
+  HostCall call_of(const RecordedOperator& op, const Operator& piece) const {
+    if (piece.call != HostCall::add || piece.cls != OperatorClass::elementwise) return piece.call;
+    if (network_.node_names.at(op.node).starts_with("MeanBackward")) return HostCall::pooling;
+    const auto tensors = std::count_if(op.in.begin(), op.in.end(), [&](SizeId id) { return !is_number(id); });
+    return tensors == 1 ? HostCall::activation : HostCall::add;
+  }
+
+  /// The engine of autograd adds a further gradient: no node does.
+  bool is_accumulation(const RecordedOperator& op, const Operator& made) const {
+    return in_backward_ && !op.recomputed && made.call == HostCall::add && !out_.backward.empty() &&
+           network_.node_names.at(op.node).empty();
+  }
+
+  /// It belongs to the operator that brought the gradient, and comes before that one's parameters are handed on.
+  void accumulate(const RecordedOperator& op, Operator made) {
+    made.layer = out_.backward.back().op.layer;
+    std::vector<std::uint32_t> ready = std::exchange(out_.backward.back().ready, {});
+    emit(op, made, OperatorRole::alone);
+    out_.backward.back().ready = std::move(ready);
   }
 
   void emit(const RecordedOperator& op, const Operator& made, OperatorRole role) {
@@ -137,17 +163,35 @@ class CallGrouping {
 
   bool join(const RecordedOperator& op, const RecordedPiece& piece) {
     Operator& last = *last_.op;
-    if (joins_counter(op, piece)) return counted(piece.op);
+    if (joins_counter(op, piece)) return replace_last(op, piece.op);
     if (!is_same_call(op)) return false;
     if (piece.op.backward && last_.role == OperatorRole::product) {
       if (piece.role == OperatorRole::sum) return add_work(last, piece.op), true;
       const bool fits = last.product_count + piece.op.product_count <= 2 && last.cls == piece.op.cls;
       if (piece.role == OperatorRole::product && fits) return add_product(last, piece.op), true;
     }
+    if (is_made_for(op, piece)) return replace_last(op, piece.op);
     const bool copies = last_.role == OperatorRole::copy || last_.role == OperatorRole::fill;
     if (!copies || piece.role != OperatorRole::copy) return false;
     last_.role = OperatorRole::copy;
     return add_work(last, piece.op), true;
+  }
+
+  /// A number before what it is for, or a copy before an activation that overwrites the original.
+  bool is_made_for(const RecordedOperator& op, const RecordedPiece& piece) const {
+    const RecordedOperator& before = network_.operators[last_.recorded];
+    if (before.out.empty() || piece.op.cls == OperatorClass::copy) return false;
+    if (last_.role == OperatorRole::fill) return is_number(before.out[0]);
+    return last_.role == OperatorRole::copy && piece.op.call == HostCall::activation &&
+           name_of_operator(op).ends_with('_') && last_.recorded + 1 == at_;
+  }
+
+  /// The operator at hand takes the place of the one before it, with the work of both.
+  bool replace_last(const RecordedOperator& op, Operator made) {
+    add_work(made, *last_.op);
+    made.layer = last_.op->layer, made.call = call_of(op, made);
+    *last_.op = made, last_.role = OperatorRole::alone, last_.recorded = static_cast<std::uint32_t>(at_);
+    return true;
   }
 
   /// A normalization counts its batches before it runs.
@@ -158,13 +202,6 @@ class CallGrouping {
     if (before.module != op.module || before.in.size() != 1 || before.backward != op.backward) return false;
     const TensorSize& counter = network_.sizes[before.in[0]];
     return counter.type == ElementType::i64 && counter.dimensions.empty();
-  }
-
-  bool counted(Operator norm) {
-    add_work(norm, *last_.op);
-    norm.layer = last_.op->layer;
-    *last_.op = norm, last_.role = OperatorRole::alone;
-    return true;
   }
 
   /// The gradient of the loss itself.
