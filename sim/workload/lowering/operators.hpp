@@ -167,7 +167,8 @@ struct ExpandedModel {
   std::vector<Parameter> frozen;               ///< they get no gradient and no update
   std::shared_ptr<const Recording> recording;  ///< none: written layer by layer
 
-  std::int64_t parameter_elements() const;
+  std::int64_t parameter_elements() const;  ///< trained ones
+  std::int64_t frozen_elements() const;
   Bytes gradient_bytes() const { return {4 * parameter_elements()}; }
   Amount forward_flops() const;       ///< all operators
   Amount forward_gemm_flops() const;  ///< conv and gemm operators with their bias: the figure papers quote

@@ -1,9 +1,9 @@
 // One pass over the recorded operators. A piece joins the one before it: backward, a product of the same call
-// the product before it (gradients of both operands), and a column sum the product before it (the gradient of a
-// bias); copies of one call each other; zeros the copy into them; a number made for an operator of its call that
-// operator; a copy made for an activation in place that one; the counter of batches the normalization of its
-// module; random numbers, their division and the product with them, as a CPU drops elements, are one dropout; what
-// begins backward goes to the first operator of it.
+// the product before it (gradients of both operands), and a column sum the product before it (the gradient of
+// a bias); copies of one call each other; zeros the copy into them; a number made for an operator of its call
+// that operator; a copy made for an activation in place that one; the counter of batches the normalization of
+// its module; random numbers, their division and the product with them, as a CPU drops elements, are one
+// dropout; what begins backward goes to the first operator of it.
 #include "sim/workload/recorded/call_groups.hpp"
 
 #include <algorithm>
@@ -138,7 +138,8 @@ class CallGrouping {
            network_.node_names.at(op.node).empty();
   }
 
-  /// It belongs to the operator that brought the gradient, and comes before that one's parameters are handed on.
+  /// It belongs to the operator that brought the gradient, and comes before that one's parameters are handed
+  /// on.
   void accumulate(const RecordedOperator& op, Operator made) {
     made.layer = out_.backward.back().op.layer;
     std::vector<std::uint32_t> ready = std::exchange(out_.backward.back().ready, {});
