@@ -169,6 +169,7 @@ ModelSummary summarize_model(const Scenario& scenario, bool with_times) {
   summary.name = scenario.model.name, summary.description = scenario.model.description;
   if (const auto input = input_shape(scenario.model.input, scenario.model.input_is_tokens))
     summary.input = to_string(*input);
+  summary.recording = workload.model->recording;
   summary.precision = workload.precision, summary.batch = workload.batch_per_gpu;
   LayerSums sums(workload, context);
   const std::map<OperatorClass, ClassTime> classes = sums.classes();

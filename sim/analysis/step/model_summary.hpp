@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -93,6 +94,7 @@ struct ModelSummary {
   std::vector<RowGroup> groups;  ///< of `layers`: what repeats, once
   ModelTotals totals;
   std::optional<KernelTimes> times;
+  std::shared_ptr<const Recording> recording;  ///< of a recorded network
 };
 
 /// Of the scenario's model at its batch, precision, optimizer and framework; with times of the cluster's GPU

@@ -82,7 +82,8 @@ double& account_of(RunOverhead& overhead, const Periodic& work) {
 
 Bytes checkpoint_bytes(const Workload& workload) {
   const ExpandedModel& model = *workload.model;
-  Bytes bytes{model.parameter_elements() * (4 + state_bytes_per_element(workload.optimizer))};
+  Bytes bytes{model.parameter_elements() * (4 + state_bytes_per_element(workload.optimizer)) +
+              4 * model.frozen_elements()};
   for (const Buffer& buffer : model.buffers) bytes += Bytes{buffer.elements * buffer.element_bytes};
   return bytes;
 }

@@ -1,6 +1,7 @@
 // Key by key; a group of layers that repeats names its first layer, its length and its count.
 #include "sim/report/json_value.hpp"
 #include "sim/report/model/model_catalog.hpp"
+#include "sim/scenario/recording.hpp"
 
 namespace foretrain {
 
@@ -72,6 +73,20 @@ Json times_json(const KernelTimes& times, const std::vector<LayerSummary>& layer
   return out;
 }
 
+/// What the recording says of itself; shares are of a step at that batch.
+Json recording_json(const Recording& recording, std::int64_t batch) {
+  return {{"by", recording.by},
+          {"batch", recording.batch},
+          {"grows", recording.grows},
+          {"operators", recording.operators},
+          {"launches", recording.launches},
+          {"measured_launches", recording.measured_launches},
+          {"without_formula",
+           {{"launches", recording.unknown_launches},
+            {"share_of_bytes", share_without_formula(recording, static_cast<double>(batch))},
+            {"operators", recording.unknown}}}};
+}
+
 }  // namespace
 
 std::string write_model_json(const ModelSummary& summary, LayerListing listing) {
@@ -79,6 +94,7 @@ std::string write_model_json(const ModelSummary& summary, LayerListing listing) 
            {"description", summary.description},      {"input", summary.input},
            {"precision", name_of(summary.precision)}, {"batch", summary.batch}};
   out["totals"] = totals_json(summary.totals);
+  if (summary.recording) out["recording"] = recording_json(*summary.recording, summary.batch);
   if (summary.times) out["times"] = times_json(*summary.times, summary.layers);
   out["layers"] = layers_json(summary, listing);
   return json_text(out);

@@ -2,10 +2,12 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/model/model_catalog.hpp"
+#include "sim/scenario/recording.hpp"
 
 namespace foretrain {
 
@@ -110,6 +112,21 @@ std::string total_lines(const ModelSummary& summary) {
   return out + memory_line(t.memory, summary.batch);
 }
 
+std::string recording_lines(const Recording& recording, std::int64_t batch) {
+  std::string out = fmt::format(
+      "{:<20} {} operators, {} launches, batch {}{}{}{}\n", "Recorded", recording.operators,
+      recording.launches, recording.batch, recording.grows ? "" : " alone",
+      recording.by.empty() ? "" : ", by " + recording.by,
+      recording.measured_launches == 0
+          ? ""
+          : fmt::format("; {} launches measured on {}", recording.measured_launches, recording.gpu));
+  if (recording.unknown.empty()) return out + fmt::format("{:<20} no operator\n", "Without formula");
+  return out + fmt::format("{:<20} {} of {} launches, {} % of the bytes: {}\n", "Without formula",
+                           recording.unknown_launches, recording.launches,
+                           percent(share_without_formula(recording, static_cast<double>(batch)), 1),
+                           fmt::join(recording.unknown, ", "));
+}
+
 std::string time_lines(const ModelSummary& summary) {
   const KernelTimes& times = *summary.times;
   const auto share = [&](Time part) { return percent(to_seconds(part) / to_seconds(times.total), 1); };
@@ -137,6 +154,7 @@ std::string write_model_table(const ModelSummary& summary, LayerListing listing)
   std::string out = fmt::format("{}\ninput {}, batch {}, {}\n\n", title, summary.input, summary.batch,
                                 name_of(summary.precision));
   out += layer_lines(summary, listing) + total_lines(summary);
+  if (summary.recording) out += recording_lines(*summary.recording, summary.batch);
   return summary.times ? out + time_lines(summary) : out;
 }
 

@@ -9,6 +9,7 @@
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/opened_catalogs.hpp"
+#include "sim/scenario/recording.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/sections/cluster_section.hpp"
 #include "sim/scenario/sections/collective_sections.hpp"
@@ -146,6 +147,7 @@ Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overri
   for (std::string& doubt : doubts_about(scenario.cluster)) scenario.warnings.push_back(std::move(doubt));
   for (std::string& warning : data_warnings(scenario)) scenario.warnings.push_back(std::move(warning));
   for (std::string& warning : job_warnings(scenario)) scenario.warnings.push_back(std::move(warning));
+  for (std::string& warning : recording_warnings(scenario)) scenario.warnings.push_back(std::move(warning));
   return scenario;
 }
 

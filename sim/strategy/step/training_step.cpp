@@ -28,8 +28,10 @@ std::vector<std::int64_t> find_cast_elements(const ExpandedModel& model) {
   std::vector<std::int64_t> elements(model.layer_names.size(), 0);
   std::vector<bool> casts(model.layer_names.size(), false);
   for (const Operator& op : model.forward) casts[op.layer] = casts[op.layer] || is_cast_by_autocast(op);
-  for (const Parameter& parameter : model.parameters) {
-    if (casts[parameter.layer]) elements[parameter.layer] += parameter.elements;
+  for (const std::vector<Parameter>* parameters : {&model.parameters, &model.frozen}) {
+    for (const Parameter& parameter : *parameters) {
+      if (casts[parameter.layer]) elements[parameter.layer] += parameter.elements;
+    }
   }
   return elements;
 }

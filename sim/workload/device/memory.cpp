@@ -72,9 +72,11 @@ double product_weights(const ExpandedModel& model) {
     if (op.product_count > 0 && op.layer < multiplies.size()) multiplies[op.layer] = true;
   }
   double sum = 0;
-  for (const Parameter& parameter : model.parameters) {
-    if (parameter.layer < multiplies.size() && multiplies[parameter.layer])
-      sum += static_cast<double>(parameter.elements);
+  for (const std::vector<Parameter>* parameters : {&model.parameters, &model.frozen}) {
+    for (const Parameter& parameter : *parameters) {
+      if (parameter.layer < multiplies.size() && multiplies[parameter.layer])
+        sum += static_cast<double>(parameter.elements);
+    }
   }
   return sum;
 }
@@ -130,9 +132,9 @@ MemoryUse memory_use(const Workload& workload, const MemorySite& site) {
   const auto elements = static_cast<double>(model.parameter_elements());
   const auto batch = static_cast<double>(std::max<std::int64_t>(workload.batch_per_gpu, 0));
   MemoryUse use;
-  use.parameters =
-      whole(site.strategy.parameters * element.weight * elements +
-            (element.cast > 0 ? element.cast * product_weights(model) : 0) + buffer_bytes(model));
+  use.parameters = whole(
+      site.strategy.parameters * element.weight * (elements + static_cast<double>(model.frozen_elements())) +
+      (element.cast > 0 ? element.cast * product_weights(model) : 0) + buffer_bytes(model));
   use.gradients = whole(site.strategy.gradients * element.gradient * elements);
   use.optimizer = whole(site.strategy.optimizer * element.state * elements);
   use.buckets = whole(static_cast<double>(site.strategy.buffers.count) +

@@ -43,6 +43,12 @@ std::int64_t ExpandedModel::parameter_elements() const {
   return sum;
 }
 
+std::int64_t ExpandedModel::frozen_elements() const {
+  std::int64_t sum = 0;
+  for (const Parameter& parameter : frozen) sum += parameter.elements;
+  return sum;
+}
+
 Amount ExpandedModel::forward_flops() const {
   Amount sum;
   for (const Operator& op : forward) sum += op.flops;

@@ -1,0 +1,82 @@
+// A recording is exact for what was recorded; each warning names what goes beyond that.
+#include "sim/scenario/recording.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/counted.hpp"
+#include "sim/base/decimal.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kMostNamed = 5;
+
+/// The first few of them.
+std::string some_of(std::vector<std::string> names) {
+  const std::size_t all = names.size();
+  names.resize(std::min(all, kMostNamed));
+  return fmt::format("{}{}", fmt::join(names, ", "),
+                     all > kMostNamed ? fmt::format(" and {} more", all - kMostNamed) : "");
+}
+
+bool trains_other_batch(const Scenario& scenario, std::int64_t recorded) {
+  const auto differs = [recorded](std::int64_t batch) { return batch != recorded; };
+  return scenario.global_batch || differs(scenario.workload.batch_per_gpu) ||
+         std::any_of(scenario.batch_of_kind.begin(), scenario.batch_of_kind.end(), differs);
+}
+
+/// Of sizes that are known at one batch.
+void warn_of_batch(const Scenario& scenario, const Recording& recording, std::vector<std::string>& warnings) {
+  if (!trains_other_batch(scenario, recording.batch)) return;
+  const std::string& name = scenario.model.name;
+  if (!recording.grows)
+    warnings.push_back(
+        fmt::format("{} was recorded at a batch of {} alone: which sizes grow with the batch is "
+                    "guessed from them, so other batches are less certain; record it at two",
+                    name, recording.batch));
+  if (!recording.beyond_linear.empty())
+    warnings.push_back(
+        fmt::format("{}: {} grow faster than the batch: exact at the recorded batch of {}, taken in "
+                    "proportion elsewhere",
+                    name, some_of(recording.beyond_linear), recording.batch));
+}
+
+}  // namespace
+
+double share_without_formula(const Recording& recording, double batch) {
+  const double all = recording.bytes.at(batch);
+  return all > 0 ? recording.unknown_bytes.at(batch) / all : 0;
+}
+
+std::vector<std::string> recording_warnings(const Scenario& scenario) {
+  std::vector<std::string> warnings;
+  if (!scenario.workload.model || !scenario.workload.model->recording) return warnings;
+  const Recording& recording = *scenario.workload.model->recording;
+  const std::string& name = scenario.model.name;
+  warn_of_batch(scenario, recording, warnings);
+  const double share = share_without_formula(recording, static_cast<double>(scenario.workload.batch_per_gpu));
+  if (share > kMuchWithoutFormula)
+    warnings.push_back(
+        fmt::format("{}: {} % of the bytes are moved by operators without a formula, whose "
+                    "arithmetic is not counted: {}",
+                    name, percent(share, 1), some_of(recording.unknown)));
+  if (recording.without_gradient > 0)
+    warnings.push_back(
+        fmt::format("{}: {} without a gradient that are not frozen are taken as ready when backward "
+                    "begins, as DDP does with find_unused_parameters",
+                    name, counted(recording.without_gradient, "parameter")));
+  if (recording.half_parameters > 0 && !scenario.workload.half_weights)
+    warnings.push_back(fmt::format(
+        "{}: {} recorded in 16 bits, but gradients and messages are taken as 32: set "
+        "model.precision to 16 bits and model.half_weights = true",
+        name,
+        recording.half_parameters == 1 ? std::string("1 parameter was")
+                                       : fmt::format("{} parameters were", recording.half_parameters)));
+  return warnings;
+}
+
+}  // namespace foretrain
