@@ -159,7 +159,7 @@ ImportedModel read_network_config(const SourceText& source, const ModelImportOpt
   const std::string text = family_of(from.model_type)->write(from);
   if (!values.finish(from.model_type)) return made;
   made.text = fmt::format("# Made by `foretrain model import` of {}, a config of transformers.\n{}",
-                          quotable(source.name), text);
+                          quotable_file(source.name), text);
   return made;
 }
 

@@ -47,4 +47,6 @@ std::string quotable(std::string_view text) {
   return out;
 }
 
+std::string quotable_file(std::string_view path) { return quotable(path.substr(path.find_last_of('/') + 1)); }
+
 }  // namespace foretrain

@@ -25,5 +25,7 @@ class Filling {
 
 /// What goes into quotes of a TOML text: letters, digits and plain marks; all else becomes '_'.
 std::string quotable(std::string_view text);
+/// The same of a path's last part.
+std::string quotable_file(std::string_view path);
 
 }  // namespace foretrain

@@ -92,6 +92,7 @@ constexpr std::array kWords{
     LayerWords{"location_attention", "as in Tacotron 2, over `memory`"},
     LayerWords{"lstm", "`width` of one direction"},
     LayerWords{"gru", "the same with three gates"},
+    LayerWords{"matmul", "[heads, m, k] times [heads, k, n], two results"},
     LayerWords{"rms_norm", "by the root of the mean square over the last dimension, as in Llama and T5"},
     LayerWords{"grouped_attention",
                "`groups` heads of keys and values (otherwise `heads`), `rotary` elements of a head turned by "

@@ -95,6 +95,7 @@ std::span<const LayerType> layer_types() {
                                 location_attention_layer(),
                                 lstm_layer(),
                                 gru_layer(),
+                                matmul_layer(),
                                 rms_norm_layer(),
                                 grouped_attention_layer(),
                                 relative_bias_layer(),
