@@ -29,6 +29,8 @@ class NetworkSketch {
   const std::string& body(Result result) const { return lines_[result].body; }
   Result taken_by(Result result) const { return lines_[result].inputs.front(); }
 
+  /// By result: whether a loss follows from it.
+  std::vector<bool> needed() const;
   /// The model file; requires an input and a loss.
   std::string text(const std::string& description) const;
 
@@ -39,8 +41,6 @@ class NetworkSketch {
     Sizes sizes;
     bool is_input = false, tokens = false, is_loss = false;
   };
-  std::vector<bool> needed() const;
-
   std::vector<Line> lines_;
 };
 

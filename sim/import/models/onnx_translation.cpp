@@ -149,8 +149,7 @@ void OnnxTranslation::put_custom(const OnnxNode& node, const OnnxDims& dims, dou
   NetworkSketch::Result from = flows.front();
   if (flows.size() > 1) from = joined(flows);
   const NetworkSketch::Sizes made = sample(dims);
-  custom_bytes_ += bytes;
-  ++unknown_[node.op];
+  unknown_.push_back({sketch_.count(), node.op, bytes});
   put(node,
       sketch_.add(
           fmt::format(
@@ -338,19 +337,24 @@ void OnnxTranslation::close_outputs() {
 }
 
 void OnnxTranslation::tell_shares() {
-  std::string names;
+  const std::vector<bool> needed = sketch_.needed();
+  std::map<std::string, int> times;
+  double bytes = 0;
   int count = 0;
-  for (const auto& [op, times] : unknown_) {
-    names += fmt::format("{}{}{}", names.empty() ? "" : ", ", quotable(op),
-                         times > 1 ? fmt::format(" ({} times)", times) : "");
-    count += times;
+  for (const Unknown& one : unknown_) {
+    if (!needed[one.result]) continue;
+    ++times[one.op], ++count, bytes += one.bytes;
   }
-  if (count == 0) return;
-  const double layers = static_cast<double>(std::max<std::size_t>(1, sketch_.count()));
-  remark(fmt::format(
-      "{} of {} layers ({:.1f} %) have no formula and count by their bytes ({:.3g} MB a sample forward): "
-      "{}",
-      count, sketch_.count(), 100 * count / layers, custom_bytes_ / 1e6, names));
+  std::string names;
+  for (const auto& [op, met] : times)
+    names += fmt::format("{}{}{}", names.empty() ? "" : ", ", quotable(op),
+                         met > 1 ? fmt::format(" ({} times)", met) : "");
+  const auto layers = std::count(needed.begin(), needed.end(), true);
+  if (count > 0)
+    remark(fmt::format(
+        "{} of {} layers ({:.1f} %) have no formula and count by their bytes ({:.3g} MB a sample forward): "
+        "{}",
+        count, layers, 100.0 * count / static_cast<double>(layers), bytes / 1e6, names));
 }
 
 std::string OnnxTranslation::text(const std::string& description) {

@@ -101,8 +101,12 @@ class OnnxTranslation {
   std::map<std::string, int, std::less<>> weight_uses_;
   std::map<std::string, std::string, std::less<>> labels_;
   std::set<std::string> said_;
-  std::map<std::string, int, std::less<>> unknown_;
-  double custom_bytes_ = 0;
+  struct Unknown {
+    NetworkSketch::Result result = 0;
+    std::string op;
+    double bytes = 0;  ///< of a sample, forward
+  };
+  std::vector<Unknown> unknown_;
   std::int64_t batch_ = 1;
 };
 
