@@ -39,6 +39,8 @@ const std::vector<ModelFormat>& model_formats() {
   static const std::vector<ModelFormat> rows{
       {"Hugging Face config", "config.json of transformers: the network of its architecture",
        is_network_config, read_network_config},
+      {"printed summary", "Keras' model.summary(), torchsummary, torchinfo: best effort", is_network_summary,
+       read_network_summary},
       {"ONNX", "the graph that exporters write, with or without weights; norms must not be folded", is_onnx,
        read_onnx},
   };

@@ -16,7 +16,7 @@ input_is_tokens = true
 layers = [
   { type = "embedding", entries = <words>, out = <width>, weights = "words", name = "shared" },
   { type = "dropout", as = "read" },
-  { type = "relative_bias", heads = <heads>, buckets = <buckets>, name = "encoder.relative_attention_bias", as = "distances" },
+  { type = "relative_bias", heads = <heads>, buckets = <buckets>, as = "distances" },
   { type = "block", block = "encoder", from = "read", repeat = <encoder_layers>, name = "encoder" },
   { type = "rms_norm", name = "encoder.final_layer_norm" },
   { type = "dropout", as = "encoded" },
@@ -24,7 +24,7 @@ layers = [
   { type = "start", input = [<tokens>], tokens = true },
   { type = "embedding", entries = <words>, out = <width>, weights = "words", name = "decoder.embed_tokens" },
   { type = "dropout", as = "written" },
-  { type = "relative_bias", heads = <heads>, buckets = <buckets>, name = "decoder.relative_attention_bias", as = "distances_back" },
+  { type = "relative_bias", heads = <heads>, buckets = <buckets>, as = "distances_back" },
   { type = "block", block = "decoder", from = "written", repeat = <decoder_layers>, name = "decoder" },
   { type = "rms_norm", name = "decoder.final_layer_norm" },
   { type = "dropout" },
@@ -37,7 +37,7 @@ layers = [
   { type = "add", branches = [
     [
       { type = "rms_norm" },
-      { type = "grouped_attention", heads = <heads>, head_width = <head_width>, scaled = false, dropout = true, relative = true, memory = "distances", name = "SelfAttention" },
+      { <attention>, relative = true, memory = "distances", name = "SelfAttention" },
       { type = "dropout" },
     ],
     [],
@@ -50,7 +50,7 @@ layers = [
   { type = "add", branches = [
     [
       { type = "rms_norm" },
-      { type = "grouped_attention", heads = <heads>, head_width = <head_width>, scaled = false, dropout = true, relative = true, memory = "distances_back", name = "SelfAttention" },
+      { <attention>, relative = true, memory = "distances_back", name = "SelfAttention" },
       { type = "dropout" },
     ],
     [],
@@ -58,7 +58,7 @@ layers = [
   { type = "add", branches = [
     [
       { type = "rms_norm" },
-      { type = "grouped_attention", heads = <heads>, head_width = <head_width>, scaled = false, mask = true, dropout = true, memory = "encoded", name = "EncDecAttention" },
+      { <attention>, mask = true, memory = "encoded", name = "EncDecAttention" },
       { type = "dropout" },
     ],
     [],
@@ -79,6 +79,12 @@ layers = [
   ] },
 ]
 )";
+
+constexpr const char* kT5Attention =
+    "type = \"grouped_attention\", heads = <heads>, head_width = <head_width>, scaled = false, dropout = "
+    "true";
+constexpr const char* kWhisperAttention =
+    "type = \"grouped_attention\", query_bias = true, value_bias = true, output_bias = true<fused>";
 
 constexpr std::string_view kPlainInner =
     R"(      { type = "linear", out = <inner>, bias = false, name = "wi" },
@@ -121,7 +127,7 @@ layers = [
   { type = "add", branches = [
     [
       { type = "layer_norm" },
-      { type = "grouped_attention", heads = <encoder_heads>, query_bias = true, value_bias = true, output_bias = true<fused>, name = "self_attn" },
+      { <attention>, heads = <encoder_heads>, name = "self_attn" },
 <dropout_deeper>    ],
     [],
   ] },
@@ -141,14 +147,14 @@ layers = [
   { type = "add", branches = [
     [
       { type = "layer_norm" },
-      { type = "grouped_attention", heads = <decoder_heads>, query_bias = true, value_bias = true, output_bias = true, causal = true<fused>, name = "self_attn" },
+      { <attention>, heads = <decoder_heads>, causal = true, name = "self_attn" },
 <dropout_deeper>    ],
     [],
   ] },
   { type = "add", branches = [
     [
       { type = "layer_norm" },
-      { type = "grouped_attention", heads = <decoder_heads>, query_bias = true, value_bias = true, output_bias = true<fused>, memory = "heard", name = "encoder_attn" },
+      { <attention>, heads = <decoder_heads>, memory = "heard", name = "encoder_attn" },
 <dropout_deeper>    ],
     [],
   ] },
@@ -196,6 +202,7 @@ std::string write_t5(const ConfigSource& source) {
   fill.put("buckets", values.size_or({"relative_attention_num_buckets"}, 32)).put("encoder_layers", layers);
   fill.put("decoder_layers", values.size_or({"num_decoder_layers"}, layers));
   fill.put("scale", tied ? "  { type = \"scale\" },\n" : "").put("tied", tied ? ", weights = \"words\"" : "");
+  fill.put("attention", kT5Attention);
   put_feed_forward(source, fill);
   return fill.into(kT5);
 }
@@ -217,6 +224,7 @@ std::string write_whisper(const ConfigSource& source) {
       .put("decoder_inner", values.size({"decoder_ffn_dim"}));
   fill.put("activation", activation_layer(source, values.word_or("activation_function", "gelu")));
   fill.put("fused", values.word_or("_attn_implementation", "sdpa") == "eager" ? "" : ", fused = true");
+  fill.put("attention", kWhisperAttention);
   fill.put("dropout", drops ? "  { type = \"dropout\" },\n" : "");
   fill.put("dropout_deeper", drops ? "      { type = \"dropout\" },\n" : "");
   source.remarks.push_back(
