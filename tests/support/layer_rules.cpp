@@ -48,7 +48,7 @@ const std::vector<Door>& doors() {
        {"sim/import/logs/json_value.hpp", "sim/report/json_value.hpp",
         "sim/report/prediction/chrome_trace.cpp"},
        true},
-      {"sim/import/logs/json_value.hpp", {"sim/import/logs/", "sim/import/accounting/"}, true},
+      {"sim/import/logs/json_value.hpp", {"sim/import/logs/", "sim/import/accounting/", "sim/import/models/"}, true},
       {"sim/report/json_value.hpp", {"sim/report/"}},
       {"cuda", {"calibrate/micro/"}, true},
       {"cublas", {"calibrate/micro/"}, true},

@@ -15,7 +15,8 @@ struct Custom {
   std::int64_t kernels = 1;     ///< launched by each pass
   Flops forward_flops{}, backward_flops{};
   Bytes forward_bytes{}, backward_bytes{};
-  Bytes saved_bytes{};  ///< kept for backward
+  Bytes saved_bytes{};              ///< kept for backward
+  std::vector<std::int64_t> shape;  ///< of the result; empty: the input's
 };
 
 double amount(Bytes bytes) { return static_cast<double>(bytes.count); }
@@ -27,15 +28,16 @@ Operator custom_pass(Flops flops, Bytes bytes, std::int64_t kernels) {
   return op;
 }
 
-// The result has the input's shape.
 Applied apply_custom(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind == ShapeKind::tokens)
     return misfit("custom cannot work on token ids", "put an embedding before it");
   const auto& own = layer.get<Custom>();
+  const std::optional<Shape> made = own.shape.empty() ? in : input_shape(own.shape, false);
+  if (!made) return misfit("custom makes a tensor of more than 2^40 elements", "give a smaller shape");
   std::vector<std::uint32_t> ready;
   if (own.parameters > 0) ready.push_back(tape.parameter("weight", own.parameters));
-  const TensorId result = tape.result(in, {input}, own.parameters > 0);
+  const TensorId result = tape.result(*made, {input}, own.parameters > 0);
   tape.forward(custom_pass(own.forward_flops, own.forward_bytes, own.kernels));
   tape.save(per_sample(amount(own.saved_bytes)));
   tape.node({{custom_pass(own.backward_flops, own.backward_bytes, own.kernels), std::move(ready)}}, {input},
@@ -53,7 +55,8 @@ LayerType custom_layer() {
                    required_key<&Custom::backward_flops>("backward_flops"),
                    required_key<&Custom::forward_bytes>("forward_bytes"),
                    required_key<&Custom::backward_bytes>("backward_bytes"),
-                   layer_key<&Custom::saved_bytes>("saved_bytes")},
+                   layer_key<&Custom::saved_bytes>("saved_bytes"),
+                   layer_key<&Custom::shape>("shape", {.longest = 4})},
           .apply = apply_custom,
           .widening = {.is_rigid = always_rigid}};
 }

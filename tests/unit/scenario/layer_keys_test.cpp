@@ -34,7 +34,7 @@ TEST_CASE("the reference has words for every type with its keys") {
   REQUIRE(custom != layers.end());
   CHECK(custom->keys ==
         "parameters, kernels, **forward_flops**, **backward_flops**, **forward_bytes**, **backward_bytes**, "
-        "saved_bytes");
+        "saved_bytes, shape");
 }
 
 TEST_CASE("the keys of a type set options that no other key of it sets") {
