@@ -31,7 +31,7 @@ const Rooms& rooms() {
       {"collective", {"algorithms", "nccl", "transports"}},
       {"strategy", {"ddp", "fsdp", "horovod", "process", "replicas", "servers", "step", "zero"}},
       {"scenario", {"calibration", "csv", "layers", "schema", "sections", "toml"}},
-      {"import", {"accounting", "detection", "jobs", "logs", "machines", "networks"}},
+      {"import", {"accounting", "detection", "jobs", "logs", "machines", "networks", "traces"}},
       {"analysis",
        {"advice", "collective", "explanation", "fit", "search", "step", "uncertainty", "validation"}},
       {"report",
