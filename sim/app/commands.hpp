@@ -141,6 +141,17 @@ struct ModelCommand {
 };
 void run_model_show(const ModelCommand& command);  // model.cpp
 
+struct TraceCommand {
+  std::vector<std::string> files;
+  std::string scenario;         ///< diff: a file or a name of the catalog; empty: the overrides say it
+  ScenarioOverrides overrides;  ///< of diff
+  bool own_network = true;      ///< diff: a network made of the trace stands in where no model is named
+  std::string format = "table";
+  std::string output;  ///< file; empty = standard output
+};
+void run_trace_show(const TraceCommand& command);  // trace.cpp
+void run_trace_diff(const TraceCommand& command);  // trace_diff.cpp
+
 struct ValidateCommand {
   std::string file;
   std::string provenance;  ///< file of rules about series and sources; empty: none

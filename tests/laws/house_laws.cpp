@@ -33,10 +33,11 @@ const Rooms& rooms() {
       {"scenario", {"calibration", "csv", "layers", "schema", "sections", "toml"}},
       {"import", {"accounting", "detection", "jobs", "logs", "machines", "networks", "traces"}},
       {"analysis",
-       {"advice", "collective", "explanation", "fit", "search", "step", "uncertainty", "validation"}},
+       {"advice", "collective", "explanation", "fit", "search", "step", "traces", "uncertainty",
+        "validation"}},
       {"report",
        {"calibration", "collective", "comparison", "drawing", "explanation", "model", "prediction", "study",
-        "topology", "validation"}},
+        "topology", "traces", "validation"}},
       {"app", {"options", "pages"}},
   };
   return plan;

@@ -96,12 +96,11 @@ TraceFile read_trace_file(const std::string& path, const TraceLimits& limits) {
   return read_trace(in, path == "-" ? "standard input" : path, limits);
 }
 
-std::vector<Trace> read_timed_traces(const std::vector<std::string>& paths, const TraceLimits& limits) {
-  std::vector<Trace> out;
+void each_timed_trace(const std::vector<std::string>& paths, const std::function<void(const Trace&)>& use) {
   std::vector<Diagnostic> mistakes;
   for (const std::string& path : paths) {
     try {
-      TraceFile file = read_trace_file(path, limits);
+      const TraceFile file = read_trace_file(path);
       if (!file.timed)
         throw InputError(std::vector<Diagnostic>{
             {path,
@@ -109,13 +108,12 @@ std::vector<Trace> read_timed_traces(const std::vector<std::string>& paths, cons
              "",
              "is an execution trace, which says what ran, but not how long it took",
              "look at a trace of torch.profiler; `foretrain model import` makes a network of this one"}});
-      out.push_back(std::move(*file.timed));
+      use(*file.timed);
     } catch (const InputError& error) {
       mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
     }
   }
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
-  return out;
 }
 
 bool looks_like_trace(std::string_view text) {
