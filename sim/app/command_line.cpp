@@ -12,6 +12,7 @@
 #include "sim/app/options/calibrate_options.hpp"
 #include "sim/app/options/collective_options.hpp"
 #include "sim/app/options/explain_options.hpp"
+#include "sim/app/options/model_options.hpp"
 #include "sim/app/options/topology_options.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
@@ -38,6 +39,7 @@ struct Options {
   ListCommand list;
   TopologyOptions topology;
   ModelCommand model;
+  ImportModelCommand model_import;
   JobCommand job;
   ExplainCommand explain;
   CalibrateCommand calibrate;
@@ -111,6 +113,7 @@ void add_model(CLI::App& app, Options& options) {
       " "
       "foretrain model show ./my.toml --layers all --format csv -o layers.csv");
   show->callback([&model] { run_model_show(model); });
+  add_model_import(*command, options.model_import);
 }
 
 void add_job(CLI::App& app, Options& options) {

@@ -10,6 +10,7 @@
 #include "sim/analysis/fit/calibration_check.hpp"
 #include "sim/import/logs/log_hints.hpp"
 #include "sim/import/machines/machine_cluster.hpp"
+#include "sim/import/models/model_file.hpp"
 #include "sim/report/model/model_catalog.hpp"
 #include "sim/scenario/new_cluster.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -141,6 +142,12 @@ struct ModelCommand {
 };
 void run_model_show(const ModelCommand& command);  // model.cpp
 
+struct ImportModelCommand {
+  std::string file;
+  ModelImportOptions options;
+  std::string output;  ///< empty: standard output
+};
+void run_model_import(const ImportModelCommand& command);  // model_import.cpp
 struct TraceCommand {
   std::vector<std::string> files;
   std::string scenario;         ///< diff: a file or a name of the catalog; empty: the overrides say it

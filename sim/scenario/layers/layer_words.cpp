@@ -91,7 +91,17 @@ constexpr std::array kWords{
     LayerWords{"additive_attention", "as in GNMT, over `memory`"},
     LayerWords{"location_attention", "as in Tacotron 2, over `memory`"},
     LayerWords{"lstm", "`width` of one direction"},
-    LayerWords{"gru", "the same with three gates"}};
+    LayerWords{"gru", "the same with three gates"},
+    LayerWords{"rms_norm", "by the root of the mean square over the last dimension, as in Llama and T5"},
+    LayerWords{"grouped_attention",
+               "`groups` heads of keys and values (otherwise `heads`), `rotary` elements of a head turned by "
+               "position, `norm` of each head; `memory`: keys and values of another result, or with "
+               "`relative` a bias of the scores; see [sequences](../models/sequences.md)"},
+    LayerWords{"relative_bias", "T5's bias of the scores, a table of `buckets` distances for each head"},
+    LayerWords{"experts",
+               "a router sends each row through `top` of `experts` perceptrons of `width`, as in Mixtral"},
+    LayerWords{"trained_scale", "times a trained vector of `out` elements (the width, or the channels)"},
+    LayerWords{"trained_shift", "plus such a vector"}};
 
 /// "**out**, stride, bias, mode": required ones are bold.
 std::string keys_of(const LayerType& type) {

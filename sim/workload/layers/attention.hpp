@@ -1,6 +1,7 @@
 // The sizes of multi-head attention, and the steps that its variants share.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/workload/tape/tape.hpp"
@@ -53,6 +54,7 @@ struct AttentionSize {
 /// Queries, keys and values with their heads apart.
 struct Heads {
   TensorId q = 0, k = 0, v = 0;
+  std::optional<TensorId> bias{};  ///< trained, of the scores' size: added to them
 };
 
 /// Up to two batched products of one size behind one call.

@@ -94,7 +94,13 @@ std::span<const LayerType> layer_types() {
                                 additive_attention_layer(),
                                 location_attention_layer(),
                                 lstm_layer(),
-                                gru_layer()};
+                                gru_layer(),
+                                rms_norm_layer(),
+                                grouped_attention_layer(),
+                                relative_bias_layer(),
+                                experts_layer(),
+                                trained_scale_layer(),
+                                trained_shift_layer()};
   return kRows;
 }
 

@@ -224,5 +224,8 @@ LayerType to_sequence_layer(), first_token_layer(), shift_layer(), mean_tokens_l
 // attention.cpp, relative_attention.cpp, window_attention.cpp, additive_attention.cpp
 LayerType attention_layer(), relative_attention_layer(), window_attention_layer(), patch_merging_layer(),
     additive_attention_layer(), location_attention_layer();
+// rms_norm.cpp, grouped_attention.cpp, relative_bias.cpp, experts.cpp, trained_vector.cpp
+LayerType rms_norm_layer(), grouped_attention_layer(), relative_bias_layer(), experts_layer(),
+    trained_scale_layer(), trained_shift_layer();
 
 }  // namespace foretrain

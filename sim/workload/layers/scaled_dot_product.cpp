@@ -33,7 +33,18 @@ TensorId record_scores(Tape& tape, const Attention& own, const AttentionSize& si
   return scores;
 }
 
-TensorId record_weights(Tape& tape, const Attention& own, const AttentionSize& size, TensorId scores) {
+/// A bias of the same size, whose gradient is the scores' own.
+TensorId record_bias(Tape& tape, const AttentionSize& size, TensorId scores, TensorId bias) {
+  const TensorId sum = tape.result(size.score_shape(), {scores, bias}, false);
+  tape.forward(make_operator(OperatorClass::elementwise, HostCall::add, per_sample(size.scores()),
+                             per_sample(12 * size.scores())));
+  tape.node({}, {scores, bias}, sum);
+  return sum;
+}
+
+TensorId record_weights(Tape& tape, const Attention& own, const AttentionSize& size, TensorId scores,
+                        const std::optional<TensorId>& bias) {
+  if (bias) scores = record_bias(tape, size, scores, *bias);
   if (own.projection != Projection::module && own.scaled)
     scores = record_pass(tape, scores, HostCall::activation, true);
   if (own.mask) scores = record_pass(tape, scores, HostCall::add, false);
@@ -101,7 +112,8 @@ TensorId record_eager_attention(Tape& tape, const Attention& own, const Attentio
                                 const Heads& heads) {
   Heads scaled = heads;
   if (own.projection == Projection::module) scaled.q = record_pass(tape, heads.q, HostCall::activation, true);
-  const TensorId weights = record_weights(tape, own, size, record_scores(tape, own, size, scaled));
+  const TensorId weights =
+      record_weights(tape, own, size, record_scores(tape, own, size, scaled), heads.bias);
   return record_context(tape, own, size, weights, heads.v);
 }
 

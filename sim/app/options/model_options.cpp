@@ -1,0 +1,42 @@
+// The options of `model import`; its formats are listed by their catalog.
+#include "sim/app/options/model_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace foretrain {
+
+namespace {
+
+/// As many as a shape of a model file may have.
+constexpr std::int64_t kLongestSide = 1'000'000'000;
+
+}  // namespace
+
+void add_model_import(CLI::App& model, ImportModelCommand& command) {
+  CLI::App* import = model.add_subcommand(
+      "import",
+      "A model file from what other tools wrote of a network: its layers, exact as far as they tell");
+  import->add_option("FILE", command.file, "Told apart by what it holds; - for standard input")->required();
+  import
+      ->add_option("--sequence", command.options.sequence,
+                   "Tokens of a sample; otherwise what the network takes, or a usual length")
+      ->check(CLI::Range(std::int64_t{1}, kLongestSide))
+      ->type_name("N");
+  import->add_option("--image", command.options.image, "Pixels of a side; otherwise as the file says")
+      ->check(CLI::Range(std::int64_t{1}, kLongestSide))
+      ->type_name("N");
+  import->add_option("-o,--output", command.output, "Write to a file instead of standard output")
+      ->type_name("FILE");
+  std::string formats;
+  for (const ModelFormat& format : model_formats())
+    formats += fmt::format("\n  {:<20} {}", format.name, format.what);
+  import->footer(
+      "Examples:\n  foretrain model import config.json --sequence 512 -o mine.toml\n  foretrain model show "
+      "./mine.toml\nFormats:" +
+      formats);
+  import->callback([&command] { run_model_import(command);
+});
+}  // namespace foretrain
+
+}  // namespace foretrain

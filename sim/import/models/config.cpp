@@ -1,0 +1,166 @@
+// config.json of transformers: model_type names the family, architectures the head. The sizes give the
+// network layer by layer; how each family is written in PyTorch is in the templates of its file.
+#include <fmt/format.h>
+
+#include "sim/base/names.hpp"
+#include "sim/import/models/config_families.hpp"
+#include "sim/import/models/readers.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::size_t kLargestConfig = std::size_t{4} << 20;
+constexpr int kDeepestConfig = 32;
+
+/// Where a config of several parts keeps that of its text.
+constexpr const char* kParts[] = {"text_config", "llm_config", "language_config"};
+
+const ConfigFamily* family_of(std::string_view model_type) {
+  for (const ConfigFamily& family : config_families()) {
+    if (family.model_type == model_type) return &family;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> family_names() {
+  std::vector<std::string> names;
+  for (const ConfigFamily& family : config_families()) names.emplace_back(family.model_type);
+  return names;
+}
+
+std::string text_at(const LogJson& object, const char* key) {
+  const LogJson& value = at(object, key);
+  return value.is_string() ? value.get<std::string>().substr(0, 80) : "";
+}
+
+std::string architecture_of(const LogJson& config) {
+  const LogJson& list = at(config, "architectures");
+  return list.is_array() && !list.empty() && list[0].is_string() ? list[0].get<std::string>().substr(0, 80)
+                                                                 : "";
+}
+
+/// The part of the config that describes a network we know, the whole one before its parts.
+const LogJson* described_part(const LogJson& config, std::vector<std::string>& remarks) {
+  if (family_of(text_at(config, "model_type")) != nullptr) return &config;
+  for (const char* part : kParts) {
+    const LogJson& inner = at(config, part);
+    if (family_of(text_at(inner, "model_type")) == nullptr) continue;
+    remarks.push_back(fmt::format("only the part in {} is taken: {} has others that are not known here", part,
+                                  quotable(text_at(config, "model_type"))));
+    return &inner;
+  }
+  return nullptr;
+}
+
+void report_unknown(const LogJson& config, Diagnostics& diagnostics) {
+  const std::string type = text_at(config, "model_type");
+  const std::vector<std::string> names = family_names();
+  const std::string hint = fmt::format("known: {}", fmt::join(names, ", "));
+  ConfigValues values(config, diagnostics);
+  if (type.empty())
+    values.refuse("model_type", "the config names no model_type", hint);
+  else
+    values.refuse("model_type", fmt::format("unknown model_type \"{}\"", type), hint);
+}
+
+LogJson parsed(const SourceText& source, Diagnostics& diagnostics) {
+  if (source.text.size() > kLargestConfig) {
+    diagnostics.report({}, fmt::format("a config has at most {} MiB", kLargestConfig >> 20));
+    return {};
+  }
+  bool too_deep = false;
+  LogJson config = LogJson::parse(
+      source.text,
+      [&](int depth, LogJson::parse_event_t, LogJson&) {
+        too_deep = too_deep || depth > kDeepestConfig;
+        return depth <= kDeepestConfig;
+      },
+      false);
+  if (config.is_discarded() || too_deep || !config.is_object())
+    diagnostics.report({},
+                       too_deep ? fmt::format("the config is nested more than {} deep", kDeepestConfig)
+                                : "the config is no JSON object",
+                       "config.json as save_pretrained() writes it");
+  return config;
+}
+
+}  // namespace
+
+const std::vector<ConfigFamily>& config_families() {
+  static const std::vector<ConfigFamily> rows{{"bert", write_bert},      {"roberta", write_roberta},
+                                              {"gpt2", write_gpt2},      {"gpt_neox", write_gpt_neox},
+                                              {"llama", write_llama},    {"mistral", write_llama},
+                                              {"mixtral", write_llama},  {"qwen2", write_llama},
+                                              {"qwen3", write_llama},    {"gemma", write_llama},
+                                              {"t5", write_t5},          {"vit", write_vit},
+                                              {"swin", write_swin},      {"convnext", write_convnext},
+                                              {"whisper", write_whisper}};
+  return rows;
+}
+
+std::int64_t ConfigSource::tokens(std::int64_t most, std::int64_t usual) const {
+  if (options.sequence) {
+    if (*options.sequence > most)
+      remarks.push_back(
+          fmt::format("{} tokens are more than the {} that the config allows", *options.sequence, most));
+    return *options.sequence;
+  }
+  if (most > usual)
+    remarks.push_back(
+        fmt::format("a sample has {} tokens; the network takes up to {}: --sequence", usual, most));
+  return std::min(most, usual);
+}
+
+std::int64_t ConfigSource::labels() const {
+  const auto named = static_cast<std::int64_t>(values.count("id2label"));
+  return values.size_or({"num_labels"}, named > 0 ? named : 2);
+}
+
+std::string loss_without_head(const ConfigSource& source) {
+  source.remarks.push_back(fmt::format("{} has no head: a squared error of its result stands for the loss",
+                                       quotable(source.architecture)));
+  return "  { type = \"loss\", kind = \"mse\" },\n";
+}
+
+std::string activation_layer(const ConfigSource& source, std::string_view function) {
+  static const std::vector<std::pair<std::string_view, std::string_view>> known{
+      {"gelu", "gelu"},         {"gelu_pytorch_tanh", "gelu"},
+      {"gelu_new", "gelu_new"}, {"gelu_fast", "gelu_new"},
+      {"quick_gelu", "silu"},   {"relu", "relu"},
+      {"silu", "silu"},         {"swish", "silu"},
+      {"tanh", "tanh"},         {"sigmoid", "sigmoid"}};
+  for (const auto& [name, type] : known) {
+    if (name == function) return fmt::format("{{ type = \"{}\" }}", type);
+  }
+  source.remarks.push_back(fmt::format("the activation {} is not known: taken as gelu", quotable(function)));
+  return "{ type = \"gelu\" }";
+}
+
+bool is_network_config(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{' &&
+         (text.find("\"model_type\"") != std::string_view::npos ||
+          text.find("\"architectures\"") != std::string_view::npos);
+}
+
+ImportedModel read_network_config(const SourceText& source, const ModelImportOptions& options,
+                                  Diagnostics& diagnostics) {
+  ImportedModel made;
+  const LogJson config = parsed(source, diagnostics);
+  if (!diagnostics.empty()) return made;
+  const LogJson* part = described_part(config, made.remarks);
+  if (part == nullptr) return report_unknown(config, diagnostics), made;
+  ConfigValues values(*part, diagnostics);
+  const ConfigSource from{
+      values, text_at(*part, "model_type"),
+      architecture_of(part == &config || at(*part, "architectures").is_array() ? *part : LogJson()), options,
+      made.remarks};
+  const std::string text = family_of(from.model_type)->write(from);
+  if (!values.finish(from.model_type)) return made;
+  made.text = fmt::format("# Made by `foretrain model import` of {}, a config of transformers.\n{}",
+                          quotable(source.name), text);
+  return made;
+}
+
+}  // namespace foretrain

@@ -1,0 +1,115 @@
+// JSON values keep no place: a key is looked for in the text again when something is wrong with it.
+#include "sim/import/models/config_values.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/counted.hpp"
+
+namespace foretrain {
+
+namespace {
+
+constexpr std::int64_t kLargestSize = 1'000'000'000;
+constexpr std::size_t kMostSizes = 64;
+
+/// Of the first place where the text has this key; none for a key that was written with escapes.
+SourceSpan span_of_key(const std::string& text, std::string_view key) {
+  const std::size_t at = text.find(fmt::format("\"{}\"", key));
+  if (at == std::string::npos) return {};
+  const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  const std::size_t start = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
+  const std::size_t column = start == std::string::npos ? at : at - start - 1;
+  return {static_cast<int>(lines) + 1, static_cast<int>(column) + 1, static_cast<int>(key.size()) + 2};
+}
+
+}  // namespace
+
+const LogJson* ConfigValues::find(ConfigNames names, const char*& used) const {
+  for (const char* name : names) {
+    const LogJson& value = at(object_, name);
+    used = name;
+    if (!value.is_null()) return &value;
+  }
+  used = *names.begin();
+  return nullptr;
+}
+
+void ConfigValues::refuse(const char* name, std::string message, std::string hint) {
+  diagnostics_.report(span_of_key(diagnostics_.source().text, name), std::move(message), std::move(hint));
+}
+
+std::int64_t ConfigValues::checked(const LogJson& value, const char* name) {
+  const double number = value.is_number() ? value.get<double>() : 0;
+  if (number >= 1 && number <= static_cast<double>(kLargestSize) && number == std::floor(number))
+    return static_cast<std::int64_t>(number);
+  refuse(name, fmt::format("{} must be a whole number from 1 to {}", name, kLargestSize));
+  return 1;
+}
+
+std::int64_t ConfigValues::size(ConfigNames names) {
+  const char* used = nullptr;
+  if (const LogJson* value = find(names, used)) return checked(*value, used);
+  missing_.emplace_back(used);
+  return 1;
+}
+
+std::int64_t ConfigValues::size_or(ConfigNames names, std::int64_t otherwise) {
+  const char* used = nullptr;
+  const LogJson* value = find(names, used);
+  return value == nullptr ? otherwise : checked(*value, used);
+}
+
+std::vector<std::int64_t> ConfigValues::sizes(ConfigNames names, std::size_t least) {
+  const char* used = nullptr;
+  const LogJson* value = find(names, used);
+  std::vector<std::int64_t> out;
+  if (value == nullptr) {
+    missing_.emplace_back(used);
+  } else if (!value->is_array() || value->size() < least || value->size() > kMostSizes) {
+    refuse(used, fmt::format("{} must be a list of {} to {} numbers", used, least, kMostSizes));
+  } else {
+    for (const LogJson& one : *value) out.push_back(checked(one, used));
+    return out;
+  }
+  return std::vector<std::int64_t>(least, 1);
+}
+
+double ConfigValues::share_or(const char* name, double otherwise) {
+  const LogJson& value = at(object_, name);
+  if (value.is_null()) return otherwise;
+  const double number = value.is_number() ? value.get<double>() : -1;
+  if (number >= 0 && number <= 1) return number;
+  refuse(name, fmt::format("{} must be a number from 0 to 1", name));
+  return otherwise;
+}
+
+bool ConfigValues::flag_or(const char* name, bool otherwise) {
+  const LogJson& value = at(object_, name);
+  if (value.is_boolean()) return value.get<bool>();
+  if (!value.is_null()) refuse(name, fmt::format("{} must be true or false", name));
+  return otherwise;
+}
+
+std::string ConfigValues::word_or(const char* name, std::string_view otherwise) {
+  const LogJson& value = at(object_, name);
+  if (value.is_string()) return value.get<std::string>().substr(0, 60);
+  if (!value.is_null()) refuse(name, fmt::format("{} must be a text", name));
+  return std::string(otherwise);
+}
+
+std::size_t ConfigValues::count(const char* name) const {
+  const LogJson& value = at(object_, name);
+  return value.is_object() || value.is_array() ? value.size() : 0;
+}
+
+bool ConfigValues::finish(std::string_view model_type) {
+  if (!missing_.empty())
+    diagnostics_.report({}, fmt::format("a config of {} needs {}", model_type, fmt::join(missing_, ", ")),
+                        fmt::format("add {} to the file", missing_.size() == 1 ? "it" : "them"));
+  return diagnostics_.empty();
+}
+
+}  // namespace foretrain

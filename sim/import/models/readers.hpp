@@ -1,0 +1,14 @@
+// The readers behind the rows of the catalog of network files; each is described where it is defined.
+#pragma once
+
+#include <string_view>
+
+#include "sim/import/models/model_file.hpp"
+
+namespace foretrain {
+
+bool is_network_config(std::string_view text);
+ImportedModel read_network_config(const SourceText& source, const ModelImportOptions& options,
+                                  Diagnostics& diagnostics);
+
+}  // namespace foretrain

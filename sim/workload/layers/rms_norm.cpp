@@ -1,0 +1,62 @@
+// The root-mean-square norm of Llama and T5, operator by operator as transformers writes it: x *
+// rsqrt(mean(x^2)
+// + eps) * weight.
+//
+// With n elements in r rows: forward a square, a mean, a sum, a root, two products; backward the products
+// (each with the sum over what its smaller operand was spread over), the root (three on rows), the mean
+// spread out, the square (three on elements), and the sum of the input's two gradients. Autocast runs squares
+// and roots in 32 bit.
+#include "sim/workload/layers/rms_norm.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/workload/layers/layer_types.hpp"
+
+namespace foretrain {
+namespace {
+
+struct NormWork {
+  double n = 0, rows = 0, width = 0;
+
+  /// n + (n + r) + r + r + n + n FLOPs; 8 n + (4 n + 4 r) + 8 r + 8 r + (8 n + 4 r) + (8 n + 4 w) bytes.
+  Operator forward() const { return pass({0, 4 * n + 3 * rows}, {4 * width, 28 * n + 24 * rows}, 6); }
+  /// Weight: n + 2 n, 8 n + 16 n bytes; product: the same, 8 r more; root: 3 r, 28 r; mean: n, 4 n + 4 r;
+  /// square: 3 n, 28 n; sum: n, 12 n.
+  Operator backward() const { return pass({0, 11 * n + 3 * rows}, {8 * width, 92 * n + 40 * rows}, 14); }
+
+ private:
+  static Operator pass(Amount flops, Amount bytes, int kernels) {
+    Operator op = make_operator(OperatorClass::elementwise, HostCall::activation, flops, bytes, kernels);
+    op.calls = static_cast<std::uint16_t>(kernels);
+    op.half_capable = false;
+    return op;
+  }
+};
+
+Applied apply_rms_norm(Tape& tape, const Layer&, TensorId input) {
+  const Shape in = tape.at(input).shape;
+  if (!in.is_rows()) {
+    return misfit(fmt::format("rms_norm needs [features] or [sequence, width], not {}", to_string(in)),
+                  "use batch_norm for images");
+  }
+  return {record_rms_norm(tape, input, ""), "", ""};
+}
+
+}  // namespace
+
+TensorId record_rms_norm(Tape& tape, TensorId input, std::string_view prefix) {
+  const Shape in = tape.at(input).shape;
+  const NormWork work{static_cast<double>(in.elements()), static_cast<double>(in.rows()),
+                      static_cast<double>(in.width())};
+  const std::uint32_t weight = tape.parameter(fmt::format("{}weight", prefix), in.width());
+  const TensorId result = tape.result(in, {input}, true);
+  tape.forward(work.forward());
+  tape.save(input);
+  tape.save(per_sample(4 * work.n + 4 * work.rows));  // the scaled input and the roots
+  tape.node({{work.backward(), {weight}}}, {input}, result);
+  return result;
+}
+
+LayerType rms_norm_layer() { return {.name = "rms_norm", .apply = apply_rms_norm}; }
+
+}  // namespace foretrain

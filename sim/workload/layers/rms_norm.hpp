@@ -1,0 +1,13 @@
+// The root-mean-square norm, as layers of several kinds record it.
+#pragma once
+
+#include <string_view>
+
+#include "sim/workload/tape/tape.hpp"
+
+namespace foretrain {
+
+/// Over the last dimension, with a trained vector of that width, named `prefix` and "weight". Requires rows.
+TensorId record_rms_norm(Tape& tape, TensorId input, std::string_view prefix);
+
+}  // namespace foretrain
