@@ -14,6 +14,7 @@
 #include "sim/app/options/explain_options.hpp"
 #include "sim/app/options/model_options.hpp"
 #include "sim/app/options/topology_options.hpp"
+#include "sim/app/options/trace_options.hpp"
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/app/pages/command_pages.hpp"
@@ -43,6 +44,7 @@ struct Options {
   JobCommand job;
   ExplainCommand explain;
   CalibrateCommand calibrate;
+  TraceCommand trace;
   ReferenceCommand reference;
   std::string shell;
   std::vector<std::string> help;
@@ -215,6 +217,7 @@ void declare(CLI::App& app, Options& options) {
   add_list(app, options);
   add_topology(app, options.topology);
   add_model(app, options);
+  add_trace(app, options.trace);
   add_validate(app, options.training);
   add_calibrate(app, options.calibrate);
   add_job(app, options);

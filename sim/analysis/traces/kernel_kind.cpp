@@ -35,6 +35,7 @@ constexpr std::array kKernelWords{
     KernelWord{"convolve", "conv"},
     KernelWord{"implicit", "conv"},
     KernelWord{"winograd", "conv"},
+    KernelWord{"fft2d", "conv"},
     KernelWord{"scudnn", "conv"},
     KernelWord{"conv", "conv"},
     KernelWord{"cudnn::nchwto", "copy"},

@@ -131,7 +131,8 @@ void count_launches(const Trace& trace, const std::vector<TraceLink>& links, Tra
 }
 
 const TraceCollective* collective_at(const Trace& trace, const TraceLink& link) {
-  const std::uint32_t detail = trace.events[link.activity].detail;
+  const TraceEvent& event = trace.events[link.activity];
+  const std::uint32_t detail = event.kind == TraceKind::kernel ? event.detail : 0;
   return detail > 0 && detail <= trace.collectives.size() ? &trace.collectives[detail - 1] : nullptr;
 }
 

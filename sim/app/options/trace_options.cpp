@@ -6,7 +6,6 @@
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/base/named_rows.hpp"
-#include "sim/report/traces/trace_diff_reports.hpp"
 #include "sim/report/traces/trace_reports.hpp"
 
 namespace foretrain {
@@ -64,7 +63,7 @@ void add_trace_diff(CLI::App& app, TraceCommand& trace) {
                    "Any key of the scenario, as in framework.version=\"2.1\"; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  add_trace_output(*diff, trace, names_of_rows(kTraceDiffFormats));
+  add_trace_output(*diff, trace, names_of_rows(kTraceFormats));
   diff->footer(
       "Examples:\n  foretrain trace diff trace.json.gz --scenario mine.toml\n  foretrain trace diff "
       "trace.json.gz --model resnet50 --cluster mahti --gpus 4 --batch 32");
@@ -78,33 +77,6 @@ void add_trace(CLI::App& app, TraceCommand& trace) {
   command->require_subcommand(1);
   add_trace_show(*command, trace);
   add_trace_diff(*command, trace);
-}
-
-void add_model_import(CLI::App& model, ImportModelCommand& import) {
-  CLI::App* command = model.add_subcommand(
-      "import",
-      "A model file of a trace: what torch.profiler exported, an execution trace of PyTorch or Chakra");
-  command->add_option("FILE", import.file, "The trace, packed with gzip or not; -: standard input")
-      ->required();
-  command
-      ->add_option("--batch", import.trace.batch,
-                   "Samples of a recorded step, where the trace does not say it")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
-      ->type_name("N");
-  command
-      ->add_option("--parameters", import.trace.parameters,
-                   "Parameters of the network, where the trace does not say their sizes")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
-      ->type_name("N");
-  command->add_option("--name", import.trace.name, "Of the network; by default that of the file")
-      ->type_name("NAME");
-  command->add_option("-o,--output", import.output, "Write to a file instead of standard output")
-      ->type_name("FILE");
-  command->footer(
-      "Examples:\n  foretrain model import trace.json.gz --batch 32 -o mine.toml\n  foretrain predict "
-      "--model "
-      "./mine.toml --cluster mahti");
-  command->callback([&import] { run_model_import(import); });
 }
 
 }  // namespace foretrain

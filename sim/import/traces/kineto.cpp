@@ -135,7 +135,7 @@ void KinetoReader::event() {
   json_.object([this](std::string_view key) {
     const bool is_text = json_.kind() == JsonKind::string;
     if (key == "ph" && is_text)
-      raw_.phase = json_.string().empty() ? '\0' : json_.string()[0];
+      raw_.phase = json_.string()[0];  // a string ends with a zero
     else if (key == "name" && is_text)
       raw_.name = json_.string();
     else if (key == "cat" && is_text)

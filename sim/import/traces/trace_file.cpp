@@ -126,4 +126,13 @@ bool looks_like_trace(std::string_view text) {
   return false;
 }
 
+bool is_trace_file(const std::string& path) {
+  if (std::error_code error; !std::filesystem::is_regular_file(path, error)) return false;
+  std::ifstream in(path, std::ios::binary);
+  std::string begin(std::size_t{1} << 20, '\0');
+  in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(in.gcount()));
+  return looks_like_trace(begin);
+}
+
 }  // namespace foretrain

@@ -27,6 +27,8 @@ TraceFile read_trace_file(const std::string& path, const TraceLimits& limits = {
 /// all files at once, those of `use` too.
 void each_timed_trace(const std::vector<std::string>& paths, const std::function<void(const Trace&)>& use);
 
+/// Whether a file begins as a trace does; false for what cannot be read.
+bool is_trace_file(const std::string& path);
 /// Whether a text looks like a trace of any of these formats, packed or not.
 bool looks_like_trace(std::string_view text);
 

@@ -1,5 +1,6 @@
 // The first sentence says what a step waits for; everything below it is the evidence.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
