@@ -56,7 +56,7 @@ std::optional<TraceKind> call_kind(std::string_view name) {
   return std::nullopt;
 }
 
-constexpr std::size_t kMostArguments = 4096, kMostDimensions = 16;
+constexpr std::size_t kMostArguments = 4096, kMostSides = 16;
 
 }  // namespace
 
@@ -211,7 +211,7 @@ void KinetoReader::list_of_sizes(std::size_t argument, int depth) {
       return list_of_sizes(argument, depth + 1);
     }
     const std::int64_t size = integer().value_or(0);
-    if (dims.size() < kMostDimensions) dims.push_back(size);
+    if (dims.size() < kMostSides) dims.push_back(size);
   });
   if (is_nested || raw_.dims.size() == kMostArguments) return;
   raw_.places[argument].push_back(raw_.dims.size());
