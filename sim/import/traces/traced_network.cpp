@@ -16,21 +16,7 @@ namespace foretrain {
 
 namespace {
 
-std::string network_name(const std::string& file, const ModelImportOptions& options) {
-  if (!options.name.empty()) return quotable(options.name);
-  std::string name = std::filesystem::path(file).filename().string();
-  name = name.substr(0, name.find('.'));
-  return quotable(name.empty() ? "traced" : name);
-}
-
 std::string microseconds_text(double ns) { return fmt::format("\"{:.6g} us\"", std::max(ns * 1e-3, 0.001)); }
-
-std::string parameter_lines(const TracedParameters& parameters) {
-  std::string out = "parameters = [\n";
-  for (std::size_t i = 0; i < parameters.sizes.size(); ++i)
-    out += fmt::format("  {{ name = \"parameter.{}\", size = \"{}\" }},\n", i, parameters.sizes[i]);
-  return out + "]\n";
-}
 
 /// Of normalizations, whose averages DDP broadcasts: so many floats and counters, evenly.
 std::string buffer_lines(const TracedStep& step) {
@@ -73,18 +59,6 @@ std::string operator_lines(const TracedStep& step, const TracedParameters& param
     out += operator_line(op, ready, slowdown);
   }
   return out + "]\n";
-}
-
-/// "momentum"; empty for what is not among the known ones.
-std::string optimizer_of(const TracedStep& step) {
-  const std::string& name = step.optimizer_name;
-  if (name == "SGD") return step.optimizer_scales ? "momentum" : "sgd";
-  for (const auto& [torch, ours] :
-       {std::pair{"Adam", "adam"}, std::pair{"AdamW", "adamw"}, std::pair{"Adagrad", "adagrad"},
-        std::pair{"Adadelta", "adadelta"}, std::pair{"RMSprop", "rmsprop"}}) {
-    if (name == torch) return ours;
-  }
-  return "";
 }
 
 /// By the names of kernels of products: "f16", "bf16", or nothing of both.
@@ -131,6 +105,20 @@ void say_what_is_missing(const TracedStep& step, std::vector<std::string>& remar
 
 }  // namespace
 
+std::string traced_name(const std::string& file, const ModelImportOptions& options) {
+  if (!options.name.empty()) return quotable(options.name);
+  std::string name = std::filesystem::path(file).filename().string();
+  name = name.substr(0, name.find('.'));
+  return quotable(name.empty() ? "traced" : name);
+}
+
+std::string traced_parameter_lines(const TracedParameters& parameters) {
+  std::string out = "parameters = [\n";
+  for (std::size_t i = 0; i < parameters.sizes.size(); ++i)
+    out += fmt::format("  {{ name = \"parameter.{}\", size = \"{}\" }},\n", i, parameters.sizes[i]);
+  return out + "]\n";
+}
+
 ImportedModel traced_network(const Trace& trace, const ModelImportOptions& options) {
   const SourceText source{trace.file, ""};
   Diagnostics diagnostics(source);
@@ -154,7 +142,8 @@ ImportedModel traced_network(const Trace& trace, const ModelImportOptions& optio
   out.remarks = parameters.remarks;
   say_what_is_missing(step, out.remarks);
   const double slowdown = recording_slowdown(step);
-  const std::string name = network_name(trace.file, options), optimizer = optimizer_of(step);
+  const std::string name = traced_name(trace.file, options),
+                    optimizer = optimizer_called(step.optimizer_name, step.optimizer_scales);
   out.text = fmt::format("# Recorded by torch.profiler: the typical one of {} of {}.\n",
                          counted(static_cast<std::int64_t>(steps.steps.size()), "step"), name);
   for (const std::string& remark : out.remarks) out.text += fmt::format("# {}\n", remark);
@@ -169,7 +158,8 @@ ImportedModel traced_network(const Trace& trace, const ModelImportOptions& optio
       "took\n"
       "# longer, profiler included.\n",
       slowdown);
-  out.text += parameter_lines(parameters) + buffer_lines(step) + operator_lines(step, parameters, slowdown);
+  out.text +=
+      traced_parameter_lines(parameters) + buffer_lines(step) + operator_lines(step, parameters, slowdown);
   return out;
 }
 

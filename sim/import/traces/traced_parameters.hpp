@@ -27,4 +27,9 @@ TracedParameters traced_parameters(const TracedStep& step, const ModelImportOpti
 TracedParameters ordered_parameters(const std::vector<std::string>& ready_sizes,
                                     const std::vector<std::vector<std::string>>& lists);
 
+// traced_network.cpp: what both kinds of traces write.
+/// What the network is called.
+std::string traced_name(const std::string& file, const ModelImportOptions& options);
+std::string traced_parameter_lines(const TracedParameters& parameters);
+
 }  // namespace foretrain

@@ -16,20 +16,10 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
-constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
-
-bool is_node(const std::string& name) { return name.starts_with(kEngine); }
+bool is_node(const std::string& name) { return name.starts_with(kEnginePrefix); }
 bool is_accumulation(const std::string& name) {
-  return is_node(name) && std::string_view(name).substr(kEngine.size()) == kAccumulate;
+  return is_node(name) && std::string_view(name).substr(kEnginePrefix.size()) == kAccumulateGrad;
 }
-bool is_zero_grad_mark(std::string_view name) { return name.starts_with("Optimizer.zero_grad#"); }
-bool is_communication(std::string_view name) {
-  return name.starts_with("c10d::") || name.starts_with("nccl:") || name.starts_with("gloo:") ||
-         name == "record_param_comms" || name.starts_with("torch::distributed::") ||
-         name.starts_with("torch.distributed.");
-}
-
 /// A call that no other operator is around, with what matters inside of it.
 struct OuterCall {
   std::uint32_t event = 0;
@@ -73,10 +63,6 @@ constexpr std::array<std::string_view, 30> kKnownInner{"aten::convolution",
                                                        "aten::index_select",
                                                        "aten::embedding"};
 
-bool is_known_inner(std::string_view name) {
-  return std::ranges::find(kKnownInner, name) != kKnownInner.end();
-}
-
 /// Outermost calls by thread.
 using CallsByLane = std::map<std::uint16_t, std::vector<OuterCall>>;
 
@@ -90,17 +76,17 @@ CallsByLane outer_calls(const Trace& trace, const TraceSteps& steps) {
     const std::string& name = trace.name_of(event);
     std::vector<std::uint32_t>& open = marks[event.lane];
     while (!open.empty() && trace.events[open.back()].end() <= event.start) open.pop_back();
-    if (event.kind == TraceKind::annotation && !is_step_mark(name) && !is_communication(name))
+    if (event.kind == TraceKind::annotation && !is_step_mark(name) && !is_communication_call(name))
       open.push_back(i);
     std::vector<OuterCall>& calls = out[event.lane];
     OuterCall* around =
         !calls.empty() && trace.events[calls.back().event].end() > event.start ? &calls.back() : nullptr;
     if (around != nullptr) {
       if (event.kind == TraceKind::sync) around->waits += event.duration;
-      if (is_communication(name) && around->first_communication == 0)
+      if (is_communication_call(name) && around->first_communication == 0)
         around->first_communication = event.start;
       if (event.kind != TraceKind::op) continue;
-      if (name == kAccumulate) {
+      if (name == kAccumulateGrad) {
         around->accumulated = event.end();
         if (event.detail > 0) around->sizes = trace.names.at(event.detail - 1);
       }
@@ -109,7 +95,7 @@ CallsByLane outer_calls(const Trace& trace, const TraceSteps& steps) {
       OuterCall call;
       call.event = i;
       call.mark = open.empty() ? TraceLink::kNone : open.back();
-      if (is_communication(name)) call.first_communication = event.start;
+      if (is_communication_call(name)) call.first_communication = event.start;
       calls.push_back(std::move(call));
     }
   }
@@ -280,7 +266,7 @@ class StepCollector {
     const TraceEvent& named = trace_.events[inner];
     op.name = trace_.name_of(named);
     if (is_node(name_of(call))) {
-      op.node = name_of(call).substr(kEngine.size());
+      op.node = name_of(call).substr(kEnginePrefix.size());
       if (inner == call.event) op.name = op.node;
     }
     if (named.detail > 0) op.in = sizes_in(trace_.names.at(named.detail - 1));
@@ -384,6 +370,28 @@ std::int64_t median_of(std::vector<std::int64_t> values) {
 }
 
 }  // namespace
+
+bool is_zero_grad_mark(std::string_view name) { return name.starts_with("Optimizer.zero_grad#"); }
+
+bool is_communication_call(std::string_view name) {
+  return name.starts_with("c10d::") || name.starts_with("nccl:") || name.starts_with("gloo:") ||
+         name == "record_param_comms" || name.starts_with("torch::distributed::") ||
+         name.starts_with("torch.distributed.");
+}
+
+bool is_known_inner(std::string_view name) {
+  return std::ranges::find(kKnownInner, name) != kKnownInner.end();
+}
+
+std::string optimizer_called(std::string_view torch_name, bool scales) {
+  if (torch_name == "SGD") return scales ? "momentum" : "sgd";
+  for (const auto& [torch, ours] :
+       {std::pair{"Adam", "adam"}, std::pair{"AdamW", "adamw"}, std::pair{"Adagrad", "adagrad"},
+        std::pair{"Adadelta", "adadelta"}, std::pair{"RMSprop", "rmsprop"}}) {
+    if (torch_name == torch) return ours;
+  }
+  return "";
+}
 
 TracedStep traced_step(const Trace& trace, const TraceSteps& steps) {
   StepCollector collector(trace, steps);

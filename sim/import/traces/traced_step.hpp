@@ -41,6 +41,18 @@ struct TracedStep {
   std::size_t after_backward = 0;  ///< operators behind backward that are not the optimizer's
 };
 
+/// Names that frameworks and profilers use, shared by traces of both kinds.
+inline constexpr std::string_view kEnginePrefix = "autograd::engine::evaluate_function: ";
+inline constexpr std::string_view kAccumulateGrad = "torch::autograd::AccumulateGrad";
+bool is_zero_grad_mark(std::string_view name);
+/// Of a collective, or of DDP's own work.
+bool is_communication_call(std::string_view name);
+/// Operators that hold the whole work of a call and whose inputs say its size.
+bool is_known_inner(std::string_view name);
+/// "momentum" of "Optimizer.step#SGD.step" when it scales tensors; empty for what is not among the known
+/// ones.
+std::string optimizer_called(std::string_view torch_name, bool scales);
+
 /// Times are medians over all steps that run the same operators as the typical one.
 TracedStep traced_step(const Trace& trace, const TraceSteps& steps);
 
