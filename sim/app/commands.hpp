@@ -152,7 +152,6 @@ struct TraceCommand {
   std::vector<std::string> files;
   std::string scenario;         ///< diff: a file or a name of the catalog; empty: the overrides say it
   ScenarioOverrides overrides;  ///< of diff
-  bool own_network = true;      ///< diff: a network made of the trace stands in where no model is named
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
 };

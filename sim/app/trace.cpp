@@ -20,6 +20,3 @@ void run_trace_show(const TraceCommand& command) {
 }
 
 }  // namespace foretrain
-namespace foretrain {
-void run_trace_diff(const TraceCommand&) {}
-}  // namespace foretrain

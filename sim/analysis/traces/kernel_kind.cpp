@@ -64,6 +64,7 @@ constexpr std::array kKernelWords{
     KernelWord{"elementwise", "elementwise"},
     KernelWord{"triton", "elementwise"},
     KernelWord{"dropout", "elementwise"},
+    KernelWord{"threshold", "elementwise"},
 };
 
 /// Everything between these brackets, nested ones too, gone.

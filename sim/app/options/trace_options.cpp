@@ -6,6 +6,7 @@
 #include "sim/app/options/training_options.hpp"
 #include "sim/app/options/usage.hpp"
 #include "sim/base/named_rows.hpp"
+#include "sim/report/traces/trace_diff_reports.hpp"
 #include "sim/report/traces/trace_reports.hpp"
 
 namespace foretrain {
@@ -63,7 +64,7 @@ void add_trace_diff(CLI::App& app, TraceCommand& trace) {
                    "Any key of the scenario, as in framework.version=\"2.1\"; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  add_trace_output(*diff, trace, names_of_rows(kTraceFormats));
+  add_trace_output(*diff, trace, names_of_rows(kTraceDiffFormats));
   diff->footer(
       "Examples:\n  foretrain trace diff trace.json.gz --scenario mine.toml\n  foretrain trace diff "
       "trace.json.gz --model resnet50 --cluster mahti --gpus 4 --batch 32");
